@@ -1,0 +1,33 @@
+// The assembler reads the files, so that vector_math.h can be a header and a text without a generator. Its include
+// path is the compiler's: this file needs -I<project root>, and must be rebuilt when one of the three changes.
+#include "core/emit/texts.h"
+
+#include "core/emit/vector_math.h"  // makes build systems see that dependency
+
+#ifdef __APPLE__
+#define FEATHERSTORM_SYMBOL(name) "_" #name
+#define FEATHERSTORM_CONSTANTS ".section __TEXT,__const\n"
+#define FEATHERSTORM_CODE ".text\n"
+#else
+#define FEATHERSTORM_SYMBOL(name) #name
+#define FEATHERSTORM_CONSTANTS ".pushsection .rodata\n"
+#define FEATHERSTORM_CODE ".popsection\n"
+#endif
+
+// Defines a zero-terminated array of characters with the contents of a file.
+#define FEATHERSTORM_EMBED(name, file)                                                  \
+  asm(FEATHERSTORM_CONSTANTS ".globl " FEATHERSTORM_SYMBOL(name) "\n"                   \
+      FEATHERSTORM_SYMBOL(name) ":\n.incbin \"" file "\"\n.byte 0\n" FEATHERSTORM_CODE); \
+  extern "C" __attribute__((visibility("hidden"))) const char name[]
+
+FEATHERSTORM_EMBED(featherstorm_text_vector_math, "core/emit/vector_math.h");
+FEATHERSTORM_EMBED(featherstorm_text_prelude_host, "core/emit/prelude_host.inc");
+FEATHERSTORM_EMBED(featherstorm_text_prelude_cuda, "core/emit/prelude_cuda.inc");
+
+namespace featherstorm {
+
+const char* vector_math_text() { return featherstorm_text_vector_math; }
+const char* prelude_host_text() { return featherstorm_text_prelude_host; }
+const char* prelude_cuda_text() { return featherstorm_text_prelude_cuda; }
+
+}  // namespace featherstorm
