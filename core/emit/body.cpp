@@ -1,5 +1,6 @@
 #include "core/emit/body.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>
@@ -166,10 +167,14 @@ void Body::statements(bool store_early) {
     previous = i;
   }
   auto mark = g_.marks().begin();
-  for (int i : order_) {
+  for (std::size_t k = 0, next = 0; k < order_.size(); ++k) {
+    int i = order_[k];
     const Node& n = g_.node(i);
     if (n.op == Op::Input && p_.is_carried(n.array)) continue;
-    while (traced && n.op != Op::Input && mark != g_.marks().end() && mark->node <= i) line("// " + (mark++)->text);
+    // a remark stands before the inputs of the operation that it introduces
+    next = std::max(next, k);
+    while (next + 1 < order_.size() && g_.node(order_[next]).op == Op::Input) ++next;
+    while (traced && mark != g_.marks().end() && mark->node <= order_[next]) line("// " + (mark++)->text);
     statement(i);
     if (!store_early) continue;
     for (Place o : stores_[i]) store(o, operand(p_.results[o.array][o.component].edge()));

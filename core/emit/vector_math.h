@@ -5,12 +5,13 @@
 // One text with three readers: it is an ordinary header for the run-time pack type, it is put in front of every
 // emitted program (so it includes nothing of the project), and nvcc compiles it for float and double.
 //   function   largest error, float        largest error, double       for
-//   sincos     1e-7 absolute               2e-16 absolute              |x| <= 1e5 float, 1e6 double
+//   sincos     1e-7, relative near 0       2e-16, relative near 0      |x| <= 1e4 float, 1e6 double (with FMA 1e5, 1e9)
 //   exp        2e-7 relative               4e-16 relative              outside -87.3 .. 88.3 (-708 .. 709) it saturates
 //   log        2e-7 relative               4e-16 relative              positive normal x
-//   atan2      3e-7 absolute               4e-16 absolute              all; atan2(0, 0) = 0
+//   atan2      3e-7 absolute               5e-16 absolute              all; atan2(0, 0) = 0
 //   floor      exact                       exact                       all
-// Beyond its range sincos loses digits in proportion to |x|; beyond 6e6 (7e15) its results mean nothing.
+// Beyond its range sincos loses digits in proportion to |x|; beyond 6e6 (7e15) its results mean nothing, and may be
+// large. Divisions, sqrt and floor round as the processor does.
 // NaN and infinity are not provided for. Compile without -ffast-math: rounding to the nearest integer is done by
 // adding and subtracting 1.5 * 2^(digits), which -fassociative-math would remove.
 // Polynomials: S. Moshier, Cephes library (sin, cos, exp, atan); log by the series of atanh.
@@ -92,13 +93,13 @@ FEATHERSTORM_INLINE V sqrt(V x) {
   return x;
 }
 
-// Largest integer <= x; numbers beyond 2^22 (2^51) that the shift cannot round are left alone from 2^23 (2^52) on.
+// Largest integer <= x; numbers from 2^23 (2^52) on are integers already.
 template <class V>
 FEATHERSTORM_INLINE V floor(V x) {
   typedef typename Lane<V>::Real Real;
   const Real shift = rounding_shift<V>(), whole = shift / Real(1.5);
   V size = abs(x);
-  V n = (size + whole) - whole;  // |x| to the nearest integer, for |x| < 2^23 (2^52)
+  V n = (size + whole) - whole;  // |x| to the nearest integer
   n = x < Real(0) ? -n : n;
   V below = n - Real(1);
   n = n > x ? below : n;

@@ -7,9 +7,40 @@ namespace {
 
 bool is_sum(Op op) { return op == Op::Add || op == Op::Sub; }
 
-// Most values held at once. A value is held from its statement to its last use; outputs of a carried program are held
-// to the end of the pass, and its carried inputs from the beginning. Folded products are computed where they are used.
-int most_live(const Program& p, const std::vector<int>& order, const Fusion& fusion) {
+}  // namespace
+
+Fusion fuse(const Program& p) {
+  const Graph& g = p.graph;
+  Fusion f{std::vector<char>(g.size(), 0), std::vector<int>(g.size(), -1)};
+  std::vector<char> live = live_nodes(p), stored(g.size(), 0);
+  for (const auto& values : p.results) {
+    for (Expr x : values) stored[x.edge().node()] = 1;
+  }
+
+  std::vector<std::vector<int>> users(g.size());
+  std::vector<int> products;
+  for (int i = 0; i < g.size(); ++i) {
+    if (!live[i]) continue;
+    int nodes[3], n = operands(g, i, nodes);
+    for (int k = 0; k < n; ++k) {
+      if (g.node(nodes[k]).op == Op::Mul) users[nodes[k]].push_back(i);
+    }
+    if (g.node(i).op == Op::Mul && !stored[i]) products.push_back(i);
+  }
+
+  std::stable_sort(products.begin(), products.end(),
+                   [&](int a, int b) { return users[a].size() < users[b].size(); });
+  for (int m : products) {
+    bool folds = true;
+    for (int u : users[m]) folds = folds && is_sum(g.node(u).op) && f.product[u] < 0;
+    if (!folds) continue;
+    f.folded[m] = 1;
+    for (int u : users[m]) f.product[u] = m;
+  }
+  return f;
+}
+
+int max_live(const Program& p, const std::vector<int>& order, const Fusion& fusion) {
   const int end = int(order.size());
   std::vector<int> last(p.graph.size(), -1);
   auto use = [&](auto& self, int user, int time) -> void {
@@ -42,39 +73,6 @@ int most_live(const Program& p, const std::vector<int>& order, const Fusion& fus
     most = std::max(most, live);
   }
   return most;
-}
-
-}  // namespace
-
-Fusion fuse(const Program& p) {
-  const Graph& g = p.graph;
-  Fusion f{std::vector<char>(g.size(), 0), std::vector<int>(g.size(), -1)};
-  std::vector<char> live = live_nodes(p), stored(g.size(), 0);
-  for (const auto& values : p.results) {
-    for (Expr x : values) stored[x.edge().node()] = 1;
-  }
-
-  std::vector<std::vector<int>> users(g.size());
-  std::vector<int> products;
-  for (int i = 0; i < g.size(); ++i) {
-    if (!live[i]) continue;
-    int nodes[3], n = operands(g, i, nodes);
-    for (int k = 0; k < n; ++k) {
-      if (g.node(nodes[k]).op == Op::Mul) users[nodes[k]].push_back(i);
-    }
-    if (g.node(i).op == Op::Mul && !stored[i]) products.push_back(i);
-  }
-
-  std::stable_sort(products.begin(), products.end(),
-                   [&](int a, int b) { return users[a].size() < users[b].size(); });
-  for (int m : products) {
-    bool folds = true;
-    for (int u : users[m]) folds = folds && is_sum(g.node(u).op) && f.product[u] < 0;
-    if (!folds) continue;
-    f.folded[m] = 1;
-    for (int u : users[m]) f.product[u] = m;
-  }
-  return f;
 }
 
 Counts count(const Program& p, const std::vector<int>& order) {
@@ -114,7 +112,7 @@ Counts count(const Program& p, const std::vector<int>& order) {
     }
   }
   for (const auto& values : p.results) c.stores += int(values.size());
-  c.max_live = most_live(p, order, fusion);
+  c.max_live = max_live(p, order, fusion);
   return c;
 }
 

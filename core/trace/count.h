@@ -16,6 +16,10 @@ struct Fusion {
 // Chooses the products to fold, those of fewest uses first.
 Fusion fuse(const Program& p);
 
+// Most values held at once in this order. A value is held from its statement to its last use; outputs of a carried
+// program to the end of the pass, and its carried inputs from the beginning. Folded products are never held.
+int max_live(const Program& p, const std::vector<int>& order, const Fusion& fusion);
+
 struct Counts {
   int mul = 0;       // products, folded ones included
   int add = 0;       // sums and differences

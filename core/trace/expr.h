@@ -35,6 +35,8 @@ class Tracing {
 // A remark for the emitted text, if this thread is tracing.
 void mark(const char* text);
 
+class Expr;
+
 // A condition on traced numbers, for select.
 class ExprCondition {
  public:
@@ -42,12 +44,15 @@ class ExprCondition {
   Edge edge() const { return edge_; }
 
   friend ExprCondition operator&&(ExprCondition a, ExprCondition b) {
-    return ExprCondition(both(Tracing::graph(), a.edge_, b.edge_));
+    return ExprCondition(algebra::both(Tracing::graph(), a.edge_, b.edge_));
   }
   friend ExprCondition operator||(ExprCondition a, ExprCondition b) {
-    return ExprCondition(either(Tracing::graph(), a.edge_, b.edge_));
+    return ExprCondition(algebra::either(Tracing::graph(), a.edge_, b.edge_));
   }
-  friend ExprCondition operator!(ExprCondition a) { return ExprCondition(negation(Tracing::graph(), a.edge_)); }
+  // condition ? x : y; a friend of the condition, so that x and y may both be plain numbers
+  friend Expr select(ExprCondition condition, Expr x, Expr y);
+
+  friend ExprCondition operator!(ExprCondition a) { return ExprCondition(algebra::negation(Tracing::graph(), a.edge_)); }
 
  private:
   Edge edge_;
@@ -63,10 +68,10 @@ class Expr {
   explicit Expr(Edge edge) : edge_(edge) {}
   Edge edge() const { return edge_; }
 
-  friend Expr operator+(Expr x, Expr y) { return Expr(add(g(), x.edge_, y.edge_)); }
-  friend Expr operator-(Expr x, Expr y) { return Expr(add(g(), x.edge_, -y.edge_)); }
-  friend Expr operator*(Expr x, Expr y) { return Expr(multiply(g(), x.edge_, y.edge_)); }
-  friend Expr operator/(Expr x, Expr y) { return Expr(divide(g(), x.edge_, y.edge_)); }
+  friend Expr operator+(Expr x, Expr y) { return Expr(algebra::add(g(), x.edge_, y.edge_)); }
+  friend Expr operator-(Expr x, Expr y) { return Expr(algebra::add(g(), x.edge_, -y.edge_)); }
+  friend Expr operator*(Expr x, Expr y) { return Expr(algebra::multiply(g(), x.edge_, y.edge_)); }
+  friend Expr operator/(Expr x, Expr y) { return Expr(algebra::divide(g(), x.edge_, y.edge_)); }
   friend Expr operator-(Expr x) { return Expr(-x.edge_); }
   friend Expr operator+(Expr x) { return x; }
   Expr& operator+=(Expr y) { return *this = *this + y; }
@@ -74,17 +79,13 @@ class Expr {
   Expr& operator*=(Expr y) { return *this = *this * y; }
   Expr& operator/=(Expr y) { return *this = *this / y; }
 
-  friend ExprCondition operator<(Expr x, Expr y) { return ExprCondition(less(g(), x.edge_, y.edge_)); }
-  friend ExprCondition operator<=(Expr x, Expr y) { return ExprCondition(less_equal(g(), x.edge_, y.edge_)); }
+  friend ExprCondition operator<(Expr x, Expr y) { return ExprCondition(algebra::less(g(), x.edge_, y.edge_)); }
+  friend ExprCondition operator<=(Expr x, Expr y) { return ExprCondition(algebra::less_equal(g(), x.edge_, y.edge_)); }
   friend ExprCondition operator>(Expr x, Expr y) { return y < x; }
   friend ExprCondition operator>=(Expr x, Expr y) { return y <= x; }
 
-  // condition ? x : y
-  friend Expr select(ExprCondition condition, Expr x, Expr y) {
-    return Expr(featherstorm::select(g(), condition.edge(), x.edge_, y.edge_));
-  }
-  friend Expr min(Expr x, Expr y) { return Expr(minimum(g(), x.edge_, y.edge_)); }
-  friend Expr max(Expr x, Expr y) { return Expr(maximum(g(), x.edge_, y.edge_)); }
+  friend Expr min(Expr x, Expr y) { return Expr(algebra::minimum(g(), x.edge_, y.edge_)); }
+  friend Expr max(Expr x, Expr y) { return Expr(algebra::maximum(g(), x.edge_, y.edge_)); }
   friend Expr abs(Expr x) { return x.unary(Op::Abs); }
   friend Expr floor(Expr x) { return x.unary(Op::Floor); }
 
@@ -95,7 +96,7 @@ class Expr {
   friend void sincos(Expr x, Expr& s, Expr& c) { s = sin(x), c = cos(x); }
   friend Expr exp(Expr x) { return x.unary(Op::Exp); }
   friend Expr log(Expr x) { return x.unary(Op::Log); }
-  friend Expr atan2(Expr y, Expr x) { return Expr(featherstorm::atan2(g(), y.edge_, x.edge_)); }
+  friend Expr atan2(Expr y, Expr x) { return Expr(algebra::atan2(g(), y.edge_, x.edge_)); }
 
   // asin x = atan2(x, sqrt(1 - x^2)), acos x = atan2(sqrt(1 - x^2), x), for |x| <= 1
   friend Expr asin(Expr x) { return atan2(x, sqrt((1 - x) * (1 + x))); }
@@ -103,10 +104,14 @@ class Expr {
 
  private:
   static Graph& g() { return Tracing::graph(); }
-  Expr unary(Op op) const { return Expr(featherstorm::unary(g(), op, edge_)); }
+  Expr unary(Op op) const { return Expr(algebra::unary(g(), op, edge_)); }
 
   Edge edge_;
 };
+
+inline Expr select(ExprCondition condition, Expr x, Expr y) {
+  return Expr(algebra::select(Tracing::graph(), condition.edge(), x.edge(), y.edge()));
+}
 
 static_assert(sizeof(Expr) == sizeof(int) && std::is_trivially_copyable_v<Expr>);
 

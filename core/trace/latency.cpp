@@ -1,7 +1,5 @@
 // The latency-aware order: list scheduling by the longest chain, for programs that nearly fit the registers.
 #include <algorithm>
-#include <queue>
-#include <utility>
 
 #include "core/trace/count.h"
 #include "core/trace/order.h"
@@ -52,56 +50,47 @@ std::vector<int> chain_lengths(const Program& p, const Users& users, const Fusio
 }  // namespace
 
 std::vector<int> latency_order(const Program& p, int registers) {
+  const int window = 64, per_cycle = 2;
   Schedule schedule(p);
-  Fusion fusion = fuse(p);
+  const Fusion fusion = fuse(p);
   const std::vector<int> length = chain_lengths(p, schedule.users(), fusion);
-  const int per_cycle = 2;
+  std::vector<int> rest;  // operations in the greedy order, placed ones removed at the front
+  for (int i : greedy_order(p)) {
+    if (schedule.is_operation(i)) rest.push_back(i);
+  }
 
-  // waiting: ready but its operands are still on their way; by_length and by_gain: can start now
-  using Key = std::pair<long, int>;
-  std::priority_queue<Key, std::vector<Key>, std::greater<Key>> waiting;
-  std::priority_queue<Key> by_length, by_gain;
   std::vector<long> arrival(p.graph.size(), 0);  // cycle at which the operands of an operation are there
-  std::vector<char> started(p.graph.size(), 0);  // whether it left `waiting`
-  auto offer_gain = [&](int i) { by_gain.push({schedule.gain(i) * 100000L + length[i], i}); };
-
-  std::vector<int> operations, freed = schedule.ready(), changed;
+  std::vector<int> operations, freed, changed;
   long cycle = 0;
   int issued = 0;
-  while (int(operations.size()) < schedule.operations()) {
-    for (int i : freed) waiting.push({arrival[i], i});
-    freed.clear();
-    if (issued == per_cycle) ++cycle, issued = 0;
-    while (!waiting.empty() && waiting.top().first <= cycle) {
-      int i = waiting.top().second;
-      waiting.pop();
-      started[i] = 1;
-      by_length.push({length[i], i});
-      offer_gain(i);
+  std::size_t front = 0;
+  while (front < rest.size()) {
+    // among the next statements: those that can start now, the longest chain first
+    int best = -1;
+    for (std::size_t k = front, seen = 0; k < rest.size() && seen < window; ++k) {
+      int i = rest[k];
+      if (schedule.placed(i)) continue;
+      ++seen;
+      if (!schedule.can_go(i) || arrival[i] > cycle) continue;
+      if (k > front && schedule.live() >= registers && schedule.gain(i) < 0) continue;
+      if (best < 0 || length[i] > length[best]) best = i;
     }
-    for (int i : changed) {
-      if (started[i] && !schedule.placed(i)) offer_gain(i);
+    // none: the next in line, if registers are short; otherwise wait
+    if (best < 0) {
+      if (schedule.live() >= registers) best = rest[front];
+      ++cycle, issued = 0;
+      if (best < 0) continue;
     }
-    changed.clear();
-
-    // longest chain first; once the registers are full, what ends most values first
-    auto& queue = schedule.live() < registers ? by_length : by_gain;
-    while (!queue.empty() && schedule.placed(queue.top().second)) queue.pop();
-    if (queue.empty()) {
-      cycle = std::max(cycle + 1, waiting.empty() ? 0 : waiting.top().first);
-      issued = 0;
-      continue;
-    }
-    int i = queue.top().second;
-    queue.pop();
-    operations.push_back(i);
-    schedule.place(i, freed, changed);
-    if (!fusion.folded[i]) ++issued;
-    long done = cycle + (fusion.folded[i] ? 0 : latency(p.graph.node(i).op));
-    for (int k = schedule.users().first[i]; k < schedule.users().first[i + 1]; ++k) {
+    operations.push_back(best);
+    schedule.place(best, freed, changed);
+    freed.clear(), changed.clear();
+    int delay = fusion.folded[best] ? 0 : latency(p.graph.node(best).op);
+    for (int k = schedule.users().first[best]; k < schedule.users().first[best + 1]; ++k) {
       long& t = arrival[schedule.users().list[k]];
-      t = std::max(t, done);
+      t = std::max(t, cycle + delay);
     }
+    if (!fusion.folded[best] && ++issued == per_cycle) ++cycle, issued = 0;
+    while (front < rest.size() && schedule.placed(rest[front])) ++front;
   }
   return insert_inputs(p, operations);
 }

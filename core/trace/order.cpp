@@ -4,6 +4,7 @@
 #include <queue>
 #include <utility>
 
+#include "core/trace/count.h"
 #include "core/trace/schedule.h"
 
 namespace featherstorm {
@@ -17,15 +18,15 @@ std::vector<int> trace_order(const Program& p) {
   return insert_inputs(p, operations);
 }
 
-std::vector<int> greedy_order(const Program& p) {
+// One greedy order: falling `patience` nodes behind the trace counts as much as one live value.
+static std::vector<int> greedy_order(const Program& p, double patience) {
   Schedule schedule(p);
   std::vector<int> operations, freed = schedule.ready(), changed;
 
-  // The gain comes first; falling behind the trace by ten thousand nodes counts as much as one value.
   using Candidate = std::pair<double, int>;
   std::priority_queue<Candidate> queue;  // has stale entries: gains only rise, so the first of a node is the right one
   auto offer = [&](std::vector<int>& nodes) {
-    for (int i : nodes) queue.push({schedule.gain(i) - 1e-4 * i, i});
+    for (int i : nodes) queue.push({schedule.gain(i) - i / patience, i});
     nodes.clear();
   };
   offer(freed);
@@ -39,6 +40,18 @@ std::vector<int> greedy_order(const Program& p) {
     offer(changed);
   }
   return insert_inputs(p, operations);
+}
+
+std::vector<int> greedy_order(const Program& p) {
+  const Fusion fusion = fuse(p);
+  std::vector<int> best;
+  int least = 0;
+  for (double patience : {1e2, 1e3, 1e4}) {
+    std::vector<int> order = greedy_order(p, patience);
+    int live = max_live(p, order, fusion);
+    if (best.empty() || live < least) best = std::move(order), least = live;
+  }
+  return best;
 }
 
 std::vector<int> sethi_ullman_order(const Program& p) {

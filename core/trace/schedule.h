@@ -28,6 +28,8 @@ class Schedule {
   // Places an operation; appends to `freed` those that became ready, to `changed` those whose gain may have risen.
   void place(int i, std::vector<int>& freed, std::vector<int>& changed);
 
+  // Whether its operands are computed.
+  bool can_go(int i) const { return missing_[i] == 0; }
   bool placed(int i) const { return placed_[i]; }
   bool is_operation(int i) const;
   int operations() const { return operations_; }  // number of live operations

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace featherstorm {
+namespace featherstorm::algebra {
 namespace {
 
 // c * rest, where c is a constant: what a product says of itself.
@@ -93,4 +93,4 @@ Edge divide(Graph& g, Edge x, Edge y) {
   return multiply(g, x, unary(g, Op::Rcp, y));
 }
 
-}  // namespace featherstorm
+}  // namespace featherstorm::algebra

@@ -11,7 +11,7 @@
 // Numbers are taken as finite: x * 0 = 0 and !(x < y) = (y <= x) hold for all but infinities and NaN.
 #include "core/trace/graph.h"
 
-namespace featherstorm {
+namespace featherstorm::algebra {
 
 Edge add(Graph& g, Edge x, Edge y);
 Edge multiply(Graph& g, Edge x, Edge y);
@@ -34,4 +34,4 @@ Edge negation(Graph& g, Edge x);
 // condition ? x : y
 Edge select(Graph& g, Edge condition, Edge x, Edge y);
 
-}  // namespace featherstorm
+}  // namespace featherstorm::algebra

@@ -6,7 +6,7 @@
 #include "core/trace/apply.h"
 #include "core/trace/simplify.h"
 
-namespace featherstorm {
+namespace featherstorm::algebra {
 namespace {
 
 const double infinity = std::numeric_limits<double>::infinity();
@@ -113,4 +113,4 @@ Edge select(Graph& g, Edge condition, Edge x, Edge y) {
   return g.operation(Op::Select, condition, x, y);
 }
 
-}  // namespace featherstorm
+}  // namespace featherstorm::algebra

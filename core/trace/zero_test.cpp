@@ -36,11 +36,16 @@ ZeroTest zero_test(const Program& p, const std::vector<Arrays<double>>& points) 
     if (zero[i]) result.zero.push_back(i);
   }
 
-  // equal: neighbours when sorted by magnitude at the first point, confirmed at the others
+  // constant: the same value at every point
   std::vector<int> sorted;
   for (int i = 0; i < g.size(); ++i) {
-    if (live[i] && !zero[i] && !is_condition(g.node(i).op)) sorted.push_back(i);
+    if (!live[i] || zero[i] || g.node(i).op == Op::Const || is_condition(g.node(i).op)) continue;
+    bool constant = arity(g.node(i).op) > 0;
+    for (const auto& v : values) constant = constant && same(v[i], values[0][i]);
+    (constant ? result.constant : sorted).push_back(i);
   }
+
+  // equal: neighbours when sorted by magnitude at the first point, confirmed at the others
   const auto& v0 = values[0];
   sorted.erase(std::remove_if(sorted.begin(), sorted.end(), [&](int i) { return !std::isfinite(v0[i]); }), sorted.end());
   std::stable_sort(sorted.begin(), sorted.end(), [&](int a, int b) { return std::fabs(v0[a]) < std::fabs(v0[b]); });

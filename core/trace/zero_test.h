@@ -1,5 +1,6 @@
 #pragma once
-// Finds what algebra knows and the tracer does not: nodes that are always zero, or always equal to an earlier one.
+// Finds what algebra knows and the tracer does not: nodes that are always zero, always the same number, or always
+// equal to an earlier node.
 //
 // The graph is evaluated in double at random points. Such nodes are cancellations that the text of the algorithm
 // should have stated (a row of an articulated inertia that is zero by construction), and instructions wasted.
@@ -16,8 +17,9 @@ struct ZeroTest {
     int earlier;     // the node that it always equals
     bool negative;   // up to this sign
   };
-  std::vector<int> zero;    // live nodes that are zero at every point, up to rounding
-  std::vector<Pair> equal;  // live nodes that repeat an earlier one
+  std::vector<int> zero;      // live nodes that are zero at every point, up to rounding
+  std::vector<int> constant;  // live nodes that have the same value, not zero, at every point
+  std::vector<Pair> equal;    // other live nodes that repeat an earlier one
 };
 
 // Tests at these points (one set of input arrays each); give at least three.
