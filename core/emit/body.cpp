@@ -69,7 +69,9 @@ std::string Body::literal(double x) const {
   return double_precision_ ? digits : digits + "f";
 }
 
-std::string Body::input_name(Place input) const { return p_.inputs[input.array].name + "_" + to_string(input.component); }
+std::string Body::input_name(Place input) const {
+  return p_.inputs[input.array].name + "_" + to_string(input.component);
+}
 
 std::string Body::name(int node) const {
   const Node& n = g_.node(node);
@@ -101,25 +103,44 @@ std::string Body::expression(int node) const {
   switch (n.op) {
     case Op::Const:
     case Op::Sin:
-    case Op::Cos: return "";
-    case Op::Input: return load({n.array, n.component});
-    case Op::Add: return term(node, a) + " + " + term(node, b);
-    case Op::Sub: return term(node, a) + " - " + term(node, b);
-    case Op::Mul: return operand(a) + " * " + operand(b);
-    case Op::Rcp: return "rcp(" + argument(a) + ")";
-    case Op::Sqrt: return "sqrt(" + argument(a) + ")";
-    case Op::Exp: return "exp(" + argument(a) + ")";
-    case Op::Log: return "log(" + argument(a) + ")";
-    case Op::Atan2: return "atan2(" + argument(a) + ", " + argument(b) + ")";
-    case Op::Min: return "min(" + argument(a) + ", " + argument(b) + ")";
-    case Op::Max: return "max(" + argument(a) + ", " + argument(b) + ")";
-    case Op::Abs: return "abs(" + argument(a) + ")";
-    case Op::Floor: return "floor(" + argument(a) + ")";
-    case Op::Less: return argument(a) + " < " + argument(b);
-    case Op::LessEqual: return argument(a) + " <= " + argument(b);
-    case Op::And: return name(a.node()) + " & " + name(b.node());
-    case Op::Or: return name(a.node()) + " | " + name(b.node());
-    case Op::Select: return "select(" + name(a.node()) + ", " + argument(b) + ", " + argument(c) + ")";
+    case Op::Cos:
+      return "";
+    case Op::Input:
+      return load({n.array, n.component});
+    case Op::Add:
+      return term(node, a) + " + " + term(node, b);
+    case Op::Sub:
+      return term(node, a) + " - " + term(node, b);
+    case Op::Mul:
+      return operand(a) + " * " + operand(b);
+    case Op::Rcp:
+      return "rcp(" + argument(a) + ")";
+    case Op::Sqrt:
+      return "sqrt(" + argument(a) + ")";
+    case Op::Exp:
+      return "exp(" + argument(a) + ")";
+    case Op::Log:
+      return "log(" + argument(a) + ")";
+    case Op::Atan2:
+      return "atan2(" + argument(a) + ", " + argument(b) + ")";
+    case Op::Min:
+      return "min(" + argument(a) + ", " + argument(b) + ")";
+    case Op::Max:
+      return "max(" + argument(a) + ", " + argument(b) + ")";
+    case Op::Abs:
+      return "abs(" + argument(a) + ")";
+    case Op::Floor:
+      return "floor(" + argument(a) + ")";
+    case Op::Less:
+      return argument(a) + " < " + argument(b);
+    case Op::LessEqual:
+      return argument(a) + " <= " + argument(b);
+    case Op::And:
+      return name(a.node()) + " & " + name(b.node());
+    case Op::Or:
+      return name(a.node()) + " | " + name(b.node());
+    case Op::Select:
+      return "select(" + name(a.node()) + ", " + argument(b) + ", " + argument(c) + ")";
   }
   return "";
 }

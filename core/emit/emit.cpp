@@ -57,7 +57,8 @@ std::string emit_for(const Program& p, const std::vector<int>& order, const Host
   std::string s = opening(p, target.double_precision);
   s += "typedef Real T __attribute__((vector_size(" + to_string(bytes) + ")));\n\n";
   s += prelude_host_text();
-  s += "\nextern \"C\" void featherstorm_kernel(const void*, const Array* in, const Array* out, long repeat, long first,\n"
+  s += "\nextern \"C\" void featherstorm_kernel(const void*, const Array* in, const Array* out, long repeat, long "
+       "first,\n"
        "                                    long count) {\n";
   s += strides(p);
   s += "  for (long i = first; i < first + count; i += " + to_string(target.width) + ") {\n";
@@ -70,8 +71,9 @@ std::string emit_for(const Program& p, const std::vector<int>& order, const Cuda
   auto arrays = [](std::size_t n) { return "Arrays<" + to_string(std::max<std::size_t>(n, 1)) + ">"; };
   std::string s = opening(p, target.double_precision) + "\n";
   s += prelude_cuda_text();
-  s += "\nextern \"C\" __global__ void featherstorm_kernel(const void*, const " + arrays(p.inputs.size()) + " in, const " +
-       arrays(p.outputs.size()) + " out,\n                                               long repeat, long first, long count) {\n";
+  s += "\nextern \"C\" __global__ void featherstorm_kernel(const void*, const " + arrays(p.inputs.size()) +
+       " in, const " + arrays(p.outputs.size()) +
+       " out,\n                                               long repeat, long first, long count) {\n";
   s += strides(p);
   s += "  const long i = first + long(blockIdx.x) * blockDim.x + threadIdx.x;\n";
   s += "  if (i < first + count) {\n";

@@ -15,9 +15,9 @@
 #endif
 
 // Defines a zero-terminated array of characters with the contents of a file.
-#define FEATHERSTORM_EMBED(name, file)                                                  \
-  asm(FEATHERSTORM_CONSTANTS ".globl " FEATHERSTORM_SYMBOL(name) "\n"                   \
-      FEATHERSTORM_SYMBOL(name) ":\n.incbin \"" file "\"\n.byte 0\n" FEATHERSTORM_CODE); \
+#define FEATHERSTORM_EMBED(name, file)                                                     \
+  asm(FEATHERSTORM_CONSTANTS ".globl " FEATHERSTORM_SYMBOL(name) "\n" FEATHERSTORM_SYMBOL( \
+      name) ":\n.incbin \"" file "\"\n.byte 0\n" FEATHERSTORM_CODE);                       \
   extern "C" __attribute__((visibility("hidden"))) const char name[]
 
 FEATHERSTORM_EMBED(featherstorm_text_vector_math, "core/emit/vector_math.h");

@@ -52,7 +52,9 @@ class ExprCondition {
   // condition ? x : y; a friend of the condition, so that x and y may both be plain numbers
   friend Expr select(ExprCondition condition, Expr x, Expr y);
 
-  friend ExprCondition operator!(ExprCondition a) { return ExprCondition(algebra::negation(Tracing::graph(), a.edge_)); }
+  friend ExprCondition operator!(ExprCondition a) {
+    return ExprCondition(algebra::negation(Tracing::graph(), a.edge_));
+  }
 
  private:
   Edge edge_;
@@ -63,8 +65,8 @@ class Expr {
  public:
   Expr() = default;
   template <class Number>
-    requires(std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>)
-  Expr(Number x) : edge_(x == 0 ? Edge{} : Tracing::graph().constant(double(x))) {}
+  requires(std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>) Expr(Number x)
+      : edge_(x == 0 ? Edge{} : Tracing::graph().constant(double(x))) {}
   explicit Expr(Edge edge) : edge_(edge) {}
   Edge edge() const { return edge_; }
 

@@ -9,7 +9,8 @@ namespace featherstorm {
 int arity(Op op) {
   switch (op) {
     case Op::Const:
-    case Op::Input: return 0;
+    case Op::Input:
+      return 0;
     case Op::Rcp:
     case Op::Sqrt:
     case Op::Sin:
@@ -17,7 +18,8 @@ int arity(Op op) {
     case Op::Exp:
     case Op::Log:
     case Op::Abs:
-    case Op::Floor: return 1;
+    case Op::Floor:
+      return 1;
     case Op::Add:
     case Op::Sub:
     case Op::Mul:
@@ -27,8 +29,10 @@ int arity(Op op) {
     case Op::Less:
     case Op::LessEqual:
     case Op::And:
-    case Op::Or: return 2;
-    case Op::Select: return 3;
+    case Op::Or:
+      return 2;
+    case Op::Select:
+      return 3;
   }
   return 0;
 }
@@ -63,9 +67,9 @@ Edge Graph::share(const Node& n) {
 
 std::size_t Graph::Hash::operator()(const Node& n) const {
   std::uint64_t h = std::uint64_t(n.op);
-  for (std::uint64_t x : {std::uint64_t(n.operand[0].code), std::uint64_t(n.operand[1].code),
-                          std::uint64_t(n.operand[2].code), std::uint64_t(n.array), std::uint64_t(n.component),
-                          std::bit_cast<std::uint64_t>(n.value)}) {
+  for (std::uint64_t x :
+       {std::uint64_t(n.operand[0].code), std::uint64_t(n.operand[1].code), std::uint64_t(n.operand[2].code),
+        std::uint64_t(n.array), std::uint64_t(n.component), std::bit_cast<std::uint64_t>(n.value)}) {
     h = (h ^ x) * 0x9E3779B97F4A7C15ull;
     h ^= h >> 29;
   }

@@ -47,7 +47,8 @@ ZeroTest zero_test(const Program& p, const std::vector<Arrays<double>>& points) 
 
   // equal: neighbours when sorted by magnitude at the first point, confirmed at the others
   const auto& v0 = values[0];
-  sorted.erase(std::remove_if(sorted.begin(), sorted.end(), [&](int i) { return !std::isfinite(v0[i]); }), sorted.end());
+  sorted.erase(std::remove_if(sorted.begin(), sorted.end(), [&](int i) { return !std::isfinite(v0[i]); }),
+               sorted.end());
   std::stable_sort(sorted.begin(), sorted.end(), [&](int a, int b) { return std::fabs(v0[a]) < std::fabs(v0[b]); });
   for (std::size_t k = 0; k < sorted.size(); ++k) {
     // the earliest of the nodes nearby that agrees everywhere

@@ -13,9 +13,9 @@ namespace featherstorm {
 
 struct ZeroTest {
   struct Pair {
-    int node;        // the later node
-    int earlier;     // the node that it always equals
-    bool negative;   // up to this sign
+    int node;       // the later node
+    int earlier;    // the node that it always equals
+    bool negative;  // up to this sign
   };
   std::vector<int> zero;      // live nodes that are zero at every point, up to rounding
   std::vector<int> constant;  // live nodes that have the same value, not zero, at every point

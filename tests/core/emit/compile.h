@@ -58,8 +58,8 @@ class Library {
   Library(const std::string& compiler, const std::string& text) {
     std::ofstream(folder_.path / "kernel.cpp") << text;
     std::string base = (folder_.path / "kernel").string();
-    std::string command = compiler + " " + host_compile_options() + " -Wall -Wextra -Werror " + base + ".cpp -o " + base +
-                          ".so 2> " + base + ".log";
+    std::string command = compiler + " " + host_compile_options() + " -Wall -Wextra -Werror " + base + ".cpp -o " +
+                          base + ".so 2> " + base + ".log";
     if (std::system(command.c_str()) != 0) {
       ADD_FAILURE() << command << "\n" << read(base + ".log");
       return;

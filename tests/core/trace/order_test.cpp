@@ -137,7 +137,7 @@ TEST(Count, CountsThePendulum) {
   Expr product = x[1] * x[2];
   p.output("y", {s * x[1] + c * x[2], product + s, sqrt(product), rcp(c), max(s, c)});
   Counts n = count(p, trace_order(p));
-  EXPECT_EQ(n.mul, 3);    // s x1, c x2, x1 x2
+  EXPECT_EQ(n.mul, 3);  // s x1, c x2, x1 x2
   EXPECT_EQ(n.add, 2);
   EXPECT_EQ(n.fused, 1);  // one of the two products of the first sum; x1 x2 is a square root's operand too
   EXPECT_EQ(n.instructions(), 4);

@@ -72,9 +72,7 @@ template <class Call>
 std::string message(Call call) {
   try {
     call();
-  } catch (const std::invalid_argument& e) {
-    return e.what();
-  }
+  } catch (const std::invalid_argument& e) { return e.what(); }
   return "nothing was thrown";
 }
 
