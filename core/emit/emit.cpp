@@ -52,34 +52,35 @@ std::string pointers(const Program& p) {
   return s;
 }
 
+const char* const ending = "\n}  // namespace vector_math\n}  // namespace featherstorm\n";
+
 std::string emit_for(const Program& p, const std::vector<int>& order, const HostVector& target) {
   int bytes = target.width * (target.double_precision ? 8 : 4);
   std::string s = opening(p, target.double_precision);
   s += "typedef Real T __attribute__((vector_size(" + to_string(bytes) + ")));\n\n";
   s += prelude_host_text();
-  s += "\nextern \"C\" void featherstorm_kernel(const void*, const Array* in, const Array* out, long repeat, long "
-       "first,\n"
-       "                                    long count) {\n";
+  s += "\nextern \"C\" void featherstorm_kernel(const void*, const Array* in, const Array* out,\n";
+  s += "                                    long repeat, long first, long count) {\n";
   s += strides(p);
   s += "  for (long i = first; i < first + count; i += " + to_string(target.width) + ") {\n";
   s += pointers(p) + emit_body(p, order, target.double_precision);
   s += "  }\n  (void)repeat;\n}\n";
-  return s + "\n}  // namespace vector_math\n}  // namespace featherstorm\n";
+  return s + ending;
 }
 
 std::string emit_for(const Program& p, const std::vector<int>& order, const Cuda& target) {
-  auto arrays = [](std::size_t n) { return "Arrays<" + to_string(std::max<std::size_t>(n, 1)) + ">"; };
+  auto arrays = [](std::size_t n) { return "const Arrays<" + to_string(std::max<std::size_t>(n, 1)) + ">"; };
   std::string s = opening(p, target.double_precision) + "\n";
   s += prelude_cuda_text();
-  s += "\nextern \"C\" __global__ void featherstorm_kernel(const void*, const " + arrays(p.inputs.size()) +
-       " in, const " + arrays(p.outputs.size()) +
-       " out,\n                                               long repeat, long first, long count) {\n";
+  s += "\nextern \"C\" __global__ void featherstorm_kernel(const void*, ";
+  s += arrays(p.inputs.size()) + " in, " + arrays(p.outputs.size()) + " out,\n";
+  s += "                                               long repeat, long first, long count) {\n";
   s += strides(p);
   s += "  const long i = first + long(blockIdx.x) * blockDim.x + threadIdx.x;\n";
   s += "  if (i < first + count) {\n";
   s += pointers(p) + emit_body(p, order, target.double_precision);
   s += "  }\n}\n";
-  return s + "\n}  // namespace vector_math\n}  // namespace featherstorm\n";
+  return s + ending;
 }
 
 }  // namespace

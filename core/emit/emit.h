@@ -37,7 +37,7 @@ using Target = std::variant<HostVector, Cuda>;
 // Throws std::domain_error where a constant is infinite or not a number.
 std::string emit(const Program& p, const std::vector<int>& order, const Target& target);
 
-// Options with which g++ and clang++ must compile a host text into a shared library. Not -ffast-math: see
+// Options with which g++ and clang++ must compile a host text into a shared library; why not -ffast-math:
 // vector_math.h.
 const char* host_compile_options();
 

@@ -1,4 +1,4 @@
-// The latency-aware order: list scheduling by the longest chain, for programs that nearly fit the registers.
+// The latency-aware order: list scheduling by the longest chain, in a window that moves along the greedy order.
 #include <algorithm>
 
 #include "core/trace/count.h"
@@ -59,7 +59,7 @@ std::vector<int> chain_lengths(const Program& p, const Users& users, const Fusio
 
 }  // namespace
 
-std::vector<int> latency_order(const Program& p, int registers) {
+std::vector<int> latency_order(const Program& p, int held) {
   const int window = 64, per_cycle = 2;
   Schedule schedule(p);
   const Fusion fusion = fuse(p);
@@ -82,12 +82,12 @@ std::vector<int> latency_order(const Program& p, int registers) {
       if (schedule.placed(i)) continue;
       ++seen;
       if (!schedule.can_go(i) || arrival[i] > cycle) continue;
-      if (k > front && schedule.live() >= registers && schedule.gain(i) < 0) continue;
+      if (k > front && schedule.live() >= held && schedule.gain(i) < 0) continue;
       if (best < 0 || length[i] > length[best]) best = i;
     }
-    // none: the next in line, if registers are short; otherwise wait
+    // none: the next in line, if enough is held already; otherwise wait
     if (best < 0) {
-      if (schedule.live() >= registers) best = rest[front];
+      if (schedule.live() >= held) best = rest[front];
       ++cycle, issued = 0;
       if (best < 0) continue;
     }

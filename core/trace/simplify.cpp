@@ -52,10 +52,6 @@ Edge add(Graph& g, Edge x, Edge y) {
     if (s.constant != 0) return add(g, g.constant(g.value(x) + s.constant), s.rest);
   }
 
-  // c*u + c*w = c * (u + w)
-  Scaled p = split_product(g, x), q = split_product(g, y);
-  if (p.factor == q.factor && p.factor != 1) return multiply(g, g.constant(p.factor), add(g, p.rest, q.rest));
-
   // x + y = y + x, and x - y = -(y - x): the operand traced first gives the sign
   if (x.node() > y.node()) std::swap(x, y);
   Op op = x.negative() == y.negative() ? Op::Add : Op::Sub;
