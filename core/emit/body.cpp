@@ -12,6 +12,13 @@ namespace {
 
 using std::to_string;
 
+// A remark as one line of comment: names come from users' files, so nothing in them may end the line or continue it.
+std::string comment(const std::string& text) {
+  std::string s = "// ";
+  for (char c : text) s += c >= ' ' && c <= '~' && c != '\\' ? c : '?';
+  return s;
+}
+
 class Body {
  public:
   Body(const Program& p, const std::vector<int>& order, bool double_precision)
@@ -195,7 +202,7 @@ void Body::statements(bool store_early) {
     // a remark stands before the inputs of the operation that it introduces
     next = std::max(next, k);
     while (next + 1 < order_.size() && g_.node(order_[next]).op == Op::Input) ++next;
-    while (traced && mark != g_.marks().end() && mark->node <= order_[next]) line("// " + (mark++)->text);
+    while (traced && mark != g_.marks().end() && mark->node <= order_[next]) line(comment((mark++)->text));
     statement(i);
     if (!store_early) continue;
     for (Place o : stores_[i]) store(o, operand(p_.results[o.array][o.component].edge()));

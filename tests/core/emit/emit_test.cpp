@@ -169,6 +169,18 @@ TEST(EmitText, SaysOneStatementPerLine) {
   EXPECT_NE(text.find(" = x_2 + x_0 * x_1;\n"), std::string::npos);
 }
 
+TEST(EmitText, RemarksCannotLeaveTheirLine) {
+  Program p;
+  Expr x = p.input("x", 1)[0];
+  {
+    Tracing scope(p.graph);
+    mark("left\nint main() {\r\\");
+    p.output("y", {2 * x});
+  }
+  std::string text = emit(p, trace_order(p), HostVector{8, false});
+  EXPECT_NE(text.find("    // left?int main() {??\n"), std::string::npos);
+}
+
 TEST(EmitText, ConstantsKeepAllTheirDigits) {
   Program p;
   Expr x = p.input("x", 1)[0];
