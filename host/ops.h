@@ -49,6 +49,7 @@ template <int inputs, int uniforms, int outputs> struct OpInfo {
   std::array<std::string_view, uniforms> uniform;
   std::array<OpArray, outputs> out;
   bool uses_frame = false;
+  bool per_body = false;  // depends on the inertia of single bodies, not only on sums over the robot
   bool carried = false;  // outputs 0.. take the place of inputs 0.. in the next pass (substeps)
 };
 
