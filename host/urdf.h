@@ -60,4 +60,9 @@ Urdf read_urdf(std::string_view text, std::string_view name);
 // Errors: Error for two roots, two parents, a loop, an inertia that no body has on a moving link.
 void check_urdf_tree(Urdf& urdf, std::string_view name);
 
+// Whether forward dynamics exists: every joint moves mass, the last body of a branch has inertia about its joint's
+// axis, and a floating root has mass. Links without mass between joints are sound. Errors: Error that names the joint
+// or the root link.
+void check_urdf_masses(const Urdf& urdf, bool floating_base, std::string_view name);
+
 }  // namespace featherstorm

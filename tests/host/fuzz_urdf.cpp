@@ -10,7 +10,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    featherstorm::read_urdf({reinterpret_cast<const char*>(data), size}, "fuzz.urdf");
+    const featherstorm::Urdf urdf = featherstorm::read_urdf({reinterpret_cast<const char*>(data), size}, "fuzz.urdf");
+    featherstorm::check_urdf_masses(urdf, size % 2 == 0, "fuzz.urdf");
   } catch (const featherstorm::Error&) {}
   return 0;
 }

@@ -306,6 +306,67 @@ TEST(Urdf, TakesAThinRodAndAPointMass) {
   EXPECT_NO_THROW(read_urdf(inertia("0", "0", "0", "0"), "x"));
 }
 
+std::string mass_error(const std::string& text, bool floating_base = false) {
+  try {
+    check_urdf_masses(read_urdf(text, "x.urdf"), floating_base, "x.urdf");
+  } catch (const Error& error) { return error.what(); }
+  return "";
+}
+const std::string kRod =
+    "<inertial><mass value='1'/><inertia ixx='0' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial>";
+std::string moved(const std::string& type, const std::string& inertial, const std::string& inside = "") {
+  return robot("<link name='a'>" + kMass + "</link><link name='b'>" + inertial + "</link>\n<joint name='j' type='" +
+               type + "'>" + kEnds + inside + "</joint>");
+}
+
+TEST(UrdfMasses, RefuseAJointThatMovesNothing) {
+  for (const char* type : {"revolute", "continuous", "prismatic", "planar", "floating"})
+    EXPECT_EQ(mass_error(moved(type, "")),
+              "x.urdf:3: joint 'j' moves no mass: link 'b' and all beyond it are massless");
+  EXPECT_EQ(mass_error(moved("fixed", "")), "");
+}
+
+TEST(UrdfMasses, RefuseALastLinkWithoutInertiaAboutItsJoint) {
+  for (const char* type : {"revolute", "continuous", "planar"})
+    EXPECT_EQ(mass_error(moved(type, kRod)), "x.urdf:3: joint 'j': link 'b' has no inertia about its axis");
+  EXPECT_EQ(mass_error(moved("floating", kRod)), "x.urdf:3: joint 'j': link 'b' has no inertia about some axis");
+  EXPECT_EQ(mass_error(moved("prismatic", kRod)), "");
+  EXPECT_EQ(mass_error(moved("revolute", kRod, "<axis xyz='0 1 0'/>")), "");
+  EXPECT_EQ(mass_error(moved("revolute", kRod, "<dynamics armature='1'/>")), "");
+}
+
+TEST(UrdfMasses, TakeAPointMassBesideTheAxis) {
+  const std::string point =
+      "<inertial><origin xyz='0 0 0.5'/><mass value='1'/><inertia ixx='0' ixy='0' ixz='0' iyy='0' iyz='0' "
+      "izz='0'/></inertial>";
+  EXPECT_EQ(mass_error(moved("revolute", point)), "");
+  EXPECT_EQ(mass_error(moved("revolute", point, "<axis xyz='0 0 1'/>")),
+            "x.urdf:3: joint 'j': link 'b' has no inertia about its axis");
+}
+
+TEST(UrdfMasses, TakeLinksWithoutMassBetweenJoints) {
+  EXPECT_EQ(mass_error(robot("<link name='a'/><link name='b'/><link name='c'>" + kMass +
+                             "</link><joint name='i' type='revolute'>" + kEnds +
+                             "</joint><joint name='j' type='revolute'><parent link='b'/><child link='c'/></joint>")),
+            "");
+}
+
+TEST(UrdfMasses, CountWhatIsFixedToALink) {
+  const std::string tool =
+      robot("<link name='a'/><link name='b'/><link name='c'>" + kMass + "</link><joint name='i' type='revolute'>" +
+            kEnds + "</joint><joint name='j' type='fixed'><parent link='b'/><child link='c'/></joint>");
+  EXPECT_EQ(mass_error(tool), "");
+}
+
+TEST(UrdfMasses, RefuseAFloatingBaseWithoutMass) {
+  const std::string text =
+      robot("<link name='a'/><link name='b'>" + kMass + "</link><joint name='j' type='revolute'>" + kEnds + "</joint>");
+  EXPECT_EQ(mass_error(text), "");
+  EXPECT_EQ(mass_error(text, true), "x.urdf:2: floating base: the root link 'a' and what is fixed to it have no mass");
+  EXPECT_EQ(mass_error(robot("<link name='a'>" + kRod + "</link>"), true),
+            "x.urdf:2: floating base: link 'a' has no inertia about some axis");
+}
+
 TEST(UrdfText, QuotesHostileNamesHarmlessly) {
   EXPECT_EQ(urdf::quoted("a\nb\x1b[31m\xff"), "'a?b?[31m?'");
   EXPECT_EQ(urdf::quoted("机器人"), "'机器人'");
