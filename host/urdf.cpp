@@ -17,9 +17,8 @@ namespace {
 
 using tinyxml2::XMLElement;
 using urdf::printable;
-using urdf::quoted;
+using urdf::quote;
 
-constexpr std::size_t kMaxText = 64u << 20;  // bytes of a file
 constexpr std::size_t kMaxTag =
     64u << 10;                            // bytes from one tag to the next; the XML library is quadratic in attributes
 constexpr std::size_t kMaxParts = 10000;  // links, and joints
@@ -69,7 +68,7 @@ class Reader {
 // ---- text and XML
 
 void Reader::check_text(std::string_view text) const {
-  if (text.size() > kMaxText) fail(0, "has " + std::to_string(text.size()) + " bytes; more than 64 MiB is no robot");
+  if (text.size() > kMaxUrdfBytes) fail(0, "has more than 64 MiB, which is no robot");
   if (text.find_first_not_of(" \t\r\n") == text.npos) fail(0, "is empty");
   if (text.find('\0') != text.npos) fail(0, "holds a zero byte; it is not XML text in UTF-8");
   for (std::size_t begin = 0; begin < text.size();) {
@@ -99,7 +98,7 @@ std::string Reader::text_attribute(const XMLElement& e, const char* attribute) c
   if (text.empty()) fail(e, "has an empty " + std::string(attribute));
   if (text.size() > kMaxName) fail(e, "has a " + std::string(attribute) + " of more than 1000 bytes");
   if (!urdf::is_clean_utf8(text))
-    fail(e, "has the " + std::string(attribute) + " " + quoted(text) + ", which is not clean UTF-8");
+    fail(e, "has the " + std::string(attribute) + " " + quote(text) + ", which is not clean UTF-8");
   return text;
 }
 
@@ -162,7 +161,7 @@ void Reader::ignore_others(const XMLElement& e, std::initializer_list<std::strin
 
 UrdfLink Reader::read_link(const XMLElement& e) {
   UrdfLink link{.name = text_attribute(e, "name"), .line = e.GetLineNum()};
-  owner_ = "link " + quoted(link.name) + ": ";
+  owner_ = "link " + quote(link.name) + ": ";
   if (!links_.emplace(link.name, static_cast<int>(urdf_.links.size())).second) fail(e, "has the name of another link");
   if (const XMLElement* inertial = only_child(e, "inertial")) read_inertial(*inertial, link);
   ignore_others(e, {"inertial"});
@@ -185,7 +184,7 @@ void Reader::read_inertial(const XMLElement& e, UrdfLink& link) {
   if (link.mass == 0) {
     link.com.setZero();
     if (!I.isZero(0))
-      urdf_.notices.push_back("link " + quoted(link.name) + " has an inertia but no mass; taken as a frame");
+      urdf_.notices.push_back("link " + quote(link.name) + " has an inertia but no mass; taken as a frame");
     return;
   }
   // Principal moments, rising. A point mass has none, a thin rod one of 0.
@@ -205,7 +204,7 @@ int Reader::read_link_reference(const XMLElement& e, const char* tag) const {
   const XMLElement& reference = needed_child(e, tag);
   const std::string name = text_attribute(reference, "link");
   const auto found = links_.find(name);
-  if (found == links_.end()) fail(reference, "names the link " + quoted(name) + ", which does not exist");
+  if (found == links_.end()) fail(reference, "names the link " + quote(name) + ", which does not exist");
   return found->second;
 }
 
@@ -215,13 +214,13 @@ UrdfJoint Reader::read_joint(const XMLElement& e) {
       {"continuous", UrdfJointType::kContinuous}, {"prismatic", UrdfJointType::kPrismatic},
       {"planar", UrdfJointType::kPlanar},         {"floating", UrdfJointType::kFloating}};
   UrdfJoint joint{.name = text_attribute(e, "name"), .line = e.GetLineNum()};
-  owner_ = "joint " + quoted(joint.name) + ": ";
+  owner_ = "joint " + quote(joint.name) + ": ";
   if (!joints_.emplace(joint.name, static_cast<int>(urdf_.joints.size())).second)
     fail(e, "has the name of another joint");
   const std::string type = text_attribute(e, "type");
   const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& r) { return r.first == type; });
   if (row == std::end(kTypes))
-    fail(e, "has the type " + quoted(type) + ", expected fixed, revolute, continuous, prismatic, planar or floating");
+    fail(e, "has the type " + quote(type) + ", expected fixed, revolute, continuous, prismatic, planar or floating");
   joint.type = row->second;
   joint.parent = read_link_reference(e, "parent");
   joint.child = read_link_reference(e, "child");
@@ -253,13 +252,13 @@ void Reader::read_limit(const XMLElement& e, UrdfJoint& joint) {
   }
   if (!ranged) return;
   if (!limit || (!limit->Attribute("lower") && !limit->Attribute("upper"))) {
-    urdf_.notices.push_back("joint " + quoted(joint.name) + " has no range; taken as unlimited");
+    urdf_.notices.push_back("joint " + quote(joint.name) + " has no range; taken as unlimited");
     return;
   }
   joint.lower = number_or(*limit, "lower", 0);
   joint.upper = number_or(*limit, "upper", 0);
   if (joint.lower > joint.upper) fail(*limit, "has lower above upper");
-  if (joint.lower == joint.upper) urdf_.notices.push_back("joint " + quoted(joint.name) + " has a range of one point");
+  if (joint.lower == joint.upper) urdf_.notices.push_back("joint " + quote(joint.name) + " has a range of one point");
 }
 
 bool has_one_dof(const UrdfJoint& joint) {
@@ -271,12 +270,12 @@ bool has_one_dof(const UrdfJoint& joint) {
 void Reader::read_mimics(const XMLElement& robot) {
   std::size_t i = 0;
   for (const XMLElement* e = robot.FirstChildElement("joint"); e; e = e->NextSiblingElement("joint"), ++i) {
-    owner_ = "joint " + quoted(urdf_.joints[i].name) + ": ";
+    owner_ = "joint " + quote(urdf_.joints[i].name) + ": ";
     const XMLElement* mimic = only_child(*e, "mimic");
     if (!mimic || urdf_.joints[i].type == UrdfJointType::kFixed) continue;
     const std::string name = text_attribute(*mimic, "joint");
     const auto found = joints_.find(name);
-    if (found == joints_.end()) fail(*mimic, "names the joint " + quoted(name) + ", which does not exist");
+    if (found == joints_.end()) fail(*mimic, "names the joint " + quote(name) + ", which does not exist");
     if (found->second == static_cast<int>(i)) fail(*mimic, "names its own joint");
     if (!has_one_dof(urdf_.joints[i]) || !has_one_dof(urdf_.joints[found->second]))
       fail(*mimic, "couples joints of which one has not one degree of freedom");

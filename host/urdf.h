@@ -2,6 +2,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
@@ -9,6 +11,8 @@
 #include <vector>
 
 namespace featherstorm {
+
+constexpr std::size_t kMaxUrdfBytes = 64u << 20;  // no robot needs more
 
 struct UrdfLink {
   std::string name;
@@ -55,6 +59,9 @@ struct Urdf {
 // Reads and checks URDF text. `name` stands for the text in messages: a file name.
 // Errors: Error "name:line: element: reason" for anything that is not one tree of sound links and joints.
 Urdf read_urdf(std::string_view text, std::string_view name);
+
+// The same for a file. Errors: also Error for no file, a directory, a device, a xacro file, one that cannot be read.
+Urdf read_urdf_file(const std::filesystem::path& path);
 
 // The last step of read_urdf: fills `root` and each link's `joint`, and checks that the joints make one tree of bodies.
 // Errors: Error for two roots, two parents, a loop, an inertia that no body has on a moving link.

@@ -8,7 +8,7 @@ namespace featherstorm {
 
 namespace {
 
-using urdf::quoted;
+using urdf::quote;
 
 constexpr double kNothing = 1e-14;  // an inertia about an axis below this share of the body's is rounding
 
@@ -113,20 +113,20 @@ void check_urdf_masses(const Urdf& urdf, bool floating_base, std::string_view na
       if (!floating_base) continue;
       if (body.mass == 0)
         urdf::fail(name, link.line,
-                   "floating base: the root link " + quoted(link.name) + " and what is fixed to it have no mass");
+                   "floating base: the root link " + quote(link.name) + " and what is fixed to it have no mass");
       if (!body.carries && is_a_line(body))
-        urdf::fail(name, link.line, "floating base: link " + quoted(link.name) + " has no inertia about some axis");
+        urdf::fail(name, link.line, "floating base: link " + quote(link.name) + " has no inertia about some axis");
       continue;
     }
     const UrdfJoint& joint = urdf.joints[link.joint];
     if (body.subtree_mass == 0)
       urdf::fail(name, joint.line,
-                 "joint " + quoted(joint.name) + " moves no mass: link " + quoted(link.name) +
+                 "joint " + quote(joint.name) + " moves no mass: link " + quote(link.name) +
                      " and all beyond it are massless");
     if (body.carries) continue;
     const std::string wrong = missing_inertia(joint, body);
     if (!wrong.empty())
-      urdf::fail(name, joint.line, "joint " + quoted(joint.name) + ": link " + quoted(link.name) + " " + wrong);
+      urdf::fail(name, joint.line, "joint " + quote(joint.name) + ": link " + quote(link.name) + " " + wrong);
   }
 }
 

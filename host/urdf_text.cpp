@@ -38,12 +38,11 @@ void fail(std::string_view name, int line, const std::string& reason) {
   throw Error(std::string(name) + (line > 0 ? ":" + std::to_string(line) : "") + ": " + reason);
 }
 
-std::string printable(std::string_view text) {
-  constexpr std::size_t kLongest = 80;
+std::string printable(std::string_view text, std::size_t longest) {
   std::string out;
   while (!text.empty()) {
     const std::size_t n = utf8_length(text);
-    if (out.size() + n > kLongest) return out + "...";
+    if (out.size() + n > longest) return out + "...";
     if (n == 0 || is_control(text[0])) out += '?';
     else out += text.substr(0, n);
     text.remove_prefix(n == 0 ? 1 : n);
@@ -51,7 +50,7 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; }
+std::string quote(std::string_view text) { return "'" + printable(text) + "'"; }
 
 bool is_clean_utf8(std::string_view text) {
   while (!text.empty()) {
@@ -75,16 +74,16 @@ std::string parse_numbers(std::string_view text, int count, double* out) {
     const std::string_view digits = word.size() > 1 && word[0] == '+' && word[1] != '-' ? word.substr(1) : word;
     const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (word.find("${") != word.npos || word.find("$(") != word.npos)
-      return quoted(word) + " is a xacro expression; run xacro on the file first";
+      return quote(word) + " is a xacro expression; run xacro on the file first";
     if (status == std::errc::invalid_argument || end != digits.data() + digits.size())
-      return quoted(word) + " is not a number";
+      return quote(word) + " is not a number";
     if (status != std::errc() || !std::isfinite(value) || std::abs(value) > kLargest)
-      return quoted(word) + " is not a finite number of sensible size";
+      return quote(word) + " is not a finite number of sensible size";
     if (found < count) out[found] = value;
     ++found;
   }
   if (found == count) return "";
-  return quoted(all) + " holds " + std::to_string(found) + (found == 1 ? " number" : " numbers") + ", expected " +
+  return quote(all) + " holds " + std::to_string(found) + (found == 1 ? " number" : " numbers") + ", expected " +
          std::to_string(count);
 }
 

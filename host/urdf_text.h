@@ -9,9 +9,10 @@ namespace featherstorm::urdf {
 // Throws Error "name:line: reason"; line 0 is left out.
 [[noreturn]] void fail(std::string_view name, int line, const std::string& reason);
 
-// `text` for a message: shortened to 80 bytes, control characters and broken UTF-8 replaced by '?'. Then with quotes.
-std::string printable(std::string_view text);
-std::string quoted(std::string_view text);
+// `text` for a message: shortened to `longest` bytes, control characters and broken UTF-8 replaced by '?'. Then with
+// quotes.
+std::string printable(std::string_view text, std::size_t longest = 80);
+std::string quote(std::string_view text);
 
 // Whether every byte sequence of `text` is well-formed UTF-8 without control characters.
 bool is_clean_utf8(std::string_view text);

@@ -8,7 +8,7 @@ namespace featherstorm {
 
 namespace {
 
-using urdf::quoted;
+using urdf::quote;
 
 constexpr double kTriangle = 0.05;  // excess of the largest moment over the sum of the others, of the largest
 
@@ -20,8 +20,8 @@ void check_links(Urdf& urdf, std::string_view name) {
     UrdfLink& child = urdf.links[joint.child];
     if (child.joint >= 0)
       urdf::fail(name, joint.line,
-                 "link " + quoted(child.name) + " has two parents, by the joints " +
-                     quoted(urdf.joints[child.joint].name) + " and " + quoted(joint.name));
+                 "link " + quote(child.name) + " has two parents, by the joints " +
+                     quote(urdf.joints[child.joint].name) + " and " + quote(joint.name));
     child.joint = i;
     children[joint.parent].push_back(joint.child);
   }
@@ -31,8 +31,8 @@ void check_links(Urdf& urdf, std::string_view name) {
   if (roots.empty()) urdf::fail(name, urdf.links[0].line, "no link is the root: the joints form a loop");
   if (roots.size() > 1)
     urdf::fail(name, urdf.links[roots[1]].line,
-               "two links have no parent, " + quoted(urdf.links[roots[0]].name) + " and " +
-                   quoted(urdf.links[roots[1]].name) + "; a robot has one root");
+               "two links have no parent, " + quote(urdf.links[roots[0]].name) + " and " +
+                   quote(urdf.links[roots[1]].name) + "; a robot has one root");
   urdf.root = roots[0];
   // With one root and one parent each, what the root does not reach is a loop.
   std::vector<bool> reached(urdf.links.size());
@@ -46,7 +46,7 @@ void check_links(Urdf& urdf, std::string_view name) {
   for (std::size_t i = 0; i < reached.size(); ++i)
     if (!reached[i])
       urdf::fail(name, urdf.links[i].line,
-                 "link " + quoted(urdf.links[i].name) + " is in a loop of joints that the root does not reach");
+                 "link " + quote(urdf.links[i].name) + " is in a loop of joints that the root does not reach");
 }
 
 // Inertias that no body can have stand in many published files. On a moving link a large excess is an error; else a
@@ -57,7 +57,7 @@ void check_inertias(Urdf& urdf, std::string_view name) {
     const std::string percent = std::to_string(std::lround(100 * link.triangle_excess));
     const bool moves = link.joint >= 0 && urdf.joints[link.joint].type != UrdfJointType::kFixed;
     const std::string what =
-        "link " + quoted(link.name) +
+        "link " + quote(link.name) +
         ": <inertia> belongs to no body: its largest principal moment is above the sum of the others by " + percent +
         " %";
     if (moves && link.triangle_excess > kTriangle) urdf::fail(name, link.line, what);

@@ -4,9 +4,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
 
 #include "host/robots/robots.h"
 
@@ -18,11 +15,6 @@ inline std::filesystem::path shared_models() {
   const std::filesystem::path models =
       given ? std::filesystem::path(given) : robot_directory() / "../../../shared/models";
   return std::filesystem::is_directory(models / "urdf") ? models : std::filesystem::path();
-}
-
-inline std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace featherstorm::test

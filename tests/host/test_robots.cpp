@@ -1,21 +1,19 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "host/error.h"
 #include "host/robots/robots.h"
 #include "host/urdf.h"
+#include "tests/host/scratch.h"
 #include "tests/host/shared_models.h"
 
 namespace featherstorm {
 namespace {
 
 using test::shared_models;
-using test::text_of;
-
-Urdf read_file(const std::filesystem::path& path) { return read_urdf(text_of(path), path.filename().string()); }
 
 int dofs(const Urdf& urdf) {
   int n = 0;
@@ -61,7 +59,7 @@ TEST(Robots, ReadWithTheirDofsAndMass) {
   for (const BuiltinRobot& robot : builtin_robots()) {
     SCOPED_TRACE(robot.name);
     const Expected& expected = kExpected.at(robot.name);
-    const Urdf urdf = read_file(robot_file(robot.name));
+    const Urdf urdf = read_urdf_file(robot_file(robot.name));
     EXPECT_EQ(dofs(urdf), expected.dofs);
     EXPECT_NEAR(total_mass(urdf), expected.mass, 1e-8);
     EXPECT_NE(robot.description.find(" " + std::to_string(expected.dofs) + " dofs"), std::string_view::npos);
@@ -79,7 +77,7 @@ TEST(Robots, HaveAFileForEachRowAndARowForEachFile) {
 
 TEST(Robots, HoldNoVisualsAndNoMeshes) {
   for (const BuiltinRobot& robot : builtin_robots()) {
-    const std::string text = text_of(robot_file(robot.name));
+    const std::string text = test::read_file(robot_file(robot.name));
     for (const char* word : {"<visual", "<mesh", "<gazebo", "<transmission"})
       EXPECT_EQ(text.find(word), std::string::npos) << robot.name << " " << word;
   }
@@ -109,13 +107,12 @@ TEST(Robots, SayWhereTheFileShouldBe) {
 }
 
 TEST(Robots, AreFoundWhereTheEnvironmentSays) {
-  const char* before = std::getenv("FEATHERSTORM_ROBOTS");
-  const std::string kept = before ? before : "";
-  setenv("FEATHERSTORM_ROBOTS", "/elsewhere", 1);
-  EXPECT_EQ(robot_directory(), "/elsewhere");
-  setenv("FEATHERSTORM_ROBOTS", "", 1);
+  {
+    const test::Environment set("FEATHERSTORM_ROBOTS", "/elsewhere");
+    EXPECT_EQ(robot_directory(), "/elsewhere");
+  }
+  const test::Environment empty("FEATHERSTORM_ROBOTS", "");
   EXPECT_NE(robot_directory(), "");
-  before ? setenv("FEATHERSTORM_ROBOTS", kept.c_str(), 1) : unsetenv("FEATHERSTORM_ROBOTS");
 }
 
 TEST(Robots, AgreeWithThePublishedFiles) {
@@ -125,7 +122,7 @@ TEST(Robots, AgreeWithThePublishedFiles) {
     const std::filesystem::path published = shared_models() / "urdf" / robot.file;
     if (!std::filesystem::exists(published)) continue;  // cartpole, g1 and humanoid are published as MJCF
     SCOPED_TRACE(robot.name);
-    const Urdf ours = read_file(robot_file(robot.name)), theirs = read_file(published);
+    const Urdf ours = read_urdf_file(robot_file(robot.name)), theirs = read_urdf_file(published);
     ASSERT_EQ(ours.links.size(), theirs.links.size());
     ASSERT_EQ(ours.joints.size(), theirs.joints.size());
     const auto our_frames = frames(ours), their_frames = frames(theirs);
@@ -160,7 +157,7 @@ TEST(Robots, AgreeWithThePublishedFiles) {
 TEST(Robots, PublishedFilesRead) {
   if (shared_models().empty()) GTEST_SKIP() << "no published models beside the project";
   for (const auto& entry : std::filesystem::directory_iterator(shared_models() / "urdf"))
-    EXPECT_NO_THROW(check_urdf_masses(read_file(entry.path()), true, entry.path().string())) << entry.path();
+    EXPECT_NO_THROW(check_urdf_masses(read_urdf_file(entry.path()), true, entry.path().string())) << entry.path();
 }
 
 }  // namespace

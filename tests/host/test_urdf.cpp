@@ -7,6 +7,7 @@
 #include "host/error.h"
 #include "host/urdf.h"
 #include "host/urdf_text.h"
+#include "tests/host/scratch.h"
 
 namespace featherstorm {
 namespace {
@@ -60,7 +61,7 @@ const Refusal kRefusals[] = {
     {"Blank", " \n\t", "x.urdf: is empty"},
     {"ZeroByte", std::string("<robot>\0</robot>", 16), "x.urdf: holds a zero byte; it is not XML text in UTF-8"},
     {"Utf16", std::string("\xff\xfe<\0r\0", 6), "x.urdf: holds a zero byte; it is not XML text in UTF-8"},
-    {"TooLong", std::string((64u << 20) + 1, ' '), "x.urdf: has 67108865 bytes; more than 64 MiB is no robot"},
+    {"TooLong", std::string((64u << 20) + 1, ' '), "x.urdf: has more than 64 MiB, which is no robot"},
     {"LongTag", "<robot " + many(20000, "a", "='1' ") + "/>",
      "x.urdf: has more than 64 KiB in one tag, comment or text"},
     {"NotXml", "solid part", "x.urdf:1: is not well-formed XML (XML_ERROR_PARSING_TEXT)"},
@@ -306,6 +307,41 @@ TEST(Urdf, TakesAThinRodAndAPointMass) {
   EXPECT_NO_THROW(read_urdf(inertia("0", "0", "0", "0"), "x"));
 }
 
+std::string file_error(const std::filesystem::path& path) {
+  try {
+    read_urdf_file(path);
+  } catch (const Error& error) { return error.what(); }
+  return "";
+}
+
+TEST(UrdfFile, ReadsAFile) {
+  const test::Scratch scratch;
+  test::write_file(scratch / "r.urdf", joint("fixed"));
+  EXPECT_EQ(read_urdf_file(scratch / "r.urdf").links.size(), 2u);
+}
+
+TEST(UrdfFile, RefusesWhatIsNoFile) {
+  const test::Scratch scratch;
+  const std::string folder = scratch.path().string();
+  EXPECT_EQ(file_error(folder + "/none.urdf"), folder + "/none.urdf: there is no such file");
+  EXPECT_EQ(file_error(folder), folder + ": is a directory, expected a URDF file");
+  EXPECT_EQ(file_error("/dev/null"), "/dev/null: is not a regular file");
+  EXPECT_EQ(file_error(""), ": there is no such file");
+}
+
+TEST(UrdfFile, RefusesXacroEmptyAndHugeFiles) {
+  const test::Scratch scratch;
+  const std::string folder = scratch.path().string();
+  test::write_file(folder + "/r.urdf.xacro", joint("fixed"));
+  EXPECT_EQ(file_error(folder + "/r.urdf.xacro"),
+            folder + "/r.urdf.xacro: is a xacro file; run xacro on it first: xacro r.urdf.xacro > robot.urdf");
+  test::write_file(folder + "/empty.urdf", "");
+  EXPECT_EQ(file_error(folder + "/empty.urdf"), folder + "/empty.urdf: is empty");
+  test::write_file(folder + "/huge.urdf", " ");
+  std::filesystem::resize_file(folder + "/huge.urdf", kMaxUrdfBytes + 1);  // sparse
+  EXPECT_EQ(file_error(folder + "/huge.urdf"), folder + "/huge.urdf: has more than 64 MiB, which is no robot");
+}
+
 std::string mass_error(const std::string& text, bool floating_base = false) {
   try {
     check_urdf_masses(read_urdf(text, "x.urdf"), floating_base, "x.urdf");
@@ -368,17 +404,17 @@ TEST(UrdfMasses, RefuseAFloatingBaseWithoutMass) {
 }
 
 TEST(UrdfText, QuotesHostileNamesHarmlessly) {
-  EXPECT_EQ(urdf::quoted("a\nb\x1b[31m\xff"), "'a?b?[31m?'");
-  EXPECT_EQ(urdf::quoted("机器人"), "'机器人'");
-  EXPECT_EQ(urdf::quoted(std::string(500, 'x')), "'" + std::string(80, 'x') + "...'");
-  EXPECT_EQ(urdf::quoted(std::string(79, 'x') + "é"), "'" + std::string(79, 'x') + "...'");
+  EXPECT_EQ(urdf::quote("a\nb\x1b[31m\xff"), "'a?b?[31m?'");
+  EXPECT_EQ(urdf::quote("机器人"), "'机器人'");
+  EXPECT_EQ(urdf::quote(std::string(500, 'x')), "'" + std::string(80, 'x') + "...'");
+  EXPECT_EQ(urdf::quote(std::string(79, 'x') + "é"), "'" + std::string(79, 'x') + "...'");
 }
 
 TEST(UrdfText, KnowsWellFormedUtf8) {
   for (const char* good : {"", "a", "é", "机", "😀"}) EXPECT_TRUE(urdf::is_clean_utf8(good)) << good;
   for (const char* bad :
        {"\x80", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf8", "a\n", "\x7f"})
-    EXPECT_FALSE(urdf::is_clean_utf8(bad)) << urdf::quoted(bad);
+    EXPECT_FALSE(urdf::is_clean_utf8(bad)) << urdf::quote(bad);
 }
 
 }  // namespace
