@@ -200,6 +200,11 @@ void Reader::read_inertial(const XMLElement& e, UrdfLink& link) {
 
 // ---- joints
 
+bool has_one_dof(const UrdfJoint& joint) {
+  return joint.type == UrdfJointType::kRevolute || joint.type == UrdfJointType::kContinuous ||
+         joint.type == UrdfJointType::kPrismatic;
+}
+
 int Reader::read_link_reference(const XMLElement& e, const char* tag) const {
   const XMLElement& reference = needed_child(e, tag);
   const std::string name = text_attribute(reference, "link");
@@ -231,8 +236,10 @@ UrdfJoint Reader::read_joint(const XMLElement& e) {
     if (!(joint.axis.norm() > kSnap)) fail(*axis, "has length zero");
     joint.axis.normalize();
   }
-  if (moves) read_limit(e, joint);
-  if (const XMLElement* dynamics = only_child(e, "dynamics"); dynamics && moves) {
+  if (has_one_dof(joint)) read_limit(e, joint);
+  if (moves && !has_one_dof(joint) && (e.FirstChildElement("limit") || e.FirstChildElement("dynamics")))
+    urdf_.notices.push_back("joint " + quote(joint.name) + " is " + type + "; its <limit> and <dynamics> are ignored");
+  if (const XMLElement* dynamics = only_child(e, "dynamics"); dynamics && has_one_dof(joint)) {
     joint.damping = not_negative_or(*dynamics, "damping", 0);
     joint.friction = not_negative_or(*dynamics, "friction", 0);
     joint.armature = not_negative_or(*dynamics, "armature", 0);
@@ -259,11 +266,6 @@ void Reader::read_limit(const XMLElement& e, UrdfJoint& joint) {
   joint.upper = number_or(*limit, "upper", 0);
   if (joint.lower > joint.upper) fail(*limit, "has lower above upper");
   if (joint.lower == joint.upper) urdf_.notices.push_back("joint " + quote(joint.name) + " has a range of one point");
-}
-
-bool has_one_dof(const UrdfJoint& joint) {
-  return joint.type == UrdfJointType::kRevolute || joint.type == UrdfJointType::kContinuous ||
-         joint.type == UrdfJointType::kPrismatic;
 }
 
 // After all joints are known: <mimic joint multiplier offset>.

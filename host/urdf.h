@@ -63,13 +63,8 @@ Urdf read_urdf(std::string_view text, std::string_view name);
 // The same for a file. Errors: also Error for no file, a directory, a device, a xacro file, one that cannot be read.
 Urdf read_urdf_file(const std::filesystem::path& path);
 
-// The last step of read_urdf: fills `root` and each link's `joint`, and checks that the joints make one tree of bodies.
-// Errors: Error for two roots, two parents, a loop, an inertia that no body has on a moving link.
+// The last step of read_urdf: fills `root` and each link's `joint`, and checks that the joints make one tree.
+// Errors: Error for two roots, two parents, a loop.
 void check_urdf_tree(Urdf& urdf, std::string_view name);
-
-// Whether forward dynamics exists: every joint moves mass, the last body of a branch has inertia about its joint's
-// axis, and a floating root has mass. Links without mass between joints are sound. Errors: Error that names the joint
-// or the root link.
-void check_urdf_masses(const Urdf& urdf, bool floating_base, std::string_view name);
 
 }  // namespace featherstorm

@@ -10,8 +10,6 @@ namespace {
 
 using urdf::quote;
 
-constexpr double kTriangle = 0.05;  // excess of the largest moment over the sum of the others, of the largest
-
 // Finds each link's joint and the root; throws unless the joints make one tree.
 void check_links(Urdf& urdf, std::string_view name) {
   std::vector<std::vector<int>> children(urdf.links.size());
@@ -49,27 +47,22 @@ void check_links(Urdf& urdf, std::string_view name) {
                  "link " + quote(urdf.links[i].name) + " is in a loop of joints that the root does not reach");
 }
 
-// Inertias that no body can have stand in many published files. On a moving link a large excess is an error; else a
-// notice.
-void check_inertias(Urdf& urdf, std::string_view name) {
-  for (const UrdfLink& link : urdf.links) {
-    if (link.triangle_excess == 0) continue;
-    const std::string percent = std::to_string(std::lround(100 * link.triangle_excess));
-    const bool moves = link.joint >= 0 && urdf.joints[link.joint].type != UrdfJointType::kFixed;
-    const std::string what =
-        "link " + quote(link.name) +
-        ": <inertia> belongs to no body: its largest principal moment is above the sum of the others by " + percent +
-        " %";
-    if (moves && link.triangle_excess > kTriangle) urdf::fail(name, link.line, what);
-    urdf.notices.push_back(what);
-  }
+// Inertias that no body can have stand in many published files: the largest principal moment is above the sum of the
+// others. Harmless on a link that is fixed to a sound one; the builder judges whole bodies.
+void note_inertias(Urdf& urdf) {
+  for (const UrdfLink& link : urdf.links)
+    if (link.triangle_excess > 0)
+      urdf.notices.push_back(
+          "link " + quote(link.name) +
+          " has an inertia that no body has: its largest principal moment is above the sum of the others by " +
+          std::to_string(std::lround(100 * link.triangle_excess)) + " %");
 }
 
 }  // namespace
 
 void check_urdf_tree(Urdf& urdf, std::string_view name) {
   check_links(urdf, name);
-  check_inertias(urdf, name);
+  note_inertias(urdf);
 }
 
 }  // namespace featherstorm

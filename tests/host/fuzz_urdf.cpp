@@ -6,12 +6,13 @@
 #include <string_view>
 
 #include "host/error.h"
-#include "host/urdf.h"
+#include "host/load_urdf.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    const featherstorm::Urdf urdf = featherstorm::read_urdf({reinterpret_cast<const char*>(data), size}, "fuzz.urdf");
-    featherstorm::check_urdf_masses(urdf, size % 2 == 0, "fuzz.urdf");
+    featherstorm::UrdfOptions options;
+    options.floating_base = size % 2 == 0;
+    featherstorm::load_urdf_text({reinterpret_cast<const char*>(data), size}, "fuzz.urdf", options);
   } catch (const featherstorm::Error&) {}
   return 0;
 }
