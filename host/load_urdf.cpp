@@ -1,0 +1,103 @@
+#include "host/load_urdf.h"
+
+#include "host/urdf.h"
+#include "host/urdf_mass.h"
+#include "host/urdf_text.h"
+
+namespace featherstorm {
+
+namespace {
+
+using urdf::quote;
+
+JointType joint_type(UrdfJointType type) {
+  switch (type) {
+    case UrdfJointType::kFixed:
+      return JointType::Fixed;
+    case UrdfJointType::kRevolute:
+    case UrdfJointType::kContinuous:
+      return JointType::Revolute;
+    case UrdfJointType::kPrismatic:
+      return JointType::Prismatic;
+    case UrdfJointType::kPlanar:
+      return JointType::Planar;
+    case UrdfJointType::kFloating:
+      return JointType::Free;
+  }
+  return JointType::Fixed;
+}
+
+JointSpec joint_spec(const Urdf& urdf, const UrdfJoint& joint) {
+  JointSpec spec;
+  spec.name = joint.name;
+  spec.type = joint_type(joint.type);
+  spec.parent = urdf.links[joint.parent].name;
+  spec.child = urdf.links[joint.child].name;
+  spec.X = {joint.rotation, joint.translation};
+  spec.axis = joint.axis;
+  if (spec.type != JointType::Revolute && spec.type != JointType::Prismatic) return spec;
+  spec.lower = {joint.lower};
+  spec.upper = {joint.upper};
+  spec.max_velocity = {joint.velocity};
+  spec.max_effort = {joint.effort};
+  spec.damping = {joint.damping};
+  spec.friction = {joint.friction};
+  spec.armature = {joint.armature};
+  return spec;
+}
+
+// The model has no coupling of joints.
+void note_mimics(Urdf& urdf, const UrdfOptions& options, std::string_view name) {
+  for (const UrdfJoint& joint : urdf.joints) {
+    if (!joint.mimic) continue;
+    const std::string mimic = "joint " + quote(joint.name) + " mimics " + quote(urdf.joints[joint.mimic->joint].name);
+    if (options.mimic == UrdfOptions::Mimic::kRefuse)
+      urdf::fail(name, joint.line, mimic + "; the model has no such coupling");
+    urdf.notices.push_back(mimic + "; taken as independent");
+  }
+}
+
+// The line where the part of this kind and name stands.
+int line_of(const Urdf& urdf, const ModelError& error) {
+  for (const UrdfLink& link : urdf.links)
+    if (error.kind == "link" && link.name == error.name) return link.line;
+  for (const UrdfJoint& joint : urdf.joints)
+    if (error.kind == "joint" && joint.name == error.name) return joint.line;
+  return 0;
+}
+
+Robot build(Urdf urdf, std::string_view name, const UrdfOptions& options) {
+  const std::vector<UrdfBody> bodies = merge_fixed_links(urdf);
+  check_urdf_masses(urdf, bodies, options.floating_base, name);
+  note_mimics(urdf, options, name);
+  // The body's whole inertia goes to the link that moves: single links of published files have impossible inertias.
+  ModelBuilder builder(urdf.name);
+  std::vector<LinkSpec> links;
+  for (const UrdfLink& link : urdf.links) links.push_back({.name = link.name});
+  for (const UrdfBody& body : bodies) {
+    LinkSpec& link = links[body.link];
+    link.mass = body.mass, link.com = body.com, link.inertia = body.inertia;
+  }
+  for (LinkSpec& link : links) builder.add_link(std::move(link));
+  for (const UrdfJoint& joint : urdf.joints) builder.add_joint(joint_spec(urdf, joint));
+  if (options.floating_base) builder.float_root(urdf.links[urdf.root].name);
+  try {
+    Robot robot = builder.build();
+    robot.notices = std::move(urdf.notices);
+    return robot;
+  } catch (const ModelError& error) {
+    urdf::fail(name, line_of(urdf, error), error.kind + " " + quote(error.name) + ": " + error.reason);
+  }
+}
+
+}  // namespace
+
+Robot load_urdf(const std::filesystem::path& path, const UrdfOptions& options) {
+  return build(read_urdf_file(path), urdf::printable(path.string(), 500), options);
+}
+
+Robot load_urdf_text(std::string_view text, std::string_view name, const UrdfOptions& options) {
+  return build(read_urdf(text, name), name, options);
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,24 @@
+// Numbers and names out of an XML file that nobody has checked yet.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace featherstorm::urdf {
+
+// Throws Error "name:line: reason"; line 0 is left out.
+[[noreturn]] void fail(std::string_view name, int line, const std::string& reason);
+
+// `text` for a message: shortened to `longest` bytes, control characters and broken UTF-8 replaced by '?'. Then with
+// quotes.
+std::string printable(std::string_view text, std::size_t longest = 80);
+std::string quote(std::string_view text);
+
+// Whether every byte sequence of `text` is well-formed UTF-8 without control characters.
+bool is_clean_utf8(std::string_view text);
+
+// Parses exactly `count` numbers separated by white space, in any locale. Returns an empty string, or what is wrong.
+// A number that is not finite or beyond +-1e12 is wrong.
+std::string parse_numbers(std::string_view text, int count, double* out);
+
+}  // namespace featherstorm::urdf

@@ -1,0 +1,156 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Geometry>
+#include <cmath>
+#include <map>
+
+#include "core/rnea.h"
+#include "host/error.h"
+#include "host/load_urdf.h"
+#include "host/robots/robots.h"
+#include "host/urdf.h"
+#include "tests/host/shared_models.h"
+
+namespace featherstorm {
+namespace {
+
+using test::shared_models;
+
+const std::string kMass =
+    "<inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial>";
+const std::string kEnds = "<parent link='a'/><child link='b'/>";
+
+std::string two_links(const std::string& type, const std::string& inside = "") {
+  return "<robot name='r'>\n<link name='a'>" + kMass + "</link><link name='b'>" + kMass +
+         "</link>\n<joint name='j' type='" + type + "'>" + kEnds + inside + "</joint></robot>";
+}
+
+std::string error_of(const std::string& text, const UrdfOptions& options = {}) {
+  try {
+    load_urdf_text(text, "x.urdf", options);
+  } catch (const Error& error) { return error.what(); }
+  return "";
+}
+
+const std::map<std::string_view, std::vector<double>> kTorques = {
+#include "tests/host/robot_torques.inc"
+};
+
+TEST(LoadUrdf, GivesTheTorquesOfPinocchioAndMuJoCo) {
+  for (const BuiltinRobot& built_in : builtin_robots()) {
+    SCOPED_TRACE(built_in.name);
+    const Robot robot = load_urdf(robot_file(built_in.name), {.floating_base = built_in.floating});
+    const Model<double>& m = robot.model;
+    std::vector<double> q(m.nq), qd(m.nv), qdd(m.nv), tau(m.nv), f_ext(6 * m.nb);
+    const int base = built_in.floating ? 6 : 0;
+    if (base) {
+      q = {0.3, -0.2, 0.9, 0.8, 0.2, -0.4, 0.4}, qd = {0.5, -0.3, 0.2, 0.4, 0.6, -0.7},
+      qdd = {1, -2, 0.5, -0.3, 0.8, 1.1};
+      q.resize(m.nq), qd.resize(m.nv), qdd.resize(m.nv);
+    }
+    const std::vector<double>& expected = kTorques.at(built_in.name);
+    ASSERT_EQ(expected.size(), static_cast<std::size_t>(m.nv));
+    for (std::size_t k = 0; k < robot.joint_order.size(); ++k) {
+      const Body<double>& body = m.body[robot.joint_order[k]];
+      q[body.q] = 0.7 * std::sin(k + 1.0), qd[body.v] = std::cos(2.0 * k), qdd[body.v] = 2 * std::sin(3.0 * k + 1);
+    }
+    rnea(m, q.data(), qd.data(), qdd.data(), f_ext.data(), tau.data());
+    double scale = 0;
+    for (double x : expected) scale = std::max(scale, std::abs(x));
+    for (int i = 0; i < base; ++i) EXPECT_NEAR(tau[i], expected[i], 1e-9 * scale) << i;
+    for (std::size_t k = 0; k < robot.joint_order.size(); ++k)
+      EXPECT_NEAR(tau[m.body[robot.joint_order[k]].v], expected[base + k], 1e-9 * scale) << k;
+  }
+}
+
+TEST(LoadUrdf, KeepsEveryLinkAsAFrame) {
+  for (const BuiltinRobot& built_in : builtin_robots()) {
+    const Robot robot = load_urdf(robot_file(built_in.name));
+    for (const UrdfLink& link : read_urdf_file(robot_file(built_in.name)).links)
+      EXPECT_GE(robot.frame(link.name), 0) << link.name;
+  }
+}
+
+TEST(LoadUrdf, KeepsLimitsDampingFrictionAndArmature) {
+  const Robot robot = load_urdf_text(two_links("revolute",
+                                               "<limit lower='-1' upper='2' effort='3' velocity='4'/>"
+                                               "<dynamics damping='5' friction='6' armature='7'/>"));
+  const Model<double>& m = robot.model;
+  ASSERT_EQ(m.nv, 1);
+  EXPECT_EQ(m.lower[0], -1);
+  EXPECT_EQ(m.upper[0], 2);
+  EXPECT_EQ(m.max_effort[0], 3);
+  EXPECT_EQ(m.max_velocity[0], 4);
+  EXPECT_EQ(m.damping[0], 5);
+  EXPECT_EQ(m.friction[0], 6);
+  EXPECT_EQ(m.armature[0], 7);
+  EXPECT_TRUE(robot.notices.empty());
+}
+
+TEST(LoadUrdf, TakesEveryJointType) {
+  const std::map<std::string, std::pair<int, int>> sizes = {{"fixed", {0, 0}},      {"revolute", {1, 1}},
+                                                            {"continuous", {1, 1}}, {"prismatic", {1, 1}},
+                                                            {"planar", {3, 3}},     {"floating", {7, 6}}};
+  for (const auto& [type, size] : sizes) {
+    const Robot robot = load_urdf_text(two_links(type));
+    EXPECT_EQ(robot.model.nq, size.first) << type;
+    EXPECT_EQ(robot.model.nv, size.second) << type;
+  }
+}
+
+TEST(LoadUrdf, FloatsTheBaseWhenAsked) {
+  const Robot robot = load_urdf_text(two_links("revolute"), "x.urdf", {.floating_base = true});
+  EXPECT_EQ(robot.model.nv, 7);
+  EXPECT_EQ(robot.joint_names, (std::vector<std::string>{"root", "j"}));
+  EXPECT_EQ(robot.body_names, (std::vector<std::string>{"world", "a", "b"}));
+}
+
+TEST(LoadUrdf, MergesImpossibleTensorsOfFixedLinksIntoASoundBody) {
+  const Robot robot = load_urdf(robot_file("anymal_c"), {.floating_base = true});
+  EXPECT_EQ(std::count_if(robot.notices.begin(), robot.notices.end(),
+                          [](const std::string& n) { return n.find("an inertia that no body has") != n.npos; }),
+            5);
+}
+
+TEST(LoadUrdf, SaysThatAMimicIsIndependentOrRefusesIt) {
+  const Robot panda = load_urdf(robot_file("panda"));
+  EXPECT_EQ(panda.model.nv, 9);
+  EXPECT_EQ(panda.notices, (std::vector<std::string>{
+                               "ignored 8 <collision>",
+                               "joint 'panda_finger_joint2' mimics 'panda_finger_joint1'; taken as independent"}));
+  const std::string text = "<robot><link name='a'/><link name='b'>" + kMass + "</link><link name='c'>" + kMass +
+                           "</link><joint name='i' type='continuous'>" + kEnds +
+                           "</joint>\n<joint name='j' type='continuous'><parent link='a'/><child link='c'/><mimic "
+                           "joint='i'/></joint></robot>";
+  EXPECT_EQ(error_of(text), "");
+  EXPECT_EQ(error_of(text, {.mimic = UrdfOptions::Mimic::kRefuse}),
+            "x.urdf:2: joint 'j' mimics 'i'; the model has no such coupling");
+}
+
+TEST(LoadUrdf, RefusesWhatTheReaderRefuses) {
+  EXPECT_EQ(error_of("<robot>"), "x.urdf:1: is not well-formed XML (XML_ERROR_MISMATCHED_ELEMENT)");
+  EXPECT_EQ(
+      error_of("<robot><link name='a'/><link name='b'/><joint name='j' type='revolute'>" + kEnds + "</joint></robot>"),
+      "x.urdf:1: joint 'j' moves no mass: link 'b' and all beyond it are massless");
+}
+
+TEST(LoadUrdf, GivesTheLineOfWhatTheBuilderRefuses) {
+  EXPECT_EQ(
+      error_of("<robot><link name='a'/>\n<link name='b'><inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' "
+               "iyy='1' iyz='0' izz='4'/></inertial></link><joint name='j' type='continuous'>" +
+               kEnds + "</joint></robot>"),
+      "x.urdf:2: link 'b': principal moments of inertia violate the triangle inequality");
+  std::string root = two_links("continuous");
+  root.replace(root.find("'j'"), 3, "'root'");
+  EXPECT_EQ(error_of(root, {.floating_base = true}), "x.urdf:3: joint 'root': name is used twice");
+}
+
+TEST(LoadUrdf, TakesThePublishedFiles) {
+  if (shared_models().empty()) GTEST_SKIP() << "no published models beside the project";
+  for (const auto& entry : std::filesystem::directory_iterator(shared_models() / "urdf"))
+    for (bool floating : {false, true})
+      EXPECT_NO_THROW(load_urdf(entry.path(), {.floating_base = floating})) << entry.path();
+}
+
+}  // namespace
+}  // namespace featherstorm
