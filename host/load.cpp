@@ -1,0 +1,30 @@
+#include "host/load.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "host/error.h"
+#include "host/load_urdf.h"
+#include "host/robots/robots.h"
+
+namespace featherstorm {
+
+Robot load(const std::string& name_or_path, const LoadOptions& options) {
+  UrdfOptions urdf;
+  const auto robots = builtin_robots();
+  const auto builtin = std::find_if(robots.begin(), robots.end(), [&](const auto& r) { return r.name == name_or_path; });
+  if (builtin != robots.end()) {
+    urdf.floating_base = options.floating_base.value_or(builtin->floating);
+    return load_urdf(robot_file(name_or_path), urdf);
+  }
+  const std::filesystem::path path(name_or_path);
+  if (!path.has_extension() && !path.has_parent_path() && !std::filesystem::exists(path)) {
+    std::string names;
+    for (const auto& r : robots) names += (names.empty() ? "" : ", ") + std::string(r.name);
+    throw Error("'" + name_or_path + "' is neither a file nor a built-in robot; the built-in robots are " + names);
+  }
+  urdf.floating_base = options.floating_base.value_or(false);
+  return load_urdf(path, urdf);
+}
+
+}  // namespace featherstorm
