@@ -1,0 +1,65 @@
+// Articulated-body algorithm. RBDA Table 7.1 with the common subexpressions (7.43)-(7.50), for joints of every type.
+//
+//   U = I^A S,  D = S^T U + armature,  u = tau - S^T p^A
+//   I^a = I^A - U D^-1 U^T,  p^a = p^A + I^a c + U D^-1 u,   I^A_parent += X^T I^a X,  p^A_parent += X^T p^a
+//   a' = X a_parent + c,  qdd = D^-1 (u - U^T a'),  a = a' + S qdd
+#pragma once
+#include "core/articulated_joint.h"
+#include "core/external_force.h"
+
+namespace featherstorm {
+
+// in   q (nq), qd (nv), tau (nv)
+// in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
+// out  qdd (nv)  [rad/s^2 | m/s^2]
+// Cost O(nb).
+template <class M, class Q, class V, class Tau, class F, class Out>
+FS_HD void aba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_ext, Out qdd) {
+  using T = ScalarOf<Q>;
+  Scratch<T> x(m.nx), y(m.nv);  // y = D^-1 u
+  Scratch<Motion<T>> v(m.nb + 1), c(m.nb + 1);
+  Scratch<ArticulatedInertia<T>> IA(m.nb + 1);
+  Scratch<Force<T>> p(m.nb + 1), G(m.nv);  // G = U D^-1
+  ExternalForce<T, F> external(m, f_ext);
+  v[0] = zero_motion<T>();
+  for (int i = 1; i <= m.nb; i++) {
+    const auto& b = m.body[i];
+    update_joint(m, i, q, qd, x);
+    with_joint(m, i, x, [&](const auto& J) {
+      const auto vJ = J.velocity(slice(qd, b.v));
+      // v = X v_parent + S qd,  c = c_J + v x S qd
+      v[i] = apply(J, v[b.parent]) + vJ;
+      c[i] = cross(v[i], vJ) + J.bias(slice(qd, b.v));
+      // p = v x* I v - X* f_ext
+      p[i] = cross_dual(v[i], b.I * v[i]) - external.on_body(i, b.parent, J);
+    });
+    IA[i] = articulated<T>(b.I);
+  }
+  for (int i = m.nb; i >= 1; i--) {
+    const auto& b = m.body[i];
+    with_joint(m, i, x, [&](const auto& J) {
+      const auto tau_i = slice(tau, b.v);
+      ArticulatedInertia<T> Ia = IA[i];
+      Force<T> pa = p[i];
+      articulate(m, b, J, tau_i, IA[i], p[i], slice(G.data(), b.v), slice(y.data(), b.v), Ia, pa);
+      if (b.parent == 0) return;
+      pa = pa + Ia * c[i];
+      if (!b.rotor) J.set_axis_force(pa, tau_i);
+      IA[b.parent] = IA[b.parent] + apply_transpose(J, Ia);
+      p[b.parent] = p[b.parent] + apply_transpose(J, pa);
+    });
+  }
+  // a_0 = -a_g; v is free now and holds a
+  auto& a = v;
+  a[0] = {zero3<T>(), -cast<T>(m.gravity)};
+  for (int i = 1; i <= m.nb; i++) {
+    const auto& b = m.body[i];
+    with_joint(m, i, x, [&](const auto& J) {
+      const Motion<T> a1 = apply(J, a[b.parent]) + c[i];
+      accelerate(b, J, a1, slice(G.data(), b.v), slice(y.data(), b.v), slice(qdd, b.v));
+      a[i] = a1 + J.velocity(slice(qdd, b.v));
+    });
+  }
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,34 @@
+// Ball joint by exponential map: q = rotation vector [rad], kept within length pi; v = angular velocity in the child's axes.
+//
+// R = exp(q×), S = [1; 0]. The map and its inverse use series near zero, so q = 0 is an ordinary point in any precision.
+#pragma once
+#include "core/joint/ball.h"
+
+namespace featherstorm {
+
+struct BallExp {
+  static constexpr int nq = 3, nv = 3;
+  template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
+    return {matrix(quaternion_exp(vector_at<T>(q, 0))), zero3<T>()};
+  }
+  template <class T, class B, class Q> FS_HD static void subspace(const B&, const Q&, Motion<T>* S) {
+    angular_subspace(S);
+  }
+  template <class T, class B, class Q, class V> FS_HD static Motion<T> bias(const B&, const Q&, const V&) {
+    return zero_motion<T>();
+  }
+  // q_next = log(exp(q) exp(u))
+  template <class T, class B, class Q, class U, class Out>
+  FS_HD static void integrate(const B&, const Q& q, const U& u, Out q_next) {
+    const Quaternion<T> p = quaternion_exp(vector_at<T>(q, 0)) * quaternion_exp(vector_at<T>(u, 0));
+    const Vec3<T> x = quaternion_log(normalised(p));
+    for (int k = 0; k < 3; k++) q_next[k] = x(k);
+  }
+  template <class T, class B, class Q, class Q1, class Out>
+  FS_HD static void difference(const B&, const Q& q0, const Q1& q1, Out u) {
+    const Vec3<T> d = quaternion_log(conjugated(quaternion_exp(vector_at<T>(q0, 0))) * quaternion_exp(vector_at<T>(q1, 0)));
+    for (int k = 0; k < 3; k++) u[k] = d(k);
+  }
+};
+
+}  // namespace featherstorm

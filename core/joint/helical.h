@@ -1,0 +1,28 @@
+// Helical joint of pitch h [m/rad]: rotation q about z and translation h q along z. RBDA Table 4.1: S = (0 0 1 0 0 h).
+#pragma once
+#include "core/spatial/transform.h"
+
+namespace featherstorm {
+
+struct Helical {
+  static constexpr int nq = 1, nv = 1;
+  template <class T, class B, class Q> FS_HD static Placement<T> placement(const B& b, const Q& q) {
+    return {matrix(rotation_z<T>(q[0])), {T(0.0), T(0.0), q[0] * b.parameter}};
+  }
+  template <class T, class B, class Q> FS_HD static void subspace(const B& b, const Q&, Motion<T>* S) {
+    S[0] = zero_motion<T>() + AngularZ<T>{T(1.0)} + LinearZ<T>{T(b.parameter)};
+  }
+  template <class T, class B, class Q, class V> FS_HD static Motion<T> bias(const B&, const Q&, const V&) {
+    return zero_motion<T>();
+  }
+  template <class T, class B, class Q, class U, class Out>
+  FS_HD static void integrate(const B&, const Q& q, const U& u, Out q_next) {
+    q_next[0] = q[0] + u[0];
+  }
+  template <class T, class B, class Q, class Q1, class Out>
+  FS_HD static void difference(const B&, const Q& q0, const Q1& q1, Out u) {
+    u[0] = q1[0] - q0[0];
+  }
+};
+
+}  // namespace featherstorm

@@ -1,0 +1,184 @@
+// The joint table: the only place that knows every joint type.
+//
+// An algorithm keeps of each joint a few numbers in an array x of model.nx (joint_numbers below), set once per position
+// by update_joint and read in every pass by with_joint, which hands the pass an object of the joint's shape:
+//
+//   update_joint(m, i, q, v, x);                                   // jcalc: sine and cosine, or R, r, S, c_J
+//   with_joint(m, i, x, [&](const auto& J) { v[i] = apply(J, v[parent]) + J.velocity(slice(qd, b.v)); ... });
+//
+// Members of J:  nv; origin() r; rotate, rotate_back, rotate_inertia; velocity(v) = S v; bias(v) = c_J;
+//   angular_velocity, linear_velocity, angular_acceleration, linear_acceleration (classical, for Newton-Euler passes);
+//   project(k, f) = S_k^T f; force_of_axis(k, I) = I S_k; clear_axis, set_axis_force (articulated bodies).
+#pragma once
+#include "core/joint/ball.h"
+#include "core/joint/ball_exp.h"
+#include "core/joint/ball_ypr.h"
+#include "core/joint/cylindrical.h"
+#include "core/joint/free.h"
+#include "core/joint/general.h"
+#include "core/joint/helical.h"
+#include "core/joint/planar.h"
+#include "core/joint/prismatic.h"
+#include "core/joint/rack_pinion.h"
+#include "core/joint/revolute.h"
+#include "core/joint/universal.h"
+#include "core/model.h"
+
+namespace featherstorm {
+
+// f(Type{}) with the structure of the joint's file; UserDefined and Fixed are handled by the callers.
+template <class F> FS_HD void with_joint_type(JointType type, F&& f) {
+  switch (type) {
+    case JointType::Revolute: return f(Revolute{});
+    case JointType::Prismatic: return f(Prismatic{});
+    case JointType::Helical: return f(Helical{});
+    case JointType::Cylindrical: return f(Cylindrical{});
+    case JointType::Planar: return f(Planar{});
+    case JointType::Ball: return f(Ball{});
+    case JointType::BallYpr: return f(BallYpr{});
+    case JointType::BallExp: return f(BallExp{});
+    case JointType::Universal: return f(Universal{});
+    case JointType::RackPinion: return f(RackPinion{});
+    case JointType::Free: return f(Free{});
+    case JointType::Fixed:
+    case JointType::UserDefined: return;
+  }
+}
+
+inline JointSize joint_size(JointType type) {
+  JointSize size{0, 0};
+  with_joint_type(type, [&](auto joint) { size = {decltype(joint)::nq, decltype(joint)::nv}; });
+  return size;
+}
+
+// How many numbers an algorithm keeps of a joint of this shape.
+inline int joint_numbers(JointShape shape) {
+  switch (shape) {
+    case JointShape::RevoluteTilted:
+    case JointShape::Revolute: return 2;
+    case JointShape::Prismatic: return 1;
+    case JointShape::Free: return 21;
+    case JointShape::General1: return general_joint_numbers(1);
+    case JointShape::General2: return general_joint_numbers(2);
+    case JointShape::General3: return general_joint_numbers(3);
+    case JointShape::General6: return general_joint_numbers(6);
+  }
+  return 0;
+}
+
+#ifndef __CUDA_ARCH__
+// jcalc of a user-defined joint, lane by lane through its double function.
+template <class T, class M, class Q, class V>
+void user_jcalc(const M& m, const Body<typename M::Number>& b, const Q& q, const V& v, UserJointAt<T>& J) {
+  const UserJoint& user = m.user[b.user];
+  if constexpr (std::is_same_v<T, Expr>) {
+    Expr qi[7], vi[6];
+    for (int k = 0; k < user.nq; k++) qi[k] = q[k];
+    for (int k = 0; k < user.nv; k++) vi[k] = v[k];
+    user.trace(lane(b.parameter, 0), qi, vi, J);
+  } else {
+    for (int l = 0; l < lanes<T>; l++) {
+      double qi[7], vi[6];
+      UserJointAt<double> at;
+      for (int k = 0; k < user.nq; k++) qi[k] = lane(T(q[k]), l);
+      for (int k = 0; k < user.nv; k++) vi[k] = lane(T(v[k]), l);
+      user.at(lane(b.parameter, 0), qi, vi, at);
+      for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) set_lane(J.X.R(i, j), l, at.X.R(i, j));
+        set_lane(J.X.r(i), l, at.X.r(i)), set_lane(J.c.w(i), l, at.c.w(i)), set_lane(J.c.v(i), l, at.c.v(i));
+        for (int k = 0; k < user.nv; k++)
+          set_lane(J.S[k].w(i), l, at.S[k].w(i)), set_lane(J.S[k].v(i), l, at.S[k].v(i));
+      }
+    }
+  }
+}
+#endif
+
+// The joint's own placement, subspace and bias, reversed where the joint runs backwards; fixed placement applied.
+template <class T, class M, class Q, class V, class X>
+FS_HD void update_general_joint(const M& m, const Body<typename M::Number>& b, const Q& q, const V& v, X& x) {
+  UserJointAt<T> J;
+  int n = 0;
+  with_joint_type(b.type, [&](auto joint) {
+    using Joint = decltype(joint);
+    J.X = Joint::template placement<T>(b, q);
+    Joint::template subspace<T>(b, q, J.S);
+    J.c = Joint::template bias<T>(b, q, v);
+    n = Joint::nv;
+  });
+#ifndef __CUDA_ARCH__
+  if (b.type == JointType::UserDefined) user_jcalc(m, b, q, v, J), n = m.user[b.user].nv;
+#endif
+  if (b.reversed) reverse_joint(J.X, J.S, n, J.c);
+  store_placement(x, b.x, Placement<T>{b.X_T.R * J.X.R, b.X_T.r + b.X_T.R * J.X.r});
+  for (int k = 0; k < n; k++) store_motion(x, b.x + 12 + 6 * k, J.S[k]);
+  store_motion(x, b.x + 12 + 6 * n, J.c);
+}
+
+// jcalc of body i at (q, v): sets the joint's numbers in x. q and v are the whole arrays.
+template <class M, class Q, class V, class X> FS_HD void update_joint(const M& m, int i, const Q& q, const V& v, X& x) {
+  using T = ScalarOf<X>;
+  const auto& b = m.body[i];
+  switch (b.shape) {
+    case JointShape::RevoluteTilted:
+    case JointShape::Revolute: {
+      const RotationZ<T> z = rotation_z<T>(q[b.q]) * b.zero;
+      x[b.x] = z.c, x[b.x + 1] = z.s;
+      return;
+    }
+    case JointShape::Prismatic: x[b.x] = q[b.q]; return;
+    case JointShape::Free: {
+      const Placement<T> J = Free::placement<T>(b, slice(q, b.q));
+      for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) x[b.x + 3 * r + c] = J.R(r, c);
+      store_placement(x, b.x + 9, Placement<T>{b.X_T.R * J.R, b.X_T.r + b.X_T.R * J.r});
+      return;
+    }
+    case JointShape::General1:
+    case JointShape::General2:
+    case JointShape::General3:
+    case JointShape::General6: return update_general_joint<T>(m, b, slice(q, b.q), slice(v, b.v), x);
+  }
+}
+
+// f(J) with the joint of body i at the position that update_joint was given.
+template <class M, class X, class F> FS_HD void with_joint(const M& m, int i, const X& x, F&& f) {
+  using T = ScalarOf<X>;
+  using P = typename M::Number;
+  const auto& b = m.body[i];
+  switch (b.shape) {
+    case JointShape::RevoluteTilted:
+      return f(RevoluteAt<T, RotationX<P>, P>{{x[b.x], x[b.x + 1]}, b.tilt, b.X_T.r});
+    case JointShape::Revolute: return f(RevoluteAt<T, Mat3<P>, P>{{x[b.x], x[b.x + 1]}, b.X_T.R, b.X_T.r});
+    case JointShape::Prismatic: {
+      const Vec3<P> axis{b.X_T.R(0, 2), b.X_T.R(1, 2), b.X_T.R(2, 2)};
+      return f(PrismaticAt<T, P>{b.X_T.R, b.X_T.r + axis * x[b.x]});
+    }
+    case JointShape::Free:
+      return f(FreeAt<T>{load_matrix<T>(x, b.x), load_matrix<T>(x, b.x + 9), load_vector<T>(x, b.x + 18)});
+    case JointShape::General1: return f(GeneralAt<T, 1>::load(x, b.x));
+    case JointShape::General2: return f(GeneralAt<T, 2>::load(x, b.x));
+    case JointShape::General3: return f(GeneralAt<T, 3>::load(x, b.x));
+    case JointShape::General6: return f(GeneralAt<T, 6>::load(x, b.x));
+  }
+}
+
+// The transforms of transform.h across a joint.
+template <class J, class T>
+concept JointAt = requires(const J& j, const Vec3<T>& v) { j.rotate_back(v), j.origin(); };
+template <class T, JointAt<T> J> FS_HD Motion<T> apply(const J& j, const Motion<T>& m) {
+  return {j.rotate_back(m.w), j.rotate_back(m.v - cross(j.origin(), m.w))};
+}
+template <class T, JointAt<T> J> FS_HD Force<T> apply_transpose(const J& j, const Force<T>& f) {
+  const Vec3<T> g = j.rotate(f.f);
+  return {j.rotate(f.n) + cross(j.origin(), g), g};
+}
+template <class T, JointAt<T> J> FS_HD RigidBodyInertia<T> apply_transpose(const J& j, const RigidBodyInertia<T>& I) {
+  return shift(j.origin(), j.rotate_inertia(I));
+}
+template <class T, JointAt<T> J>
+FS_HD ArticulatedInertia<T> apply_transpose(const J& j, const ArticulatedInertia<T>& I) {
+  return shift(j.origin(), j.rotate_inertia(I));
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,57 @@
+// A joint defined by the user (RBDA section 4.4, "user-supplied jcalc"): any structure with the members of the files in
+// this folder, from which make_user_joint takes plain functions for the reference (double) and for tracing.
+//
+// In a batch of packs the double function is called lane by lane; specialised kernels contain its traced text.
+#pragma once
+#include "core/spatial/transform.h"
+#include "core/trace/eigen_traits.h"
+
+namespace featherstorm {
+
+// What jcalc returns of a joint with nv <= 6: placement (child axes and origin in F_p), S and c_J in child axes.
+template <class T> struct UserJointAt {
+  Placement<T> X;
+  Motion<T> S[6];
+  Motion<T> c;
+};
+struct UserParameter {
+  double parameter;
+};
+
+struct UserJoint {
+  int nq = 0, nv = 0;
+  void (*at)(double parameter, const double* q, const double* v, UserJointAt<double>&) = nullptr;
+  void (*trace)(double parameter, const Expr* q, const Expr* v, UserJointAt<Expr>&) = nullptr;
+  void (*integrate)(double parameter, const double* q, const double* u, double* q_next) = nullptr;
+  void (*trace_integrate)(double parameter, const Expr* q, const Expr* u, Expr* q_next) = nullptr;
+  void (*difference)(double parameter, const double* q0, const double* q1, double* u) = nullptr;
+  void (*trace_difference)(double parameter, const Expr* q0, const Expr* q1, Expr* u) = nullptr;
+};
+
+template <class Joint, class T>
+void user_joint_at(double parameter, const T* q, const T* v, UserJointAt<T>& J) {
+  const UserParameter b{parameter};
+  J.X = Joint::template placement<T>(b, q);
+  Joint::template subspace<T>(b, q, J.S);
+  J.c = Joint::template bias<T>(b, q, v);
+}
+template <class Joint, class T> void user_joint_integrate(double parameter, const T* q, const T* u, T* q_next) {
+  Joint::template integrate<T>(UserParameter{parameter}, q, u, q_next);
+}
+template <class Joint, class T> void user_joint_difference(double parameter, const T* q0, const T* q1, T* u) {
+  Joint::template difference<T>(UserParameter{parameter}, q0, q1, u);
+}
+
+template <class Joint> UserJoint make_user_joint() {
+  static_assert(Joint::nv >= 1 && Joint::nv <= 6 && Joint::nv != 4 && Joint::nv != 5);
+  return {Joint::nq,
+          Joint::nv,
+          user_joint_at<Joint, double>,
+          user_joint_at<Joint, Expr>,
+          user_joint_integrate<Joint, double>,
+          user_joint_integrate<Joint, Expr>,
+          user_joint_difference<Joint, double>,
+          user_joint_difference<Joint, Expr>};
+}
+
+}  // namespace featherstorm

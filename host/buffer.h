@@ -1,0 +1,42 @@
+// Arrays of a batch: owned, aligned buffers in the engine's layout, and references to arrays of any layout.
+#pragma once
+#include <cstddef>
+#include <memory>
+
+#include "host/kernel.h"
+
+namespace featherstorm {
+
+enum class Precision { float32, float64 };
+inline std::size_t bytes_of(Precision p) { return p == Precision::float32 ? 4 : 8; }
+
+// An array of shape (instances, components) somewhere in memory; strides in elements, any sign.
+struct ArrayRef {
+  void* data = nullptr;
+  Precision precision = Precision::float32;
+  long instances = 0;
+  long components = 0;
+  long instance_stride = 1;
+  long component_stride = 0;
+  bool padded = false;  // aligned memory whose padding up to the next full pack may be overwritten
+};
+
+// Owned memory [component][stride], instance fastest. Padding: the stride is a multiple of 16 instances and no multiple
+// of 1024, so that components do not fall on the same cache sets.
+class Buffer {
+ public:
+  Buffer() = default;
+  // components >= 0, instances >= 0; zero-filled. Throws std::bad_alloc.
+  Buffer(Precision precision, long instances, long components);
+  ArrayRef ref() const { return {data_.get(), precision_, instances_, components_, 1, stride_, true}; }
+  template <class Real> Real* component(long c) const { return static_cast<Real*>(data_.get()) + c * stride_; }
+  long stride() const { return stride_; }
+  std::shared_ptr<void> memory() const { return data_; }
+
+ private:
+  std::shared_ptr<void> data_;
+  Precision precision_ = Precision::float32;
+  long instances_ = 0, components_ = 0, stride_ = 0;
+};
+
+}  // namespace featherstorm

@@ -1,0 +1,53 @@
+// The run-time-model kernels of one instruction set: every operation of ops.h over packs of instances.
+//
+// Compiled once per instruction set into a library of its own with hidden symbols, so that no function compiled for a
+// wider machine can be called on a narrower one. FEATHERSTORM_WIDTH is the number of floats in a vector.
+#pragma once
+#include "core/pack.h"
+#include "host/kernel.h"
+#include "host/ops.h"
+
+namespace featherstorm {
+
+// Components of the pack of instances first .. first + W - 1: element i is a pack in memory.
+template <class T, class Real> struct PackView {
+  Real* data;
+  long stride;
+  T& operator[](int i) const { return *reinterpret_cast<T*>(data + i * stride); }
+};
+
+template <class Op, class Real>
+__attribute__((flatten)) void pack_kernel(const void* model, const Array* in, const Array* out, long repeat, long first,
+                                          long count) {
+  constexpr int W = FEATHERSTORM_WIDTH * static_cast<int>(sizeof(float)) / static_cast<int>(sizeof(Real));
+  using T = Pack<Real, W>;
+  using View = PackView<T, Real>;
+  constexpr int ni = Op::info.in.size(), nu = Op::info.uniform.size(), no = Op::info.out.size();
+  const auto& run_time = *static_cast<const RunTimeModel*>(model);
+  const auto& m = *static_cast<const Model<Real>*>(run_time.model);
+  T u[nu + 1];
+  for (int k = 0; k < nu; k++) u[k] = T(*static_cast<const Real*>(in[ni + k].data));
+  for (long i = first; i < first + count; i += W) {
+    View vi[ni], vo[no];
+    for (int k = 0; k < ni; k++) vi[k] = {static_cast<Real*>(in[k].data) + i, in[k].stride};
+    for (int k = 0; k < no; k++) vo[k] = {static_cast<Real*>(out[k].data) + i, out[k].stride};
+    Op::template run<0>(m, run_time.frame, vi, u, vo);
+    if constexpr (Op::info.carried) {
+      // the next passes read what the last one wrote, through a copy: an output may not be read while it is written
+      int size[no], total = 0;
+      for (int k = 0; k < no; k++) size[k] = size_of(m, Op::info.out[k].size), total += size[k];
+      Scratch<T> state(repeat > 1 ? total : 0);
+      for (long r = 1; r < repeat; r++) {
+        int at = 0;
+        for (int k = 0; k < no; k++) {
+          for (int c = 0; c < size[k]; c++) state[at + c] = vo[k][c];
+          vi[k] = {reinterpret_cast<Real*>(state.data() + at), W};
+          at += size[k];
+        }
+        Op::template run<0>(m, run_time.frame, vi, u, vo);
+      }
+    }
+  }
+}
+
+}  // namespace featherstorm

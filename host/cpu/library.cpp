@@ -1,0 +1,56 @@
+#include "host/cpu/library.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+namespace featherstorm {
+namespace {
+
+// Where backend libraries may lie: beside the library or program this code is in, then where they were built.
+std::vector<std::filesystem::path> backend_folders() {
+  std::vector<std::filesystem::path> folders;
+  if (const char* set = std::getenv("FEATHERSTORM_BACKENDS"); set && *set) folders.push_back(set);
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(&cpu_kernels), &info) && info.dli_fname)
+    folders.push_back(std::filesystem::path(info.dli_fname).parent_path());
+  folders.push_back(FEATHERSTORM_BACKEND_DIR);
+  return folders;
+}
+
+}  // namespace
+
+std::vector<std::string> supported_isas() {
+  std::vector<std::string> isas;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw"))
+    isas.push_back("avx512");
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) isas.push_back("avx2");
+#endif
+  isas.push_back("base");
+  return isas;
+}
+
+const KernelTable* cpu_kernels(const std::string& isa) {
+  static std::mutex mutex;
+  static std::map<std::string, const KernelTable*> tables;
+  std::lock_guard lock(mutex);
+  if (auto found = tables.find(isa); found != tables.end()) return found->second;
+  const KernelTable* table = nullptr;
+  for (const auto& folder : backend_folders()) {
+    const auto file = folder / ("libfeatherstorm_cpu_" + isa + ".so");
+    if (!std::filesystem::exists(file)) continue;
+    if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      if (auto get = reinterpret_cast<const KernelTable* (*)()>(dlsym(handle, "featherstorm_backend"))) table = get();
+      break;
+    }
+  }
+  return tables[isa] = table;
+}
+
+}  // namespace featherstorm

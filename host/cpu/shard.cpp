@@ -1,0 +1,21 @@
+// The kernels of the operations whose number is FEATHERSTORM_SHARD modulo FEATHERSTORM_SHARDS, so that a backend
+// compiles in parallel.
+#include "host/cpu/kernels.h"
+
+#define FEATHERSTORM_JOIN2(a, b) a##b
+#define FEATHERSTORM_JOIN(a, b) FEATHERSTORM_JOIN2(a, b)
+
+namespace featherstorm {
+
+template <int i> void enter(KernelEntry* entries) {
+  if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>)) {
+    if constexpr (i % FEATHERSTORM_SHARDS == FEATHERSTORM_SHARD) {
+      using Op = std::tuple_element_t<i, Ops>;
+      entries[i] = {Op::info.name.data(), pack_kernel<Op, float>, pack_kernel<Op, double>};
+    }
+    enter<i + 1>(entries);
+  }
+}
+void FEATHERSTORM_JOIN(enter_shard_, FEATHERSTORM_SHARD)(KernelEntry* entries) { enter<0>(entries); }
+
+}  // namespace featherstorm

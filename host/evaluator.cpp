@@ -1,0 +1,282 @@
+#include "host/evaluator.h"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "core/scratch.h"
+#include "host/cpu/library.h"
+#include "host/ops.h"
+#include "host/specialise.h"
+
+namespace featherstorm {
+namespace {
+
+constexpr long block_size = 128;  // instances a thread takes at a time; a multiple of every pack width
+constexpr int max_arrays = 16;
+
+template <class Op> OpRow row_of(int index, const Model<double>& m) {
+  OpRow r{index, Op::info.name, Op::info.summary, {}, {}, {}, Op::info.uses_frame, Op::info.carried};
+  for (const OpArray& a : Op::info.in) r.in.push_back({a.name, size_of(m, a.size)});
+  for (const OpArray& a : Op::info.out) r.out.push_back({a.name, size_of(m, a.size)});
+  for (std::string_view u : Op::info.uniform) r.uniforms.push_back(u);
+  static_assert(Op::info.in.size() + Op::info.uniform.size() <= max_arrays && Op::info.out.size() <= max_arrays);
+  return r;
+}
+template <int i = 0> void add_rows(const Model<double>& m, std::vector<OpRow>& rows) {
+  if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>)) {
+    rows.push_back(row_of<std::tuple_element_t<i, Ops>>(i, m));
+    add_rows<i + 1>(m, rows);
+  }
+}
+
+std::string shape(long instances, long components) {
+  return "(" + std::to_string(instances) + ", " + std::to_string(components) + ")";
+}
+
+// First and one past last byte an array occupies.
+std::pair<const char*, const char*> extent(const ArrayRef& a) {
+  const long b = static_cast<long>(bytes_of(a.precision));
+  long low = 0, high = 0;
+  for (long s : {a.instance_stride * (a.instances - 1), a.component_stride * (a.components - 1)})
+    (s < 0 ? low : high) += s;
+  const char* p = static_cast<const char*>(a.data);
+  return {p + low * b, p + (high + 1) * b};
+}
+
+// Whether a kernel may work on the array where it lies.
+bool in_place(const ArrayRef& a) {
+  return a.padded && a.instance_stride == 1 && a.component_stride % 16 == 0 &&
+         reinterpret_cast<std::uintptr_t>(a.data) % batch_alignment == 0;
+}
+
+// Instances first .. first + n - 1 of an array into a block [component][width]; the lanes behind repeat the last one.
+template <class Real> void gather(const ArrayRef& a, long first, long n, long width, Real* block) {
+  const Real* from = static_cast<const Real*>(a.data) + first * a.instance_stride;
+  for (long c = 0; c < a.components; c++) {
+    Real* to = block + c * width;
+    const Real* at = from + c * a.component_stride;
+    for (long i = 0; i < n; i++) to[i] = at[i * a.instance_stride];
+    for (long i = n; i < width; i++) to[i] = to[n - 1];
+  }
+}
+template <class Real> void scatter(const ArrayRef& a, long first, long n, long width, const Real* block) {
+  Real* to = static_cast<Real*>(a.data) + first * a.instance_stride;
+  for (long c = 0; c < a.components; c++)
+    for (long i = 0; i < n; i++) to[i * a.instance_stride + c * a.component_stride] = block[c * width + i];
+}
+
+}  // namespace
+
+struct Evaluator::Implementation {
+  Robot robot;
+  EvaluatorOptions options;
+  Model<float> model_float;
+  std::vector<OpRow> rows;
+  const KernelTable* table = nullptr;
+  std::unique_ptr<tbb::task_arena> arena;
+  std::mutex mutex;  // of the members below
+  std::unique_ptr<HostCompiler> compiler;
+  std::map<std::tuple<int, Precision, int>, SpecialisedKernel> specialised;
+  std::set<std::string> told;
+
+  void notify(const std::string& what) {
+    if (told.insert(what).second && options.notice) options.notice(what);
+  }
+
+  // One block of at most block_size instances through the caches.
+  template <class Real>
+  void run_block(Kernel kernel, const void* model, int width, const std::vector<ArrayRef>& in, const Array* uniform,
+                 int uniforms, const std::vector<ArrayRef>& out, long repeat, long first, long n) {
+    const long padded = (n + width - 1) / width * width;
+    Array vi[max_arrays], vo[max_arrays];
+    const ScratchStack::Mark mark = scratch_stack.mark();
+    auto place = [&](const ArrayRef& a) {
+      if (in_place(a)) return Array{static_cast<Real*>(a.data) + first, a.component_stride};
+      return Array{scratch_stack.take(sizeof(Real) * padded * std::max(a.components, 1L)), padded};
+    };
+    for (std::size_t k = 0; k < in.size(); k++) {
+      vi[k] = place(in[k]);
+      if (!in_place(in[k])) gather(in[k], first, n, padded, static_cast<Real*>(vi[k].data));
+    }
+    for (int k = 0; k < uniforms; k++) vi[in.size() + k] = uniform[k];
+    for (std::size_t k = 0; k < out.size(); k++) vo[k] = place(out[k]);
+    kernel(model, vi, vo, repeat, 0, padded);
+    for (std::size_t k = 0; k < out.size(); k++)
+      if (!in_place(out[k])) scatter(out[k], first, n, padded, static_cast<const Real*>(vo[k].data));
+    scratch_stack.give_back(mark);
+  }
+
+  template <class Real>
+  void run(const OpRow& row, Kernel kernel, const void* model, int width, const std::vector<ArrayRef>& in,
+           const std::vector<ArrayRef>& out, const RunOptions& o, long instances) {
+    Real value[max_arrays];
+    Array uniform[max_arrays];
+    for (std::size_t k = 0; k < row.uniforms.size(); k++)
+      value[k] = static_cast<Real>(o.uniforms[k]), uniform[k] = {&value[k], 0};
+    auto block = [&](long b) {
+      const long first = b * block_size, n = std::min(block_size, instances - first);
+      run_block<Real>(kernel, model, width, in, uniform, static_cast<int>(row.uniforms.size()), out, o.repeat, first, n);
+    };
+    const long blocks = (instances + block_size - 1) / block_size;
+    if (blocks == 1 || !arena) {
+      for (long b = 0; b < blocks; b++) block(b);
+      return;
+    }
+    arena->execute([&] { tbb::parallel_for(0L, blocks, block); });
+  }
+};
+
+std::vector<std::string> available_isas() {
+  std::vector<std::string> isas;
+  for (const std::string& isa : supported_isas())
+    if (cpu_kernels(isa)) isas.push_back(isa);
+  return isas;
+}
+
+Evaluator::Evaluator(const Robot& robot, EvaluatorOptions options) : self_(std::make_unique<Implementation>()) {
+  Implementation& s = *self_;
+  s.robot = robot;
+  s.options = std::move(options);
+  s.model_float = cast<float>(robot.model);
+  add_rows(robot.model, s.rows);
+  std::string isa = s.options.isa;
+  if (const char* set = std::getenv("FEATHERSTORM_ISA"); isa.empty() && set) isa = set;
+  const std::vector<std::string> isas = available_isas();
+  if (isas.empty()) throw Error("no library of CPU kernels (libfeatherstorm_cpu_*.so) was found");
+  if (isa.empty()) isa = isas.front();
+  if (std::find(isas.begin(), isas.end(), isa) == isas.end()) {
+    std::string known;
+    for (const std::string& i : isas) known += (known.empty() ? "" : ", ") + i;
+    throw Error("instruction set '" + isa + "' is not available here; there are: " + known);
+  }
+  s.table = cpu_kernels(isa);
+  if (s.options.threads < 0) throw Error("threads is " + std::to_string(s.options.threads) + ", expected 0 or more");
+  if (s.options.threads == 0) s.options.threads = std::max(1u, std::thread::hardware_concurrency());
+  if (s.options.threads > 1) s.arena = std::make_unique<tbb::task_arena>(s.options.threads);
+}
+Evaluator::~Evaluator() = default;
+Evaluator::Evaluator(Evaluator&&) noexcept = default;
+
+const Robot& Evaluator::robot() const { return self_->robot; }
+const std::vector<OpRow>& Evaluator::ops() const { return self_->rows; }
+const std::string& Evaluator::isa() const {
+  static const std::string names[] = {"avx512", "avx2", "base"};
+  for (const std::string& n : names)
+    if (n == self_->table->name) return n;
+  return names[2];
+}
+int Evaluator::threads() const { return self_->options.threads; }
+
+const OpRow& Evaluator::op(std::string_view name) const {
+  for (const OpRow& r : self_->rows)
+    if (r.name == name) return r;
+  throw Error("there is no operation '" + std::string(name) + "'");
+}
+
+void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, const std::vector<ArrayRef>& out,
+                    const RunOptions& o) {
+  Implementation& s = *self_;
+  const OpRow& row = op(name);
+  const std::string prefix = std::string(name) + ": ";
+  auto require_count = [&](const char* what, std::size_t got, std::size_t expected) {
+    if (got != expected)
+      throw Error(prefix + "got " + std::to_string(got) + " " + what + ", expected " + std::to_string(expected));
+  };
+  require_count("inputs", in.size(), row.in.size());
+  require_count("outputs", out.size(), row.out.size());
+  require_count("uniforms", o.uniforms.size(), row.uniforms.size());
+  if (row.uses_frame && (o.frame < 0 || o.frame >= s.robot.model.nf))
+    throw Error(prefix + "frame is " + std::to_string(o.frame) + ", expected 0 to " + std::to_string(s.robot.model.nf - 1));
+  if (o.repeat < 1 || (o.repeat > 1 && !row.carried))
+    throw Error(prefix + "repeat is " + std::to_string(o.repeat) + ", expected 1" + (row.carried ? " or more" : ""));
+  const ArrayRef& lead = in.empty() ? out.front() : in.front();
+  const long instances = lead.instances;
+  const Precision precision = lead.precision;
+  auto check = [&](const ArrayRef& a, const OpRow::Argument& expected) {
+    if (a.components != expected.components || a.instances != instances)
+      throw Error(prefix + std::string(expected.name) + " has shape " + shape(a.instances, a.components) + ", expected " +
+                  shape(instances, expected.components));
+    if (a.precision != precision)
+      throw Error(prefix + std::string(expected.name) + " is " +
+                  (a.precision == Precision::float32 ? "float32, expected float64" : "float64, expected float32") +
+                  " as " + std::string(row.in.empty() ? row.out[0].name : row.in[0].name) + " is");
+    if (!a.data && a.instances * a.components > 0) throw Error(prefix + std::string(expected.name) + " is a null pointer");
+  };
+  if (instances < 0) throw Error(prefix + "the batch has " + std::to_string(instances) + " instances");
+  for (std::size_t k = 0; k < in.size(); k++) check(in[k], row.in[k]);
+  for (std::size_t k = 0; k < out.size(); k++) check(out[k], row.out[k]);
+  if (instances == 0) return;
+  for (std::size_t j = 0; j < out.size(); j++) {
+    if (out[j].components == 0) continue;
+    const auto [b0, e0] = extent(out[j]);
+    auto overlaps = [&](const ArrayRef& a) {
+      if (a.components == 0) return false;
+      const auto [b1, e1] = extent(a);
+      return b1 < e0 && b0 < e1;
+    };
+    for (std::size_t k = 0; k < in.size(); k++)
+      if (overlaps(in[k]) && in[k].data == out[j].data)
+        throw Error(prefix + "output " + std::string(row.out[j].name) + " overlaps input " + std::string(row.in[k].name));
+  }
+
+  Kernel kernel = nullptr;
+  const void* model = nullptr;
+  const bool f32 = precision == Precision::float32;
+  int width = f32 ? s.table->float_width : s.table->double_width;
+  std::shared_ptr<LoadedLibrary> keep;
+  const RunTimeModel run_time{f32 ? static_cast<const void*>(&s.model_float) : &s.robot.model, o.frame};
+  {
+    std::lock_guard lock(s.mutex);
+    const auto found = s.specialised.find({row.index, precision, row.uses_frame ? o.frame : 0});
+    if (found != s.specialised.end()) kernel = found->second.kernel, width = found->second.width, keep = found->second.library;
+  }
+  if (!kernel) {
+    const KernelEntry& e = s.table->entries[row.index];
+    kernel = f32 ? e.in_float : e.in_double;
+    model = &run_time;
+  }
+  if (f32) s.run<float>(row, kernel, model, width, in, out, o, instances);
+  else s.run<double>(row, kernel, model, width, in, out, o, instances);
+}
+
+bool Evaluator::specialise(std::string_view name, Precision precision, int frame) {
+  Implementation& s = *self_;
+  const OpRow& row = op(name);
+  if (!row.uses_frame) frame = 0;
+  if (specialised(name, precision, frame)) return true;
+  const int width = precision == Precision::float32 ? s.table->float_width : s.table->double_width;
+  std::lock_guard lock(s.mutex);
+  if (!s.compiler) {
+    CompileOptions options;
+    options.notice = [&s](const std::string& what) { s.notify(what); };
+    s.compiler = std::make_unique<HostCompiler>(options);
+  }
+  try {
+    const SpecialisedKernel k = specialise_kernel(row.index, s.robot.model, frame, precision, width, *s.compiler);
+    if (k.kernel) {
+      s.specialised[{row.index, precision, frame}] = k;
+      return true;
+    }
+    s.notify("specialised kernels are not used: " + s.compiler->missing());
+  } catch (const std::exception& e) {
+    s.notify(std::string(name) + " is not specialised: " + e.what());
+  }
+  return false;
+}
+
+bool Evaluator::specialised(std::string_view name, Precision precision, int frame) const {
+  const OpRow& row = op(name);
+  std::lock_guard lock(self_->mutex);
+  return self_->specialised.count({row.index, precision, row.uses_frame ? frame : 0}) > 0;
+}
+
+}  // namespace featherstorm

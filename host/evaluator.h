@@ -1,0 +1,84 @@
+// Evaluates the operations of ops.h for one model and batches of states: the engine's front door.
+//
+//   Robot robot = load("go2", {.floating_base = true});
+//   Evaluator dynamics(robot);
+//   Buffer q(Precision::float32, 4096, robot.model.nq), ...;
+//   dynamics.run("rnea", {q.ref(), v.ref(), a.ref()}, {tau.ref()});
+//   dynamics.specialise("rnea", Precision::float32);   // from now on with a kernel made for this robot
+//
+// Arrays may have any strides; those of a Buffer are read and written in place, others are copied through the caches
+// in small blocks. Precision float32 or float64, the same for all arrays of a call. Results of an instance do not
+// depend on the batch size, its place in the batch or the number of threads.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/builder.h"
+#include "host/buffer.h"
+#include "host/error.h"
+
+namespace featherstorm {
+
+// One row of ops.h without its types, and where the row stands.
+struct OpRow {
+  int index;
+  std::string_view name, summary;
+  struct Argument {
+    std::string_view name;
+    int components;  // for this model
+  };
+  std::vector<Argument> in, out;
+  std::vector<std::string_view> uniforms;
+  bool uses_frame, carried;
+};
+
+struct EvaluatorOptions {
+  int threads = 0;             // 0: all cores
+  std::string isa;             // "avx512", "avx2", "base"; empty: the widest this machine has, or FEATHERSTORM_ISA
+  std::function<void(const std::string&)> notice;  // is told once what fell back, and why
+};
+
+struct RunOptions {
+  std::vector<double> uniforms;  // in the order of the row
+  int frame = 0;
+  long repeat = 1;  // passes of an operation with carried arrays
+};
+
+class Evaluator {
+ public:
+  // Throws Error where no backend library is found.
+  explicit Evaluator(const Robot& robot, EvaluatorOptions options = {});
+  ~Evaluator();
+  Evaluator(Evaluator&&) noexcept;
+
+  const Robot& robot() const;
+  // The rows of ops.h with the sizes for this model. Throws Error for an unknown name.
+  const std::vector<OpRow>& ops() const;
+  const OpRow& op(std::string_view name) const;
+
+  // Runs an operation on all instances. Throws Error naming the operation, the argument, what came and what was
+  // expected, before anything is written. An empty batch does nothing.
+  void run(std::string_view op, const std::vector<ArrayRef>& in, const std::vector<ArrayRef>& out,
+           const RunOptions& options = {});
+
+  // Makes (or fetches from the cache on disk) the kernel of an operation for this robot and uses it from now on.
+  // Returns false, and tells why through the notice, where there is no compiler or the robot is too large.
+  bool specialise(std::string_view op, Precision precision, int frame = 0);
+  // Whether the next run of this operation uses a specialised kernel.
+  bool specialised(std::string_view op, Precision precision, int frame = 0) const;
+
+  const std::string& isa() const;  // instruction set of the kernels in use
+  int threads() const;
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> self_;
+};
+
+// The instruction sets this machine can run and whose backend libraries are installed, widest first.
+std::vector<std::string> available_isas();
+
+}  // namespace featherstorm
