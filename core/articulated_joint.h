@@ -65,14 +65,17 @@ FS_HD void articulate(const M& m, const B& b, const J& joint, const Tau& tau, co
     for (int k = 0; k < n; k++) (c < 3 ? G[k].n(c) : G[k].f(c - 3)) = row[k];
   }
   solve_small(D, u);
-  pa = p;
-  Ia = IA;
-  for (int k = 0; k < n; k++) {
+  const auto minus = [](const ArticulatedInertia<T>& A, const Force<T>& U, const Force<T>& G) -> ArticulatedInertia<T> {
+    return {minus_outer(A.I, U.n, G.n), minus_outer(A.H, U.n, G.f), minus_outer(A.M, U.f, G.f)};
+  };
+  pa = p + U[0] * u[0];
+  Ia = minus(IA, U[0], G[0]);
+  y[0] = u[0];
+  for (int k = 1; k < n; k++) {
     y[k] = u[k];
-    pa = pa + U[k] * u[k];
-    Ia = {minus_outer(Ia.I, U[k].n, G[k].n), minus_outer(Ia.H, U[k].n, G[k].f), minus_outer(Ia.M, U[k].f, G[k].f)};
+    pa += U[k] * u[k];
+    Ia = minus(Ia, U[k], G[k]);
   }
-  if (!b.rotor) joint.clear_axis(Ia);
 }
 // A free joint: S is square and orthogonal, so D^-1 = S^T I^A^-1 S, G = S, I^a = 0 and p^a = S tau.
 template <class M, class B, class T, class Tau, class Columns, class Y>
