@@ -40,6 +40,8 @@ template <class T> FS_HD Motion<T> solve_articulated(const ArticulatedInertia<T>
   return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}};
 }
 
+// in   m.armature    what is added to the diagonal of D; all of m that is read
+// in   b.v, b.rotor  first coordinate, and whether anything is added; all of b that is read
 // in   J, tau_i      the joint, its forces
 // in   IA, p         articulated inertia and bias force of the subtree, in the body's frame
 // out  G = U D^-1, y = D^-1 u
@@ -77,10 +79,11 @@ FS_HD void articulate(const M& m, const B& b, const J& joint, const Tau& tau, co
     Ia = minus(Ia, U[k], G[k]);
   }
 }
-// A free joint: S is square and orthogonal, so D^-1 = S^T I^A^-1 S, G = S, I^a = 0 and p^a = S tau.
+// A free joint without rotor: S is square and orthogonal, so D^-1 = S^T I^A^-1 S, G = S, I^a = 0 and p^a = S tau.
 template <class M, class B, class T, class Tau, class Columns, class Y>
-FS_HD void articulate(const M&, const B&, const FreeAt<T>& joint, const Tau& tau, const ArticulatedInertia<T>& IA,
-                      const Force<T>& p, Columns, Y y, ArticulatedInertia<T>& Ia, Force<T>& pa) {
+FS_HD void articulate(const M& m, const B& b, const FreeAt<T>& joint, const Tau& tau, const ArticulatedInertia<T>& IA,
+                      const Force<T>& p, Columns G, Y y, ArticulatedInertia<T>& Ia, Force<T>& pa) {
+  if (b.rotor) return articulate<M, B, FreeAt<T>>(m, b, joint, tau, IA, p, G, y, Ia, pa);  // as any other joint
   const Motion<T> t = joint.velocity(tau);
   pa = {t.w, t.v};
   const Motion<T> a = solve_articulated(IA, pa - p);
@@ -96,7 +99,8 @@ FS_HD void accelerate(const B&, const J&, const Motion<T>& a1, Columns G, Y y, O
   for (int k = 0; k < J::nv; k++) qdd[k] = y[k] - dot(a1, G[k]);
 }
 template <class B, class T, class Columns, class Y, class Out>
-FS_HD void accelerate(const B&, const FreeAt<T>& joint, const Motion<T>& a1, Columns, Y y, Out qdd) {
+FS_HD void accelerate(const B& b, const FreeAt<T>& joint, const Motion<T>& a1, Columns G, Y y, Out qdd) {
+  if (b.rotor) return accelerate<B, FreeAt<T>>(b, joint, a1, G, y, qdd);
   const Force<T> f{a1.w, a1.v};
   for (int k = 0; k < 6; k++) qdd[k] = y[k] - joint.project(k, f);
 }
