@@ -4,7 +4,7 @@
 //   bench_ops --benchmark_filter='aba/.*/float/.*/B=4096$'      any others; --benchmark_list_tests names all
 //
 // Before and after the timing the answers are compared with those of the run-time-model kernels in double; a
-// benchmark whose answers are wrong fails. Counters: ns, nanoseconds per instance; error, the larger of both
+// benchmark whose answers are wrong fails. Counters: per_instance, time per instance [s]; error, the larger of both
 // comparisons (case.h).
 #include <benchmark/benchmark.h>
 
@@ -71,14 +71,13 @@ void run(benchmark::State& state, const Axes& a) {
   error = std::max(error, c.error().largest);
   error = std::max(error, checked());
   state.counters["error"] = error;
-  state.counters["ns"] = benchmark::Counter(static_cast<double>(state.iterations()) * a.batch * 1e-9,
-                                            benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["per_instance"] = benchmark::Counter(static_cast<double>(state.iterations()) * a.batch,
+                                                      benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
   if (!(error < tolerance)) state.SkipWithError("the answers differ from the run-time-model kernels in double");
 }
 
 void add(const Axes& a) {
   auto* b = benchmark::RegisterBenchmark(name_of(a).c_str(), [a](benchmark::State& state) { run(state, a); });
-  b->MinTime(0.05)->Repetitions(7)->ReportAggregatesOnly();
   b->Unit(benchmark::kMicrosecond);
   // processor time of one thread does not see what else the machine does; of several threads it is no measure
   if (a.threads == 0) b->UseRealTime();
@@ -105,10 +104,12 @@ void add_all() {
 int main(int argc, char** argv) {
   using namespace featherstorm;
   const std::string widest = available_isas().front();
-  std::string choice = "--benchmark_filter=/(iiwa14|go2|atlas)/(float|double)/cpu-" + widest + "/[a-z-]*/B=4096$";
+  // what the user gives comes later and wins
+  std::vector<std::string> defaults = {
+      "--benchmark_filter=/(iiwa14|go2|atlas)/(float|double)/cpu-" + widest + "/[a-z-]*/B=4096$",
+      "--benchmark_min_time=0.05", "--benchmark_repetitions=7", "--benchmark_report_aggregates_only=true"};
   std::vector<char*> arguments(argv, argv + argc);
-  // a filter of the user comes later and wins
-  arguments.insert(arguments.begin() + 1, choice.data());
+  for (std::string& d : defaults) arguments.insert(arguments.begin() + 1, d.data());
   int count = static_cast<int>(arguments.size());
   add_all();
   benchmark::AddCustomContext("featherstorm_build", FEATHERSTORM_BUILD);
