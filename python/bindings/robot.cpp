@@ -4,6 +4,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "bindings.h"
 #include "core/builder.h"
 #include "host/load.h"
@@ -85,6 +87,12 @@ void bind_robot(nb::module_& module) {
       .def_prop_ro("q0", [](const Robot& r) { return r.q0; })
       .def_prop_ro("notices", [](const Robot& r) { return r.notices; })
       .def_prop_ro("bodies", bodies)
+      .def("undamped", [](const Robot& r) {
+             Robot copy = r;
+             for (auto* numbers : {&copy.model.damping, &copy.model.friction})
+               std::fill(numbers->begin(), numbers->end(), 0.0);
+             return copy;
+           }, "A copy without damping and dry friction, whose energy is conserved.")
       .def_prop_ro("gravity", [](const Robot& r) { return list(r.model.gravity); })
       .def_prop_ro("frame_bodies", [](const Robot& r) {
         std::vector<int> body;

@@ -1,0 +1,43 @@
+"""featherstorm: rigid-body dynamics of thousands of robots at once.
+
+    import featherstorm as fs
+    model = fs.load("go2")
+    tau = fs.rnea(model, q, v, a)              # q (B, nq), v (B, nv), a (B, nv): NumPy, PyTorch or JAX
+    sim = fs.Simulation(model, 4096, dt=1e-3)  # state that stays in the engine
+    sim.step(tau)
+"""
+
+import os as _os
+
+_folder = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "robots")
+if _os.path.isdir(_folder):
+    _os.environ.setdefault("FEATHERSTORM_ROBOTS", _folder)
+
+from . import operations as _operations
+from ._featherstorm import RobotBuilder, __version__, instruction_sets
+from .batch import Batch
+from .convert import from_pinocchio, to_pinocchio
+from .model import Model, Notice, from_mujoco, load, robots
+from .operations import (aba, bias, crba, difference, energy, fd, forward_kinematics, frame_velocity, integrate,
+                         jacobian, ltdl, momentum, rnea, run, solve, step)
+from .simulation import Simulation, Status
+
+__all__ = ["Batch", "Model", "Notice", "RobotBuilder", "Simulation", "Status", "aba", "bias", "crba", "difference",
+           "energy", "fd", "forward_kinematics", "frame_velocity", "from_mujoco", "from_pinocchio",
+           "instruction_sets", "integrate", "jacobian", "load", "ltdl", "momentum", "rnea", "robots", "run", "solve",
+           "step", "to_pinocchio"]
+
+
+def __getattr__(name):
+    """Operations of the table without a function of their own: fs.NAME(model, *arrays, frame=..., **numbers)."""
+    from functools import partial, update_wrapper
+
+    for op, summary in _operations._featherstorm.operations():
+        if op == name:
+            def function(model, *arrays, frame=None, check=True, **numbers):
+                return _operations.run(model, name, *arrays, frame=frame, check=check, **numbers)
+
+            function.__name__ = function.__qualname__ = name
+            function.__doc__ = summary
+            return function
+    raise AttributeError(f"module 'featherstorm' has no attribute '{name}'")
