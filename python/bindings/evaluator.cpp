@@ -149,7 +149,8 @@ void bind_evaluator(nb::module_& module) {
       .def_prop_ro("summary", [](const OpRow& r) { return std::string(r.summary); })
       .def_prop_ro("inputs", [](const OpRow& r) { return arguments(r.in); }, "(name, components) of each input.")
       .def_prop_ro("outputs", [](const OpRow& r) { return arguments(r.out); })
-      .def_prop_ro("uniforms", [](const OpRow& r) { return std::vector<std::string>(r.uniforms.begin(), r.uniforms.end()); })
+      .def_prop_ro("uniforms", [](const OpRow& r) { return arguments(r.uniforms); },
+                   "(name, components) of what is the same for all instances.")
       .def_ro("uses_frame", &OpRow::uses_frame)
       .def_ro("carried", &OpRow::carried);
 

@@ -21,23 +21,28 @@ from .model import Model, Notice, from_mujoco, load, robots
 from .operations import (aba, bias, crba, difference, energy, fd, forward_kinematics, frame_velocity, integrate,
                          jacobian, ltdl, momentum, rnea, run, solve, step)
 from .simulation import Simulation, Status
+from .states import random_state
 
 __all__ = ["Batch", "Model", "Notice", "RobotBuilder", "Simulation", "Status", "aba", "bias", "crba", "difference",
            "energy", "fd", "forward_kinematics", "frame_velocity", "from_mujoco", "from_pinocchio",
-           "instruction_sets", "integrate", "jacobian", "load", "ltdl", "momentum", "rnea", "robots", "run", "solve",
+           "instruction_sets", "integrate", "jacobian", "load", "ltdl", "momentum", "random_state", "rnea", "robots", "run", "solve",
            "step", "to_pinocchio"]
 
 
 def __getattr__(name):
     """Operations of the table without a function of their own: fs.NAME(model, *arrays, frame=..., **numbers)."""
-    from functools import partial, update_wrapper
+    summaries = dict(_operations._featherstorm.operations())
+    if name not in summaries:
+        raise AttributeError(f"module 'featherstorm' has no attribute '{name}'")
 
-    for op, summary in _operations._featherstorm.operations():
-        if op == name:
-            def function(model, *arrays, frame=None, check=True, **numbers):
-                return _operations.run(model, name, *arrays, frame=frame, check=check, **numbers)
+    def function(model, *arrays, frame=None, check=True, **numbers):
+        return _operations.run(model, name, *arrays, frame=frame, check=check, **numbers)
 
-            function.__name__ = function.__qualname__ = name
-            function.__doc__ = summary
-            return function
-    raise AttributeError(f"module 'featherstorm' has no attribute '{name}'")
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{summaries[name]}; see model.ops[{name!r}] for its arrays."
+    globals()[name] = function
+    return function
+
+
+def __dir__():
+    return sorted({*globals(), *(name for name, _ in _operations._featherstorm.operations())})

@@ -1,12 +1,10 @@
 """Batch: arrays that live in the engine, and operations on them by name."""
 
-import warnings
-
 import numpy as np
 
 from . import _featherstorm
 from .arrays import to_numpy
-from .model import Notice
+from .operations import frame_index, tell_notices
 
 
 class Batch:
@@ -59,8 +57,8 @@ class Batch:
                 raise AttributeError(f"Batch has no array '{name}'; there are {', '.join(self._sizes)}")
             n = self._sizes[name]
             self._buffers[name] = _featherstorm.Buffer(self.dtype.name, self.instances, n)
-            self._views[name] = self._buffers[name].view([n])
-            if name in ("q", "q0", "q1"):
+            self._views[name] = self._buffers[name].view(self.model.tail(name, n))
+            if n == self.model.nq and name.startswith("q"):
                 self._views[name][:] = self.model.q0
         return self._buffers[name]
 
@@ -83,13 +81,8 @@ class Batch:
 
     def run(self, op, frame=None, repeat=1, **numbers):
         """Runs an operation on the arrays of its names. `numbers`: its uniforms, such as dt [s]."""
-        row = self.model.row(op)
-        if set(numbers) != set(row.uniforms):
-            raise TypeError(f"{op}: got the numbers {sorted(numbers)}, expected {sorted(row.uniforms)}")
-        if row.uses_frame and frame is None:
-            raise TypeError(f"{op}: which frame? Give its name (model.frame_names) or index")
+        row, model = self.model.row(op), self.model
+        uniforms = model.uniform_values(op, numbers)
         inputs, outputs = ([self.buffer(name) for name in names] for names in self._names[op])
-        index = self.model.frame(frame) if row.uses_frame else 0
-        self.model.evaluator.run(op, inputs, outputs, [float(numbers[u]) for u in row.uniforms], index, repeat)
-        for notice in self.model.evaluator.take_notices():
-            warnings.warn(notice, Notice, stacklevel=2)
+        model.evaluator.run(op, inputs, outputs, uniforms, frame_index(model, row, frame, op), repeat)
+        tell_notices(model)

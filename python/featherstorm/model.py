@@ -17,7 +17,7 @@ class Row(NamedTuple):
     summary: str
     inputs: tuple  # of (name, components)
     outputs: tuple
-    uniforms: tuple  # names of numbers that are the same for all instances
+    uniforms: tuple  # (name, components) of what is the same for all instances
     uses_frame: bool
     carried: bool  # its outputs are the inputs of the next pass
 
@@ -78,6 +78,25 @@ class Model:
         if op not in self._rows:
             raise NotImplementedError(f"{op}: this build has no operation of that name; it has {', '.join(self._rows)}")
         return self._rows[op]
+
+    def tail(self, name, components):
+        """The shape behind the batch of an array of an operation: (components,), or more where rows have a meaning."""
+        tails = {"f_ext": (self.nb, 6), "wrench": (self.nb, 6), "J": (6, self.nv), "pose": (self.nf, 12)}
+        tail = tails.get(name, ())
+        return tail if np.prod(tail) == components else (components,)
+
+    def uniform_values(self, op, given, label=None):
+        """The numbers of an operation's uniforms, one behind the other; a number stands for equal components."""
+        row, values = self.row(op), []
+        if set(given) != {name for name, _ in row.uniforms}:
+            expected = ", ".join(name for name, _ in row.uniforms) or "none"
+            raise TypeError(f"{label or op}: got the numbers {', '.join(sorted(given)) or 'none'}, expected {expected}")
+        for name, n in row.uniforms:
+            value = np.asarray(given[name], dtype=float)
+            if value.shape not in ((), (n,)):
+                raise ValueError(f"{label or op}: {name} has shape {value.shape}, expected ({n},) or a number")
+            values.extend(np.broadcast_to(value, (n,)).tolist())
+        return values
 
     def frame(self, frame):
         """The index of a frame given by name or index."""

@@ -9,6 +9,7 @@ this build lacks. NaN in an instance stays in that instance. `check=False` leave
 """
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,29 +20,40 @@ from .model import Notice
 QUATERNION_SLACK = 1e-2  # how far a norm may be from 1; integration renormalises
 
 
-def evaluate(model, op, arguments, frame=None, uniforms=(), repeat=1, check=True, tails=None, caller=None):
-    """Runs an operation; returns its Arguments and a Buffer per output."""
+def evaluate(model, op, arguments, frame=None, numbers=None, repeat=1, check=True, caller=None):
+    """Runs an operation; returns its Arguments and a view (instances, ...) of each output."""
     row = model.row(op)
     label = caller or op
     if len(arguments) != len(row.inputs):
         names = ", ".join(name for name, _ in row.inputs)
         raise TypeError(f"{label}: got {len(arguments)} arrays, expected {len(row.inputs)}: {names}")
-    batch = Arguments(label, arguments, row.inputs, tails)
+    batch = Arguments(label, arguments, row.inputs, {name: model.tail(name, n) for name, n in row.inputs})
     if check:
         for (name, n), array in zip(row.inputs, batch.arrays):
-            if n == model.nq and name.startswith("q") and name != "qdd":
+            if n == model.nq and name.startswith("q"):
                 check_quaternions(model, label, name, array)
-    index = 0
-    if row.uses_frame:
-        if frame is None:
-            raise TypeError(f"{label}: which frame? Give its name (model.frame_names) or index")
-        index = model.frame(frame)
+    uniforms = model.uniform_values(op, numbers or {}, label)
+    index = frame_index(model, row, frame, label)
     dtype = batch.dtype.name
     buffers = [_featherstorm.Buffer(dtype, batch.instances, n) for _, n in row.outputs]
-    model.evaluator.run(op, batch.arrays, buffers, [float(u) for u in uniforms], index, repeat)
+    model.evaluator.run(op, batch.arrays, buffers, uniforms, index, repeat)
+    tell_notices(model)
+    return batch, [b.view(model.tail(name, n)) for b, (name, n) in zip(buffers, row.outputs)]
+
+
+def frame_index(model, row, frame, label):
+    if not row.uses_frame:
+        if frame is not None:
+            raise TypeError(f"{label} takes no frame")
+        return 0
+    if frame is None:
+        raise TypeError(f"{label}: which frame? Give its name (model.frame_names) or index")
+    return model.frame(frame)
+
+
+def tell_notices(model):
     for notice in model.evaluator.take_notices():
-        warnings.warn(notice, Notice, stacklevel=3)
-    return batch, buffers
+        warnings.warn(notice, Notice, stacklevel=4)
 
 
 def check_quaternions(model, op, name, array):
@@ -59,16 +71,13 @@ def check_quaternions(model, op, name, array):
                              f"expected 1: {hint}")
 
 
-def run(model, op, *arrays, frame=None, check=True, **uniforms):
-    """Any operation of the table `model.ops` by name: arrays in its order, numbers by keyword.
+def run(model, op, *arrays, frame=None, check=True, **numbers):
+    """Any operation of the table `model.ops` by name: arrays in its order, its uniforms by keyword.
 
     Returns the output (B, components), or a tuple of them.
     """
-    row = model.row(op)
-    if set(uniforms) != set(row.uniforms):
-        raise TypeError(f"{op}: got the numbers {sorted(uniforms)}, expected {sorted(row.uniforms)}")
-    batch, buffers = evaluate(model, op, arrays, frame, [uniforms[u] for u in row.uniforms], check=check)
-    results = tuple(batch.result(b.view([n])) for b, (_, n) in zip(buffers, row.outputs))
+    batch, outputs = evaluate(model, op, arrays, frame, numbers, check=check)
+    results = tuple(batch.result(view) for view in outputs)
     return results[0] if len(results) == 1 else results
 
 
@@ -84,9 +93,7 @@ def rnea(model, q, v, a, f_ext=None, *, check=True):
     """
     if f_ext is None:
         return single(model, "rnea", [q, v, a], check)
-    batch, buffers = evaluate(model, "rnea_forces", [q, v, a, f_ext], check=check, caller="rnea",
-                              tails={"f_ext": (model.nb, 6)})
-    return batch.result(buffers[0].view([model.nv]))
+    return single(model, "rnea_forces", [q, v, a, f_ext], check, caller="rnea")
 
 
 def bias(model, q, v, *, check=True):
@@ -105,8 +112,7 @@ def crba(model, q, packed=False, *, check=True):
     out  M (B, nv, nv); with packed=True (B, nh), the branch-sparse lower triangle: entries row_start[i] to
          row_start[i + 1] of the model are row i, at the columns `model.column`
     """
-    batch, buffers = evaluate(model, "crba", [q], check=check)
-    M = buffers[0].view([model.nh])
+    batch, (M,) = evaluate(model, "crba", [q], check=check)
     return batch.result(M if packed else dense(model, M))
 
 
@@ -143,25 +149,30 @@ def solve(model, L, b):
     if columns == 0:
         return b
     parts = [evaluate(model, "solve", [L, b[:, :, k]]) for k in range(columns)]
-    x = np.stack([buffers[0].view([model.nv]) for _, buffers in parts], axis=2)
+    x = np.stack([x for _, (x,) in parts], axis=2)
     return parts[0][0].result(x)
 
 
-def aba(model, q, v, tau, *, check=True):
+def aba(model, q, v, tau, f_ext=None, *, check=True):
     """Forward dynamics by articulated bodies: the acceleration under `tau`.          RBDA Table 7.1
 
         a = M(q)^-1 (tau - C(q, v))
 
     in   q (B, nq), v (B, nv), tau (B, nv) [N m | N]
+    in   f_ext as in `rnea`
     out  a (B, nv) [rad/s^2 | m/s^2]
     Cost O(nb).
     """
-    return single(model, "aba", [q, v, tau], check)
+    if f_ext is None:
+        return single(model, "aba", [q, v, tau], check)
+    return single(model, "aba_forces", [q, v, tau, f_ext], check, caller="aba")
 
 
-def fd(model, q, v, tau, *, check=True):
+def fd(model, q, v, tau, f_ext=None, *, check=True):
     """Forward dynamics by the way that is fastest for this robot; arguments and result as `aba`."""
-    return single(model, "fd", [q, v, tau], check)
+    if f_ext is None:
+        return single(model, "fd", [q, v, tau], check)
+    return single(model, "aba_forces", [q, v, tau, f_ext], check, caller="fd")
 
 
 def forward_kinematics(model, q, frame=None, *, check=True):
@@ -171,8 +182,7 @@ def forward_kinematics(model, q, frame=None, *, check=True):
     out  positions (B, nf, 3) [m] and rotations (B, nf, 3, 3) from frame axes to world axes; (B, 3) and (B, 3, 3) for
          one frame
     """
-    batch, buffers = evaluate(model, "forward_kinematics", [q], check=check)
-    pose = buffers[0].view([model.nf, 12])
+    batch, (pose,) = evaluate(model, "forward_kinematics", [q], check=check)
     rotation = pose[:, :, 3:].reshape(batch.instances, model.nf, 3, 3)
     position = pose[:, :, :3]
     if frame is not None:
@@ -187,8 +197,7 @@ def jacobian(model, q, frame, *, check=True):
     in   q (B, nq); frame: name or index
     out  J (B, 6, nv)
     """
-    batch, buffers = evaluate(model, "jacobian", [q], frame, check=check)
-    return batch.result(buffers[0].view([6, model.nv]))
+    return single(model, "jacobian", [q], check, frame)
 
 
 def frame_velocity(model, q, v, frame, *, check=True):
@@ -206,18 +215,26 @@ def energy(model, q, v, *, check=True):
     in   q (B, nq), v (B, nv)
     out  kinetic (B,), potential (B,)
     """
-    batch, buffers = evaluate(model, "energy", [q, v], check=check)
-    columns = np.concatenate([b.view([n]) for b, (_, n) in zip(buffers, model.row("energy").outputs)], axis=1)
+    batch, (columns,) = evaluate(model, "energy", [q, v], check=check)
     return batch.result(columns[:, 0]), batch.result(columns[:, 1])
 
 
+class Momentum(NamedTuple):
+    """com (B, 3) [m], com_velocity (B, 3) [m/s]; h (B, 6) [N m s, N s] angular momentum about the world's origin and
+    linear momentum; h_com (B, 3) [N m s] angular momentum about the centre of mass. World axes."""
+
+    com: object
+    com_velocity: object
+    h: object
+    h_com: object
+
+
 def momentum(model, q, v, *, check=True):
-    """Momentum of the robot: the moment about and the force through a point, per second; see `model.ops["momentum"]`.
+    """Centre of mass, its velocity, and momentum of the robot, as a `Momentum`.
 
     in   q (B, nq), v (B, nv)
-    out  (B, 6) [N m s, N s], world axes
     """
-    return single(model, "momentum", [q, v], check)
+    return Momentum(*run(model, "momentum", q, v, check=check))
 
 
 def integrate(model, q, v, dt, *, check=True):
@@ -226,8 +243,7 @@ def integrate(model, q, v, dt, *, check=True):
     in   q (B, nq), v (B, nv), dt [s]
     out  q (B, nq)
     """
-    batch, buffers = evaluate(model, "integrate", [q, v], uniforms=[dt], check=check)
-    return batch.result(buffers[0].view([model.nq]))
+    return run(model, "integrate", q, v, dt=dt, check=check)
 
 
 def difference(model, q0, q1, *, check=True):
@@ -239,43 +255,34 @@ def difference(model, q0, q1, *, check=True):
     return single(model, "difference", [q0, q1], check)
 
 
-def step(model, q, v, dt, tau=None, substeps=1, *, check=True, **drive):
-    """One or more equal time steps; see `step_arguments` for `drive`.
+def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, check=True, **numbers):
+    """One or more equal time steps of semi-implicit Euler; damping, kd and dry friction are implicit.
 
-    in   q (B, nq), v (B, nv), dt [s] of one substep, tau (B, nv)
+        (M + dt D) a = tau + kp (q_target - q) - C - D v,   v += a dt,   q = q (+) v dt
+
+    in   q (B, nq), v (B, nv), dt [s] of one substep, tau (B, nv), q_target (B, nv)
+    in   numbers: kp, kd (nv,) or a number, and those of STEP_DEFAULTS; the same for all instances
     out  q (B, nq), v (B, nv)
     """
-    arguments, uniforms = step_arguments(model, {"q": q, "v": v, "tau": tau, **drive}, dt)
-    batch, buffers = evaluate(model, "step", arguments, uniforms=uniforms, repeat=substeps, check=check)
-    q_next, v_next = (b.view([n]) for b, (_, n) in list(zip(buffers, model.row("step").outputs))[:2])
-    return batch.result(q_next), batch.result(v_next)
+    zero = [0.0] * model.nv
+    arrays = [q, v, zero if tau is None else tau, zero if q_target is None else q_target]
+    batch, (q, v) = evaluate(model, "step", arrays, None, step_numbers(model, numbers, dt), substeps, check)
+    return batch.result(q), batch.result(v)
 
 
-# numbers of a step that are the same for all joints
-STEP_DEFAULTS = {"limit_stiffness": 0.0, "limit_damping": 0.0, "friction_velocity": 0.01}
+# what a step takes that is not given: no drive, no stops, friction smooth below 1 cm/s or 0.01 rad/s
+STEP_DEFAULTS = {"kp": 0.0, "kd": 0.0, "limit_stiffness": 0.0, "limit_damping": 0.0, "friction_velocity": 0.01}
 
 
-def step_arguments(model, given, dt):
-    """Arrays and numbers of the operation `step` in its order; an array that is not given is zero.
-
-    given   q_target, kp, kd (nv): drives kp (q_target - q) - kd v, within max_effort, as implicit as can be;
-            limit_stiffness, limit_damping: of the stops at joint limits; friction_velocity
-    """
-    row = model.row("step")
-    numbers = {**STEP_DEFAULTS, "dt": dt}
-    unknown = set(given) - {name for name, _ in row.inputs} - set(row.uniforms)
+def step_numbers(model, given, dt):
+    """The uniforms of the operation `step`."""
+    unknown = set(given) - set(STEP_DEFAULTS)
     if unknown:
-        known = [name for name, _ in row.inputs] + list(row.uniforms)
-        raise TypeError(f"step: unknown argument {', '.join(sorted(unknown))}; there are {', '.join(known)}")
-    numbers.update((name, given[name]) for name in row.uniforms if given.get(name) is not None)
-    missing = [name for name in row.uniforms if name not in numbers]
-    if missing:
-        raise TypeError(f"step: {', '.join(missing)} is missing")
-    arrays = [[0.0] * n if given.get(name) is None else given[name] for name, n in row.inputs]
-    return arrays, [numbers[name] for name in row.uniforms]
+        raise TypeError(f"step: unknown number {', '.join(sorted(unknown))}; there are {', '.join(STEP_DEFAULTS)}")
+    return {**STEP_DEFAULTS, **given, "dt": dt}
 
 
-def single(model, op, arguments, check, frame=None):
+def single(model, op, arguments, check, frame=None, caller=None):
     """The only output of an operation."""
-    batch, buffers = evaluate(model, op, arguments, frame, check=check)
-    return batch.result(buffers[0].view([model.row(op).outputs[0][1]]))
+    batch, (output,) = evaluate(model, op, arguments, frame, check=check, caller=caller)
+    return batch.result(output)

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _featherstorm
 from .arrays import Arguments, to_numpy
-from .operations import check_quaternions, energy, step_arguments
+from .operations import check_quaternions, energy, step_numbers, tell_notices
 
 
 class Status(enum.IntFlag):
@@ -25,7 +25,7 @@ class Simulation:
         sim.reset(sim.status != 0)
 
     dt                  time of one step() [s]; each of `substeps` passes takes dt / substeps, in registers
-    numbers             limit_stiffness, limit_damping, friction_velocity of the operation `step`
+    numbers             kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step
     """
 
     def __init__(self, model, instances, dt, substeps=1, device="cpu", dtype="float32", **numbers):
@@ -40,14 +40,13 @@ class Simulation:
         self.dtype = np.dtype(dtype)
         if self.dtype.name not in ("float32", "float64"):
             raise TypeError(f"Simulation: dtype is {self.dtype}, expected float32 or float64")
-        row = model.row("step")
+        model.row("step")
         self.model, self.instances, self.dt, self.substeps = model, int(instances), float(dt), int(substeps)
         self.time = 0.0
         self._numbers = numbers
-        step_arguments(model, numbers, self.dt / self.substeps)  # refuses unknown ones now
+        model.uniform_values("step", step_numbers(model, numbers, dt))  # refuses wrong ones now
         self._now, self._next = ([_featherstorm.Buffer(self.dtype.name, self.instances, n) for n in (model.nq, model.nv)]
                                  for _ in range(2))
-        self._inputs = row.inputs[2:]
         self.reset()
 
     @property
@@ -81,25 +80,26 @@ class Simulation:
             raise ValueError(f"Simulation: {name} has shape {array.shape}, expected {view.shape}")
         return array
 
-    def step(self, tau=None, q_target=None, kp=None, kd=None, **arrays):
-        """Advances all instances by dt under tau + kp (q_target - q) - kd v, held constant.
+    def step(self, tau=None, q_target=None, kp=None, kd=None):
+        """Advances all instances by dt under tau + kp (q_target - q) - kd v, with tau and q_target held constant.
 
         in   tau (B, nv) [N m | N]; q_target (B, nv), or (B, nq) whose quaternions count for nothing
-        in   kp, kd: a number, (nv,) or (B, nv); they act on coordinates whose v is dq/dt
+        in   kp, kd (nv,) or a number, the same for all instances; they act where v is dq/dt
         """
         model = self.model
         if q_target is not None and np.shape(q_target)[-1:] == (model.nq,) and model.nq != model.nv:
             target = to_numpy(q_target, "step: q_target", self.dtype)
             q_target = np.where(model.dof_q >= 0, target[..., model.dof_q], 0).astype(target.dtype)
-        if (kp is not None or q_target is not None) and (kp is None or q_target is None):
-            raise TypeError("step: q_target and kp belong together")
-        kp, kd = (np.full(model.nv, x, self.dtype) if np.ndim(x) == 0 and x is not None else x for x in (kp, kd))
-        given = {"tau": tau, "q_target": q_target, "kp": kp, "kd": kd, **self._numbers, **arrays}
-        values, numbers = step_arguments(model, given, self.dt / self.substeps)
-        rest = [np.zeros(n, self.dtype) if isinstance(x, list) else x for x, (_, n) in zip(values[2:], self._inputs)]
+        if q_target is None and kp is not None:
+            raise TypeError("step: kp needs a q_target")
+        gains = {name: gain for name, gain in (("kp", kp), ("kd", kd)) if gain is not None}
+        numbers = step_numbers(model, {**self._numbers, **gains}, self.dt / self.substeps)
+        uniforms = model.uniform_values("step", numbers)
+        rest = [np.zeros(model.nv, self.dtype) if x is None else x for x in (tau, q_target)]
         # the state decides the batch size and the dtype of what comes in
-        call = Arguments("step", [self.v, *rest], [("v", model.nv), *self._inputs])
-        model.evaluator.run("step", [*self._now, *call.arrays[1:]], self._next, numbers, 0, self.substeps)
+        call = Arguments("step", [self.v, *rest], [("v", model.nv), ("tau", model.nv), ("q_target", model.nv)])
+        model.evaluator.run("step", [*self._now, *call.arrays[1:]], self._next, uniforms, 0, self.substeps)
+        tell_notices(model)
         self._now, self._next = self._next, self._now
         self.time += self.dt
 
