@@ -22,7 +22,7 @@ namespace featherstorm {
 // Number of components of an array, by model.
 enum class Size { q, v, h, one, three, six, v_squared, jacobian, bodies6, frames12, two };
 
-template <class P> constexpr int size_of(const Model<P>& m, Size s) {
+template <class M> FS_HD constexpr int size_of(const M& m, Size s) {
   switch (s) {
     case Size::q: return m.nq;
     case Size::v: return m.nv;
