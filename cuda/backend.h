@@ -15,6 +15,12 @@ struct CudaDevice {
   int multiprocessors;
   long memory;       // [bytes]
 };
+struct CudaKernelInfo {
+  int registers;          // per thread
+  int local_bytes;        // working memory and spills, per thread
+  int max_threads;        // per block
+  int model_limit;        // degrees of freedom the kernel has room for
+};
 
 struct CudaModel;  // a model in its device forms, on one device
 
@@ -53,6 +59,8 @@ struct CudaTable {
   // outputs. Arrays are device memory, component c of instance i at data[c * stride + i].
   bool (*launch)(const CudaModel* model, int op, bool double_precision, const Array* in, const Array* out,
                  const LaunchOptions* options, void* stream);
+  // Loads the kernel that `launch` would run, so that the first launch neither allocates nor synchronises. (s)
+  bool (*prepare)(const CudaModel* model, int op, bool double_precision, CudaKernelInfo* info);
 };
 inline constexpr int cuda_table_version = 1;
 

@@ -2,8 +2,8 @@
 //
 // All index arithmetic stands in kernel_body, which is also compiled for the host and tested there.
 #pragma once
-#include "cuda/backend.h"
 #include "cuda/device_model.h"
+#include "cuda/launcher.h"
 #include "host/ops.h"
 
 namespace featherstorm {
@@ -91,7 +91,9 @@ cudaError_t launch(const void* model, const Array* in, const Array* out, const L
   op_kernel<Op, Real, M><<<blocks, threads_per_block, 0, stream>>>(*static_cast<const ModelBytes<M>*>(model), a);
   return cudaGetLastError();
 }
-using Launch = cudaError_t (*)(const void*, const Array*, const Array*, const LaunchOptions&, cudaStream_t);
+template <class Op, class Real, int limit> KernelLauncher launcher() {
+  return {launch<Op, Real, limit>, reinterpret_cast<const void*>(op_kernel<Op, Real, DeviceModel<Real, limit>>)};
+}
 
 #endif
 

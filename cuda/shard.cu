@@ -7,14 +7,14 @@
 
 namespace featherstorm {
 
-template <int i> void enter(Launch* entries) {
+template <int i> void enter(KernelLauncher* entries) {
   if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>)) {
     if constexpr (i % FEATHERSTORM_SHARDS == FEATHERSTORM_SHARD)
-      entries[i] = launch<std::tuple_element_t<i, Ops>, FEATHERSTORM_REAL, FEATHERSTORM_MAX>;
+      entries[i] = launcher<std::tuple_element_t<i, Ops>, FEATHERSTORM_REAL, FEATHERSTORM_MAX>();
     enter<i + 1>(entries);
   }
 }
-void FEATHERSTORM_JOIN(enter_, FEATHERSTORM_REAL, FEATHERSTORM_MAX, FEATHERSTORM_SHARD)(Launch* entries) {
+void FEATHERSTORM_JOIN(enter_, FEATHERSTORM_REAL, FEATHERSTORM_MAX, FEATHERSTORM_SHARD)(KernelLauncher* entries) {
   enter<0>(entries);
 }
 
