@@ -19,7 +19,7 @@ FS_HD void aba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_e
   auto x = scratch<T>(m.nx);
   auto y = scratch<T>(m.nv);  // y = D^-1 u
   auto v = scratch<Motion<T>>(m.nb + 1);
-  auto c = scratch<Motion<T>>(m.nb + 1);
+  auto a = scratch<Motion<T>>(m.nb + 1);
   auto IA = scratch<ArticulatedInertia<T>>(m.nb + 1);
   auto p = scratch<Force<T>>(m.nb + 1);
   auto G = scratch<Force<T>>(m.nv);  // G = U D^-1
@@ -29,10 +29,8 @@ FS_HD void aba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_e
     const auto& b = m.body[i];
     update_joint(m, i, q, qd, x);
     with_joint(m, i, x, [&](const auto& J) {
-      const auto vJ = J.velocity(slice(qd, b.v));
-      // v = X v_parent + S qd,  c = c_J + v x S qd
-      v[i] = apply(J, v[b.parent]) + vJ;
-      c[i] = cross(v[i], vJ) + J.bias(slice(qd, b.v));
+      // v = X v_parent + S qd
+      v[i] = apply(J, v[b.parent]) + J.velocity(slice(qd, b.v));
       // p = v x* I v - X* f_ext
       p[i] = cross_dual(v[i], b.I * v[i]) - external.on_body(i, b.parent, J);
     });
@@ -42,23 +40,32 @@ FS_HD void aba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_e
     const auto& b = m.body[i];
     with_joint(m, i, x, [&](const auto& J) {
       const auto tau_i = slice(tau, b.v);
-      ArticulatedInertia<T> Ia = IA[i];
-      Force<T> pa = p[i];
+      ArticulatedInertia<T> Ia;
+      Force<T> pa;
       articulate(m, b, J, tau_i, IA[i], p[i], slice(G.data(), b.v), slice(y.data(), b.v), Ia, pa);
       if (b.parent == 0) return;
-      pa = pa + Ia * c[i];
-      if (!b.rotor) J.set_axis_force(pa, tau_i);
-      IA[b.parent] = IA[b.parent] + apply_transpose(J, Ia);
-      p[b.parent] = p[b.parent] + apply_transpose(J, pa);
+      // c = c_J + v x S qd
+      const auto c = cross(v[i], J.velocity(slice(qd, b.v))) + J.bias(slice(qd, b.v));
+      // I^A_parent += X^T I^a X,  p^A_parent += X^T (p^a + I^a c)
+      const auto pass_on = [&](const ArticulatedInertia<T>& Ia, const Force<T>& pa) {
+        IA[b.parent] += apply_transpose(J, Ia);
+        p[b.parent] += apply_transpose(J, pa);
+      };
+      pa = pa + Ia * c;
+      if (b.rotor) return pass_on(Ia, pa);
+      // without rotor inertia I^a S = 0 and S^T p^a = tau, exactly
+      J.clear_axis(Ia);
+      J.set_axis_force(pa, tau_i);
+      pass_on(Ia, pa);
     });
   }
-  // a_0 = -a_g; v is free now and holds a
-  auto& a = v;
+  // a_0 = -a_g
   a[0] = {zero3<T>(), -cast<T>(m.gravity)};
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     with_joint(m, i, x, [&](const auto& J) {
-      const Motion<T> a1 = apply(J, a[b.parent]) + c[i];
+      const auto c = cross(v[i], J.velocity(slice(qd, b.v))) + J.bias(slice(qd, b.v));
+      const Motion<T> a1 = apply(J, a[b.parent]) + c;
       accelerate(b, J, a1, slice(G.data(), b.v), slice(y.data(), b.v), slice(qdd, b.v));
       a[i] = a1 + J.velocity(slice(qdd, b.v));
     });

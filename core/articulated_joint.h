@@ -40,6 +40,8 @@ template <class T> FS_HD Motion<T> solve_articulated(const ArticulatedInertia<T>
   return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}};
 }
 
+// in   m.armature    what is added to the diagonal of D; all of m that is read
+// in   b.v, b.rotor  first coordinate, and whether anything is added; all of b that is read
 // in   J, tau_i      the joint, its forces
 // in   IA, p         articulated inertia and bias force of the subtree, in the body's frame
 // out  G = U D^-1, y = D^-1 u
@@ -65,19 +67,23 @@ FS_HD void articulate(const M& m, const B& b, const J& joint, const Tau& tau, co
     for (int k = 0; k < n; k++) (c < 3 ? G[k].n(c) : G[k].f(c - 3)) = row[k];
   }
   solve_small(D, u);
-  pa = p;
-  Ia = IA;
-  for (int k = 0; k < n; k++) {
+  const auto minus = [](const ArticulatedInertia<T>& A, const Force<T>& U, const Force<T>& G) -> ArticulatedInertia<T> {
+    return {minus_outer(A.I, U.n, G.n), minus_outer(A.H, U.n, G.f), minus_outer(A.M, U.f, G.f)};
+  };
+  pa = p + U[0] * u[0];
+  Ia = minus(IA, U[0], G[0]);
+  y[0] = u[0];
+  for (int k = 1; k < n; k++) {
     y[k] = u[k];
-    pa = pa + U[k] * u[k];
-    Ia = {minus_outer(Ia.I, U[k].n, G[k].n), minus_outer(Ia.H, U[k].n, G[k].f), minus_outer(Ia.M, U[k].f, G[k].f)};
+    pa += U[k] * u[k];
+    Ia = minus(Ia, U[k], G[k]);
   }
-  if (!b.rotor) joint.clear_axis(Ia);
 }
-// A free joint: S is square and orthogonal, so D^-1 = S^T I^A^-1 S, G = S, I^a = 0 and p^a = S tau.
+// A free joint without rotor: S is square and orthogonal, so D^-1 = S^T I^A^-1 S, G = S, I^a = 0 and p^a = S tau.
 template <class M, class B, class T, class Tau, class Columns, class Y>
-FS_HD void articulate(const M&, const B&, const FreeAt<T>& joint, const Tau& tau, const ArticulatedInertia<T>& IA,
-                      const Force<T>& p, Columns, Y y, ArticulatedInertia<T>& Ia, Force<T>& pa) {
+FS_HD void articulate(const M& m, const B& b, const FreeAt<T>& joint, const Tau& tau, const ArticulatedInertia<T>& IA,
+                      const Force<T>& p, Columns G, Y y, ArticulatedInertia<T>& Ia, Force<T>& pa) {
+  if (b.rotor) return articulate<M, B, FreeAt<T>>(m, b, joint, tau, IA, p, G, y, Ia, pa);  // as any other joint
   const Motion<T> t = joint.velocity(tau);
   pa = {t.w, t.v};
   const Motion<T> a = solve_articulated(IA, pa - p);
@@ -93,7 +99,8 @@ FS_HD void accelerate(const B&, const J&, const Motion<T>& a1, Columns G, Y y, O
   for (int k = 0; k < J::nv; k++) qdd[k] = y[k] - dot(a1, G[k]);
 }
 template <class B, class T, class Columns, class Y, class Out>
-FS_HD void accelerate(const B&, const FreeAt<T>& joint, const Motion<T>& a1, Columns, Y y, Out qdd) {
+FS_HD void accelerate(const B& b, const FreeAt<T>& joint, const Motion<T>& a1, Columns G, Y y, Out qdd) {
+  if (b.rotor) return accelerate<B, FreeAt<T>>(b, joint, a1, G, y, qdd);
   const Force<T> f{a1.w, a1.v};
   for (int k = 0; k < 6; k++) qdd[k] = y[k] - joint.project(k, f);
 }

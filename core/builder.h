@@ -48,9 +48,9 @@ struct JointSpec {
   double parameter = 0;                              // pitch [m/rad], radius [m]
   bool reversed = false;                             // polarity: the joint's predecessor is `child`
   UserJoint user{};                                  // for UserDefined
-  std::vector<double> lower, upper;                  // [rad | m], default -+infinity
-  std::vector<double> max_velocity, max_effort;      // default infinity
-  std::vector<double> damping, friction, armature;   // default 0
+  std::vector<double> lower{}, upper{};              // [rad | m], default -+infinity
+  std::vector<double> max_velocity{}, max_effort{};  // default infinity
+  std::vector<double> damping{}, friction{}, armature{};  // default 0
 };
 
 struct FrameSpec {

@@ -32,7 +32,7 @@ template <class M, class Q, class Out> FS_HD void crba(const M& m, const Q& q, O
       }
       if (b.parent == 0) return;
       // I^c_parent += X^T I^c_i X, and F to the parent
-      Ic[b.parent] = Ic[b.parent] + apply_transpose(J, Ic[i]);
+      Ic[b.parent] += apply_transpose(J, Ic[i]);
       for (int k = 0; k < J.nv; k++) F[k] = apply_transpose(J, F[k]);
     });
     // H_ij = F^T S_j on the way to the root

@@ -70,7 +70,7 @@ FS_HD void newton_euler(const M& m, const Q& q, const V& qd, const A& qdd, const
     with_joint(m, i, x, [&](const auto& J) {
       // tau_i = S^T f_i,  f_parent += X^T f_i
       for (int k = 0; k < J.nv; k++) tau[b.v + k] = J.project(k, f[i]) + m.armature[b.v + k] * T(qdd[b.v + k]);
-      if (b.parent > 0) f[b.parent] = f[b.parent] + apply_transpose(J, f[i]);
+      if (b.parent > 0) f[b.parent] += apply_transpose(J, f[i]);
     });
   }
 }

@@ -11,12 +11,12 @@ namespace featherstorm {
 
 // A dependent vector_size is lost by g++ 12 in parameters, so the widths are written out.
 template <class Real, int W> struct VectorOf;
-template <> struct VectorOf<float, 4> { typedef float Type __attribute__((vector_size(16), may_alias)); };
-template <> struct VectorOf<float, 8> { typedef float Type __attribute__((vector_size(32), may_alias)); };
-template <> struct VectorOf<float, 16> { typedef float Type __attribute__((vector_size(64), may_alias)); };
-template <> struct VectorOf<double, 2> { typedef double Type __attribute__((vector_size(16), may_alias)); };
-template <> struct VectorOf<double, 4> { typedef double Type __attribute__((vector_size(32), may_alias)); };
-template <> struct VectorOf<double, 8> { typedef double Type __attribute__((vector_size(64), may_alias)); };
+template <> struct VectorOf<float, 4> { typedef float Type __attribute__((vector_size(16))); };
+template <> struct VectorOf<float, 8> { typedef float Type __attribute__((vector_size(32))); };
+template <> struct VectorOf<float, 16> { typedef float Type __attribute__((vector_size(64))); };
+template <> struct VectorOf<double, 2> { typedef double Type __attribute__((vector_size(16))); };
+template <> struct VectorOf<double, 4> { typedef double Type __attribute__((vector_size(32))); };
+template <> struct VectorOf<double, 8> { typedef double Type __attribute__((vector_size(64))); };
 
 template <class Real, int W> struct Pack {
   using Vector = typename VectorOf<Real, W>::Type;

@@ -45,7 +45,7 @@ FS_HD void rnea(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ex
       // tau_i = S^T f_i
       for (int k = 0; k < J.nv; k++) tau[b.v + k] = J.project(k, f[i]) + m.armature[b.v + k] * T(qdd[b.v + k]);
       // f_parent += X^T f_i
-      f[b.parent] = f[b.parent] + apply_transpose(J, f[i]);
+      f[b.parent] += apply_transpose(J, f[i]);
     });
   }
 }

@@ -22,72 +22,80 @@ template <int limit> struct Bounded {
   FS_HD constexpr operator int() const { return value; }
 };
 // Room for one element more.
-template <int limit> FS_HD constexpr Bounded<limit + 1> operator+(Bounded<limit> n, int one) {
-  assert(one == 1);
-  return {n.value + one};
-}
+template <int limit> FS_HD constexpr Bounded<limit + 1> operator+(Bounded<limit> n, int one) { return {n.value + one}; }
 
-// The stack of blocks. Memory is taken and given back in strict last-in-first-out order by Scratch.
-class ScratchStack {
- public:
+// The thread's stack of blocks; memory is taken and given back in last-in-first-out order. Plain data, so that reaching
+// it costs one instruction; the blocks themselves are owned by ScratchBlocks.
+struct ScratchStack {
   static constexpr std::size_t alignment = 64;
   struct Mark {
     std::size_t block, used;
   };
+  unsigned char* base;
+  std::size_t size, used, block;
 
-  Mark mark() const { return {block_, used_}; }
+  Mark mark() const { return {block, used}; }
   void* take(std::size_t bytes) {
     bytes = (bytes + alignment - 1) / alignment * alignment;
-    if (used_ + bytes > size_) next_block(bytes);
-    void* p = base_ + used_;
-    used_ += bytes;
+    if (used + bytes > size) next_block(bytes);
+    void* p = base + used;
+    used += bytes;
     return p;
   }
   void give_back(Mark m) {
-    if (m.block != block_) select_block(m.block);
-    used_ = m.used;
+    if (m.block != block) select_block(m.block);
+    used = m.used;
   }
-  ~ScratchStack() {
-    for (const Block& b : blocks_) std::free(b.base);
-  }
+  __attribute__((noinline, cold)) void next_block(std::size_t bytes);
+  __attribute__((noinline, cold)) void select_block(std::size_t i);
+};
+inline constinit thread_local ScratchStack scratch_stack{};
 
- private:
+// The blocks of a thread, freed when it ends.
+struct ScratchBlocks {
   struct Block {
     unsigned char* base;
     std::size_t size;
   };
-  __attribute__((noinline, cold)) void next_block(std::size_t bytes) {
-    std::size_t i = blocks_.empty() ? 0 : block_ + 1;
-    while (i < blocks_.size() && blocks_[i].size < bytes) i++;
-    if (i == blocks_.size()) {
-      const std::size_t size = bytes > (std::size_t(1) << 20) ? bytes : std::size_t(1) << 20;
-      void* p = std::aligned_alloc(4096, (size + 4095) / 4096 * 4096);
-      if (!p) throw std::bad_alloc();
-      blocks_.push_back({static_cast<unsigned char*>(p), size});
-    }
-    select_block(i);
-    used_ = 0;
+  std::vector<Block> blocks;
+  ~ScratchBlocks() {
+    for (const Block& b : blocks) std::free(b.base);
+    scratch_stack = {};
   }
-  void select_block(std::size_t i) {
-    block_ = i;
-    base_ = blocks_.empty() ? nullptr : blocks_[i].base;
-    size_ = blocks_.empty() ? 0 : blocks_[i].size;
-  }
-
-  std::vector<Block> blocks_;
-  unsigned char* base_ = nullptr;
-  std::size_t size_ = 0, used_ = 0, block_ = 0;
 };
-inline thread_local ScratchStack scratch_stack;
+inline ScratchBlocks& scratch_blocks() {
+  static thread_local ScratchBlocks blocks;
+  return blocks;
+}
+
+inline void ScratchStack::next_block(std::size_t bytes) {
+  auto& blocks = scratch_blocks().blocks;
+  std::size_t i = blocks.empty() ? 0 : block + 1;
+  while (i < blocks.size() && blocks[i].size < bytes) i++;
+  if (i == blocks.size()) {
+    const std::size_t least = std::size_t(1) << 20, wanted = bytes > least ? bytes : least;
+    void* p = std::aligned_alloc(4096, (wanted + 4095) / 4096 * 4096);
+    if (!p) throw std::bad_alloc();
+    blocks.push_back({static_cast<unsigned char*>(p), wanted});
+  }
+  select_block(i);
+  used = 0;
+}
+inline void ScratchStack::select_block(std::size_t i) {
+  const auto& blocks = scratch_blocks().blocks;
+  block = i;
+  base = blocks.empty() ? nullptr : blocks[i].base;
+  size = blocks.empty() ? 0 : blocks[i].size;
+}
 
 // `count` elements of working memory, uninitialised, given back at the end of the scope.
 template <class Element> class Scratch {
  public:
-  explicit Scratch(int count) : stack_(scratch_stack), mark_(stack_.mark()) {
+  explicit Scratch(int count) : mark_(scratch_stack.mark()) {
     static_assert(std::is_trivially_destructible_v<Element>);
-    data_ = static_cast<Element*>(stack_.take(sizeof(Element) * static_cast<std::size_t>(count)));
+    data_ = static_cast<Element*>(scratch_stack.take(sizeof(Element) * static_cast<std::size_t>(count)));
   }
-  ~Scratch() { stack_.give_back(mark_); }
+  ~Scratch() { scratch_stack.give_back(mark_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   Element& operator[](int i) { return data_[i]; }
@@ -95,7 +103,6 @@ template <class Element> class Scratch {
   Element* data() { return data_; }
 
  private:
-  ScratchStack& stack_;
   ScratchStack::Mark mark_;
   Element* data_;
 };
@@ -115,7 +122,8 @@ template <class Element, int capacity> class LocalScratch {
 };
 
 template <class Element> Scratch<Element> scratch(int count) { return Scratch<Element>(count); }
-template <class Element, int limit> FS_HD LocalScratch<Element, limit> scratch(Bounded<limit>) {
+template <class Element, int limit> FS_HD LocalScratch<Element, limit> scratch(Bounded<limit> count) {
+  assert(count.value <= limit);
   return LocalScratch<Element, limit>();
 }
 template <class Element, class Count> using ScratchOf = decltype(scratch<Element>(std::declval<Count>()));

@@ -1,5 +1,6 @@
 #include "host/load_urdf.h"
 
+#include "core/joint/joint.h"
 #include "host/urdf.h"
 #include "host/urdf_mass.h"
 #include "host/urdf_text.h"
@@ -9,6 +10,8 @@ namespace featherstorm {
 namespace {
 
 using urdf::quote;
+
+constexpr int kMaxDofs = 10000;  // the inertia matrix of a chain of these has 200 MB of indices
 
 JointType joint_type(UrdfJointType type) {
   switch (type) {
@@ -46,6 +49,14 @@ JointSpec joint_spec(const Urdf& urdf, const UrdfJoint& joint) {
   return spec;
 }
 
+void check_size(const Urdf& urdf, std::string_view name) {
+  int dofs = 0;
+  for (const UrdfJoint& joint : urdf.joints)
+    if (const JointType type = joint_type(joint.type); type != JointType::Fixed) dofs += joint_size(type).nv;
+  if (dofs > kMaxDofs)
+    urdf::fail(name, 0, "has " + std::to_string(dofs) + " degrees of freedom; more than 10000 are no robot");
+}
+
 // The model has no coupling of joints.
 void note_mimics(Urdf& urdf, const UrdfOptions& options, std::string_view name) {
   for (const UrdfJoint& joint : urdf.joints) {
@@ -67,6 +78,7 @@ int line_of(const Urdf& urdf, const ModelError& error) {
 }
 
 Robot build(Urdf urdf, std::string_view name, const UrdfOptions& options) {
+  check_size(urdf, name);
   const std::vector<UrdfBody> bodies = merge_fixed_links(urdf);
   check_urdf_masses(urdf, bodies, options.floating_base, name);
   note_mimics(urdf, options, name);

@@ -35,6 +35,15 @@ FS_HD ArticulatedInertia<T> operator+(const ArticulatedInertia<T>& a, const Arti
   return {a.I + b.I, a.H + b.H, a.M + b.M};
 }
 
+template <class T> FS_HD RigidBodyInertia<T>& operator+=(RigidBodyInertia<T>& a, const RigidBodyInertia<T>& b) {
+  a.m += b.m, add_to(a.h, b.h), add_to(a.I, b.I);
+  return a;
+}
+template <class T> FS_HD ArticulatedInertia<T>& operator+=(ArticulatedInertia<T>& a, const ArticulatedInertia<T>& b) {
+  add_to(a.I, b.I), add_to(a.H, b.H), add_to(a.M, b.M);
+  return a;
+}
+
 template <class T, class S> FS_HD RigidBodyInertia<T> cast(const RigidBodyInertia<S>& J) {
   return {T(J.m), cast<T>(J.h), cast<T>(J.I)};
 }

@@ -39,6 +39,10 @@ template <class T> FS_HD Motion<T> operator+(const Motion<T>& a, const LinearZ<T
 template <class T> FS_HD Motion<T> operator+(const Motion<T>& a, NoMotion) { return a; }
 
 template <class T> FS_HD Force<T> operator+(const Force<T>& a, const Force<T>& b) { return {a.n + b.n, a.f + b.f}; }
+template <class T> FS_HD Force<T>& operator+=(Force<T>& a, const Force<T>& b) {
+  add_to(a.n, b.n), add_to(a.f, b.f);
+  return a;
+}
 template <class T> FS_HD Force<T> operator-(const Force<T>& a, const Force<T>& b) { return {a.n - b.n, a.f - b.f}; }
 template <class T> FS_HD Force<T> operator-(const Force<T>& a) { return {-a.n, -a.f}; }
 template <class A, Number B> FS_HD Force<Product<A, B>> operator*(const Force<A>& a, const B& s) {

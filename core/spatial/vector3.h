@@ -35,6 +35,15 @@ template <class A, class B> FS_HD Vec3<Product<A, B>> cross(const Vec3<A>& a, co
   return {a.y() * b.z() - a.z() * b.y(), a.z() * b.x() - a.x() * b.z(), a.x() * b.y() - a.y() * b.x()};
 }
 
+// In-place sums: each number is added where it lies, so no temporary is copied.
+template <class T> FS_HD void add_to(Vec3<T>& a, const Vec3<T>& b) {
+  for (int i = 0; i < 3; i++) a(i) += b(i);
+}
+template <class T> FS_HD void add_to(Mat3<T>& a, const Mat3<T>& b) {
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) a(i, j) += b(i, j);
+}
+
 // The matrix with these rows.
 template <class T>
 FS_HD Mat3<T> rows(const T& a, const T& b, const T& c, const T& d, const T& e, const T& f, const T& g, const T& h,
@@ -103,6 +112,9 @@ template <class A, class B> FS_HD Vec3<Product<A, B>> operator*(const Sym3<A>& s
 }
 template <class A, class B> FS_HD Sym3<Product<A, B>> operator+(const Sym3<A>& a, const Sym3<B>& b) {
   return {a.xx + b.xx, a.xy + b.xy, a.xz + b.xz, a.yy + b.yy, a.yz + b.yz, a.zz + b.zz};
+}
+template <class T> FS_HD void add_to(Sym3<T>& a, const Sym3<T>& b) {
+  a.xx += b.xx, a.xy += b.xy, a.xz += b.xz, a.yy += b.yy, a.yz += b.yz, a.zz += b.zz;
 }
 template <class A, class B> FS_HD Sym3<Product<A, B>> operator-(const Sym3<A>& a, const Sym3<B>& b) {
   return {a.xx - b.xx, a.xy - b.xy, a.xz - b.xz, a.yy - b.yy, a.yz - b.yz, a.zz - b.zz};

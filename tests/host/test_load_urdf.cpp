@@ -134,6 +134,16 @@ TEST(LoadUrdf, RefusesWhatTheReaderRefuses) {
       "x.urdf:1: joint 'j' moves no mass: link 'b' and all beyond it are massless");
 }
 
+TEST(LoadUrdf, RefusesMoreDofsThanTheMatrixCanHold) {
+  std::string text = "<robot><link name='l0'/>";
+  for (int i = 1; i <= 2000; ++i) {
+    const std::string n = std::to_string(i);
+    text += "<link name='l" + n + "'>" + kMass + "</link><joint name='j" + n + "' type='floating'><parent link='l" +
+            std::to_string(i - 1) + "'/><child link='l" + n + "'/></joint>";
+  }
+  EXPECT_EQ(error_of(text + "</robot>"), "x.urdf: has 12000 degrees of freedom; more than 10000 are no robot");
+}
+
 TEST(LoadUrdf, GivesTheLineOfWhatTheBuilderRefuses) {
   EXPECT_EQ(
       error_of("<robot><link name='a'/>\n<link name='b'><inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' "

@@ -1,0 +1,69 @@
+// One step in time: semi-implicit Euler, with everything that damps taken at the end of the step.
+//
+//   (H + dt D) qdd = tau - C(q, v) - D v,   v_next = v + dt qdd,   q_next = q (+) v_next dt
+//
+// that is H qdd + C = tau - D v_next, with tau and D of joint_forces.h. Dampers of any strength are stable; springs
+// (kp, limit_stiffness) are taken at the beginning of the step and need dt < 2 / omega of the stiffest. First order in
+// dt; the energy of an undamped robot oscillates and does not drift.
+//
+//   step       H by the composite-rigid-body algorithm, factorised: O(n d^2)
+//   step_aba   by articulated bodies: O(n), for larger robots
+#pragma once
+#include "core/forward_dynamics.h"
+#include "core/integrate.h"
+#include "core/joint_forces.h"
+
+namespace featherstorm {
+
+// b = tau - C - D v
+template <class M, class Q, class V, class Drive, class F, class S, class Out>
+FS_HD void step_forces(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext,
+                       const StepParameters<S>& s, Out b, Out D) {
+  using T = ScalarOf<Q>;
+  auto tau = scratch<T>(m.nv);
+  joint_forces(m, q, v, drive, s, tau.data(), D);
+  newton_euler(m, q, v, Zeros<T>{}, f_ext, b);
+  for (int k = 0; k < m.nv; k++) b[k] = tau[k] - b[k] - D[k] * v[k];
+}
+// v_next = v + dt qdd, q_next = q (+) v_next dt
+template <class M, class Q, class V, class A, class T, class QNext, class VNext>
+FS_HD void advance(const M& m, const Q& q, const V& v, const A& qdd, const T& dt, QNext q_next, VNext v_next) {
+  for (int k = 0; k < m.nv; k++) v_next[k] = v[k] + dt * qdd[k];
+  integrate(m, q, v_next, dt, q_next);
+}
+
+// in   q (nq), v (nv), drive
+// in   f_ext (6 nb)  as in rnea.h, constant during the step; Zeros<T>{} for none
+// in   s  dt and what the joints have in common
+// out  q_next (nq), v_next (nv)  may be q, v
+template <class M, class Q, class V, class Drive, class F, class S, class QNext, class VNext>
+FS_HD void step(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext, const StepParameters<S>& s,
+                QNext q_next, VNext v_next) {
+  using T = ScalarOf<Q>;
+  auto x = scratch<T>(m.nv);
+  auto D = scratch<T>(m.nv);
+  auto H = scratch<T>(m.nh);
+  step_forces(m, q, v, drive, f_ext, s, x.data(), D.data());
+  // (H + dt D) qdd = b
+  crba(m, q, H.data());
+  for (int k = 0; k < m.nv; k++) H[m.at(k, k)] = H[m.at(k, k)] + T(s.dt) * D[k];
+  ltdl(m, H.data());
+  solve<Factor::LTDL>(m, H.data(), x.data());
+  advance(m, q, v, x.data(), T(s.dt), q_next, v_next);
+}
+
+// The map of step; arguments as there.
+template <class M, class Q, class V, class Drive, class F, class S, class QNext, class VNext>
+FS_HD void step_aba(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext, const StepParameters<S>& s,
+                    QNext q_next, VNext v_next) {
+  using T = ScalarOf<Q>;
+  auto x = scratch<T>(m.nv);
+  auto D = scratch<T>(m.nv);
+  step_forces(m, q, v, drive, f_ext, s, x.data(), D.data());
+  // (H + dt D) qdd = b
+  for (int k = 0; k < m.nv; k++) D[k] = T(s.dt) * D[k];
+  aba_solve(m, q, D.data(), x.data());
+  advance(m, q, v, x.data(), T(s.dt), q_next, v_next);
+}
+
+}  // namespace featherstorm
