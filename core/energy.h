@@ -12,9 +12,10 @@ namespace featherstorm {
 // Cost O(nb).
 template <class M, class Q, class V, class Out> FS_HD void energy(const M& m, const Q& q, const V& qd, Out energy) {
   using T = ScalarOf<Q>;
-  Scratch<T> x(m.nx), mass(m.nb + 1);
-  Scratch<Motion<T>> v(m.nb + 1);
-  Scratch<Vec3<T>> h(m.nb + 1);
+  auto x = scratch<T>(m.nx);
+  auto mass = scratch<T>(m.nb + 1);
+  auto v = scratch<Motion<T>>(m.nb + 1);
+  auto h = scratch<Vec3<T>>(m.nb + 1);
   T kinetic(0.0);
   v[0] = zero_motion<T>();
   for (int i = 1; i <= m.nb; i++) {

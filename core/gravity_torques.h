@@ -13,8 +13,10 @@ namespace featherstorm {
 // Cost O(nb).
 template <class M, class Q, class Out> FS_HD void gravity_torques(const M& m, const Q& q, Out tau) {
   using T = ScalarOf<Q>;
-  Scratch<T> x(m.nx), mass(m.nb + 1);
-  Scratch<Vec3<T>> g(m.nb + 1), h(m.nb + 1);
+  auto x = scratch<T>(m.nx);
+  auto mass = scratch<T>(m.nb + 1);
+  auto g = scratch<Vec3<T>>(m.nb + 1);
+  auto h = scratch<Vec3<T>>(m.nb + 1);
   for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
   first_moments(m, x, mass, h);
   g[0] = cast<T>(m.gravity);

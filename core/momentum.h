@@ -23,10 +23,11 @@ template <class M> FS_HD auto total_mass(const M& m) {
 template <class M, class Q, class V, class Com, class ComVelocity, class H, class HCom>
 FS_HD void momentum(const M& m, const Q& q, const V& qd, Com com, ComVelocity com_velocity, H h, HCom h_com) {
   using T = ScalarOf<Q>;
-  Scratch<T> x(m.nx), mass(m.nb + 1);
-  Scratch<Motion<T>> v(m.nb + 1);
-  Scratch<Force<T>> hs(m.nb + 1);  // momentum of the subtree
-  Scratch<Vec3<T>> mc(m.nb + 1);   // its mass times its centre
+  auto x = scratch<T>(m.nx);
+  auto mass = scratch<T>(m.nb + 1);
+  auto v = scratch<Motion<T>>(m.nb + 1);
+  auto hs = scratch<Force<T>>(m.nb + 1);  // momentum of the subtree
+  auto mc = scratch<Vec3<T>>(m.nb + 1);   // its mass times its centre
   v[0] = zero_motion<T>();
   hs[0] = zero_force<T>();
   for (int i = 1; i <= m.nb; i++) {

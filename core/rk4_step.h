@@ -34,7 +34,15 @@ FS_HD void rk4_step_by(const ForwardDynamics& forward_dynamics, const M& m, cons
                        const StepParameters<S>& s, QNext q_next, VNext v_next) {
   using T = ScalarOf<Q>;
   const T dt(s.dt), one(1.0);
-  Scratch<T> qi(m.nq), vi(m.nv), u(m.nv), rate(m.nv), qdd(m.nv), tau(m.nv), D(m.nv), sum_u(m.nv), sum_v(m.nv);
+  auto qi = scratch<T>(m.nq);
+  auto vi = scratch<T>(m.nv);
+  auto u = scratch<T>(m.nv);
+  auto rate = scratch<T>(m.nv);
+  auto qdd = scratch<T>(m.nv);
+  auto tau = scratch<T>(m.nv);
+  auto D = scratch<T>(m.nv);
+  auto sum_u = scratch<T>(m.nv);
+  auto sum_v = scratch<T>(m.nv);
   for (int k = 0; k < m.nv; k++) sum_u[k] = sum_v[k] = rate[k] = qdd[k] = T(0.0);
   for (int i = 0; i < 4; i++) {
     const double a = i == 0 ? 0 : i == 3 ? 1 : 0.5, weight = i == 0 || i == 3 ? 1.0 / 6 : 1.0 / 3;

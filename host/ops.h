@@ -34,8 +34,7 @@ namespace featherstorm {
 // Number of components of an array, by model.
 enum class Size { one, two, three, six, q, v, h, jacobian, bodies6, frames12 };
 
-template <class M>
-constexpr int size_of(const M& m, Size s) {
+template <class M> FS_HD constexpr int size_of(const M& m, Size s) {
   switch (s) {
     case Size::one:
       return 1;

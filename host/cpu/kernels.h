@@ -43,7 +43,7 @@ inline void run_packs(const void* model, const Array* in, const Array* out, long
       // the next passes read what the last one wrote, through a copy: an output may not be read while it is written
       int size[no], total = 0;
       for (int k = 0; k < no; k++) size[k] = size_of(m, Op::info.out[k].size), total += size[k];
-      Scratch<T> state(repeat > 1 ? total : 0);
+      auto state = scratch<T>(repeat > 1 ? total : 0);
       for (long r = 1; r < repeat; r++) {
         int at = 0;
         for (int k = 0; k < no; k++) {
