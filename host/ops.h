@@ -71,7 +71,7 @@ struct OpInfo {
   std::array<OpArray, uniforms> uniform;
   std::array<OpArray, outputs> out;
   bool uses_frame = false;
-  bool per_body = false;  // depends on the inertia of single bodies, not only on sums over the robot
+  bool per_body = false;  // depends on more of the inertia than joint forces do (regroup.h)
   bool carried = false;   // outputs 0.. take the place of inputs 0.. in the next pass (substeps)
 };
 
@@ -244,7 +244,7 @@ struct OpJdotV {
 };
 struct OpEnergy {
   static constexpr OpInfo<2, 0, 1> info{
-      "energy", "kinetic and potential energy", {{op_q, op_v}}, {}, {{{"energy", Size::two}}}};
+      "energy", "kinetic and potential energy", {{op_q, op_v}}, {}, {{{"energy", Size::two}}}, false, true};
   static constexpr int variants = 1;
   static constexpr bool hot = false;
   FEATHERSTORM_RUN { energy(m, in[0], in[1], out[0]); }
