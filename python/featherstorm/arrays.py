@@ -36,6 +36,8 @@ def to_numpy(x, what, list_dtype=np.float64):
     elif library == "other":
         array = from_dlpack(x, what)
     else:
+        if x is None:
+            raise TypeError(f"{what} is None, expected an array")
         try:
             array = np.asarray(x, dtype=list_dtype)
         except (TypeError, ValueError) as error:
@@ -61,8 +63,10 @@ def from_jax(x, what):
     import jax
 
     if isinstance(x, jax.core.Tracer):
-        raise TypeError(f"{what} is a value under jax.jit, grad or vmap: call featherstorm outside of it, "
-                        "or through jax.pure_callback")
+        raise TypeError(
+            f"{what} is a value under jax.jit, grad or vmap: call featherstorm outside of it, "
+            "or through jax.pure_callback"
+        )
     platforms = {device.platform for device in x.devices()}
     if platforms != {"cpu"}:
         raise no_device(what, ", ".join(sorted(platforms)))
@@ -79,8 +83,9 @@ def from_dlpack(x, what):
 
 
 def no_device(what, device):
-    return ValueError(f"{what} lies on {device}, and this build of featherstorm has no backend for it: "
-                      "move it to the CPU")
+    return ValueError(
+        f"{what} lies on {device}, and this build of featherstorm has no backend for it: move it to the CPU"
+    )
 
 
 def from_numpy(array, like):

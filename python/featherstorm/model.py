@@ -50,16 +50,32 @@ class Model:
             setattr(self, name, getattr(robot, name))
         for name in ("joint_names", "body_names", "frame_names", "q_names", "v_names", "notices"):
             setattr(self, name, tuple(getattr(robot, name)))
-        for name in ("q0", "gravity", "lower", "upper", "max_velocity", "max_effort", "damping", "friction",
-                     "armature", "row_start", "column", "dof_q", "dof_parent"):
+        for name in (
+            "q0",
+            "gravity",
+            "lower",
+            "upper",
+            "max_velocity",
+            "max_effort",
+            "damping",
+            "friction",
+            "armature",
+            "row_start",
+            "column",
+            "dof_q",
+            "dof_parent",
+        ):
             array = np.array(getattr(robot, name))
             array.flags.writeable = False
             setattr(self, name, array)
         self.bodies = tuple(robot.bodies)
         self.total_mass = sum(body["mass"] for body in self.bodies)
         # (name of the joint, first column) of each quaternion in q
-        self.quaternions = tuple((b["joint"], b["q"][0] + (3 if b["type"] == "free" else 0))
-                                 for b in self.bodies if b["type"] in ("free", "ball"))
+        self.quaternions = tuple(
+            (b["joint"], b["q"][0] + (3 if b["type"] == "free" else 0))
+            for b in self.bodies
+            if b["type"] in ("free", "ball")
+        )
 
     @property
     def ops(self):
@@ -82,8 +98,7 @@ class Model:
     def tail(self, name, components):
         """The shape behind the batch of an array of an operation: (components,), or more where rows have a meaning."""
         tails = {"f_ext": (self.nb, 6), "wrench": (self.nb, 6), "J": (6, self.nv), "pose": (self.nf, 12)}
-        tail = tails.get(name, ())
-        return tail if np.prod(tail) == components else (components,)
+        return tails.get(name, (components,))
 
     def uniform_values(self, op, given, label=None):
         """The numbers of an operation's uniforms, one behind the other; a number stands for equal components."""
@@ -116,7 +131,9 @@ class Model:
             if body["joint"] == name:
                 return JointSlices(slice(*body["q"]), slice(*body["v"]))
         near = difflib.get_close_matches(name, self.joint_names, 3)
-        raise ValueError(f"{self.name} has no joint '{name}'" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+        raise ValueError(
+            f"{self.name} has no joint '{name}'" + (f"; did you mean {' or '.join(near)}?" if near else "")
+        )
 
     def specialise(self, ops=("rnea", "crba", "fd"), dtype="float32", frame=0):
         """Compiles kernels for this robot and uses them from now on; True where all of them could be made.
@@ -139,7 +156,9 @@ class Model:
         return self.evaluator.specialised(op, np.dtype(dtype).name, self.frame(frame))
 
     def __repr__(self):
-        return f"<featherstorm.Model {self.name}: {self.nb} bodies, nq {self.nq}, nv {self.nv}, {self.total_mass:.4g} kg>"
+        return (
+            f"<featherstorm.Model {self.name}: {self.nb} bodies, nq {self.nq}, nv {self.nv}, {self.total_mass:.4g} kg>"
+        )
 
 
 class JointSlices(NamedTuple):

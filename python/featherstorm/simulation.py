@@ -45,8 +45,9 @@ class Simulation:
         self.time = 0.0
         self._numbers = numbers
         model.uniform_values("step", step_numbers(model, numbers, dt))  # refuses wrong ones now
-        self._now, self._next = ([_featherstorm.Buffer(self.dtype.name, self.instances, n) for n in (model.nq, model.nv)]
-                                 for _ in range(2))
+        self._now, self._next = (
+            [_featherstorm.Buffer(self.dtype.name, self.instances, n) for n in (model.nq, model.nv)] for _ in range(2)
+        )
         self.reset()
 
     @property
