@@ -72,7 +72,7 @@ def from_pinocchio(model, q, v=None, pinocchio_model=None):
 
 def states(op, model, q, v, nq=None):
     rows = [("q", nq or model.nq), ("v", model.nv)]
-    return Arguments(op, [q] if v is None else [q, v], rows)
+    return Arguments(op, [q], rows[:1]) if v is None else Arguments(op, [q, v], rows)
 
 
 def joint_columns(model, other):

@@ -42,6 +42,12 @@ class Model:
     def __init__(self, robot, threads=0, isa=""):
         self.robot = robot
         self.evaluator = _featherstorm.Evaluator(robot, threads, isa)
+        self.tails = {
+            "f_ext": (robot.nb, 6),
+            "wrench": (robot.nb, 6),
+            "J": (6, robot.nv),
+            "pose": (robot.nf, 12),
+        }
         self._rows = {}
         for r in self.evaluator.ops:
             row = Row(r.name, r.summary, tuple(r.inputs), tuple(r.outputs), tuple(r.uniforms), r.uses_frame, r.carried)
@@ -97,17 +103,20 @@ class Model:
 
     def tail(self, name, components):
         """The shape behind the batch of an array of an operation: (components,), or more where rows have a meaning."""
-        tails = {"f_ext": (self.nb, 6), "wrench": (self.nb, 6), "J": (6, self.nv), "pose": (self.nf, 12)}
-        return tails.get(name, (components,))
+        return self.tails.get(name, (components,))
 
     def uniform_values(self, op, given, label=None):
         """The numbers of an operation's uniforms, one behind the other; a number stands for equal components."""
         row, values = self.row(op), []
-        if set(given) != {name for name, _ in row.uniforms}:
+        if given.keys() != {name for name, _ in row.uniforms}:
             expected = ", ".join(name for name, _ in row.uniforms) or "none"
             raise TypeError(f"{label or op}: got the numbers {', '.join(sorted(given)) or 'none'}, expected {expected}")
         for name, n in row.uniforms:
-            value = np.asarray(given[name], dtype=float)
+            value = given[name]
+            if isinstance(value, (int, float)):
+                values.extend([float(value)] * n)
+                continue
+            value = np.asarray(value, dtype=float)
             if value.shape not in ((), (n,)):
                 raise ValueError(f"{label or op}: {name} has shape {value.shape}, expected ({n},) or a number")
             values.extend(np.broadcast_to(value, (n,)).tolist())

@@ -27,8 +27,8 @@ def evaluate(model, op, arguments, frame=None, numbers=None, repeat=1, check=Tru
     if len(arguments) != len(row.inputs):
         names = ", ".join(name for name, _ in row.inputs)
         raise TypeError(f"{label}: got {len(arguments)} arrays, expected {len(row.inputs)}: {names}")
-    batch = Arguments(label, arguments, row.inputs, {name: model.tail(name, n) for name, n in row.inputs})
-    if check:
+    batch = Arguments(label, arguments, row.inputs, model.tails)
+    if check and model.quaternions:
         for (name, n), array in zip(row.inputs, batch.arrays):
             if n == model.nq and name.startswith("q"):
                 check_quaternions(model, label, name, array)
