@@ -1,5 +1,7 @@
-// Evaluator and Buffer: arrays of any library go in by buffer protocol or DLPack, and the interpreter's lock is released
-// while the engine works.
+// Evaluator and Buffer: arrays of any library go in by buffer protocol or DLPack, and the interpreter's lock is
+// released while the engine works.
+#include "host/evaluator.h"
+
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -7,7 +9,6 @@
 #include <mutex>
 
 #include "bindings.h"
-#include "host/evaluator.h"
 #include "host/ops.h"
 
 namespace nb = nanobind;
@@ -59,7 +60,8 @@ struct Keep {
   std::vector<nb::ndarray<>> outputs;
 };
 
-template <class NdArray> ArrayRef reference(const NdArray& a, const std::string& name) {
+template <class NdArray>
+ArrayRef reference(const NdArray& a, const std::string& name) {
   if (a.device_type() != nb::device::cpu::value && a.device_type() != nb::device::cuda_host::value)
     throw Error(name + " lies on a device, and this build has no backend for devices: move it to the CPU");
   ArrayRef r;
@@ -74,7 +76,7 @@ template <class NdArray> ArrayRef reference(const NdArray& a, const std::string&
 }
 
 ArrayRef argument(nb::handle h, const std::string& name, bool output, Keep& keep) {
-  if (PyBuffer* b; nb::try_cast(h, b) && b) {
+  if (PyBuffer * b; nb::try_cast(h, b) && b) {
     keep.buffers.push_back(nb::borrow(h));
     return b->buffer.ref();
   }
@@ -147,10 +149,12 @@ void bind_evaluator(nb::module_& module) {
   nb::class_<OpRow>(module, "OpRow", "One row of the table of operations with the sizes for a robot.")
       .def_prop_ro("name", [](const OpRow& r) { return std::string(r.name); })
       .def_prop_ro("summary", [](const OpRow& r) { return std::string(r.summary); })
-      .def_prop_ro("inputs", [](const OpRow& r) { return arguments(r.in); }, "(name, components) of each input.")
+      .def_prop_ro(
+          "inputs", [](const OpRow& r) { return arguments(r.in); }, "(name, components) of each input.")
       .def_prop_ro("outputs", [](const OpRow& r) { return arguments(r.out); })
-      .def_prop_ro("uniforms", [](const OpRow& r) { return arguments(r.uniforms); },
-                   "(name, components) of what is the same for all instances.")
+      .def_prop_ro(
+          "uniforms", [](const OpRow& r) { return arguments(r.uniforms); },
+          "(name, components) of what is the same for all instances.")
       .def_ro("uses_frame", &OpRow::uses_frame)
       .def_ro("carried", &OpRow::carried);
 
@@ -162,21 +166,32 @@ void bind_evaluator(nb::module_& module) {
       .def("run", &PyEvaluator::run, nb::arg("op"), nb::arg("inputs"), nb::arg("outputs"),
            nb::arg("uniforms") = std::vector<double>{}, nb::arg("frame") = 0, nb::arg("repeat") = 1,
            "Runs an operation on arrays (instances, components) or Buffers.")
-      .def("specialise", [](PyEvaluator& e, const std::string& op, const std::string& dtype, int frame) {
-             return (*e).specialise(op, precision_of(dtype), frame);
-           }, nb::arg("op"), nb::arg("dtype"), nb::arg("frame") = 0, nb::call_guard<nb::gil_scoped_release>())
-      .def("specialised", [](PyEvaluator& e, const std::string& op, const std::string& dtype, int frame) {
-             return (*e).specialised(op, precision_of(dtype), frame);
-           }, nb::arg("op"), nb::arg("dtype"), nb::arg("frame") = 0, nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "specialise",
+          [](PyEvaluator& e, const std::string& op, const std::string& dtype, int frame) {
+            return (*e).specialise(op, precision_of(dtype), frame);
+          },
+          nb::arg("op"), nb::arg("dtype"), nb::arg("frame") = 0, nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "specialised",
+          [](PyEvaluator& e, const std::string& op, const std::string& dtype, int frame) {
+            return (*e).specialised(op, precision_of(dtype), frame);
+          },
+          nb::arg("op"), nb::arg("dtype"), nb::arg("frame") = 0, nb::call_guard<nb::gil_scoped_release>())
       .def("take_notices", &PyEvaluator::take_notices);
 
-  module.def("operations", [] {
-    nb::list names;
-    std::apply([&](auto... op) {
-      (names.append(nb::make_tuple(std::string(op.info.name), std::string(op.info.summary))), ...);
-    }, Ops{});
-    return names;
-  }, "(name, summary) of every operation.");
+  module.def(
+      "operations",
+      [] {
+        nb::list names;
+        std::apply(
+            [&](auto... op) {
+              (names.append(nb::make_tuple(std::string(op.info.name), std::string(op.info.summary))), ...);
+            },
+            Ops{});
+        return names;
+      },
+      "(name, summary) of every operation.");
   module.def("instruction_sets", available_isas, "What this machine can run, widest first.");
 }
 

@@ -1,10 +1,10 @@
 """featherstorm: rigid-body dynamics of thousands of robots at once.
 
-    import featherstorm as fs
-    model = fs.load("go2")
-    tau = fs.rnea(model, q, v, a)              # q (B, nq), v (B, nv), a (B, nv): NumPy, PyTorch or JAX
-    sim = fs.Simulation(model, 4096, dt=1e-3)  # state that stays in the engine
-    sim.step(tau)
+import featherstorm as fs
+model = fs.load("go2")
+tau = fs.rnea(model, q, v, a)              # q (B, nq), v (B, nv), a (B, nv): NumPy, PyTorch or JAX
+sim = fs.Simulation(model, 4096, dt=1e-3)  # state that stays in the engine
+sim.step(tau)
 """
 
 import os as _os
@@ -18,15 +18,58 @@ from ._featherstorm import RobotBuilder, __version__, instruction_sets
 from .batch import Batch
 from .convert import from_pinocchio, to_pinocchio
 from .model import Model, Notice, from_mujoco, load, robots
-from .operations import (aba, bias, crba, difference, energy, fd, forward_kinematics, frame_velocity, integrate,
-                         jacobian, ltdl, momentum, rnea, run, solve, step)
+from .operations import (
+    aba,
+    bias,
+    crba,
+    difference,
+    energy,
+    fd,
+    forward_kinematics,
+    frame_velocity,
+    integrate,
+    jacobian,
+    ltdl,
+    momentum,
+    rnea,
+    run,
+    solve,
+    step,
+)
 from .simulation import Simulation, Status
 from .states import random_state
 
-__all__ = ["Batch", "Model", "Notice", "RobotBuilder", "Simulation", "Status", "aba", "bias", "crba", "difference",
-           "energy", "fd", "forward_kinematics", "frame_velocity", "from_mujoco", "from_pinocchio",
-           "instruction_sets", "integrate", "jacobian", "load", "ltdl", "momentum", "random_state", "rnea", "robots", "run", "solve",
-           "step", "to_pinocchio"]
+__all__ = [
+    "Batch",
+    "Model",
+    "Notice",
+    "RobotBuilder",
+    "Simulation",
+    "Status",
+    "aba",
+    "bias",
+    "crba",
+    "difference",
+    "energy",
+    "fd",
+    "forward_kinematics",
+    "frame_velocity",
+    "from_mujoco",
+    "from_pinocchio",
+    "instruction_sets",
+    "integrate",
+    "jacobian",
+    "load",
+    "ltdl",
+    "momentum",
+    "random_state",
+    "rnea",
+    "robots",
+    "run",
+    "solve",
+    "step",
+    "to_pinocchio",
+]
 
 
 def __getattr__(name):

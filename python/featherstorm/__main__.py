@@ -8,13 +8,19 @@ from .commands import bench, doctor, info, robots, simulate
 
 
 def parser():
-    top = argparse.ArgumentParser(prog="featherstorm", description="Rigid-body dynamics of thousands of robots at once.")
+    top = argparse.ArgumentParser(
+        prog="featherstorm", description="Rigid-body dynamics of thousands of robots at once."
+    )
     top.add_argument("--version", action="version", version=f"featherstorm {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for module in (simulate, info, bench, robots, doctor):
         name = module.__name__.rpartition(".")[2]
-        command = commands.add_parser(name, help=module.__doc__.splitlines()[0], description=module.__doc__,
-                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+        command = commands.add_parser(
+            name,
+            help=module.__doc__.splitlines()[0],
+            description=module.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         module.add_arguments(command)
         command.set_defaults(main=module.main)
     return top

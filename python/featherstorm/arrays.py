@@ -24,27 +24,36 @@ def library_of(x):
     return "other" if hasattr(x, "__dlpack__") or hasattr(x, "__array__") else None
 
 
-def to_numpy(x, what, list_dtype=np.float64):
-    """A numpy view of an array on the CPU; `what` begins the messages ("rnea: q")."""
-    library = library_of(x)
-    if library == "numpy":
-        array = np.asarray(x)
-    elif library == "torch":
-        array = from_torch(x, what)
-    elif library == "jax":
-        array = from_jax(x, what)
-    elif library == "other":
-        array = from_dlpack(x, what)
+def to_numpy(x, op, name, list_dtype=np.float64):
+    """A numpy view of an array on the CPU; op and name are for messages ("rnea: q ...")."""
+    if type(x) is np.ndarray:
+        array = x
     else:
-        try:
-            array = np.asarray(x, dtype=list_dtype)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"{what} is a {type(x).__name__} that is no array of numbers: {error}") from None
+        array = convert(x, f"{op}: {name}", list_dtype)
     if array.dtype not in FLOATS:
-        raise TypeError(f"{what} is {array.dtype}, expected float32 or float64")
-    if not array.flags.aligned or any(s % array.itemsize for s in array.strides):
+        raise TypeError(f"{op}: {name} is {array.dtype}, expected float32 or float64")
+    size = array.itemsize
+    if not array.flags.aligned or any(s % size for s in array.strides):
         array = array.copy()
     return array
+
+
+def convert(x, what, list_dtype):
+    library = library_of(x)
+    if library == "numpy":
+        return np.asarray(x)
+    if library == "torch":
+        return from_torch(x, what)
+    if library == "jax":
+        return from_jax(x, what)
+    if library == "other":
+        return from_dlpack(x, what)
+    if x is None:
+        raise TypeError(f"{what} is None, expected an array")
+    try:
+        return np.asarray(x, dtype=list_dtype)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{what} is a {type(x).__name__} that is no array of numbers: {error}") from None
 
 
 def from_torch(x, what):
@@ -61,8 +70,10 @@ def from_jax(x, what):
     import jax
 
     if isinstance(x, jax.core.Tracer):
-        raise TypeError(f"{what} is a value under jax.jit, grad or vmap: call featherstorm outside of it, "
-                        "or through jax.pure_callback")
+        raise TypeError(
+            f"{what} is a value under jax.jit, grad or vmap: call featherstorm outside of it, "
+            "or through jax.pure_callback"
+        )
     platforms = {device.platform for device in x.devices()}
     if platforms != {"cpu"}:
         raise no_device(what, ", ".join(sorted(platforms)))
@@ -79,8 +90,9 @@ def from_dlpack(x, what):
 
 
 def no_device(what, device):
-    return ValueError(f"{what} lies on {device}, and this build of featherstorm has no backend for it: "
-                      "move it to the CPU")
+    return ValueError(
+        f"{what} lies on {device}, and this build of featherstorm has no backend for it: move it to the CPU"
+    )
 
 
 def from_numpy(array, like):
@@ -97,53 +109,56 @@ def from_numpy(array, like):
     return array
 
 
+def flat(op, name, n, tail, array):
+    """An array of its public shape as (n,) or (B, n). Raises ValueError for any other."""
+    k = array.ndim - len(tail)
+    if k in (0, 1) and array.shape[k:] == tail:
+        return array.reshape(*array.shape[:k], n)
+    batch = array.shape[:1] if k == 1 or array.ndim == 2 else () if array.ndim == 1 else ("batch",)
+    raise shape_error(op, name, array.shape, (*batch, *tail))
+
+
 def shape_error(op, name, got, expected):
     shape = ", ".join(str(n) for n in expected) + ("," if len(expected) == 1 else "")
     return ValueError(f"{op}: {name} has shape {tuple(int(n) for n in got)}, expected ({shape})")
 
 
 class Arguments:
-    """The arrays of one call, made equal in batch size and dtype.
+    """The arrays of one call as (instances, n), all of one dtype; lists take the dtype of the first array.
 
-    rows: (name, components) of each; tails: the shapes that stand for `components` in public arrays, such as (nb, 6).
+    rows: (name, n) of each; tails: the public shape of those that have one, such as (nb, 6) of 6 nb numbers.
     """
 
-    def __init__(self, op, arguments, rows, tails=None):
-        self.like = next((x for x in arguments if library_of(x)), None)
-        tails = tails or {}
-        arrays, first = [], None
-        lead = None  # the first array of a library decides the dtype of all
-        for (name, _), x in zip(rows, arguments):
-            if library_of(x):
-                lead = name, to_numpy(x, f"{op}: {name}").dtype
-                break
-        self.dtype = lead[1] if lead else np.dtype(np.float64)
-        for (name, n), x in zip(rows, arguments):
-            array = to_numpy(x, f"{op}: {name}", self.dtype)
-            if array.dtype != self.dtype:
-                raise TypeError(f"{op}: {name} is {array.dtype}, expected {self.dtype} as {lead[0]} is")
-            tail = tails.get(name, (n,))
-            k = array.ndim - len(tail)
-            if k > 1 or (k < 0 and array.ndim != 1):
-                raise shape_error(op, name, array.shape, ("batch", *tail))
-            if k < 0 or array.shape[k:] != tail:  # the flat form is an array too
-                if array.shape[-1] != n or array.ndim > 2 or len(tail) == 1:
-                    batch = array.shape[:1] if array.ndim > 1 or k == 1 else ()
-                    raise shape_error(op, name, array.shape, (*batch, *tail))
-            else:
-                array = array.reshape(*array.shape[:k], n)
-            arrays.append(array)
-            if first is None and array.ndim == 2 and array.shape[0] != 1:
-                first = array.shape[0]
-        self.batched = any(a.ndim == 2 for a in arrays)
-        self.instances = 1 if first is None else first
-        self.arrays = []
-        for (name, n), array in zip(rows, arrays):
-            if array.ndim == 2 and array.shape[0] not in (1, self.instances):
-                raise shape_error(op, name, array.shape, (self.instances, *tails.get(name, (n,))))
-            if array.ndim == 1 or array.shape[0] != self.instances:
-                array = np.broadcast_to(array, (self.instances, n))
-            self.arrays.append(array)
+    def __init__(self, op, arguments, rows, tails={}):
+        arrays = [to_numpy(x, op, name) if library_of(x) else None for x, (name, _) in zip(arguments, rows)]
+        lead = next((k for k, array in enumerate(arrays) if array is not None), None)
+        self.like = None if lead is None else arguments[lead]
+        self.dtype = FLOATS[1] if lead is None else arrays[lead].dtype
+        self.batched, self.instances = False, 1
+        for k, (name, n) in enumerate(rows):
+            array = arrays[k]
+            if array is None:
+                array = to_numpy(arguments[k], op, name, self.dtype)
+            elif array.dtype != self.dtype:
+                raise TypeError(f"{op}: {name} is {array.dtype}, expected {self.dtype} as {rows[lead][0]} is")
+            if array.shape[-1:] != (n,) or array.ndim > 2:
+                array = flat(op, name, n, tails.get(name, (n,)), array)
+            if array.ndim == 2:
+                self.batched = True
+                if self.instances == 1:
+                    self.instances = array.shape[0]
+            arrays[k] = array
+        self.arrays = [self.rows_of(op, *row, array, tails) for row, array in zip(rows, arrays)]
+
+    def rows_of(self, op, name, n, array, tails):
+        """The array with a row per instance, repeated by a stride of zero where it has one row."""
+        if array.ndim == 1:
+            array = array[None]
+        if array.shape[0] == self.instances:
+            return array
+        if array.shape[0] != 1:
+            raise shape_error(op, name, array.shape, (self.instances, *tails.get(name, (n,))))
+        return np.broadcast_to(array, (self.instances, n))
 
     def result(self, view):
         """A view (instances, ...) as the user gets it."""

@@ -70,7 +70,7 @@ class Batch:
 
     def __setattr__(self, name, value):
         self.buffer(name)
-        array = to_numpy(value, f"Batch: {name}", self.dtype)
+        array = to_numpy(value, "Batch", name, self.dtype)
         try:
             self._views[name][:] = array
         except ValueError:

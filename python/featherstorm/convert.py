@@ -36,10 +36,10 @@ def to_pinocchio(model, q, v=None, pinocchio_model=None):
             u[:, his_v] = v[:, mine_v]
         if body["type"] in ("free", "ball"):
             w = mine.stop - 4
-            p[:, at_q + n - 4:at_q + n] = q[:, [w + 1, w + 2, w + 3, w]]
+            p[:, at_q + n - 4 : at_q + n] = q[:, [w + 1, w + 2, w + 3, w]]
         if body["type"] == "free" and v is not None:
-            R = rotations(q[:, mine.start + 3:mine.stop])
-            u[:, at_v:at_v + 3] = np.einsum("bji,bj->bi", R, v[:, mine_v.start:mine_v.start + 3])
+            R = rotations(q[:, mine.start + 3 : mine.stop])
+            u[:, at_v : at_v + 3] = np.einsum("bji,bj->bi", R, v[:, mine_v.start : mine_v.start + 3])
     return batch.result(p) if v is None else (batch.result(p), batch.result(u))
 
 
@@ -62,21 +62,21 @@ def from_pinocchio(model, q, v=None, pinocchio_model=None):
             v[:, mine_v] = u[:, his_v]
         if body["type"] in ("free", "ball"):
             x = at_q + n - 4
-            q[:, mine.stop - 4:mine.stop] = p[:, [x + 3, x, x + 1, x + 2]]
+            q[:, mine.stop - 4 : mine.stop] = p[:, [x + 3, x, x + 1, x + 2]]
         if body["type"] == "free" and u is not None:
-            R = rotations(q[:, mine.start + 3:mine.stop])
-            v[:, mine_v.start:mine_v.start + 3] = np.einsum("bij,bj->bi", R, u[:, at_v:at_v + 3])
+            R = rotations(q[:, mine.start + 3 : mine.stop])
+            v[:, mine_v.start : mine_v.start + 3] = np.einsum("bij,bj->bi", R, u[:, at_v : at_v + 3])
     check_quaternions(model, "from_pinocchio", "q", q)
     return batch.result(q) if u is None else (batch.result(q), batch.result(v))
 
 
 def states(op, model, q, v, nq=None):
     rows = [("q", nq or model.nq), ("v", model.nv)]
-    return Arguments(op, [q] if v is None else [q, v], rows)
+    return Arguments(op, [q], rows[:1]) if v is None else Arguments(op, [q, v], rows)
 
 
 def joint_columns(model, other):
-    """(body, first column of q, first of v, width of q, whether q is (cos, sin)) of each joint in the other's layout."""
+    """(body, first column of q, of v, width of q, whether q is (cos, sin)) of each joint in the other's layout."""
     columns = []
     if other is None:
         for body in model.bodies:
@@ -100,7 +100,9 @@ def joint_columns(model, other):
 def rotations(quat_wxyz):
     """Rotation matrices (B, 3, 3) of unit quaternions (B, 4)."""
     w, x, y, z = quat_wxyz.T
-    R = [[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-         [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]]
+    R = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
     return np.moveaxis(np.array(R), -1, 0)

@@ -118,14 +118,17 @@ def coordinates(m, j):
 
 def refuse(m, mujoco, name):
     """ValueError for what would make M or the bias force wrong."""
+
     def of(kind, index):
         return mujoco.mj_id2name(m, kind, index) or str(index)
 
     for j in range(m.njnt):
         dof = m.jnt_dofadr[j]
-        if m.jnt_type[j] == 0 and m.dof_armature[dof:dof + 6].any():
-            raise ValueError(f"{name}: joint '{of(mujoco.mjtObj.mjOBJ_JOINT, j)}': a free joint has no armature "
-                             "(write <freejoint/>, which takes none from the defaults)")
+        if m.jnt_type[j] == 0 and m.dof_armature[dof : dof + 6].any():
+            raise ValueError(
+                f"{name}: joint '{of(mujoco.mjtObj.mjOBJ_JOINT, j)}': a free joint has no armature "
+                "(write <freejoint/>, which takes none from the defaults)"
+            )
     for t in range(m.ntendon):
         if m.tendon_armature[t]:
             raise ValueError(f"{name}: tendon '{of(mujoco.mjtObj.mjOBJ_TENDON, t)}': armature is not supported")
@@ -162,9 +165,13 @@ def notices(m, mujoco, names):
 def rotation(quat_wxyz):
     """The rotation matrix of a quaternion."""
     w, x, y, z = np.asarray(quat_wxyz) / np.linalg.norm(quat_wxyz)
-    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
 
 
 def turn(axis, angle):

@@ -42,6 +42,12 @@ class Model:
     def __init__(self, robot, threads=0, isa=""):
         self.robot = robot
         self.evaluator = _featherstorm.Evaluator(robot, threads, isa)
+        self.tails = {
+            "f_ext": (robot.nb, 6),
+            "wrench": (robot.nb, 6),
+            "J": (6, robot.nv),
+            "pose": (robot.nf, 12),
+        }
         self._rows = {}
         for r in self.evaluator.ops:
             row = Row(r.name, r.summary, tuple(r.inputs), tuple(r.outputs), tuple(r.uniforms), r.uses_frame, r.carried)
@@ -50,16 +56,32 @@ class Model:
             setattr(self, name, getattr(robot, name))
         for name in ("joint_names", "body_names", "frame_names", "q_names", "v_names", "notices"):
             setattr(self, name, tuple(getattr(robot, name)))
-        for name in ("q0", "gravity", "lower", "upper", "max_velocity", "max_effort", "damping", "friction",
-                     "armature", "row_start", "column", "dof_q", "dof_parent"):
+        for name in (
+            "q0",
+            "gravity",
+            "lower",
+            "upper",
+            "max_velocity",
+            "max_effort",
+            "damping",
+            "friction",
+            "armature",
+            "row_start",
+            "column",
+            "dof_q",
+            "dof_parent",
+        ):
             array = np.array(getattr(robot, name))
             array.flags.writeable = False
             setattr(self, name, array)
         self.bodies = tuple(robot.bodies)
         self.total_mass = sum(body["mass"] for body in self.bodies)
         # (name of the joint, first column) of each quaternion in q
-        self.quaternions = tuple((b["joint"], b["q"][0] + (3 if b["type"] == "free" else 0))
-                                 for b in self.bodies if b["type"] in ("free", "ball"))
+        self.quaternions = tuple(
+            (b["joint"], b["q"][0] + (3 if b["type"] == "free" else 0))
+            for b in self.bodies
+            if b["type"] in ("free", "ball")
+        )
 
     @property
     def ops(self):
@@ -81,18 +103,20 @@ class Model:
 
     def tail(self, name, components):
         """The shape behind the batch of an array of an operation: (components,), or more where rows have a meaning."""
-        tails = {"f_ext": (self.nb, 6), "wrench": (self.nb, 6), "J": (6, self.nv), "pose": (self.nf, 12)}
-        tail = tails.get(name, ())
-        return tail if np.prod(tail) == components else (components,)
+        return self.tails.get(name, (components,))
 
     def uniform_values(self, op, given, label=None):
         """The numbers of an operation's uniforms, one behind the other; a number stands for equal components."""
         row, values = self.row(op), []
-        if set(given) != {name for name, _ in row.uniforms}:
+        if given.keys() != {name for name, _ in row.uniforms}:
             expected = ", ".join(name for name, _ in row.uniforms) or "none"
             raise TypeError(f"{label or op}: got the numbers {', '.join(sorted(given)) or 'none'}, expected {expected}")
         for name, n in row.uniforms:
-            value = np.asarray(given[name], dtype=float)
+            value = given[name]
+            if isinstance(value, (int, float)):
+                values.extend([float(value)] * n)
+                continue
+            value = np.asarray(value, dtype=float)
             if value.shape not in ((), (n,)):
                 raise ValueError(f"{label or op}: {name} has shape {value.shape}, expected ({n},) or a number")
             values.extend(np.broadcast_to(value, (n,)).tolist())
@@ -116,7 +140,9 @@ class Model:
             if body["joint"] == name:
                 return JointSlices(slice(*body["q"]), slice(*body["v"]))
         near = difflib.get_close_matches(name, self.joint_names, 3)
-        raise ValueError(f"{self.name} has no joint '{name}'" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+        raise ValueError(
+            f"{self.name} has no joint '{name}'" + (f"; did you mean {' or '.join(near)}?" if near else "")
+        )
 
     def specialise(self, ops=("rnea", "crba", "fd"), dtype="float32", frame=0):
         """Compiles kernels for this robot and uses them from now on; True where all of them could be made.
@@ -139,7 +165,9 @@ class Model:
         return self.evaluator.specialised(op, np.dtype(dtype).name, self.frame(frame))
 
     def __repr__(self):
-        return f"<featherstorm.Model {self.name}: {self.nb} bodies, nq {self.nq}, nv {self.nv}, {self.total_mass:.4g} kg>"
+        return (
+            f"<featherstorm.Model {self.name}: {self.nb} bodies, nq {self.nq}, nv {self.nv}, {self.total_mass:.4g} kg>"
+        )
 
 
 class JointSlices(NamedTuple):

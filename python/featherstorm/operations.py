@@ -27,8 +27,8 @@ def evaluate(model, op, arguments, frame=None, numbers=None, repeat=1, check=Tru
     if len(arguments) != len(row.inputs):
         names = ", ".join(name for name, _ in row.inputs)
         raise TypeError(f"{label}: got {len(arguments)} arrays, expected {len(row.inputs)}: {names}")
-    batch = Arguments(label, arguments, row.inputs, {name: model.tail(name, n) for name, n in row.inputs})
-    if check:
+    batch = Arguments(label, arguments, row.inputs, model.tails)
+    if check and model.quaternions:
         for (name, n), array in zip(row.inputs, batch.arrays):
             if n == model.nq and name.startswith("q"):
                 check_quaternions(model, label, name, array)
@@ -59,16 +59,19 @@ def tell_notices(model):
 def check_quaternions(model, op, name, array):
     """ValueError for a quaternion whose norm is far from 1. NaN passes."""
     for joint, c in model.quaternions:
-        quaternion = array[:, c:c + 4]
+        quaternion = array[:, c : c + 4]
         norm2 = np.einsum("ij,ij->i", quaternion, quaternion)
         wrong = np.abs(norm2 - 1) > 2 * QUATERNION_SLACK
         if wrong.any():
             i = int(np.argmax(wrong))
             norm = float(np.sqrt(norm2[i]))
-            hint = ("all zeros is not a valid q; begin with model.q0" if norm == 0
-                    else "normalise it; the order is w x y z")
-            raise ValueError(f"{op}: {name}[{i}, {c}:{c + 4}], the quaternion of joint '{joint}', has norm {norm:.4g}, "
-                             f"expected 1: {hint}")
+            hint = (
+                "all zeros is not a valid q; begin with model.q0" if norm == 0 else "normalise it; the order is w x y z"
+            )
+            raise ValueError(
+                f"{op}: {name}[{i}, {c}:{c + 4}], the quaternion of joint '{joint}', has norm {norm:.4g}, "
+                f"expected 1: {hint}"
+            )
 
 
 def run(model, op, *arrays, frame=None, check=True, **numbers):

@@ -45,8 +45,9 @@ class Simulation:
         self.time = 0.0
         self._numbers = numbers
         model.uniform_values("step", step_numbers(model, numbers, dt))  # refuses wrong ones now
-        self._now, self._next = ([_featherstorm.Buffer(self.dtype.name, self.instances, n) for n in (model.nq, model.nv)]
-                                 for _ in range(2))
+        self._now, self._next = (
+            [_featherstorm.Buffer(self.dtype.name, self.instances, n) for n in (model.nq, model.nv)] for _ in range(2)
+        )
         self.reset()
 
     @property
@@ -75,7 +76,7 @@ class Simulation:
         return self.q, self.v
 
     def _fitting(self, name, value, view):
-        array = to_numpy(value, f"Simulation: {name}", self.dtype)
+        array = to_numpy(value, "Simulation", name, self.dtype)
         if array.shape not in (view.shape, view.shape[1:], (1, *view.shape[1:])):
             raise ValueError(f"Simulation: {name} has shape {array.shape}, expected {view.shape}")
         return array
@@ -88,7 +89,7 @@ class Simulation:
         """
         model = self.model
         if q_target is not None and np.shape(q_target)[-1:] == (model.nq,) and model.nq != model.nv:
-            target = to_numpy(q_target, "step: q_target", self.dtype)
+            target = to_numpy(q_target, "step", "q_target", self.dtype)
             q_target = np.where(model.dof_q >= 0, target[..., model.dof_q], 0).astype(target.dtype)
         if q_target is None and kp is not None:
             raise TypeError("step: kp needs a q_target")

@@ -12,16 +12,16 @@ def random_state(model, instances, seed=0, dtype="float64", speed=1.0):
     for body in model.bodies:
         if body["type"] in ("prismatic", "free"):
             first = body["q"][0]
-            low[first:first + 3 if body["type"] == "free" else first + 1] = -1
-            high[first:first + 3 if body["type"] == "free" else first + 1] = 1
+            low[first : first + 3 if body["type"] == "free" else first + 1] = -1
+            high[first : first + 3 if body["type"] == "free" else first + 1] = 1
     for k, c in enumerate(model.dof_q):
         if c >= 0:
             low[c], high[c] = max(low[c], model.lower[k]), min(high[c], model.upper[k])
     q[:] = low + np.maximum(high - low, 0) * numbers[:, :nq]
     for _, c in model.quaternions:
-        q[:, c:c + 4] = uniform_quaternion(numbers[:, c:c + 3])
+        q[:, c : c + 4] = uniform_quaternion(numbers[:, c : c + 3])
     # Box and Muller
-    u, w = numbers[:, nq:nq + nv], numbers[:, nq + nv:]
+    u, w = numbers[:, nq : nq + nv], numbers[:, nq + nv :]
     v = speed * np.sqrt(-2 * np.log1p(-u)) * np.cos(2 * np.pi * w)
     return q.astype(dtype), v.astype(dtype)
 

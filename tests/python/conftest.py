@@ -1,13 +1,16 @@
 """Fixtures. The package is the installed one: ./featherstorm test installs it first."""
 
 import functools
+import os
 import pathlib
 
 import pytest
 
 import featherstorm as fs
 
-SHARED_MODELS = pathlib.Path(__file__).resolve().parents[3] / "shared" / "models"
+# published robot files that lie beside the project on some machines
+BESIDE = pathlib.Path(__file__).resolve().parents[3] / "shared" / "models"
+SHARED_MODELS = pathlib.Path(os.environ.get("FEATHERSTORM_MODELS", BESIDE))
 
 
 @functools.cache

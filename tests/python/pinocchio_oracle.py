@@ -21,7 +21,9 @@ class Oracle:
         path = fs.model._featherstorm.robot_directory() + "/" + file_of(robot.name)
         self.robot = robot
         floating = robot.bodies[0]["type"] == "free"
-        self.model = pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(path)
+        self.model = (
+            pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(path)
+        )
         self.data = self.model.createData()
         order = self.tangent(robot.q0)
         if floating:
@@ -42,7 +44,7 @@ class Oracle:
         if self.robot.bodies[0]["type"] == "free":
             u = self.state(q, v)[1]
             first = self.model.joints[1].idx_v
-            rate[first:first + 3] = -np.cross(u[first + 3:first + 6], u[first:first + 3])
+            rate[first : first + 3] = -np.cross(u[first + 3 : first + 6], u[first : first + 3])
         return rate
 
     def rnea(self, q, v, a):
@@ -107,4 +109,6 @@ class Oracle:
 
 
 def file_of(name):
-    return next(file for robot, file, *_ in _featherstorm.robots() if file.removesuffix(".urdf") == name or robot == name)
+    return next(
+        file for robot, file, *_ in _featherstorm.robots() if file.removesuffix(".urdf") == name or robot == name
+    )

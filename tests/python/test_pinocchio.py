@@ -105,10 +105,16 @@ def test_jacobian(case):
 def test_frame_velocity_and_acceleration(case):
     robot, oracle, q, v, a = case
     frame = robot.frame_names[-1]
-    close(fs.frame_velocity(robot, q, v, frame), [oracle.jacobian(x, frame) @ y for x, y in zip(q, v)],
-          TOLERANCE["float64"])
-    close(fs.frame_acceleration(robot, q, v, a, frame=frame),
-          [oracle.frame_acceleration(*x, frame) for x in zip(q, v, a)], TOLERANCE["float64"])
+    close(
+        fs.frame_velocity(robot, q, v, frame),
+        [oracle.jacobian(x, frame) @ y for x, y in zip(q, v)],
+        TOLERANCE["float64"],
+    )
+    close(
+        fs.frame_acceleration(robot, q, v, a, frame=frame),
+        [oracle.frame_acceleration(*x, frame) for x in zip(q, v, a)],
+        TOLERANCE["float64"],
+    )
 
 
 def test_energy(case):
@@ -137,7 +143,7 @@ def test_integrate_and_difference(case):
     there = fs.integrate(robot, q, v, dt)
     expected = np.array([oracle.integrate(*x, dt) for x in zip(q, v)])
     for _, c in robot.quaternions:  # a quaternion and its negative are one rotation
-        expected[:, c:c + 4] *= np.sign(np.sum(expected[:, c:c + 4] * there[:, c:c + 4], axis=1))[:, None]
+        expected[:, c : c + 4] *= np.sign(np.sum(expected[:, c : c + 4] * there[:, c : c + 4], axis=1))[:, None]
     assert np.abs(there - expected).max() < 1e-12 * max(1, np.abs(there).max())
     assert np.abs(fs.difference(robot, q, there) / dt - v).max() < 1e-9
 

@@ -30,9 +30,15 @@ def seconds(text):
 
 def add_model_arguments(parser, name=True):
     if name:
-        parser.add_argument("robot", metavar="ROBOT", help="a built-in name (see `robots`), a .urdf or an MJCF .xml file")
-    parser.add_argument("--floating-base", action=argparse.BooleanOptionalAction, default=None,
-                        help="whether the root link of a URDF moves freely (default: as usual for a built-in robot)")
+        parser.add_argument(
+            "robot", metavar="ROBOT", help="a built-in name (see `robots`), a .urdf or an MJCF .xml file"
+        )
+    parser.add_argument(
+        "--floating-base",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="whether the root link of a URDF moves freely (default: as usual for a built-in robot)",
+    )
 
 
 def add_engine_arguments(parser):
@@ -63,5 +69,7 @@ def table(rows, heads):
     """Lines of a table, the first column to the left and the others to the right."""
     rows = [[str(cell) for cell in row] for row in [heads, *rows]]
     widths = [max(len(row[k]) for row in rows) for k in range(len(heads))]
-    return ["  ".join(cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths))).rstrip()
-            for row in rows]
+    return [
+        "  ".join(cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths))).rstrip()
+        for row in rows
+    ]

@@ -1,7 +1,7 @@
 """Measures operations on robots: nanoseconds per instance, median of several runs.
 
-  bench                         rnea, crba, fd on four robots
-  bench rnea,aba go2,atlas      these operations on these robots
+bench                         rnea, crba, fd on four robots
+bench rnea,aba go2,atlas      these operations on these robots
 """
 
 import time
@@ -17,7 +17,9 @@ ROBOTS = "iiwa14,go2,g1,atlas"
 
 
 def add_arguments(parser):
-    parser.add_argument("ops", nargs="?", default="rnea,crba,fd", help="operations with commas between (default: %(default)s)")
+    parser.add_argument(
+        "ops", nargs="?", default="rnea,crba,fd", help="operations with commas between (default: %(default)s)"
+    )
     parser.add_argument("robots", nargs="?", default=ROBOTS, help="robots with commas between (default: %(default)s)")
     parser.add_argument("--instances", type=positive, default=4096, help="default: %(default)s")
     parser.add_argument("--repeats", type=positive, default=20, help="timed runs (default: %(default)s)")
@@ -36,10 +38,15 @@ def main(options):
         cells = []
         for op in ops:
             special = not options.no_specialise and specialise(model, [op], options.dtype)
-            cells.append(f"{measure(batch, op, options.repeats):.1f}" + ("" if special or options.no_specialise else "*"))
+            cells.append(
+                f"{measure(batch, op, options.repeats):.1f}" + ("" if special or options.no_specialise else "*")
+            )
         rows.append((f"{robot} ({model.nv})", *cells))
     kernels = "for any robot" if options.no_specialise else "made for the robot"
-    print(f"ns per instance, {options.dtype}, {options.instances} instances, {model.threads} threads, {model.isa}, kernels {kernels}")
+    print(
+        f"ns per instance, {options.dtype}, {options.instances} instances, {model.threads} threads, {model.isa}, "
+        f"kernels {kernels}"
+    )
     for line in table(rows, ["robot (nv)", *ops]):
         print(line)
     if any(cell.endswith("*") for row in rows for cell in row[1:]):

@@ -17,9 +17,15 @@ def add_arguments(parser):
 
 
 def main(options):
-    say("featherstorm", f"{_featherstorm.__version__}, built with {_featherstorm.built_with}, "
-                        f"Python {platform.python_version()}, {platform.system()} {platform.machine()}")
-    say("libraries", ", ".join(f"{name} {version(name) or 'none'}" for name in ("numpy", "torch", "jax", "mujoco", "pin")))
+    say(
+        "featherstorm",
+        f"{_featherstorm.__version__}, built with {_featherstorm.built_with}, "
+        f"Python {platform.python_version()}, {platform.system()} {platform.machine()}",
+    )
+    say(
+        "libraries",
+        ", ".join(f"{name} {version(name) or 'none'}" for name in ("numpy", "torch", "jax", "mujoco", "pin")),
+    )
     isas = _featherstorm.instruction_sets()
     say("kernels", ", ".join(isas) or "none: libfeatherstorm_cpu_*.so are not beside the module")
     command, missing = _featherstorm.host_compiler()

@@ -11,11 +11,17 @@ def add_arguments(parser):
 
 def main(options):
     model = load(options)
-    print(f"{model.name}: {model.nb} moving bodies, nq {model.nq}, nv {model.nv}, {model.nf} frames, "
-          f"{model.total_mass:.4g} kg, gravity ({', '.join(f'{g:g}' for g in model.gravity)}) m/s^2")
-    print(f"inertia matrix: {model.nh} of {model.nv * (model.nv + 1) // 2} entries of the lower triangle are not zero\n")
-    for line in table([row(model, body, label) for body, label in tree(model)],
-                      ["body", "joint", "type", "q", "v", "mass", "lower", "upper", "effort", "damping"]):
+    print(
+        f"{model.name}: {model.nb} moving bodies, nq {model.nq}, nv {model.nv}, {model.nf} frames, "
+        f"{model.total_mass:.4g} kg, gravity ({', '.join(f'{g:g}' for g in model.gravity)}) m/s^2"
+    )
+    print(
+        f"inertia matrix: {model.nh} of {model.nv * (model.nv + 1) // 2} entries of the lower triangle are not zero\n"
+    )
+    for line in table(
+        [row(model, body, label) for body, label in tree(model)],
+        ["body", "joint", "type", "q", "v", "mass", "lower", "upper", "effort", "damping"],
+    ):
         print(line)
     if model.notices:
         print()
@@ -45,10 +51,20 @@ def row(model, body, label):
         return str(pair[0]) if pair[1] - pair[0] == 1 else f"{pair[0]}..{pair[1] - 1}"
 
     def number(array):
-        values = array[body["v"][0]:body["v"][1]]
+        values = array[body["v"][0] : body["v"][1]]
         if not np.isfinite(values).any():
             return "-"
         return f"{values[0]:.4g}" if np.ptp(values) == 0 else "various"
 
-    return (label, body["joint"], body["type"], span(body["q"]), span(body["v"]), f"{body['mass']:.4g}",
-            number(model.lower), number(model.upper), number(model.max_effort), number(model.damping))
+    return (
+        label,
+        body["joint"],
+        body["type"],
+        span(body["q"]),
+        span(body["v"]),
+        f"{body['mass']:.4g}",
+        number(model.lower),
+        number(model.upper),
+        number(model.max_effort),
+        number(model.damping),
+    )

@@ -35,7 +35,10 @@ def main(options):
     if options.plot:
         check_plot(options.plot)
     model = load(options)
-    print(f"{model.name}: {options.instances} instances, nv {model.nv}, {options.dtype}, {model.threads} threads, {model.isa}")
+    print(
+        f"{model.name}: {options.instances} instances, nv {model.nv}, {options.dtype}, {model.threads} threads, "
+        f"{model.isa}"
+    )
     if not options.no_specialise:
         start = time.perf_counter()
         done = specialise(model, ["step"], options.dtype)
@@ -59,7 +62,8 @@ def drive(model, kind):
         return {}
     inertia = np.diagonal(operations.crba(model, model.q0))
     rate = 4 * np.pi
-    middle = np.where(np.isfinite(model.lower + model.upper), (model.lower + model.upper) / 2, 0)
+    limited = np.isfinite(model.lower) & np.isfinite(model.upper)
+    middle = (np.where(limited, model.lower, 0) + np.where(limited, model.upper, 0)) / 2
     return {"q_target": middle, "kp": rate**2 * inertia, "kd": 2 * rate * inertia}
 
 
@@ -93,11 +97,15 @@ def snapshot(sim, sample):
 
 def report(sim, options, elapsed):
     n = options.instances * options.steps * options.substeps
-    print(f"throughput: {n / elapsed:,.0f} instance-steps/s, {elapsed / n * 1e9:.1f} ns per step "
-          f"({options.steps} steps of {options.substeps}, {elapsed:.2f} s)")
+    print(
+        f"throughput: {n / elapsed:,.0f} instance-steps/s, {elapsed / n * 1e9:.1f} ns per step "
+        f"({options.steps} steps of {options.substeps}, {elapsed:.2f} s)"
+    )
     bad = int(np.count_nonzero(sim.status))
-    print(f"status: {bad} of {options.instances} instances have a state that is not finite"
-          + ("; take a smaller --dt or more --substeps" if bad else ""))
+    print(
+        f"status: {bad} of {options.instances} instances have a state that is not finite"
+        + ("; take a smaller --dt or more --substeps" if bad else "")
+    )
 
 
 def passive_check(model, options, q, v):
@@ -114,8 +122,10 @@ def passive_check(model, options, q, v):
         kinetic, potential = sim.energy()
         swing = np.maximum(swing, np.abs(kinetic))
     drift = np.abs(kinetic + potential - start) / np.maximum(swing, 1e-300)
-    print(f"energy: drift {np.nanmax(drift):.1e} of the largest kinetic energy over {steps} steps "
-          f"({sample} instances, no damping, float64)")
+    print(
+        f"energy: drift {np.nanmax(drift):.1e} of the largest kinetic energy over {steps} steps "
+        f"({sample} instances, no damping, float64)"
+    )
 
 
 def agreement(sim, options):
@@ -140,7 +150,7 @@ def agreement(sim, options):
 
 def normalised(model, q):
     for _, c in model.quaternions:
-        q[:, c:c + 4] /= np.linalg.norm(q[:, c:c + 4], axis=1, keepdims=True)
+        q[:, c : c + 4] /= np.linalg.norm(q[:, c : c + 4], axis=1, keepdims=True)
     return q
 
 
