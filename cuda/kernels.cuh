@@ -3,8 +3,10 @@
 // All index arithmetic stands in kernel_body, which is also compiled for the host and tested there.
 #pragma once
 #include "cuda/device_model.h"
-#include "cuda/launcher.h"
 #include "host/ops.h"
+#ifdef __CUDACC__
+#include "cuda/launcher.h"
+#endif
 
 namespace featherstorm {
 
