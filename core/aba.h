@@ -16,11 +16,14 @@ namespace featherstorm {
 template <class M, class Q, class V, class Tau, class F, class Out>
 FS_HD void aba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_ext, Out qdd) {
   using T = ScalarOf<Q>;
-  Scratch<T> x(m.nx), y(m.nv);  // y = D^-1 u
-  Scratch<Motion<T>> v(m.nb + 1), a(m.nb + 1);
-  Scratch<ArticulatedInertia<T>> IA(m.nb + 1);
-  Scratch<Force<T>> p(m.nb + 1), G(m.nv);  // G = U D^-1
-  ExternalForce<T, F> external(m, f_ext);
+  auto x = scratch<T>(m.nx);
+  auto y = scratch<T>(m.nv);  // y = D^-1 u
+  auto v = scratch<Motion<T>>(m.nb + 1);
+  auto a = scratch<Motion<T>>(m.nb + 1);
+  auto IA = scratch<ArticulatedInertia<T>>(m.nb + 1);
+  auto p = scratch<Force<T>>(m.nb + 1);
+  auto G = scratch<Force<T>>(m.nv);  // G = U D^-1
+  ExternalForce<T, F, M> external(m, f_ext);
   v[0] = zero_motion<T>();
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];

@@ -12,19 +12,20 @@ namespace featherstorm {
 // Cost O(n depth).
 template <class M, class Q, class Out> FS_HD void crba(const M& m, const Q& q, Out H) {
   using T = ScalarOf<Q>;
-  Scratch<T> x(m.nx);
-  Scratch<RigidBodyInertia<T>> Ic(m.nb + 1);
+  auto x = scratch<T>(m.nx);
+  auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
   for (int i = 1; i <= m.nb; i++) {
     update_joint(m, i, q, Zeros<T>{}, x);
     Ic[i] = cast<T>(m.body[i].I);
   }
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];
+    Force<T> F[6];
+    int dofs = 0;
     with_joint(m, i, x, [&](const auto& J) {
-      constexpr int n = std::remove_cvref_t<decltype(J)>::nv;
+      dofs = J.nv;
       // F = I^c_i S_i, H_ii = S_i^T F
-      Force<T> F[n];
-      for (int k = 0; k < n; k++) {
+      for (int k = 0; k < J.nv; k++) {
         F[k] = J.force_of_axis(k, Ic[i]);
         for (int l = 0; l <= k; l++) H[m.at(b.v + k, b.v + l)] = J.project(l, F[k]);
         H[m.at(b.v + k, b.v + k)] += m.armature[b.v + k];
@@ -32,19 +33,22 @@ template <class M, class Q, class Out> FS_HD void crba(const M& m, const Q& q, O
       if (b.parent == 0) return;
       // I^c_parent += X^T I^c_i X, and F to the parent
       Ic[b.parent] += apply_transpose(J, Ic[i]);
-      for (int k = 0; k < n; k++) F[k] = apply_transpose(J, F[k]);
-      // H_ij = F^T S_j on the way to the root
-      for (int j = b.parent; j > 0;) {
-        const auto& bj = m.body[j];
-        with_joint(m, j, x, [&](const auto& Jj) {
-          for (int k = 0; k < n; k++)
-            for (int l = 0; l < Jj.nv; l++) H[m.at(b.v + k, bj.v + l)] = Jj.project(l, F[k]);
-          if (bj.parent > 0)
-            for (int k = 0; k < n; k++) F[k] = apply_transpose(Jj, F[k]);
-        });
-        j = bj.parent;
-      }
+      for (int k = 0; k < J.nv; k++) F[k] = apply_transpose(J, F[k]);
     });
+    // H_ij = F^T S_j on the way to the root
+    auto carry = [&](auto n) {
+      for (int j = b.parent; j > 0; j = m.body[j].parent) {
+        const auto& bj = m.body[j];
+        with_joint(m, j, x, [&](const auto& J) {
+          for (int k = 0; k < n; k++)
+            for (int l = 0; l < J.nv; l++) H[m.at(b.v + k, bj.v + l)] = J.project(l, F[k]);
+          if (bj.parent > 0)
+            for (int k = 0; k < n; k++) F[k] = apply_transpose(J, F[k]);
+        });
+      }
+    };
+    if (dofs == 1) carry(std::integral_constant<int, 1>{});
+    else carry(dofs);
   }
 }
 

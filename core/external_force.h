@@ -7,9 +7,9 @@
 
 namespace featherstorm {
 
-template <class T, class F> class ExternalForce {
+template <class T, class F, class M> class ExternalForce {
  public:
-  template <class M> FS_HD ExternalForce(const M& m, const F& f_ext) : f_ext_(f_ext), R_(m.nb + 1) {
+  FS_HD ExternalForce(const M& m, const F& f_ext) : f_ext_(f_ext), R_(scratch<Mat3<T>>(m.nb + 1)) {
     R_[0] = identity_placement<T>().R;
   }
   // The force on body i in its axes; bodies must be asked for in ascending order.
@@ -21,12 +21,12 @@ template <class T, class F> class ExternalForce {
 
  private:
   F f_ext_;
-  Scratch<Mat3<T>> R_;
+  ScratchOf<Mat3<T>, decltype(std::declval<const M&>().nb + 1)> R_;
 };
 
-template <class T> class ExternalForce<T, Zeros<T>> {
+template <class T, class M> class ExternalForce<T, Zeros<T>, M> {
  public:
-  template <class M> FS_HD ExternalForce(const M&, const Zeros<T>&) {}
+  FS_HD ExternalForce(const M&, const Zeros<T>&) {}
   template <class Joint> FS_HD Zeros<T> on_body(int, int, const Joint&) { return {}; }
 };
 

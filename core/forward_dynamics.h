@@ -18,7 +18,8 @@ namespace featherstorm {
 template <class M, class Q, class V, class Tau, class F, class Out>
 FS_HD void fd_crba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_ext, Out qdd) {
   using T = ScalarOf<Q>;
-  Scratch<T> b(m.nv), H(m.nh);
+  auto b = scratch<T>(m.nv);
+  auto H = scratch<T>(m.nh);
   // b = tau - C
   newton_euler(m, q, qd, Zeros<T>{}, f_ext, b.data());
   for (int k = 0; k < m.nv; k++) b[k] = tau[k] - b[k];
@@ -53,10 +54,12 @@ struct Freedoms {
 // Cost O(nb).
 template <class M, class Q, class D, class Out> FS_HD void aba_solve(const M& m, const Q& q, const D& d, Out x) {
   using T = ScalarOf<Q>;
-  Scratch<T> numbers(m.nx), y(m.nv);  // y = D^-1 u
-  Scratch<ArticulatedInertia<T>> IA(m.nb + 1);
-  Scratch<Force<T>> p(m.nb + 1), G(m.nv);  // G = U D^-1
-  Scratch<Motion<T>> a(m.nb + 1);
+  auto numbers = scratch<T>(m.nx);
+  auto y = scratch<T>(m.nv);  // y = D^-1 u
+  auto IA = scratch<ArticulatedInertia<T>>(m.nb + 1);
+  auto p = scratch<Force<T>>(m.nb + 1);
+  auto G = scratch<Force<T>>(m.nv);  // G = U D^-1
+  auto a = scratch<Motion<T>>(m.nb + 1);
   const AddedDiagonal<M, D> sum{{m, d}};
   for (int i = 1; i <= m.nb; i++) {
     update_joint(m, i, q, Zeros<T>{}, numbers);
@@ -93,7 +96,7 @@ template <class M, class Q, class D, class Out> FS_HD void aba_solve(const M& m,
 template <class M, class Q, class V, class Tau, class F, class Out>
 FS_HD void fd_bias_aba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_ext, Out qdd) {
   using T = ScalarOf<Q>;
-  Scratch<T> b(m.nv);
+  auto b = scratch<T>(m.nv);
   newton_euler(m, q, qd, Zeros<T>{}, f_ext, b.data());
   for (int k = 0; k < m.nv; k++) b[k] = tau[k] - b[k];
   aba_solve(m, q, Zeros<T>{}, b.data());

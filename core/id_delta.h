@@ -13,9 +13,9 @@ namespace featherstorm {
 // Cost O(nb).
 template <class M, class Q, class X, class Out> FS_HD void id_delta(const M& m, const Q& q, const X& x, Out y) {
   using T = ScalarOf<Q>;
-  Scratch<T> numbers(m.nx);
-  Scratch<Motion<T>> a(m.nb + 1);
-  Scratch<Force<T>> f(m.nb + 1);
+  auto numbers = scratch<T>(m.nx);
+  auto a = scratch<Motion<T>>(m.nb + 1);
+  auto f = scratch<Force<T>>(m.nb + 1);
   a[0] = zero_motion<T>();
   f[0] = zero_force<T>();
   for (int i = 1; i <= m.nb; i++) {

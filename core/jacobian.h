@@ -23,9 +23,9 @@ template <class T> struct UnitArray {
 template <class M, class Q, class P, class Out>
 FS_HD void jacobian_of_body(const M& m, const Q& q, int body, const Placement<P>& F, Out J) {
   using T = ScalarOf<Q>;
-  Scratch<T> x(m.nx);
-  Scratch<Placement<T>> X(m.nb + 1);
-  Scratch<char> moves(m.nb + 1);
+  auto x = scratch<T>(m.nx);
+  auto X = scratch<Placement<T>>(m.nb + 1);
+  auto moves = scratch<char>(m.nb + 1);
   X[0] = identity_placement<T>();
   for (int i = 0; i <= m.nb; i++) moves[i] = 0;
   along_support(m, body, [&](int i) {

@@ -15,7 +15,7 @@ namespace featherstorm {
 
 // visit(i) for the bodies on the path from the world to body `last`, in this order: kappa(last) of RBDA section 4.1.4.
 template <class M, class F> FS_HD void along_support(const M& m, int last, F&& visit) {
-  Scratch<int> path(m.nb + 1);
+  auto path = scratch<int>(m.nb + 1);
   int n = 0;
   for (int i = last; i > 0; i = m.body[i].parent) path[n++] = i;
   while (n > 0) visit(path[--n]);
@@ -35,9 +35,9 @@ template <class T, class Joint> FS_HD Placement<T> beyond(const Placement<T>& pa
 
 // in   x  joint numbers that update_joint has set for all bodies
 // out  X (nb + 1)  placement of each body in the world
-template <class M, class Numbers, class T>
-FS_HD void body_placements(const M& m, const Numbers& x, Scratch<Placement<T>>& X) {
-  X[0] = identity_placement<T>();
+template <class M, class Numbers, class Placements>
+FS_HD void body_placements(const M& m, const Numbers& x, Placements& X) {
+  X[0] = identity_placement<ScalarOf<Numbers>>();
   for (int i = 1; i <= m.nb; i++) with_joint(m, i, x, [&](const auto& J) { X[i] = beyond(X[m.body[i].parent], J); });
 }
 
@@ -47,8 +47,8 @@ FS_HD void body_placements(const M& m, const Numbers& x, Scratch<Placement<T>>& 
 // Cost O(nb + nf).
 template <class M, class Q, class Out> FS_HD void forward_kinematics(const M& m, const Q& q, Out pose) {
   using T = ScalarOf<Q>;
-  Scratch<T> x(m.nx);
-  Scratch<Placement<T>> X(m.nb + 1);
+  auto x = scratch<T>(m.nx);
+  auto X = scratch<Placement<T>>(m.nb + 1);
   for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
   body_placements(m, x, X);
   for (int k = 0; k < m.nf; k++) {
@@ -68,7 +68,7 @@ template <class T> struct FrameMotion {
 };
 template <class T, class M, class Q, class V, class A>
 FS_HD FrameMotion<T> frame_motion(const M& m, const Q& q, const V& qd, const A& qdd, int frame) {
-  Scratch<T> x(m.nx);
+  auto x = scratch<T>(m.nx);
   FrameMotion<T> s{identity_placement<T>(), zero_motion<T>(), zero_motion<T>()};
   along_support(m, m.frame[frame].body, [&](int i) {
     const auto& b = m.body[i];

@@ -31,11 +31,13 @@ template <class P, class T> FS_HD Vec3<T> moment_of_field(const Mat3<T>& U, cons
 template <class M, class Q, class V, class A, class F, class Out>
 FS_HD void newton_euler(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, Out tau) {
   using T = ScalarOf<Q>;
-  Scratch<T> x(m.nx);
-  Scratch<Vec3<T>> w(m.nb + 1), alpha(m.nb + 1), a(m.nb + 1);
-  Scratch<Mat3<T>> U(m.nb + 1);
-  Scratch<Force<T>> f(m.nb + 1);
-  ExternalForce<T, F> external(m, f_ext);
+  auto x = scratch<T>(m.nx);
+  auto w = scratch<Vec3<T>>(m.nb + 1);
+  auto alpha = scratch<Vec3<T>>(m.nb + 1);
+  auto a = scratch<Vec3<T>>(m.nb + 1);
+  auto U = scratch<Mat3<T>>(m.nb + 1);
+  auto f = scratch<Force<T>>(m.nb + 1);
+  ExternalForce<T, F, M> external(m, f_ext);
   w[0] = alpha[0] = zero3<T>();
   a[0] = -cast<T>(m.gravity);
   for (int i = 0; i < 3; i++)

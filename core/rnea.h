@@ -17,10 +17,11 @@ namespace featherstorm {
 template <class M, class Q, class V, class A, class F, class Out>
 FS_HD void rnea(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, Out tau) {
   using T = ScalarOf<Q>;
-  Scratch<T> x(m.nx);
-  Scratch<Motion<T>> v(m.nb + 1), a(m.nb + 1);
-  Scratch<Force<T>> f(m.nb + 1);
-  ExternalForce<T, F> external(m, f_ext);
+  auto x = scratch<T>(m.nx);
+  auto v = scratch<Motion<T>>(m.nb + 1);
+  auto a = scratch<Motion<T>>(m.nb + 1);
+  auto f = scratch<Force<T>>(m.nb + 1);
+  ExternalForce<T, F, M> external(m, f_ext);
   // v_0 = 0, a_0 = -a_g
   v[0] = zero_motion<T>();
   a[0] = {zero3<T>(), -cast<T>(m.gravity)};

@@ -1,8 +1,11 @@
-// Working memory of one algorithm call: arrays of known element type and a length the model gives.
+// Working memory of one algorithm call: arrays of known element type and a length the model gives,
 //
-// On the host the memory is a stack of blocks that belongs to the thread and is kept between calls, so a warm call never
-// allocates; on a device it is a local array of FEATHERSTORM_MAX elements (bodies, degrees of freedom, joint numbers).
+//   auto x = scratch<T>(m.nx);
+//
+// With a Model (counts are ints) the memory is a stack of blocks that belongs to the thread and is kept between calls, so
+// a warm call never allocates. With a device model (cuda/device_model.h; counts are Bounded) it is a local array.
 #pragma once
+#include <cassert>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -13,23 +16,13 @@
 
 namespace featherstorm {
 
-#ifdef __CUDA_ARCH__
-
-#ifndef FEATHERSTORM_MAX
-#define FEATHERSTORM_MAX 64
-#endif
-template <class Element> class Scratch {
- public:
-  __device__ explicit Scratch(int) {}
-  __device__ Element& operator[](int i) { return reinterpret_cast<Element*>(memory_)[i]; }
-  __device__ const Element& operator[](int i) const { return reinterpret_cast<const Element*>(memory_)[i]; }
-  __device__ Element* data() { return reinterpret_cast<Element*>(memory_); }
-
- private:
-  alignas(Element) unsigned char memory_[FEATHERSTORM_MAX * sizeof(Element)];
+// An int that is at most `limit`.
+template <int limit> struct Bounded {
+  int value = 0;
+  FS_HD constexpr operator int() const { return value; }
 };
-
-#else
+// Room for one element more.
+template <int limit> FS_HD constexpr Bounded<limit + 1> operator+(Bounded<limit> n, int one) { return {n.value + one}; }
 
 // The thread's stack of blocks; memory is taken and given back in last-in-first-out order. Plain data, so that reaching
 // it costs one instruction; the blocks themselves are owned by ScratchBlocks.
@@ -114,6 +107,25 @@ template <class Element> class Scratch {
   Element* data_;
 };
 
-#endif
+// `capacity` elements within the frame of the caller, uninitialised.
+template <class Element, int capacity> class LocalScratch {
+ public:
+  FS_HD LocalScratch() {}
+  LocalScratch(const LocalScratch&) = delete;
+  LocalScratch& operator=(const LocalScratch&) = delete;
+  FS_HD Element& operator[](int i) { return data()[i]; }
+  FS_HD const Element& operator[](int i) const { return reinterpret_cast<const Element*>(memory_)[i]; }
+  FS_HD Element* data() { return reinterpret_cast<Element*>(memory_); }
+
+ private:
+  alignas(Element) unsigned char memory_[capacity * sizeof(Element)];
+};
+
+template <class Element> Scratch<Element> scratch(int count) { return Scratch<Element>(count); }
+template <class Element, int limit> FS_HD LocalScratch<Element, limit> scratch(Bounded<limit> count) {
+  assert(count.value <= limit);
+  return LocalScratch<Element, limit>();
+}
+template <class Element, class Count> using ScratchOf = decltype(scratch<Element>(std::declval<Count>()));
 
 }  // namespace featherstorm

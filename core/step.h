@@ -20,7 +20,7 @@ template <class M, class Q, class V, class Drive, class F, class S, class Out>
 FS_HD void step_forces(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext,
                        const StepParameters<S>& s, Out b, Out D) {
   using T = ScalarOf<Q>;
-  Scratch<T> tau(m.nv);
+  auto tau = scratch<T>(m.nv);
   joint_forces(m, q, v, drive, s, tau.data(), D);
   newton_euler(m, q, v, Zeros<T>{}, f_ext, b);
   for (int k = 0; k < m.nv; k++) b[k] = tau[k] - b[k] - D[k] * v[k];
@@ -40,7 +40,9 @@ template <class M, class Q, class V, class Drive, class F, class S, class QNext,
 FS_HD void step(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext, const StepParameters<S>& s,
                 QNext q_next, VNext v_next) {
   using T = ScalarOf<Q>;
-  Scratch<T> x(m.nv), D(m.nv), H(m.nh);
+  auto x = scratch<T>(m.nv);
+  auto D = scratch<T>(m.nv);
+  auto H = scratch<T>(m.nh);
   step_forces(m, q, v, drive, f_ext, s, x.data(), D.data());
   // (H + dt D) qdd = b
   crba(m, q, H.data());
@@ -55,7 +57,8 @@ template <class M, class Q, class V, class Drive, class F, class S, class QNext,
 FS_HD void step_aba(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext, const StepParameters<S>& s,
                     QNext q_next, VNext v_next) {
   using T = ScalarOf<Q>;
-  Scratch<T> x(m.nv), D(m.nv);
+  auto x = scratch<T>(m.nv);
+  auto D = scratch<T>(m.nv);
   step_forces(m, q, v, drive, f_ext, s, x.data(), D.data());
   // (H + dt D) qdd = b
   for (int k = 0; k < m.nv; k++) D[k] = T(s.dt) * D[k];

@@ -66,7 +66,6 @@ inline int joint_numbers(JointShape shape) {
   return 0;
 }
 
-#ifndef __CUDA_ARCH__
 // jcalc of a user-defined joint, lane by lane through its double function.
 template <class T, class M, class Q, class V>
 void user_jcalc(const M& m, const Body<typename M::Number>& b, const Q& q, const V& v, UserJointAt<T>& J) {
@@ -92,7 +91,6 @@ void user_jcalc(const M& m, const Body<typename M::Number>& b, const Q& q, const
     }
   }
 }
-#endif
 
 // The joint's own placement, subspace and bias, reversed where the joint runs backwards; fixed placement applied.
 template <class T, class M, class Q, class V, class X>
@@ -106,9 +104,8 @@ FS_HD void update_general_joint(const M& m, const Body<typename M::Number>& b, c
     J.c = Joint::template bias<T>(b, q, v);
     n = Joint::nv;
   });
-#ifndef __CUDA_ARCH__
-  if (b.type == JointType::UserDefined) user_jcalc(m, b, q, v, J), n = m.user[b.user].nv;
-#endif
+  if constexpr (requires { m.user; })  // a device model has no user-defined joints
+    if (b.type == JointType::UserDefined) user_jcalc(m, b, q, v, J), n = m.user[b.user].nv;
   if (b.reversed) reverse_joint(J.X, J.S, n, J.c);
   store_placement(x, b.x, Placement<T>{b.X_T.R * J.X.R, b.X_T.r + b.X_T.R * J.X.r});
   for (int k = 0; k < n; k++) store_motion(x, b.x + 12 + 6 * k, J.S[k]);

@@ -8,9 +8,7 @@
 #include <mutex>
 
 namespace featherstorm {
-namespace {
 
-// Where backend libraries may lie: beside the library or program this code is in, then where they were built.
 std::vector<std::filesystem::path> backend_folders() {
   std::vector<std::filesystem::path> folders;
   if (const char* set = std::getenv("FEATHERSTORM_BACKENDS"); set && *set) folders.push_back(set);
@@ -20,8 +18,6 @@ std::vector<std::filesystem::path> backend_folders() {
   folders.push_back(FEATHERSTORM_BACKEND_DIR);
   return folders;
 }
-
-}  // namespace
 
 std::vector<std::string> supported_isas() {
   std::vector<std::string> isas;

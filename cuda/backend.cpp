@@ -1,0 +1,126 @@
+// The table of the CUDA library. Every function checks its arguments before it touches the device.
+#include "cuda/backend.h"
+
+#include <climits>
+#include <cstring>
+
+#include "cuda/error.h"
+#include "cuda/launcher.h"
+#include "cuda/memory.h"
+#include "cuda/model.h"
+#include "host/ops.h"
+
+namespace featherstorm {
+namespace {
+
+constexpr int op_count = std::tuple_size_v<Ops>;
+
+struct OpSizes {
+  const char* name;
+  int inputs, uniforms, outputs;
+};
+template <int... i> constexpr std::array<OpSizes, sizeof...(i)> op_sizes(std::integer_sequence<int, i...>) {
+  return {OpSizes{std::tuple_element_t<i, Ops>::info.name.data(), static_cast<int>(std::tuple_element_t<i, Ops>::info.in.size()),
+                  static_cast<int>(std::tuple_element_t<i, Ops>::info.uniform.size()),
+                  static_cast<int>(std::tuple_element_t<i, Ops>::info.out.size())}...};
+}
+constexpr auto ops = op_sizes(std::make_integer_sequence<int, op_count>());
+
+const KernelLauncher& launcher_of(int model_class, int op) {
+  static KernelLauncher entries[model_classes][op_count];
+  static const bool entered = [] {
+    int k = 0;
+#define FEATHERSTORM_ENTER(real, limit, shard) enter_##real##_##limit##_##shard(entries[k++ / 2]);
+    FEATHERSTORM_CUDA_CLASSES(FEATHERSTORM_ENTER)
+#undef FEATHERSTORM_ENTER
+    return k == 2 * model_classes;
+  }();
+  static_cast<void>(entered);
+  return entries[model_class][op];
+}
+
+const char* last_error() { return cuda_error_message().c_str(); }
+
+bool device_count(int* count) {
+  *count = 0;
+  return FEATHERSTORM_CUDA(cudaGetDeviceCount(count));
+}
+
+bool device_info(int device, CudaDevice* info) {
+  cudaDeviceProp p;
+  if (!FEATHERSTORM_CUDA(cudaGetDeviceProperties(&p, device))) return false;
+  std::strncpy(info->name, p.name, sizeof info->name - 1);
+  info->name[sizeof info->name - 1] = 0;
+  info->major = p.major, info->minor = p.minor;
+  info->multiprocessors = p.multiProcessorCount;
+  info->memory = static_cast<long>(p.totalGlobalMem);
+  return true;
+}
+
+bool create_model(int device, const void* model, CudaModel** handle) {
+  *handle = make_cuda_model(device, *static_cast<const Model<double>*>(model));
+  return *handle != nullptr;
+}
+void destroy_model(CudaModel* handle) { delete handle; }
+
+bool copy(CopyKind kind, void* stream, void* to, unsigned long to_pitch, const void* from, unsigned long from_pitch,
+          unsigned long row_bytes, unsigned long rows) {
+  if (row_bytes == 0 || rows == 0) return true;
+  cudaMemcpyKind direction = cudaMemcpyDeviceToDevice;
+  if (kind == CopyKind::to_device) direction = cudaMemcpyHostToDevice;
+  if (kind == CopyKind::to_host) direction = cudaMemcpyDeviceToHost;
+  return FEATHERSTORM_CUDA(
+      cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, row_bytes, rows, direction, static_cast<cudaStream_t>(stream)));
+}
+
+bool synchronise(int device, void* stream) {
+  OnDevice on(device);
+  return on && FEATHERSTORM_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+}
+
+bool check_op(int op) {
+  return (op >= 0 && op < op_count) || cuda_failed("operation " + std::to_string(op) + " does not exist");
+}
+
+bool launch(const CudaModel* model, int op, bool double_precision, const Array* in, const Array* out,
+            const LaunchOptions* options, void* stream) {
+  if (!check_op(op)) return false;
+  const OpSizes& row = ops[op];
+  if (options->count < 0 || options->repeat < 1)
+    return cuda_failed(std::string(row.name) + ": count is " + std::to_string(options->count) + ", repeat is " +
+                       std::to_string(options->repeat));
+  auto long_stride = [](const Array& a) { return a.stride < 0 || a.stride > INT_MAX; };
+  for (int k = 0; k < row.inputs; k++)
+    if (long_stride(in[k])) return cuda_failed(std::string(row.name) + ": the stride of input " + std::to_string(k) + " is " + std::to_string(in[k].stride));
+  for (int k = 0; k < row.outputs; k++)
+    if (long_stride(out[k])) return cuda_failed(std::string(row.name) + ": the stride of output " + std::to_string(k) + " is " + std::to_string(out[k].stride));
+  if (options->count == 0) return true;
+  OnDevice on(model->device);
+  if (!on) return false;
+  const KernelLauncher& l = launcher_of(double_precision ? model->double_class : model->float_class, op);
+  const void* image = (double_precision ? model->double_image : model->float_image).data();
+  return FEATHERSTORM_CUDA(l.launch(image, in, out, *options, static_cast<cudaStream_t>(stream)));
+}
+
+bool prepare(const CudaModel* model, int op, bool double_precision, CudaKernelInfo* info) {
+  if (!check_op(op)) return false;
+  OnDevice on(model->device);
+  const int model_class = double_precision ? model->double_class : model->float_class;
+  cudaFuncAttributes a;
+  if (!on || !FEATHERSTORM_CUDA(cudaFuncGetAttributes(&a, launcher_of(model_class, op).kernel))) return false;
+  *info = {a.numRegs, static_cast<int>(a.localSizeBytes), a.maxThreadsPerBlock, model_limits[model_class]};
+  return true;
+}
+
+}  // namespace
+}  // namespace featherstorm
+
+extern "C" __attribute__((visibility("default"))) const featherstorm::CudaTable* featherstorm_cuda_backend() {
+  using namespace featherstorm;
+  static const char* names[op_count];
+  for (int i = 0; i < op_count; i++) names[i] = ops[i].name;
+  static const CudaTable table{cuda_table_version, op_count, names,       last_error, device_count, device_info,
+                               create_model,       destroy_model, pool_allocate, pool_release, copy,  synchronise,
+                               launch,             prepare};
+  return &table;
+}

@@ -1,0 +1,69 @@
+// The CUDA backend's C interface: what libfeatherstorm_cuda.so offers to the engine, which loads it only where a driver
+// is installed. Nothing here needs a CUDA header.
+//
+// A function that can fail returns false and leaves the reason (expression, file, line, CUDA's words) in last_error(),
+// per thread. Asynchronous failures of a kernel show at the next synchronising call. `stream` is a cudaStream_t; null is
+// the default stream. No call but those marked (s) synchronises.
+#pragma once
+#include "host/kernel.h"
+
+namespace featherstorm {
+
+struct CudaDevice {
+  char name[256];
+  int major, minor;  // compute capability
+  int multiprocessors;
+  long memory;       // [bytes]
+};
+struct CudaKernelInfo {
+  int registers;          // per thread
+  int local_bytes;        // working memory and spills, per thread
+  int max_threads;        // per block
+  int model_limit;        // degrees of freedom the kernel has room for
+};
+
+struct CudaModel;  // a model in its device forms, on one device
+
+struct LaunchOptions {
+  int frame;   // which frame an operation refers to
+  int repeat;  // passes of an operation with carried arrays, else 1
+  int count;   // instances; 0 does nothing
+};
+
+enum class CopyKind { to_device, to_host, on_device };
+
+struct CudaTable {
+  int version;       // cuda_table_version
+  int op_count;      // operations, in the order of ops.h
+  const char* const* op_names;
+
+  const char* (*last_error)();
+  // Devices that can be used. False where there is no driver or it is too old.
+  bool (*device_count)(int* count);
+  bool (*device_info)(int device, CudaDevice* info);
+
+  // model: a Model<double>. Refused: user-defined joints, more than 64 degrees of freedom. (s)
+  bool (*create_model)(int device, const void* model, CudaModel** handle);
+  void (*destroy_model)(CudaModel* handle);
+
+  // Memory of the backend's pool, in the order of the stream; a warm pool asks the driver for nothing.
+  bool (*allocate)(int device, void* stream, unsigned long bytes, void** memory);
+  bool (*release)(int device, void* stream, void* memory);
+  // Rows of `row_bytes`, their starts `to_pitch` and `from_pitch` bytes apart. Host memory that is not page-locked makes
+  // the copy wait. (s)
+  bool (*copy)(CopyKind kind, void* stream, void* to, unsigned long to_pitch, const void* from,
+               unsigned long from_pitch, unsigned long row_bytes, unsigned long rows);
+  bool (*synchronise)(int device, void* stream);  // (s)
+
+  // Runs operation `op` of the table. in: its inputs, then its uniforms as host pointers to one number; out: its
+  // outputs. Arrays are device memory, component c of instance i at data[c * stride + i].
+  bool (*launch)(const CudaModel* model, int op, bool double_precision, const Array* in, const Array* out,
+                 const LaunchOptions* options, void* stream);
+  // Loads the kernel that `launch` would run, so that the first launch neither allocates nor synchronises. (s)
+  bool (*prepare)(const CudaModel* model, int op, bool double_precision, CudaKernelInfo* info);
+};
+inline constexpr int cuda_table_version = 1;
+
+}  // namespace featherstorm
+
+extern "C" const featherstorm::CudaTable* featherstorm_cuda_backend();

@@ -1,0 +1,21 @@
+// The kernels of the operations whose number is FEATHERSTORM_SHARD modulo FEATHERSTORM_SHARDS, for models of at most
+// FEATHERSTORM_MAX degrees of freedom in precision FEATHERSTORM_REAL, so that the library compiles in parallel.
+#include "cuda/kernels.cuh"
+
+#define FEATHERSTORM_JOIN2(a, b, c, d) a##b##_##c##_##d
+#define FEATHERSTORM_JOIN(a, b, c, d) FEATHERSTORM_JOIN2(a, b, c, d)
+
+namespace featherstorm {
+
+template <int i> void enter(KernelLauncher* entries) {
+  if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>)) {
+    if constexpr (i % FEATHERSTORM_SHARDS == FEATHERSTORM_SHARD)
+      entries[i] = launcher<std::tuple_element_t<i, Ops>, FEATHERSTORM_REAL, FEATHERSTORM_MAX>();
+    enter<i + 1>(entries);
+  }
+}
+void FEATHERSTORM_JOIN(enter_, FEATHERSTORM_REAL, FEATHERSTORM_MAX, FEATHERSTORM_SHARD)(KernelLauncher* entries) {
+  enter<0>(entries);
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,81 @@
+// Inputs for every operation of host/ops.h, and its result by the host's form of the model.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "host/ops.h"
+#include "tests/support/random_robot.h"
+
+namespace featherstorm::testing {
+
+// f(Op{}) for every operation of the table.
+template <class F, int i = 0> void for_every_op(F&& f) {
+  if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>)) {
+    f(std::tuple_element_t<i, Ops>{}, i);
+    for_every_op<F, i + 1>(std::forward<F>(f));
+  }
+}
+
+// One instance's inputs, in the order of the row. Arrays whose name says nothing are random numbers in [-1, 1].
+template <class Op> std::vector<std::vector<double>> op_inputs(const Model<double>& m, unsigned seed) {
+  const State s = random_state(m, seed);
+  std::vector<double> H(m.nh), L;
+  crba(m, s.q.data(), H.data());
+  L = H;
+  ltdl(m, L.data());
+  Random random(seed);
+  std::vector<std::vector<double>> in;
+  for (const OpArray& a : Op::info.in) {
+    if (a.name == "q") in.push_back(s.q);
+    else if (a.name == "v") in.push_back(s.v);
+    else if (a.name == "a") in.push_back(s.a);
+    else if (a.name == "tau" || a.name == "b") in.push_back(s.tau);
+    else if (a.name == "f_ext") in.push_back(s.f_ext);
+    else if (a.name == "M") in.push_back(H);
+    else if (a.name == "L") in.push_back(L);
+    else {
+      in.emplace_back(size_of(m, a.size));
+      for (double& x : in.back()) x = random.uniform(-1, 1);
+    }
+  }
+  return in;
+}
+// The uniform numbers of an operation (time steps, gains): small and positive.
+template <class Op> std::vector<double> op_uniforms() {
+  std::vector<double> u;
+  for (std::size_t k = 0; k < Op::info.uniform.size(); k++) u.push_back(0.002 * (k + 1));
+  return u;
+}
+
+// Outputs of one instance by Model<Real>, the form the reference and the CPU backend use; `repeat` passes.
+template <class Op, class Real>
+std::vector<std::vector<Real>> run_on_host(const Model<Real>& m, const std::vector<std::vector<double>>& in, int frame = 0,
+                                           int repeat = 1) {
+  std::vector<std::vector<Real>> inputs, out;
+  for (const auto& a : in) inputs.emplace_back(a.begin(), a.end());
+  for (const OpArray& a : Op::info.out) out.emplace_back(size_of(m, a.size));
+  std::vector<Real> u;
+  for (double x : op_uniforms<Op>()) u.push_back(static_cast<Real>(x));
+  for (int r = 0; r < repeat; r++) {
+    std::vector<const Real*> pi;
+    std::vector<Real*> po;
+    for (const auto& a : inputs) pi.push_back(a.data());
+    for (auto& a : out) po.push_back(a.data());
+    Op::template run<0>(m, frame, pi.data(), u.data(), po.data());
+    if (Op::info.carried)
+      for (std::size_t k = 0; k < out.size(); k++) inputs[k] = out[k];
+  }
+  return out;
+}
+
+// Instances of one array as a kernel sees them: component c of instance i at [c * stride + i], the rest set to `guard`.
+template <class Real> struct BatchArray {
+  int components, stride;
+  std::vector<Real> data;
+  BatchArray(int components, int count, Real guard)
+      : components(components), stride((count + 31) / 16 * 16), data(std::size_t(stride) * components + 16, guard) {}
+  Real& at(int c, int i) { return data[std::size_t(stride) * c + i]; }
+  Real at(int c, int i) const { return data[std::size_t(stride) * c + i]; }
+};
+
+}  // namespace featherstorm::testing
