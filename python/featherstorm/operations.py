@@ -59,8 +59,7 @@ def tell_notices(model):
 def check_quaternions(model, op, name, array):
     """ValueError for a quaternion whose norm is far from 1. NaN passes."""
     for joint, c in model.quaternions:
-        quaternion = array[:, c : c + 4]
-        norm2 = np.einsum("ij,ij->i", quaternion, quaternion)
+        norm2 = np.square(array[:, c : c + 4]).sum(axis=1)
         wrong = np.abs(norm2 - 1) > 2 * QUATERNION_SLACK
         if wrong.any():
             i = int(np.argmax(wrong))

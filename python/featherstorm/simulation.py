@@ -24,7 +24,7 @@ class Simulation:
         q, v = sim.state
         sim.reset(sim.status != 0)
 
-    dt                  time of one step() [s]; each of `substeps` passes takes dt / substeps, in registers
+    dt                  time of one step() [s]; each of `substeps` passes takes dt / substeps, in one call of the engine
     numbers             kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step
     """
 
@@ -48,6 +48,7 @@ class Simulation:
         self._now, self._next = (
             [_featherstorm.Buffer(self.dtype.name, self.instances, n) for n in (model.nq, model.nv)] for _ in range(2)
         )
+        self._zero = _featherstorm.Buffer(self.dtype.name, self.instances, model.nv)  # what is not given to step()
         self.reset()
 
     @property
@@ -96,10 +97,14 @@ class Simulation:
         gains = {name: gain for name, gain in (("kp", kp), ("kd", kd)) if gain is not None}
         numbers = step_numbers(model, {**self._numbers, **gains}, self.dt / self.substeps)
         uniforms = model.uniform_values("step", numbers)
-        rest = [np.zeros(model.nv, self.dtype) if x is None else x for x in (tau, q_target)]
+        given = {"tau": tau, "q_target": q_target}
+        names = [name for name, x in given.items() if x is not None]
         # the state decides the batch size and the dtype of what comes in
-        call = Arguments("step", [self.v, *rest], [("v", model.nv), ("tau", model.nv), ("q_target", model.nv)])
-        model.evaluator.run("step", [*self._now, *call.arrays[1:]], self._next, uniforms, 0, self.substeps)
+        rows = [(name, model.nv) for name in ("v", *names)]
+        call = Arguments("step", [self.v, *(given[name] for name in names)], rows)
+        found = dict(zip(names, call.arrays[1:]))
+        drives = [found.get(name, self._zero) for name in given]
+        model.evaluator.run("step", [*self._now, *drives], self._next, uniforms, 0, self.substeps)
         tell_notices(model)
         self._now, self._next = self._next, self._now
         self.time += self.dt

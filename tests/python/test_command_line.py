@@ -30,7 +30,7 @@ def test_simulate(capsys, tmp_path):
         str(tmp_path / "a.png"),
     )
     assert code == 0, err
-    for word in ("throughput:", "status: 0 of 50", "energy: drift", "agreement:", f"plot: {tmp_path / 'a.png'}"):
+    for word in ("throughput:", "status: 0 of 50", "energy: changes by", "agreement:", f"plot: {tmp_path / 'a.png'}"):
         assert word in out
     assert (tmp_path / "a.png").stat().st_size > 1000
 

@@ -31,7 +31,7 @@ def main(options):
     command, missing = _featherstorm.host_compiler()
     say("compiler", command or f"none ({missing}); kernels for any robot serve, at about half the speed")
     say("cache", cache())
-    say("cuda", f"no backend in this build; GPU: {gpu()}")
+    say("cuda", f"the Python package runs on the CPU only; GPU: {gpu()}")
     folder = _featherstorm.robot_directory()
     there = [file for _, file, *_ in _featherstorm.robots() if os.path.exists(os.path.join(folder, file))]
     say("robots", f"{len(there)} of {len(_featherstorm.robots())} in {folder}")

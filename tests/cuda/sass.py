@@ -1,0 +1,446 @@
+"""Runs a compiled CUDA kernel without a GPU: one thread of sm_90 machine code, interpreted from nvdisasm's text.
+
+    functions = disassemble(nvdisasm, object_file)            # {symbol: Function}
+    run(functions[symbol], constants, memory, block, thread)  # as far as EXIT
+
+Only what float kernels of one independent thread need. An instruction, modifier or address that is not understood raises
+Unsupported: nothing is guessed.
+"""
+import math
+import pathlib
+import re
+import struct
+import subprocess
+import tempfile
+
+MASK = 0xFFFFFFFF
+PARAMETERS = 0x210  # where a kernel's parameters begin in constant bank 0 on sm_90
+STACK = 0x28        # where bank 0 tells the end of local memory, from which the stack grows down
+LOCAL_BYTES = 1 << 17
+
+
+class Unsupported(Exception):
+    pass
+
+
+def signed(x):
+    return (x & MASK) - ((x & 0x80000000) << 1)
+
+
+def to_float(bits):
+    return struct.unpack("<f", struct.pack("<I", bits & MASK))[0]
+
+
+def to_bits(x):
+    try:
+        return struct.unpack("<I", struct.pack("<f", x))[0]
+    except OverflowError:
+        return 0x7F800000 if x > 0 else 0xFF800000
+
+
+class Function:
+    def __init__(self):
+        self.code = []       # (address, predicate, opcode, modifiers, operands, text)
+        self.index = {}      # address -> position in code
+        self.labels = {}     # name -> address
+        self.bank2 = b""     # jump tables
+
+
+INSTRUCTION = re.compile(r"\s+/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z0-9_.]+)\s*(.*?)\s*;\s*$")
+BYTES = re.compile(r"\s+/\*[0-9a-f]{4,}\*/\s+\.byte\s+(.*)")
+
+
+def gpu_program(data, target):
+    """The GPU program (ELF) for sm_<target> within an object file."""
+    at = data.find(b"\x7fELF\x02\x01", 1)
+    while at >= 0:
+        if struct.unpack_from("<H", data, at + 18)[0] == 190 and data[at + 49] == target:
+            return data[at:]
+        at = data.find(b"\x7fELF\x02\x01", at + 1)
+    raise Unsupported(f"no program for sm_{target}")
+
+
+def disassemble(nvdisasm, object_file):
+    with tempfile.TemporaryDirectory() as folder:
+        cubin = pathlib.Path(folder) / "program.cubin"
+        cubin.write_bytes(gpu_program(pathlib.Path(object_file).read_bytes(), 90))
+        text = subprocess.run([nvdisasm, str(cubin)], capture_output=True, text=True, check=True).stdout
+    functions, banks, code, bank = {}, {}, None, None
+    pending = []
+    for line in text.splitlines():
+        if line.startswith("\t.section"):
+            code = bank = None
+        elif m := re.match(r"\.text\.(\S+):", line):
+            code = functions[m[1]] = Function()
+        elif m := re.match(r"\.nv\.constant2\.(\S+):", line):
+            bank = banks[m[1]] = bytearray()
+        elif bank is not None and (m := BYTES.match(line)):
+            bank += bytes(int(b, 16) for b in m[1].split(","))
+        elif code is not None and (m := re.match(r"\s*(\.L\w+|\$?[\w$.]+):\s*$", line)):
+            pending.append(m[1])
+        elif code is not None and (m := INSTRUCTION.match(line)):
+            address = int(m[1], 16)
+            for name in pending:
+                code.labels[name] = address
+            pending = []
+            operands = re.sub(r"\(\*.*?\*\)", "", m[4]).strip()
+            opcode, *modifiers = m[3].split(".")
+            code.index[address] = len(code.code)
+            code.code.append((address, m[2], opcode, modifiers,
+                              [o.strip() for o in re.split(r",(?![^\[]*\])", operands)] if operands else [], line.strip()))
+    for name, data in banks.items():
+        functions[name].bank2 = bytes(data)
+    return functions
+
+
+COMPARE = {"GE": lambda a, b: a >= b, "GT": lambda a, b: a > b, "LE": lambda a, b: a <= b, "LT": lambda a, b: a < b,
+           "EQ": lambda a, b: a == b, "NE": lambda a, b: a != b}
+
+
+def constant_bank(*parameters):
+    """Constant bank 0 with these parameters, each aligned to 16 bytes."""
+    bank = bytearray(PARAMETERS)
+    struct.pack_into("<I", bank, STACK, LOCAL_BYTES)
+    for p in parameters:
+        bank += bytes(-len(bank) % 16) + p
+    return bytes(bank)
+
+
+def run(function, bank0, memory, block, thread, limit=2_000_000):
+    """memory: {first address: bytearray}. Returns the number of instructions executed and the bytes of local memory that
+    were loaded and stored."""
+    R, U = [0] * 256, [0] * 80
+    P = {**{f"P{k}": False for k in range(7)}, "PT": True, **{f"UP{k}": False for k in range(7)}, "UPT": True}
+    local = bytearray(LOCAL_BYTES)
+    local_traffic = [0, 0]
+    banks = {0: bank0, 2: function.bank2}
+
+    def register(o):
+        """The file and number of a register operand; None for the zero registers."""
+        o = o.split(".")[0]
+        if o in ("RZ", "URZ", "SRZ"):
+            return None
+        if m := re.fullmatch(r"(U?R)(\d+)", o):
+            return (U if m[1] == "UR" else R), int(m[2])
+        raise Unsupported(f"operand {o}")
+
+    def get(o):
+        r = register(o)
+        return r[0][r[1]] if r else 0
+
+    def get64(o):
+        o = o.replace(".reuse", "").replace(".64", "")
+        if o.startswith("c["):
+            return struct.unpack_from("<Q", *constant(o))[0]
+        if re.match(r"-?0x", o):
+            return int(o, 16) & (2**64 - 1)
+        r = register(o)
+        return r[0][r[1]] | r[0][r[1] + 1] << 32 if r else 0
+
+    def put(o, value):
+        if r := register(o):
+            r[0][r[1]] = value & MASK
+
+    def put64(o, value):
+        if r := register(o):
+            r[0][r[1]], r[0][r[1] + 1] = value & MASK, value >> 32 & MASK
+
+    def total(expression):
+        """The sum in an address or constant operand."""
+        a = 0
+        for sign, term in re.findall(r"([+-]?)([^+-]+)", expression):
+            if term.startswith("0x"):
+                value = int(term, 16)
+            elif term.endswith(".64"):
+                value = get64(term)
+            elif term.endswith(".U32"):
+                value = get(term)
+            else:
+                value = signed(get(term))
+            a += -value if sign == "-" else value
+        return a
+
+    def constant(o):
+        m = re.fullmatch(r"c\[0x(\w+)\]\s*\[(.*)\]", o)
+        at = total(m[2])
+        if at < 0 or at + 4 > len(banks[int(m[1], 16)]):
+            raise Unsupported(f"constant address {at:#x}")
+        return banks[int(m[1], 16)], at
+
+    def operand(o):
+        """Raw bits of an operand and whether it is negated, inverted, absolute."""
+        o = o.replace(".reuse", "").strip()
+        negate = invert = absolute = False
+        if o[0] == "-" and o[1] in "|Rc" + "U":
+            negate, o = True, o[1:]
+        if o[0] == "~":
+            invert, o = True, o[1:]
+        if o[0] == "|":
+            absolute, o = True, o.strip("|")
+        return o, negate, invert, absolute
+
+    def integer(o):
+        o, negate, invert, absolute = operand(o)
+        if o.startswith("c["):
+            v = struct.unpack_from("<I", *constant(o))[0]
+        elif re.match(r"U?RZ?\d*$", o):
+            v = get(o)
+        elif re.fullmatch(r"-?(0x[0-9a-f]+|\d+)", o):
+            v = int(o, 0)
+        else:
+            v = to_bits(float(o))
+        v = abs(signed(v)) if absolute else v
+        return (-v if negate else ~v if invert else v) & MASK
+
+    def number(o):
+        o, negate, _, absolute = operand(o)
+        if o.startswith("c["):
+            v = struct.unpack_from("<f", *constant(o))[0]
+        elif re.match(r"U?RZ?\d*$", o):
+            v = to_float(get(o))
+        elif "INF" in o:
+            v = -math.inf if o[0] == "-" else math.inf
+        else:
+            v = float(o)
+        v = abs(v) if absolute else v
+        return -v if negate else v
+
+    def condition(o):
+        return P[o.lstrip("!")] != o.startswith("!")
+
+    def put_condition(o, value):
+        if o not in ("PT", "UPT"):
+            P[o] = bool(value)
+
+    def is_condition(o):
+        return re.fullmatch(r"!?U?P[T\d]", o) is not None
+
+    def place(o):
+        """Bytes and offset of a global address."""
+        a = total(o[o.rindex("[") + 1:o.rindex("]")])
+        for first, data in memory.items():
+            if first <= a < first + len(data):
+                return data, a - first
+        raise Unsupported(f"address {a:#x}")
+
+    def width(modifiers):
+        return 16 if "128" in modifiers else 8 if "64" in modifiers else 1 if {"U8", "S8"} & set(modifiers) else 4
+
+    def load(data, at, to, modifiers):
+        n = width(modifiers)
+        if "U16" in modifiers or "S16" in modifiers:
+            raise Unsupported("16-bit load")
+        if at < 0 or at + n > len(data):
+            raise Unsupported(f"load at {at:#x}")
+        if n == 1:
+            put(to, data[at] - 256 if "S8" in modifiers and data[at] > 127 else data[at])
+        elif r := register(to):
+            for k in range(n // 4):
+                r[0][r[1] + k] = struct.unpack_from("<I", data, at + 4 * k)[0]
+
+    def store(data, at, what, modifiers):
+        n = width(modifiers)
+        if "U16" in modifiers or at < 0 or at + n > len(data):
+            raise Unsupported(f"store at {at:#x}")
+        r = register(what.replace(".reuse", ""))
+        if n == 1:
+            data[at] = get(what) & 255
+            return
+        for k in range(n // 4):
+            struct.pack_into("<I", data, at + 4 * k, r[0][r[1] + k] if r else 0)
+
+    def combine(modifiers, value, other):
+        return value and other if "AND" in modifiers else value or other if "OR" in modifiers else value != other
+
+    def label(o):
+        name = o.strip("`() ")
+        return function.labels[name] if name in function.labels else int(name, 16)
+
+    position = executed = 0
+    while True:
+        address, predicate, op, mods, A, text = function.code[position]
+        executed += 1
+        if executed > limit:
+            raise Unsupported("too many instructions")
+        position += 1
+        if predicate and not condition(predicate):
+            continue
+        try:
+            if op == "FFMA":
+                put(A[0], to_bits(number(A[1]) * number(A[2]) + number(A[3])))
+            elif op == "FMUL":
+                put(A[0], to_bits(number(A[1]) * number(A[2])))
+            elif op == "FADD":
+                put(A[0], to_bits(number(A[1]) + number(A[2])))
+            elif op == "MUFU":
+                x = number(A[1])
+                if mods[0] == "RCP":
+                    y = 1 / x if x else math.inf
+                elif mods[0] == "SQRT":
+                    y = math.sqrt(x)
+                elif mods[0] == "RSQ":
+                    y = 1 / math.sqrt(x) if x else math.inf
+                else:
+                    raise Unsupported(mods[0])
+                put(A[0], to_bits(y))
+            elif op == "FSEL":
+                put(A[0], to_bits(number(A[1]) if condition(A[3]) else number(A[2])))
+            elif op == "FMNMX":
+                put(A[0], to_bits((min if condition(A[3]) else max)(number(A[1]), number(A[2]))))
+            elif op == "FSETP":
+                x, y = number(A[2]), number(A[3])
+                unordered = math.isnan(x) or math.isnan(y)
+                name = mods[0]
+                value = unordered or COMPARE[name[:2]](x, y) if name.endswith("U") else not unordered and COMPARE[name](x, y)
+                put_condition(A[0], combine(mods, value, condition(A[4])))
+                put_condition(A[1], combine(mods, not value, condition(A[4])))
+            elif op == "HFMA2":  # only as a move of two half constants
+                if A[1] != "-RZ" or A[2] != "RZ":
+                    raise Unsupported("half arithmetic")
+                high, low = (struct.unpack("<H", struct.pack("<e", float(a)))[0] for a in A[3:5])
+                put(A[0], high << 16 | low)
+            elif op == "F2I":
+                x = number(A[1])
+                put(A[0], int(math.trunc(x)) if "TRUNC" in mods else round(x))
+            elif op in ("I2FP", "I2F"):
+                if "F64" in mods:
+                    raise Unsupported("double precision")
+                put(A[0], to_bits(float(integer(A[1]) if "U32" in mods else signed(integer(A[1])))))
+            elif op in ("MOV", "UMOV"):
+                put(A[0], integer(A[1]))
+            elif op in ("IMAD", "UIMAD"):
+                x, y = integer(A[1]), integer(A[2])
+                if "WIDE" in mods:
+                    if "U32" not in mods:
+                        x, y = signed(x), signed(y)
+                    if is_condition(A[1]):
+                        raise Unsupported("carry")
+                    put64(A[0], x * y + get64(A[3]))
+                elif "HI" in mods:
+                    put(A[0], ((x * y if "U32" in mods else signed(x) * signed(y)) >> 32) + integer(A[3]))
+                else:
+                    put(A[0], x * y + integer(A[3]) + (condition(A[4]) if "X" in mods else 0))
+            elif op in ("IADD3", "UIADD3"):
+                carries = []
+                k = 1
+                while is_condition(A[k]):
+                    carries.append(A[k])
+                    k += 1
+                v = sum(integer(a) for a in A[k:k + 3]) + sum(condition(a) for a in A[k + 3:] if "X" in mods)
+                for j, c in enumerate(carries):
+                    put_condition(c, v >> 32 > j)
+                put(A[0], v)
+            elif op in ("VIADD", "IADD"):
+                put(A[0], integer(A[1]) + integer(A[2]))
+            elif op == "VIADDMNMX":
+                x, y = integer(A[1]) + integer(A[2]) & MASK, integer(A[3])
+                if "U32" not in mods:
+                    x, y = signed(x), signed(y)
+                put(A[0], min(x, y) if condition(A[4]) else max(x, y))
+            elif op in ("VIMNMX", "IMNMX", "UIMNMX"):
+                x, y = integer(A[1]), integer(A[2])
+                if "U32" not in mods:
+                    x, y = signed(x), signed(y)
+                put(A[0], min(x, y) if condition(A[3]) else max(x, y))
+            elif op in ("LEA", "ULEA"):
+                carry, B = (A[1], A[2:]) if is_condition(A[1]) else (None, A[1:])
+                if "HI" not in mods:
+                    v = (integer(B[0]) << int(B[2], 16) & MASK) + integer(B[1])
+                elif "SX32" in mods:
+                    v = (signed(integer(B[0])) >> 32 - int(B[2], 16) & MASK) + integer(B[1])
+                else:
+                    v = ((integer(B[2]) << 32 | integer(B[0])) >> 32 - int(B[3], 16) & MASK) + integer(B[1])
+                if "X" in mods:
+                    v += condition(B[-1])
+                if carry:
+                    put_condition(carry, v >> 32)
+                put(A[0], v)
+            elif op in ("SHF", "USHF"):
+                low, n, high = integer(A[1]), integer(A[2]), integer(A[3])
+                if "W" in mods:
+                    n &= 31 if "U32" in mods or "S32" in mods else 63
+                wide = high << 32 | low
+                if mods[0] == "L":
+                    put(A[0], wide << n >> 32 if "HI" in mods else low << n)
+                elif "HI" in mods:
+                    put(A[0], signed(high) >> min(n, 31) if "S32" in mods or "S64" in mods else high >> min(n, 32))
+                else:
+                    put(A[0], wide >> n)
+            elif op in ("LOP3", "ULOP3"):
+                out, B = (A[0], A[1:]) if is_condition(A[0]) else (None, A)
+                x, y, z, table = integer(B[1]), integer(B[2]), integer(B[3]), int(B[4], 16)
+                v = 0
+                for j in range(8):
+                    if table >> j & 1:
+                        v |= (x if j & 4 else ~x) & (y if j & 2 else ~y) & (z if j & 1 else ~z)
+                v &= MASK
+                if out:
+                    put_condition(out, v)
+                put(B[0], v)
+            elif op in ("ISETP", "UISETP"):
+                x, y = integer(A[2]), integer(A[3])
+                if "U32" not in mods:
+                    x, y = signed(x), signed(y)
+                value = COMPARE[mods[0]](x, y)
+                if "EX" in mods:  # the lower words decide between equals
+                    value = COMPARE[mods[0][0] + "T"](x, y) or (x == y and condition(A[5])) if mods[0] in (
+                        "GE", "GT", "LE", "LT") else (value and condition(A[5]) if mods[0] == "EQ" else value or condition(A[5]))
+                put_condition(A[0], combine(mods, value, condition(A[4])))
+                put_condition(A[1], combine(mods, not value, condition(A[4])))
+            elif op in ("PLOP3", "UPLOP3"):
+                j = condition(A[2]) * 4 + condition(A[3]) * 2 + condition(A[4])
+                put_condition(A[0], int(A[5], 16) >> j & 1)
+                put_condition(A[1], int(A[6], 16) >> j & 1)
+            elif op in ("SEL", "USEL"):
+                put(A[0], integer(A[1]) if condition(A[3]) else integer(A[2]))
+            elif op == "PRMT":
+                choose, wide = integer(A[2]), (integer(A[1]) | integer(A[3]) << 32).to_bytes(8, "little")
+                v = 0
+                for j in range(4):
+                    m = choose >> 4 * j & 15
+                    b = wide[m & 7]
+                    v |= (255 * (b >> 7) if m & 8 else b) << 8 * j
+                put(A[0], v)
+            elif op in ("S2R", "S2UR"):
+                if A[1] not in ("SR_TID.X", "SR_CTAID.X"):
+                    raise Unsupported(A[1])
+                put(A[0], thread if A[1] == "SR_TID.X" else block)
+            elif op == "CS2R":
+                if A[1] != "SRZ":
+                    raise Unsupported(A[1])
+                put(A[0], 0) if "32" in mods else put64(A[0], 0)
+            elif op in ("LDC", "ULDC"):
+                data, at = constant(A[1])
+                load(data, at, A[0], mods)
+            elif op == "LDG":
+                load(*place(A[1]), A[0], mods)
+            elif op == "STG":
+                store(*place(A[0]), A[1], mods)
+            elif op == "LDL":
+                local_traffic[0] += width(mods)
+                load(local, total(A[1].strip("[]")), A[0], mods)
+            elif op == "STL":
+                local_traffic[1] += width(mods)
+                store(local, total(A[0].strip("[]")), A[1], mods)
+            elif op == "R2UR":
+                put(A[-2], integer(A[-1]))
+            elif op == "BRA":
+                if all(condition(a) for a in A[:-1]):
+                    position = function.index[label(A[-1])]
+            elif op == "BRX":
+                m = re.fullmatch(r"(R\d+)\s+(-?0x[0-9a-f]+)", A[0])
+                position = function.index[(address + 16 + get64(m[1]) + int(m[2], 16)) & (2**64 - 1)]
+            elif op == "CALL":
+                if "REL" not in mods:
+                    raise Unsupported("absolute call")
+                position = function.index[label(A[-1])]
+            elif op == "RET":
+                position = function.index[get64(A[0].split()[0])]
+            elif op in ("BSSY", "BSYNC", "BREAK", "BMOV", "WARPSYNC", "NOP", "YIELD"):
+                pass
+            elif op == "EXIT":
+                return executed, local_traffic
+            else:
+                raise Unsupported("opcode")
+        except Exception as e:
+            raise Unsupported(f"{e!r} in {text}") from e

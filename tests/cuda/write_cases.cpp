@@ -1,0 +1,119 @@
+// Writes launches of float kernels as JSON lines for test_sass.py: the bytes of the parameters, the memory they point to,
+// and the results expected in double with a tolerance.
+#include <cstdio>
+#include <cstring>
+
+#include "cuda/kernels.cuh"
+#include "tests/cuda/op_cases.h"
+
+namespace featherstorm::testing {
+namespace {
+
+constexpr unsigned long base = 0x700000000000;  // address of the memory block as the kernel sees it
+constexpr int count = 2;
+
+std::string hex(const void* data, std::size_t bytes) {
+  std::string s;
+  char two[3];
+  for (std::size_t i = 0; i < bytes; i++) {
+    std::snprintf(two, sizeof two, "%02x", static_cast<const unsigned char*>(data)[i]);
+    s += two;
+  }
+  return s;
+}
+
+template <class Op, int limit> void write_case(const Robot& robot, const std::string& name, int repeat) {
+  using Device = DeviceModel<float, limit>;
+  const Model<double>& m = robot.model;
+  if (!fits<Device>(m)) return;
+  const Model<float> host = cast<float>(m);
+  const int frame = m.nf - 1;
+  std::vector<float> memory;
+  std::vector<std::size_t> first;
+  Arguments<Op, float> a;
+  std::memset(static_cast<void*>(&a), 0, sizeof a);
+  auto place = [&](int array, int components) {
+    const int stride = count + 3;
+    first.push_back(memory.size());
+    a.data[array] = reinterpret_cast<void*>(base + 4 * memory.size());
+    a.stride[array] = stride;
+    memory.resize(memory.size() + std::size_t(stride) * components + 1, -12345);
+  };
+  int array = 0;
+  for (const OpArray& x : Op::info.in) place(array++, size_of(m, x.size));
+  for (const OpArray& x : Op::info.out) place(array++, size_of(m, x.size));
+  memory.resize((memory.size() + 3) / 4 * 4);
+  Device device = device_model<Device>(m);
+  device.frame = reinterpret_cast<const Frame<float>*>(base + 4 * memory.size());
+  const std::size_t frames_at = memory.size();
+  memory.resize(memory.size() + host.frame.size() * sizeof(Frame<float>) / 4);
+  std::memcpy(memory.data() + frames_at, static_cast<const void*>(host.frame.data()), host.frame.size() * sizeof(Frame<float>));
+  const auto u = op_uniforms<Op>(m);
+  for (std::size_t k = 0; k < u.size(); k++)
+    for (std::size_t c = 0; c < u[k].size(); c++) a.uniform[k][c] = static_cast<float>(u[k][c]);
+  a.frame = frame, a.repeat = repeat, a.count = count;
+
+  // what the host's float form is off by, times 4, plus some rounding
+  constexpr int inputs = Op::info.in.size(), outputs = Op::info.out.size();
+  std::vector<double> error(outputs), scale(outputs);
+  std::string expected;
+  for (int i = 0; i < count; i++) {
+    auto in = op_inputs<Op>(m, 1000 + i);
+    for (int k = 0; k < inputs; k++)
+      for (std::size_t c = 0; c < in[k].size(); c++) {
+        in[k][c] = static_cast<float>(in[k][c]);
+        memory[first[k] + c * a.stride[k] + i] = static_cast<float>(in[k][c]);
+      }
+    const auto exact = run_on_host<Op, double>(m, in, frame, repeat);
+    const auto rounded = run_on_host<Op, float>(host, in, frame, repeat);
+    for (int k = 0; k < outputs; k++)
+      for (std::size_t c = 0; c < exact[k].size(); c++) {
+        error[k] = std::max(error[k], std::abs(rounded[k][c] - exact[k][c]));
+        scale[k] = std::max(scale[k], std::abs(exact[k][c]));
+        char text[400];
+        std::snprintf(text, sizeof text, "%s[%d, %zu, %.17g]", expected.empty() ? "" : ", ", k,
+                      (first[inputs + k] + c * a.stride[inputs + k] + i) * 4, exact[k][c]);
+        expected += text;
+      }
+  }
+  std::string tolerance, ends;
+  for (int k = 0; k < outputs; k++)
+    tolerance += (k ? ", " : "") + std::to_string(4 * error[k] + 5e-6 * scale[k] + 1e-6);
+  std::printf("{\"kernel\": \"%.*s/float/%d\", \"case\": \"%s\", \"base\": %lu, \"count\": %d, \"model\": \"%s\", "
+              "\"arguments\": \"%s\", \"memory\": \"%s\", \"tolerance\": [%s], \"expected\": [%s]}\n",
+              static_cast<int>(Op::info.name.size()), Op::info.name.data(), limit, name.c_str(), base, count,
+              hex(&device, sizeof device).c_str(), hex(&a, sizeof a).c_str(),
+              hex(memory.data(), memory.size() * 4).c_str(), tolerance.c_str(), expected.c_str());
+}
+
+template <int limit> void write_cases(const Robot& robot, const std::string& name) {
+  for_every_op([&](auto op, int) {
+    using Op = decltype(op);
+    write_case<Op, limit>(robot, name, Op::info.carried ? 2 : 1);
+  });
+}
+
+void write_all() {
+  RandomOptions o;
+  o.types = {JointType::Revolute}, o.reversed = 0;
+  o.bodies = 7, o.branching = 0, o.roots = 0;
+  const Robot arm = random_robot(11, o);
+  o.bodies = 9, o.branching = 0.6, o.floating = true, o.types = {JointType::Revolute, JointType::Prismatic};
+  const Robot tree = random_robot(12, o);
+  write_cases<16>(arm, "arm");
+  write_cases<16>(tree, "floating tree");
+  write_cases<32>(tree, "floating tree");
+  for (unsigned seed : {1, 2, 3}) {
+    o = RandomOptions{};
+    o.bodies = 10, o.floating = seed == 3;
+    o.types.pop_back();  // no user-defined joints
+    const Robot all = random_robot(20 + seed, o);
+    write_cases<32>(all, "all joints " + std::to_string(seed));
+    write_cases<64>(all, "all joints " + std::to_string(seed));
+  }
+}
+
+}  // namespace
+}  // namespace featherstorm::testing
+
+int main() { featherstorm::testing::write_all(); }
