@@ -47,6 +47,14 @@ void inertia_matrix(Evaluator& reference, const ArrayRef& to, bool factor, Rando
   copy(factor ? L.ref() : M.ref(), to);
 }
 
+// Numbers that all instances share, of the size a simulation has.
+double uniform_value(std::string_view name) {
+  if (name == "dt") return 0.002;
+  if (name == "kp" || name == "limit_stiffness") return 20;
+  if (name == "kd" || name == "limit_damping") return 0.5;
+  return 0.1;
+}
+
 }  // namespace
 
 double get(const ArrayRef& a, long instance, long component) {
@@ -88,7 +96,7 @@ Case::Case(Evaluator& reference, std::string_view name, Precision precision, lon
     }
   }
   for (const auto& a : row.out) add_array(a.components, rows, out);
-  for (std::string_view u : row.uniforms) options.uniforms.push_back(u == "dt" || u == "h" ? 0.002 : 0.5);
+  for (const auto& u : row.uniforms) options.uniforms.insert(options.uniforms.end(), u.components, uniform_value(u.name));
   if (row.uses_frame) options.frame = m.nf - 1;
 
   std::vector<Buffer> exact;

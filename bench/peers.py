@@ -93,15 +93,14 @@ def package(name: str) -> Path:
 
 
 def compile_peer(compiler: str, source: str, output: Path, arguments: list) -> str:
-    command = [compiler, "-std=c++17", "-O3", "-DNDEBUG", f"-I{ROOT}", *map(str, arguments)]
+    command = [compiler, "-std=c++17", "-O3", "-DNDEBUG", f"-I{ROOT}", str(HERE / "peers" / source), "-o", str(output),
+               *map(str, arguments)]
     text = " ".join(command)
     stamp = output.with_suffix(".command")
     newest = max((HERE / "peers" / f).stat().st_mtime for f in (source, "serve.h"))
     if not (output.exists() and stamp.exists() and stamp.read_text() == text and output.stat().st_mtime > newest):
         print("compiling", output.name, flush=True)
-        libraries = [a for a in command[1:] if str(a).startswith(("-l", "-L", "-Wl")) or str(a).endswith(".so")]
-        rest = [a for a in command[1:] if a not in libraries]
-        subprocess.run([compiler, *rest, str(HERE / "peers" / source), "-o", str(output), *libraries], check=True)
+        subprocess.run(command, check=True)
         stamp.write_text(text)
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
     flags = [a for a in arguments if str(a).startswith(("-march", "-m"))]

@@ -78,7 +78,10 @@ int main(int, char** argv) {
       arrays->buffers.emplace_back(precision, s.count, argument.components);
       arrays->out.push_back(arrays->buffers.back().ref());
     }
-    for (std::size_t k = 0; k < row.uniforms.size(); k++) arrays->options.uniforms.push_back(0.002);
+    // a step of MuJoCo's default length, no drives, no stops, no dry friction
+    for (const auto& u : row.uniforms)
+      for (int k = 0; k < u.components; k++)
+        arrays->options.uniforms.push_back(u.name == "dt" ? 0.002 : u.name == "friction_velocity" ? 1e12 : 0);
     auto result = std::make_unique<peers::Op>();
     const bool matrix = op == "crba";
     result->size = matrix ? m.nv * m.nv : row.out.back().components;
