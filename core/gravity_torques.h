@@ -4,8 +4,7 @@
 //
 // with mass m and first moment h of the subtree about the origin of body i, g in its axes. No spatial vector is moved.
 #pragma once
-#include "core/joint/joint.h"
-#include "core/scratch.h"
+#include "core/first_moments.h"
 
 namespace featherstorm {
 
@@ -18,24 +17,16 @@ template <class M, class Q, class Out> FS_HD void gravity_torques(const M& m, co
   auto mass = scratch<T>(m.nb + 1);
   auto g = scratch<Vec3<T>>(m.nb + 1);
   auto h = scratch<Vec3<T>>(m.nb + 1);
+  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  first_moments(m, x, mass, h);
   g[0] = cast<T>(m.gravity);
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
-    update_joint(m, i, q, Zeros<T>{}, x);
-    with_joint(m, i, x, [&](const auto& J) { g[i] = J.rotate_back(g[b.parent]); });
-    h[i] = cast<T>(b.I.h);
-    mass[i] = T(b.I.m);
-  }
-  for (int i = m.nb; i >= 1; i--) {
-    const auto& b = m.body[i];
     with_joint(m, i, x, [&](const auto& J) {
+      g[i] = J.rotate_back(g[b.parent]);
       // tau = S^T f,  f = (g × h; -m g)
       const Force<T> f{cross(g[i], h[i]), -(g[i] * mass[i])};
       for (int k = 0; k < J.nv; k++) tau[b.v + k] = J.project(k, f);
-      if (b.parent == 0) return;
-      // h_parent += R h + m r
-      h[b.parent] = h[b.parent] + (J.rotate(h[i]) + J.origin() * mass[i]);
-      mass[b.parent] = mass[b.parent] + mass[i];
     });
   }
 }

@@ -54,7 +54,8 @@ FS_HD void integrate(const M& m, const Q& q, const V& v, const Time& dt, Out q_n
       decltype(joint)::template integrate<T>(b, slice(q, b.q), slice(u, b.v), slice(q_next, b.q));
     });
 #ifndef __CUDA_ARCH__
-    if (b.type == JointType::UserDefined) {
+    if constexpr (requires { m.user; }) {  // a device model has no user-defined joints
+      if (b.type != JointType::UserDefined) continue;
       const UserJoint& user = m.user[b.user];
       user_joint_map<T>(user.integrate, user.trace_integrate, lane(b.parameter, 0), slice(q, b.q), user.nq,
                         slice(u, b.v), user.nv, slice(q_next, b.q), user.nq);
@@ -73,7 +74,8 @@ template <class M, class Q, class Q1, class Out> FS_HD void difference(const M& 
       decltype(joint)::template difference<T>(b, slice(q0, b.q), slice(q1, b.q), slice(v, b.v));
     });
 #ifndef __CUDA_ARCH__
-    if (b.type == JointType::UserDefined) {
+    if constexpr (requires { m.user; }) {  // a device model has no user-defined joints
+      if (b.type != JointType::UserDefined) continue;
       const UserJoint& user = m.user[b.user];
       user_joint_map<T>(user.difference, user.trace_difference, lane(b.parameter, 0), slice(q0, b.q), user.nq,
                         slice(q1, b.q), user.nq, slice(v, b.v), user.nv);

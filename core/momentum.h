@@ -3,8 +3,7 @@
 //   h_i = I_i v_i + sum over children X^T h_j,   h_0 = h_0 about the world's origin
 //   m c = sum m_i c_i,   m cd = linear part of h_0,   angular momentum about c = h_0 - c × m cd
 #pragma once
-#include "core/joint/joint.h"
-#include "core/scratch.h"
+#include "core/first_moments.h"
 
 namespace featherstorm {
 
@@ -31,26 +30,19 @@ FS_HD void momentum(const M& m, const Q& q, const V& qd, Com com, ComVelocity co
   auto mc = scratch<Vec3<T>>(m.nb + 1);   // its mass times its centre
   v[0] = zero_motion<T>();
   hs[0] = zero_force<T>();
-  mc[0] = zero3<T>();
-  mass[0] = T(0.0);
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     update_joint(m, i, q, Zeros<T>{}, x);
     // h = I v
     with_joint(m, i, x, [&](const auto& J) { v[i] = apply(J, v[b.parent]) + J.velocity(slice(qd, b.v)); });
     hs[i] = b.I * v[i];
-    mc[i] = cast<T>(b.I.h);
-    mass[i] = T(b.I.m);
   }
   for (int i = m.nb; i >= 1; i--) {
     const int p = m.body[i].parent;
-    with_joint(m, i, x, [&](const auto& J) {
-      // h_parent += X^T h,  (m c)_parent += R m c + m r
-      hs[p] = hs[p] + apply_transpose(J, hs[i]);
-      mc[p] = mc[p] + (J.rotate(mc[i]) + J.origin() * mass[i]);
-      mass[p] = mass[p] + mass[i];
-    });
+    // h_parent += X^T h
+    with_joint(m, i, x, [&](const auto& J) { hs[p] = hs[p] + apply_transpose(J, hs[i]); });
   }
+  first_moments(m, x, mass, mc);
   const T k = rcp(mass[0]);
   const Vec3<T> c = mc[0] * k, cd = hs[0].f * k, L = hs[0].n - cross(c, hs[0].f);
   for (int i = 0; i < 3; i++) {

@@ -2,8 +2,9 @@
 //
 // A part of a body that is symmetric about its joint's axis moves in the same way whether it belongs to the body or to its
 // parent: the mass on the axis with its first and second moments along the axis. Moving it leaves
-// m = 0, h_z = 0 and int z^2 dm = 0 in the body, so that more operations fold away; every map of joint quantities, energy
-// and momentum is unchanged, only forces transmitted by single joints and moments of single bodies are not.
+// m = 0, h_z = 0 and int z^2 dm = 0 in the body, so that more operations fold away; every map of joint quantities, and energy
+// and momentum of a floating robot is unchanged; forces transmitted by single joints are not, nor is the energy of what a
+// robot on a fixed base passes on to the world.
 #pragma once
 #include "core/model.h"
 

@@ -28,12 +28,10 @@ template <class M, class U, class V, class Out> FS_HD void tangent_rate(const M&
   }
 }
 
-// in   q (nq), v (nv), drive, f_ext, s  as in step.h; drives and forces are held during the step
-// out  q_next (nq), v_next (nv)  may be q, v
-// Cost four times fd_crba. Explicit: dampers need dt < 2.8 / (D / H).
-template <class M, class Q, class V, class Drive, class F, class S, class QNext, class VNext>
-FS_HD void rk4_step(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext, const StepParameters<S>& s,
-                    QNext q_next, VNext v_next) {
+// in   forward_dynamics(q, v, tau, qdd)
+template <class M, class Q, class V, class Drive, class S, class QNext, class VNext, class ForwardDynamics>
+FS_HD void rk4_step_by(const ForwardDynamics& forward_dynamics, const M& m, const Q& q, const V& v, const Drive& drive,
+                       const StepParameters<S>& s, QNext q_next, VNext v_next) {
   using T = ScalarOf<Q>;
   const T dt(s.dt), one(1.0);
   auto qi = scratch<T>(m.nq);
@@ -53,7 +51,7 @@ FS_HD void rk4_step(const M& m, const Q& q, const V& v, const Drive& drive, cons
     // H qdd = tau - D v - C
     joint_forces(m, qi.data(), vi.data(), drive, s, tau.data(), D.data());
     for (int k = 0; k < m.nv; k++) tau[k] = tau[k] - D[k] * vi[k];
-    fd_crba(m, qi.data(), vi.data(), tau.data(), f_ext, qdd.data());
+    forward_dynamics(qi.data(), vi.data(), tau.data(), qdd.data());
     tangent_rate(m, u.data(), vi.data(), rate.data());
     for (int k = 0; k < m.nv; k++) {
       sum_u[k] = sum_u[k] + rate[k] * T(weight);
@@ -62,6 +60,24 @@ FS_HD void rk4_step(const M& m, const Q& q, const V& v, const Drive& drive, cons
   }
   for (int k = 0; k < m.nv; k++) v_next[k] = v[k] + dt * sum_v[k];
   integrate(m, q, sum_u.data(), dt, q_next);
+}
+
+// in   q (nq), v (nv), drive, f_ext, s  as in step.h; drives and forces are held during the step
+// out  q_next (nq), v_next (nv)  may be q, v
+// Cost four times fd_crba. Explicit: dampers need dt < 2.8 / (D / H).
+template <class M, class Q, class V, class Drive, class F, class S, class QNext, class VNext>
+FS_HD void rk4_step(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext, const StepParameters<S>& s,
+                    QNext q_next, VNext v_next) {
+  const auto forward = [&](auto qi, auto vi, auto tau, auto qdd) { fd_crba(m, qi, vi, tau, f_ext, qdd); };
+  rk4_step_by(forward, m, q, v, drive, s, q_next, v_next);
+}
+
+// The map of rk4_step by articulated bodies, for larger robots; arguments as there.
+template <class M, class Q, class V, class Drive, class F, class S, class QNext, class VNext>
+FS_HD void rk4_step_aba(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext,
+                        const StepParameters<S>& s, QNext q_next, VNext v_next) {
+  const auto forward = [&](auto qi, auto vi, auto tau, auto qdd) { fd_bias_aba(m, qi, vi, tau, f_ext, qdd); };
+  rk4_step_by(forward, m, q, v, drive, s, q_next, v_next);
 }
 
 }  // namespace featherstorm

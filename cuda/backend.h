@@ -55,7 +55,7 @@ struct CudaTable {
                unsigned long from_pitch, unsigned long row_bytes, unsigned long rows);
   bool (*synchronise)(int device, void* stream);  // (s)
 
-  // Runs operation `op` of the table. in: its inputs, then its uniforms as host pointers to one number; out: its
+  // Runs operation `op` of the table. in: its inputs, then its uniforms as host pointers; out: its
   // outputs. Arrays are device memory, component c of instance i at data[c * stride + i].
   bool (*launch)(const CudaModel* model, int op, bool double_precision, const Array* in, const Array* out,
                  const LaunchOptions* options, void* stream);

@@ -11,6 +11,7 @@
 namespace featherstorm {
 
 inline constexpr int threads_per_block = 64;
+inline constexpr int max_uniform = 64;  // components of a uniform array; no device model has more coordinates
 
 // Component c of one instance.
 template <class Real> struct InstanceView {
@@ -24,7 +25,7 @@ template <class Op, class Real> struct Arguments {
   static constexpr int inputs = Op::info.in.size(), outputs = Op::info.out.size(), uniforms = Op::info.uniform.size();
   void* data[inputs + outputs];
   int stride[inputs + outputs];
-  Real uniform[uniforms + 1];
+  Real uniform[uniforms + 1][uniforms == 0 ? 1 : max_uniform];
   int frame, repeat, count;
 };
 
@@ -88,7 +89,10 @@ cudaError_t launch(const void* model, const Array* in, const Array* out, const L
   for (int k = 0; k < A::inputs; k++) a.data[k] = in[k].data, a.stride[k] = static_cast<int>(in[k].stride);
   for (int k = 0; k < A::outputs; k++)
     a.data[A::inputs + k] = out[k].data, a.stride[A::inputs + k] = static_cast<int>(out[k].stride);
-  for (int k = 0; k < A::uniforms; k++) a.uniform[k] = *static_cast<const Real*>(in[A::inputs + k].data);
+  for (int k = 0; k < A::uniforms; k++) {
+    const int n = size_of(reinterpret_cast<const M&>(*static_cast<const ModelBytes<M>*>(model)), Op::info.uniform[k].size);
+    for (int c = 0; c < n; c++) a.uniform[k][c] = static_cast<const Real*>(in[A::inputs + k].data)[c];
+  }
   a.frame = o.frame, a.repeat = o.repeat, a.count = o.count;
   const int blocks = (a.count + threads_per_block - 1) / threads_per_block;
   op_kernel<Op, Real, M><<<blocks, threads_per_block, 0, stream>>>(*static_cast<const ModelBytes<M>*>(model), a);

@@ -27,7 +27,7 @@ template <class Op> OpRow row_of(int index, const Model<double>& m) {
   OpRow r{index, Op::info.name, Op::info.summary, {}, {}, {}, Op::info.uses_frame, Op::info.carried};
   for (const OpArray& a : Op::info.in) r.in.push_back({a.name, size_of(m, a.size)});
   for (const OpArray& a : Op::info.out) r.out.push_back({a.name, size_of(m, a.size)});
-  for (std::string_view u : Op::info.uniform) r.uniforms.push_back(u);
+  for (const OpArray& a : Op::info.uniform) r.uniforms.push_back({a.name, size_of(m, a.size)});
   static_assert(Op::info.in.size() + Op::info.uniform.size() <= max_arrays && Op::info.out.size() <= max_arrays);
   return r;
 }
@@ -118,10 +118,11 @@ struct Evaluator::Implementation {
   template <class Real>
   void run(const OpRow& row, Kernel kernel, const void* model, int width, const std::vector<ArrayRef>& in,
            const std::vector<ArrayRef>& out, const RunOptions& o, long instances) {
-    Real value[max_arrays];
+    std::vector<Real> value(o.uniforms.begin(), o.uniforms.end());
     Array uniform[max_arrays];
+    std::size_t at = 0;
     for (std::size_t k = 0; k < row.uniforms.size(); k++)
-      value[k] = static_cast<Real>(o.uniforms[k]), uniform[k] = {&value[k], 0};
+      uniform[k] = {value.data() + at, 0}, at += row.uniforms[k].components;
     auto block = [&](long b) {
       const long first = b * block_size, n = std::min(block_size, instances - first);
       run_block<Real>(kernel, model, width, in, uniform, static_cast<int>(row.uniforms.size()), out, o.repeat, first, n);
@@ -193,7 +194,9 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
   };
   require_count("inputs", in.size(), row.in.size());
   require_count("outputs", out.size(), row.out.size());
-  require_count("uniforms", o.uniforms.size(), row.uniforms.size());
+  std::size_t uniforms = 0;
+  for (const OpRow::Argument& u : row.uniforms) uniforms += u.components;
+  require_count("uniform numbers", o.uniforms.size(), uniforms);
   if (row.uses_frame && (o.frame < 0 || o.frame >= s.robot.model.nf))
     throw Error(prefix + "frame is " + std::to_string(o.frame) + ", expected 0 to " + std::to_string(s.robot.model.nf - 1));
   if (o.repeat < 1 || (o.repeat > 1 && !row.carried))

@@ -30,8 +30,7 @@ struct OpRow {
     std::string_view name;
     int components;  // for this model
   };
-  std::vector<Argument> in, out;
-  std::vector<std::string_view> uniforms;
+  std::vector<Argument> in, uniforms, out;
   bool uses_frame, carried;
 };
 
@@ -42,7 +41,7 @@ struct EvaluatorOptions {
 };
 
 struct RunOptions {
-  std::vector<double> uniforms;  // in the order of the row
+  std::vector<double> uniforms;  // the row's uniform arrays, one behind the other
   int frame = 0;
   long repeat = 1;  // passes of an operation with carried arrays
 };

@@ -5,8 +5,9 @@
 // `Ops` at the end. A new algorithm is its text in core/, its test, and its row here.
 //
 // run<variant>(m, frame, in, u, out): m the model, `frame` a frame's index (where uses_frame), in[k] the input arrays,
-// u[k] the uniform numbers, out[k] the output arrays. Variants are different algorithms for the same map; the
-// run-time-model kernels take variant 0, specialisation the one with the fewest operations.
+// u[k] the uniform arrays (the same numbers for all instances), out[k] the output arrays. Variants are different
+// algorithms for the same map; the run-time-model kernels take variant 0, specialisation the one with the fewest
+// operations. `hot`: its run-time-model kernels are compiled with every call inlined, which takes the compiler long.
 #pragma once
 #include <array>
 #include <string_view>
@@ -14,27 +15,47 @@
 
 #include "core/aba.h"
 #include "core/crba.h"
+#include "core/energy.h"
+#include "core/forward_dynamics.h"
+#include "core/gravity_torques.h"
+#include "core/id_delta.h"
+#include "core/integrate.h"
+#include "core/jacobian.h"
+#include "core/joint_wrenches.h"
+#include "core/kinematics.h"
 #include "core/ltdl.h"
+#include "core/momentum.h"
 #include "core/newton_euler.h"
+#include "core/rk4_step.h"
+#include "core/step.h"
 
 namespace featherstorm {
 
 // Number of components of an array, by model.
-enum class Size { q, v, h, one, three, six, v_squared, jacobian, bodies6, frames12, two };
+enum class Size { one, two, three, six, q, v, h, jacobian, bodies6, frames12 };
 
 template <class M> FS_HD constexpr int size_of(const M& m, Size s) {
   switch (s) {
-    case Size::q: return m.nq;
-    case Size::v: return m.nv;
-    case Size::h: return m.nh;
-    case Size::one: return 1;
-    case Size::two: return 2;
-    case Size::three: return 3;
-    case Size::six: return 6;
-    case Size::v_squared: return m.nv * m.nv;
-    case Size::jacobian: return 6 * m.nv;
-    case Size::bodies6: return 6 * m.nb;
-    case Size::frames12: return 12 * m.nf;
+    case Size::one:
+      return 1;
+    case Size::two:
+      return 2;
+    case Size::three:
+      return 3;
+    case Size::six:
+      return 6;
+    case Size::q:
+      return m.nq;
+    case Size::v:
+      return m.nv;
+    case Size::h:
+      return m.nh;
+    case Size::jacobian:
+      return 6 * m.nv;
+    case Size::bodies6:
+      return 6 * m.nb;
+    case Size::frames12:
+      return 12 * m.nf;
   }
   return 0;
 }
@@ -43,94 +64,259 @@ struct OpArray {
   std::string_view name;
   Size size;
 };
-template <int inputs, int uniforms, int outputs> struct OpInfo {
+template <int inputs, int uniforms, int outputs>
+struct OpInfo {
   std::string_view name, summary;
   std::array<OpArray, inputs> in;
-  std::array<std::string_view, uniforms> uniform;
+  std::array<OpArray, uniforms> uniform;
   std::array<OpArray, outputs> out;
   bool uses_frame = false;
-  bool per_body = false;  // depends on the inertia of single bodies, not only on sums over the robot
-  bool carried = false;  // outputs 0.. take the place of inputs 0.. in the next pass (substeps)
+  bool per_body = false;  // depends on more of the inertia than joint forces do (regroup.h)
+  bool carried = false;   // outputs 0.. take the place of inputs 0.. in the next pass (substeps)
 };
 
-template <class T, class A> FS_HD Zeros<T> none(const A&) { return {}; }
+// Inputs that occur often.
+inline constexpr OpArray op_q{"q", Size::q}, op_v{"v", Size::v}, op_a{"a", Size::v}, op_tau{"tau", Size::v},
+    op_f_ext{"f_ext", Size::bodies6}, op_M{"M", Size::h}, op_L{"L", Size::h};
+
+// The head of every row's function.
+#define FEATHERSTORM_RUN                                                                                        \
+  template <int variant, class M, class In, class U, class Out>                                                 \
+  FS_HD static void run([[maybe_unused]] const M& m, [[maybe_unused]] int frame, [[maybe_unused]] const In* in, \
+                        [[maybe_unused]] const U* u, const Out* out)
+#define FEATHERSTORM_NONE \
+  Zeros<ScalarOf<In>> {}
 
 struct OpRnea {
   static constexpr OpInfo<3, 0, 1> info{
-      "rnea", "inverse dynamics, tau = M a + C", {{{"q", Size::q}, {"v", Size::v}, {"a", Size::v}}}, {}, {{{"tau", Size::v}}}};
+      "rnea", "inverse dynamics, tau = M a + C", {{op_q, op_v, op_a}}, {}, {{op_tau}}};
   static constexpr int variants = 1;
-  template <int, class M, class In, class U, class Out>
-  FS_HD static void run(const M& m, int, const In* in, const U*, const Out* out) {
-    newton_euler(m, in[0], in[1], in[2], Zeros<ScalarOf<In>>{}, out[0]);
-  }
+  static constexpr bool hot = true;
+  FEATHERSTORM_RUN { newton_euler(m, in[0], in[1], in[2], FEATHERSTORM_NONE, out[0]); }
 };
 struct OpRneaForces {
-  static constexpr OpInfo<4, 0, 1> info{"rnea_forces",
-                                        "inverse dynamics with external forces on bodies",
-                                        {{{"q", Size::q}, {"v", Size::v}, {"a", Size::v}, {"f_ext", Size::bodies6}}},
-                                        {},
-                                        {{{"tau", Size::v}}}};
+  static constexpr OpInfo<4, 0, 1> info{
+      "rnea_forces", "inverse dynamics with external forces on bodies", {{op_q, op_v, op_a, op_f_ext}}, {}, {{op_tau}}};
   static constexpr int variants = 1;
-  template <int, class M, class In, class U, class Out>
-  FS_HD static void run(const M& m, int, const In* in, const U*, const Out* out) {
-    newton_euler(m, in[0], in[1], in[2], in[3], out[0]);
-  }
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN { newton_euler(m, in[0], in[1], in[2], in[3], out[0]); }
 };
 struct OpBias {
   static constexpr OpInfo<2, 0, 1> info{
-      "bias", "bias force C: gravity, Coriolis, centrifugal", {{{"q", Size::q}, {"v", Size::v}}}, {}, {{{"tau", Size::v}}}};
+      "bias", "bias force C: gravity, Coriolis, centrifugal", {{op_q, op_v}}, {}, {{op_tau}}};
   static constexpr int variants = 1;
-  template <int, class M, class In, class U, class Out>
-  FS_HD static void run(const M& m, int, const In* in, const U*, const Out* out) {
-    using Z = Zeros<ScalarOf<In>>;
-    newton_euler(m, in[0], in[1], Z{}, Z{}, out[0]);
-  }
+  static constexpr bool hot = true;
+  FEATHERSTORM_RUN { newton_euler(m, in[0], in[1], FEATHERSTORM_NONE, FEATHERSTORM_NONE, out[0]); }
+};
+struct OpGravity {
+  static constexpr OpInfo<1, 0, 1> info{
+      "gravity", "gravity torques, tau that holds the robot still", {{op_q}}, {}, {{op_tau}}};
+  static constexpr int variants = 1;
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN { gravity_torques(m, in[0], out[0]); }
+};
+struct OpIdDelta {
+  static constexpr OpInfo<2, 0, 1> info{
+      "id_delta", "product M x without M", {{op_q, {"x", Size::v}}}, {}, {{{"y", Size::v}}}};
+  static constexpr int variants = 1;
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN { id_delta(m, in[0], in[1], out[0]); }
 };
 struct OpCrba {
-  static constexpr OpInfo<1, 0, 1> info{
-      "crba", "joint-space inertia matrix, packed", {{{"q", Size::q}}}, {}, {{{"M", Size::h}}}};
+  static constexpr OpInfo<1, 0, 1> info{"crba", "joint-space inertia matrix, packed", {{op_q}}, {}, {{op_M}}};
   static constexpr int variants = 1;
-  template <int, class M, class In, class U, class Out>
-  FS_HD static void run(const M& m, int, const In* in, const U*, const Out* out) {
-    crba(m, in[0], out[0]);
-  }
+  static constexpr bool hot = true;
+  FEATHERSTORM_RUN { crba(m, in[0], out[0]); }
 };
 struct OpLtdl {
-  static constexpr OpInfo<1, 0, 1> info{
-      "ltdl", "factorisation M = L^T D L of a packed matrix", {{{"M", Size::h}}}, {}, {{{"L", Size::h}}}};
+  static constexpr OpInfo<1, 0, 1> info{"ltdl", "factorisation M = L^T D L of a packed matrix", {{op_M}}, {}, {{op_L}}};
   static constexpr int variants = 1;
-  template <int, class M, class In, class U, class Out>
-  FS_HD static void run(const M& m, int, const In* in, const U*, const Out* out) {
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN {
     for (int k = 0; k < m.nh; k++) out[0][k] = in[0][k];
     ltdl(m, out[0]);
   }
 };
-struct OpSolve {
-  static constexpr OpInfo<2, 0, 1> info{"solve",
-                                        "x = M^-1 b with the factor of ltdl",
-                                        {{{"L", Size::h}, {"b", Size::v}}},
-                                        {},
-                                        {{{"x", Size::v}}}};
+struct OpLtl {
+  static constexpr OpInfo<1, 0, 1> info{"ltl", "factorisation M = L^T L of a packed matrix", {{op_M}}, {}, {{op_L}}};
   static constexpr int variants = 1;
-  template <int, class M, class In, class U, class Out>
-  FS_HD static void run(const M& m, int, const In* in, const U*, const Out* out) {
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN {
+    for (int k = 0; k < m.nh; k++) out[0][k] = in[0][k];
+    ltl(m, out[0]);
+  }
+};
+struct OpSolve {
+  static constexpr OpInfo<2, 0, 1> info{
+      "solve", "x = M^-1 b with the factor of ltdl", {{op_L, {"b", Size::v}}}, {}, {{{"x", Size::v}}}};
+  static constexpr int variants = 1;
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN {
     for (int k = 0; k < m.nv; k++) out[0][k] = in[1][k];
     solve<Factor::LTDL>(m, in[0], out[0]);
   }
 };
-struct OpAba {
-  static constexpr OpInfo<3, 0, 1> info{"aba",
-                                        "forward dynamics by articulated bodies",
-                                        {{{"q", Size::q}, {"v", Size::v}, {"tau", Size::v}}},
-                                        {},
-                                        {{{"a", Size::v}}}};
+struct OpMul {
+  static constexpr OpInfo<2, 0, 1> info{
+      "mul", "y = M x with the packed matrix", {{op_M, {"x", Size::v}}}, {}, {{{"y", Size::v}}}};
   static constexpr int variants = 1;
-  template <int, class M, class In, class U, class Out>
-  FS_HD static void run(const M& m, int, const In* in, const U*, const Out* out) {
-    aba(m, in[0], in[1], in[2], Zeros<ScalarOf<In>>{}, out[0]);
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN { mul_h(m, in[0], in[1], out[0]); }
+};
+struct OpAba {
+  static constexpr OpInfo<3, 0, 1> info{
+      "aba", "forward dynamics by articulated bodies", {{op_q, op_v, op_tau}}, {}, {{op_a}}};
+  static constexpr int variants = 1;
+  static constexpr bool hot = true;
+  FEATHERSTORM_RUN { aba(m, in[0], in[1], in[2], FEATHERSTORM_NONE, out[0]); }
+};
+struct OpAbaForces {
+  static constexpr OpInfo<4, 0, 1> info{
+      "aba_forces", "forward dynamics with external forces on bodies", {{op_q, op_v, op_tau, op_f_ext}}, {}, {{op_a}}};
+  static constexpr int variants = 1;
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN { aba(m, in[0], in[1], in[2], in[3], out[0]); }
+};
+struct OpFd {
+  static constexpr OpInfo<3, 0, 1> info{
+      "fd", "forward dynamics, a = M^-1 (tau - C)", {{op_q, op_v, op_tau}}, {}, {{op_a}}};
+  static constexpr int variants = 3;
+  static constexpr bool hot = true;
+  FEATHERSTORM_RUN {
+    if constexpr (variant == 0) aba(m, in[0], in[1], in[2], FEATHERSTORM_NONE, out[0]);
+    if constexpr (variant == 1) fd_crba(m, in[0], in[1], in[2], FEATHERSTORM_NONE, out[0]);
+    if constexpr (variant == 2) fd_bias_aba(m, in[0], in[1], in[2], FEATHERSTORM_NONE, out[0]);
+  }
+};
+struct OpForwardKinematics {
+  static constexpr OpInfo<1, 0, 1> info{"forward_kinematics",
+                                        "position and rotation (by rows) of every frame in the world",
+                                        {{op_q}},
+                                        {},
+                                        {{{"pose", Size::frames12}}}};
+  static constexpr int variants = 1;
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN { forward_kinematics(m, in[0], out[0]); }
+};
+struct OpFrameVelocity {
+  static constexpr OpInfo<2, 0, 1> info{"frame_velocity",
+                                        "velocity of a frame, world axes, angular first",
+                                        {{op_q, op_v}},
+                                        {},
+                                        {{{"velocity", Size::six}}},
+                                        true};
+  static constexpr int variants = 1;
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN { frame_velocity(m, in[0], in[1], frame, out[0]); }
+};
+struct OpFrameAcceleration {
+  static constexpr OpInfo<3, 0, 1> info{"frame_acceleration",
+                                        "classical acceleration of a frame, world axes, angular first",
+                                        {{op_q, op_v, op_a}},
+                                        {},
+                                        {{{"acceleration", Size::six}}},
+                                        true};
+  static constexpr int variants = 1;
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN { frame_acceleration(m, in[0], in[1], in[2], frame, out[0]); }
+};
+struct OpJacobian {
+  static constexpr OpInfo<1, 0, 1> info{"jacobian",
+                                        "Jacobian of a frame, 6 x nv by rows, world axes, angular first",
+                                        {{op_q}},
+                                        {},
+                                        {{{"J", Size::jacobian}}},
+                                        true};
+  static constexpr int variants = 1;
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN { jacobian(m, in[0], frame, out[0]); }
+};
+struct OpJdotV {
+  static constexpr OpInfo<2, 0, 1> info{"jdot_v",
+                                        "acceleration of a frame at a = 0, world axes, angular first",
+                                        {{op_q, op_v}},
+                                        {},
+                                        {{{"acceleration", Size::six}}},
+                                        true};
+  static constexpr int variants = 1;
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN { jdot_v(m, in[0], in[1], frame, out[0]); }
+};
+struct OpEnergy {
+  static constexpr OpInfo<2, 0, 1> info{
+      "energy", "kinetic and potential energy", {{op_q, op_v}}, {}, {{{"energy", Size::two}}}, false, true};
+  static constexpr int variants = 1;
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN { energy(m, in[0], in[1], out[0]); }
+};
+struct OpMomentum {
+  static constexpr OpInfo<2, 0, 4> info{
+      "momentum",
+      "centre of mass, its velocity, momentum about the origin and about the centre of mass",
+      {{op_q, op_v}},
+      {},
+      {{{"com", Size::three}, {"com_velocity", Size::three}, {"h", Size::six}, {"h_com", Size::three}}},
+      false,
+      true};
+  static constexpr int variants = 1;
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN { momentum(m, in[0], in[1], out[0], out[1], out[2], out[3]); }
+};
+struct OpJointWrenches {
+  static constexpr OpInfo<3, 0, 1> info{"joint_wrenches",
+                                        "wrench each joint transmits, world axes about its child link's origin",
+                                        {{op_q, op_v, op_a}},
+                                        {},
+                                        {{{"wrench", Size::bodies6}}},
+                                        false,
+                                        true};
+  static constexpr int variants = 1;
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN { joint_wrenches(m, in[0], in[1], in[2], FEATHERSTORM_NONE, out[0]); }
+};
+struct OpIntegrate {
+  static constexpr OpInfo<2, 1, 1> info{
+      "integrate", "q (+) v dt on the manifold", {{op_q, op_v}}, {{{"dt", Size::one}}}, {{{"q_next", Size::q}}}};
+  static constexpr int variants = 1;
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN { integrate(m, in[0], in[1], u[0][0], out[0]); }
+};
+struct OpDifference {
+  static constexpr OpInfo<2, 0, 1> info{
+      "difference", "the velocity that leads from q to q_to in unit time", {{op_q, {"q_to", Size::q}}}, {}, {{op_v}}};
+  static constexpr int variants = 1;
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN { difference(m, in[0], in[1], out[0]); }
+};
+struct OpStep {
+  static constexpr OpInfo<4, 6, 2> info{"step",
+                                        "semi-implicit Euler steps under torques and PD drives",
+                                        {{op_q, op_v, op_tau, {"target", Size::v}}},
+                                        {{{"dt", Size::one},
+                                          {"kp", Size::v},
+                                          {"kd", Size::v},
+                                          {"limit_stiffness", Size::one},
+                                          {"limit_damping", Size::one},
+                                          {"friction_velocity", Size::one}}},
+                                        {{{"q_next", Size::q}, {"v_next", Size::v}}},
+                                        false,
+                                        false,
+                                        true};
+  static constexpr int variants = 2;
+  static constexpr bool hot = false;
+  FEATHERSTORM_RUN {
+    const Drive drive{in[2], in[3], u[1], u[2]};
+    const StepParameters<ScalarOf<In>> s{u[0][0], u[3][0], u[4][0], u[5][0]};
+    if constexpr (variant == 0) step_aba(m, in[0], in[1], drive, FEATHERSTORM_NONE, s, out[0], out[1]);
+    if constexpr (variant == 1) step(m, in[0], in[1], drive, FEATHERSTORM_NONE, s, out[0], out[1]);
   }
 };
 
-using Ops = std::tuple<OpRnea, OpRneaForces, OpBias, OpCrba, OpLtdl, OpSolve, OpAba>;
+using Ops = std::tuple<OpRnea, OpRneaForces, OpBias, OpGravity, OpIdDelta, OpCrba, OpLtdl, OpLtl, OpSolve, OpMul, OpAba,
+                       OpAbaForces, OpFd, OpForwardKinematics, OpFrameVelocity, OpFrameAcceleration, OpJacobian,
+                       OpJdotV, OpEnergy, OpMomentum, OpJointWrenches, OpIntegrate, OpDifference, OpStep>;
+
+#undef FEATHERSTORM_RUN
+#undef FEATHERSTORM_NONE
 
 }  // namespace featherstorm

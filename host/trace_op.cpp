@@ -20,17 +20,16 @@ template <class F, int i = 0> void with_op(int index, F&& f) {
 
 template <class Op, int variant> void run_traced(const Model<double>& m, int frame, Program& p) {
   const auto& info = Op::info;
-  std::vector<std::vector<Expr>> in, out;
-  std::vector<Expr> u;
+  std::vector<std::vector<Expr>> in, uniform, out;
   for (const OpArray& a : info.in) in.push_back(p.input(std::string(a.name), size_of(m, a.size)));
-  for (std::string_view name : info.uniform) u.push_back(p.input(std::string(name), 1, true)[0]);
+  for (const OpArray& a : info.uniform) uniform.push_back(p.input(std::string(a.name), size_of(m, a.size), true));
   for (const OpArray& a : info.out) out.emplace_back(size_of(m, a.size));
   {
     Tracing scope(p.graph);
-    std::vector<Expr*> vi, vo;
+    std::vector<Expr*> vi, u, vo;
     for (auto& a : in) vi.push_back(a.data());
     for (auto& a : out) vo.push_back(a.data());
-    u.push_back(Expr());
+    for (auto& a : uniform) u.push_back(a.data());
     Op::template run<variant>(m, frame, vi.data(), u.data(), vo.data());
   }
   for (std::size_t k = 0; k < out.size(); k++) p.output(std::string(info.out[k].name), out[k]);

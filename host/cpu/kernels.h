@@ -17,7 +17,7 @@ template <class T, class Real> struct PackView {
 };
 
 template <class Op, class Real>
-__attribute__((flatten)) void pack_kernel(const void* model, const Array* in, const Array* out, long repeat, long first,
+inline void run_packs(const void* model, const Array* in, const Array* out, long repeat, long first,
                                           long count) {
   constexpr int W = FEATHERSTORM_WIDTH * static_cast<int>(sizeof(float)) / static_cast<int>(sizeof(Real));
   using T = Pack<Real, W>;
@@ -25,8 +25,15 @@ __attribute__((flatten)) void pack_kernel(const void* model, const Array* in, co
   constexpr int ni = Op::info.in.size(), nu = Op::info.uniform.size(), no = Op::info.out.size();
   const auto& run_time = *static_cast<const RunTimeModel*>(model);
   const auto& m = *static_cast<const Model<Real>*>(run_time.model);
-  T u[nu + 1];
-  for (int k = 0; k < nu; k++) u[k] = T(*static_cast<const Real*>(in[ni + k].data));
+  int uniforms = 0;
+  for (const OpArray& a : Op::info.uniform) uniforms += size_of(m, a.size);
+  Scratch<T> uniform(uniforms);
+  T* u[nu + 1] = {uniform.data()};
+  for (int k = 0; k < nu; k++) {
+    const int n = size_of(m, Op::info.uniform[k].size);
+    for (int c = 0; c < n; c++) u[k][c] = T(static_cast<const Real*>(in[ni + k].data)[c]);
+    u[k + 1] = u[k] + n;
+  }
   for (long i = first; i < first + count; i += W) {
     View vi[ni], vo[no];
     for (int k = 0; k < ni; k++) vi[k] = {static_cast<Real*>(in[k].data) + i, in[k].stride};
@@ -48,6 +55,18 @@ __attribute__((flatten)) void pack_kernel(const void* model, const Array* in, co
       }
     }
   }
+}
+
+template <class Op, class Real>
+__attribute__((flatten)) void flat_kernel(const void* model, const Array* in, const Array* out, long repeat, long first,
+                                          long count) {
+  run_packs<Op, Real>(model, in, out, repeat, first, count);
+}
+template <class Op, class Real> constexpr Kernel pack_kernel() {
+#ifdef FEATHERSTORM_FLATTEN
+  if constexpr (Op::hot) return flat_kernel<Op, Real>;
+#endif
+  return run_packs<Op, Real>;
 }
 
 }  // namespace featherstorm

@@ -11,7 +11,7 @@ template <int i> void enter(KernelEntry* entries) {
   if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>)) {
     if constexpr (i % FEATHERSTORM_SHARDS == FEATHERSTORM_SHARD) {
       using Op = std::tuple_element_t<i, Ops>;
-      entries[i] = {Op::info.name.data(), pack_kernel<Op, float>, pack_kernel<Op, double>};
+      entries[i] = {Op::info.name.data(), pack_kernel<Op, float>(), pack_kernel<Op, double>()};
     }
     enter<i + 1>(entries);
   }

@@ -111,6 +111,21 @@ TEST(Rk4, TangentRateUndoesTheDerivativeOfTheExponentialMap) {
   }
 }
 
+TEST(Rk4, IsTheSameByArticulatedBodies) {
+  for (unsigned seed = 1; seed <= 20; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Robot robot = random_robot(seed);
+    const Model<double>& m = robot.model;
+    const State s = random_state(robot, seed);
+    const Drive drive{s.tau.data(), none, none, none};
+    const StepParameters<double> p{0.01, 0, 0, 1};
+    State a = s, b = s;
+    rk4_step(m, s.q.data(), s.v.data(), drive, s.f_ext.data(), p, a.q.data(), a.v.data());
+    rk4_step_aba(m, s.q.data(), s.v.data(), drive, s.f_ext.data(), p, b.q.data(), b.v.data());
+    EXPECT_LT(distance(m, a, b), 1e-11 * (1 + vector(a.v).norm()));
+  }
+}
+
 TEST(Rk4, IsTheSameForEveryScalar) {
   for (unsigned seed = 1; seed <= 3; seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -40,10 +40,11 @@ template <class Op> std::vector<std::vector<double>> op_inputs(const Model<doubl
   }
   return in;
 }
-// The uniform numbers of an operation (time steps, gains): small and positive.
-template <class Op> std::vector<double> op_uniforms() {
-  std::vector<double> u;
-  for (std::size_t k = 0; k < Op::info.uniform.size(); k++) u.push_back(0.002 * (k + 1));
+// The uniform arrays of an operation (time steps, gains): small and positive.
+template <class Op, class M> std::vector<std::vector<double>> op_uniforms(const M& m) {
+  std::vector<std::vector<double>> u;
+  for (std::size_t k = 0; k < Op::info.uniform.size(); k++)
+    u.emplace_back(size_of(m, Op::info.uniform[k].size), 0.002 * (k + 1));
   return u;
 }
 
@@ -54,8 +55,10 @@ std::vector<std::vector<Real>> run_on_host(const Model<Real>& m, const std::vect
   std::vector<std::vector<Real>> inputs, out;
   for (const auto& a : in) inputs.emplace_back(a.begin(), a.end());
   for (const OpArray& a : Op::info.out) out.emplace_back(size_of(m, a.size));
-  std::vector<Real> u;
-  for (double x : op_uniforms<Op>()) u.push_back(static_cast<Real>(x));
+  std::vector<std::vector<Real>> uniforms;
+  for (const auto& x : op_uniforms<Op>(m)) uniforms.emplace_back(x.begin(), x.end());
+  std::vector<const Real*> u;
+  for (const auto& x : uniforms) u.push_back(x.data());
   for (int r = 0; r < repeat; r++) {
     std::vector<const Real*> pi;
     std::vector<Real*> po;

@@ -43,8 +43,9 @@ template <class Op, class Real, int limit> void expect_same_bits(const Robot& ro
   int array = 0;
   for (auto* side : {&in, &out})
     for (auto& b : *side) a.data[array] = b.data.data(), a.stride[array++] = b.stride;
-  const std::vector<double> u = op_uniforms<Op>();
-  for (std::size_t k = 0; k < u.size(); k++) a.uniform[k] = static_cast<Real>(u[k]);
+  const auto u = op_uniforms<Op>(m);
+  for (std::size_t k = 0; k < u.size(); k++)
+    for (std::size_t c = 0; c < u[k].size(); c++) a.uniform[k][c] = static_cast<Real>(u[k][c]);
   a.frame = frame, a.repeat = repeat, a.count = count;
   launch_on_host<Op, Real>(device, a);
 

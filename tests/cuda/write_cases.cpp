@@ -48,8 +48,9 @@ template <class Op, int limit> void write_case(const Robot& robot, const std::st
   const std::size_t frames_at = memory.size();
   memory.resize(memory.size() + host.frame.size() * sizeof(Frame<float>) / 4);
   std::memcpy(memory.data() + frames_at, static_cast<const void*>(host.frame.data()), host.frame.size() * sizeof(Frame<float>));
-  const std::vector<double> u = op_uniforms<Op>();
-  for (std::size_t k = 0; k < u.size(); k++) a.uniform[k] = static_cast<float>(u[k]);
+  const auto u = op_uniforms<Op>(m);
+  for (std::size_t k = 0; k < u.size(); k++)
+    for (std::size_t c = 0; c < u[k].size(); c++) a.uniform[k][c] = static_cast<float>(u[k][c]);
   a.frame = frame, a.repeat = repeat, a.count = count;
 
   // what the host's float form is off by, times 4, plus some rounding

@@ -79,6 +79,13 @@ inline double force_scale(const Case& c, const std::vector<double>& a) {
   const dense::VectorX bias = c.oracle.rnea(c.state.q, c.state.v, zero, c.state.f_ext);
   return 1 + H.cwiseAbs().maxCoeff() * largest(a) + bias.cwiseAbs().maxCoeff();
 }
+// Error of accelerations as the joint forces it stands for, relative to the largest force: free of H's condition number.
+template <class A> double force_error(const Case& c, const A& got, const std::vector<double>& expected) {
+  dense::VectorX d(c.model().nv);
+  for (int k = 0; k < c.model().nv; k++) d(k) = static_cast<double>(got[k]) - expected[k];
+  const double e = (c.oracle.crba(c.state.q) * d).cwiseAbs().maxCoeff() / force_scale(c, expected);
+  return e >= 0 ? e : std::numeric_limits<double>::infinity();  // NaN
+}
 inline double condition(const dense::MatrixX& H) {
   const dense::VectorX e = Eigen::SelfAdjointEigenSolver<dense::MatrixX>(H, Eigen::EigenvaluesOnly).eigenvalues();
   return e(e.size() - 1) / e(0);

@@ -32,9 +32,8 @@ inline Matrix6 crm(const Vector6& v) {
 inline Matrix6 crf(const Vector6& v) { return -crm(v).transpose(); }
 // motion transform to the frame with this pose, from the frame the pose is given in
 inline Matrix6 transform_to(const Matrix4& T) {
-  const Matrix3 R = T.topLeftCorner<3, 3>();
   const Vector3 r = T.topRightCorner<3, 1>();
-  return rot(R.transpose()) * xlt(r);
+  return rot(T.topLeftCorner<3, 3>()).transpose() * xlt(r);
 }
 // RBDA (2.63)
 inline Matrix6 inertia(double m, const Vector3& c, const Matrix3& Ic) {
@@ -296,8 +295,7 @@ class Tree {
   // f_ext of the body whose frame's origin this link carries, in link axes
   static Vector6 external(const Node& n, const Matrix4& T, const std::vector<double>& f_ext) {
     if (n.body < 0 || f_ext.empty()) return Vector6::Zero();
-    const Matrix3 R = T.topLeftCorner<3, 3>();
-    return rot(R.transpose()) * Eigen::Map<const Vector6>(f_ext.data() + 6 * (n.body - 1));
+    return rot(T.topLeftCorner<3, 3>()).transpose() * Eigen::Map<const Vector6>(f_ext.data() + 6 * (n.body - 1));
   }
 };
 

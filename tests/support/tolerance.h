@@ -1,6 +1,8 @@
 // How far a computed quantity may be from its reference, by operation and scalar: the one table of all tests.
 //
-// tolerance<T>(op) = factor * epsilon of T, relative to the natural scale named in the reason.
+// tolerance<T>(op) = factor * epsilon of T, relative to the natural scale named in the reason. The factors of algorithms
+// are some ten times the worst of 400 random robots (double 25 for rnea, 62 for aba, 4 for solve; float 5, 2, 2): in double
+// most of it is the rounding of the model's own frames, which the oracle does not share.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -23,13 +25,15 @@ inline constexpr OpTolerance tolerances[] = {
     {"joint", 100, 100, "products of three rotations and the matrix inverse of the oracle; scale: 1 + largest entry"},
     {"finite_difference", 1e8, 0, "central differences with step 1e-5: 1e-10 of truncation, 1e-11 of rounding; scale: 1"},
     {"placement", 2000, 4000, "a dozen chained rotations of up to 8 factors; scale: 1 + largest entry"},
-    {"rnea", 2000, 4000, "sums over a dozen bodies both ways; scale: largest force of the call"},
-    {"newton_euler", 2000, 4000, "as rnea, classical accelerations are larger; scale: largest force of the call"},
-    {"crba", 1000, 2000, "sums over a dozen bodies; scale: largest entry of H"},
-    {"ltl", 200, 200, "backward stable; the residual L^T L - H; scale: largest entry of H"},
-    {"ltdl", 200, 200, "backward stable; the residual L^T D L - H; scale: largest entry of H"},
-    {"solve", 100, 400, "condition number of H times rounding; scale: condition number times largest entry of x"},
-    {"aba", 100, 400, "condition number of H times rounding; scale: condition number times largest acceleration"},
+    {"rnea", 250, 60, "sums over a dozen bodies both ways; scale: largest force of the call"},
+    {"newton_euler", 250, 60, "as rnea; scale: largest force of the call"},
+    {"crba", 300, 60, "sums over a dozen bodies; scale: largest entry of H"},
+    {"ltl", 20, 20, "backward stable; the residual L^T L - H; scale: largest entry of H"},
+    {"ltdl", 20, 20, "backward stable; the residual L^T D L - H; scale: largest entry of H"},
+    {"solve", 50, 30, "backward stable; the error as a force, H dx; scale: largest force of the call"},
+    {"solve_x", 50, 0, "the error itself grows with the condition number; scale: condition number times largest x"},
+    {"aba", 600, 30, "the error as a force, H dqdd; scale: largest force of the call"},
+    {"aba_qdd", 200, 0, "the error itself grows with the condition number; scale: condition number times largest qdd"},
     {"trace", 4500, 0, "sums in another order, 1e-12 in double; scale: largest entry"},
 };
 

@@ -1,0 +1,73 @@
+"""What a result is recorded with: the machine, the commit, how busy it was."""
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def cpu() -> dict[str, str]:
+    """The first processor of /proc/cpuinfo."""
+    fields = {}
+    for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines():
+        name, _, value = line.partition(":")
+        fields[name.strip()] = value.strip()
+    return fields
+
+
+def name() -> str:
+    """A short description of the processor, as `epyc-zen4-2core`: the folder that results lie in."""
+    c = cpu()
+    model = c.get("model name", platform.machine()).lower()
+    words = [w for w in ("epyc", "ryzen", "xeon", "core") if w in model][:1] or ["cpu"]
+    family, number = int(c.get("cpu family", 0)), int(c.get("model", 0))
+    if c.get("vendor_id") == "AuthenticAMD":
+        zen = {23: "zen2" if number >= 48 else "zen1", 26: "zen5"}.get(family)
+        if family == 25:
+            zen = "zen4" if number in range(16, 32) or number >= 96 else "zen3"
+        words += [zen or f"family{family}"]
+    else:
+        words += [f"family{family}-model{number}"]
+    return "-".join(words) + f"-{os.cpu_count()}core"
+
+
+def commit() -> str:
+    def git(*arguments: str) -> str:
+        return subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True).stdout.strip()
+
+    # results and the text beside them change nothing that is measured
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", "core", "host", "cuda", "bench/*.cpp", "bench/*.h")
+    return (git("rev-parse", "--short=12", "HEAD") or "unknown") + (" with changes" if changed else "")
+
+
+def load() -> list[float]:
+    """Runnable processes, averaged over 1 and 5 minutes."""
+    return [round(x, 1) for x in os.getloadavg()[:2]]
+
+
+def steal() -> list[int]:
+    """Ticks since boot: [all, stolen by other virtual machines]."""
+    ticks = [int(x) for x in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    return [sum(ticks), ticks[7]]
+
+
+def describe() -> dict:
+    c = cpu()
+    return {
+        "machine": name(),
+        "cpu": f"{c.get('model name', '')} family {c.get('cpu family', '?')} model {c.get('model', '?')}, "
+               f"{c.get('cpu MHz', '?')} MHz, cache {c.get('cache size', '?')}",
+        "cores": os.cpu_count(),
+        "commit": commit(),
+        "date": datetime.date.today().isoformat(),
+    }
+
+
+def folder() -> Path:
+    path = ROOT / "bench" / "results" / name()
+    path.mkdir(parents=True, exist_ok=True)
+    return path

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Runs bench_ops, bench_accuracy and bench_count, and writes their tables into bench/results.
+
+    python bench/record.py --build build/release [--filter REGEX] [ops] [accuracy] [operations]
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+import machine
+
+
+def head(title: str, load_before: list[float] | None = None) -> str:
+    d = machine.describe()
+    if load_before is None:
+        return f"# {title}\n\nCommit {d['commit']}.\n\n"
+    return (f"# {title} on {d['machine']}, {d['date']}\n\n{d['cpu']}, {d['cores']} cores; commit {d['commit']}; "
+            f"load average before {load_before}, after {machine.load()} (1, 5 minutes).\n\n")
+
+
+def ops(binaries: Path, options: argparse.Namespace) -> None:
+    before = machine.load()
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        command = [binaries / "bench_ops", f"--benchmark_out={file.name}", "--benchmark_out_format=json"]
+        if options.filter:
+            command.append(f"--benchmark_filter={options.filter}")
+        subprocess.run(command, check=True)
+        result = json.load(open(file.name))
+    rows: dict[str, dict] = {}
+    for b in result["benchmarks"]:
+        row = rows.setdefault(b["run_name"].removesuffix("/real_time"), {})
+        if b.get("error_occurred"):
+            row["failed"] = b["error_message"]
+        elif b.get("aggregate_name") in ("median", "cv"):
+            row[b["aggregate_name"]] = b
+    lines = [f"Build: {result['context']['featherstorm_build']}. Median of the repetitions; spread: standard deviation / mean.", "",
+             "| benchmark | ns per instance | spread | error |", "|---|---|---|---|"]
+    for name, row in rows.items():
+        if "failed" in row:
+            lines.append(f"| {name} | {row['failed'].splitlines()[0]} | | |")
+        else:
+            spread = row["cv"]["per_instance"] if "cv" in row else float("nan")
+            lines.append(f"| {name} | {1e9 * row['median']['per_instance']:.2f} | {spread:.1%} | {row['median']['error']:.0e} |")
+    write(f"{machine.describe()['date']}-ops.md", head("Every operation", before) + "\n".join(lines) + "\n")
+
+
+def accuracy(binaries: Path, options: argparse.Namespace) -> None:
+    before = machine.load()
+    text = subprocess.run([binaries / "bench_accuracy"], check=True, capture_output=True, text=True).stdout
+    write(f"{machine.describe()['date']}-accuracy.md", head("float32 against double", before) + text)
+
+
+def operations(binaries: Path, options: argparse.Namespace) -> None:
+    text = subprocess.run([binaries / "bench_count"], check=True, capture_output=True, text=True).stdout
+    legend = ("mul and add as traced; fused: products folded into a multiply-add; instructions = mul + add - fused; max_live: "
+              "values held at once in the order that CPU kernels use.\nFormula: RBDA Table 10.1 for a chain of nv joints with "
+              "one freedom each (a floating base counts as six of them); of ltdl and solve with branches. `of it`: (mul + add) / "
+              "formula.\n\n")
+    (machine.ROOT / "bench" / "results").mkdir(exist_ok=True)
+    write("../operations.md", head("Operations per evaluation") + legend + text)
+
+
+def write(name: str, text: str) -> None:
+    path = (machine.folder() / name).resolve()
+    path.write_text(text)
+    print("wrote", path.relative_to(machine.ROOT))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", type=Path, default=machine.ROOT / "build" / "release")
+    parser.add_argument("--filter", help="as --benchmark_filter")
+    parser.add_argument("which", nargs="*", choices=["ops", "accuracy", "operations", []], default=[])
+    options = parser.parse_args()
+    for step in (operations, accuracy, ops):
+        if not options.which or step.__name__ in options.which:
+            step(options.build / "bin", options)

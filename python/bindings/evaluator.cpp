@@ -1,0 +1,198 @@
+// Evaluator and Buffer: arrays of any library go in by buffer protocol or DLPack, and the interpreter's lock is
+// released while the engine works.
+#include "host/evaluator.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <mutex>
+
+#include "bindings.h"
+#include "host/ops.h"
+
+namespace nb = nanobind;
+
+namespace featherstorm {
+namespace {
+
+Precision precision_of(const std::string& dtype) {
+  if (dtype == "float32") return Precision::float32;
+  if (dtype == "float64") return Precision::float64;
+  throw nb::type_error(("dtype is '" + dtype + "', expected 'float32' or 'float64'").c_str());
+}
+
+// A Buffer and its shape, which the engine's Buffer keeps to itself.
+struct PyBuffer {
+  PyBuffer(const std::string& dtype, long instances, long components)
+      : buffer(precision_of(dtype), checked(instances), checked(components)) {}
+  static long checked(long n) {
+    if (n < 0) throw Error("a buffer's sizes may not be negative");
+    return n;
+  }
+  Buffer buffer;
+
+  // A view of shape (instances, *tail); the product of `tail` is the number of components.
+  nb::ndarray<nb::numpy> view(const std::vector<long>& tail) const {
+    const ArrayRef a = buffer.ref();
+    std::vector<std::size_t> shape{static_cast<std::size_t>(a.instances)};
+    std::vector<std::int64_t> strides{1};
+    long product = 1;
+    for (long n : tail) product *= n;
+    if (product != a.components) throw Error("a view's shape does not fit its buffer");
+    for (long n : tail) {
+      product = n > 0 ? product / n : 0;
+      shape.push_back(static_cast<std::size_t>(n));
+      strides.push_back(product * buffer.stride());
+    }
+    static int nothing;
+    auto* owner = new std::shared_ptr<void>(buffer.memory());
+    const nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<std::shared_ptr<void>*>(p); });
+    return nb::ndarray<nb::numpy>(a.data ? a.data : &nothing, shape.size(), shape.data(), capsule, strides.data(),
+                                  a.precision == Precision::float32 ? nb::dtype<float>() : nb::dtype<double>());
+  }
+};
+
+// What keeps the memory of a call's arguments alive.
+struct Keep {
+  std::vector<nb::object> buffers;
+  std::vector<nb::ndarray<nb::ro>> inputs;
+  std::vector<nb::ndarray<>> outputs;
+};
+
+template <class NdArray>
+ArrayRef reference(const NdArray& a, const std::string& name) {
+  if (a.device_type() != nb::device::cpu::value && a.device_type() != nb::device::cuda_host::value)
+    throw Error(name + " lies on a device, and this build has no backend for devices: move it to the CPU");
+  ArrayRef r;
+  if (a.dtype() == nb::dtype<float>()) r.precision = Precision::float32;
+  else if (a.dtype() == nb::dtype<double>()) r.precision = Precision::float64;
+  else throw nb::type_error((name + " is neither float32 nor float64").c_str());
+  if (a.ndim() != 2) throw Error(name + " has " + std::to_string(a.ndim()) + " dimensions, expected 2");
+  r.data = const_cast<void*>(static_cast<const void*>(a.data()));
+  r.instances = static_cast<long>(a.shape(0)), r.components = static_cast<long>(a.shape(1));
+  r.instance_stride = a.stride(0), r.component_stride = a.stride(1);
+  return r;
+}
+
+ArrayRef argument(nb::handle h, const std::string& name, bool output, Keep& keep) {
+  if (PyBuffer * b; nb::try_cast(h, b) && b) {
+    keep.buffers.push_back(nb::borrow(h));
+    return b->buffer.ref();
+  }
+  if (output) {
+    nb::ndarray<> a;
+    if (!nb::try_cast(h, a, false)) throw nb::type_error((name + " is not a writable array").c_str());
+    return reference(keep.outputs.emplace_back(std::move(a)), name);
+  }
+  nb::ndarray<nb::ro> a;
+  if (!nb::try_cast(h, a, false)) throw nb::type_error((name + " is not an array").c_str());
+  return reference(keep.inputs.emplace_back(std::move(a)), name);
+}
+
+// An Evaluator whose notices wait until Python asks: the engine may tell them while another thread holds the
+// interpreter's lock.
+class PyEvaluator {
+ public:
+  PyEvaluator(const Robot& robot, int threads, const std::string& isa)
+      : evaluator_(robot, {threads, isa, [this](const std::string& what) {
+                             std::lock_guard lock(mutex_);
+                             notices_.push_back(what);
+                           }}) {}
+  Evaluator& operator*() { return evaluator_; }
+
+  void run(const std::string& op, nb::sequence in, nb::sequence out, const std::vector<double>& uniforms, int frame,
+           long repeat) {
+    const OpRow& row = evaluator_.op(op);
+    Keep keep;
+    std::vector<ArrayRef> inputs, outputs;
+    auto collect = [&](nb::sequence arrays, const std::vector<OpRow::Argument>& names, std::vector<ArrayRef>& refs,
+                       bool output) {
+      std::size_t k = 0;
+      for (nb::handle h : arrays) {
+        const std::string name = k < names.size() ? std::string(names[k].name) : "array " + std::to_string(k);
+        refs.push_back(argument(h, op + ": " + name, output, keep));
+        k++;
+      }
+    };
+    collect(in, row.in, inputs, false);
+    collect(out, row.out, outputs, true);
+    nb::gil_scoped_release release;
+    evaluator_.run(op, inputs, outputs, {uniforms, frame, repeat});
+  }
+  std::vector<std::string> take_notices() {
+    std::lock_guard lock(mutex_);
+    return std::exchange(notices_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> notices_;
+  Evaluator evaluator_;
+};
+
+nb::list arguments(const std::vector<OpRow::Argument>& row) {
+  nb::list r;
+  for (const auto& a : row) r.append(nb::make_tuple(std::string(a.name), a.components));
+  return r;
+}
+
+}  // namespace
+
+void bind_evaluator(nb::module_& module) {
+  nb::class_<PyBuffer>(module, "Buffer", "Memory of a batch, [component][instance] with a padded stride, zero-filled.")
+      .def(nb::init<std::string, long, long>(), nb::arg("dtype"), nb::arg("instances"), nb::arg("components"))
+      .def("view", &PyBuffer::view, nb::arg("tail"),
+           "A writable numpy view of shape (instances, *tail), without a copy; it keeps the memory alive.")
+      .def_prop_ro("stride", [](const PyBuffer& b) { return b.buffer.stride(); });
+
+  nb::class_<OpRow>(module, "OpRow", "One row of the table of operations with the sizes for a robot.")
+      .def_prop_ro("name", [](const OpRow& r) { return std::string(r.name); })
+      .def_prop_ro("summary", [](const OpRow& r) { return std::string(r.summary); })
+      .def_prop_ro(
+          "inputs", [](const OpRow& r) { return arguments(r.in); }, "(name, components) of each input.")
+      .def_prop_ro("outputs", [](const OpRow& r) { return arguments(r.out); })
+      .def_prop_ro(
+          "uniforms", [](const OpRow& r) { return arguments(r.uniforms); },
+          "(name, components) of what is the same for all instances.")
+      .def_ro("uses_frame", &OpRow::uses_frame)
+      .def_ro("carried", &OpRow::carried);
+
+  nb::class_<PyEvaluator>(module, "Evaluator", "Evaluates the operations for one robot.")
+      .def(nb::init<const Robot&, int, std::string>(), nb::arg("robot"), nb::arg("threads") = 0, nb::arg("isa") = "")
+      .def_prop_ro("ops", [](PyEvaluator& e) { return (*e).ops(); })
+      .def_prop_ro("isa", [](PyEvaluator& e) { return (*e).isa(); })
+      .def_prop_ro("threads", [](PyEvaluator& e) { return (*e).threads(); })
+      .def("run", &PyEvaluator::run, nb::arg("op"), nb::arg("inputs"), nb::arg("outputs"),
+           nb::arg("uniforms") = std::vector<double>{}, nb::arg("frame") = 0, nb::arg("repeat") = 1,
+           "Runs an operation on arrays (instances, components) or Buffers.")
+      .def(
+          "specialise",
+          [](PyEvaluator& e, const std::string& op, const std::string& dtype, int frame) {
+            return (*e).specialise(op, precision_of(dtype), frame);
+          },
+          nb::arg("op"), nb::arg("dtype"), nb::arg("frame") = 0, nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "specialised",
+          [](PyEvaluator& e, const std::string& op, const std::string& dtype, int frame) {
+            return (*e).specialised(op, precision_of(dtype), frame);
+          },
+          nb::arg("op"), nb::arg("dtype"), nb::arg("frame") = 0, nb::call_guard<nb::gil_scoped_release>())
+      .def("take_notices", &PyEvaluator::take_notices);
+
+  module.def(
+      "operations",
+      [] {
+        nb::list names;
+        std::apply(
+            [&](auto... op) {
+              (names.append(nb::make_tuple(std::string(op.info.name), std::string(op.info.summary))), ...);
+            },
+            Ops{});
+        return names;
+      },
+      "(name, summary) of every operation.");
+  module.def("instruction_sets", available_isas, "What this machine can run, widest first.");
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,39 @@
+// The extension module `_featherstorm`: a thin, strict surface. Shapes, broadcasting, array libraries and defaults are
+// the Python package's; here arrays are (instances, components) or Buffers, and everything is checked once more.
+#include <nanobind/stl/string.h>
+
+#include "bindings.h"
+#include "core/builder.h"
+#include "host/cache.h"
+#include "host/compile.h"
+#include "host/error.h"
+
+namespace nb = nanobind;
+
+NB_MODULE(_featherstorm, module) {
+  using namespace featherstorm;
+  module.doc() = "The engine of featherstorm. Use the package `featherstorm`.";
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const Error& e) { PyErr_SetString(PyExc_ValueError, e.what()); } catch (const ModelError& e) {
+      PyErr_SetString(PyExc_ValueError, e.what());
+    }
+  });
+  module.attr("__version__") = FEATHERSTORM_VERSION;
+  module.attr("built_with") = FEATHERSTORM_COMPILER;
+  module.def(
+      "cache_folder", [] { return default_cache_folder().string(); },
+      "Where compiled kernels are kept; empty where there is no such folder.");
+  module.def(
+      "host_compiler",
+      [] {
+        const HostCompiler compiler;
+        std::string words;
+        for (const std::string& w : compiler.command()) words += (words.empty() ? "" : " ") + w;
+        return nb::make_tuple(words, compiler.missing());
+      },
+      "The compiler of specialised kernels and why there is none; one of the two is empty.");
+  bind_robot(module);
+  bind_evaluator(module);
+}

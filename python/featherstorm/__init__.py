@@ -1,0 +1,91 @@
+"""featherstorm: rigid-body dynamics of thousands of robots at once.
+
+import featherstorm as fs
+model = fs.load("go2")
+tau = fs.rnea(model, q, v, a)              # q (B, nq), v (B, nv), a (B, nv): NumPy, PyTorch or JAX
+sim = fs.Simulation(model, 4096, dt=1e-3)  # state that stays in the engine
+sim.step(tau)
+"""
+
+import os as _os
+
+_folder = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "robots")
+if _os.path.isdir(_folder):
+    _os.environ.setdefault("FEATHERSTORM_ROBOTS", _folder)
+
+from . import operations as _operations
+from ._featherstorm import RobotBuilder, __version__, instruction_sets
+from .batch import Batch
+from .convert import from_pinocchio, to_pinocchio
+from .model import Model, Notice, from_mujoco, load, robots
+from .operations import (
+    aba,
+    bias,
+    crba,
+    difference,
+    energy,
+    fd,
+    forward_kinematics,
+    frame_velocity,
+    integrate,
+    jacobian,
+    ltdl,
+    momentum,
+    rnea,
+    run,
+    solve,
+    step,
+)
+from .simulation import Simulation, Status
+from .states import random_state
+
+__all__ = [
+    "Batch",
+    "Model",
+    "Notice",
+    "RobotBuilder",
+    "Simulation",
+    "Status",
+    "aba",
+    "bias",
+    "crba",
+    "difference",
+    "energy",
+    "fd",
+    "forward_kinematics",
+    "frame_velocity",
+    "from_mujoco",
+    "from_pinocchio",
+    "instruction_sets",
+    "integrate",
+    "jacobian",
+    "load",
+    "ltdl",
+    "momentum",
+    "random_state",
+    "rnea",
+    "robots",
+    "run",
+    "solve",
+    "step",
+    "to_pinocchio",
+]
+
+
+def __getattr__(name):
+    """Operations of the table without a function of their own: fs.NAME(model, *arrays, frame=..., **numbers)."""
+    summaries = dict(_operations._featherstorm.operations())
+    if name not in summaries:
+        raise AttributeError(f"module 'featherstorm' has no attribute '{name}'")
+
+    def function(model, *arrays, frame=None, check=True, **numbers):
+        return _operations.run(model, name, *arrays, frame=frame, check=check, **numbers)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{summaries[name]}; see model.ops[{name!r}] for its arrays."
+    globals()[name] = function
+    return function
+
+
+def __dir__():
+    return sorted({*globals(), *(name for name, _ in _operations._featherstorm.operations())})

@@ -1,0 +1,45 @@
+"""The command line: python -m featherstorm COMMAND."""
+
+import argparse
+import sys
+
+from . import __version__
+from .commands import bench, doctor, info, robots, simulate
+
+
+def parser():
+    top = argparse.ArgumentParser(
+        prog="featherstorm", description="Rigid-body dynamics of thousands of robots at once."
+    )
+    top.add_argument("--version", action="version", version=f"featherstorm {__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for module in (simulate, info, bench, robots, doctor):
+        name = module.__name__.rpartition(".")[2]
+        command = commands.add_parser(
+            name,
+            help=module.__doc__.splitlines()[0],
+            description=module.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(command)
+        command.set_defaults(main=module.main)
+    return top
+
+
+def main(arguments=None):
+    """Exit code: 0 done, 1 something failed, 2 wrong arguments, 130 interrupted."""
+    options = parser().parse_args(arguments)
+    try:
+        return options.main(options) or 0
+    except (ValueError, TypeError, OSError, NotImplementedError, ImportError) as error:
+        print(f"featherstorm {options.command}: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

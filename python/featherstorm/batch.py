@@ -1,0 +1,88 @@
+"""Batch: arrays that live in the engine, and operations on them by name."""
+
+import numpy as np
+
+from . import _featherstorm
+from .arrays import to_numpy
+from .operations import frame_index, tell_notices
+
+
+class Batch:
+    """Arrays of `instances` robots in the engine's memory, [component][instance].
+
+        batch = fs.Batch(model, 4096)
+        batch.q[:] = ...; batch.tau = ...
+        batch.run("fd")
+        batch.a                       # (4096, nv), strides (1, stride): a view, no copy
+
+    The arrays have the names of `model.ops`: every input and output of an operation is an attribute, made when it is
+    first used: `q` as model.q0, all others as zeros. Assignment copies into it. Where two operations give one name to
+    arrays of different sizes, the second one's is OPERATION_NAME. In-place arrays are the engine's fastest path.
+    """
+
+    def __init__(self, model, instances, device="cpu", dtype="float32"):
+        if device != "cpu":
+            raise ValueError(f"Batch: device is {device!r}, and this build has no backend for it; expected 'cpu'")
+        if int(instances) < 0:
+            raise ValueError(f"Batch: instances is {instances}, expected 0 or more")
+        fields = {
+            "model": model,
+            "instances": int(instances),
+            "device": device,
+            "dtype": np.dtype(dtype),
+            "_sizes": {},
+            "_names": {},
+            "_buffers": {},
+            "_views": {},
+        }
+        self.__dict__.update(fields)
+        if self.dtype.name not in ("float32", "float64"):
+            raise TypeError(f"Batch: dtype is {self.dtype}, expected float32 or float64")
+        for op, row in model.ops.items():
+            names = []
+            for arguments in (row.inputs, row.outputs):
+                own = []
+                for name, n in arguments:
+                    if self._sizes.setdefault(name, n) != n:
+                        name = f"{op}_{name}"
+                        self._sizes[name] = n
+                    own.append(name)
+                names.append(own)
+            self._names[op] = names
+
+    def buffer(self, name):
+        """The engine's Buffer of an array."""
+        if name not in self._buffers:
+            if name not in self._sizes:
+                raise AttributeError(f"Batch has no array '{name}'; there are {', '.join(self._sizes)}")
+            n = self._sizes[name]
+            self._buffers[name] = _featherstorm.Buffer(self.dtype.name, self.instances, n)
+            self._views[name] = self._buffers[name].view(self.model.tail(name, n))
+            if n == self.model.nq and name.startswith("q"):
+                self._views[name][:] = self.model.q0
+        return self._buffers[name]
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self.buffer(name)
+        return self._views[name]
+
+    def __setattr__(self, name, value):
+        self.buffer(name)
+        array = to_numpy(value, "Batch", name, self.dtype)
+        try:
+            self._views[name][:] = array
+        except ValueError:
+            raise ValueError(f"Batch: {name} has shape {array.shape}, expected {self._views[name].shape}") from None
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._sizes]
+
+    def run(self, op, frame=None, repeat=1, **numbers):
+        """Runs an operation on the arrays of its names. `numbers`: its uniforms, such as dt [s]."""
+        row, model = self.model.row(op), self.model
+        uniforms = model.uniform_values(op, numbers)
+        inputs, outputs = ([self.buffer(name) for name in names] for names in self._names[op])
+        model.evaluator.run(op, inputs, outputs, uniforms, frame_index(model, row, frame, op), repeat)
+        tell_notices(model)

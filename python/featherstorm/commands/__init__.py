@@ -1,0 +1,75 @@
+"""The commands of `python -m featherstorm`, one a file: add_arguments(parser) and main(options)."""
+
+import argparse
+import sys
+import warnings
+
+from .. import model as models
+
+
+def positive(text):
+    """An argument that is a whole number above zero."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"'{text}', expected a whole number above 0")
+    return number
+
+
+def seconds(text):
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}', expected a time in seconds above 0")
+    return number
+
+
+def add_model_arguments(parser, name=True):
+    if name:
+        parser.add_argument(
+            "robot", metavar="ROBOT", help="a built-in name (see `robots`), a .urdf or an MJCF .xml file"
+        )
+    parser.add_argument(
+        "--floating-base",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="whether the root link of a URDF moves freely (default: as usual for a built-in robot)",
+    )
+
+
+def add_engine_arguments(parser):
+    parser.add_argument("--dtype", choices=["float32", "float64"], default="float32", help="default: %(default)s")
+    parser.add_argument("--threads", type=int, default=0, help="default: all cores")
+    parser.add_argument("--no-specialise", action="store_true", help="do not compile kernels for this robot")
+
+
+def load(options):
+    threads = getattr(options, "threads", 0)
+    if threads < 0:
+        raise ValueError(f"--threads is {threads}, expected 0 or more")
+    return models.load(options.robot, getattr(options, "floating_base", None), threads)
+
+
+def specialise(model, ops, dtype):
+    """Compiles kernels and says in a line why one could not be."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        done = model.specialise(ops, dtype)
+    for warning in caught:
+        first = str(warning.message).splitlines()[0]
+        print(f"note: {first}", file=sys.stderr)
+    return done
+
+
+def table(rows, heads):
+    """Lines of a table, the first column to the left and the others to the right."""
+    rows = [[str(cell) for cell in row] for row in [heads, *rows]]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(heads))]
+    return [
+        "  ".join(cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths))).rstrip()
+        for row in rows
+    ]

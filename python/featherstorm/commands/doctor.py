@@ -1,0 +1,86 @@
+"""Says what this installation has, tries it out, and what is missing."""
+
+import os
+import platform
+import shutil
+import subprocess
+
+import numpy as np
+
+from .. import _featherstorm, model as models, operations
+from ..states import random_state
+from . import specialise
+
+
+def add_arguments(parser):
+    pass
+
+
+def main(options):
+    say(
+        "featherstorm",
+        f"{_featherstorm.__version__}, built with {_featherstorm.built_with}, "
+        f"Python {platform.python_version()}, {platform.system()} {platform.machine()}",
+    )
+    say(
+        "libraries",
+        ", ".join(f"{name} {version(name) or 'none'}" for name in ("numpy", "torch", "jax", "mujoco", "pin")),
+    )
+    isas = _featherstorm.instruction_sets()
+    say("kernels", ", ".join(isas) or "none: libfeatherstorm_cpu_*.so are not beside the module")
+    command, missing = _featherstorm.host_compiler()
+    say("compiler", command or f"none ({missing}); kernels for any robot serve, at about half the speed")
+    say("cache", cache())
+    say("cuda", f"the Python package runs on the CPU only; GPU: {gpu()}")
+    folder = _featherstorm.robot_directory()
+    there = [file for _, file, *_ in _featherstorm.robots() if os.path.exists(os.path.join(folder, file))]
+    say("robots", f"{len(there)} of {len(_featherstorm.robots())} in {folder}")
+    return 0 if isas and try_out(bool(command)) else 1
+
+
+def try_out(compiler):
+    """Runs inverse and forward dynamics against each other with both kinds of kernels."""
+    model = models.load("double_pendulum")
+    q, v = random_state(model, 100)
+    a = np.sin(np.arange(100 * model.nv)).reshape(100, model.nv)
+    good = True
+    for kind in ["for any robot"] + ["made for the robot"] * compiler:
+        if kind != "for any robot" and not specialise(model, ["rnea", "aba"], "float64"):
+            good = False
+        error = np.abs(operations.aba(model, q, v, operations.rnea(model, q, v, a)) - a).max()
+        good = good and error < 1e-9
+        say("trial", f"kernels {kind}: forward dynamics inverts inverse dynamics to {error:.1e}")
+    return good
+
+
+def say(what, text):
+    print(f"{what:<13} {text}")
+
+
+def version(package):
+    from importlib import metadata
+
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def cache():
+    folder = _featherstorm.cache_folder()
+    if not folder:
+        return "none: neither FEATHERSTORM_CACHE nor XDG_CACHE_HOME nor HOME is set"
+    if not os.path.isdir(folder):
+        return f"{folder} (empty)"
+    sizes = [entry.stat().st_size for entry in os.scandir(folder) if entry.name.endswith(".so")]
+    return f"{folder}, {len(sizes)} kernels, {sum(sizes) / 1e6:.1f} MB"
+
+
+def gpu():
+    if not shutil.which("nvidia-smi"):
+        return "none"
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        return subprocess.run(query, capture_output=True, text=True, timeout=20).stdout.strip() or "none"
+    except (OSError, subprocess.SubprocessError):
+        return "not answering"

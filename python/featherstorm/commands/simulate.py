@@ -1,0 +1,197 @@
+"""Simulates thousands of instances of a robot from random states, and checks the result.
+
+Without --drive the robots swing freely; with --drive pd every joint is pulled to the middle of its range. Reported are
+the throughput, how many states went bad, by how much the energy of a sample without damping changes, and the agreement
+of a sample with the float64 kernels for any robot.
+"""
+
+import os
+import time
+
+import numpy as np
+
+from .. import model as models, operations
+from ..simulation import Simulation
+from ..states import random_state
+from . import add_engine_arguments, add_model_arguments, load, positive, seconds, specialise
+
+SAMPLE = 8  # instances that are drawn and checked
+STROKE = 20  # steps between two moves of the progress bar
+
+
+def add_arguments(parser):
+    add_model_arguments(parser)
+    parser.add_argument("--instances", type=positive, default=4096, help="default: %(default)s")
+    parser.add_argument("--steps", type=positive, default=1000, help="default: %(default)s")
+    parser.add_argument("--dt", type=seconds, default=1e-3, help="time of a step [s] (default: %(default)s)")
+    parser.add_argument("--substeps", type=positive, default=1, help="passes that share dt (default: %(default)s)")
+    parser.add_argument("--drive", choices=["none", "pd"], default="none", help="default: %(default)s")
+    parser.add_argument("--seed", type=int, default=0, help="of the initial states (default: %(default)s)")
+    parser.add_argument("--plot", metavar="FILE", help="draws a sample's positions and energy into this file")
+    add_engine_arguments(parser)
+
+
+def main(options):
+    if options.plot:
+        check_plot(options.plot)
+    model = load(options)
+    print(
+        f"{model.name}: {options.instances} instances, nv {model.nv}, {options.dtype}, {model.threads} threads, "
+        f"{model.isa}"
+    )
+    if not options.no_specialise:
+        start = time.perf_counter()
+        done = specialise(model, ["step"], options.dtype)
+        print(f"kernel {'for this robot' if done else 'for any robot'} after {time.perf_counter() - start:.2f} s")
+    q, v = random_state(model, options.instances, options.seed, options.dtype, speed=0.5)
+    sim = Simulation(model, options.instances, options.dt, options.substeps, dtype=options.dtype)
+    sim.reset(q=q, v=v)
+    history, elapsed = advance(sim, options, drive(model, options.drive))
+    report(sim, options, elapsed)
+    passive_check(model, options, q, v)
+    agreement(sim, options)
+    if options.plot:
+        draw(options.plot, model, history, options)
+        print(f"plot: {os.path.abspath(options.plot)}")
+    return 0
+
+
+def drive(model, kind):
+    """Arguments of Simulation.step: none, or gains by the inertia each joint moves at model.q0 (2 Hz, well damped)."""
+    if kind == "none":
+        return {}
+    inertia = np.diagonal(operations.crba(model, model.q0))
+    rate = 4 * np.pi
+    limited = np.isfinite(model.lower) & np.isfinite(model.upper)
+    middle = (np.where(limited, model.lower, 0) + np.where(limited, model.upper, 0)) / 2
+    return {"q_target": middle, "kp": rate**2 * inertia, "kd": 2 * rate * inertia}
+
+
+def advance(sim, options, arguments):
+    """Runs all steps; returns (time, q, energy) of the sample and the seconds spent in step()."""
+    from tqdm import tqdm
+
+    if "q_target" in arguments:
+        arguments["q_target"] = arguments["q_target"].astype(sim.dtype)
+    plain = os.environ.get("TERM", "dumb") == "dumb"
+    sample = min(SAMPLE, sim.instances)
+    history, elapsed, every = [], 0.0, max(1, options.steps // 500)
+    with tqdm(total=options.steps, unit="step", ascii=plain or None, disable=None, mininterval=0.2) as bar:
+        for k in range(options.steps):
+            if options.plot and k % every == 0:
+                history.append(snapshot(sim, sample))
+            start = time.perf_counter()
+            sim.step(**arguments)
+            elapsed += time.perf_counter() - start
+            if (k + 1) % STROKE == 0 or k + 1 == options.steps:
+                bar.update((k % STROKE) + 1)
+    if options.plot:
+        history.append(snapshot(sim, sample))
+    return history, elapsed
+
+
+def snapshot(sim, sample):
+    q, v = sim.q[:sample].copy(), sim.v[:sample].copy()
+    return sim.time, q, operations.energy(sim.model, q, v, check=False)
+
+
+def report(sim, options, elapsed):
+    n = options.instances * options.steps * options.substeps
+    print(
+        f"throughput: {n / elapsed:,.0f} instance-steps/s, {elapsed / n * 1e9:.1f} ns per step "
+        f"({options.steps} steps of {options.substeps}, {elapsed:.2f} s)"
+    )
+    bad = int(np.count_nonzero(sim.status))
+    print(
+        f"status: {bad} of {options.instances} instances have a state that is not finite"
+        + ("; take a smaller --dt or more --substeps" if bad else "")
+    )
+
+
+def passive_check(model, options, q, v):
+    """By how much the energy of a sample changes without damping, in float64 with the same step."""
+    free = models.Model(model.robot.undamped(), threads=1)
+    sample = min(SAMPLE, options.instances)
+    sim = Simulation(free, sample, options.dt, options.substeps, dtype="float64")
+    sim.reset(q=normalised(free, q[:sample].astype(np.float64)), v=v[:sample].astype(np.float64))
+    steps = min(options.steps, 1000)
+    kinetic, potential = sim.energy()
+    start, swing = kinetic + potential, np.abs(kinetic)
+    for _ in range(steps):
+        sim.step()
+        kinetic, potential = sim.energy()
+        swing = np.maximum(swing, np.abs(kinetic))
+    drift = np.abs(kinetic + potential - start) / np.maximum(swing, 1e-300)
+    print(
+        f"energy: changes by {np.nanmax(drift):.1e} of the largest kinetic energy over {steps} steps "
+        f"({sample} instances, no damping, float64)"
+        + ("; a smaller --dt or more --substeps brings it down" if np.nanmax(drift) > 0.05 else "")
+    )
+
+
+def agreement(sim, options):
+    """A step of a sample by the kernels in use, against float64 kernels for any robot."""
+    good = np.flatnonzero(sim.status[:SAMPLE] == 0)
+    if len(good) == 0:
+        print("agreement: no finite instance in the sample")
+        return
+    q, v = sim.q[good], sim.v[good]
+    states = []
+    for model, dtype in (
+        (sim.model, sim.dtype),
+        (models.Model(sim.model.robot, threads=1, isa="base"), np.dtype("float64")),
+    ):
+        one = Simulation(model, len(good), options.dt, options.substeps, dtype=dtype)
+        one.reset(q=q.astype(dtype), v=v.astype(dtype))
+        one.step()
+        states.append((one.q.astype(np.float64), one.v.astype(np.float64)))
+    errors = [np.abs(x - y).max() / max(1.0, np.abs(y).max()) for x, y in zip(*states)]
+    print(f"agreement: one step of {len(good)} instances is within {max(errors):.1e} of float64 kernels for any robot")
+
+
+def normalised(model, q):
+    for _, c in model.quaternions:
+        q[:, c : c + 4] /= np.linalg.norm(q[:, c : c + 4], axis=1, keepdims=True)
+    return q
+
+
+def check_plot(path):
+    """ValueError now rather than after the simulation."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"--plot: there is no folder {folder}")
+    if not os.path.splitext(path)[1]:
+        raise ValueError(f"--plot: {path} has no ending such as .png, .svg or .pdf")
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    ending = os.path.splitext(path)[1][1:].lower()
+    if ending not in FigureCanvasBase.get_supported_filetypes():
+        raise ValueError(f"--plot: .{ending} is not supported; .png, .svg and .pdf are")
+
+
+def draw(path, model, history, options):
+    """A sample over time: height of a floating base, positions of the last joints, energy."""
+    import matplotlib.pyplot as plt
+
+    times = np.array([t for t, *_ in history])
+    q = np.array([q for _, q, _ in history])  # (time, instance, nq)
+    energies = np.array([np.add(*e) for *_, e in history])
+    floating = model.bodies[0]["type"] == "free"
+    figure, axes = plt.subplots(2 + floating, 1, sharex=True, figsize=(9, 3 * (2 + floating)), constrained_layout=True)
+    axes[0].set_title(f"{model.name}: {q.shape[1]} of {options.instances} instances")
+    if floating:
+        axes[0].plot(times, q[:, :, 2], lw=0.9)
+        axes[0].set_ylabel("height of the base [m]")
+    for color, k in enumerate([c for c in model.dof_q if c >= 0][-3:]):
+        lines = axes[-2].plot(times, q[:, :, k], lw=0.8, color=f"C{color}", alpha=0.6)
+        lines[0].set_label(model.q_names[k])
+    axes[-2].set_ylabel("position [rad | m]")
+    axes[-2].legend(fontsize="small", loc="upper right")
+    axes[-1].plot(times, energies, lw=0.9)
+    axes[-1].set_ylabel("energy [J]")
+    axes[-1].set_xlabel("time [s]")
+    figure.savefig(path)
+    plt.close(figure)

@@ -1,0 +1,108 @@
+"""Whole states in the layout of other libraries.
+
+Pinocchio's free-flyer has the quaternion x y z w behind the position, and both halves of its velocity in the body's
+axes; ours is w x y z, the linear velocity in world axes. The order of joints may differ (Pinocchio sorts the children
+of a link by name) and its unlimited revolute joints have q = (cos, sin).
+"""
+
+import numpy as np
+
+from .arrays import Arguments
+from .operations import check_quaternions
+
+
+def to_pinocchio(model, q, v=None, pinocchio_model=None):
+    """(q, v), or q alone, in Pinocchio's layout; both (B, n) or (n,).
+
+    pinocchio_model   a pinocchio.Model of the same robot: its order of joints, found by name; without it the order is
+                      ours and unlimited joints stay plain angles
+    """
+    batch = states("to_pinocchio", model, q, v)
+    check_quaternions(model, "to_pinocchio", "q", batch.arrays[0])
+    columns = joint_columns(model, pinocchio_model)
+    nq = sum(n for *_, n, _ in columns)
+    q, v = batch.arrays[0], batch.arrays[1] if v is not None else None
+    p = np.empty((batch.instances, nq), batch.dtype)
+    u = np.empty((batch.instances, model.nv), batch.dtype)
+    for body, at_q, at_v, n, wide in columns:
+        mine, his = slice(*body["q"]), slice(at_q, at_q + n)
+        mine_v = slice(*body["v"])
+        his_v = slice(at_v, at_v + mine_v.stop - mine_v.start)
+        if wide:
+            p[:, at_q], p[:, at_q + 1] = np.cos(q[:, mine.start]), np.sin(q[:, mine.start])
+        else:
+            p[:, his] = q[:, mine]
+        if v is not None:
+            u[:, his_v] = v[:, mine_v]
+        if body["type"] in ("free", "ball"):
+            w = mine.stop - 4
+            p[:, at_q + n - 4 : at_q + n] = q[:, [w + 1, w + 2, w + 3, w]]
+        if body["type"] == "free" and v is not None:
+            R = rotations(q[:, mine.start + 3 : mine.stop])
+            u[:, at_v : at_v + 3] = np.einsum("bji,bj->bi", R, v[:, mine_v.start : mine_v.start + 3])
+    return batch.result(p) if v is None else (batch.result(p), batch.result(u))
+
+
+def from_pinocchio(model, q, v=None, pinocchio_model=None):
+    """The inverse of `to_pinocchio`."""
+    columns = joint_columns(model, pinocchio_model)
+    batch = states("from_pinocchio", model, q, v, sum(n for *_, n, _ in columns))
+    p, u = batch.arrays[0], batch.arrays[1] if v is not None else None
+    q = np.empty((batch.instances, model.nq), batch.dtype)
+    v = np.empty((batch.instances, model.nv), batch.dtype)
+    for body, at_q, at_v, n, wide in columns:
+        mine, his = slice(*body["q"]), slice(at_q, at_q + n)
+        mine_v = slice(*body["v"])
+        his_v = slice(at_v, at_v + mine_v.stop - mine_v.start)
+        if wide:
+            q[:, mine.start] = np.arctan2(p[:, at_q + 1], p[:, at_q])
+        else:
+            q[:, mine] = p[:, his]
+        if u is not None:
+            v[:, mine_v] = u[:, his_v]
+        if body["type"] in ("free", "ball"):
+            x = at_q + n - 4
+            q[:, mine.stop - 4 : mine.stop] = p[:, [x + 3, x, x + 1, x + 2]]
+        if body["type"] == "free" and u is not None:
+            R = rotations(q[:, mine.start + 3 : mine.stop])
+            v[:, mine_v.start : mine_v.start + 3] = np.einsum("bij,bj->bi", R, u[:, at_v : at_v + 3])
+    check_quaternions(model, "from_pinocchio", "q", q)
+    return batch.result(q) if u is None else (batch.result(q), batch.result(v))
+
+
+def states(op, model, q, v, nq=None):
+    rows = [("q", nq or model.nq), ("v", model.nv)]
+    return Arguments(op, [q], rows[:1]) if v is None else Arguments(op, [q, v], rows)
+
+
+def joint_columns(model, other):
+    """(body, first column of q, of v, width of q, whether q is (cos, sin)) of each joint in the other's layout."""
+    columns = []
+    if other is None:
+        for body in model.bodies:
+            columns.append((body, body["q"][0], body["v"][0], body["q"][1] - body["q"][0], False))
+        return columns
+    names = list(other.names)
+    for body in model.bodies:
+        name = body["joint"]
+        if name not in names:
+            name = "root_joint" if body["type"] == "free" and "root_joint" in names else None
+        if name is None:
+            raise ValueError(f"joint '{body['joint']}' is not in the Pinocchio model, which has {', '.join(names[1:])}")
+        joint = other.joints[names.index(name)]
+        width = body["q"][1] - body["q"][0]
+        columns.append((body, joint.idx_q, joint.idx_v, joint.nq, joint.nq == 2 and width == 1))
+    if sum(n for *_, n, _ in columns) != other.nq:
+        raise ValueError(f"the Pinocchio model has nq {other.nq}, and joints that '{model.name}' has not")
+    return columns
+
+
+def rotations(quat_wxyz):
+    """Rotation matrices (B, 3, 3) of unit quaternions (B, 4)."""
+    w, x, y, z = quat_wxyz.T
+    R = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(R), -1, 0)

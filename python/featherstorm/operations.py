@@ -1,0 +1,290 @@
+"""The operations as functions of a model and arrays: batch first, any array library, results in the same library.
+
+Arrays are (n,) for one instance or (B, n); float32 or float64, the same for all arrays of a call. Results are views of
+the engine's memory with strides (1, stride), instance fastest. Coordinates: `q` of a free joint is position, then the
+quaternion w x y z; its `v` is the linear velocity in world axes, then the angular velocity in the body's axes.
+
+Errors: ValueError for shapes, quaternions and devices; TypeError for dtypes; NotImplementedError for an operation that
+this build lacks. NaN in an instance stays in that instance. `check=False` leaves out the check of quaternions.
+"""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _featherstorm
+from .arrays import Arguments
+from .model import Notice
+
+QUATERNION_SLACK = 1e-2  # how far a norm may be from 1; integration renormalises
+
+
+def evaluate(model, op, arguments, frame=None, numbers=None, repeat=1, check=True, caller=None):
+    """Runs an operation; returns its Arguments and a view (instances, ...) of each output."""
+    row = model.row(op)
+    label = caller or op
+    if len(arguments) != len(row.inputs):
+        names = ", ".join(name for name, _ in row.inputs)
+        raise TypeError(f"{label}: got {len(arguments)} arrays, expected {len(row.inputs)}: {names}")
+    batch = Arguments(label, arguments, row.inputs, model.tails)
+    if check and model.quaternions:
+        for (name, n), array in zip(row.inputs, batch.arrays):
+            if n == model.nq and name.startswith("q"):
+                check_quaternions(model, label, name, array)
+    uniforms = model.uniform_values(op, numbers or {}, label)
+    index = frame_index(model, row, frame, label)
+    dtype = batch.dtype.name
+    buffers = [_featherstorm.Buffer(dtype, batch.instances, n) for _, n in row.outputs]
+    model.evaluator.run(op, batch.arrays, buffers, uniforms, index, repeat)
+    tell_notices(model)
+    return batch, [b.view(model.tail(name, n)) for b, (name, n) in zip(buffers, row.outputs)]
+
+
+def frame_index(model, row, frame, label):
+    if not row.uses_frame:
+        if frame is not None:
+            raise TypeError(f"{label} takes no frame")
+        return 0
+    if frame is None:
+        raise TypeError(f"{label}: which frame? Give its name (model.frame_names) or index")
+    return model.frame(frame)
+
+
+def tell_notices(model):
+    for notice in model.evaluator.take_notices():
+        warnings.warn(notice, Notice, stacklevel=4)
+
+
+def check_quaternions(model, op, name, array):
+    """ValueError for a quaternion whose norm is far from 1. NaN passes."""
+    for joint, c in model.quaternions:
+        norm2 = np.square(array[:, c : c + 4]).sum(axis=1)
+        wrong = np.abs(norm2 - 1) > 2 * QUATERNION_SLACK
+        if wrong.any():
+            i = int(np.argmax(wrong))
+            norm = float(np.sqrt(norm2[i]))
+            hint = (
+                "all zeros is not a valid q; begin with model.q0" if norm == 0 else "normalise it; the order is w x y z"
+            )
+            raise ValueError(
+                f"{op}: {name}[{i}, {c}:{c + 4}], the quaternion of joint '{joint}', has norm {norm:.4g}, "
+                f"expected 1: {hint}"
+            )
+
+
+def run(model, op, *arrays, frame=None, check=True, **numbers):
+    """Any operation of the table `model.ops` by name: arrays in its order, its uniforms by keyword.
+
+    Returns the output (B, components), or a tuple of them.
+    """
+    batch, outputs = evaluate(model, op, arrays, frame, numbers, check=check)
+    results = tuple(batch.result(view) for view in outputs)
+    return results[0] if len(results) == 1 else results
+
+
+def rnea(model, q, v, a, f_ext=None, *, check=True):
+    """Inverse dynamics: the forces at the joints that make the robot accelerate by `a`.
+
+        tau = M(q) a + C(q, v)                                  RBDA Table 5.1
+
+    in   q (B, nq), v (B, nv), a (B, nv)
+    in   f_ext (B, nb, 6) or (B, 6 nb): moment about its origin [N m] and force [N] on each moving body, world axes
+    out  tau (B, nv) [N m | N]
+    Cost O(nb).
+    """
+    if f_ext is None:
+        return single(model, "rnea", [q, v, a], check)
+    return single(model, "rnea_forces", [q, v, a, f_ext], check, caller="rnea")
+
+
+def bias(model, q, v, *, check=True):
+    """The bias force C(q, v): gravity, Coriolis and centrifugal forces; rnea with a = 0.
+
+    in   q (B, nq), v (B, nv)
+    out  tau (B, nv) [N m | N]
+    """
+    return single(model, "bias", [q, v], check)
+
+
+def crba(model, q, packed=False, *, check=True):
+    """The joint-space inertia matrix M(q), symmetric and positive definite.          RBDA Table 6.2
+
+    in   q (B, nq)
+    out  M (B, nv, nv); with packed=True (B, nh), the branch-sparse lower triangle: entries row_start[i] to
+         row_start[i + 1] of the model are row i, at the columns `model.column`
+    """
+    batch, (M,) = evaluate(model, "crba", [q], check=check)
+    return batch.result(M if packed else dense(model, M))
+
+
+def dense(model, packed):
+    """The symmetric matrix (B, nv, nv) of a packed one (B, nh); entries of different branches are zero."""
+    n, instances = model.nv, packed.shape[0]
+    memory = _featherstorm.Buffer(packed.dtype.name, instances, n * n)
+    M = memory.view([n, n])
+    row = np.repeat(np.arange(n), np.diff(model.row_start))
+    for k, (i, j) in enumerate(zip(row, model.column)):
+        M[:, i, j] = packed[:, k]
+        M[:, j, i] = packed[:, k]
+    return M
+
+
+def ltdl(model, M_packed):
+    """The factorisation M = L^T D L without fill-in.          RBDA Table 6.3
+
+    in   M (B, nh), from crba(packed=True)
+    out  L (B, nh): L below the diagonal, 1/D on it
+    """
+    return single(model, "ltdl", [M_packed], False)
+
+
+def solve(model, L, b):
+    """x = M^-1 b with the factor of ltdl.          RBDA section 6.5
+
+    in   L (B, nh), b (B, nv) or (B, nv, k) for k right-hand sides
+    out  x like b
+    """
+    if len(np.shape(b)) < 3:
+        return single(model, "solve", [L, b], False)
+    columns = np.shape(b)[2]
+    if columns == 0:
+        return b
+    parts = [evaluate(model, "solve", [L, b[:, :, k]]) for k in range(columns)]
+    x = np.stack([x for _, (x,) in parts], axis=2)
+    return parts[0][0].result(x)
+
+
+def aba(model, q, v, tau, f_ext=None, *, check=True):
+    """Forward dynamics by articulated bodies: the acceleration under `tau`.          RBDA Table 7.1
+
+        a = M(q)^-1 (tau - C(q, v))
+
+    in   q (B, nq), v (B, nv), tau (B, nv) [N m | N]
+    in   f_ext as in `rnea`
+    out  a (B, nv) [rad/s^2 | m/s^2]
+    Cost O(nb).
+    """
+    if f_ext is None:
+        return single(model, "aba", [q, v, tau], check)
+    return single(model, "aba_forces", [q, v, tau, f_ext], check, caller="aba")
+
+
+def fd(model, q, v, tau, f_ext=None, *, check=True):
+    """Forward dynamics by the way that is fastest for this robot; arguments and result as `aba`."""
+    if f_ext is None:
+        return single(model, "fd", [q, v, tau], check)
+    return single(model, "aba_forces", [q, v, tau, f_ext], check, caller="fd")
+
+
+def forward_kinematics(model, q, frame=None, *, check=True):
+    """Where frames are in the world.
+
+    in   q (B, nq); frame: name or index, None for all
+    out  positions (B, nf, 3) [m] and rotations (B, nf, 3, 3) from frame axes to world axes; (B, 3) and (B, 3, 3) for
+         one frame
+    """
+    batch, (pose,) = evaluate(model, "forward_kinematics", [q], check=check)
+    rotation = pose[:, :, 3:].reshape(batch.instances, model.nf, 3, 3)
+    position = pose[:, :, :3]
+    if frame is not None:
+        k = model.frame(frame)
+        position, rotation = position[:, k], rotation[:, k]
+    return batch.result(position), batch.result(rotation)
+
+
+def jacobian(model, q, frame, *, check=True):
+    """The Jacobian of a frame: (angular velocity; velocity of the frame's origin) = J v, world axes.
+
+    in   q (B, nq); frame: name or index
+    out  J (B, 6, nv)
+    """
+    return single(model, "jacobian", [q], check, frame)
+
+
+def frame_velocity(model, q, v, frame, *, check=True):
+    """Angular velocity and velocity of the origin of a frame, world axes.
+
+    in   q (B, nq), v (B, nv); frame: name or index
+    out  (B, 6) [rad/s, m/s]
+    """
+    return single(model, "frame_velocity", [q, v], check, frame)
+
+
+def energy(model, q, v, *, check=True):
+    """Kinetic and potential energy [J]; the potential is zero where all mass is at the world's origin.
+
+    in   q (B, nq), v (B, nv)
+    out  kinetic (B,), potential (B,)
+    """
+    batch, (columns,) = evaluate(model, "energy", [q, v], check=check)
+    return batch.result(columns[:, 0]), batch.result(columns[:, 1])
+
+
+class Momentum(NamedTuple):
+    """com (B, 3) [m], com_velocity (B, 3) [m/s]; h (B, 6) [N m s, N s] angular momentum about the world's origin and
+    linear momentum; h_com (B, 3) [N m s] angular momentum about the centre of mass. World axes."""
+
+    com: object
+    com_velocity: object
+    h: object
+    h_com: object
+
+
+def momentum(model, q, v, *, check=True):
+    """Centre of mass, its velocity, and momentum of the robot, as a `Momentum`.
+
+    in   q (B, nq), v (B, nv)
+    """
+    return Momentum(*run(model, "momentum", q, v, check=check))
+
+
+def integrate(model, q, v, dt, *, check=True):
+    """Where the constant velocity `v` leads from `q` in the time `dt`; quaternions are renormalised.
+
+    in   q (B, nq), v (B, nv), dt [s]
+    out  q (B, nq)
+    """
+    return run(model, "integrate", q, v, dt=dt, check=check)
+
+
+def difference(model, q0, q1, *, check=True):
+    """The constant velocity that leads from `q0` to `q1` in unit time, turning by at most half a turn.
+
+    in   q0 (B, nq), q1 (B, nq)
+    out  v (B, nv)
+    """
+    return single(model, "difference", [q0, q1], check)
+
+
+def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, check=True, **numbers):
+    """One or more equal time steps of semi-implicit Euler; damping, kd and dry friction are implicit.
+
+        (M + dt D) a = tau + kp (q_target - q) - C - D v,   v += a dt,   q = q (+) v dt
+
+    in   q (B, nq), v (B, nv), dt [s] of one substep, tau (B, nv), q_target (B, nv)
+    in   numbers: kp, kd (nv,) or a number, and those of STEP_DEFAULTS; the same for all instances
+    out  q (B, nq), v (B, nv)
+    """
+    zero = [0.0] * model.nv
+    arrays = [q, v, zero if tau is None else tau, zero if q_target is None else q_target]
+    batch, (q, v) = evaluate(model, "step", arrays, None, step_numbers(model, numbers, dt), substeps, check)
+    return batch.result(q), batch.result(v)
+
+
+# what a step takes that is not given: no drive, no stops, friction smooth below 1 cm/s or 0.01 rad/s
+STEP_DEFAULTS = {"kp": 0.0, "kd": 0.0, "limit_stiffness": 0.0, "limit_damping": 0.0, "friction_velocity": 0.01}
+
+
+def step_numbers(model, given, dt):
+    """The uniforms of the operation `step`."""
+    unknown = set(given) - set(STEP_DEFAULTS)
+    if unknown:
+        raise TypeError(f"step: unknown number {', '.join(sorted(unknown))}; there are {', '.join(STEP_DEFAULTS)}")
+    return {**STEP_DEFAULTS, **given, "dt": dt}
+
+
+def single(model, op, arguments, check, frame=None, caller=None):
+    """The only output of an operation."""
+    batch, (output,) = evaluate(model, op, arguments, frame, check=check, caller=caller)
+    return batch.result(output)

@@ -1,0 +1,140 @@
+"""Simulation: a batch of robots in time, with its state in the engine."""
+
+import enum
+
+import numpy as np
+
+from . import _featherstorm
+from .arrays import Arguments, to_numpy
+from .operations import check_quaternions, energy, step_numbers, tell_notices
+
+
+class Status(enum.IntFlag):
+    """What is wrong with an instance; see `Simulation.status`."""
+
+    NON_FINITE = 1
+    """The state has a NaN or an infinity. Remedy: a smaller dt or more substeps, smaller gains; then reset(mask)."""
+
+
+class Simulation:
+    """`instances` robots, advanced together by the operation `step` (semi-implicit, damping implicit).
+
+        sim = fs.Simulation(model, 4096, dt=2e-3, substeps=2)
+        sim.step(tau)                                        # or sim.step(q_target=target, kp=50, kd=2)
+        q, v = sim.state
+        sim.reset(sim.status != 0)
+
+    dt                  time of one step() [s]; each of `substeps` passes takes dt / substeps, in one call of the engine
+    numbers             kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step
+    """
+
+    def __init__(self, model, instances, dt, substeps=1, device="cpu", dtype="float32", **numbers):
+        if device != "cpu":
+            raise ValueError(f"Simulation: device is {device!r}, and this build has no backend for it; expected 'cpu'")
+        if not dt > 0 or not np.isfinite(dt):
+            raise ValueError(f"Simulation: dt is {dt}, expected a positive number of seconds")
+        if int(substeps) < 1:
+            raise ValueError(f"Simulation: substeps is {substeps}, expected 1 or more")
+        if int(instances) < 0:
+            raise ValueError(f"Simulation: instances is {instances}, expected 0 or more")
+        self.dtype = np.dtype(dtype)
+        if self.dtype.name not in ("float32", "float64"):
+            raise TypeError(f"Simulation: dtype is {self.dtype}, expected float32 or float64")
+        model.row("step")
+        self.model, self.instances, self.dt, self.substeps = model, int(instances), float(dt), int(substeps)
+        self.time = 0.0
+        self._numbers = numbers
+        model.uniform_values("step", step_numbers(model, numbers, dt))  # refuses wrong ones now
+        self._now, self._next = (
+            [_featherstorm.Buffer(self.dtype.name, self.instances, n) for n in (model.nq, model.nv)] for _ in range(2)
+        )
+        self._zero = _featherstorm.Buffer(self.dtype.name, self.instances, model.nv)  # what is not given to step()
+        self.reset()
+
+    @property
+    def q(self):
+        """Positions (B, nq): a view of the state, valid until the next step()."""
+        return self._now[0].view([self.model.nq])
+
+    @q.setter
+    def q(self, value):
+        array = self._fitting("q", value, self.q)
+        check_quaternions(self.model, "Simulation", "q", np.atleast_2d(array))
+        self.q[:] = array
+
+    @property
+    def v(self):
+        """Velocities (B, nv): a view of the state, valid until the next step()."""
+        return self._now[1].view([self.model.nv])
+
+    @v.setter
+    def v(self, value):
+        self.v[:] = self._fitting("v", value, self.v)
+
+    @property
+    def state(self):
+        """(q, v): views that are valid until the next step(); copy what you keep."""
+        return self.q, self.v
+
+    def _fitting(self, name, value, view):
+        array = to_numpy(value, "Simulation", name, self.dtype)
+        if array.shape not in (view.shape, view.shape[1:], (1, *view.shape[1:])):
+            raise ValueError(f"Simulation: {name} has shape {array.shape}, expected {view.shape}")
+        return array
+
+    def step(self, tau=None, q_target=None, kp=None, kd=None):
+        """Advances all instances by dt under tau + kp (q_target - q) - kd v, with tau and q_target held constant.
+
+        in   tau (B, nv) [N m | N]; q_target (B, nv), or (B, nq) whose quaternions count for nothing
+        in   kp, kd (nv,) or a number, the same for all instances; they act where v is dq/dt
+        """
+        model = self.model
+        if q_target is not None and np.shape(q_target)[-1:] == (model.nq,) and model.nq != model.nv:
+            target = to_numpy(q_target, "step", "q_target", self.dtype)
+            q_target = np.where(model.dof_q >= 0, target[..., model.dof_q], 0).astype(target.dtype)
+        if q_target is None and kp is not None:
+            raise TypeError("step: kp needs a q_target")
+        gains = {name: gain for name, gain in (("kp", kp), ("kd", kd)) if gain is not None}
+        numbers = step_numbers(model, {**self._numbers, **gains}, self.dt / self.substeps)
+        uniforms = model.uniform_values("step", numbers)
+        given = {"tau": tau, "q_target": q_target}
+        names = [name for name, x in given.items() if x is not None]
+        # the state decides the batch size and the dtype of what comes in
+        rows = [(name, model.nv) for name in ("v", *names)]
+        call = Arguments("step", [self.v, *(given[name] for name in names)], rows)
+        found = dict(zip(names, call.arrays[1:]))
+        drives = [found.get(name, self._zero) for name in given]
+        model.evaluator.run("step", [*self._now, *drives], self._next, uniforms, 0, self.substeps)
+        tell_notices(model)
+        self._now, self._next = self._next, self._now
+        self.time += self.dt
+
+    def reset(self, mask=None, q=None, v=None):
+        """Sets instances to q (default model.q0) and v (default zero).
+
+        mask   (B,) of bool; None: all. q, v: (n,) or (B, n), of which the masked rows are taken
+        """
+        q = self._fitting("q", self.model.q0.astype(self.dtype) if q is None else q, self.q)
+        v = self._fitting("v", np.zeros(self.model.nv, self.dtype) if v is None else v, self.v)
+        check_quaternions(self.model, "reset", "q", np.atleast_2d(q))
+        if mask is None:
+            mask = np.ones(self.instances, bool)
+        mask = np.asarray(mask)
+        if mask.dtype != bool or mask.shape != (self.instances,):
+            raise ValueError(f"reset: mask is {mask.dtype} of shape {mask.shape}, expected bool ({self.instances},)")
+        for view, values in ((self.q, q), (self.v, v)):
+            view[mask] = np.broadcast_to(values, view.shape)[mask]
+
+    def energy(self):
+        """Kinetic and potential energy (B,) [J]."""
+        return energy(self.model, self.q, self.v, check=False)
+
+    @property
+    def status(self):
+        """Status bits (B,) int32, 0 where all is well."""
+        bad = np.zeros(self.instances, bool)
+        for array in self.state:
+            bits = array.T.view(np.int32 if self.dtype.itemsize == 4 else np.int64)
+            exponent = bits.dtype.type(0x7F800000 if self.dtype.itemsize == 4 else 0x7FF0000000000000)
+            bad |= ((bits & exponent) == exponent).any(axis=0)
+        return bad * np.int32(Status.NON_FINITE)

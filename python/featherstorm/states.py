@@ -1,0 +1,32 @@
+"""Random states: row i depends on the seed and on i, not on the number of rows."""
+
+import numpy as np
+
+
+def random_state(model, instances, seed=0, dtype="float64", speed=1.0):
+    """(q, v): angles and lengths within their limits (else +-pi, +-1 m), uniform orientations, v ~ N(0, speed)."""
+    nq, nv = model.nq, model.nv
+    numbers = np.random.Generator(np.random.Philox(key=seed)).random((int(instances), nq + 2 * nv))
+    q = np.empty((int(instances), nq))
+    low, high = np.full(nq, -np.pi), np.full(nq, np.pi)
+    for body in model.bodies:
+        if body["type"] in ("prismatic", "free"):
+            first = body["q"][0]
+            low[first : first + 3 if body["type"] == "free" else first + 1] = -1
+            high[first : first + 3 if body["type"] == "free" else first + 1] = 1
+    for k, c in enumerate(model.dof_q):
+        if c >= 0:
+            low[c], high[c] = max(low[c], model.lower[k]), min(high[c], model.upper[k])
+    q[:] = low + np.maximum(high - low, 0) * numbers[:, :nq]
+    for _, c in model.quaternions:
+        q[:, c : c + 4] = uniform_quaternion(numbers[:, c : c + 3])
+    # Box and Muller
+    u, w = numbers[:, nq : nq + nv], numbers[:, nq + nv :]
+    v = speed * np.sqrt(-2 * np.log1p(-u)) * np.cos(2 * np.pi * w)
+    return q.astype(dtype), v.astype(dtype)
+
+
+def uniform_quaternion(u):
+    """Unit quaternions w x y z from three numbers in [0, 1) each (Shoemake 1992)."""
+    a, b, c = np.sqrt(1 - u[:, 0]), np.sqrt(u[:, 0]), 2 * np.pi * u[:, 1:].T
+    return np.stack([b * np.cos(c[1]), a * np.sin(c[0]), a * np.cos(c[0]), b * np.sin(c[1])], axis=1)

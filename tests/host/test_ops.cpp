@@ -1,0 +1,241 @@
+// Every operation of the table, on every instruction set and path, against the same text in double, instance by instance.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "core/trace/expr.h"
+#include "host/evaluator.h"
+#include "host/load.h"
+#include "host/ops.h"
+#include "tests/support/random_robot.h"
+
+namespace featherstorm {
+namespace {
+
+// One operation's arrays for a batch in double: [array][instance][component].
+struct Case {
+  std::vector<std::vector<std::vector<double>>> in, out;
+  std::vector<double> uniforms;
+};
+
+std::vector<double> random_q(const Model<double>& m, std::mt19937& g) {
+  std::uniform_real_distribution<double> U(-1, 1);
+  std::vector<double> q(m.nq);
+  for (double& x : q) x = U(g);
+  for (int i = 1; i <= m.nb; i++) {
+    const Body<double>& b = m.body[i];
+    const int k = b.type == JointType::Ball ? b.q : b.type == JointType::Free ? b.q + 3 : -1;
+    if (k < 0) continue;
+    double s = 0;
+    for (int e = 0; e < 4; e++) s += q[k + e] * q[k + e];
+    for (int e = 0; e < 4; e++) q[k + e] /= std::sqrt(s);
+  }
+  return q;
+}
+
+// Inputs that make sense by name, and the reference outputs by the core text in double.
+template <class Op> Case make_case(const Model<double>& m, long instances, int frame, long repeat) {
+  Case c;
+  std::mt19937 g(7);
+  std::uniform_real_distribution<double> U(-1, 1);
+  const auto& info = Op::info;
+  for (const OpArray& a : info.uniform)
+    for (int k = 0; k < size_of(m, a.size); k++)
+      c.uniforms.push_back(a.name == "dt" ? 0.002 : a.name == "friction_velocity" ? 0.05 : 1.0 + 0.5 * U(g));
+  for (const OpArray& a : info.in) {
+    auto& array = c.in.emplace_back();
+    for (long i = 0; i < instances; i++) {
+      std::vector<double> x(size_of(m, a.size));
+      for (double& y : x) y = U(g);
+      if (a.size == Size::q) x = random_q(m, g);
+      if (a.size == Size::h) {
+        crba(m, random_q(m, g).data(), x.data());
+        if (a.name == "L") ltdl(m, x.data());
+      }
+      array.push_back(x);
+    }
+  }
+  std::vector<std::vector<double>> u;
+  std::size_t at = 0;
+  for (const OpArray& a : info.uniform) {
+    u.emplace_back(c.uniforms.begin() + at, c.uniforms.begin() + at + size_of(m, a.size));
+    at += size_of(m, a.size);
+  }
+  std::vector<const double*> vu;
+  for (auto& x : u) vu.push_back(x.data());
+  vu.push_back(nullptr);
+  for (const OpArray& a : info.out)
+    c.out.emplace_back(instances, std::vector<double>(size_of(m, a.size)));
+  for (long i = 0; i < instances; i++) {
+    std::vector<std::vector<double>> state;
+    for (auto& a : c.in) state.push_back(a[i]);
+    for (long r = 0; r < repeat; r++) {
+      std::vector<const double*> vi;
+      std::vector<double*> vo;
+      for (auto& a : state) vi.push_back(a.data());
+      for (auto& a : c.out) vo.push_back(a[i].data());
+      Op::template run<0>(m, frame, vi.data(), vu.data(), vo.data());
+      if (Op::info.carried)
+        for (std::size_t k = 0; k < c.out.size(); k++) state[k] = c.out[k][i];
+    }
+  }
+  return c;
+}
+
+template <class Real> constexpr Precision precision_of() {
+  return sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
+}
+
+// Runs the operation on buffers poisoned with NaN and returns the worst error relative to each instance's largest number.
+template <class Real> double worst_error(Evaluator& e, std::string_view op, const Case& c, int frame, long repeat) {
+  const OpRow& row = e.op(op);
+  const long n = c.in[0].size();
+  std::vector<Buffer> in, out;
+  std::vector<ArrayRef> vi, vo;
+  for (std::size_t k = 0; k < c.in.size(); k++) {
+    Buffer b(precision_of<Real>(), n, row.in[k].components);
+    for (long i = 0; i < n; i++)
+      for (int d = 0; d < row.in[k].components; d++) b.component<Real>(d)[i] = static_cast<Real>(c.in[k][i][d]);
+    in.push_back(b), vi.push_back(b.ref());
+  }
+  for (const auto& a : row.out) {
+    Buffer b(precision_of<Real>(), n, a.components);
+    for (int d = 0; d < a.components; d++)
+      for (long i = 0; i < n; i++) b.component<Real>(d)[i] = std::numeric_limits<Real>::quiet_NaN();
+    out.push_back(b), vo.push_back(b.ref());
+  }
+  e.run(op, vi, vo, {c.uniforms, frame, repeat});
+  double worst = 0;
+  for (std::size_t k = 0; k < out.size(); k++)
+    for (long i = 0; i < n; i++) {
+      double scale = 1e-3;
+      for (double x : c.out[k][i]) scale = std::max(scale, std::abs(x));
+      for (int d = 0; d < row.out[k].components; d++) {
+        const double x = out[k].component<Real>(d)[i];
+        if (!std::isfinite(x)) return std::numeric_limits<double>::infinity();
+        worst = std::max(worst, std::abs(x - c.out[k][i][d]) / scale);
+      }
+    }
+  return worst;
+}
+
+// Errors are those of the inputs' rounding times the conditioning of the map: forward dynamics of light limbs is the worst.
+template <class Real> double tolerance(std::string_view op) {
+  const bool inverse = op == "aba" || op == "aba_forces" || op == "fd" || op == "solve" || op == "step" || op == "ltdl" ||
+                       op == "ltl" || op == "difference";
+  if (sizeof(Real) == 8) return inverse ? 1e-8 : 1e-11;
+  return inverse ? 5e-3 : 5e-5;
+}
+
+template <class Real> void check_all(const Robot& robot, const std::string& isa, bool specialised, long instances) {
+  Evaluator e(robot, {.threads = 2, .isa = isa});
+  const Model<double>& m = robot.model;
+  const int frame = m.nf - 1;
+  std::apply(
+      [&](auto... ops) {
+        (
+            [&] {
+              using Op = decltype(ops);
+              const long repeat = Op::info.carried ? 3 : 1;
+              if (specialised)
+                ASSERT_TRUE(e.specialise(Op::info.name, precision_of<Real>(), frame)) << Op::info.name;
+              const Case c = make_case<Op>(m, instances, frame, repeat);
+              const double error = worst_error<Real>(e, Op::info.name, c, frame, repeat);
+              EXPECT_LT(error, tolerance<Real>(Op::info.name))
+                  << Op::info.name << " " << robot.name << " " << isa << " instances " << instances
+                  << (specialised ? " specialised" : " run-time model");
+            }(),
+            ...);
+      },
+      Ops{});
+}
+
+class EveryIsa : public ::testing::TestWithParam<std::string> {};
+TEST_P(EveryIsa, RunTimeModelAgreesWithTheReferenceInDouble) {
+  for (const char* name : {"iiwa14", "go2", "atlas"})
+    for (long n : {1L, 17L, 131L}) check_all<double>(load(name), GetParam(), false, n);
+}
+TEST_P(EveryIsa, RunTimeModelAgreesWithTheReferenceInFloat) {
+  for (const char* name : {"iiwa14", "go2", "g1"})
+    for (long n : {1L, 17L, 131L}) check_all<float>(load(name), GetParam(), false, n);
+}
+TEST_P(EveryIsa, RunTimeModelAgreesOnEveryJointType) {
+  check_all<double>(testing::random_robot(3), GetParam(), false, 19);
+}
+INSTANTIATE_TEST_SUITE_P(Ops, EveryIsa, ::testing::ValuesIn(available_isas()),
+                         [](const auto& info) { return info.param; });
+
+TEST(Ops, SpecialisedKernelsAgreeWithTheReference) {
+  check_all<float>(load("iiwa14"), "", true, 131);
+  check_all<double>(load("panda"), "", true, 19);
+  check_all<float>(load("go2"), "", true, 19);
+}
+
+TEST(Ops, EmptyBatchDoesNothing) {
+  Evaluator e(load("iiwa14"));
+  Buffer q(Precision::float32, 0, 7), M(Precision::float32, 0, 28);
+  e.run("crba", {q.ref()}, {M.ref()});
+}
+
+// The same bits for any batch size, place in the batch, thread count, layout and repetition.
+TEST(Ops, AnInstanceDoesNotDependOnItsBatch) {
+  const Robot robot = load("go2");
+  const Model<double>& m = robot.model;
+  const long n = 400;
+  const Case c = make_case<OpAba>(m, n, 0, 1);
+  std::vector<float> q(n * m.nq), v(n * m.nv), tau(n * m.nv), a(n * m.nv), alone(m.nv), again(n * m.nv);
+  for (long i = 0; i < n; i++) {
+    for (int k = 0; k < m.nq; k++) q[i * m.nq + k] = static_cast<float>(c.in[0][i][k]);
+    for (int k = 0; k < m.nv; k++) v[i * m.nv + k] = c.in[1][i][k], tau[i * m.nv + k] = c.in[2][i][k];
+  }
+  auto ref = [](float* p, long instances, long components) {
+    return ArrayRef{p, Precision::float32, instances, components, components, 1, false};
+  };
+  Evaluator one(robot, {.threads = 1}), two(robot, {.threads = 2});
+  one.run("aba", {ref(q.data(), n, m.nq), ref(v.data(), n, m.nv), ref(tau.data(), n, m.nv)}, {ref(a.data(), n, m.nv)});
+  two.run("aba", {ref(q.data(), n, m.nq), ref(v.data(), n, m.nv), ref(tau.data(), n, m.nv)}, {ref(again.data(), n, m.nv)});
+  EXPECT_EQ(std::memcmp(a.data(), again.data(), a.size() * sizeof(float)), 0);
+  for (long i = 0; i < n; i += 37) {
+    two.run("aba", {ref(&q[i * m.nq], 1, m.nq), ref(&v[i * m.nv], 1, m.nv), ref(&tau[i * m.nv], 1, m.nv)},
+            {ref(alone.data(), 1, m.nv)});
+    EXPECT_EQ(std::memcmp(alone.data(), &a[i * m.nv], m.nv * sizeof(float)), 0) << i;
+  }
+}
+
+TEST(Ops, NaNStaysInItsInstance) {
+  const Robot robot = load("iiwa14");
+  Evaluator e(robot);
+  Buffer q(Precision::float32, 33, 7), v(Precision::float32, 33, 7), t(Precision::float32, 33, 7), a(Precision::float32, 33, 7);
+  t.component<float>(3)[5] = std::numeric_limits<float>::quiet_NaN();
+  e.run("aba", {q.ref(), v.ref(), t.ref()}, {a.ref()});
+  for (long i = 0; i < 33; i++)
+    for (int k = 0; k < 7; k++)
+      if (i != 5) EXPECT_TRUE(std::isfinite(a.component<float>(k)[i])) << i;
+  EXPECT_TRUE(std::isnan(a.component<float>(3)[5]));
+}
+
+TEST(Ops, WrongArgumentsAreNamed) {
+  Evaluator e(load("iiwa14"));
+  Buffer q(Precision::float32, 4, 7), v(Precision::float32, 4, 6), tau(Precision::float32, 4, 7), d(Precision::float64, 4, 7);
+  auto message = [&](auto&& f) -> std::string {
+    try {
+      f();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(message([&] { e.run("rnea", {q.ref(), v.ref(), q.ref()}, {tau.ref()}); }),
+            "rnea: v has shape (4, 6), expected (4, 7)");
+  EXPECT_EQ(message([&] { e.run("bias", {q.ref(), d.ref()}, {tau.ref()}); }),
+            "bias: v is float64, expected float32 as q is");
+  EXPECT_EQ(message([&] { e.run("rnea", {q.ref()}, {tau.ref()}); }), "rnea: got 1 inputs, expected 3");
+  EXPECT_EQ(message([&] { e.run("nothing", {}, {}); }), "there is no operation 'nothing'");
+  EXPECT_EQ(message([&] { e.run("gravity", {q.ref()}, {q.ref()}); }), "gravity: output tau overlaps input q");
+}
+
+}  // namespace
+}  // namespace featherstorm

@@ -1,0 +1,34 @@
+"""Fixtures. The package is the installed one: ./featherstorm test installs it first."""
+
+import functools
+import os
+import pathlib
+
+import pytest
+
+import featherstorm as fs
+
+# published robot files that lie beside the project on some machines
+BESIDE = pathlib.Path(__file__).resolve().parents[3] / "shared" / "models"
+SHARED_MODELS = pathlib.Path(os.environ.get("FEATHERSTORM_MODELS", BESIDE))
+
+
+@functools.cache
+def load(name, floating_base=None):
+    return fs.load(name, floating_base)
+
+
+@pytest.fixture(params=fs.robots())
+def robot(request):
+    """Every built-in robot."""
+    return load(request.param)
+
+
+@pytest.fixture
+def go2():
+    return load("go2")
+
+
+@pytest.fixture
+def arm():
+    return load("iiwa14")

@@ -1,0 +1,140 @@
+"""The command line with small sizes."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import featherstorm as fs
+from featherstorm.__main__ import main
+
+
+def run(capsys, *arguments):
+    code = main(list(arguments))
+    return code, *capsys.readouterr()
+
+
+def test_simulate(capsys, tmp_path):
+    code, out, err = run(
+        capsys,
+        "simulate",
+        "double_pendulum",
+        "--instances",
+        "50",
+        "--steps",
+        "30",
+        "--substeps",
+        "2",
+        "--plot",
+        str(tmp_path / "a.png"),
+    )
+    assert code == 0, err
+    for word in ("throughput:", "status: 0 of 50", "energy: changes by", "agreement:", f"plot: {tmp_path / 'a.png'}"):
+        assert word in out
+    assert (tmp_path / "a.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("drive", ["none", "pd"])
+def test_simulate_every_kind(capsys, drive):
+    code, out, err = run(
+        capsys,
+        "simulate",
+        "go2",
+        "--instances",
+        "5",
+        "--steps",
+        "3",
+        "--dtype",
+        "float64",
+        "--no-specialise",
+        "--drive",
+        drive,
+        "--threads",
+        "1",
+    )
+    assert code == 0 and "1 threads" in out, err
+
+
+def test_info(capsys):
+    code, out, _ = run(capsys, "info", "go2")
+    assert code == 0 and "nv 18" in out
+    assert all(name in out for name in fs.load("go2").joint_names)
+    code, out, _ = run(capsys, "info", "go2", "--no-floating-base")
+    assert code == 0 and "nv 12" in out
+
+
+def test_robots(capsys):
+    code, out, _ = run(capsys, "robots")
+    assert code == 0 and all(name in out for name in fs.robots())
+
+
+def test_bench(capsys):
+    code, out, _ = run(
+        capsys,
+        "bench",
+        "rnea,solve,jacobian,step",
+        "double_pendulum,go2",
+        "--instances",
+        "64",
+        "--repeats",
+        "2",
+        "--no-specialise",
+    )
+    assert code == 0 and "go2 (18)" in out and "jacobian" in out
+
+
+def test_doctor(capsys):
+    code, out, _ = run(capsys, "doctor")
+    assert code == 0 and f"{len(fs.robots())} of {len(fs.robots())} in" in out and "trial" in out
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["info", "go3"], "featherstorm info: 'go3' is neither a file nor a built-in robot; did you mean go2"),
+        (["info", "none.urdf"], "featherstorm info: there is no file none.urdf"),
+        (["simulate", "go2", "--plot", "/no/such/folder/a.png"], "there is no folder /no/such/folder"),
+        (["simulate", "go2", "--plot", "a.exe"], "--plot: .exe is not supported"),
+        (["simulate", "go2", "--threads", "-3"], "--threads is -3, expected 0 or more"),
+        (["bench", "walk"], "there is no operation walk; there are rnea"),
+    ],
+)
+def test_errors(capsys, arguments, message):
+    code, _, err = run(capsys, *arguments)
+    assert code == 1 and message in err and "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["fly"], ["simulate"], ["simulate", "go2", "--steps", "0"], ["simulate", "go2", "--dt", "nan"]]
+)
+def test_wrong_arguments(arguments):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+
+
+def test_as_a_program_on_a_dumb_terminal():
+    env = {**os.environ, "TERM": "dumb", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "featherstorm",
+            "simulate",
+            "double_pendulum",
+            "--instances",
+            "10",
+            "--steps",
+            "5",
+            "--no-specialise",
+        ],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "throughput" in done.stdout
+    done = subprocess.run([sys.executable, "-m", "featherstorm", "--version"], env=env, capture_output=True, text=True)
+    assert done.stdout == f"featherstorm {fs.__version__}\n"

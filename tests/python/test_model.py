@@ -1,0 +1,106 @@
+"""Models: names, sizes, limits, builders, and the table of operations."""
+
+import numpy as np
+import pytest
+
+import featherstorm as fs
+
+
+def test_every_built_in_robot_has_its_names(robot):
+    assert len(robot.joint_names) == robot.nb == len(robot.bodies)
+    assert len(robot.q_names) == robot.nq == len(robot.q0)
+    assert len(robot.v_names) == robot.nv == len(robot.lower) == len(robot.upper)
+    assert len(robot.frame_names) == robot.nf
+    assert len(robot.column) == robot.nh == robot.row_start[-1]
+    assert np.allclose(robot.gravity, [0, 0, -9.81])
+    assert robot.total_mass > 0
+    assert robot.name in repr(robot)
+
+
+def test_a_model_does_not_change(go2):
+    with pytest.raises(ValueError):
+        go2.q0[0] = 1
+
+
+def test_floating_base_is_the_callers_choice():
+    assert fs.load("go2").nv == 18
+    assert fs.load("go2", floating_base=False).nv == 12
+    assert fs.load("iiwa14", floating_base=True).nv == 13
+
+
+def test_joints_are_found_by_name(go2):
+    joint = go2.joint("FL_calf_joint")
+    assert go2.q_names[joint.q.start] == "FL_calf_joint" == go2.v_names[joint.v.start]
+    with pytest.raises(ValueError, match="go2 has no joint 'FL_calf'; did you mean FL_calf_joint"):
+        go2.joint("FL_calf")
+
+
+def test_every_operation_of_the_table_can_be_called(go2):
+    q, v = fs.random_state(go2, 3)
+    M = fs.crba(go2, q, packed=True)
+    values = {go2.nq: q, go2.nv: v, go2.nh: M}
+    for name, row in go2.ops.items():
+        arrays = [values[n] if n in values else np.ones((3, n)) for _, n in row.inputs]
+        numbers = {name: 0.01 for name, _ in row.uniforms}
+        found = fs.run(go2, name, *arrays, frame=0 if row.uses_frame else None, **numbers)
+        found = found if isinstance(found, tuple) else (found,)
+        for array, (_, n) in zip(found, row.outputs):
+            assert array.shape[0] == 3 and array.size == 3 * n and np.isfinite(array).all(), name
+        assert callable(getattr(fs, name)) and getattr(fs, name).__doc__
+
+
+def test_random_states_do_not_depend_on_the_batch(robot):
+    q, v = fs.random_state(robot, 50, seed=4)
+    few = fs.random_state(robot, 7, seed=4)
+    assert np.array_equal(q[:7], few[0]) and np.array_equal(v[:7], few[1])
+    for k, c in enumerate(robot.dof_q):
+        if c >= 0:
+            assert (q[:, c] >= robot.lower[k]).all() and (q[:, c] <= robot.upper[k]).all()
+
+
+def test_a_pendulum_built_by_hand_swings_as_it_should():
+    builder = fs.RobotBuilder("pendulum")
+    builder.add_link("rod", 2.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.01]).tolist())
+    builder.add_joint("hinge", "revolute", "", "rod", axis=[0, 1, 0])
+    model = fs.Model(builder.build())
+    # a = -m g l sin q / (I + m l^2)
+    q = np.linspace(-3, 3, 9)[:, None]
+    expected = -2 * 9.81 * 0.5 * np.sin(q) / (0.1 + 2 * 0.25)
+    assert np.abs(fs.fd(model, q, 0 * q, 0 * q) - expected).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    "what, message",
+    [
+        (lambda b: b.add_link("rod", -1.0), "link 'rod': mass is negative"),
+        (lambda b: b.add_joint("j", "hinge", "", "rod"), "joint 'j': type 'hinge' is unknown"),
+        (lambda b: b.add_joint("j", "revolute", "", "rod", axis=[1, 0]), "argument 'axis': has 2 numbers, expected 3"),
+        (lambda b: b.add_joint("j", "revolute", "", "nothing"), "joint 'j': child link 'nothing' does not exist"),
+        (lambda b: b.add_frame("f", "nothing"), "frame 'f': link 'nothing' does not exist"),
+    ],
+)
+def test_a_builder_says_what_is_wrong(what, message):
+    builder = fs.RobotBuilder()
+    builder.add_link("base", 1.0, [0, 0, 0], np.eye(3).tolist())
+    with pytest.raises(ValueError, match=message):
+        what(builder)
+        builder.build()
+
+
+def test_specialised_kernels_give_the_same(go2, tmp_path, monkeypatch):
+    model = fs.load("go2")
+    q, v = fs.random_state(model, 20)
+    expected = fs.rnea(model, q, v, v)
+    assert not model.specialised("rnea", "float64")
+    if not model.specialise("rnea", "float64"):
+        pytest.skip("no compiler on this machine")
+    assert model.specialised("rnea", "float64") and not model.specialised("rnea", "float32")
+    assert np.abs(fs.rnea(model, q, v, v) - expected).max() < 1e-10 * np.abs(expected).max()
+
+
+def test_without_a_compiler_there_is_a_notice(monkeypatch):
+    monkeypatch.setenv("FEATHERSTORM_CXX", "/no/such/compiler")
+    model = fs.load("double_pendulum")
+    with pytest.warns(fs.Notice, match="specialised kernels are not used"):
+        assert not model.specialise("rnea")
+    assert fs.rnea(model, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).shape == (2,)
