@@ -73,9 +73,8 @@ template <class M> struct ModelBytes {
   alignas(16) unsigned char bytes[sizeof(M)];
 };
 
-// At least 6 blocks on a multiprocessor cap float kernels at 168 registers, which costs none of them a spill.
 template <class Op, class Real, class M>
-__global__ void __launch_bounds__(threads_per_block, sizeof(Real) == 4 ? 6 : 4)
+__global__ void __launch_bounds__(threads_per_block)
     op_kernel(const __grid_constant__ ModelBytes<M> model, const __grid_constant__ Arguments<Op, Real> a) {
   kernel_body(reinterpret_cast<const M&>(model), a, blockIdx.x, threadIdx.x);
 }

@@ -69,7 +69,7 @@ template <class Real> class GpuArray {
 template <class Op, class Real> struct Batch {
   std::vector<BatchArray<Real>> in, out;
   std::vector<std::unique_ptr<GpuArray<Real>>> device_in, device_out;
-  std::vector<Real> uniform;
+  std::vector<std::vector<Real>> uniform;
 
   // inputs[i % inputs.size()]: op_inputs of instance i
   Batch(const Model<double>& m, int count, const std::vector<std::vector<std::vector<double>>>& inputs) {
@@ -81,12 +81,12 @@ template <class Op, class Real> struct Batch {
         for (int c = 0; c < in[k].components; c++) in[k].at(c, i) = static_cast<Real>(inputs[i % inputs.size()][k][c]);
     for (const auto& a : in) device_in.push_back(std::make_unique<GpuArray<Real>>(a));
     for (const auto& a : out) device_out.push_back(std::make_unique<GpuArray<Real>>(a));
-    for (double u : op_uniforms<Op>()) uniform.push_back(static_cast<Real>(u));
+    for (const auto& u : op_uniforms<Op>(m)) uniform.emplace_back(u.begin(), u.end());
   }
   void launch(const GpuModel& model, int op, int frame, int repeat, int count) {
     std::vector<Array> i, o;
     for (const auto& a : device_in) i.push_back(a->array());
-    for (Real& u : uniform) i.push_back({&u, 0});
+    for (auto& u : uniform) i.push_back({u.data(), 0});
     for (const auto& a : device_out) o.push_back(a->array());
     const LaunchOptions options{frame, repeat, count};
     require(gpu().launch(model.get(), op, sizeof(Real) == 8, i.data(), o.data(), &options, nullptr));
