@@ -220,11 +220,11 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
   if (instances == 0) return;
   for (std::size_t j = 0; j < out.size(); j++) {
     if (out[j].components == 0) continue;
-    const auto [b0, e0] = extent(out[j]);
+    const auto mine = extent(out[j]);
     auto overlaps = [&](const ArrayRef& a) {
       if (a.components == 0) return false;
-      const auto [b1, e1] = extent(a);
-      return b1 < e0 && b0 < e1;
+      const auto other = extent(a);
+      return other.first < mine.second && mine.first < other.second;
     };
     for (std::size_t k = 0; k < in.size(); k++)
       if (overlaps(in[k]) && in[k].data == out[j].data)
