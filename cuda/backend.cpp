@@ -69,6 +69,9 @@ bool copy(CopyKind kind, void* stream, void* to, unsigned long to_pitch, const v
   cudaMemcpyKind direction = cudaMemcpyDeviceToDevice;
   if (kind == CopyKind::to_device) direction = cudaMemcpyHostToDevice;
   if (kind == CopyKind::to_host) direction = cudaMemcpyDeviceToHost;
+  // in one piece there is no limit on the pitch
+  if (rows == 1 || (to_pitch == row_bytes && from_pitch == row_bytes))
+    return FEATHERSTORM_CUDA(cudaMemcpyAsync(to, from, row_bytes * rows, direction, static_cast<cudaStream_t>(stream)));
   return FEATHERSTORM_CUDA(
       cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, row_bytes, rows, direction, static_cast<cudaStream_t>(stream)));
 }
@@ -89,11 +92,14 @@ bool launch(const CudaModel* model, int op, bool double_precision, const Array* 
   if (options->count < 0 || options->repeat < 1)
     return cuda_failed(std::string(row.name) + ": count is " + std::to_string(options->count) + ", repeat is " +
                        std::to_string(options->repeat));
-  auto long_stride = [](const Array& a) { return a.stride < 0 || a.stride > INT_MAX; };
-  for (int k = 0; k < row.inputs; k++)
-    if (long_stride(in[k])) return cuda_failed(std::string(row.name) + ": the stride of input " + std::to_string(k) + " is " + std::to_string(in[k].stride));
-  for (int k = 0; k < row.outputs; k++)
-    if (long_stride(out[k])) return cuda_failed(std::string(row.name) + ": the stride of output " + std::to_string(k) + " is " + std::to_string(out[k].stride));
+  auto good_strides = [&](const Array* arrays, int n, const char* side) {
+    for (int k = 0; k < n; k++)
+      if (arrays[k].stride < 0 || arrays[k].stride > INT_MAX)
+        return cuda_failed(std::string(row.name) + ": the stride of " + side + " " + std::to_string(k) + " is " +
+                           std::to_string(arrays[k].stride) + ", expected 0 to 2147483647");
+    return true;
+  };
+  if (!good_strides(in, row.inputs, "input") || !good_strides(out, row.outputs, "output")) return false;
   if (options->count == 0) return true;
   OnDevice on(model->device);
   if (!on) return false;
