@@ -57,6 +57,13 @@ double uniform_value(std::string_view name) {
 
 }  // namespace
 
+int deepest_frame(const Model<double>& m) {
+  int deepest = 0;
+  for (int f = 0; f < m.nf; f++)
+    if (support(m, m.frame[f].body).size() >= support(m, m.frame[deepest].body).size()) deepest = f;
+  return deepest;
+}
+
 double get(const ArrayRef& a, long instance, long component) {
   const long k = instance * a.instance_stride + component * a.component_stride;
   return a.precision == Precision::float32 ? static_cast<const float*>(a.data)[k] : static_cast<const double*>(a.data)[k];
@@ -97,7 +104,7 @@ Case::Case(Evaluator& reference, std::string_view name, Precision precision, lon
   }
   for (const auto& a : row.out) add_array(a.components, rows, out);
   for (const auto& u : row.uniforms) options.uniforms.insert(options.uniforms.end(), u.components, uniform_value(u.name));
-  if (row.uses_frame) options.frame = m.nf - 1;
+  if (row.uses_frame) options.frame = deepest_frame(m);
 
   std::vector<Buffer> exact;
   std::vector<ArrayRef> x, r;

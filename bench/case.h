@@ -39,6 +39,9 @@ struct Case {
   std::vector<Buffer> reference_;        // double, one per output
 };
 
+// The frame that operations with a frame are run for: the last one on a body with the most joints before it.
+int deepest_frame(const Model<double>& m);
+
 // Element of an array of any layout, as double.
 double get(const ArrayRef& a, long instance, long component);
 void set(const ArrayRef& a, long instance, long component, double value);

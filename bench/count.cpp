@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "bench/case.h"
 #include "core/trace/count.h"
 #include "core/trace/order.h"
 #include "host/evaluator.h"
@@ -45,7 +46,7 @@ int main(int argc, char** argv) {
     const Robot robot = load(name);
     const Evaluator evaluator(robot);
     for (const OpRow& row : evaluator.ops()) {
-      const int frame = row.uses_frame ? robot.model.nf - 1 : 0;
+      const int frame = row.uses_frame ? deepest_frame(robot.model) : 0;
       const Program p = trace_best(row.index, robot.model, frame);
       const Counts c = count(p, latency_order(p));
       std::printf("| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d |", std::string(row.name).c_str(), name.c_str(),
