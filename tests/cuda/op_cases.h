@@ -33,6 +33,7 @@ template <class Op> std::vector<std::vector<double>> op_inputs(const Model<doubl
     else if (a.name == "f_ext") in.push_back(s.f_ext);
     else if (a.name == "M") in.push_back(H);
     else if (a.name == "L") in.push_back(L);
+    else if (a.name == "q_to") in.push_back(random_state(m, seed + 1).q);
     else {
       in.emplace_back(size_of(m, a.size));
       for (double& x : in.back()) x = random.uniform(-1, 1);
@@ -44,7 +45,7 @@ template <class Op> std::vector<std::vector<double>> op_inputs(const Model<doubl
 template <class Op, class M> std::vector<std::vector<double>> op_uniforms(const M& m) {
   std::vector<std::vector<double>> u;
   for (std::size_t k = 0; k < Op::info.uniform.size(); k++)
-    u.emplace_back(size_of(m, Op::info.uniform[k].size), 0.002 * (k + 1));
+    u.emplace_back(size_of(m, Op::info.uniform[k].size), static_cast<float>(0.002 * (k + 1)));
   return u;
 }
 
