@@ -74,7 +74,7 @@ template <class M> struct ModelBytes {
 };
 
 template <class Op, class Real, class M>
-__global__ void __launch_bounds__(threads_per_block, sizeof(Real) == 4 ? 6 : 4)
+__global__ void __launch_bounds__(threads_per_block)
     op_kernel(const __grid_constant__ ModelBytes<M> model, const __grid_constant__ Arguments<Op, Real> a) {
   kernel_body(reinterpret_cast<const M&>(model), a, blockIdx.x, threadIdx.x);
 }
