@@ -85,11 +85,27 @@ struct Evaluator::Implementation {
   std::unique_ptr<tbb::task_arena> arena;
   std::mutex mutex;  // of the members below
   std::unique_ptr<HostCompiler> compiler;
-  std::map<std::tuple<int, Precision, int>, SpecialisedKernel> specialised;
+  // (operation, precision, frame) -> its kernel for this robot; no kernel where none could be assembled
+  using Key = std::tuple<int, Precision, int>;
+  std::map<Key, SpecialisedKernel> specialised;
   std::set<std::string> told;
 
   void notify(const std::string& what) {
     if (told.insert(what).second && options.notice) options.notice(what);
+  }
+
+  // The kernel made for the robot, assembled at its first use. Call with the mutex held.
+  const SpecialisedKernel& made(const Key& key) {
+    const auto [at, fresh] = specialised.try_emplace(key);
+    const auto [op, precision, frame] = key;
+    if (fresh && options.assemble) {
+      try {
+        at->second = assemble_kernel(op, robot.model, frame, precision, table->name);
+      } catch (const std::exception& e) {
+        notify(std::string(rows[op].name) + " is not assembled: " + e.what());
+      }
+    }
+    return at->second;
   }
 
   // One block of at most block_size instances through the caches.
@@ -160,6 +176,8 @@ Evaluator::Evaluator(const Robot& robot, EvaluatorOptions options) : self_(std::
     throw Error("instruction set '" + isa + "' is not available here; there are: " + known);
   }
   s.table = cpu_kernels(isa);
+  if (const char* set = std::getenv("FEATHERSTORM_ASSEMBLE"); set && std::string_view(set) == "0")
+    s.options.assemble = false;
   if (s.options.threads < 0) throw Error("threads is " + std::to_string(s.options.threads) + ", expected 0 or more");
   if (s.options.threads == 0) s.options.threads = std::max(1u, std::thread::hardware_concurrency());
   if (s.options.threads > 1) s.arena = std::make_unique<tbb::task_arena>(s.options.threads);
@@ -235,12 +253,12 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
   const void* model = nullptr;
   const bool f32 = precision == Precision::float32;
   int width = f32 ? s.table->float_width : s.table->double_width;
-  std::shared_ptr<LoadedLibrary> keep;
+  std::shared_ptr<void> keep;
   const RunTimeModel run_time{f32 ? static_cast<const void*>(&s.model_float) : &s.robot.model, o.frame};
   {
     std::lock_guard lock(s.mutex);
-    const auto found = s.specialised.find({row.index, precision, row.uses_frame ? o.frame : 0});
-    if (found != s.specialised.end()) kernel = found->second.kernel, width = found->second.width, keep = found->second.library;
+    const SpecialisedKernel& k = s.made({row.index, precision, row.uses_frame ? o.frame : 0});
+    if (k.kernel) kernel = k.kernel, width = k.width, keep = k.code;
   }
   if (!kernel) {
     const KernelEntry& e = s.table->entries[row.index];
@@ -255,9 +273,10 @@ bool Evaluator::specialise(std::string_view name, Precision precision, int frame
   Implementation& s = *self_;
   const OpRow& row = op(name);
   if (!row.uses_frame) frame = 0;
-  if (specialised(name, precision, frame)) return true;
   const int width = precision == Precision::float32 ? s.table->float_width : s.table->double_width;
   std::lock_guard lock(s.mutex);
+  const Implementation::Key key{row.index, precision, frame};
+  if (s.made(key).kernel) return true;
   if (!s.compiler) {
     CompileOptions options;
     options.notice = [&s](const std::string& what) { s.notify(what); };
@@ -266,7 +285,7 @@ bool Evaluator::specialise(std::string_view name, Precision precision, int frame
   try {
     const SpecialisedKernel k = specialise_kernel(row.index, s.robot.model, frame, precision, width, *s.compiler);
     if (k.kernel) {
-      s.specialised[{row.index, precision, frame}] = k;
+      s.specialised[key] = k;
       return true;
     }
     s.notify("specialised kernels are not used: " + s.compiler->missing());
@@ -279,7 +298,8 @@ bool Evaluator::specialise(std::string_view name, Precision precision, int frame
 bool Evaluator::specialised(std::string_view name, Precision precision, int frame) const {
   const OpRow& row = op(name);
   std::lock_guard lock(self_->mutex);
-  return self_->specialised.count({row.index, precision, row.uses_frame ? frame : 0}) > 0;
+  const auto found = self_->specialised.find({row.index, precision, row.uses_frame ? frame : 0});
+  return found != self_->specialised.end() && found->second.kernel;
 }
 
 }  // namespace featherstorm

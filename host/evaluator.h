@@ -4,7 +4,9 @@
 //   Evaluator dynamics(robot);
 //   Buffer q(Precision::float32, 4096, robot.model.nq), ...;
 //   dynamics.run("rnea", {q.ref(), v.ref(), a.ref()}, {tau.ref()});
-//   dynamics.specialise("rnea", Precision::float32);   // from now on with a kernel made for this robot
+//
+// An operation's first use makes its kernel for this robot where that takes milliseconds (host/assemble); else kernels
+// that take the model as data serve, until specialise() has one compiled.
 //
 // Arrays may have any strides; those of a Buffer are read and written in place, others are copied through the caches
 // in small blocks. Precision float32 or float64, the same for all arrays of a call. Results of an instance do not
@@ -37,6 +39,7 @@ struct OpRow {
 struct EvaluatorOptions {
   int threads = 0;             // 0: all cores
   std::string isa;             // "avx512", "avx2", "base"; empty: the widest this machine has, or FEATHERSTORM_ISA
+  bool assemble = true;        // false, or FEATHERSTORM_ASSEMBLE=0: kernels are not assembled
   std::function<void(const std::string&)> notice;  // is told once what fell back, and why
 };
 
@@ -63,8 +66,8 @@ class Evaluator {
   void run(std::string_view op, const std::vector<ArrayRef>& in, const std::vector<ArrayRef>& out,
            const RunOptions& options = {});
 
-  // Makes (or fetches from the cache on disk) the kernel of an operation for this robot and uses it from now on.
-  // Returns false, and tells why through the notice, where there is no compiler or the robot is too large.
+  // Makes the kernel of an operation for this robot now and uses it from now on: assembled, or compiled (or fetched from
+  // the cache on disk). Returns false, and tells why through the notice, where neither can be done.
   bool specialise(std::string_view op, Precision precision, int frame = 0);
   // Whether the next run of this operation uses a specialised kernel.
   bool specialised(std::string_view op, Precision precision, int frame = 0) const;

@@ -94,8 +94,8 @@ ArrayRef argument(nb::handle h, const std::string& name, bool output, Keep& keep
 // interpreter's lock.
 class PyEvaluator {
  public:
-  PyEvaluator(const Robot& robot, int threads, const std::string& isa)
-      : evaluator_(robot, {threads, isa, [this](const std::string& what) {
+  PyEvaluator(const Robot& robot, int threads, const std::string& isa, bool assemble)
+      : evaluator_(robot, {threads, isa, assemble, [this](const std::string& what) {
                              std::lock_guard lock(mutex_);
                              notices_.push_back(what);
                            }}) {}
@@ -159,7 +159,8 @@ void bind_evaluator(nb::module_& module) {
       .def_ro("carried", &OpRow::carried);
 
   nb::class_<PyEvaluator>(module, "Evaluator", "Evaluates the operations for one robot.")
-      .def(nb::init<const Robot&, int, std::string>(), nb::arg("robot"), nb::arg("threads") = 0, nb::arg("isa") = "")
+      .def(nb::init<const Robot&, int, std::string, bool>(), nb::arg("robot"), nb::arg("threads") = 0, nb::arg("isa") = "",
+           nb::arg("assemble") = true)
       .def_prop_ro("ops", [](PyEvaluator& e) { return (*e).ops(); })
       .def_prop_ro("isa", [](PyEvaluator& e) { return (*e).isa(); })
       .def_prop_ro("threads", [](PyEvaluator& e) { return (*e).threads(); })

@@ -29,6 +29,9 @@ class Notice(UserWarning):
 class Model:
     """A robot. Made by `load`, `from_mujoco` or a `RobotBuilder`.
 
+    An operation's first use assembles its kernel for this robot, within milliseconds; `assemble=False`, or the
+    environment's FEATHERSTORM_ASSEMBLE=0, leaves it to the kernels that serve any robot.
+
     nq, nv, nb, nf, nh   numbers of positions, velocities, moving bodies, frames, entries of a packed M
     joint_names, body_names, frame_names, q_names, v_names
     q0 (nq,)             neutral configuration: zeros and unit quaternions
@@ -39,9 +42,9 @@ class Model:
     notices              what the loader left out, a sentence each
     """
 
-    def __init__(self, robot, threads=0, isa=""):
+    def __init__(self, robot, threads=0, isa="", assemble=True):
         self.robot = robot
-        self.evaluator = _featherstorm.Evaluator(robot, threads, isa)
+        self.evaluator = _featherstorm.Evaluator(robot, threads, isa, assemble)
         self.tails = {
             "f_ext": (robot.nb, 6),
             "wrench": (robot.nb, 6),
@@ -145,10 +148,11 @@ class Model:
         )
 
     def specialise(self, ops=("rnea", "crba", "fd"), dtype="float32", frame=0):
-        """Compiles kernels for this robot and uses them from now on; True where all of them could be made.
+        """Makes kernels for this robot now and uses them from now on; True where all of them could be made.
 
-        The first time takes the compiler's seconds; later they come from the cache on disk. Warns with a Notice where
-        there is no compiler or the robot is too large; the kernels for any robot serve then.
+        Assembled where that can be done, as at an operation's first use; else compiled: that takes the compiler's
+        seconds the first time, later they come from the cache on disk. Warns with a Notice where there is no compiler
+        or the robot is too large; the kernels for any robot serve then.
         """
         names = [ops] if isinstance(ops, str) else list(ops)
         dtype = np.dtype(dtype).name
@@ -175,13 +179,14 @@ class JointSlices(NamedTuple):
     v: slice
 
 
-def load(name_or_path, floating_base=None, threads=0, isa=""):
+def load(name_or_path, floating_base=None, threads=0, isa="", assemble=True):
     """Loads a robot: a built-in name (`robots()`), a .urdf file, or an MJCF .xml file through the package mujoco.
 
     floating_base   for URDF, which cannot say: True adds a free joint to the root link. None: as usual for a built-in
                     robot, False for a file. MJCF says it itself.
     threads         0: all cores
     isa             instruction set, "avx512", "avx2" or "base"; "": the widest there is
+    assemble        False: with the kernels that serve any robot (`Model`)
     Errors: FileNotFoundError; ValueError with file, element and reason.
     """
     text = os.fspath(name_or_path)
@@ -192,7 +197,7 @@ def load(name_or_path, floating_base=None, threads=0, isa=""):
             raise ValueError(f"{text}: floating_base is for URDF; an MJCF file says itself which bodies float")
         from .mjcf import load_mjcf
 
-        return Model(load_mjcf(text), threads, isa)
+        return Model(load_mjcf(text), threads, isa, assemble)
     builtin = [name for name, *_ in _featherstorm.robots()]
     if text not in builtin and not os.path.exists(text):
         if os.sep in text or os.path.splitext(text)[1]:
@@ -200,14 +205,14 @@ def load(name_or_path, floating_base=None, threads=0, isa=""):
         near = difflib.get_close_matches(text, builtin, 3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(builtin)}"
         raise ValueError(f"'{text}' is neither a file nor a built-in robot; {hint}")
-    return Model(_featherstorm.load(text, floating_base), threads, isa)
+    return Model(_featherstorm.load(text, floating_base), threads, isa, assemble)
 
 
-def from_mujoco(compiled, name="robot", threads=0, isa=""):
+def from_mujoco(compiled, name="robot", threads=0, isa="", assemble=True):
     """A Model from a compiled mujoco.MjModel."""
     from .mjcf import robot_from_mujoco
 
-    return Model(robot_from_mujoco(compiled, name), threads, isa)
+    return Model(robot_from_mujoco(compiled, name), threads, isa, assemble)
 
 
 def robots():

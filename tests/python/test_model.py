@@ -88,7 +88,7 @@ def test_a_builder_says_what_is_wrong(what, message):
 
 
 def test_specialised_kernels_give_the_same(go2, tmp_path, monkeypatch):
-    model = fs.load("go2")
+    model = fs.load("go2", assemble=False)
     q, v = fs.random_state(model, 20)
     expected = fs.rnea(model, q, v, v)
     assert not model.specialised("rnea", "float64")
@@ -98,9 +98,25 @@ def test_specialised_kernels_give_the_same(go2, tmp_path, monkeypatch):
     assert np.abs(fs.rnea(model, q, v, v) - expected).max() < 1e-10 * np.abs(expected).max()
 
 
+def test_kernels_are_assembled_at_their_first_use(go2, monkeypatch):
+    model = fs.load("go2")
+    if model.isa == "base":
+        pytest.skip("nothing is assembled on this machine")
+    q, v = fs.random_state(model, 20)
+    assert not model.specialised("rnea", "float64")
+    tau = fs.rnea(model, q, v, v)
+    assert model.specialised("rnea", "float64") and not model.specialised("crba", "float64")
+    expected = fs.rnea(fs.load("go2", assemble=False), q, v, v)
+    assert np.abs(tau - expected).max() < 1e-10 * np.abs(expected).max()
+    monkeypatch.setenv("FEATHERSTORM_ASSEMBLE", "0")
+    model = fs.load("go2")
+    fs.rnea(model, q, v, v)
+    assert not model.specialised("rnea", "float64")
+
+
 def test_without_a_compiler_there_is_a_notice(monkeypatch):
     monkeypatch.setenv("FEATHERSTORM_CXX", "/no/such/compiler")
-    model = fs.load("double_pendulum")
+    model = fs.load("double_pendulum", assemble=False)
     with pytest.warns(fs.Notice, match="specialised kernels are not used"):
         assert not model.specialise("rnea")
     assert fs.rnea(model, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).shape == (2,)

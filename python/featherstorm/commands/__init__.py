@@ -44,18 +44,19 @@ def add_model_arguments(parser, name=True):
 def add_engine_arguments(parser):
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float32", help="default: %(default)s")
     parser.add_argument("--threads", type=int, default=0, help="default: all cores")
-    parser.add_argument("--no-specialise", action="store_true", help="do not compile kernels for this robot")
+    parser.add_argument("--no-specialise", action="store_true", help="use the kernels that serve any robot")
 
 
 def load(options):
     threads = getattr(options, "threads", 0)
     if threads < 0:
         raise ValueError(f"--threads is {threads}, expected 0 or more")
-    return models.load(options.robot, getattr(options, "floating_base", None), threads)
+    assemble = not getattr(options, "no_specialise", False)
+    return models.load(options.robot, getattr(options, "floating_base", None), threads, assemble=assemble)
 
 
 def specialise(model, ops, dtype):
-    """Compiles kernels and says in a line why one could not be."""
+    """Makes kernels for this robot and says in a line why one could not be."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         done = model.specialise(ops, dtype)

@@ -30,7 +30,7 @@ def main(options):
     ops, robots = options.ops.split(","), options.robots.split(",")
     rows, model = [], None
     for robot in robots:
-        model = models.load(robot, threads=options.threads)
+        model = models.load(robot, threads=options.threads, assemble=not options.no_specialise)
         missing = [op for op in ops if op not in model.ops]
         if missing:
             raise ValueError(f"there is no operation {', '.join(missing)}; there are {', '.join(model.ops)}")

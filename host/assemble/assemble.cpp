@@ -1,0 +1,305 @@
+#include "host/assemble/assemble.h"
+
+#include "host/error.h"
+
+namespace featherstorm {
+
+bool can_assemble(const Program& p) {
+  const std::vector<char> live = live_nodes(p);
+  for (int i = 0; i < p.graph.size(); i++) {
+    const Op op = p.graph.node(i).op;
+    if (live[i] && (op == Op::Exp || op == Op::Log || op == Op::Atan2)) return false;
+  }
+  return true;
+}
+
+}  // namespace featherstorm
+
+#if FEATHERSTORM_XBYAK
+#include <xbyak/xbyak.h>
+
+#include "host/assemble/allocate.h"
+
+namespace featherstorm {
+namespace {
+
+using Xbyak::Operand;
+using Xbyak::Xmm;  // a vector register of any width
+
+constexpr int largest_frame = 512 << 10;  // [bytes]
+
+// System V: rdi model, rsi in, rdx out, rcx repeat, r8 first, r9 count.
+//
+//   rax  an address          r10  byte offset of the instances at hand in each component
+//   rdi  passes to go        r11  the last such offset + 1
+//   r9   constants
+//   rsp  frame: slots, uniform inputs (one vector each), state (carried inputs), next (outputs of a carried program)
+class Encoder : public Xbyak::CodeGenerator {
+ public:
+  Encoder(const Program& p, const Allocation& a, bool avx512, bool double_precision)
+      : CodeGenerator(1 << 16, Xbyak::AutoGrow), p_(p), a_(a), avx512_(avx512), double_(double_precision),
+        bytes_(avx512 ? 64 : 32), real_(double_ ? 8 : 4) {
+    int at = a.slots;
+    const auto reserve = [&](const std::vector<Program::Array>& arrays, auto&& wanted) {
+      std::vector<int> begin(arrays.size(), -1);
+      for (std::size_t k = 0; k < arrays.size(); k++)
+        if (wanted(static_cast<int>(k))) begin[k] = at, at += arrays[k].size;
+      return begin;
+    };
+    in_frame_ = reserve(p.inputs, [&](int k) { return p.inputs[k].uniform || p.is_carried(k); });
+    out_frame_ = reserve(p.outputs, [&](int) { return carried(); });
+    const int frame_size = (at + 1) * bytes_;
+    if (frame_size > largest_frame) throw Error("too many values are held at once to be assembled");
+    encode(frame_size);
+    ready(PROTECT_RE);
+  }
+
+  int width() const { return bytes_ / real_; }
+
+ private:
+  bool carried() const { return !p_.carried.empty(); }
+  Xmm vector(int i) const {
+    if (avx512_) return Xbyak::Zmm(i);
+    return Xbyak::Ymm(i);
+  }
+  Xbyak::Address frame(int i) const { return ptr[rsp + i * bytes_]; }
+
+  void encode(int frame_size) {
+    Xbyak::Label pool, instances, done;
+    push(rbp);
+    mov(rbp, rsp);
+    sub(rsp, frame_size);
+    and_(rsp, -64);
+    imul(r10, r8, real_);
+    add(r9, r8);
+    imul(r11, r9, real_);
+    lea(r9, ptr[rip + pool]);
+    for (int k = 0; k < static_cast<int>(p_.inputs.size()); k++) {
+      if (!p_.inputs[k].uniform) continue;
+      mov(rax, ptr[rsi + 16 * k]);
+      for (int c = 0; c < p_.inputs[k].size; c++) {
+        broadcast(vector(0), ptr[rax + c * real_]);
+        vmovups(frame(in_frame_[k] + c), vector(0));
+      }
+    }
+    cmp(r10, r11);
+    jge(done, T_NEAR);
+    align(64);
+    L(instances);
+    if (carried()) passes();
+    else body();
+    add(r10, bytes_);
+    cmp(r10, r11);
+    jl(instances, T_NEAR);
+    L(done);
+    vzeroupper();
+    mov(rsp, rbp);
+    pop(rbp);
+    ret();
+    align(64);
+    L(pool);
+    for (std::uint64_t c : a_.constants)
+      for (int lane = 0; lane < (avx512_ ? 1 : width()); lane++) db(c, real_);
+  }
+
+  void broadcast(const Xmm& to, const Xbyak::Address& from) {
+    if (!double_) return vbroadcastss(to, from);
+    if (avx512_) return vbroadcastsd(Xbyak::Zmm(to.getIdx()), from);
+    vbroadcastsd(Xbyak::Ymm(to.getIdx()), from);
+  }
+
+  // Component c of array k, `side` rsi or rdx; puts its address into rax.
+  Xbyak::Address component(const Xbyak::Reg64& side, int k, int c) {
+    if (c == 0) {
+      mov(rax, ptr[side + 16 * k]);
+    } else {
+      imul(rax, ptr[side + 16 * k + 8], c * real_);
+      add(rax, ptr[side + 16 * k]);
+    }
+    return ptr[rax + r10];
+  }
+
+  // A place in memory.
+  Xbyak::Address memory(const Place& p, bool as_operand) {
+    if (p.kind == Place::Kind::Slot) return frame(p.index);
+    if (p.kind == Place::Kind::Constant) {
+      if (!avx512_) return ptr[r9 + p.index * bytes_];
+      return as_operand ? ptr_b[r9 + p.index * real_] : ptr[r9 + p.index * real_];
+    }
+    if (in_frame_[p.index] >= 0) return frame(in_frame_[p.index] + p.component);
+    return component(rsi, p.index, p.component);
+  }
+
+  // Carried programs: the state lives in the frame, where the outputs of a pass take its place.
+  void passes() {
+    for (int k = 0; k < static_cast<int>(p_.inputs.size()); k++)
+      for (int c = 0; p_.is_carried(k) && c < p_.inputs[k].size; c++) {
+        vmovups(vector(0), component(rsi, k, c));
+        vmovups(frame(in_frame_[k] + c), vector(0));
+      }
+    Xbyak::Label pass;
+    mov(rdi, rcx);
+    align(64);
+    L(pass);
+    body();
+    for (auto [from, to] : p_.carried)
+      for (int c = 0; c < p_.outputs[from].size; c++) {
+        vmovups(vector(0), frame(out_frame_[from] + c));
+        vmovups(frame(in_frame_[to] + c), vector(0));
+      }
+    dec(rdi);
+    jnz(pass, T_NEAR);
+    for (int k = 0; k < static_cast<int>(p_.outputs.size()); k++)
+      for (int c = 0; c < p_.outputs[k].size; c++) {
+        vmovups(vector(0), frame(out_frame_[k] + c));
+        vmovups(component(rdx, k, c), vector(0));
+      }
+  }
+
+  void body() {
+    for (const Move& m : a_.moves) {
+      const Place& from = m.operand[0];
+      switch (m.kind) {
+        case Move::Kind::Load:
+          if (from.kind == Place::Kind::Constant && avx512_) broadcast(vector(m.result), memory(from, false));
+          else vmovups(vector(m.result), memory(from, false));
+          break;
+        case Move::Kind::Copy:
+          vmovaps(vector(m.result), vector(from.index));
+          break;
+        case Move::Kind::Spill:
+          vmovups(frame(m.number), vector(from.index));
+          break;
+        case Move::Kind::Store:
+          if (carried()) vmovups(frame(out_frame_[m.array] + m.number), vector(from.index));
+          else vmovups(component(rdx, m.array, m.number), vector(from.index));
+          break;
+        case Move::Kind::Compute:
+          compute(m);
+          break;
+      }
+    }
+  }
+
+  void compute(const Move& m) {
+    const Xmm r = vector(m.result);
+    // the operands in registers, and the one in memory, which is read as the last
+    Xmm x[3];
+    Xbyak::Address a = ptr[rax];
+    int in_memory = -1;
+    for (int k = 0; k < arity(m.code); k++) {
+      if (m.operand[k].kind == Place::Kind::Register) x[k] = vector(m.operand[k].index);
+      else a = memory(m.operand[k], true), in_memory = k;
+    }
+    const auto last = [&](int k) -> const Operand& {
+      if (k == in_memory) return a;
+      return x[k];
+    };
+    // one instruction for float, one for double
+#define FEATHERSTORM_BY_TYPE(ps, pd, ...) return double_ ? pd(__VA_ARGS__) : ps(__VA_ARGS__)
+#define FEATHERSTORM_COMMUTATIVE(ps, pd)                              \
+  if (in_memory == 0) FEATHERSTORM_BY_TYPE(ps, pd, r, x[1], last(0)); \
+  FEATHERSTORM_BY_TYPE(ps, pd, r, x[0], last(1))
+    switch (m.code) {
+      case Code::Add:
+        FEATHERSTORM_COMMUTATIVE(vaddps, vaddpd);
+      case Code::Mul:
+        FEATHERSTORM_COMMUTATIVE(vmulps, vmulpd);
+      case Code::Min:
+        FEATHERSTORM_COMMUTATIVE(vminps, vminpd);
+      case Code::Max:
+        FEATHERSTORM_COMMUTATIVE(vmaxps, vmaxpd);
+      case Code::And:
+        if (avx512_) { FEATHERSTORM_COMMUTATIVE(vpandd, vpandq); }
+        FEATHERSTORM_COMMUTATIVE(vandps, vandpd);
+      case Code::Or:
+        if (avx512_) { FEATHERSTORM_COMMUTATIVE(vpord, vporq); }
+        FEATHERSTORM_COMMUTATIVE(vorps, vorpd);
+      case Code::Xor:
+        if (avx512_) { FEATHERSTORM_COMMUTATIVE(vpxord, vpxorq); }
+        FEATHERSTORM_COMMUTATIVE(vxorps, vxorpd);
+      case Code::Sub:
+        FEATHERSTORM_BY_TYPE(vsubps, vsubpd, r, x[0], last(1));
+      case Code::Div:
+        FEATHERSTORM_BY_TYPE(vdivps, vdivpd, r, x[0], last(1));
+      case Code::Sqrt:
+        FEATHERSTORM_BY_TYPE(vsqrtps, vsqrtpd, r, last(0));
+      case Code::Floor:
+        if (avx512_) FEATHERSTORM_BY_TYPE(vrndscaleps, vrndscalepd, r, last(0), 9);
+        FEATHERSTORM_BY_TYPE(vroundps, vroundpd, r, last(0), 9);
+      case Code::ShiftLeft:
+        FEATHERSTORM_BY_TYPE(vpslld, vpsllq, r, x[0], static_cast<std::uint8_t>(m.number));
+      case Code::Less:
+      case Code::LessEqual: {
+        const std::uint8_t how = m.code == Code::Less ? 1 : 2;
+        if (!avx512_) FEATHERSTORM_BY_TYPE(vcmpps, vcmppd, r, x[0], last(1), how);
+        double_ ? vcmppd(k1, x[0], last(1), how) : vcmpps(k1, x[0], last(1), how);
+        FEATHERSTORM_BY_TYPE(vpmovm2d, vpmovm2q, r, k1);
+      }
+      case Code::Select:
+        if (!avx512_) FEATHERSTORM_BY_TYPE(vblendvps, vblendvpd, r, x[2], last(1), x[0]);
+        double_ ? vpmovq2m(k1, x[0]) : vpmovd2m(k1, x[0]);
+        FEATHERSTORM_BY_TYPE(vblendmps, vblendmpd, r | k1, x[2], last(1));
+      // 132: r = r x3 + x2,  213: r = x2 r + x3,  231: r = x2 x3 + r;  x3 may be memory
+#define FEATHERSTORM_MULTIPLY_ADD(name)                                                                 \
+  if (m.destroyed == 2) {                                                                               \
+    const int f = in_memory == 0 ? 0 : 1;                                                               \
+    FEATHERSTORM_BY_TYPE(name##231ps, name##231pd, x[2], x[1 - f], last(f));                            \
+  }                                                                                                     \
+  if (in_memory == 1 - m.destroyed)                                                                     \
+    FEATHERSTORM_BY_TYPE(name##132ps, name##132pd, x[m.destroyed], x[2], last(1 - m.destroyed));        \
+  FEATHERSTORM_BY_TYPE(name##213ps, name##213pd, x[m.destroyed], x[1 - m.destroyed], last(2))
+      case Code::MulAdd:
+        FEATHERSTORM_MULTIPLY_ADD(vfmadd);
+      case Code::MulSub:
+        FEATHERSTORM_MULTIPLY_ADD(vfmsub);
+      case Code::SubMul:
+        FEATHERSTORM_MULTIPLY_ADD(vfnmadd);
+      case Code::Store:
+        return;
+    }
+#undef FEATHERSTORM_BY_TYPE
+#undef FEATHERSTORM_COMMUTATIVE
+#undef FEATHERSTORM_MULTIPLY_ADD
+  }
+
+  const Program& p_;
+  const Allocation& a_;
+  bool avx512_, double_;
+  int bytes_, real_;                       // of a vector, of a number
+  std::vector<int> in_frame_, out_frame_;  // array -> its place in the frame, -1 where it lies outside
+};
+
+}  // namespace
+
+bool can_assemble(const std::string& isa) { return isa == "avx512" || isa == "avx2"; }
+
+AssembledKernel assemble(const Program& p, const std::vector<int>& order, const std::string& isa, Precision precision) {
+  if (!can_assemble(isa)) throw Error("nothing is assembled for the instruction set '" + isa + "'");
+  const bool avx512 = isa == "avx512", double_precision = precision == Precision::float64;
+  const StraightLine s = straight_line(p, order, double_precision);
+  const Allocation a = allocate(s, avx512 ? 32 : 16);
+  const auto code = std::make_shared<Encoder>(p, a, avx512, double_precision);
+  AssembledKernel k;
+  k.kernel = code->getCode<Kernel>();
+  k.code = code;
+  k.width = code->width();
+  k.bytes = code->getSize();
+  k.instructions = static_cast<int>(a.moves.size());
+  for (const Move& m : a.moves) k.spills += m.kind == Move::Kind::Spill;
+  return k;
+}
+
+}  // namespace featherstorm
+
+#else
+
+namespace featherstorm {
+
+bool can_assemble(const std::string&) { return false; }
+AssembledKernel assemble(const Program&, const std::vector<int>&, const std::string&, Precision) {
+  throw Error("this featherstorm was built without Xbyak: nothing is assembled");
+}
+
+}  // namespace featherstorm
+#endif
