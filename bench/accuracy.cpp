@@ -23,18 +23,20 @@ int main(int argc, char** argv) {
   if (robots.empty()) robots = {"iiwa14", "go2", "g1", "atlas"};
 
   std::printf("%ld random states a row. Build: %s\n\n", instances, FEATHERSTORM_BUILD);
-  std::printf("| op | robot | run-time: relative | largest | specialised: relative | largest |\n");
+  std::printf("| op | robot | run-time: relative | largest | assembled: relative | largest |\n");
   std::printf("|---|---|---|---|---|---|\n");
   for (const std::string& name : robots) {
     const Robot robot = load(name);
-    Evaluator run_time(robot), specialised(robot);
+    EvaluatorOptions any_robot;
+    any_robot.assemble = false;
+    Evaluator run_time(robot, any_robot), assembled(robot);
     for (const OpRow& row : run_time.ops()) {
       Case c(run_time, row.name, Precision::float32, instances);
       c.run(run_time, true);
       const Case::Error r = c.error();
       std::printf("| %s | %s | %.1e | %.1e |", c.op.c_str(), name.c_str(), r.relative, r.largest);
-      if (specialised.specialise(row.name, Precision::float32, c.options.frame)) {
-        c.run(specialised, true);
+      c.run(assembled, true);
+      if (assembled.specialised(row.name, Precision::float32, c.options.frame)) {
         const Case::Error s = c.error();
         std::printf(" %.1e | %.1e |\n", s.relative, s.largest);
       } else {

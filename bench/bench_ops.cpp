@@ -22,7 +22,7 @@ struct Axes {
   std::string op, robot;
   Precision precision;
   std::string isa;
-  bool specialised;
+  std::string path;  // "run-time", "assembled", "compiled"
   long batch;
   bool rows;    // arrays in row-major order, so that the engine transposes blocks of them
   int threads;  // 0: all cores
@@ -30,7 +30,7 @@ struct Axes {
 
 std::string name_of(const Axes& a) {
   return a.op + "/" + a.robot + (a.precision == Precision::float32 ? "/float/cpu-" : "/double/cpu-") + a.isa +
-         (a.specialised ? "/specialised" : "/run-time") + "/B=" + std::to_string(a.batch) + (a.rows ? "/rows" : "") +
+         "/" + a.path + "/B=" + std::to_string(a.batch) + (a.rows ? "/rows" : "") +
          (a.threads == 0 ? "/threads=0" : "");
 }
 
@@ -43,20 +43,20 @@ const Robot& robot_of(const std::string& name) {
 std::string last_notice;
 
 // Evaluators are kept; those of the run-time path never specialise.
-Evaluator& evaluator_of(const std::string& robot, const std::string& isa, bool specialised, int threads) {
-  static std::map<std::tuple<std::string, std::string, bool, int>, std::unique_ptr<Evaluator>> all;
-  auto& e = all[{robot, isa, specialised, threads}];
+Evaluator& evaluator_of(const std::string& robot, const std::string& isa, const std::string& path, int threads) {
+  static std::map<std::tuple<std::string, std::string, std::string, int>, std::unique_ptr<Evaluator>> all;
+  auto& e = all[{robot, isa, path, threads}];
   if (!e) {
-    EvaluatorOptions options{threads, isa, [](const std::string& text) { last_notice = text; }};
+    EvaluatorOptions options{threads, isa, path == "assembled", [](const std::string& text) { last_notice = text; }};
     e = std::make_unique<Evaluator>(robot_of(robot), std::move(options));
   }
   return *e;
 }
 
 void run(benchmark::State& state, const Axes& a) {
-  Evaluator& evaluator = evaluator_of(a.robot, a.isa, a.specialised, a.threads);
-  Case c(evaluator_of(a.robot, a.isa, false, 1), a.op, a.precision, a.batch, a.rows);
-  if (a.specialised && !evaluator.specialise(a.op, a.precision, c.options.frame)) {
+  Evaluator& evaluator = evaluator_of(a.robot, a.isa, a.path, a.threads);
+  Case c(evaluator_of(a.robot, a.isa, "run-time", 1), a.op, a.precision, a.batch, a.rows);
+  if (a.path != "run-time" && !evaluator.specialise(a.op, a.precision, c.options.frame)) {
     state.SkipWithError(last_notice.c_str());
     return;
   }
@@ -86,15 +86,15 @@ void add(const Axes& a) {
 void add_all() {
   const std::vector<std::string> isas = available_isas();
   for (const BuiltinRobot& robot : builtin_robots()) {
-    const Evaluator& e = evaluator_of(std::string(robot.name), isas.front(), false, 1);
+    const Evaluator& e = evaluator_of(std::string(robot.name), isas.front(), "run-time", 1);
     for (const OpRow& row : e.ops())
       for (Precision precision : {Precision::float32, Precision::float64})
         for (const std::string& isa : isas)
-          for (bool specialised : {false, true})
+          for (const char* path : {"run-time", "assembled", "compiled"})
             for (long batch : {1L, 16L, 256L, 4096L, 65536L})
               for (bool rows : {false, true})
                 for (int threads : {1, 0})
-                  add({std::string(row.name), std::string(robot.name), precision, isa, specialised, batch, rows, threads});
+                  add({std::string(row.name), std::string(robot.name), precision, isa, path, batch, rows, threads});
   }
 }
 

@@ -35,18 +35,19 @@ OURS = {"rnea": ["rnea"], "crba": ["crba"], "fd": ["fd", "forward_dynamics", "ab
 PINOCCHIO = {"rnea": ["rnea"], "crba": ["crba"], "fd": ["aba", "fd_factor"], "kinematics": ["kinematics"],
              "aba_derivatives": ["aba_derivatives"]}
 MUJOCO = {"rnea": ["rnea"], "crba": ["crba"], "fd": ["fd"], "step": ["step"], "kinematics": ["kinematics"]}
-PATHS = ["float/run-time", "float/specialised", "double/run-time", "double/specialised"]
+PATHS = [f"{dtype}/{path}" for dtype in ("double", "float") for path in ("run-time", "assembled", "compiled")]
 # relative to the largest entry of a state's answer
 TOLERANCE = {"double": 1e-9, "float": 1e-1}
 
 # nanoseconds that stand behind the goals: Pinocchio's on the machine they were set on, and ours
 GOAL_PEER = {"rnea": {"iiwa14": 390, "go2": 730, "atlas": 1820}, "crba": {"iiwa14": 240, "go2": 460, "atlas": 1350},
              "fd": {"iiwa14": 790, "go2": 1770, "atlas": 4090}}
-GOAL = {"float/run-time": {"rnea": {"iiwa14": 12, "go2": 20, "atlas": 50}, "crba": {"iiwa14": 12, "go2": 20, "atlas": 60},
-                           "fd": {"iiwa14": 25, "go2": 45, "atlas": 120}},
-        "float/specialised": {"rnea": {"iiwa14": 4.5, "go2": 11, "atlas": 30},
-                              "crba": {"iiwa14": 2.8, "go2": 7.5, "atlas": 27},
-                              "fd": {"iiwa14": 7, "go2": 20, "atlas": 60}}}
+GOAL = {"without a compiler": {"rnea": {"iiwa14": 12, "go2": 20, "atlas": 50},
+                               "crba": {"iiwa14": 12, "go2": 20, "atlas": 60},
+                               "fd": {"iiwa14": 25, "go2": 45, "atlas": 120}},
+        "specialised": {"rnea": {"iiwa14": 4.5, "go2": 11, "atlas": 30},
+                        "crba": {"iiwa14": 2.8, "go2": 7.5, "atlas": 27},
+                        "fd": {"iiwa14": 7, "go2": 20, "atlas": 60}}}
 
 
 class Server:
@@ -210,16 +211,29 @@ class PinocchioRobot:
         self.floating = ours.floating
         # its reader of URDF files has no rotors
         model.armature = self.order.give(ours.armature[None], self.order.v)[0]
+        turned = [np.eye(3) for _ in range(model.njoints)]
         self.file = folder / "robot.pinocchio"
         with open(self.file, "w") as f:
             for k in range(1, model.njoints):
                 kind = model.joints[k].shortname()
+                if kind == "JointModelRevoluteUnaligned":
+                    # its joints about a coordinate axis are faster: the body's frame is turned until this is one
+                    joint = model.joints[k].createData()
+                    model.joints[k].calc(joint, pinocchio.neutral(model))
+                    axis = np.asarray(joint.S).ravel()[3:]
+                    n = int(np.argmax(np.abs(axis)))
+                    turned[k] = -np.eye(3)
+                    turned[k][n - 1, n - 1] = 1
+                    if np.any(turned[k][:, n] != axis):
+                        raise RuntimeError(f"bench/peers/pinocchio.cpp does not know joints about {axis}")
+                    kind = f"JointModelR{'XYZ'[n]}"
                 if not re.fullmatch("JointModel([RP][XYZ]|FreeFlyer)", kind):
                     raise RuntimeError(f"bench/peers/pinocchio.cpp does not know {kind}")
-                X, I = model.jointPlacements[k], model.inertias[k]
+                X, I, F = model.jointPlacements[k], model.inertias[k], turned[k]
+                P = turned[model.parents[k]].T
                 at = model.idx_vs[k]
-                numbers = np.concatenate([X.rotation.ravel(), X.translation, [I.mass], I.lever, I.inertia.ravel(),
-                                          model.armature[at:at + model.nvs[k]]])
+                numbers = np.concatenate([(P @ X.rotation @ F).ravel(), P @ X.translation, [I.mass], F.T @ I.lever,
+                                          (F.T @ I.inertia @ F).ravel(), model.armature[at:at + model.nvs[k]]])
                 print(model.names[k], kind, model.parents[k], *map(repr, map(float, numbers)), file=f)
 
     def states(self, s: dict) -> dict:
@@ -366,53 +380,58 @@ def report(record: dict) -> str:
               f"medians of processor time, nanoseconds per evaluation",
               "- Pinocchio: its faster build and, for FD, its faster of ABA and CRBA + UDU^T + solve; ratios for FD use ABA, as the "
               "goals do. MuJoCo: kinematics included, contacts, limits and dry friction off.", ""]
-    lines += ["| | robot | Pinocchio | MuJoCo | ours double run-time | double specialised | float run-time | float specialised | "
-              "spread of the last |", "|---|---|---|---|---|---|---|---|---|"]
+    robots = record["robots"]
+    paths = ", ".join(PATHS).replace("/", " ").split(", ")
+    lines += ["| | robot | Pinocchio | MuJoCo | " + " | ".join(paths) + " | spread of float assembled |",
+              "|" + "---|" * (len(PATHS) + 5)]
     for kind in ("rnea", "crba", "fd", "step", "kinematics", "aba_derivatives"):
-        for robot, r in record["robots"].items():
-            cells = [fastest(r, "pinocchio", kind), fastest(r, "mujoco", kind)]
-            cells += [fastest(r, "featherstorm/" + p, kind) for p in ("double/run-time", "double/specialised", "float/run-time",
-                                                                       "float/specialised")]
+        for robot, r in robots.items():
+            cells = [fastest(r, library, kind) for library in ("pinocchio", "mujoco", *("featherstorm/" + p for p in PATHS))]
             if not any(cells):
                 continue
             text = [number(c and c["median"]) for c in cells]
             if cells[0] and kind == "fd":
                 text[0] += f" ({cells[0]['op']}; aba {number(fastest(r, 'pinocchio', kind, 'aba')['median'])})"
-            for k in range(2, 6):
+            for k in range(2, len(cells)):
                 if cells[k] and kind == "fd":
                     text[k] += f" ({cells[k]['op'].split('/')[0]})"
-            last = cells[5]
-            spread = "-" if not last else f"{number(last['quartiles'][0])} to {number(last['quartiles'][1])}"
+            ours = cells[2 + PATHS.index("float/assembled")]
+            spread = "-" if not ours else f"{number(ours['quartiles'][0])} to {number(ours['quartiles'][1])}"
             lines.append(f"| {kind} | {robot} | " + " | ".join(text) + f" | {spread} |")
-    lines += ["", "Ratios, Pinocchio / ours in float, beside those that the goals imply (Pinocchio there / goal):", "",
-              "| | robot | run-time | goal | specialised | goal | run-time, double | specialised, double | MuJoCo / run-time | "
-              "MuJoCo / specialised |", "|---|---|---|---|---|---|---|---|---|---|"]
-    for kind in ("rnea", "crba", "fd", "step"):
-        for robot, r in record["robots"].items():
-            base = fastest(r, "pinocchio", kind, "aba" if kind == "fd" else None)
-            other = fastest(r, "mujoco", kind)
-
-            def ratio(peer, path):
-                mine = fastest(r, "featherstorm/" + path, kind)
-                return f"{peer['median'] / mine['median']:.1f}" if peer and mine else "-"
-
-            if ratio(other, "float/run-time") == "-":
+    lines += ["", "Against the goals, in float: nanoseconds here and the goals' (set on a faster machine, bench/README.md), and "
+              "Pinocchio's time over ours here beside Pinocchio's time there over the goal. Assembled kernels need no compiler.", "",
+              "| | robot | assembled | compiled | goal without a compiler | goal specialised | Pinocchio / assembled | "
+              "/ compiled | goals, without a compiler and specialised |", "|" + "---|" * 9]
+    for kind in GOAL_PEER:
+        for robot in GOAL_PEER[kind]:
+            r = robots.get(robot)
+            base = r and fastest(r, "pinocchio", kind, "aba" if kind == "fd" else None)
+            mine = [r and fastest(r, "featherstorm/float/" + path, kind) for path in ("assembled", "compiled")]
+            if not base:
                 continue
-            goal_robot = "go2" if robot == "hyq" else robot
-            goals = ["-" if robot not in GOAL_PEER.get(kind, {}) and robot != "hyq" or kind not in GOAL_PEER
-                     else f"{GOAL_PEER[kind][goal_robot] / GOAL[path][kind][goal_robot]:.1f}" for path in GOAL]
-            lines.append(f"| {kind} | {robot} | **{ratio(base, 'float/run-time')}** | {goals[0]} | "
-                         f"**{ratio(base, 'float/specialised')}** | {goals[1]} | {ratio(base, 'double/run-time')} | "
-                         f"{ratio(base, 'double/specialised')} | {ratio(other, 'float/run-time')} | "
-                         f"{ratio(other, 'float/specialised')} |")
-    lines += ["", "Answers against ours in double, run-time path: largest over states of max \\|x - r\\| / max \\|r\\|.", "",
-              "| | robot | Pinocchio | MuJoCo | double specialised | float run-time | float specialised |",
-              "|---|---|---|---|---|---|---|"]
+            goals = [GOAL[which][kind][robot] for which in GOAL]
+            cells = [number(m and m["median"]) for m in mine] + [f"{g:g}" for g in goals]
+            cells += [f"**{base['median'] / m['median']:.0f}**" if m else "-" for m in mine]
+            cells.append(" and ".join(f"{GOAL_PEER[kind][robot] / g:.0f}" for g in goals))
+            lines.append(f"| {kind} | {robot} | " + " | ".join(cells) + " |")
+    lines += ["", "A peer's time over ours:", "",
+              "| | robot | " + " | ".join(f"{peer} / {path}" for peer in ("Pinocchio", "MuJoCo") for path in paths) + " |",
+              "|" + "---|" * (2 * len(PATHS) + 2)]
     for kind in ("rnea", "crba", "fd", "step"):
-        for robot, r in record["robots"].items():
+        for robot, r in robots.items():
+            peers = [fastest(r, "pinocchio", kind, "aba" if kind == "fd" else None), fastest(r, "mujoco", kind)]
+            ours = [fastest(r, "featherstorm/" + path, kind) for path in PATHS]
+            if any(peers):
+                lines.append(f"| {kind} | {robot} | " + " | ".join(
+                    f"{peer['median'] / mine['median']:.1f}" if peer and mine else "-" for peer in peers for mine in ours) + " |")
+    others = [p for p in PATHS if p != "double/run-time"]
+    lines += ["", "Answers against ours in double, run-time path: largest over states of max \\|x - r\\| / max \\|r\\|.", "",
+              "| | robot | Pinocchio | MuJoCo | " + " | ".join(p.replace("/", " ") for p in others) + " |",
+              "|" + "---|" * (len(others) + 4)]
+    for kind in ("rnea", "crba", "fd", "step"):
+        for robot, r in robots.items():
             cells = []
-            for library in ("pinocchio", "mujoco", "featherstorm/double/specialised", "featherstorm/float/run-time",
-                            "featherstorm/float/specialised"):
+            for library in ("pinocchio", "mujoco", *("featherstorm/" + p for p in others)):
                 e = [a["error"] for a in r["answers"] if a["kind"] == kind and a["library"].startswith(library)]
                 cells.append(f"{max(e):.0e}" if e else "-")
             if any(c != "-" for c in cells):

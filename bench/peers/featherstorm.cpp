@@ -1,4 +1,4 @@
-// featherstorm for peers.py: MODEL is a built-in robot; OP is OPERATION/float|double/run-time|specialised. One thread,
+// featherstorm for peers.py: MODEL is a built-in robot; OP is OPERATION/float|double/run-time|assembled|compiled. One thread,
 // the public C++ call on arrays of class Buffer.
 //
 // Besides what serve.h asks for, `describe` in place of STATES prints what peers.py needs to know of the robot.
@@ -56,15 +56,17 @@ int main(int, char** argv) {
   EvaluatorOptions options;
   options.threads = 1;
   options.notice = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
-  Evaluator run_time(robot, options), specialised(robot, options);
+  Evaluator assembled(robot, options);
+  options.assemble = false;
+  Evaluator run_time(robot, options), compiled(robot, options);
   std::map<std::string, std::unique_ptr<peers::Op>> ops;
 
   auto make = [&](const std::string& name) -> std::unique_ptr<peers::Op> {
     const std::size_t a = name.find('/'), b = name.find('/', a + 1);
     const std::string op = name.substr(0, a), path = name.substr(b + 1);
     const Precision precision = name.substr(a + 1, b - a - 1) == "float" ? Precision::float32 : Precision::float64;
-    Evaluator& evaluator = path == "specialised" ? specialised : run_time;
-    if (path == "specialised" && !evaluator.specialise(op, precision)) return nullptr;
+    Evaluator& evaluator = path == "run-time" ? run_time : path == "assembled" ? assembled : compiled;
+    if (path != "run-time" && !evaluator.specialise(op, precision)) return nullptr;
     const OpRow& row = evaluator.op(op);
     auto arrays = std::make_shared<Arrays>();
     for (const auto& argument : row.in) {
