@@ -143,32 +143,27 @@ EvaluatorOptions options_for(Made made, const std::string& isa) {
   return o;
 }
 
+template <class Op, class Real> void check(Evaluator& e, Made made, long instances) {
+  const std::string op(Op::info.name);
+  const Model<double>& m = e.robot().model;
+  const int frame = m.nf - 1;
+  const long repeat = Op::info.carried ? 3 : 1;
+  SCOPED_TRACE(op + " " + e.robot().name + " " + e.isa() + " " + name_of(made) + ", instances: " + std::to_string(instances));
+  if (made == Made::Compiled) {
+    ASSERT_TRUE(e.specialise(op, precision_of<Real>(), frame));
+  }
+  const Case c = make_case<Op>(m, instances, frame, repeat);
+  EXPECT_LT(worst_error<Real>(e, op, c, frame, repeat), tolerance<Real>(op));
+  // arc tangents are not assembled; everything else is, at its first use
+  const bool arc_tangents = op == "difference" && m.nq > m.nv;
+  if (made != Made::Compiled) {
+    EXPECT_EQ(e.specialised(op, precision_of<Real>(), frame), made == Made::Assembled && !arc_tangents);
+  }
+}
+
 template <class Real> void check_all(const Robot& robot, const std::string& isa, Made made, long instances) {
   Evaluator e(robot, options_for(made, isa));
-  const Model<double>& m = robot.model;
-  const int frame = m.nf - 1;
-  std::apply(
-      [&](auto... ops) {
-        (
-            [&] {
-              using Op = decltype(ops);
-              const long repeat = Op::info.carried ? 3 : 1;
-              if (made == Made::Compiled)
-                ASSERT_TRUE(e.specialise(Op::info.name, precision_of<Real>(), frame)) << Op::info.name;
-              const Case c = make_case<Op>(m, instances, frame, repeat);
-              const double error = worst_error<Real>(e, Op::info.name, c, frame, repeat);
-              EXPECT_LT(error, tolerance<Real>(Op::info.name))
-                  << Op::info.name << " " << robot.name << " " << isa << " instances " << instances
-                  << " " << name_of(made);
-              // arc tangents are not assembled; everything else is, at its first use
-              const bool quaternions = m.nq > m.nv;
-              const bool assembles = made == Made::Assembled && !(Op::info.name == "difference" && quaternions);
-              if (made != Made::Compiled)
-                EXPECT_EQ(e.specialised(Op::info.name, precision_of<Real>(), frame), assembles) << Op::info.name;
-            }(),
-            ...);
-      },
-      Ops{});
+  std::apply([&](auto... ops) { (check<decltype(ops), Real>(e, made, instances), ...); }, Ops{});
 }
 
 class EveryIsa : public ::testing::TestWithParam<std::string> {};
