@@ -1,5 +1,8 @@
 """Models: names, sizes, limits, builders, and the table of operations."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -112,6 +115,30 @@ def test_kernels_are_assembled_at_their_first_use(go2, monkeypatch):
     model = fs.load("go2")
     fs.rnea(model, q, v, v)
     assert not model.specialised("rnea", "float64")
+
+
+def test_where_memory_may_not_become_executable_there_is_a_notice():
+    program = """
+import ctypes, sys, warnings
+import subprocess
+import sys
+
+import numpy as np
+import featherstorm as fs
+if fs.load("go2").isa == "base" or ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) != 0:  # PR_SET_MDWE
+    sys.exit(77)
+model = fs.load("go2")
+q, v = fs.random_state(model, 20)
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    tau = [fs.rnea(model, q, v, v) for _ in range(3)]
+assert [str(w.message) for w in told] == ["rnea is not assembled: can't protect"], told
+assert np.isfinite(tau).all() and not model.specialised("rnea", "float64")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    if done.returncode == 77:
+        pytest.skip("this kernel cannot forbid it")
+    assert done.returncode == 0, done.stderr
 
 
 def test_without_a_compiler_there_is_a_notice(monkeypatch):
