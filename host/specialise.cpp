@@ -47,7 +47,7 @@ SpecialisedKernel assemble_kernel(int op, const Model<double>& model, int frame,
                                   const std::string& isa) {
   if (!can_assemble(isa) || model.nv > max_specialised_freedoms) return {};
   const Program p = trace_best(op, model, frame);
-  if (!can_assemble(p) || operations(p) > max_specialised_operations) return {};
+  if (operations(p) > max_specialised_operations) return {};
   SpecialisedKernel best;
   double least = 0;
   for (const auto& order : {trace_order(p), latency_order(p, 24), latency_order(p, 96)}) {

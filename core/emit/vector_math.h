@@ -2,8 +2,9 @@
 #define FEATHERSTORM_VECTOR_MATH
 // Elementary functions without branches, for a float, a double, or a GCC vector of either.
 //
-// One text with three readers: it is an ordinary header for the run-time pack type, it is put in front of every
-// emitted program (so it includes nothing of the project), and nvcc compiles it for float and double.
+// One text with four readers: it is an ordinary header for the run-time pack type, it is put in front of every
+// emitted program (so it includes nothing of the project), nvcc compiles it for float and double, and the assembler
+// records its instructions (host/assemble/recorded.h).
 //   function   largest error, float        largest error, double       for
 //   sincos     1e-7, relative near 0       2e-16, relative near 0      |x| <= 1e4 float, 1e6 double (with FMA 1e5, 1e9)
 //   exp        2e-7 relative               4e-16 relative              outside -87.3 .. 88.3 (-708 .. 709) it saturates
@@ -68,16 +69,17 @@ FEATHERSTORM_INLINE V select(C c, V x, V y) {
 }
 template <class V>
 FEATHERSTORM_INLINE V min(V x, V y) {
-  return x < y ? x : y;
+  return select(x < y, x, y);
 }
 template <class V>
 FEATHERSTORM_INLINE V max(V x, V y) {
-  return x > y ? x : y;
+  return select(x > y, x, y);
 }
 template <class V>
 FEATHERSTORM_INLINE V abs(V x) {
   typedef typename Lane<V>::Real Real;
-  return x < Real(0) ? -x : x;
+  V minus = -x;
+  return select(x < Real(0), minus, x);
 }
 template <class V>
 FEATHERSTORM_INLINE V rcp(V x) {
@@ -100,10 +102,11 @@ FEATHERSTORM_INLINE V floor(V x) {
   const Real shift = rounding_shift<V>(), whole = shift / Real(1.5);
   V size = abs(x);
   V n = (size + whole) - whole;  // |x| to the nearest integer
-  n = x < Real(0) ? -n : n;
+  V minus = -n;
+  n = select(x < Real(0), minus, n);
   V below = n - Real(1);
-  n = n > x ? below : n;
-  return size < whole ? n : x;
+  n = select(n > x, below, n);
+  return select(size < whole, n, x);
 }
 
 // Sine and cosine: x = n pi/2 + r with |r| <= pi/4; two polynomials in r, exchanged and negated by the bits of n.
@@ -144,12 +147,15 @@ FEATHERSTORM_INLINE void sincos(V x, V& s, V& c) {
     cosine = (cosine * z - 0.5) * z + 1.0;
   }
 
-  // quadrant: 0 (s, c), 1 (c, -s), 2 (-s, -c), 3 (-c, s)
-  const int sign = 8 * sizeof(Real) - 2;  // moves the bit of value 2 to the sign
-  V swapped_sine = (quadrant & 1) != 0 ? cosine : sine;
-  V swapped_cosine = (quadrant & 1) != 0 ? sine : cosine;
-  s = bits_as<V>(bits_as<Bits>(swapped_sine) ^ ((quadrant & 2) << sign));
-  c = bits_as<V>(bits_as<Bits>(swapped_cosine) ^ (((quadrant + 1) & 2) << sign));
+  // quadrant: 0 (s, c), 1 (c, -s), 2 (-s, -c), 3 (-c, s); its bits 0 and 1, moved to the sign's place
+  typedef typename Lane<Real>::Bits Word;
+  const int last = 8 * sizeof(Real) - 1;
+  const Word sign = Word(1) << last;
+  Bits odd = quadrant << last, high = quadrant << (last - 1);
+  V swapped_sine = select(odd < 0, cosine, sine);
+  V swapped_cosine = select(odd < 0, sine, cosine);
+  s = bits_as<V>(bits_as<Bits>(swapped_sine) ^ (high & sign));
+  c = bits_as<V>(bits_as<Bits>(swapped_cosine) ^ ((high ^ odd) & sign));
 }
 
 template <class V>
@@ -173,8 +179,8 @@ FEATHERSTORM_INLINE V exp(V x) {
   const Real shift = rounding_shift<V>();
   const bool single = sizeof(Real) == 4;
   const Real low = single ? Real(-87.3) : Real(-708), high = single ? Real(88.3) : Real(709);
-  x = x < low ? V{} + low : x;
-  x = x > high ? V{} + high : x;
+  x = max(V{} + low, x);
+  x = min(V{} + high, x);
   V shifted = x * Real(1.44269504088896340736) + shift;
   V n = shifted - shift, p;
   if constexpr (single) {
@@ -250,7 +256,7 @@ FEATHERSTORM_INLINE V atan2(V y, V x) {
   // atan(low / high) = pi/4 + atan((low - high) / (low + high))
   auto steep = low > high * Real(0.41421356237309504880);
   V below = low - high, above = low + high;
-  V t = (steep ? below : low) / (steep ? above : high), z = t * t, p;
+  V t = select(steep, below, low) / select(steep, above, high), z = t * t, p;
   if constexpr (sizeof(Real) == 4) {
     p = 8.05374449538e-2f * z - 1.38776856032e-1f;
     p = p * z + 1.99777106478e-1f;
@@ -269,12 +275,13 @@ FEATHERSTORM_INLINE V atan2(V y, V x) {
   }
   V angle = (p * z) * t + t;
   V raised = angle + pi / 4;
-  angle = steep ? raised : angle;
+  angle = select(steep, raised, angle);
   V mirrored = pi / 2 - angle;
-  angle = ay > ax ? mirrored : angle;
+  angle = select(ay > ax, mirrored, angle);
   V turned = pi - angle;
-  angle = x < Real(0) ? turned : angle;
-  return y < Real(0) ? -angle : angle;
+  angle = select(x < Real(0), turned, angle);
+  V below_axis = -angle;
+  return select(y < Real(0), below_axis, angle);
 }
 
 }  // namespace vector_math

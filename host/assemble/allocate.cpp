@@ -21,8 +21,10 @@ bool may_be_memory(Code code, int k) {
     case Code::Less:
     case Code::LessEqual:
     case Code::Select:
+    case Code::IntegerSub:
       return k == 1;
     case Code::ShiftLeft:
+    case Code::ShiftRight:
     case Code::Store:
       return false;
     default:

@@ -2,19 +2,6 @@
 
 #include "host/error.h"
 
-namespace featherstorm {
-
-bool can_assemble(const Program& p) {
-  const std::vector<char> live = live_nodes(p);
-  for (int i = 0; i < p.graph.size(); i++) {
-    const Op op = p.graph.node(i).op;
-    if (live[i] && (op == Op::Exp || op == Op::Log || op == Op::Atan2)) return false;
-  }
-  return true;
-}
-
-}  // namespace featherstorm
-
 #if FEATHERSTORM_XBYAK
 #include <xbyak/xbyak.h>
 
@@ -227,6 +214,12 @@ class Encoder : public Xbyak::CodeGenerator {
       case Code::Floor:
         if (avx512_) FEATHERSTORM_BY_TYPE(vrndscaleps, vrndscalepd, r, last(0), 9);
         FEATHERSTORM_BY_TYPE(vroundps, vroundpd, r, last(0), 9);
+      case Code::IntegerAdd:
+        FEATHERSTORM_COMMUTATIVE(vpaddd, vpaddq);
+      case Code::IntegerSub:
+        FEATHERSTORM_BY_TYPE(vpsubd, vpsubq, r, x[0], last(1));
+      case Code::ShiftRight:
+        FEATHERSTORM_BY_TYPE(vpsrld, vpsrlq, r, x[0], static_cast<std::uint8_t>(m.number));
       case Code::ShiftLeft:
         FEATHERSTORM_BY_TYPE(vpslld, vpsllq, r, x[0], static_cast<std::uint8_t>(m.number));
       case Code::Less:

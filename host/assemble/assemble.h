@@ -22,10 +22,8 @@ struct AssembledKernel {
   std::size_t bytes = 0;       // of code and constants
 };
 
-// Whether kernels can be assembled for this instruction set ("avx512", "avx2"), and whether this program can: those that
-// take exponentials, logarithms or arc tangents are left to compilers.
+// Whether kernels can be assembled for this instruction set ("avx512", "avx2").
 bool can_assemble(const std::string& isa);
-bool can_assemble(const Program& p);
 
 // The kernel of a program whose statements stand in this order (order.h). Throws Error where it cannot be assembled, or
 // needs more memory on the stack than a thread can spare.

@@ -4,12 +4,12 @@
 #include <map>
 
 #include "core/trace/count.h"
-#include "host/error.h"
+#include "host/assemble/recorded.h"
 
 namespace featherstorm {
 namespace {
 
-class Lowering {
+class Lowering final : public Recorder {
  public:
   Lowering(const Program& p, bool double_precision)
       : g_(p.graph), double_(double_precision), fusion_(fuse(p)), value_(g_.size(), -1) {
@@ -53,15 +53,15 @@ class Lowering {
     s_.values.push_back(v);
     return static_cast<int>(s_.values.size()) - 1;
   }
-  int bits(std::uint64_t b) {
+  int bits(std::uint64_t b) override {
     auto [at, fresh] = constants_.try_emplace(b, 0);
     if (fresh) at->second = value({Value::Kind::Constant, 0, 0, b});
     return at->second;
   }
-  int constant(double x) {
+  int constant(double x) override {
     return bits(double_ ? std::bit_cast<std::uint64_t>(x) : std::bit_cast<std::uint32_t>(static_cast<float>(x)));
   }
-  int put(Code code, int a, int b = -1, int c = -1, int number = 0) {
+  int put(Code code, int a, int b = -1, int c = -1, int number = 0) override {
     const int r = value({});
     s_.instructions.push_back({code, r, {a, b, c}, 0, number});
     return r;
@@ -86,38 +86,15 @@ class Lowering {
     return put(!sub ? Code::MulAdd : first ? Code::MulSub : Code::SubMul, a, b, c);
   }
 
-  // Sine and cosine as in core/emit/vector_math.h: x = n pi/2 + r, polynomials in r, exchanged by the bits of n.
+  // y = f(x, ...) by the text of core/emit/vector_math.h.
+  template <class F> auto function(F&& f) { return double_ ? f(double()) : f(float()); }
   std::pair<int, int> sincos(int x) {
-    const auto fma = [&](int a, int b, int c) { return put(Code::MulAdd, a, b, c); };
-    const auto polynomial = [&](int z, std::initializer_list<double> c) {  // highest power first
-      int y = constant(*c.begin());
-      for (const double* k = c.begin() + 1; k != c.end(); k++) y = fma(y, z, constant(*k));
-      return y;
-    };
-    const int shift = constant(double_ ? 6755399441055744.0 : 12582912.0);
-    const int shifted = fma(x, constant(0.63661977236758134308), shift);
-    const int n = put(Code::Sub, shifted, shift);
-    int r = x;
-    const double parts[2][3] = {{1.5703125, 4.837512969970703125e-4, 7.54978995489188216e-8},
-                                {1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21}};
-    for (double part : parts[double_]) r = put(Code::SubMul, n, constant(part), r);
-    const int z = put(Code::Mul, r, r);
-    const int p = double_ ? polynomial(z, {1.58962301576546568060e-10, -2.50507477628578072866e-8,
-                                           2.75573136213857245213e-6, -1.98412698295895385996e-4,
-                                           8.33333333332211858878e-3, -1.66666666666666307295e-1})
-                          : polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1});
-    const int c = double_ ? polynomial(z, {-1.13585365213876817300e-11, 2.08757008419747316778e-9,
-                                           -2.75573141792967388112e-7, 2.48015872888517045348e-5,
-                                           -1.38888888888730564116e-3, 4.16666666666665929218e-2, -0.5, 1.0})
-                          : polynomial(z, {2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2, -0.5, 1.0});
-    const int s = fma(put(Code::Mul, p, z), r, r);
-    // quadrant: 0 (s, c), 1 (c, -s), 2 (-s, -c), 3 (-c, s); bit 0 and bit 1 of n to the sign's place
-    const int places = double_ ? 63 : 31;
-    const int odd = put(Code::ShiftLeft, shifted, -1, -1, places);
-    const int high = put(Code::ShiftLeft, shifted, -1, -1, places - 1);
-    const int sine = put(Code::Select, odd, c, s), cosine = put(Code::Select, odd, s, c);
-    return {put(Code::Xor, sine, put(Code::And, high, sign_)),
-            put(Code::Xor, cosine, put(Code::And, put(Code::Xor, high, odd), sign_))};
+    return function([&](auto real) {
+      using T = Recorded<decltype(real)>;
+      T s, c;
+      vector_math::sincos(T(*this, x), s, c);
+      return std::pair(s.value, c.value);
+    });
   }
 
   void node(int i) {
@@ -178,9 +155,17 @@ class Lowering {
         v = put(Code::Select, x(0), x(1), x(2));
         return;
       case Op::Exp:
+        v = function([&](auto real) { return vector_math::exp(Recorded<decltype(real)>(*this, x(0))).value; });
+        return;
       case Op::Log:
+        v = function([&](auto real) { return vector_math::log(Recorded<decltype(real)>(*this, x(0))).value; });
+        return;
       case Op::Atan2:
-        throw Error("exponentials, logarithms and arc tangents are not assembled");
+        v = function([&](auto real) {
+          using T = Recorded<decltype(real)>;
+          return vector_math::atan2(T(*this, x(0)), T(*this, x(1))).value;
+        });
+        return;
     }
   }
 
@@ -202,6 +187,7 @@ int arity(Code code) {
     case Code::Sqrt:
     case Code::Floor:
     case Code::ShiftLeft:
+    case Code::ShiftRight:
     case Code::Store:
       return 1;
     case Code::MulAdd:

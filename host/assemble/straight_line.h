@@ -1,7 +1,7 @@
 // A program in the terms of a vector processor: what lies between the traced graph and machine code.
 //
 // Instructions in the order they will run, each with at most three operands and one result; multiply-adds are fused,
-// sine and cosine are written out. A value is defined once. Values that lie in memory before the first instruction
+// elementary functions are written out. A value is defined once. Values that lie in memory before the first instruction
 // (inputs, constants) are used from there or loaded, as the registers allow (allocate.h).
 #pragma once
 #include <cstdint>
@@ -26,7 +26,10 @@ enum class Code : unsigned char {
   And,          // bits of a and b
   Or,           // bits of a or b
   Xor,          // bits that differ in a and b
+  IntegerAdd,   // a + b of integers
+  IntegerSub,   // a - b of integers
   ShiftLeft,    // bits of a, `number` places to the left
+  ShiftRight,   // bits of a, `number` places to the right
   Less,         // a < b: a mask, all bits of a lane
   LessEqual,    // a <= b: a mask
   Select,       // b where the sign bit of a is set, else c
@@ -52,8 +55,7 @@ struct StraightLine {
   std::vector<Instruction> instructions;
 };
 
-// The program whose statements stand in this order (order.h). Throws Error where it takes an exponential, a logarithm or
-// an arc tangent.
+// The program whose statements stand in this order (order.h).
 StraightLine straight_line(const Program& p, const std::vector<int>& order, bool double_precision);
 
 }  // namespace featherstorm

@@ -46,11 +46,9 @@ void pendulum_step(T& q, T& v, T u, T dt) {
 }
 
 // A random program: each value is made of earlier ones by a random operation, and stays between -4 and 4.
-// Without `jumps` it is continuous, so that it can be compared in float; without `functions` there is no exponential,
-// logarithm or arc tangent in it.
+// Without `jumps` it is continuous, so that it can be compared in float.
 template <class T>
-std::vector<T> random_values(std::uint32_t seed, int length, const std::vector<T>& inputs, bool jumps,
-                             bool functions = true) {
+std::vector<T> random_values(std::uint32_t seed, int length, const std::vector<T>& inputs, bool jumps) {
   std::mt19937 random(seed);
   std::vector<T> values = inputs;
   auto any = [&] {
@@ -61,9 +59,7 @@ std::vector<T> random_values(std::uint32_t seed, int length, const std::vector<T
   auto number = [&] { return T(numbers[random() % 7]); };
   for (int i = 0; i < length; ++i) {
     T x = any(), y = any(), z = random() % 3 == 0 ? number() : any(), r(0), s(0), c(0);
-    int what = random() % (jumps ? 22 : 19);
-    if (!functions && (what == 11 || what == 12 || what == 13 || what == 17)) what = 4;
-    switch (what) {
+    switch (random() % (jumps ? 22 : 19)) {
       case 0:
         r = x + y;
         break;
@@ -136,12 +132,12 @@ std::vector<T> random_values(std::uint32_t seed, int length, const std::vector<T
 }
 
 // A random program with two inputs arrays x(3), y(2), the last five values as output "out".
-inline Program random_program(std::uint32_t seed, int length, bool jumps, bool functions = true) {
+inline Program random_program(std::uint32_t seed, int length, bool jumps) {
   Program p;
   std::vector<Expr> inputs = p.input("x", 3), y = p.input("y", 2);
   inputs.insert(inputs.end(), y.begin(), y.end());
   Tracing scope(p.graph);
-  std::vector<Expr> values = random_values(seed, length, inputs, jumps, functions);
+  std::vector<Expr> values = random_values(seed, length, inputs, jumps);
   p.output("out", std::vector<Expr>(values.end() - 5, values.end()));
   return p;
 }
