@@ -17,8 +17,8 @@ def swapped(motion):
 
 
 class Oracle:
-    def __init__(self, robot):
-        path = fs.model._featherstorm.robot_directory() + "/" + file_of(robot.name)
+    def __init__(self, robot, path=None):
+        path = path or _featherstorm.robot_directory() + "/" + file_of(robot.name)
         self.robot = robot
         floating = robot.bodies[0]["type"] == "free"
         self.model = (

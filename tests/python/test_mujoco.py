@@ -96,6 +96,37 @@ def test_published_model_agrees(path):
     compare(fs.load(path), mujoco.MjModel.from_xml_path(str(path)))
 
 
+def compare_step(model, m):
+    """One step of MuJoCo's semi-implicit Euler, which is implicit in joint damping as ours is."""
+    for name in ("CONSTRAINT", "SPRING", "ACTUATION"):
+        m.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, "mjDSBL_" + name, 0))
+    m.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_EULERDAMP)
+    m.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
+    m.opt.timestep = 2e-3
+    numbers = {"limit_stiffness": 0, "limit_damping": 0, "friction_velocity": 1e12}  # neither stops nor dry friction
+    sim = fs.Simulation(model, 4, 2e-3, dtype="float64", **numbers)
+    q, v, tau = random_state(m, 4, seed=4)
+    sim.reset(q=q, v=v)
+    sim.step(tau)
+    d = mujoco.MjData(m)
+    for k in range(len(q)):
+        d.qpos[:], d.qvel[:], d.qfrc_applied[:] = q[k], v[k], tau[k]
+        mujoco.mj_step(m, d)
+        assert np.abs(sim.v[k] - d.qvel).max() < 1e-9 * max(1, np.abs(d.qvel).max())
+        assert np.abs(sim.q[k] - d.qpos).max() < 1e-9 * max(1, np.abs(d.qpos).max())
+
+
+@pytest.mark.skipif(not FILES, reason="no published MJCF files: neither ../shared/models nor FEATHERSTORM_MODELS")
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_step_of_a_published_model_agrees(path):
+    compare_step(fs.load(path), mujoco.MjModel.from_xml_path(str(path)))
+
+
+def test_a_step_with_every_kind_of_joint_agrees():
+    m = mujoco.MjModel.from_xml_string(EVERYTHING)
+    compare_step(fs.from_mujoco(m), m)
+
+
 def test_every_kind_of_joint_agrees(tmp_path):
     path = tmp_path / "everything.xml"
     path.write_text(EVERYTHING)

@@ -1,9 +1,10 @@
-"""Every operation against Pinocchio, for every built-in robot in random states."""
+"""Every operation against Pinocchio, for every built-in robot and every published URDF file, in random states."""
 
 import numpy as np
 import pytest
 
 import featherstorm as fs
+from conftest import SHARED_MODELS, load
 
 pytest.importorskip("pinocchio", reason="the oracle of these tests: pip install pin")
 from pinocchio_oracle import Oracle  # noqa: E402
@@ -15,11 +16,23 @@ SEED, CASES = 7, 5
 TOLERANCE = {"float64": 1e-9, "float32": 5e-5, "float32 by M^-1": 5e-3}
 
 
-@pytest.fixture
-def case(robot):
+# built-in names, and published files with a fixed and with a floating base
+ROBOTS = [(name, None) for name in fs.robots()]
+ROBOTS += [(str(path), floating) for path in sorted((SHARED_MODELS / "urdf").glob("*.urdf")) for floating in (False, True)]
+
+
+def label(robot):
+    name, floating = robot
+    return name if floating is None else f"{name.split('/')[-1]}-{'floating' if floating else 'fixed'}"
+
+
+@pytest.fixture(params=ROBOTS, ids=label)
+def case(request):
+    name, floating = request.param
+    robot = load(name, floating)
     q, v = fs.random_state(robot, CASES, SEED)
     _, a = fs.random_state(robot, CASES, SEED + 1, speed=3)
-    return robot, Oracle(robot), q, v, a
+    return robot, Oracle(robot, None if floating is None else name), q, v, a
 
 
 def close(found, expected, tolerance):
