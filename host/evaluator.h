@@ -6,6 +6,9 @@
 //   dynamics.run("rnea", {q.ref(), v.ref(), a.ref()}, {tau.ref()});
 //   dynamics.specialise("rnea", Precision::float32);   // from now on with a kernel made for this robot
 //
+// Where the arrays lie decides what runs: on the host the kernels of this machine's instruction set, on a CUDA device
+// (Buffer q(Precision::float32, 4096, nq, 0)) those of the CUDA library, asynchronously on a stream.
+//
 // Arrays may have any strides; those of a Buffer are read and written in place, others are copied through the caches
 // in small blocks. Precision float32 or float64, the same for all arrays of a call. Results of an instance do not
 // depend on the batch size, its place in the batch or the number of threads.
@@ -44,6 +47,7 @@ struct RunOptions {
   std::vector<double> uniforms;  // the row's uniform arrays, one behind the other
   int frame = 0;
   long repeat = 1;  // passes of an operation with carried arrays
+  void* stream = nullptr;  // cudaStream_t for arrays on a device; null: the default stream
 };
 
 class Evaluator {
@@ -59,12 +63,14 @@ class Evaluator {
   const OpRow& op(std::string_view name) const;
 
   // Runs an operation on all instances. Throws Error naming the operation, the argument, what came and what was
-  // expected, before anything is written. An empty batch does nothing.
+  // expected, before anything is written. An empty batch does nothing. On a device it returns before the work is done;
+  // what goes wrong there, the next call that waits for the stream (synchronise, copy) throws. User-defined joints and
+  // robots of more than 64 degrees of freedom have no kernels there and are refused.
   void run(std::string_view op, const std::vector<ArrayRef>& in, const std::vector<ArrayRef>& out,
            const RunOptions& options = {});
 
-  // Makes (or fetches from the cache on disk) the kernel of an operation for this robot and uses it from now on.
-  // Returns false, and tells why through the notice, where there is no compiler or the robot is too large.
+  // Makes (or fetches from the cache on disk) the kernel of an operation for this robot and uses it from now on for
+  // arrays on the host. Returns false, and tells why through the notice, where there is no compiler or the robot is too large.
   bool specialise(std::string_view op, Precision precision, int frame = 0);
   // Whether the next run of this operation uses a specialised kernel.
   bool specialised(std::string_view op, Precision precision, int frame = 0) const;
