@@ -1,5 +1,5 @@
-// Arrays of a batch: owned, aligned buffers in the engine's layout, and references to arrays of any layout, in the host's
-// memory or on a CUDA device.
+// Arrays of a batch: owned, aligned buffers in the engine's layout, and references to arrays of any layout, on the host or
+// on a CUDA device.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -32,7 +32,8 @@ class Buffer {
  public:
   Buffer() = default;
   // components >= 0, instances >= 0; zero-filled. On a device memory is taken, cleared and given back in the order of
-  // `stream` (a cudaStream_t, null: the default stream), which must outlive the Buffer; other streams wait for it first.
+  // `stream` (a cudaStream_t, null: the default stream), which must outlive the Buffer; the caller orders the work of other
+  // streams.
   // Throws std::bad_alloc; Error with CUDA's reason where a device's memory cannot be had.
   Buffer(Precision precision, long instances, long components, int device = on_host, void* stream = nullptr);
   ArrayRef ref() const { return {data_.get(), precision_, instances_, components_, 1, stride_, true, device_}; }

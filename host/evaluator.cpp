@@ -42,7 +42,7 @@ std::string shape(long instances, long components) {
   return "(" + std::to_string(instances) + ", " + std::to_string(components) + ")";
 }
 
-std::string place(int device) {
+std::string where(int device) {
   return device == on_host ? "the host" : "CUDA device " + std::to_string(device);
 }
 
@@ -218,8 +218,8 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
                   (a.precision == Precision::float32 ? "float32, expected float64" : "float64, expected float32") +
                   " as " + std::string(row.in.empty() ? row.out[0].name : row.in[0].name) + " is");
     if (a.device != lead.device)
-      throw Error(prefix + std::string(expected.name) + " is on " + place(a.device) + ", expected " + place(lead.device) +
-                  " as " + std::string(row.in.empty() ? row.out[0].name : row.in[0].name) + " is");
+      throw Error(prefix + std::string(expected.name) + " is on " + where(a.device) + ", expected " +
+                  where(lead.device) + " as " + std::string(row.in.empty() ? row.out[0].name : row.in[0].name) + " is");
     if (!a.data && a.instances * a.components > 0) throw Error(prefix + std::string(expected.name) + " is a null pointer");
   };
   if (instances < 0) throw Error(prefix + "the batch has " + std::to_string(instances) + " instances");

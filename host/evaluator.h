@@ -70,7 +70,8 @@ class Evaluator {
            const RunOptions& options = {});
 
   // Makes (or fetches from the cache on disk) the kernel of an operation for this robot and uses it from now on for
-  // arrays on the host. Returns false, and tells why through the notice, where there is no compiler or the robot is too large.
+  // arrays on the host. Returns false, and tells why through the notice, where there is no compiler or the robot is too
+  // large.
   bool specialise(std::string_view op, Precision precision, int frame = 0);
   // Whether the next run of this operation uses a specialised kernel.
   bool specialised(std::string_view op, Precision precision, int frame = 0) const;
