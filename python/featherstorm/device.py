@@ -5,12 +5,9 @@ theirs, on the stream of a Batch or Simulation where it is an array of one, else
 libraries of the array API standard, know no stream of ours: with these a call waits until its results are there.
 """
 
-import sys
-
 import numpy as np
 
 from . import _featherstorm
-from .arrays import Arguments, shape_error
 
 CUDA, CUDA_MANAGED = 2, 13  # DLPack's device types
 LEGACY_STREAM = 1  # DLPack's name for CUDA's default stream, whose number is 0
@@ -56,9 +53,13 @@ class DeviceArray:
         return (CUDA, self.device)
 
     def __dlpack__(self, *, stream=None, **_):
+        self.settle(stream)
+        return self.capsule()
+
+    def settle(self, stream):
+        """Waits for the work on our stream, unless the reader's is the same or sees to the order itself."""
         if stream != NO_WAIT and (stream or LEGACY_STREAM) != (self.stream or LEGACY_STREAM):
             _featherstorm.synchronise(self.device, self.stream)
-        return self.capsule()
 
     def capsule(self):
         return self.buffer.view(self.tail)
@@ -94,6 +95,7 @@ class DeviceArray:
         elif dtype_name(value) != self.dtype.name:
             raise TypeError(f"{what} is {dtype_name(value)}, expected {self.dtype}")
         elif isinstance(value, DeviceArray):
+            value.settle(self.stream)
             value = value.buffer
         else:
             value = value.reshape((self.shape[0], -1)).__dlpack__(stream=self.stream or LEGACY_STREAM)
@@ -116,233 +118,3 @@ class ComponentRows(DeviceArray):
 def dtype_name(x):
     """'float32' of any library's dtype."""
     return str(x.dtype).rpartition(".")[2]
-
-
-class Library:
-    """An array library with a namespace of the array API standard: its results are views, and wait."""
-
-    def __init__(self, lead, device):
-        self.xp, self.lead, self.device, self.stream = self.namespace(lead), lead, device, 0
-
-    def namespace(self, lead):
-        return lead.__array_namespace__()
-
-    def own(self, x):
-        return type(x) is type(self.lead)
-
-    def read(self, x):
-        """A capsule of an array that the work on our stream may read."""
-        return x.__dlpack__(stream=self.stream or LEGACY_STREAM)
-
-    def output(self, instances, n):
-        """What the engine writes (instances, n) to, and a function from the rows' shape to the user's array."""
-        dtype = dtype_name(self.lead)
-        buffer = _featherstorm.Buffer(dtype, instances, n, self.device, self.stream)
-
-        def result(tail):
-            return self.take(DeviceArray(buffer, tail, instances, dtype, self.device, self.stream))
-
-        return buffer, result
-
-    def take(self, array):
-        _featherstorm.synchronise(self.device, self.stream)
-        return self.xp.from_dlpack(array)
-
-    def columns(self, x, index):
-        """x[:, index]"""
-        return self.xp.take(x, self.xp.asarray(index), axis=1)
-
-    def stack(self, arrays):
-        """Arrays (B, n) side by side as (B, n, k)."""
-        return self.xp.stack(arrays, axis=2)
-
-    def beside(self, x, y):
-        return self.xp.concat([x, y], axis=1)
-
-
-class Jax(Library):
-    """JAX's arrays lie row by row: its results are copies on the device."""
-
-    def namespace(self, lead):
-        import jax
-
-        if isinstance(lead, jax.core.Tracer):
-            raise TypeError("values under jax.jit, grad or vmap lie nowhere: call featherstorm outside of it")
-        return jax.numpy
-
-    def output(self, instances, n):
-        dtype = dtype_name(self.lead)
-        buffer = _featherstorm.Buffer(dtype, instances, n, self.device, self.stream)
-
-        def result(tail):
-            rows = self.take(ComponentRows(buffer, n, dtype, self.device, self.stream))
-            return self.xp.moveaxis(rows.reshape((*tail, buffer.stride)), -1, 0)[:instances]
-
-        return buffer, result
-
-
-class Torch(Library):
-    """PyTorch: memory is torch's own, and the work goes to its current stream."""
-
-    def __init__(self, lead, device):
-        super().__init__(lead, device)
-        self.stream = self.current_stream()
-
-    def namespace(self, lead):
-        return sys.modules["torch"]
-
-    def current_stream(self):
-        return int(self.xp.cuda.current_stream(self.lead.device).cuda_stream)
-
-    def empty(self, shape):
-        return self.xp.empty(shape, dtype=self.lead.dtype, device=self.lead.device)
-
-    def read(self, x):
-        return x.__dlpack__(stream=NO_WAIT) if self.own(x) else super().read(x)
-
-    def output(self, instances, n):
-        stride = (instances + 15) // 16 * 16
-        memory = self.empty((n, stride))
-
-        def result(tail):
-            return self.xp.moveaxis(memory.reshape((*tail, stride)), -1, 0)[:instances]
-
-        return memory.T[:instances].__dlpack__(stream=NO_WAIT), result
-
-    def columns(self, x, index):
-        return x[:, index.tolist()]
-
-    def stack(self, arrays):
-        return self.xp.stack(arrays, 2)
-
-    def beside(self, x, y):
-        return self.xp.cat([x, y], 1)
-
-
-class CuPy(Torch):
-    """CuPy: as PyTorch."""
-
-    def namespace(self, lead):
-        return sys.modules["cupy"]
-
-    def current_stream(self):
-        with self.xp.cuda.Device(self.device):
-            return int(self.xp.cuda.get_current_stream().ptr)
-
-    def empty(self, shape):
-        with self.xp.cuda.Device(self.device):
-            return self.xp.empty(shape, dtype=self.lead.dtype)
-
-    def beside(self, x, y):
-        return self.xp.concatenate([x, y], 1)
-
-
-class Engine(Library):
-    """The engine's own arrays: results are DeviceArrays on the first one's stream."""
-
-    def __init__(self, lead, device):
-        super().__init__(lead, device)
-        self.stream = lead.stream
-
-    def namespace(self, lead):
-        return None
-
-    def take(self, array):
-        return array
-
-
-def collect(op, arguments, rows, tails={}):
-    """The arrays of a call: DeviceArguments where one lies on a device, else Arguments."""
-    on_device = any(device_of(x) is not None for x in arguments)
-    return (DeviceArguments if on_device else Arguments)(op, arguments, rows, tails)
-
-
-def library_for(lead, device, what):
-    root = type(lead).__module__.partition(".")[0]
-    if isinstance(lead, DeviceArray):
-        return Engine(lead, device)
-    if root in ("jax", "jaxlib"):
-        return Jax(lead, device)
-    if root in ("torch", "cupy"):
-        return {"torch": Torch, "cupy": CuPy}[root](lead, device)
-    if hasattr(lead, "__array_namespace__"):
-        return Library(lead, device)
-    raise TypeError(
-        f"{what} is of type {type(lead).__name__} on {place(device)}, expected an array of torch, cupy, jax "
-        "or of a library with __array_namespace__"
-    )
-
-
-class DeviceArguments:
-    """The arrays of one call on a device, as `arrays.Arguments` has those on the CPU: (instances, n) or one row.
-
-    Nothing is read here: quaternions are not checked, because that would make the call wait.
-    """
-
-    def __init__(self, op, arguments, rows, tails={}):
-        devices = [device_of(x) for x in arguments]
-        lead = next(k for k, number in enumerate(devices) if number is not None)
-        self.device, first = devices[lead], rows[lead][0]
-        self.library = library_for(arguments[lead], self.device, f"{op}: {first}")
-        self.stream, self.dtype = self.library.stream, np.dtype(self.checked_dtype(op, first, arguments[lead]))
-        self.batched, self.arrays, counts = False, [], []
-        for x, number, (name, n) in zip(arguments, devices, rows):
-            tail = tails.get(name, (n,))
-            if number is None and (isinstance(x, np.ndarray) or hasattr(x, "__dlpack__")):
-                raise ValueError(f"{op}: {name} is on the CPU, expected {place(self.device)} as {first} is")
-            if number is None:
-                self.arrays.append(self.uploaded(op, name, n, x))
-                counts.append(1)
-                continue
-            if number != self.device:
-                raise ValueError(f"{op}: {name} is on {place(number)}, expected {place(self.device)} as {first} is")
-            if self.checked_dtype(op, name, x) != self.dtype:
-                raise TypeError(f"{op}: {name} is {dtype_name(x)}, expected {self.dtype} as {first} is")
-            shape = tuple(int(k) for k in x.shape)
-            alone = shape in ((n,), tail)
-            if not alone and shape[1:] not in ((n,), tail):
-                raise shape_error(op, name, shape, ("batch", *tail))
-            self.batched = self.batched or not alone
-            counts.append(1 if alone else shape[0])
-            whole = isinstance(x, DeviceArray)
-            self.arrays.append(x.buffer if whole else self.library.read(x.reshape((counts[-1], n))))
-        self.instances = next((k for k in counts if k != 1), 1)
-        for x, count, (name, n) in zip(arguments, counts, rows):
-            if count not in (1, self.instances):
-                raise shape_error(op, name, x.shape, (self.instances, *tails.get(name, (n,))))
-
-    def checked_dtype(self, op, name, x):
-        if getattr(x, "requires_grad", False):
-            raise TypeError(
-                f"{op}: {name} requires a gradient, and operations have none in PyTorch: pass it with .detach()"
-            )
-        if dtype_name(x) not in ("float32", "float64"):
-            raise TypeError(f"{op}: {name} is {dtype_name(x)}, expected float32 or float64")
-        return dtype_name(x)
-
-    def uploaded(self, op, name, n, numbers):
-        """A list of numbers as a row on the device; zeros are not sent."""
-        try:
-            row = np.asarray(numbers, dtype=self.dtype)
-        except (TypeError, ValueError):
-            raise TypeError(f"{op}: {name} is a {type(numbers).__name__} that is no array of numbers") from None
-        if row.shape != (n,):
-            raise shape_error(op, name, row.shape, (n,))
-        buffer = _featherstorm.Buffer(self.dtype.name, 1, n, self.device, self.stream)
-        if row.any():
-            _featherstorm.copy(row[None], buffer, self.stream)
-        return buffer
-
-    def output(self, n):
-        return self.library.output(self.instances, n)
-
-    def spread(self, x, index):
-        """x[:, index], with zeros where the index is that of a column behind the last."""
-        return self.library.columns(self.library.beside(x, self.library.xp.zeros_like(x[:, :1])), index)
-
-    def stack(self, arrays):
-        return self.library.stack(arrays)
-
-    def result(self, view):
-        """An array (instances, ...) as the user gets it."""
-        return view if self.batched else view[0]

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _featherstorm
-from .device import collect
+from .device_arguments import collect
 from .model import Notice
 
 QUATERNION_SLACK = 1e-2  # how far a norm may be from 1; integration renormalises

@@ -6,7 +6,8 @@ import numpy as np
 
 from .arrays import to_numpy
 from .batch import allocate
-from .device import collect, device_number, device_of
+from .device import device_number, device_of
+from .device_arguments import collect
 from .operations import check_quaternions, evaluate, step_numbers, tell_notices
 
 

@@ -6,6 +6,7 @@ show. tests/gpu/run runs the same with PyTorch where there is a GPU.
 
 import ctypes
 import os
+import subprocess
 import sys
 
 import fake_cuda
@@ -15,7 +16,8 @@ from fake_cuda import CupyArray, OnlyDlpack, StandardArray, Tensor, array
 
 import featherstorm as fs
 from featherstorm import _featherstorm
-from featherstorm.device import DeviceArray, Jax
+from featherstorm.device import DeviceArray
+from featherstorm.device_libraries import Jax
 
 B = 37
 found, missing = _featherstorm.cuda_devices()
@@ -289,6 +291,16 @@ def test_batch_on_a_stream(go2, state, stream):
     tau = fake_cuda.adopt(fake_cuda.Array, batch.tau)  # a consumer on the default stream
     _featherstorm.synchronise(0, 0)
     assert close(tau, fs.run(go2, "gravity", state[0])), "a consumer on another stream gets what is done"
+    # so do other batches and operations
+    batch.v, batch.a = state[1:]
+    batch.run("rnea")
+    other = fs.Batch(go2, B, device="cuda")
+    other.q, other.v, other.tau = state[0], state[1], batch.tau
+    other.run("aba")
+    assert close(other.a, state[2])
+    batch.run("rnea")
+    found = fs.aba(go2, other.q, other.v, batch.tau)
+    assert close(found, state[2])
 
 
 def test_simulation_on_a_device(go2):
@@ -321,3 +333,22 @@ def test_arrays_of_a_device_are_not_for_a_batch_on_the_cpu(go2, state):
     batch = fs.Batch(go2, B)
     with pytest.raises(ValueError, match=r"^Batch: v lies on .*\(2, 0\), expected the CPU: move it there$"):
         batch.v = OnlyDlpack(array(StandardArray, state[1]))
+
+
+def test_a_library_that_cannot_be_loaded_is_an_error_and_no_crash(tmp_path):
+    (tmp_path / "libfeatherstorm_cuda.so").write_text("no library")
+    code = """
+import featherstorm as fs
+for _ in range(2):
+    try:
+        fs.Batch(fs.load("iiwa14"), 2, device="cuda").q
+    except ValueError as error:
+        print(error)
+print(fs.rnea(fs.load("iiwa14"), [0.0] * 7, [0.0] * 7, [0.0] * 7).shape)
+"""
+    environment = {**os.environ, "FEATHERSTORM_BACKENDS": str(tmp_path)}
+    lines = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert lines[0] == lines[1] and lines[0].startswith("Buffer: CUDA device 0 cannot be used: ")
+    assert "libfeatherstorm_cuda.so" in lines[0] and lines[2] == "(7,)"
