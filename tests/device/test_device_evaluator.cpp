@@ -92,6 +92,8 @@ void agrees(Evaluator& e, long instances, Layout layout) {
   std::vector<ArrayRef> device_in, device_out;
   for (const Buffer& b : c.in) device_in.push_back(in.emplace_back(b, layout).ref);
   for (const Buffer& b : c.out) device_out.push_back(out.emplace_back(b, layout).ref);
+  int own_stream;
+  c.options.stream = layout == Layout::by_instances ? &own_stream : nullptr;
   const int waits = counts().waits, launches = counts().launches;
   e.run(op, device_in, device_out, c.options);
   EXPECT_EQ(counts().device, device);
@@ -101,7 +103,7 @@ void agrees(Evaluator& e, long instances, Layout layout) {
   for (std::size_t k = 0; k < c.out.size(); k++) {
     const ArrayRef expected = c.out[k].ref();
     Buffer found(precision_of<Real>(), instances, expected.components);
-    copy(device_out[k], found.ref());
+    copy(device_out[k], found.ref(), c.options.stream);
     for (long i = 0; i < instances; i++) {
       double scale = 1e-3;
       for (long d = 0; d < expected.components; d++)
