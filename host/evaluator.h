@@ -7,7 +7,8 @@
 //   dynamics.specialise("rnea", Precision::float32);   // from now on with a kernel made for this robot
 //
 // Where the arrays lie decides what runs: on the host the kernels of this machine's instruction set, on a CUDA device
-// (Buffer q(Precision::float32, 4096, nq, 0)) those of the CUDA library, asynchronously on a stream.
+// (Buffer q(Precision::float32, 4096, nq, 0)) those of the CUDA library, asynchronously on a stream; specialised
+// kernels are for the host alone.
 //
 // Arrays may have any strides; those of a Buffer are read and written in place, others are copied through the caches
 // in small blocks. Precision float32 or float64, the same for all arrays of a call. Results of an instance do not
@@ -69,9 +70,8 @@ class Evaluator {
   void run(std::string_view op, const std::vector<ArrayRef>& in, const std::vector<ArrayRef>& out,
            const RunOptions& options = {});
 
-  // Makes (or fetches from the cache on disk) the kernel of an operation for this robot and uses it from now on for
-  // arrays on the host. Returns false, and tells why through the notice, where there is no compiler or the robot is too
-  // large.
+  // Makes (or fetches from the cache on disk) the kernel of an operation for this robot and uses it from now on.
+  // Returns false, and tells why through the notice, where there is no compiler or the robot is too large.
   bool specialise(std::string_view op, Precision precision, int frame = 0);
   // Whether the next run of this operation uses a specialised kernel.
   bool specialised(std::string_view op, Precision precision, int frame = 0) const;

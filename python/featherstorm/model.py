@@ -145,7 +145,7 @@ class Model:
         )
 
     def specialise(self, ops=("rnea", "crba", "fd"), dtype="float32", frame=0):
-        """Compiles kernels for this robot and uses them from now on for arrays on the CPU; True where all could be made.
+        """Compiles kernels for this robot and uses them from now on; True where all of them could be made.
 
         The first time takes the compiler's seconds; later they come from the cache on disk. Warns with a Notice where
         there is no compiler or the robot is too large; the kernels for any robot serve then.
