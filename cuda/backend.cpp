@@ -8,6 +8,7 @@
 #include "cuda/launcher.h"
 #include "cuda/memory.h"
 #include "cuda/model.h"
+#include "cuda/strided_copy.h"
 #include "host/ops.h"
 
 namespace featherstorm {
@@ -76,6 +77,23 @@ bool copy(CopyKind kind, void* stream, void* to, unsigned long to_pitch, const v
       cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, row_bytes, rows, direction, static_cast<cudaStream_t>(stream)));
 }
 
+bool clear(int device, void* stream, void* memory, unsigned long bytes) {
+  if (bytes == 0) return true;
+  OnDevice on(device);
+  return on && FEATHERSTORM_CUDA(cudaMemsetAsync(memory, 0, bytes, static_cast<cudaStream_t>(stream)));
+}
+
+bool copy_strided(int device, void* stream, bool double_precision, const StridedArray* to, const StridedArray* from,
+                  long instances, long components) {
+  if (instances <= 0 || components <= 0) return true;
+  const StridedCopy copy{*to, *from, instances, components};
+  if (copy.blocks() > INT_MAX)
+    return cuda_failed("an array of " + std::to_string(instances) + " instances of " + std::to_string(components) +
+                       " numbers is too large to be copied");
+  OnDevice on(device);
+  return on && FEATHERSTORM_CUDA(launch_strided_copy(copy, double_precision, static_cast<cudaStream_t>(stream)));
+}
+
 bool synchronise(int device, void* stream) {
   OnDevice on(device);
   return on && FEATHERSTORM_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
@@ -125,8 +143,9 @@ extern "C" __attribute__((visibility("default"))) const featherstorm::CudaTable*
   using namespace featherstorm;
   static const char* names[op_count];
   for (int i = 0; i < op_count; i++) names[i] = ops[i].name;
-  static const CudaTable table{cuda_table_version, op_count, names,       last_error, device_count, device_info,
-                               create_model,       destroy_model, pool_allocate, pool_release, copy,  synchronise,
-                               launch,             prepare};
+  static const CudaTable table{cuda_table_version, op_count,      names,        last_error,  device_count,
+                               device_info,        create_model,  destroy_model, pool_allocate, pool_release,
+                               copy,               clear,         copy_strided,  synchronise, launch,
+                               prepare};
   return &table;
 }

@@ -30,6 +30,12 @@ struct LaunchOptions {
   int count;   // instances; 0 does nothing
 };
 
+// An array of any strides, in elements: component c of instance i at data[i * instance_stride + c * component_stride].
+struct StridedArray {
+  void* data;
+  long instance_stride, component_stride;
+};
+
 enum class CopyKind { to_device, to_host, on_device };
 
 struct CudaTable {
@@ -53,6 +59,11 @@ struct CudaTable {
   // the copy wait. (s)
   bool (*copy)(CopyKind kind, void* stream, void* to, unsigned long to_pitch, const void* from,
                unsigned long from_pitch, unsigned long row_bytes, unsigned long rows);
+  // Fills memory with zeros.
+  bool (*clear)(int device, void* stream, void* memory, unsigned long bytes);
+  // Copies instances x components numbers between two arrays on the device that do not overlap.
+  bool (*copy_strided)(int device, void* stream, bool double_precision, const StridedArray* to, const StridedArray* from,
+                       long instances, long components);
   bool (*synchronise)(int device, void* stream);  // (s)
 
   // Runs operation `op` of the table. in: its inputs, then its uniforms as host pointers; out: its
@@ -62,7 +73,7 @@ struct CudaTable {
   // Loads the kernel that `launch` would run, so that the first launch neither allocates nor synchronises. (s)
   bool (*prepare)(const CudaModel* model, int op, bool double_precision, CudaKernelInfo* info);
 };
-inline constexpr int cuda_table_version = 1;
+inline constexpr int cuda_table_version = 2;
 
 }  // namespace featherstorm
 

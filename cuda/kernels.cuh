@@ -2,6 +2,7 @@
 //
 // All index arithmetic stands in kernel_body, which is also compiled for the host and tested there.
 #pragma once
+#include "cuda/backend.h"
 #include "cuda/device_model.h"
 #include "host/ops.h"
 #ifdef __CUDACC__
@@ -66,6 +67,22 @@ FS_HD void kernel_body(const M& m, const Arguments<Op, Real>& a, int block, int 
   }
 }
 
+// The arguments of a launch. Uniforms are read here, on the host.
+template <class Op, class Real, class M>
+Arguments<Op, Real> arguments(const M& m, const Array* in, const Array* out, const LaunchOptions& o) {
+  using A = Arguments<Op, Real>;
+  A a;
+  for (int k = 0; k < A::inputs; k++) a.data[k] = in[k].data, a.stride[k] = static_cast<int>(in[k].stride);
+  for (int k = 0; k < A::outputs; k++)
+    a.data[A::inputs + k] = out[k].data, a.stride[A::inputs + k] = static_cast<int>(out[k].stride);
+  for (int k = 0; k < A::uniforms; k++) {
+    const int n = size_of(m, Op::info.uniform[k].size);
+    for (int c = 0; c < n; c++) a.uniform[k][c] = static_cast<const Real*>(in[A::inputs + k].data)[c];
+  }
+  a.frame = o.frame, a.repeat = o.repeat, a.count = o.count;
+  return a;
+}
+
 #ifdef __CUDACC__
 
 // The model as raw bytes, because a kernel's parameter may not have Eigen's constructors.
@@ -79,22 +96,14 @@ __global__ void __launch_bounds__(threads_per_block)
   kernel_body(reinterpret_cast<const M&>(model), a, blockIdx.x, threadIdx.x);
 }
 
-// Launches one operation. Uniforms are read here, on the host. The arguments were checked by the caller.
+// Launches one operation. The arguments were checked by the caller.
 template <class Op, class Real, int limit>
 cudaError_t launch(const void* model, const Array* in, const Array* out, const LaunchOptions& o, cudaStream_t stream) {
   using M = DeviceModel<Real, limit>;
-  using A = Arguments<Op, Real>;
-  A a;
-  for (int k = 0; k < A::inputs; k++) a.data[k] = in[k].data, a.stride[k] = static_cast<int>(in[k].stride);
-  for (int k = 0; k < A::outputs; k++)
-    a.data[A::inputs + k] = out[k].data, a.stride[A::inputs + k] = static_cast<int>(out[k].stride);
-  for (int k = 0; k < A::uniforms; k++) {
-    const int n = size_of(reinterpret_cast<const M&>(*static_cast<const ModelBytes<M>*>(model)), Op::info.uniform[k].size);
-    for (int c = 0; c < n; c++) a.uniform[k][c] = static_cast<const Real*>(in[A::inputs + k].data)[c];
-  }
-  a.frame = o.frame, a.repeat = o.repeat, a.count = o.count;
+  const auto& bytes = *static_cast<const ModelBytes<M>*>(model);
+  const Arguments<Op, Real> a = arguments<Op, Real>(reinterpret_cast<const M&>(bytes), in, out, o);
   const int blocks = (a.count + threads_per_block - 1) / threads_per_block;
-  op_kernel<Op, Real, M><<<blocks, threads_per_block, 0, stream>>>(*static_cast<const ModelBytes<M>*>(model), a);
+  op_kernel<Op, Real, M><<<blocks, threads_per_block, 0, stream>>>(bytes, a);
   return cudaGetLastError();
 }
 template <class Op, class Real, int limit> KernelLauncher launcher() {

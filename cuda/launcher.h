@@ -6,6 +6,11 @@
 
 namespace featherstorm {
 
+struct StridedCopy;
+
+// The arguments were checked by the caller; at least one element.
+cudaError_t launch_strided_copy(const StridedCopy& copy, bool double_precision, cudaStream_t stream);
+
 struct KernelLauncher {
   // model: the bytes of a DeviceModel, on the host
   cudaError_t (*launch)(const void* model, const Array* in, const Array* out, const LaunchOptions& options,

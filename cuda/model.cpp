@@ -33,9 +33,10 @@ CudaModel::~CudaModel() {
 }
 
 CudaModel* make_cuda_model(int device, const Model<double>& m) {
-  if (!m.user.empty()) return cuda_failed("user-defined joints have no CUDA kernel before specialisation"), nullptr;
+  if (!m.user.empty()) return cuda_failed("user-defined joints have no CUDA kernels: run the model on the CPU"), nullptr;
   if (!fits<DeviceModel<double, 64>>(m))
-    return cuda_failed("the model has " + std::to_string(m.nv) + " degrees of freedom, the CUDA kernels take at most 64"),
+    return cuda_failed("the model has " + std::to_string(m.nv) +
+                       " degrees of freedom, the CUDA kernels take at most 64: run it on the CPU"),
            nullptr;
   OnDevice on(device);
   if (!on) return nullptr;

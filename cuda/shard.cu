@@ -6,7 +6,9 @@
 #define FEATHERSTORM_JOIN(a, b, c, d) FEATHERSTORM_JOIN2(a, b, c, d)
 
 namespace featherstorm {
+namespace {
 
+// Every shard has its own: a function of one name for all would be one function to the linker.
 template <int i> void enter(KernelLauncher* entries) {
   if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>)) {
     if constexpr (i % FEATHERSTORM_SHARDS == FEATHERSTORM_SHARD)
@@ -14,6 +16,9 @@ template <int i> void enter(KernelLauncher* entries) {
     enter<i + 1>(entries);
   }
 }
+
+}  // namespace
+
 void FEATHERSTORM_JOIN(enter_, FEATHERSTORM_REAL, FEATHERSTORM_MAX, FEATHERSTORM_SHARD)(KernelLauncher* entries) {
   enter<0>(entries);
 }

@@ -1,4 +1,5 @@
-// Arrays of a batch: owned, aligned buffers in the engine's layout, and references to arrays of any layout.
+// Arrays of a batch: owned, aligned buffers in the engine's layout, and references to arrays of any layout, on the host or
+// on a CUDA device.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -10,6 +11,9 @@ namespace featherstorm {
 enum class Precision { float32, float64 };
 inline std::size_t bytes_of(Precision p) { return p == Precision::float32 ? 4 : 8; }
 
+// Where memory lies: a CUDA device's number, or
+inline constexpr int on_host = -1;
+
 // An array of shape (instances, components) somewhere in memory; strides in elements, any sign.
 struct ArrayRef {
   void* data = nullptr;
@@ -19,6 +23,7 @@ struct ArrayRef {
   long instance_stride = 1;
   long component_stride = 0;
   bool padded = false;  // aligned memory whose padding up to the next full pack may be overwritten
+  int device = on_host;
 };
 
 // Owned memory [component][stride], instance fastest. Padding: the stride is a multiple of 16 instances and no multiple
@@ -26,9 +31,14 @@ struct ArrayRef {
 class Buffer {
  public:
   Buffer() = default;
-  // components >= 0, instances >= 0; zero-filled. Throws std::bad_alloc.
-  Buffer(Precision precision, long instances, long components);
-  ArrayRef ref() const { return {data_.get(), precision_, instances_, components_, 1, stride_, true}; }
+  // components >= 0, instances >= 0; zero-filled. On a device memory is taken, cleared and given back in the order of
+  // `stream` (a cudaStream_t, null: the default stream), which must outlive the Buffer; the caller orders the work of other
+  // streams.
+  // Throws std::bad_alloc; Error with CUDA's reason where a device's memory cannot be had.
+  Buffer(Precision precision, long instances, long components, int device = on_host, void* stream = nullptr);
+  ArrayRef ref() const { return {data_.get(), precision_, instances_, components_, 1, stride_, true, device_}; }
+  int device() const { return device_; }
+  // The numbers of a component; on a device an address there.
   template <class Real> Real* component(long c) const { return static_cast<Real*>(data_.get()) + c * stride_; }
   long stride() const { return stride_; }
   std::shared_ptr<void> memory() const { return data_; }
@@ -37,6 +47,7 @@ class Buffer {
   std::shared_ptr<void> data_;
   Precision precision_ = Precision::float32;
   long instances_ = 0, components_ = 0, stride_ = 0;
+  int device_ = on_host;
 };
 
 }  // namespace featherstorm

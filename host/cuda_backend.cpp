@@ -6,11 +6,9 @@
 #include "host/ops.h"
 
 namespace featherstorm {
-namespace {
 
-const CudaTable* load(std::string& reason) {
-  if (!dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) return reason = "no NVIDIA driver (libcuda.so.1) is installed", nullptr;
-  for (const auto& folder : backend_folders()) {
+const CudaTable* load_cuda_backend(const std::vector<std::filesystem::path>& folders, std::string& reason) {
+  for (const auto& folder : folders) {
     const auto file = folder / "libfeatherstorm_cuda.so";
     if (!std::filesystem::exists(file)) continue;
     void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -20,18 +18,20 @@ const CudaTable* load(std::string& reason) {
     if (!table || table->version != cuda_table_version || table->op_count != static_cast<int>(std::tuple_size_v<Ops>))
       return reason = file.string() + " belongs to another version of featherstorm", nullptr;
     int devices = 0;
-    if (!table->device_count(&devices)) return reason = table->last_error(), nullptr;
+    if (!table->device_count(&devices)) {
+      // without a driver CUDA's words are that it is too old
+      const bool driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+      return reason = driver ? table->last_error() : "no NVIDIA driver (libcuda.so.1) is installed", nullptr;
+    }
     if (devices == 0) return reason = "no CUDA device", nullptr;
     return table;
   }
   return reason = "libfeatherstorm_cuda.so is not installed", nullptr;
 }
 
-}  // namespace
-
 const CudaTable* cuda_backend(std::string* reason) {
   static std::string why;
-  static const CudaTable* table = load(why);
+  static const CudaTable* table = load_cuda_backend(backend_folders(), why);
   if (reason) *reason = why;
   return table;
 }

@@ -14,6 +14,7 @@
 
 #include "core/scratch.h"
 #include "host/cpu/library.h"
+#include "host/device_evaluator.h"
 #include "host/ops.h"
 #include "host/specialise.h"
 
@@ -21,7 +22,6 @@ namespace featherstorm {
 namespace {
 
 constexpr long block_size = 128;  // instances a thread takes at a time; a multiple of every pack width
-constexpr int max_arrays = 16;
 
 template <class Op> OpRow row_of(int index, const Model<double>& m) {
   OpRow r{index, Op::info.name, Op::info.summary, {}, {}, {}, Op::info.uses_frame, Op::info.carried};
@@ -40,6 +40,10 @@ template <int i = 0> void add_rows(const Model<double>& m, std::vector<OpRow>& r
 
 std::string shape(long instances, long components) {
   return "(" + std::to_string(instances) + ", " + std::to_string(components) + ")";
+}
+
+std::string where(int device) {
+  return device == on_host ? "the host" : "CUDA device " + std::to_string(device);
 }
 
 // First and one past last byte an array occupies.
@@ -83,6 +87,7 @@ struct Evaluator::Implementation {
   std::vector<OpRow> rows;
   const KernelTable* table = nullptr;
   std::unique_ptr<tbb::task_arena> arena;
+  DeviceEvaluator devices;
   std::mutex mutex;  // of the members below
   std::unique_ptr<HostCompiler> compiler;
   // (operation, precision, frame) -> its kernel for this robot; no kernel where none could be assembled
@@ -230,6 +235,9 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
       throw Error(prefix + std::string(expected.name) + " is " +
                   (a.precision == Precision::float32 ? "float32, expected float64" : "float64, expected float32") +
                   " as " + std::string(row.in.empty() ? row.out[0].name : row.in[0].name) + " is");
+    if (a.device != lead.device)
+      throw Error(prefix + std::string(expected.name) + " is on " + where(a.device) + ", expected " +
+                  where(lead.device) + " as " + std::string(row.in.empty() ? row.out[0].name : row.in[0].name) + " is");
     if (!a.data && a.instances * a.components > 0) throw Error(prefix + std::string(expected.name) + " is a null pointer");
   };
   if (instances < 0) throw Error(prefix + "the batch has " + std::to_string(instances) + " instances");
@@ -248,6 +256,8 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
       if (overlaps(in[k]) && in[k].data == out[j].data)
         throw Error(prefix + "output " + std::string(row.out[j].name) + " overlaps input " + std::string(row.in[k].name));
   }
+
+  if (lead.device != on_host) return s.devices.run(s.robot.model, row, lead.device, in, out, o);
 
   Kernel kernel = nullptr;
   const void* model = nullptr;

@@ -8,6 +8,10 @@
 // An operation's first use makes its kernel for this robot where that takes milliseconds (host/assemble); else kernels
 // that take the model as data serve, until specialise() has one compiled.
 //
+// Where the arrays lie decides what runs: on the host the kernels of this machine's instruction set, on a CUDA device
+// (Buffer q(Precision::float32, 4096, nq, 0)) those of the CUDA library, asynchronously on a stream; specialised
+// kernels are for the host alone.
+//
 // Arrays may have any strides; those of a Buffer are read and written in place, others are copied through the caches
 // in small blocks. Precision float32 or float64, the same for all arrays of a call. Results of an instance do not
 // depend on the batch size, its place in the batch or the number of threads.
@@ -47,6 +51,7 @@ struct RunOptions {
   std::vector<double> uniforms;  // the row's uniform arrays, one behind the other
   int frame = 0;
   long repeat = 1;  // passes of an operation with carried arrays
+  void* stream = nullptr;  // cudaStream_t for arrays on a device; null: the default stream
 };
 
 class Evaluator {
@@ -62,7 +67,9 @@ class Evaluator {
   const OpRow& op(std::string_view name) const;
 
   // Runs an operation on all instances. Throws Error naming the operation, the argument, what came and what was
-  // expected, before anything is written. An empty batch does nothing.
+  // expected, before anything is written. An empty batch does nothing. On a device it returns before the work is done;
+  // what goes wrong there, the next call that waits for the stream (synchronise, copy) throws. User-defined joints and
+  // robots of more than 64 degrees of freedom have no kernels there and are refused.
   void run(std::string_view op, const std::vector<ArrayRef>& in, const std::vector<ArrayRef>& out,
            const RunOptions& options = {});
 

@@ -6,7 +6,9 @@
 #define FEATHERSTORM_JOIN(a, b) FEATHERSTORM_JOIN2(a, b)
 
 namespace featherstorm {
+namespace {
 
+// Every shard has its own: a function of one name for all would be one function to the linker.
 template <int i> void enter(KernelEntry* entries) {
   if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>)) {
     if constexpr (i % FEATHERSTORM_SHARDS == FEATHERSTORM_SHARD) {
@@ -16,6 +18,9 @@ template <int i> void enter(KernelEntry* entries) {
     enter<i + 1>(entries);
   }
 }
+
+}  // namespace
+
 void FEATHERSTORM_JOIN(enter_shard_, FEATHERSTORM_SHARD)(KernelEntry* entries) { enter<0>(entries); }
 
 }  // namespace featherstorm

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "bindings.h"
+#include "host/device.h"
 #include "host/ops.h"
 
 namespace nb = nanobind;
@@ -24,16 +25,17 @@ Precision precision_of(const std::string& dtype) {
 
 // A Buffer and its shape, which the engine's Buffer keeps to itself.
 struct PyBuffer {
-  PyBuffer(const std::string& dtype, long instances, long components)
-      : buffer(precision_of(dtype), checked(instances), checked(components)) {}
+  PyBuffer(const std::string& dtype, long instances, long components, int device, std::uintptr_t stream)
+      : buffer(precision_of(dtype), checked(instances), checked(components), device, reinterpret_cast<void*>(stream)) {}
   static long checked(long n) {
     if (n < 0) throw Error("a buffer's sizes may not be negative");
     return n;
   }
   Buffer buffer;
 
-  // A view of shape (instances, *tail); the product of `tail` is the number of components.
-  nb::ndarray<nb::numpy> view(const std::vector<long>& tail) const {
+  // A view of shape (instances, *tail); the product of `tail` is the number of components. numpy's on the host, on a
+  // device a DLPack capsule.
+  nb::object view(const std::vector<long>& tail) const {
     const ArrayRef a = buffer.ref();
     std::vector<std::size_t> shape{static_cast<std::size_t>(a.instances)};
     std::vector<std::int64_t> strides{1};
@@ -45,11 +47,26 @@ struct PyBuffer {
       shape.push_back(static_cast<std::size_t>(n));
       strides.push_back(product * buffer.stride());
     }
+    return array(shape, strides);
+  }
+  // The memory as it lies, of shape (components, stride).
+  nb::object rows() const {
+    const std::size_t stride = static_cast<std::size_t>(buffer.stride());
+    return array({static_cast<std::size_t>(buffer.ref().components), stride}, {buffer.stride(), 1});
+  }
+
+ private:
+  nb::object array(const std::vector<std::size_t>& shape, const std::vector<std::int64_t>& strides) const {
+    const ArrayRef a = buffer.ref();
     static int nothing;
     auto* owner = new std::shared_ptr<void>(buffer.memory());
     const nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<std::shared_ptr<void>*>(p); });
-    return nb::ndarray<nb::numpy>(a.data ? a.data : &nothing, shape.size(), shape.data(), capsule, strides.data(),
-                                  a.precision == Precision::float32 ? nb::dtype<float>() : nb::dtype<double>());
+    const auto dtype = a.precision == Precision::float32 ? nb::dtype<float>() : nb::dtype<double>();
+    void* data = a.data ? a.data : &nothing;
+    if (a.device == on_host)
+      return nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), capsule, strides.data(), dtype));
+    return nb::cast(nb::ndarray<>(data, shape.size(), shape.data(), capsule, strides.data(), dtype,
+                                  nb::device::cuda::value, a.device));
   }
 };
 
@@ -62,9 +79,12 @@ struct Keep {
 
 template <class NdArray>
 ArrayRef reference(const NdArray& a, const std::string& name) {
-  if (a.device_type() != nb::device::cpu::value && a.device_type() != nb::device::cuda_host::value)
-    throw Error(name + " lies on a device, and this build has no backend for devices: move it to the CPU");
   ArrayRef r;
+  if (a.device_type() == nb::device::cuda::value || a.device_type() == nb::device::cuda_managed::value)
+    r.device = a.device_id();
+  else if (a.device_type() != nb::device::cpu::value && a.device_type() != nb::device::cuda_host::value)
+    throw Error(name + " lies on a device that is neither the CPU nor CUDA (DLPack type " +
+                std::to_string(a.device_type()) + "): move it there");
   if (a.dtype() == nb::dtype<float>()) r.precision = Precision::float32;
   else if (a.dtype() == nb::dtype<double>()) r.precision = Precision::float64;
   else throw nb::type_error((name + " is neither float32 nor float64").c_str());
@@ -102,7 +122,7 @@ class PyEvaluator {
   Evaluator& operator*() { return evaluator_; }
 
   void run(const std::string& op, nb::sequence in, nb::sequence out, const std::vector<double>& uniforms, int frame,
-           long repeat) {
+           long repeat, std::uintptr_t stream, long instances) {
     const OpRow& row = evaluator_.op(op);
     Keep keep;
     std::vector<ArrayRef> inputs, outputs;
@@ -112,13 +132,16 @@ class PyEvaluator {
       for (nb::handle h : arrays) {
         const std::string name = k < names.size() ? std::string(names[k].name) : "array " + std::to_string(k);
         refs.push_back(argument(h, op + ": " + name, output, keep));
+        // a row that stands for all instances
+        if (ArrayRef& a = refs.back(); !output && instances >= 0 && a.instances == 1)
+          a.instances = instances, a.instance_stride = 0, a.padded = false;
         k++;
       }
     };
     collect(in, row.in, inputs, false);
     collect(out, row.out, outputs, true);
     nb::gil_scoped_release release;
-    evaluator_.run(op, inputs, outputs, {uniforms, frame, repeat});
+    evaluator_.run(op, inputs, outputs, {uniforms, frame, repeat, reinterpret_cast<void*>(stream)});
   }
   std::vector<std::string> take_notices() {
     std::lock_guard lock(mutex_);
@@ -131,6 +154,21 @@ class PyEvaluator {
   Evaluator evaluator_;
 };
 
+void py_copy(nb::object from, nb::object to, std::uintptr_t stream) {
+  Keep keep;
+  const ArrayRef a = argument(from, "copy: from", false, keep), b = argument(to, "copy: to", true, keep);
+  nb::gil_scoped_release release;
+  copy(a, b, reinterpret_cast<void*>(stream));
+}
+
+nb::tuple py_devices() {
+  std::string reason;
+  nb::list all;
+  for (const CudaDevice& d : devices(&reason))
+    all.append(nb::make_tuple(std::string(d.name), d.major, d.minor, d.multiprocessors, d.memory));
+  return nb::make_tuple(all, reason);
+}
+
 nb::list arguments(const std::vector<OpRow::Argument>& row) {
   nb::list r;
   for (const auto& a : row) r.append(nb::make_tuple(std::string(a.name), a.components));
@@ -141,9 +179,12 @@ nb::list arguments(const std::vector<OpRow::Argument>& row) {
 
 void bind_evaluator(nb::module_& module) {
   nb::class_<PyBuffer>(module, "Buffer", "Memory of a batch, [component][instance] with a padded stride, zero-filled.")
-      .def(nb::init<std::string, long, long>(), nb::arg("dtype"), nb::arg("instances"), nb::arg("components"))
+      .def(nb::init<std::string, long, long, int, std::uintptr_t>(), nb::arg("dtype"), nb::arg("instances"),
+           nb::arg("components"), nb::arg("device") = on_host, nb::arg("stream") = 0)
       .def("view", &PyBuffer::view, nb::arg("tail"),
-           "A writable numpy view of shape (instances, *tail), without a copy; it keeps the memory alive.")
+           "A writable view of shape (instances, *tail), without a copy; it keeps the memory alive. numpy's on the "
+           "host, on a device a DLPack capsule.")
+      .def("rows", &PyBuffer::rows, "The same of the whole memory as it lies: (components, stride), contiguous.")
       .def_prop_ro("stride", [](const PyBuffer& b) { return b.buffer.stride(); });
 
   nb::class_<OpRow>(module, "OpRow", "One row of the table of operations with the sizes for a robot.")
@@ -166,7 +207,9 @@ void bind_evaluator(nb::module_& module) {
       .def_prop_ro("threads", [](PyEvaluator& e) { return (*e).threads(); })
       .def("run", &PyEvaluator::run, nb::arg("op"), nb::arg("inputs"), nb::arg("outputs"),
            nb::arg("uniforms") = std::vector<double>{}, nb::arg("frame") = 0, nb::arg("repeat") = 1,
-           "Runs an operation on arrays (instances, components) or Buffers.")
+           nb::arg("stream") = 0, nb::arg("instances") = -1,
+           "Runs an operation on arrays (instances, components), their DLPack capsules, or Buffers; inputs of one row "
+           "stand for `instances` rows where that is given. stream: a CUDA stream's number, for arrays on a device.")
       .def(
           "specialise",
           [](PyEvaluator& e, const std::string& op, const std::string& dtype, int frame) {
@@ -193,6 +236,16 @@ void bind_evaluator(nb::module_& module) {
         return names;
       },
       "(name, summary) of every operation.");
+  module.def("copy", py_copy, nb::arg("source"), nb::arg("target"), nb::arg("stream") = 0,
+             "Copies an array (instances, components), its DLPack capsule or a Buffer to another: from the host to a "
+             "CUDA device, back, or within a device; waits for the stream where one of them is on the host.");
+  module.def(
+      "synchronise",
+      [](int device, std::uintptr_t stream) { synchronise(device, reinterpret_cast<void*>(stream)); },
+      nb::arg("device"), nb::arg("stream") = 0, nb::call_guard<nb::gil_scoped_release>(),
+      "Waits for a stream of a CUDA device, and raises what went wrong there.");
+  module.def("cuda_devices", py_devices,
+             "([(name, major, minor, multiprocessors, bytes), ...], why there is none); one of the two is empty.");
   module.def("instruction_sets", available_isas, "What this machine can run, widest first.");
 }
 

@@ -8,6 +8,8 @@ import sys
 
 import numpy as np
 
+from . import _featherstorm
+
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 CPU_DEVICES = (1, 3)  # DLPack: kDLCPU, kDLCUDAHost
 
@@ -58,7 +60,7 @@ def convert(x, what, list_dtype):
 
 def from_torch(x, what):
     if x.device.type != "cpu":
-        raise no_device(what, x.device)
+        raise not_on_cpu(what, x.device)
     if x.requires_grad:
         raise TypeError(f"{what} requires a gradient, and operations have none in PyTorch: pass it with .detach()")
     if str(x.dtype) not in ("torch.float32", "torch.float64"):
@@ -76,23 +78,21 @@ def from_jax(x, what):
         )
     platforms = {device.platform for device in x.devices()}
     if platforms != {"cpu"}:
-        raise no_device(what, ", ".join(sorted(platforms)))
+        raise not_on_cpu(what, ", ".join(sorted(platforms)))
     return np.asarray(x)
 
 
 def from_dlpack(x, what):
     if hasattr(x, "__dlpack_device__") and int(x.__dlpack_device__()[0]) not in CPU_DEVICES:
-        raise no_device(what, f"DLPack device {x.__dlpack_device__()}")
+        raise not_on_cpu(what, f"DLPack device {x.__dlpack_device__()}")
     try:
         return np.from_dlpack(x) if hasattr(x, "__dlpack__") else np.asarray(x)
     except (BufferError, RuntimeError):
         return np.asarray(x)
 
 
-def no_device(what, device):
-    return ValueError(
-        f"{what} lies on {device}, and this build of featherstorm has no backend for it: move it to the CPU"
-    )
+def not_on_cpu(what, device):
+    return ValueError(f"{what} lies on {device}, expected the CPU: move it there")
 
 
 def from_numpy(array, like):
@@ -129,6 +129,8 @@ class Arguments:
     rows: (name, n) of each; tails: the public shape of those that have one, such as (nb, 6) of 6 nb numbers.
     """
 
+    device, stream = None, 0
+
     def __init__(self, op, arguments, rows, tails={}):
         arrays = [to_numpy(x, op, name) if library_of(x) else None for x, (name, _) in zip(arguments, rows)]
         lead = next((k for k, array in enumerate(arrays) if array is not None), None)
@@ -159,6 +161,15 @@ class Arguments:
         if array.shape[0] != 1:
             raise shape_error(op, name, array.shape, (self.instances, *tails.get(name, (n,))))
         return np.broadcast_to(array, (self.instances, n))
+
+    def output(self, n):
+        """What the engine writes (instances, n) to, and a function from the rows' shape to a view of it."""
+        buffer = _featherstorm.Buffer(self.dtype.name, self.instances, n)
+        return buffer, lambda tail: buffer.view(list(tail))
+
+    def stack(self, arrays):
+        """Arrays (B, n) side by side as (B, n, k)."""
+        return np.stack(arrays, axis=2)
 
     def result(self, view):
         """A view (instances, ...) as the user gets it."""

@@ -4,6 +4,7 @@ import numpy as np
 
 from . import _featherstorm
 from .arrays import to_numpy
+from .device import DeviceArray, device_number, device_of
 from .operations import frame_index, tell_notices
 
 
@@ -18,17 +19,23 @@ class Batch:
     The arrays have the names of `model.ops`: every input and output of an operation is an attribute, made when it is
     first used: `q` as model.q0, all others as zeros. Assignment copies into it. Where two operations give one name to
     arrays of different sizes, the second one's is OPERATION_NAME. In-place arrays are the engine's fastest path.
+
+    device   "cpu", "cuda" or "cuda:1". On a device the attributes are DeviceArrays: torch.from_dlpack(batch.q) is the
+             same memory, numpy.asarray(batch.q) a copy. Assignment takes arrays of the CPU (and waits) and of the device.
+    stream   the number of the CUDA stream that all work is put on, such as torch.cuda.Stream().cuda_stream, which must
+             outlive the batch; 0 is the default stream. run() does not wait for it.
     """
 
-    def __init__(self, model, instances, device="cpu", dtype="float32"):
-        if device != "cpu":
-            raise ValueError(f"Batch: device is {device!r}, and this build has no backend for it; expected 'cpu'")
+    def __init__(self, model, instances, device="cpu", dtype="float32", stream=0):
+        number = device_number(device, "Batch")
         if int(instances) < 0:
             raise ValueError(f"Batch: instances is {instances}, expected 0 or more")
         fields = {
             "model": model,
             "instances": int(instances),
-            "device": device,
+            "device": "cpu" if number is None else f"cuda:{number}",
+            "_device": number,
+            "stream": stream,
             "dtype": np.dtype(dtype),
             "_sizes": {},
             "_names": {},
@@ -56,10 +63,11 @@ class Batch:
             if name not in self._sizes:
                 raise AttributeError(f"Batch has no array '{name}'; there are {', '.join(self._sizes)}")
             n = self._sizes[name]
-            self._buffers[name] = _featherstorm.Buffer(self.dtype.name, self.instances, n)
-            self._views[name] = self._buffers[name].view(self.model.tail(name, n))
+            self._buffers[name], self._views[name] = allocate(
+                self.dtype.name, self.instances, n, self.model.tail(name, n), self._device, self.stream
+            )
             if n == self.model.nq and name.startswith("q"):
-                self._views[name][:] = self.model.q0
+                setattr(self, name, self.model.q0.astype(self.dtype))
         return self._buffers[name]
 
     def __getattr__(self, name):
@@ -70,7 +78,13 @@ class Batch:
 
     def __setattr__(self, name, value):
         self.buffer(name)
+        if self._device is not None and device_of(value) is not None:
+            self._views[name].assign(value, f"Batch: {name}")
+            return
         array = to_numpy(value, "Batch", name, self.dtype)
+        if self._device is not None:
+            self._views[name].assign(array.astype(self.dtype), f"Batch: {name}")
+            return
         try:
             self._views[name][:] = array
         except ValueError:
@@ -84,5 +98,14 @@ class Batch:
         row, model = self.model.row(op), self.model
         uniforms = model.uniform_values(op, numbers)
         inputs, outputs = ([self.buffer(name) for name in names] for names in self._names[op])
-        model.evaluator.run(op, inputs, outputs, uniforms, frame_index(model, row, frame, op), repeat)
+        model.evaluator.run(op, inputs, outputs, uniforms, frame_index(model, row, frame, op), repeat, self.stream)
         tell_notices(model)
+
+
+def allocate(dtype, instances, n, tail, device, stream):
+    """The engine's Buffer of an array and a view for users: numpy's on the CPU (device None), else a DeviceArray."""
+    if device is None:
+        buffer = _featherstorm.Buffer(dtype, instances, n)
+        return buffer, buffer.view(list(tail))
+    buffer = _featherstorm.Buffer(dtype, instances, n, device, stream)
+    return buffer, DeviceArray(buffer, tail, instances, dtype, device, stream)

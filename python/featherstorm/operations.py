@@ -4,8 +4,12 @@ Arrays are (n,) for one instance or (B, n); float32 or float64, the same for all
 the engine's memory with strides (1, stride), instance fastest. Coordinates: `q` of a free joint is position, then the
 quaternion w x y z; its `v` is the linear velocity in world axes, then the angular velocity in the body's axes.
 
+Arrays on a CUDA device, all of a call on the same one, are taken where they lie; results are on it, and calls do not wait
+for them (see `device`).
+
 Errors: ValueError for shapes, quaternions and devices; TypeError for dtypes; NotImplementedError for an operation that
-this build lacks. NaN in an instance stays in that instance. `check=False` leaves out the check of quaternions.
+this build lacks. NaN in an instance stays in that instance. `check=False` leaves out the check of quaternions, which is
+never made on a device.
 """
 
 import warnings
@@ -14,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _featherstorm
-from .arrays import Arguments
+from .device_arguments import collect
 from .model import Notice
 
 QUATERNION_SLACK = 1e-2  # how far a norm may be from 1; integration renormalises
@@ -27,18 +31,18 @@ def evaluate(model, op, arguments, frame=None, numbers=None, repeat=1, check=Tru
     if len(arguments) != len(row.inputs):
         names = ", ".join(name for name, _ in row.inputs)
         raise TypeError(f"{label}: got {len(arguments)} arrays, expected {len(row.inputs)}: {names}")
-    batch = Arguments(label, arguments, row.inputs, model.tails)
-    if check and model.quaternions:
+    batch = collect(label, arguments, row.inputs, model.tails)
+    if check and model.quaternions and batch.device is None:
         for (name, n), array in zip(row.inputs, batch.arrays):
             if n == model.nq and name.startswith("q"):
                 check_quaternions(model, label, name, array)
     uniforms = model.uniform_values(op, numbers or {}, label)
     index = frame_index(model, row, frame, label)
-    dtype = batch.dtype.name
-    buffers = [_featherstorm.Buffer(dtype, batch.instances, n) for _, n in row.outputs]
-    model.evaluator.run(op, batch.arrays, buffers, uniforms, index, repeat)
+    outputs = [batch.output(n) for _, n in row.outputs]
+    memory = [memory for memory, _ in outputs]
+    model.evaluator.run(op, batch.arrays, memory, uniforms, index, repeat, batch.stream, batch.instances)
     tell_notices(model)
-    return batch, [b.view(model.tail(name, n)) for b, (name, n) in zip(buffers, row.outputs)]
+    return batch, [view(model.tail(name, n)) for (_, view), (name, n) in zip(outputs, row.outputs)]
 
 
 def frame_index(model, row, frame, label):
@@ -115,15 +119,19 @@ def crba(model, q, packed=False, *, check=True):
          row_start[i + 1] of the model are row i, at the columns `model.column`
     """
     batch, (M,) = evaluate(model, "crba", [q], check=check)
-    return batch.result(M if packed else dense(model, M))
+    return batch.result(M if packed else dense(model, batch, M))
 
 
-def dense(model, packed):
+def dense(model, batch, packed):
     """The symmetric matrix (B, nv, nv) of a packed one (B, nh); entries of different branches are zero."""
-    n, instances = model.nv, packed.shape[0]
+    n, instances = model.nv, batch.instances
+    row = np.repeat(np.arange(n), np.diff(model.row_start))
+    if batch.device is not None:
+        where = np.full((n, n), model.nh)
+        where[row, model.column] = where[model.column, row] = np.arange(model.nh)
+        return batch.spread(packed, where.ravel()).reshape((instances, n, n))
     memory = _featherstorm.Buffer(packed.dtype.name, instances, n * n)
     M = memory.view([n, n])
-    row = np.repeat(np.arange(n), np.diff(model.row_start))
     for k, (i, j) in enumerate(zip(row, model.column)):
         M[:, i, j] = packed[:, k]
         M[:, j, i] = packed[:, k]
@@ -151,8 +159,8 @@ def solve(model, L, b):
     if columns == 0:
         return b
     parts = [evaluate(model, "solve", [L, b[:, :, k]]) for k in range(columns)]
-    x = np.stack([x for _, (x,) in parts], axis=2)
-    return parts[0][0].result(x)
+    batch = parts[0][0]
+    return batch.result(batch.stack([x for _, (x,) in parts]))
 
 
 def aba(model, q, v, tau, f_ext=None, *, check=True):

@@ -4,9 +4,11 @@ import enum
 
 import numpy as np
 
-from . import _featherstorm
-from .arrays import Arguments, to_numpy
-from .operations import check_quaternions, energy, step_numbers, tell_notices
+from .arrays import to_numpy
+from .batch import allocate
+from .device import device_number, device_of
+from .device_arguments import collect
+from .operations import check_quaternions, evaluate, step_numbers, tell_notices
 
 
 class Status(enum.IntFlag):
@@ -26,11 +28,12 @@ class Simulation:
 
     dt                  time of one step() [s]; each of `substeps` passes takes dt / substeps, in one call of the engine
     numbers             kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step
+    device, stream      as for a Batch. On a device q and v are DeviceArrays, tau and q_target lie there too, and step()
+                        does not wait; reset(), status and energy() go through the CPU and wait
     """
 
-    def __init__(self, model, instances, dt, substeps=1, device="cpu", dtype="float32", **numbers):
-        if device != "cpu":
-            raise ValueError(f"Simulation: device is {device!r}, and this build has no backend for it; expected 'cpu'")
+    def __init__(self, model, instances, dt, substeps=1, device="cpu", dtype="float32", stream=0, **numbers):
+        number = device_number(device, "Simulation")
         if not dt > 0 or not np.isfinite(dt):
             raise ValueError(f"Simulation: dt is {dt}, expected a positive number of seconds")
         if int(substeps) < 1:
@@ -42,39 +45,54 @@ class Simulation:
             raise TypeError(f"Simulation: dtype is {self.dtype}, expected float32 or float64")
         model.row("step")
         self.model, self.instances, self.dt, self.substeps = model, int(instances), float(dt), int(substeps)
+        self.device, self.stream = "cpu" if number is None else f"cuda:{number}", stream
+        self._device = number
         self.time = 0.0
         self._numbers = numbers
         model.uniform_values("step", step_numbers(model, numbers, dt))  # refuses wrong ones now
-        self._now, self._next = (
-            [_featherstorm.Buffer(self.dtype.name, self.instances, n) for n in (model.nq, model.nv)] for _ in range(2)
-        )
-        self._zero = _featherstorm.Buffer(self.dtype.name, self.instances, model.nv)  # what is not given to step()
+
+        def array(n):
+            return allocate(self.dtype.name, self.instances, n, [n], number, stream)
+
+        # (Buffer, view) of q and v, now and after the next step
+        self._now, self._next = ([array(n) for n in (model.nq, model.nv)] for _ in range(2))
+        self._zero, _ = array(model.nv)  # what is not given to step()
         self.reset()
 
     @property
     def q(self):
         """Positions (B, nq): a view of the state, valid until the next step()."""
-        return self._now[0].view([self.model.nq])
+        return self._now[0][1]
 
     @q.setter
     def q(self, value):
-        array = self._fitting("q", value, self.q)
-        check_quaternions(self.model, "Simulation", "q", np.atleast_2d(array))
-        self.q[:] = array
+        self._assign("q", value, self.q)
 
     @property
     def v(self):
         """Velocities (B, nv): a view of the state, valid until the next step()."""
-        return self._now[1].view([self.model.nv])
+        return self._now[1][1]
 
     @v.setter
     def v(self, value):
-        self.v[:] = self._fitting("v", value, self.v)
+        self._assign("v", value, self.v)
 
     @property
     def state(self):
         """(q, v): views that are valid until the next step(); copy what you keep."""
         return self.q, self.v
+
+    def _assign(self, name, value, view):
+        if self._device is not None and device_of(value) is not None:
+            view.assign(value, f"Simulation: {name}")
+            return
+        array = self._fitting(name, value, view)
+        if name == "q":
+            check_quaternions(self.model, "Simulation", "q", np.atleast_2d(array))
+        if self._device is None:
+            view[:] = array
+        else:
+            view.assign(array.astype(self.dtype), f"Simulation: {name}")
 
     def _fitting(self, name, value, view):
         array = to_numpy(value, "Simulation", name, self.dtype)
@@ -90,6 +108,11 @@ class Simulation:
         """
         model = self.model
         if q_target is not None and np.shape(q_target)[-1:] == (model.nq,) and model.nq != model.nv:
+            if device_of(q_target) is not None:
+                raise ValueError(
+                    f"step: q_target has shape {tuple(q_target.shape)}, on a device expected {(self.instances, model.nv)}: "
+                    "q_target[:, model.dof_q], and anything where model.dof_q is negative"
+                )
             target = to_numpy(q_target, "step", "q_target", self.dtype)
             q_target = np.where(model.dof_q >= 0, target[..., model.dof_q], 0).astype(target.dtype)
         if q_target is None and kp is not None:
@@ -101,10 +124,15 @@ class Simulation:
         names = [name for name, x in given.items() if x is not None]
         # the state decides the batch size and the dtype of what comes in
         rows = [(name, model.nv) for name in ("v", *names)]
-        call = Arguments("step", [self.v, *(given[name] for name in names)], rows)
+        call = collect("step", [self.v, *(given[name] for name in names)], rows)
+        if call.device != self._device:
+            raise ValueError(f"step: tau or q_target is on CUDA device {call.device}, expected the CPU as the state is")
         found = dict(zip(names, call.arrays[1:]))
         drives = [found.get(name, self._zero) for name in given]
-        model.evaluator.run("step", [*self._now, *drives], self._next, uniforms, 0, self.substeps)
+        now, after = ([buffer for buffer, _ in state] for state in (self._now, self._next))
+        model.evaluator.run(
+            "step", [*now, *drives], after, uniforms, 0, self.substeps, self.stream, self.instances
+        )
         tell_notices(model)
         self._now, self._next = self._next, self._now
         self.time += self.dt
@@ -123,18 +151,23 @@ class Simulation:
         if mask.dtype != bool or mask.shape != (self.instances,):
             raise ValueError(f"reset: mask is {mask.dtype} of shape {mask.shape}, expected bool ({self.instances},)")
         for view, values in ((self.q, q), (self.v, v)):
-            view[mask] = np.broadcast_to(values, view.shape)[mask]
+            state = np.asarray(view)
+            state[mask] = np.broadcast_to(values, view.shape)[mask]
+            if self._device is not None:
+                view.assign(state, "reset: state")
 
     def energy(self):
         """Kinetic and potential energy (B,) [J]."""
-        return energy(self.model, self.q, self.v, check=False)
+        _, (columns,) = evaluate(self.model, "energy", [self.q, self.v], check=False)
+        columns = np.asarray(columns)
+        return columns[:, 0], columns[:, 1]
 
     @property
     def status(self):
         """Status bits (B,) int32, 0 where all is well."""
         bad = np.zeros(self.instances, bool)
         for array in self.state:
-            bits = array.T.view(np.int32 if self.dtype.itemsize == 4 else np.int64)
+            bits = np.asarray(array).T.view(np.int32 if self.dtype.itemsize == 4 else np.int64)
             exponent = bits.dtype.type(0x7F800000 if self.dtype.itemsize == 4 else 0x7FF0000000000000)
             bad |= ((bits & exponent) == exponent).any(axis=0)
         return bad * np.int32(Status.NON_FINITE)

@@ -63,10 +63,11 @@ TEST_F(CudaBackend, RefusesModelsItHasNoKernelsFor) {
   CudaModel* model = nullptr;
   Robot robot = testing::random_robot(1, {.bodies = 70, .types = {JointType::Revolute}, .roots = 0});
   EXPECT_FALSE(table->create_model(0, &robot.model, &model));
-  EXPECT_STREQ(table->last_error(), "the model has 70 degrees of freedom, the CUDA kernels take at most 64");
+  EXPECT_STREQ(table->last_error(),
+               "the model has 70 degrees of freedom, the CUDA kernels take at most 64: run it on the CPU");
   robot = testing::random_robot(1, {.bodies = 3, .types = {JointType::UserDefined}});
   EXPECT_FALSE(table->create_model(0, &robot.model, &model));
-  EXPECT_STREQ(table->last_error(), "user-defined joints have no CUDA kernel before specialisation");
+  EXPECT_STREQ(table->last_error(), "user-defined joints have no CUDA kernels: run the model on the CPU");
 }
 
 TEST(CudaBackendLoader, IsNullWithAReasonOrUsable) {

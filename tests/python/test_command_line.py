@@ -90,6 +90,19 @@ def test_doctor(capsys):
 
 
 @pytest.mark.parametrize(
+    "devices, line",
+    [
+        (([], "libfeatherstorm_cuda.so is not installed"), "none (libfeatherstorm_cuda.so is not installed); GPU and driver: "),
+        (([("Some GPU", 9, 0, 132, 80_000_000_000)], ""), "device 0: Some GPU, compute capability 9.0, 132 multiproc"),
+    ],
+)
+def test_doctor_tells_about_cuda(capsys, monkeypatch, devices, line):
+    monkeypatch.setattr(fs._featherstorm, "cuda_devices", lambda: devices)
+    code, out, _ = run(capsys, "doctor")
+    assert code == 0 and f"cuda          {line}" in out
+
+
+@pytest.mark.parametrize(
     "arguments, message",
     [
         (["info", "go3"], "featherstorm info: 'go3' is neither a file nor a built-in robot; did you mean go2"),

@@ -31,7 +31,8 @@ def main(options):
     command, missing = _featherstorm.host_compiler()
     say("compiler", command or f"none ({missing}); needed only for what is not assembled")
     say("cache", cache())
-    say("cuda", f"the Python package runs on the CPU only; GPU: {gpu()}")
+    for line in cuda():
+        say("cuda", line)
     folder = _featherstorm.robot_directory()
     there = [file for _, file, *_ in _featherstorm.robots() if os.path.exists(os.path.join(folder, file))]
     say("robots", f"{len(there)} of {len(_featherstorm.robots())} in {folder}")
@@ -77,6 +78,18 @@ def cache():
         return f"{folder} (empty)"
     sizes = [entry.stat().st_size for entry in os.scandir(folder) if entry.name.endswith(".so")]
     return f"{folder}, {len(sizes)} kernels, {sum(sizes) / 1e6:.1f} MB"
+
+
+def cuda():
+    """What can be run on: a line for each device, or why there is none."""
+    found, missing = _featherstorm.cuda_devices()
+    if not found:
+        return [f"none ({missing}); GPU and driver: {gpu()}"]
+    lines = [
+        f"device {k}: {name}, compute capability {major}.{minor}, {processors} multiprocessors, {memory / 1e9:.1f} GB"
+        for k, (name, major, minor, processors, memory) in enumerate(found)
+    ]
+    return [*lines, f"GPU and driver: {gpu()}"]
 
 
 def gpu():

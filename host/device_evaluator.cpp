@@ -1,0 +1,119 @@
+#include "host/device_evaluator.h"
+
+#include <algorithm>
+
+#include "core/scratch.h"
+#include "host/cuda_backend.h"
+#include "host/device.h"
+
+namespace featherstorm {
+namespace {
+
+// Memory of the pool for one call, given back in the order of the stream.
+struct Temporary {
+  const CudaTable* table = nullptr;
+  int device = 0;
+  void* stream = nullptr;
+  void* data = nullptr;
+  ~Temporary() {
+    if (data) table->release(device, stream, data);
+  }
+};
+
+// The arrays of one side of a call as a kernel takes them.
+struct Side {
+  Array array[max_arrays];
+  Temporary temporary[max_arrays];
+};
+
+StridedArray strided(const ArrayRef& a) { return {a.data, a.instance_stride, a.component_stride}; }
+StridedArray strided(const Array& a) { return {a.data, 1, a.stride}; }
+
+// One call on one stream.
+struct Call {
+  const CudaTable& table;
+  const OpRow& row;
+  int device;
+  void* stream;
+  bool double_precision;
+
+  void require(bool ok) const {
+    if (!ok) throw_cuda_error(table, row.name, device);
+  }
+  // The array where it lies, or room for it in the engine's layout.
+  void place(const ArrayRef& a, Array& array, Temporary& t) const {
+    if (by_components(a)) {
+      array = {a.data, a.components > 1 ? a.component_stride : 0};
+      return;
+    }
+    array.stride = (a.instances + 15) / 16 * 16;
+    t.table = &table, t.device = device, t.stream = stream;
+    require(table.allocate(device, stream, bytes_of(a.precision) * array.stride * a.components, &t.data));
+    array.data = t.data;
+  }
+  void copy(const StridedArray& to, const StridedArray& from, const ArrayRef& shape) const {
+    require(table.copy_strided(device, stream, double_precision, &to, &from, shape.instances, shape.components));
+  }
+};
+
+// The uniforms in the precision of the call, one behind the other.
+template <class Real>
+void place_uniforms(const OpRow& row, const std::vector<double>& values, void* memory, Array* array) {
+  Real* at = static_cast<Real*>(memory);
+  std::copy(values.begin(), values.end(), at);
+  for (std::size_t k = 0; k < row.uniforms.size(); at += row.uniforms[k].components, k++) array[k] = {at, 0};
+}
+
+}  // namespace
+
+DeviceEvaluator::~DeviceEvaluator() {
+  for (const auto& entry : models_) cuda_backend()->destroy_model(entry.second);
+}
+
+const CudaModel* DeviceEvaluator::model(const Model<double>& m, const OpRow& row, int device) {
+  std::lock_guard lock(mutex_);
+  if (auto found = models_.find(device); found != models_.end()) return found->second;
+  const CudaTable& table = cuda_for(row.name, device);
+  CudaModel* made = nullptr;
+  if (!table.create_model(device, &m, &made)) throw_cuda_error(table, row.name, device);
+  return models_[device] = made;
+}
+
+void DeviceEvaluator::run(const Model<double>& m, const OpRow& row, int device, const std::vector<ArrayRef>& in,
+                          const std::vector<ArrayRef>& out, const RunOptions& o) {
+  const ArrayRef& lead = in.empty() ? out.front() : in.front();
+  const std::string prefix = std::string(row.name) + ": ";
+  if (lead.instances > max_device_instances)
+    throw Error(prefix + "the batch has " + std::to_string(lead.instances) +
+                " instances, on a device expected at most " + std::to_string(max_device_instances));
+  if (o.repeat > max_device_instances)
+    throw Error(prefix + "repeat is " + std::to_string(o.repeat) + ", on a device expected at most " +
+                std::to_string(max_device_instances));
+  for (std::size_t k = 0; k < out.size(); k++)
+    if ((out[k].instances > 1 && out[k].instance_stride == 0) ||
+        (out[k].components > 1 && out[k].component_stride == 0))
+      throw Error(prefix + "output " + std::string(row.out[k].name) +
+                  " has a stride of 0, so that several numbers have one place: expected memory for each");
+  const CudaModel* uploaded = model(m, row, device);
+  const Call call{*cuda_backend(), row, device, o.stream, lead.precision == Precision::float64};
+
+  Side inputs, outputs;
+  for (std::size_t k = 0; k < in.size(); k++) {
+    call.place(in[k], inputs.array[k], inputs.temporary[k]);
+    if (inputs.temporary[k].data) call.copy(strided(inputs.array[k]), strided(in[k]), in[k]);
+  }
+  for (std::size_t k = 0; k < out.size(); k++) call.place(out[k], outputs.array[k], outputs.temporary[k]);
+  const ScratchStack::Mark mark = scratch_stack.mark();
+  void* memory = scratch_stack.take(sizeof(double) * std::max<std::size_t>(o.uniforms.size(), 1));
+  if (call.double_precision) place_uniforms<double>(row, o.uniforms, memory, inputs.array + in.size());
+  else place_uniforms<float>(row, o.uniforms, memory, inputs.array + in.size());
+  const LaunchOptions options{o.frame, static_cast<int>(o.repeat), static_cast<int>(lead.instances)};
+  const bool launched =
+      call.table.launch(uploaded, row.index, call.double_precision, inputs.array, outputs.array, &options, o.stream);
+  scratch_stack.give_back(mark);
+  call.require(launched);
+  for (std::size_t k = 0; k < out.size(); k++)
+    if (outputs.temporary[k].data) call.copy(strided(out[k]), strided(outputs.array[k]), out[k]);
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,120 @@
+"""Arrays on CUDA devices: taken by DLPack where they lie, results by the library of the first array on the same device.
+
+Work is put on a stream and calls do not wait for it: on PyTorch's or CuPy's current stream where the first array is
+theirs, on the stream of a Batch or Simulation where it is an array of one, else on the default stream. JAX, and other
+libraries of the array API standard, know no stream of ours: with these a call waits until its results are there.
+"""
+
+import numpy as np
+
+from . import _featherstorm
+
+CUDA, CUDA_MANAGED = 2, 13  # DLPack's device types
+LEGACY_STREAM = 1  # DLPack's name for CUDA's default stream, whose number is 0
+NO_WAIT = -1  # DLPack: the consumer sees to the order of the work itself
+
+
+def device_of(x):
+    """The number of the CUDA device an array lies on, None for all else."""
+    if type(x) is np.ndarray or not hasattr(x, "__dlpack_device__"):
+        return None
+    kind, number = x.__dlpack_device__()
+    return int(number) if int(kind) in (CUDA, CUDA_MANAGED) else None
+
+
+def device_number(device, what):
+    """None for "cpu"; the number of "cuda", "cuda:1", or what prints like these. ValueError for all else."""
+    text = str(device)
+    if text == "cpu":
+        return None
+    kind, colon, number = text.partition(":")
+    if kind != "cuda" or (colon and not number.isdigit()):
+        raise ValueError(f"{what}: device is {device!r}, expected 'cpu', 'cuda' or 'cuda:NUMBER'")
+    return int(number) if colon else 0
+
+
+def place(number):
+    return "the CPU" if number is None else f"CUDA device {number}"
+
+
+class DeviceArray:
+    """An array in the engine's memory on a CUDA device, taken whole by any library with DLPack.
+
+    torch.from_dlpack(x), cupy.from_dlpack(x), jax.numpy.from_dlpack(x)   the same memory, not for JAX's own use
+    numpy.asarray(x), x.numpy()                                          a copy on the CPU; it waits
+    """
+
+    def __init__(self, buffer, tail, instances, dtype, device, stream):
+        self.buffer = buffer
+        self.tail, self.shape = list(tail), (instances, *tail)
+        self.dtype, self.device, self.stream = np.dtype(dtype), device, stream
+
+    def __dlpack_device__(self):
+        return (CUDA, self.device)
+
+    def __dlpack__(self, *, stream=None, **_):
+        self.settle(stream)
+        return self.capsule()
+
+    def settle(self, stream):
+        """Waits for the work on our stream, unless the reader's is the same or sees to the order itself."""
+        if stream != NO_WAIT and (stream or LEGACY_STREAM) != (self.stream or LEGACY_STREAM):
+            _featherstorm.synchronise(self.device, self.stream)
+
+    def capsule(self):
+        return self.buffer.view(self.tail)
+
+    def numpy(self):
+        """A copy on the CPU, a numpy array of the same shape."""
+        host = _featherstorm.Buffer(self.dtype.name, self.shape[0], int(np.prod(self.tail)))
+        _featherstorm.copy(self.buffer, host, self.stream)
+        return host.view(self.tail)
+
+    def __array__(self, dtype=None, copy=None):
+        if copy is False:
+            raise ValueError(f"an array on {place(self.device)} cannot become a numpy array without a copy")
+        return self.numpy().astype(dtype or self.dtype, copy=False)
+
+    def __getitem__(self, index):
+        raise TypeError(
+            "an array in the engine's memory on a device is taken whole: convert it first, as by torch.from_dlpack"
+        )
+
+    def assign(self, value, what):
+        """Copies an array that broadcasts to this one's shape, from the CPU or the same device. Raises ValueError."""
+        device = device_of(value)
+        if device is None:
+            try:
+                value = np.broadcast_to(value, self.shape).reshape(self.shape[0], -1)
+            except ValueError:
+                raise ValueError(f"{what} has shape {np.shape(value)}, expected {self.shape}") from None
+        elif device != self.device:
+            raise ValueError(f"{what} is on {place(device)}, expected {place(self.device)} or the CPU")
+        elif tuple(value.shape) != self.shape:
+            raise ValueError(f"{what} has shape {tuple(value.shape)}, expected {self.shape}")
+        elif dtype_name(value) != self.dtype.name:
+            raise TypeError(f"{what} is {dtype_name(value)}, expected {self.dtype}")
+        elif isinstance(value, DeviceArray):
+            value.settle(self.stream)
+            value = value.buffer
+        else:
+            value = value.reshape((self.shape[0], -1)).__dlpack__(stream=self.stream or LEGACY_STREAM)
+        _featherstorm.copy(value, self.buffer, self.stream)
+
+    def __repr__(self):
+        return f"<featherstorm.DeviceArray {self.shape} {self.dtype} on {place(self.device)}>"
+
+
+class ComponentRows(DeviceArray):
+    """The memory of a Buffer as it lies: (components, stride), contiguous."""
+
+    def __init__(self, buffer, components, dtype, device, stream):
+        super().__init__(buffer, [buffer.stride], components, dtype, device, stream)
+
+    def capsule(self):
+        return self.buffer.rows()
+
+
+def dtype_name(x):
+    """'float32' of any library's dtype."""
+    return str(x.dtype).rpartition(".")[2]

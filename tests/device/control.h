@@ -1,0 +1,42 @@
+// The test's hold on the stand-in: chooses it as this process's CUDA library, and reaches its controls.
+#pragma once
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+#include "host/error.h"
+#include "tests/device/stand_in/stand_in.h"
+
+namespace featherstorm::testing {
+
+inline const bool stand_in_chosen = setenv("FEATHERSTORM_BACKENDS", FEATHERSTORM_STAND_IN, 1) == 0;
+
+template <class Function>
+Function* control(const char* name) {
+  static void* library = dlopen(FEATHERSTORM_STAND_IN "/libfeatherstorm_cuda.so", RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+inline StandInCounts counts() {
+  StandInCounts c;
+  control<decltype(stand_in_counts)>("stand_in_counts")(&c);
+  return c;
+}
+inline void fail_next(const char* function, int error) {
+  control<decltype(stand_in_fail)>("stand_in_fail")(function, error);
+}
+inline void set_devices(int count) { control<decltype(stand_in_set_devices)>("stand_in_set_devices")(count); }
+
+// The numbers of cuda_runtime_api.h, which the engine's tests do not include.
+inline constexpr int out_of_memory = 2, illegal_address = 700, out_of_resources = 701;
+
+// The words of the Error that `f` throws.
+inline std::string message(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) { return e.what(); }
+  return "no error";
+}
+
+}  // namespace featherstorm::testing

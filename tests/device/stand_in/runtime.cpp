@@ -1,0 +1,238 @@
+// The imitation of the CUDA runtime; see stand_in.h.
+#include "tests/device/stand_in/runtime.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/device/stand_in/stand_in.h"
+
+namespace {
+
+struct State {
+  std::recursive_mutex mutex;
+  int devices = 2;
+  StandInCounts counts{};
+  std::map<std::string, cudaError_t> failing;
+  std::map<cudaStream_t, std::vector<std::function<void()>>> waiting;  // work by stream
+  std::map<void*, std::size_t> live;                                   // sizes of blocks in use
+  std::multimap<std::pair<int, std::size_t>, void*> kept;              // the pools' free blocks by device and size
+  std::map<void*, int> pool_of;                                        // device of a pool's block
+  cudaError_t sticky = cudaSuccess;                                    // a kernel's failure, shown at the next wait
+};
+State& state() {
+  static State* s = new State;  // outlives whoever destroys a model at the end of the process
+  return *s;
+}
+thread_local int current_device = 0;
+thread_local cudaError_t last_error = cudaSuccess;
+
+using Lock = std::lock_guard<std::recursive_mutex>;
+
+// The error asked for, once.
+cudaError_t asked(const char* function) {
+  const auto found = state().failing.find(function);
+  if (found == state().failing.end()) return cudaSuccess;
+  const cudaError_t error = found->second;
+  state().failing.erase(found);
+  return error;
+}
+
+void* fresh(std::size_t bytes) {
+  void* p = std::malloc(bytes);
+  std::memset(p, 0xff, bytes);
+  state().live[p] = bytes;
+  state().counts.driver_allocations++;
+  return p;
+}
+
+cudaError_t wait(cudaStream_t stream) {
+  State& s = state();
+  s.counts.waits++;
+  for (const auto& work : std::exchange(s.waiting[stream], {})) work();
+  return std::exchange(s.sticky, cudaSuccess);
+}
+
+}  // namespace
+
+cudaError_t stand_in_launch(cudaStream_t stream, std::function<void()> work) {
+  Lock lock(state().mutex);
+  if (const cudaError_t e = asked("launch")) return last_error = e;
+  StandInCounts& c = state().counts;
+  c.launches++, c.device = current_device, c.stream = stream;
+  state().waiting[stream].push_back([work] {
+    if (const cudaError_t e = asked("kernel")) state().sticky = e;
+    else work();
+  });
+  return cudaSuccess;
+}
+
+const char* cudaGetErrorName(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess:
+      return "cudaSuccess";
+    case cudaErrorInvalidValue:
+      return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation:
+      return "cudaErrorMemoryAllocation";
+    case cudaErrorNoDevice:
+      return "cudaErrorNoDevice";
+    case cudaErrorInvalidDevice:
+      return "cudaErrorInvalidDevice";
+    case cudaErrorIllegalAddress:
+      return "cudaErrorIllegalAddress";
+    case cudaErrorLaunchOutOfResources:
+      return "cudaErrorLaunchOutOfResources";
+  }
+  return "unrecognized error code";
+}
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess:
+      return "no error";
+    case cudaErrorInvalidValue:
+      return "invalid argument";
+    case cudaErrorMemoryAllocation:
+      return "out of memory";
+    case cudaErrorNoDevice:
+      return "no CUDA-capable device is detected";
+    case cudaErrorInvalidDevice:
+      return "invalid device ordinal";
+    case cudaErrorIllegalAddress:
+      return "an illegal memory access was encountered";
+    case cudaErrorLaunchOutOfResources:
+      return "too many resources requested for launch";
+  }
+  return "unrecognized error code";
+}
+cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  Lock lock(state().mutex);
+  *count = state().devices;
+  if (const cudaError_t e = asked("cudaGetDeviceCount")) return *count = 0, e;
+  return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
+  if (device < 0 || device >= state().devices) return cudaErrorInvalidDevice;
+  *p = cudaDeviceProp{};
+  std::strcpy(p->name, "stand-in without a GPU");
+  p->major = 8, p->multiProcessorCount = 1, p->totalGlobalMem = std::size_t(1) << 30;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) { return *device = current_device, cudaSuccess; }
+cudaError_t cudaSetDevice(int device) {
+  if (device < 0 || device >= state().devices) return cudaErrorInvalidDevice;
+  return current_device = device, cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
+  Lock lock(state().mutex);
+  if (const cudaError_t e = asked("cudaMalloc")) return e;
+  *memory = fresh(bytes);
+  state().counts.live_blocks++;
+  return cudaSuccess;
+}
+cudaError_t cudaFree(void* memory) {
+  Lock lock(state().mutex);
+  if (!memory) return cudaSuccess;
+  if (state().live.erase(memory) == 0) return cudaErrorInvalidValue;
+  std::free(memory);
+  state().counts.live_blocks--;
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* p) {
+  Lock lock(state().mutex);
+  if (const cudaError_t e = asked("cudaMemPoolCreate")) return e;
+  *pool = reinterpret_cast<cudaMemPool_t>(static_cast<std::size_t>(p->location.id) + 1);
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) { return cudaSuccess; }
+cudaError_t cudaMallocFromPoolAsync(void** memory, std::size_t bytes, cudaMemPool_t pool, cudaStream_t) {
+  Lock lock(state().mutex);
+  State& s = state();
+  if (const cudaError_t e = asked("cudaMallocFromPoolAsync")) return e;
+  s.counts.pool_allocations++, s.counts.live_blocks++;
+  const int device = static_cast<int>(reinterpret_cast<std::size_t>(pool)) - 1;
+  if (const auto found = s.kept.find({device, bytes}); found != s.kept.end()) {
+    *memory = found->second;
+    s.live[*memory] = bytes;
+    s.kept.erase(found);
+    return cudaSuccess;
+  }
+  *memory = fresh(bytes);
+  s.pool_of[*memory] = device;
+  return cudaSuccess;
+}
+cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
+  Lock lock(state().mutex);
+  if (state().live.count(memory) == 0) return cudaErrorInvalidValue;
+  state().counts.live_blocks--;
+  state().waiting[stream].push_back([memory] {
+    State& s = state();
+    const auto found = s.live.find(memory);
+    std::memset(memory, 0xff, found->second);
+    s.kept.insert({{s.pool_of[memory], found->second}, memory});
+    s.live.erase(found);
+  });
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream) {
+  Lock lock(state().mutex);
+  if (const cudaError_t e = asked("cudaMemsetAsync")) return e;
+  state().waiting[stream].push_back([=] { std::memset(memory, value, bytes); });
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+  Lock lock(state().mutex);
+  if (const cudaError_t e = asked("cudaMemcpy")) return e;
+  state().counts.waits++;
+  std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  return cudaMemcpy2DAsync(to, bytes, from, bytes, bytes, 1, kind, stream);
+}
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t row_bytes, std::size_t rows, cudaMemcpyKind, cudaStream_t stream) {
+  Lock lock(state().mutex);
+  if (const cudaError_t e = asked("cudaMemcpy2DAsync")) return e;
+  if (row_bytes > to_pitch || row_bytes > from_pitch) return cudaErrorInvalidValue;
+  state().waiting[stream].push_back([=] {
+    for (std::size_t r = 0; r < rows; r++)
+      std::memcpy(static_cast<char*>(to) + r * to_pitch, static_cast<const char*>(from) + r * from_pitch, row_bytes);
+  });
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  Lock lock(state().mutex);
+  if (const cudaError_t e = asked("cudaStreamSynchronize")) return e;
+  return wait(stream);
+}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* a, const void* kernel) {
+  Lock lock(state().mutex);
+  if (const cudaError_t e = asked("cudaFuncGetAttributes")) return e;
+  if (!kernel) return cudaErrorInvalidValue;
+  *a = {32, 64, 0};
+  return cudaSuccess;
+}
+
+extern "C" {
+__attribute__((visibility("default"))) void stand_in_counts(StandInCounts* counts) {
+  Lock lock(state().mutex);
+  *counts = state().counts;
+}
+__attribute__((visibility("default"))) void stand_in_fail(const char* function, int error) {
+  Lock lock(state().mutex);
+  state().failing[function] = static_cast<cudaError_t>(error);
+}
+__attribute__((visibility("default"))) void stand_in_set_devices(int count) {
+  Lock lock(state().mutex);
+  state().devices = count;
+}
+}

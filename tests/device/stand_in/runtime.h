@@ -1,0 +1,8 @@
+// What the stand-in's launchers need of its runtime.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <functional>
+
+// Puts a kernel's work at the end of a stream of the current device.
+cudaError_t stand_in_launch(cudaStream_t stream, std::function<void()> work);

@@ -1,0 +1,27 @@
+// A stand-in for the CUDA library, for tests on machines without a GPU: the sources of cuda/ with the kernels' text
+// compiled for the host, over a small imitation of the CUDA runtime in host memory.
+//
+// What it imitates: two devices; streams whose work is done only when somebody waits for them, in order; a pool that
+// keeps what it was given; fresh memory full of NaN; errors on request. What it cannot show: anything about nvcc's
+// code, speed, or the order of work on different streams.
+#pragma once
+
+// Counts since the process began.
+struct StandInCounts {
+  int driver_allocations;  // pool allocations that no kept block served, and cudaMalloc
+  int pool_allocations;
+  int live_blocks;  // of the pool and of cudaMalloc
+  int launches;
+  int waits;     // calls that synchronised
+  int device;    // of the last launch
+  void* stream;  // of the last launch
+};
+
+extern "C" {
+void stand_in_counts(StandInCounts* counts);
+// The next call of this function of the runtime fails with this error, once. "launch" is the launch of a kernel;
+// "kernel" is the work itself, whose failure shows at the next wait.
+void stand_in_fail(const char* function, int error);
+// A machine with so many devices from now on.
+void stand_in_set_devices(int count);
+}

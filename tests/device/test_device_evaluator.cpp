@@ -1,0 +1,308 @@
+// Evaluator::run with arrays on a device, through the stand-in: every operation against the CPU path, and everything
+// that can be wrong about arrays, models and the device.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "host/device.h"
+#include "host/device_evaluator.h"
+#include "host/load.h"
+#include "tests/cuda/op_cases.h"
+#include "tests/device/control.h"
+
+namespace featherstorm::testing {
+namespace {
+
+constexpr int device = 1;
+
+template <class Real>
+constexpr Precision precision_of() {
+  return sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
+}
+// How arrays lie on the device.
+enum class Layout { by_components, by_instances, backwards };
+
+// An array of a layout on a device, in memory of its own; outputs are NaN before.
+struct DeviceArray {
+  Buffer memory;
+  ArrayRef ref;
+  DeviceArray(const Buffer& host, Layout layout) {
+    ref = host.ref();
+    ref.device = device;
+    const long n = ref.instances, m = ref.components;
+    memory = Buffer(ref.precision, layout == Layout::by_components ? host.stride() * m : n * m, 1, device);
+    ref.data = memory.ref().data;
+    if (layout != Layout::by_components) ref.instance_stride = m, ref.component_stride = 1;
+    if (layout == Layout::backwards) {
+      ref.data = static_cast<char*>(ref.data) + bytes_of(ref.precision) * (n * m - 1);
+      ref.instance_stride = -m, ref.component_stride = -1;
+    }
+    copy(host.ref(), ref);
+  }
+};
+
+// The arrays of one call on the host.
+struct HostCall {
+  std::vector<Buffer> in, out;
+  RunOptions options;
+  std::vector<ArrayRef> refs(const std::vector<Buffer>& side) const {
+    std::vector<ArrayRef> r;
+    for (const Buffer& b : side) r.push_back(b.ref());
+    return r;
+  }
+};
+template <class Op, class Real>
+HostCall host_call(const Model<double>& m, long instances) {
+  HostCall c;
+  for (const OpArray& a : Op::info.in) c.in.emplace_back(precision_of<Real>(), instances, size_of(m, a.size));
+  for (const OpArray& a : Op::info.out) {
+    c.out.emplace_back(precision_of<Real>(), instances, size_of(m, a.size));
+    for (int k = 0; k < size_of(m, a.size); k++)
+      std::fill_n(c.out.back().template component<Real>(k), instances, Real(NAN));
+  }
+  for (long i = 0; i < instances; i++) {
+    const auto inputs = op_inputs<Op>(m, 1000 + i);
+    for (std::size_t k = 0; k < inputs.size(); k++)
+      for (std::size_t d = 0; d < inputs[k].size(); d++) c.in[k].template component<Real>(d)[i] = inputs[k][d];
+  }
+  for (const auto& u : op_uniforms<Op>(m)) c.options.uniforms.insert(c.options.uniforms.end(), u.begin(), u.end());
+  c.options.frame = Op::info.uses_frame ? m.nf - 1 : 0;
+  c.options.repeat = Op::info.carried ? 3 : 1;
+  return c;
+}
+
+// As in test_ops: rounding times the conditioning of the map.
+template <class Real>
+double tolerance(std::string_view op) {
+  const bool inverse = op == "aba" || op == "aba_forces" || op == "fd" || op == "solve" || op == "step" ||
+                       op == "ltdl" || op == "ltl" || op == "difference";
+  if (sizeof(Real) == 8) return inverse ? 1e-8 : 1e-11;
+  return inverse ? 5e-3 : 5e-5;
+}
+
+template <class Op, class Real>
+void agrees(Evaluator& e, long instances, Layout layout) {
+  const std::string_view op = Op::info.name;
+  const Model<double>& m = e.robot().model;
+  SCOPED_TRACE(std::string(op) + " " + e.robot().name + (sizeof(Real) == 4 ? " float " : " double ") +
+               std::to_string(instances) + " layout " + std::to_string(static_cast<int>(layout)));
+  HostCall c = host_call<Op, Real>(m, instances);
+  std::vector<DeviceArray> in, out;
+  std::vector<ArrayRef> device_in, device_out;
+  for (const Buffer& b : c.in) device_in.push_back(in.emplace_back(b, layout).ref);
+  for (const Buffer& b : c.out) device_out.push_back(out.emplace_back(b, layout).ref);
+  int own_stream;
+  c.options.stream = layout == Layout::by_instances ? &own_stream : nullptr;
+  const int waits = counts().waits, launches = counts().launches;
+  e.run(op, device_in, device_out, c.options);
+  EXPECT_EQ(counts().device, device);
+  EXPECT_GE(counts().launches, launches + 1);
+  EXPECT_LE(counts().waits - waits, 2) << "the upload of a model waits, nothing else";
+  e.run(op, c.refs(c.in), c.refs(c.out), c.options);
+  for (std::size_t k = 0; k < c.out.size(); k++) {
+    const ArrayRef expected = c.out[k].ref();
+    Buffer found(precision_of<Real>(), instances, expected.components);
+    copy(device_out[k], found.ref(), c.options.stream);
+    for (long i = 0; i < instances; i++) {
+      double scale = 1e-3;
+      for (long d = 0; d < expected.components; d++)
+        scale = std::max(scale, std::abs(double(c.out[k].template component<Real>(d)[i])));
+      for (long d = 0; d < expected.components; d++)
+        ASSERT_NEAR(found.component<Real>(d)[i], c.out[k].template component<Real>(d)[i], scale * tolerance<Real>(op));
+    }
+  }
+}
+template <class Real>
+void every_op_agrees(const Robot& robot, std::vector<long> sizes, std::vector<Layout> layouts) {
+  Evaluator e(robot);
+  for (long n : sizes)
+    for (Layout layout : layouts) for_every_op([&](auto op, int) { agrees<decltype(op), Real>(e, n, layout); });
+}
+Robot all_joints(unsigned seed, int bodies) {
+  RandomOptions o;
+  o.bodies = bodies, o.floating = true;
+  o.types.pop_back();  // no user-defined joints
+  return random_robot(seed, o);
+}
+
+TEST(DeviceEvaluator, AgreesWithTheCpuForEveryOperationInFloat) {
+  every_op_agrees<float>(load("go2"), {1, 67}, {Layout::by_components, Layout::by_instances, Layout::backwards});
+  every_op_agrees<float>(load("iiwa14"), {17}, {Layout::by_components});
+  every_op_agrees<float>(load("atlas"), {17}, {Layout::by_components});
+}
+TEST(DeviceEvaluator, AgreesWithTheCpuForEveryOperationInDouble) {
+  every_op_agrees<double>(load("go2"), {1, 67}, {Layout::by_components, Layout::by_instances, Layout::backwards});
+  every_op_agrees<double>(all_joints(3, 9), {17}, {Layout::by_components, Layout::by_instances});
+  every_op_agrees<double>(load("atlas"), {17}, {Layout::by_components});
+}
+
+// rnea of the arm with its arrays on a device.
+class DeviceRun : public ::testing::Test {
+ protected:
+  Evaluator e{load("iiwa14")};
+  Buffer q{Precision::float32, 33, 7, device}, v = q, a = q, tau{Precision::float32, 33, 7, device};
+  std::string run(const Buffer& third, const RunOptions& o = {}) {
+    return message([&] { e.run("rnea", {q.ref(), v.ref(), third.ref()}, {tau.ref()}, o); });
+  }
+};
+
+TEST_F(DeviceRun, DoesNothingBeforeSomebodyWaits) {
+  Buffer before(Precision::float32, 33, 7), after(Precision::float32, 33, 7);
+  synchronise(device);
+  ASSERT_EQ(run(a), "no error");
+  std::memcpy(before.ref().data, tau.ref().data, 4 * 7 * tau.stride());
+  for (int i = 0; i < 33; i++) EXPECT_EQ(before.component<float>(1)[i], 0);
+  synchronise(device);
+  copy(tau.ref(), after.ref());
+  for (int i = 0; i < 33; i++) EXPECT_NE(after.component<float>(1)[i], 0) << "gravity";
+}
+
+TEST_F(DeviceRun, UsesTheStreamItIsGiven) {
+  int one, two;
+  for (void* stream : {static_cast<void*>(&one), static_cast<void*>(&two), static_cast<void*>(nullptr)}) {
+    ASSERT_EQ(run(a, {{}, 0, 1, stream}), "no error");
+    EXPECT_EQ(counts().stream, stream);
+    synchronise(device, stream);
+  }
+}
+
+TEST_F(DeviceRun, UploadsAModelOncePerDevice) {
+  ASSERT_EQ(run(a), "no error");
+  const int blocks = counts().live_blocks;
+  ASSERT_EQ(run(a), "no error");
+  Buffer M(Precision::float64, 3, e.robot().model.nh, device), x(Precision::float64, 3, 7, device);
+  e.run("crba", {x.ref()}, {M.ref()});
+  EXPECT_EQ(counts().live_blocks, blocks + 2) << "the two Buffers";
+  {
+    Buffer q0(Precision::float32, 3, 7, 0), M0(Precision::float32, 3, e.robot().model.nh, 0);
+    e.run("crba", {q0.ref()}, {M0.ref()});
+    EXPECT_EQ(counts().live_blocks, blocks + 6) << "two Buffers and the frames of a second device";
+  }
+  EXPECT_EQ(counts().live_blocks, blocks + 4);
+  {
+    Evaluator moved = std::move(e);
+    moved.run("crba", {x.ref()}, {M.ref()});
+    EXPECT_EQ(counts().live_blocks, blocks + 4);
+  }
+  EXPECT_EQ(counts().live_blocks, blocks) << "the frames of both devices went with the evaluator";
+}
+
+TEST_F(DeviceRun, WarmCallsNeitherAllocateNorWait) {
+  Buffer rows(Precision::float32, 33 * 7, 1, device);
+  ArrayRef by_instances = a.ref(), result = tau.ref();
+  by_instances.data = rows.ref().data, by_instances.instance_stride = 7, by_instances.component_stride = 1;
+  Buffer rows_out(Precision::float32, 33 * 7, 1, device);
+  result.data = rows_out.ref().data, result.instance_stride = 7, result.component_stride = 1;
+  auto once = [&] { e.run("rnea", {q.ref(), v.ref(), by_instances}, {result}); };
+  once();
+  synchronise(device);
+  once();
+  synchronise(device);
+  const StandInCounts before = counts();
+  once();
+  EXPECT_EQ(counts().waits, before.waits);
+  EXPECT_EQ(counts().driver_allocations, before.driver_allocations);
+  EXPECT_EQ(counts().pool_allocations, before.pool_allocations + 2);
+  EXPECT_EQ(counts().live_blocks, before.live_blocks);
+}
+
+TEST_F(DeviceRun, ErrorsHaveTheWordsOfCudaAndLeaveNothingBehind) {
+  ASSERT_EQ(run(a), "no error");
+  const int blocks = counts().live_blocks;
+  fail_next("launch", out_of_resources);
+  std::string words = run(a);
+  EXPECT_EQ(words.find("rnea: CUDA device 1: cudaErrorLaunchOutOfResources: too many resources requested for launch ("),
+            0u)
+      << words;
+  ArrayRef backwards = a.ref();
+  backwards.data = static_cast<float*>(backwards.data) + 32, backwards.instance_stride = -1;
+  auto run_backwards = [&] { return message([&] { e.run("rnea", {q.ref(), v.ref(), backwards}, {tau.ref()}); }); };
+  fail_next("cudaMallocFromPoolAsync", out_of_memory);
+  words = run_backwards();
+  EXPECT_EQ(words.find("rnea: CUDA device 1: cudaErrorMemoryAllocation: out of memory ("), 0u) << words;
+  fail_next("launch", out_of_resources);
+  words = run_backwards();
+  EXPECT_EQ(words.find("rnea: CUDA device 1: cudaErrorLaunchOutOfResources: "), 0u) << words;
+  EXPECT_EQ(counts().live_blocks, blocks);
+  // what fails in the kernel shows where somebody waits
+  fail_next("kernel", illegal_address);
+  EXPECT_EQ(run(a), "no error");
+  words = message([] { synchronise(device); });
+  EXPECT_EQ(words.find("synchronise: CUDA device 1: cudaErrorIllegalAddress: an illegal memory access"), 0u) << words;
+  EXPECT_EQ(run(a), "no error");
+  synchronise(device);
+}
+
+TEST_F(DeviceRun, UploadThatFailsIsTriedAgain) {
+  fail_next("cudaMalloc", out_of_memory);
+  const std::string words = run(a);
+  EXPECT_EQ(words.find("rnea: CUDA device 1: cudaErrorMemoryAllocation: out of memory (cudaMalloc("), 0u) << words;
+  EXPECT_EQ(run(a), "no error");
+}
+
+TEST_F(DeviceRun, WrongArgumentsAreNamed) {
+  Buffer host(Precision::float32, 33, 7), other(Precision::float32, 33, 7, 0), wide(Precision::float32, 33, 8, device);
+  Buffer twice(Precision::float64, 33, 7, device);
+  EXPECT_EQ(run(host), "rnea: a is on the host, expected CUDA device 1 as q is");
+  EXPECT_EQ(run(other), "rnea: a is on CUDA device 0, expected CUDA device 1 as q is");
+  EXPECT_EQ(run(wide), "rnea: a has shape (33, 8), expected (33, 7)");
+  EXPECT_EQ(run(twice), "rnea: a is float64, expected float32 as q is");
+  EXPECT_EQ(message([&] {
+              e.run("rnea", {host.ref(), host.ref(), host.ref()}, {tau.ref()});
+            }),
+            "rnea: tau is on CUDA device 1, expected the host as q is");
+  ArrayRef missing = q.ref(), shared = tau.ref(), huge = q.ref();
+  missing.device = 2;
+  EXPECT_EQ(message([&] { e.run("gravity", {missing}, {missing}); }), "gravity: output tau overlaps input q");
+  ArrayRef target = tau.ref();
+  target.device = 2;
+  EXPECT_EQ(message([&] { e.run("gravity", {missing}, {target}); }),
+            "gravity: CUDA device 2 does not exist, expected 0 to 1");
+  shared.instance_stride = 0;
+  EXPECT_EQ(message([&] { e.run("gravity", {q.ref()}, {shared}); }),
+            "gravity: output tau has a stride of 0, so that several numbers have one place: expected memory for each");
+  huge.instances = max_device_instances + 1, huge.instance_stride = 0;
+  target = tau.ref(), target.instances = huge.instances;
+  target.data = static_cast<char*>(q.ref().data) + (1L << 40);  // never reached
+  EXPECT_EQ(message([&] { e.run("gravity", {huge}, {target}); }),
+            "gravity: the batch has 1073741825 instances, on a device expected at most 1073741824");
+}
+
+TEST(DeviceEvaluator, OneRowStandsForAllInstances) {
+  Evaluator e(load("iiwa14"));
+  Buffer one(Precision::float64, 1, 7, device), tau(Precision::float64, 40, 7, device), back(Precision::float64, 40, 7);
+  ArrayRef all = one.ref();
+  all.instances = 40, all.instance_stride = 0;
+  e.run("gravity", {all}, {tau.ref()});
+  copy(tau.ref(), back.ref());
+  for (int c = 0; c < 7; c++)
+    for (int i = 1; i < 40; i++) EXPECT_EQ(back.component<double>(c)[i], back.component<double>(c)[0]);
+  EXPECT_NE(back.component<double>(1)[0], 0);
+}
+
+TEST(DeviceEvaluator, EmptyBatchDoesNothing) {
+  Evaluator e(load("iiwa14"));
+  Buffer q(Precision::float32, 0, 7, device), M(Precision::float32, 0, 28, device);
+  const int launches = counts().launches;
+  e.run("crba", {q.ref()}, {M.ref()});
+  EXPECT_EQ(counts().launches, launches);
+}
+
+TEST(DeviceEvaluator, RefusesModelsWithoutKernels) {
+  const Robot large = random_robot(1, {.bodies = 70, .types = {JointType::Revolute}, .roots = 0});
+  const Robot user = random_robot(1, {.bodies = 3, .types = {JointType::UserDefined}, .roots = 0});
+  auto gravity = [](const Robot& robot) {
+    Evaluator e(robot);
+    Buffer q(Precision::float32, 2, robot.model.nq, device), tau(Precision::float32, 2, robot.model.nv, device);
+    return message([&] { e.run("gravity", {q.ref()}, {tau.ref()}); });
+  };
+  EXPECT_EQ(gravity(large),
+            "gravity: CUDA device 1: the model has 70 degrees of freedom, the CUDA kernels take at most 64: run it on "
+            "the CPU");
+  EXPECT_EQ(gravity(user),
+            "gravity: CUDA device 1: user-defined joints have no CUDA kernels: run the model on the CPU");
+}
+
+}  // namespace
+}  // namespace featherstorm::testing

@@ -1,0 +1,155 @@
+"""Array libraries with a CUDA device, imitated in host memory, for the stand-in of the CUDA library (tests/device).
+
+An array is a numpy array that says it lies on a device, and records what it was asked by DLPack. `standard` is a
+namespace of the array API standard; `torch_like` and `cupy_like` have what the package uses of those libraries.
+"""
+
+import ctypes
+import types
+
+import numpy as np
+
+from featherstorm import _featherstorm
+
+DEVICE_OFFSET = 8  # of (device type, device number) in a DLPack tensor, behind the address of the data
+
+
+def tell_device(capsule, kind, number):
+    """Changes the device that a DLPack capsule names."""
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    device = (ctypes.c_int32 * 2).from_address(get(capsule, b"dltensor") + DEVICE_OFFSET)
+    device[0], device[1] = kind, number
+    return capsule
+
+
+class Array(np.ndarray):
+    number = 0
+    asked = []  # streams given to __dlpack__
+    kept = []  # memory that work on a stream may still use; a library's allocator keeps it in the same way
+
+    def __array_finalize__(self, other):
+        self.number = getattr(other, "number", 0)
+
+    def __dlpack_device__(self):
+        return (2, self.number)
+
+    def __dlpack__(self, *, stream=None, **options):
+        Array.asked.append(stream)
+        Array.kept.append(np.asarray(self))
+        return tell_device(np.asarray(self).__dlpack__(), 2, self.number)
+
+    @property
+    def device(self):
+        return f"cuda:{self.number}"
+
+
+class Tensor(Array):
+    requires_grad = False
+
+
+class CupyArray(Array):
+    pass
+
+
+class StandardArray(Array):
+    def __array_namespace__(self, api_version=None):
+        return standard
+
+
+class OnlyDlpack:
+    """An array on a device of a library that has nothing but DLPack."""
+
+    def __init__(self, fake):
+        self.__dlpack__, self.__dlpack_device__ = fake.__dlpack__, fake.__dlpack_device__
+        self.dtype, self.shape = fake.dtype, fake.shape
+
+
+Tensor.__module__, CupyArray.__module__ = "torch", "cupy"
+
+
+def array(kind, values, number=0):
+    """An array of a class above on a device."""
+    fake = np.array(values).view(kind)
+    fake.number = number
+    return fake
+
+
+def adopt(kind, x):
+    """The array of a class above over the memory of an array on a device, as from_dlpack of a library gives it."""
+    number = x.__dlpack_device__()[1]
+
+    class OnCpu:
+        def __dlpack_device__(self):
+            return (1, 0)
+
+        def __dlpack__(self, **options):
+            return tell_device(x.__dlpack__(stream=1), 1, 0)
+
+    fake = np.from_dlpack(OnCpu()).view(kind)
+    fake.number = number
+    return fake
+
+
+standard = types.SimpleNamespace(
+    from_dlpack=lambda x: adopt(StandardArray, x),
+    asarray=np.asarray,
+    take=lambda x, index, axis: np.take(x, index, axis),
+    concat=lambda arrays, axis: np.concatenate(arrays, axis).view(StandardArray),
+    stack=lambda arrays, axis: np.stack(arrays, axis).view(StandardArray),
+    zeros_like=np.zeros_like,
+)
+
+
+class Streams:
+    """torch.cuda and cupy.cuda, with a current stream."""
+
+    number = 0
+
+    def current_stream(self, device):
+        return types.SimpleNamespace(cuda_stream=self.number)
+
+    def get_current_stream(self):
+        return types.SimpleNamespace(ptr=self.number)
+
+    def synchronize(self, device=0):
+        _featherstorm.synchronise(device, self.number)
+
+    class Device:
+        def __init__(self, number):
+            self.number = number
+
+        def __enter__(self):
+            CUPY_DEVICE.append(self.number)
+
+        def __exit__(self, *error):
+            CUPY_DEVICE.pop()
+
+
+CUPY_DEVICE = [0]
+
+
+def torch_like():
+    def empty(shape, dtype, device):
+        return array(Tensor, np.full(shape, np.nan, dtype), int(str(device).partition(":")[2]))
+
+    return types.SimpleNamespace(
+        Tensor=Tensor,
+        cuda=Streams(),
+        empty=empty,
+        moveaxis=np.moveaxis,
+        zeros_like=np.zeros_like,
+        cat=lambda tensors, dim: np.concatenate(tensors, dim).view(Tensor),
+        stack=lambda tensors, dim: np.stack(tensors, dim).view(Tensor),
+    )
+
+
+def cupy_like():
+    return types.SimpleNamespace(
+        cuda=Streams(),
+        empty=lambda shape, dtype: array(CupyArray, np.full(shape, np.nan, dtype), CUPY_DEVICE[-1]),
+        moveaxis=np.moveaxis,
+        zeros_like=np.zeros_like,
+        concatenate=lambda arrays, axis: np.concatenate(arrays, axis).view(CupyArray),
+        stack=lambda arrays, axis: np.stack(arrays, axis).view(CupyArray),
+    )
