@@ -141,6 +141,7 @@ TEST(LoadCudaBackend, SaysWhyThereIsNone) {
 }
 
 TEST(Devices, ThatWentAwayAreAnError) {
+  synchronise(0);  // the library is loaded
   fail_next("cudaGetDeviceCount", 100);
   const std::string words = message([] { synchronise(0); });
   EXPECT_EQ(words.find("synchronise: CUDA device 0 cannot be used: cudaErrorNoDevice: no CUDA-capable device"), 0u)
