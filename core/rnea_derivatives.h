@@ -105,8 +105,14 @@ FS_HD void rnea_derivatives(const M& m, const Q& q, const V& qd, const A& qdd, c
         by_q += Force<T>{cross(S[k].w, g.n) - g.E * S[k].w, cross(S[k].w, g.f)};
         turned = cross(g.n, S[k].w) + cross(g.f, S[k].v) - transpose_times(g.E, S[k].w);
       }
-      for (int l = b.v; l < b.v + dofs; l++)
-        dtau_dq[l * n + k] = dot(S[l], by_q), dtau_dqd[l * n + k] = dot(S[l], by_qd);
+      // the joint's own block: dS_l/dq_k . F besides
+      const Force<T> F_i = apply_dual(X[i], f[i]);
+      JointRate<T> r;
+      joint_rate(m, i, q, qd, UnitArray<T>{k}, Zeros<T>{}, r);
+      for (int l = 0; l < dofs; l++) {
+        dtau_dq[(b.v + l) * n + k] = dot(S[b.v + l], by_q) + dot(r.S[l], F_i);
+        dtau_dqd[(b.v + l) * n + k] = dot(S[b.v + l], by_qd);
+      }
       // the subtree's force turns with it
       by_q += cross_dual(S[k], f[i]);
       for (int l = m.dof_parent[b.v]; l >= 0; l = m.dof_parent[l]) {
@@ -115,12 +121,6 @@ FS_HD void rnea_derivatives(const M& m, const Q& q, const V& qd, const A& qdd, c
         dtau_dq[k * n + l] = dot(phi[l], P) + dot(psi[l].w, w) + dot(S[l].w, turned);
         dtau_dqd[k * n + l] = dot(chi[l], P) + dot(S[l].w, w);
       }
-      if (constant_subspace(b)) continue;
-      // dS_l/dq_k . F
-      JointRate<T> r;
-      joint_rate(m, i, q, qd, UnitArray<T>{k}, Zeros<T>{}, r);
-      const Force<T> g = apply_dual(X[i], f[i]);
-      for (int l = 0; l < dofs; l++) dtau_dq[(b.v + l) * n + k] = dtau_dq[(b.v + l) * n + k] + dot(r.S[l], g);
     }
     if (b.parent == 0) continue;
     f[b.parent] += f[i];
