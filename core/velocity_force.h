@@ -26,6 +26,11 @@ template <class T> FS_HD Mat3<T> rotational_inertia_rate(const RigidBodyInertia<
   return r;
 }
 
+// dI/dt of a body in a fixed frame, v x* I - I v x, in the form of an inertia: no mass, the momentum as first moment
+template <class T> FS_HD RigidBodyInertia<T> inertia_rate(const RigidBodyInertia<T>& I, const Motion<T>& v) {
+  return {T(0.0), v.v * I.m - cross(I.h, v.w), upper(rotational_inertia_rate(I, v))};
+}
+
 // m - n x
 template <class T> FS_HD Mat3<T> minus_cross(const Mat3<T>& m, const Vec3<T>& n) {
   return rows<T>(m(0, 0), m(0, 1) + n.z(), m(0, 2) - n.y(),  //
