@@ -1,8 +1,10 @@
-// Rates along a motion of quantities that have a text: the text is run on dual numbers, q and qd moving with qd and qdd.
+// Derivatives along a direction of quantities that have a text: the text is run on dual numbers.
 //
-//   gd = dg/dq qd,   Cd = dC/dq qd + dC/dqd qdd,   Jd = dJ/dq qd
+//   d/de g(q (+) e u),   d/de C(q (+) e u, qd + e a),   d/de J(q (+) e u)   at e = 0
 //
-// Along unit vectors these are the columns of the state derivatives. Garofalo et al. (24), (25b), (25c), (28), (30).
+// With u = qd and a = qdd these are the rates gd, Cd and Jd along a motion; along unit vectors they are the columns of the
+// state derivatives dg/dq, dC/dq, dC/dqd, dJ/dq. Garofalo et al. (24), (25b), (25c), (28)-(32). dH/dq along u is crba_rate
+// with u for qd.
 #pragma once
 #include "core/coriolis_matrix.h"
 #include "core/gravity_torques.h"
@@ -10,13 +12,12 @@
 
 namespace featherstorm {
 
-// An output array of Dual that keeps the derivatives.
+// An output array of dual numbers that keeps their derivatives.
 template <class Out> struct DerivativeArray {
-  using T = ScalarOf<Out>;
   struct Element {
     Out out;
     int i;
-    FS_HD void operator=(const Dual<T>& x) { out[i] = x.d; }
+    template <class T> FS_HD void operator=(const Dual<T>& x) { out[i] = x.d; }
   };
   Out out;
   FS_HD Element operator[](int i) const { return {out, i}; }
@@ -34,31 +35,40 @@ template <class M, class Q, class U, class Out> FS_HD void along(const M& m, con
   }
 }
 
-// in   q (nq), qd (nv)
-// out  gd (nv)  rate of the gravity torques
-template <class M, class Q, class V, class Out>
-FS_HD void gravity_torques_rate(const M& m, const Q& q, const V& qd, Out gd) {
+// in   q (nq), u (nv)
+// out  gd (nv)  gravity torques
+template <class M, class Q, class U, class Out>
+FS_HD void gravity_torques_rate(const M& m, const Q& q, const U& u, Out gd) {
   auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
-  along(m, q, qd, qe);
+  along(m, q, u, qe);
   gravity_torques(m, qe.data(), derivatives_in(gd));
 }
 
-// in   q (nq), qd (nv), qdd (nv)
-// out  Cd (nv nv)  rate of the Coriolis matrix of that form
-template <Coriolis form = Coriolis::Christoffel, class M, class Q, class V, class A, class Out>
-FS_HD void coriolis_matrix_rate(const M& m, const Q& q, const V& qd, const A& qdd, Out Cd) {
+// in   q (nq), qd (nv), u (nv), a (nv)
+// out  Cd (nv nv)  Coriolis matrix of that form
+template <Coriolis form = Coriolis::Christoffel, class M, class Q, class V, class U, class A, class Out>
+FS_HD void coriolis_matrix_rate(const M& m, const Q& q, const V& qd, const U& u, const A& a, Out Cd) {
   auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
-  along(m, q, qd, qe);
-  coriolis_matrix<form>(m, qe.data(), dual_array(qd, qdd), derivatives_in(Cd));
+  along(m, q, u, qe);
+  coriolis_matrix<form>(m, qe.data(), dual_array(qd, a), derivatives_in(Cd));
 }
 
-// in   q (nq), qd (nv), frame  index of a named frame
-// out  Jd (6 nv)  rate of jacobian.h
-template <class M, class Q, class V, class Out>
-FS_HD void jacobian_rate(const M& m, const Q& q, const V& qd, int frame, Out Jd) {
+// in   q (nq), u (nv), frame  index of a named frame
+// out  Jd (6 nv)  jacobian.h
+template <class M, class Q, class U, class Out>
+FS_HD void jacobian_rate(const M& m, const Q& q, const U& u, int frame, Out Jd) {
   auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
-  along(m, q, qd, qe);
+  along(m, q, u, qe);
   jacobian(m, qe.data(), frame, derivatives_in(Jd));
+}
+
+// in   q (nq), qd (nv), u (nv), a (nv), frame  index of a named frame
+// out  Jdd (6 nv)  jacobian_rate at qd; along a motion the second rate of the Jacobian
+template <class M, class Q, class V, class U, class A, class Out>
+FS_HD void jacobian_second_rate(const M& m, const Q& q, const V& qd, const U& u, const A& a, int frame, Out Jdd) {
+  auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
+  along(m, q, u, qe);
+  jacobian_rate(m, qe.data(), dual_array(qd, a), frame, derivatives_in(Jdd));
 }
 
 }  // namespace featherstorm

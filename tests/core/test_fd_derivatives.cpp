@@ -1,5 +1,6 @@
 #include "core/fd_derivatives.h"
 
+#include "core/fd_linearization.h"
 #include "tests/support/cases.h"
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
@@ -75,6 +76,43 @@ TEST(FdDerivatives, AreThoseOfDifferencesOfTheDenseOracle) {
   }, 15);
 }
 
+TEST(FdLinearization, PredictsHowNeighbouringMotionsPart) {
+  for_random_robots([](const Case& c) {
+    const Model<double>& m = c.model();
+    const State& s = c.state;
+    const int n = m.nv;
+    const MatrixXd H = c.oracle.crba(s.q);
+    if (condition(H) > 1e4) return;
+    using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    Rows A = Rows::Constant(2 * n, 2 * n, NAN), B = Rows::Constant(2 * n, n, NAN);
+    Numbers qdd(n);
+    fd_linearization(m, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), qdd.data(), A.data(), B.data());
+    // another motion a step e (dq, dqd) away; the rate at which the step between the two grows
+    const Numbers dq = random_state(m, 5).v, dqd = random_state(m, 6).v;
+    const auto growth = [&](double e) {
+      const Numbers q1 = moved(m, s.q, dq, e), v1 = sum(s.v, dqd, e);
+      return derivative([&](double t) {
+        const Numbers a = moved(m, s.q, s.v, t), b = moved(m, q1, v1, t);
+        Numbers d(n);
+        difference(m, a.data(), b.data(), d.data());
+        return Eigen::VectorXd(vector(d));
+      });
+    };
+    Eigen::VectorXd x(2 * n);
+    x << vector(dq), vector(dqd);
+    const Eigen::VectorXd expected = derivative([&](double e) { return growth(e); }, 1e-2), got = (A * x).head(n);
+    EXPECT_LT((got - expected).norm(), 1e-5 * (1 + expected.norm()));
+    const Eigen::VectorXd acceleration = derivative(
+        [&](double e) {
+          return c.oracle.aba(moved(m, s.q, dq, e), sum(s.v, dqd, e), sum(s.tau, dqd, e), s.f_ext);
+        },
+        1e-4);
+    const Eigen::VectorXd bottom = (A * x + B * vector(dqd)).tail(n);
+    EXPECT_LT((bottom - acceleration).norm(), 1e-6 * condition(H) * (1 + acceleration.norm()));
+    EXPECT_EQ(B.topRows(n).norm(), 0);
+  }, 30);
+}
+
 TEST(FdDerivatives, AreTheSameForEveryScalar) {
   for (unsigned seed = 1; seed <= 4; seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -88,6 +126,11 @@ TEST(FdDerivatives, AreTheSameForEveryScalar) {
                           const int n = m.nv * m.nv;
                           const auto first = out + m.nv;
                           fd_derivatives(m, in[0], in[1], in[2], in[3], out, first, first + n, first + 2 * n);
+                        });
+    expect_every_scalar(robot.model, {s.q, s.v, s.tau, s.f_ext}, nv + 6 * nv * nv, 1e-3,
+                        [](const auto& m, const auto& in, auto out) {
+                          const auto A = out + m.nv, B = A + 4 * m.nv * m.nv;
+                          fd_linearization(m, in[0], in[1], in[2], in[3], out, A, B);
                         });
   }
 }
