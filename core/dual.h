@@ -28,12 +28,12 @@ template <class T> struct Dual {
   template <class S>
     requires std::is_convertible_v<S, T>
   friend FS_HD Dual operator*(const Dual& a, const S& s) {
-    return {a.x * s, a.d * s};
+    return {T(a.x * s), T(a.d * s)};
   }
   template <class S>
     requires std::is_convertible_v<S, T>
   friend FS_HD Dual operator*(const S& s, const Dual& a) {
-    return {s * a.x, s * a.d};
+    return {T(s * a.x), T(s * a.d)};
   }
   FS_HD Dual& operator+=(const Dual& b) { return *this = *this + b; }
   FS_HD Dual& operator-=(const Dual& b) { return *this = *this - b; }

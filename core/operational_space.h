@@ -5,8 +5,8 @@
 //   Lambda a + mu + p = Jbar^T tau,   mu = Lambda (J H^-1 C qd - Jd qd),   p = Lambda J H^-1 g
 //
 // with a the classical acceleration of the frame's origin (kinematics.h). Where J has not rank 6 Lambda is the generalised
-// inverse of psd_inverse.h: rows of J that depend on earlier ones (angular x y z, linear x y z) take no part in the task;
-// with damping > 0 it is (Phi + damping 1)^-1, which stays bounded near singular postures and is exact nowhere.
+// inverse of psd_inverse.h: directions that depend on others take no part in the task, and forces tau - J^T Jbar^T tau still
+// do not accelerate the frame. With damping > 0 it is (Phi + damping 1)^-1, bounded near singular postures, exact nowhere.
 #pragma once
 #include "core/forward_dynamics.h"
 #include "core/gravity_torques.h"
