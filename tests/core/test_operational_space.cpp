@@ -163,7 +163,7 @@ TEST(OperationalSpace, IsAGeneralisedInverseWhereTheFrameCannotMoveFreely) {
   EXPECT_GT(singular, 10);
 }
 
-TEST(OperationalSpace, KineticEnergyOfASixDofChainIsThatOfItsTask) {
+TEST(OperationalSpace, OfASixDofChainHasItsEnergyAndReachesAnyAcceleration) {
   // square J: 1/2 v^T Lambda v = 1/2 qd^T H qd. Lynch and Park (9.99)
   RandomOptions o;
   o.bodies = 6, o.types = {JointType::Revolute}, o.branching = 0, o.roots = 0, o.fixed = 0;
@@ -177,6 +177,13 @@ TEST(OperationalSpace, KineticEnergyOfASixDofChainIsThatOfItsTask) {
     const VectorXd qd = vector(c.state.v), v = jacobian_matrix(m, c.state.q, m.nf - 1) * qd;
     const double T = 0.5 * qd.dot(c.oracle.crba(c.state.q) * qd);
     EXPECT_NEAR(0.5 * v.dot(t.Lambda * v), T, 1e-8 * T);
+    // qdd = Jbar (a - Jd qd) gives the frame the acceleration a: (9.94)
+    const VectorXd wanted = VectorXd::LinSpaced(6, -3, 4);
+    Numbers a(6);
+    jdot_v(m, c.state.q.data(), c.state.v.data(), m.nf - 1, a.data());
+    const VectorXd qdd = t.Jbar * (wanted - vector(a));
+    frame_acceleration(m, c.state.q.data(), c.state.v.data(), qdd.data(), m.nf - 1, a.data());
+    EXPECT_LT((vector(a) - wanted).norm(), 1e-8 * (1 + qdd.norm()));
   }
   EXPECT_GT(used, 3);
 }
