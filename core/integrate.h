@@ -17,30 +17,42 @@ template <class V, class T> struct Scaled {
 };
 
 #ifndef __CUDA_ARCH__
-// A function (parameter, a, b, out) of a user-defined joint, lane by lane through its double form or traced.
-template <class T, class A, class B, class Out>
-void user_joint_map(void (*f)(double, const double*, const double*, double*),
-                    void (*trace)(double, const Expr*, const Expr*, Expr*), double parameter, const A& a, int na,
-                    const B& b, int nb, Out out, int n) {
-  if constexpr (std::is_same_v<T, Expr>) {
-    Expr ai[7], bi[7], r[7];
+// A function (parameter, a, b, out) of a user-defined joint: traced, or lane by lane.
+template <class T, class Function, class A, class B, class Out>
+void user_joint_map(Function f, double parameter, const A& a, int na, const B& b, int nb, Out out, int n) {
+  using Scalar = typename UserScalar<T>::type;
+  T result[7];
+  if constexpr (is_traced<T>) {
+    T ai[7], bi[7];
     for (int k = 0; k < na; k++) ai[k] = a[k];
     for (int k = 0; k < nb; k++) bi[k] = b[k];
-    trace(parameter, ai, bi, r);
-    for (int k = 0; k < n; k++) out[k] = r[k];
+    f(parameter, ai, bi, result);
   } else {
-    T result[7];
     for (int l = 0; l < lanes<T>; l++) {
-      double ai[7], bi[7], r[7];
+      Scalar ai[7], bi[7], r[7];
       for (int k = 0; k < na; k++) ai[k] = lane(T(a[k]), l);
       for (int k = 0; k < nb; k++) bi[k] = lane(T(b[k]), l);
       f(parameter, ai, bi, r);
       for (int k = 0; k < n; k++) set_lane(result[k], l, r[k]);
     }
-    for (int k = 0; k < n; k++) out[k] = result[k];
   }
+  for (int k = 0; k < n; k++) out[k] = result[k];
 }
 #endif
+
+// q_next = q (+) u for the joint of body b; the arrays are those of the joint.
+template <class T, class M, class Q, class U, class Out>
+FS_HD void integrate_joint(const M& m, const Body<typename M::Number>& b, const Q& q, const U& u, Out q_next) {
+  with_joint_type(b.type, [&](auto joint) { decltype(joint)::template integrate<T>(b, q, u, q_next); });
+#ifndef __CUDA_ARCH__
+  if constexpr (requires { m.user; }) {  // a device model has no user-defined joints
+    if (b.type != JointType::UserDefined) return;
+    const UserJoint& user = m.user[b.user];
+    const auto integrate = user.template text<typename UserScalar<T>::type>().integrate;
+    user_joint_map<T>(integrate, lane(b.parameter, 0), q, user.nq, u, user.nv, q_next, user.nq);
+  }
+#endif
+}
 
 // in   q (nq), v (nv), dt [s]
 // out  q_next (nq)  may be q
@@ -50,17 +62,7 @@ FS_HD void integrate(const M& m, const Q& q, const V& v, const Time& dt, Out q_n
   const Scaled<V, T> u{v, T(dt)};
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
-    with_joint_type(b.type, [&](auto joint) {
-      decltype(joint)::template integrate<T>(b, slice(q, b.q), slice(u, b.v), slice(q_next, b.q));
-    });
-#ifndef __CUDA_ARCH__
-    if constexpr (requires { m.user; }) {  // a device model has no user-defined joints
-      if (b.type != JointType::UserDefined) continue;
-      const UserJoint& user = m.user[b.user];
-      user_joint_map<T>(user.integrate, user.trace_integrate, lane(b.parameter, 0), slice(q, b.q), user.nq,
-                        slice(u, b.v), user.nv, slice(q_next, b.q), user.nq);
-    }
-#endif
+    integrate_joint<T>(m, b, slice(q, b.q), slice(u, b.v), slice(q_next, b.q));
   }
 }
 
@@ -77,8 +79,12 @@ template <class M, class Q, class Q1, class Out> FS_HD void difference(const M& 
     if constexpr (requires { m.user; }) {  // a device model has no user-defined joints
       if (b.type != JointType::UserDefined) continue;
       const UserJoint& user = m.user[b.user];
-      user_joint_map<T>(user.difference, user.trace_difference, lane(b.parameter, 0), slice(q0, b.q), user.nq,
-                        slice(q1, b.q), user.nq, slice(v, b.v), user.nv);
+      const auto map = [&](auto difference) {
+        user_joint_map<T>(difference, lane(b.parameter, 0), slice(q0, b.q), user.nq, slice(q1, b.q), user.nq,
+                          slice(v, b.v), user.nv);
+      };
+      if constexpr (is_traced<T>) map(user.trace_difference);
+      else map(user.difference);
     }
 #endif
   }

@@ -5,15 +5,9 @@
 // Column by column J is the motion of the frame's origin that one coordinate gives it: with S in world axes
 //   (S_w; S_v + S_w × (r_F - r_i))
 #pragma once
-#include "core/kinematics.h"
+#include "core/world_axes.h"
 
 namespace featherstorm {
-
-// The unit vector e_k as an array.
-template <class T> struct UnitArray {
-  int k;
-  FS_HD T operator[](int i) const { return T(i == k ? 1.0 : 0.0); }
-};
 
 // in   q (nq)
 // in   body, F  the frame's body and its placement in it

@@ -69,33 +69,35 @@ inline int joint_numbers(JointShape shape) {
 // jcalc of a user-defined joint, lane by lane through its double function.
 template <class T, class M, class Q, class V>
 void user_jcalc(const M& m, const Body<typename M::Number>& b, const Q& q, const V& v, UserJointAt<T>& J) {
+  using Scalar = typename UserScalar<T>::type;
   const UserJoint& user = m.user[b.user];
-  if constexpr (std::is_same_v<T, Expr>) {
-    Expr qi[7], vi[6];
+  const auto at = user.template text<Scalar>().at;
+  if constexpr (is_traced<T>) {
+    T qi[7], vi[6];
     for (int k = 0; k < user.nq; k++) qi[k] = q[k];
     for (int k = 0; k < user.nv; k++) vi[k] = v[k];
-    user.trace(lane(b.parameter, 0), qi, vi, J);
+    at(lane(b.parameter, 0), qi, vi, J);
   } else {
     for (int l = 0; l < lanes<T>; l++) {
-      double qi[7], vi[6];
-      UserJointAt<double> at;
+      Scalar qi[7], vi[6];
+      UserJointAt<Scalar> J_l;
       for (int k = 0; k < user.nq; k++) qi[k] = lane(T(q[k]), l);
       for (int k = 0; k < user.nv; k++) vi[k] = lane(T(v[k]), l);
-      user.at(lane(b.parameter, 0), qi, vi, at);
+      at(lane(b.parameter, 0), qi, vi, J_l);
       for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) set_lane(J.X.R(i, j), l, at.X.R(i, j));
-        set_lane(J.X.r(i), l, at.X.r(i)), set_lane(J.c.w(i), l, at.c.w(i)), set_lane(J.c.v(i), l, at.c.v(i));
+        for (int j = 0; j < 3; j++) set_lane(J.X.R(i, j), l, J_l.X.R(i, j));
+        set_lane(J.X.r(i), l, J_l.X.r(i)), set_lane(J.c.w(i), l, J_l.c.w(i)), set_lane(J.c.v(i), l, J_l.c.v(i));
         for (int k = 0; k < user.nv; k++)
-          set_lane(J.S[k].w(i), l, at.S[k].w(i)), set_lane(J.S[k].v(i), l, at.S[k].v(i));
+          set_lane(J.S[k].w(i), l, J_l.S[k].w(i)), set_lane(J.S[k].v(i), l, J_l.S[k].v(i));
       }
     }
   }
 }
 
-// The joint's own placement, subspace and bias, reversed where the joint runs backwards; fixed placement applied.
-template <class T, class M, class Q, class V, class X>
-FS_HD void update_general_joint(const M& m, const Body<typename M::Number>& b, const Q& q, const V& v, X& x) {
-  UserJointAt<T> J;
+// jcalc: the joint's own placement, subspace and bias, reversed where the joint runs backwards, without the fixed
+// placement; q and v are those of the joint. Returns its number of freedoms.
+template <class T, class M, class Q, class V>
+FS_HD int jcalc(const M& m, const Body<typename M::Number>& b, const Q& q, const V& v, UserJointAt<T>& J) {
   int n = 0;
   with_joint_type(b.type, [&](auto joint) {
     using Joint = decltype(joint);
@@ -107,6 +109,14 @@ FS_HD void update_general_joint(const M& m, const Body<typename M::Number>& b, c
   if constexpr (requires { m.user; })  // a device model has no user-defined joints
     if (b.type == JointType::UserDefined) user_jcalc(m, b, q, v, J), n = m.user[b.user].nv;
   if (b.reversed) reverse_joint(J.X, J.S, n, J.c);
+  return n;
+}
+
+// The numbers of a general joint, fixed placement applied.
+template <class T, class M, class Q, class V, class X>
+FS_HD void update_general_joint(const M& m, const Body<typename M::Number>& b, const Q& q, const V& v, X& x) {
+  UserJointAt<T> J;
+  const int n = jcalc(m, b, q, v, J);
   store_placement(x, b.x, Placement<T>{b.X_T.R * J.X.R, b.X_T.r + b.X_T.R * J.X.r});
   for (int k = 0; k < n; k++) store_motion(x, b.x + 12 + 6 * k, J.S[k]);
   store_motion(x, b.x + 12 + 6 * n, J.c);

@@ -3,6 +3,7 @@
 //
 // In a batch of packs the double function is called lane by lane; specialised kernels contain its traced text.
 #pragma once
+#include "core/dual.h"
 #include "core/spatial/transform.h"
 #include "core/trace/eigen_traits.h"
 
@@ -18,6 +19,12 @@ struct UserParameter {
   double parameter;
 };
 
+// The functions of a user-defined joint for one scalar.
+template <class T> struct UserJointText {
+  void (*at)(double parameter, const T* q, const T* v, UserJointAt<T>&) = nullptr;
+  void (*integrate)(double parameter, const T* q, const T* u, T* q_next) = nullptr;
+};
+
 struct UserJoint {
   int nq = 0, nv = 0;
   void (*at)(double parameter, const double* q, const double* v, UserJointAt<double>&) = nullptr;
@@ -26,6 +33,35 @@ struct UserJoint {
   void (*trace_integrate)(double parameter, const Expr* q, const Expr* u, Expr* q_next) = nullptr;
   void (*difference)(double parameter, const double* q0, const double* q1, double* u) = nullptr;
   void (*trace_difference)(double parameter, const Expr* q0, const Expr* q1, Expr* u) = nullptr;
+  // with first and second derivatives
+  UserJointText<Dual<double>> dual;
+  UserJointText<Dual<Expr>> trace_dual;
+  UserJointText<Dual<Dual<double>>> dual2;
+  UserJointText<Dual<Dual<Expr>>> trace_dual2;
+
+  template <class T> UserJointText<T> text() const {
+    if constexpr (std::is_same_v<T, double>) return {at, integrate};
+    else if constexpr (std::is_same_v<T, Expr>) return {trace, trace_integrate};
+    else if constexpr (std::is_same_v<T, Dual<double>>) return dual;
+    else if constexpr (std::is_same_v<T, Dual<Expr>>) return trace_dual;
+    else if constexpr (std::is_same_v<T, Dual<Dual<double>>>) return dual2;
+    else return trace_dual2;
+  }
+};
+
+// Whether a scalar is traced, so that a joint's text is called with it as a whole and not lane by lane.
+template <class T> inline constexpr bool is_traced = std::is_same_v<T, Expr>;
+template <class T> inline constexpr bool is_traced<Dual<T>> = is_traced<T>;
+
+// The scalar that a user-defined joint's functions are called with for one lane of T.
+template <class T> struct UserScalar {
+  using type = double;
+};
+template <> struct UserScalar<Expr> {
+  using type = Expr;
+};
+template <class T> struct UserScalar<Dual<T>> {
+  using type = Dual<typename UserScalar<T>::type>;
 };
 
 template <class Joint, class T>
@@ -42,6 +78,10 @@ template <class Joint, class T> void user_joint_difference(double parameter, con
   Joint::template difference<T>(UserParameter{parameter}, q0, q1, u);
 }
 
+template <class Joint, class T> UserJointText<T> user_joint_text() {
+  return {user_joint_at<Joint, T>, user_joint_integrate<Joint, T>};
+}
+
 template <class Joint> UserJoint make_user_joint() {
   static_assert(Joint::nv >= 1 && Joint::nv <= 6 && Joint::nv != 4 && Joint::nv != 5);
   return {Joint::nq,
@@ -51,7 +91,11 @@ template <class Joint> UserJoint make_user_joint() {
           user_joint_integrate<Joint, double>,
           user_joint_integrate<Joint, Expr>,
           user_joint_difference<Joint, double>,
-          user_joint_difference<Joint, Expr>};
+          user_joint_difference<Joint, Expr>,
+          user_joint_text<Joint, Dual<double>>(),
+          user_joint_text<Joint, Dual<Expr>>(),
+          user_joint_text<Joint, Dual<Dual<double>>>(),
+          user_joint_text<Joint, Dual<Dual<Expr>>>()};
 }
 
 }  // namespace featherstorm
