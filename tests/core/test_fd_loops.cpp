@@ -174,7 +174,7 @@ TEST(FdLoops, ZeroFreedomJointIsAUniversalLoopJoint) {
   const Numbers q{s.q[0], s.q[1], s.q[2] - s.q[0] - s.q[1], s.q[2]};
   const Numbers v{s.v[0], s.v[1], s.v[2] - s.v[0] - s.v[1], s.v[2]};
   const Numbers tau{s.tau[0], s.tau[1], 0, s.tau[2]};
-  const ClosedLoopSystem e = closed_loop_system(r.model, loops, q.data(), v.data(), Zeros<double>{}, 0);
+  const ClosedLoopSystem e = closed_loop_system(r.model, loops, q.data(), v.data(), nullptr, 0);
   EXPECT_NEAR(e.H(2, 2), 0, 1e-15);
   const VectorXd x = run_fd(l.model(), l.loops, s.q, s.v, s.tau, Numbers(18, 0.0), 0).qdd;
   for (const VectorXd& y : {fd_loops_kkt(e, vector(tau)).qdd, fd_loops_null_space(e, vector(tau))}) {
