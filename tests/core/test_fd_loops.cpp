@@ -5,6 +5,7 @@
 #include "core/independent.h"
 #include "core/loop_closure.h"
 #include "core/null_space.h"
+#include "core/pack.h"
 #include "core/rnea.h"
 #include "tests/support/every_scalar.h"
 #include "tests/support/linkages.h"
@@ -17,18 +18,18 @@ using Eigen::VectorXd;
 
 constexpr double tolerance = 1e-11;
 
-struct Motion4 {
+struct Accelerations {
   VectorXd qdd, lambda;
   double rank;
 };
-Motion4 run_fd(const Model<double>& m, const Loops<double>& loops, const Numbers& q, const Numbers& v,
+Accelerations run_fd(const Model<double>& m, const Loops<double>& loops, const Numbers& q, const Numbers& v,
                const Numbers& tau, const Numbers& f_ext, double rate) {
-  Motion4 r{VectorXd::Constant(m.nv, NAN), VectorXd::Constant(loops.nc, NAN), NAN};
+  Accelerations r{VectorXd::Constant(m.nv, NAN), VectorXd::Constant(loops.nc, NAN), NAN};
   fd_loops(m, loops, q.data(), v.data(), tau.data(), f_ext.data(), rate, tolerance, r.qdd.data(), r.lambda.data(),
            &r.rank);
   return r;
 }
-Motion4 run_fd(const Linkage& l, const State& s, double rate) {
+Accelerations run_fd(const Linkage& l, const State& s, double rate) {
   return run_fd(l.model(), l.loops, s.q, s.v, s.tau, s.f_ext, rate);
 }
 // A random state on the constraints: the linkage's configuration moved a little way, a velocity that the loops admit.
@@ -51,7 +52,7 @@ TEST(FdLoops, AllMethodsAgreeAndSatisfyTheEquationsOfMotion) {
       const State s = admissible_state(l, seed);
       const double rate = seed % 2 ? 20 : 0;
       const ClosedLoopSystem e = system_of(l, s, rate);
-      const Motion4 r = run_fd(l, s, rate);
+      const Accelerations r = run_fd(l, s, rate);
       const double scale = 1 + r.qdd.norm(), force = 1 + (e.H * r.qdd).norm() + e.C.norm() + vector(s.tau).norm();
       EXPECT_EQ(r.rank, l.model().nv - l.mobility);
       EXPECT_LT((e.K * r.qdd - e.k).norm(), 1e-9 * (1 + e.k.norm() + e.K.norm() * scale));
@@ -95,22 +96,42 @@ TEST(NullSpace, SolvesTheConstraintEquationForEveryY) {
   EXPECT_EQ(mob.redundant, 3);
 }
 
-TEST(FdLoops, FindsTheRankOfEachConfiguration) {
-  // a parallelogram: flat, its mobility is 2, otherwise 1
+// A parallelogram: flat, its mobility is 2, otherwise 1.
+Linkage parallelogram() {
   ModelBuilder b;
   b.add_link(bar("crank", 0.3, 1)), b.add_link(bar("coupler", 0.8, 2)), b.add_link(bar("rocker", 0.3, 1));
   b.add_joint(hinge("a", "", "crank", {0, 0, 0})), b.add_joint(hinge("b", "crank", "coupler", {0.3, 0, 0}));
   b.add_joint(hinge("d", "", "rocker", {0.8, 0, 0}));
-  const Robot r = b.build();
-  const Loops<double> loops = close_loops(r, {pin("coupler", {0.8, 0, 0}, "rocker", {0.3, 0, 0})});
+  return finish("parallelogram", b, {pin("coupler", {0.8, 0, 0}, "rocker", {0.3, 0, 0})}, {0.4, -0.4, 0.4}, {1, 0, 0},
+                {1, 0, 0}, 1);
+}
+
+TEST(FdLoops, FindsTheRankOfEachConfiguration) {
+  const Linkage l = parallelogram();
   const Numbers rest(3, 0.0), f_ext(18, 0.0);
   for (double angle : {0.0, 0.4, 1.0}) {
     const Numbers q{angle, -angle, angle}, tau{1, 2, -1};
-    const Motion4 x = run_fd(r.model, loops, q, rest, tau, f_ext, 0);
+    const Accelerations x = run_fd(l.model(), l.loops, q, rest, tau, f_ext, 0);
     EXPECT_EQ(x.rank, angle == 0 ? 1 : 2);
-    EXPECT_EQ(mobility(r.model, loops, q.data()).rank, x.rank);
-    const ClosedLoopSystem e = closed_loop_system(r.model, loops, q.data(), rest.data(), f_ext.data(), 0);
+    EXPECT_EQ(mobility(l.model(), l.loops, q.data()).rank, x.rank);
+    const ClosedLoopSystem e = closed_loop_system(l.model(), l.loops, q.data(), rest.data(), f_ext.data(), 0);
     EXPECT_LT((fd_loops_kkt(e, vector(tau)).qdd - x.qdd).norm(), 1e-10 * (1 + x.qdd.norm()));
+  }
+}
+
+TEST(FdLoops, InstancesOfDifferentRankShareAPack) {
+  using T = Pack<double, 2>;
+  const Linkage l = parallelogram();
+  const double angle[2] = {0, 0.4};
+  std::vector<T> q(3), v(3, T(0)), tau{T(1), T(2), T(-1)}, f_ext(18, T(0.5)), qdd(3), lambda(5), rank(1);
+  for (int i = 0; i < 2; i++) set_lane(q[0], i, angle[i]), set_lane(q[1], i, -angle[i]), set_lane(q[2], i, angle[i]);
+  fd_loops(l.model(), l.loops, q.data(), v.data(), tau.data(), f_ext.data(), 10.0, tolerance, qdd.data(), lambda.data(),
+           rank.data());
+  for (int i = 0; i < 2; i++) {
+    const Numbers qi{angle[i], -angle[i], angle[i]};
+    const Accelerations x = run_fd(l.model(), l.loops, qi, Numbers(3, 0.0), {1, 2, -1}, Numbers(18, 0.5), 10);
+    EXPECT_EQ(lane(rank[0], i), i + 1);
+    for (int k = 0; k < 3; k++) EXPECT_NEAR(lane(qdd[k], i), x.qdd(k), 1e-12 * x.qdd.norm());
   }
 }
 
@@ -118,7 +139,7 @@ TEST(FdLoops, DoesNotDependOnHowManyTimesAConstraintIsStated) {
   // a sphere in a cylinder has 2 constraints where the revolute joint has 5, 3 of them redundant (section 8.10)
   const Linkage five = four_bar(), two = four_bar(LoopType::PointOnLine);
   const State s = admissible_state(five, 2);
-  const Motion4 a = run_fd(five, s, 5), b = run_fd(two, s, 5);
+  const Accelerations a = run_fd(five, s, 5), b = run_fd(two, s, 5);
   EXPECT_EQ(two.loops.nc, 2);
   EXPECT_EQ(a.rank, b.rank);
   EXPECT_LT((a.qdd - b.qdd).norm(), 1e-10 * a.qdd.norm());
