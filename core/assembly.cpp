@@ -1,5 +1,7 @@
 #include "core/assembly.h"
 
+#include <Eigen/Sparse>
+
 #include "core/jacobian.h"
 
 namespace featherstorm {
@@ -52,9 +54,9 @@ ArticulatedBody side_by_side(const ArticulatedBody& a, const ArticulatedBody& b)
   return r;
 }
 
-// A joint to be assembled: from handle `from` to handle `to`; Tc = T^T c, f = T_a tau.
+// A joint to be assembled: from handle `from` of body p to handle `to` of body s; Tc = T^T c, f = T_a tau.
 struct Connection {
-  int from, to;
+  int from, to, p, s;
   Eigen::MatrixXd T;
   Eigen::VectorXd Tc;
   Vector6d f;
@@ -99,10 +101,20 @@ Assembled connect(ArticulatedBody& A, const Connection& j) {
   return s;
 }
 
-}  // namespace
-
-AssemblyResult fd_assembly(const Model<double>& m, const Loops<double>& loops, const double* q, const double* qd,
-                           const double* tau) {
+// Bodies and joints in world coordinates, tree joints first.
+struct System {
+  std::vector<JointSpaces> J;             // (nb + 1)
+  std::vector<Matrix6d> I;                // (nb + 1)
+  std::vector<Vector6d> p;                // (nb + 1) v x* I v
+  std::vector<Vector6d> a;                // (nb + 1) to be found; a_0 = -a_g
+  std::vector<Connection> joints;
+  std::vector<std::vector<int>> handles;  // (nb + 1) of each body
+};
+System system_at(const Model<double>& m, const Loops<double>& loops, const double* q, const double* qd,
+                 const double* tau) {
+  const std::size_t n = m.nb + 1;
+  System y;
+  y.J.resize(n), y.I.resize(n), y.p.resize(n), y.a.resize(n), y.handles.resize(n);
   auto x = scratch<double>(m.nx);
   auto X = scratch<Placement<double>>(m.nb + 1);
   auto v = scratch<Motion<double>>(m.nb + 1);
@@ -115,14 +127,11 @@ AssemblyResult fd_assembly(const Model<double>& m, const Loops<double>& loops, c
   };
   // motions and forces of body i in world coordinates
   const auto to_world = [&](int i, const Motion<double>& a) { return apply_inverse(X[i], a); };
-  std::vector<JointSpaces> J(m.nb + 1);
-  std::vector<Connection> joints;
-  std::vector<std::vector<int>> handles(m.nb + 1);
   int handle = 0;
   v[0] = zero_motion<double>();
   const auto join = [&](int p, int s, Eigen::MatrixXd T, Eigen::VectorXd Tc, Vector6d f) {
-    handles[p].push_back(handle), handles[s].push_back(handle + 1);
-    joints.push_back({handle, handle + 1, std::move(T), std::move(Tc), f});
+    y.handles[p].push_back(handle), y.handles[s].push_back(handle + 1);
+    y.joints.push_back({handle, handle + 1, p, s, std::move(T), std::move(Tc), f});
     handle += 2;
   };
   for (int i = 1; i <= m.nb; i++) {
@@ -134,11 +143,11 @@ AssemblyResult fd_assembly(const Model<double>& m, const Loops<double>& loops, c
       Eigen::MatrixXd axes(6, joint.nv);
       for (int k = 0; k < joint.nv; k++)
         axes.col(k) = vector(to_world(i, zero_motion<double>() + joint.velocity(UnitArray<double>{k})));
-      J[i] = joint_spaces(axes, vector(to_world(i, c)));
+      y.J[i] = joint_spaces(axes, vector(to_world(i, c)));
     });
     assert(!b.rotor);
-    const Eigen::VectorXd tau_i = Eigen::Map<const Eigen::VectorXd>(tau + b.v, J[i].S.cols());
-    join(b.parent, i, J[i].T, J[i].T.transpose() * J[i].c, J[i].Ta * tau_i);
+    const Eigen::VectorXd tau_i = Eigen::Map<const Eigen::VectorXd>(tau + b.v, y.J[i].S.cols());
+    join(b.parent, i, y.J[i].T, y.J[i].T.transpose() * y.J[i].c, y.J[i].Ta * tau_i);
   }
   for (const Loop<double>& l : loops.loop) {
     // T^T (a_s - a_p) = -T^T (v_s x v_p) - T'^T (v_s - v_p), from (8.47)
@@ -153,43 +162,57 @@ AssemblyResult fd_assembly(const Model<double>& m, const Loops<double>& loops, c
     }
     join(l.p, l.s, T, Tc, Vector6d::Zero());
   }
-  const auto inertia = [&](int i) {
+  y.a[0] = vector(Motion<double>{zero3<double>(), -m.gravity});
+  for (int i = 1; i <= m.nb; i++) {
     const RigidBodyInertia<double> I = apply_transpose(X[i], m.body[i].I);
-    Matrix6d M;
     for (int k = 0; k < 6; k++) {
       Motion<double> e = zero_motion<double>();
       (k < 3 ? e.w(k) : e.v(k - 3)) = 1;
-      M.col(k) = vector(I * e);
+      y.I[i].col(k) = vector(I * e);
     }
-    return M;
-  };
-  const auto bias_force = [&](int i) {
     const Motion<double> vi = to_world(i, v[i]);
-    return vector(cross_dual(vi, apply_transpose(X[i], m.body[i].I) * vi));
-  };
+    y.p[i] = vector(cross_dual(vi, I * vi));
+  }
+  return y;
+}
+// qdd = T_a^T (a_i - a_parent - c). RBDA section 7.4, footnote
+Eigen::VectorXd accelerations(const Model<double>& m, const System& y) {
+  Eigen::VectorXd qdd(m.nv);
+  for (int i = 1; i <= m.nb; i++)
+    qdd.segment(m.body[i].v, y.J[i].S.cols()) =
+        y.J[i].Ta.transpose() * (y.a[i] - y.a[m.body[i].parent] - y.J[i].c);
+  return qdd;
+}
+
+}  // namespace
+
+AssemblyResult fd_assembly(const Model<double>& m, const Loops<double>& loops, const double* q, const double* qd,
+                           const double* tau) {
+  System y = system_at(m, loops, q, qd, tau);
   // every body alone, one handle a joint: Phi = I^-1 in all its blocks, b = -I^-1 (v x* I v); the world cannot be moved
   std::vector<ArticulatedBody> part(m.nb + 1);
-  std::vector<int> where(handle);
+  std::vector<int> where(2 * y.joints.size());
   for (int i = 0; i <= m.nb; i++) {
     Matrix6d Phi = Matrix6d::Zero();
-    Vector6d b = vector(Motion<double>{zero3<double>(), -m.gravity});
+    Vector6d b = y.a[0];
     if (i > 0) {
-      Phi = inertia(i).inverse();
-      b = -Phi * bias_force(i);
+      Phi = y.I[i].inverse();
+      b = -Phi * y.p[i];
     }
-    const Eigen::Index h = handles[i].size();
-    part[i] = {Phi.replicate(h, h), b.replicate(h, 1), handles[i]};
-    for (int id : handles[i]) where[id] = i;
+    const Eigen::Index h = y.handles[i].size();
+    part[i] = {Phi.replicate(h, h), b.replicate(h, 1), y.handles[i]};
+    for (int id : y.handles[i]) where[id] = i;
   }
   const auto merge = [&](int a, int b) {
     part[a] = side_by_side(part[a], part[b]);
     for (int& w : where)
       if (w == b) w = a;
   };
+  const std::vector<Connection>& joints = y.joints;
   std::vector<Assembled> step(joints.size());
   std::vector<int> order;
   std::vector<char> done(joints.size(), 0);
-  AssemblyResult r{Eigen::VectorXd(m.nv), 0};
+  AssemblyResult r{{}, 0};
   for (bool more = true; more; r.rounds += more) {
     more = false;
     std::vector<char> busy(m.nb + 1, 0);
@@ -207,7 +230,7 @@ AssemblyResult fd_assembly(const Model<double>& m, const Loops<double>& loops, c
     order.push_back(static_cast<int>(l));
   }
   // back: forces at all handles of a part are known when those inside it are asked for
-  std::vector<Vector6d> f(handle, Vector6d::Zero());
+  std::vector<Vector6d> f(where.size(), Vector6d::Zero());
   for (auto k = order.rbegin(); k != order.rend(); ++k) {
     const Connection& j = joints[*k];
     const Assembled& s = step[*k];
@@ -217,16 +240,52 @@ AssemblyResult fd_assembly(const Model<double>& m, const Loops<double>& loops, c
     f[j.to] = j.T * (s.Yinv * rhs) + j.f;
     f[j.from] = -f[j.to];
   }
-  // a of each body, qdd = T_a^T (a_i - a_parent - c)
-  std::vector<Vector6d> a(m.nb + 1);
-  a[0] = vector(Motion<double>{zero3<double>(), -m.gravity});
   for (int i = 1; i <= m.nb; i++) {
-    Vector6d force = -bias_force(i);
-    for (int id : handles[i]) force += f[id];
-    a[i] = inertia(i).ldlt().solve(force);
-    r.qdd.segment(m.body[i].v, J[i].S.cols()) = J[i].Ta.transpose() * (a[i] - a[m.body[i].parent] - J[i].c);
+    Vector6d force = -y.p[i];
+    for (int id : y.handles[i]) force += f[id];
+    y.a[i] = y.I[i].ldlt().solve(force);
   }
+  r.qdd = accelerations(m, y);
   return r;
+}
+
+Eigen::VectorXd fd_whole_system(const Model<double>& m, const Loops<double>& loops, const double* q, const double* qd,
+                                const double* tau) {
+  System y = system_at(m, loops, q, qd, tau);
+  int rows = 6 * m.nb;
+  for (const Connection& j : y.joints) rows += static_cast<int>(j.T.cols());
+  std::vector<Eigen::Triplet<double>> entries;
+  Eigen::VectorXd b = Eigen::VectorXd::Zero(rows);
+  const auto add = [&](int row, int column, const Eigen::MatrixXd& A) {
+    for (int r = 0; r < A.rows(); r++)
+      for (int c = 0; c < A.cols(); c++)
+        if (A(r, c) != 0) entries.push_back({row + r, column + c, A(r, c)});
+  };
+  for (int i = 1; i <= m.nb; i++) {
+    add(6 * (i - 1), 6 * (i - 1), y.I[i]);
+    b.segment<6>(6 * (i - 1)) = -y.p[i];
+  }
+  int row = 6 * m.nb;
+  for (const Connection& j : y.joints) {
+    b.segment(row, j.T.cols()) = j.Tc;
+    for (int side : {1, -1}) {
+      const int i = side > 0 ? j.s : j.p, at = 6 * (i - 1);
+      if (i == 0) {  // a_0 is known
+        b.segment(row, j.T.cols()) -= side * j.T.transpose() * y.a[0];
+        continue;
+      }
+      b.segment<6>(at) += side * j.f;
+      add(at, row, side * j.T);
+      add(row, at, side * j.T.transpose());
+    }
+    row += static_cast<int>(j.T.cols());
+  }
+  Eigen::SparseMatrix<double> A(rows, rows);
+  A.setFromTriplets(entries.begin(), entries.end());
+  Eigen::SparseQR<Eigen::SparseMatrix<double>, Eigen::COLAMDOrdering<int>> qr(A);
+  const Eigen::VectorXd x = qr.solve(b);
+  for (int i = 1; i <= m.nb; i++) y.a[i] = x.segment<6>(6 * (i - 1));
+  return accelerations(m, y);
 }
 
 }  // namespace featherstorm

@@ -53,4 +53,13 @@ struct AssemblyResult {
 AssemblyResult fd_assembly(const Model<double>& m, const Loops<double>& loops, const double* q, const double* qd,
                            const double* tau);
 
+// Forward dynamics of all bodies and joints at once, a sparse system of 6 nb + n^c numbers. RBDA section 8.13, (8.64).
+//
+//   [I P T; T^T P^T 0] [a; -lambda] = [P T_a tau - v x* I v; T^T c]
+//
+// P has +1 where a joint acts on a body and -1 where it reacts. A rank-revealing factor lets constraints be redundant.
+// Arguments and limits as of fd_assembly.
+Eigen::VectorXd fd_whole_system(const Model<double>& m, const Loops<double>& loops, const double* q, const double* qd,
+                                const double* tau);
+
 }  // namespace featherstorm

@@ -74,7 +74,10 @@ TEST(Assembly, ForwardDynamicsOfTreesIsThatOfArticulatedBodies) {
     const Case c(random_spec(seed, o), seed);
     const State& s = c.state;
     const AssemblyResult r = fd_assembly(c.model(), {}, s.q.data(), s.v.data(), s.tau.data());
-    EXPECT_LT((c.oracle.aba(s.q, s.v, s.tau, {}) - r.qdd).norm(), 1e-8 * (1 + r.qdd.norm()));
+    const VectorXd expected = c.oracle.aba(s.q, s.v, s.tau, {});
+    EXPECT_LT((expected - r.qdd).norm(), 1e-8 * (1 + r.qdd.norm()));
+    const VectorXd whole = fd_whole_system(c.model(), {}, s.q.data(), s.v.data(), s.tau.data());
+    EXPECT_LT((expected - whole).norm(), 1e-8 * (1 + r.qdd.norm()));
   }
 }
 
@@ -101,6 +104,8 @@ TEST(Assembly, ClosesLoopsAsJointsLikeOthers) {
       const VectorXd qdd = fd_loops_kkt(e, vector(s.tau)).qdd;
       const AssemblyResult r = fd_assembly(m, l.loops, s.q.data(), s.v.data(), s.tau.data());
       EXPECT_LT((r.qdd - qdd).norm(), 1e-7 * (1 + qdd.norm()));
+      const VectorXd whole = fd_whole_system(m, l.loops, s.q.data(), s.v.data(), s.tau.data());
+      EXPECT_LT((whole - qdd).norm(), 1e-7 * (1 + qdd.norm()));
     }
 }
 
