@@ -216,17 +216,18 @@ class PinocchioRobot:
         with open(self.file, "w") as f:
             for k in range(1, model.njoints):
                 kind = model.joints[k].shortname()
-                if kind == "JointModelRevoluteUnaligned":
+                if kind in ("JointModelRevoluteUnaligned", "JointModelPrismaticUnaligned"):
                     # its joints about a coordinate axis are faster: the body's frame is turned until this is one
                     joint = model.joints[k].createData()
                     model.joints[k].calc(joint, pinocchio.neutral(model))
-                    axis = np.asarray(joint.S).ravel()[3:]
+                    turns = "Revolute" in kind
+                    axis = np.asarray(joint.S).ravel()[3 * turns:][:3]
                     n = int(np.argmax(np.abs(axis)))
                     turned[k] = -np.eye(3)
                     turned[k][n - 1, n - 1] = 1
                     if np.any(turned[k][:, n] != axis):
                         raise RuntimeError(f"bench/peers/pinocchio.cpp does not know joints about {axis}")
-                    kind = f"JointModelR{'XYZ'[n]}"
+                    kind = f"JointModel{'R' if turns else 'P'}{'XYZ'[n]}"
                 if not re.fullmatch("JointModel([RP][XYZ]|FreeFlyer)", kind):
                     raise RuntimeError(f"bench/peers/pinocchio.cpp does not know {kind}")
                 X, I, F = model.jointPlacements[k], model.inertias[k], turned[k]
@@ -267,8 +268,8 @@ class MujocoRobot:
 
     def __init__(self, ours: Description, folder: Path):
         import mujoco
-        # no geoms: their poses would cost time that is not the dynamics'
-        text = re.sub(r"<(collision|visual)\b.*?</\1>", "", ours.file.read_text(), flags=re.S)
+        # no geoms: their poses would cost time that is not the dynamics'; no mimic joints: ours are independent
+        text = re.sub(r"<(collision|visual)\b.*?</\1>|<mimic\b[^>]*/>", "", ours.file.read_text(), flags=re.S)
         spec = mujoco.MjSpec.from_string(text)
         if ours.floating:
             spec.worldbody.first_body().add_freejoint(name="root")

@@ -80,6 +80,9 @@ inline ScratchBlocks& scratch_blocks() {
   return blocks;
 }
 
+// inline for the linker; the compiler keeps them out of line, also where every call of a kernel is inlined
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"
 inline void ScratchStack::next_block(std::size_t bytes) {
   auto& blocks = scratch_blocks().blocks;
   std::size_t i = blocks.empty() ? 0 : block + 1;
@@ -99,6 +102,7 @@ inline void ScratchStack::select_block(std::size_t i) {
   base = blocks.empty() ? nullptr : blocks[i].base;
   size = blocks.empty() ? 0 : blocks[i].size;
 }
+#pragma GCC diagnostic pop
 
 // `count` elements of working memory, uninitialised, given back at the end of the scope.
 template <class Element> class Scratch {
