@@ -1,9 +1,5 @@
 #include "host/evaluator.h"
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -13,6 +9,7 @@
 #include <thread>
 
 #include "core/scratch.h"
+#include "host/blocks.h"
 #include "host/cpu/library.h"
 #include "host/device_evaluator.h"
 #include "host/ops.h"
@@ -20,8 +17,6 @@
 
 namespace featherstorm {
 namespace {
-
-constexpr long block_size = 128;  // instances a thread takes at a time; a multiple of every pack width
 
 template <class Op> OpRow row_of(int index, const Model<double>& m) {
   OpRow r{index, Op::info.name, Op::info.summary, {}, {}, {}, Op::info.uses_frame, Op::info.carried};
@@ -62,22 +57,6 @@ bool in_place(const ArrayRef& a) {
          reinterpret_cast<std::uintptr_t>(a.data) % batch_alignment == 0;
 }
 
-// Instances first .. first + n - 1 of an array into a block [component][width]; the lanes behind repeat the last one.
-template <class Real> void gather(const ArrayRef& a, long first, long n, long width, Real* block) {
-  const Real* from = static_cast<const Real*>(a.data) + first * a.instance_stride;
-  for (long c = 0; c < a.components; c++) {
-    Real* to = block + c * width;
-    const Real* at = from + c * a.component_stride;
-    for (long i = 0; i < n; i++) to[i] = at[i * a.instance_stride];
-    for (long i = n; i < width; i++) to[i] = to[n - 1];
-  }
-}
-template <class Real> void scatter(const ArrayRef& a, long first, long n, long width, const Real* block) {
-  Real* to = static_cast<Real*>(a.data) + first * a.instance_stride;
-  for (long c = 0; c < a.components; c++)
-    for (long i = 0; i < n; i++) to[i * a.instance_stride + c * a.component_stride] = block[c * width + i];
-}
-
 }  // namespace
 
 struct Evaluator::Implementation {
@@ -86,13 +65,13 @@ struct Evaluator::Implementation {
   Model<float> model_float;
   std::vector<OpRow> rows;
   const KernelTable* table = nullptr;
-  std::unique_ptr<tbb::task_arena> arena;
   DeviceEvaluator devices;
+  std::unique_ptr<BlockThreads> blocks;
   std::mutex mutex;  // of the members below
   std::unique_ptr<HostCompiler> compiler;
   // (operation, precision, frame) -> its kernel for this robot; no kernel where none could be assembled
   using Key = std::tuple<int, Precision, int>;
-  std::map<Key, SpecialisedKernel> specialised;
+  std::map<Key, BoundKernel> specialised;
   std::set<std::string> told;
 
   void notify(const std::string& what) {
@@ -100,7 +79,7 @@ struct Evaluator::Implementation {
   }
 
   // The kernel made for the robot, assembled at its first use. Call with the mutex held.
-  const SpecialisedKernel& made(const Key& key) {
+  const BoundKernel& made(const Key& key) {
     const auto [at, fresh] = specialised.try_emplace(key);
     const auto [op, precision, frame] = key;
     if (fresh && options.assemble) {
@@ -115,9 +94,9 @@ struct Evaluator::Implementation {
 
   // One block of at most block_size instances through the caches.
   template <class Real>
-  void run_block(Kernel kernel, const void* model, int width, const std::vector<ArrayRef>& in, const Array* uniform,
-                 int uniforms, const std::vector<ArrayRef>& out, long repeat, long first, long n) {
-    const long padded = (n + width - 1) / width * width;
+  void run_block(const BoundKernel& bound, const std::vector<ArrayRef>& in, const Array* uniform, int uniforms,
+                 const std::vector<ArrayRef>& out, long repeat, long first, long n) {
+    const long padded = (n + bound.width - 1) / bound.width * bound.width;
     Array vi[max_arrays], vo[max_arrays];
     const ScratchStack::Mark mark = scratch_stack.mark();
     auto place = [&](const ArrayRef& a) {
@@ -130,30 +109,23 @@ struct Evaluator::Implementation {
     }
     for (int k = 0; k < uniforms; k++) vi[in.size() + k] = uniform[k];
     for (std::size_t k = 0; k < out.size(); k++) vo[k] = place(out[k]);
-    kernel(model, vi, vo, repeat, 0, padded);
+    bound.kernel(bound.model, vi, vo, repeat, 0, padded);
     for (std::size_t k = 0; k < out.size(); k++)
       if (!in_place(out[k])) scatter(out[k], first, n, padded, static_cast<const Real*>(vo[k].data));
     scratch_stack.give_back(mark);
   }
 
   template <class Real>
-  void run(const OpRow& row, Kernel kernel, const void* model, int width, const std::vector<ArrayRef>& in,
-           const std::vector<ArrayRef>& out, const RunOptions& o, long instances) {
+  void run(const OpRow& row, const BoundKernel& bound, const std::vector<ArrayRef>& in, const std::vector<ArrayRef>& out,
+           const RunOptions& o, long instances) {
     std::vector<Real> value(o.uniforms.begin(), o.uniforms.end());
     Array uniform[max_arrays];
     std::size_t at = 0;
     for (std::size_t k = 0; k < row.uniforms.size(); k++)
       uniform[k] = {value.data() + at, 0}, at += row.uniforms[k].components;
-    auto block = [&](long b) {
-      const long first = b * block_size, n = std::min(block_size, instances - first);
-      run_block<Real>(kernel, model, width, in, uniform, static_cast<int>(row.uniforms.size()), out, o.repeat, first, n);
-    };
-    const long blocks = (instances + block_size - 1) / block_size;
-    if (blocks == 1 || !arena) {
-      for (long b = 0; b < blocks; b++) block(b);
-      return;
-    }
-    arena->execute([&] { tbb::parallel_for(0L, blocks, block); });
+    blocks->for_each(instances, [&](long first, long n) {
+      run_block<Real>(bound, in, uniform, static_cast<int>(row.uniforms.size()), out, o.repeat, first, n);
+    });
   }
 };
 
@@ -185,7 +157,7 @@ Evaluator::Evaluator(const Robot& robot, EvaluatorOptions options) : self_(std::
     s.options.assemble = false;
   if (s.options.threads < 0) throw Error("threads is " + std::to_string(s.options.threads) + ", expected 0 or more");
   if (s.options.threads == 0) s.options.threads = std::max(1u, std::thread::hardware_concurrency());
-  if (s.options.threads > 1) s.arena = std::make_unique<tbb::task_arena>(s.options.threads);
+  s.blocks = std::make_unique<BlockThreads>(s.options.threads);
 }
 Evaluator::~Evaluator() = default;
 Evaluator::Evaluator(Evaluator&&) noexcept = default;
@@ -199,6 +171,7 @@ const std::string& Evaluator::isa() const {
   return names[2];
 }
 int Evaluator::threads() const { return self_->options.threads; }
+bool Evaluator::assembles() const { return self_->options.assemble; }
 
 const OpRow& Evaluator::op(std::string_view name) const {
   for (const OpRow& r : self_->rows)
@@ -259,24 +232,28 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
 
   if (lead.device != on_host) return s.devices.run(s.robot.model, row, lead.device, in, out, o);
 
-  Kernel kernel = nullptr;
-  const void* model = nullptr;
-  const bool f32 = precision == Precision::float32;
-  int width = f32 ? s.table->float_width : s.table->double_width;
-  std::shared_ptr<void> keep;
-  const RunTimeModel run_time{f32 ? static_cast<const void*>(&s.model_float) : &s.robot.model, o.frame};
+  const BoundKernel bound = kernel(name, precision, o.frame);
+  if (precision == Precision::float32) s.run<float>(row, bound, in, out, o, instances);
+  else s.run<double>(row, bound, in, out, o, instances);
+}
+
+BoundKernel Evaluator::kernel(std::string_view name, Precision precision, int frame) {
+  Implementation& s = *self_;
+  const OpRow& row = op(name);
   {
     std::lock_guard lock(s.mutex);
-    const SpecialisedKernel& k = s.made({row.index, precision, row.uses_frame ? o.frame : 0});
-    if (k.kernel) kernel = k.kernel, width = k.width, keep = k.code;
+    const BoundKernel& made = s.made({row.index, precision, row.uses_frame ? frame : 0});
+    if (made.kernel) return made;
   }
-  if (!kernel) {
-    const KernelEntry& e = s.table->entries[row.index];
-    kernel = f32 ? e.in_float : e.in_double;
-    model = &run_time;
+  const KernelEntry& e = s.table->entries[row.index];
+  const auto model = std::make_shared<RunTimeModel>();
+  model->frame = frame;
+  if (precision == Precision::float32) {
+    model->model = &s.model_float;
+    return {e.in_float, model.get(), s.table->float_width, model};
   }
-  if (f32) s.run<float>(row, kernel, model, width, in, out, o, instances);
-  else s.run<double>(row, kernel, model, width, in, out, o, instances);
+  model->model = &s.robot.model;
+  return {e.in_double, model.get(), s.table->double_width, model};
 }
 
 bool Evaluator::specialise(std::string_view name, Precision precision, int frame) {
@@ -293,7 +270,7 @@ bool Evaluator::specialise(std::string_view name, Precision precision, int frame
     s.compiler = std::make_unique<HostCompiler>(options);
   }
   try {
-    const SpecialisedKernel k = specialise_kernel(row.index, s.robot.model, frame, precision, width, *s.compiler);
+    const BoundKernel k = specialise_kernel(row.index, s.robot.model, frame, precision, width, *s.compiler);
     if (k.kernel) {
       s.specialised[key] = k;
       return true;

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "core/builder.h"
+#include "host/blocks.h"
 #include "host/buffer.h"
 #include "host/error.h"
 
@@ -73,6 +74,9 @@ class Evaluator {
   void run(std::string_view op, const std::vector<ArrayRef>& in, const std::vector<ArrayRef>& out,
            const RunOptions& options = {});
 
+  // The kernel that the next run of this operation uses; it is valid as long as this Evaluator.
+  BoundKernel kernel(std::string_view op, Precision precision, int frame = 0);
+
   // Makes the kernel of an operation for this robot now and uses it from now on: assembled, or compiled (or fetched from
   // the cache on disk). Returns false, and tells why through the notice, where neither can be done.
   bool specialise(std::string_view op, Precision precision, int frame = 0);
@@ -81,6 +85,7 @@ class Evaluator {
 
   const std::string& isa() const;  // instruction set of the kernels in use
   int threads() const;
+  bool assembles() const;  // whether kernels are assembled where that can be done
 
  private:
   struct Implementation;

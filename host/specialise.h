@@ -1,37 +1,26 @@
 // Kernels made for one robot, from the traced program of an operation: assembled here within milliseconds, or emitted,
 // compiled by the host's compiler and kept on disk.
 #pragma once
-#include <memory>
 #include <string>
 
 #include "core/builder.h"
-#include "host/buffer.h"
+#include "host/blocks.h"
 #include "host/compile.h"
-#include "host/kernel.h"
 
 namespace featherstorm {
-
-struct SpecialisedKernel {
-  std::shared_ptr<void> code;  // keeps the kernel
-  Kernel kernel = nullptr;
-  int width = 0;
-};
 
 // Larger robots and programs are left to the run-time-model kernels: compile times grow faster than linearly and the
 // code outgrows the instruction cache.
 inline constexpr int max_specialised_freedoms = 128;
 inline constexpr int max_specialised_operations = 60000;
 
-// The text of the kernel of operation `op` for this robot and a pack of `width`. Throws Error where it is too large.
-std::string specialised_source(int op, const Model<double>& model, int frame, Precision precision, int width);
-
 // The kernel, assembled now in the order of statements that runs fastest here; no kernel where that cannot be done
 // (assemble.h), or the robot is too large.
-SpecialisedKernel assemble_kernel(int op, const Model<double>& model, int frame, Precision precision,
-                                  const std::string& isa);
+BoundKernel assemble_kernel(int op, const Model<double>& model, int frame, Precision precision, const std::string& isa);
 
 // The kernel, from the cache or compiled now; no kernel where the compiler is missing (compiler.missing() says why).
-SpecialisedKernel specialise_kernel(int op, const Model<double>& model, int frame, Precision precision, int width,
-                                    HostCompiler& compiler);
+// Throws Error where the program is too large.
+BoundKernel specialise_kernel(int op, const Model<double>& model, int frame, Precision precision, int width,
+                              HostCompiler& compiler);
 
 }  // namespace featherstorm

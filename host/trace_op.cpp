@@ -18,30 +18,19 @@ template <class F, int i = 0> void with_op(int index, F&& f) {
   }
 }
 
-template <class Op, int variant> void run_traced(const Model<double>& m, int frame, Program& p) {
-  const auto& info = Op::info;
-  std::vector<std::vector<Expr>> in, uniform, out;
-  for (const OpArray& a : info.in) in.push_back(p.input(std::string(a.name), size_of(m, a.size)));
-  for (const OpArray& a : info.uniform) uniform.push_back(p.input(std::string(a.name), size_of(m, a.size), true));
-  for (const OpArray& a : info.out) out.emplace_back(size_of(m, a.size));
-  {
-    Tracing scope(p.graph);
-    std::vector<Expr*> vi, u, vo;
-    for (auto& a : in) vi.push_back(a.data());
-    for (auto& a : out) vo.push_back(a.data());
-    for (auto& a : uniform) u.push_back(a.data());
-    Op::template run<variant>(m, frame, vi.data(), u.data(), vo.data());
+template <class Op, int variant = 0>
+void run_variant(const Model<double>& m, int frame, int which, const Expr* const* in, const Expr* const* uniform,
+                 Expr* const* out) {
+  if constexpr (variant < Op::variants) {
+    if (variant == which) Op::template run<variant>(m, frame, in, uniform, out);
+    else run_variant<Op, variant + 1>(m, frame, which, in, uniform, out);
   }
-  for (std::size_t k = 0; k < out.size(); k++) p.output(std::string(info.out[k].name), out[k]);
-  if (info.carried)
-    for (std::size_t k = 0; k < out.size(); k++) p.carry(std::string(info.out[k].name), std::string(info.in[k].name));
 }
 
-template <class Op, int variant = 0> void run_variant(const Model<double>& m, int frame, int which, Program& p) {
-  if constexpr (variant < Op::variants) {
-    if (variant == which) run_traced<Op, variant>(m, frame, p);
-    else run_variant<Op, variant + 1>(m, frame, which, p);
-  }
+std::vector<const Expr*> pointers(const std::vector<std::vector<Expr>>& arrays, std::size_t first, std::size_t count) {
+  std::vector<const Expr*> all;
+  for (std::size_t k = 0; k < count; k++) all.push_back(arrays[first + k].data());
+  return all;
 }
 
 }  // namespace
@@ -52,12 +41,35 @@ int variants_of(int op) {
   return n;
 }
 
+std::vector<std::vector<Expr>> record_op(int op, const Model<double>& model, int frame, int variant,
+                                         const std::vector<std::vector<Expr>>& in) {
+  std::vector<std::vector<Expr>> out;
+  with_op(op, [&](auto o) {
+    using Op = decltype(o);
+    const auto vi = pointers(in, 0, Op::info.in.size());
+    const auto u = pointers(in, Op::info.in.size(), Op::info.uniform.size());
+    std::vector<Expr*> vo;
+    for (const OpArray& a : Op::info.out) out.emplace_back(size_of(model, a.size));
+    for (auto& a : out) vo.push_back(a.data());
+    run_variant<Op>(Op::info.per_body ? model : regrouped(model), frame, variant, vi.data(), u.data(), vo.data());
+  });
+  return out;
+}
+
 Program trace_op(int op, const Model<double>& model, int frame, int variant) {
   Program p;
   with_op(op, [&](auto o) {
-    using Op = decltype(o);
-    if (Op::info.per_body) run_variant<Op>(model, frame, variant, p);
-    else run_variant<Op>(regrouped(model), frame, variant, p);
+    const auto& info = decltype(o)::info;
+    std::vector<std::vector<Expr>> in, out;
+    for (const OpArray& a : info.in) in.push_back(p.input(std::string(a.name), size_of(model, a.size)));
+    for (const OpArray& a : info.uniform) in.push_back(p.input(std::string(a.name), size_of(model, a.size), true));
+    {
+      Tracing scope(p.graph);
+      out = record_op(op, model, frame, variant, in);
+    }
+    for (std::size_t k = 0; k < out.size(); k++) p.output(std::string(info.out[k].name), out[k]);
+    if (info.carried)
+      for (std::size_t k = 0; k < out.size(); k++) p.carry(std::string(info.out[k].name), std::string(info.in[k].name));
   });
   return p;
 }

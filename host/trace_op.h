@@ -8,6 +8,11 @@ namespace featherstorm {
 // How many algorithms compute this operation (ops.h).
 int variants_of(int op);
 
+// Runs operation `op` on traced numbers, within the graph that this thread records into (expr.h): a part of a larger
+// program. `in`: the row's inputs, then its uniforms, with their sizes for this model; returns its outputs.
+std::vector<std::vector<Expr>> record_op(int op, const Model<double>& model, int frame, int variant,
+                                         const std::vector<std::vector<Expr>>& in);
+
 // The program of operation `op` (its row in ops.h). Constants of the model are folded; inertia is regrouped first where
 // the operation depends on sums over the robot only.
 Program trace_op(int op, const Model<double>& model, int frame, int variant);

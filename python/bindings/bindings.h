@@ -2,9 +2,22 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
+#include <string>
+
+#include "core/trace/program.h"
+#include "host/evaluator.h"
+
 namespace featherstorm {
 
 void bind_robot(nanobind::module_& module);      // Robot, RobotBuilder, load, robots
 void bind_evaluator(nanobind::module_& module);  // Buffer, Evaluator, operations, instruction_sets
+void bind_trace(nanobind::module_& module);      // Trace, Symbol, traced
+void bind_sequence(nanobind::module_& module);   // Sequence
+
+// "float32" or "float64"; throws TypeError for others.
+Precision precision_of(const std::string& dtype);
+// The engine of a Python Evaluator, and the program of a Python Trace.
+Evaluator& evaluator_of(nanobind::handle evaluator);
+const Program& program_of(nanobind::handle trace);
 
 }  // namespace featherstorm

@@ -15,13 +15,14 @@
 namespace nb = nanobind;
 
 namespace featherstorm {
-namespace {
 
 Precision precision_of(const std::string& dtype) {
   if (dtype == "float32") return Precision::float32;
   if (dtype == "float64") return Precision::float64;
   throw nb::type_error(("dtype is '" + dtype + "', expected 'float32' or 'float64'").c_str());
 }
+
+namespace {
 
 // A Buffer and its shape, which the engine's Buffer keeps to itself.
 struct PyBuffer {
@@ -176,6 +177,8 @@ nb::list arguments(const std::vector<OpRow::Argument>& row) {
 }
 
 }  // namespace
+
+Evaluator& evaluator_of(nb::handle evaluator) { return *nb::cast<PyEvaluator&>(evaluator); }
 
 void bind_evaluator(nb::module_& module) {
   nb::class_<PyBuffer>(module, "Buffer", "Memory of a batch, [component][instance] with a padded stride, zero-filled.")

@@ -36,4 +36,6 @@ NB_MODULE(_featherstorm, module) {
       "The compiler of specialised kernels and why there is none; one of the two is empty.");
   bind_robot(module);
   bind_evaluator(module);
+  bind_trace(module);
+  bind_sequence(module);
 }

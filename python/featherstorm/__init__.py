@@ -36,6 +36,7 @@ from .operations import (
     solve,
     step,
 )
+from .rollout import Rollout, RolloutResult, rollout
 from .simulation import Simulation, Status
 from .states import random_state
 
@@ -44,6 +45,8 @@ __all__ = [
     "Model",
     "Notice",
     "RobotBuilder",
+    "Rollout",
+    "RolloutResult",
     "Simulation",
     "Status",
     "aba",
@@ -65,6 +68,7 @@ __all__ = [
     "random_state",
     "rnea",
     "robots",
+    "rollout",
     "run",
     "solve",
     "step",

@@ -1,0 +1,78 @@
+// Kernels one after the other, over a horizon of steps: rollouts. A block of instances goes through all steps before the
+// next one begins, so its state stays in the caches.
+//
+//   Sequence s(Precision::float32, threads);
+//   s.array("q", nq), s.array("q_next", nq), s.array("u", nu), s.uniform("dt", 1), ...;
+//   s.stage({evaluator.kernel("step", Precision::float32), {"q", ..., "dt"}, {"q_next", ...}, {{"q", "q_next"}}});
+//   s.run(T, B, {{"q", q0}, {"u", U, U_step}}, {{"dt", {1e-3}}}, {{"q_next", states, states_step}});
+#pragma once
+#include <string>
+#include <vector>
+
+#include "host/blocks.h"
+
+namespace featherstorm {
+
+// A kernel of a sequence and the arrays it reads and writes, by name.
+struct Stage {
+  BoundKernel kernel;
+  std::vector<std::string> in, out;
+  std::vector<std::pair<std::string, std::string>> swaps;  // pairs that change places after the stage
+  long repeat = 1;                                         // passes, for kernels with carried arrays
+  bool last = false;                                       // runs after the last step only
+};
+
+// Memory of the caller for an array: one (instances, components) in all, or one for each step.
+struct SequenceMemory {
+  std::string name;
+  ArrayRef array;          // of the first step
+  bool every_step = false;
+  long step_stride = 0;    // elements from one step to the next
+};
+
+// Numbers of a uniform array: its components, or its components for each step, one behind the other.
+struct UniformValues {
+  std::string name;
+  std::vector<double> values;
+};
+
+class Sequence {
+ public:
+  Sequence(Precision precision, int threads) : precision_(precision), threads_(threads) {}
+
+  // Declares an array, zero before the first step, or one with the same numbers for all instances.
+  void array(const std::string& name, long components) { arrays_.push_back({name, components, false}); }
+  void uniform(const std::string& name, long components) { arrays_.push_back({name, components, true}); }
+  // Appends a stage; all its arrays must be declared.
+  void stage(Stage stage);
+
+  // Runs `steps` >= 1 passes through all stages. `in` is read before the first step, or before each; `out` is written
+  // after each step, or after the last. Throws Error naming the array, what came and what was expected.
+  void run(long steps, long instances, const std::vector<SequenceMemory>& in, const std::vector<UniformValues>& uniforms,
+           const std::vector<SequenceMemory>& out) const;
+
+ private:
+  struct Slot {
+    std::string name;
+    long components;
+    bool uniform;
+  };
+  struct Bound {  // a stage with the places of its arrays in arrays_
+    BoundKernel kernel;
+    std::vector<int> in, out;
+    std::vector<std::pair<int, int>> swaps;
+    long repeat;
+    bool last;
+  };
+  int find(const std::string& name) const;
+  template <class Real>
+  void run_all(long steps, long instances, const std::vector<SequenceMemory>& in,
+               const std::vector<UniformValues>& uniforms, const std::vector<SequenceMemory>& out) const;
+
+  Precision precision_;
+  BlockThreads threads_;
+  std::vector<Slot> arrays_;
+  std::vector<Bound> stages_;
+};
+
+}  // namespace featherstorm

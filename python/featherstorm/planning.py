@@ -1,0 +1,173 @@
+"""Planning by sampling: predictive sampling, MPPI and the cross-entropy method, in receding horizon.
+
+    roll = fs.Rollout(model, dt=0.02, cost=cost, control=control)
+    planner = MPPI(roll, horizon=40, nu=1, sigma=2.0, temperature=0.1, lower=-5, upper=5)
+    u = planner.command(x, p=target, t0=time)          # (nu,), the control until the next call
+
+A planner knows of its model only the function `rollout(x0, U, **given)` with x0 (nx,) and U (samples, horizon, nu), which
+returns costs (samples,), or anything with such costs: a featherstorm.Rollout or one of yours.
+"""
+
+import numpy as np
+
+from .arrays import shape_error
+
+
+class Planner:
+    """What the planners share: a plan U (horizon, nu), samples about it, and the shift from one call to the next.
+
+    rollout        see the module
+    horizon, nu    control steps of a plan, controls of a step
+    samples        control sequences of an iteration; the first is the plan itself
+    sigma          standard deviation of the noise, a number or (nu,)
+    lower, upper   bounds of the controls, numbers or (nu,); None: none
+    iterations     improvements of the plan in a call
+    knots          the noise is drawn at so many equidistant times and interpolated linearly; None: at each step
+    seed           of Philox; the same calls give the same plans
+    dtype          of U and x0
+    """
+
+    def __init__(
+        self,
+        rollout,
+        horizon,
+        nu,
+        *,
+        samples=1024,
+        sigma=1.0,
+        lower=None,
+        upper=None,
+        iterations=1,
+        knots=None,
+        seed=0,
+        dtype="float32",
+    ):
+        name = type(self).__name__
+        if not callable(rollout):
+            raise TypeError(f"{name}: rollout is a {type(rollout).__name__}, expected a function")
+        counts = {"horizon": horizon, "nu": nu, "samples": samples, "iterations": iterations, "knots": knots or 1}
+        for what, n in counts.items():
+            if int(n) != n or n < 1:
+                raise ValueError(f"{name}: {what} is {n}, expected 1 or more")
+        self.rollout, self.horizon, self.nu, self.samples = rollout, int(horizon), int(nu), int(samples)
+        self.iterations, self.seed, self.dtype = int(iterations), int(seed), np.dtype(dtype)
+        self.sigma = self.row("sigma", sigma, None)
+        self.lower, self.upper = self.row("lower", lower, -np.inf), self.row("upper", upper, np.inf)
+        if not (self.sigma >= 0).all() or not np.isfinite(self.sigma).all():
+            raise ValueError(f"{name}: sigma is {sigma}, expected numbers of 0 or more")
+        if not (self.lower <= self.upper).all():
+            raise ValueError(f"{name}: lower is {lower} and upper is {upper}, expected lower <= upper")
+        # the weights (horizon, knots) with which a step takes the noise of its two knots
+        self.weights = None
+        if knots is not None and knots < self.horizon:
+            at = np.linspace(0, self.horizon - 1, int(knots)) if knots > 1 else np.zeros(1)
+            steps = np.arange(self.horizon)
+            self.weights = np.stack([np.interp(steps, at, row) for row in np.eye(int(knots))], axis=1).astype(self.dtype)
+        self.reset()
+
+    def row(self, what, value, default):
+        value = np.asarray(default if value is None else value, dtype=float)
+        if value.shape not in ((), (self.nu,)):
+            raise ValueError(f"{type(self).__name__}: {what} has shape {value.shape}, expected ({self.nu},) or a number")
+        return np.broadcast_to(value, (self.nu,))
+
+    def reset(self, U=None):
+        """Begins anew with the plan U (horizon, nu); None: the controls nearest to zero."""
+        if U is None:
+            U = np.broadcast_to(np.clip(0.0, self.lower, self.upper), (self.horizon, self.nu))
+        U = np.array(U, dtype=self.dtype)
+        if U.shape != (self.horizon, self.nu):
+            raise shape_error(type(self).__name__, "U", U.shape, (self.horizon, self.nu))
+        self.U, self.calls, self.cost = U, 0, np.nan
+
+    def command(self, x, **given):
+        """The control (nu,) for the state x (nx,), from an improved plan; each call but the first moves on by a step.
+
+        given   passed on to the rollout: p and t0 of featherstorm.Rollout
+        """
+        if self.calls > 0:
+            # warm start: the plan moves on by a step and holds its last control
+            self.U = np.concatenate([self.U[1:], self.U[-1:]])
+        return self.plan(x, **given)[0].copy()
+
+    def plan(self, x, **given):
+        """Improves the plan for the state x and returns it, U (horizon, nu); self.cost is the cost of its best sample."""
+        x = np.asarray(x, dtype=self.dtype)
+        if x.ndim != 1:
+            raise shape_error(type(self).__name__, "x", x.shape, ("nx",))
+        sigma = np.repeat(self.sigma[None], self.horizon, axis=0).astype(self.dtype)
+        for iteration in range(self.iterations):
+            # samples last in memory: as the engine reads them
+            U = self.noise(iteration)
+            U *= sigma[:, :, None]
+            U[:, :, 0] = 0
+            U += self.U[:, :, None]
+            np.clip(U, self.lower[:, None], self.upper[:, None], out=U)
+            costs = self.rollout(x, U.transpose(2, 0, 1), **given)
+            costs = np.array(getattr(costs, "costs", costs), dtype=float)
+            if costs.shape != (self.samples,):
+                raise shape_error(type(self).__name__, "costs of the rollout", costs.shape, (self.samples,))
+            costs[~np.isfinite(costs)] = np.inf
+            self.cost = costs.min()
+            if self.cost == np.inf:
+                raise ValueError(f"{type(self).__name__}: no sample has a finite cost; is the state finite?")
+            self.U, sigma = self.update(U, costs, sigma)
+        self.calls += 1
+        return self.U
+
+    def noise(self, iteration):
+        """Standard normal numbers (horizon, nu, samples) that depend on the seed, the call and the iteration alone."""
+        philox = np.random.Philox(key=self.seed, counter=[0, 0, iteration, self.calls])
+        n = self.horizon if self.weights is None else self.weights.shape[1]
+        z = np.random.Generator(philox).standard_normal((n, self.nu * self.samples), dtype=self.dtype)
+        if self.weights is not None:
+            z = self.weights @ z
+        return z.reshape(self.horizon, self.nu, self.samples)
+
+    def update(self, U, costs, sigma):
+        """The next plan and noise: (horizon, nu) each, from U (horizon, nu, samples) and costs (samples,), inf if bad."""
+        raise NotImplementedError
+
+
+class PredictiveSampling(Planner):
+    """The best sample is the plan (Howell et al. 2022, "Predictive Sampling")."""
+
+    def update(self, U, costs, sigma):
+        return U[:, :, np.argmin(costs)].copy(), sigma
+
+
+class MPPI(Planner):
+    """The mean of the samples, weighted by exp(-cost / temperature) (Williams et al. 2017, "Information Theoretic MPC").
+
+    temperature   in the unit of the cost: small is greedy. The weights have the cost alone, without a term for the noise.
+    """
+
+    def __init__(self, rollout, horizon, nu, *, temperature=1.0, **options):
+        if not temperature > 0:
+            raise ValueError(f"MPPI: temperature is {temperature}, expected a positive number")
+        self.temperature = float(temperature)
+        super().__init__(rollout, horizon, nu, **options)
+
+    def update(self, U, costs, sigma):
+        weights = np.exp((costs.min() - costs) / self.temperature)
+        return U @ (weights / weights.sum()).astype(self.dtype), sigma
+
+
+class CEM(Planner):
+    """The mean of the best samples, whose spread is the noise of the next iteration (cross-entropy method).
+
+    elites      how many samples are the best ones
+    sigma_min   the least noise of later iterations, a number or (nu,)
+    """
+
+    def __init__(self, rollout, horizon, nu, *, elites=64, sigma_min=0.0, iterations=3, **options):
+        super().__init__(rollout, horizon, nu, iterations=iterations, **options)
+        if int(elites) != elites or not 1 <= elites <= self.samples:
+            raise ValueError(f"CEM: elites is {elites}, expected 1 to {self.samples}, the number of samples")
+        self.elites, self.sigma_min = int(elites), self.row("sigma_min", sigma_min, None)
+
+    def update(self, U, costs, sigma):
+        best = np.argpartition(costs, self.elites - 1)[: self.elites]
+        best = np.sort(best[np.isfinite(costs[best])])
+        chosen = U[:, :, best]
+        return chosen.mean(axis=2), np.maximum(chosen.std(axis=2), self.sigma_min).astype(self.dtype)

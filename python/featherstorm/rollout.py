@@ -1,0 +1,237 @@
+"""Rollouts: batches of control sequences simulated over a horizon, with costs that are compiled into the loop.
+
+    def cost(x, u, t, p):
+        return np.sum((x.position("panda_hand") - p) ** 2) + 1e-3 * u @ u
+
+    roll = fs.Rollout(model, dt=0.01, cost=cost, substeps=2)
+    costs = roll(x0, U, p=target).costs
+
+A step's kernel is that of the operation `step`. Functions of x, u, t, p are called once with symbols (symbols.State) and
+become machine code; what they take from elsewhere is fixed then, `p` may change with every call. A block of instances
+goes through the whole horizon before the next one begins, so that its state stays in the processor's caches.
+"""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _featherstorm
+from .arrays import from_numpy, shape_error, to_numpy
+from .model import Notice
+from .operations import check_quaternions, step_numbers
+from .symbols import State, symbols, values_of
+
+KEPT = 64  # rollouts that `rollout` keeps for each model
+
+
+class RolloutResult(NamedTuple):
+    """costs (B,), sums over the horizon, NaN where the last state is not finite; final (B, nq + nv), the last state;
+    states (B, T, nq + nv) after each step and observations (B, T, n), or None where they were not asked for."""
+
+    costs: object
+    final: object
+    states: object
+    observations: object
+
+
+class Rollout:
+    """Control sequences of a model over a horizon.
+
+    dt        time of a control step [s]; each of `substeps` passes of the operation `step` takes dt / substeps
+    cost      cost(x, u, t, p): a number, of the state x after a control step and its controls u; t [s] is the time of x.
+              The costs of all control steps are added
+    terminal  terminal(x, t, p): a number, added for the last state
+    control   control(x, u, t, p): tau (nv), or (tau, q_target) of (nv) each, from the state at the beginning of the
+              control step; held during its substeps. None: u is tau, or q_target where kp is given
+    observe   observe(x, u, t, p): numbers that are returned for each control step, of the same x as the cost's
+    numbers   kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step
+
+    x is a symbols.State, u (nu) and p (np) are symbols with numpy's functions, t is one of shape ().
+    """
+
+    def __init__(self, model, dt, cost=None, *, terminal=None, control=None, observe=None, substeps=1, **numbers):
+        if not dt > 0 or not np.isfinite(dt):
+            raise ValueError(f"Rollout: dt is {dt}, expected a positive number of seconds")
+        if int(substeps) != substeps or substeps < 1:
+            raise ValueError(f"Rollout: substeps is {substeps}, expected 1 or more")
+        for name, f in (("cost", cost), ("terminal", terminal), ("control", control), ("observe", observe)):
+            if f is not None and not callable(f):
+                raise TypeError(f"Rollout: {name} is a {type(f).__name__}, expected a function")
+        self.model, self.dt, self.substeps = model, float(dt), int(substeps)
+        self.cost, self.terminal, self.control, self.observe = cost, terminal, control, observe
+        flat = model.uniform_values("step", step_numbers(model, numbers, self.dt / self.substeps), "Rollout")
+        self.numbers = {}
+        for name, n in model.row("step").uniforms:
+            self.numbers[name], flat = flat[:n], flat[n:]
+        self.drives = "kp" in numbers
+        self.made = {}  # (dtype, nu, np, one p for all) -> (Sequence, number of observations)
+
+    def __call__(self, x0, U, p=None, t0=0.0, states=False):
+        """Runs all control sequences.
+
+        in   x0 (nq + nv,), (1, nq + nv) or (B, nq + nv): q, then v
+        in   U (B, T, nu) or (1, T, nu), of the dtype of x0
+        in   p (np,) for all instances, or (B, np); None: none
+        in   t0  the time of x0 [s]
+        in   states  whether the states after each step are returned
+        out  RolloutResult
+        Errors: ValueError for shapes, an empty horizon and quaternions; TypeError for dtypes and functions that cannot
+        be traced. NaN in an instance stays in that instance.
+        """
+        model, nx = self.model, self.model.nq + self.model.nv
+        controls = to_numpy(U, "rollout", "U")
+        if controls.ndim != 3:
+            raise shape_error("rollout", "U", controls.shape, ("B", "T", "nu"))
+        state = to_numpy(x0, "rollout", "x0", controls.dtype)
+        if state.dtype != controls.dtype:
+            raise TypeError(f"rollout: x0 is {state.dtype}, expected {controls.dtype} as U is")
+        state = state[None] if state.ndim == 1 else state
+        B, T, nu = controls.shape
+        if B == 1 and state.ndim == 2:
+            B = state.shape[0]
+        if state.shape not in ((1, nx), (B, nx)):
+            raise shape_error("rollout", "x0", np.shape(x0), (B, nx))
+        if T == 0:
+            raise ValueError(f"rollout: U has shape {controls.shape}, expected a horizon T of 1 or more")
+        check_quaternions(model, "rollout", "x0", state)
+        state, controls = np.broadcast_to(state, (B, nx)), np.broadcast_to(controls, (B, T, nu))
+        dtype = state.dtype.name
+        parameters = np.zeros(0) if p is None else np.asarray(p, dtype=dtype)
+        if parameters.ndim not in (1, 2) or (parameters.ndim == 2 and parameters.shape[0] not in (1, B)):
+            raise shape_error("rollout", "p", parameters.shape, (B, "np"))
+        if parameters.ndim == 2 and parameters.shape[0] != B:
+            parameters = parameters[0]
+        shared = parameters.ndim == 1
+
+        sequence, observed = self.sequence(dtype, nu, parameters.shape[-1], shared)
+        inputs = [("q", state[:, : model.nq]), ("v", state[:, model.nq :]), ("u", controls)]
+        times = t0 + self.dt * np.arange(T + 1)
+        uniforms = {**self.numbers, "t": times[:-1].tolist(), "t_next": times[1:].tolist()}
+        if shared:
+            uniforms["p"] = parameters.tolist()
+        else:
+            inputs.append(("p", parameters))
+        final, costs = new(dtype, B, [nx]), new(dtype, B, [1])
+        outputs = [("q", final[:, : model.nq]), ("v", final[:, model.nq :]), ("total", costs)]
+        trajectory = observations = None
+        if states:
+            trajectory = new(dtype, B, [T, nx])
+            outputs += [("q", trajectory[:, :, : model.nq]), ("v", trajectory[:, :, model.nq :])]
+        if observed is not None:
+            observations = new(dtype, B, [T, observed])
+            outputs.append(("observation", observations))
+        sequence.run(T, B, inputs, uniforms, outputs)
+        costs[~np.isfinite(final).all(axis=1)] = np.nan
+        results = (costs[:, 0], final, trajectory, observations)
+        return RolloutResult(*(None if r is None else from_numpy(r, U) for r in results))
+
+    def sequence(self, dtype, nu, np_, shared):
+        """The kernels for arrays of these sizes, made at their first use."""
+        key = (dtype, nu, np_, shared)
+        if key not in self.made:
+            self.made[key] = self.make(*key)
+        return self.made[key]
+
+    def make(self, dtype, nu, np_, shared):
+        model = self.model
+        nq, nv = model.nq, model.nv
+        if self.control is None and nu != nv:
+            raise ValueError(f"rollout: U has {nu} controls, expected {nv} (nv), or a function `control`")
+        s = _featherstorm.Sequence(model.evaluator, dtype)
+        for name, n in (("q", nq), ("v", nv), ("q_next", nq), ("v_next", nv), ("u", nu), ("tau", nv), ("target", nv)):
+            s.array(name, n)
+        s.array("total", 1)
+        s.array("total_next", 1)
+        (s.uniform if shared else s.array)("p", np_)
+        for name, n in (("t", 1), ("t_next", 1), *model.row("step").uniforms):
+            s.uniform(name, n)
+
+        def trace(time, body):
+            """Records body(x, u, t, p, trace)."""
+            recorded = _featherstorm.Trace()
+            x = State(model, recorded, recorded.input("q", nq), recorded.input("v", nv))
+            u, p = symbols(recorded.input("u", nu)), symbols(recorded.input("p", np_, shared))
+            t = symbols(recorded.input(time, 1, True))[0]
+            try:
+                body(x, u, t, p, recorded)
+            finally:
+                recorded.close()
+            return recorded
+
+        drive = ["tau", "u"] if self.drives else ["u", "target"]
+        if self.control is not None:
+
+            def control(x, u, t, p, recorded):
+                result = self.control(x, u, t, p)
+                both = isinstance(result, tuple)
+                tau, target = result if both else (result, None)
+                recorded.output("tau", values_of(tau, "control: tau", nv))
+                if both:
+                    recorded.output("target", values_of(target, "control: q_target", nv))
+
+            s.trace(trace("t", control))
+            drive = ["tau", "target"]
+        inputs = ["q", "v", *drive, *(name for name, _ in model.row("step").uniforms)]
+        s.op("step", inputs, ["q_next", "v_next"], [("q", "q_next"), ("v", "v_next")], self.substeps)
+
+        observed = None
+        total = [("total", "total_next")]
+        if self.cost is not None:
+
+            def cost(x, u, t, p, recorded):
+                before = symbols(recorded.input("total", 1))[0]
+                value = values_of(self.cost(x, u, t, p), "cost", 1)[0]
+                recorded.output("total_next", values_of(before + value, "cost"))
+
+            s.trace(trace("t_next", cost), total)
+        if self.terminal is not None:
+
+            def terminal(x, u, t, p, recorded):
+                before = symbols(recorded.input("total", 1))[0]
+                value = values_of(self.terminal(x, t, p), "terminal", 1)[0]
+                recorded.output("total_next", values_of(before + value, "terminal"))
+
+            s.trace(trace("t_next", terminal), total, last=True)
+        if self.observe is not None:
+            sizes = []
+
+            def observe(x, u, t, p, recorded):
+                values = values_of(self.observe(x, u, t, p), "observe")
+                sizes.append(len(values))
+                recorded.output("observation", values)
+
+            recorded = trace("t_next", observe)
+            observed = sizes[0]
+            s.array("observation", observed)
+            s.trace(recorded)
+        for notice in s.take_notices():
+            warnings.warn(notice, Notice, stacklevel=5)
+        return s, observed
+
+
+def new(dtype, instances, tail):
+    """An array (instances, *tail) in the engine's layout, instance fastest."""
+    return _featherstorm.Buffer(dtype, instances, int(np.prod(tail))).view(list(tail))
+
+
+def rollout(model, x0, U, dt, cost=None, *, p=None, t0=0.0, states=False, **options):
+    """Runs control sequences over a horizon; see `Rollout` for functions and options, its call for the arrays.
+
+    in   x0 (1 or B, nq + nv), U (B, T, nu)
+    out  RolloutResult: costs (B,), final (B, nq + nv), states (B, T, nq + nv), observations (B, T, n)
+
+    The kernels are kept for as long as the model, by the identity of the functions: pass the same function objects.
+    """
+    key = (cost, dt, *sorted((name, held(value)) for name, value in options.items()))
+    kept = model.__dict__.setdefault("_rollouts", {})
+    if key not in kept:
+        while len(kept) >= KEPT:
+            del kept[next(iter(kept))]
+        kept[key] = Rollout(model, dt, cost, **options)
+    return kept[key](x0, U, p, t0, states)
+
+
+def held(value):
+    """An option as a part of a key."""
+    return value if callable(value) or value is None else tuple(np.ravel(np.asarray(value, dtype=float)).tolist())

@@ -1,0 +1,295 @@
+"""Symbols: arrays of numbers that are not known yet, with numpy's functions.
+
+A cost, a controller or an observation is called once with such arrays and becomes machine code. Operators, indexing and
+the functions of numpy named in FUNCTIONS work on them as on numbers; an array of one number has shape ().
+
+A symbol has no truth value: `np.where(c, a, b)` stands for `if`, np.minimum for min. Symbols raise when they are used
+after their function has returned.
+"""
+
+import numpy as np
+
+from . import _featherstorm
+
+traced = _featherstorm.traced
+NO_TRUTH = (
+    "a traced value has no truth value and is no number yet: the function is called once, for all states. Instead of if, "
+    "and, or, min, max, float use np.where, np.logical_and, np.logical_or, np.minimum, np.maximum"
+)
+
+
+def is_symbol(x):
+    return isinstance(x, _featherstorm.Symbol)
+
+
+def element(name, numbers):
+    """The function of single elements: recorded where one of them is a symbol, else numpy's."""
+
+    def function(*x):
+        if any(map(is_symbol, x)):
+            return traced(name, *x)
+        return numbers(*(float(value) for value in x))
+
+    return function
+
+
+def where_element(c, a, b):
+    if not is_symbol(c):
+        return a if c else b
+    return traced("where", c, a, b)
+
+
+NATIVE = {
+    name: element(name, getattr(np, name))
+    for name in (
+        "negative sqrt sin cos exp log arcsin arccos absolute floor add subtract multiply divide minimum maximum "
+        "arctan2 less less_equal logical_and logical_or logical_not"
+    ).split()
+}
+ELEMENTS = {name: np.frompyfunc(f, f_arity, 1) for name, f in NATIVE.items() for f_arity in [getattr(np, name).nin]}
+WHERE = np.frompyfunc(where_element, 3, 1)
+
+
+def power(x, n):
+    """x**n: products for whole numbers |n| <= 64, roots for multiples of a half, else exp(n log x)."""
+    if is_symbol(n):
+        return traced("exp", traced("multiply", n, NATIVE["log"](x)))
+    if not is_symbol(x):
+        return float(x) ** n
+    if n < 0:
+        return traced("divide", 1.0, power(x, -n))
+    if 2 * n != int(2 * n) or n > 64:
+        return traced("exp", traced("multiply", n, traced("log", x)))
+    result, base, exponent = traced("sqrt", x) if n != int(n) else 1.0, x, int(n)
+    while exponent:
+        if exponent % 2:
+            result = traced("multiply", result, base)
+        exponent //= 2
+        base = traced("multiply", base, base) if exponent else base
+    return result
+
+
+ELEMENTS["power"] = np.frompyfunc(power, 2, 1)
+
+# ufuncs that are made of others
+DERIVED = {
+    "positive": lambda x: x,
+    "square": lambda x: x * x,
+    "reciprocal": lambda x: 1 / x,
+    "fabs": np.absolute,
+    "tan": lambda x: np.sin(x) / np.cos(x),
+    "arctan": lambda x: np.arctan2(x, 1.0),
+    "tanh": lambda x: 1 - 2 / (np.exp(2 * x) + 1),
+    "exp2": lambda x: np.exp(np.log(2) * x),
+    "log2": lambda x: np.log(x) / np.log(2),
+    "log10": lambda x: np.log(x) / np.log(10),
+    "hypot": lambda x, y: np.sqrt(x * x + y * y),
+    "ceil": lambda x: -np.floor(-x),
+    "sign": lambda x: np.where(x > 0, 1.0, np.where(x < 0, -1.0, 0.0)),
+    "remainder": lambda x, y: x - np.floor(x / y) * y,
+    "deg2rad": lambda x: x * (np.pi / 180),
+    "radians": lambda x: x * (np.pi / 180),
+    "rad2deg": lambda x: x * (180 / np.pi),
+    "degrees": lambda x: x * (180 / np.pi),
+    "fmin": np.minimum,
+    "fmax": np.maximum,
+    "clip": lambda x, low, high: np.minimum(np.maximum(x, low), high),
+    "greater": lambda x, y: np.less(y, x),
+    "greater_equal": lambda x, y: np.less_equal(y, x),
+    "equal": lambda x, y: np.logical_and(np.less_equal(x, y), np.less_equal(y, x)),
+    "not_equal": lambda x, y: np.logical_or(np.less(x, y), np.less(y, x)),
+    "bitwise_and": np.logical_and,
+    "bitwise_or": np.logical_or,
+    "invert": np.logical_not,
+    "matmul": lambda x, y: np.dot(x, y) if np.ndim(y) < 3 and np.ndim(x) < 3 else refuse("matmul of stacks"),
+    "vecdot": lambda x, y: np.sum(x * y, axis=-1),
+}
+FUNCTIONS = sorted([*ELEMENTS, *DERIVED, "where", "linalg.norm", "sum", "prod", "min", "max", "mean", "dot"])
+
+
+def refuse(what):
+    raise TypeError(f"{what} cannot be traced; there are {', '.join(FUNCTIONS)}")
+
+
+def plain(x):
+    """The array of objects or numbers behind an argument of a ufunc."""
+    return x.view(np.ndarray) if isinstance(x, Symbols) else x
+
+
+def wrap(x):
+    """An array of symbols, or what it is where it has none."""
+    if isinstance(x, (tuple, list)):
+        return type(x)(map(wrap, x))
+    if is_symbol(x) or (isinstance(x, np.ndarray) and x.dtype == object):
+        return np.asarray(x, dtype=object).view(Symbols)
+    return x
+
+
+class Symbols(np.ndarray):
+    """An array of traced numbers."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
+        result = self.apply(ufunc, method, inputs, options)
+        if out is None:
+            return result
+        out[0][...] = result
+        return out[0]
+
+    @staticmethod
+    def apply(ufunc, method, inputs, options):
+        name = ufunc.__name__
+        options = {key: value for key, value in options.items() if key != "dtype" and value is not np._NoValue}
+        if method == "reduce" and name in ("logical_and", "logical_or") and "axis" not in options:
+            options["axis"] = 0
+        if method in ("reduce", "accumulate", "outer") and name in ELEMENTS:
+            if options.pop("where", True) is not True:
+                refuse(f"{name} with where=")
+            f = getattr(ELEMENTS[name], method)
+            if method == "reduce":
+                return wrap(reduced(ELEMENTS[name], name, *map(plain, inputs), **options))
+            return wrap(f(*map(plain, inputs), **options))
+        if method != "__call__" or options.keys() - {"casting", "order", "subok", "axes", "axis"}:
+            refuse(f"np.{name}.{method}" if method != "__call__" else f"np.{name} with {', '.join(options)}")
+        if name in ELEMENTS:
+            return wrap(ELEMENTS[name](*map(plain, inputs)))
+        if name in DERIVED:
+            return DERIVED[name](*inputs)
+        return refuse(f"np.{name}")
+
+    def __array_function__(self, function, types, arguments, options):
+        if function is np.where:
+            if len(arguments) != 3:
+                refuse("np.where without two values")
+            return wrap(WHERE(*map(plain, arguments)))
+        if function is np.linalg.norm:
+            return norm(*arguments, **options)
+        if function is np.clip:
+            return clip(*arguments, **options)
+        return wrap(super().__array_function__(function, types, arguments, options))
+
+    def __getitem__(self, key):
+        return wrap(self.view(np.ndarray)[key])
+
+    def __setitem__(self, key, value):
+        self.view(np.ndarray)[key] = value.view(np.ndarray)[()] if isinstance(value, Symbols) else value
+
+    def __bool__(self):
+        raise TypeError(NO_TRUTH)
+
+    def __float__(self):
+        raise TypeError(NO_TRUTH)
+
+    __int__ = __index__ = __complex__ = __float__
+
+    def __repr__(self):
+        return f"<symbols of shape {self.shape}>"
+
+    __str__ = __repr__
+
+    def clip(self, low=None, high=None):
+        return clip(self, low, high)
+
+    def dot(self, other):
+        return np.dot(self, other)
+
+
+def reduced(function, name, x, axis=0, keepdims=False, initial=None):
+    """function.reduce(x) in a fixed order: pairs of neighbours first, so that chains are short."""
+    x = np.asarray(x, dtype=object)
+    axes = range(x.ndim) if axis is None else [axis] if np.ndim(axis) == 0 else axis
+    axes = sorted(a % x.ndim for a in axes)
+    y = np.moveaxis(x, axes, range(len(axes))).reshape(-1, *(n for k, n in enumerate(x.shape) if k not in axes))
+    if len(y) == 0:
+        if name not in ("add", "multiply"):
+            raise ValueError(f"np.{name}.reduce of no numbers")
+        result = np.full(y.shape[1:], {"add": 0.0, "multiply": 1.0}[name], dtype=object)
+    else:
+        while len(y) > 1:
+            half = len(y) // 2
+            rest = y[2 * half :]
+            y = np.concatenate([np.asarray(function(y[0 : 2 * half : 2], y[1 : 2 * half : 2]), dtype=object), rest])
+        result = y[0]
+    if initial is not None:
+        result = function(result, initial)
+    return np.expand_dims(np.asarray(result, dtype=object), axes) if keepdims else result
+
+
+def norm(x, ord=None, axis=None, keepdims=False):
+    if ord not in (None, 2) or (ord == 2 and np.ndim(x) != 1 and axis is None):
+        refuse(f"np.linalg.norm with ord={ord}")
+    return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
+
+
+def clip(x, low=None, high=None):
+    x = x if low is None else np.maximum(x, low)
+    return x if high is None else np.minimum(x, high)
+
+
+class State(Symbols):
+    """The state of a robot as a traced function sees it: x (nq + nv), and what follows from it.
+
+    x.q (nq), x.v (nv), x[i]; frames by name or index, world axes:
+    x.position(frame) (3,) [m]   x.rotation(frame) (3, 3), frame axes to world axes
+    x.velocity(frame) (6,) [rad/s, m/s], angular first
+    x.run(op, *arrays, frame=None): any operation of model.ops, such as x.run("energy", x.q, x.v)
+    """
+
+    def __new__(cls, model, trace, q, v):
+        self = np.asarray([*q, *v], dtype=object).view(cls)
+        self.model, self.trace, self.poses = model, trace, None
+        return self
+
+    @property
+    def q(self):
+        return self[: self.model.nq]
+
+    @property
+    def v(self):
+        return self[self.model.nq :]
+
+    def pose(self, frame):
+        if self.poses is None:
+            self.poses = self.run("forward_kinematics", self.q)
+        k = 12 * self.model.frame(frame)
+        return self.poses[k : k + 12]
+
+    def position(self, frame):
+        return self.pose(frame)[:3]
+
+    def rotation(self, frame):
+        return self.pose(frame)[3:].reshape(3, 3)
+
+    def velocity(self, frame):
+        return self.run("frame_velocity", self.q, self.v, frame=frame)
+
+    def run(self, op, *arrays, frame=None):
+        row = next((r for r in self.model.evaluator.ops if r.name == op), None)
+        if row is None:
+            self.model.row(op)
+        if row.uses_frame != (frame is not None):
+            raise TypeError(f"{op} takes {'a' if row.uses_frame else 'no'} frame")
+        index = self.model.frame(frame) if row.uses_frame else 0
+        lists = [np.asarray(a, dtype=object).ravel().tolist() for a in arrays]
+        outputs = tuple(symbols(values) for values in self.trace.op(self.model.robot, row, index, lists))
+        return outputs[0] if len(outputs) == 1 else outputs
+
+
+def symbols(values):
+    """An array of a list of symbols."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array.view(Symbols)
+
+
+def values_of(x, what, size=None):
+    """What a traced function returned, as a list of `size` symbols and numbers (None: any)."""
+    if x is None:
+        raise TypeError(f"{what} returned None, expected numbers")
+    if isinstance(x, (tuple, list)):
+        x = np.concatenate([np.ravel(np.asarray(plain(part), dtype=object)) for part in x]) if len(x) else np.zeros(0)
+    flat = np.ravel(np.asarray(plain(x), dtype=object)).tolist()
+    if any(not is_symbol(value) and not isinstance(value, (int, float)) for value in flat):
+        raise TypeError(f"{what} returned a {type(x).__name__}, expected traced values and numbers")
+    if size is not None and len(flat) != size:
+        raise ValueError(f"{what} returned {len(flat)} numbers, expected {size}")
+    return flat
