@@ -16,7 +16,7 @@ NEAR = 8000.0  # cost-to-go of the feedback below which it acts: about 0.2 rad f
 
 
 def acrobot(threads=0):
-    """Two rods of 1 kg and 1 m that hang from a shoulder 2 m above the ground at q = 0; x is the axis of both joints."""
+    """Two rods of 1 kg and 1 m that hang from a shoulder 2 m above the ground at q = 0; both joints turn about x."""
     builder = fs.RobotBuilder("acrobot")
     rod = [[1 / 12, 0, 0], [0, 1 / 12, 0], [0, 0, 1e-4]]
     for link in ("upper", "lower"):
@@ -66,7 +66,7 @@ def make(model):
 
 
 def main(samples=512, seconds=6.0, threads=0, seed=0):
-    """Returns the largest distance of the tip from its highest place in the last second [m] and the control rate [1/s]."""
+    """Returns the largest distance of the tip from its highest place in the last second [m] and the rate [1/s]."""
     model = acrobot(threads)
     roll = make(model)
     planner = MPPI(

@@ -11,7 +11,7 @@ from featherstorm.planning import CEM
 
 HAND = "panda_hand_tcp"
 START = np.array([0.0, -0.4, 0.0, -2.2, 0.0, 1.8, 0.8, 0.02, 0.02])
-GAINS = np.array([150.0, 150.0, 150.0, 150.0, 25.0, 25.0, 25.0, 100.0, 100.0])  # [N m s/rad], of the drives on velocities
+GAINS = np.array([150.0, 150.0, 150.0, 150.0, 25.0, 25.0, 25.0, 100.0, 100.0])  # [N m s/rad]
 
 
 def target(t):
@@ -38,8 +38,8 @@ def make(model):
 
 
 def main(samples=512, seconds=10.0, threads=0, seed=0):
-    """Returns the largest distance of the hand from its target after the first 2 s [m], whether positions and velocities
-    kept their limits, the share of control steps with a motor at its limit, and the control rate [1/s]."""
+    """Returns the largest distance of the hand from its target after the first 2 s [m], whether positions and
+    velocities kept their limits, the share of control steps with a motor at its limit, and the control rate [1/s]."""
     model = fs.load("panda", threads=threads)
     roll = make(model)
     fastest = 0.9 * model.max_velocity[:7]
@@ -54,8 +54,8 @@ def main(samples=512, seconds=10.0, threads=0, seed=0):
     wanted = np.abs(fs.gravity(model, q[:-1])[:, :7] + GAINS[:7] * (controls - v[:-1, :7]))
     saturated = (wanted > model.max_effort[:7]).any(axis=1).mean()
     print(
-        f"panda: at most {1000 * worst:.1f} mm from the moving target after 2 s; {margin:.2f} rad from a joint's limit, "
-        f"a motor at its limit in {100 * saturated:.1f} % of the steps; {rate:.0f} plans/s"
+        f"panda: at most {1000 * worst:.1f} mm from the moving target after 2 s; {margin:.2f} rad from a joint's "
+        f"limit, a motor at its limit in {100 * saturated:.1f} % of the steps; {rate:.0f} plans/s"
     )
     return worst, kept, saturated, rate
 

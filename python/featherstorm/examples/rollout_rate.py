@@ -1,4 +1,4 @@
-"""Control steps per second of a quadruped on one thread, with a traced cost: python -m featherstorm.examples.rollout_rate"""
+"""Control steps per second of a quadruped, with a traced cost: python -m featherstorm.examples.rollout_rate"""
 
 import time
 
