@@ -14,6 +14,7 @@ struct BlockThreads::Arena {
 BlockThreads::BlockThreads(int threads) {
   if (threads > 1) arena_ = std::make_unique<Arena>(Arena{tbb::task_arena(threads)});
 }
+BlockThreads::BlockThreads(BlockThreads&&) noexcept = default;
 BlockThreads::~BlockThreads() = default;
 
 void BlockThreads::for_each(long instances, const std::function<void(long, long)>& f) const {

@@ -1,5 +1,5 @@
-// Batches in blocks of instances: what a thread takes at a time, so that a block's arrays stay in the caches between the
-// gathering of foreign layouts, the kernels and the scattering of results.
+// Batches in blocks of instances: what a thread takes at a time, so that a block's arrays stay in the caches between
+// the gathering of foreign layouts, the kernels and the scattering of results.
 #pragma once
 #include <functional>
 #include <memory>
@@ -20,7 +20,8 @@ struct BoundKernel {
 };
 
 // Instances first .. first + n - 1 of an array into a block [component][width]; the lanes behind repeat the last one.
-template <class Real> void gather(const ArrayRef& a, long first, long n, long width, Real* block) {
+template <class Real>
+void gather(const ArrayRef& a, long first, long n, long width, Real* block) {
   const Real* from = static_cast<const Real*>(a.data) + first * a.instance_stride;
   for (long c = 0; c < a.components; c++) {
     Real* to = block + c * width;
@@ -29,7 +30,8 @@ template <class Real> void gather(const ArrayRef& a, long first, long n, long wi
     for (long i = n; i < width; i++) to[i] = to[n - 1];
   }
 }
-template <class Real> void scatter(const ArrayRef& a, long first, long n, long width, const Real* block) {
+template <class Real>
+void scatter(const ArrayRef& a, long first, long n, long width, const Real* block) {
   Real* to = static_cast<Real*>(a.data) + first * a.instance_stride;
   for (long c = 0; c < a.components; c++)
     for (long i = 0; i < n; i++) to[i * a.instance_stride + c * a.component_stride] = block[c * width + i];
@@ -39,6 +41,7 @@ template <class Real> void scatter(const ArrayRef& a, long first, long n, long w
 class BlockThreads {
  public:
   explicit BlockThreads(int threads);  // >= 1
+  BlockThreads(BlockThreads&&) noexcept;
   ~BlockThreads();
   // f(first, n) for every block of the batch, in any order and by any thread; returns when all are done.
   void for_each(long instances, const std::function<void(long, long)>& f) const;

@@ -1,5 +1,5 @@
-// Kernels one after the other, over a horizon of steps: rollouts. A block of instances goes through all steps before the
-// next one begins, so its state stays in the caches.
+// Kernels one after the other, over a horizon of steps: rollouts. A block of instances goes through all steps before
+// the next one begins, so its state stays in the caches.
 //
 //   Sequence s(Precision::float32, threads);
 //   s.array("q", nq), s.array("q_next", nq), s.array("u", nu), s.uniform("dt", 1), ...;
@@ -25,9 +25,9 @@ struct Stage {
 // Memory of the caller for an array: one (instances, components) in all, or one for each step.
 struct SequenceMemory {
   std::string name;
-  ArrayRef array;          // of the first step
+  ArrayRef array;  // of the first step
   bool every_step = false;
-  long step_stride = 0;    // elements from one step to the next
+  long step_stride = 0;  // elements from one step to the next
 };
 
 // Numbers of a uniform array: its components, or its components for each step, one behind the other.
@@ -48,8 +48,8 @@ class Sequence {
 
   // Runs `steps` >= 1 passes through all stages. `in` is read before the first step, or before each; `out` is written
   // after each step, or after the last. Throws Error naming the array, what came and what was expected.
-  void run(long steps, long instances, const std::vector<SequenceMemory>& in, const std::vector<UniformValues>& uniforms,
-           const std::vector<SequenceMemory>& out) const;
+  void run(long steps, long instances, const std::vector<SequenceMemory>& in,
+           const std::vector<UniformValues>& uniforms, const std::vector<SequenceMemory>& out) const;
 
  private:
   struct Slot {

@@ -14,7 +14,8 @@ int operations(const Program& p) { return count(p, trace_order(p)).instructions(
 
 }  // namespace
 
-BoundKernel assemble_kernel(int op, const Model<double>& model, int frame, Precision precision, const std::string& isa) {
+BoundKernel assemble_kernel(int op, const Model<double>& model, int frame, Precision precision,
+                            const std::string& isa) {
   if (!can_assemble(isa) || model.nv > max_specialised_freedoms) return {};
   const Program p = trace_best(op, model, frame);
   if (operations(p) > max_specialised_operations) return {};

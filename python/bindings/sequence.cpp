@@ -17,14 +17,16 @@ namespace {
 using Names = std::vector<std::string>;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-template <class NdArray> SequenceMemory memory(const NdArray& a, const std::string& name, long steps) {
+template <class NdArray>
+SequenceMemory memory(const NdArray& a, const std::string& name, long steps) {
   SequenceMemory m{name, {}, a.ndim() == 3};
   ArrayRef& r = m.array;
   if (a.device_type() != nb::device::cpu::value) throw Error(name + " lies on a device: move it to the CPU");
   if (a.dtype() == nb::dtype<float>()) r.precision = Precision::float32;
   else if (a.dtype() == nb::dtype<double>()) r.precision = Precision::float64;
   else throw nb::type_error((name + " is neither float32 nor float64").c_str());
-  if (a.ndim() != 2 && a.ndim() != 3) throw Error(name + " has " + std::to_string(a.ndim()) + " dimensions, expected 2 or 3");
+  if (a.ndim() != 2 && a.ndim() != 3)
+    throw Error(name + " has " + std::to_string(a.ndim()) + " dimensions, expected 2 or 3");
   if (m.every_step && static_cast<long>(a.shape(1)) != steps)
     throw Error(name + " has " + std::to_string(a.shape(1)) + " steps, expected " + std::to_string(steps));
   r.data = const_cast<void*>(static_cast<const void*>(a.data()));
@@ -54,7 +56,8 @@ class PySequence {
     const Program& p = program_of(trace);
     const Evaluator& e = evaluator_of(evaluator_);
     Stage s;
-    s.kernel = traced_kernel(p, precision_, e.isa(), e.assembles(), [&](const std::string& n) { notices_.push_back(n); });
+    s.kernel =
+        traced_kernel(p, precision_, e.isa(), e.assembles(), [&](const std::string& n) { notices_.push_back(n); });
     for (const auto& a : p.inputs) s.in.push_back(a.name);
     for (const auto& a : p.outputs) s.out.push_back(a.name);
     s.swaps = std::move(swaps), s.last = last;
@@ -92,7 +95,8 @@ void bind_sequence(nb::module_& module) {
            "Appends a traced function; its arrays are those of the sequence with the same names.")
       .def("run", &PySequence::run, nb::arg("steps"), nb::arg("instances"), nb::arg("inputs"), nb::arg("uniforms"),
            nb::arg("outputs"),
-           "Inputs and outputs: (name, array) with arrays (B, n), read before the first or written after the last step, or (B, T, n). "
+           "Inputs and outputs: (name, array) with arrays (B, n), read before the first or written after the last "
+           "step, or (B, T, n). "
            "Uniforms: lists of n or T n numbers.")
       .def("take_notices", &PySequence::take_notices);
 }

@@ -1,5 +1,5 @@
-// Symbols: the tracing scalar in Python. A Symbol knows its trace, so it can be used by any thread and at any time: after
-// the trace was closed it raises.
+// Symbols: the tracing scalar in Python. A Symbol knows its trace, so it can be used by any thread and at any time:
+// after the trace was closed it raises.
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -35,9 +35,7 @@ struct Operand {
   Edge edge;
   bool condition;
 
-  Expr number() const {
-    return condition ? select(ExprCondition(edge), Expr(1.0), Expr(0.0)) : Expr(edge);
-  }
+  Expr number() const { return condition ? select(ExprCondition(edge), Expr(1.0), Expr(0.0)) : Expr(edge); }
   ExprCondition truth() const {
     if (condition) return ExprCondition(edge);
     const Expr x(edge);
@@ -57,7 +55,8 @@ Operand operand(nb::handle h, const std::shared_ptr<Trace>& trace) {
   }
   double x;
   if (!nb::try_cast(h, x))
-    throw nb::type_error(("a traced value meets " + std::string(nb::repr(h.type()).c_str()) + ", expected a number").c_str());
+    throw nb::type_error(
+        ("a traced value meets " + std::string(nb::repr(h.type()).c_str()) + ", expected a number").c_str());
   if (!std::isfinite(x)) throw Error("a traced value meets the number " + std::to_string(x) + ", expected finite ones");
   return {Expr(x).edge(), false};
 }
@@ -146,7 +145,8 @@ nb::list run_op(const std::shared_ptr<Trace>& trace, const Robot& robot, const O
   std::vector<std::vector<Expr>> arrays;
   for (nb::handle h : in) arrays.push_back(expressions(nb::cast<nb::sequence>(h), trace));
   if (arrays.size() != expected.size())
-    throw Error(name + ": got " + std::to_string(arrays.size()) + " arrays, expected " + std::to_string(expected.size()));
+    throw Error(name + ": got " + std::to_string(arrays.size()) + " arrays, expected " +
+                std::to_string(expected.size()));
   for (std::size_t k = 0; k < arrays.size(); k++)
     if (static_cast<int>(arrays[k].size()) != expected[k].components)
       throw Error(name + ": " + std::string(expected[k].name) + " has " + std::to_string(arrays[k].size()) +
@@ -169,9 +169,11 @@ void bind_trace(nb::module_& module) {
       .def("__float__", [](const Symbol&) -> double { throw nb::type_error(no_truth); })
       .def("__repr__", [](const Symbol& s) { return s.condition ? "<traced condition>" : "<traced number>"; });
   // what numpy calls on the elements of a plain array of objects, for dot products and the like
-#define FEATHERSTORM_BINARY(dunder, name)                                                                          \
-  symbol.def("__" dunder "__", [](nb::handle a, nb::handle b) { return binary(name, a, b); }, nb::is_operator());  \
-  symbol.def("__r" dunder "__", [](nb::handle a, nb::handle b) { return binary(name, b, a); }, nb::is_operator());
+#define FEATHERSTORM_BINARY(dunder, name)                                                                  \
+  symbol.def(                                                                                              \
+      "__" dunder "__", [](nb::handle a, nb::handle b) { return binary(name, a, b); }, nb::is_operator()); \
+  symbol.def(                                                                                              \
+      "__r" dunder "__", [](nb::handle a, nb::handle b) { return binary(name, b, a); }, nb::is_operator());
   FEATHERSTORM_BINARY("add", "add")
   FEATHERSTORM_BINARY("sub", "subtract")
   FEATHERSTORM_BINARY("mul", "multiply")
@@ -201,10 +203,10 @@ void bind_trace(nb::module_& module) {
           },
           nb::arg("name"), nb::arg("values"))
       .def("op", run_op, nb::arg("robot"), nb::arg("row"), nb::arg("frame"), nb::arg("arrays"))
-      .def("close", [](Trace& t) { t.open = false; }, "Ends the recording: its symbols raise from now on.")
-      .def_prop_ro("operations", [](const Trace& t) {
-        return count(t.program, trace_order(t.program)).instructions();
-      });
+      .def(
+          "close", [](Trace& t) { t.open = false; }, "Ends the recording: its symbols raise from now on.")
+      .def_prop_ro("operations",
+                   [](const Trace& t) { return count(t.program, trace_order(t.program)).instructions(); });
   module.def(
       "traced", [](const std::string& name, nb::args x) { return traced(name, x); },
       "A function of traced values and numbers, by numpy's name of it.");

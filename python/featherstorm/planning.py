@@ -4,8 +4,8 @@
     planner = MPPI(roll, horizon=40, nu=1, sigma=2.0, temperature=0.1, lower=-5, upper=5)
     u = planner.command(x, p=target, t0=time)          # (nu,), the control until the next call
 
-A planner knows of its model only the function `rollout(x0, U, **given)` with x0 (nx,) and U (samples, horizon, nu), which
-returns costs (samples,), or anything with such costs: a featherstorm.Rollout or one of yours.
+A planner knows of its model only the function `rollout(x0, U, **given)` with x0 (nx,) and U (samples, horizon, nu),
+which returns costs (samples,), or anything with such costs: a featherstorm.Rollout or one of yours.
 """
 
 import numpy as np
@@ -62,13 +62,15 @@ class Planner:
         if knots is not None and knots < self.horizon:
             at = np.linspace(0, self.horizon - 1, int(knots)) if knots > 1 else np.zeros(1)
             steps = np.arange(self.horizon)
-            self.weights = np.stack([np.interp(steps, at, row) for row in np.eye(int(knots))], axis=1).astype(self.dtype)
+            weights = [np.interp(steps, at, row) for row in np.eye(int(knots))]
+            self.weights = np.stack(weights, axis=1).astype(self.dtype)
         self.reset()
 
     def row(self, what, value, default):
         value = np.asarray(default if value is None else value, dtype=float)
         if value.shape not in ((), (self.nu,)):
-            raise ValueError(f"{type(self).__name__}: {what} has shape {value.shape}, expected ({self.nu},) or a number")
+            name = type(self).__name__
+            raise ValueError(f"{name}: {what} has shape {value.shape}, expected ({self.nu},) or a number")
         return np.broadcast_to(value, (self.nu,))
 
     def reset(self, U=None):
@@ -91,7 +93,7 @@ class Planner:
         return self.plan(x, **given)[0].copy()
 
     def plan(self, x, **given):
-        """Improves the plan for the state x and returns it, U (horizon, nu); self.cost is the cost of its best sample."""
+        """Improves the plan for the state x and returns it, U (horizon, nu); self.cost is that of its best sample."""
         x = np.asarray(x, dtype=self.dtype)
         if x.ndim != 1:
             raise shape_error(type(self).__name__, "x", x.shape, ("nx",))
@@ -125,7 +127,7 @@ class Planner:
         return z.reshape(self.horizon, self.nu, self.samples)
 
     def update(self, U, costs, sigma):
-        """The next plan and noise: (horizon, nu) each, from U (horizon, nu, samples) and costs (samples,), inf if bad."""
+        """The next plan and noise, (horizon, nu) each, from U (horizon, nu, samples) and costs (samples), inf if bad."""
         raise NotImplementedError
 
 
@@ -137,9 +139,9 @@ class PredictiveSampling(Planner):
 
 
 class MPPI(Planner):
-    """The mean of the samples, weighted by exp(-cost / temperature) (Williams et al. 2017, "Information Theoretic MPC").
+    """The mean of the samples, weighted by exp(-cost / temperature) (Williams et al. 2017, Information Theoretic MPC).
 
-    temperature   in the unit of the cost: small is greedy. The weights have the cost alone, without a term for the noise.
+    temperature   in the unit of the cost: small is greedy. The weights have the cost alone, no term for the noise.
     """
 
     def __init__(self, rollout, horizon, nu, *, temperature=1.0, **options):

@@ -6,8 +6,8 @@
     roll = fs.Rollout(model, dt=0.01, cost=cost, substeps=2)
     costs = roll(x0, U, p=target).costs
 
-A step's kernel is that of the operation `step`. Functions of x, u, t, p are called once with symbols (symbols.State) and
-become machine code; what they take from elsewhere is fixed then, `p` may change with every call. A block of instances
+A step's kernel is that of the operation `step`. Functions of x, u, t, p are called once with symbols (symbols.State)
+and become machine code; what they take from elsewhere is fixed then, `p` may change with every call. A block of instances
 goes through the whole horizon before the next one begins, so that its state stays in the processor's caches.
 """
 
@@ -39,8 +39,8 @@ class Rollout:
     """Control sequences of a model over a horizon.
 
     dt        time of a control step [s]; each of `substeps` passes of the operation `step` takes dt / substeps
-    cost      cost(x, u, t, p): a number, of the state x after a control step and its controls u; t [s] is the time of x.
-              The costs of all control steps are added
+    cost      cost(x, u, t, p): a number, of the state x after a control step and its controls u; t [s] is the time
+              of x. The costs of all control steps are added
     terminal  terminal(x, t, p): a number, added for the last state
     control   control(x, u, t, p): tau (nv), or (tau, q_target) of (nv) each, from the state at the beginning of the
               control step; held during its substeps. None: u is tau, or q_target where kp is given

@@ -13,8 +13,8 @@ from . import _featherstorm
 
 traced = _featherstorm.traced
 NO_TRUTH = (
-    "a traced value has no truth value and is no number yet: the function is called once, for all states. Instead of if, "
-    "and, or, min, max, float use np.where, np.logical_and, np.logical_or, np.minimum, np.maximum"
+    "a traced value has no truth value and is no number yet: the function is called once, for all states. Instead of "
+    "if, and, or, min, max, float use np.where, np.logical_and, np.logical_or, np.minimum, np.maximum"
 )
 
 

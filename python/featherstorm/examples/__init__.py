@@ -1,1 +1,1 @@
-"""Examples: `python -m featherstorm.examples.cartpole` and its neighbours; each prints its control rate and its error."""
+"""Examples: `python -m featherstorm.examples.cartpole` and its neighbours; each prints its rate and its error."""

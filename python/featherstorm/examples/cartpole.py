@@ -11,7 +11,8 @@ def cost(x, u, t, p):
     """Upright is q[1] = 0, the rail's middle q[0] = 0; near the ends of the rail it gets steep."""
     upright = 1 - np.cos(x.q[1])
     beyond = np.maximum(np.abs(x.q[0]) - 1.5, 0)
-    return 5 * upright + 0.1 * x.q[0] ** 2 + 0.02 * x.v[1] ** 2 + 0.01 * x.v[0] ** 2 + 100 * beyond**2 + 1e-3 * u[0] ** 2
+    speed = 0.01 * x.v[0] ** 2 + 0.02 * x.v[1] ** 2
+    return 5 * upright + 0.1 * x.q[0] ** 2 + speed + 100 * beyond**2 + 1e-3 * u[0] ** 2
 
 
 def main(samples=512, seconds=5.0, threads=0, seed=0):

@@ -1,0 +1,64 @@
+"""A Panda's hand follows a moving target, by the cross-entropy method: python -m featherstorm.examples.panda_reach
+
+The path folds the elbow close to its limit; in the first steps the motors' torques are at theirs.
+"""
+
+import numpy as np
+
+import featherstorm as fs
+from featherstorm.examples.closed_loop import closed_loop
+from featherstorm.planning import CEM
+
+HAND = "panda_hand_tcp"
+START = np.array([0.0, -0.4, 0.0, -2.2, 0.0, 1.8, 0.8, 0.02, 0.02])
+GAINS = np.array([150.0, 150.0, 150.0, 150.0, 25.0, 25.0, 25.0, 100.0, 100.0])  # [N m s/rad]
+
+
+def target(t):
+    """A loop about a point in front of the robot, 50 cm wide and high, in 5 s [m]."""
+    phase = 2 * np.pi / 5 * t
+    return np.stack([0.42 + 0.25 * np.sin(phase), 0.075 * np.sin(2 * phase), 0.35 + 0.25 * np.cos(phase)])
+
+
+def make(model):
+    """The rollout: controls are the velocities of the seven joints of the arm [rad/s]."""
+    lower, upper = model.lower[:7] + 0.05, model.upper[:7] - 0.05
+
+    def control(x, u, t, p):
+        # gravity is held, the drives (kd) are implicit: tau = gravity + kd (u - v), within the motors' limits
+        return x.run("gravity", x.q) + GAINS * np.concatenate([u, np.zeros(2)])
+
+    def cost(x, u, t, p):
+        error = x.position(HAND) - target(t)
+        beyond = np.maximum(lower - x.q[:7], 0) + np.maximum(x.q[:7] - upper, 0)
+        return 1e3 * error @ error + 0.01 * u @ u + 1e3 * beyond @ beyond
+
+    stops = {"limit_stiffness": 1e4, "limit_damping": 1e2}
+    return fs.Rollout(model, dt=0.02, cost=cost, control=control, substeps=2, kp=0.0, kd=GAINS, **stops)
+
+
+def main(samples=512, seconds=10.0, threads=0, seed=0):
+    """Returns the largest distance of the hand from its target after the first 2 s [m], whether positions and
+    velocities kept their limits, the share of control steps with a motor at its limit, and the control rate [1/s]."""
+    model = fs.load("panda", threads=threads)
+    roll = make(model)
+    fastest = 0.9 * model.max_velocity[:7]
+    options = {"samples": samples, "sigma": 0.15, "knots": 3, "elites": samples // 16, "sigma_min": 0.02, "seed": seed}
+    planner = CEM(roll, horizon=20, nu=7, lower=-fastest, upper=fastest, **options)
+    states, controls, rate = closed_loop(planner, roll, np.r_[START, np.zeros(9)], round(seconds / roll.dt))
+    q, v = states[:, :9], states[:, 9:]
+    error = np.linalg.norm(fs.forward_kinematics(model, q, HAND)[0] - target(roll.dt * np.arange(len(q))).T, axis=1)
+    worst = error[round(2 / roll.dt) :].max()
+    margin = np.minimum(q - model.lower, model.upper - q)[:, :7].min()
+    kept = margin > 0 and (np.abs(v[:, :7]) < model.max_velocity[:7]).all()
+    wanted = np.abs(fs.gravity(model, q[:-1])[:, :7] + GAINS[:7] * (controls - v[:-1, :7]))
+    saturated = (wanted > model.max_effort[:7]).any(axis=1).mean()
+    print(
+        f"panda: at most {1000 * worst:.1f} mm from the moving target after 2 s; {margin:.2f} rad from a joint's "
+        f"limit, a motor at its limit in {100 * saturated:.1f} % of the steps; {rate:.0f} plans/s"
+    )
+    return worst, kept, saturated, rate
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""Planners on plain functions and, as the examples, on robots."""
+
+import numpy as np
+import pytest
+
+import featherstorm as fs
+from featherstorm.examples import acrobot, cartpole, panda_reach, rollout_rate
+from featherstorm.planning import CEM, MPPI, PredictiveSampling
+
+GOAL = np.array([0.4, -0.3])
+
+
+def to_goal(x0, U):
+    """A rollout that is not featherstorm's: a point moved by its controls."""
+    path = x0 + np.cumsum(U, axis=1)
+    return np.sum((path - GOAL) ** 2, axis=(1, 2))
+
+
+@pytest.mark.parametrize(
+    "kind, options",
+    [
+        (MPPI, {"temperature": 0.02, "iterations": 30}),
+        (CEM, {"elites": 20, "iterations": 20, "sigma_min": 0.01}),
+        (PredictiveSampling, {"iterations": 100}),
+    ],
+)
+@pytest.mark.parametrize("knots", [None, 3])
+def test_a_plan_reaches_the_goal(kind, options, knots):
+    planner = kind(to_goal, 5, 2, samples=400, sigma=0.1, knots=knots, lower=-0.5, upper=[0.3, 0.4], **options)
+    U = planner.plan(np.zeros(2))
+    assert (U >= -0.5).all() and (U <= np.float32([0.3, 0.4])).all()
+    # with a bound of 0.3 the goal at 0.4 takes two steps
+    assert np.abs(np.cumsum(U, axis=0)[-1] - GOAL).max() < 0.1
+    assert to_goal(np.zeros(2), U[None])[0] < 0.15
+
+
+def test_a_command_begins_with_the_last_plan_moved_on():
+    planner = PredictiveSampling(to_goal, 4, 2, samples=1, sigma=0.1)
+    plan = np.arange(8.0).reshape(4, 2)
+    planner.reset(plan)
+    assert np.array_equal(planner.command(np.zeros(2)), plan[0])
+    assert np.array_equal(planner.command(np.zeros(2)), plan[1])
+    assert np.array_equal(planner.U, plan[[1, 2, 3, 3]])
+
+
+def test_mppi_weighs_by_the_exponential_of_the_cost():
+    seen = {}
+
+    def remembered(x0, U):
+        seen["U"] = U.copy()
+        return to_goal(x0, U)
+
+    planner = MPPI(remembered, 3, 2, samples=50, temperature=0.5, dtype="float64")
+    U = planner.plan(np.zeros(2))
+    weights = np.exp(-to_goal(np.zeros(2), seen["U"]) / 0.5)
+    assert np.allclose(U, np.tensordot(weights / weights.sum(), seen["U"], 1), rtol=1e-12)
+    assert not seen["U"][0].any()
+
+
+def test_bad_samples_do_not_count():
+    def some_bad(x0, U):
+        costs = to_goal(x0, U)
+        costs[1::2] = np.nan
+        costs[2::4] = -np.inf
+        return costs
+
+    for kind, options in ((MPPI, {}), (CEM, {"elites": 60}), (PredictiveSampling, {})):
+        planner = kind(some_bad, 3, 2, samples=80, sigma=0.1, **options)
+        assert np.isfinite(planner.plan(np.zeros(2))).all() and np.isfinite(planner.cost)
+
+
+def test_plans_do_not_depend_on_threads():
+    plans = []
+    for threads in (1, 3):
+        model = fs.load("cartpole", threads=threads)
+        roll = fs.Rollout(model, 0.02, lambda x, u, t, p: 1 - np.cos(x.q[1]) + 1e-3 * u @ u)
+        planner = MPPI(roll, 10, 2, samples=700, temperature=0.1, seed=5)
+        plans.append([planner.command(np.array([0, 3.0, 0, 0])) for _ in range(3)])
+    assert np.array_equal(*plans)
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda: MPPI(3, 4, 2), TypeError, "MPPI: rollout is a int, expected a function"),
+        (lambda: MPPI(to_goal, 0, 2), ValueError, "MPPI: horizon is 0, expected 1 or more"),
+        (lambda: MPPI(to_goal, 4, 2, samples=0), ValueError, "MPPI: samples is 0"),
+        (lambda: MPPI(to_goal, 4, 2, temperature=0), ValueError, "MPPI: temperature is 0"),
+        (lambda: MPPI(to_goal, 4, 2, sigma=[1, 2, 3]), ValueError, r"MPPI: sigma has shape \(3,\), expected \(2,\)"),
+        (lambda: MPPI(to_goal, 4, 2, sigma=-1), ValueError, "MPPI: sigma is -1"),
+        (lambda: MPPI(to_goal, 4, 2, lower=1, upper=0), ValueError, "MPPI: lower is 1 and upper is 0"),
+        (lambda: CEM(to_goal, 4, 2, samples=10), ValueError, "CEM: elites is 64, expected 1 to 10"),
+        (lambda: MPPI(to_goal, 4, 2).reset(np.zeros((3, 2))), ValueError, r"U has shape \(3, 2\), expected \(4, 2\)"),
+        (lambda: MPPI(to_goal, 4, 2).plan(np.zeros((3, 2))), ValueError, r"x has shape \(3, 2\), expected \(nx,\)"),
+        (lambda: MPPI(lambda x, U: U, 4, 2).plan(np.zeros(2)), ValueError, "MPPI: costs of the rollout has shape"),
+        (lambda: MPPI(to_goal, 4, 2).plan(np.full(2, np.nan)), ValueError, "MPPI: no sample has a finite cost"),
+    ],
+)
+def test_messages(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_cartpole_swings_up_and_stays_up():
+    angle, _ = cartpole.main(seconds=4.0)
+    assert angle < np.radians(8)
+
+
+def test_acrobot_swings_up_and_stays_up():
+    distance, _ = acrobot.main()
+    assert distance < 0.1
+
+
+def test_panda_reaches_a_moving_target_within_its_limits():
+    error, kept, saturated, _ = panda_reach.main(seconds=6.0)
+    assert error < 0.01 and kept and saturated > 0
+
+
+def test_rate_of_rollouts_runs():
+    assert rollout_rate.main(samples=200, horizon=5, repeats=1) > 0
