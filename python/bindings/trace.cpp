@@ -10,8 +10,6 @@
 
 #include "bindings.h"
 #include "core/builder.h"
-#include "core/trace/count.h"
-#include "core/trace/order.h"
 #include "host/trace_op.h"
 
 namespace nb = nanobind;
@@ -164,8 +162,7 @@ const Program& program_of(nb::handle trace) { return nb::cast<Trace&>(trace).pro
 
 void bind_trace(nb::module_& module) {
   nb::class_<Symbol> symbol(module, "Symbol", "A number of a traced function.");
-  symbol.def_prop_ro("condition", [](const Symbol& s) { return s.condition; })
-      .def("__bool__", [](const Symbol&) -> bool { throw nb::type_error(no_truth); })
+  symbol.def("__bool__", [](const Symbol&) -> bool { throw nb::type_error(no_truth); })
       .def("__float__", [](const Symbol&) -> double { throw nb::type_error(no_truth); })
       .def("__repr__", [](const Symbol& s) { return s.condition ? "<traced condition>" : "<traced number>"; });
   // what numpy calls on the elements of a plain array of objects, for dot products and the like
@@ -204,9 +201,7 @@ void bind_trace(nb::module_& module) {
           nb::arg("name"), nb::arg("values"))
       .def("op", run_op, nb::arg("robot"), nb::arg("row"), nb::arg("frame"), nb::arg("arrays"))
       .def(
-          "close", [](Trace& t) { t.open = false; }, "Ends the recording: its symbols raise from now on.")
-      .def_prop_ro("operations",
-                   [](const Trace& t) { return count(t.program, trace_order(t.program)).instructions(); });
+          "close", [](Trace& t) { t.open = false; }, "Ends the recording: its symbols raise from now on.");
   module.def(
       "traced", [](const std::string& name, nb::args x) { return traced(name, x); },
       "A function of traced values and numbers, by numpy's name of it.");
