@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "core/trace/evaluate.h"
@@ -102,6 +103,29 @@ TEST_P(Assembler, ElementaryFunctions) {
   EXPECT_LT(worst_error<float>(p, trace_order(p), GetParam()), 1e-4);
 }
 
+// So that the fastest order may be kept, whichever it is.
+TEST_P(Assembler, TheOrderDoesNotChangeABit) {
+  for (std::uint32_t seed = 0; seed < 20; seed++) {
+    const Program p = examples::random_program(seed, 300, true);
+    std::vector<std::vector<float>> results;
+    for (const auto& order : {trace_order(p), greedy_order(p), latency_order(p, 24), latency_order(p, 96)}) {
+      const AssembledKernel k = assemble(p, order, GetParam(), Precision::float32);
+      Buffer x(Precision::float32, k.width, 3), y(Precision::float32, k.width, 2), out(Precision::float32, k.width, 5);
+      std::mt19937 random(seed);
+      std::uniform_real_distribution<float> number(-1, 1);
+      for (int c = 0; c < 3; c++)
+        for (long i = 0; i < k.width; i++) x.component<float>(c)[i] = number(random);
+      for (int c = 0; c < 2; c++)
+        for (long i = 0; i < k.width; i++) y.component<float>(c)[i] = number(random);
+      const Array in[] = {{x.ref().data, x.stride()}, {y.ref().data, y.stride()}}, o{out.ref().data, out.stride()};
+      k.kernel(nullptr, in, &o, 1, 0, k.width);
+      std::vector<float>& r = results.emplace_back();
+      for (int c = 0; c < 5; c++) r.insert(r.end(), out.component<float>(c), out.component<float>(c) + k.width);
+      EXPECT_EQ(std::memcmp(r.data(), results[0].data(), r.size() * sizeof(float)), 0) << "seed " << seed;
+    }
+  }
+}
+
 // Each operation alone, at values where sign and rounding show.
 TEST_P(Assembler, EveryOperation) {
   Program p;
@@ -174,8 +198,12 @@ TEST(Allocate, StaysWithinTheMachine) {
         int memory = 0;
         for (const Place& x : m.operand) {
           memory += x.kind == Place::Kind::Slot || x.kind == Place::Kind::Input || x.kind == Place::Kind::Constant;
-          if (x.kind == Place::Kind::Register) EXPECT_LT(x.index, registers);
-          if (x.kind == Place::Kind::Slot) EXPECT_LT(x.index, a.slots);
+          if (x.kind == Place::Kind::Register) {
+            EXPECT_LT(x.index, registers);
+          }
+          if (x.kind == Place::Kind::Slot) {
+            EXPECT_LT(x.index, a.slots);
+          }
         }
         EXPECT_LE(memory, 1);
       }
