@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "core/scratch.h"
+#include "core/trace/differentiate.h"
 #include "host/blocks.h"
 #include "host/cpu/library.h"
 #include "host/device_evaluator.h"
@@ -18,19 +20,37 @@
 namespace featherstorm {
 namespace {
 
-template <class Op> OpRow row_of(int index, const Model<double>& m) {
+template <class Op> OpRow row_of(int index, const Model<double>& m, const Parameters& parameters) {
   OpRow r{index, Op::info.name, Op::info.summary, {}, {}, {}, Op::info.uses_frame, Op::info.carried};
   for (const OpArray& a : Op::info.in) r.in.push_back({a.name, size_of(m, a.size)});
+  for (const auto& a : parameters.arrays()) r.in.push_back({a.name, a.components});
   for (const OpArray& a : Op::info.out) r.out.push_back({a.name, size_of(m, a.size)});
   for (const OpArray& a : Op::info.uniform) r.uniforms.push_back({a.name, size_of(m, a.size)});
   static_assert(Op::info.in.size() + Op::info.uniform.size() <= max_arrays && Op::info.out.size() <= max_arrays);
   return r;
 }
-template <int i = 0> void add_rows(const Model<double>& m, std::vector<OpRow>& rows) {
+template <int i = 0> void add_rows(const Model<double>& m, const Parameters& parameters, std::vector<OpRow>& rows) {
   if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>)) {
-    rows.push_back(row_of<std::tuple_element_t<i, Ops>>(i, m));
-    add_rows<i + 1>(m, rows);
+    rows.push_back(row_of<std::tuple_element_t<i, Ops>>(i, m, parameters));
+    add_rows<i + 1>(m, parameters, rows);
   }
+}
+
+// The row of a derivative; its names go to `names`, which must not move them.
+OpRow derivative_of(const OpRow& f, Derivative d, std::deque<std::string>& names) {
+  const auto named = [&](std::string_view name, const char* suffix) {
+    return std::string_view(names.emplace_back(std::string(name) + suffix));
+  };
+  OpRow r = f;
+  r.derivative = d, r.carried = false;
+  const bool reverse = d == Derivative::vjp;
+  r.name = named(f.name, reverse ? "_vjp" : "_jvp");
+  r.summary = reverse ? "the cotangents of the inputs" : "the tangents of the outputs";
+  const char* suffix = reverse ? cotangent_suffix : tangent_suffix;
+  for (const OpRow::Argument& a : reverse ? f.out : f.in) r.in.push_back({named(a.name, suffix), a.components});
+  r.out.clear();
+  for (const OpRow::Argument& a : reverse ? f.in : f.out) r.out.push_back({named(a.name, suffix), a.components});
+  return r;
 }
 
 std::string shape(long instances, long components) {
@@ -63,14 +83,16 @@ struct Evaluator::Implementation {
   Robot robot;
   EvaluatorOptions options;
   Model<float> model_float;
-  std::vector<OpRow> rows;
+  Parameters parameters;
+  std::vector<OpRow> rows, derivatives;
+  std::deque<std::string> names;  // of the derivatives and their arrays
   const KernelTable* table = nullptr;
   DeviceEvaluator devices;
   std::unique_ptr<BlockThreads> blocks;
   std::mutex mutex;  // of the members below
   std::unique_ptr<HostCompiler> compiler;
-  // (operation, precision, frame) -> its kernel for this robot; no kernel where none could be assembled
-  using Key = std::tuple<int, Precision, int>;
+  // (operation, derivative, precision, frame) -> its kernel for this robot; no kernel where none could be made
+  using Key = std::tuple<int, Derivative, Precision, int>;
   std::map<Key, BoundKernel> specialised;
   std::set<std::string> told;
 
@@ -78,15 +100,31 @@ struct Evaluator::Implementation {
     if (told.insert(what).second && options.notice) options.notice(what);
   }
 
-  // The kernel made for the robot, assembled at its first use. Call with the mutex held.
-  const BoundKernel& made(const Key& key) {
+  // Whether kernels that take the model as data can run this row.
+  bool at_run_time(const OpRow& row) const {
+    return row.derivative == Derivative::none && parameters.arrays().empty();
+  }
+  static Key key_of(const OpRow& row, Precision precision, int frame) {
+    return {row.index, row.derivative, precision, row.uses_frame ? frame : 0};
+  }
+  Operation operation(const Key& key) const {
+    return {std::get<0>(key), std::get<3>(key), std::get<1>(key), parameters};
+  }
+
+  // The kernel made for the robot, at its first use: assembled, or where nothing else can run the row, by any means. Call
+  // with the mutex held.
+  const BoundKernel& made(const OpRow& row, const Key& key) {
     const auto [at, fresh] = specialised.try_emplace(key);
-    const auto [op, precision, frame] = key;
-    if (fresh && options.assemble) {
+    if (at->second.kernel || (!fresh && at_run_time(row))) return at->second;
+    const Precision precision = std::get<2>(key);
+    if (!at_run_time(row)) {
+      at->second = any_kernel(operation(key), robot, precision, table->name, options.assemble,
+                              [this](const std::string& what) { notify(what); });
+    } else if (options.assemble) {
       try {
-        at->second = assemble_kernel(op, robot.model, frame, precision, table->name);
+        at->second = assemble_kernel(operation(key), robot, precision, table->name);
       } catch (const std::exception& e) {
-        notify(std::string(rows[op].name) + " is not assembled: " + e.what());
+        notify(std::string(row.name) + " is not assembled: " + e.what());
       }
     }
     return at->second;
@@ -141,7 +179,10 @@ Evaluator::Evaluator(const Robot& robot, EvaluatorOptions options) : self_(std::
   s.robot = robot;
   s.options = std::move(options);
   s.model_float = cast<float>(robot.model);
-  add_rows(robot.model, s.rows);
+  s.parameters = Parameters(robot, s.options.parameters);
+  add_rows(robot.model, s.parameters, s.rows);
+  for (const OpRow& row : s.rows)
+    for (Derivative d : {Derivative::vjp, Derivative::jvp}) s.derivatives.push_back(derivative_of(row, d, s.names));
   std::string isa = s.options.isa;
   if (const char* set = std::getenv("FEATHERSTORM_ISA"); isa.empty() && set) isa = set;
   const std::vector<std::string> isas = available_isas();
@@ -174,8 +215,9 @@ int Evaluator::threads() const { return self_->options.threads; }
 bool Evaluator::assembles() const { return self_->options.assemble; }
 
 const OpRow& Evaluator::op(std::string_view name) const {
-  for (const OpRow& r : self_->rows)
-    if (r.name == name) return r;
+  for (const auto* rows : {&self_->rows, &self_->derivatives})
+    for (const OpRow& r : *rows)
+      if (r.name == name) return r;
   throw Error("there is no operation '" + std::string(name) + "'");
 }
 
@@ -230,6 +272,9 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
         throw Error(prefix + "output " + std::string(row.out[j].name) + " overlaps input " + std::string(row.in[k].name));
   }
 
+  if (lead.device != on_host && !s.at_run_time(row))
+    throw Error(prefix + "derivatives and operations with parameters run on the host only; the arrays are on " +
+                where(lead.device));
   if (lead.device != on_host) return s.devices.run(s.robot.model, row, lead.device, in, out, o);
 
   const BoundKernel bound = kernel(name, precision, o.frame);
@@ -242,7 +287,7 @@ BoundKernel Evaluator::kernel(std::string_view name, Precision precision, int fr
   const OpRow& row = op(name);
   {
     std::lock_guard lock(s.mutex);
-    const BoundKernel& made = s.made({row.index, precision, row.uses_frame ? frame : 0});
+    const BoundKernel& made = s.made(row, s.key_of(row, precision, frame));
     if (made.kernel) return made;
   }
   const KernelEntry& e = s.table->entries[row.index];
@@ -259,18 +304,17 @@ BoundKernel Evaluator::kernel(std::string_view name, Precision precision, int fr
 bool Evaluator::specialise(std::string_view name, Precision precision, int frame) {
   Implementation& s = *self_;
   const OpRow& row = op(name);
-  if (!row.uses_frame) frame = 0;
   const int width = precision == Precision::float32 ? s.table->float_width : s.table->double_width;
   std::lock_guard lock(s.mutex);
-  const Implementation::Key key{row.index, precision, frame};
-  if (s.made(key).kernel) return true;
+  const Implementation::Key key = s.key_of(row, precision, frame);
+  if (s.made(row, key).kernel) return true;
   if (!s.compiler) {
     CompileOptions options;
     options.notice = [&s](const std::string& what) { s.notify(what); };
     s.compiler = std::make_unique<HostCompiler>(options);
   }
   try {
-    const BoundKernel k = specialise_kernel(row.index, s.robot.model, frame, precision, width, *s.compiler);
+    const BoundKernel k = specialise_kernel(s.operation(key), s.robot, precision, width, *s.compiler);
     if (k.kernel) {
       s.specialised[key] = k;
       return true;
@@ -285,7 +329,7 @@ bool Evaluator::specialise(std::string_view name, Precision precision, int frame
 bool Evaluator::specialised(std::string_view name, Precision precision, int frame) const {
   const OpRow& row = op(name);
   std::lock_guard lock(self_->mutex);
-  const auto found = self_->specialised.find({row.index, precision, row.uses_frame ? frame : 0});
+  const auto found = self_->specialised.find(self_->key_of(row, precision, frame));
   return found != self_->specialised.end() && found->second.kernel;
 }
 

@@ -5,6 +5,11 @@
 //   Buffer q(Precision::float32, 4096, robot.model.nq), ...;
 //   dynamics.run("rnea", {q.ref(), v.ref(), a.ref()}, {tau.ref()});
 //
+// Every operation has derivatives: the row "fd_vjp" takes the inputs of "fd" and the cotangents of its outputs, a_bar,
+// and gives those of its inputs, q_bar, v_bar, tau_bar; "fd_jvp" takes tangents q_tan, v_tan, tau_tan and gives a_tan.
+// With parameters (EvaluatorOptions) numbers of the robot are inputs of every row, one set for each instance.
+// Derivatives and rows with parameters run by kernels made for the robot alone: up to 128 degrees of freedom, on the host.
+//
 // An operation's first use makes its kernel for this robot where that takes milliseconds (host/assemble); else kernels
 // that take the model as data serve, until specialise() has one compiled.
 //
@@ -26,6 +31,7 @@
 #include "host/blocks.h"
 #include "host/buffer.h"
 #include "host/error.h"
+#include "host/trace_op.h"
 
 namespace featherstorm {
 
@@ -39,12 +45,14 @@ struct OpRow {
   };
   std::vector<Argument> in, uniforms, out;
   bool uses_frame, carried;
+  Derivative derivative = Derivative::none;
 };
 
 struct EvaluatorOptions {
   int threads = 0;             // 0: all cores
   std::string isa;             // "avx512", "avx2", "base"; empty: the widest this machine has, or FEATHERSTORM_ISA
   bool assemble = true;        // false, or FEATHERSTORM_ASSEMBLE=0: kernels are not assembled
+  std::vector<std::string> parameters;  // numbers of the robot that are inputs of every operation (parameters.h)
   std::function<void(const std::string&)> notice;  // is told once what fell back, and why
 };
 
@@ -63,7 +71,8 @@ class Evaluator {
   Evaluator(Evaluator&&) noexcept;
 
   const Robot& robot() const;
-  // The rows of ops.h with the sizes for this model. Throws Error for an unknown name.
+  // The rows of ops.h with the sizes for this model; behind their inputs the parameters that were asked for. op() knows
+  // their derivatives too, "<name>_vjp" and "<name>_jvp" (trace_op.h). Throws Error for an unknown name.
   const std::vector<OpRow>& ops() const;
   const OpRow& op(std::string_view name) const;
 

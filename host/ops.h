@@ -7,7 +7,8 @@
 // run<variant>(m, frame, in, u, out): m the model, `frame` a frame's index (where uses_frame), in[k] the input arrays,
 // u[k] the uniform arrays (the same numbers for all instances), out[k] the output arrays. Variants are different
 // algorithms for the same map; the run-time-model kernels take variant 0, specialisation the one with the fewest
-// operations. `hot`: its run-time-model kernels are compiled with every call inlined, which takes the compiler long.
+// operations. `Inverse`: the row that gives back the forces from the accelerations; derivatives are taken of that one
+// (trace_derivative.cpp). `hot`: its run-time-model kernels are compiled with every call inlined, which takes the compiler long.
 #pragma once
 #include <array>
 #include <string_view>
@@ -164,6 +165,7 @@ struct OpMul {
   FEATHERSTORM_RUN { mul_h(m, in[0], in[1], out[0]); }
 };
 struct OpAba {
+  using Inverse = OpRnea;
   static constexpr OpInfo<3, 0, 1> info{
       "aba", "forward dynamics by articulated bodies", {{op_q, op_v, op_tau}}, {}, {{op_a}}};
   static constexpr int variants = 1;
@@ -171,6 +173,7 @@ struct OpAba {
   FEATHERSTORM_RUN { aba(m, in[0], in[1], in[2], FEATHERSTORM_NONE, out[0]); }
 };
 struct OpAbaForces {
+  using Inverse = OpRneaForces;
   static constexpr OpInfo<4, 0, 1> info{
       "aba_forces", "forward dynamics with external forces on bodies", {{op_q, op_v, op_tau, op_f_ext}}, {}, {{op_a}}};
   static constexpr int variants = 1;
@@ -178,6 +181,7 @@ struct OpAbaForces {
   FEATHERSTORM_RUN { aba(m, in[0], in[1], in[2], in[3], out[0]); }
 };
 struct OpFd {
+  using Inverse = OpRnea;
   static constexpr OpInfo<3, 0, 1> info{
       "fd", "forward dynamics, a = M^-1 (tau - C)", {{op_q, op_v, op_tau}}, {}, {{op_a}}};
   static constexpr int variants = 3;

@@ -4,7 +4,6 @@
 #include "core/trace/order.h"
 #include "host/assemble/assemble.h"
 #include "host/error.h"
-#include "host/trace_op.h"
 #include "host/traced_kernel.h"
 
 namespace featherstorm {
@@ -12,24 +11,40 @@ namespace {
 
 int operations(const Program& p) { return count(p, trace_order(p)).instructions(); }
 
+Program trace(const Operation& o, const Robot& robot) {
+  return trace_best(o.op, robot.model, o.frame, o.derivative, o.parameters);
+}
+
+// Traces what is not too large.
+Program trace_checked(const Operation& o, const Robot& robot) {
+  if (robot.model.nv > max_specialised_freedoms)
+    throw Error("this robot has " + std::to_string(robot.model.nv) + " degrees of freedom, more than the " +
+                std::to_string(max_specialised_freedoms) + " that are unrolled");
+  Program p = trace(o, robot);
+  if (operations(p) > max_specialised_operations)
+    throw Error("this robot needs " + std::to_string(operations(p)) + " operations, more than the " +
+                std::to_string(max_specialised_operations) + " that are unrolled");
+  return p;
+}
+
 }  // namespace
 
-BoundKernel assemble_kernel(int op, const Model<double>& model, int frame, Precision precision,
-                            const std::string& isa) {
-  if (!can_assemble(isa) || model.nv > max_specialised_freedoms) return {};
-  const Program p = trace_best(op, model, frame);
+BoundKernel assemble_kernel(const Operation& o, const Robot& robot, Precision precision, const std::string& isa) {
+  if (!can_assemble(isa) || robot.model.nv > max_specialised_freedoms) return {};
+  const Program p = trace(o, robot);
   if (operations(p) > max_specialised_operations) return {};
   return assemble_program(p, precision, isa);
 }
 
-BoundKernel specialise_kernel(int op, const Model<double>& model, int frame, Precision precision, int width,
+BoundKernel specialise_kernel(const Operation& o, const Robot& robot, Precision precision, int width,
                               HostCompiler& compiler) {
   if (!compiler.missing().empty()) return {};
-  const Program p = trace_best(op, model, frame);
-  if (operations(p) > max_specialised_operations)
-    throw Error("this robot needs " + std::to_string(operations(p)) + " operations, more than the " +
-                std::to_string(max_specialised_operations) + " that are unrolled");
-  return compile_program(p, precision, width, compiler);
+  return compile_program(trace_checked(o, robot), precision, width, compiler);
+}
+
+BoundKernel any_kernel(const Operation& o, const Robot& robot, Precision precision, const std::string& isa,
+                       bool assemble, const Notice& notice) {
+  return traced_kernel(trace_checked(o, robot), precision, isa, assemble, notice);
 }
 
 }  // namespace featherstorm

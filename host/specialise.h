@@ -6,6 +6,7 @@
 #include "core/builder.h"
 #include "host/blocks.h"
 #include "host/compile.h"
+#include "host/trace_op.h"
 
 namespace featherstorm {
 
@@ -14,13 +15,26 @@ namespace featherstorm {
 inline constexpr int max_specialised_freedoms = 128;
 inline constexpr int max_specialised_operations = 60000;
 
+// What a kernel computes: an operation of ops.h or a derivative of it, and which numbers of the robot are inputs.
+struct Operation {
+  int op;
+  int frame = 0;
+  Derivative derivative = Derivative::none;
+  Parameters parameters = {};
+};
+
 // The kernel, assembled now in the order of statements that runs fastest here; no kernel where that cannot be done
 // (assemble.h), or the robot is too large.
-BoundKernel assemble_kernel(int op, const Model<double>& model, int frame, Precision precision, const std::string& isa);
+BoundKernel assemble_kernel(const Operation& operation, const Robot& robot, Precision precision, const std::string& isa);
 
 // The kernel, from the cache or compiled now; no kernel where the compiler is missing (compiler.missing() says why).
 // Throws Error where the program is too large.
-BoundKernel specialise_kernel(int op, const Model<double>& model, int frame, Precision precision, int width,
+BoundKernel specialise_kernel(const Operation& operation, const Robot& robot, Precision precision, int width,
                               HostCompiler& compiler);
+
+// The kernel by any means that this machine has (traced_kernel.h). Throws Error where the robot or the program is too
+// large.
+BoundKernel any_kernel(const Operation& operation, const Robot& robot, Precision precision, const std::string& isa,
+                       bool assemble, const Notice& notice);
 
 }  // namespace featherstorm

@@ -1,7 +1,5 @@
 #include "host/trace_op.h"
 
-#include <optional>
-
 #include "core/regroup.h"
 #include "core/trace/count.h"
 #include "core/trace/order.h"
@@ -18,8 +16,14 @@ template <class F, int i = 0> void with_op(int index, F&& f) {
   }
 }
 
+// The row of an operation.
+template <class Op, int i = 0> constexpr int index_of() {
+  if constexpr (std::is_same_v<std::tuple_element_t<i, Ops>, Op>) return i;
+  else return index_of<Op, i + 1>();
+}
+
 template <class Op, int variant = 0>
-void run_variant(const Model<double>& m, int frame, int which, const Expr* const* in, const Expr* const* uniform,
+void run_variant(const Model<Expr>& m, int frame, int which, const Expr* const* in, const Expr* const* uniform,
                  Expr* const* out) {
   if constexpr (variant < Op::variants) {
     if (variant == which) Op::template run<variant>(m, frame, in, uniform, out);
@@ -41,7 +45,7 @@ int variants_of(int op) {
   return n;
 }
 
-std::vector<std::vector<Expr>> record_op(int op, const Model<double>& model, int frame, int variant,
+std::vector<std::vector<Expr>> record_op(int op, const Model<Expr>& model, int frame, int variant,
                                          const std::vector<std::vector<Expr>>& in) {
   std::vector<std::vector<Expr>> out;
   with_op(op, [&](auto o) {
@@ -56,16 +60,17 @@ std::vector<std::vector<Expr>> record_op(int op, const Model<double>& model, int
   return out;
 }
 
-Program trace_op(int op, const Model<double>& model, int frame, int variant) {
+Program trace_op(int op, const Model<double>& model, int frame, int variant, const Parameters& parameters) {
   Program p;
   with_op(op, [&](auto o) {
     const auto& info = decltype(o)::info;
-    std::vector<std::vector<Expr>> in, out;
+    std::vector<std::vector<Expr>> in, values, out;
     for (const OpArray& a : info.in) in.push_back(p.input(std::string(a.name), size_of(model, a.size)));
+    for (const auto& a : parameters.arrays()) values.push_back(p.input(std::string(a.name), a.components));
     for (const OpArray& a : info.uniform) in.push_back(p.input(std::string(a.name), size_of(model, a.size), true));
     {
       Tracing scope(p.graph);
-      out = record_op(op, model, frame, variant, in);
+      out = record_op(op, parameters.apply(model, values), frame, variant, in);
     }
     for (std::size_t k = 0; k < out.size(); k++) p.output(std::string(info.out[k].name), out[k]);
     if (info.carried)
@@ -74,16 +79,26 @@ Program trace_op(int op, const Model<double>& model, int frame, int variant) {
   return p;
 }
 
-Program trace_best(int op, const Model<double>& model, int frame) {
+Program trace_best(int op, const Model<double>& model, int frame, Derivative derivative, const Parameters& parameters) {
   std::optional<Program> best;
   long least = 0;
-  for (int variant = 0; variant < variants_of(op); variant++) {
-    Program p = trace_op(op, model, frame, variant);
+  const int variants = derivative == Derivative::none ? variants_of(op) : derivative_variants_of(op);
+  for (int variant = 0; variant < variants; variant++) {
+    Program p = derivative == Derivative::none ? trace_op(op, model, frame, variant, parameters)
+                                               : trace_derivative(op, model, frame, variant, derivative, parameters);
     const Counts c = count(p, trace_order(p));
     const long cost = c.mul + c.add - c.fused + 8 * (c.rcp + c.sqrt + c.sincos) + 8 * c.other;
     if (!best || cost < least) best = std::move(p), least = cost;
   }
   return std::move(*best);
+}
+
+int inverse_of(int op) {
+  int inverse = -1;
+  with_op(op, [&](auto o) {
+    if constexpr (requires { typename decltype(o)::Inverse; }) inverse = index_of<typename decltype(o)::Inverse>();
+  });
+  return inverse;
 }
 
 }  // namespace featherstorm

@@ -1,23 +1,38 @@
-// An operation of ops.h traced for one model: the program that specialised kernels are emitted from.
+// An operation of ops.h, or a derivative of it, traced for one robot: the program that its kernels are made from.
 #pragma once
-#include "core/builder.h"
+#include <optional>
+
 #include "core/trace/program.h"
+#include "host/parameters.h"
 
 namespace featherstorm {
+
+// Of an operation y = f(x): itself, x_bar = (df/dx)^T y_bar, or y_tan = (df/dx) x_tan (core/trace/differentiate.h).
+enum class Derivative { none, vjp, jvp };
 
 // How many algorithms compute this operation (ops.h).
 int variants_of(int op);
 
 // Runs operation `op` on traced numbers, within the graph that this thread records into (expr.h): a part of a larger
 // program. `in`: the row's inputs, then its uniforms, with their sizes for this model; returns its outputs.
-std::vector<std::vector<Expr>> record_op(int op, const Model<double>& model, int frame, int variant,
+std::vector<std::vector<Expr>> record_op(int op, const Model<Expr>& model, int frame, int variant,
                                          const std::vector<std::vector<Expr>>& in);
 
-// The program of operation `op` (its row in ops.h). Constants of the model are folded; inertia is regrouped first where
-// the operation depends on sums over the robot only.
-Program trace_op(int op, const Model<double>& model, int frame, int variant);
+// The program of operation `op` (its row in ops.h). Its inputs: those of the row, the parameters, the uniforms. Constants
+// of the model are folded; inertia is regrouped first where the operation depends on sums over the robot only.
+Program trace_op(int op, const Model<double>& model, int frame, int variant, const Parameters& parameters = {});
+
+// The same of a derivative. Its inputs: those of the row, the parameters, the cotangents of its outputs or the tangents of
+// inputs and parameters, the uniforms. Forward dynamics is differentiated in its implicit form (trace_derivative.cpp).
+Program trace_derivative(int op, const Model<double>& model, int frame, int variant, Derivative derivative,
+                         const Parameters& parameters = {});
+int derivative_variants_of(int op);
 
 // The variant with the fewest operations (a multiply-add counts once, divisions and sine-cosine pairs as eight).
-Program trace_best(int op, const Model<double>& model, int frame);
+Program trace_best(int op, const Model<double>& model, int frame, Derivative derivative = Derivative::none,
+                   const Parameters& parameters = {});
+
+// The operation whose inverse, as a map from accelerations to forces, operation `op` is; -1 where it is none.
+int inverse_of(int op);
 
 }  // namespace featherstorm

@@ -11,6 +11,7 @@
 // Expr is an edge of the graph being recorded and nothing else: four bytes, trivially copyable, zero by default.
 // Its operations are friends found by argument-dependent lookup, so they never hide those of double and float.
 // There is no conversion to bool: `if (x < y)` does not compile, say `select(x < y, a, b)`.
+#include <limits>
 #include <type_traits>
 
 #include "core/trace/simplify.h"
@@ -99,6 +100,11 @@ class Expr {
   friend Expr exp(Expr x) { return x.unary(Op::Exp); }
   friend Expr log(Expr x) { return x.unary(Op::Log); }
   friend Expr atan2(Expr y, Expr x) { return Expr(algebra::atan2(g(), y.edge_, x.edge_)); }
+
+  // The number that a constant is; NaN where it is none. For what only constants can be, such as sizes of joints.
+  friend double lane(Expr x, int) {
+    return g().is_constant(x.edge_) ? g().value(x.edge_) : std::numeric_limits<double>::quiet_NaN();
+  }
 
   // asin x = atan2(x, sqrt(1 - x^2)), acos x = atan2(sqrt(1 - x^2), x), for |x| <= 1
   friend Expr asin(Expr x) { return atan2(x, sqrt((1 - x) * (1 + x))); }

@@ -152,7 +152,7 @@ nb::list run_op(const std::shared_ptr<Trace>& trace, const Robot& robot, const O
   if (row.uses_frame && (frame < 0 || frame >= robot.model.nf))
     throw Error(name + ": frame is " + std::to_string(frame) + ", expected 0 to " + std::to_string(robot.model.nf - 1));
   nb::list outputs;
-  for (const auto& values : record_op(row.index, robot.model, frame, 0, arrays)) outputs.append(symbols(values, trace));
+  for (const auto& values : record_op(row.index, cast<Expr>(robot.model), frame, 0, arrays)) outputs.append(symbols(values, trace));
   return outputs;
 }
 
