@@ -50,10 +50,10 @@ struct OpRow {
 
 struct EvaluatorOptions {
   int threads = 0;             // 0: all cores
-  std::string isa;             // "avx512", "avx2", "base"; empty: the widest this machine has, or FEATHERSTORM_ISA
+  std::string isa{};           // "avx512", "avx2", "base"; empty: the widest this machine has, or FEATHERSTORM_ISA
   bool assemble = true;        // false, or FEATHERSTORM_ASSEMBLE=0: kernels are not assembled
-  std::vector<std::string> parameters;  // numbers of the robot that are inputs of every operation (parameters.h)
-  std::function<void(const std::string&)> notice;  // is told once what fell back, and why
+  std::vector<std::string> parameters{};  // numbers of the robot that are inputs of every operation (parameters.h)
+  std::function<void(const std::string&)> notice{};  // is told once what fell back, and why
 };
 
 struct RunOptions {

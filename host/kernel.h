@@ -10,8 +10,8 @@ struct Array {
   long stride;
 };
 inline constexpr int batch_alignment = 64;
-// The most arrays an operation has as inputs and uniforms together, or as outputs.
-inline constexpr int max_arrays = 16;
+// The most arrays an operation has as inputs and uniforms together, or as outputs; tangents of parameters included.
+inline constexpr int max_arrays = 48;
 
 // in, out: the arrays in the order of the operation's row in ops.h, its uniforms after its inputs.
 // repeat: passes of an operation with carried arrays (fused substeps), else 1.

@@ -115,8 +115,9 @@ ArrayRef argument(nb::handle h, const std::string& name, bool output, Keep& keep
 // interpreter's lock.
 class PyEvaluator {
  public:
-  PyEvaluator(const Robot& robot, int threads, const std::string& isa, bool assemble)
-      : evaluator_(robot, {threads, isa, assemble, [this](const std::string& what) {
+  PyEvaluator(const Robot& robot, int threads, const std::string& isa, bool assemble,
+              const std::vector<std::string>& parameters)
+      : evaluator_(robot, {threads, isa, assemble, parameters, [this](const std::string& what) {
                              std::lock_guard lock(mutex_);
                              notices_.push_back(what);
                            }}) {}
@@ -203,9 +204,13 @@ void bind_evaluator(nb::module_& module) {
       .def_ro("carried", &OpRow::carried);
 
   nb::class_<PyEvaluator>(module, "Evaluator", "Evaluates the operations for one robot.")
-      .def(nb::init<const Robot&, int, std::string, bool>(), nb::arg("robot"), nb::arg("threads") = 0, nb::arg("isa") = "",
-           nb::arg("assemble") = true)
+      .def(nb::init<const Robot&, int, std::string, bool, std::vector<std::string>>(), nb::arg("robot"),
+           nb::arg("threads") = 0, nb::arg("isa") = "", nb::arg("assemble") = true,
+           nb::arg("parameters") = std::vector<std::string>{})
       .def_prop_ro("ops", [](PyEvaluator& e) { return (*e).ops(); })
+      .def(
+          "row", [](PyEvaluator& e, const std::string& op) { return (*e).op(op); }, nb::arg("op"),
+          "The row of an operation or of a derivative of one, NAME_vjp and NAME_jvp.")
       .def_prop_ro("isa", [](PyEvaluator& e) { return (*e).isa(); })
       .def_prop_ro("threads", [](PyEvaluator& e) { return (*e).threads(); })
       .def("run", &PyEvaluator::run, nb::arg("op"), nb::arg("inputs"), nb::arg("outputs"),
@@ -239,6 +244,18 @@ void bind_evaluator(nb::module_& module) {
         return names;
       },
       "(name, summary) of every operation.");
+  module.def(
+      "parameters",
+      [] {
+        nb::list names;
+        for (std::string_view name : parameter_names()) names.append(std::string(name));
+        return names;
+      },
+      "Names of the numbers of a robot that can differ from instance to instance.");
+  module.def(
+      "parameter_values",
+      [](const Robot& robot, const std::string& name) { return parameter_values(robot, name); }, nb::arg("robot"),
+      nb::arg("name"), "The robot's own numbers, one behind the other.");
   module.def("copy", py_copy, nb::arg("source"), nb::arg("target"), nb::arg("stream") = 0,
              "Copies an array (instances, components), its DLPack capsule or a Buffer to another: from the host to a "
              "CUDA device, back, or within a device; waits for the stream where one of them is on the host.");

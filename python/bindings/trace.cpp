@@ -1,5 +1,7 @@
 // Symbols: the tracing scalar in Python. A Symbol knows its trace, so it can be used by any thread and at any time:
 // after the trace was closed it raises.
+#include <algorithm>
+
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -151,8 +153,18 @@ nb::list run_op(const std::shared_ptr<Trace>& trace, const Robot& robot, const O
                   " components, expected " + std::to_string(expected[k].components));
   if (row.uses_frame && (frame < 0 || frame >= robot.model.nf))
     throw Error(name + ": frame is " + std::to_string(frame) + ", expected 0 to " + std::to_string(robot.model.nf - 1));
+  // parameters stand between the inputs and the uniforms
+  std::vector<std::string> names;
+  std::vector<std::vector<Expr>> values, rest;
+  for (std::size_t k = 0; k < arrays.size(); k++) {
+    const auto& known = parameter_names();
+    const bool parameter = k < row.in.size() && std::find(known.begin(), known.end(), row.in[k].name) != known.end();
+    if (parameter) names.emplace_back(row.in[k].name), values.push_back(arrays[k]);
+    else rest.push_back(arrays[k]);
+  }
+  const Model<Expr> model = Parameters(robot, names).apply(robot.model, values);
   nb::list outputs;
-  for (const auto& values : record_op(row.index, cast<Expr>(robot.model), frame, 0, arrays)) outputs.append(symbols(values, trace));
+  for (const auto& y : record_op(row.index, model, frame, 0, rest)) outputs.append(symbols(y, trace));
   return outputs;
 }
 

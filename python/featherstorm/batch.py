@@ -17,7 +17,7 @@ class Batch:
         batch.a                       # (4096, nv), strides (1, stride): a view, no copy
 
     The arrays have the names of `model.ops`: every input and output of an operation is an attribute, made when it is
-    first used: `q` as model.q0, all others as zeros. Assignment copies into it. Where two operations give one name to
+    first used: `q` as model.q0, parameters as the model's, all others as zeros. Assignment copies into it. Where two operations give one name to
     arrays of different sizes, the second one's is OPERATION_NAME. In-place arrays are the engine's fastest path.
 
     device   "cpu", "cuda" or "cuda:1". On a device the attributes are DeviceArrays: torch.from_dlpack(batch.q) is the
@@ -68,6 +68,8 @@ class Batch:
             )
             if n == self.model.nq and name.startswith("q"):
                 setattr(self, name, self.model.q0.astype(self.dtype))
+            if name in self.model.parameters:
+                setattr(self, name, np.asarray(self.model.parameter(name), self.dtype))
         return self._buffers[name]
 
     def __getattr__(self, name):

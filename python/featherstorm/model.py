@@ -1,5 +1,6 @@
 """Model: a robot, what its coordinates are called, and the engine that evaluates it. Immutable but for its kernels."""
 
+import copy
 import difflib
 import os
 import warnings
@@ -21,6 +22,10 @@ class Row(NamedTuple):
     uses_frame: bool
     carried: bool  # its outputs are the inputs of the next pass
 
+    @classmethod
+    def of(cls, r):
+        return cls(r.name, r.summary, tuple(r.inputs), tuple(r.outputs), tuple(r.uniforms), r.uses_frame, r.carried)
+
 
 class Notice(UserWarning):
     """Something fell back to a slower path; the results are the same."""
@@ -40,21 +45,27 @@ class Model:
     gravity (3,)         [m/s^2], world
     row_start, column    layout of a packed M: row i holds its ancestors from the root, then i
     notices              what the loader left out, a sentence each
+    parameters           names of the numbers that can differ from instance to instance, see `bind`
     """
 
-    def __init__(self, robot, threads=0, isa="", assemble=True):
+    def __init__(self, robot, threads=0, isa="", assemble=True, parameters=()):
         self.robot = robot
-        self.evaluator = _featherstorm.Evaluator(robot, threads, isa, assemble)
+        self.parameters = (parameters,) if isinstance(parameters, str) else tuple(parameters)
+        self.evaluator = _featherstorm.Evaluator(robot, threads, isa, assemble, list(self.parameters))
         self.tails = {
             "f_ext": (robot.nb, 6),
             "wrench": (robot.nb, 6),
             "J": (6, robot.nv),
             "pose": (robot.nf, 12),
+            "com": (robot.nb, 3),
+            "inertia": (robot.nb, 6),
+            "position": (robot.nb, 3),
         }
+        self.bound = {}  # name -> values of parameters that were bound; the others are the robot's own
         self._rows = {}
         for r in self.evaluator.ops:
-            row = Row(r.name, r.summary, tuple(r.inputs), tuple(r.outputs), tuple(r.uniforms), r.uses_frame, r.carried)
-            self._rows[r.name] = row
+            self._rows[r.name] = Row.of(r)
+        self._derivatives = {}
         for name in ("name", "nq", "nv", "nb", "nf", "nh"):
             setattr(self, name, getattr(robot, name))
         for name in ("joint_names", "body_names", "frame_names", "q_names", "v_names", "notices"):
@@ -100,13 +111,62 @@ class Model:
         return self.evaluator.threads
 
     def row(self, op):
-        if op not in self._rows:
-            raise NotImplementedError(f"{op}: this build has no operation of that name; it has {', '.join(self._rows)}")
-        return self._rows[op]
+        """The row of an operation, or of a derivative: "fd_vjp", "fd_jvp"."""
+        if op in self._rows:
+            return self._rows[op]
+        if op not in self._derivatives:
+            if not op.endswith(("_vjp", "_jvp")) or op[:-4] not in self._rows:
+                raise NotImplementedError(
+                    f"{op}: this build has no operation of that name; it has {', '.join(self._rows)}"
+                )
+            self._derivatives[op] = Row.of(self.evaluator.row(op))
+        return self._derivatives[op]
 
     def tail(self, name, components):
         """The shape behind the batch of an array of an operation: (components,), or more where rows have a meaning."""
-        return self.tails.get(name, (components,))
+        base = name[:-4] if name.endswith(("_bar", "_tan")) else name
+        return self.tails.get(base, (components,))
+
+    def parameter(self, name):
+        """The values of a parameter: what was bound, else the robot's own, of shape (n,) or, for com, inertia and
+        position, (nb, 3), (nb, 6), (nb, 3)."""
+        if name in self.bound:
+            return self.bound[name]
+        values = np.array(_featherstorm.parameter_values(self.robot, name))
+        return values.reshape(self.tails.get(name, values.shape))
+
+    def bind(self, **values):
+        """The same model with other numbers: arrays of one value, or of one for each instance of a batch (B, ...).
+
+            model = fs.load("go2", parameters=("mass", "friction"))
+            heavier = model.bind(mass=model.parameter("mass") * scale[:, None])      # (B, nb)
+            a = fs.fd(heavier, q, v, tau)
+
+        What can be bound must be named when loading. Names, shapes, units and axes:
+
+            gravity (3,) [m/s^2], world axes; mass (nb,) [kg] of a moving body with all that is fixed to it;
+            com (nb, 3) [m], its centre of mass, and inertia (nb, 6) [kg m^2], xx xy xz yy yz zz about it, in the axes of
+            model.body_names; position (nb, 3) [m], that link's origin in its parent's link at q = 0;
+            armature, damping, friction, lower, upper, max_effort (nv,)
+
+        Nothing derived is kept: first moments and regrouped inertias are computed where they are used.
+        Errors: TypeError for names that were not asked for.
+        """
+        for name in values:
+            if name not in self.parameters:
+                named = ", ".join(self.parameters) or "none"
+                raise TypeError(f"{self.name}: {name} is a constant of this model; loaded with the parameters {named}")
+        model = copy.copy(self)
+        model.bound = {**self.bound, **values}
+        model.__dict__.pop("_rollouts", None)
+        return model
+
+    def with_parameters(self, row, arrays):
+        """The arguments of an operation with the parameters between its own inputs and what derivatives add."""
+        at = [k for k, (name, _) in enumerate(row.inputs) if name in self.parameters]
+        if not at or len(arrays) == len(row.inputs):
+            return list(arrays)
+        return [*arrays[: at[0]], *(self.parameter(row.inputs[k][0]) for k in at), *arrays[at[0] :]]
 
     def uniform_values(self, op, given, label=None):
         """The numbers of an operation's uniforms, one behind the other; a number stands for equal components."""
@@ -179,7 +239,7 @@ class JointSlices(NamedTuple):
     v: slice
 
 
-def load(name_or_path, floating_base=None, threads=0, isa="", assemble=True):
+def load(name_or_path, floating_base=None, threads=0, isa="", assemble=True, parameters=()):
     """Loads a robot: a built-in name (`robots()`), a .urdf file, or an MJCF .xml file through the package mujoco.
 
     floating_base   for URDF, which cannot say: True adds a free joint to the root link. None: as usual for a built-in
@@ -187,7 +247,8 @@ def load(name_or_path, floating_base=None, threads=0, isa="", assemble=True):
     threads         0: all cores
     isa             instruction set, "avx512", "avx2" or "base"; "": the widest there is
     assemble        False: with the kernels that serve any robot (`Model`)
-    Errors: FileNotFoundError; ValueError with file, element and reason.
+    parameters      names of the robot's numbers that can differ from instance to instance (`Model.bind`)
+    Errors: FileNotFoundError; ValueError with file, element and reason, or for an unknown parameter.
     """
     text = os.fspath(name_or_path)
     if text.lower().endswith((".xml", ".mjcf")):
@@ -197,7 +258,7 @@ def load(name_or_path, floating_base=None, threads=0, isa="", assemble=True):
             raise ValueError(f"{text}: floating_base is for URDF; an MJCF file says itself which bodies float")
         from .mjcf import load_mjcf
 
-        return Model(load_mjcf(text), threads, isa, assemble)
+        return Model(load_mjcf(text), threads, isa, assemble, parameters)
     builtin = [name for name, *_ in _featherstorm.robots()]
     if text not in builtin and not os.path.exists(text):
         if os.sep in text or os.path.splitext(text)[1]:
@@ -205,14 +266,14 @@ def load(name_or_path, floating_base=None, threads=0, isa="", assemble=True):
         near = difflib.get_close_matches(text, builtin, 3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(builtin)}"
         raise ValueError(f"'{text}' is neither a file nor a built-in robot; {hint}")
-    return Model(_featherstorm.load(text, floating_base), threads, isa, assemble)
+    return Model(_featherstorm.load(text, floating_base), threads, isa, assemble, parameters)
 
 
-def from_mujoco(compiled, name="robot", threads=0, isa="", assemble=True):
+def from_mujoco(compiled, name="robot", threads=0, isa="", assemble=True, parameters=()):
     """A Model from a compiled mujoco.MjModel."""
     from .mjcf import robot_from_mujoco
 
-    return Model(robot_from_mujoco(compiled, name), threads, isa, assemble)
+    return Model(robot_from_mujoco(compiled, name), threads, isa, assemble, parameters)
 
 
 def robots():

@@ -28,13 +28,15 @@ def evaluate(model, op, arguments, frame=None, numbers=None, repeat=1, check=Tru
     """Runs an operation; returns its Arguments and a view (instances, ...) of each output."""
     row = model.row(op)
     label = caller or op
+    if model.parameters:
+        arguments = model.with_parameters(row, arguments)
     if len(arguments) != len(row.inputs):
-        names = ", ".join(name for name, _ in row.inputs)
+        names = ", ".join(name for name, _ in row.inputs if name not in model.parameters)
         raise TypeError(f"{label}: got {len(arguments)} arrays, expected {len(row.inputs)}: {names}")
     batch = collect(label, arguments, row.inputs, model.tails)
     if check and model.quaternions and batch.device is None:
         for (name, n), array in zip(row.inputs, batch.arrays):
-            if n == model.nq and name.startswith("q"):
+            if n == model.nq and name.startswith("q") and not name.endswith(("_bar", "_tan")):
                 check_quaternions(model, label, name, array)
     uniforms = model.uniform_values(op, numbers or {}, label)
     index = frame_index(model, row, frame, label)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _featherstorm
-from .arrays import from_numpy, shape_error, to_numpy
+from .arrays import Arguments, from_numpy, shape_error, to_numpy
 from .model import Notice
 from .operations import check_quaternions, step_numbers
 from .symbols import State, symbols, values_of
@@ -65,6 +65,7 @@ class Rollout:
         for name, n in model.row("step").uniforms:
             self.numbers[name], flat = flat[:n], flat[n:]
         self.drives = "kp" in numbers
+        self.parameters = [(name, n) for name, n in model.row("step").inputs if name in model.parameters]
         self.made = {}  # (dtype, nu, np, one p for all) -> (Sequence, number of observations)
 
     def __call__(self, x0, U, p=None, t0=0.0, states=False):
@@ -106,6 +107,7 @@ class Rollout:
 
         sequence, observed = self.sequence(dtype, nu, parameters.shape[-1], shared)
         inputs = [("q", state[:, : model.nq]), ("v", state[:, model.nq :]), ("u", controls)]
+        inputs += [(name, self.parameter(name, n, B, dtype)) for name, n in self.parameters]
         times = t0 + self.dt * np.arange(T + 1)
         uniforms = {**self.numbers, "t": times[:-1].tolist(), "t_next": times[1:].tolist()}
         if shared:
@@ -126,6 +128,14 @@ class Rollout:
         results = (costs[:, 0], final, trajectory, observations)
         return RolloutResult(*(None if r is None else from_numpy(r, U) for r in results))
 
+    def parameter(self, name, n, instances, dtype):
+        """A parameter of the model as (B, n)."""
+        value = np.asarray(self.model.parameter(name), dtype)
+        call = Arguments("rollout", [value], [(name, n)], self.model.tails)
+        if call.instances not in (1, instances):
+            raise shape_error("rollout", name, value.shape, (instances, n))
+        return np.broadcast_to(call.arrays[0], (instances, n))
+
     def sequence(self, dtype, nu, np_, shared):
         """The kernels for arrays of these sizes, made at their first use."""
         key = (dtype, nu, np_, shared)
@@ -144,6 +154,8 @@ class Rollout:
         s.array("total", 1)
         s.array("total_next", 1)
         (s.uniform if shared else s.array)("p", np_)
+        for name, n in self.parameters:
+            s.array(name, n)
         for name, n in (("t", 1), ("t_next", 1), *model.row("step").uniforms):
             s.uniform(name, n)
 
@@ -172,7 +184,8 @@ class Rollout:
 
             s.trace(trace("t", control))
             drive = ["tau", "target"]
-        inputs = ["q", "v", *drive, *(name for name, _ in model.row("step").uniforms)]
+        named = [name for name, _ in (*self.parameters, *model.row("step").uniforms)]
+        inputs = ["q", "v", *drive, *named]
         s.op("step", inputs, ["q_next", "v_next"], [("q", "q_next"), ("v", "v_next")], self.substeps)
 
         observed = None

@@ -4,7 +4,7 @@ import enum
 
 import numpy as np
 
-from .arrays import to_numpy
+from .arrays import Arguments, to_numpy
 from .batch import allocate
 from .device import device_number, device_of
 from .device_arguments import collect
@@ -49,6 +49,7 @@ class Simulation:
         self._device = number
         self.time = 0.0
         self._numbers = numbers
+        self._parameters = {}
         model.uniform_values("step", step_numbers(model, numbers, dt))  # refuses wrong ones now
 
         def array(n):
@@ -130,12 +131,19 @@ class Simulation:
         found = dict(zip(names, call.arrays[1:]))
         drives = [found.get(name, self._zero) for name in given]
         now, after = ([buffer for buffer, _ in state] for state in (self._now, self._next))
-        model.evaluator.run(
-            "step", [*now, *drives], after, uniforms, 0, self.substeps, self.stream, self.instances
-        )
+        inputs = [*now, *drives, *(self._parameter(name) for name in model.parameters)]
+        model.evaluator.run("step", inputs, after, uniforms, 0, self.substeps, self.stream, self.instances)
         tell_notices(model)
         self._now, self._next = self._next, self._now
         self.time += self.dt
+
+    def _parameter(self, name):
+        """A parameter of the model as (1 or B, n), converted when it was first used."""
+        if name not in self._parameters:
+            row = [(name, n) for other, n in self.model.row("step").inputs if other == name]
+            value = np.asarray(self.model.parameter(name), self.dtype)
+            self._parameters[name] = Arguments("step", [value], row, self.model.tails).arrays[0]
+        return self._parameters[name]
 
     def reset(self, mask=None, q=None, v=None):
         """Sets instances to q (default model.q0) and v (default zero).

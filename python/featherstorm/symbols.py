@@ -236,7 +236,7 @@ class State(Symbols):
 
     def __new__(cls, model, trace, q, v):
         self = np.asarray([*q, *v], dtype=object).view(cls)
-        self.model, self.trace, self.poses = model, trace, None
+        self.model, self.trace, self.poses, self.parameters = model, trace, None, None
         return self
 
     @property
@@ -270,6 +270,11 @@ class State(Symbols):
             raise TypeError(f"{op} takes {'a' if row.uses_frame else 'no'} frame")
         index = self.model.frame(frame) if row.uses_frame else 0
         lists = [np.asarray(a, dtype=object).ravel().tolist() for a in arrays]
+        if self.parameters is None:
+            sizes = [(name, n) for name, n in row.inputs if name in self.model.parameters]
+            self.parameters = [self.trace.input(name, n) for name, n in sizes]
+        own = len(row.inputs) - len(self.parameters)
+        lists[own:own] = self.parameters
         outputs = tuple(symbols(values) for values in self.trace.op(self.model.robot, row, index, lists))
         return outputs[0] if len(outputs) == 1 else outputs
 
