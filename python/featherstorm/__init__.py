@@ -17,6 +17,7 @@ from . import operations as _operations
 from ._featherstorm import RobotBuilder, __version__, instruction_sets
 from .batch import Batch
 from .convert import from_pinocchio, to_pinocchio
+from .derivatives import jvp, vjp
 from .model import Model, Notice, from_mujoco, load, robots
 from .operations import (
     aba,
@@ -62,6 +63,7 @@ __all__ = [
     "instruction_sets",
     "integrate",
     "jacobian",
+    "jvp",
     "load",
     "ltdl",
     "momentum",
@@ -73,6 +75,7 @@ __all__ = [
     "solve",
     "step",
     "to_pinocchio",
+    "vjp",
 ]
 
 

@@ -62,7 +62,7 @@ def from_torch(x, what):
     if x.device.type != "cpu":
         raise not_on_cpu(what, x.device)
     if x.requires_grad:
-        raise TypeError(f"{what} requires a gradient, and operations have none in PyTorch: pass it with .detach()")
+        raise TypeError(f"{what} requires a gradient: call the function of featherstorm.torch, or pass it with .detach()")
     if str(x.dtype) not in ("torch.float32", "torch.float64"):
         raise TypeError(f"{what} is {x.dtype}, expected torch.float32 or torch.float64")
     return x.numpy()
@@ -74,7 +74,7 @@ def from_jax(x, what):
     if isinstance(x, jax.core.Tracer):
         raise TypeError(
             f"{what} is a value under jax.jit, grad or vmap: call featherstorm outside of it, "
-            "or through jax.pure_callback"
+            "or the function of featherstorm.jax"
         )
     platforms = {device.platform for device in x.devices()}
     if platforms != {"cpu"}:

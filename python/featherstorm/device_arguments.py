@@ -58,7 +58,7 @@ class DeviceArguments:
     def checked_dtype(self, op, name, x):
         if getattr(x, "requires_grad", False):
             raise TypeError(
-                f"{op}: {name} requires a gradient, and operations have none in PyTorch: pass it with .detach()"
+                f"{op}: {name} requires a gradient: call the function of featherstorm.torch, or pass it with .detach()"
             )
         if dtype_name(x) not in ("float32", "float64"):
             raise TypeError(f"{op}: {name} is {dtype_name(x)}, expected float32 or float64")

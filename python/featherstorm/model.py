@@ -158,7 +158,8 @@ class Model:
                 raise TypeError(f"{self.name}: {name} is a constant of this model; loaded with the parameters {named}")
         model = copy.copy(self)
         model.bound = {**self.bound, **values}
-        model.__dict__.pop("_rollouts", None)
+        for kept in ("_rollouts", "_jax"):  # what was made with the other numbers
+            model.__dict__.pop(kept, None)
         return model
 
     def with_parameters(self, row, arrays):

@@ -1,0 +1,110 @@
+"""Operations for JAX with gradients: the functions of `featherstorm` under jax.jit, jax.grad and jax.vmap.
+
+    import featherstorm.jax as fsj
+
+    a = fsj.fd(model, q, v, tau)
+    gradient = jax.grad(lambda tau: (fsj.fd(model, q, v, tau) ** 2).sum())(tau)
+
+Every operation of `model.ops` is a function here, fsj.NAME(model, *arrays, frame=None, **numbers), as is `run` for those
+known by name. Results are those of the operations' rows: M is packed, poses are rows of 12. Arrays of one row stand for the
+whole batch. Parameters bound to the model (`Model.bind`) are differentiated as well. Reverse mode (jax.custom_vjp); numbers
+such as dt and kp are held fixed. The work is done on the CPU through jax.pure_callback; under vmap the batches are joined.
+Quaternions are not checked.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from . import _featherstorm
+from .operations import evaluate, step_numbers
+
+__all__ = ["run", "step"]
+
+
+def call(model, op, frame, numbers, arrays):
+    """An operation or a derivative of one, as a callback on arrays (..., n) of equal leading axes."""
+    row = model.row(op)
+    lead, dtype = arrays[0].shape[:-1], arrays[0].dtype
+    shapes = tuple(jax.ShapeDtypeStruct((*lead, n), dtype) for _, n in row.outputs)
+
+    def host(*arrays):
+        batch = np.shape(arrays[0])[:-1]
+        rows = [np.asarray(x).reshape(-1, *model.tail(name, n)) for x, (name, n) in zip(arrays, row.inputs)]
+        _, outputs = evaluate(model, op, rows, frame, numbers, check=False)
+        return tuple(np.ascontiguousarray(y).reshape(*batch, n) for y, (_, n) in zip(outputs, row.outputs))
+
+    return jax.pure_callback(host, shapes, *arrays, vmap_method="broadcast_all")
+
+
+def differentiable(model, op, frame, numbers):
+    """The operation with its gradient; kept with the model, so that jax.jit knows it again."""
+    kept = model.__dict__.setdefault("_jax", {})
+    key = (op, frame, numbers)
+    if key not in kept:
+        kept[key] = make(model, op, frame, numbers)
+    return kept[key]
+
+
+def make(model, op, frame, numbers):
+    numbers = {name: np.asarray(value) if isinstance(value, tuple) else value for name, value in numbers}
+
+    @jax.custom_vjp
+    def operation(*arrays):
+        return call(model, op, frame, numbers, arrays)
+
+    def forward(*arrays):
+        return operation(*arrays), arrays
+
+    def backward(arrays, bars):
+        return call(model, op + "_vjp", frame, numbers, (*arrays, *bars))
+
+    operation.defvjp(forward, backward)
+    return operation
+
+
+def run(model, op, *arrays, frame=None, **numbers):
+    """Any operation of `model.ops` by name: arrays in its order, its uniforms by keyword; an array or a tuple of them."""
+    row = model.row(op)
+    arrays = model.with_parameters(row, arrays)
+    if len(arrays) != len(row.inputs):
+        names = ", ".join(name for name, _ in row.inputs)
+        raise TypeError(f"{op}: got {len(arrays)} arrays, expected {len(row.inputs)}: {names}")
+    dtype = jnp.result_type(*(x for x in arrays if hasattr(x, "dtype"))) if arrays else None
+    flat = []
+    for x, (name, n) in zip(arrays, row.inputs):
+        x = jnp.asarray(x, dtype)
+        tail = model.tail(name, n)
+        if x.shape[x.ndim - len(tail) :] == tail:
+            x = x.reshape((*x.shape[: x.ndim - len(tail)], n))
+        if x.ndim == 0 or x.shape[-1] != n:
+            raise ValueError(f"{op}: {name} has shape {x.shape}, expected (..., {n})")
+        flat.append(x)
+    lead = jnp.broadcast_shapes(*(x.shape[:-1] for x in flat))
+    flat = [jnp.broadcast_to(x, (*lead, x.shape[-1])) for x in flat]
+    key = tuple((k, tuple(np.ravel(v).tolist()) if np.ndim(v) else float(v)) for k, v in sorted(numbers.items()))
+    outputs = differentiable(model, op, frame, key)(*flat)
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+def step(model, q, v, dt, tau=None, q_target=None, substeps=1, **numbers):
+    """`featherstorm.step` with gradients with respect to q, v, tau and q_target; dt is that of one substep."""
+    zero = jnp.zeros(model.nv, q.dtype)
+    drive = (zero if tau is None else tau, zero if q_target is None else q_target)
+    for _ in range(substeps):
+        q, v = run(model, "step", q, v, *drive, **step_numbers(model, numbers, dt))
+    return q, v
+
+
+def __getattr__(name):
+    summaries = dict(_featherstorm.operations())
+    if name not in summaries:
+        raise AttributeError(f"module 'featherstorm.jax' has no attribute '{name}'")
+
+    def function(model, *arrays, frame=None, **numbers):
+        return run(model, name, *arrays, frame=frame, **numbers)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{summaries[name]}, with gradients; see model.ops[{name!r}] for its arrays."
+    globals()[name] = function
+    return function
