@@ -16,14 +16,14 @@ Program trace(const Operation& o, const Robot& robot) {
 }
 
 // Traces what is not too large.
-Program trace_checked(const Operation& o, const Robot& robot) {
+Program trace_checked(const Operation& o, const Robot& robot, int most) {
   if (robot.model.nv > max_specialised_freedoms)
     throw Error("this robot has " + std::to_string(robot.model.nv) + " degrees of freedom, more than the " +
                 std::to_string(max_specialised_freedoms) + " that are unrolled");
   Program p = trace(o, robot);
-  if (operations(p) > max_specialised_operations)
+  if (operations(p) > most)
     throw Error("this robot needs " + std::to_string(operations(p)) + " operations, more than the " +
-                std::to_string(max_specialised_operations) + " that are unrolled");
+                std::to_string(most) + " that are unrolled");
   return p;
 }
 
@@ -32,19 +32,20 @@ Program trace_checked(const Operation& o, const Robot& robot) {
 BoundKernel assemble_kernel(const Operation& o, const Robot& robot, Precision precision, const std::string& isa) {
   if (!can_assemble(isa) || robot.model.nv > max_specialised_freedoms) return {};
   const Program p = trace(o, robot);
-  if (operations(p) > max_specialised_operations) return {};
+  if (operations(p) > max_assembled_operations) return {};
   return assemble_program(p, precision, isa);
 }
 
 BoundKernel specialise_kernel(const Operation& o, const Robot& robot, Precision precision, int width,
                               HostCompiler& compiler) {
   if (!compiler.missing().empty()) return {};
-  return compile_program(trace_checked(o, robot), precision, width, compiler);
+  return compile_program(trace_checked(o, robot, max_compiled_operations), precision, width, compiler);
 }
 
 BoundKernel any_kernel(const Operation& o, const Robot& robot, Precision precision, const std::string& isa,
                        bool assemble, const Notice& notice) {
-  return traced_kernel(trace_checked(o, robot), precision, isa, assemble, notice);
+  const int most = assemble && can_assemble(isa) ? max_assembled_operations : max_compiled_operations;
+  return traced_kernel(trace_checked(o, robot, most), precision, isa, assemble, notice);
 }
 
 }  // namespace featherstorm
