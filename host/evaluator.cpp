@@ -256,17 +256,25 @@ BoundKernel Evaluator::kernel(std::string_view name, Precision precision, int fr
   return {e.in_double, model.get(), s.table->double_width, model};
 }
 
-bool Evaluator::specialise(std::string_view name, Precision precision, int frame) {
+bool Evaluator::specialise(std::string_view name, Precision precision, int frame, int device) {
   Implementation& s = *self_;
   const OpRow& row = op(name);
   if (!row.uses_frame) frame = 0;
+  const auto notify = [&s](const std::string& what) { s.notify(what); };
+  if (device != on_host) try {
+      s.devices.specialise(s.robot.model, row, device, precision, frame, notify);
+      return true;
+    } catch (const std::exception& e) {
+      s.notify(std::string(name) + " is not specialised for CUDA device " + std::to_string(device) + ": " + e.what());
+      return false;
+    }
   const int width = precision == Precision::float32 ? s.table->float_width : s.table->double_width;
   std::lock_guard lock(s.mutex);
   const Implementation::Key key{row.index, precision, frame};
   if (s.made(key).kernel) return true;
   if (!s.compiler) {
     CompileOptions options;
-    options.notice = [&s](const std::string& what) { s.notify(what); };
+    options.notice = notify;
     s.compiler = std::make_unique<HostCompiler>(options);
   }
   try {
@@ -282,8 +290,9 @@ bool Evaluator::specialise(std::string_view name, Precision precision, int frame
   return false;
 }
 
-bool Evaluator::specialised(std::string_view name, Precision precision, int frame) const {
+bool Evaluator::specialised(std::string_view name, Precision precision, int frame, int device) const {
   const OpRow& row = op(name);
+  if (device != on_host) return self_->devices.specialised(row, device, precision, row.uses_frame ? frame : 0);
   std::lock_guard lock(self_->mutex);
   const auto found = self_->specialised.find({row.index, precision, row.uses_frame ? frame : 0});
   return found != self_->specialised.end() && found->second.kernel;

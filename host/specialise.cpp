@@ -14,6 +14,17 @@ int operations(const Program& p) { return count(p, trace_order(p)).instructions(
 
 }  // namespace
 
+Program specialised_program(int op, const Model<double>& model, int frame) {
+  if (model.nv > max_specialised_freedoms)
+    throw Error("this robot has " + std::to_string(model.nv) + " degrees of freedom, more than the " +
+                std::to_string(max_specialised_freedoms) + " that are unrolled");
+  Program p = trace_best(op, model, frame);
+  if (operations(p) > max_specialised_operations)
+    throw Error("this robot needs " + std::to_string(operations(p)) + " operations, more than the " +
+                std::to_string(max_specialised_operations) + " that are unrolled");
+  return p;
+}
+
 BoundKernel assemble_kernel(int op, const Model<double>& model, int frame, Precision precision,
                             const std::string& isa) {
   if (!can_assemble(isa) || model.nv > max_specialised_freedoms) return {};
@@ -25,11 +36,7 @@ BoundKernel assemble_kernel(int op, const Model<double>& model, int frame, Preci
 BoundKernel specialise_kernel(int op, const Model<double>& model, int frame, Precision precision, int width,
                               HostCompiler& compiler) {
   if (!compiler.missing().empty()) return {};
-  const Program p = trace_best(op, model, frame);
-  if (operations(p) > max_specialised_operations)
-    throw Error("this robot needs " + std::to_string(operations(p)) + " operations, more than the " +
-                std::to_string(max_specialised_operations) + " that are unrolled");
-  return compile_program(p, precision, width, compiler);
+  return compile_program(specialised_program(op, model, frame), precision, width, compiler);
 }
 
 }  // namespace featherstorm
