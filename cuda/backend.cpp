@@ -8,6 +8,7 @@
 #include "cuda/launcher.h"
 #include "cuda/memory.h"
 #include "cuda/model.h"
+#include "cuda/program.h"
 #include "cuda/strided_copy.h"
 #include "host/ops.h"
 
@@ -146,6 +147,6 @@ extern "C" __attribute__((visibility("default"))) const featherstorm::CudaTable*
   static const CudaTable table{cuda_table_version, op_count,      names,        last_error,  device_count,
                                device_info,        create_model,  destroy_model, pool_allocate, pool_release,
                                copy,               clear,         copy_strided,  synchronise, launch,
-                               prepare};
+                               prepare,            load_program,  unload_program, program_info, launch_program};
   return &table;
 }

@@ -19,15 +19,25 @@ struct CudaKernelInfo {
   int registers;          // per thread
   int local_bytes;        // working memory and spills, per thread
   int max_threads;        // per block
-  int model_limit;        // degrees of freedom the kernel has room for
+  int model_limit;        // degrees of freedom the kernel has room for; 0: it is one robot's
 };
 
-struct CudaModel;  // a model in its device forms, on one device
+struct CudaModel;    // a model in its device forms, on one device
+struct CudaProgram;  // a kernel from machine code or PTX, on one device
 
 struct LaunchOptions {
   int frame;   // which frame an operation refers to
   int repeat;  // passes of an operation with carried arrays, else 1
   int count;   // instances; 0 does nothing
+};
+
+// A launch of a program: the parameters that an emitted kernel takes (core/emit/emit.h).
+struct ProgramLaunch {
+  const Array* in;      // all inputs, uniform ones included (their entries are not read), in device memory
+  const Array* out;
+  const void* uniform;  // the numbers of the uniform inputs, on the host
+  long repeat, count;   // count 0 does nothing
+  int threads;          // in a block, at most what the kernel was compiled for
 };
 
 // An array of any strides, in elements: component c of instance i at data[i * instance_stride + c * component_stride].
@@ -72,8 +82,14 @@ struct CudaTable {
                  const LaunchOptions* options, void* stream);
   // Loads the kernel that `launch` would run, so that the first launch neither allocates nor synchronises. (s)
   bool (*prepare)(const CudaModel* model, int op, bool double_precision, CudaKernelInfo* info);
+
+  // The kernel `name` of a cubin or PTX. The first launch neither allocates nor synchronises. (s)
+  bool (*load_program)(int device, const void* image, const char* name, CudaProgram** handle);
+  void (*unload_program)(CudaProgram* handle);  // (s)
+  bool (*program_info)(const CudaProgram* program, CudaKernelInfo* info);
+  bool (*launch_program)(const CudaProgram* program, const ProgramLaunch* launch, void* stream);
 };
-inline constexpr int cuda_table_version = 2;
+inline constexpr int cuda_table_version = 3;
 
 }  // namespace featherstorm
 

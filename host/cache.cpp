@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kKeySize = 32;
+// of all entries: one limit holds for a folder
+constexpr const char* kExtensions[] = {".so", ".cpp", ".cubin", ".cu"};
 
 // What stands behind the library's bytes: a mark, the key, the size and the checksum of key and bytes.
 std::string seal(const std::string& key, std::string_view library) {
@@ -125,8 +127,11 @@ PrivateFolder::~PrivateFolder() {
   if (::getpid() == owner_) fs::remove_all(path_, ignored);
 }
 
-KernelCache::KernelCache(fs::path folder, std::uintmax_t limit, Notice notice)
-    : folder_(folder.empty() ? folder : fs::absolute(folder)), limit_(limit), notice_(std::move(notice)) {}
+KernelCache::KernelCache(fs::path folder, std::uintmax_t limit, Notice notice, CacheNames names)
+    : folder_(folder.empty() ? folder : fs::absolute(folder)),
+      limit_(limit),
+      notice_(std::move(notice)),
+      names_(std::move(names)) {}
 
 std::optional<fs::path> KernelCache::find(const std::string& key) {
   std::vector<fs::path> folders;
@@ -136,7 +141,7 @@ std::optional<fs::path> KernelCache::find(const std::string& key) {
     if (private_) folders.push_back(private_->path());
   }
   for (const fs::path& folder : folders) {
-    const fs::path path = folder / (key + ".so");
+    const fs::path path = folder / (key + names_.compiled);
     const std::optional<std::string> file = read_own_file(path);
     if (!file || !is_sealed(key, *file)) continue;
     // the time of last use, for trim()
@@ -146,14 +151,23 @@ std::optional<fs::path> KernelCache::find(const std::string& key) {
   return std::nullopt;
 }
 
+std::optional<std::string> KernelCache::load(const std::string& key) {
+  const std::optional<fs::path> path = find(key);
+  std::optional<std::string> file = path ? read_own_file(*path) : std::nullopt;
+  // another process may have removed or replaced it meanwhile
+  if (!file || !is_sealed(key, *file)) return std::nullopt;
+  file->resize(file->size() - seal(key, "").size());
+  return file;
+}
+
 fs::path KernelCache::store(const std::string& key, const std::string& library, const std::string& source) {
   const std::string sealed = library + seal(key, library);
-  const std::string name = key + ".so";
+  const std::string name = key + names_.compiled;
   std::string reason = why_unusable();
   if (reason.empty()) {
     reason = write_own_file(folder_ / name, sealed);
     if (reason.empty()) {
-      write_own_file(folder_ / (key + ".cpp"), source);
+      write_own_file(folder_ / (key + names_.source), source);
       trim(key);
       return folder_ / name;
     }
@@ -162,13 +176,13 @@ fs::path KernelCache::store(const std::string& key, const std::string& library, 
   const fs::path path = private_folder() / name;
   reason = write_own_file(path, sealed);
   if (!reason.empty()) throw Error("kernel cache: cannot write " + path.string() + ": " + reason);
-  write_own_file(private_folder() / (key + ".cpp"), source);
+  write_own_file(private_folder() / (key + names_.source), source);
   return path;
 }
 
 fs::path KernelCache::store_source(const std::string& key, const std::string& source) {
   if (!why_unusable().empty()) return {};
-  const fs::path path = folder_ / (key + ".cpp");
+  const fs::path path = folder_ / (key + names_.source);
   return write_own_file(path, source).empty() ? path : fs::path();
 }
 
@@ -210,8 +224,9 @@ void KernelCache::trim(const std::string& newest) {
   std::error_code ignored;
   for (const fs::directory_entry& file : fs::directory_iterator(folder_, ignored)) {
     const std::string key = file.path().stem().string();
-    const fs::path extension = file.path().extension();
-    if (key.size() != kKeySize || (extension != ".so" && extension != ".cpp")) continue;
+    const std::string extension = file.path().extension();
+    if (key.size() != kKeySize || std::find(std::begin(kExtensions), std::end(kExtensions), extension) == std::end(kExtensions))
+      continue;
     std::error_code gone;
     const std::uintmax_t size = file.file_size(gone);
     const fs::file_time_type time = file.last_write_time(gone);
@@ -229,8 +244,7 @@ void KernelCache::trim(const std::string& newest) {
   for (const auto& [time, key] : oldest_first) {
     if (total <= limit_) return;
     if (key == newest) continue;
-    fs::remove(folder_ / (key + ".so"), ignored);
-    fs::remove(folder_ / (key + ".cpp"), ignored);
+    for (const char* extension : kExtensions) fs::remove(folder_ / (key + extension), ignored);
     total -= entries[key].size;
   }
 }

@@ -32,9 +32,15 @@ class PrivateFolder {
   int owner_;  // the process that made it: a forked child leaves it alone
 };
 
-// Compiled kernels on disk, one file `<key>.so` each, with its program text `<key>.cpp` beside it for reading.
+// What the files of an entry are called behind its key.
+struct CacheNames {
+  std::string compiled = ".so", source = ".cpp";
+};
+
+// Compiled kernels on disk, one file `<key>.so` each, with its program text `<key>.cpp` beside it for reading; those of a
+// CUDA device are `<key>.cubin` and `<key>.cu`.
 //
-// The last bytes of `<key>.so` are a seal: key, size and checksum of what precedes it. (A loader of shared libraries
+// The last bytes of the compiled file are a seal: key, size and checksum of what precedes it. (A loader of shared libraries
 // ignores bytes behind the last section.) A file whose seal does not fit, that is not a plain file of this user, or
 // that others may write, is never handed out. Files appear by rename, so that any number of processes may share the
 // folder. Where the folder cannot be used, a private temporary folder serves as long as this object lives.
@@ -42,12 +48,15 @@ class KernelCache {
  public:
   // in  folder: created on first use; empty: none
   // in  limit [bytes]: above it the entries unused for longest are removed
-  KernelCache(std::filesystem::path folder, std::uintmax_t limit, Notice notice);
+  KernelCache(std::filesystem::path folder, std::uintmax_t limit, Notice notice, CacheNames names = {});
 
   // The sound entry of this key, or nothing.
   std::optional<std::filesystem::path> find(const std::string& key);
 
-  // Seals the bytes of a shared library, stores them and returns where; throws Error where not even the private folder
+  // The bytes of the sound entry of this key, without the seal, or nothing.
+  std::optional<std::string> load(const std::string& key);
+
+  // Seals the bytes of a compiled kernel, stores them and returns where; throws Error where not even the private folder
   // takes them.
   std::filesystem::path store(const std::string& key, const std::string& library, const std::string& source);
 
@@ -63,6 +72,7 @@ class KernelCache {
   const std::filesystem::path folder_;
   const std::uintmax_t limit_;
   const Notice notice_;
+  const CacheNames names_;
   std::mutex mutex_;  // guards what follows
   bool told_ = false;
   std::optional<PrivateFolder> private_;

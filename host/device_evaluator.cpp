@@ -1,10 +1,13 @@
 #include "host/device_evaluator.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "core/scratch.h"
 #include "host/cuda_backend.h"
 #include "host/device.h"
+#include "host/device_kernel.h"
+#include "host/specialise.h"
 
 namespace featherstorm {
 namespace {
@@ -29,6 +32,19 @@ struct Side {
 StridedArray strided(const ArrayRef& a) { return {a.data, a.instance_stride, a.component_stride}; }
 StridedArray strided(const Array& a) { return {a.data, 1, a.stride}; }
 
+// Elements between the components of an array as a kernel sees it.
+long stride_of(const ArrayRef& a) {
+  if (by_components(a)) return a.components > 1 ? a.component_stride : 0;
+  return (a.instances + 15) / 16 * 16;
+}
+// Whether an emitted kernel can take it: it counts the bytes between components in 32 bits.
+bool fits_program(const ArrayRef& a) { return stride_of(a) * static_cast<long>(bytes_of(a.precision)) <= UINT32_MAX; }
+
+// Blocks of one warp while blocks of two would leave multiprocessors without work.
+int threads_in_block(long instances, int multiprocessors) {
+  return instances < static_cast<long>(device_block_threads) * multiprocessors ? 32 : device_block_threads;
+}
+
 // One call on one stream.
 struct Call {
   const CudaTable& table;
@@ -42,11 +58,11 @@ struct Call {
   }
   // The array where it lies, or room for it in the engine's layout.
   void place(const ArrayRef& a, Array& array, Temporary& t) const {
+    array.stride = stride_of(a);
     if (by_components(a)) {
-      array = {a.data, a.components > 1 ? a.component_stride : 0};
+      array.data = a.data;
       return;
     }
-    array.stride = (a.instances + 15) / 16 * 16;
     t.table = &table, t.device = device, t.stream = stream;
     require(table.allocate(device, stream, bytes_of(a.precision) * array.stride * a.components, &t.data));
     array.data = t.data;
@@ -66,8 +82,10 @@ void place_uniforms(const OpRow& row, const std::vector<double>& values, void* m
 
 }  // namespace
 
+DeviceEvaluator::DeviceEvaluator() = default;
 DeviceEvaluator::~DeviceEvaluator() {
   for (const auto& entry : models_) cuda_backend()->destroy_model(entry.second);
+  for (const auto& entry : specialised_) cuda_backend()->unload_program(entry.second.program);
 }
 
 const CudaModel* DeviceEvaluator::model(const Model<double>& m, const OpRow& row, int device) {
@@ -79,8 +97,45 @@ const CudaModel* DeviceEvaluator::model(const Model<double>& m, const OpRow& row
   return models_[device] = made;
 }
 
+DeviceEvaluator::Specialised DeviceEvaluator::find(const Key& key) const {
+  std::lock_guard lock(mutex_);
+  const auto found = specialised_.find(key);
+  return found == specialised_.end() ? Specialised{} : found->second;
+}
+
+std::shared_ptr<DeviceCompiler> DeviceEvaluator::compiler(const std::function<void(const std::string&)>& notice) {
+  std::lock_guard lock(mutex_);
+  if (!compiler_ || !compiler_->missing().empty()) compiler_ = std::make_shared<DeviceCompiler>(notice);
+  return compiler_;
+}
+
+void DeviceEvaluator::specialise(const Operation& o, const Robot& robot, const OpRow& row, int device,
+                                 Precision precision, const std::function<void(const std::string&)>& notice) {
+  const Key key{row.name, device, precision, o.frame};
+  if (row.uses_frame && (o.frame < 0 || o.frame >= robot.model.nf))
+    throw Error("frame is " + std::to_string(o.frame) + ", expected 0 to " + std::to_string(robot.model.nf - 1));
+  if (find(key).program) return;
+  const CudaTable& table = cuda_for(row.name, device);
+  CudaDevice info;
+  if (!table.device_info(device, &info)) throw_cuda_error(table, row.name, device);
+  const auto compile = compiler(notice);
+  if (!compile->missing().empty()) throw Error(compile->missing());
+  const Program p = specialised_program(o, robot);
+  const DeviceKernel kernel = compile->kernel(p, precision == Precision::float64, 10 * info.major + info.minor);
+  Specialised made{nullptr, info.multiprocessors};
+  if (!table.load_program(device, kernel.image.data(), "featherstorm_kernel", &made.program))
+    throw_cuda_error(table, row.name, device);
+  std::lock_guard lock(mutex_);
+  // another thread may have been first
+  if (!specialised_.emplace(key, made).second) table.unload_program(made.program);
+}
+
+bool DeviceEvaluator::specialised(const OpRow& row, int device, Precision precision, int frame) const {
+  return find({row.name, device, precision, frame}).program != nullptr;
+}
+
 void DeviceEvaluator::run(const Model<double>& m, const OpRow& row, int device, const std::vector<ArrayRef>& in,
-                          const std::vector<ArrayRef>& out, const RunOptions& o) {
+                          const std::vector<ArrayRef>& out, const RunOptions& o, bool any_robot) {
   const ArrayRef& lead = in.empty() ? out.front() : in.front();
   const std::string prefix = std::string(row.name) + ": ";
   if (lead.instances > max_device_instances)
@@ -94,7 +149,13 @@ void DeviceEvaluator::run(const Model<double>& m, const OpRow& row, int device, 
         (out[k].components > 1 && out[k].component_stride == 0))
       throw Error(prefix + "output " + std::string(row.out[k].name) +
                   " has a stride of 0, so that several numbers have one place: expected memory for each");
-  const CudaModel* uploaded = model(m, row, device);
+  const Specialised made = find({row.name, device, lead.precision, row.uses_frame ? o.frame : 0});
+  const bool special = made.program && std::all_of(in.begin(), in.end(), fits_program) &&
+                       std::all_of(out.begin(), out.end(), fits_program);
+  if (!special && !any_robot)
+    throw Error(prefix + "an array's components are more than 2^32 bytes apart, which the only kernel of this row, that "
+                         "made for the robot, cannot count");
+  const CudaModel* uploaded = special ? nullptr : model(m, row, device);
   const Call call{*cuda_backend(), row, device, o.stream, lead.precision == Precision::float64};
 
   Side inputs, outputs;
@@ -107,9 +168,16 @@ void DeviceEvaluator::run(const Model<double>& m, const OpRow& row, int device, 
   void* memory = scratch_stack.take(sizeof(double) * std::max<std::size_t>(o.uniforms.size(), 1));
   if (call.double_precision) place_uniforms<double>(row, o.uniforms, memory, inputs.array + in.size());
   else place_uniforms<float>(row, o.uniforms, memory, inputs.array + in.size());
-  const LaunchOptions options{o.frame, static_cast<int>(o.repeat), static_cast<int>(lead.instances)};
-  const bool launched =
-      call.table.launch(uploaded, row.index, call.double_precision, inputs.array, outputs.array, &options, o.stream);
+  bool launched = false;
+  if (special) {
+    const ProgramLaunch launch{inputs.array, outputs.array,  memory,
+                               o.repeat,     lead.instances, threads_in_block(lead.instances, made.multiprocessors)};
+    launched = call.table.launch_program(made.program, &launch, o.stream);
+  } else {
+    const LaunchOptions options{o.frame, static_cast<int>(o.repeat), static_cast<int>(lead.instances)};
+    launched =
+        call.table.launch(uploaded, row.index, call.double_precision, inputs.array, outputs.array, &options, o.stream);
+  }
   scratch_stack.give_back(mark);
   call.require(launched);
   for (std::size_t k = 0; k < out.size(); k++)

@@ -1,7 +1,10 @@
-// Runs the operations of ops.h on arrays that lie on a CUDA device, by the CUDA library's run-time-model kernels.
+// Runs the operations of ops.h on arrays that lie on a CUDA device: by kernels made for the robot (device_kernel.h) where
+// specialise() has made them, else by the CUDA library's run-time-model kernels.
 #pragma once
 #include <map>
+#include <memory>
 #include <mutex>
+#include <tuple>
 
 #include "core/model.h"
 #include "host/evaluator.h"
@@ -9,13 +12,16 @@
 namespace featherstorm {
 
 struct CudaModel;
+struct Operation;
+struct CudaProgram;
+class DeviceCompiler;
 
 // The most instances of a call: a thread's number is an int.
 inline constexpr long max_device_instances = 1L << 30;
 
 class DeviceEvaluator {
  public:
-  DeviceEvaluator() = default;
+  DeviceEvaluator();
   ~DeviceEvaluator();
   DeviceEvaluator(const DeviceEvaluator&) = delete;
   DeviceEvaluator& operator=(const DeviceEvaluator&) = delete;
@@ -23,15 +29,31 @@ class DeviceEvaluator {
   // What Evaluator::run does once it has checked its arguments, at least one instance, all arrays on `device`. `m` is
   // the same model at every call; a device's first call uploads it in both precisions. Arrays whose instances do not
   // lie side by side go through memory of the CUDA library's pool. Asynchronous on o.stream, and once a call was made
-  // with the same operation and strides, free of allocations by the driver. Throws Error with CUDA's words.
+  // with the same operation and strides, free of allocations by the driver. any_robot: there are run-time-model kernels
+  // of this row. Throws Error with CUDA's words.
   void run(const Model<double>& m, const OpRow& row, int device, const std::vector<ArrayRef>& in,
-           const std::vector<ArrayRef>& out, const RunOptions& o);
+           const std::vector<ArrayRef>& out, const RunOptions& o, bool any_robot);
+
+  // Makes the kernel of an operation for this robot on this device, by NVRTC or from the cache on disk, and uses it from
+  // now on: in run(), for arrays whose components are less than 2^32 bytes apart. Throws Error where it cannot be made, with the reason.
+  void specialise(const Operation& operation, const Robot& robot, const OpRow& row, int device, Precision precision,
+                  const std::function<void(const std::string&)>& notice);
+  bool specialised(const OpRow& row, int device, Precision precision, int frame) const;
 
  private:
+  using Key = std::tuple<std::string_view, int, Precision, int>;  // row, device, precision, frame
+  struct Specialised {
+    CudaProgram* program = nullptr;
+    int multiprocessors = 0;
+  };
   const CudaModel* model(const Model<double>& m, const OpRow& row, int device);
+  Specialised find(const Key& key) const;
+  std::shared_ptr<DeviceCompiler> compiler(const std::function<void(const std::string&)>& notice);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<int, CudaModel*> models_;  // by device
+  std::map<Key, Specialised> specialised_;
+  std::shared_ptr<DeviceCompiler> compiler_;
 };
 
 }  // namespace featherstorm

@@ -272,10 +272,10 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
         throw Error(prefix + "output " + std::string(row.out[j].name) + " overlaps input " + std::string(row.in[k].name));
   }
 
-  if (lead.device != on_host && !s.at_run_time(row))
-    throw Error(prefix + "derivatives and operations with parameters run on the host only; the arrays are on " +
-                where(lead.device));
-  if (lead.device != on_host) return s.devices.run(s.robot.model, row, lead.device, in, out, o);
+  if (lead.device != on_host && !s.at_run_time(row))  // no kernels that take the model as data
+    s.devices.specialise(s.operation(s.key_of(row, precision, o.frame)), s.robot, row, lead.device, precision,
+                         [&s](const std::string& what) { s.notify(what); });
+  if (lead.device != on_host) return s.devices.run(s.robot.model, row, lead.device, in, out, o, s.at_run_time(row));
 
   const BoundKernel bound = kernel(name, precision, o.frame);
   if (precision == Precision::float32) s.run<float>(row, bound, in, out, o, instances);
@@ -301,16 +301,24 @@ BoundKernel Evaluator::kernel(std::string_view name, Precision precision, int fr
   return {e.in_double, model.get(), s.table->double_width, model};
 }
 
-bool Evaluator::specialise(std::string_view name, Precision precision, int frame) {
+bool Evaluator::specialise(std::string_view name, Precision precision, int frame, int device) {
   Implementation& s = *self_;
   const OpRow& row = op(name);
+  const auto notify = [&s](const std::string& what) { s.notify(what); };
+  const Implementation::Key key = s.key_of(row, precision, frame);
+  if (device != on_host) try {
+      s.devices.specialise(s.operation(key), s.robot, row, device, precision, notify);
+      return true;
+    } catch (const std::exception& e) {
+      s.notify(std::string(name) + " is not specialised for CUDA device " + std::to_string(device) + ": " + e.what());
+      return false;
+    }
   const int width = precision == Precision::float32 ? s.table->float_width : s.table->double_width;
   std::lock_guard lock(s.mutex);
-  const Implementation::Key key = s.key_of(row, precision, frame);
   if (s.made(row, key).kernel) return true;
   if (!s.compiler) {
     CompileOptions options;
-    options.notice = [&s](const std::string& what) { s.notify(what); };
+    options.notice = notify;
     s.compiler = std::make_unique<HostCompiler>(options);
   }
   try {
@@ -326,8 +334,9 @@ bool Evaluator::specialise(std::string_view name, Precision precision, int frame
   return false;
 }
 
-bool Evaluator::specialised(std::string_view name, Precision precision, int frame) const {
+bool Evaluator::specialised(std::string_view name, Precision precision, int frame, int device) const {
   const OpRow& row = op(name);
+  if (device != on_host) return self_->devices.specialised(row, device, precision, row.uses_frame ? frame : 0);
   std::lock_guard lock(self_->mutex);
   const auto found = self_->specialised.find(self_->key_of(row, precision, frame));
   return found != self_->specialised.end() && found->second.kernel;

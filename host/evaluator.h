@@ -14,8 +14,8 @@
 // that take the model as data serve, until specialise() has one compiled.
 //
 // Where the arrays lie decides what runs: on the host the kernels of this machine's instruction set, on a CUDA device
-// (Buffer q(Precision::float32, 4096, nq, 0)) those of the CUDA library, asynchronously on a stream; specialised
-// kernels are for the host alone.
+// (Buffer q(Precision::float32, 4096, nq, 0)) those of the CUDA library, or the robot's own where specialise() has made
+// them for that device, asynchronously on a stream.
 //
 // Arrays may have any strides; those of a Buffer are read and written in place, others are copied through the caches
 // in small blocks. Precision float32 or float64, the same for all arrays of a call. Results of an instance do not
@@ -86,11 +86,12 @@ class Evaluator {
   // The kernel that the next run of this operation uses; it is valid as long as this Evaluator.
   BoundKernel kernel(std::string_view op, Precision precision, int frame = 0);
 
-  // Makes the kernel of an operation for this robot now and uses it from now on: assembled, or compiled (or fetched from
-  // the cache on disk). Returns false, and tells why through the notice, where neither can be done.
-  bool specialise(std::string_view op, Precision precision, int frame = 0);
-  // Whether the next run of this operation uses a specialised kernel.
-  bool specialised(std::string_view op, Precision precision, int frame = 0) const;
+  // Makes the kernel of an operation for this robot now and uses it from now on: on the host assembled or compiled, for a
+  // CUDA device compiled by NVRTC (or fetched from the cache on disk). Returns false, and tells why through the notice,
+  // where it cannot be made: then the kernels that take the model as data serve.
+  bool specialise(std::string_view op, Precision precision, int frame = 0, int device = on_host);
+  // Whether the next run of this operation on this device uses a specialised kernel.
+  bool specialised(std::string_view op, Precision precision, int frame = 0, int device = on_host) const;
 
   const std::string& isa() const;  // instruction set of the kernels in use
   int threads() const;

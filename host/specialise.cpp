@@ -29,6 +29,10 @@ Program trace_checked(const Operation& o, const Robot& robot, int most) {
 
 }  // namespace
 
+Program specialised_program(const Operation& o, const Robot& robot) {
+  return trace_checked(o, robot, max_compiled_operations);
+}
+
 BoundKernel assemble_kernel(const Operation& o, const Robot& robot, Precision precision, const std::string& isa) {
   if (!can_assemble(isa) || robot.model.nv > max_specialised_freedoms) return {};
   const Program p = trace(o, robot);
@@ -39,7 +43,7 @@ BoundKernel assemble_kernel(const Operation& o, const Robot& robot, Precision pr
 BoundKernel specialise_kernel(const Operation& o, const Robot& robot, Precision precision, int width,
                               HostCompiler& compiler) {
   if (!compiler.missing().empty()) return {};
-  return compile_program(trace_checked(o, robot, max_compiled_operations), precision, width, compiler);
+  return compile_program(specialised_program(o, robot), precision, width, compiler);
 }
 
 BoundKernel any_kernel(const Operation& o, const Robot& robot, Precision precision, const std::string& isa,

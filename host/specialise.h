@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/builder.h"
+#include "core/trace/program.h"
 #include "host/blocks.h"
 #include "host/compile.h"
 #include "host/trace_op.h"
@@ -23,6 +24,9 @@ struct Operation {
   Derivative derivative = Derivative::none;
   Parameters parameters = {};
 };
+
+// The program of an operation for this robot. Throws Error where the robot or the program is too large.
+Program specialised_program(const Operation& operation, const Robot& robot);
 
 // The kernel, assembled now in the order of statements that runs fastest here; no kernel where that cannot be done
 // (assemble.h), or the robot is too large.

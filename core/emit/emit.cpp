@@ -26,12 +26,14 @@ std::string opening(const Program& p, bool double_precision) {
 }
 
 // Strides, which all instances share.
-std::string strides(const Program& p) {
+std::string strides(const Program& p, const std::string& type) {
   std::string s;
   auto stride = [&](const std::string& side, const std::vector<Program::Array>& arrays) {
     for (int i = 0; i < int(arrays.size()); ++i) {
       if (arrays[i].uniform) continue;
-      s += "  const long " + arrays[i].name + "_" + side + "_stride = " + side + "[" + to_string(i) + "].stride;\n";
+      const std::string stride = side + "[" + to_string(i) + "].stride";
+      s += "  const " + type + " " + arrays[i].name + "_" + side + "_stride = " +
+           (type == "Stride" ? "{unsigned(" + stride + " * sizeof(Real))}" : stride) + ";\n";
     }
   };
   stride("in", p.inputs);
@@ -39,12 +41,19 @@ std::string strides(const Program& p) {
   return s;
 }
 
-// Pointers to component 0 of instance i.
-std::string pointers(const Program& p) {
+// Pointers to component 0 of instance i. Where `by_value`, uniform arrays lie in the struct `uniform`.
+std::string pointers(const Program& p, bool by_value) {
   std::string s;
+  int offset = 0;
   for (int k = 0; k < int(p.inputs.size()); ++k) {
-    s += "    const Real* " + p.inputs[k].name + "_in = static_cast<const Real*>(in[" + to_string(k) + "].data)" +
-         (p.inputs[k].uniform ? ";\n" : " + i;\n");
+    const Program::Array& a = p.inputs[k];
+    s += "    const Real* " + a.name + "_in = ";
+    if (a.uniform && by_value) {
+      s += "uniform.value + " + to_string(offset) + ";\n";
+      offset += a.size;
+      continue;
+    }
+    s += "static_cast<const Real*>(in[" + to_string(k) + "].data)" + (a.uniform ? ";\n" : " + i;\n");
   }
   for (int k = 0; k < int(p.outputs.size()); ++k) {
     s += "    Real* " + p.outputs[k].name + "_out = static_cast<Real*>(out[" + to_string(k) + "].data) + i;\n";
@@ -61,29 +70,39 @@ std::string emit_for(const Program& p, const std::vector<int>& order, const Host
   s += prelude_host_text();
   s += "\nextern \"C\" void featherstorm_kernel(const void*, const Array* in, const Array* out,\n";
   s += "                                    long repeat, long first, long count) {\n";
-  s += strides(p);
+  s += strides(p, "long");
   s += "  for (long i = first; i < first + count; i += " + to_string(target.width) + ") {\n";
-  s += pointers(p) + emit_body(p, order, target.double_precision);
+  s += pointers(p, false) + emit_body(p, order, target.double_precision);
   s += "  }\n  (void)repeat;\n}\n";
   return s + ending;
 }
 
 std::string emit_for(const Program& p, const std::vector<int>& order, const Cuda& target) {
-  auto arrays = [](std::size_t n) { return "const Arrays<" + to_string(std::max<std::size_t>(n, 1)) + ">"; };
+  auto room = [](const std::string& type, std::size_t n) {
+    return "const " + type + "<" + to_string(std::max<std::size_t>(n, 1)) + ">";
+  };
   std::string s = opening(p, target.double_precision) + "\n";
   s += prelude_cuda_text();
-  s += "\nextern \"C\" __global__ void featherstorm_kernel(const void*, ";
-  s += arrays(p.inputs.size()) + " in, " + arrays(p.outputs.size()) + " out,\n";
-  s += "                                               long repeat, long first, long count) {\n";
-  s += strides(p);
+  s += "\nextern \"C\" __global__ void __launch_bounds__(" + to_string(target.threads) +
+       (target.blocks > 0 ? ", " + to_string(target.blocks) : "") + ")\n";
+  s += "    featherstorm_kernel(" + room("Arrays", p.inputs.size()) + " in, " + room("Arrays", p.outputs.size()) +
+       " out,\n";
+  s += "                        " + room("Uniforms", uniform_numbers(p)) + " uniform, long repeat, long first, long count) {\n";
+  s += strides(p, "Stride");
   s += "  const long i = first + long(blockIdx.x) * blockDim.x + threadIdx.x;\n";
   s += "  if (i < first + count) {\n";
-  s += pointers(p) + emit_body(p, order, target.double_precision);
+  s += pointers(p, true) + emit_body(p, order, target.double_precision);
   s += "  }\n}\n";
   return s + ending;
 }
 
 }  // namespace
+
+int uniform_numbers(const Program& p) {
+  int n = 0;
+  for (const Program::Array& a : p.inputs) n += a.uniform ? a.size : 0;
+  return n;
+}
 
 std::string emit(const Program& p, const std::vector<int>& order, const Target& target) {
   return std::visit([&](const auto& t) { return emit_for(p, order, t); }, target);

@@ -9,9 +9,16 @@
 //
 // It runs instances first .. first + count - 1; for a host target count is a multiple of the width. `model` is not
 // used: the constants are in the text. `repeat` >= 1 is the number of passes of a program with carried arrays, and 1
-// otherwise. Uniform arrays hold component c at data[c]. The CUDA kernel takes the Arrays by value, in two structs
-// of all input and all output Arrays, so that its parameters are (model, in, out, repeat, first, count) as well.
-// Outputs must not overlap inputs, except those of a carried program: they are written after all inputs are read.
+// otherwise. Uniform arrays hold component c at data[c]. Outputs must not overlap inputs, except those of a carried
+// program: they are written after all inputs are read.
+//
+// The CUDA kernel takes everything by value:
+//
+//   featherstorm_kernel(Arrays in, Arrays out, Uniforms uniform, long repeat, long first, long count)
+//
+// Arrays is a struct of all Arrays of one side (entries of uniform arrays are not read); components are less than 2^32
+// bytes apart. Uniforms holds the numbers of all uniform arrays, one behind the other, in the program's
+// precision. A struct of none holds one. Thread t of block b runs instance first + b * (threads in a block) + t.
 #include <string>
 #include <variant>
 #include <vector>
@@ -26,9 +33,11 @@ struct HostVector {
   bool double_precision = false;
 };
 
-// nvcc and NVRTC: a thread for each instance.
+// nvcc and NVRTC: a thread for each instance. The two numbers are the text's __launch_bounds__.
 struct Cuda {
   bool double_precision = false;
+  int threads = 64;  // the most in a block
+  int blocks = 0;    // that a multiprocessor can hold at once: limits a thread's registers; 0: no limit
 };
 
 using Target = std::variant<HostVector, Cuda>;
@@ -36,6 +45,9 @@ using Target = std::variant<HostVector, Cuda>;
 // The text of a program whose statements stand in this order (order.h). Marks become comments in trace order.
 // Throws std::domain_error where a constant is infinite or not a number.
 std::string emit(const Program& p, const std::vector<int>& order, const Target& target);
+
+// How many numbers the uniform inputs have together.
+int uniform_numbers(const Program& p);
 
 // Options with which g++ and clang++ must compile a host text into a shared library; why not -ffast-math:
 // vector_math.h.

@@ -11,11 +11,17 @@
 
 namespace featherstorm::testing {
 
-inline const bool stand_in_chosen = setenv("FEATHERSTORM_BACKENDS", FEATHERSTORM_STAND_IN, 1) == 0;
+inline const bool stand_in_chosen = setenv("FEATHERSTORM_BACKENDS", FEATHERSTORM_STAND_IN, 1) == 0 &&
+                                    setenv("FEATHERSTORM_NVRTC", FEATHERSTORM_STAND_IN "/libnvrtc.so", 1) == 0;
 
 template <class Function>
 Function* control(const char* name) {
   static void* library = dlopen(FEATHERSTORM_STAND_IN "/libfeatherstorm_cuda.so", RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+template <class Function>
+Function* compiler_control(const char* name) {
+  static void* library = dlopen(FEATHERSTORM_STAND_IN "/libnvrtc.so", RTLD_NOW | RTLD_LOCAL);
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 inline StandInCounts counts() {
@@ -27,9 +33,12 @@ inline void fail_next(const char* function, int error) {
   control<decltype(stand_in_fail)>("stand_in_fail")(function, error);
 }
 inline void set_devices(int count) { control<decltype(stand_in_set_devices)>("stand_in_set_devices")(count); }
+inline int compiled() { return compiler_control<decltype(stand_in_nvrtc_compiled)>("stand_in_nvrtc_compiled")(); }
+inline void refuse_next_text() { compiler_control<decltype(stand_in_nvrtc_refuse)>("stand_in_nvrtc_refuse")(); }
+inline int program_threads() { return control<decltype(stand_in_program_threads)>("stand_in_program_threads")(); }
 
 // The numbers of cuda_runtime_api.h, which the engine's tests do not include.
-inline constexpr int out_of_memory = 2, illegal_address = 700, out_of_resources = 701;
+inline constexpr int out_of_memory = 2, invalid_image = 200, illegal_address = 700, out_of_resources = 701;
 
 // The words of the Error that `f` throws.
 inline std::string message(const std::function<void()>& f) {

@@ -6,3 +6,6 @@
 
 // Puts a kernel's work at the end of a stream of the current device.
 cudaError_t stand_in_launch(cudaStream_t stream, std::function<void()> work);
+// The error asked for of this function of the runtime, once.
+cudaError_t stand_in_asked(const char* function);
+void stand_in_count_programs(int change);

@@ -2,7 +2,8 @@
 // compiled for the host, over a small imitation of the CUDA runtime in host memory.
 //
 // What it imitates: two devices; streams whose work is done only when somebody waits for them, in order; a pool that
-// keeps what it was given; fresh memory full of NaN; errors on request. What it cannot show: anything about nvcc's
+// keeps what it was given; fresh memory full of NaN; errors on request; a run-time compiler (nvrtc.cpp) whose machine
+// code is the text that it was given, which the runtime compiles for the host when it is loaded (program.cpp). What it cannot show: anything about nvcc's
 // code, speed, or the order of work on different streams.
 #pragma once
 
@@ -12,6 +13,7 @@ struct StandInCounts {
   int pool_allocations;
   int live_blocks;  // of the pool and of cudaMalloc
   int launches;
+  int live_programs;  // loaded by cudaLibraryLoadData
   int waits;     // calls that synchronised
   int device;    // of the last launch
   void* stream;  // of the last launch
@@ -24,4 +26,10 @@ void stand_in_counts(StandInCounts* counts);
 void stand_in_fail(const char* function, int error);
 // A machine with so many devices from now on.
 void stand_in_set_devices(int count);
+
+// Of the stand-in's libnvrtc.so: texts compiled since the process began; the next is refused; threads that the last
+// launch of a loaded program had in a block.
+int stand_in_nvrtc_compiled();
+void stand_in_nvrtc_refuse();
+int stand_in_program_threads();
 }

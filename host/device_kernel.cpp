@@ -1,0 +1,107 @@
+#include "host/device_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "core/emit/emit.h"
+#include "core/trace/count.h"
+#include "core/trace/order.h"
+#include "host/error.h"
+#include "host/hash.h"
+
+namespace featherstorm {
+namespace {
+
+constexpr int enough_warps = 16;
+constexpr std::string_view orders[] = {"trace", "greedy", "sethi_ullman"};
+
+std::vector<int> order_of(const Program& p, std::string_view name) {
+  if (name == "trace") return trace_order(p);
+  if (name == "greedy") return greedy_order(p);
+  if (name == "sethi_ullman") return sethi_ullman_order(p);
+  throw Error("there is no order '" + std::string(name) + "': trace, greedy and sethi_ullman are");
+}
+
+int spilled(const DeviceCost& c) { return c.spill_stores + c.spill_loads; }
+
+// An entry of the cache: one line, then the image.
+std::string packed(const DeviceKernel& k) {
+  std::ostringstream s;
+  s << k.form.order << " " << k.form.blocks << " " << k.cost.registers << " " << k.cost.spill_stores << " "
+    << k.cost.spill_loads << " " << k.cost.code << " " << k.cost.instructions << "\n"
+    << k.image;
+  return s.str();
+}
+std::optional<DeviceKernel> unpacked(const std::string& entry) {
+  const std::size_t end = entry.find('\n');
+  if (end == std::string::npos) return std::nullopt;
+  std::istringstream s(entry.substr(0, end));
+  DeviceKernel k;
+  std::string order;
+  s >> order >> k.form.blocks >> k.cost.registers >> k.cost.spill_stores >> k.cost.spill_loads >> k.cost.code >>
+      k.cost.instructions;
+  const auto known = std::find(std::begin(orders), std::end(orders), order);
+  if (!s || known == std::end(orders)) return std::nullopt;
+  k.form.order = *known;
+  k.image = entry.substr(end + 1);
+  return k;
+}
+
+}  // namespace
+
+std::string device_text(const Program& p, bool double_precision, const DeviceForm& form) {
+  return emit(p, order_of(p, form.order), Cuda{double_precision, device_block_threads, form.blocks});
+}
+
+int resident_warps(int registers) { return 65536 / (32 * std::max(8, (registers + 7) / 8 * 8)); }
+
+bool is_better(const DeviceCost& a, const DeviceCost& b) {
+  if (spilled(a) != spilled(b)) return spilled(a) < spilled(b);
+  const int wa = std::min(resident_warps(a.registers), enough_warps), wb = std::min(resident_warps(b.registers), enough_warps);
+  if (wa != wb) return wa > wb;
+  return a.instructions < b.instructions;
+}
+
+DeviceKernel compile_for_device(const Program& p, bool double_precision, const Nvrtc& compiler,
+                                const std::string& target) {
+  const auto compiled = [&](const DeviceForm& form) {
+    DeviceCode code = compiler.compile(device_text(p, double_precision, form), target);
+    return DeviceKernel{std::move(code.image), form, code.cost};
+  };
+  if (!target.starts_with("sm_")) {
+    const auto live = [&](std::string_view o) { return count(p, order_of(p, o)).max_live; };
+    return compiled({*std::min_element(std::begin(orders), std::end(orders),
+                                       [&](auto a, auto b) { return live(a) < live(b); }),
+                     0});
+  }
+  std::optional<DeviceKernel> best;
+  for (std::string_view order : orders) {
+    DeviceKernel k = compiled({order, 0});
+    if (!best || is_better(k.cost, best->cost)) best = std::move(k);
+  }
+  return std::move(*best);
+}
+
+DeviceCompiler::DeviceCompiler(Notice notice, std::filesystem::path cache_folder)
+    : cache_(std::move(cache_folder), std::uintmax_t(1) << 30, std::move(notice), {".cubin", ".cu"}) {}
+
+DeviceKernel DeviceCompiler::kernel(const Program& p, bool double_precision, int capability) {
+  const std::string target = nvrtc_.target(capability);
+  // the other texts follow from this one
+  const std::string text = device_text(p, double_precision, {});
+  const std::string key = Hash()
+                              .add_field(FEATHERSTORM_VERSION)
+                              .add_field("device kernel 1")
+                              .add_field(nvrtc_.identity())
+                              .add_field(target)
+                              .add_field(text)
+                              .hex();
+  if (const auto entry = cache_.load(key))
+    if (auto kernel = unpacked(*entry)) return std::move(*kernel);
+  DeviceKernel kernel = compile_for_device(p, double_precision, nvrtc_, target);
+  cache_.store(key, packed(kernel), device_text(p, double_precision, kernel.form));
+  return kernel;
+}
+
+}  // namespace featherstorm

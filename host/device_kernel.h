@@ -1,0 +1,65 @@
+// Kernels for a CUDA device made for one robot: a traced program in the order of statements that suits the device's
+// compiler, compiled by NVRTC, kept on disk.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/trace/program.h"
+#include "host/cache.h"
+#include "host/kernel.h"
+#include "host/nvrtc.h"
+
+namespace featherstorm {
+
+// How a text is written: what is tried, and what the tables of tests/cuda name.
+struct DeviceForm {
+  std::string_view order = "trace";  // or "greedy", "sethi_ullman" (core/trace/order.h)
+  int blocks = 0;                    // emit.h, Cuda::blocks
+};
+
+// Threads in a block. Two warps, as in cuda/kernels.cuh: nothing is shared between threads, so a block need be no
+// larger, and small blocks spread a small batch over more multiprocessors. At 255 registers four blocks fill one.
+inline constexpr int device_block_threads = 64;
+
+struct DeviceKernel {
+  std::string image;
+  DeviceForm form;
+  DeviceCost cost;
+};
+
+// The text of a program in this form.
+std::string device_text(const Program& p, bool double_precision, const DeviceForm& form);
+
+// Warps that a multiprocessor holds, by the registers that a thread takes: 64 Ki registers in all, handed out by 8.
+int resident_warps(int registers);
+
+// Whether to prefer the first of two forms of one program: fewer bytes spilled; else more warps resident, up to the 16
+// (four per scheduler) that hide the latency of arithmetic; else fewer instructions.
+bool is_better(const DeviceCost& a, const DeviceCost& b);
+
+// Compiles the program in the three orders and keeps the best, without a limit on registers: of the kernels of
+// tests/cuda/specialised.csv every one that takes more than 128 spills when it is held to the 128 or 168 that make room
+// for 16 or 12 warps (go2 fd at 128: 172 bytes and 3 % more instructions; atlas fd at 168: 1 KiB and 5 %). Whether more
+// warps are worth that, a GPU must tell: DeviceForm::blocks is there for it. Where the compiler makes PTX only, nothing is known of the cost: the order with the fewest live values is taken.
+DeviceKernel compile_for_device(const Program& p, bool double_precision, const Nvrtc& compiler,
+                                const std::string& target);
+
+// compile_for_device behind the cache on disk: make one and keep it. Any number of threads and processes may use it.
+class DeviceCompiler {
+ public:
+  explicit DeviceCompiler(Notice notice, std::filesystem::path cache_folder = default_cache_folder());
+
+  // Why nothing can be compiled here, or "".
+  const std::string& missing() const { return nvrtc_.missing(); }
+
+  // The kernel, from the cache or compiled now. Throws Error.
+  DeviceKernel kernel(const Program& p, bool double_precision, int capability);
+
+ private:
+  Nvrtc nvrtc_;
+  KernelCache cache_;
+};
+
+}  // namespace featherstorm

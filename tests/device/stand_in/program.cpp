@@ -1,0 +1,93 @@
+// Code that is loaded at run time: the stand-in's "machine code" is an emitted CUDA text (nvrtc.cpp), which is compiled
+// here by the host's compiler, so that the text's own index arithmetic runs.
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "tests/device/stand_in/runtime.h"
+#include "tests/device/stand_in/stand_in.h"
+
+namespace fs = std::filesystem;
+
+struct CUkern_st {
+  int (*parameters)(unsigned long* sizes);
+  void (*launch)(void** arguments, unsigned blocks, unsigned threads);
+};
+struct CUlib_st {
+  void* handle;
+  CUkern_st kernel;
+};
+
+namespace {
+
+constexpr const char* mark = "stand-in\n";
+constexpr const char* splitter = "//// the text ////\n";
+unsigned last_threads = 0;
+
+// The compiled text; null where the compiler refuses it.
+void* compile_and_open(const std::string& text) {
+  std::string name = (fs::temp_directory_path() / "featherstorm-stand-in-XXXXXX").string();
+  if (!mkdtemp(name.data())) return nullptr;
+  const fs::path folder = name;
+  std::stringstream around;
+  around << std::ifstream(FEATHERSTORM_DEVICE_TEXT).rdbuf();
+  const std::size_t at = around.str().find(splitter);
+  std::ofstream(folder / "text.cpp") << around.str().substr(0, at) << text << around.str().substr(at);
+  const std::string command = std::string(FEATHERSTORM_HOST_COMPILER) + " -std=c++17 -O0 -w -fPIC -shared " +
+                              (folder / "text.cpp").string() + " -o " + (folder / "text.so").string();
+  void* handle = nullptr;
+  if (at != std::string::npos && std::system(command.c_str()) == 0)
+    handle = dlopen((folder / "text.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  fs::remove_all(folder);
+  return handle;
+}
+
+}  // namespace
+
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, void* a, void* b, unsigned c, void* d, void* e,
+                                unsigned f) {
+  if (const cudaError_t error = stand_in_asked("cudaLibraryLoadData")) return error;
+  if (a || b || c || d || e || f) return cudaErrorInvalidValue;
+  const char* image = static_cast<const char*>(code);
+  if (std::strncmp(image, mark, std::strlen(mark)) != 0) return cudaErrorInvalidKernelImage;
+  void* handle = compile_and_open(image + std::strlen(mark));
+  if (!handle) return cudaErrorInvalidKernelImage;
+  stand_in_count_programs(1);
+  *library = new CUlib_st{handle, {}};
+  return cudaSuccess;
+}
+cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
+  stand_in_count_programs(-1);
+  dlclose(library->handle);
+  delete library;
+  return cudaSuccess;
+}
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
+  if (!dlsym(library->handle, name)) return cudaErrorSymbolNotFound;
+  library->kernel = {reinterpret_cast<int (*)(unsigned long*)>(dlsym(library->handle, "stand_in_parameters")),
+                     reinterpret_cast<void (*)(void**, unsigned, unsigned)>(dlsym(library->handle, "stand_in_launch_text"))};
+  *kernel = &library->kernel;
+  return cudaSuccess;
+}
+// As on a device, the parameters are copied when the kernel is launched, by the sizes that it declares.
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void** arguments, std::size_t, cudaStream_t s) {
+  const CUkern_st k = *static_cast<const CUkern_st*>(kernel);
+  unsigned long sizes[16];
+  const int count = k.parameters(sizes);
+  std::vector<std::vector<char>> copies;
+  for (int i = 0; i < count; i++)
+    copies.emplace_back(static_cast<char*>(arguments[i]), static_cast<char*>(arguments[i]) + sizes[i]);
+  last_threads = threads.x;
+  return stand_in_launch(s, [k, copies, blocks, threads] {
+    std::vector<void*> pointers;
+    for (const auto& c : copies) pointers.push_back(const_cast<char*>(c.data()));
+    k.launch(pointers.data(), blocks.x, threads.x);
+  });
+}
+
+extern "C" __attribute__((visibility("default"))) int stand_in_program_threads() { return static_cast<int>(last_threads); }

@@ -1,0 +1,289 @@
+// Evaluator::specialise for a device, through the stand-in: emitted texts are chosen, compiled, cached, loaded and
+// launched as on a GPU, and their own index arithmetic runs, on the host (stand_in/program.cpp).
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "host/device.h"
+#include "host/device_kernel.h"
+#include "host/evaluator.h"
+#include "host/load.h"
+#include "tests/cuda/op_cases.h"
+#include "tests/device/control.h"
+#include "tests/host/scratch.h"
+
+namespace featherstorm::testing {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int device = 1;
+
+// An evaluator whose kernels are cached in a folder of its own; what it was told.
+struct Special {
+  test::Scratch scratch;
+  test::Environment cache{"FEATHERSTORM_CACHE", (scratch / "cache").string()};
+  std::vector<std::string> told;
+  Evaluator e;
+  explicit Special(const Robot& robot) : e(robot, {.notice = [this](const std::string& s) { told.push_back(s); }}) {}
+  std::string all() const {
+    std::string s;
+    for (const auto& t : told) s += t + "\n";
+    return s;
+  }
+};
+
+// Results of the specialised kernel on the device, and of the run-time-model kernel there, for arrays whose components
+// stand `gap` numbers further apart than they must, poisoned before, with guards between the components.
+template <class Op, class Real> void agrees(const Robot& robot, Evaluator& special, long n, int repeat = 1, long gap = 0) {
+  const Model<double>& m = robot.model;
+  SCOPED_TRACE(std::string(Op::info.name) + "/" + robot.name + "/" + std::to_string(n) + "/" + std::to_string(repeat));
+  const Precision p = sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
+  const int frame = Op::info.uses_frame ? m.nf - 1 : 0;
+  Evaluator plain(robot);
+  RunOptions o;
+  o.frame = frame, o.repeat = repeat;
+  for (const auto& u : op_uniforms<Op>(m)) o.uniforms.insert(o.uniforms.end(), u.begin(), u.end());
+  const long stride = (n + 15) / 16 * 16 + gap;
+  std::vector<Buffer> in, out[2];
+  std::vector<ArrayRef> in_refs, out_refs[2];
+  const auto add = [&](std::vector<Buffer>& side, std::vector<ArrayRef>& refs, long components, auto&& number) {
+    Buffer host(p, stride * std::max(components, 1L), 1);
+    for (long k = 0; k < stride * components; k++) host.component<Real>(0)[k] = number(k / stride, k % stride);
+    Buffer& there = side.emplace_back(p, host.ref().instances, 1, device);
+    copy(host.ref(), there.ref());
+    ArrayRef r = there.ref();
+    r.instances = n, r.components = components, r.instance_stride = 1, r.component_stride = stride;
+    refs.push_back(r);
+  };
+  std::vector<std::vector<std::vector<double>>> inputs;
+  for (long i = 0; i < n; i++) inputs.push_back(op_inputs<Op>(m, 1000 + i));
+  for (std::size_t k = 0; k < Op::info.in.size(); k++)
+    add(in, in_refs, size_of(m, Op::info.in[k].size),
+        [&](long c, long i) { return i < n ? static_cast<Real>(inputs[i][k][c]) : Real(NAN); });
+  for (int which : {0, 1})
+    for (const OpArray& a : Op::info.out)
+      add(out[which], out_refs[which], size_of(m, a.size), [](long, long) { return Real(12345); });
+  ASSERT_TRUE(special.specialised(Op::info.name, p, frame, device));
+  plain.run(Op::info.name, in_refs, out_refs[0], o);
+  special.run(Op::info.name, in_refs, out_refs[1], o);
+  for (std::size_t k = 0; k < Op::info.out.size(); k++) {
+    Buffer found[2];
+    for (int which : {0, 1}) {
+      found[which] = Buffer(p, out[which][k].ref().instances, 1);
+      copy(out[which][k].ref(), found[which].ref());
+    }
+    const long components = size_of(m, Op::info.out[k].size);
+    for (long i = 0; i < stride; i++) {
+      double scale = 1e-3;
+      const auto number = [&](int which, long c) { return double(found[which].template component<Real>(0)[c * stride + i]); };
+      for (long c = 0; c < components; c++) scale = std::max(scale, std::abs(number(0, c)));
+      for (long c = 0; c < components; c++) {
+        if (i < n) ASSERT_NEAR(number(1, c), number(0, c), scale * (sizeof(Real) == 8 ? 1e-8 : 5e-3)) << c << ", " << i;
+        else ASSERT_EQ(number(1, c), 12345) << "written behind the last instance";
+      }
+    }
+  }
+}
+Robot all_joints(unsigned seed, int bodies) {
+  RandomOptions o;
+  o.bodies = bodies, o.floating = true;
+  o.types.pop_back();  // no user-defined joints
+  return random_robot(seed, o);
+}
+
+TEST(DeviceSpecialised, EveryOperationAgreesWithTheRunTimeKernel) {
+  const Robot robot = all_joints(5, 4);
+  Special s(robot);
+  for_every_op([&](auto op, int) {
+    using Op = decltype(op);
+    const int frame = Op::info.uses_frame ? robot.model.nf - 1 : 0;
+    ASSERT_TRUE(s.e.specialise(Op::info.name, Precision::float64, frame, device)) << Op::info.name << s.all();
+    agrees<Op, double>(robot, s.e, 67, 1, 5);
+    if (Op::info.carried) agrees<Op, double>(robot, s.e, 3, 4);
+  });
+}
+
+TEST(DeviceSpecialised, EveryBatchSizeInFloat) {
+  const Robot robot = load("go2");
+  Special s(robot);
+  for (const char* op : {"rnea", "step"}) ASSERT_TRUE(s.e.specialise(op, Precision::float32, 0, device)) << s.all();
+  for (long n : {1, 17, 63, 64, 65, 4096 + 3}) agrees<OpRnea, float>(robot, s.e, n);
+  agrees<OpStep, float>(robot, s.e, 35, 3);
+}
+
+TEST(DeviceSpecialised, SmallBatchesRunInBlocksOfOneWarp) {
+  const Robot robot = load("double_pendulum");
+  Special s(robot);
+  ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << s.all();
+  agrees<OpRnea, float>(robot, s.e, 63);  // the stand-in has one multiprocessor
+  EXPECT_EQ(program_threads(), 32);
+  agrees<OpRnea, float>(robot, s.e, 64);
+  EXPECT_EQ(program_threads(), 64);
+}
+
+TEST(DeviceSpecialised, WhatWasNotAskedForIsLeftToTheRunTimeKernels) {
+  const Robot robot = load("double_pendulum");
+  Special s(robot);
+  ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device));
+  EXPECT_TRUE(s.e.specialised("rnea", Precision::float32, 0, device));
+  EXPECT_FALSE(s.e.specialised("rnea", Precision::float64, 0, device));
+  EXPECT_FALSE(s.e.specialised("rnea", Precision::float32, 0, 0)) << "another device";
+  EXPECT_FALSE(s.e.specialised("rnea", Precision::float32)) << "the host";
+  EXPECT_FALSE(s.e.specialised("crba", Precision::float32, 0, device));
+  EXPECT_EQ(s.all(), "");
+}
+
+TEST(DeviceSpecialised, EveryFrameHasItsKernel) {
+  const Robot robot = load("iiwa14");
+  Special s(robot);
+  const int last = robot.model.nf - 1;
+  ASSERT_TRUE(s.e.specialise("jacobian", Precision::float32, last, device)) << s.all();
+  EXPECT_FALSE(s.e.specialised("jacobian", Precision::float32, last - 1, device));
+  agrees<OpJacobian, float>(robot, s.e, 5);
+  EXPECT_FALSE(s.e.specialise("jacobian", Precision::float32, last + 1, device));
+  EXPECT_NE(s.all().find("expected 0 to " + std::to_string(last)), std::string::npos) << s.all();
+}
+
+TEST(DeviceSpecialised, KernelsComeFromTheCache) {
+  const Robot robot = load("double_pendulum");
+  Special s(robot);
+  const int before = compiled();
+  ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << s.all();
+  EXPECT_EQ(compiled(), before + 3) << "three orders; 40 registers need no limit";
+  std::vector<fs::path> files;
+  for (const auto& f : fs::directory_iterator(s.scratch / "cache")) files.push_back(f.path());
+  ASSERT_EQ(files.size(), 2u);
+  const fs::path entry = files[0].extension() == ".cubin" ? files[0] : files[1];
+  EXPECT_EQ(entry.extension(), ".cubin");
+  EXPECT_TRUE(fs::exists(fs::path(entry).replace_extension(".cu")));
+  {
+    Evaluator again(robot);
+    ASSERT_TRUE(again.specialise("rnea", Precision::float32, 0, device));
+    EXPECT_TRUE(again.specialise("rnea", Precision::float32, 0, 0)) << "a second device of the same kind";
+    EXPECT_EQ(compiled(), before + 3);
+    agrees<OpRnea, float>(robot, again, 9);
+    ASSERT_TRUE(again.specialise("rnea", Precision::float64, 0, device));
+    EXPECT_EQ(compiled(), before + 6) << "another precision is another kernel";
+  }
+  // one changed byte
+  std::string bytes = test::read_file(entry);
+  bytes[bytes.size() / 2] ^= 1;
+  test::write_file(entry, bytes);
+  Evaluator third(robot);
+  ASSERT_TRUE(third.specialise("rnea", Precision::float32, 0, device));
+  EXPECT_EQ(compiled(), before + 9) << "a damaged entry is compiled anew";
+  Evaluator fourth(robot);
+  ASSERT_TRUE(fourth.specialise("rnea", Precision::float32, 0, device));
+  EXPECT_EQ(compiled(), before + 9) << "and mended";
+}
+
+TEST(DeviceSpecialised, ManyThreadsMayAsk) {
+  const Robot robot = load("double_pendulum");
+  Special s(robot);
+  const int programs = counts().live_programs;
+  std::vector<std::thread> threads;
+  std::atomic<int> done{0};
+  for (int k = 0; k < 4; k++)
+    threads.emplace_back([&] { done += s.e.specialise("rnea", Precision::float32, 0, device); });
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(done, 4);
+  EXPECT_EQ(counts().live_programs, programs + 1);
+  agrees<OpRnea, float>(robot, s.e, 9);
+}
+
+TEST(DeviceSpecialised, ProgramsGoWithTheEvaluator) {
+  const int before = counts().live_programs;
+  {
+    Special s(load("double_pendulum"));
+    ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device));
+    ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, 0));
+    EXPECT_EQ(counts().live_programs, before + 2);
+    Evaluator moved = std::move(s.e);
+    EXPECT_TRUE(moved.specialised("rnea", Precision::float32, 0, device));
+  }
+  EXPECT_EQ(counts().live_programs, before);
+}
+
+TEST(DeviceSpecialised, FailuresAreToldAndLeaveTheRunTimeKernels) {
+  const Robot robot = load("double_pendulum");
+  const auto words_of = [&](const std::function<void()>& spoil) {
+    Special s(robot);
+    spoil();
+    EXPECT_FALSE(s.e.specialise("rnea", Precision::float32, 0, device));
+    EXPECT_FALSE(s.e.specialised("rnea", Precision::float32, 0, device));
+    Buffer q(Precision::float32, 3, 2, device), tau(Precision::float32, 3, 2, device);
+    s.e.run("rnea", {q.ref(), q.ref(), q.ref()}, {tau.ref()});
+    EXPECT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << "it is tried again";
+    return s.all();
+  };
+  EXPECT_EQ(words_of(refuse_next_text),
+            "rnea is not specialised for CUDA device 1: NVRTC: NVRTC_ERROR_COMPILATION\nthe stand-in refuses this text\n");
+  const std::string loading = words_of([] { fail_next("cudaLibraryLoadData", invalid_image); });
+  EXPECT_EQ(loading.find("rnea is not specialised for CUDA device 1: rnea: CUDA device 1: cudaErrorInvalidKernelImage: "
+                         "device kernel image is invalid ("),
+            0u)
+      << loading;
+  Special s(robot);
+  EXPECT_FALSE(s.e.specialise("rnea", Precision::float32, 0, 7));
+  EXPECT_EQ(s.all(), "rnea is not specialised for CUDA device 7: rnea: CUDA device 7 does not exist, expected 0 to 1\n");
+}
+
+TEST(DeviceSpecialised, WithoutTheCompilerTheRunTimeKernelsServe) {
+  Special s(load("double_pendulum"));
+  {
+    const test::Environment none("FEATHERSTORM_NVRTC", "/nowhere/libnvrtc.so");
+    EXPECT_FALSE(s.e.specialise("rnea", Precision::float32, 0, device));
+    EXPECT_EQ(s.all().find("rnea is not specialised for CUDA device 1: FEATHERSTORM_NVRTC: /nowhere/libnvrtc.so: "), 0u)
+        << s.all();
+  }
+  EXPECT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << "installed meanwhile";
+}
+
+TEST(DeviceSpecialised, LaunchErrorsHaveTheWordsOfCuda) {
+  Special s(load("double_pendulum"));
+  ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device));
+  Buffer q(Precision::float32, 3, 2, device), tau(Precision::float32, 3, 2, device);
+  fail_next("launch", out_of_resources);
+  const std::string words = message([&] { s.e.run("rnea", {q.ref(), q.ref(), q.ref()}, {tau.ref()}); });
+  EXPECT_EQ(words.find("rnea: CUDA device 1: cudaErrorLaunchOutOfResources: too many resources requested for launch ("),
+            0u)
+      << words;
+  const int waits = counts().waits, blocks = counts().driver_allocations;
+  s.e.run("rnea", {q.ref(), q.ref(), q.ref()}, {tau.ref()});
+  EXPECT_EQ(counts().waits, waits);
+  EXPECT_EQ(counts().driver_allocations, blocks);
+}
+
+// Robots of more than 64 degrees of freedom have no run-time-model kernel on a device, but may have one of their own.
+TEST(DeviceSpecialised, LargeRobotsRunByTheirOwnKernel) {
+  const Robot robot = random_robot(1, {.bodies = 70, .types = {JointType::Revolute}, .branching = 0.9, .roots = 0});
+  Special s(robot);
+  ASSERT_TRUE(s.e.specialise("gravity", Precision::float64, 0, device)) << s.all();
+  Buffer q(Precision::float64, 2, robot.model.nq, device), tau(Precision::float64, 2, robot.model.nv, device);
+  s.e.run("gravity", {q.ref()}, {tau.ref()});
+  Buffer back(Precision::float64, 2, robot.model.nv), host_q(Precision::float64, 2, robot.model.nq), expected = back;
+  copy(tau.ref(), back.ref());
+  Buffer host_tau(Precision::float64, 2, robot.model.nv);
+  Evaluator(robot).run("gravity", {host_q.ref()}, {host_tau.ref()});
+  for (int c = 0; c < robot.model.nv; c++)
+    EXPECT_NEAR(back.component<double>(c)[0], host_tau.component<double>(c)[0], 1e-9);
+  EXPECT_NE(host_tau.component<double>(3)[0], 0);
+}
+
+TEST(DeviceForms, TheBetterSpillsLessThenHoldsMoreWarpsThenIsShorter) {
+  const auto cost = [](int registers, int spills, int instructions) { return DeviceCost{registers, spills, 0, 0, instructions}; };
+  EXPECT_TRUE(is_better(cost(255, 0, 900), cost(64, 4, 100)));
+  EXPECT_TRUE(is_better(cost(168, 0, 900), cost(176, 0, 100))) << "12 warps against 11";
+  EXPECT_TRUE(is_better(cost(128, 0, 99), cost(32, 0, 100))) << "more than 16 warps are of no use";
+  EXPECT_FALSE(is_better(cost(40, 0, 100), cost(33, 0, 100)));
+  EXPECT_EQ(resident_warps(255), 8);
+  EXPECT_EQ(resident_warps(168), 12);
+  EXPECT_EQ(resident_warps(128), 16);
+}
+
+}  // namespace
+}  // namespace featherstorm::testing
