@@ -2,7 +2,7 @@
 #pragma once
 #include <Eigen/Dense>
 
-#include "core/loop_constraints.h"
+#include "core/loops.h"
 #include "tests/support/differences.h"
 #include "tests/support/random_robot.h"
 
@@ -25,138 +25,32 @@ struct Constraints {
   RowMatrix K;
   Eigen::VectorXd k, delta;
 };
-inline Constraints constraints(const Model<double>& m, const Loops<double>& loops, const Numbers& q, const Numbers& v,
-                               double rate = 0) {
-  Constraints c{RowMatrix::Constant(loops.nc, m.nv, NAN), Eigen::VectorXd::Constant(loops.nc, NAN),
-                Eigen::VectorXd::Constant(loops.nc, NAN)};
-  loop_constraints(m, loops, q.data(), v.data(), rate, c.K.data(), c.k.data(), c.delta.data());
-  return c;
-}
-inline Numbers numbers(const Eigen::VectorXd& x) { return Numbers(x.data(), x.data() + x.size()); }
+Constraints constraints(const Model<double>& m, const Loops<double>& loops, const Numbers& q, const Numbers& v,
+                        double rate = 0);
+Numbers numbers(const Eigen::VectorXd& x);
 
 // The shortest x with the least |K x - k|.
-inline Eigen::VectorXd least_squares(const Eigen::MatrixXd& K, const Eigen::VectorXd& k) {
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> orthogonal;
-  orthogonal.setThreshold(1e-9);
-  orthogonal.compute(K);
-  return orthogonal.solve(k);
-}
+Eigen::VectorXd least_squares(const Eigen::MatrixXd& K, const Eigen::VectorXd& k);
 // The nearest configuration with closed loops, by Newton's method with K's pseudo-inverse.
-inline Numbers closed(const Model<double>& m, const Loops<double>& loops, Numbers q, int iterations = 30) {
-  for (int i = 0; i < iterations; i++) {
-    const Constraints c = constraints(m, loops, q, Numbers(m.nv, 0.0));
-    q = moved(m, q, numbers(least_squares(c.K, -c.delta)), 1);
-  }
-  return q;
-}
+Numbers closed(const Model<double>& m, const Loops<double>& loops, Numbers q, int iterations = 30);
 // The part of a velocity that the loops admit.
-inline Numbers admissible(const Model<double>& m, const Loops<double>& loops, const Numbers& q, const Numbers& v) {
-  const RowMatrix K = constraints(m, loops, q, v).K;
-  return numbers(vector(v) - least_squares(K, K * vector(v)));
-}
+Numbers admissible(const Model<double>& m, const Loops<double>& loops, const Numbers& q, const Numbers& v);
 
 // A link of the x-y plane from its joint at the origin to x = length.
-inline LinkSpec bar(const std::string& name, double length, double mass) {
-  const double I = mass * length * length / 12;
-  return {name, mass, {length / 2, 0, 0.01}, Vec3d(0.1 * I, I, 1.05 * I).asDiagonal()};
-}
-inline JointSpec hinge(const std::string& name, const std::string& parent, const std::string& child, const Vec3d& r) {
-  JointSpec j{name, JointType::Revolute, parent, child};
-  j.X.r = r;
-  return j;
-}
-inline LoopSpec pin(const std::string& p, const Vec3d& at_p, const std::string& s, const Vec3d& at_s) {
-  LoopSpec l;
-  l.name = "pin", l.predecessor = p, l.X_P.r = at_p, l.successor = s, l.X_S.r = at_s;
-  return l;
-}
-inline Linkage finish(const std::string& name, const ModelBuilder& b, const std::vector<LoopSpec>& specs, Numbers guess,
-                      std::vector<char> actuated, std::vector<char> independent, int mobility) {
-  Linkage l{name, b.build(), {}, {}, std::move(actuated), std::move(independent), mobility};
-  l.loops = close_loops(l.robot, specs);
-  l.q = closed(l.model(), l.loops, std::move(guess));
-  return l;
-}
+LinkSpec bar(const std::string& name, double length, double mass);
+JointSpec hinge(const std::string& name, const std::string& parent, const std::string& child, const Vec3d& r);
+LoopSpec pin(const std::string& p, const Vec3d& at_p, const std::string& s, const Vec3d& at_s);
+Linkage finish(const std::string& name, const ModelBuilder& b, const std::vector<LoopSpec>& specs, Numbers guess,
+               std::vector<char> actuated, std::vector<char> independent, int mobility);
 
 // Crank and coupler from one pivot, rocker from the other; the pin joins coupler and rocker. RBDA section 8.11.
-inline Linkage four_bar(LoopType type = LoopType::Revolute) {
-  ModelBuilder b("four_bar");
-  b.set_gravity({0.3, -9.81, 0.5});
-  b.add_link(bar("crank", 0.3, 1)), b.add_link(bar("coupler", 0.8, 2)), b.add_link(bar("rocker", 0.6, 1.5));
-  b.add_joint(hinge("a", "", "crank", {0, 0, 0})), b.add_joint(hinge("b", "crank", "coupler", {0.3, 0, 0}));
-  b.add_joint(hinge("d", "", "rocker", {0.7, 0, 0}));
-  LoopSpec c = pin("coupler", {0.8, 0, 0}, "rocker", {0.6, 0, 0});
-  c.type = type;
-  // a sphere in a cylinder along the pin's axis: 2 constraints in place of 5, the mechanism is no longer over-constrained
-  return finish("four_bar", b, {c}, {0.8, -0.3, 1.7}, {1, 0, 0}, {1, 0, 0}, 1);
-}
-inline Linkage slider_crank() {
-  ModelBuilder b("slider_crank");
-  b.set_gravity({0, -9.81, 0});
-  b.add_link(bar("crank", 0.2, 1)), b.add_link(bar("rod", 0.7, 2)), b.add_link(bar("slider", 0.1, 3));
-  b.add_joint(hinge("a", "", "crank", {0, 0, 0})), b.add_joint(hinge("b", "crank", "rod", {0.2, 0, 0}));
-  JointSpec s{"s", JointType::Prismatic, "", "slider"};
-  s.axis = {1, 0, 0};
-  b.add_joint(s);
-  return finish("slider_crank", b, {pin("rod", {0.7, 0, 0}, "slider", {0, 0, 0})}, {0.9, -1.1, 0.8}, {1, 0, 0},
-                {1, 0, 0}, 1);
-}
-inline Linkage five_bar() {
-  ModelBuilder b("five_bar");
-  b.set_gravity({0, -9.81, 0});
-  for (const std::string side : {"left", "right"}) {
-    b.add_link(bar(side + "_upper", 0.4, 1)), b.add_link(bar(side + "_lower", 0.5, 0.7));
-    b.add_joint(hinge(side + "_hip", "", side + "_upper", {side == "left" ? -0.2 : 0.2, 0, 0}));
-    b.add_joint(hinge(side + "_knee", side + "_upper", side + "_lower", {0.4, 0, 0}));
-  }
-  return finish("five_bar", b, {pin("left_lower", {0.5, 0, 0}, "right_lower", {0.5, 0, 0})}, {2.2, -1.4, 0.9, 1.4},
-                {1, 0, 1, 0}, {1, 0, 1, 0}, 2);
-}
+Linkage four_bar(LoopType type = LoopType::Revolute);
+Linkage slider_crank();
+Linkage five_bar();
 // A platform that floats, and six legs (universal joint, piston) that end in ball joints on it.
-inline Linkage stewart_platform() {
-  ModelBuilder b("stewart");
-  Random random(3);
-  LinkSpec top = random_link(random, "platform");
-  top.mass = 5;
-  b.add_link(top), b.float_root("platform");
-  std::vector<LoopSpec> balls;
-  std::vector<char> actuated(6, 0), independent(6, 1);
-  Numbers guess{0.03, -0.02, 0.8, 1, 0, 0, 0};
-  for (int k = 0; k < 6; k++) {
-    const std::string n = std::to_string(k);
-    const double third = 2.0943951, foot = third * (k / 2) + (k % 2 ? 0.25 : -0.25);
-    const double head = third * ((k + 1) / 2) + (k % 2 ? -0.3 : 0.3) - third / 2;
-    LinkSpec barrel = random_link(random, "barrel" + n), rod = random_link(random, "rod" + n);
-    b.add_link(barrel), b.add_link(rod);
-    JointSpec u{"hooke" + n, JointType::Universal, "", barrel.name};
-    JointSpec p{"piston" + n, JointType::Prismatic, barrel.name, rod.name};
-    u.X.r = {0.6 * std::cos(foot), 0.6 * std::sin(foot), 0};
-    u.X.R << 0, 0, 1, 1, 0, 0, 0, 1, 0;  // first axis along x, the second in the plane across it
-    p.axis = {0, 1, 0};
-    b.add_joint(u), b.add_joint(p);
-    LoopSpec l = pin("platform", {0.35 * std::cos(head), 0.35 * std::sin(head), -0.05}, rod.name, {0, 0, 0});
-    l.type = LoopType::Spherical;
-    balls.push_back(l);
-    guess.insert(guess.end(), {0.1, 0.1, 0.8});
-    actuated.insert(actuated.end(), {0, 0, 1}), independent.insert(independent.end(), {0, 0, 0});
-  }
-  return finish("stewart", b, balls, guess, actuated, independent, 6);
-}
+Linkage stewart_platform();
 // A floating trunk with a leg whose knee is driven from the hip through a crank and a push rod in parallel to the thigh.
-inline Linkage parallel_leg() {
-  ModelBuilder b("parallel_leg");
-  b.add_link({"trunk", 8, {0, 0.02, 0.01}, Vec3d(0.1, 0.3, 0.25).asDiagonal()});
-  b.float_root("trunk");
-  b.add_link(bar("thigh", 0.3, 1.2)), b.add_link(bar("shank", 0.35, 0.6));
-  b.add_link(bar("crank", 0.06, 0.2)), b.add_link(bar("rod", 0.3, 0.15));
-  b.add_joint(hinge("hip", "trunk", "thigh", {0.1, 0, 0})), b.add_joint(hinge("knee", "thigh", "shank", {0.3, 0, 0}));
-  b.add_joint(hinge("motor", "trunk", "crank", {0.1, 0, 0})), b.add_joint(hinge("wrist", "crank", "rod", {0.06, 0, 0}));
-  return finish("parallel_leg", b, {pin("rod", {0.3, 0, 0}, "shank", {0.06, 0, 0})},
-                {0.2, 0.1, 0.6, 1, 0, 0, 0, -1.1, 0.9, 0.1, -1.1}, {0, 0, 0, 0, 0, 0, 1, 0, 1, 0},
-                {1, 1, 1, 1, 1, 1, 1, 0, 1, 0}, 8);
-}
-inline std::vector<Linkage> linkages() {
-  return {four_bar(), slider_crank(), five_bar(), stewart_platform(), parallel_leg()};
-}
+Linkage parallel_leg();
+std::vector<Linkage> linkages();
 
 }  // namespace featherstorm::testing
