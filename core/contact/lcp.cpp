@@ -61,12 +61,7 @@ ContactForces solve_lcp(const MatrixXd& M, const VectorXd& d) {
     const int leave = basis[row];
     pivot(A, row, enter);
     basis[row] = enter;
-    if (leave == z0) {
-      for (int i = 0; i < n; i++)
-        if (basis[i] >= n && basis[i] < z0) x.lambda(basis[i] - n) = size * scale(basis[i] - n) * std::max(A(i, right), 0.0);
-      x.zetad = M * x.lambda + d;
-      return x;
-    }
+    if (leave == z0) break;
     enter = leave < n ? leave + n : leave - n;  // the complement
     row = -1;
     for (int i = 0; i < n; i++)
@@ -77,12 +72,13 @@ ContactForces solve_lcp(const MatrixXd& M, const VectorXd& d) {
         row = i;
     if (row < 0) break;  // a ray: no solution, as M is semidefinite
   }
-  // a solution to rounding is one, too: z0 stays in the basis at zero
-  for (int i = 0; i < n; i++)
+  // a solution unless z0 is left over; at zero it is to rounding
+  for (int i = 0; i < n; i++) {
     if (basis[i] == z0 && A(i, right) > 1e-9) x.solved = false;
-  if (x.solved)
-    for (int i = 0; i < n; i++)
-      if (basis[i] >= n && basis[i] < z0) x.lambda(basis[i] - n) = size * scale(basis[i] - n) * std::max(A(i, right), 0.0);
+    if (basis[i] < n || basis[i] == z0) continue;
+    const int k = basis[i] - n;
+    x.lambda(k) = size * scale(k) * std::max(A(i, right), 0.0);
+  }
   x.zetad = M * x.lambda + d;
   return x;
 }

@@ -16,12 +16,17 @@
 // objective, and sweeps converge for every solvable problem, also where A is singular. With friction they are a fixed-point
 // iteration without such a guarantee.
 //
+// Friction::Pyramid has the square |lambda_t| <= mu lambda_n, |lambda_u| <= mu lambda_n in place of the disc, each tangent
+// by its own diagonal element: friction that depends on the choice of tangents, for comparison with solvers that have it.
+//
 // The sweep is a text of its own. With Expr the loop over sweeps of an algorithm unrolls; a Program whose text is one
 // sweep and that carries lambda (trace/program.h) runs it as a real loop instead.
 #pragma once
 #include "core/scratch.h"
 
 namespace featherstorm {
+
+enum class Friction { Cone, Pyramid };
 
 // 1 / x where x > 0, else 0.
 template <class T> FS_HD T rcp_or_zero(const T& x) {
@@ -101,7 +106,7 @@ FS_HD void friction_step(const Weights& weights, int k, const T& normal, const T
   l_t = select(sticks, x, slip_x), l_u = select(sticks, y, slip_y);
 }
 
-template <class C, class Matrix, class B, class Weights, class InOut>
+template <Friction friction = Friction::Cone, class C, class Matrix, class B, class Weights, class InOut>
 FS_HD void contact_sweep(const C& contacts, const Matrix& A, const B& b, const Weights& weights, InOut lambda) {
   using T = ScalarOf<Matrix>;
   const int n = 3 * contacts.nc;
@@ -113,6 +118,14 @@ FS_HD void contact_sweep(const C& contacts, const Matrix& A, const B& b, const W
   for (int k = 0; k < contacts.nc; k++) {
     const int i = 3 * k;
     lambda[i] = max(lambda[i] - residual(i) * weights[6 * k], T(0.0));
+    if constexpr (friction == Friction::Pyramid) {
+      const T radius = weights[6 * k + 5] * lambda[i], on = select(T(0.0) < weights[6 * k + 4], T(1.0), T(0.0));
+      for (int r = i + 1; r < i + 3; r++) {
+        const T l = lambda[r] - residual(r) * (on * rcp_or_zero(T(A[r * n + r])));
+        lambda[r] = max(min(l, radius), -radius);
+      }
+      continue;
+    }
     const T w_t = residual(i + 1), w_u = residual(i + 2);
     T l_t = lambda[i + 1], l_u = lambda[i + 2];
     friction_step(weights, k, T(lambda[i]), w_t, w_u, l_t, l_u);
