@@ -36,6 +36,47 @@ inline std::vector<ContactSpec> corners(const std::string& link, const Vec3d& ha
   return c;
 }
 
+// A trunk of 12 kg on four legs of three joints (abduction, hip, knee), feet of radius 0.02, standing height 0.30.
+inline Robot quadruped() {
+  ModelBuilder b("quadruped");
+  b.add_link(block("trunk", {0.2, 0.1, 0.05}, 12));
+  b.float_root("trunk");
+  for (int leg = 0; leg < 4; leg++) {
+    const std::string n = std::to_string(leg);
+    const double x = leg < 2 ? 0.2 : -0.2, y = leg % 2 ? -0.1 : 0.1, side = leg % 2 ? -1 : 1;
+    LinkSpec hip = ball("hip" + n, 0.04, 0.7), thigh = block("thigh" + n, {0.02, 0.02, 0.1}, 1);
+    LinkSpec shank = block("shank" + n, {0.01, 0.01, 0.1}, 0.2);
+    thigh.com.z() = shank.com.z() = -0.1;
+    b.add_link(hip), b.add_link(thigh), b.add_link(shank);
+    auto joint = [&](const std::string& name, const std::string& parent, const std::string& child, const Vec3d& axis,
+                     const Vec3d& r) {
+      JointSpec j{name + n, JointType::Revolute, parent, child};
+      j.axis = axis, j.X.r = r;
+      b.add_joint(j);
+    };
+    joint("abduction", "trunk", hip.name, {1, 0, 0}, {x, y, 0});
+    joint("hip_joint", hip.name, thigh.name, {0, 1, 0}, {0, 0.05 * side, 0});
+    joint("knee", thigh.name, shank.name, {0, 1, 0}, {0, 0, -0.2});
+  }
+  return b.build();
+}
+inline std::vector<ContactSpec> feet(double friction = 0.7) {
+  std::vector<ContactSpec> c;
+  for (int leg = 0; leg < 4; leg++)
+    c.push_back(on_ground("shank" + std::to_string(leg), {0, 0, -0.2}, 0.02, friction));
+  return c;
+}
+// Feet under the hips.
+inline Numbers standing(const Robot& robot, double bend = 0.7) {
+  Numbers q = neutral(robot.model);
+  q[robot.model.body[robot.joint("root")].q + 2] = 0.4 * std::cos(bend) + 0.02;
+  for (int leg = 0; leg < 4; leg++) {
+    q[robot.model.body[robot.joint("hip_joint" + std::to_string(leg))].q] = bend;
+    q[robot.model.body[robot.joint("knee" + std::to_string(leg))].q] = -2 * bend;
+  }
+  return q;
+}
+
 // Contacts between random bodies of a random robot, of all surfaces; body 0 takes part. They need not touch.
 inline std::vector<ContactSpec> random_contacts(const Robot& robot, unsigned seed, int count) {
   Random random(seed + 77);
