@@ -1,0 +1,190 @@
+// Contact kinematics: gaps, normals, Jacobian rows and what depends on velocity. RBDA (11.25)-(11.31), (11.37)-(11.40).
+//
+//   phi >= 0,   t = (J_s^T - J_p^T) n = (dphi/dq)^T,   zeta = t^T qd = dphi/dt
+//   zetad = t^T qdd + td^T qd,   td^T qd = n . (a_s - a_p) + nd . (v_s - v_p),   a the velocity-product accelerations
+//
+// n points from the predecessor to the successor. The rows of a contact are normal, tangent 1, tangent 2: right-handed
+// axes, those of the surface's frame on a plane (z, x, y). Everything is computed in world axes about the origin of body 1
+// (world_axes.h), so nothing is lost far from the world's origin.
+#pragma once
+#include "core/contact/contacts.h"
+#include "core/loop_constraints.h"
+#include "core/world_axes.h"
+
+namespace featherstorm {
+
+// One contact in the common frame of world_axes.
+template <class T> struct ContactAt {
+  T phi;         // gap [m], negative where the bodies penetrate
+  T margin;      // how far the contact is inside the edges of its patch [m]; large where there are none
+  Vec3<T> e[3];  // normal, tangents
+  Vec3<T> r;     // centre of the sphere
+  Vec3<T> d;     // from the surface's centre to the sphere's; Sphere and Cavity
+  T inverse;     // 1 / |d|
+  Vec3<T> C;     // contact point, midway between the two surfaces
+};
+
+// Two tangents of a unit normal, continuous except across n_z = 0. Duff et al., Building an orthonormal basis, revisited,
+// 2017.
+template <class T> FS_HD void set_tangents(Vec3<T> (&e)[3]) {
+  const T one(1.0), x = e[0].x(), y = e[0].y(), z = e[0].z(), sign = select(z < T(0.0), -one, one);
+  const T a = -rcp(sign + z), b = x * y * a;
+  e[1] = {one + sign * x * x * a, sign * b, -(sign * x)};
+  e[2] = {b, sign + y * y * a, -y};
+}
+
+// in   X (nb + 1)  from world_axes
+template <class T, class P, class Placements>
+FS_HD ContactAt<T> contact_at(const Contact<P>& c, const Placements& X) {
+  ContactAt<T> k;
+  k.r = X[c.s].r + X[c.s].R * c.centre;
+  const Vec3<T> o = X[c.p].r + X[c.p].R * c.X_p.r;
+  k.d = k.r - o;
+  k.margin = T(1e9);
+  k.inverse = T(0.0);
+  if (c.surface == Surface::Plane) {
+    const Mat3<T> R = X[c.p].R * c.X_p.R;
+    for (int i = 0; i < 3; i++) {
+      const int column = (i + 2) % 3;
+      k.e[i] = {R(0, column), R(1, column), R(2, column)};
+    }
+    k.phi = dot(k.e[0], k.d) - c.radius_s;
+    if (c.bounded) k.margin = min(c.half_x - abs(dot(k.e[1], k.d)), c.half_y - abs(dot(k.e[2], k.d)));
+  } else {
+    // n = +-d / |d|, phi = +-(|d| - radius) - radius_s; no normal, hence no contact, at the centre itself
+    const T tiny(1e-30), l = sqrt(max(dot(k.d, k.d), tiny)), sign(c.surface == Surface::Sphere ? 1.0 : -1.0);
+    k.inverse = rcp(l);
+    k.e[0] = k.d * (sign * k.inverse);
+    k.phi = sign * (l - c.radius) - c.radius_s;
+    set_tangents(k.e);
+  }
+  k.C = k.r - k.e[0] * (k.phi * T(0.5) + c.radius_s);
+  return k;
+}
+
+// visit(j) for the coordinates on the paths from both bodies of a contact to the world, in descending order.
+template <class M, class C, class F> FS_HD void along_contact(const M& m, const C& c, F&& visit) {
+  auto last = [&](int body) { return body == 0 ? -1 : m.body[body].v + freedoms(m, body) - 1; };
+  for (int i = last(c.s), j = last(c.p); i >= 0 || j >= 0;) {
+    const int k = i > j ? i : j;
+    visit(k);
+    if (i == k) i = m.dof_parent[k];
+    if (j == k) j = m.dof_parent[k];
+  }
+}
+
+// One row of a contact: row[j] = S_j . (force e through C) along the path between its bodies; others stay.
+template <class M, class C, class Columns, class T, class Row>
+FS_HD void set_row(const M& m, const C& c, const Columns& S, const Vec3<T>& e, const Vec3<T>& at, Row row) {
+  const Force<T> F{cross(at, e), e};
+  along_loop(m, c, [&](int i, int side) {
+    for (int j = m.body[i].v; j < m.body[i].v + freedoms(m, i); j++) {
+      const T s = dot(S[j], F);
+      row[j] = side > 0 ? s : -s;
+    }
+  });
+}
+
+// in   q (nq)
+// in   rows  of each contact: 1, normals only, or 3, normals and tangents
+// out  phi (nc)     [m]  gaps
+// out  margin (nc)  [m]  as in ContactAt
+// out  G (rows nc nv)  the rows t^T, contact by contact [m | 1]; all entries are written
+// Cost O(nb + rows nc depth), without what clears G.
+template <class M, class C, class Q, class OutPhi, class OutMargin, class OutG>
+FS_HD void contact_rows(const M& m, const C& contacts, const Q& q, int rows, OutPhi phi, OutMargin margin, OutG G) {
+  using T = ScalarOf<Q>;
+  auto x = scratch<T>(m.nx);
+  auto X = scratch<Placement<T>>(m.nb + 1);
+  auto S = scratch<Motion<T>>(m.nv);
+  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  world_axes(m, x, X, S);
+  for (int j = 0; j < rows * contacts.nc * m.nv; j++) G[j] = T(0.0);
+  for (int k = 0; k < contacts.nc; k++) {
+    const auto& c = contacts.contact[k];
+    const ContactAt<T> at = contact_at<T>(c, X);
+    phi[k] = at.phi;
+    margin[k] = at.margin;
+    for (int i = 0; i < rows; i++) set_row(m, c, S, at.e[i], at.C, slice(G, (rows * k + i) * m.nv));
+  }
+}
+
+// Velocities and velocity-product accelerations of all bodies in the common frame of world_axes, at qdd = 0.
+template <class M, class Numbers, class Placements, class V, class Motions>
+FS_HD void world_motions(const M& m, const Numbers& x, const Placements& X, const V& qd, Motions& v, Motions& a) {
+  using T = ScalarOf<Numbers>;
+  v[0] = a[0] = zero_motion<T>();
+  for (int i = 1; i <= m.nb; i++) {
+    const auto& b = m.body[i];
+    with_joint(m, i, x, [&](const auto& J) {
+      const Motion<T> vJ = apply_inverse(X[i], zero_motion<T>() + J.velocity(slice(qd, b.v)));
+      v[i] = v[b.parent] + vJ;
+      a[i] = a[b.parent] + apply_inverse(X[i], zero_motion<T>() + J.bias(slice(qd, b.v))) + cross(v[i], vJ);
+    });
+  }
+}
+
+// d/dt of the normal.
+template <class T, class C>
+FS_HD Vec3<T> normal_rate(const C& c, const ContactAt<T>& at, const Motion<T>& v_s, const Motion<T>& v_p) {
+  if (c.surface == Surface::Plane) return cross(v_p.w, at.e[0]);
+  // n = +-d / |d|, d between points of the two bodies
+  const Vec3<T> dd = v_s.v + cross(v_s.w, at.r) - (v_p.v + cross(v_p.w, at.r - at.d));
+  const T sign(c.surface == Surface::Sphere ? 1.0 : -1.0);
+  return (dd - at.e[0] * dot(at.e[0], dd)) * (sign * at.inverse);
+}
+
+// td^T qd, RBDA (11.30). The spatial vector n is a force along the line of the normal; that line goes through the sphere's
+// centre r, so nd = (rd x n; dn/dt) about where r is at this instant.
+template <class T, class C>
+FS_HD T contact_bias(const C& c, const ContactAt<T>& at, const Motion<T>& v_s, const Motion<T>& v_p,
+                     const Motion<T>& a_s, const Motion<T>& a_p) {
+  const Motion<T> v = v_s - v_p, a = a_s - a_p;
+  const Vec3<T> rd = v_s.v + cross(v_s.w, at.r), nd = normal_rate(c, at, v_s, v_p);
+  return dot(at.e[0], a.v + cross(a.w, at.r)) + dot(cross(rd, at.e[0]), v.w) + dot(nd, v.v + cross(v.w, at.r));
+}
+
+// in   q (nq), qd (nv)
+// out  zeta (nc)  [m/s]  separation velocities
+// out  bias (nc)  [m/s^2]  td^T qd
+// Cost O(nb + nc).
+template <class M, class C, class Q, class V, class OutZ, class OutB>
+FS_HD void contact_rates(const M& m, const C& contacts, const Q& q, const V& qd, OutZ zeta, OutB bias) {
+  using T = ScalarOf<Q>;
+  auto x = scratch<T>(m.nx);
+  auto X = scratch<Placement<T>>(m.nb + 1);
+  auto S = scratch<Motion<T>>(m.nv);
+  auto v = scratch<Motion<T>>(m.nb + 1);
+  auto a = scratch<Motion<T>>(m.nb + 1);
+  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, qd, x);
+  world_axes(m, x, X, S);
+  world_motions(m, x, X, qd, v, a);
+  for (int k = 0; k < contacts.nc; k++) {
+    const auto& c = contacts.contact[k];
+    const ContactAt<T> at = contact_at<T>(c, X);
+    const Motion<T> u = v[c.s] - v[c.p];
+    zeta[k] = dot(at.e[0], u.v + cross(u.w, at.r));
+    bias[k] = contact_bias(c, at, v[c.s], v[c.p], a[c.s], a[c.p]);
+  }
+}
+
+// Where contacts are, for users.
+// in   q (nq)
+// out  frame (12 nc)  of each contact, world: the point [m], normal, tangents 1 and 2
+template <class M, class C, class Q, class Out>
+FS_HD void contact_frames(const M& m, const C& contacts, const Q& q, Out frame) {
+  using T = ScalarOf<Q>;
+  auto x = scratch<T>(m.nx);
+  auto X = scratch<Placement<T>>(m.nb + 1);
+  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  body_placements(m, x, X);
+  for (int k = 0; k < contacts.nc; k++) {
+    const ContactAt<T> at = contact_at<T>(contacts.contact[k], X);
+    for (int i = 0; i < 3; i++) {
+      frame[12 * k + i] = at.C(i);
+      for (int j = 0; j < 3; j++) frame[12 * k + 3 + 3 * j + i] = at.e[j](i);
+    }
+  }
+}
+
+}  // namespace featherstorm
