@@ -102,6 +102,10 @@ bool has_axis(JointType t) {
 
 }  // namespace
 
+Mat3d axes_of(const JointSpec& j) {
+  return has_axis(j.type) ? z_to(j.axis.normalized()) : Mat3d(Mat3d::Identity());
+}
+
 std::string inertia_fault(double mass, const Vec3d& com, const Mat3d& inertia) {
   if (!std::isfinite(mass) || !com.allFinite() || !inertia.allFinite()) return "mass, centre of mass or inertia is not finite";
   if (mass < 0) return "mass is negative";
@@ -239,7 +243,7 @@ Robot ModelBuilder::build() const {
       b.parameter = j.parameter;
       b.zero = {1, 0}, b.tilt = {1, 0};
       // the body's frame: the child link's, turned so that the joint's axis is z
-      const Mat3d Z = has_axis(j.type) ? z_to(j.axis.normalized()) : Mat3d(Mat3d::Identity());
+      const Mat3d Z = axes_of(j);
       b.X_T = {clean_rotation(p.X.R * Z), p.X.r};
       b.I = {0, Vec3d::Zero(), {0, 0, 0, 0, 0, 0}};
       p = {static_cast<int>(m.body.size()), {Z.transpose(), Vec3d::Zero()}};

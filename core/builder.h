@@ -85,6 +85,14 @@ class ModelBuilder {
   // Throws ModelError.
   Robot build() const;
 
+  // what was added, in this order; edit.h makes other robots of it
+  const std::string& name() const { return name_; }
+  const std::vector<LinkSpec>& links() const { return links_; }
+  const std::vector<JointSpec>& joints() const { return joints_; }
+  const std::vector<FrameSpec>& frames() const { return frames_; }
+  const std::vector<std::string>& floating() const { return floating_; }
+  const Vec3d& gravity() const { return gravity_; }
+
  private:
   std::string name_;
   std::vector<LinkSpec> links_;
@@ -93,6 +101,9 @@ class ModelBuilder {
   std::vector<std::string> floating_;
   Vec3d gravity_ = {0, 0, -9.81};
 };
+
+// The joint's axes in its joint frame, as columns: z is `axis` (of joints with one), else the joint frame's own axes.
+Mat3d axes_of(const JointSpec& joint);
 
 // The neutral configuration: zeros and unit quaternions.
 std::vector<double> neutral(const Model<double>& m);

@@ -2,6 +2,7 @@
 //
 // The numbers are kept per body in the array x (joint.h): R (9, by rows), r (3), S (6 n), c_J (6).
 #pragma once
+#include "core/joint/timed.h"
 #include "core/spatial/transform.h"
 
 namespace featherstorm {
@@ -50,6 +51,7 @@ template <class T, int n> struct GeneralAt {
   template <class V> FS_HD Motion<T> velocity(const V& v) const {
     Motion<T> m = S[0] * v[0];
     for (int k = 1; k < n; k++) m = m + S[k] * v[k];
+    if constexpr (has_drift<V>) m = m + drift_of<T>(v);
     return m;
   }
   template <class V> FS_HD Motion<T> bias(const V&) const { return c; }

@@ -66,32 +66,43 @@ inline int joint_numbers(JointShape shape) {
   return 0;
 }
 
-// jcalc of a user-defined joint, lane by lane through its double function.
+// jcalc of a user-defined joint, lane by lane through its double function. Velocities that are absent let time stand still.
 template <class T, class M, class Q, class V>
 void user_jcalc(const M& m, const Body<typename M::Number>& b, const Q& q, const V& v, UserJointAt<T>& J) {
   using Scalar = typename UserScalar<T>::type;
   const UserJoint& user = m.user[b.user];
   const auto at = user.template text<Scalar>().at;
+  T t{};
+  if (user.time_dependent) t = required_time<T, Q, V>(q);
   if constexpr (is_traced<T>) {
-    T qi[7], vi[6];
+    T qi[8], vi[6];
     for (int k = 0; k < user.nq; k++) qi[k] = q[k];
     for (int k = 0; k < user.nv; k++) vi[k] = v[k];
+    if (user.time_dependent) qi[user.nq] = t;
     at(lane(b.parameter, 0), qi, vi, J);
   } else {
     for (int l = 0; l < lanes<T>; l++) {
-      Scalar qi[7], vi[6];
+      Scalar qi[8], vi[6];
       UserJointAt<Scalar> J_l;
       for (int k = 0; k < user.nq; k++) qi[k] = lane(T(q[k]), l);
       for (int k = 0; k < user.nv; k++) vi[k] = lane(T(v[k]), l);
+      if (user.time_dependent) qi[user.nq] = lane(t, l);
       at(lane(b.parameter, 0), qi, vi, J_l);
+      const auto set_motion = [&](Motion<T>& m, const Motion<Scalar>& m_l) {
+        for (int i = 0; i < 3; i++) set_lane(m.w(i), l, m_l.w(i)), set_lane(m.v(i), l, m_l.v(i));
+      };
       for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) set_lane(J.X.R(i, j), l, J_l.X.R(i, j));
-        set_lane(J.X.r(i), l, J_l.X.r(i)), set_lane(J.c.w(i), l, J_l.c.w(i)), set_lane(J.c.v(i), l, J_l.c.v(i));
-        for (int k = 0; k < user.nv; k++)
-          set_lane(J.S[k].w(i), l, J_l.S[k].w(i)), set_lane(J.S[k].v(i), l, J_l.S[k].v(i));
+        set_lane(J.X.r(i), l, J_l.X.r(i));
       }
+      set_motion(J.c, J_l.c);
+      for (int k = 0; k < user.nv; k++) set_motion(J.S[k], J_l.S[k]);
+      if (user.time_dependent) set_motion(J.sigma, J_l.sigma);
     }
   }
+  if (!user.time_dependent) return;
+  if constexpr (is_absent<V>) J.c = J.sigma = zero_motion<T>();
+  if (b.reversed) J.sigma = -apply_inverse(J.X, J.sigma);
 }
 
 // jcalc: the joint's own placement, subspace and bias, reversed where the joint runs backwards, without the fixed
@@ -110,6 +121,15 @@ FS_HD int jcalc(const M& m, const Body<typename M::Number>& b, const Q& q, const
     if (b.type == JointType::UserDefined) user_jcalc(m, b, q, v, J), n = m.user[b.user].nv;
   if (b.reversed) reverse_joint(J.X, J.S, n, J.c);
   return n;
+}
+
+template <class T, class M, class Q, class V, class S> Motion<T> drift_of(const Slice<Drifting<M, Q, V, S>>& v) {
+  const M& m = v.array.m;
+  const auto& b = m.body[m.dof_body[v.first]];
+  if (b.type != JointType::UserDefined || !m.user[b.user].time_dependent) return zero_motion<T>();
+  UserJointAt<T> J;
+  jcalc(m, b, slice(v.array.q, b.q), v, J);
+  return J.sigma;
 }
 
 // The numbers of a general joint, fixed placement applied.

@@ -1,6 +1,9 @@
 // A joint defined by the user (RBDA section 4.4, "user-supplied jcalc"): any structure with the members of the files in
 // this folder, from which make_user_joint takes plain functions for the reference (double) and for tracing.
 //
+// A joint that depends on time has `static constexpr bool time_dependent = true` and members that take t [s] as well:
+// placement(b, q, t), subspace(b, q, t, S), drift(b, q, t) = sigma, bias(b, q, v, t) = S° v + sigma° (timed.h).
+//
 // In a batch of packs the double function is called lane by lane; specialised kernels contain its traced text.
 #pragma once
 #include "core/dual.h"
@@ -14,12 +17,13 @@ template <class T> struct UserJointAt {
   Placement<T> X;
   Motion<T> S[6];
   Motion<T> c;
+  Motion<T> sigma;  // of time-dependent joints
 };
 struct UserParameter {
   double parameter;
 };
 
-// The functions of a user-defined joint for one scalar.
+// The functions of a user-defined joint for one scalar. Behind the nq positions of a time-dependent joint `at` finds t.
 template <class T> struct UserJointText {
   void (*at)(double parameter, const T* q, const T* v, UserJointAt<T>&) = nullptr;
   void (*integrate)(double parameter, const T* q, const T* u, T* q_next) = nullptr;
@@ -38,6 +42,7 @@ struct UserJoint {
   UserJointText<Dual<Expr>> trace_dual;
   UserJointText<Dual<Dual<double>>> dual2;
   UserJointText<Dual<Dual<Expr>>> trace_dual2;
+  bool time_dependent = false;
 
   template <class T> UserJointText<T> text() const {
     if constexpr (std::is_same_v<T, double>) return {at, integrate};
@@ -64,12 +69,24 @@ template <class T> struct UserScalar<Dual<T>> {
   using type = Dual<typename UserScalar<T>::type>;
 };
 
+template <class Joint> constexpr bool is_time_dependent() {
+  if constexpr (requires { Joint::time_dependent; }) return Joint::time_dependent;
+  else return false;
+}
 template <class Joint, class T>
 void user_joint_at(double parameter, const T* q, const T* v, UserJointAt<T>& J) {
   const UserParameter b{parameter};
-  J.X = Joint::template placement<T>(b, q);
-  Joint::template subspace<T>(b, q, J.S);
-  J.c = Joint::template bias<T>(b, q, v);
+  if constexpr (is_time_dependent<Joint>()) {
+    const T t = q[Joint::nq];
+    J.X = Joint::template placement<T>(b, q, t);
+    Joint::template subspace<T>(b, q, t, J.S);
+    J.c = Joint::template bias<T>(b, q, v, t);
+    J.sigma = Joint::template drift<T>(b, q, t);
+  } else {
+    J.X = Joint::template placement<T>(b, q);
+    Joint::template subspace<T>(b, q, J.S);
+    J.c = Joint::template bias<T>(b, q, v);
+  }
 }
 template <class Joint, class T> void user_joint_integrate(double parameter, const T* q, const T* u, T* q_next) {
   Joint::template integrate<T>(UserParameter{parameter}, q, u, q_next);
@@ -95,7 +112,8 @@ template <class Joint> UserJoint make_user_joint() {
           user_joint_text<Joint, Dual<double>>(),
           user_joint_text<Joint, Dual<Expr>>(),
           user_joint_text<Joint, Dual<Dual<double>>>(),
-          user_joint_text<Joint, Dual<Dual<Expr>>>()};
+          user_joint_text<Joint, Dual<Dual<Expr>>>(),
+          is_time_dependent<Joint>()};
 }
 
 }  // namespace featherstorm

@@ -18,6 +18,7 @@ struct Counting {
   friend Counting operator+(Counting a, Counting b) { return count.add++, Counting(a.x + b.x); }
   friend Counting operator-(Counting a, Counting b) { return count.add++, Counting(a.x - b.x); }
   friend Counting operator*(Counting a, Counting b) { return count.mul++, Counting(a.x * b.x); }
+  friend Counting operator-(Counting a) { return Counting(-a.x); }  // signs are free, as in the book
   friend Counting rcp(Counting a) { return count.rcp++, Counting(1 / a.x); }
   friend Counting sqrt(Counting a) { return count.sqrt++, Counting(std::sqrt(a.x)); }
 };
