@@ -1,0 +1,173 @@
+#include "core/state_tensors.h"
+#include "tests/support/every_scalar.h"
+#include "tests/support/lagrange.h"
+
+namespace featherstorm {
+namespace {
+
+using namespace testing;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+MatrixXd slice_of(const Numbers& t, int k, int n) {
+  return Eigen::Map<const MatrixXd>(t.data() + k * n * n, n, n).transpose();
+}
+template <class F>
+void for_robots(F f, const std::vector<JointType>& types = all_joint_types) {
+  for (unsigned seed = 1; seed <= 12; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomOptions o;
+    o.bodies = 1 + static_cast<int>(seed % 6), o.floating = seed % 4 == 0 && types == all_joint_types, o.types = types;
+    f(Case(random_spec(seed, o), seed));
+  }
+}
+VectorXd flat(const MatrixXd& a) { return Eigen::Map<const VectorXd>(a.data(), a.size()); }
+// d/de of a matrix along coordinate k
+template <class F>
+MatrixXd along_coordinate(const Case& c, int k, F f) {
+  const int n = c.model().nv;
+  Numbers e(n, 0.0);
+  e[k] = 1;
+  const VectorXd d = derivative([&](double t) { return flat(f(moved(c.model(), c.state.q, e, t))); });
+  return Eigen::Map<const MatrixXd>(d.data(), n, n);
+}
+
+TEST(InertiaDerivatives, AndThoseOfTheInverseAreThoseOfTheDenseInertia) {
+  for_robots([](const Case& c) {
+    const Model<double>& m = c.model();
+    const int n = m.nv;
+    Numbers dH(n * n * n, NAN), Hinv(n * n, NAN), dHinv(n * n * n, NAN);
+    inertia_derivatives(m, c.state.q.data(), dH.data());
+    inverse_inertia_derivatives(m, c.state.q.data(), Hinv.data(), dHinv.data());
+    const MatrixXd H = c.oracle.crba(c.state.q), inverse = H.inverse();
+    const double kappa = condition(H);
+    EXPECT_LT((slice_of(Hinv, 0, n) - inverse).norm(), 1e-14 * kappa * inverse.norm());
+    for (int k = 0; k < n; k++) {
+      const MatrixXd d = along_coordinate(c, k, [&](const Numbers& q) { return c.oracle.crba(q); });
+      EXPECT_LT((slice_of(dH, k, n) - d).norm(), 1e-8 * (1 + d.norm()));
+      if (kappa > 1e4) continue;  // differences of the inverse are worth nothing there
+      const MatrixXd e = along_coordinate(c, k, [&](const Numbers& q) { return MatrixXd(c.oracle.crba(q).inverse()); });
+      EXPECT_LT((slice_of(dHinv, k, n) - e).norm(), 1e-6 * (1 + e.norm()));
+    }
+  });
+}
+
+TEST(CoriolisDerivatives, AreThoseOfTheClosedFormOfGarofaloEtAl) {
+  // C = sum J^T (Psi J + Lambda Jd), with J and Jd of the dense oracle: (6b) on the links, for joints with constant S
+  const auto closed_form = [](const Case& c, const Numbers& q, const Numbers& v) {
+    const dense::Pose p = c.oracle.pose(q, v);
+    const int n = c.model().nv;
+    std::vector<MatrixXd> J, Jd;
+    MatrixXd C = MatrixXd::Zero(n, n);
+    for (std::size_t i = 0; i < c.oracle.node.size(); i++) {
+      const dense::Node& b = c.oracle.node[i];
+      MatrixXd own = MatrixXd::Zero(6, n), Ji = own, Jdi = own;
+      own.middleCols(b.v, b.nv) = p.S[i];
+      if (b.parent >= 0) {
+        // (27), (28)
+        const dense::Vector6 xi = own * vector(v);
+        Ji = p.X[i] * J[b.parent];
+        Jdi = p.X[i] * Jd[b.parent] - dense::crm(xi) * Ji;
+      }
+      J.push_back(Ji + own), Jd.push_back(Jdi);
+      const dense::Matrix6 adj = dense::crm(p.v[i]), Psi = b.I * adj - adj.transpose() * b.I;
+      EXPECT_LT((Psi + Psi.transpose()).norm(), 1e-12 * (1 + Psi.norm()));
+      C += J[i].transpose() * (Psi * J[i] + b.I * Jd[i]);
+    }
+    return C;
+  };
+  for_robots(
+      [&](const Case& c) {
+        const Model<double>& m = c.model();
+        const State& s = c.state;
+        const int n = m.nv;
+        Numbers by_q(n * n * n, NAN), by_qd(n * n * n, NAN), C(n * n);
+        coriolis_derivatives<Coriolis::BodyFixed>(m, s.q.data(), s.v.data(), by_q.data(), by_qd.data());
+        coriolis_matrix<Coriolis::BodyFixed>(m, s.q.data(), s.v.data(), C.data());
+        const MatrixXd expected = closed_form(c, s.q, s.v);
+        EXPECT_LT((slice_of(C, 0, n) - expected).norm(), 1e-11 * (1 + expected.norm()));
+        for (int k = 0; k < n; k++) {
+          const MatrixXd d = along_coordinate(c, k, [&](const Numbers& q) { return closed_form(c, q, s.v); });
+          EXPECT_LT((slice_of(by_q, k, n) - d).norm(), 1e-7 * (1 + d.norm()));
+          Numbers e(n, 0.0);
+          e[k] = 1;
+          const MatrixXd one = closed_form(c, s.q, e);
+          EXPECT_LT((slice_of(by_qd, k, n) - one).norm(), 1e-11 * (1 + one.norm()));
+        }
+      },
+      {JointType::Revolute, JointType::Prismatic});
+}
+
+TEST(CoriolisDerivatives, AreThoseOfDifferencesInEveryForm) {
+  for_robots([](const Case& c) {
+    const Model<double>& m = c.model();
+    const State& s = c.state;
+    const int n = m.nv;
+    const auto check = [&](auto form) {
+      Numbers by_q(n * n * n, NAN), by_qd(n * n * n, NAN), C(n * n);
+      coriolis_derivatives<form()>(m, s.q.data(), s.v.data(), by_q.data(), by_qd.data());
+      const auto at = [&](const Numbers& q) {
+        coriolis_matrix<form()>(m, q.data(), s.v.data(), C.data());
+        return slice_of(C, 0, n);
+      };
+      MatrixXd sum = MatrixXd::Zero(n, n);
+      for (int k = 0; k < n; k++) {
+        const MatrixXd d = along_coordinate(c, k, at);
+        EXPECT_LT((slice_of(by_q, k, n) - d).norm(), 1e-6 * (1 + d.norm()));
+        sum += slice_of(by_qd, k, n) * s.v[k];
+      }
+      // C is linear in qd
+      const MatrixXd expected = at(s.q);
+      EXPECT_LT((sum - expected).norm(), 1e-12 * (1 + expected.norm()));
+    };
+    check(std::integral_constant<Coriolis, Coriolis::Christoffel>{});
+    check(std::integral_constant<Coriolis, Coriolis::MassCentre>{});
+  });
+}
+
+TEST(ChristoffelSymbols, AreThoseOfLagrangesEquation) {
+  for_robots(
+      [](const Case& c) {
+        const Model<double>& m = c.model();
+        const int n = m.nv;
+        const Lagrange L(c);
+        Numbers G(n * n * n, NAN);
+        christoffel_symbols(m, c.state.q.data(), G.data());
+        const VectorXd qd = vector(c.state.v);
+        VectorXd force = VectorXd::Zero(n);
+        double scale = 1;
+        for (const MatrixXd& d : L.dH) scale = std::max(scale, d.cwiseAbs().maxCoeff());
+        for (int i = 0; i < n; i++)
+          for (int j = 0; j < n; j++)
+            for (int k = 0; k < n; k++) {
+              const double g = G[(i * n + j) * n + k];
+              EXPECT_NEAR(g, L.christoffel(i, j, k), 1e-8 * scale);
+              EXPECT_NEAR(g, G[(i * n + k) * n + j], 1e-13 * scale);  // symmetric in j and k
+              force(i) += g * qd(j) * qd(k);
+            }
+        const Numbers rest(n, 0.0);
+        const VectorXd expected = c.oracle.rnea(c.state.q, c.state.v, rest, {}, false);
+        EXPECT_LT((force - expected).norm(), 1e-11 * (1 + expected.norm()));
+      },
+      coordinate_joints);
+}
+
+TEST(StateTensors, AreTheSameForEveryScalar) {
+  RandomOptions o;
+  for (unsigned seed = 1; seed <= 2; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    o.bodies = 2, o.floating = seed % 2 == 0, o.armature = 1;
+    const Robot robot = random_robot(seed, o);
+    const State s = random_state(robot, seed);
+    const int n = robot.model.nv, n3 = n * n * n;
+    expect_every_scalar(robot.model, {s.q, s.v}, 5 * n3 + n * n, 1e-3, [&](const auto& m, const auto& in, auto out) {
+      inertia_derivatives(m, in[0], out);
+      coriolis_derivatives(m, in[0], in[1], out + n3, out + 2 * n3);
+      christoffel_symbols(m, in[0], out + 3 * n3);
+      inverse_inertia_derivatives(m, in[0], out + 5 * n3, out + 4 * n3);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace featherstorm
