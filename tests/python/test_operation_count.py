@@ -35,6 +35,11 @@ def test_on_a_chain_the_branch_formula_is_the_one_for_chains():
     assert operation_count.formula(tree([-1]), "rnea") is None
 
 
+def test_the_cheaper_way_to_forward_dynamics_changes_at_nine_joints():
+    for n, cheapest in ((2, 256), (6, 1842), (8, 2921), (9, 1757 + 1597), (18, 7215)):
+        assert sum(operation_count.formula(tree(range(-1, n - 1)), "fd")) == cheapest
+
+
 # RBDA (10.12) and Table 6.6 worked out by hand for trees with branches
 @pytest.mark.parametrize(
     "parents, crba, factor_and_solve",

@@ -65,7 +65,7 @@ def formula(model, op):
     aba = (224 * n - 259, 205 * n - 248)
     crba = (32 * dh0 + 47 * g0 + 20 * dh1 + 24 * g1, 43 * dh0 + 58 * g0 + 12 * dh1 + 18 * g1)
     factor, solve = (d1 + d2, d2), (2 * d1 + n, 2 * d1)
-    by_inertia = tuple(sum(x) for x in zip(rnea, crba, factor, solve, (0, n)))
+    by_inertia = tuple(sum(x) for x in zip(rnea, crba, factor, solve))
     formulas = {
         "rnea": rnea,
         "bias": rnea,

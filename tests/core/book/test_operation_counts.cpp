@@ -97,7 +97,7 @@ TEST(OperationCounts, ForwardDynamics) {
     if (n % 6 == 0) print("articulated bodies", n, own, best);
     EXPECT_LE(sum(own), sum({250 * n - 222, 220 * n - 198})) << "Brandl, Johanni and Otter: " << own;
     EXPECT_LE(sum(own), 1.04 * sum(best)) << "McMillan, Orin and McGhee: " << own;
-    // the O(n^3) algorithm, against the sum of its parts and the subtraction of the bias
+    // the O(n^3) algorithm, against the sum of its parts and the subtraction of the bias, which the book leaves out
     const Cost cubic = of_fd_crba(m);
     const int F = n * (n * n + 9 * n - 4) / 6, f = n * (n * n + 6 * n - 7) / 6;
     const Cost parts{93 * n - 108 + 10 * n * n + 22 * n - 32 + F, 81 * n - 100 + 6 * n * n + 37 * n - 43 + f + n};
