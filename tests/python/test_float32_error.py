@@ -1,9 +1,10 @@
-"""Errors of float32 against float64, of every operation on every built-in robot, by kernels for any robot and assembled.
+"""Errors of float32 against float64: every operation, every built-in robot, kernels for any robot and assembled ones.
 
-Both get the same inputs, rounded to float32. What does not solve with M errs by a multiple of epsilon times the scale of
-its outputs, the largest of the batch; what does, by a multiple of the condition number of M times epsilon times the largest
-acceleration of the instance (RBDA section 10.2). The second measure of forward dynamics, M (a32 - a64) relative to the
-largest force that M a, C and tau are made of, is free of the condition number: the force that would make the error.
+Both get the same inputs, rounded to float32. What does not solve with M errs by a multiple of epsilon times the scale
+of its outputs, the largest of the batch; what does, by a multiple of the condition number of M times epsilon times the
+largest acceleration of the instance (RBDA section 10.2). The second measure of forward dynamics, M (a32 - a64)
+relative to the largest force that M a, C and tau are made of, is free of the condition number: the force that would
+make the error.
 """
 
 import functools

@@ -14,8 +14,8 @@ struct ScrewJoint {
   int parent = 0;        // of body i + 1
   bool general = false;  // otherwise phi = b = 0
   double phi = 0, b = 0, alpha = 0, a = 0, d = 0;
-  int subtree = 1;       // |nu(i)|, bodies from here on
-  int ancestors = 1;     // |kappa(i)|, bodies up to here
+  int subtree = 1;    // |nu(i)|, bodies from here on
+  int ancestors = 1;  // |kappa(i)|, bodies up to here
   LinkSpec link;
 };
 struct ScrewTree {

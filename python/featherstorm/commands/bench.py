@@ -23,7 +23,9 @@ ROBOTS = "iiwa14,go2,g1,atlas"
 def add_arguments(parser):
     parser.add_argument("ops", nargs="?", help=f"operations with commas between (default: {OPS}; --count: all)")
     parser.add_argument("robots", nargs="?", help=f"robots with commas between (default: {ROBOTS}; --markdown: all)")
-    parser.add_argument("--robot", action="append", metavar="ROBOT", help="a robot, in place of the list; may be repeated")
+    parser.add_argument(
+        "--robot", action="append", metavar="ROBOT", help="a robot, in place of the list; may be repeated"
+    )
     parser.add_argument("--count", action="store_true", help="count operations per evaluation instead of timing them")
     parser.add_argument("--markdown", action="store_true", help="with --count: as a table in Markdown")
     parser.add_argument("--instances", type=positive, default=4096, help="default: %(default)s")

@@ -1,8 +1,8 @@
 """Operations of one evaluation, beside the formulas of the book and the figures of the prototype.
 
-Counted is the program that kernels are made from: nothing is timed, so the table is the same on every machine. Formulas:
-RBDA Table 10.1 for chains of n revolute joints with general parameters, sine and cosine left out; for the inertia matrix
-and its factor RBDA (10.12) and Table 6.6 on the tree at hand. A floating base counts as six such joints.
+Counted is the program that kernels are made from: nothing is timed, so the table is the same on every machine.
+Formulas: RBDA Table 10.1 for chains of n revolute joints with general parameters, sine and cosine left out; for the
+inertia matrix and its factor RBDA (10.12) and Table 6.6 on the tree at hand. A floating base counts as six such joints.
 """
 
 from .. import _featherstorm
@@ -116,13 +116,13 @@ def rows(model, ops):
 
 LEGEND = """\
 mul, add as traced, with the robot's constants folded; fused: of them, products that become part of a multiply-add.
-div: reciprocals. sincos: angles. other: comparisons, selections, exp, atan2 and the like. loads, stores: numbers read and
-written. max_live: most values held at once. flops/dof = (mul + add) / nv, fp/dof = (mul + add - fused) / nv.
+div: reciprocals. sincos: angles. other: comparisons, selections, exp, atan2 and the like. loads, stores: numbers read
+and written. max_live: most values held at once. flops/dof = (mul + add) / nv, fp/dof = (mul + add - fused) / nv.
 book: RBDA's cheapest version for as many revolute joints with general parameters, in multiplies and adds, without sine
 and cosine: Table 10.1; for crba (10.12), for factors, products and solutions Table 6.6, on the tree at hand; for fd the
 cheaper of both ways; of it: flops over theirs. prototype: fp/dof of the prototype's robot that resembles this one.
 avx512/dof, avx2/dof: instructions of the assembled float32 kernel, loads, stores and spills among them, sine and cosine
-written out, over nv; spills: stores of values that found no register (AVX-512). One instruction serves 16 or 8 instances.
+written out, over nv; spills: stores of values that found no register (AVX-512). Each serves 16 or 8 instances.
 """
 
 

@@ -19,13 +19,18 @@
 namespace featherstorm::testing {
 namespace {
 
-template <class T> constexpr double epsilon = std::numeric_limits<T>::epsilon();
-template <class T> std::vector<T> in(const Numbers& a) { return {a.begin(), a.end()}; }
+template <class T>
+constexpr double epsilon = std::numeric_limits<T>::epsilon();
+template <class T>
+std::vector<T> in(const Numbers& a) {
+  return {a.begin(), a.end()};
+}
 
-// A planar body of mass 1 and radius of gyration 1 with its centre of mass at c, turning with unit velocity about it, under
-// the force (1, -1, 1) there. Its acceleration about the origin from I_O a_O = f_O - v_O x* I_O v_O, RBDA (10.1), with T;
-// returns the error where the centre of mass is, the exact value being (1, -1, 1).
-template <class T> double planar_error(double cx, double cy) {
+// A planar body of mass 1 and radius of gyration 1 with its centre of mass at c, turning with unit velocity about it,
+// under the force (1, -1, 1) there. Its acceleration about the origin from I_O a_O = f_O - v_O x* I_O v_O, RBDA (10.1),
+// with T; returns the error where the centre of mass is, the exact value being (1, -1, 1).
+template <class T>
+double planar_error(double cx, double cy) {
   const T x(cx), y(cy), one(1);
   T I[3][3] = {{one + x * x + y * y, 0, 0}, {-y, one, 0}, {x, 0, one}};  // lower triangle
   const T v[3] = {one, y, -x};
@@ -37,7 +42,8 @@ template <class T> double planar_error(double cx, double cy) {
   return static_cast<double>(std::max({std::abs(e[0]), std::abs(e[1]), std::abs(e[2])}));
 }
 // Mean over directions.
-template <class T> double planar_error(double distance) {
+template <class T>
+double planar_error(double distance) {
   double sum = 0;
   const int directions = 400;
   for (int k = 0; k < directions; k++) {
@@ -46,7 +52,8 @@ template <class T> double planar_error(double distance) {
   }
   return sum / directions;
 }
-template <class T> void expect_figure_10_2() {
+template <class T>
+void expect_figure_10_2() {
   // flat below the radius of gyration
   for (double c : {0.01, 0.1, 0.3, 1.0}) EXPECT_LT(planar_error<T>(c), 2 * epsilon<T>) << c;
   // in proportion to the square of the distance above
@@ -67,12 +74,14 @@ TEST(Accuracy, OfAPlanarBodyFallsWithTheSquareOfTheDistance) {
 }
 TEST(Accuracy, OfAPlanarBodyInFloat) {
   for (double c : {0.01, 0.1, 0.3, 1.0}) EXPECT_LT(planar_error<float>(c), 2 * epsilon<float>) << c;
-  for (double c : {10.0, 30.0}) EXPECT_NEAR(std::log10(planar_error<float>(10 * c) / planar_error<float>(c)), 2, 0.4) << c;
+  for (double c : {10.0, 30.0})
+    EXPECT_NEAR(std::log10(planar_error<float>(10 * c) / planar_error<float>(c)), 2, 0.4) << c;
   EXPECT_GT(planar_error<float>(1000), 1e-3);  // two digits are left, or fewer
 }
 
 // The same in space with the library's own inverse of an inertia: a_O = I_O^-1 f_O, measured at the centre of mass.
-template <class T> double spatial_error(double distance) {
+template <class T>
+double spatial_error(double distance) {
   double worst = 0;
   for (unsigned seed = 1; seed <= 50; seed++) {
     Random random(seed);
@@ -118,7 +127,8 @@ Robot chain_at(double distance) {
 const Numbers q6{0.3, -0.8, 1.1, 0.4, -1.3, 0.9}, v6{1, -2, 0.5, 1.5, -0.7, 2}, a6{2, 1, -1, 3, 0.3, -2};
 
 // H in absolute coordinates: all inertias and axes at the world's origin, H_ij = S_i . I^c_i S_j. RBDA Table 6.2.
-template <class T> std::vector<T> crba_in_world_coordinates(const Model<double>& m, const Numbers& q) {
+template <class T>
+std::vector<T> crba_in_world_coordinates(const Model<double>& m, const Numbers& q) {
   Scratch<double> x(m.nx);
   Scratch<Placement<double>> X(m.nb + 1);
   for (int i = 1; i <= m.nb; i++) update_joint(m, i, q.data(), Zeros<double>{}, x);
@@ -141,7 +151,10 @@ template <class T> std::vector<T> crba_in_world_coordinates(const Model<double>&
   return H;
 }
 // Largest error relative to the largest entry; infinite where there is a NaN.
-template <class T> double worst(const std::vector<T>& a, const Numbers& b) { return relative_error(a, b, largest(b)); }
+template <class T>
+double worst(const std::vector<T>& a, const Numbers& b) {
+  return relative_error(a, b, largest(b));
+}
 TEST(Accuracy, InBodyCoordinatesTheWorldsOriginDoesNotMatter) {
   Numbers H(21);
   crba(chain_at(0).model, q6.data(), H.data());
@@ -186,7 +199,8 @@ struct Flight {
     return v;
   }
   // float, of the velocities as they are in float
-  template <class F> double error(double speed, F forward_dynamics) const {
+  template <class F>
+  double error(double speed, F forward_dynamics) const {
     const Model<double>& m = robot.model;
     const std::vector<float> v = in<float>(velocity(speed)), q = in<float>(state.q), tau = in<float>(state.tau);
     const Numbers qd(q.begin(), q.end()), taud(tau.begin(), tau.end());

@@ -19,12 +19,17 @@ namespace featherstorm::testing {
 namespace {
 
 constexpr Zeros<double> none;
-template <class T> constexpr double epsilon = std::numeric_limits<T>::epsilon();
-template <class T> std::vector<T> in(const Numbers& a) { return {a.begin(), a.end()}; }
+template <class T>
+constexpr double epsilon = std::numeric_limits<T>::epsilon();
+template <class T>
+std::vector<T> in(const Numbers& a) {
+  return {a.begin(), a.end()};
+}
 
-// Figure 10.3: rods of length and mass 1 in a plane without gravity, the centre of mass half way. Body k hangs on the end
-// of body parents[k] - 1, or where that is 0 on the world, at (x, 0) for the k-th of `grounds`.
-Robot rods(const std::vector<int>& parents, const std::vector<double>& grounds = {0}, const std::vector<double>& mass = {}) {
+// Figure 10.3: rods of length and mass 1 in a plane without gravity, the centre of mass half way. Body k hangs on the
+// end of body parents[k] - 1, or where that is 0 on the world, at (x, 0) for the k-th of `grounds`.
+Robot rods(const std::vector<int>& parents, const std::vector<double>& grounds = {0},
+           const std::vector<double>& mass = {}) {
   ModelBuilder b;
   std::size_t ground = 0;
   for (std::size_t i = 0; i < parents.size(); i++) {
@@ -53,15 +58,18 @@ Eigen::MatrixXd inertia(const Model<double>& m, const Numbers& q) {
   return H;
 }
 double condition(const Model<double>& m, const Numbers& q) {
-  const Eigen::VectorXd e = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(inertia(m, q), Eigen::EigenvaluesOnly).eigenvalues();
+  const Eigen::VectorXd e =
+      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(inertia(m, q), Eigen::EigenvaluesOnly).eigenvalues();
   return e(e.size() - 1) / e(0);
 }
-template <class T> std::vector<T> by_aba(const Model<double>& m, const Numbers& q, const Numbers& tau) {
+template <class T>
+std::vector<T> by_aba(const Model<double>& m, const Numbers& q, const Numbers& tau) {
   std::vector<T> a(m.nv);
   aba(cast<T>(m), in<T>(q).data(), Zeros<T>{}, in<T>(tau).data(), Zeros<T>{}, a.data());
   return a;
 }
-template <class T> std::vector<T> by_crba(const Model<double>& m, const Numbers& q, const Numbers& tau) {
+template <class T>
+std::vector<T> by_crba(const Model<double>& m, const Numbers& q, const Numbers& tau) {
   std::vector<T> a(m.nv);
   fd_crba(cast<T>(m), in<T>(q).data(), Zeros<T>{}, in<T>(tau).data(), Zeros<T>{}, a.data());
   return a;
@@ -95,13 +103,11 @@ TEST(Sensitivity, OfTheZigzagArm) {
 
 // About 4 N^4 where the links are in line, RBDA section 10.2; less where they are folded.
 TEST(Sensitivity, GrowsWithTheFourthPowerOfTheNumberOfLinks) {
-  const std::pair<int, double> straight[] = {{2, 44.3},  {3, 309.5},  {4, 1074.4},  {5, 2711.3},
-                                             {6, 5685},  {8, 17972},  {10, 43523},  {20, 670341}};
+  const std::pair<int, double> straight[] = {{2, 44.3}, {3, 309.5}, {4, 1074.4}, {5, 2711.3},
+                                             {6, 5685}, {8, 17972}, {10, 43523}, {20, 670341}};
   for (auto [n, kappa] : straight) {
     EXPECT_NEAR(condition(chain(n).model, Numbers(n, 0.0)), kappa, 1e-3 * kappa) << n;
-    if (n >= 6) {
-      EXPECT_NEAR(kappa / (4 * std::pow(n, 4)), 1, 0.11) << n;
-    }
+    if (n >= 6) { EXPECT_NEAR(kappa / (4 * std::pow(n, 4)), 1, 0.11) << n; }
   }
   EXPECT_NEAR(condition(chain(6).model, {0, M_PI, -M_PI, M_PI, -M_PI, M_PI}), 26.8, 0.05);
   // the first angle does not matter
@@ -129,9 +135,10 @@ TEST(Sensitivity, IsLessInTreesOfLessDepth) {
   EXPECT_LT(condition(rods({0, 1, 1, 2, 2, 3, 3}).model, Numbers(7, 0.4)), condition(chain(7).model, Numbers(7, 0.4)));
 }
 
-// The error of forward dynamics is at most a small multiple of condition number times epsilon, whatever makes the number
-// large: length of the chain, or bodies that differ by 10^5 in mass, either way round.
-template <class T> void expect_errors_within_condition() {
+// The error of forward dynamics is at most a small multiple of condition number times epsilon, whatever makes the
+// number large: length of the chain, or bodies that differ by 10^5 in mass, either way round.
+template <class T>
+void expect_errors_within_condition() {
   std::vector<std::pair<Robot, Numbers>> cases;
   for (int n : {2, 4, 8, 16}) cases.push_back({chain(n), Numbers(n, 0.1)});
   for (double ratio : {1e-5, 1e-3, 1e3, 1e5}) cases.push_back({rods({0, 1, 2}, {0}, {1, ratio, 1}), {0.3, 0.7, -0.5}});
@@ -155,10 +162,12 @@ template <class T> void expect_errors_within_condition() {
   EXPECT_LT(worst_aba, 0.5);
   EXPECT_LT(worst_crba, 0.7);
 }
-TEST(Sensitivity, ErrorsOfForwardDynamicsAreWithinTheConditionNumberInFloat) { expect_errors_within_condition<float>(); }
+TEST(Sensitivity, ErrorsOfForwardDynamicsAreWithinTheConditionNumberInFloat) {
+  expect_errors_within_condition<float>();
+}
 
-// RBDA section 10.1 has it that articulated bodies are more accurate than the composite-rigid-body algorithm: on chains in
-// line, whose condition number is the worst.
+// RBDA section 10.1 has it that articulated bodies are more accurate than the composite-rigid-body algorithm: on chains
+// in line, whose condition number is the worst.
 TEST(Sensitivity, ArticulatedBodiesAreMoreAccurateThanTheInertiaMatrix) {
   for (int n : {10, 20, 40}) {
     const Robot r = chain(n);
@@ -174,14 +183,15 @@ TEST(Sensitivity, ArticulatedBodiesAreMoreAccurateThanTheInertiaMatrix) {
       errors[0] += relative_error(by_aba<float>(m, q, tau), expected, largest(expected));
       errors[1] += relative_error(by_crba<float>(m, q, tau), expected, largest(expected));
     }
-    std::printf("chain of %2d in float: error %.1e by articulated bodies, %.1e by the inertia matrix\n", n, errors[0] / 20,
-                errors[1] / 20);
+    std::printf("chain of %2d in float: error %.1e by articulated bodies, %.1e by the inertia matrix\n", n,
+                errors[0] / 20, errors[1] / 20);
     EXPECT_LT(errors[0], errors[1]) << n;
   }
 }
 
 // Truncation: by how much the energy changes in a second, without damping, with steps of three sizes.
-template <class Step> std::array<double, 3> drift(const Robot& r, const State& s, int steps, const Step& advance) {
+template <class Step>
+std::array<double, 3> drift(const Robot& r, const State& s, int steps, const Step& advance) {
   std::array<double, 3> d;
   for (int k = 0; k < 3; k++, steps *= 2) {
     Numbers q = s.q, v = s.v, before(2), after(2);

@@ -1,7 +1,7 @@
 // Operations of the algorithms on chains of n revolute joints with general parameters, GU(n), against RBDA Table 10.1.
 //
-// Counted are traced programs, as kernels are made from them: with regrouped inertia where the host does so (RBDA section
-// 9.7), sine and cosine left out. Where a count is a polynomial in n it is stated and checked exactly.
+// Counted are traced programs, as kernels are made from them: with regrouped inertia where the host does so (RBDA
+// section 9.7), sine and cosine left out. Where a count is a polynomial in n it is stated and checked exactly.
 #include <gtest/gtest.h>
 
 #include "core/aba.h"
@@ -20,7 +20,8 @@ namespace {
 constexpr Zeros<Expr> none;
 
 // Counts of f(inputs, outputs) traced with inputs of these sizes.
-template <class F> Counts traced(std::initializer_list<int> sizes, int outputs, F f) {
+template <class F>
+Counts traced(std::initializer_list<int> sizes, int outputs, F f) {
   Program p;
   std::vector<std::vector<Expr>> in;
   for (int n : sizes) in.push_back(p.input("x" + std::to_string(in.size()), n));
@@ -41,8 +42,8 @@ struct Cost {
 std::ostream& operator<<(std::ostream& s, Cost c) { return s << c.mul << "m + " << c.add << "a"; }
 Cost cost(const Counts& c) { return {c.mul, c.add}; }
 void print(const char* what, int n, Cost own, Cost book) {
-  std::printf("%-34s n = %2d: %5dm + %5da, against %5dm + %5da, %3.0f %%\n", what, n, own.mul, own.add, book.mul, book.add,
-              100.0 * (own.mul + own.add) / (book.mul + book.add));
+  std::printf("%-34s n = %2d: %5dm + %5da, against %5dm + %5da, %3.0f %%\n", what, n, own.mul, own.add, book.mul,
+              book.add, 100.0 * (own.mul + own.add) / (book.mul + book.add));
 }
 int sum(Cost c) { return c.mul + c.add; }
 
@@ -80,8 +81,8 @@ TEST(OperationCounts, InverseDynamicsIsBelowTheBestOfTable101) {
   }
 }
 
-// Fewer operations than (10.3) up to n = 17, though an origin anywhere costs 2m + 2a more a vector than two axial screws:
-// what does not matter is not computed (RBDA section 10.3.1, end).
+// Fewer operations than (10.3) up to n = 17, though an origin anywhere costs 2m + 2a more a vector than two axial
+// screws: what does not matter is not computed (RBDA section 10.3.1, end).
 TEST(OperationCounts, InertiaMatrix) {
   for (int n = 2; n <= 20; n++) {
     const Cost own = of_crba(chain(n)), best{10 * n * n + 22 * n - 32, 6 * n * n + 37 * n - 43};
@@ -124,8 +125,8 @@ TEST(OperationCounts, FactorAndSolutionAreThoseOfTable101) {
   }
 }
 
-// In the plane the traced program of the spatial text loses what a planar text would never compute (RBDA section 2.16, and
-// the footnote of section 10.3.1): it has no more operations than the planar text.
+// In the plane the traced program of the spatial text loses what a planar text would never compute (RBDA section 2.16,
+// and the footnote of section 10.3.1): it has no more operations than the planar text.
 TEST(OperationCounts, PlanarChainsCostWhatPlanarVectorsCost) {
   for (int n : {2, 3, 6}) {
     Random random(3);
@@ -142,10 +143,10 @@ TEST(OperationCounts, PlanarChainsCostWhatPlanarVectorsCost) {
     const Robot robot = b.build();
     const Model<double> m = regrouped(robot.model);
     const PlanarModel p = planar_model(robot);
-    const Counts spatial = traced({n, n, n}, n, [&](auto& in, Expr* y) { newton_euler(m, in[0], in[1], in[2], none, y); });
-    const Counts planar = traced({n, n, n}, n, [&](auto& in, Expr* y) {
-      planar_rnea<Expr>(p, in[0].data(), in[1].data(), in[2].data(), y);
-    });
+    const Counts spatial =
+        traced({n, n, n}, n, [&](auto& in, Expr* y) { newton_euler(m, in[0], in[1], in[2], none, y); });
+    const Counts planar = traced(
+        {n, n, n}, n, [&](auto& in, Expr* y) { planar_rnea<Expr>(p, in[0].data(), in[1].data(), in[2].data(), y); });
     print("planar inverse dynamics", n, cost(spatial), cost(planar));
     EXPECT_LE(spatial.flops(), planar.flops());
     // of the 21 numbers of an articulated inertia 6 matter: forward dynamics of the plane takes at most two fifths

@@ -16,9 +16,9 @@
 namespace featherstorm::testing {
 namespace {
 
-// RBDA Table 10.2: the inertia is transformed by two axial screws, by three where the transform is general; a vector by two,
-// or by the Plücker transform. Counted are lines 7 and 13. `number(x)` makes a T of what is known before: constants, and
-// products of masses and lengths. c, s: cosines and sines of q.
+// RBDA Table 10.2: the inertia is transformed by two axial screws, by three where the transform is general; a vector by
+// two, or by the Plücker transform. Counted are lines 7 and 13. `number(x)` makes a T of what is known before:
+// constants, and products of masses and lengths. c, s: cosines and sines of q.
 template <class T>
 std::vector<T> crba_by_screws(const ScrewTree& t, const std::vector<double>& q, const std::vector<T>& c,
                               const std::vector<T>& s) {
@@ -26,7 +26,9 @@ std::vector<T> crba_by_screws(const ScrewTree& t, const std::vector<double>& q, 
   const auto number = [](double x) { return T(x); };
   const auto fixed = [&](double angle, double d, int axis) -> Screw<T> {
     const double x = std::cos(angle), y = std::sin(angle);
-    return {{number(x), number(y), number(y * y), number(x * y), number(2 * x * y), number(1 - 2 * y * y)}, number(d), axis};
+    return {{number(x), number(y), number(y * y), number(x * y), number(2 * x * y), number(1 - 2 * y * y)},
+            number(d),
+            axis};
   };
   std::vector<RigidBodyInertia<T>> Ic;
   std::vector<double> mass;  // of the subtree
@@ -53,7 +55,8 @@ std::vector<T> crba_by_screws(const ScrewTree& t, const std::vector<double>& q, 
     for (int k = i; t.joint[k].parent > 0; k = t.joint[k].parent - 1) {
       const ScrewJoint& j = t.joint[k];
       if (j.general) {
-        const Mat3d Rz = matrix(rotation_z(j.phi)), Rx = matrix(RotationX<double>{std::cos(j.alpha), std::sin(j.alpha)});
+        const Mat3d Rz = matrix(rotation_z(j.phi)),
+                    Rx = matrix(RotationX<double>{std::cos(j.alpha), std::sin(j.alpha)});
         const Mat3d R = Rz * Rx * matrix(rotation_z(q[k]));
         const Vec3d r = Rz * Vec3d(j.a, 0, j.b) + Rz * Rx * Vec3d(0, 0, j.d);
         F = apply_transpose(cast<T>(R), cast<T>(r), F);
@@ -91,7 +94,8 @@ std::vector<double> positions(int n) {
   for (int i = 0; i < n; i++) q[i] = 0.4 + 0.7 * i;
   return q;
 }
-template <class T> std::vector<T> each(const std::vector<double>& q, double (*f)(double)) {
+template <class T>
+std::vector<T> each(const std::vector<double>& q, double (*f)(double)) {
   std::vector<T> y;
   for (double x : q) y.push_back(T(f(x)));
   return y;
@@ -103,9 +107,9 @@ Operations cost_by_screws(const ScrewTree& t) {
 }
 
 std::vector<std::vector<int>> trees() {
-  std::vector<std::vector<int>> all{{0, 0, 0, 0, 0},                                             // a star
-                                    {0, 1, 1, 2, 2, 3, 3},                                       // binary
-                                    {0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7},               // binary
+  std::vector<std::vector<int>> all{{0, 0, 0, 0, 0},                                               // a star
+                                    {0, 1, 1, 2, 2, 3, 3},                                         // binary
+                                    {0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7},                 // binary
                                     {0, 1, 2, 3, 4, 5, 6, 7, 8, 6, 10, 11, 6, 13, 14, 6, 16, 17},  // four legs
                                     {0, 1, 1, 0, 4, 4, 4, 7, 8}};
   Random random(9);
@@ -190,7 +194,8 @@ Counts traced(const std::function<std::vector<Expr>(const std::vector<Expr>&)>& 
   return count(p, trace_order(p));
 }
 
-// Of the last transform on each way to the root only element 3 is needed (section 10.3.1, end): who traces need not say so.
+// Of the last transform on each way to the root only element 3 is needed (section 10.3.1, end): who traces need not say
+// so.
 TEST(OperationCountsCrba, TracingFindsTheLastIterationsShortcut) {
   for (int n : {3, 6, 9}) {
     const ScrewTree t = screw_tree(chain_parents(n));

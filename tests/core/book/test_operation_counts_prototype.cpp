@@ -1,5 +1,5 @@
-// Operations of traced programs on the robots whose counts an early prototype of the tracing compiler left behind: an arm, a
-// quadruped and a humanoid with joints along coordinate axes and general inertias. A multiply-add counts once.
+// Operations of traced programs on the robots whose counts an early prototype of the tracing compiler left behind: an
+// arm, a quadruped and a humanoid with joints along coordinate axes and general inertias. A multiply-add counts once.
 #include <gtest/gtest.h>
 
 #include "core/aba.h"
@@ -61,15 +61,25 @@ RobotSpec humanoid() {
   const std::string base = t.base(), torso = t.add(base, {{2, {0, 0, 0.1}}, {1, {0, 0, 0.06}}});
   t.add(torso, {{2, {0.01, 0, 0.42}}, {1, {0, 0, 0.07}}});
   for (int s : {1, -1})
-    t.add(torso, {{1, {0, s * 0.17, 0.35}}, {0, {0, s * 0.05, 0}}, {2, {0, 0, -0.1}}, {1, {0.02, 0, -0.16}},
-                  {2, {-0.02, 0, -0.1}}, {1, {0, 0, -0.14}}, {0, {0, 0, -0.04}}});
+    t.add(torso, {{1, {0, s * 0.17, 0.35}},
+                  {0, {0, s * 0.05, 0}},
+                  {2, {0, 0, -0.1}},
+                  {1, {0.02, 0, -0.16}},
+                  {2, {-0.02, 0, -0.1}},
+                  {1, {0, 0, -0.14}},
+                  {0, {0, 0, -0.04}}});
   for (int s : {1, -1})
-    t.add(base, {{2, {0, s * 0.1, -0.05}}, {0, {0, s * 0.02, -0.05}}, {1, {0.02, 0, -0.04}}, {1, {0, 0, -0.38}},
-                 {1, {0, 0, -0.38}}, {0, {0, 0, -0.02}}});
+    t.add(base, {{2, {0, s * 0.1, -0.05}},
+                 {0, {0, s * 0.02, -0.05}},
+                 {1, {0.02, 0, -0.04}},
+                 {1, {0, 0, -0.38}},
+                 {1, {0, 0, -0.38}},
+                 {0, {0, 0, -0.02}}});
   return t.spec;
 }
 
-template <class F> int instructions(std::initializer_list<int> sizes, int outputs, F f) {
+template <class F>
+int instructions(std::initializer_list<int> sizes, int outputs, F f) {
   Program p;
   std::vector<std::vector<Expr>> in;
   for (int n : sizes) in.push_back(p.input("x" + std::to_string(in.size()), n));
@@ -82,15 +92,15 @@ template <class F> int instructions(std::initializer_list<int> sizes, int output
   return count(p, trace_order(p)).instructions();
 }
 
-// What may be above the prototype's: on a floating base all that solves for or consists of the base's rows of H. The linear
-// velocity of our base is along the world's axes, so that each column of H is turned once more, by 9 multiply-adds; the
-// prototype's was along the base's. The prototype also chose between two ways to regroup inertia and two texts of the
-// articulated-body algorithm, which gave its arm another 5 %.
+// What may be above the prototype's: on a floating base all that solves for or consists of the base's rows of H. The
+// linear velocity of our base is along the world's axes, so that each column of H is turned once more, by 9
+// multiply-adds; the prototype's was along the base's. The prototype also chose between two ways to regroup inertia and
+// two texts of the articulated-body algorithm, which gave its arm another 5 %.
 TEST(OperationCountsPrototype, OnItsRobots) {
   struct Row {
     const char* name;
     RobotSpec spec;
-    int rnea, crba, aba, fd;      // the prototype's
+    int rnea, crba, aba, fd;              // the prototype's
     double crba_more, aba_more, fd_more;  // ours over them, at most
   };
   const Row rows[] = {{"arm", arm(), 406, 237, 969, 764, 1.06, 1.06, 1.0},
@@ -105,8 +115,8 @@ TEST(OperationCountsPrototype, OnItsRobots) {
     const int fd1 = instructions({nq, n, n}, n, [&](auto& x, Expr* y) { fd_crba(m, x[0], x[1], x[2], none, y); });
     const int fd2 = instructions({nq, n, n}, n, [&](auto& x, Expr* y) { fd_bias_aba(m, x[0], x[1], x[2], none, y); });
     const int fd = std::min(fd1, fd2);
-    std::printf("%-9s rnea %4d (%4d)  crba %4d (%4d)  aba %4d (%4d)  fd %4d (%4d)\n", row.name, id, row.rnea, h, row.crba,
-                ab, row.aba, fd, row.fd);
+    std::printf("%-9s rnea %4d (%4d)  crba %4d (%4d)  aba %4d (%4d)  fd %4d (%4d)\n", row.name, id, row.rnea, h,
+                row.crba, ab, row.aba, fd, row.fd);
     EXPECT_LE(id, row.rnea * 1.02);
     EXPECT_LE(h, row.crba * row.crba_more);
     EXPECT_LE(ab, row.aba * row.aba_more);

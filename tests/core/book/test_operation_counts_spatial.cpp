@@ -1,4 +1,5 @@
-// What the spatial operations cost: RBDA Tables A.4 and A.5, the tricks of section A.5, and the example of section 10.4.
+// What the spatial operations cost: RBDA Tables A.4 and A.5, the tricks of section A.5, and the example of
+// section 10.4.
 #include <gtest/gtest.h>
 
 #include "core/trace/count.h"
@@ -12,7 +13,8 @@ namespace featherstorm::testing {
 namespace {
 
 // Random quantities of a scalar; with the same seed the same numbers for every scalar.
-template <class T> struct Quantities {
+template <class T>
+struct Quantities {
   explicit Quantities(unsigned seed) : random(seed) {}
   T number() { return T(random.uniform(-1, 1)); }
   Vec3<T> vector() {
@@ -57,7 +59,8 @@ template <class T> struct Quantities {
 
 using Q = Quantities<Counting>;
 // What f costs; its arguments are made before the counting.
-template <class F, class... Arguments> Operations cost(F f, const Arguments&... a) {
+template <class F, class... Arguments>
+Operations cost(F f, const Arguments&... a) {
   return operations([&] { f(a...); });
 }
 constexpr auto plus = [](const auto& a, const auto& b) { (void)(a + b); };
@@ -91,8 +94,8 @@ TEST(OperationCountsSpatial, TransformsOfVectorsCostWhatTableA4Says) {
   EXPECT_EQ(cost([&] { (void)(X * Y); }), (Operations{27, 36}));
 }
 
-// One transform of an inertia by a full rotation is above the book's 52m + 56a and 137m + 137a: rows of products in place
-// of the trick with the trace. Chains do not meet it: they turn about z and x, below.
+// One transform of an inertia by a full rotation is above the book's 52m + 56a and 137m + 137a: rows of products in
+// place of the trick with the trace. Chains do not meet it: they turn about z and x, below.
 TEST(OperationCountsSpatial, TransformsOfInertiasByFullRotations) {
   Q r(3);
   const Placement<Counting> X = r.placement();
@@ -143,7 +146,8 @@ TEST(OperationCountsSpatial, AxialScrewsCostWhatTableA5Says) {
   }
 }
 
-template <class A, class B> double largest_difference(const A& a, const B& b) {
+template <class A, class B>
+double largest_difference(const A& a, const B& b) {
   double e = 0;
   for (int k = 0; k < 6; k++) {
     Motion<double> m = zero_motion<double>();
@@ -165,7 +169,8 @@ TEST(OperationCountsSpatial, TheBooksFormsAreRight) {
     EXPECT_LT((full(conjugate_by_trace(E, S)) - Mat3d(E * full(S) * E.transpose())).norm(), 1e-14);
     for (int axis = 0; axis < 3; axis++) {
       const Screw<double> X = r.screw(axis);
-      Placement<double> P{Eigen::AngleAxisd(std::atan2(X.R.s, X.R.c), Vec3d::Unit(axis)).toRotationMatrix(), zero3<double>()};
+      Placement<double> P{Eigen::AngleAxisd(std::atan2(X.R.s, X.R.c), Vec3d::Unit(axis)).toRotationMatrix(),
+                          zero3<double>()};
       P.r(axis) = X.d;
       const Force<double> f = r.force(), a = apply_transpose(X, f), b = apply_transpose(P, f);
       EXPECT_LT((a.n - b.n).norm() + (a.f - b.f).norm(), 1e-14);
@@ -178,7 +183,8 @@ TEST(OperationCountsSpatial, TheBooksFormsAreRight) {
 }
 
 // Programs: what is left of a text once zeros and constants are folded.
-template <class F> Counts traced(int inputs, F f) {
+template <class F>
+Counts traced(int inputs, F f) {
   Program p;
   const std::vector<Expr> x = p.input("x", inputs);
   {
@@ -187,7 +193,8 @@ template <class F> Counts traced(int inputs, F f) {
   }
   return count(p, trace_order(p));
 }
-template <class T> std::vector<T> numbers(const ArticulatedInertia<T>& J) {
+template <class T>
+std::vector<T> numbers(const ArticulatedInertia<T>& J) {
   std::vector<T> all{J.I.xx, J.I.xy, J.I.xz, J.I.yy, J.I.yz, J.I.zz, J.M.xx, J.M.xy, J.M.xz, J.M.yy, J.M.yz, J.M.zz};
   for (int i = 0; i < 9; i++) all.push_back(J.H(i / 3, i % 3));
   return all;
