@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs bench_ops, bench_accuracy and bench_count, and writes their tables into bench/results.
+"""Runs bench_ops, bench_accuracy and `featherstorm bench --count`, and writes their tables into bench/results.
 
     python bench/record.py --build build/release [--filter REGEX] [ops] [accuracy] [operations]
 """
@@ -8,16 +8,15 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 import machine
 
 
-def head(title: str, load_before: list[float] | None = None) -> str:
+def head(title: str, load_before: list[float]) -> str:
     d = machine.describe()
-    if load_before is None:
-        return f"# {title}\n\nCommit {d['commit']}.\n\n"
     return (f"# {title} on {d['machine']}, {d['date']}\n\n{d['cpu']}, {d['cores']} cores; commit {d['commit']}; "
             f"load average before {load_before}, after {machine.load()} (1, 5 minutes).\n\n")
 
@@ -55,13 +54,8 @@ def accuracy(binaries: Path, options: argparse.Namespace) -> None:
 
 
 def operations(binaries: Path, options: argparse.Namespace) -> None:
-    text = subprocess.run([binaries / "bench_count"], check=True, capture_output=True, text=True).stdout
-    legend = ("mul and add as traced; fused: products folded into a multiply-add; instructions = mul + add - fused; max_live: "
-              "values held at once in the order that CPU kernels use.\nFormula: RBDA Table 10.1 for a chain of nv joints with "
-              "one freedom each (a floating base counts as six of them); of ltdl and solve with branches. `of it`: (mul + add) / "
-              "formula.\n\n")
-    (machine.ROOT / "bench" / "results").mkdir(exist_ok=True)
-    write("../operations.md", head("Operations per evaluation") + legend + text)
+    command = [sys.executable, "-m", "featherstorm", "bench", "--count", "--markdown"]
+    write("../operations.md", subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def write(name: str, text: str) -> None:

@@ -12,6 +12,9 @@
 
 #include "bindings.h"
 #include "core/builder.h"
+#include "core/trace/count.h"
+#include "core/trace/order.h"
+#include "host/assemble/assemble.h"
 #include "host/trace_op.h"
 
 namespace nb = nanobind;
@@ -168,6 +171,30 @@ nb::list run_op(const std::shared_ptr<Trace>& trace, const Robot& robot, const O
   return outputs;
 }
 
+// What one evaluation of an operation costs: the program that kernels are made from, in the order of small robots.
+nb::dict count_operations(const Robot& robot, const OpRow& row, int frame) {
+  if (row.uses_frame && (frame < 0 || frame >= robot.model.nf))
+    throw Error(std::string(row.name) + ": frame is " + std::to_string(frame) + ", expected 0 to " +
+                std::to_string(robot.model.nf - 1));
+  const Program p = trace_best(row.index, robot.model, frame);
+  const std::vector<int> order = latency_order(p);
+  const Counts c = count(p, order);
+  nb::dict d;
+  d["mul"] = c.mul, d["add"] = c.add, d["fused"] = c.fused, d["div"] = c.rcp, d["sqrt"] = c.sqrt;
+  d["sincos"] = c.sincos, d["other"] = c.other, d["loads"] = c.loads, d["stores"] = c.stores;
+  d["max_live"] = c.max_live;
+  for (const char* isa : {"avx512", "avx2"}) {
+    d[isa] = nb::none();
+    if (!can_assemble(isa)) continue;
+    try {
+      const AssembledKernel k = assemble(p, order, isa, Precision::float32);
+      d[isa] = nb::make_tuple(k.instructions, k.spills, k.bytes);
+    } catch (const Error&) {  // too large for a thread's stack
+    }
+  }
+  return d;
+}
+
 }  // namespace
 
 const Program& program_of(nb::handle trace) { return nb::cast<Trace&>(trace).program; }
@@ -217,6 +244,10 @@ void bind_trace(nb::module_& module) {
   module.def(
       "traced", [](const std::string& name, nb::args x) { return traced(name, x); },
       "A function of traced values and numbers, by numpy's name of it.");
+  module.def("count_operations", count_operations, nb::arg("robot"), nb::arg("row"), nb::arg("frame") = 0,
+             "Operations of one evaluation as traced for a robot: mul, add (fused: of them products folded into a "
+             "multiply-add), div, sqrt, sincos, other, loads, stores, max_live; avx512, avx2: (instructions, spills, "
+             "bytes) of the kernel assembled for float32, None where there is none.");
 }
 
 }  // namespace featherstorm

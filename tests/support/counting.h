@@ -18,7 +18,8 @@ struct Counting {
   friend Counting operator+(Counting a, Counting b) { return count.add++, Counting(a.x + b.x); }
   friend Counting operator-(Counting a, Counting b) { return count.add++, Counting(a.x - b.x); }
   friend Counting operator*(Counting a, Counting b) { return count.mul++, Counting(a.x * b.x); }
-  friend Counting operator-(Counting a) { return Counting(-a.x); }  // signs are free, as in the book
+  friend Counting operator-(Counting a) { return Counting(-a.x); }  // a sign is no operation
+  Counting& operator+=(Counting b) { return *this = *this + b; }
   friend Counting rcp(Counting a) { return count.rcp++, Counting(1 / a.x); }
   friend Counting sqrt(Counting a) { return count.sqrt++, Counting(std::sqrt(a.x)); }
 };

@@ -1,7 +1,10 @@
-"""Measures operations on robots: nanoseconds per instance, median of several runs.
+"""Measures operations on robots: nanoseconds per instance, median of several runs; or counts what they do.
 
 bench                         rnea, crba, fd on four robots
 bench rnea,aba go2,atlas      these operations on these robots
+bench --count                 operations per evaluation, beside the book's formulas; nothing is timed
+bench --count --markdown      every operation of every built-in robot, as bench/results/operations.md has them
+bench --count --robot a.urdf  another robot
 """
 
 import time
@@ -11,29 +14,39 @@ import numpy as np
 from .. import model as models
 from ..batch import Batch
 from ..states import random_state
-from . import add_engine_arguments, positive, specialise, table
+from . import add_engine_arguments, operation_count, positive, specialise, table
 
+OPS = "rnea,crba,fd"
 ROBOTS = "iiwa14,go2,g1,atlas"
 
 
 def add_arguments(parser):
+    parser.add_argument("ops", nargs="?", help=f"operations with commas between (default: {OPS}; --count: all)")
+    parser.add_argument("robots", nargs="?", help=f"robots with commas between (default: {ROBOTS}; --markdown: all)")
     parser.add_argument(
-        "ops", nargs="?", default="rnea,crba,fd", help="operations with commas between (default: %(default)s)"
+        "--robot", action="append", metavar="ROBOT", help="a robot, in place of the list; may be repeated"
     )
-    parser.add_argument("robots", nargs="?", default=ROBOTS, help="robots with commas between (default: %(default)s)")
+    parser.add_argument("--count", action="store_true", help="count operations per evaluation instead of timing them")
+    parser.add_argument("--markdown", action="store_true", help="with --count: as a table in Markdown")
     parser.add_argument("--instances", type=positive, default=4096, help="default: %(default)s")
     parser.add_argument("--repeats", type=positive, default=20, help="timed runs (default: %(default)s)")
     add_engine_arguments(parser)
 
 
 def main(options):
-    ops, robots = options.ops.split(","), options.robots.split(",")
+    if options.robot and options.robots:
+        raise ValueError(f"got the robots {options.robots} and --robot {options.robot[0]}, expected one of the two")
+    if options.markdown and not options.count:
+        raise ValueError("--markdown is for --count")
+    default = models.robots() if options.markdown else ROBOTS.split(",")
+    robots = options.robot or (options.robots.split(",") if options.robots else default)
+    if options.count:
+        return count(robots, options.ops.split(",") if options.ops else None, options.markdown)
+    ops = (options.ops or OPS).split(",")
     rows, model = [], None
     for robot in robots:
         model = models.load(robot, threads=options.threads, assemble=not options.no_specialise)
-        missing = [op for op in ops if op not in model.ops]
-        if missing:
-            raise ValueError(f"there is no operation {', '.join(missing)}; there are {', '.join(model.ops)}")
+        check_ops(model, ops)
         batch = Batch(model, options.instances, dtype=options.dtype)
         cells = []
         for op in ops:
@@ -51,6 +64,28 @@ def main(options):
         print(line)
     if any(cell.endswith("*") for row in rows for cell in row[1:]):
         print("* kernel for any robot")
+
+
+def check_ops(model, ops):
+    missing = [op for op in ops if op not in model.ops]
+    if missing:
+        raise ValueError(f"there is no operation {', '.join(missing)}; there are {', '.join(model.ops)}")
+
+
+def count(robots, ops, as_markdown):
+    """Prints operations per evaluation of these robots; ops None: all."""
+    loaded = [models.load(robot) for robot in robots]
+    check_ops(loaded[0], ops or [])
+    if as_markdown:
+        print(operation_count.markdown(loaded, ops), end="")
+        return
+    for model in loaded:
+        found = list(operation_count.rows(model, ops or model.ops))
+        print(f"{model.name}: operations of one evaluation, {model.nv} freedoms")
+        shown = [[cell for name, cell in row.items() if name not in ("robot", "nv")] for row in found]
+        heads = [name for name in found[0] if name not in ("robot", "nv")]
+        print("\n".join(table(shown, heads)) + "\n")
+    print(operation_count.LEGEND, end="")
 
 
 def measure(batch, op, repeats):

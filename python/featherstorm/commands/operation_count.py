@@ -1,0 +1,140 @@
+"""Operations of one evaluation, beside the formulas of the book and the figures of the prototype.
+
+Counted is the program that kernels are made from: nothing is timed, so the table is the same on every machine.
+Formulas: RBDA Table 10.1 for chains of n revolute joints with general parameters, sine and cosine left out; for the
+inertia matrix and its factor RBDA (10.12) and Table 6.6 on the tree at hand. A floating base counts as six such joints.
+"""
+
+from .. import _featherstorm
+
+COUNTS = ("mul", "add", "fused", "div", "sqrt", "sincos", "other", "loads", "stores", "max_live")
+
+# Multiplies, adds and multiply-adds per freedom of the prototype's traced programs, on an arm of 7, a quadruped of 18
+# and a humanoid of 36 freedoms, all with joints along coordinate axes; a multiply-add counts once.
+PROTOTYPE = {
+    "rnea": (406 / 7, 976 / 18, 2402 / 36),
+    "crba": (237 / 7, 480 / 18, 2094 / 36),
+    "aba": (969 / 7, 2330 / 18, 6187 / 36),
+    "fd": (764 / 7, 2130 / 18, 5782 / 36),
+}
+
+
+def count(model, op):
+    """The counts of an operation as a dictionary; for one with a frame, that of the deepest."""
+    frame = deepest_frame(model) if model.row(op).uses_frame else 0
+    row = next(row for row in model.evaluator.ops if row.name == op)
+    return _featherstorm.count_operations(model.robot, row, frame)
+
+
+def deepest_frame(model):
+    """The last frame on a body with the most joints before it."""
+    depth = [0]
+    for body in model.bodies:
+        depth.append(depth[body["parent"]] + 1)
+    return max(range(model.nf), key=lambda f: (depth[model.robot.frame_bodies[f]], f))
+
+
+def branching(model):
+    """D0, D1 of RBDA (10.11) as (D0dh, D0g, D1dh, D1g), and D1, D2 of (6.26), on the tree of freedoms.
+
+    Of several children the first with the most freedoms behind it has its frame in Denavit-Hartenberg form.
+    """
+    parent, n = model.dof_parent, model.nv
+    size, depth = [1] * n, [1] * n
+    for i in reversed(range(n)):
+        if parent[i] >= 0:
+            size[parent[i]] += size[i]
+    favourite = {}
+    for i in range(n):
+        if parent[i] >= 0:
+            depth[i] = depth[parent[i]] + 1
+            if parent[i] not in favourite or size[i] > size[favourite[parent[i]]]:
+                favourite[parent[i]] = i
+    below = [i for i in range(n) if parent[i] >= 0]
+    dh = [size[i] for i in below if favourite[parent[i]] == i]
+    general = [size[i] for i in below if favourite[parent[i]] != i]
+    d1, d2 = sum(d - 1 for d in depth), sum(d * (d - 1) // 2 for d in depth)
+    return (len(dh), len(general), sum(dh), sum(general)), (d1, d2)
+
+
+def formula(model, op):
+    """(multiplies, adds) by the book, None where it has no formula."""
+    n = model.nv
+    (dh0, g0, dh1, g1), (d1, d2) = branching(model)
+    rnea = (93 * n - 108, 81 * n - 100)
+    aba = (224 * n - 259, 205 * n - 248)
+    crba = (32 * dh0 + 47 * g0 + 20 * dh1 + 24 * g1, 43 * dh0 + 58 * g0 + 12 * dh1 + 18 * g1)
+    factor, solve = (d1 + d2, d2), (2 * d1 + n, 2 * d1)
+    by_inertia = tuple(sum(x) for x in zip(rnea, crba, factor, solve))
+    formulas = {
+        "rnea": rnea,
+        "bias": rnea,
+        "crba": crba,
+        "ltdl": factor,
+        "ltl": factor,
+        "solve": solve,
+        "mul": solve,
+        "aba": aba,
+        "fd": min(aba, by_inertia, key=sum),
+    }
+    if n < 2 and op in ("rnea", "bias", "aba", "fd"):  # negative there
+        return None
+    return formulas.get(op)
+
+
+def prototype(model, op):
+    """Multiplies, adds and multiply-adds per freedom of the prototype's robot that resembles this one most."""
+    if op not in PROTOTYPE:
+        return None
+    arm, quadruped, humanoid = PROTOTYPE[op]
+    if not any(body["type"] == "free" for body in model.bodies):
+        return arm
+    return quadruped if model.nv < 24 else humanoid
+
+
+def rows(model, ops):
+    """The table's rows: a dictionary for each operation, in the order of the columns."""
+    for op in ops:
+        c = count(model, op)
+        n, flops, together = model.nv, c["mul"] + c["add"], c["mul"] + c["add"] - c["fused"]
+        book, before = formula(model, op), prototype(model, op)
+        yield {
+            "op": op,
+            "robot": model.name,
+            "nv": n,
+            **{name: c[name] for name in COUNTS},
+            "flops/dof": f"{flops / n:.1f}",
+            "book": "" if book is None else f"{book[0]}m + {book[1]}a",
+            "of it": "" if not book or not sum(book) else f"{flops / sum(book):.0%}",
+            "fp/dof": f"{together / n:.1f}",
+            "prototype": "" if before is None else f"{before:.1f}",
+            "avx512/dof": "" if c["avx512"] is None else f"{c['avx512'][0] / n:.1f}",
+            "spills": "" if c["avx512"] is None else c["avx512"][1],
+            "avx2/dof": "" if c["avx2"] is None else f"{c['avx2'][0] / n:.1f}",
+        }
+
+
+LEGEND = """\
+mul, add as traced, with the robot's constants folded; fused: of them, products that become part of a multiply-add.
+div: reciprocals. sincos: angles. other: comparisons, selections, exp, atan2 and the like. loads, stores: numbers read
+and written. max_live: most values held at once. flops/dof = (mul + add) / nv, fp/dof = (mul + add - fused) / nv.
+book: RBDA's cheapest version for as many revolute joints with general parameters, in multiplies and adds, without sine
+and cosine: Table 10.1; for crba (10.12), for factors, products and solutions Table 6.6, on the tree at hand; for fd the
+cheaper of both ways; of it: flops over theirs. prototype: fp/dof of the prototype's robot that resembles this one.
+avx512/dof, avx2/dof: instructions of the assembled float32 kernel, loads, stores and spills among them, sine and cosine
+written out, over nv; spills: stores of values that found no register (AVX-512). Each serves 16 or 8 instances.
+"""
+
+
+def markdown(models, ops=None):
+    """bench/results/operations.md"""
+    lines = ["# Operations per evaluation", "", "Written by `featherstorm bench --count --markdown`.", ""]
+    lines += [*LEGEND.splitlines(), ""]
+    head = None
+    for model in models:
+        for row in rows(model, ops or model.ops):
+            if head is None:
+                head = list(row)
+                lines += ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+            lines.append("| " + " | ".join(str(cell) for cell in row.values()) + " |")
+    return "\n".join(lines) + "\n"

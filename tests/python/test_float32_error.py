@@ -1,0 +1,153 @@
+"""Errors of float32 against float64: every operation, every built-in robot, kernels for any robot and assembled ones.
+
+Both get the same inputs, rounded to float32. What does not solve with M errs by a multiple of epsilon times the scale
+of its outputs, the largest of the batch; what does, by a multiple of the condition number of M times epsilon times the
+largest acceleration of the instance (RBDA section 10.2). The second measure of forward dynamics, M (a32 - a64)
+relative to the largest force that M a, C and tau are made of, is free of the condition number: the force that would
+make the error.
+"""
+
+import functools
+
+import numpy as np
+import pytest
+
+import featherstorm as fs
+from featherstorm.commands.operation_count import deepest_frame
+from featherstorm.states import random_state
+
+EPSILON = 2.0**-23
+INSTANCES = 256
+
+# (by what the error grows, factor); the largest error seen on any robot is a half to a third of the bound.
+#   scale   factor * epsilon * the largest output of the batch
+#   kappa   factor * epsilon * condition number of M * the largest output of the instance
+BOUNDS = {
+    "rnea": ("scale", 6),
+    "rnea_forces": ("scale", 6),
+    "bias": ("scale", 7),
+    "gravity": ("scale", 9),
+    "id_delta": ("scale", 4),
+    "crba": ("scale", 9),
+    "ltdl": ("kappa", 0.6),
+    "ltl": ("kappa", 0.4),
+    "solve": ("kappa", 0.6),
+    "mul": ("scale", 6),
+    "aba": ("kappa", 2.5),
+    "aba_forces": ("kappa", 3),
+    "fd": ("kappa", 4),
+    "forward_kinematics": ("scale", 4),
+    "frame_velocity": ("scale", 6),
+    "frame_acceleration": ("scale", 7),
+    "jacobian": ("scale", 6),
+    "jdot_v": ("scale", 7),
+    "energy": ("scale", 5),
+    "momentum": ("scale", 100),  # about the centre of mass: the difference of two larger ones
+    "joint_wrenches": ("scale", 7),
+    "integrate": ("scale", 1.2),
+    "difference": ("scale", 4),
+    "step": ("kappa", 4),
+}
+ANY = ("kappa", 4)  # a row without an entry
+# The force that would make the error of an acceleration: factor * epsilon * the largest force.
+FORCES = {"aba": 50, "aba_forces": 70, "fd": 180}
+
+
+@functools.cache
+def models(name):
+    robot = fs.load(name, threads=1).robot
+    return fs.Model(robot, threads=1, assemble=False), fs.Model(robot, threads=1)
+
+
+@functools.cache
+def inertia(name):
+    """Random configurations with their M: q, M packed, M dense, condition numbers."""
+    model = models(name)[0]
+    q = random_state(model, INSTANCES, seed=3, dtype="float32")[0].astype("float64")
+    packed = run(model, "crba", {"q": q}, "float64")["M"]
+    dense = np.zeros((INSTANCES, model.nv, model.nv))
+    for i in range(model.nv):
+        for k in range(model.row_start[i], model.row_start[i + 1]):
+            dense[:, i, model.column[k]] = dense[:, model.column[k], i] = packed[:, k]
+    return q, packed, dense, np.linalg.cond(dense)
+
+
+def inputs(name, op):
+    """What an operation takes, rounded to float32, by name."""
+    model = models(name)[0]
+    random = np.random.default_rng(5)
+    q, packed, _, _ = inertia(name)
+    arrays = {}
+    for array, n in model.row(op).inputs:
+        if array == "q":
+            x = q
+        elif array[0] == "q" and n == model.nq:
+            x = random_state(model, INSTANCES, seed=4)[0]
+        elif array == "M":
+            x = packed
+        elif array == "L":
+            x = run(model, "ltdl", {"M": packed}, "float64")["L"]
+        else:
+            x = random.normal(size=(INSTANCES, n)) * (10 if array in ("tau", "f_ext", "tau_ff") else 1)
+        arrays[array] = np.ascontiguousarray(x, dtype="float32").astype("float64")
+    return arrays
+
+
+def run(model, op, arrays, dtype):
+    row = model.row(op)
+    given = [np.ascontiguousarray(arrays[name], dtype=dtype) for name, _ in row.inputs]
+    out = {name: np.full((INSTANCES, n), np.nan, dtype=dtype) for name, n in row.outputs}
+    numbers = [0.002 if name == "dt" else 0.1 for name, n in row.uniforms for _ in range(n)]
+    frame = deepest_frame(model) if row.uses_frame else 0
+    model.evaluator.run(op, given, list(out.values()), numbers, frame)
+    return {name: x.astype("float64") for name, x in out.items()}
+
+
+def measure(name, op):
+    """The largest factors (scale, kappa, force) over instances, outputs and both kinds of kernels."""
+    reference, assembled = models(name)
+    arrays = inputs(name, op)
+    exact = run(reference, op, arrays, "float64")
+    _, _, M, kappa = inertia(name)
+    scale = by_kappa = force = 0.0
+    for model in (reference, assembled):
+        got = run(model, op, arrays, "float32")
+        for output, x in exact.items():
+            error = np.abs(got[output] - x)
+            assert np.isfinite(error).all(), f"{op}: {output} is not finite"
+            largest = np.abs(x).max(axis=1)
+            scale = max(scale, error.max() / max(largest.max(), 1e-30))
+            by_kappa = max(by_kappa, (error.max(axis=1) / np.maximum(largest * kappa, 1e-30)).max())
+            if op in FORCES:
+                sizes = [np.abs(np.einsum("nij,nj->ni", M, x)), np.abs(arrays["tau"])]
+                sizes.append(np.abs(run(reference, "bias", arrays, "float64")["tau"]))
+                made = np.abs(np.einsum("nij,nj->ni", M, got[output] - x)).max(axis=1)
+                force = max(force, (made / np.max(sizes, axis=(0, 2))).max())
+    return scale / EPSILON, by_kappa / EPSILON, force / EPSILON
+
+
+@pytest.mark.parametrize("op", fs.load("iiwa14").ops)
+def test_error_of_float32(op):
+    kind, factor = BOUNDS.get(op, ANY)
+    for name in fs.robots():
+        scale, kappa, force = measure(name, op)
+        error = scale if kind == "scale" else kappa
+        assert error <= factor, f"{name}: {error:.2f} epsilon, expected at most {factor} by {kind}"
+        assert force <= FORCES.get(op, 0), f"{name}: a force of {force:.0f} epsilon would make the error"
+
+
+def test_the_bounds_are_for_operations_that_there_are():
+    assert BOUNDS.keys() | FORCES.keys() <= fs.load("iiwa14").ops.keys()
+
+
+def test_an_error_is_seen(monkeypatch):
+    right = run
+
+    def wrong(model, op, arrays, dtype):
+        out = right(model, op, arrays, dtype)
+        if dtype == "float32" and op == "crba":
+            out["M"][17] *= 1 + 20 * EPSILON
+        return out
+
+    monkeypatch.setitem(globals(), "run", wrong)
+    assert measure("iiwa14", "crba")[0] > BOUNDS["crba"][1]
