@@ -25,6 +25,7 @@ FS_HD void aba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_e
   auto G = scratch<Force<T>>(m.nv);  // G = U D^-1
   ExternalForce<T, F, M> external(m, f_ext);
   v[0] = zero_motion<T>();
+  remark<T>("articulated bodies, outward: velocities, bias forces");
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     update_joint(m, i, q, qd, x);
@@ -36,6 +37,7 @@ FS_HD void aba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_e
     });
     IA[i] = articulated<T>(b.I);
   }
+  remark<T>("articulated bodies, inward: articulated inertias");
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];
     with_joint(m, i, x, [&](const auto& J) {
@@ -61,6 +63,7 @@ FS_HD void aba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_e
   }
   // a_0 = -a_g
   a[0] = {zero3<T>(), -cast<T>(m.gravity)};
+  remark<T>("articulated bodies, outward: accelerations");
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     with_joint(m, i, x, [&](const auto& J) {

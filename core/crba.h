@@ -18,6 +18,7 @@ template <class M, class Q, class Out> FS_HD void crba(const M& m, const Q& q, O
     update_joint(m, i, q, Zeros<T>{}, x);
     Ic[i] = cast<T>(m.body[i].I);
   }
+  remark<T>("joint-space inertia, inward: composite inertias, H");
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];
     Force<T> F[6];

@@ -66,6 +66,7 @@ template <class M, class Q, class D, class Out> FS_HD void aba_solve(const M& m,
     IA[i] = articulated<T>(m.body[i].I);
     p[i] = zero_force<T>();
   }
+  remark<T>("articulated bodies at rest, inward: articulated inertias");
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];
     with_joint(m, i, numbers, [&](const auto& J) {
@@ -81,6 +82,7 @@ template <class M, class Q, class D, class Out> FS_HD void aba_solve(const M& m,
     });
   }
   a[0] = zero_motion<T>();
+  remark<T>("articulated bodies at rest, outward: accelerations");
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     with_joint(m, i, numbers, [&](const auto& J) {

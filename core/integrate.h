@@ -60,6 +60,7 @@ template <class M, class Q, class V, class Time, class Out>
 FS_HD void integrate(const M& m, const Q& q, const V& v, const Time& dt, Out q_next) {
   using T = ScalarOf<Q>;
   const Scaled<V, T> u{v, T(dt)};
+  remark<T>("integration of the positions");
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     integrate_joint<T>(m, b, slice(q, b.q), slice(u, b.v), slice(q_next, b.q));

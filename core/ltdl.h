@@ -3,6 +3,7 @@
 //
 // D1 = sum (d_k - 1), D2 = sum d_k (d_k - 1) / 2 over the expanded tree; the costs of Table 6.6 are counted in tests.
 #pragma once
+#include "core/trace/remark.h"
 #include "core/model.h"
 
 namespace featherstorm {
@@ -11,6 +12,7 @@ namespace featherstorm {
 // Cost n reciprocals, D1 multiplications, D2 multiply-adds.
 template <class M, class Matrix> FS_HD void ltdl(const M& m, Matrix H) {
   using T = ScalarOf<Matrix>;
+  remark<T>("factors of the inertia matrix, H = L^T D L");
   for (int k = m.nv - 1; k >= 0; k--) {
     const T d = rcp(H[m.at(k, k)]);
     for (int i = m.dof_parent[k]; i >= 0; i = m.dof_parent[i]) {
@@ -83,6 +85,7 @@ template <Factor factor, class M, class Matrix, class X> FS_HD void solve_lt(con
 }
 // x = H^-1 x with the factor of ltdl or ltl: L^-1 D^-1 L^-T x. Cost 2 D1 multiply-adds and n multiplications.
 template <Factor factor, class M, class Matrix, class X> FS_HD void solve(const M& m, const Matrix& L, X x) {
+  remark<ScalarOf<X>>("solution by the factors: L^-1 D^-1 L^-T");
   solve_lt<factor>(m, L, x);
   if constexpr (factor == Factor::LTDL)
     for (int i = 0; i < m.nv; i++) x[i] = x[i] * L[m.at(i, i)];

@@ -43,6 +43,7 @@ FS_HD void newton_euler(const M& m, const Q& q, const V& qd, const A& qdd, const
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) U[0](i, j) = T(0.0);
   f[0] = zero_force<T>();
+  remark<T>("inverse dynamics, outward: velocities, accelerations, forces on bodies");
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     update_joint(m, i, q, qd, x);
@@ -65,6 +66,7 @@ FS_HD void newton_euler(const M& m, const Q& q, const V& qd, const A& qdd, const
              external.on_body(i, b.parent, J);
     });
   }
+  remark<T>("inverse dynamics, inward: joint forces");
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];
     with_joint(m, i, x, [&](const auto& J) {

@@ -26,6 +26,7 @@ FS_HD void rnea(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ex
   v[0] = zero_motion<T>();
   a[0] = {zero3<T>(), -cast<T>(m.gravity)};
   f[0] = zero_force<T>();
+  remark<T>("inverse dynamics, outward: velocities, accelerations, forces on bodies");
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     update_joint(m, i, q, qd, x);
@@ -39,6 +40,7 @@ FS_HD void rnea(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ex
       f[i] = b.I * a[i] + cross_dual(v[i], b.I * v[i]) - external.on_body(i, b.parent, J);
     });
   }
+  remark<T>("inverse dynamics, inward: joint forces");
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];
     with_joint(m, i, x, [&](const auto& J) {

@@ -10,6 +10,8 @@
 //   angular_velocity, linear_velocity, angular_acceleration, linear_acceleration (classical, for Newton-Euler passes);
 //   project(k, f) = S_k^T f; force_of_axis(k, I) = I S_k; clear_axis, set_axis_force (articulated bodies).
 #pragma once
+#include <string>
+
 #include "core/joint/ball.h"
 #include "core/joint/ball_exp.h"
 #include "core/joint/ball_ypr.h"
@@ -23,6 +25,7 @@
 #include "core/joint/revolute.h"
 #include "core/joint/universal.h"
 #include "core/model.h"
+#include "core/trace/remark.h"
 
 namespace featherstorm {
 
@@ -171,6 +174,7 @@ template <class M, class Q, class V, class X> FS_HD void update_joint(const M& m
 // f(J) with the joint of body i at the position that update_joint was given.
 template <class M, class X, class F> FS_HD void with_joint(const M& m, int i, const X& x, F&& f) {
   using T = ScalarOf<X>;
+  if constexpr (is_traced<T>) mark(("body " + std::to_string(i)).c_str());
   using P = typename M::Number;
   const auto& b = m.body[i];
   switch (b.shape) {

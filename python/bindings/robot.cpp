@@ -8,6 +8,7 @@
 
 #include "bindings.h"
 #include "core/builder.h"
+#include "host/generate.h"
 #include "host/load.h"
 #include "host/robots/robots.h"
 
@@ -194,6 +195,17 @@ void bind_robot(nb::module_& module) {
         return rows;
       },
       "(name, file, description, floating) of every built-in robot.");
+  module.def(
+      "generate",
+      [](const Robot& robot, const std::vector<std::string>& ops, const std::string& name, const std::string& dtype,
+         bool cuda, int width) {
+        nb::list files;
+        const std::vector<GeneratedFile> all = generate(robot, {name, ops, precision_of(dtype), cuda, width});
+        for (const GeneratedFile& f : all) files.append(nb::make_tuple(f.name, f.text));
+        return files;
+      },
+      nb::arg("robot"), nb::arg("ops"), nb::arg("name"), nb::arg("dtype"), nb::arg("cuda"), nb::arg("width"),
+      "Source files of a robot's kernels: (name, text) of each, the header first.");
   module.def("robot_directory", [] { return robot_directory().string(); });
 }
 

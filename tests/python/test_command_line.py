@@ -56,6 +56,18 @@ def test_simulate_every_kind(capsys, drive):
     assert code == 0 and "1 threads" in out, err
 
 
+def test_generate(capsys, tmp_path):
+    code, out, err = run(capsys, "generate", "ur5", "--ops", "rnea", "jacobian:tool0", "--output", str(tmp_path / "a"))
+    assert code == 0, err
+    assert sorted(os.listdir(tmp_path / "a")) == ["ur5.h", "ur5_jacobian_tool0.cpp", "ur5_rnea.cpp"]
+    text = (tmp_path / "a" / "ur5_rnea.cpp").read_text()
+    assert "// body 3: forearm_link" in text and 'extern "C" void ur5_rnea_kernel' in text
+    code, out, _ = run(capsys, "generate", "ur5", "--cuda", "--name", "arm", "--ops", "fd", "--output", str(tmp_path))
+    assert code == 0 and "__global__" in (tmp_path / "arm_fd.cu").read_text()
+    code, _, err = run(capsys, "generate", "ur5", "--ops", "nothing", "--output", str(tmp_path))
+    assert code == 1 and "no operation 'nothing'" in err
+
+
 def test_info(capsys):
     code, out, _ = run(capsys, "info", "go2")
     assert code == 0 and "nv 18" in out
