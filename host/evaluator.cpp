@@ -94,9 +94,11 @@ struct Evaluator::Implementation {
   // (operation, derivative, precision, frame) -> its kernel for this robot; no kernel where none could be made
   using Key = std::tuple<int, Derivative, Precision, int>;
   std::map<Key, BoundKernel> specialised;
+  std::mutex telling;  // of told
   std::set<std::string> told;
 
   void notify(const std::string& what) {
+    std::lock_guard lock(telling);
     if (told.insert(what).second && options.notice) options.notice(what);
   }
 
@@ -314,20 +316,26 @@ bool Evaluator::specialise(std::string_view name, Precision precision, int frame
       return false;
     }
   const int width = precision == Precision::float32 ? s.table->float_width : s.table->double_width;
-  std::lock_guard lock(s.mutex);
-  if (s.made(row, key).kernel) return true;
-  if (!s.compiler) {
-    CompileOptions options;
-    options.notice = notify;
-    s.compiler = std::make_unique<HostCompiler>(options);
+  HostCompiler* compiler = nullptr;
+  {
+    std::lock_guard lock(s.mutex);
+    if (s.made(row, key).kernel) return true;
+    if (!s.compiler) {
+      CompileOptions options;
+      options.notice = notify;
+      s.compiler = std::make_unique<HostCompiler>(options);
+    }
+    compiler = s.compiler.get();
   }
-  try {
-    const BoundKernel k = specialise_kernel(s.operation(key), s.robot, precision, width, *s.compiler);
+  try {  // meanwhile other threads run what there is
+    const BoundKernel k = specialise_kernel(s.operation(key), s.robot, precision, width, *compiler);
     if (k.kernel) {
-      s.specialised[key] = k;
+      std::lock_guard lock(s.mutex);
+      BoundKernel& kept = s.specialised[key];
+      if (!kept.kernel) kept = k;  // a kernel that is in use stays
       return true;
     }
-    s.notify("specialised kernels are not used: " + s.compiler->missing());
+    s.notify("specialised kernels are not used: " + compiler->missing());
   } catch (const std::exception& e) {
     s.notify(std::string(name) + " is not specialised: " + e.what());
   }

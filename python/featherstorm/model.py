@@ -4,6 +4,7 @@ import copy
 import difflib
 import os
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -208,21 +209,32 @@ class Model:
             f"{self.name} has no joint '{name}'" + (f"; did you mean {' or '.join(near)}?" if near else "")
         )
 
-    def specialise(self, ops=("rnea", "crba", "fd"), dtype="float32", frame=0):
+    def specialise(self, ops=("rnea", "crba", "fd"), dtype="float32", frame=0, wait=True):
         """Makes kernels for this robot now and uses them from now on; True where all of them could be made.
 
         Assembled where that can be done, as at an operation's first use; else compiled: that takes the compiler's
         seconds the first time, later they come from the cache on disk. Warns with a Notice where there is no compiler
         or the robot is too large; the kernels for any robot serve then.
+
+        wait=False: returns a concurrent.futures.Future of the same at once, while the kernels for any robot serve.
         """
         names = [ops] if isinstance(ops, str) else list(ops)
         dtype = np.dtype(dtype).name
         for op in names:
             self.row(op)
-        done = [self.evaluator.specialise(op, dtype, self.frame(frame)) for op in names]
+        frame = self.frame(frame)
+        if not wait:
+            pool = ThreadPoolExecutor(1, "featherstorm-specialise")
+            future = pool.submit(self._specialise, names, dtype, frame)
+            pool.shutdown(wait=False)
+            return future
+        done = self._specialise(names, dtype, frame)
         for notice in self.evaluator.take_notices():
             warnings.warn(notice, Notice, stacklevel=2)
-        return all(done)
+        return done
+
+    def _specialise(self, names, dtype, frame):
+        return all([self.evaluator.specialise(op, dtype, frame) for op in names])
 
     def specialised(self, op, dtype="float32", frame=0):
         """Whether the operation runs with a kernel made for this robot."""

@@ -147,3 +147,15 @@ def test_without_a_compiler_there_is_a_notice(monkeypatch):
     with pytest.warns(fs.Notice, match="specialised kernels are not used"):
         assert not model.specialise("rnea")
     assert fs.rnea(model, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).shape == (2,)
+
+
+def test_specialise_in_the_background(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))
+    model = fs.load("double_pendulum", assemble=False)
+    q, v = fs.random_state(model, 100, seed=1)
+    before = fs.bias(model, q, v)
+    future = model.specialise("bias", wait=False)
+    while not future.done():
+        np.testing.assert_allclose(fs.bias(model, q, v), before, rtol=1e-4, atol=1e-4)  # whichever kernel serves
+    assert future.result() == model.specialised("bias")
+    np.testing.assert_allclose(fs.bias(model, q, v), before, rtol=1e-4, atol=1e-4)
