@@ -14,7 +14,7 @@
 namespace featherstorm {
 
 struct GenerateOptions {
-  std::string name;  // of files and namespace; empty: the robot's, made an identifier
+  std::string name{};  // of files and namespace; empty: the robot's, made an identifier
   // operations of ops.h and their derivatives; those that refer to a frame as "jacobian:panda_hand"
   std::vector<std::string> ops = {"rnea", "crba", "fd", "step"};
   Precision precision = Precision::float32;
