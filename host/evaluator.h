@@ -8,7 +8,7 @@
 // Every operation has derivatives: the row "fd_vjp" takes the inputs of "fd" and the cotangents of its outputs, a_bar,
 // and gives those of its inputs, q_bar, v_bar, tau_bar; "fd_jvp" takes tangents q_tan, v_tan, tau_tan and gives a_tan.
 // With parameters (EvaluatorOptions) numbers of the robot are inputs of every row, one set for each instance.
-// Derivatives and rows with parameters run by kernels made for the robot alone: up to 128 degrees of freedom, on the host.
+// Derivatives and rows with parameters run by kernels made for the robot alone: up to 256 degrees of freedom.
 //
 // An operation's first use makes its kernel for this robot where that takes milliseconds (host/assemble); else kernels
 // that take the model as data serve, until specialise() has one compiled.

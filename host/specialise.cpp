@@ -1,5 +1,7 @@
 #include "host/specialise.h"
 
+#include <stdexcept>
+
 #include "core/trace/count.h"
 #include "core/trace/order.h"
 #include "host/assemble/assemble.h"
@@ -11,8 +13,13 @@ namespace {
 
 int operations(const Program& p) { return count(p, trace_order(p)).instructions(); }
 
-Program trace(const Operation& o, const Robot& robot) {
-  return trace_best(o.op, robot.model, o.frame, o.derivative, o.parameters);
+Program trace(const Operation& o, const Robot& robot, int most) {
+  return trace_best(o.op, robot.model, o.frame, o.derivative, o.parameters, most);
+}
+
+Error too_large(const std::string& operations, int most) {
+  return Error("this robot needs " + operations + " operations, more than the " + std::to_string(most) +
+               " that are unrolled");
 }
 
 // Traces what is not too large.
@@ -20,11 +27,11 @@ Program trace_checked(const Operation& o, const Robot& robot, int most) {
   if (robot.model.nv > max_specialised_freedoms)
     throw Error("this robot has " + std::to_string(robot.model.nv) + " degrees of freedom, more than the " +
                 std::to_string(max_specialised_freedoms) + " that are unrolled");
-  Program p = trace(o, robot);
-  if (operations(p) > most)
-    throw Error("this robot needs " + std::to_string(operations(p)) + " operations, more than the " +
-                std::to_string(most) + " that are unrolled");
-  return p;
+  try {
+    Program p = trace(o, robot, most);
+    if (operations(p) > most) throw too_large(std::to_string(operations(p)), most);
+    return p;
+  } catch (const std::length_error&) { throw too_large("over " + std::to_string(4 * most), most); }
 }
 
 }  // namespace
@@ -35,9 +42,11 @@ Program specialised_program(const Operation& o, const Robot& robot) {
 
 BoundKernel assemble_kernel(const Operation& o, const Robot& robot, Precision precision, const std::string& isa) {
   if (!can_assemble(isa) || robot.model.nv > max_specialised_freedoms) return {};
-  const Program p = trace(o, robot);
-  if (operations(p) > max_assembled_operations) return {};
-  return assemble_program(p, precision, isa);
+  try {
+    const Program p = trace(o, robot, max_assembled_operations);
+    if (operations(p) <= max_assembled_operations) return assemble_program(p, precision, isa);
+  } catch (const std::length_error&) {}  // far too large
+  return {};
 }
 
 BoundKernel specialise_kernel(const Operation& o, const Robot& robot, Precision precision, int width,

@@ -13,7 +13,7 @@ namespace featherstorm {
 
 // Larger robots and programs are left to the run-time-model kernels: the code outgrows the caches, and a compiler's time
 // grows faster than linearly (assembling takes about 1.5 us an operation and order).
-inline constexpr int max_specialised_freedoms = 128;
+inline constexpr int max_specialised_freedoms = 256;
 inline constexpr int max_assembled_operations = 120000;
 inline constexpr int max_compiled_operations = 60000;
 

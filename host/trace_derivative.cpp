@@ -32,10 +32,11 @@ std::vector<Expr> difference(const std::vector<Expr>& x, const std::vector<Expr>
 }
 
 Program implicit_derivative(int inverse, const Program& op, const Model<double>& model, int method,
-                            Derivative derivative, const Parameters& parameters) {
+                            Derivative derivative, const Parameters& parameters, int most) {
   const Program id = trace_op(inverse, model, 0, 0, parameters);
   const bool reverse = derivative == Derivative::vjp;
   Program d;
+  d.graph.limit(most);
   TracedArrays in, added, values, out;
   for (const auto& a : op.inputs) in.push_back(d.input(a.name, a.size));
   if (reverse) added.push_back(d.input(op.outputs[0].name + cotangent_suffix, op.outputs[0].size));
@@ -73,10 +74,10 @@ Program implicit_derivative(int inverse, const Program& op, const Model<double>&
 int derivative_variants_of(int op) { return inverse_of(op) >= 0 ? 2 : variants_of(op); }
 
 Program trace_derivative(int op, const Model<double>& model, int frame, int variant, Derivative derivative,
-                         const Parameters& parameters) {
+                         const Parameters& parameters, int most) {
   const int inverse = inverse_of(op);
-  const Program p = trace_op(op, model, frame, inverse >= 0 ? 0 : variant, parameters);
-  if (inverse >= 0) return implicit_derivative(inverse, p, model, variant, derivative, parameters);
+  const Program p = trace_op(op, model, frame, inverse >= 0 ? 0 : variant, parameters, most);
+  if (inverse >= 0) return implicit_derivative(inverse, p, model, variant, derivative, parameters, most);
   return derivative == Derivative::vjp ? vjp(p) : jvp(p);
 }
 

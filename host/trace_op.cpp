@@ -1,5 +1,9 @@
 #include "host/trace_op.h"
 
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
 #include "core/regroup.h"
 #include "core/trace/count.h"
 #include "core/trace/order.h"
@@ -60,8 +64,10 @@ std::vector<std::vector<Expr>> record_op(int op, const Model<Expr>& model, int f
   return out;
 }
 
-Program trace_op(int op, const Model<double>& model, int frame, int variant, const Parameters& parameters) {
+Program trace_op(int op, const Model<double>& model, int frame, int variant, const Parameters& parameters,
+                 int most) {
   Program p;
+  p.graph.limit(most);
   with_op(op, [&](auto o) {
     const auto& info = decltype(o)::info;
     std::vector<std::vector<Expr>> in, values, out;
@@ -79,16 +85,24 @@ Program trace_op(int op, const Model<double>& model, int frame, int variant, con
   return p;
 }
 
-Program trace_best(int op, const Model<double>& model, int frame, Derivative derivative, const Parameters& parameters) {
+Program trace_best(int op, const Model<double>& model, int frame, Derivative derivative, const Parameters& parameters,
+                   int most) {
   std::optional<Program> best;
   long least = 0;
   const int variants = derivative == Derivative::none ? variants_of(op) : derivative_variants_of(op);
+  int limit = 4 * most;  // nodes that nothing depends on count as well, and products that a sum takes
   for (int variant = 0; variant < variants; variant++) {
-    Program p = derivative == Derivative::none ? trace_op(op, model, frame, variant, parameters)
-                                               : trace_derivative(op, model, frame, variant, derivative, parameters);
-    const Counts c = count(p, trace_order(p));
-    const long cost = c.mul + c.add - c.fused + 8 * (c.rcp + c.sqrt + c.sincos) + 8 * c.other;
-    if (!best || cost < least) best = std::move(p), least = cost;
+    try {
+      Program p = derivative == Derivative::none
+                      ? trace_op(op, model, frame, variant, parameters, limit)
+                      : trace_derivative(op, model, frame, variant, derivative, parameters, limit);
+      const Counts c = count(p, trace_order(p));
+      const long cost = c.mul + c.add - c.fused + 8 * (c.rcp + c.sqrt + c.sincos) + 8 * c.other;
+      if (!best || cost < least) best = std::move(p), least = cost;
+      limit = std::min<int>(limit, 4 * static_cast<int>(least) + 1000);
+    } catch (const std::length_error&) {
+      if (variant == variants - 1 && !best) throw;
+    }
   }
   return std::move(*best);
 }

@@ -1,6 +1,6 @@
 // An operation of ops.h, or a derivative of it, traced for one robot: the program that its kernels are made from.
 #pragma once
-#include <optional>
+#include <limits>
 
 #include "core/trace/program.h"
 #include "host/parameters.h"
@@ -19,18 +19,21 @@ std::vector<std::vector<Expr>> record_op(int op, const Model<Expr>& model, int f
                                          const std::vector<std::vector<Expr>>& in);
 
 // The program of operation `op` (its row in ops.h). Its inputs: those of the row, the parameters, the uniforms. Constants
-// of the model are folded; inertia is regrouped first where the operation depends on sums over the robot only.
-Program trace_op(int op, const Model<double>& model, int frame, int variant, const Parameters& parameters = {});
+// of the model are folded; inertia is regrouped first where the operation depends on sums over the robot only. Throws
+// std::length_error where the graph has more nodes than `most`.
+Program trace_op(int op, const Model<double>& model, int frame, int variant, const Parameters& parameters = {},
+                 int most = std::numeric_limits<int>::max());
 
 // The same of a derivative. Its inputs: those of the row, the parameters, the cotangents of its outputs or the tangents of
 // inputs and parameters, the uniforms. Forward dynamics is differentiated in its implicit form (trace_derivative.cpp).
 Program trace_derivative(int op, const Model<double>& model, int frame, int variant, Derivative derivative,
-                         const Parameters& parameters = {});
+                         const Parameters& parameters = {}, int most = std::numeric_limits<int>::max());
 int derivative_variants_of(int op);
 
-// The variant with the fewest operations (a multiply-add counts once, divisions and sine-cosine pairs as eight).
+// The variant with the fewest operations (a multiply-add counts once, divisions and sine-cosine pairs as eight). Throws
+// std::length_error where all of them need many more than `most`.
 Program trace_best(int op, const Model<double>& model, int frame, Derivative derivative = Derivative::none,
-                   const Parameters& parameters = {});
+                   const Parameters& parameters = {}, int most = 1 << 22);
 
 // The operation whose inverse, as a map from accelerations to forces, operation `op` is; -1 where it is none.
 int inverse_of(int op);

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <stdexcept>
 #include <cstdint>
 
 namespace featherstorm {
@@ -61,7 +62,10 @@ Edge Graph::operation(Op op, Edge a, Edge b, Edge c) {
 
 Edge Graph::share(const Node& n) {
   auto [place, fresh] = index_.try_emplace(n, size());
-  if (fresh) nodes_.push_back(n);
+  if (fresh) {
+    if (size() >= most_) throw std::length_error("a traced program has more than " + std::to_string(most_) + " operations");
+    nodes_.push_back(n);
+  }
   return Edge::of(place->second);
 }
 

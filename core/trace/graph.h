@@ -8,6 +8,7 @@
 //
 // Graph stores what it is given; the rules of algebra are in simplify.h, the scalar type in expr.h.
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -85,6 +86,10 @@ class Graph {
   Edge operation(Op op, Edge a, Edge b = {}, Edge c = {});
   void mark(std::string text) { marks_.push_back({size(), std::move(text)}); }
 
+  // The most nodes it may have; one more throws std::length_error. Where the best of several programs is wanted, the
+  // others need not be traced to their ends.
+  void limit(int nodes) { most_ = nodes; }
+
   int size() const { return int(nodes_.size()); }
   const Node& node(int i) const { return nodes_[i]; }
   const Node& node(Edge e) const { return nodes_[e.node()]; }
@@ -101,6 +106,7 @@ class Graph {
   };
   Edge share(const Node& n);
 
+  int most_ = std::numeric_limits<int>::max();
   std::vector<Node> nodes_;
   std::vector<Mark> marks_;
   std::unordered_map<Node, int, Hash> index_;  // node -> its place in nodes_

@@ -226,7 +226,7 @@ TEST(Derivatives, OfForwardDynamicsAreCheap) {
 // Without a kernel that takes the model as data, what cannot be made is told instead of run.
 TEST(Derivatives, OfRobotsTooLargeAreRefused) {
   ModelBuilder b("chain");
-  for (int i = 0; i < 130; i++) {
+  for (int i = 0; i < 300; i++) {
     LinkSpec link;
     link.name = "l" + std::to_string(i), link.mass = 1, link.inertia = Mat3d::Identity();
     b.add_link(link);
