@@ -94,6 +94,7 @@ struct Evaluator::Implementation {
   // (operation, derivative, precision, frame) -> its kernel for this robot; no kernel where none could be made
   using Key = std::tuple<int, Derivative, Precision, int>;
   std::map<Key, BoundKernel> specialised;
+  std::map<Key, BoundKernel> any_robot;  // kernels that take the model as data
   std::mutex telling;  // of told
   std::set<std::string> told;
 
@@ -158,14 +159,18 @@ struct Evaluator::Implementation {
   template <class Real>
   void run(const OpRow& row, const BoundKernel& bound, const std::vector<ArrayRef>& in, const std::vector<ArrayRef>& out,
            const RunOptions& o, long instances) {
-    std::vector<Real> value(o.uniforms.begin(), o.uniforms.end());
+    const ScratchStack::Mark mark = scratch_stack.mark();
+    Real* value = static_cast<Real*>(scratch_stack.take(sizeof(Real) * std::max<std::size_t>(o.uniforms.size(), 1)));
+    std::copy(o.uniforms.begin(), o.uniforms.end(), value);
     Array uniform[max_arrays];
     std::size_t at = 0;
     for (std::size_t k = 0; k < row.uniforms.size(); k++)
-      uniform[k] = {value.data() + at, 0}, at += row.uniforms[k].components;
-    blocks->for_each(instances, [&](long first, long n) {
+      uniform[k] = {value + at, 0}, at += row.uniforms[k].components;
+    const auto block = [&](long first, long n) {
       run_block<Real>(bound, in, uniform, static_cast<int>(row.uniforms.size()), out, o.repeat, first, n);
-    });
+    };
+    blocks->for_each(instances, std::ref(block));  // by reference: nothing is allocated
+    scratch_stack.give_back(mark);
   }
 };
 
@@ -292,15 +297,18 @@ BoundKernel Evaluator::kernel(std::string_view name, Precision precision, int fr
     const BoundKernel& made = s.made(row, s.key_of(row, precision, frame));
     if (made.kernel) return made;
   }
+  std::lock_guard lock(s.mutex);
+  BoundKernel& kept = s.any_robot[s.key_of(row, precision, frame)];
+  if (kept.kernel) return kept;
   const KernelEntry& e = s.table->entries[row.index];
   const auto model = std::make_shared<RunTimeModel>();
   model->frame = frame;
   if (precision == Precision::float32) {
     model->model = &s.model_float;
-    return {e.in_float, model.get(), s.table->float_width, model};
+    return kept = {e.in_float, model.get(), s.table->float_width, model};
   }
   model->model = &s.robot.model;
-  return {e.in_double, model.get(), s.table->double_width, model};
+  return kept = {e.in_double, model.get(), s.table->double_width, model};
 }
 
 bool Evaluator::specialise(std::string_view name, Precision precision, int frame, int device) {
