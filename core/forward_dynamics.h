@@ -76,7 +76,8 @@ template <class M, class Q, class D, class Out> FS_HD void aba_solve(const M& m,
       Force<T> pa = p[i];
       articulate(sum, freedoms, J, x_i, IA[i], p[i], slice(G.data(), b.v), slice(y.data(), b.v), Ia, pa);
       if (b.parent == 0) return;
-      if (!freedoms.rotor) J.set_axis_force(pa, x_i);
+      // without rotor inertia I^a S = 0 and S^T p^a = x, exactly
+      if (!freedoms.rotor) J.clear_axis(Ia), J.set_axis_force(pa, x_i);
       IA[b.parent] = IA[b.parent] + apply_transpose(J, Ia);
       p[b.parent] = p[b.parent] + apply_transpose(J, pa);
     });
