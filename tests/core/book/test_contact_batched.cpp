@@ -122,7 +122,10 @@ TEST(ContactSweepText, IsTheBodyOfARealLoop) {
   const Numbers traced = evaluate<double>(p, {A_numbers, b, w, lambda}, 25)[0];
   for (int k = 0; k < 25; k++) contact_sweep(contacts, A.data(), b.data(), w.data(), lambda.data());
   double pressed = 0;
-  for (int k = 0; k < 12; k++) EXPECT_NEAR(traced[k], lambda[k], 1e-12), pressed += std::abs(lambda[k]);
+  for (int k = 0; k < 12; k++) {
+    EXPECT_NEAR(traced[k], lambda[k], 1e-12);
+    pressed += std::abs(lambda[k]);
+  }
   EXPECT_GT(pressed, 1e-3);
 }
 
