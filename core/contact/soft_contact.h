@@ -135,7 +135,7 @@ template <class M, class C, class Soft, class Q, class V, class F, class Time, c
 FS_HD void soft_contact_update(const M& m, const C& contacts, const Soft& soft, const Q& q, const V& v, const F& f,
                                const Time& time, InOut u) {
   using T = ScalarOf<Q>;
-  const T dt(time), one(1.0);
+  const T dt(time);
   with_soft_contacts<T>(m, contacts, q, v, u, [&](int k, const ContactAt<T>& at, const auto& X, const Vec3<T>& u_k,
                                                   const Vec3<T>& velocity) {
     const auto& c = contacts.contact[k];
