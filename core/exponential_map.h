@@ -6,8 +6,8 @@
 //
 // In the child's axes w is Jhat^T dq/dt. det Jhat = 2 (1 - cos theta) / theta^2 vanishes at a full turn, so q is kept
 // within half a turn: quaternion_log(quaternion_exp(q)) is q (1 - 2 pi / theta) beyond. The quotients are series near
-// zero and lose no digits there in any precision. joint/ball_exp.h takes angular velocities as v and needs neither
-// matrix.
+// zero and good to two digits less than full precision everywhere. joint/ball_exp.h takes angular velocities as v and
+// needs neither matrix.
 #pragma once
 #include "core/spatial/quaternion.h"
 

@@ -1,4 +1,3 @@
-#include "core/hybrid_aba.h"
 #include "core/hybrid_derivatives.h"
 #include "tests/support/cases.h"
 #include "tests/support/differences.h"
@@ -94,34 +93,6 @@ TEST(HybridDerivatives, AreThoseOfDifferencesOfTheDenseOracle) {
         }
       },
       14);
-}
-
-TEST(HybridDerivatives, AreThoseOfArticulatedBodiesOnDualNumbers) {
-  using D = Dual<double>;
-  for (unsigned seed = 1; seed <= 6; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Case c(random_spec(seed), seed);
-    const Model<double>& m = c.model();
-    const State& s = c.state;
-    const std::vector<char> p = random_joints(m, seed);
-    const Derivatives d = analytic(m, p, s);
-    const std::vector<D> q(s.q.begin(), s.q.end()), v(s.v.begin(), s.v.end()), f(s.f_ext.begin(), s.f_ext.end());
-    const double tolerance = 1e-14 * condition(c.oracle.crba(s.q));
-    for (int k = 0; k < 3 * m.nv; k++) {
-      // a step of q, of qd, of what is given
-      std::vector<D> u(m.nv, 0.0), q1(m.nq), v1 = v, a(s.a.begin(), s.a.end()), tau(s.tau.begin(), s.tau.end());
-      const int j = k % m.nv;
-      if (k < m.nv) u[j].d = 1;
-      else if (k < 2 * m.nv) v1[j].d = 1;
-      else a[j].d = tau[j].d = 1;
-      integrate(m, q.data(), u.data(), 1.0, q1.data());
-      std::vector<D> qdd(m.nv), force(m.nv);
-      hybrid_aba(m, p, q1.data(), v1.data(), a.data(), tau.data(), f.data(), qdd.data(), force.data());
-      const MatrixXd& got = k < m.nv ? d.by_q : k < 2 * m.nv ? d.by_qd : d.by_x;
-      for (int i = 0; i < m.nv; i++)
-        EXPECT_NEAR(got(i, j), p[m.dof_body[i]] ? force[i].d : qdd[i].d, tolerance * (1 + got.cwiseAbs().maxCoeff()));
-    }
-  }
 }
 
 TEST(HybridDerivatives, AreThoseOfForwardAndOfInverseDynamicsInTheLimits) {
