@@ -37,8 +37,8 @@ long stride_of(const ArrayRef& a) {
   if (by_components(a)) return a.components > 1 ? a.component_stride : 0;
   return (a.instances + 15) / 16 * 16;
 }
-// Whether an emitted kernel can take it: it counts the bytes between components in 32 bits.
-bool fits_program(const ArrayRef& a) { return stride_of(a) * static_cast<long>(bytes_of(a.precision)) <= UINT32_MAX; }
+// Whether an emitted kernel can take it: it counts the bytes between components in an int.
+bool fits_program(const ArrayRef& a) { return stride_of(a) * static_cast<long>(bytes_of(a.precision)) <= INT32_MAX; }
 
 // Blocks of one warp while blocks of two would leave multiprocessors without work.
 int threads_in_block(long instances, int multiprocessors) {

@@ -33,7 +33,7 @@ class DeviceEvaluator {
            const std::vector<ArrayRef>& out, const RunOptions& o);
 
   // Makes the kernel of an operation for this robot on this device, by NVRTC or from the cache on disk, and uses it from
-  // now on: in run(), for arrays whose components are less than 2^32 bytes apart. `frame` is 0 where the operation has
+  // now on: in run(), for arrays whose components are less than 2^31 bytes apart. `frame` is 0 where the operation has
   // none. Throws Error where it cannot be made, with the reason.
   void specialise(const Model<double>& m, const OpRow& row, int device, Precision precision, int frame,
                   const std::function<void(const std::string&)>& notice);
