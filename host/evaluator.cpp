@@ -262,7 +262,7 @@ bool Evaluator::specialise(std::string_view name, Precision precision, int frame
   if (!row.uses_frame) frame = 0;
   const auto notify = [&s](const std::string& what) { s.notify(what); };
   if (device != on_host) try {
-      s.devices.specialise(s.robot.model, row, device, precision, frame, notify);
+      s.devices.specialise(s.robot, row, device, precision, frame, notify);
       return true;
     } catch (const std::exception& e) {
       s.notify(std::string(name) + " is not specialised for CUDA device " + std::to_string(device) + ": " + e.what());
