@@ -7,6 +7,7 @@
 #include "host/cuda_backend.h"
 #include "host/device.h"
 #include "host/device_kernel.h"
+#include "host/dispatch.h"
 #include "host/specialise.h"
 
 namespace featherstorm {
@@ -37,13 +38,8 @@ long stride_of(const ArrayRef& a) {
   if (by_components(a)) return a.components > 1 ? a.component_stride : 0;
   return (a.instances + 15) / 16 * 16;
 }
-// Whether an emitted kernel can take it: it counts the bytes between components in 32 bits.
-bool fits_program(const ArrayRef& a) { return stride_of(a) * static_cast<long>(bytes_of(a.precision)) <= UINT32_MAX; }
-
-// Blocks of one warp while blocks of two would leave multiprocessors without work.
-int threads_in_block(long instances, int multiprocessors) {
-  return instances < static_cast<long>(device_block_threads) * multiprocessors ? 32 : device_block_threads;
-}
+// Whether an emitted kernel can take it: it counts the bytes between components in an int.
+bool fits_program(const ArrayRef& a) { return stride_of(a) * static_cast<long>(bytes_of(a.precision)) <= INT32_MAX; }
 
 // One call on one stream.
 struct Call {
@@ -109,6 +105,12 @@ std::shared_ptr<DeviceCompiler> DeviceEvaluator::compiler(const std::function<vo
   return compiler_;
 }
 
+std::shared_ptr<const Dispatch> DeviceEvaluator::dispatch() {
+  std::lock_guard lock(mutex_);
+  if (!dispatch_) dispatch_ = std::make_shared<const Dispatch>(Dispatch::standard());
+  return dispatch_;
+}
+
 void DeviceEvaluator::specialise(const Operation& o, const Robot& robot, const OpRow& row, int device,
                                  Precision precision, const std::function<void(const std::string&)>& notice) {
   const Key key{row.name, device, precision, o.frame};
@@ -121,8 +123,11 @@ void DeviceEvaluator::specialise(const Operation& o, const Robot& robot, const O
   const auto compile = compiler(notice);
   if (!compile->missing().empty()) throw Error(compile->missing());
   const Program p = specialised_program(o, robot);
-  const DeviceKernel kernel = compile->kernel(p, precision == Precision::float64, 10 * info.major + info.minor);
-  Specialised made{nullptr, info.multiprocessors};
+  Specialised made{nullptr, info.multiprocessors, 10 * info.major + info.minor, robot.name, dispatch()};
+  const DispatchRow& choice = made.dispatch->choose({robot.name, row.name, precision, made.capability});
+  const DeviceForm form{choice.order, choice.blocks};
+  const DeviceKernel kernel =
+      compile->kernel(p, precision == Precision::float64, made.capability, choice.order.empty() ? nullptr : &form);
   if (!table.load_program(device, kernel.image.data(), "featherstorm_kernel", &made.program))
     throw_cuda_error(table, row.name, device);
   std::lock_guard lock(mutex_);
@@ -150,7 +155,11 @@ void DeviceEvaluator::run(const Model<double>& m, const OpRow& row, int device, 
       throw Error(prefix + "output " + std::string(row.out[k].name) +
                   " has a stride of 0, so that several numbers have one place: expected memory for each");
   const Specialised made = find({row.name, device, lead.precision, row.uses_frame ? o.frame : 0});
-  const bool special = made.program && std::all_of(in.begin(), in.end(), fits_program) &&
+  const DispatchRow* choice = nullptr;
+  if (made.program)
+    choice = &made.dispatch->choose({made.robot, row.name, lead.precision, made.capability,
+                                     static_cast<double>(lead.instances) / made.multiprocessors});
+  const bool special = choice && (choice->specialised || !any_robot) && std::all_of(in.begin(), in.end(), fits_program) &&
                        std::all_of(out.begin(), out.end(), fits_program);
   if (!special && !any_robot)
     throw Error(prefix + "an array's components are more than 2^32 bytes apart, which the only kernel of this row, that "
@@ -170,8 +179,7 @@ void DeviceEvaluator::run(const Model<double>& m, const OpRow& row, int device, 
   else place_uniforms<float>(row, o.uniforms, memory, inputs.array + in.size());
   bool launched = false;
   if (special) {
-    const ProgramLaunch launch{inputs.array, outputs.array,  memory,
-                               o.repeat,     lead.instances, threads_in_block(lead.instances, made.multiprocessors)};
+    const ProgramLaunch launch{inputs.array, outputs.array, memory, o.repeat, lead.instances, choice->threads};
     launched = call.table.launch_program(made.program, &launch, o.stream);
   } else {
     const LaunchOptions options{o.frame, static_cast<int>(o.repeat), static_cast<int>(lead.instances)};

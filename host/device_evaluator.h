@@ -15,6 +15,7 @@ struct CudaModel;
 struct Operation;
 struct CudaProgram;
 class DeviceCompiler;
+class Dispatch;
 
 // The most instances of a call: a thread's number is an int.
 inline constexpr long max_device_instances = 1L << 30;
@@ -34,8 +35,9 @@ class DeviceEvaluator {
   void run(const Model<double>& m, const OpRow& row, int device, const std::vector<ArrayRef>& in,
            const std::vector<ArrayRef>& out, const RunOptions& o, bool any_robot);
 
-  // Makes the kernel of an operation for this robot on this device, by NVRTC or from the cache on disk, and uses it from
-  // now on: in run(), for arrays whose components are less than 2^32 bytes apart. Throws Error where it cannot be made, with the reason.
+  // Makes the kernel of an operation for this robot on this device, by NVRTC or from the cache on disk. From now on run()
+  // uses it for batches that the dispatch table gives it and arrays whose components are less than 2^31 bytes apart.
+  // Throws Error where it cannot be made, with the reason.
   void specialise(const Operation& operation, const Robot& robot, const OpRow& row, int device, Precision precision,
                   const std::function<void(const std::string&)>& notice);
   bool specialised(const OpRow& row, int device, Precision precision, int frame) const;
@@ -44,16 +46,20 @@ class DeviceEvaluator {
   using Key = std::tuple<std::string_view, int, Precision, int>;  // row, device, precision, frame
   struct Specialised {
     CudaProgram* program = nullptr;
-    int multiprocessors = 0;
+    int multiprocessors = 0, capability = 0;
+    std::string robot;
+    std::shared_ptr<const Dispatch> dispatch;
   };
   const CudaModel* model(const Model<double>& m, const OpRow& row, int device);
   Specialised find(const Key& key) const;
   std::shared_ptr<DeviceCompiler> compiler(const std::function<void(const std::string&)>& notice);
+  std::shared_ptr<const Dispatch> dispatch();
 
   mutable std::mutex mutex_;
   std::map<int, CudaModel*> models_;  // by device
   std::map<Key, Specialised> specialised_;
   std::shared_ptr<DeviceCompiler> compiler_;
+  std::shared_ptr<const Dispatch> dispatch_;
 };
 
 }  // namespace featherstorm

@@ -23,6 +23,9 @@ std::vector<int> order_of(const Program& p, std::string_view name) {
   throw Error("there is no order '" + std::string(name) + "': trace, greedy and sethi_ullman are");
 }
 
+// The name as it stands above, which lives as long as the program.
+std::string_view known_order(std::string_view name) { return *std::find(std::begin(orders), std::end(orders), name); }
+
 int spilled(const DeviceCost& c) { return c.spill_stores + c.spill_loads; }
 
 // An entry of the cache: one line, then the image.
@@ -41,9 +44,8 @@ std::optional<DeviceKernel> unpacked(const std::string& entry) {
   std::string order;
   s >> order >> k.form.blocks >> k.cost.registers >> k.cost.spill_stores >> k.cost.spill_loads >> k.cost.code >>
       k.cost.instructions;
-  const auto known = std::find(std::begin(orders), std::end(orders), order);
-  if (!s || known == std::end(orders)) return std::nullopt;
-  k.form.order = *known;
+  if (!s || std::find(std::begin(orders), std::end(orders), order) == std::end(orders)) return std::nullopt;
+  k.form.order = known_order(order);
   k.image = entry.substr(end + 1);
   return k;
 }
@@ -86,20 +88,26 @@ DeviceKernel compile_for_device(const Program& p, bool double_precision, const N
 DeviceCompiler::DeviceCompiler(Notice notice, std::filesystem::path cache_folder)
     : cache_(std::move(cache_folder), std::uintmax_t(1) << 30, std::move(notice), {".cubin", ".cu"}) {}
 
-DeviceKernel DeviceCompiler::kernel(const Program& p, bool double_precision, int capability) {
+DeviceKernel DeviceCompiler::kernel(const Program& p, bool double_precision, int capability, const DeviceForm* form) {
   const std::string target = nvrtc_.target(capability);
-  // the other texts follow from this one
-  const std::string text = device_text(p, double_precision, {});
+  // where the best is asked for, the other texts follow from this one
+  const std::string text = device_text(p, double_precision, form ? *form : DeviceForm{});
   const std::string key = Hash()
                               .add_field(FEATHERSTORM_VERSION)
-                              .add_field("device kernel 1")
+                              .add_field(form ? "device kernel 1, one form" : "device kernel 1, best")
                               .add_field(nvrtc_.identity())
                               .add_field(target)
                               .add_field(text)
                               .hex();
   if (const auto entry = cache_.load(key))
     if (auto kernel = unpacked(*entry)) return std::move(*kernel);
-  DeviceKernel kernel = compile_for_device(p, double_precision, nvrtc_, target);
+  DeviceKernel kernel;
+  if (form) {
+    DeviceCode code = nvrtc_.compile(text, target);
+    kernel = {std::move(code.image), {known_order(form->order), form->blocks}, code.cost};
+  } else {
+    kernel = compile_for_device(p, double_precision, nvrtc_, target);
+  }
   cache_.store(key, packed(kernel), device_text(p, double_precision, kernel.form));
   return kernel;
 }

@@ -54,8 +54,8 @@ class DeviceCompiler {
   // Why nothing can be compiled here, or "".
   const std::string& missing() const { return nvrtc_.missing(); }
 
-  // The kernel, from the cache or compiled now. Throws Error.
-  DeviceKernel kernel(const Program& p, bool double_precision, int capability);
+  // The kernel, from the cache or compiled now: in this form, or in the best. Throws Error.
+  DeviceKernel kernel(const Program& p, bool double_precision, int capability, const DeviceForm* form = nullptr);
 
  private:
   Nvrtc nvrtc_;

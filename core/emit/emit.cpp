@@ -33,7 +33,7 @@ std::string strides(const Program& p, const std::string& type) {
       if (arrays[i].uniform) continue;
       const std::string stride = side + "[" + to_string(i) + "].stride";
       s += "  const " + type + " " + arrays[i].name + "_" + side + "_stride = " +
-           (type == "Stride" ? "{unsigned(" + stride + " * sizeof(Real))}" : stride) + ";\n";
+           (type == "Stride" ? "{int(" + stride + " * sizeof(Real))}" : stride) + ";\n";
     }
   };
   stride("in", p.inputs);

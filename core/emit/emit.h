@@ -16,7 +16,7 @@
 //
 //   featherstorm_kernel(Arrays in, Arrays out, Uniforms uniform, long repeat, long first, long count)
 //
-// Arrays is a struct of all Arrays of one side (entries of uniform arrays are not read); components are less than 2^32
+// Arrays is a struct of all Arrays of one side (entries of uniform arrays are not read); components are less than 2^31
 // bytes apart. Uniforms holds the numbers of all uniform arrays, one behind the other, in the program's
 // precision. A struct of none holds one. Thread t of block b runs instance first + b * (threads in a block) + t.
 #include <string>

@@ -97,6 +97,9 @@ COMPARE = {"GE": lambda a, b: a >= b, "GT": lambda a, b: a > b, "LE": lambda a, 
            "EQ": lambda a, b: a == b, "NE": lambda a, b: a != b}
 
 
+SCALE = {"D2": 1 / 2, "D4": 1 / 4, "D8": 1 / 8, "M2": 2, "M4": 4, "M8": 8}  # of FMUL
+
+
 def constant_bank(*parameters):
     """Constant bank 0 with these parameters, each aligned to 16 bytes."""
     bank = bytearray(PARAMETERS)
@@ -266,10 +269,12 @@ def run(function, bank0, memory, block, thread, limit=2_000_000):
         if predicate and not condition(predicate):
             continue
         try:
+            if op in ("FFMA", "FADD") and mods:
+                raise Unsupported("modifier")
             if op == "FFMA":
                 put(A[0], to_bits(number(A[1]) * number(A[2]) + number(A[3])))
             elif op == "FMUL":
-                put(A[0], to_bits(number(A[1]) * number(A[2])))
+                put(A[0], to_bits(number(A[1]) * number(A[2]) * math.prod(SCALE[m] for m in mods)))
             elif op == "FADD":
                 put(A[0], to_bits(number(A[1]) + number(A[2])))
             elif op == "MUFU":

@@ -6,7 +6,7 @@
 //   specialised_kernels measure TARGET KERNEL=FORM...   compiles in one form (order:blocks) each
 //   specialised_kernels text KERNEL=FORM                the program text
 //
-// Exit status 77 where there is no NVRTC.
+// Exit status 77 where there is no NVRTC 13.0.
 #include <cstdio>
 #include <iostream>
 
@@ -75,6 +75,8 @@ int run(const std::vector<std::string>& a) {
   if (a.size() < 3 || (a[0] != "choose" && a[0] != "measure")) return std::puts("see the head of specialised_kernels.cpp"), 2;
   const Nvrtc compiler;
   if (!compiler.missing().empty()) return std::puts(compiler.missing().c_str()), 77;
+  if (!compiler.identity().starts_with("nvrtc 13.0 "))
+    return std::printf("specialised.csv holds for NVRTC 13.0, this is %s\n", compiler.identity().c_str()), 77;
   for (std::size_t i = 2; i < a.size(); i++) {
     if (a[0] == "choose") {
       const Kernel k = traced(a[i]);

@@ -35,6 +35,7 @@ inline void fail_next(const char* function, int error) {
 inline void set_devices(int count) { control<decltype(stand_in_set_devices)>("stand_in_set_devices")(count); }
 inline int compiled() { return compiler_control<decltype(stand_in_nvrtc_compiled)>("stand_in_nvrtc_compiled")(); }
 inline void refuse_next_text() { compiler_control<decltype(stand_in_nvrtc_refuse)>("stand_in_nvrtc_refuse")(); }
+inline int program_launches() { return control<decltype(stand_in_program_launches)>("stand_in_program_launches")(); }
 inline int program_threads() { return control<decltype(stand_in_program_threads)>("stand_in_program_threads")(); }
 
 // The numbers of cuda_runtime_api.h, which the engine's tests do not include.

@@ -28,7 +28,12 @@ struct Special {
   test::Environment cache{"FEATHERSTORM_CACHE", (scratch / "cache").string()};
   std::vector<std::string> told;
   Evaluator e;
-  explicit Special(const Robot& robot) : e(robot, {.notice = [this](const std::string& s) { told.push_back(s); }}) {}
+  explicit Special(const Robot& robot) : e(robot, options()) {}
+  EvaluatorOptions options() {
+    EvaluatorOptions o;
+    o.notice = [this](const std::string& s) { told.push_back(s); };
+    return o;
+  }
   std::string all() const {
     std::string s;
     for (const auto& t : told) s += t + "\n";
@@ -123,6 +128,39 @@ TEST(DeviceSpecialised, SmallBatchesRunInBlocksOfOneWarp) {
   EXPECT_EQ(program_threads(), 32);
   agrees<OpRnea, float>(robot, s.e, 64);
   EXPECT_EQ(program_threads(), 64);
+}
+
+TEST(DeviceSpecialised, TheUsersDispatchRowsHold) {
+  const Robot robot = load("double_pendulum");
+  Special s(robot);
+  test::write_file(s.scratch / "rows.csv",
+                   "double_pendulum,rnea,float32,80,0,specialised,64,greedy,8,measured\n"
+                   "double_pendulum,rnea,float32,80,20,run-time,64,greedy,8,measured\n");
+  const test::Environment rows("FEATHERSTORM_DISPATCH", (s.scratch / "rows.csv").string());
+  const int before = compiled();
+  ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << s.all();
+  EXPECT_EQ(compiled(), before + 1) << "the form is given";
+  std::string text;
+  for (const auto& f : fs::directory_iterator(s.scratch / "cache"))
+    if (f.path().extension() == ".cu") text = test::read_file(f.path());
+  EXPECT_NE(text.find("__launch_bounds__(64, 8)"), std::string::npos);
+  const auto launched = [&](long n) {
+    const int launches = program_launches();
+    agrees<OpRnea, float>(robot, s.e, n);
+    return program_launches() - launches;
+  };
+  EXPECT_EQ(launched(19), 1);
+  EXPECT_EQ(program_threads(), 64);
+  EXPECT_EQ(launched(20), 0) << "the kernel for any robot";
+
+  test::write_file(s.scratch / "rows.csv", "nonsense\n");
+  EXPECT_TRUE(s.e.specialise("rnea", Precision::float64, 0, device)) << "an evaluator reads the table once";
+  std::string told;
+  EvaluatorOptions options;
+  options.notice = [&](const std::string& w) { told += w; };
+  Evaluator fresh(robot, options);
+  EXPECT_FALSE(fresh.specialise("rnea", Precision::float64, 0, device));
+  EXPECT_NE(told.find("dispatch rows, line 1: expected ten cells"), std::string::npos) << told;
 }
 
 TEST(DeviceSpecialised, WhatWasNotAskedForIsLeftToTheRunTimeKernels) {

@@ -28,6 +28,7 @@ namespace {
 constexpr const char* mark = "stand-in\n";
 constexpr const char* splitter = "//// the text ////\n";
 unsigned last_threads = 0;
+int launches = 0;
 
 // The compiled text; null where the compiler refuses it.
 void* compile_and_open(const std::string& text) {
@@ -82,7 +83,7 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void
   std::vector<std::vector<char>> copies;
   for (int i = 0; i < count; i++)
     copies.emplace_back(static_cast<char*>(arguments[i]), static_cast<char*>(arguments[i]) + sizes[i]);
-  last_threads = threads.x;
+  last_threads = threads.x, launches++;
   return stand_in_launch(s, [k, copies, blocks, threads] {
     std::vector<void*> pointers;
     for (const auto& c : copies) pointers.push_back(const_cast<char*>(c.data()));
@@ -90,4 +91,5 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void
   });
 }
 
+extern "C" __attribute__((visibility("default"))) int stand_in_program_launches() { return launches; }
 extern "C" __attribute__((visibility("default"))) int stand_in_program_threads() { return static_cast<int>(last_threads); }

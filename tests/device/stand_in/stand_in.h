@@ -32,4 +32,5 @@ void stand_in_set_devices(int count);
 int stand_in_nvrtc_compiled();
 void stand_in_nvrtc_refuse();
 int stand_in_program_threads();
+int stand_in_program_launches();  // of loaded programs, since the process began
 }

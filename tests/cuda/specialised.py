@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Compiles the specialised kernels of the built-in robots and compares what they take with specialised.csv.
+
+    specialised.py check PROGRAM          those for sm_90 with NVRTC, a few for sm_80 and with nvcc where it is on the path
+    specialised.py check PROGRAM --all    all of them, and whether the forms in the table are still the best ones
+    specialised.py write PROGRAM          writes specialised.csv
+
+PROGRAM is specialised_kernels. Exit status 77 where there is no NVRTC. The table tells what was measured with CUDA 13.0, the
+check allows a little more; a row may be worse in the same change that explains why. What is better is no fault either, but
+`write` then. Each `check` without --all takes about half a minute of one core, `--all` and `write` two to three minutes.
+"""
+import csv
+import io
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TABLE = pathlib.Path(__file__).with_name("specialised.csv")
+COLUMNS = ["kernel", "target", "order", "blocks", "registers", "spill_stores", "spill_loads", "code", "instructions",
+           "instructions_per_dof"]
+TARGETS = ["sm_80", "sm_90"]
+SECOND_TARGET = ["iiwa14/", "go2/fd/"]  # what a check without --all compiles for sm_80
+BY_NVCC = ["iiwa14/fd/float", "iiwa14/fd/double", "go2/step/float", "atlas/crba/float"]
+
+
+def head():
+    """The lines above the columns: comments."""
+    with TABLE.open() as f:
+        return [line for line in f if line.startswith("#")]
+
+
+def table():
+    with TABLE.open() as f:
+        return {(r["kernel"], r["target"]): r for r in csv.DictReader(line for line in f if not line.startswith("#"))}
+
+
+def call(program, *arguments):
+    run = subprocess.run([program, *arguments], stdout=subprocess.PIPE, text=True)
+    if run.returncode == 77:
+        print(f"skipped: {run.stdout}")
+        sys.exit(77)
+    if run.returncode:
+        sys.exit(f"{program} failed with exit status {run.returncode}")
+    return run.stdout
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text), COLUMNS))
+
+
+def form(row):
+    return f"{row['kernel']}={row['order']}:{row['blocks']}"
+
+
+def limits(row):
+    """What a kernel may take: registers as they are handed out, by 8, and a little for another compiler of the same version."""
+    registers, stores, loads, code, instructions = (int(row[c]) for c in COLUMNS[4:9])
+    return {"registers": min(255, (registers + 15) // 8 * 8), "spill_stores": stores + 32 + stores // 10,
+            "spill_loads": loads + 32 + loads // 10, "code": code + 256 + code // 50,
+            "instructions": instructions + 16 + instructions // 50}
+
+
+def exceeded(row, known, compiler):
+    found = {c: int(row[c]) for c in COLUMNS[4:9] if row.get(c) not in (None, "")}
+    return [f"{row['kernel']} for {row['target']} by {compiler}: {c} is {n}, the table says {known[c]} and allows {limits(known)[c]}"
+            for c, n in found.items() if n > limits(known)[c]]
+
+
+def by_nvcc(program, nvcc, row):
+    """The row of a kernel as nvcc compiles its text; the code's length is not taken apart."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = pathlib.Path(folder) / "kernel.cu"
+        text.write_text(call(program, "text", form(row)))
+        run = subprocess.run([nvcc, "-std=c++17", "-cubin", f"-arch={row['target']}", "-prec-div=false", "-prec-sqrt=false",
+                              "-Xptxas", "-v", str(text), "-o", str(text.with_suffix(".cubin"))], capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(f"nvcc refuses {row['kernel']}:\n{run.stderr[:3000]}")
+    spills = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", run.stderr)
+    return {"kernel": row["kernel"], "target": row["target"], "registers": re.search(r"Used (\d+) reg", run.stderr)[1],
+            "spill_stores": spills[1], "spill_loads": spills[2]}
+
+
+def check(program, everything):
+    known, faults, compiled = table(), [], 0
+    names = call(program, "list").split()
+    missing = {(n, t) for n in names for t in TARGETS} ^ set(known)
+    if missing:
+        sys.exit(f"{TABLE.name} has not the rows of `specialised_kernels list`: {sorted(missing)}")
+    for target in TARGETS:
+        wanted = [n for n in names if everything or target == "sm_90" or any(n.startswith(s) for s in SECOND_TARGET)]
+        if everything:
+            rows = rows_of(call(program, "choose", target, *wanted))
+            faults += [f"{r['kernel']} for {target}: {form(r)} is best, the table has {form(known[r['kernel'], target])}"
+                       for r in rows if form(r) != form(known[r["kernel"], target])]
+        else:
+            rows = rows_of(call(program, "measure", target, *(form(known[n, target]) for n in wanted)))
+        compiled += len(rows)
+        for r in rows:
+            print(*(r[c] for c in COLUMNS), sep="  ")
+            faults += exceeded(r, known[r["kernel"], target], "NVRTC")
+    if nvcc := shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc"):
+        for name in names if everything else BY_NVCC:
+            row = by_nvcc(program, nvcc, known[name, "sm_90"])
+            print("nvcc", *row.values(), sep="  ")
+            faults += exceeded(row, known[name, "sm_90"], "nvcc")
+    print(f"{compiled} kernels compiled, {len(faults)} faults")
+    if faults:
+        sys.exit("\n".join(faults))
+
+
+def write(program):
+    comments, names = head() if TABLE.exists() else [], call(program, "list").split()
+    rows = [r for target in TARGETS for r in rows_of(call(program, "choose", target, *names))]
+    with TABLE.open("w", newline="") as f:
+        f.writelines(comments)
+        out = csv.DictWriter(f, COLUMNS, lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3 and sys.argv[1] == "write":
+        write(sys.argv[2])
+    elif len(sys.argv) in (3, 4) and sys.argv[1] == "check" and sys.argv[3:] in ([], ["--all"]):
+        check(sys.argv[2], len(sys.argv) == 4)
+    else:
+        sys.exit(__doc__)

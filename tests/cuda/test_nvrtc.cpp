@@ -1,0 +1,147 @@
+// The run-time compiler of kernels for CUDA devices, where libnvrtc is installed, and the cache of what it makes.
+#include <gtest/gtest.h>
+
+#include "host/device_kernel.h"
+#include "host/error.h"
+#include "host/load.h"
+#include "host/ops.h"
+#include "host/specialise.h"
+#include "tests/host/scratch.h"
+
+namespace featherstorm {
+namespace {
+
+using test::Environment;
+using test::Scratch;
+
+std::string message(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) { return e.what(); }
+  return "no error";
+}
+
+template <class Op, int i = 0> constexpr int index_of() {
+  if constexpr (std::is_same_v<Op, std::tuple_element_t<i, Ops>>) return i;
+  else return index_of<Op, i + 1>();
+}
+template <class Op> Program program(const std::string& robot) {
+  return specialised_program(index_of<Op>(), load(robot).model, 0);
+}
+
+class NvrtcCompiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!compiler.missing().empty()) GTEST_SKIP() << compiler.missing();
+  }
+  Nvrtc compiler;
+};
+
+TEST_F(NvrtcCompiles, TellsWhatAKernelTakes) {
+  const DeviceCode code = compiler.compile(device_text(program<OpRnea>("iiwa14"), false, {}), "sm_80");
+  EXPECT_EQ(code.image.substr(0, 4), "\x7f" "ELF");
+  EXPECT_GT(code.cost.registers, 30);
+  EXPECT_LE(code.cost.registers, 128);
+  EXPECT_EQ(code.cost.spill_stores, 0);
+  EXPECT_GT(code.cost.instructions, 297) << "the program has as many operations";
+  EXPECT_LE(code.cost.instructions, code.cost.code / 16);
+  EXPECT_GE(code.cost.instructions, code.cost.code / 16 - 16) << "padding";
+}
+
+TEST_F(NvrtcCompiles, BlocksLimitTheRegistersAndSpillsAreCounted) {
+  const Program p = program<OpFd>("go2");
+  const DeviceCost free = compiler.compile(device_text(p, false, {"trace", 0}), "sm_90").cost;
+  const DeviceCost limited = compiler.compile(device_text(p, false, {"trace", 16}), "sm_90").cost;
+  EXPECT_LE(limited.registers, 64);
+  EXPECT_GT(free.registers, 64);
+  EXPECT_GT(limited.spill_stores, free.spill_stores);
+  EXPECT_GT(limited.instructions, free.instructions);
+}
+
+TEST_F(NvrtcCompiles, KeepsTheBestOfTheOrders) {
+  const Program p = program<OpRnea>("go2");
+  const DeviceKernel best = compile_for_device(p, false, compiler, "sm_90");
+  for (const char* order : {"trace", "greedy", "sethi_ullman"}) {
+    const DeviceCost c = compiler.compile(device_text(p, false, {order, 0}), "sm_90").cost;
+    EXPECT_FALSE(is_better(c, best.cost)) << order;
+    if (best.form.order == order) {
+      EXPECT_EQ(c.instructions, best.cost.instructions);
+    }
+  }
+}
+
+TEST_F(NvrtcCompiles, LoopsUniformsAndDoubles) {
+  for (bool double_precision : {false, true}) {
+    const DeviceKernel k = compile_for_device(program<OpStep>("cartpole"), double_precision, compiler, "sm_90");
+    EXPECT_GT(k.cost.instructions, 100);
+    EXPECT_EQ(k.cost.spill_loads, 0);
+  }
+}
+
+TEST_F(NvrtcCompiles, NewerDevicesGetPtx) {
+  EXPECT_EQ(compiler.target(80), "sm_80");
+  const std::string target = compiler.target(9990);
+  EXPECT_EQ(target.substr(0, 8), "compute_");
+  const DeviceKernel k = compile_for_device(program<OpRnea>("cartpole"), false, compiler, target);
+  EXPECT_NE(k.image.find(".entry featherstorm_kernel"), std::string::npos);
+  EXPECT_EQ(k.cost.registers, 0);
+  const std::string old = message([&] { compiler.target(35); });
+  EXPECT_EQ(old.find("this NVRTC compiles for compute capability "), 0u) << old;
+  EXPECT_NE(old.find(" and newer, the device has 35"), std::string::npos) << old;
+}
+
+TEST_F(NvrtcCompiles, RefusedTextsComeWithTheCompilersWords) {
+  const std::string words = message([&] { compiler.compile("__global__ void f() { nonsense(); }", "sm_80"); });
+  EXPECT_EQ(words.find("NVRTC: NVRTC_ERROR_COMPILATION\n"), 0u) << words;
+  EXPECT_NE(words.find("nonsense"), std::string::npos) << words;
+}
+
+TEST_F(NvrtcCompiles, TheCacheGivesTheSameKernel) {
+  Scratch scratch;
+  const Program p = program<OpCrba>("ur5");
+  const auto kernel = [&] { return DeviceCompiler(nullptr, scratch.path()).kernel(p, false, 90); };
+  const DeviceKernel first = kernel(), second = kernel();
+  EXPECT_EQ(first.image, second.image);
+  EXPECT_EQ(first.form.order, second.form.order);
+  EXPECT_EQ(first.cost.instructions, second.cost.instructions);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 2);
+  DeviceCompiler(nullptr, scratch.path()).kernel(p, false, 80);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 4) << "another device";
+}
+
+TEST(NvrtcLibrary, NamesWhatIsMissing) {
+  {
+    const Environment set("FEATHERSTORM_NVRTC", "/nowhere/libnvrtc.so");
+    EXPECT_EQ(Nvrtc().missing().find("FEATHERSTORM_NVRTC: /nowhere/libnvrtc.so: "), 0u) << Nvrtc().missing();
+  }
+  const Environment set("FEATHERSTORM_NVRTC", "libm.so.6");
+  EXPECT_EQ(Nvrtc().missing(), "FEATHERSTORM_NVRTC: libm.so.6 is not NVRTC 12 or newer");
+}
+
+TEST(DeviceCache, EntriesComeBackWithoutTheirSeal) {
+  Scratch scratch;
+  const std::string key(32, 'a'), code = std::string("\0code\0", 6);
+  KernelCache cache(scratch.path(), 1 << 20, nullptr, {".cubin", ".cu"});
+  EXPECT_FALSE(cache.load(key));
+  EXPECT_EQ(cache.store(key, code, "the text"), scratch / (key + ".cubin"));
+  EXPECT_EQ(cache.load(key), code);
+  EXPECT_EQ(test::read_file(scratch / (key + ".cu")), "the text");
+  std::string bytes = test::read_file(scratch / (key + ".cubin"));
+  bytes[2] ^= 1;
+  test::write_file(scratch / (key + ".cubin"), bytes);
+  EXPECT_FALSE(cache.load(key));
+}
+
+TEST(DeviceCache, OneLimitHoldsForBothKindsOfEntries) {
+  Scratch scratch;
+  KernelCache host(scratch.path(), 3000, nullptr), device(scratch.path(), 3000, nullptr, {".cubin", ".cu"});
+  const std::string old(32, 'a'), fresh(32, 'b');
+  device.store(old, std::string(2000, 'x'), "text");
+  host.store(fresh, std::string(2000, 'y'), "text");
+  EXPECT_FALSE(device.load(old));
+  EXPECT_FALSE(std::filesystem::exists(scratch / (old + ".cu")));
+  EXPECT_TRUE(host.find(fresh));
+}
+
+}  // namespace
+}  // namespace featherstorm

@@ -1,0 +1,61 @@
+// The dispatch table, and that an evaluator follows it.
+#include <gtest/gtest.h>
+
+#include "host/device_kernel.h"
+#include "host/dispatch.h"
+#include "host/robots/robots.h"
+#include "tests/device/control.h"
+
+namespace featherstorm::testing {
+namespace {
+
+DispatchCall call(std::string_view robot, std::string_view op, double per_multiprocessor, int capability = 90,
+                  Precision p = Precision::float32) {
+  return {robot, op, p, capability, per_multiprocessor};
+}
+
+TEST(Dispatch, TheLastRowThatFitsDecides) {
+  const Dispatch d("go2,fd,float32,90,0,run-time,64,,0,measured\n"
+                   "go2,fd,float32,90,256,specialised,64,greedy,6,measured\n"
+                   "*,crba,*,*,0,run-time,64,,0,count\n");
+  EXPECT_FALSE(d.choose(call("go2", "fd", 10)).specialised);
+  EXPECT_TRUE(d.choose(call("go2", "fd", 256)).specialised);
+  EXPECT_EQ(d.choose(call("go2", "fd", 1e9)).order, "greedy");
+  EXPECT_EQ(d.choose(call("go2", "fd", 1e9)).blocks, 6);
+  EXPECT_TRUE(d.choose(call("go2", "fd", 10, 80)).specialised) << "another device";
+  EXPECT_TRUE(d.choose(call("go2", "fd", 10, 90, Precision::float64)).specialised) << "another precision";
+  EXPECT_TRUE(d.choose(call("atlas", "fd", 10)).specialised) << "another robot";
+  EXPECT_FALSE(d.choose(call("atlas", "crba", 10)).specialised);
+}
+
+// Until a GPU has measured, the table may say nothing else.
+TEST(Dispatch, TheLibrarysEntriesAreByCount) {
+  const Dispatch d("");
+  ASSERT_FALSE(d.rows().empty());
+  for (const DispatchRow& r : d.rows()) EXPECT_EQ(r.basis, "count");
+  for (const BuiltinRobot& r : builtin_robots())
+    for (const char* op : {"rnea", "crba", "fd", "step"}) {
+      EXPECT_EQ(d.choose(call(r.name, op, 63.9)).threads, 32) << "blocks of two warps would leave multiprocessors idle";
+      EXPECT_EQ(d.choose(call(r.name, op, 64)).threads, device_block_threads);
+      EXPECT_TRUE(d.choose(call(r.name, op, 64)).specialised);
+    }
+}
+
+TEST(Dispatch, WrongRowsAreNamed) {
+  const auto words = [](const std::string& rows) { return message([&] { Dispatch d(rows); }); };
+  EXPECT_EQ(words("# a remark\n\ngo2,fd\n").find("dispatch rows, line 3: expected ten cells, "), 0u);
+  EXPECT_EQ(words("a,b,float,*,0,specialised,32,,0,count").find("dispatch rows, line 1: expected float32, float64 or *"), 0u);
+  EXPECT_EQ(words("a,b,*,sm_90,0,specialised,32,,0,count").find("dispatch rows, line 1: expected a number in cell 4"), 0u);
+  EXPECT_EQ(words("a,b,*,*,-1,specialised,32,,0,count").find("dispatch rows, line 1: expected a number in cell 5"), 0u);
+  EXPECT_EQ(words("a,b,*,*,0,fast,32,,0,count").find("dispatch rows, line 1: expected specialised or run-time"), 0u);
+  EXPECT_EQ(words("a,b,*,*,0,specialised,48,,0,count").find("dispatch rows, line 1: expected 32 or 64 threads"), 0u);
+  EXPECT_EQ(words("a,b,*,*,0,specialised,32,random,0,count").find("dispatch rows, line 1: expected trace, greedy"), 0u);
+  EXPECT_EQ(words("a,b,*,*,0,specialised,32,,33,count").find("dispatch rows, line 1: expected at most 32 blocks"), 0u);
+  EXPECT_EQ(words("a,b,*,*,0,specialised,32,,0,guess").find("dispatch rows, line 1: expected count or measured"), 0u);
+  EXPECT_EQ(words("robot,op,precision,capability,per_multiprocessor,kernel,threads,order,blocks,basis\r\n"
+                  "a,b,*,*,0,specialised,32,,0,count\r\n"),
+            "no error");
+}
+
+}  // namespace
+}  // namespace featherstorm::testing
