@@ -9,13 +9,13 @@ namespace featherstorm {
 
 // in   q (nq)
 // out  H (nh)  packed lower triangle of the joint-space inertia matrix (model.h), armature included
-// Cost O(n depth).
-template <class M, class Q, class Out> FS_HD void crba(const M& m, const Q& q, Out H) {
+// Cost O(n depth). With BodyAxes the freedoms of free joints are along the axes of their bodies (joint.h).
+template <class Axes = PredecessorAxes, class M, class Q, class Out> FS_HD void crba(const M& m, const Q& q, Out H) {
   using T = ScalarOf<Q>;
   auto x = scratch<T>(m.nx);
   auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
   for (int i = 1; i <= m.nb; i++) {
-    update_joint(m, i, q, Zeros<T>{}, x);
+    update_position<Axes>(m, i, q, x);
     Ic[i] = cast<T>(m.body[i].I);
   }
   remark<T>("joint-space inertia, inward: composite inertias, H");

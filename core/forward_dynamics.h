@@ -23,10 +23,12 @@ FS_HD void fd_crba(const M& m, const Q& q, const V& qd, const Tau& tau, const F&
   // b = tau - C
   newton_euler(m, q, qd, Zeros<T>{}, f_ext, b.data());
   for (int k = 0; k < m.nv; k++) b[k] = tau[k] - b[k];
-  // H qdd = b
-  crba(m, q, H.data());
+  // H qdd = b, free joints in the axes of their bodies
+  to_body_axes(m, q, b.data());
+  crba<BodyAxes>(m, q, H.data());
   ltdl(m, H.data());
   solve<Factor::LTDL>(m, H.data(), b.data());
+  from_body_axes(m, q, b.data());
   for (int k = 0; k < m.nv; k++) qdd[k] = b[k];
 }
 
@@ -51,8 +53,9 @@ struct Freedoms {
 // in      q (nq)
 // in      d (nv)  [kg m^2 | kg]; Zeros<T>{} for none
 // in out  x (nv)
-// Cost O(nb).
-template <class M, class Q, class D, class Out> FS_HD void aba_solve(const M& m, const Q& q, const D& d, Out x) {
+// Cost O(nb). With BodyAxes x and d of free joints are along the axes of their bodies (joint.h).
+template <class Axes = PredecessorAxes, class M, class Q, class D, class Out>
+FS_HD void aba_solve(const M& m, const Q& q, const D& d, Out x) {
   using T = ScalarOf<Q>;
   auto numbers = scratch<T>(m.nx);
   auto y = scratch<T>(m.nv);  // y = D^-1 u
@@ -62,7 +65,7 @@ template <class M, class Q, class D, class Out> FS_HD void aba_solve(const M& m,
   auto a = scratch<Motion<T>>(m.nb + 1);
   const AddedDiagonal<M, D> sum{{m, d}};
   for (int i = 1; i <= m.nb; i++) {
-    update_joint(m, i, q, Zeros<T>{}, numbers);
+    update_position<Axes>(m, i, q, numbers);
     IA[i] = articulated<T>(m.body[i].I);
     p[i] = zero_force<T>();
   }
@@ -102,7 +105,9 @@ FS_HD void fd_bias_aba(const M& m, const Q& q, const V& qd, const Tau& tau, cons
   auto b = scratch<T>(m.nv);
   newton_euler(m, q, qd, Zeros<T>{}, f_ext, b.data());
   for (int k = 0; k < m.nv; k++) b[k] = tau[k] - b[k];
-  aba_solve(m, q, Zeros<T>{}, b.data());
+  to_body_axes(m, q, b.data());
+  aba_solve<BodyAxes>(m, q, Zeros<T>{}, b.data());
+  from_body_axes(m, q, b.data());
   for (int k = 0; k < m.nv; k++) qdd[k] = b[k];
 }
 

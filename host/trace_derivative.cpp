@@ -18,11 +18,16 @@ namespace {
 constexpr int accelerations = 2;  // which input of inverse dynamics they are; of forward dynamics, the forces
 
 void solve_inertia(const Model<Expr>& m, int method, const std::vector<Expr>& q, std::vector<Expr>& x) {
-  if (method == 1) return aba_solve(m, q.data(), Zeros<Expr>{}, x.data());
-  std::vector<Expr> H(m.nh);
-  crba(m, q.data(), H.data());
-  ltdl(m, H.data());
-  solve<Factor::LTDL>(m, H.data(), x.data());
+  to_body_axes(m, q.data(), x.data());
+  if (method == 1) {
+    aba_solve<BodyAxes>(m, q.data(), Zeros<Expr>{}, x.data());
+  } else {
+    std::vector<Expr> H(m.nh);
+    crba<BodyAxes>(m, q.data(), H.data());
+    ltdl(m, H.data());
+    solve<Factor::LTDL>(m, H.data(), x.data());
+  }
+  from_body_axes(m, q.data(), x.data());
 }
 
 std::vector<Expr> difference(const std::vector<Expr>& x, const std::vector<Expr>& y) {

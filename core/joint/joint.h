@@ -171,6 +171,41 @@ template <class M, class Q, class V, class X> FS_HD void update_joint(const M& m
   }
 }
 
+// Which axes the linear velocities of free joints are taken along: the predecessor's, as v has them, or the body's own. In
+// the body's own axes S is constant, so that a matrix of S^T I S costs less; coordinates change by a rotation.
+struct PredecessorAxes {};
+struct BodyAxes {};
+
+// update_joint for a pass that looks at positions alone.
+template <class Axes, class M, class Q, class X> FS_HD void update_position(const M& m, int i, const Q& q, X& x) {
+  using T = ScalarOf<X>;
+  update_joint(m, i, q, Zeros<T>{}, x);
+  const auto& b = m.body[i];
+  if constexpr (std::is_same_v<Axes, BodyAxes>)
+    if (b.shape == JointShape::Free)
+      for (int k = 0; k < 9; k++) x[b.x + k] = T(k % 4 == 0 ? 1.0 : 0.0);
+}
+
+// Forces or velocities of joints, the linear part of free ones turned into the body's axes, and back.
+template <class M, class Q, class X> FS_HD void to_body_axes(const M& m, const Q& q, X y) {
+  using T = ScalarOf<X>;
+  for (int i = 1; i <= m.nb; i++) {
+    const auto& b = m.body[i];
+    if (b.shape != JointShape::Free) continue;
+    const Vec3<T> u = transpose_times(matrix(quaternion_at<T>(slice(q, b.q), 3)), vector_at<T>(y, b.v));
+    for (int k = 0; k < 3; k++) y[b.v + k] = u(k);
+  }
+}
+template <class M, class Q, class X> FS_HD void from_body_axes(const M& m, const Q& q, X y) {
+  using T = ScalarOf<X>;
+  for (int i = 1; i <= m.nb; i++) {
+    const auto& b = m.body[i];
+    if (b.shape != JointShape::Free) continue;
+    const Vec3<T> u = matrix(quaternion_at<T>(slice(q, b.q), 3)) * vector_at<T>(y, b.v);
+    for (int k = 0; k < 3; k++) y[b.v + k] = u(k);
+  }
+}
+
 // f(J) with the joint of body i at the position that update_joint was given.
 template <class M, class X, class F> FS_HD void with_joint(const M& m, int i, const X& x, F&& f) {
   using T = ScalarOf<X>;
