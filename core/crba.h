@@ -53,4 +53,23 @@ template <class Axes = PredecessorAxes, class M, class Q, class Out> FS_HD void 
   }
 }
 
+// H += diag(d) for the matrix of crba<BodyAxes>, d in the coordinates of v: R^T diag(d) R for the linear part of free joints.
+template <class M, class Q, class D, class Out>
+FS_HD void add_diagonal_in_body_axes(const M& m, const Q& q, const D& d, Out H) {
+  using T = ScalarOf<Q>;
+  for (int i = 1; i <= m.nb; i++) {
+    const auto& b = m.body[i];
+    if (b.shape != JointShape::Free) continue;
+    const Mat3<T> R = matrix(quaternion_at<T>(slice(q, b.q), 3));
+    for (int k = 0; k < 3; k++)
+      for (int l = 0; l <= k; l++)
+        for (int c = 0; c < 3; c++)
+          H[m.at(b.v + k, b.v + l)] = H[m.at(b.v + k, b.v + l)] + R(c, k) * d[b.v + c] * R(c, l);
+  }
+  for (int k = 0; k < m.nv; k++) {
+    const auto& b = m.body[m.dof_body[k]];
+    if (b.shape != JointShape::Free || k >= b.v + 3) H[m.at(k, k)] = H[m.at(k, k)] + d[k];
+  }
+}
+
 }  // namespace featherstorm

@@ -44,11 +44,14 @@ FS_HD void step(const M& m, const Q& q, const V& v, const Drive& drive, const F&
   auto D = scratch<T>(m.nv);
   auto H = scratch<T>(m.nh);
   step_forces(m, q, v, drive, f_ext, s, x.data(), D.data());
-  // (H + dt D) qdd = b
-  crba(m, q, H.data());
-  for (int k = 0; k < m.nv; k++) H[m.at(k, k)] = H[m.at(k, k)] + T(s.dt) * D[k];
+  // (H + dt D) qdd = b, free joints in the axes of their bodies
+  to_body_axes(m, q, x.data());
+  crba<BodyAxes>(m, q, H.data());
+  for (int k = 0; k < m.nv; k++) D[k] = T(s.dt) * D[k];
+  add_diagonal_in_body_axes(m, q, D.data(), H.data());
   ltdl(m, H.data());
   solve<Factor::LTDL>(m, H.data(), x.data());
+  from_body_axes(m, q, x.data());
   advance(m, q, v, x.data(), T(s.dt), q_next, v_next);
 }
 

@@ -133,6 +133,34 @@ TEST(Parameters, EachOfThemLeavesTheOthersConstant) {
     }
 }
 
+TEST(Parameters, LimitsAndEffortsEqualARobotBuiltWithThem) {
+  const Robot robot = load("panda");
+  const int n = robot.model.nv;
+  Robot other = robot;
+  for (int k = 0; k < n; k++) {
+    other.model.lower[k] = -0.2 - 0.05 * k, other.model.upper[k] = 0.1 + 0.02 * k, other.model.max_effort[k] = 3 + k;
+  }
+  Evaluator e(robot, {.threads = 1, .parameters = {"lower", "upper", "max_effort"}});
+  Evaluator reference(other, {.threads = 1, .assemble = false});
+  std::vector<double> uniforms;
+  for (const auto& u : e.op("step").uniforms)
+    uniforms.insert(uniforms.end(), u.components, u.name == "dt" ? 0.01 : u.name == "limit_stiffness" ? 50 : 1);
+  const auto value = [&](std::string_view name, int c, long i) {
+    for (std::string_view p : {"lower", "upper", "max_effort"})
+      if (p == name) return parameter_values(other, name)[c];
+    return name == "tau" ? 20 * std::sin(c + static_cast<double>(i)) : 0.6 * std::cos(1.7 * c + static_cast<double>(i));
+  };
+  const std::vector<double> got = run(e, "step", 4, uniforms, value), expected = run(reference, "step", 4, uniforms, value);
+  Evaluator without(robot, {.threads = 1, .assemble = false});
+  const std::vector<double> unlimited = run(without, "step", 4, uniforms, value);
+  double difference = 0;
+  for (std::size_t k = 0; k < expected.size(); k++) {
+    EXPECT_NEAR(got[k], expected[k], 1e-9 * (1 + std::fabs(expected[k])));
+    difference = std::max(difference, std::fabs(unlimited[k] - expected[k]));
+  }
+  EXPECT_GT(difference, 0.01);  // the limits are felt
+}
+
 TEST(Parameters, AreInTheAxesOfTheLinks) {
   for (unsigned seed = 1; seed <= 10; seed++) {
     const RobotSpec spec = testing::random_spec(seed, options(6, false));
