@@ -20,6 +20,8 @@ namespace {
 
 template <class Op> OpRow row_of(int index, const Model<double>& m) {
   OpRow r{index, Op::info.name, Op::info.summary, {}, {}, {}, Op::info.uses_frame, Op::info.carried};
+  if (!available<Op>(m))
+    r.refused = "the robot has no floating base, expected one whose body 1 has a free joint and carries all others";
   for (const OpArray& a : Op::info.in) r.in.push_back({a.name, size_of(m, a.size)});
   for (const OpArray& a : Op::info.out) r.out.push_back({a.name, size_of(m, a.size)});
   for (const OpArray& a : Op::info.uniform) r.uniforms.push_back({a.name, size_of(m, a.size)});
@@ -27,7 +29,7 @@ template <class Op> OpRow row_of(int index, const Model<double>& m) {
   return r;
 }
 template <int i = 0> void add_rows(const Model<double>& m, std::vector<OpRow>& rows) {
-  if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>)) {
+  if constexpr (i < op_count) {
     rows.push_back(row_of<std::tuple_element_t<i, Ops>>(i, m));
     add_rows<i + 1>(m, rows);
   }
@@ -184,6 +186,7 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
   Implementation& s = *self_;
   const OpRow& row = op(name);
   const std::string prefix = std::string(name) + ": ";
+  if (!row.refused.empty()) throw Error(prefix + std::string(row.refused));
   auto require_count = [&](const char* what, std::size_t got, std::size_t expected) {
     if (got != expected)
       throw Error(prefix + "got " + std::to_string(got) + " " + what + ", expected " + std::to_string(expected));
@@ -240,25 +243,30 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
 BoundKernel Evaluator::kernel(std::string_view name, Precision precision, int frame) {
   Implementation& s = *self_;
   const OpRow& row = op(name);
+  if (!row.refused.empty()) throw Error(std::string(name) + ": " + std::string(row.refused));
   {
     std::lock_guard lock(s.mutex);
     const BoundKernel& made = s.made({row.index, precision, row.uses_frame ? frame : 0});
     if (made.kernel) return made;
   }
-  const KernelEntry& e = s.table->entries[row.index];
+  // the kernels of the books' rows are in the library of the base instruction set alone
+  const KernelTable* table = s.table->entries[row.index].in_float ? s.table : cpu_kernels("base");
+  if (!table) throw Error(std::string(name) + ": the library of CPU kernels libfeatherstorm_cpu_base.so was not found");
+  const KernelEntry& e = table->entries[row.index];
   const auto model = std::make_shared<RunTimeModel>();
   model->frame = frame;
   if (precision == Precision::float32) {
     model->model = &s.model_float;
-    return {e.in_float, model.get(), s.table->float_width, model};
+    return {e.in_float, model.get(), table->float_width, model};
   }
   model->model = &s.robot.model;
-  return {e.in_double, model.get(), s.table->double_width, model};
+  return {e.in_double, model.get(), table->double_width, model};
 }
 
 bool Evaluator::specialise(std::string_view name, Precision precision, int frame) {
   Implementation& s = *self_;
   const OpRow& row = op(name);
+  if (!row.refused.empty()) throw Error(std::string(name) + ": " + std::string(row.refused));
   if (!row.uses_frame) frame = 0;
   const int width = precision == Precision::float32 ? s.table->float_width : s.table->double_width;
   std::lock_guard lock(s.mutex);

@@ -39,6 +39,7 @@ struct OpRow {
   };
   std::vector<Argument> in, uniforms, out;
   bool uses_frame, carried;
+  std::string_view refused{};  // why there is no such operation for this model; empty where there is
 };
 
 struct EvaluatorOptions {
