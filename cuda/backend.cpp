@@ -15,8 +15,6 @@
 namespace featherstorm {
 namespace {
 
-constexpr int op_count = std::tuple_size_v<Ops>;
-
 struct OpSizes {
   const char* name;
   int inputs, uniforms, outputs;
@@ -31,14 +29,25 @@ constexpr auto ops = op_sizes(std::make_integer_sequence<int, op_count>());
 const KernelLauncher& launcher_of(int model_class, int op) {
   static KernelLauncher entries[model_classes][op_count];
   static const bool entered = [] {
-    int k = 0;
-#define FEATHERSTORM_ENTER(real, limit, shard) enter_##real##_##limit##_##shard(entries[k++ / 2]);
-    FEATHERSTORM_CUDA_CLASSES(FEATHERSTORM_ENTER)
+#define FEATHERSTORM_ENTER(class, real, limit, shard) enter_##real##_##limit##_##shard(entries[class]);
+    FEATHERSTORM_CUDA_PARTS(FEATHERSTORM_ENTER)
 #undef FEATHERSTORM_ENTER
-    return k == 2 * model_classes;
+    return true;
   }();
   static_cast<void>(entered);
   return entries[model_class][op];
+}
+
+// Which kernel of an operation the model takes, and the model's bytes for it: that of its own class, or of the largest
+// class for the operations of the books.
+struct Chosen {
+  int model_class;
+  const void* image;
+};
+Chosen choose(const CudaModel& m, int op, bool double_precision) {
+  if (double_precision) return {m.double_class, m.double_image.data()};
+  if (op < engine_ops) return {m.float_class, m.float_image.data()};
+  return {largest_float_class, m.largest_float_image.data()};
 }
 
 const char* last_error() { return cuda_error_message().c_str(); }
@@ -101,7 +110,9 @@ bool synchronise(int device, void* stream) {
 }
 
 bool check_op(int op) {
-  return (op >= 0 && op < op_count) || cuda_failed("operation " + std::to_string(op) + " does not exist");
+  if (op < 0 || op >= op_count) return cuda_failed("operation " + std::to_string(op) + " does not exist");
+  return launcher_of(largest_float_class, op).launch ||
+         cuda_failed(std::string(ops[op].name) + " has no CUDA kernel: run it on the CPU");
 }
 
 bool launch(const CudaModel* model, int op, bool double_precision, const Array* in, const Array* out,
@@ -122,15 +133,15 @@ bool launch(const CudaModel* model, int op, bool double_precision, const Array* 
   if (options->count == 0) return true;
   OnDevice on(model->device);
   if (!on) return false;
-  const KernelLauncher& l = launcher_of(double_precision ? model->double_class : model->float_class, op);
-  const void* image = (double_precision ? model->double_image : model->float_image).data();
-  return FEATHERSTORM_CUDA(l.launch(image, in, out, *options, static_cast<cudaStream_t>(stream)));
+  const Chosen c = choose(*model, op, double_precision);
+  return FEATHERSTORM_CUDA(
+      launcher_of(c.model_class, op).launch(c.image, in, out, *options, static_cast<cudaStream_t>(stream)));
 }
 
 bool prepare(const CudaModel* model, int op, bool double_precision, CudaKernelInfo* info) {
   if (!check_op(op)) return false;
   OnDevice on(model->device);
-  const int model_class = double_precision ? model->double_class : model->float_class;
+  const int model_class = choose(*model, op, double_precision).model_class;
   cudaFuncAttributes a;
   if (!on || !FEATHERSTORM_CUDA(cudaFuncGetAttributes(&a, launcher_of(model_class, op).kernel))) return false;
   *info = {a.numRegs, static_cast<int>(a.localSizeBytes), a.maxThreadsPerBlock, model_limits[model_class]};

@@ -18,13 +18,19 @@ struct KernelLauncher {
   const void* kernel = nullptr;
 };
 
-// Fills in the kernels of one shard for float models of at most 16, 32 and 64 degrees of freedom, double of at most 64.
-#define FEATHERSTORM_CUDA_SHARDS(X, real, limit) X(real, limit, 0) X(real, limit, 1)
-#define FEATHERSTORM_CUDA_CLASSES(X)                                              \
-  FEATHERSTORM_CUDA_SHARDS(X, float, 16) FEATHERSTORM_CUDA_SHARDS(X, float, 32)   \
-  FEATHERSTORM_CUDA_SHARDS(X, float, 64) FEATHERSTORM_CUDA_SHARDS(X, double, 64)
-#define FEATHERSTORM_DECLARE(real, limit, shard) void enter_##real##_##limit##_##shard(KernelLauncher* entries);
-FEATHERSTORM_CUDA_CLASSES(FEATHERSTORM_DECLARE)
+// X(class, real, limit, shard) for every part of the library. Classes 0 to 3 are float models of at most 16, 32 and 64
+// degrees of freedom and double of at most 64. Parts 0 and 1 hold the engine's operations; 2 to 5 those of the books, for
+// the largest models alone, whose kernels serve the smaller ones too.
+inline constexpr int cuda_shards = 2, cuda_book_shards = 4;
+#define FEATHERSTORM_CUDA_ENGINE(X, class, real, limit) X(class, real, limit, 0) X(class, real, limit, 1)
+#define FEATHERSTORM_CUDA_BOOK(X, class, real, limit) \
+  X(class, real, limit, 2) X(class, real, limit, 3) X(class, real, limit, 4) X(class, real, limit, 5)
+#define FEATHERSTORM_CUDA_PARTS(X)                                                        \
+  FEATHERSTORM_CUDA_ENGINE(X, 0, float, 16) FEATHERSTORM_CUDA_ENGINE(X, 1, float, 32)     \
+  FEATHERSTORM_CUDA_ENGINE(X, 2, float, 64) FEATHERSTORM_CUDA_ENGINE(X, 3, double, 64)    \
+  FEATHERSTORM_CUDA_BOOK(X, 2, float, 64) FEATHERSTORM_CUDA_BOOK(X, 3, double, 64)
+#define FEATHERSTORM_DECLARE(class, real, limit, shard) void enter_##real##_##limit##_##shard(KernelLauncher* entries);
+FEATHERSTORM_CUDA_PARTS(FEATHERSTORM_DECLARE)
 #undef FEATHERSTORM_DECLARE
 
 }  // namespace featherstorm

@@ -43,12 +43,13 @@ CudaModel* make_cuda_model(int device, const Model<double>& m) {
   auto model = std::make_unique<CudaModel>();
   model->device = device;
   if (!upload_frames<float>(m, &model->float_frames) || !upload_frames<double>(m, &model->double_frames)) return nullptr;
+  model->largest_float_image = image<DeviceModel<float, 64>>(m, model->float_frames);
   if (fits<DeviceModel<float, 16>>(m))
     model->float_class = 0, model->float_image = image<DeviceModel<float, 16>>(m, model->float_frames);
   else if (fits<DeviceModel<float, 32>>(m))
     model->float_class = 1, model->float_image = image<DeviceModel<float, 32>>(m, model->float_frames);
   else
-    model->float_class = 2, model->float_image = image<DeviceModel<float, 64>>(m, model->float_frames);
+    model->float_class = largest_float_class, model->float_image = model->largest_float_image;
   model->double_class = 3, model->double_image = image<DeviceModel<double, 64>>(m, model->double_frames);
   return model.release();
 }

@@ -1,5 +1,6 @@
-// The kernels of the operations whose number is FEATHERSTORM_SHARD modulo FEATHERSTORM_SHARDS, for models of at most
-// FEATHERSTORM_MAX degrees of freedom in precision FEATHERSTORM_REAL, so that the library compiles in parallel.
+// The kernels of part FEATHERSTORM_SHARD of the operations (shard_of in host/ops.h; the numbers of parts in launcher.h), for
+// models of at most FEATHERSTORM_MAX degrees of freedom in precision FEATHERSTORM_REAL, so that the library compiles in
+// parallel.
 #include "cuda/kernels.cuh"
 
 #define FEATHERSTORM_JOIN2(a, b, c, d) a##b##_##c##_##d
@@ -10,8 +11,8 @@ namespace {
 
 // Every shard has its own: a function of one name for all would be one function to the linker.
 template <int i> void enter(KernelLauncher* entries) {
-  if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>)) {
-    if constexpr (i % FEATHERSTORM_SHARDS == FEATHERSTORM_SHARD)
+  if constexpr (i < op_count) {
+    if constexpr (shard_of(i, cuda_shards, cuda_book_shards) == FEATHERSTORM_SHARD && !host_only<std::tuple_element_t<i, Ops>>)
       entries[i] = launcher<std::tuple_element_t<i, Ops>, FEATHERSTORM_REAL, FEATHERSTORM_MAX>();
     enter<i + 1>(entries);
   }

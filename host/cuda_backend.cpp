@@ -15,7 +15,7 @@ const CudaTable* load_cuda_backend(const std::vector<std::filesystem::path>& fol
     if (!handle) return reason = dlerror(), nullptr;
     auto get = reinterpret_cast<const CudaTable* (*)()>(dlsym(handle, "featherstorm_cuda_backend"));
     const CudaTable* table = get ? get() : nullptr;
-    if (!table || table->version != cuda_table_version || table->op_count != static_cast<int>(std::tuple_size_v<Ops>))
+    if (!table || table->version != cuda_table_version || table->op_count != op_count)
       return reason = file.string() + " belongs to another version of featherstorm", nullptr;
     int devices = 0;
     if (!table->device_count(&devices)) {

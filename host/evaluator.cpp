@@ -22,6 +22,8 @@ namespace {
 
 template <class Op> OpRow row_of(int index, const Model<double>& m, const Parameters& parameters) {
   OpRow r{index, Op::info.name, Op::info.summary, {}, {}, {}, Op::info.uses_frame, Op::info.carried};
+  if (!available<Op>(m))
+    r.refused = "the robot has no floating base, expected one whose body 1 has a free joint and carries all others";
   for (const OpArray& a : Op::info.in) r.in.push_back({a.name, size_of(m, a.size)});
   for (const auto& a : parameters.arrays()) r.in.push_back({a.name, a.components});
   for (const OpArray& a : Op::info.out) r.out.push_back({a.name, size_of(m, a.size)});
@@ -30,7 +32,7 @@ template <class Op> OpRow row_of(int index, const Model<double>& m, const Parame
   return r;
 }
 template <int i = 0> void add_rows(const Model<double>& m, const Parameters& parameters, std::vector<OpRow>& rows) {
-  if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>)) {
+  if constexpr (i < op_count) {
     rows.push_back(row_of<std::tuple_element_t<i, Ops>>(i, m, parameters));
     add_rows<i + 1>(m, parameters, rows);
   }
@@ -233,6 +235,7 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
   Implementation& s = *self_;
   const OpRow& row = op(name);
   const std::string prefix = std::string(name) + ": ";
+  if (!row.refused.empty()) throw Error(prefix + std::string(row.refused));
   auto require_count = [&](const char* what, std::size_t got, std::size_t expected) {
     if (got != expected)
       throw Error(prefix + "got " + std::to_string(got) + " " + what + ", expected " + std::to_string(expected));
@@ -292,6 +295,7 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
 BoundKernel Evaluator::kernel(std::string_view name, Precision precision, int frame) {
   Implementation& s = *self_;
   const OpRow& row = op(name);
+  if (!row.refused.empty()) throw Error(std::string(name) + ": " + std::string(row.refused));
   {
     std::lock_guard lock(s.mutex);
     const BoundKernel& made = s.made(row, s.key_of(row, precision, frame));
@@ -300,20 +304,24 @@ BoundKernel Evaluator::kernel(std::string_view name, Precision precision, int fr
   std::lock_guard lock(s.mutex);
   BoundKernel& kept = s.any_robot[s.key_of(row, precision, frame)];
   if (kept.kernel) return kept;
-  const KernelEntry& e = s.table->entries[row.index];
+  // the kernels of the books' rows are in the library of the base instruction set alone
+  const KernelTable* table = s.table->entries[row.index].in_float ? s.table : cpu_kernels("base");
+  if (!table) throw Error(std::string(name) + ": the library of CPU kernels libfeatherstorm_cpu_base.so was not found");
+  const KernelEntry& e = table->entries[row.index];
   const auto model = std::make_shared<RunTimeModel>();
   model->frame = frame;
   if (precision == Precision::float32) {
     model->model = &s.model_float;
-    return kept = {e.in_float, model.get(), s.table->float_width, model};
+    return kept = {e.in_float, model.get(), table->float_width, model};
   }
   model->model = &s.robot.model;
-  return kept = {e.in_double, model.get(), s.table->double_width, model};
+  return kept = {e.in_double, model.get(), table->double_width, model};
 }
 
 bool Evaluator::specialise(std::string_view name, Precision precision, int frame, int device) {
   Implementation& s = *self_;
   const OpRow& row = op(name);
+  if (!row.refused.empty()) throw Error(std::string(name) + ": " + std::string(row.refused));
   const auto notify = [&s](const std::string& what) { s.notify(what); };
   const Implementation::Key key = s.key_of(row, precision, frame);
   if (device != on_host) try {

@@ -46,6 +46,7 @@ struct OpRow {
   std::vector<Argument> in, uniforms, out;
   bool uses_frame, carried;
   Derivative derivative = Derivative::none;
+  std::string_view refused{};  // why there is no such operation for this model; empty where there is
 };
 
 struct EvaluatorOptions {

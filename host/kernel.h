@@ -24,7 +24,8 @@ struct RunTimeModel {
   int frame;
 };
 
-// A backend library's table, returned by its function featherstorm_backend.
+// A backend library's table, returned by its function featherstorm_backend. Kernels of the books' rows (book_ops.h) are null
+// in all but the library of the base instruction set.
 struct KernelEntry {
   const char* op;
   Kernel in_float, in_double;

@@ -2,7 +2,8 @@
 //
 // One structure per operation: its name, inputs and outputs with their sizes, and the core function. Dispatch, tracing,
 // the run-time-model kernels of every backend, the Python functions, test_ops, bench_ops and the docs walk the list
-// `Ops` at the end. A new algorithm is its text in core/, its test, and its row here.
+// `Ops` at the end. A new algorithm is its text in core/, its test, and its row here, or in book_ops.h where it is no part of
+// simulation.
 //
 // run<variant>(m, frame, in, u, out): m the model, `frame` a frame's index (where uses_frame), in[k] the input arrays,
 // u[k] the uniform arrays (the same numbers for all instances), out[k] the output arrays. Variants are different
@@ -10,8 +11,6 @@
 // operations. `Inverse`: the row that gives back the forces from the accelerations; derivatives are taken of that one
 // (trace_derivative.cpp). `hot`: its run-time-model kernels are compiled with every call inlined, which takes the compiler long.
 #pragma once
-#include <array>
-#include <string_view>
 #include <tuple>
 
 #include "core/aba.h"
@@ -27,66 +26,11 @@
 #include "core/ltdl.h"
 #include "core/momentum.h"
 #include "core/newton_euler.h"
-#include "core/rk4_step.h"
 #include "core/step.h"
+#include "host/book_ops.h"
+#include "host/op_row.h"
 
 namespace featherstorm {
-
-// Number of components of an array, by model.
-enum class Size { one, two, three, six, q, v, h, jacobian, bodies6, frames12 };
-
-template <class M> FS_HD constexpr int size_of(const M& m, Size s) {
-  switch (s) {
-    case Size::one:
-      return 1;
-    case Size::two:
-      return 2;
-    case Size::three:
-      return 3;
-    case Size::six:
-      return 6;
-    case Size::q:
-      return m.nq;
-    case Size::v:
-      return m.nv;
-    case Size::h:
-      return m.nh;
-    case Size::jacobian:
-      return 6 * m.nv;
-    case Size::bodies6:
-      return 6 * m.nb;
-    case Size::frames12:
-      return 12 * m.nf;
-  }
-  return 0;
-}
-
-struct OpArray {
-  std::string_view name;
-  Size size;
-};
-template <int inputs, int uniforms, int outputs>
-struct OpInfo {
-  std::string_view name, summary;
-  std::array<OpArray, inputs> in;
-  std::array<OpArray, uniforms> uniform;
-  std::array<OpArray, outputs> out;
-  bool uses_frame = false;
-  bool per_body = false;  // depends on more of the inertia than joint forces do (regroup.h)
-  bool carried = false;   // outputs 0.. take the place of inputs 0.. in the next pass (substeps)
-};
-
-// Inputs that occur often.
-inline constexpr OpArray op_q{"q", Size::q}, op_v{"v", Size::v}, op_a{"a", Size::v}, op_tau{"tau", Size::v},
-    op_f_ext{"f_ext", Size::bodies6}, op_M{"M", Size::h}, op_L{"L", Size::h};
-
-// The head of every row's function.
-#define FEATHERSTORM_RUN                                                                                        \
-  template <int variant, class M, class In, class U, class Out>                                                 \
-  FS_HD static void run([[maybe_unused]] const M& m, [[maybe_unused]] int frame, [[maybe_unused]] const In* in, \
-                        [[maybe_unused]] const U* u, const Out* out)
-#define FEATHERSTORM_NONE \
-  Zeros<ScalarOf<In>> {}
 
 struct OpRnea {
   static constexpr OpInfo<3, 0, 1> info{
@@ -316,9 +260,26 @@ struct OpStep {
   }
 };
 
-using Ops = std::tuple<OpRnea, OpRneaForces, OpBias, OpGravity, OpIdDelta, OpCrba, OpLtdl, OpLtl, OpSolve, OpMul, OpAba,
+using EngineOps = std::tuple<OpRnea, OpRneaForces, OpBias, OpGravity, OpIdDelta, OpCrba, OpLtdl, OpLtl, OpSolve, OpMul, OpAba,
                        OpAbaForces, OpFd, OpForwardKinematics, OpFrameVelocity, OpFrameAcceleration, OpJacobian,
                        OpJdotV, OpEnergy, OpMomentum, OpJointWrenches, OpIntegrate, OpDifference, OpStep>;
+
+// the rows of the engine, then those of the books
+using Ops = decltype(std::tuple_cat(EngineOps{}, BookOps{}));
+inline constexpr int op_count = std::tuple_size_v<Ops>, engine_ops = std::tuple_size_v<EngineOps>;
+
+// Whether the row has no CUDA kernels.
+template <class Op> inline constexpr bool host_only = false;
+template <class Op>
+  requires(std::is_base_of_v<BookRow, Op>)
+inline constexpr bool host_only<Op> = Op::host_only;
+
+// Which part of a library of run-time-model kernels has the row: the engine's rows are dealt to `parts`, those of the
+// books to `book_parts` behind them; -1 where there are none.
+constexpr int shard_of(int op, int parts, int book_parts) {
+  if (op < engine_ops) return op % parts;
+  return book_parts == 0 ? -1 : parts + (op - engine_ops) % book_parts;
+}
 
 #undef FEATHERSTORM_RUN
 #undef FEATHERSTORM_NONE

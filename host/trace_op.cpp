@@ -14,7 +14,7 @@ namespace {
 
 // f(Op{}) with the structure of row `index`.
 template <class F, int i = 0> void with_op(int index, F&& f) {
-  if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>)) {
+  if constexpr (i < op_count) {
     if (i == index) f(std::tuple_element_t<i, Ops>{});
     else with_op<F, i + 1>(index, std::forward<F>(f));
   }

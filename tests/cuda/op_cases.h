@@ -4,17 +4,27 @@
 #include <vector>
 
 #include "host/ops.h"
+#include "tests/support/op_reference.h"
 #include "tests/support/random_robot.h"
 
 namespace featherstorm::testing {
 
 // f(Op{}) for every operation of the table.
 template <class F, int i = 0> void for_every_op(F&& f) {
-  if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>)) {
+  if constexpr (i < op_count) {
     f(std::tuple_element_t<i, Ops>{}, i);
     for_every_op<F, i + 1>(std::forward<F>(f));
   }
 }
+
+// The row's place in the table.
+template <class Op, int i = 0> constexpr int index_of() {
+  if constexpr (std::is_same_v<Op, std::tuple_element_t<i, Ops>>) return i;
+  else return index_of<Op, i + 1>();
+}
+
+// Whether the CUDA library has a kernel of the row for this model.
+template <class Op> bool on_device(const Model<double>& m) { return !host_only<Op> && available<Op>(m); }
 
 // One instance's inputs, in the order of the row. Arrays whose name says nothing are random numbers in [-1, 1].
 template <class Op> std::vector<std::vector<double>> op_inputs(const Model<double>& m, unsigned seed) {
@@ -33,6 +43,7 @@ template <class Op> std::vector<std::vector<double>> op_inputs(const Model<doubl
     else if (a.name == "f_ext") in.push_back(s.f_ext);
     else if (a.name == "M") in.push_back(H);
     else if (a.name == "L") in.push_back(L);
+    else if (a.name == "L_ltl") ltl(m, in.emplace_back(H).data());
     else if (a.name == "q_to") in.push_back(random_state(m, seed + 1).q);
     else {
       in.emplace_back(size_of(m, a.size));
@@ -41,11 +52,14 @@ template <class Op> std::vector<std::vector<double>> op_inputs(const Model<doubl
   }
   return in;
 }
-// The uniform arrays of an operation (time steps, gains): small and positive.
+// The uniform arrays of an operation (time steps, gains): small and positive; every other coordinate is prescribed.
 template <class Op, class M> std::vector<std::vector<double>> op_uniforms(const M& m) {
   std::vector<std::vector<double>> u;
-  for (std::size_t k = 0; k < Op::info.uniform.size(); k++)
-    u.emplace_back(size_of(m, Op::info.uniform[k].size), static_cast<float>(0.002 * (k + 1)));
+  for (std::size_t k = 0; k < Op::info.uniform.size(); k++) {
+    const std::string_view name = Op::info.uniform[k].name;
+    u.emplace_back(size_of(m, Op::info.uniform[k].size), static_cast<float>(name == "damping" ? 0.1 : 0.002 * (k + 1)));
+    for (std::size_t c = 0; c < u.back().size() && name == "prescribed"; c++) u.back()[c] = c % 2;
+  }
   return u;
 }
 
@@ -65,7 +79,7 @@ std::vector<std::vector<Real>> run_on_host(const Model<Real>& m, const std::vect
     std::vector<Real*> po;
     for (const auto& a : inputs) pi.push_back(a.data());
     for (auto& a : out) po.push_back(a.data());
-    Op::template run<0>(m, frame, pi.data(), u.data(), po.data());
+    run_row(index_of<Op>(), m, frame, pi.data(), u.data(), po.data());
     if (Op::info.carried)
       for (std::size_t k = 0; k < out.size(); k++) inputs[k] = out[k];
   }

@@ -117,7 +117,10 @@ template <class Real>
 void every_op_agrees(const Robot& robot, std::vector<long> sizes, std::vector<Layout> layouts) {
   Evaluator e(robot);
   for (long n : sizes)
-    for (Layout layout : layouts) for_every_op([&](auto op, int) { agrees<decltype(op), Real>(e, n, layout); });
+    for (Layout layout : layouts)
+      for_every_op([&](auto op, int) {
+        if (on_device<decltype(op)>(robot.model)) agrees<decltype(op), Real>(e, n, layout);
+      });
 }
 Robot all_joints(unsigned seed, int bodies) {
   RandomOptions o;

@@ -53,6 +53,7 @@ void run() {
   for (int k = 0; k < 3; k++) {
     const GpuModel model(robots[k].robot.model);
     for_every_op([&](auto row, int op) {
+      if (!on_device<decltype(row)>(robots[k].robot.model)) return;
       for (int count : {1, 4096, 65536}) bench<decltype(row), float>(robots[k], model, op, count);
       bench<decltype(row), double>(robots[k], model, op, 4096);
     });

@@ -84,6 +84,7 @@ int run() {
     DeviceEvaluator e;
     for_every_op([&](auto row, int op) {
       using Op = decltype(row);
+      if (!on_device<Op>(robot.robot.model)) return;
       const Reference r = reference<Op>(robot.robot.model, count, robot.robot.model.nf - 1, 1);
       for (bool by_instances : {false, true})
         for (void* stream : {static_cast<void*>(nullptr), own_stream}) {

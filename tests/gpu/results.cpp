@@ -75,6 +75,7 @@ int run(bool quick) {
     const GpuModel model(robot.robot.model);
     for_every_op([&](auto row, int op) {
       using Op = decltype(row);
+      if (!on_device<Op>(robot.robot.model)) return;
       const int frame = robot.robot.model.nf - 1;
       for (int repeat : {1, 3}) {
         if (repeat > 1 && !Op::info.carried) continue;

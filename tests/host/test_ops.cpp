@@ -5,12 +5,14 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <set>
 
 #include "core/trace/expr.h"
 #include "host/assemble/assemble.h"
 #include "host/evaluator.h"
 #include "host/load.h"
 #include "host/ops.h"
+#include "tests/support/op_reference.h"
 #include "tests/support/random_robot.h"
 
 namespace featherstorm {
@@ -38,14 +40,18 @@ std::vector<double> random_q(const Model<double>& m, std::mt19937& g) {
 }
 
 // Inputs that make sense by name, and the reference outputs by the core text in double.
-template <class Op> Case make_case(const Model<double>& m, long instances, int frame, long repeat) {
+template <class Op> Case make_case(int op, const Model<double>& m, long instances, int frame, long repeat) {
   Case c;
   std::mt19937 g(7);
   std::uniform_real_distribution<double> U(-1, 1);
   const auto& info = Op::info;
   for (const OpArray& a : info.uniform)
     for (int k = 0; k < size_of(m, a.size); k++)
-      c.uniforms.push_back(a.name == "dt" ? 0.002 : a.name == "friction_velocity" ? 0.05 : 1.0 + 0.5 * U(g));
+      c.uniforms.push_back(a.name == "dt"                  ? 0.002
+                           : a.name == "friction_velocity" ? 0.05
+                           : a.name == "prescribed"        ? k % 2
+                           : a.name == "tolerance"         ? 1e-6
+                                                           : 1.0 + 0.5 * U(g));
   for (const OpArray& a : info.in) {
     auto& array = c.in.emplace_back();
     for (long i = 0; i < instances; i++) {
@@ -55,6 +61,7 @@ template <class Op> Case make_case(const Model<double>& m, long instances, int f
       if (a.size == Size::h) {
         crba(m, random_q(m, g).data(), x.data());
         if (a.name == "L") ltdl(m, x.data());
+        if (a.name == "L_ltl") ltl(m, x.data());
       }
       array.push_back(x);
     }
@@ -78,7 +85,7 @@ template <class Op> Case make_case(const Model<double>& m, long instances, int f
       std::vector<double*> vo;
       for (auto& a : state) vi.push_back(a.data());
       for (auto& a : c.out) vo.push_back(a[i].data());
-      Op::template run<0>(m, frame, vi.data(), vu.data(), vo.data());
+      testing::run_row(op, m, frame, vi.data(), vu.data(), vo.data());
       if (Op::info.carried)
         for (std::size_t k = 0; k < c.out.size(); k++) state[k] = c.out[k][i];
     }
@@ -125,8 +132,12 @@ template <class Real> double worst_error(Evaluator& e, std::string_view op, cons
 
 // Errors are those of the inputs' rounding times the conditioning of the map: forward dynamics of light limbs is the worst.
 template <class Real> double tolerance(std::string_view op) {
-  const bool inverse = op == "aba" || op == "aba_forces" || op == "fd" || op == "solve" || op == "step" || op == "ltdl" ||
-                       op == "ltl" || op == "difference";
+  static const std::set<std::string_view> inverses = {
+      "aba",         "aba_forces",     "fd",               "solve",             "step",
+      "ltdl",        "ltl",            "difference",       "fd_derivatives",    "fd_linearization",
+      "floating_id", "rk4_step",       "hybrid_dynamics",  "operational_space", "operational_inertia",
+      "solve_ltl",   "solve_l",        "solve_lt",         "floating_jacobian"};
+  const bool inverse = inverses.count(op);
   if (sizeof(Real) == 8) return inverse ? 1e-8 : 1e-11;
   return inverse ? 5e-3 : 5e-5;
 }
@@ -143,7 +154,7 @@ EvaluatorOptions options_for(Made made, const std::string& isa) {
   return o;
 }
 
-template <class Op, class Real> void check(Evaluator& e, Made made, long instances) {
+template <class Op, class Real> void check(Evaluator& e, int index, Made made, long instances) {
   const std::string op(Op::info.name);
   const Model<double>& m = e.robot().model;
   const int frame = m.nf - 1;
@@ -152,16 +163,33 @@ template <class Op, class Real> void check(Evaluator& e, Made made, long instanc
   if (made == Made::Compiled) {
     ASSERT_TRUE(e.specialise(op, precision_of<Real>(), frame));
   }
-  const Case c = make_case<Op>(m, instances, frame, repeat);
+  const Case c = make_case<Op>(index, m, instances, frame, repeat);
   EXPECT_LT(worst_error<Real>(e, op, c, frame, repeat), tolerance<Real>(op));
   if (made != Made::Compiled) {
     EXPECT_EQ(e.specialised(op, precision_of<Real>(), frame), made == Made::Assembled);
   }
 }
 
-template <class Real> void check_all(const Robot& robot, const std::string& isa, Made made, long instances) {
+// The rows of the engine, or those of the books that the robot has.
+enum class Rows { Engine, Books };
+template <class Real, int i = 0> void check_rows(Evaluator& e, Made made, long instances, Rows rows) {
+  if constexpr (i < op_count) {
+    using Op = std::tuple_element_t<i, Ops>;
+    if ((rows == Rows::Books) == (i >= engine_ops) && available<Op>(e.robot().model)) check<Op, Real>(e, i, made, instances);
+    check_rows<Real, i + 1>(e, made, instances, rows);
+  }
+}
+template <class Real>
+void check_all(const Robot& robot, const std::string& isa, Made made, long instances, Rows rows = Rows::Engine) {
   Evaluator e(robot, options_for(made, isa));
-  std::apply([&](auto... ops) { (check<decltype(ops), Real>(e, made, instances), ...); }, Ops{});
+  check_rows<Real>(e, made, instances, rows);
+}
+
+// Robots whose books' rows are small enough to be unrolled: an arm, and a floating tree over some joint types.
+Robot small_tree() {
+  testing::RandomOptions o;
+  o.bodies = 4, o.floating = true, o.types = {JointType::Revolute, JointType::Prismatic, JointType::Universal};
+  return testing::random_robot(3, o);
 }
 
 class EveryIsa : public ::testing::TestWithParam<std::string> {};
@@ -176,6 +204,13 @@ TEST_P(EveryIsa, RunTimeModelAgreesWithTheReferenceInFloat) {
 TEST_P(EveryIsa, RunTimeModelAgreesOnEveryJointType) {
   check_all<double>(testing::random_robot(3), GetParam(), Made::AnyRobot, 19);
 }
+// The books' rows, whose kernels every instruction set takes from the base library.
+TEST_P(EveryIsa, RunTimeModelAgreesForTheRowsOfTheBooks) {
+  check_all<double>(load("go2"), GetParam(), Made::AnyRobot, 17, Rows::Books);
+  check_all<double>(testing::random_robot(3), GetParam(), Made::AnyRobot, 3, Rows::Books);
+  check_all<float>(load("iiwa14"), GetParam(), Made::AnyRobot, 131, Rows::Books);
+  check_all<float>(small_tree(), GetParam(), Made::AnyRobot, 5, Rows::Books);
+}
 INSTANTIATE_TEST_SUITE_P(Ops, EveryIsa, ::testing::ValuesIn(available_isas()),
                          [](const auto& info) { return info.param; });
 
@@ -183,6 +218,7 @@ TEST(Ops, CompiledKernelsAgreeWithTheReference) {
   check_all<float>(load("iiwa14"), "", Made::Compiled, 131);
   check_all<double>(load("panda"), "", Made::Compiled, 19);
   check_all<float>(load("go2"), "", Made::Compiled, 19);
+  check_all<double>(load("double_pendulum"), "", Made::Compiled, 19, Rows::Books);
 }
 
 class EveryAssembler : public ::testing::TestWithParam<std::string> {};
@@ -193,6 +229,11 @@ TEST_P(EveryAssembler, AgreesWithTheReferenceInDouble) {
 TEST_P(EveryAssembler, AgreesWithTheReferenceInFloat) {
   for (const char* name : {"iiwa14", "go2", "g1"})
     for (long n : {1L, 17L, 131L}) check_all<float>(load(name), GetParam(), Made::Assembled, n);
+}
+TEST_P(EveryAssembler, AgreesForTheRowsOfTheBooks) {
+  check_all<double>(load("double_pendulum"), GetParam(), Made::Assembled, 131, Rows::Books);
+  check_all<float>(load("double_pendulum"), GetParam(), Made::Assembled, 17, Rows::Books);
+  check_all<double>(small_tree(), GetParam(), Made::Assembled, 19, Rows::Books);
 }
 std::vector<std::string> assemblers() {
   std::vector<std::string> isas;
@@ -215,7 +256,7 @@ TEST(Ops, AnInstanceDoesNotDependOnItsBatch) {
   const Robot robot = load("go2");
   const Model<double>& m = robot.model;
   const long n = 400;
-  const Case c = make_case<OpAba>(m, n, 0, 1);
+  const Case c = make_case<OpAba>(Evaluator(robot).op("aba").index, m, n, 0, 1);
   std::vector<float> q(n * m.nq), v(n * m.nv), tau(n * m.nv), a(n * m.nv), alone(m.nv), again(n * m.nv);
   for (long i = 0; i < n; i++) {
     for (int k = 0; k < m.nq; k++) q[i * m.nq + k] = static_cast<float>(c.in[0][i][k]);
@@ -265,6 +306,11 @@ TEST(Ops, WrongArgumentsAreNamed) {
   EXPECT_EQ(message([&] { e.run("rnea", {q.ref()}, {tau.ref()}); }), "rnea: got 1 inputs, expected 3");
   EXPECT_EQ(message([&] { e.run("nothing", {}, {}); }), "there is no operation 'nothing'");
   EXPECT_EQ(message([&] { e.run("gravity", {q.ref()}, {q.ref()}); }), "gravity: output tau overlaps input q");
+  const std::string refused =
+      "floating_inertia: the robot has no floating base, expected one whose body 1 has a free joint and carries all others";
+  EXPECT_EQ(message([&] { e.run("floating_inertia", {q.ref()}, {tau.ref(), tau.ref()}); }), refused);
+  EXPECT_EQ(message([&] { e.kernel("floating_inertia", Precision::float32); }), refused);
+  EXPECT_EQ(message([&] { e.specialise("floating_inertia", Precision::float32); }), refused);
 }
 
 }  // namespace

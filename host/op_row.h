@@ -1,0 +1,101 @@
+// What a row of the table of operations (ops.h) is made of.
+#pragma once
+#include <array>
+#include <string_view>
+
+#include "core/joint/joint_type.h"
+#include "core/scalar.h"
+
+namespace featherstorm {
+
+// Number of components of an array, by model.
+enum class Size {
+  one, two, three, six, matrix6,         // 1, 2, 3, 6, 6 x 6
+  q, v, h, vv, v2v2, v2v,                // nq, nv, nh (packed), nv x nv, 2nv x 2nv, 2nv x nv
+  jacobian, v3,                          // 6 x nv, 3 x nv
+  joints, joints6,                       // nv - 6, 6 x (nv - 6): without the base's freedoms
+  bodies6, bodies10, vb10, frames12,     // 6 nb, 10 nb, nv x 10 nb, 12 nf
+};
+
+template <class M> FS_HD constexpr int size_of(const M& m, Size s) {
+  switch (s) {
+    case Size::one:
+      return 1;
+    case Size::two:
+      return 2;
+    case Size::three:
+      return 3;
+    case Size::six:
+      return 6;
+    case Size::matrix6:
+      return 36;
+    case Size::q:
+      return m.nq;
+    case Size::v:
+      return m.nv;
+    case Size::h:
+      return m.nh;
+    case Size::vv:
+      return m.nv * m.nv;
+    case Size::v2v2:
+      return 4 * m.nv * m.nv;
+    case Size::v2v:
+      return 2 * m.nv * m.nv;
+    case Size::jacobian:
+      return 6 * m.nv;
+    case Size::v3:
+      return 3 * m.nv;
+    case Size::joints:
+      return m.nv < 6 ? 0 : m.nv - 6;
+    case Size::joints6:
+      return m.nv < 6 ? 0 : 6 * (m.nv - 6);
+    case Size::bodies6:
+      return 6 * m.nb;
+    case Size::bodies10:
+      return 10 * m.nb;
+    case Size::vb10:
+      return 10 * m.nv * m.nb;
+    case Size::frames12:
+      return 12 * m.nf;
+  }
+  return 0;
+}
+
+struct OpArray {
+  std::string_view name;
+  Size size;
+};
+template <int inputs, int uniforms, int outputs>
+struct OpInfo {
+  std::string_view name, summary;
+  std::array<OpArray, inputs> in;
+  std::array<OpArray, uniforms> uniform;
+  std::array<OpArray, outputs> out;
+  bool uses_frame = false;
+  bool per_body = false;  // depends on more of the inertia than joint forces do (regroup.h)
+  bool carried = false;   // outputs 0.. take the place of inputs 0.. in the next pass (substeps)
+  bool floating = false;  // of robots with a floating base only
+};
+
+// Whether the model has the row's operation. A floating base is body 1 behind a free joint, with all others beyond it.
+template <class Op, class M> bool available(const M& m) {
+  if (!Op::info.floating) return true;
+  if (m.nb == 0 || m.body[1].type != JointType::Free) return false;
+  for (int i = 2; i <= m.nb; i++)
+    if (m.body[i].parent == 0) return false;
+  return true;
+}
+
+// Inputs that occur often.
+inline constexpr OpArray op_q{"q", Size::q}, op_v{"v", Size::v}, op_a{"a", Size::v}, op_tau{"tau", Size::v},
+    op_f_ext{"f_ext", Size::bodies6}, op_M{"M", Size::h}, op_L{"L", Size::h};
+
+// The head of every row's function.
+#define FEATHERSTORM_RUN                                                                                        \
+  template <int variant, class M, class In, class U, class Out>                                                 \
+  FS_HD static void run([[maybe_unused]] const M& m, [[maybe_unused]] int frame, [[maybe_unused]] const In* in, \
+                        [[maybe_unused]] const U* u, const Out* out)
+#define FEATHERSTORM_NONE \
+  Zeros<ScalarOf<In>> {}
+
+}  // namespace featherstorm
