@@ -1,5 +1,4 @@
 #include "core/contact/contact_kinematics.h"
-
 #include "core/jacobian.h"
 #include "core/pack.h"
 #include "tests/support/contact_robots.h"
@@ -24,9 +23,12 @@ double gap(const Robot& robot, const ContactSpec& c, const Numbers& q) {
   const Placement<double> s = pose(robot, c.successor, q), p = pose(robot, c.predecessor, q);
   const Vec3d in_p = p.R.transpose() * (s.R * c.centre + s.r - p.r), local = c.X_p.R.transpose() * (in_p - c.X_p.r);
   switch (c.surface) {
-    case Surface::Plane: return local.z() - c.radius_s;
-    case Surface::Sphere: return local.norm() - c.radius - c.radius_s;
-    case Surface::Cavity: return c.radius - local.norm() - c.radius_s;
+    case Surface::Plane:
+      return local.z() - c.radius_s;
+    case Surface::Sphere:
+      return local.norm() - c.radius - c.radius_s;
+    case Surface::Cavity:
+      return c.radius - local.norm() - c.radius_s;
   }
   return NAN;
 }
@@ -115,9 +117,8 @@ TEST(ContactKinematics, TangentRowsMeasureTheSlipAtTheContactPoint) {
         const Placement<double> at_0 = pose(c.robot, link, c.s.q), X = pose(c.robot, link, moved(m, c.s.q, c.s.v, t));
         return Vec3d(X.r + X.R * Vec3d(at_0.R.transpose() * (at - at_0.r)));
       };
-      const VectorXd slip = derivative([&](double t) {
-        return VectorXd(point(c.specs[k].successor, t) - point(c.specs[k].predecessor, t));
-      });
+      const VectorXd slip = derivative(
+          [&](double t) { return VectorXd(point(c.specs[k].successor, t) - point(c.specs[k].predecessor, t)); });
       const VectorXd zeta = r.G.middleRows(3 * k, 3) * vector(c.s.v);
       EXPECT_LT((zeta - E.transpose() * slip).norm(), 1e-7 * (1 + slip.norm()));
     }
@@ -200,9 +201,7 @@ TEST(Contacts, RefusesWhatCannotBe) {
     try {
       contacts_of(robot, {c});
       ADD_FAILURE() << "no error: " << reason;
-    } catch (const ModelError& e) {
-      EXPECT_NE(std::string(e.what()).find(reason), std::string::npos) << e.what();
-    }
+    } catch (const ModelError& e) { EXPECT_NE(std::string(e.what()).find(reason), std::string::npos) << e.what(); }
   };
   expect_error("'c' does not exist", [](ContactSpec& c) { c.successor = "c"; });
   expect_error("of a body with itself", [](ContactSpec& c) { c.predecessor = "a"; });
