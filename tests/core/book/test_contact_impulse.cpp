@@ -269,6 +269,21 @@ TEST(ContactImpulse, PyramidIsTheSquareAroundTheCone) {
   EXPECT_EQ(vector(impulse<Friction::Pyramid>(robot, contacts, q, across, {0}, 300).lambda).norm(), 0);
 }
 
+// A rod whose one end hits while the other rises slowly: the hit drives that end down, and it may not go through the ground.
+TEST(ContactImpulse, HasNoRestitutionWhereContactsPart) {
+  const Robot robot = floating({block("rod", {0.5, 0.001, 0.001}, 2)});
+  const Contacts<double> contacts =
+      contacts_of(robot, {on_ground("rod", {-0.5, 0, 0}, 0, 0, 0.5), on_ground("rod", {0.5, 0, 0}, 0, 0, 0.5)});
+  const double left = -1, right = 0.1;
+  const Numbers v{0, 0, (left + right) / 2, 0, left - right, 0};  // end at x: v_z - w_y x
+  const Impulse r = impulse(robot, contacts, {0, 0, 0, 1, 0, 0, 0}, v, {1, 1}, 500);
+  EXPECT_NEAR(r.before(0), left, 1e-12);
+  EXPECT_NEAR(r.before(3), right, 1e-12);
+  EXPECT_NEAR(r.after(0), 0.5, 1e-9);
+  EXPECT_NEAR(r.after(3), 0, 1e-9);
+  EXPECT_GT(r.lambda[3], 0);
+}
+
 // A robot that can slide in one direction only: A_tt is singular, and sweeps must still stop the slip.
 TEST(ContactImpulse, StopsSlipWhereOnlyOneTangentMoves) {
   ModelBuilder b("slider");

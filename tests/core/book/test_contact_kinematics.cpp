@@ -112,6 +112,10 @@ TEST(ContactKinematics, TangentRowsMeasureTheSlipAtTheContactPoint) {
       EXPECT_LT((E.transpose() * E - Eigen::Matrix3d::Identity()).norm(), 1e-12);
       EXPECT_NEAR(E.determinant(), 1, 1e-12);
       EXPECT_LT((r.G.row(3 * k) - normals.G.row(k)).norm(), 1e-15);
+      // the point is midway between the surfaces, below the sphere's centre
+      const Placement<double> X = pose(c.robot, c.specs[k].successor, c.s.q);
+      const Vec3d below = X.r + X.R * c.specs[k].centre - at;
+      EXPECT_LT((below - E.col(0) * (c.specs[k].radius_s + r.phi(k) / 2)).norm(), 1e-12);
       // velocities of the two body-fixed points at the contact point
       auto point = [&](const std::string& link, double t) {
         const Placement<double> at_0 = pose(c.robot, link, c.s.q), X = pose(c.robot, link, moved(m, c.s.q, c.s.v, t));
