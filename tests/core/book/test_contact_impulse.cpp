@@ -269,7 +269,7 @@ TEST(ContactImpulse, PyramidIsTheSquareAroundTheCone) {
   EXPECT_EQ(vector(impulse<Friction::Pyramid>(robot, contacts, q, across, {0}, 300).lambda).norm(), 0);
 }
 
-// A rod whose one end hits while the other rises slowly: the hit drives that end down, and it may not go through the ground.
+// A rod whose one end hits while the other rises slowly: the hit drives that end down, and the ground holds it.
 TEST(ContactImpulse, HasNoRestitutionWhereContactsPart) {
   const Robot robot = floating({block("rod", {0.5, 0.001, 0.001}, 2)});
   const Contacts<double> contacts =
