@@ -53,6 +53,13 @@ bool uses_frame(int index) {
   return uses;
 }
 
+bool is_available(int index, const Model<double>& m) {
+  bool is = false;
+  int i = 0;
+  std::apply([&](auto... op) { ((is = i++ == index ? available<decltype(op)>(m) : is), ...); }, Ops{});
+  return is;
+}
+
 Function function(const Robot& robot, const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
@@ -67,6 +74,8 @@ Function function(const Robot& robot, const std::string& text) {
   }
   if (found == ops.end()) throw Error("generate: there is no operation '" + name + "'");
   operation.op = found->second.first;
+  if (!is_available(operation.op, robot.model))
+    throw Error("generate: " + robot.name + " has no floating base, which " + name + " is about");
   if (uses_frame(operation.op) != (colon != std::string::npos))
     throw Error("generate: " + name +
                 (colon == std::string::npos ? " refers to a frame, expected " + name + ":FRAME" : " refers to no frame"));

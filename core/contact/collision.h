@@ -4,9 +4,10 @@
 //   sticking          lambda = -(N^T (I1^-1 + I2^-1) N)^-1 (1 + E) N^T (v2 - v1),  E = diag(0, 0, e)    (11.72)
 //   dv1 = -I1^-1 N lambda,  dv2 = I2^-1 N lambda
 //
-// n points from body 1 to body 2. The sticking form assumes that friction stops the sliding before the contact ends, that
-// there is no torsional friction and no tangential restitution. Whether Coulomb's law allows it is the caller's check:
-// |lambda_t| <= mu lambda_n; contact_impulse.h has the general case. All quantities are in one frame, at its origin.
+// n points from body 1 to body 2. The sticking form assumes that friction stops the sliding before the contact ends,
+// that there is no torsional friction and no tangential restitution. Whether Coulomb's law allows it is the caller's
+// check: |lambda_t| <= mu lambda_n; contact_impulse.h has the general case. All quantities are in one frame, at its
+// origin.
 //
 // Rigid impacts are a model: waves and the give of bearings are not in it (caution after RBDA (11.59)).
 #pragma once
@@ -14,8 +15,8 @@
 
 namespace featherstorm {
 
-// The inverse of a rigid body's inertia: 1/m, centre of mass, inverse of the rotational inertia about it. All zero: a body
-// that nothing moves.
+// The inverse of a rigid body's inertia: 1/m, centre of mass, inverse of the rotational inertia about it. All zero: a
+// body that nothing moves.
 template <class T> struct InverseInertia {
   T m;
   Vec3<T> c;

@@ -4,9 +4,9 @@
 //   normals    zeta_n+ >= -e zeta_n-,  lambda_n >= 0, complementary   (Newton's restitution where zeta_n- < 0)
 //   tangents   Coulomb's law between lambda_t and zeta_t+              (projected_gauss_seidel.h)
 //
-// One contact without friction is (11.65) and with enough of it (11.72). With e = 0, or without friction where one e holds
-// for all contacts and none parts before the impact, energy never grows. Otherwise Newton's rule may create some: it fixes
-// velocities, whatever the work.
+// One contact without friction is (11.65) and with enough of it (11.72). With e = 0, or without friction where one e
+// holds for all contacts and none parts before the impact, energy never grows. Otherwise Newton's rule may create
+// some: it fixes velocities, whatever the work.
 #pragma once
 #include "core/contact/contact_system.h"
 

@@ -4,8 +4,8 @@
 //   zetad = t^T qdd + td^T qd,   td^T qd = n . (a_s - a_p) + nd . (v_s - v_p),   a the velocity-product accelerations
 //
 // n points from the predecessor to the successor. The rows of a contact are normal, tangent 1, tangent 2: right-handed
-// axes, those of the surface's frame on a plane (z, x, y). Everything is computed in world axes about the origin of body 1
-// (world_axes.h), so nothing is lost far from the world's origin.
+// axes, those of the surface's frame on a plane (z, x, y). Everything is computed in world axes about the origin of
+// body 1 (world_axes.h), so nothing is lost far from the world's origin.
 #pragma once
 #include "core/contact/contacts.h"
 #include "core/loop_constraints.h"
@@ -24,8 +24,8 @@ template <class T> struct ContactAt {
   Vec3<T> C;     // contact point, midway between the two surfaces
 };
 
-// Two tangents of a unit normal, continuous except across n_z = 0. Duff et al., Building an orthonormal basis, revisited,
-// 2017.
+// Two tangents of a unit normal, continuous except across n_z = 0. Duff et al., Building an orthonormal basis,
+// revisited, 2017.
 template <class T> FS_HD void set_tangents(Vec3<T> (&e)[3]) {
   const T one(1.0), x = e[0].x(), y = e[0].y(), z = e[0].z(), sign = select(z < T(0.0), -one, one);
   const T a = -rcp(sign + z), b = x * y * a;
@@ -134,8 +134,8 @@ FS_HD Vec3<T> normal_rate(const C& c, const ContactAt<T>& at, const Motion<T>& v
   return (dd - at.e[0] * dot(at.e[0], dd)) * (sign * at.inverse);
 }
 
-// td^T qd, RBDA (11.30). The spatial vector n is a force along the line of the normal; that line goes through the sphere's
-// centre r, so nd = (rd x n; dn/dt) about where r is at this instant.
+// td^T qd, RBDA (11.30). The spatial vector n is a force along the line of the normal; that line goes through the
+// sphere's centre r, so nd = (rd x n; dn/dt) about where r is at this instant.
 template <class T, class C>
 FS_HD T contact_bias(const C& c, const ContactAt<T>& at, const Motion<T>& v_s, const Motion<T>& v_p,
                      const Motion<T>& a_s, const Motion<T>& a_p) {

@@ -1,4 +1,5 @@
-// The states of an inequality constraint phi(q) >= 0, and the closed form of a single contact. RBDA Figure 11.4, (11.10).
+// The states of an inequality constraint phi(q) >= 0, and the closed form of a single contact. RBDA Figure 11.4,
+// (11.10).
 //
 //   1   phi > 0                   apart: no effect
 //   2a  phi = 0 and phid < 0      collision: lasts an instant, an impulse follows

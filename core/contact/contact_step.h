@@ -5,18 +5,18 @@
 //
 //   target = -phi / dt                                  apart: the gap may close within the step, no more
 //          = min(erp max(-phi - slop, 0) / dt, max_push)   penetrating: Baumgarte's stabilisation, RBDA (8.22)
-//          = -e zeta-                                   where that rebound is faster than `rebound` and the step would hit
+//          = -e zeta-                                   where the step would hit, faster than `rebound`
 //
 // No contact has to be declared as touching: one that is far apart has a target that it meets with lambda = 0, so all
 // instances run the same text. The problem is solved by projected Gauss-Seidel on the Delassus matrix of H + dt D, with
 // lambda of the last step as first guess. Whatever the number of sweeps, forces never pull and stay within the friction
 // disc; the gaps are met to the residual of the sweeps.
 //
-// The push is a means to move bodies apart, no velocity of theirs: `relax` further sweeps without it give v_next and lambda,
-// so it adds no energy and no body pops out of the ground. With relax = 0 the push stays in v_next.
+// The push is a means to move bodies apart, no velocity of theirs: `relax` further sweeps without it give v_next and
+// lambda, so it adds no energy and no body pops out of the ground. With relax = 0 the push stays in v_next.
 //
-// contact_step is prepare, sweeps, apply; the three are texts of their own for callers that look between them (residual,
-// another solver) or run the sweeps as the real loop of a traced Program.
+// contact_step is prepare, sweeps, apply; the three are texts of their own for callers that look between them
+// (residual, another solver) or run the sweeps as the real loop of a traced Program.
 #pragma once
 #include "core/contact/contact_system.h"
 #include "core/step.h"

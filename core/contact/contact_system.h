@@ -1,4 +1,5 @@
-// Contact dynamics of a rigid-body system: the matrix and the vector of its complementarity problem. RBDA (11.34)-(11.36).
+// Contact dynamics of a rigid-body system: the matrix and the vector of its complementarity problem. RBDA
+// (11.34)-(11.36).
 //
 //   zetad = M lambda + d,   zetad >= 0,  lambda >= 0,  zetad . lambda = 0
 //   M = G H^-1 G^T = Z D^-1 Z^T,   Z = G L^-1,   d = G H^-1 (tau - C) + Gd qd,   rows of G the normals t^T

@@ -2,16 +2,17 @@
 //
 //   Contacts<double> contacts = contacts_of(robot, {on_ground("toe", {0, 0, -0.2}, 0.02, 0.8), ...});
 //
-// A contact is a sphere of radius >= 0 (a point where it is 0) fixed in its successor body s against a surface fixed in
-// its predecessor body p; body 0, the world, may be either. Which contacts there are is a property of the batch, which of
-// them touch is data of each instance. Algorithms take (model, contacts). The surface is, in its frame,
+// A contact is a sphere of radius >= 0 (a point where it is 0) fixed in its successor body s against a surface fixed
+// in its predecessor body p; body 0, the world, may be either. Which contacts there are is a property of the batch,
+// which of them touch is data of each instance. Algorithms take (model, contacts). The surface is, in its frame,
 //
 //   Plane    z = 0, solid below; where half_x is set, only the part |x| <= half_x, |y| <= half_y of it
 //   Sphere   of radius `radius` about the origin, solid inside
 //   Cavity   of radius `radius` about the origin, solid outside
 //
-// Surfaces are smooth on purpose: a polyhedron in place of a curved one gives an impact at each edge (section 11.6), as its
-// normal is piecewise constant. A contact between edges of patches is not modelled; round the edge with a small sphere.
+// Surfaces are smooth on purpose: a polyhedron in place of a curved one gives an impact at each edge (section 11.6),
+// as its normal is piecewise constant. A contact between edges of patches is not modelled; round the edge with a small
+// sphere.
 #pragma once
 #include <string>
 

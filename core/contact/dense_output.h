@@ -1,10 +1,11 @@
 // States within a completed integration step, by the polynomial the integrator fitted. RBDA (11.45)-(11.51).
 //
 //   Euler        y(delta) = y0 + h delta k1
-//   Heun (2/3)   k1 = f(y0, t0),  k2 = f(y0 + 2/3 h k1, t0 + 2/3 h),  y(delta) = y0 + h ((delta - 3/4 delta^2) k1 + 3/4 delta^2 k2)
+//   Heun (2/3)   k1 = f(y0, t0),  k2 = f(y0 + 2/3 h k1, t0 + 2/3 h)
+//                y(delta) = y0 + h ((delta - 3/4 delta^2) k1 + 3/4 delta^2 k2)
 //
-// For a robot y = (q, v) and k = (v, qdd); positions are moved by `integrate`, so quaternions stay unit. Order 2 for those,
-// too: what the tangent spaces of k1 and k2 differ by is of third order.
+// For a robot y = (q, v) and k = (v, qdd); positions are moved by `integrate`, so quaternions stay unit. Order 2 for
+// those, too: what the tangent spaces of k1 and k2 differ by is of third order.
 #pragma once
 #include "core/integrate.h"
 

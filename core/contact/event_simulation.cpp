@@ -88,7 +88,8 @@ void identify(EventSimulation& s, const std::vector<char>& closed) {
     const VectorXd d = G * H.solve(free_force(s, s.t, s.q, s.v)) + k.bias(rest);
     const ContactForces x = solve_lcp(G * H.solve(G.transpose()), d);
     s.problems_solved++;
-    if (!x.solved) throw std::runtime_error("advance: the contact equations have no solution at t = " + std::to_string(s.t));
+    if (!x.solved)
+      throw std::runtime_error("advance: the contact equations have no solution at t = " + std::to_string(s.t));
     const double small = 1e-12 * (1 + d.cwiseAbs().maxCoeff());
     for (int i = 0; i < static_cast<int>(rest.size()); i++) {
       s.current[rest[i]] = x.zetad(i) <= small || x.lambda(i) > 0;
@@ -126,8 +127,7 @@ void collide_closed(EventSimulation& s, const std::vector<char>& closed) {
 std::vector<char> closed_contacts(const EventSimulation& s, const std::vector<char>& known) {
   const Kinematics k = kinematics(s, s.q, s.v);
   std::vector<char> closed(s.contacts->nc, 0);
-  for (int c = 0; c < s.contacts->nc; c++)
-    closed[c] = k.margin(c) >= 0 && (known[c] || std::abs(k.phi(c)) <= s.closed);
+  for (int c = 0; c < s.contacts->nc; c++) closed[c] = k.margin(c) >= 0 && (known[c] || std::abs(k.phi(c)) <= s.closed);
   return closed;
 }
 
@@ -159,7 +159,8 @@ Step heun_step(const EventSimulation& s, double h) {
 }
 
 bool happened(const EventSimulation& s, const Sample& before, const Sample& x, int c, EventKind& kind) {
-  if (s.active[c] && x.lambda(c) < -1e-9 * (1 + x.lambda.cwiseAbs().maxCoeff())) return kind = EventKind::NegativeForce, true;
+  if (s.active[c] && x.lambda(c) < -1e-9 * (1 + x.lambda.cwiseAbs().maxCoeff()))
+    return kind = EventKind::NegativeForce, true;
   if (s.current[c]) return kind = EventKind::GeometricLoss, x.k.margin(c) < 0;
   kind = EventKind::Gain;
   if (x.k.margin(c) < 0 || before.k.margin(c) < 0) return false;

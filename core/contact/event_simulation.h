@@ -3,8 +3,8 @@
 //   EventSimulation s = event_simulation(model, contacts, q, v);
 //   for (...) for (const ContactEvent& e : advance(s, 1e-3)) ...
 //
-// Between events active contacts are equality constraints and the others are left out; the complementarity problem is solved
-// at events only. Steps are Heun's, and events are found in its dense output:
+// Between events active contacts are equality constraints and the others are left out; the complementarity problem is
+// solved at events only. Steps are Heun's, and events are found in its dense output:
 //   Gain           a gap closes: impulse with restitution, then new sets
 //   GeometricLoss  a contact runs off the edge of its patch
 //   NegativeForce  an active contact would have to pull: new sets by (11.42)

@@ -94,7 +94,8 @@ ContactForces solve_force_qp(const MatrixXd& M, const VectorXd& d) {
     x.zetad = M * x.lambda + d;
     int worst = -1;
     for (int k = 0; k < n; k++)
-      if (std::find(P.begin(), P.end(), k) == P.end() && x.zetad(k) < -tiny && (worst < 0 || x.zetad(k) < x.zetad(worst)))
+      if (std::find(P.begin(), P.end(), k) == P.end() && x.zetad(k) < -tiny &&
+          (worst < 0 || x.zetad(k) < x.zetad(worst)))
         worst = k;
     if (worst < 0) return x;
     // the force of `worst` grows by t, those of P keep their contacts closed: M_PP p = -M_Pw

@@ -4,9 +4,9 @@
 //   solve_force_qp     minimise 1/2 lambda^T M lambda + lambda^T d, lambda >= 0                       (11.43)
 //   solve_gauss_qp     minimise 1/2 (qdd - qdd_f)^T H (qdd - qdd_f), G qdd + Gd qd >= 0               (11.44)
 //
-// M is symmetric and positive semidefinite. Where it is definite there is one solution; else none, one or many, and where
-// there are many G^T lambda and zetad are the same for all. Reference only, in double: pivoting is a decision of each
-// instance. A batch sweeps (projected_gauss_seidel.h).
+// M is symmetric and positive semidefinite. Where it is definite there is one solution; else none, one or many, and
+// where there are many G^T lambda and zetad are the same for all. Reference only, in double: pivoting is a decision of
+// each instance. A batch sweeps (projected_gauss_seidel.h).
 #pragma once
 #include <Eigen/Dense>
 
@@ -28,8 +28,8 @@ struct GaussSolution {
   bool solved;
   Eigen::VectorXd qdd, lambda;
 };
-// Gauss's principle of least constraint for inequalities, by the dual method of Goldfarb and Idnani 1983; its multipliers
-// are the contact forces. Errors as above, and where H is not positive definite.
+// Gauss's principle of least constraint for inequalities, by the dual method of Goldfarb and Idnani 1983; its
+// multipliers are the contact forces. Errors as above, and where H is not positive definite.
 GaussSolution solve_gauss_qp(const Eigen::MatrixXd& H, const Eigen::VectorXd& qdd_free, const Eigen::MatrixXd& G,
                              const Eigen::VectorXd& bias);
 

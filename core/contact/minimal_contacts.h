@@ -1,9 +1,9 @@
 // The contacts that matter: line and surface contacts as few points. RBDA section 11.6, Figure 11.7.
 //
-// A contact whose normal is a sum of others' with coefficients >= 0 adds no constraint and is left out: of an edge on a
-// plane its two ends stay, of a face the vertices of its convex hull. An edge on a ruled surface or a disc has no finite
-// minimal set; any points on it stay. Forces of what stays may differ from those of all contacts, accelerations do not.
-// Reference only.
+// A contact whose normal is a sum of others' with coefficients >= 0 adds no constraint and is left out: of an edge on
+// a plane its two ends stay, of a face the vertices of its convex hull. An edge on a ruled surface or a disc has no
+// finite minimal set; any points on it stay. Forces of what stays may differ from those of all contacts, accelerations
+// do not. Reference only.
 #pragma once
 #include <Eigen/Dense>
 #include <vector>

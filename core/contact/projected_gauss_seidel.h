@@ -10,14 +10,16 @@
 //   lambda_t = lambda_t - A_tt^-1 w_t                      where that lies in the disc: it sticks
 //            = project(lambda_t - w_t / lmax(A_tt))        elsewhere: it slips
 //
-// (where A_tt is singular, as for a robot that moves in a plane, lmax takes its place in the first line too.) project is the nearest point of the disc. With one step length for both tangents a fixed point has w_t opposite to
-// lambda_t, which is Coulomb's law in all directions and does not depend on the choice of tangents; scaling each tangent by
-// its own diagonal would not give that. Without friction a sweep is Gauss-Seidel on the QP (11.43): each lowers its
-// objective, and sweeps converge for every solvable problem, also where A is singular. With friction they are a fixed-point
-// iteration without such a guarantee.
+// (where A_tt is singular, as for a robot that moves in a plane, lmax takes its place in the first line too.) project
+// is the nearest point of the disc. With one step length for both tangents a fixed point has w_t opposite to lambda_t,
+// which is Coulomb's law in all directions and does not depend on the choice of tangents; scaling each tangent by its
+// own diagonal would not give that. Without friction a sweep is Gauss-Seidel on the QP (11.43): each lowers its
+// objective, and sweeps converge for every solvable problem, also where A is singular. With friction they are a
+// fixed-point iteration without such a guarantee.
 //
-// Friction::Pyramid has the square |lambda_t| <= mu lambda_n, |lambda_u| <= mu lambda_n in place of the disc, each tangent
-// by its own diagonal element: friction that depends on the choice of tangents, for comparison with solvers that have it.
+// Friction::Pyramid has the square |lambda_t| <= mu lambda_n, |lambda_u| <= mu lambda_n in place of the disc, each
+// tangent by its own diagonal element: friction that depends on the choice of tangents, for comparison with solvers
+// that have it.
 //
 // The sweep is a text of its own. With Expr the loop over sweeps of an algorithm unrolls; a Program whose text is one
 // sweep and that carries lambda (trace/program.h) runs it as a real loop instead.

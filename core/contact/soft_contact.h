@@ -1,18 +1,19 @@
-// Soft contact with Coulomb friction: forces that depend on positions, velocities and how the surface is deformed, so that
-// any forward dynamics takes them as external forces. RBDA section 11.8, (11.73)-(11.79), in three dimensions.
+// Soft contact with Coulomb friction: forces that depend on positions, velocities and how the surface is deformed, so
+// that any forward dynamics takes them as external forces. RBDA section 11.8, (11.73)-(11.79), in three dimensions.
 //
 //   normal   f_n = max(0, -K_n z - D_n pd) where p <= z, else 0        zd = -(K_n z + f_n) / D_n
 //   tangent  f_stick = -K_t x - D_t v,  f_t = f_stick min(1, mu f_n / |f_stick|)        xd = -(K_t x + f_t) / D_t
 //
-// The surface of the predecessor is a massless patch on springs and dampers at the contact point; p is the gap (negative
-// where the undeformed bodies overlap), z the patch's displacement along the normal, x the one in the tangent plane. In
-// contact z = p; a patch that is left relaxes as z e^(-K t / D), which is also the highest a patch can follow: contact lasts
-// while p <= that. So one number z does for both, and no event has to be found.
+// The surface of the predecessor is a massless patch on springs and dampers at the contact point; p is the gap
+// (negative where the undeformed bodies overlap), z the patch's displacement along the normal, x the one in the
+// tangent plane. In contact z = p; a patch that is left relaxes as z e^(-K t / D), which is also the highest a patch
+// can follow: contact lasts while p <= that. So one number z does for both, and no event has to be found.
 //
 // Why f_t is clamped radially, as a vector: f_stick is replaced by the nearest force within the friction disc. In one
-// dimension that is (11.79). It depends on no choice of tangents, is continuous, and the slip v - xd = (f_t - f_stick) / D_t
-// is opposite to f_t: Coulomb's law in every direction, with the most dissipation the disc allows. Clamping two tangents
-// one by one does neither. A body that sticks does not creep: at v = 0 the patch holds f_t = -K_t x by its spring.
+// dimension that is (11.79). It depends on no choice of tangents, is continuous, and the slip v - xd = (f_t - f_stick)
+// / D_t is opposite to f_t: Coulomb's law in every direction, with the most dissipation the disc allows. Clamping two
+// tangents one by one does neither. A body that sticks does not creep: at v = 0 the patch holds f_t = -K_t x by its
+// spring.
 //
 // The state of a contact is the patch's displacement u = n z + x in the axes of body p: three numbers, whatever way the
 // normal turns. Energy 1/2 K_n z^2 + 1/2 K_t x^2 is stored; D_n zd^2, D_t xd^2 and slip take energy away.
@@ -128,7 +129,8 @@ FS_HD void soft_contact_forces(const M& m, const C& contacts, const Soft& soft, 
 
 // The patches after dt: z relaxes from where it is, x goes with the body where it sticks and relaxes under f_t where it
 // slips; both exactly, so dt may be longer than D / K.
-// in      q (nq)   at the beginning of the step;  v (nv)  velocity during it (the one at its end, for semi-implicit steps)
+// in      q (nq)   at the beginning of the step
+// in      v (nv)   velocity during it: the one at its end, for semi-implicit steps
 // in      f (3 nc) [N]  as soft_contact_forces gave it at the beginning
 // in out  u (3 nc)
 template <class M, class C, class Soft, class Q, class V, class F, class Time, class InOut>
@@ -155,8 +157,8 @@ FS_HD void soft_contact_update(const M& m, const C& contacts, const Soft& soft, 
   });
 }
 
-// One step of step.h with soft contacts. Contact forces are taken at the beginning of the step: dt has to be short against
-// sqrt(m / K) and m / D of the contacts.
+// One step of step.h with soft contacts. Contact forces are taken at the beginning of the step: dt has to be short
+// against sqrt(m / K) and m / D of the contacts.
 // in      q (nq), v (nv), drive, f_ext (6 nb), s  as in step.h
 // in out  u (3 nc)
 // out     f (3 nc)  [N]

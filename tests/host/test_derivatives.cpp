@@ -12,6 +12,7 @@
 #include "core/trace/order.h"
 #include "host/evaluator.h"
 #include "host/load.h"
+#include "host/ops.h"
 #include "tests/support/random_robot.h"
 
 namespace featherstorm {
@@ -122,11 +123,13 @@ Columns moved(Columns x, const Columns& d, double h) {
   return x;
 }
 
-void check_every_operation(const Robot& robot, const std::vector<std::string>& parameters) {
+// Rows of the books are left out for larger robots: derivatives of their n x n results take seconds to assemble.
+void check_every_operation(const Robot& robot, const std::vector<std::string>& parameters, bool books = false) {
   Evaluator e(robot, {.threads = 1, .parameters = parameters});
   std::mt19937 g(11);
   for (const OpRow& row : e.ops()) {
     const std::string name(row.name);
+    if (!row.refused.empty() || (row.index >= engine_ops && !books)) continue;
     SCOPED_TRACE(robot.name + " " + name);
     const int frame = row.uses_frame ? robot.model.nf - 1 : 0;
     const Inputs x = inputs_of(robot, row, g);
@@ -149,8 +152,15 @@ void check_every_operation(const Robot& robot, const std::vector<std::string>& p
 }
 
 TEST(Derivatives, OfEveryOperationEqualDifferences) {
-  for (const char* name : {"double_pendulum", "panda"}) check_every_operation(load(name), {});
+  check_every_operation(load("panda"), {});
   check_every_operation(load("go2", {.floating_base = true}), {});
+}
+
+TEST(Derivatives, OfTheBooksOperationsEqualDifferences) {
+  check_every_operation(load("double_pendulum"), {}, true);
+  testing::RandomOptions o;
+  o.bodies = 3, o.floating = true, o.types = {JointType::Revolute, JointType::Prismatic};
+  check_every_operation(testing::random_robot(3, o), {}, true);
 }
 
 TEST(Derivatives, OfEveryJointEqualDifferences) {

@@ -114,6 +114,7 @@ TEST(Generate, Refuses) {
   EXPECT_THROW(generate(robot, {.ops = {"jacobian"}}), Error);
   EXPECT_THROW(generate(robot, {.ops = {"fd:panda_hand"}}), Error);
   EXPECT_THROW(generate(robot, {.ops = {"jacobian:nowhere"}}), Error);
+  EXPECT_THROW(generate(robot, {.ops = {"floating_bias"}}), Error);
   EXPECT_THROW(generate(robot, {.width = 3}), Error);
 }
 

@@ -3,8 +3,8 @@
 #include <Eigen/Dense>
 
 #include "core/aba.h"
-#include "core/contact/contact_system.h"
 #include "core/contact/contact_state.h"
+#include "core/contact/contact_system.h"
 #include "tests/support/differences.h"
 #include "tests/support/random_robot.h"
 
@@ -62,8 +62,7 @@ inline Robot quadruped() {
 }
 inline std::vector<ContactSpec> feet(double friction = 0.7) {
   std::vector<ContactSpec> c;
-  for (int leg = 0; leg < 4; leg++)
-    c.push_back(on_ground("shank" + std::to_string(leg), {0, 0, -0.2}, 0.02, friction));
+  for (int leg = 0; leg < 4; leg++) c.push_back(on_ground("shank" + std::to_string(leg), {0, 0, -0.2}, 0.02, friction));
   return c;
 }
 // Feet under the hips.
@@ -109,8 +108,9 @@ inline ContactProblem contact_problem(const Model<double>& m, const Contacts<dou
                                       const Numbers& v, const Numbers& tau, const Numbers& f_ext) {
   const int n = contacts.nc;
   auto nan = [](int k) { return Eigen::VectorXd::Constant(k, NAN).eval(); };
-  ContactProblem c{nan(n), nan(n), nan(n), nan(n), nan(n), nan(m.nv), RowMatrix::Constant(n, n, NAN),
-                   RowMatrix::Constant(n, m.nv, NAN), Eigen::MatrixXd::Zero(m.nv, m.nv)};
+  ContactProblem c{nan(n), nan(n), nan(n), nan(n), nan(n), nan(m.nv), {}, {}, {}};
+  c.M = RowMatrix::Constant(n, n, NAN), c.G = RowMatrix::Constant(n, m.nv, NAN);
+  c.H = Eigen::MatrixXd::Zero(m.nv, m.nv);
   Numbers L(m.nh), w(m.nv);
   RowMatrix Z(n, m.nv);
   contact_system(m, contacts, q.data(), v.data(), tau.data(), f_ext.data(), c.phi.data(), c.margin.data(),

@@ -30,7 +30,8 @@ Case random_case(unsigned seed, int count) {
 }
 
 // contact_step with 6 + 2 sweeps; out: lambda, q_next, v_next.
-template <class M, class C, class In, class Out> void step_of(const M& m, const C& contacts, const In& in, Out out) {
+template <class M, class C, class In, class Out>
+void step_of(const M& m, const C& contacts, const In& in, Out out) {
   using P = typename M::Number;
   using T = std::remove_cvref_t<decltype(out[0])>;
   const Zeros<T> none;
@@ -56,7 +57,8 @@ TEST(ContactStepText, IsTheSameForEveryScalar) {
 }
 
 // Instances in different states of contact share a pack: each must be what it is alone.
-template <class T, class P> void expect_lanes(double tolerance) {
+template <class T, class P>
+void expect_lanes(double tolerance) {
   const Case c = random_case(2, 4);
   const Model<double>& m = c.robot.model;
   const int nr = c.contacts.nr, n = nr + m.nq + m.nv;

@@ -1,5 +1,4 @@
 #include "core/contact/contact_kinematics.h"
-
 #include "core/jacobian.h"
 #include "core/pack.h"
 #include "tests/support/contact_robots.h"
@@ -24,9 +23,12 @@ double gap(const Robot& robot, const ContactSpec& c, const Numbers& q) {
   const Placement<double> s = pose(robot, c.successor, q), p = pose(robot, c.predecessor, q);
   const Vec3d in_p = p.R.transpose() * (s.R * c.centre + s.r - p.r), local = c.X_p.R.transpose() * (in_p - c.X_p.r);
   switch (c.surface) {
-    case Surface::Plane: return local.z() - c.radius_s;
-    case Surface::Sphere: return local.norm() - c.radius - c.radius_s;
-    case Surface::Cavity: return c.radius - local.norm() - c.radius_s;
+    case Surface::Plane:
+      return local.z() - c.radius_s;
+    case Surface::Sphere:
+      return local.norm() - c.radius - c.radius_s;
+    case Surface::Cavity:
+      return c.radius - local.norm() - c.radius_s;
   }
   return NAN;
 }
@@ -110,14 +112,17 @@ TEST(ContactKinematics, TangentRowsMeasureTheSlipAtTheContactPoint) {
       EXPECT_LT((E.transpose() * E - Eigen::Matrix3d::Identity()).norm(), 1e-12);
       EXPECT_NEAR(E.determinant(), 1, 1e-12);
       EXPECT_LT((r.G.row(3 * k) - normals.G.row(k)).norm(), 1e-15);
+      // the point is midway between the surfaces, below the sphere's centre
+      const Placement<double> X = pose(c.robot, c.specs[k].successor, c.s.q);
+      const Vec3d below = X.r + X.R * c.specs[k].centre - at;
+      EXPECT_LT((below - E.col(0) * (c.specs[k].radius_s + r.phi(k) / 2)).norm(), 1e-12);
       // velocities of the two body-fixed points at the contact point
       auto point = [&](const std::string& link, double t) {
         const Placement<double> at_0 = pose(c.robot, link, c.s.q), X = pose(c.robot, link, moved(m, c.s.q, c.s.v, t));
         return Vec3d(X.r + X.R * Vec3d(at_0.R.transpose() * (at - at_0.r)));
       };
-      const VectorXd slip = derivative([&](double t) {
-        return VectorXd(point(c.specs[k].successor, t) - point(c.specs[k].predecessor, t));
-      });
+      const VectorXd slip = derivative(
+          [&](double t) { return VectorXd(point(c.specs[k].successor, t) - point(c.specs[k].predecessor, t)); });
       const VectorXd zeta = r.G.middleRows(3 * k, 3) * vector(c.s.v);
       EXPECT_LT((zeta - E.transpose() * slip).norm(), 1e-7 * (1 + slip.norm()));
     }
@@ -200,9 +205,7 @@ TEST(Contacts, RefusesWhatCannotBe) {
     try {
       contacts_of(robot, {c});
       ADD_FAILURE() << "no error: " << reason;
-    } catch (const ModelError& e) {
-      EXPECT_NE(std::string(e.what()).find(reason), std::string::npos) << e.what();
-    }
+    } catch (const ModelError& e) { EXPECT_NE(std::string(e.what()).find(reason), std::string::npos) << e.what(); }
   };
   expect_error("'c' does not exist", [](ContactSpec& c) { c.successor = "c"; });
   expect_error("of a body with itself", [](ContactSpec& c) { c.predecessor = "a"; });

@@ -1,5 +1,4 @@
 #include "core/contact/lcp.h"
-
 #include "tests/support/contact_robots.h"
 #include "tests/support/every_scalar.h"
 
@@ -83,9 +82,7 @@ TEST(ContactEquations, ThreeFormsAndEnumerationAgree) {
     expect_complementary(qp, p.M, p.d);
     EXPECT_LT((lcp.zetad - oracle.zetad).norm(), 1e-8 * scale);
     EXPECT_LT((qp.zetad - oracle.zetad).norm(), 1e-8 * scale);
-    auto qdd = [&](const VectorXd& lambda) {
-      return VectorXd(p.qdd_free + p.H.llt().solve(p.G.transpose() * lambda));
-    };
+    auto qdd = [&](const VectorXd& lambda) { return VectorXd(p.qdd_free + p.H.llt().solve(p.G.transpose() * lambda)); };
     const double size = 1 + gauss.qdd.norm();
     EXPECT_LT((qdd(oracle.lambda) - gauss.qdd).norm(), 1e-8 * size);
     EXPECT_LT((qdd(lcp.lambda) - gauss.qdd).norm(), 1e-8 * size);
@@ -158,11 +155,12 @@ TEST(ContactSystem, OfOneBodyIsThatOfSection11_2) {
   EXPECT_LT((p.M - N.transpose() * inertia.inverse() * N).norm(), 1e-10 * p.M.norm());
   // f - v x* I v about the moving origin; a is classical there
   Eigen::Matrix<double, 6, 1> f;
-  f.head<3>() = Eigen::Vector3d(s.f_ext[0], s.f_ext[1], s.f_ext[2]) + R * Eigen::Vector3d(s.tau[3], s.tau[4], s.tau[5]) -
-                w.cross(I * w);
+  f.head<3>() = Eigen::Vector3d(s.f_ext[0], s.f_ext[1], s.f_ext[2]) +
+                R * Eigen::Vector3d(s.tau[3], s.tau[4], s.tau[5]) - w.cross(I * w);
   f.tail<3>() = Eigen::Vector3d(s.f_ext[3] + s.tau[0], s.f_ext[4] + s.tau[1], s.f_ext[5] + s.tau[2] - 3 * 9.81);
   const VectorXd expected = N.transpose() * inertia.inverse() * f;
-  // what depends on velocity: the plane's contacts have n . w x (w x c) with c from the body's origin to the sphere's centre
+  // what depends on velocity: the plane's contacts have n . w x (w x c) with c from the body's origin to the sphere's
+  // centre
   for (int k = 0; k < 4; k++) {
     const Eigen::Vector3d c = R * specs[k].centre, n = N.col(k).tail<3>(), u = v + w.cross(c);
     double moving = n.dot(w.cross(w.cross(c)));

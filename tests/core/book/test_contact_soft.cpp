@@ -1,6 +1,5 @@
-#include "core/contact/soft_contact.h"
-
 #include "core/aba.h"
+#include "core/contact/soft_contact.h"
 #include "core/energy.h"
 #include "core/forward_dynamics.h"
 #include "tests/support/contact_robots.h"
@@ -23,8 +22,14 @@ struct Simulation {
 
   Simulation(const Robot& robot, const std::vector<ContactSpec>& specs, Numbers q, Numbers v,
              SoftSurface<double> surface = rubber)
-      : robot(robot), contacts(contacts_of(robot, specs)), soft(contacts.nc, surface), q(std::move(q)),
-        v(std::move(v)), u(contacts.nr, 0.0), f(contacts.nr, 0.0), f_ext(6 * robot.model.nb, 0.0) {}
+      : robot(robot),
+        contacts(contacts_of(robot, specs)),
+        soft(contacts.nc, surface),
+        q(std::move(q)),
+        v(std::move(v)),
+        u(contacts.nr, 0.0),
+        f(contacts.nr, 0.0),
+        f_ext(6 * robot.model.nb, 0.0) {}
   void step(int count = 1) {
     const Zeros<double> none;
     for (int k = 0; k < count; k++)

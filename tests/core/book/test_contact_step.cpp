@@ -1,7 +1,6 @@
-#include "core/contact/contact_step.h"
-
 #include <gtest/gtest.h>
 
+#include "core/contact/contact_step.h"
 #include "core/energy.h"
 #include "core/momentum.h"
 #include "tests/support/contact_robots.h"
@@ -22,8 +21,14 @@ struct Simulation {
   int sweeps = 50, relax = 10;
 
   Simulation(const Robot& robot, const std::vector<ContactSpec>& specs, Numbers q, Numbers v = {})
-      : robot(robot), contacts(contacts_of(robot, specs)), q(std::move(q)), v(std::move(v)),
-        lambda(contacts.nr, 0.0), target(robot.model.nv, 0.0), kp(target), kd(target) {
+      : robot(robot),
+        contacts(contacts_of(robot, specs)),
+        q(std::move(q)),
+        v(std::move(v)),
+        lambda(contacts.nr, 0.0),
+        target(robot.model.nv, 0.0),
+        kp(target),
+        kd(target) {
     this->v.resize(robot.model.nv, 0.0);
   }
   void step(int count = 1) {
@@ -213,7 +218,8 @@ TEST(ContactStep, HoldsAStackOfBlocks) {
     }
   Numbers q = neutral(robot.model);
   for (int k = 0; k < 3; k++)
-    q[robot.model.body[robot.joint("root_" + std::string(1, static_cast<char>('a' + k)))].q + 2] = half.z() * (2 * k + 1);
+    q[robot.model.body[robot.joint("root_" + std::string(1, static_cast<char>('a' + k)))].q + 2] =
+        half.z() * (2 * k + 1);
   Simulation x(robot, specs, q);
   x.sweeps = 30;
   x.step(1000);
@@ -282,8 +288,7 @@ TEST(ContactStep, NeedsFewerSweepsFromAWarmStart) {
   }
   EXPECT_LT(warm, cold / 2);
   EXPECT_LT(cold, 100 * 50);
-  RecordProperty("warm", warm), RecordProperty("cold", cold);
-  std::printf("sweeps per step to 1e-5 m/s: warm %.2f, cold %.2f\n", warm / 100.0, cold / 100.0);
+  RecordProperty("warm", warm), RecordProperty("cold", cold);  // of 100 steps
 }
 
 TEST(ContactStep, IsTheSameFarFromTheOrigin) {
