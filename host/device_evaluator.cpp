@@ -8,7 +8,7 @@
 #include "host/device.h"
 #include "host/device_kernel.h"
 #include "host/dispatch.h"
-#include "host/specialise.h"
+#include "host/specialised_program.h"
 
 namespace featherstorm {
 namespace {

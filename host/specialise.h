@@ -4,19 +4,11 @@
 #include <string>
 
 #include "core/builder.h"
-#include "core/trace/program.h"
 #include "host/blocks.h"
 #include "host/compile.h"
+#include "host/specialised_program.h"
 
 namespace featherstorm {
-
-// Larger robots and programs are left to the run-time-model kernels: compile times grow faster than linearly and the
-// code outgrows the instruction cache.
-inline constexpr int max_specialised_freedoms = 128;
-inline constexpr int max_specialised_operations = 60000;
-
-// The program of an operation for this robot. Throws Error where the robot or the program is too large.
-Program specialised_program(int op, const Model<double>& model, int frame);
 
 // The kernel, assembled now in the order of statements that runs fastest here; no kernel where that cannot be done
 // (assemble.h), or the robot is too large.

@@ -6,7 +6,7 @@
 
 #include "host/device_kernel.h"
 #include "host/load.h"
-#include "host/specialise.h"
+#include "host/specialised_program.h"
 #include "tests/cuda/op_cases.h"
 
 namespace featherstorm::testing {

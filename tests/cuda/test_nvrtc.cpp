@@ -5,7 +5,7 @@
 #include "host/error.h"
 #include "host/load.h"
 #include "host/ops.h"
-#include "host/specialise.h"
+#include "host/specialised_program.h"
 #include "tests/host/scratch.h"
 
 namespace featherstorm {
