@@ -8,7 +8,7 @@
 #include "host/device.h"
 #include "host/device_kernel.h"
 #include "host/dispatch.h"
-#include "host/specialise.h"
+#include "host/specialised_program.h"
 
 namespace featherstorm {
 namespace {
@@ -122,7 +122,7 @@ void DeviceEvaluator::specialise(const Operation& o, const Robot& robot, const O
   if (!table.device_info(device, &info)) throw_cuda_error(table, row.name, device);
   const auto compile = compiler(notice);
   if (!compile->missing().empty()) throw Error(compile->missing());
-  const Program p = specialised_program(o, robot);
+  const Program p = specialised_program(o, robot.model);
   Specialised made{nullptr, info.multiprocessors, 10 * info.major + info.minor, robot.name, dispatch()};
   const DispatchRow& choice = made.dispatch->choose({robot.name, row.name, precision, made.capability});
   const DeviceForm form{choice.order, choice.blocks};

@@ -87,7 +87,7 @@ Function function(const Robot& robot, const std::string& text) {
     own += "_" + identifier(frame);
     of += "frame " + plain(frame) + ": ";
   }
-  return {own, of + found->second.second, specialised_program(operation, robot)};
+  return {own, of + found->second.second, specialised_program(operation, robot.model)};
 }
 
 // A function's parameters, as they are declared.

@@ -4,32 +4,14 @@
 #include <string>
 
 #include "core/builder.h"
-#include "core/trace/program.h"
 #include "host/blocks.h"
 #include "host/compile.h"
-#include "host/trace_op.h"
+#include "host/specialised_program.h"
 
 namespace featherstorm {
 
-// Larger robots and programs are left to the run-time-model kernels: the code outgrows the caches, and a compiler's time
-// grows faster than linearly (assembling takes about 1.5 us an operation and order).
-inline constexpr int max_specialised_freedoms = 256;
-inline constexpr int max_assembled_operations = 120000;
-inline constexpr int max_compiled_operations = 60000;
-
-// What a kernel computes: an operation of ops.h or a derivative of it, and which numbers of the robot are inputs.
-struct Operation {
-  int op;
-  int frame = 0;
-  Derivative derivative = Derivative::none;
-  Parameters parameters = {};
-};
-
-// The program of an operation for this robot. Throws Error where the robot or the program is too large.
-Program specialised_program(const Operation& operation, const Robot& robot);
-
 // The kernel, assembled now in the order of statements that runs fastest here; no kernel where that cannot be done
-// (assemble.h), or the robot is too large.
+// (assemble.h), or the robot has too many freedoms. Throws Error where the program is too large.
 BoundKernel assemble_kernel(const Operation& operation, const Robot& robot, Precision precision, const std::string& isa);
 
 // The kernel, from the cache or compiled now; no kernel where the compiler is missing (compiler.missing() says why).

@@ -6,7 +6,7 @@
 
 #include "host/device_kernel.h"
 #include "host/load.h"
-#include "host/specialise.h"
+#include "host/specialised_program.h"
 #include "tests/cuda/op_cases.h"
 
 namespace featherstorm::testing {
@@ -38,7 +38,7 @@ struct Parameters {
 template <class Op> void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_view order) {
   const Model<double>& m = robot.model;
   const int frame = Op::info.uses_frame ? m.nf - 1 : 0, repeat = Op::info.carried ? 2 : 1;
-  const Program p = specialised_program(op, m, frame);
+  const Program p = specialised_program({op, frame}, m);
   const DeviceCode code = compiler.compile(device_text(p, false, {order, 0}), "sm_90");
 
   constexpr int inputs = Op::info.in.size(), outputs = Op::info.out.size(), uniforms = Op::info.uniform.size();

@@ -5,7 +5,7 @@
 #include "host/error.h"
 #include "host/load.h"
 #include "host/ops.h"
-#include "host/specialise.h"
+#include "host/specialised_program.h"
 #include "tests/host/scratch.h"
 
 namespace featherstorm {
@@ -26,7 +26,7 @@ template <class Op, int i = 0> constexpr int index_of() {
   else return index_of<Op, i + 1>();
 }
 template <class Op> Program program(const std::string& robot) {
-  return specialised_program(index_of<Op>(), load(robot).model, 0);
+  return specialised_program({index_of<Op>()}, load(robot).model);
 }
 
 class NvrtcCompiles : public ::testing::Test {

@@ -1,5 +1,6 @@
 // The engine's path to a GPU (host/device_evaluator.h, Buffers, copies) against the reference in double: every
-// operation, robot and precision, arrays by components and by instances, on the default stream and on the thread's own.
+// operation, robot and precision, arrays by components and by instances, on the default stream and on the thread's own;
+// by the kernels for any robot, then by the robot's own, which NVRTC makes here.
 //
 //   gpu_engine
 #include <cstdio>
@@ -72,9 +73,17 @@ void check(DeviceEvaluator& e, const NamedRobot& robot, const Reference& r, int 
       }
   }
   if (worst > 1) failures++;
-  std::printf("%s%s/%s/%s/by-%s/%s  error %.3f of the tolerance\n", worst > 1 ? "FAILED  " : "",
+  const bool own = e.specialised(row_of<Op>(m, op), device, p, Op::info.uses_frame ? options.frame : 0);
+  std::printf("%s%s/%s/%s/%s/by-%s/%s  error %.3f of the tolerance\n", worst > 1 ? "FAILED  " : "",
               std::string(Op::info.name).c_str(), robot.name.c_str(), sizeof(Real) == 4 ? "float" : "double",
-              by_instances ? "instances" : "components", stream ? "own-stream" : "default-stream", worst);
+              own ? "own-kernel" : "any-robot", by_instances ? "instances" : "components", stream ? "own-stream" : "default-stream", worst);
+}
+
+// Whether NVRTC is to make a kernel: the heavy operations for all robots, every operation in float for the small ones.
+template <class Op> bool has_own(const Robot& robot, Precision p) {
+  const std::string_view op = Op::info.name;
+  const bool heavy = op == "rnea" || op == "crba" || op == "fd" || op == "step";
+  return p == Precision::float32 ? heavy || robot.model.nv <= 20 : heavy && robot.model.nv <= 20;
 }
 
 int run() {
@@ -91,6 +100,18 @@ int run() {
           check<Op, float>(e, robot, r, op, by_instances, stream);
           check<Op, double>(e, robot, r, op, by_instances, stream);
         }
+      const OpRow row_here = row_of<Op>(robot.robot.model, op);
+      const int frame = Op::info.uses_frame ? robot.robot.model.nf - 1 : 0;
+      const auto own = [&](Precision p) {
+        if (!has_own<Op>(robot.robot, p)) return false;
+        e.specialise(robot.robot, row_here, device, p, frame, nullptr);
+        return true;
+      };
+      const bool own_float = own(Precision::float32), own_double = own(Precision::float64);
+      for (bool by_instances : {false, true}) {
+        if (own_float) check<Op, float>(e, robot, r, op, by_instances, own_stream);
+        if (own_double) check<Op, double>(e, robot, r, op, by_instances, own_stream);
+      }
     });
   }
   std::printf("%d calls of the engine compared, %d failures\n", calls, failures);

@@ -8,6 +8,7 @@ struct StandInIndex {
   unsigned x;
 };
 static thread_local StandInIndex blockIdx, blockDim, threadIdx;
+inline void __syncthreads() {}  // threads run one after the other and share nothing
 template <class Real> Real __ldg(const Real* p) { return *p; }
 //// the text ////
 namespace stand_in {

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -21,12 +23,15 @@ struct CUkern_st {
 struct CUlib_st {
   void* handle;
   CUkern_st kernel;
+  int max_threads;
 };
 
 namespace {
 
 constexpr const char* mark = "stand-in\n";
 constexpr const char* splitter = "//// the text ////\n";
+std::mutex mutex;
+std::set<const CUlib_st*> loaded;
 unsigned last_threads = 0;
 int launches = 0;
 
@@ -59,11 +64,18 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, void* 
   void* handle = compile_and_open(image + std::strlen(mark));
   if (!handle) return cudaErrorInvalidKernelImage;
   stand_in_count_programs(1);
-  *library = new CUlib_st{handle, {}};
+  const char* bounds = std::strstr(image, " __launch_bounds__(");
+  *library = new CUlib_st{handle, {}, bounds ? std::atoi(bounds + 19) : 1024};
+  std::lock_guard lock(mutex);
+  loaded.insert(*library);
   return cudaSuccess;
 }
 cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
   stand_in_count_programs(-1);
+  {
+    std::lock_guard lock(mutex);
+    loaded.erase(library);
+  }
   dlclose(library->handle);
   delete library;
   return cudaSuccess;
@@ -74,6 +86,12 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
                      reinterpret_cast<void (*)(void**, unsigned, unsigned)>(dlsym(library->handle, "stand_in_launch_text"))};
   *kernel = &library->kernel;
   return cudaSuccess;
+}
+int stand_in_max_threads(const void* kernel) {
+  std::lock_guard lock(mutex);
+  for (const CUlib_st* l : loaded)
+    if (&l->kernel == kernel) return l->max_threads;
+  return 64;
 }
 // As on a device, the parameters are copied when the kernel is launched, by the sizes that it declares.
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void** arguments, std::size_t, cudaStream_t s) {

@@ -234,7 +234,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* a, const void* kernel) {
   Lock lock(state().mutex);
   if (const cudaError_t e = asked("cudaFuncGetAttributes")) return e;
   if (!kernel) return cudaErrorInvalidValue;
-  *a = {32, 64, 0};
+  *a = {32, stand_in_max_threads(kernel), 0};
   return cudaSuccess;
 }
 cudaError_t stand_in_asked(const char* function) {
