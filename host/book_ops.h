@@ -177,7 +177,7 @@ struct OpOperationalSpace : BookRow {
       "operational_space",
       "equation of motion of a frame: J M^-1 J^T, its inverse, velocity and gravity force, consistent inverse of J",
       {{op_q, op_v}},
-      {{{"damping", Size::one}, {"tolerance", Size::one}}},
+      {{{"regularisation", Size::one}, {"tolerance", Size::one}}},
       {{{"Phi", Size::matrix6},
         {"Lambda", Size::matrix6},
         {"mu", Size::six},
