@@ -1,6 +1,7 @@
 """Model: a robot, what its coordinates are called, and the engine that evaluates it. Immutable but for its kernels."""
 
 import difflib
+import math
 import os
 import warnings
 from typing import NamedTuple
@@ -45,11 +46,25 @@ class Model:
     def __init__(self, robot, threads=0, isa="", assemble=True):
         self.robot = robot
         self.evaluator = _featherstorm.Evaluator(robot, threads, isa, assemble)
-        self.tails = {
-            "f_ext": (robot.nb, 6),
-            "wrench": (robot.nb, 6),
-            "J": (6, robot.nv),
-            "pose": (robot.nf, 12),
+        nv, nb = robot.nv, robot.nb
+        squares = "C C_rate dtau_dq dtau_dv da_dq da_dv da_dtau by_q by_v".split()
+        self.tails = {"f_ext": (nb, 6)}  # of inputs
+        # of one name in several operations, the shape with as many components
+        self._shapes = {
+            "f_ext": [(nb, 6)],
+            "wrench": [(nb, 6)],
+            "J": [(6, nv), (3, nv), (6, nv - 6)],
+            "J_rate": [(6, nv)],
+            "J_second_rate": [(6, nv)],
+            "J_bar": [(nv, 6)],
+            "F": [(6, nv - 6)],
+            "A": [(6, nv), (2 * nv, 2 * nv)],
+            "A_rate": [(6, nv)],
+            "B": [(2 * nv, nv)],
+            "Y": [(nv, 10 * nb)],
+            "pose": [(robot.nf, 12)],
+            **{name: [(6, 6)] for name in ("Phi", "Lambda", "I0")},
+            **{name: [(nv, nv)] for name in squares},
         }
         self._rows = {}
         for r in self.evaluator.ops:
@@ -106,7 +121,7 @@ class Model:
 
     def tail(self, name, components):
         """The shape behind the batch of an array of an operation: (components,), or more where rows have a meaning."""
-        return self.tails.get(name, (components,))
+        return next((t for t in self._shapes.get(name, ()) if math.prod(t) == components), (components,))
 
     def uniform_values(self, op, given, label=None):
         """The numbers of an operation's uniforms, one behind the other; a number stands for equal components."""
