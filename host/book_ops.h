@@ -182,7 +182,7 @@ struct OpOperationalSpace : BookRow {
         {"Lambda", Size::matrix6},
         {"mu", Size::six},
         {"p", Size::six},
-        {"J_bar", Size::jacobian}}},
+        {"J_inverse", Size::jacobian}}},
       true};
   FEATHERSTORM_RUN {
     operational_space(m, in[0], in[1], frame, u[0][0], u[1][0], out[0], out[1], out[2], out[3], out[4]);
@@ -275,15 +275,16 @@ struct OpHybridDynamics : BookRow {
   FEATHERSTORM_RUN { hybrid_select(m, u[0], in[0], in[1], in[2], in[3], in[4], out[0], out[1]); }
 };
 struct OpFloatingInertia : BookRow {
-  static constexpr OpInfo<1, 0, 2> info{"floating_inertia",
-                                        "composite inertia of a floating robot and its momentum by each joint's velocity",
-                                        {{op_q}},
-                                        {},
-                                        {{{"I0", Size::matrix6}, {"F", Size::joints6}}},
-                                        false,
-                                        true,
-                                        false,
-                                        true};
+  static constexpr OpInfo<1, 0, 2> info{
+      "floating_inertia",
+      "composite inertia of a floating robot and its momentum by each joint's velocity",
+      {{op_q}},
+      {},
+      {{{"I0", Size::matrix6}, {"F", Size::joints6}}},
+      false,
+      true,
+      false,
+      true};
   FEATHERSTORM_RUN { floating_inertia(m, in[0], out[0], out[1]); }
 };
 struct OpFloatingBias : BookRow {

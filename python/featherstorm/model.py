@@ -2,6 +2,7 @@
 
 import copy
 import difflib
+import math
 import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -53,20 +54,33 @@ class Model:
         self.robot = robot
         self.parameters = (parameters,) if isinstance(parameters, str) else tuple(parameters)
         self.evaluator = _featherstorm.Evaluator(robot, threads, isa, assemble, list(self.parameters))
-        self.tails = {
-            "f_ext": (robot.nb, 6),
-            "wrench": (robot.nb, 6),
-            "J": (6, robot.nv),
-            "pose": (robot.nf, 12),
-            "com": (robot.nb, 3),
-            "inertia": (robot.nb, 6),
-            "position": (robot.nb, 3),
+        nv, nb = robot.nv, robot.nb
+        squares = "C C_rate dtau_dq dtau_dv da_dq da_dv da_dtau by_q by_v".split()
+        # of one name in several operations, the shape with as many components
+        self._shapes = {
+            "f_ext": [(nb, 6)],
+            "wrench": [(nb, 6)],
+            "J": [(6, nv), (3, nv), (6, nv - 6)],
+            "J_rate": [(6, nv)],
+            "J_second_rate": [(6, nv)],
+            "J_inverse": [(nv, 6)],
+            "F": [(6, nv - 6)],
+            "A": [(6, nv), (2 * nv, 2 * nv)],
+            "A_rate": [(6, nv)],
+            "B": [(2 * nv, nv)],
+            "Y": [(nv, 10 * nb)],
+            "pose": [(robot.nf, 12)],
+            "com": [(nb, 3)],
+            "inertia": [(nb, 6)],
+            "position": [(nb, 3)],
+            **{name: [(6, 6)] for name in ("Phi", "Lambda", "I0")},
+            **{name: [(nv, nv)] for name in squares},
         }
         self.bound = {}  # name -> values of parameters that were bound; the others are the robot's own
         self._rows = {}
         for r in self.evaluator.ops:
             self._rows[r.name] = Row.of(r)
-        self._derivatives = {}
+        self._derivatives, self._tails = {}, {}
         for name in ("name", "nq", "nv", "nb", "nf", "nh"):
             setattr(self, name, getattr(robot, name))
         for name in ("joint_names", "body_names", "frame_names", "q_names", "v_names", "notices"):
@@ -126,7 +140,13 @@ class Model:
     def tail(self, name, components):
         """The shape behind the batch of an array of an operation: (components,), or more where rows have a meaning."""
         base = name[:-4] if name.endswith(("_bar", "_tan")) else name
-        return self.tails.get(base, (components,))
+        return next((t for t in self._shapes.get(base, ()) if math.prod(t) == components), (components,))
+
+    def tails(self, row):
+        """The shapes of an operation's inputs by name."""
+        if row.name not in self._tails:
+            self._tails[row.name] = {name: self.tail(name, n) for name, n in row.inputs}
+        return self._tails[row.name]
 
     def parameter(self, name):
         """The values of a parameter: what was bound, else the robot's own, of shape (n,) or, for com, inertia and
@@ -134,7 +154,7 @@ class Model:
         if name in self.bound:
             return self.bound[name]
         values = np.array(_featherstorm.parameter_values(self.robot, name))
-        return values.reshape(self.tails.get(name, values.shape))
+        return values.reshape(self.tail(name, values.size))
 
     def bind(self, **values):
         """The same model with other numbers: arrays of one value, or of one for each instance of a batch (B, ...).

@@ -33,7 +33,7 @@ def evaluate(model, op, arguments, frame=None, numbers=None, repeat=1, check=Tru
     if len(arguments) != len(row.inputs):
         names = ", ".join(name for name, _ in row.inputs if name not in model.parameters)
         raise TypeError(f"{label}: got {len(arguments)} arrays, expected {len(row.inputs)}: {names}")
-    batch = collect(label, arguments, row.inputs, model.tails)
+    batch = collect(label, arguments, row.inputs, model.tails(row))
     if check and model.quaternions and batch.device is None:
         for (name, n), array in zip(row.inputs, batch.arrays):
             if n == model.nq and name.startswith("q") and not name.endswith(("_bar", "_tan")):

@@ -142,7 +142,7 @@ class Simulation:
         if name not in self._parameters:
             row = [(name, n) for other, n in self.model.row("step").inputs if other == name]
             value = np.asarray(self.model.parameter(name), self.dtype)
-            self._parameters[name] = Arguments("step", [value], row, self.model.tails).arrays[0]
+            self._parameters[name] = Arguments("step", [value], row, self.model.tails(self.model.row("step"))).arrays[0]
         return self._parameters[name]
 
     def reset(self, mask=None, q=None, v=None):

@@ -59,8 +59,13 @@ template <class Op, class Real, int limit> void expect_same_bits(const Robot& ro
 
 template <class Real, int limit> void every_op(const Robot& robot, int count) {
   for_every_op([&](auto op, int) {
-    expect_same_bits<decltype(op), Real, limit>(robot, count);
-    if (decltype(op)::info.carried) expect_same_bits<decltype(op), Real, limit>(robot, count, 3);
+    using Op = decltype(op);
+    // the rows of the books have kernels for the largest models alone
+    if constexpr ((index_of<Op>() < engine_ops || limit == 64) && !host_only<Op>) {
+      if (!on_device<Op>(robot.model)) return;
+      expect_same_bits<Op, Real, limit>(robot, count);
+      if (Op::info.carried) expect_same_bits<Op, Real, limit>(robot, count, 3);
+    }
   });
 }
 

@@ -87,11 +87,11 @@ template <class Op, int limit> void write_case(const Robot& robot, const std::st
 }
 
 template <int limit> void write_cases(const Robot& robot, const std::string& name) {
-  for_every_op([&](auto op, int op_index) {
+  for_every_op([&](auto op, int) {
     using Op = decltype(op);
-    // the operations of the books have kernels for the largest models alone; one robot is enough for them
-    if (op_index < engine_ops && limit == 64 && name == "floating tree") return;
-    if (op_index >= engine_ops && (limit < 64 || name != "floating tree" || !on_device<Op>(robot.model))) return;
+    // the operations of the books have kernels for the largest models alone; one robot, the floating tree, is for them
+    const bool book = index_of<Op>() >= engine_ops;
+    if (book != (limit == 64 && name == "floating tree") || !on_device<Op>(robot.model)) return;
     write_case<Op, limit>(robot, name, Op::info.carried ? 2 : 1);
   });
 }
