@@ -92,7 +92,7 @@ TEST(HybridDerivatives, AreThoseOfDifferencesOfTheDenseOracle) {
           expect(d.by_x, by([&](double t) { return dense_hybrid(c, p, s.q, s.v, sum(x, e, t)); }), "x");
         }
       },
-      14);
+      8);
 }
 
 TEST(HybridDerivatives, AreThoseOfForwardAndOfInverseDynamicsInTheLimits) {
