@@ -180,7 +180,7 @@ TEST(TableA4, OperationsCostWhatTheBookSays) {
   const RigidBodyInertia<C> I{s.I.m, counting(s.I.h), counting(s.I.I)};
   const ArticulatedInertia<C> IA{counting(s.IA.I), counting(s.IA.H), counting(s.IA.M)};
   const Mat3<C> E = counting(s.E);
-  const Placement<C> X{counting(Mat3d(s.E.transpose())), counting(s.r)};
+  const Placement<C> X{counting(transposed(s.E)), counting(s.r)};
   EXPECT_EQ(cost([&] { (void)(v * C(2)); }), Cost(6, 0));
   EXPECT_EQ(cost([&] { (void)(f * C(2)); }), Cost(6, 0));
   EXPECT_EQ(cost([&] { (void)(v + v); }), Cost(0, 6));

@@ -1,13 +1,11 @@
-// RBDA chapters 5 to 7 in their other forms: recurrences against closed sums, inverse dynamics in base coordinates, the original
-// 3-vector equations, what a column of H is, costs by depth, what articulated bodies promise.
+// RBDA chapters 5 to 7 in their other forms: recurrences against closed sums, inverse dynamics in base coordinates, what a column
+// of H is, costs by depth, what articulated bodies promise.
 #include <gtest/gtest.h>
 
 #include "core/joint_wrenches.h"
 #include "core/kinematics.h"
-#include "core/luh_walker_paul.h"
 #include "tests/support/cases.h"
 #include "tests/support/counting.h"
-#include "tests/support/every_scalar.h"
 
 namespace featherstorm::testing {
 namespace {
@@ -108,30 +106,6 @@ TEST(InverseDynamics, InBaseCoordinatesIsTheSame) {
     const auto expected = call_rnea(c.model(), c.state.q, c.state.v, c.state.a, c.state.f_ext);
     EXPECT_LT(relative_error(expected, tau, force_scale(c, c.state.a)), 1e-12);
   }, 12);
-}
-
-// Table 5.2
-TEST(LuhWalkerPaul, IsInverseDynamicsOfRevoluteTrees) {
-  for (unsigned seed = 1; seed <= 20; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomOptions o;
-    o.bodies = 1 + static_cast<int>(seed % 9), o.types = {JointType::Revolute}, o.reversed = 0;
-    const Case c(random_spec(seed, o), seed);
-    const Model<double>& m = c.model();
-    ASSERT_TRUE(all_revolute(m));
-    const State& s = c.state;
-    std::vector<double> tau(m.nv);
-    luh_walker_paul(m, s.q.data(), s.v.data(), s.a.data(), tau.data());
-    const VectorX expected = c.oracle.rnea(s.q, s.v, s.a, {});
-    EXPECT_LT(relative_error(tau, expected, force_scale(c, s.a)), 1e-12);
-    if (seed == 4)
-      expect_every_scalar(m, {s.q, s.v, s.a}, m.nv, 1e-4, [](const auto& m, const auto& in, auto out) {
-        luh_walker_paul(m, in[0], in[1], in[2], out);
-      });
-  }
-  RandomOptions o;
-  o.types = {JointType::Prismatic};
-  EXPECT_FALSE(all_revolute(random_robot(1, o).model));
 }
 
 // (6.7)-(6.14): H_ij is the sum over the bodies that both joints support, which is nu of the outer one or nothing.

@@ -43,6 +43,69 @@ template <class A, class B> void expect_near(const A& a, const B& b, double boun
   if (b.size() > 0) EXPECT_LT((a - b).cwiseAbs().maxCoeff(), bound * (1 + b.cwiseAbs().maxCoeff()));
 }
 
+// Table 2.1, row by row, and Table 2.3, row by row.
+TEST(CrossOperators, HaveTheRowsOfTables21And23) {
+  using matrices::cross_matrix;
+  for_seeds([](Random& random) {
+    const Vec3d a = random.vector(), b = random.vector(), c = random.vector();
+    const Mat3d E = random.rotation(), A = cross_matrix(a), B = cross_matrix(b), one = Mat3d::Identity();
+    const double k = random.uniform(-2, 2);
+    expect_near(A, Mat3d(-A.transpose()));
+    expect_near(cross_matrix(k * a), Mat3d(k * A));
+    expect_near(cross_matrix(a + b), Mat3d(A + B));
+    expect_near(cross_matrix(E * a), Mat3d(E * A * E.inverse()));
+    expect_near(Vec3d(A * b), Vec3d(-B * a));
+    EXPECT_NEAR((A * b).dot(c), a.dot(B * c), 1e-13);
+    expect_near(cross_matrix(A * b), Mat3d(A * B - B * A));
+    expect_near(cross_matrix(A * b), Mat3d(b * a.transpose() - a * b.transpose()));
+    expect_near(Mat3d(A * B), Mat3d(b * a.transpose() - a.dot(b) * one));
+    const Vector6d u = random_matrix(random, 6, 1), v = random_matrix(random, 6, 1), f = random_matrix(random, 6, 1);
+    const Matrix6d X = random_transform(random), Xd = X.inverse().transpose();
+    expect_near(crm(Vector6d(k * v)), Matrix6d(k * crm(v))), expect_near(crf(Vector6d(k * v)), Matrix6d(k * crf(v)));
+    expect_near(crm(Vector6d(u + v)), Matrix6d(crm(u) + crm(v))), expect_near(crf(Vector6d(u + v)), Matrix6d(crf(u) + crf(v)));
+    expect_near(crm(Vector6d(X * v)), Matrix6d(X * crm(v) * X.inverse()));
+    expect_near(crf(Vector6d(X * v)), Matrix6d(Xd * crf(v) * Xd.inverse()));
+    expect_near(Vector6d(crm(u) * v), Vector6d(-crm(v) * u));
+    EXPECT_NEAR((crm(u) * v).dot(f), -v.dot(crf(u) * f), 1e-12);
+    EXPECT_NEAR((crf(u) * f).dot(v), -f.dot(crm(u) * v), 1e-12);
+    expect_near(crm(Vector6d(crm(u) * v)), Matrix6d(crm(u) * crm(v) - crm(v) * crm(u)));
+    expect_near(crf(Vector6d(crm(u) * v)), Matrix6d(crf(u) * crf(v) - crf(v) * crf(u)));
+  });
+}
+
+// Table 2.4: the product rules, which the library's own operators follow on dual numbers, and (2.45) for two moving frames.
+TEST(Differentiation, FollowsTable24) {
+  using D = Dual<double>;
+  for_seeds([](Random& random) {
+    const auto dual = [](const Vec3d& x, const Vec3d& d) -> Vec3<D> { return {D(x.x(), d.x()), D(x.y(), d.y()), D(x.z(), d.z())}; };
+    const auto rate = [](const Vec3<D>& x) { return Vec3d(x.x().d, x.y().d, x.z().d); };
+    const Motion<double> u{random.vector(), random.vector()}, ud{random.vector(), random.vector()};
+    const Motion<double> v{random.vector(), random.vector()}, vd{random.vector(), random.vector()};
+    const Force<double> f{random.vector(), random.vector()}, fd{random.vector(), random.vector()};
+    const double k = random.uniform(-2, 2), kd = random.uniform(-2, 2);
+    const Motion<D> U{dual(u.w, ud.w), dual(u.v, ud.v)}, V{dual(v.w, vd.w), dual(v.v, vd.v)};
+    const Force<D> F{dual(f.n, fd.n), dual(f.f, fd.f)};
+    EXPECT_NEAR(dot(U, F).d, dot(ud, f) + dot(u, fd), 1e-13);
+    const Motion<double> c = cross(ud, v) + cross(u, vd);
+    expect_near(rate(cross(U, V).w), Vec3d(c.w)), expect_near(rate(cross(U, V).v), Vec3d(c.v));
+    const Force<double> g = cross_dual(ud, f) + cross_dual(u, fd);
+    expect_near(rate(cross_dual(U, F).n), Vec3d(g.n)), expect_near(rate(cross_dual(U, F).f), Vec3d(g.f));
+    const Motion<double> s = u * kd + ud * k;
+    expect_near(rate((U * D(k, kd)).w), Vec3d(s.w)), expect_near(rate((U * D(k, kd)).v), Vec3d(s.v));
+    // a dyad, (u f.) v = u (f . v): an inertia is a sum of such
+    const Motion<double> y = u * (dot(vd, f) + dot(v, fd)) + ud * dot(v, f);
+    expect_near(rate((U * dot(V, F)).v), Vec3d(y.v));
+    // d/dt ^B X_A = ^B (v_A - v_B) x ^B X_A
+    const Matrix6d A = random_transform(random), B = random_transform(random);  // base to A and to B
+    const Vector6d va = random_matrix(random, 6, 1), vb = random_matrix(random, 6, 1);  // in A, in B
+    const auto step = [](const Vector6d& v, double t) { return Matrix6d(Matrix6d::Identity() - t * crm(v) + 0.5 * t * t * crm(v) * crm(v)); };
+    const auto X = [&](double t) { return Matrix6d(step(vb, t) * B * (step(va, t) * A).inverse()); };
+    const double h = 1e-5;
+    const Vector6d relative = X(0) * va - vb;
+    expect_near(Matrix6d((X(h) - X(-h)) / (2 * h)), Matrix6d(crm(relative) * X(0)), 1e-8);
+  });
+}
+
 // Table 2.5: a dyad maps vectors before and after a change of coordinates to the same vector.
 TEST(Dyadics, TransformAsTable25Says) {
   for_seeds([](Random& random) {
@@ -137,6 +200,12 @@ TEST(Subspace, ComplementsAndDecompositions) {
       EXPECT_TRUE(same_subspace(S, S * A));
       EXPECT_TRUE(same_subspace(orthogonal_complement(T), S));
       if (n > 0 && n < 6) EXPECT_FALSE(same_subspace(S, random_matrix(random, 6, n)));
+      // the rest of Table 3.1: of subsets, and S1 (+) S2^perp = U exactly if S1^perp (+) S2 = V
+      if (n > 1) {
+        const MatrixXd part = S.leftCols(n - 1);
+        EXPECT_LT((part.transpose() * T).norm(), 1e-12);
+        EXPECT_EQ(dimension((MatrixXd(6, T.cols() + 7 - n) << T, orthogonal_complement(part)).finished()), 7 - n);
+      }
       // S1 (+) S2^perp = U exactly if S1^T S2 is regular
       const MatrixXd S2 = random_matrix(random, 6, n), P = orthogonal_complement(S2);
       const VectorXd x = random_matrix(random, 6, 1), alpha = coordinates_in(S, P, x);
