@@ -66,16 +66,16 @@ inline Matrix6 crm(const Vector6& v) {
 inline Matrix6 crf(const Vector6& v) { return -crm(v).transpose(); }
 // [I_C + m c× c×^T, m c×; m c×^T, m 1]. RBDA (2.63)
 inline Matrix6 mcI(double m, const Vector3& c, const Matrix3& I_C) {
-  const Matrix3 C = cross_matrix(c), CT = C.transpose();
+  const Matrix3 C = cross_matrix(c);  // C^T = -C
   Matrix6 I;
-  I << I_C + m * (C * CT), m * C, m * CT, m * Matrix3::Identity();
+  I << I_C - m * (C * C), m * C, -m * C, m * Matrix3::Identity();
   return I;
 }
 // Its inverse in closed form, Phi_O of RBDA (2.74): [I_C^-1, I_C^-1 c×^T; c× I_C^-1, 1/m + c× I_C^-1 c×^T].
 inline Matrix6 inverse_mcI(double m, const Vector3& c, const Matrix3& I_C) {
-  const Matrix3 C = cross_matrix(c), CT = C.transpose(), J = I_C.inverse();
+  const Matrix3 C = cross_matrix(c), J = I_C.inverse(), K = C * J;
   Matrix6 Phi;
-  Phi << J, J * CT, C * J, Matrix3::Identity() / m + C * J * CT;
+  Phi << J, -(J * C), K, Matrix3::Identity() / m - K * C;
   return Phi;
 }
 // A motion that leads from the old frame to the new in unit time, exact for translations, to first order for rotations; it is

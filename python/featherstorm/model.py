@@ -70,7 +70,7 @@ class Model:
             "B": [(2 * nv, nv)],
             "Y": [(nv, 10 * nb)],
             "pose": [(robot.nf, 12)],
-            "com": [(nb, 3)],
+            "com": [(nb, 3)] if nb > 1 else [],  # momentum has a com of three numbers
             "inertia": [(nb, 6)],
             "position": [(nb, 3)],
             **{name: [(6, 6)] for name in ("Phi", "Lambda", "I0")},

@@ -1,36 +1,31 @@
-// RBDA chapters 2 and 3: tensors and their transforms, accelerations, subspaces, one constrained body by three methods, explicit
-// and implicit constraints by three equations, the rolling sphere; chapter 4: connectivity, polarity.
+// RBDA chapter 3: subspaces, one constrained body by three methods, explicit and implicit constraints by three equations, the
+// rolling sphere.
 #include "core/constrained_body.h"
 
 #include <gtest/gtest.h>
 
-#include "core/connectivity.h"
-#include "core/joint/general.h"
+#include "core/integrate.h"
 #include "core/null_space.h"
-#include "core/position_rate.h"
 #include "core/spatial/matrices.h"
-#include "core/spatial/screw.h"
-#include "tests/support/every_scalar.h"
 #include "tests/support/linkages.h"
-#include "tests/support/random_robot.h"
 
 namespace featherstorm::testing {
 namespace {
 
-using matrices::crf, matrices::crm, matrices::mcI, matrices::rot, matrices::xlt;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+// Dynamic sizes throughout: products of fixed ones are unrolled where they stand and take a minute to compile.
 MatrixXd random_matrix(Random& random, int rows, int columns) {
   MatrixXd A(rows, columns);
   for (int i = 0; i < A.size(); i++) A(i) = random.uniform(-1, 1);
   return A;
 }
-Matrix6d random_inertia(Random& random) {
+VectorXd random_vector(Random& random) { return random_matrix(random, 6, 1); }
+MatrixXd random_inertia(Random& random) {
   const LinkSpec l = random_link(random, "body");
-  return mcI(l.mass, l.com, l.inertia);
+  return matrices::mcI(l.mass, l.com, l.inertia);
 }
-Matrix6d random_transform(Random& random) { return rot(random.rotation()) * xlt(random.vector()); }
 template <class F> void for_seeds(F f) {
   for (unsigned seed = 1; seed <= 20; seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -38,93 +33,12 @@ template <class F> void for_seeds(F f) {
     f(random);
   }
 }
-template <class A, class B> void expect_near(const A& a, const B& b, double bound = 1e-12) {
+void expect_near(const MatrixXd& a, const MatrixXd& b, double bound = 1e-12) {
   ASSERT_EQ(a.size(), b.size());
-  if (b.size() > 0) EXPECT_LT((a - b).cwiseAbs().maxCoeff(), bound * (1 + b.cwiseAbs().maxCoeff()));
-}
-
-// Table 2.5: a dyad maps vectors before and after a change of coordinates to the same vector.
-TEST(Dyadics, TransformAsTable25Says) {
-  for_seeds([](Random& random) {
-    const Matrix6d X = random_transform(random), Xd = X.inverse().transpose();  // motions, forces
-    const Vector6d m = random_matrix(random, 6, 1), f = random_matrix(random, 6, 1);
-    const Vector6d a = random_matrix(random, 6, 1), b = random_matrix(random, 6, 1);
-    // (m a.) of force, (f b.) of motion and so on: one dyad of each kind
-    expect_near(Vector6d(X * (m * a.transpose()) * X.inverse() * (X * m)), Vector6d(X * (m * a.dot(m))));          // M to M
-    expect_near(Vector6d(Xd * (f * b.transpose()) * Xd.inverse() * (Xd * f)), Vector6d(Xd * (f * b.dot(f))));      // F to F
-    expect_near(Vector6d(Xd * (f * f.transpose()) * X.inverse() * (X * m)), Vector6d(Xd * (f * f.dot(m))));        // M to F
-    expect_near(Vector6d(X * (m * m.transpose()) * Xd.inverse() * (Xd * f)), Vector6d(X * (m * m.dot(f))));        // F to M
-    // inertia: symmetry, definiteness, rank are kept, eigenvalues are not; energy does not depend on the frame
-    const Matrix6d I = random_inertia(random), J = Xd * I * X.inverse();
-    expect_near(J, Matrix6d(J.transpose()));
-    const VectorXd e = Eigen::SelfAdjointEigenSolver<Matrix6d>(I).eigenvalues();
-    const VectorXd d = Eigen::SelfAdjointEigenSolver<Matrix6d>(J).eigenvalues();
-    EXPECT_GT(e(0), 0);
-    EXPECT_GT(d(0), 0);
-    EXPECT_GT((e - d).norm(), 1e-3);
-    EXPECT_NEAR(m.dot(I * m), (X * m).dot(J * (X * m)), 1e-12);  // 2 T, (2.67)
-  });
-}
-
-// (2.36)-(2.44): the derivative is the apparent one plus v x or v x*. Constant vectors seen from a moving frame.
-TEST(Differentiation, InMovingCoordinates) {
-  for_seeds([](Random& random) {
-    const Vector6d v = random_matrix(random, 6, 1);  // of frame A, in A
-    const Vector6d m = random_matrix(random, 6, 1), md = random_matrix(random, 6, 1);
-    const Vector6d f = random_matrix(random, 6, 1), fd = random_matrix(random, 6, 1);
-    const double h = 1e-5;
-    // A's motion for a short time; the vectors' coordinates in A change by md, fd
-    const auto X_A = [&](double t) { return Matrix6d(Matrix6d::Identity() - t * crm(v) + 0.5 * t * t * crm(v) * crm(v)); };
-    const auto in_base = [&](double t) { return Vector6d(X_A(t).inverse() * (m + t * md)); };
-    const auto force_in_base = [&](double t) { return Vector6d(X_A(t).transpose() * (f + t * fd)); };
-    expect_near(Vector6d((in_base(h) - in_base(-h)) / (2 * h)), Vector6d(md + crm(v) * m), 1e-8);
-    expect_near(Vector6d((force_in_base(h) - force_in_base(-h)) / (2 * h)), Vector6d(fd + crf(v) * f), 1e-8);
-  });
-}
-
-// (2.46)-(2.51): classical and spatial acceleration of a body that moves on a given path, by differences.
-TEST(Acceleration, ClassicalAndSpatial) {
-  for_seeds([](Random& random) {
-    const Vec3d u = random.vector(), a = random.vector(), w = random.vector(), wd = random.vector();
-    // origin of the body at u t + a t^2 / 2; spatial velocity about the fixed point it passes at t = 0
-    const auto velocity = [&](double t) {
-      const Vec3d r = u * t + a * (t * t / 2), wt = w + wd * t;
-      return Motion<double>{wt, u + a * t + cross(r, wt)};  // v_O = r' + r × w
-    };
-    const double h = 1e-6;
-    const Motion<double> spatial = (velocity(h) - velocity(-h)) * (1 / (2 * h)), c = classical(spatial, velocity(0));
-    expect_near(Vec3d(c.v), a, 1e-8);
-    expect_near(Vec3d(c.w), wd, 1e-8);
-    const Motion<double> back = spatial_of_classical(c, velocity(0));
-    expect_near(Vec3d(back.v), Vec3d(spatial.v));
-  });
-}
-
-// (2.62)-(2.71): f = I a + v x* I v says m c'' = f and I_C w' + w × I_C w = n_C at the mass centre; its inverse (2.72)-(2.74).
-TEST(EquationOfMotion, OfABodyIsNewtonsAndEulers) {
-  for_seeds([](Random& random) {
-    const LinkSpec l = random_link(random, "body");
-    const Matrix6d I = mcI(l.mass, l.com, l.inertia);
-    const Vector6d v = random_matrix(random, 6, 1), a = random_matrix(random, 6, 1);
-    const Vector6d p = crf(v) * I * v, f = I * a + p;
-    const Vec3d w = v.head<3>(), wd = a.head<3>(), c = l.com;
-    const Vec3d origin = a.tail<3>() + w.cross(v.tail<3>());  // classical
-    const Vec3d centre = origin + wd.cross(c) + w.cross(w.cross(c));
-    expect_near(Vec3d(f.tail<3>()), Vec3d(l.mass * centre));
-    expect_near(Vec3d(f.head<3>() - c.cross(f.tail<3>())), Vec3d(l.inertia * wd + w.cross(Vec3d(l.inertia * w))));
-    const Matrix6d Phi = matrices::inverse_mcI(l.mass, l.com, l.inertia);
-    expect_near(Vector6d(Phi * f - Phi * p), a, 1e-10);
-    // (2.58)-(2.61): momentum moves like a force; h . v = 2 T
-    const Vector6d h = I * v;
-    EXPECT_NEAR(h.dot(v), l.mass * (v.tail<3>() + w.cross(c)).squaredNorm() + w.dot(l.inertia * w), 1e-11);
-    expect_near(Vec3d(h.head<3>()), Vec3d(l.inertia * w + c.cross(Vec3d(h.tail<3>()))));
-    // definite exactly if mass and rotational inertia are
-    EXPECT_EQ(Eigen::LLT<Matrix6d>(I).info(), Eigen::Success);
-    Mat3d flat = l.inertia;
-    flat -= 2 * Eigen::SelfAdjointEigenSolver<Mat3d>(flat).eigenvalues()(0) * Mat3d::Identity();
-    EXPECT_NE(Eigen::LLT<Matrix6d>(mcI(l.mass, l.com, flat)).info(), Eigen::Success);
-    EXPECT_NE(Eigen::LLT<Matrix6d>(mcI(-l.mass, l.com, l.inertia)).info(), Eigen::Success);
-  });
+  double largest = 0, difference = 0;
+  for (int i = 0; i < a.size(); i++)
+    largest = std::max(largest, std::abs(b(i))), difference = std::max(difference, std::abs(a(i) - b(i)));
+  EXPECT_LT(difference, bound * (1 + largest));
 }
 
 // (3.24)-(3.27), Table 3.1
@@ -133,13 +47,19 @@ TEST(Subspace, ComplementsAndDecompositions) {
     for (int n = 0; n <= 6; n++) {
       const MatrixXd S = random_matrix(random, 6, n), T = orthogonal_complement(S), A = random_matrix(random, n, n);
       EXPECT_EQ(T.cols(), 6 - n);
-      if (n > 0 && n < 6) EXPECT_LT((S.transpose() * T).norm(), 1e-12);
+      EXPECT_LE((S.transpose() * T).norm(), 1e-12);
       EXPECT_TRUE(same_subspace(S, S * A));
       EXPECT_TRUE(same_subspace(orthogonal_complement(T), S));
-      if (n > 0 && n < 6) EXPECT_FALSE(same_subspace(S, random_matrix(random, 6, n)));
+      EXPECT_EQ(same_subspace(S, random_matrix(random, 6, n)), n == 0 || n == 6);
+      // the rest of Table 3.1: of subsets, and S1 (+) S2^perp = U exactly if S1^perp (+) S2 = V
+      if (n > 1) {
+        const MatrixXd part = S.leftCols(n - 1);
+        EXPECT_LT((part.transpose() * T).norm(), 1e-12);
+        EXPECT_EQ(dimension((MatrixXd(6, T.cols() + 7 - n) << T, orthogonal_complement(part)).finished()), 7 - n);
+      }
       // S1 (+) S2^perp = U exactly if S1^T S2 is regular
       const MatrixXd S2 = random_matrix(random, 6, n), P = orthogonal_complement(S2);
-      const VectorXd x = random_matrix(random, 6, 1), alpha = coordinates_in(S, P, x);
+      const VectorXd x = random_vector(random), alpha = coordinates_in(S, P, x);
       expect_near(VectorXd(S * alpha.head(n) + P * alpha.tail(6 - n)), x, 1e-8);
     }
     const MatrixXd S = random_matrix(random, 6, 2);
@@ -153,20 +73,20 @@ TEST(Subspace, ComplementsAndDecompositions) {
 TEST(ConstrainedBody, ForceSplitsIntoWhatAcceleratesAndWhatTheJointBears) {
   for_seeds([](Random& random) {
     for (int n = 1; n <= 5; n++) {
-      const Matrix6d I = random_inertia(random);
+      const MatrixXd I = random_inertia(random);
       const MatrixXd S = random_matrix(random, 6, n);
-      const Vector6d f = random_matrix(random, 6, 1);
+      const VectorXd f = random_vector(random);
       const ForceParts parts = decompose_force(I, S, f), other = decompose_force(I, S * random_matrix(random, n, n), f);
-      expect_near(Vector6d(parts.active + parts.constraint), f);
+      expect_near(VectorXd(parts.active + parts.constraint), f);
       EXPECT_LT((S.transpose() * parts.constraint).norm(), 1e-12);
       EXPECT_TRUE(same_subspace((MatrixXd(6, n + 1) << S, I.inverse() * parts.active).finished(), S));
       expect_near(other.active, parts.active, 1e-8);
       // at rest: a = I^-1 f_a, and the constraint force is -f_c
-      const ConstrainedBody body{I, Vector6d::Zero(), S, Vector6d::Zero()};
+      const ConstrainedBody body{I, VectorXd::Zero(6), S, VectorXd::Zero(6)};
       const MatrixXd T = orthogonal_complement(S);
       const ConstrainedMotion motion = constrained_motion(body, T, f);
-      expect_near(motion.a, Vector6d(I.inverse() * parts.active), 1e-9);
-      expect_near(Vector6d(T * motion.lambda), Vector6d(-parts.constraint), 1e-9);
+      expect_near(motion.a, VectorXd(I.inverse() * parts.active), 1e-9);
+      expect_near(VectorXd(T * motion.lambda), VectorXd(-parts.constraint), 1e-9);
     }
   });
 }
@@ -175,25 +95,25 @@ TEST(ConstrainedBody, ForceSplitsIntoWhatAcceleratesAndWhatTheJointBears) {
 TEST(ConstrainedBody, ThreeMethodsGiveOneMotion) {
   for_seeds([](Random& random) {
     for (int n = 1; n <= 5; n++) {
-      const ConstrainedBody body{random_inertia(random), random_matrix(random, 6, 1), random_matrix(random, 6, n),
-                                 random_matrix(random, 6, 1)};
+      const ConstrainedBody body{random_inertia(random), random_vector(random), random_matrix(random, 6, n),
+                                 random_vector(random)};
       const MatrixXd& S = body.S;
-      const Vector6d f = random_matrix(random, 6, 1);
+      const VectorXd f = random_vector(random);
       const ApparentInverse inverse = apparent_inverse(body);
       const MatrixXd T = orthogonal_complement(S);
       const ConstrainedMotion motion = constrained_motion(body, T, f);
       const GeneralisedEquation e = generalised_equation(body);
-      const VectorXd qdd = e.H.ldlt().solve(S.transpose() * f - e.C);
-      expect_near(Vector6d(inverse.Phi * f + inverse.b), motion.a, 1e-9);
-      expect_near(Vector6d(S * qdd + body.Sd_qd), motion.a, 1e-9);
-      expect_near(Vector6d(body.I * motion.a + body.p), Vector6d(f + T * motion.lambda), 1e-9);
+      const VectorXd qdd = e.H.partialPivLu().solve(S.transpose() * f - e.C);
+      expect_near(VectorXd(inverse.Phi * f + inverse.b), motion.a, 1e-9);
+      expect_near(VectorXd(S * qdd + body.Sd_qd), motion.a, 1e-9);
+      expect_near(VectorXd(body.I * motion.a + body.p), VectorXd(f + T * motion.lambda), 1e-9);
       // Phi: symmetric, range S, null space S^perp
-      expect_near(inverse.Phi, Matrix6d(inverse.Phi.transpose()));
+      expect_near(inverse.Phi, MatrixXd(inverse.Phi.transpose()));
       EXPECT_EQ(dimension(inverse.Phi), n);
       EXPECT_TRUE(same_subspace(inverse.Phi, S));
       EXPECT_LT((inverse.Phi * T).norm(), 1e-9);
       // forces that differ by S^perp have one tau and one motion, but other constraint forces
-      const Vector6d g = f + T * VectorXd::Ones(6 - n);
+      const VectorXd g = f + T * VectorXd::Ones(6 - n);
       const ConstrainedMotion same = constrained_motion(body, T, g);
       expect_near(same.a, motion.a, 1e-9);
       EXPECT_GT((same.lambda - motion.lambda).norm(), 0.1);
@@ -214,9 +134,9 @@ TEST(ConstrainedBody, ActiveForceSubspaceOfExample32) {
   EXPECT_THROW(active_force_subspace(orthogonal_complement(S).leftCols(1), S), std::invalid_argument);
   // the motion is that of any other T_a, the bearings carry something else
   Random random(2);
-  const ConstrainedBody body{random_inertia(random), random_matrix(random, 6, 1), S, Vector6d::Zero()};
+  const ConstrainedBody body{random_inertia(random), random_vector(random), S, VectorXd::Zero(6)};
   const MatrixXd T = orthogonal_complement(S);
-  const ConstrainedMotion gear = constrained_motion(body, T, Vector6d(Ta * torque)), motor = constrained_motion(body, T, Vector6d(S * torque));
+  const ConstrainedMotion gear = constrained_motion(body, T, VectorXd(Ta * torque)), motor = constrained_motion(body, T, VectorXd(S * torque));
   expect_near(gear.a, motor.a, 1e-10);
   EXPECT_GT((T * (gear.lambda - motor.lambda)).norm(), 1);
 }
@@ -235,15 +155,15 @@ TEST(Constraints, ImplicitExplicitAndDualEquationsAgree) {
     EXPECT_LT((e.K * N.G).norm(), 1e-9);
     // H_G ydd + C_G = u, (3.20), (3.21)
     const MatrixXd H_G = N.G.transpose() * e.H * N.G;
-    const VectorXd ydd = H_G.ldlt().solve(N.G.transpose() * (tau - e.C - e.H * N.g));
+    const VectorXd ydd = H_G.partialPivLu().solve(N.G.transpose() * (tau - e.C - e.H * N.g));
     expect_near(VectorXd(N.G * ydd + N.g), kkt.qdd, 1e-7);
     // [H^-1 G; G^T 0] [tau_c; -ydd] = [g - H^-1 (tau - C); 0], (3.19)
     const auto n = e.H.rows(), k = N.G.cols();
     MatrixXd D = MatrixXd::Zero(n + k, n + k);
     D.topLeftCorner(n, n) = e.H.inverse(), D.topRightCorner(n, k) = N.G, D.bottomLeftCorner(k, n) = N.G.transpose();
     VectorXd right(n + k);
-    right << N.g - e.H.ldlt().solve(tau - e.C), VectorXd::Zero(k);
-    const VectorXd x = D.fullPivLu().solve(right);
+    right << N.g - e.H.partialPivLu().solve(tau - e.C), VectorXd::Zero(k);
+    const VectorXd x = D.partialPivLu().solve(right);
     expect_near(VectorXd(-x.tail(k)), ydd, 1e-6);
     // (3.15), (3.16): tau_c = K^T lambda, which does no work on admissible velocities
     expect_near(VectorXd(x.head(n)), VectorXd(e.K.transpose() * kkt.lambda), 1e-6);
@@ -278,135 +198,8 @@ TEST(Constraints, RollingSphereReachesFiveFreedomsWithThree) {
     difference(m, q.data(), p.data(), d.data());
     reached.col(3 + k) = testing::vector(d) / (h * h);
   }
-  const VectorXd s = reached.jacobiSvd().singularValues();
-  EXPECT_GT(s(4), 0.05);   // five directions
-  EXPECT_LT(s(5), 1e-12);  // never off the plane
-}
-
-// (3.5)-(3.9), (4.13)
-TEST(PositionRate, IsTheDerivativeOfPositionsAndHalfTheQuaternionProduct) {
-  for (unsigned seed = 1; seed <= 12; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomOptions o;
-    o.floating = seed % 2;
-    const Robot robot = random_robot(seed, o);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
-    Numbers rate(m.nq + m.nv);
-    state_rate(m, s.q.data(), s.v.data(), s.tau.data(), Zeros<double>{}, rate.data());
-    const VectorXd expected = derivative([&](double h) { return testing::vector(moved(m, s.q, s.v, h)); });
-    for (int k = 0; k < m.nq; k++) EXPECT_NEAR(rate[k], expected(k), 1e-8) << k;
-    Numbers qdd(m.nv);
-    aba(m, s.q.data(), s.v.data(), s.tau.data(), Zeros<double>{}, qdd.data());
-    for (int k = 0; k < m.nv; k++) EXPECT_EQ(rate[m.nq + k], qdd[k]);
-    for (int i = 1; i <= m.nb; i++) {
-      const Body<double>& b = m.body[i];
-      if (b.type != JointType::Ball) continue;
-      const Quaternion<double> p{s.q[b.q], s.q[b.q + 1], s.q[b.q + 2], s.q[b.q + 3]};
-      const Quaternion<double> pd = p * Quaternion<double>{0, s.v[b.v], s.v[b.v + 1], s.v[b.v + 2]};
-      EXPECT_NEAR(rate[b.q], pd.w / 2, 1e-14);
-      EXPECT_NEAR(rate[b.q + 1], pd.x / 2, 1e-14);
-      EXPECT_NEAR(rate[b.q + 2], pd.y / 2, 1e-14);
-      EXPECT_NEAR(rate[b.q + 3], pd.z / 2, 1e-14);
-    }
-    // linear in v
-    Numbers twice(m.nq), one(m.nq), v2 = s.v;
-    for (double& x : v2) x *= 2;
-    position_rate(m, s.q.data(), s.v.data(), one.data()), position_rate(m, s.q.data(), v2.data(), twice.data());
-    for (int k = 0; k < m.nq; k++) EXPECT_NEAR(twice[k], 2 * one[k], 1e-12);
-    if (seed == 1)
-      expect_every_scalar(m, {s.q, s.v}, m.nq, 1e-4, [](const auto& m, const auto& in, auto out) { position_rate(m, in[0], in[1], out); });
-  }
-}
-
-// Section 4.1: the crank-slider linkage has one loop, 4 spanning trees and 8 regular numberings.
-TEST(Connectivity, CrankSliderOfFigure44) {
-  const std::vector<Arc> joints{{0, 1}, {1, 2}, {2, 3}, {0, 3}};
-  EXPECT_EQ(spanning_trees(4, joints), 4);
-  EXPECT_EQ(spanning_tree(4, joints).loops, 1);
-  // all ways to number three bodies and four joints
-  int numberings = 0;
-  std::vector<int> body{1, 2, 3};
-  std::vector<std::vector<int>> lambdas;
-  do {
-    std::vector<int> number{0, body[0], body[1], body[2]}, joint{0, 1, 2, 3};
-    do {  // joint[k] is the (k + 1)-th
-      std::vector<int> p(5), s(5);
-      for (int k = 0; k < 4; k++) p[k + 1] = number[joints[joint[k]].p], s[k + 1] = number[joints[joint[k]].s];
-      if (!is_regular(3, p, s)) continue;
-      numberings++;
-      std::vector<int> lambda;
-      for (int i = 1; i <= 3; i++) lambda.push_back(std::min(p[i], s[i]));
-      lambdas.push_back(lambda);
-    } while (std::next_permutation(joint.begin(), joint.end()));
-  } while (std::next_permutation(body.begin(), body.end()));
-  EXPECT_EQ(numberings, 8);
-  // the parent arrays of Figure 4.5 are among them: two chains, and trees that branch at the base
-  EXPECT_EQ(std::count(lambdas.begin(), lambdas.end(), std::vector<int>{0, 1, 2}), 2);
-  EXPECT_GT(std::count(lambdas.begin(), lambdas.end(), std::vector<int>{0, 0, 1}), 0);
-}
-
-TEST(Connectivity, AnyGraphIsNumberedRegularly) {
-  for_seeds([](Random& random) {
-    const int bodies = 2 + random.below(9);
-    std::vector<Arc> joints;
-    for (int i = 1; i < bodies; i++) joints.push_back(random.chance(0.5) ? Arc{random.below(i), i} : Arc{i, random.below(i)});
-    const int chords = random.below(4);
-    for (int k = 0; k < chords; k++) {
-      const int a = random.below(bodies), b = random.below(bodies);
-      joints.push_back(a == b ? Arc{0, bodies - 1} : Arc{a, b});
-    }
-    random.shuffle(joints);
-    const SpanningTree t = spanning_tree(bodies, joints);
-    EXPECT_TRUE(is_regular(bodies - 1, t.p, t.s));
-    EXPECT_EQ(t.loops, chords);  // N_L = N_J - N_B
-    std::vector<int> seen = t.joint, names = t.body;
-    std::sort(seen.begin(), seen.end()), std::sort(names.begin(), names.end());
-    for (std::size_t k = 0; k < seen.size(); k++) EXPECT_EQ(seen[k], static_cast<int>(k) + 1);
-    for (int k = 0; k < bodies; k++) EXPECT_EQ(names[k], k);
-    for (int i = 1; i < bodies; i++) {
-      EXPECT_EQ(t.lambda[i], std::min(t.p[i], t.s[i]));
-      EXPECT_LT(t.lambda[i], i);
-    }
-    for (std::size_t k = 0; k < joints.size(); k++) {  // every joint still joins its bodies, in its direction
-      EXPECT_EQ(t.p[t.joint[k]], t.body[joints[k].p]);
-      EXPECT_EQ(t.s[t.joint[k]], t.body[joints[k].s]);
-    }
-  });
-  EXPECT_EQ(spanning_tree(4, {{0, 1}, {1, 2}, {2, 3}, {0, 3}}, {3, 2, 1}).lambda, (std::vector<int>{-1, 0, 1, 2}));
-}
-
-TEST(Connectivity, RefusesGraphsThatAreNone) {
-  const auto reason = [](auto f) {
-    try {
-      f();
-    } catch (const std::invalid_argument& e) {
-      return std::string(e.what());
-    }
-    return std::string();
-  };
-  EXPECT_EQ(reason([] { spanning_tree(3, {{0, 1}}); }), "body 2 is not connected to the base");
-  EXPECT_EQ(reason([] { spanning_tree(2, {{0, 2}}); }), "joint 0 joins body 2, expected 0 to 1");
-  EXPECT_EQ(reason([] { spanning_tree(2, {{1, 1}}); }), "joint 0 joins body 1 to itself");
-  EXPECT_EQ(reason([] { spanning_tree(3, {{0, 1}, {1, 2}, {2, 0}}, {0, 1, 2}); }), "the tree has 3 joints, expected 2");
-  EXPECT_EQ(reason([] { spanning_tree(2, {{0, 1}}, {5}); }), "the tree has joint 5, which does not exist");
-}
-
-// Table 4.2 twice is the joint again; T goes by -X*, so that T^T S = 0 stays.
-TEST(Polarity, TwiceReversedIsTheJointAgain) {
-  for_seeds([](Random& random) {
-    Placement<double> J{random.rotation(), random.vector()};
-    const Placement<double> J0 = J;
-    Motion<double> S[1]{{random.vector(), random.vector()}}, c{random.vector(), random.vector()};
-    const Motion<double> S0 = S[0], c0 = c;
-    reverse_joint(J, S, 1, c);
-    Force<double> T{random.vector(), random.vector()};  // a constraint force of the reversed joint, and of the joint itself
-    T = T - Force<double>{S[0].w, S[0].v} * (dot(S[0], T) / (S[0].w.squaredNorm() + S[0].v.squaredNorm()));
-    EXPECT_NEAR(dot(S0, -apply_transpose(inverse(J0), T)), 0, 1e-13);
-    reverse_joint(J, S, 1, c);
-    EXPECT_LT((S[0].w - S0.w).norm() + (S[0].v - S0.v).norm() + (c.w - c0.w).norm() + (c.v - c0.v).norm(), 1e-13);
-    EXPECT_LT((J.R - J0.R).norm() + (J.r - J0.r).norm(), 1e-13);
-  });
+  EXPECT_EQ(dimension(reached), 5);
+  EXPECT_LT(reached.row(2).cwiseAbs().maxCoeff(), 1e-12);  // never off the plane
 }
 
 }  // namespace
