@@ -131,8 +131,8 @@ def our_device() -> str:
     """Why featherstorm runs on no device; empty where it does."""
     try:
         from featherstorm import _featherstorm
-    except ImportError as error:
-        return str(error)
+    except ImportError as missing:
+        return str(missing)
     devices, missing = _featherstorm.cuda_devices()
     return "" if devices else missing
 

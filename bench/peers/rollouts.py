@@ -25,8 +25,8 @@ def measure(robot: str, program: Path, repetitions: int) -> dict:
     try:
         import featherstorm  # noqa: F401
         import mujoco.rollout  # noqa: F401
-    except ImportError as error:
-        return {"missing": f"rollouts are not compared: {error}"}
+    except ImportError as missing:
+        return {"missing": f"rollouts are not compared: {missing}"}
     with tempfile.TemporaryDirectory() as folder:
         ours = Description(program, robot)
         states = ours.random_states(INSTANCES)

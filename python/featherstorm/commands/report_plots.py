@@ -21,6 +21,7 @@ STYLE = {
     "axes.labelcolor": INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "axes.axisbelow": True,
     "axes.grid": True,
     "grid.color": FAINT,
     "grid.linewidth": 0.5,
