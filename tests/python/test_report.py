@@ -3,12 +3,15 @@
 import html.parser
 import json
 import math
+import os
 import re
+import sys
 
 import pytest
 
+from featherstorm import _featherstorm
 from featherstorm.__main__ import main
-from featherstorm.commands import report_measure
+from featherstorm.commands import report_measure, report_peers
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "col"}
 
@@ -186,3 +189,27 @@ def test_rounds_time_what_they_say():
     plan = {"repeats": 3, "sample": 1e-6}
     times = report_measure.rounds([job(100), job(400)], plan, clock=lambda: now[0])
     assert [t["median"] for t in times] == [100, 400] and all(t["low"] == t["high"] for t in times)
+
+
+def test_without_other_libraries(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pinocchio", None)
+    text = written(tmp_path)
+    assert "Pinocchio is not installed here" in text
+    Page(text)
+
+
+@pytest.mark.parametrize("robot", ["go2", "iiwa14"])
+def test_pinocchio_is_compared_before_it_is_timed(robot, monkeypatch):
+    pytest.importorskip("pinocchio")
+    plan = {"instances": 8, "repeats": 2, "sample": 1e-5}
+    assert [what for what, *_ in report_peers.here(robot, plan)] == ["inverse dynamics", "inertia matrix", "forward dynamics"]
+    monkeypatch.setattr(report_peers.operations, "crba", lambda model, q, crba=report_peers.operations.crba: 1.001 * crba(model, q))
+    with pytest.raises(ValueError, match="inertia matrices of Pinocchio and ours differ"):
+        report_peers.here(robot, plan)
+
+
+def test_a_robot_of_a_file(tmp_path):
+    file = os.path.join(_featherstorm.robot_directory(), "cartpole.urdf")
+    assert main(["bench", "--report", str(tmp_path / "a.html"), "--quick", "--robot", file]) == 0
+    text = (tmp_path / "a.html").read_text()
+    assert "All operations of cartpole" in text and len(Page(text).tables) >= 7

@@ -174,7 +174,7 @@ def parameters(name, plan):
     heads = ["operation: parameters", "constants, ns", "an own value per instance, ns", "quartiles", "over constants"]
     text = ("Numbers of the robot that are inputs, so that every instance has its own (Model.bind), against kernels of which "
             f"they are constants; float32, {plan['instances']} instances a call, one thread.")
-    return [paragraph(text), table(f"{name}: what parameters cost", heads, cells)]
+    return [paragraph(text), table(f"{os.path.basename(name)}: what parameters cost", heads, cells)]
 
 
 def other_libraries(name, record, plan):
