@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs bench_ops, bench_accuracy and `featherstorm bench --count`, and writes their tables into bench/results.
+"""Runs bench_ops, bench_accuracy, bench_costs and `featherstorm bench --count`, and writes their tables into bench/results.
 
-    python bench/record.py --build build/release [--filter REGEX] [ops] [accuracy] [operations]
+    python bench/record.py --build build/release [--filter REGEX] [ops] [accuracy] [costs] [operations]
 """
 from __future__ import annotations
 
@@ -53,6 +53,12 @@ def accuracy(binaries: Path, options: argparse.Namespace) -> None:
     write(f"{machine.describe()['date']}-accuracy.md", head("float32 against double", before) + text)
 
 
+def costs(binaries: Path, options: argparse.Namespace) -> None:
+    before = machine.load()
+    text = subprocess.run([binaries / "bench_costs"], check=True, capture_output=True, text=True).stdout
+    write(f"{machine.describe()['date']}-costs.md", head("What derivatives and parameters cost", before) + text)
+
+
 def operations(binaries: Path, options: argparse.Namespace) -> None:
     command = [sys.executable, "-m", "featherstorm", "bench", "--count", "--markdown"]
     write("../operations.md", subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -68,8 +74,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=Path, default=machine.ROOT / "build" / "release")
     parser.add_argument("--filter", help="as --benchmark_filter")
-    parser.add_argument("which", nargs="*", choices=["ops", "accuracy", "operations", []], default=[])
+    parser.add_argument("which", nargs="*", choices=["ops", "accuracy", "costs", "operations", []], default=[])
     options = parser.parse_args()
-    for step in (operations, accuracy, ops):
+    for step in (operations, accuracy, costs, ops):
         if not options.which or step.__name__ in options.which:
             step(options.build / "bin", options)

@@ -37,7 +37,7 @@ void describe(const Robot& robot) {
 // One operation with its arrays, and the evaluator whose path it takes.
 struct Arrays {
   std::vector<Buffer> buffers;
-  std::vector<ArrayRef> in, out;
+  std::vector<ArrayRef> in, out, answer;
   RunOptions options;
 };
 
@@ -66,11 +66,19 @@ int main(int, char** argv) {
     const std::string op = name.substr(0, a), path = name.substr(b + 1);
     const Precision precision = name.substr(a + 1, b - a - 1) == "float" ? Precision::float32 : Precision::float64;
     Evaluator& evaluator = path == "run-time" ? run_time : path == "assembled" ? assembled : compiled;
+    const bool vjp = op.ends_with("_vjp"), all = vjp || op.ends_with("_derivatives");  // all outputs are the answer
+    if (vjp && path == "run-time") return nullptr;
     if (path != "run-time" && !evaluator.specialise(op, precision)) return nullptr;
     const OpRow& row = evaluator.op(op);
     auto arrays = std::make_shared<Arrays>();
     for (const auto& argument : row.in) {
-      const std::vector<double>& x = argument.name == "q" ? s.q : argument.name == "v" ? s.v : argument.name == "a" ? s.a : s.tau;
+      // cotangents are what the accelerations and the forces of the states are; bodies have no external forces
+      const std::vector<double> none(s.count * argument.components);
+      const std::vector<double>& x = argument.name == "q"                                ? s.q
+                                     : argument.name == "v"                              ? s.v
+                                     : argument.name == "a" || argument.name == "a_bar"  ? s.a
+                                     : argument.name == "tau" || argument.name == "tau_bar" ? s.tau
+                                                                                         : none;
       arrays->buffers.emplace_back(precision, s.count, argument.components);
       if (precision == Precision::float32) fill<float>(arrays->buffers.back(), x, s.count, argument.components);
       else fill<double>(arrays->buffers.back(), x, s.count, argument.components);
@@ -86,22 +94,26 @@ int main(int, char** argv) {
         arrays->options.uniforms.push_back(u.name == "dt" ? 0.002 : u.name == "friction_velocity" ? 1e12 : 0);
     auto result = std::make_unique<peers::Op>();
     const bool matrix = op == "crba";
-    result->size = matrix ? m.nv * m.nv : row.out.back().components;
+    if (!all) arrays->answer = {arrays->out.back()};
+    else arrays->answer = arrays->out;
+    for (const ArrayRef& out : arrays->answer) result->size += out.components;
+    if (matrix) result->size = m.nv * m.nv;
     result->pass = [arrays, op, &evaluator] { evaluator.run(op, arrays->in, arrays->out, arrays->options); };
-    // the last output; a packed inertia matrix in full
+    // a packed inertia matrix in full
     result->answer = [arrays, matrix, &m](long k, double* x) {
-      const ArrayRef& out = arrays->out.back();
-      auto at = [&](long c) {
+      const auto at = [k](const ArrayRef& out, long c) {
         const long i = k * out.instance_stride + c * out.component_stride;
         return out.precision == Precision::float32 ? static_cast<const float*>(out.data)[i] : static_cast<const double*>(out.data)[i];
       };
       if (!matrix) {
-        for (long c = 0; c < out.components; c++) x[c] = at(c);
+        for (const ArrayRef& out : arrays->answer)
+          for (long c = 0; c < out.components; c++) *x++ = at(out, c);
         return;
       }
       for (long c = 0; c < m.nv * m.nv; c++) x[c] = 0;
       for (int i = 0; i < m.nv; i++)
-        for (int c = m.row_start[i]; c < m.row_start[i + 1]; c++) x[i * m.nv + m.column[c]] = x[m.column[c] * m.nv + i] = at(c);
+        for (int c = m.row_start[i]; c < m.row_start[i + 1]; c++)
+          x[i * m.nv + m.column[c]] = x[m.column[c] * m.nv + i] = at(arrays->out.back(), c);
     };
     return result;
   };

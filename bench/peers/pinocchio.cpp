@@ -7,6 +7,7 @@
 #include <pinocchio/algorithm/cholesky.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/kinematics.hpp>
+#include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
 #include "bench/peers/serve.h"
@@ -86,7 +87,15 @@ int main(int, char** argv) {
         pin::cholesky::solve(model, data, x);
       },
       [&] { return Eigen::MatrixXd(x); });
-  add("aba_derivatives", nv * nv, [&](long k) { pin::computeABADerivatives(model, data, q[k], v[k], tau[k]); },
-      [&] { return Eigen::MatrixXd(data.ddq_dq); });
+  // three matrices, each by columns, the symmetric one whole: da/dq, da/dv, da/dtau; dtau/dq, dtau/dv, dtau/da
+  auto three = [&](const auto& x, const auto& y, const Eigen::MatrixXd& upper) {
+    Eigen::MatrixXd all(nv, 3 * nv);
+    all << x, y, Eigen::MatrixXd(upper.selfadjointView<Eigen::Upper>());
+    return all;
+  };
+  add("aba_derivatives", 3 * nv * nv, [&](long k) { pin::computeABADerivatives(model, data, q[k], v[k], tau[k]); },
+      [&] { return three(data.ddq_dq, data.ddq_dv, data.Minv); });
+  add("rnea_derivatives", 3 * nv * nv, [&](long k) { pin::computeRNEADerivatives(model, data, q[k], v[k], a[k]); },
+      [&] { return three(data.dtau_dq, data.dtau_dv, data.M); });
   peers::serve(s.count, [&](const std::string& name) { return ops.count(name) ? &ops.at(name) : nullptr; });
 }

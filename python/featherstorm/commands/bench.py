@@ -5,6 +5,7 @@ bench rnea,aba go2,atlas      these operations on these robots
 bench --count                 operations per evaluation, beside the book's formulas; nothing is timed
 bench --count --markdown      every operation of every built-in robot, as bench/results/operations.md has them
 bench --count --robot a.urdf  another robot
+bench --report page.html      a page about this machine: batch sizes, robots, operations, derivatives, parameters, peers
 """
 
 import time
@@ -14,7 +15,7 @@ import numpy as np
 from .. import model as models
 from ..batch import Batch
 from ..states import random_state
-from . import add_engine_arguments, operation_count, positive, specialise, table
+from . import add_engine_arguments, operation_count, positive, report, specialise, table
 
 OPS = "rnea,crba,fd"
 ROBOTS = "iiwa14,go2,g1,atlas"
@@ -31,6 +32,7 @@ def add_arguments(parser):
     parser.add_argument("--instances", type=positive, default=4096, help="default: %(default)s")
     parser.add_argument("--repeats", type=positive, default=20, help="timed runs (default: %(default)s)")
     add_engine_arguments(parser)
+    report.add_arguments(parser)
 
 
 def main(options):
@@ -38,6 +40,8 @@ def main(options):
         raise ValueError(f"got the robots {options.robots} and --robot {options.robot[0]}, expected one of the two")
     if options.markdown and not options.count:
         raise ValueError("--markdown is for --count")
+    if options.report:
+        return report.main(options)
     default = models.robots() if options.markdown else ROBOTS.split(",")
     robots = options.robot or (options.robots.split(",") if options.robots else default)
     if options.count:

@@ -1,0 +1,1 @@
+"""What peers.py is made of: programs and their building, robots in each library's conventions, measuring, the report."""

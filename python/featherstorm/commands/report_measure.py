@@ -1,0 +1,196 @@
+"""Measurements of `bench --report`: what is timed, and how, as plain dictionaries.
+
+Things that are compared are timed in rounds, one repetition of each in every round and in another order each time, so that
+what else the machine does meets all of them. On one thread it is that thread's processor time, else wall-clock time.
+"""
+
+import time
+
+import numpy as np
+
+from .. import _featherstorm, model as models
+from ..simulation import Simulation
+from ..states import random_state
+
+DTYPES = ("float32", "float64")
+# what no correct kernel exceeds, relative to the largest entry of an answer; not a measure of accuracy
+TOLERANCE = {"float32": 1e-1, "float64": 1e-8}
+PARAMETER_SETS = (("mass",), ("mass", "com", "inertia"), ("friction", "armature"))
+UNIFORMS = {"dt": 2e-3, "kp": 20.0, "kd": 0.5, "limit_stiffness": 20.0, "limit_damping": 0.5}
+
+
+class Case:
+    """An operation, or a derivative of one, with arrays for a batch: random states, all else in [-1, 1].
+
+    rounded   the dtype that input values are rounded to, so that a case of another dtype has the same ones
+    """
+
+    def __init__(self, model, op, instances, dtype, rounded=None):
+        row = model.row(op)
+        self.model, self.op, self.instances = model, op, instances
+        self.frame = model.nf - 1 if row.uses_frame else 0
+        self.uniforms = model.uniform_values(op, {name: UNIFORMS.get(name, 0.1) for name, _ in row.uniforms})
+        self.inputs = [_featherstorm.Buffer(dtype, instances, n) for _, n in row.inputs]
+        self.outputs = [_featherstorm.Buffer(dtype, instances, n) for _, n in row.outputs]
+        for seed, ((name, n), buffer) in enumerate(zip(row.inputs, self.inputs)):
+            buffer.view([n])[:] = values(model, name, n, instances, seed).astype(rounded or dtype)
+
+    def run(self):
+        self.model.evaluator.run(self.op, self.inputs, self.outputs, self.uniforms, self.frame)
+
+    def answers(self):
+        """Its outputs (B, n) in float64, computed now into memory that was full of NaN."""
+        sizes = [n for _, n in self.model.row(self.op).outputs]
+        for buffer, n in zip(self.outputs, sizes):
+            buffer.view([n])[:] = np.nan
+        self.run()
+        return [buffer.view([n]).astype(np.float64) for buffer, n in zip(self.outputs, sizes)]
+
+
+def values(model, name, n, instances, seed):
+    """Values of an array of an operation, by its name and size."""
+    if name in model.parameters:
+        own = model.parameter(name).reshape(-1)
+        return own * np.random.default_rng(seed).uniform(0.9, 1.1, (instances, n))
+    q, _ = random_state(model, instances, seed)
+    if name.startswith("q") and n == model.nq and not name.endswith(("_bar", "_tan")):
+        return q
+    if name in ("M", "L"):
+        M = models.Model(model.robot, threads=1, assemble=False)
+        return chain(M, q, ("crba", "ltdl") if name == "L" else ("crba",))
+    return np.random.default_rng(seed).uniform(-1, 1, (instances, n))
+
+
+def chain(model, x, ops):
+    """The output of operations of one input, one behind the other."""
+    for op in ops:
+        out = _featherstorm.Buffer("float64", len(x), model.nh)
+        model.evaluator.run(op, [x], [out], [], 0)
+        x = out.view([model.nh]).copy()
+    return x
+
+
+def error(case, exact):
+    """The largest difference from other answers, over instances and outputs: max |x - r| / max |r|."""
+    worst = 0.0
+    for x, r in zip(case.answers(), exact):
+        scale = np.maximum(np.abs(r).max(axis=1), 1e-300)
+        relative = np.abs(x - r).max(axis=1) / scale
+        worst = max(worst, float(np.where(np.isnan(relative), np.inf, relative).max(initial=0)))
+    return worst
+
+
+def rounds(jobs, plan, clock=time.perf_counter_ns):
+    """Times functions in turn: for each its Spread of nanoseconds per call.
+
+    plan   `repeats`, the number of rounds, and `sample`, the least length of a repetition [s]
+    """
+    passes = [calibrate(job, plan["sample"], clock) for job in jobs]
+    samples = [[] for _ in jobs]
+    for k in range(plan["repeats"]):
+        for i in np.random.default_rng(k).permutation(len(jobs)):
+            start = clock()
+            for _ in range(passes[i]):
+                jobs[i]()
+            samples[i].append((clock() - start) / passes[i])
+    return [spread(x) for x in samples]
+
+
+def calibrate(job, sample, clock):
+    """How many calls take as long as a repetition; after two calls that make kernels and warm caches."""
+    job()
+    job()
+    start = clock()
+    job()
+    return max(1, int(np.ceil(sample * 1e9 / max(clock() - start, 1))))
+
+
+def spread(samples):
+    low, median, high = np.percentile(samples, [25, 50, 75])
+    return {"median": float(median), "low": float(low), "high": float(high)}
+
+
+def scaled(times, factor):
+    return {name: value * factor for name, value in times.items()}
+
+
+def clock_of(model):
+    return time.thread_time_ns if model.threads == 1 else time.perf_counter_ns
+
+
+def per_instance(cases, plan):
+    """Nanoseconds per instance of each of these cases, in turn."""
+    times = rounds([case.run for case in cases], plan, clock_of(cases[0].model))
+    return [scaled(t, 1 / case.instances) for t, case in zip(times, cases)]
+
+
+def batch_sizes(model, plan):
+    """Rows of op, dtype, instances and ns per instance."""
+    keys = [(op, dtype, n) for op in plan["ops"] for dtype in DTYPES for n in plan["batches"]]
+    times = per_instance([Case(model, op, n, dtype) for op, dtype, n in keys], plan)
+    return [{"op": op, "dtype": dtype, "instances": n, "ns": t} for (op, dtype, n), t in zip(keys, times)]
+
+
+def freedoms(names, plan):
+    """Rows of robot, nv, op and ns per instance, float32, for every robot."""
+    rows = []
+    for name in names:
+        model = models.load(name, threads=1)
+        ops = [op for op in plan["ops"] if op in model.ops]
+        times = per_instance([Case(model, op, plan["instances"], "float32") for op in ops], plan)
+        rows += [{"robot": name, "nv": model.nv, "op": op, "ns": t} for op, t in zip(ops, times)]
+    return rows
+
+
+def operations(model, plan):
+    """Rows of op, ns per instance in both dtypes, and how far both are from the kernels for any robot in float64."""
+    any_robot, rows = models.Model(model.robot, threads=1, assemble=False), []
+    for op, row in model.ops.items():
+        cases = {dtype: Case(model, op, plan["instances"], dtype) for dtype in DTYPES}
+        exact = {dtype: Case(any_robot, op, plan["instances"], "float64", dtype).answers() for dtype in DTYPES}
+        errors = {dtype: error(case, exact[dtype]) for dtype, case in cases.items()}
+        wrong = [dtype for dtype in DTYPES if not errors[dtype] < TOLERANCE[dtype]]
+        if wrong:
+            raise ValueError(f"bench --report: {op} of {model.name} in {wrong[0]} differs by {errors[wrong[0]]:.1e} "
+                             "from the kernels for any robot in float64; nothing was written")
+        times = dict(zip(DTYPES, per_instance(list(cases.values()), plan)))
+        made = all(model.specialised(op, dtype, cases[dtype].frame) for dtype in DTYPES)
+        rows.append({"op": op, "summary": row.summary, "ns": times, "error": errors, "made": made})
+    return rows
+
+
+def derivatives(models_, plan):
+    """Rows of robot, op and ns per instance of the operation, its vjp and its jvp, float32."""
+    rows = []
+    for model in models_:
+        for op in plan["ops"]:
+            names = [op, op + "_vjp", op + "_jvp"]
+            times = per_instance([Case(model, name, plan["instances"], "float32") for name in names], plan)
+            rows.append({"robot": model.name, "op": op, **dict(zip(("ns", "vjp", "jvp"), times))})
+    return rows
+
+
+def parameters(name, plan):
+    """Rows of op, parameters and ns per instance beside the same with constants, float32."""
+    rows = []
+    for op in [op for op in plan["ops"] if op in ("fd", "step")] or plan["ops"][:1]:
+        loaded = [models.load(name, threads=1, parameters=chosen) for chosen in ((), *PARAMETER_SETS)]
+        times = per_instance([Case(model, op, plan["instances"], "float32") for model in loaded], plan)
+        rows += [{"op": op, "parameters": chosen, "ns": t, "constants": times[0]}
+                 for chosen, t in zip(PARAMETER_SETS, times[1:])]
+    return rows
+
+
+def simulations(names, options, plan):
+    """Rows of robot, nv, dtype, ns per instance and step, and how many instances became bad; all threads."""
+    rows = []
+    for name in names:
+        model = models.load(name, threads=options.threads)
+        for dtype in DTYPES:
+            q, v = random_state(model, plan["instances"], dtype=dtype, speed=0.5)
+            sim = Simulation(model, plan["instances"], dt=1e-3, dtype=dtype)
+            sim.reset(q=q, v=v)
+            (times,) = rounds([sim.step], plan, clock_of(model))
+            rows.append({"robot": model.name, "nv": model.nv, "dtype": dtype, "steps": round(sim.time / sim.dt),
+                         "ns": scaled(times, 1 / plan["instances"]), "bad": int(np.count_nonzero(sim.status))})
+    return rows

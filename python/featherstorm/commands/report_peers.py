@@ -1,0 +1,83 @@
+"""Other libraries in `bench --report`: from a file that bench/peers.py wrote, or timed here through Python."""
+
+import json
+
+import numpy as np
+
+from .. import _featherstorm, model as models, operations
+from ..convert import to_pinocchio
+from ..states import random_state
+from .report_measure import Case, clock_of, per_instance, rounds
+
+KINDS = {"rnea": "inverse dynamics", "crba": "inertia matrix", "fd": "forward dynamics", "step": "a step"}
+COLUMNS = ("pinocchio", "mujoco", "featherstorm/double/assembled", "featherstorm/float/assembled")
+
+
+def read(path):
+    """The record of a file, checked."""
+    with open(path, encoding="utf-8") as file:
+        try:
+            record = json.load(file)
+        except ValueError as error:
+            raise ValueError(f"--peers: {path} is not JSON: {error}") from None
+    missing = [name for name in ("machine", "date", "commit", "robots") if name not in record]
+    if missing:
+        raise ValueError(f"--peers: {path} has no {missing[0]}; expected a file that bench/peers.py wrote")
+    return record
+
+
+def recorded(record):
+    """Rows of kind, robot, then the fastest of each of COLUMNS [ns], None where there is none."""
+    rows = []
+    for kind, what in KINDS.items():
+        for robot, result in record["robots"].items():
+            times = [
+                min((t["median"] for t in result["times"] if t["kind"] == kind and t["library"].startswith(library)),
+                    default=None)
+                for library in COLUMNS
+            ]
+            if any(t is not None for t in times[:2]) and any(t is not None for t in times[2:]):
+                rows.append((what, robot, times))
+    return rows
+
+
+def here(name, plan):
+    """Rows of kind, nanoseconds of Pinocchio called from Python for one state and of ours, or why there are none."""
+    try:
+        import pinocchio
+    except ImportError:
+        return "Pinocchio is not installed here (the package pin)."
+    path = {robot: (file, floating) for robot, file, _, floating in _featherstorm.robots()}.get(name)
+    if path is None:
+        return f"Pinocchio is not timed on {name}: it is not a built-in robot."
+    file = f"{_featherstorm.robot_directory()}/{path[0]}"
+    his = pinocchio.buildModelFromUrdf(file, *([pinocchio.JointModelFreeFlyer()] if path[1] else []))
+    data, model = his.createData(), models.load(name, threads=1)
+    # its reader of URDF files has no rotors
+    his.armature = np.abs(tangent(model, model.q0, his)) @ model.armature
+    check_agreement(pinocchio, his, data, model)
+    q, v = (x[0].copy() for x in to_pinocchio(model, *random_state(model, 1), his))
+    tau = np.zeros(his.nv)
+    calls = {
+        "rnea": lambda: pinocchio.rnea(his, data, q, v, tau),
+        "crba": lambda: pinocchio.crba(his, data, q),
+        "fd": lambda: pinocchio.aba(his, data, q, v, tau),
+    }
+    times = rounds(list(calls.values()), plan, clock_of(model))
+    ours = per_instance([Case(model, op, plan["instances"], "float64") for op in calls], plan)
+    return [(KINDS[op], t, u) for op, t, u in zip(calls, times, ours)]
+
+
+def tangent(model, q, his):
+    """T with v_pinocchio = T v."""
+    return to_pinocchio(model, np.tile(q, (model.nv, 1)), np.eye(model.nv), his)[1].T
+
+
+def check_agreement(pinocchio, his, data, model):
+    """ValueError where the inertia matrices differ, M = T^T M_pinocchio T."""
+    q, _ = random_state(model, 4, seed=3)
+    for row, p, mine in zip(q, to_pinocchio(model, q, None, his), operations.crba(model, q)):
+        T, M = tangent(model, row, his), pinocchio.crba(his, data, p)
+        theirs = T.T @ (np.triu(M) + np.triu(M, 1).T) @ T
+        if not np.abs(theirs - mine).max() < 1e-9 * np.abs(mine).max():
+            raise ValueError(f"bench --report: the inertia matrices of Pinocchio and ours differ for {model.name}")
