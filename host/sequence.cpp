@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <optional>
 
 #include "core/scratch.h"
+#include "host/cpu/library.h"
 #include "host/error.h"
 
 namespace featherstorm {
@@ -13,7 +16,16 @@ std::string shape(long instances, long components) {
   return "(" + std::to_string(instances) + ", " + std::to_string(components) + ")";
 }
 
+// Gives back what is taken from here on.
+struct ScratchGuard {
+  ScratchStack::Mark mark = scratch_stack.mark();
+  ~ScratchGuard() { scratch_stack.give_back(mark); }
+};
+
 }  // namespace
+
+Sequence::Sequence(Precision precision, int threads, const std::string& isa)
+    : precision_(precision), threads_(threads), noise_(&noise_kernels(isa.empty() ? supported_isas().front() : isa)) {}
 
 int Sequence::find(const std::string& name) const {
   for (std::size_t k = 0; k < arrays_.size(); k++)
@@ -39,8 +51,14 @@ void Sequence::stage(Stage s) {
 }
 
 void Sequence::run(long steps, long instances, const std::vector<SequenceMemory>& in,
-                   const std::vector<UniformValues>& uniforms, const std::vector<SequenceMemory>& out) const {
+                   const std::vector<UniformValues>& uniforms, const std::vector<SequenceMemory>& out,
+                   const Controls* controls) const {
   if (steps < 1) throw Error("steps is " + std::to_string(steps) + ", expected 1 or more");
+  if (controls) {
+    const Slot& slot = arrays_[find(controls->name)];
+    if (slot.uniform) throw Error(controls->name + " has the same numbers for all instances, expected an array");
+    check(*controls, steps, instances, slot.components, precision_);
+  }
   for (const auto* all : {&in, &out})
     for (const SequenceMemory& m : *all) {
       const Slot& slot = arrays_[find(m.name)];
@@ -62,37 +80,41 @@ void Sequence::run(long steps, long instances, const std::vector<SequenceMemory>
       throw Error(arrays_[k].name + " has " + std::to_string(n) + " numbers, expected " +
                   std::to_string(arrays_[k].components) + ", or as many for each step");
   }
-  if (precision_ == Precision::float32) run_all<float>(steps, instances, in, uniforms, out);
-  else run_all<double>(steps, instances, in, uniforms, out);
+  if (precision_ == Precision::float32) run_all<float>(steps, instances, in, uniforms, out, controls);
+  else run_all<double>(steps, instances, in, uniforms, out, controls);
 }
 
+// All working memory is that of scratch.h, which threads keep.
 template <class Real>
 void Sequence::run_all(long steps, long instances, const std::vector<SequenceMemory>& in,
-                       const std::vector<UniformValues>& uniforms, const std::vector<SequenceMemory>& out) const {
+                       const std::vector<UniformValues>& uniforms, const std::vector<SequenceMemory>& out,
+                       const Controls* controls) const {
+  const int n_arrays = static_cast<int>(arrays_.size());
   // uniform numbers in the kernels' precision, and how far they move each step
-  std::vector<std::vector<Real>> numbers(arrays_.size());
-  std::vector<long> numbers_step(arrays_.size());
+  auto numbers = scratch<Real*>(n_arrays + 1);
+  auto numbers_step = scratch<long>(n_arrays + 1);
+  auto in_at = scratch<int>(static_cast<int>(in.size()) + 1), out_at = scratch<int>(static_cast<int>(out.size()) + 1);
+  const ScratchGuard guard;
+  for (int k = 0; k < n_arrays; k++) numbers[k] = nullptr, numbers_step[k] = 0;
   for (const UniformValues& u : uniforms) {
     const int k = find(u.name);
-    numbers[k].assign(u.values.begin(), u.values.end());
+    numbers[k] = static_cast<Real*>(scratch_stack.take(sizeof(Real) * (u.values.size() + 1)));
+    std::copy(u.values.begin(), u.values.end(), numbers[k]);
     numbers_step[k] = static_cast<long>(u.values.size()) == arrays_[k].components ? 0 : arrays_[k].components;
   }
-  std::vector<int> in_at, out_at;
-  for (const SequenceMemory& m : in) in_at.push_back(find(m.name));
-  for (const SequenceMemory& m : out) out_at.push_back(find(m.name));
+  for (std::size_t k = 0; k < in.size(); k++) in_at[k] = find(in[k].name);
+  for (std::size_t k = 0; k < out.size(); k++) out_at[k] = find(out[k].name);
+  const int u_at = controls ? find(controls->name) : 0;
+  std::optional<PreparedControls<Real>> prepared;
+  if (controls) prepared.emplace(*controls, steps, arrays_[u_at].components, *noise_);
   int width = 1;
   for (const Bound& s : stages_) width = std::max(width, s.kernel.width);
-  const auto at_step = [](const SequenceMemory& m, long t) {
-    ArrayRef a = m.array;
-    a.data = static_cast<Real*>(a.data) + t * m.step_stride;
-    return a;
-  };
 
-  threads_.for_each(instances, [&](long first, long n) {
+  const auto block = [&](long first, long n) {
     const long padded = (n + width - 1) / width * width;
-    const ScratchStack::Mark mark = scratch_stack.mark();
-    auto* table = static_cast<Array*>(scratch_stack.take(sizeof(Array) * std::max<std::size_t>(arrays_.size(), 1)));
-    for (std::size_t k = 0; k < arrays_.size(); k++) {
+    const ScratchGuard block_guard;
+    auto table = scratch<Array>(n_arrays + 1);
+    for (int k = 0; k < n_arrays; k++) {
       if (arrays_[k].uniform) continue;
       const std::size_t bytes = sizeof(Real) * padded * std::max(arrays_[k].components, 1L);
       table[k] = {std::memset(scratch_stack.take(bytes), 0, bytes), padded};
@@ -100,11 +122,18 @@ void Sequence::run_all(long steps, long instances, const std::vector<SequenceMem
     const auto memory = [&](int k) { return static_cast<Real*>(table[k].data); };
     for (std::size_t k = 0; k < in.size(); k++)
       if (!in[k].every_step) gather(in[k].array, first, n, padded, memory(in_at[k]));
+    Real* z = nullptr;
+    long drawn = 0;
+    if (prepared) {
+      z = static_cast<Real*>(scratch_stack.take(sizeof(Real) * (prepared->room(padded) + 1)));
+      prepared->begin(first, n, padded, z);
+    }
     for (long t = 0; t < steps; t++) {
-      for (std::size_t k = 0; k < arrays_.size(); k++)
-        if (arrays_[k].uniform) table[k] = {const_cast<Real*>(numbers[k].data()) + t * numbers_step[k], 0};
+      for (int k = 0; k < n_arrays; k++)
+        if (arrays_[k].uniform) table[k] = {numbers[k] + t * numbers_step[k], 0};
       for (std::size_t k = 0; k < in.size(); k++)
-        if (in[k].every_step) gather(at_step(in[k], t), first, n, padded, memory(in_at[k]));
+        if (in[k].every_step) gather(in[k].at(t), first, n, padded, memory(in_at[k]));
+      if (prepared) prepared->step(t, first, padded, z, drawn, memory(u_at));
       for (const Bound& s : stages_) {
         if (s.last && t + 1 < steps) continue;
         Array vi[max_arrays], vo[max_arrays];
@@ -115,10 +144,10 @@ void Sequence::run_all(long steps, long instances, const std::vector<SequenceMem
       }
       for (std::size_t k = 0; k < out.size(); k++)
         if (out[k].every_step || t + 1 == steps)
-          scatter(at_step(out[k], out[k].every_step ? t : 0), first, n, padded, memory(out_at[k]));
+          scatter(out[k].at(out[k].every_step ? t : 0), first, n, padded, memory(out_at[k]));
     }
-    scratch_stack.give_back(mark);
-  });
+  };
+  threads_.for_each(instances, std::ref(block));  // a reference: std::function need not allocate
 }
 
 }  // namespace featherstorm

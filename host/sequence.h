@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "host/blocks.h"
+#include "host/controls.h"
+#include "host/memory.h"
 
 namespace featherstorm {
 
@@ -22,14 +24,6 @@ struct Stage {
   bool last = false;                                       // runs after the last step only
 };
 
-// Memory of the caller for an array: one (instances, components) in all, or one for each step.
-struct SequenceMemory {
-  std::string name;
-  ArrayRef array;  // of the first step
-  bool every_step = false;
-  long step_stride = 0;  // elements from one step to the next
-};
-
 // Numbers of a uniform array: its components, or its components for each step, one behind the other.
 struct UniformValues {
   std::string name;
@@ -38,7 +32,8 @@ struct UniformValues {
 
 class Sequence {
  public:
-  Sequence(Precision precision, int threads) : precision_(precision), threads_(threads) {}
+  // isa: whose loops make controls; empty: the widest of this machine
+  Sequence(Precision precision, int threads, const std::string& isa = "");
 
   // Declares an array, zero before the first step, or one with the same numbers for all instances.
   void array(const std::string& name, long components) { arrays_.push_back({name, components, false}); }
@@ -47,9 +42,11 @@ class Sequence {
   void stage(Stage stage);
 
   // Runs `steps` >= 1 passes through all stages. `in` is read before the first step, or before each; `out` is written
-  // after each step, or after the last. Throws Error naming the array, what came and what was expected.
+  // after each step, or after the last; `controls` are made before each step (null: none). Throws Error naming the array,
+  // what came and what was expected. A thread's second run of the same size allocates nothing.
   void run(long steps, long instances, const std::vector<SequenceMemory>& in,
-           const std::vector<UniformValues>& uniforms, const std::vector<SequenceMemory>& out) const;
+           const std::vector<UniformValues>& uniforms, const std::vector<SequenceMemory>& out,
+           const Controls* controls = nullptr) const;
 
  private:
   struct Slot {
@@ -67,10 +64,12 @@ class Sequence {
   int find(const std::string& name) const;
   template <class Real>
   void run_all(long steps, long instances, const std::vector<SequenceMemory>& in,
-               const std::vector<UniformValues>& uniforms, const std::vector<SequenceMemory>& out) const;
+               const std::vector<UniformValues>& uniforms, const std::vector<SequenceMemory>& out,
+               const Controls* controls) const;
 
   Precision precision_;
   BlockThreads threads_;
+  const NoiseKernels* noise_;
   std::vector<Slot> arrays_;
   std::vector<Bound> stages_;
 };

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
+#include "host/reduce.h"
 #include "host/traced_kernel.h"
 
 namespace nb = nanobind;
@@ -36,12 +37,76 @@ SequenceMemory memory(const NdArray& a, const std::string& name, long steps) {
   return m;
 }
 
+using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Costs = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using OutNumbers = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
+
+// Controls, and the array of knots that it refers to.
+struct PyControls {
+  Controls controls;
+  nb::ndarray<nb::ro> knots;
+};
+
+PyControls noise(const std::string& name, const Numbers& mean, const Numbers& sigma, const Numbers& lower,
+                 const Numbers& upper, const Numbers& weights, std::uint64_t seed, std::uint32_t draw,
+                 long first_instance, bool keep_mean) {
+  const auto list = [](const Numbers& a) { return std::vector<double>(a.data(), a.data() + a.size()); };
+  Controls c;
+  c.name = name, c.mean = list(mean), c.sigma = list(sigma), c.lower = list(lower), c.upper = list(upper);
+  c.weights = list(weights), c.key = {seed, draw}, c.first_instance = first_instance, c.keep_mean = keep_mean;
+  return {std::move(c), {}};
+}
+
+PyControls knots(const std::string& name, nb::ndarray<nb::ro> array, const Numbers& weights) {
+  if (array.ndim() != 3 || weights.ndim() != 2 || weights.shape(1) != array.shape(1))
+    throw Error("knots and weights do not fit together, expected (B, K, n) and (T, K)");
+  Controls c;
+  c.name = name, c.given = true;
+  c.weights.assign(weights.data(), weights.data() + weights.size());
+  c.knots = memory(array, "knots", static_cast<long>(array.shape(1)));
+  return {std::move(c), std::move(array)};
+}
+
+// What has no kernels: the controls themselves.
+void draw(const PyControls& c, nb::ndarray<> out, int threads) {
+  const SequenceMemory m = memory(out, "u", out.ndim() == 3 ? static_cast<long>(out.shape(1)) : 0);
+  if (!m.every_step) throw Error("u has " + std::to_string(out.ndim()) + " dimensions, expected 3");
+  Controls controls = c.controls;
+  controls.name = "u";
+  nb::gil_scoped_release release;
+  Sequence s(m.array.precision, threads);
+  s.array("u", m.array.components);
+  s.run(static_cast<long>(out.shape(1)), m.array.instances, {}, {}, {m}, &controls);
+}
+
+class Reduction {
+ public:
+  explicit Reduction(int threads) : threads_(threads) {}
+  Least least(const Costs& costs) const { return featherstorm::least(costs.data(), costs.shape(0)); }
+  Least softmax_weights(const Costs& costs, double temperature, OutNumbers weights) const {
+    if (weights.size() != costs.size()) throw Error("weights and costs do not have the same size");
+    return featherstorm::softmax_weights(costs.data(), costs.shape(0), temperature, weights.data());
+  }
+  void weighted_mean(nb::ndarray<nb::ro> samples, const Costs& weights, OutNumbers mean) const {
+    if (samples.ndim() != 3 || samples.shape(0) != weights.shape(0) ||
+        mean.size() != samples.shape(1) * samples.shape(2))
+      throw Error("samples, weights and mean do not fit together, expected (B, T, n), (B,) and (T, n)");
+    const long steps = static_cast<long>(samples.shape(1));
+    const SequenceMemory m = memory(samples, "samples", steps);
+    nb::gil_scoped_release release;
+    featherstorm::weighted_mean(m, steps, weights.data(), threads_, mean.data());
+  }
+
+ private:
+  BlockThreads threads_;
+};
+
 class PySequence {
  public:
   PySequence(nb::object evaluator, const std::string& dtype)
       : evaluator_(std::move(evaluator)),
         precision_(precision_of(dtype)),
-        sequence_(precision_, evaluator_of(evaluator_).threads()) {}
+        sequence_(precision_, evaluator_of(evaluator_).threads(), evaluator_of(evaluator_).isa()) {}
 
   void array(const std::string& name, long components) { sequence_.array(name, components); }
   void uniform(const std::string& name, long components) { sequence_.uniform(name, components); }
@@ -64,14 +129,15 @@ class PySequence {
     sequence_.stage(std::move(s));
   }
   void run(long steps, long instances, const std::vector<std::pair<std::string, nb::ndarray<nb::ro>>>& in,
-           nb::dict uniforms, const std::vector<std::pair<std::string, nb::ndarray<>>>& out) {
+           nb::dict uniforms, const std::vector<std::pair<std::string, nb::ndarray<>>>& out,
+           const PyControls* controls) {
     std::vector<SequenceMemory> mi, mo;
     std::vector<UniformValues> values;
     for (const auto& [name, a] : in) mi.push_back(memory(a, name, steps));
     for (const auto& [name, a] : out) mo.push_back(memory(a, name, steps));
     for (auto [k, v] : uniforms) values.push_back({nb::cast<std::string>(k), nb::cast<std::vector<double>>(v)});
     nb::gil_scoped_release release;
-    sequence_.run(steps, instances, mi, values, mo);
+    sequence_.run(steps, instances, mi, values, mo, controls ? &controls->controls : nullptr);
   }
   std::vector<std::string> take_notices() { return std::exchange(notices_, {}); }
 
@@ -85,6 +151,23 @@ class PySequence {
 }  // namespace
 
 void bind_sequence(nb::module_& module) {
+  nb::class_<PyControls>(module, "Controls", "Controls that a sequence makes itself.");
+  module.def("noise", &noise, nb::arg("name"), nb::arg("mean"), nb::arg("sigma"), nb::arg("lower"), nb::arg("upper"),
+             nb::arg("weights"), nb::arg("seed"), nb::arg("draw"), nb::arg("first_instance"), nb::arg("keep_mean"),
+             "Controls clip(mean + sigma * weights z) for the array `name`: mean (T, n), sigma (n) or (T, n), lower and "
+             "upper (n), weights (T, K) or none, z standard normal numbers.");
+  module.def("knots", &knots, nb::arg("name"), nb::arg("knots"), nb::arg("weights"),
+             "Controls weights (T, K) times knots (B, K, n) for the array `name`.");
+  module.def("draw", &draw, nb::arg("controls"), nb::arg("out"), nb::arg("threads") = 1,
+             "Writes controls to an array (B, T, n).");
+  nb::class_<Least>(module, "Least").def_ro("value", &Least::value).def_ro("index", &Least::index);
+  nb::class_<Reduction>(module, "Reduction", "Reductions over samples; results do not depend on the number of threads.")
+      .def(nb::init<int>(), nb::arg("threads"))
+      .def("least", &Reduction::least, nb::arg("costs"), "The least finite cost and its index, -1 where there is none.")
+      .def("softmax_weights", &Reduction::softmax_weights, nb::arg("costs"), nb::arg("temperature"), nb::arg("weights"),
+           "Writes exp(-cost / temperature) / sum of these to weights, 0 where a cost is not finite.")
+      .def("weighted_mean", &Reduction::weighted_mean, nb::arg("samples"), nb::arg("weights"), nb::arg("mean"),
+           "Writes the weighted sum of samples (B, T, n) to mean (T, n), float64.");
   nb::class_<PySequence>(module, "Sequence", "Stages of kernels over named arrays, run over a horizon.")
       .def(nb::init<nb::object, std::string>(), nb::arg("evaluator"), nb::arg("dtype"))
       .def("array", &PySequence::array, nb::arg("name"), nb::arg("components"))
@@ -94,10 +177,10 @@ void bind_sequence(nb::module_& module) {
       .def("trace", &PySequence::trace, nb::arg("trace"), nb::arg("swaps") = Pairs{}, nb::arg("last") = false,
            "Appends a traced function; its arrays are those of the sequence with the same names.")
       .def("run", &PySequence::run, nb::arg("steps"), nb::arg("instances"), nb::arg("inputs"), nb::arg("uniforms"),
-           nb::arg("outputs"),
+           nb::arg("outputs"), nb::arg("controls").none() = nb::none(),
            "Inputs and outputs: (name, array) with arrays (B, n), read before the first or written after the last "
            "step, or (B, T, n). "
-           "Uniforms: lists of n or T n numbers.")
+           "Uniforms: lists of n or T n numbers. Controls: of noise() or knots(), for one array; or None.")
       .def("take_notices", &PySequence::take_notices);
 }
 

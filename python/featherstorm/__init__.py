@@ -19,6 +19,7 @@ from .batch import Batch
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
 from .model import Model, Notice, from_mujoco, load, robots
+from .noise import Noise
 from .operations import (
     aba,
     bias,
@@ -44,6 +45,7 @@ from .states import random_state
 __all__ = [
     "Batch",
     "Model",
+    "Noise",
     "Notice",
     "RobotBuilder",
     "Rollout",

@@ -5,12 +5,16 @@
     u = planner.command(x, p=target, t0=time)          # (nu,), the control until the next call
 
 A planner knows of its model only the function `rollout(x0, U, **given)` with x0 (nx,) and U (samples, horizon, nu),
-which returns costs (samples,), or anything with such costs: a featherstorm.Rollout or one of yours.
+which returns costs (samples,), or anything with such costs: a featherstorm.Rollout or one of yours. A featherstorm.Rollout
+(any function with a true `takes_noise`) is given featherstorm.Noise instead of U, which it draws on its way through the
+horizon, and returns U as the result's `controls`.
 """
 
 import numpy as np
 
+from . import _featherstorm
 from .arrays import shape_error
+from .noise import Noise, interpolation_weights
 
 
 class Planner:
@@ -22,8 +26,9 @@ class Planner:
     sigma          standard deviation of the noise, a number or (nu,)
     lower, upper   bounds of the controls, numbers or (nu,); None: none
     iterations     improvements of the plan in a call
-    knots          the noise is drawn at so many equidistant times and interpolated linearly; None: at each step
-    seed           of Philox; the same calls give the same plans
+    knots          the noise is drawn at so many equidistant times and interpolated; None: at each step
+    interpolation  "linear", "cubic" or "hold", see featherstorm.noise.interpolation_weights
+    seed           the same calls give the same plans, whatever the number of threads
     dtype          of U and x0
     """
 
@@ -39,6 +44,7 @@ class Planner:
         upper=None,
         iterations=1,
         knots=None,
+        interpolation="linear",
         seed=0,
         dtype="float32",
     ):
@@ -57,13 +63,11 @@ class Planner:
             raise ValueError(f"{name}: sigma is {sigma}, expected numbers of 0 or more")
         if not (self.lower <= self.upper).all():
             raise ValueError(f"{name}: lower is {lower} and upper is {upper}, expected lower <= upper")
-        # the weights (horizon, knots) with which a step takes the noise of its two knots
-        self.weights = None
-        if knots is not None and knots < self.horizon:
-            at = np.linspace(0, self.horizon - 1, int(knots)) if knots > 1 else np.zeros(1)
-            steps = np.arange(self.horizon)
-            weights = [np.interp(steps, at, row) for row in np.eye(int(knots))]
-            self.weights = np.stack(weights, axis=1).astype(self.dtype)
+        self.knots = int(knots) if knots is not None and knots < self.horizon else None
+        self.interpolation = interpolation
+        interpolation_weights(self.horizon, self.knots or 1, interpolation)  # raises for what it does not know
+        threads = getattr(getattr(rollout, "model", None), "threads", 1)
+        self.reductions = _featherstorm.Reduction(threads if isinstance(threads, int) and threads > 0 else 1)
         self.reset()
 
     def row(self, what, value, default):
@@ -99,32 +103,40 @@ class Planner:
             raise shape_error(type(self).__name__, "x", x.shape, ("nx",))
         sigma = np.repeat(self.sigma[None], self.horizon, axis=0).astype(self.dtype)
         for iteration in range(self.iterations):
-            # samples last in memory: as the engine reads them
-            U = self.noise(iteration)
-            U *= sigma[:, :, None]
-            U[:, :, 0] = 0
-            U += self.U[:, :, None]
-            np.clip(U, self.lower[:, None], self.upper[:, None], out=U)
-            costs = self.rollout(x, U.transpose(2, 0, 1), **given)
-            costs = np.array(getattr(costs, "costs", costs), dtype=float)
+            noise = self.noise(iteration, sigma)
+            if getattr(self.rollout, "takes_noise", False):
+                result = self.rollout(x, noise, controls=True, **given)
+                U = result.controls
+            else:
+                U = noise.controls(self.dtype)
+                result = self.rollout(x, U, **given)
+            costs = np.array(getattr(result, "costs", result), dtype=float)
             if costs.shape != (self.samples,):
                 raise shape_error(type(self).__name__, "costs of the rollout", costs.shape, (self.samples,))
             costs[~np.isfinite(costs)] = np.inf
-            self.cost = costs.min()
+            self.cost = self.reductions.least(costs).value
             if self.cost == np.inf:
                 raise ValueError(f"{type(self).__name__}: no sample has a finite cost; is the state finite?")
-            self.U, sigma = self.update(U, costs, sigma)
+            plan, sigma = self.update(U.transpose(1, 2, 0), costs, sigma)
+            # a mean may pass a bound by a rounding error
+            self.U = np.clip(plan, self.lower.astype(self.dtype), self.upper.astype(self.dtype)).astype(self.dtype)
         self.calls += 1
         return self.U
 
-    def noise(self, iteration):
-        """Standard normal numbers (horizon, nu, samples) that depend on the seed, the call and the iteration alone."""
-        philox = np.random.Philox(key=self.seed, counter=[0, 0, iteration, self.calls])
-        n = self.horizon if self.weights is None else self.weights.shape[1]
-        z = np.random.Generator(philox).standard_normal((n, self.nu * self.samples), dtype=self.dtype)
-        if self.weights is not None:
-            z = self.weights @ z
-        return z.reshape(self.horizon, self.nu, self.samples)
+    def noise(self, iteration, sigma):
+        """The samples about the plan; they depend on the seed, the call and the iteration alone."""
+        return Noise(
+            self.samples,
+            self.U,
+            sigma,
+            seed=self.seed,
+            draw=(self.calls * self.iterations + iteration) % 2**32,
+            lower=self.lower,
+            upper=self.upper,
+            knots=self.knots,
+            interpolation=self.interpolation,
+            keep_mean=True,
+        )
 
     def update(self, U, costs, sigma):
         """The next plan and noise, (horizon, nu) each, from U (horizon, nu, samples) and costs (samples), inf if bad."""
@@ -135,7 +147,7 @@ class PredictiveSampling(Planner):
     """The best sample is the plan (Howell et al. 2022, "Predictive Sampling")."""
 
     def update(self, U, costs, sigma):
-        return U[:, :, np.argmin(costs)].copy(), sigma
+        return U[:, :, self.reductions.least(costs).index].copy(), sigma
 
 
 class MPPI(Planner):
@@ -151,8 +163,10 @@ class MPPI(Planner):
         super().__init__(rollout, horizon, nu, **options)
 
     def update(self, U, costs, sigma):
-        weights = np.exp((costs.min() - costs) / self.temperature)
-        return U @ (weights / weights.sum()).astype(self.dtype), sigma
+        weights, plan = np.empty(self.samples), np.empty((self.horizon, self.nu))
+        self.reductions.softmax_weights(costs, self.temperature, weights)
+        self.reductions.weighted_mean(U.transpose(2, 0, 1), weights, plan)
+        return plan, sigma
 
 
 class CEM(Planner):

@@ -4,7 +4,9 @@
         return np.sum((x.position("panda_hand") - p) ** 2) + 1e-3 * u @ u
 
     roll = fs.Rollout(model, dt=0.01, cost=cost, substeps=2)
-    costs = roll(x0, U, p=target).costs
+    costs = roll(x0, U, p=target).costs                                # U (B, T, nu)
+    costs = roll(x0, fs.Noise(4096, mean, sigma=0.3), p=target).costs  # mean (T, nu); drawn within the rollout
+    costs = roll(x0, knots, p=target, horizon=50).costs                # knots (B, K, nu), interpolated
 
 A step's kernel is that of the operation `step`. Functions of x, u, t, p are called once with symbols (symbols.State)
 and become machine code; what they take from elsewhere is fixed then, `p` may change with every call. A block of instances
@@ -19,6 +21,7 @@ import numpy as np
 from . import _featherstorm
 from .arrays import Arguments, from_numpy, shape_error, to_numpy
 from .model import Notice
+from .noise import Noise, interpolation_weights, new
 from .operations import check_quaternions, step_numbers
 from .symbols import State, symbols, values_of
 
@@ -27,12 +30,14 @@ KEPT = 64  # rollouts that `rollout` keeps for each model
 
 class RolloutResult(NamedTuple):
     """costs (B,), sums over the horizon, NaN where the last state is not finite; final (B, nq + nv), the last state;
-    states (B, T, nq + nv) after each step and observations (B, T, n), or None where they were not asked for."""
+    states (B, T, nq + nv) after each step, observations (B, T, n), and controls (B, T, nu), the U that was used, or None
+    where they were not asked for."""
 
     costs: object
     final: object
     states: object
     observations: object
+    controls: object = None
 
 
 class Rollout:
@@ -68,35 +73,49 @@ class Rollout:
         self.parameters = [(name, n) for name, n in model.row("step").inputs if name in model.parameters]
         self.made = {}  # (dtype, nu, np, one p for all) -> (Sequence, number of observations)
 
-    def __call__(self, x0, U, p=None, t0=0.0, states=False):
+    takes_noise = True  # what planners ask for: a call with Noise for U
+
+    def __call__(
+        self, x0, U, p=None, t0=0.0, states=False, *, horizon=None, interpolation="linear", controls=False
+    ):
         """Runs all control sequences.
 
         in   x0 (nq + nv,), (1, nq + nv) or (B, nq + nv): q, then v
-        in   U (B, T, nu) or (1, T, nu), of the dtype of x0
+        in   U (B, T, nu) or (1, T, nu), of the dtype of x0; or Noise of B samples
+        in   horizon T: U are K <= T knots (B, K, nu) that are interpolated; None: U has all steps
+        in   interpolation  of knots: "linear", "cubic" or "hold", see featherstorm.noise.interpolation_weights
         in   p (np,) for all instances, or (B, np); None: none
         in   t0  the time of x0 [s]
-        in   states  whether the states after each step are returned
+        in   states, controls  whether the states after each step and the controls are returned
         out  RolloutResult
         Errors: ValueError for shapes, an empty horizon and quaternions; TypeError for dtypes and functions that cannot
         be traced. NaN in an instance stays in that instance.
         """
         model, nx = self.model, self.model.nq + self.model.nv
-        controls = to_numpy(U, "rollout", "U")
-        if controls.ndim != 3:
-            raise shape_error("rollout", "U", controls.shape, ("B", "T", "nu"))
-        state = to_numpy(x0, "rollout", "x0", controls.dtype)
-        if state.dtype != controls.dtype:
-            raise TypeError(f"rollout: x0 is {state.dtype}, expected {controls.dtype} as U is")
+        drawn = isinstance(U, Noise)
+        given = None if drawn else to_numpy(U, "rollout", "U")
+        shape = U.shape if drawn else given.shape
+        if len(shape) != 3:
+            raise shape_error("rollout", "U", shape, ("B", "T", "nu"))
+        state = to_numpy(x0, "rollout", "x0", np.float32 if drawn else given.dtype)
+        if not drawn and state.dtype != given.dtype:
+            raise TypeError(f"rollout: x0 is {state.dtype}, expected {given.dtype} as U is")
         state = state[None] if state.ndim == 1 else state
-        B, T, nu = controls.shape
-        if B == 1 and state.ndim == 2:
+        B, T, nu = shape
+        if B == 1 and state.ndim == 2 and not drawn:
             B = state.shape[0]
         if state.shape not in ((1, nx), (B, nx)):
             raise shape_error("rollout", "x0", np.shape(x0), (B, nx))
         if T == 0:
-            raise ValueError(f"rollout: U has shape {controls.shape}, expected a horizon T of 1 or more")
+            raise ValueError(f"rollout: U has shape {shape}, expected a horizon T of 1 or more")
+        if horizon is not None and (drawn or int(horizon) != horizon or horizon < T):
+            raise ValueError(
+                "rollout: horizon is for arrays of knots; Noise has knots of its own"
+                if drawn
+                else f"rollout: horizon is {horizon}, expected {T} or more, the number of knots in U"
+            )
         check_quaternions(model, "rollout", "x0", state)
-        state, controls = np.broadcast_to(state, (B, nx)), np.broadcast_to(controls, (B, T, nu))
+        state = np.broadcast_to(state, (B, nx))
         dtype = state.dtype.name
         parameters = np.zeros(0) if p is None else np.asarray(p, dtype=dtype)
         if parameters.ndim not in (1, 2) or (parameters.ndim == 2 and parameters.shape[0] not in (1, B)):
@@ -106,7 +125,15 @@ class Rollout:
         shared = parameters.ndim == 1
 
         sequence, observed = self.sequence(dtype, nu, parameters.shape[-1], shared)
-        inputs = [("q", state[:, : model.nq]), ("v", state[:, model.nq :]), ("u", controls)]
+        inputs = [("q", state[:, : model.nq]), ("v", state[:, model.nq :])]
+        made = U.native() if drawn else None
+        if given is not None:
+            given = np.broadcast_to(given, (B, T, nu))
+            if horizon is None:
+                inputs.append(("u", given))
+            else:
+                made = _featherstorm.knots("u", given, interpolation_weights(horizon, T, interpolation))
+                T = int(horizon)
         inputs += [(name, self.parameter(name, n, B, dtype)) for name, n in self.parameters]
         times = t0 + self.dt * np.arange(T + 1)
         uniforms = {**self.numbers, "t": times[:-1].tolist(), "t_next": times[1:].tolist()}
@@ -116,17 +143,20 @@ class Rollout:
             inputs.append(("p", parameters))
         final, costs = new(dtype, B, [nx]), new(dtype, B, [1])
         outputs = [("q", final[:, : model.nq]), ("v", final[:, model.nq :]), ("total", costs)]
-        trajectory = observations = None
+        trajectory = observations = used = None
         if states:
             trajectory = new(dtype, B, [T, nx])
             outputs += [("q", trajectory[:, :, : model.nq]), ("v", trajectory[:, :, model.nq :])]
         if observed is not None:
             observations = new(dtype, B, [T, observed])
             outputs.append(("observation", observations))
-        sequence.run(T, B, inputs, uniforms, outputs)
+        if controls:
+            used = new(dtype, B, [T, nu])
+            outputs.append(("u", used))
+        sequence.run(T, B, inputs, uniforms, outputs, made)
         costs[~np.isfinite(final).all(axis=1)] = np.nan
-        results = (costs[:, 0], final, trajectory, observations)
-        return RolloutResult(*(None if r is None else from_numpy(r, U) for r in results))
+        results = (costs[:, 0], final, trajectory, observations, used)
+        return RolloutResult(*(None if r is None else from_numpy(r, x0 if drawn else U) for r in results))
 
     def parameter(self, name, n, instances, dtype):
         """A parameter of the model as (B, n)."""
@@ -223,16 +253,25 @@ class Rollout:
         return s, observed
 
 
-def new(dtype, instances, tail):
-    """An array (instances, *tail) in the engine's layout, instance fastest."""
-    return _featherstorm.Buffer(dtype, instances, int(np.prod(tail))).view(list(tail))
-
-
-def rollout(model, x0, U, dt, cost=None, *, p=None, t0=0.0, states=False, **options):
+def rollout(
+    model,
+    x0,
+    U,
+    dt,
+    cost=None,
+    *,
+    p=None,
+    t0=0.0,
+    states=False,
+    horizon=None,
+    interpolation="linear",
+    controls=False,
+    **options,
+):
     """Runs control sequences over a horizon; see `Rollout` for functions and options, its call for the arrays.
 
-    in   x0 (1 or B, nq + nv), U (B, T, nu)
-    out  RolloutResult: costs (B,), final (B, nq + nv), states (B, T, nq + nv), observations (B, T, n)
+    in   x0 (1 or B, nq + nv), U (B, T, nu), knots (B, K, nu) with a horizon, or Noise
+    out  RolloutResult: costs (B,), final (B, nq + nv), states (B, T, nq + nv), observations (B, T, n), controls (B, T, nu)
 
     The kernels are kept for as long as the model, by the identity of the functions: pass the same function objects.
     """
@@ -242,7 +281,7 @@ def rollout(model, x0, U, dt, cost=None, *, p=None, t0=0.0, states=False, **opti
         while len(kept) >= KEPT:
             del kept[next(iter(kept))]
         kept[key] = Rollout(model, dt, cost, **options)
-    return kept[key](x0, U, p, t0, states)
+    return kept[key](x0, U, p, t0, states, horizon=horizon, interpolation=interpolation, controls=controls)
 
 
 def held(value):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
-from featherstorm.examples import acrobot, cartpole, panda_reach, rollout_rate
+from featherstorm.examples import acrobot, cartpole, panda_reach, quadrotor, rollout_rate
 from featherstorm.planning import CEM, MPPI, PredictiveSampling
 
 GOAL = np.array([0.4, -0.3])
@@ -89,6 +89,7 @@ def test_plans_do_not_depend_on_threads():
         (lambda: MPPI(to_goal, 4, 2, sigma=[1, 2, 3]), ValueError, r"MPPI: sigma has shape \(3,\), expected \(2,\)"),
         (lambda: MPPI(to_goal, 4, 2, sigma=-1), ValueError, "MPPI: sigma is -1"),
         (lambda: MPPI(to_goal, 4, 2, lower=1, upper=0), ValueError, "MPPI: lower is 1 and upper is 0"),
+        (lambda: MPPI(to_goal, 4, 2, interpolation="quintic"), ValueError, "interpolation is 'quintic', expected one of"),
         (lambda: CEM(to_goal, 4, 2, samples=10), ValueError, "CEM: elites is 64, expected 1 to 10"),
         (lambda: MPPI(to_goal, 4, 2).reset(np.zeros((3, 2))), ValueError, r"U has shape \(3, 2\), expected \(4, 2\)"),
         (lambda: MPPI(to_goal, 4, 2).plan(np.zeros((3, 2))), ValueError, r"x has shape \(3, 2\), expected \(nx,\)"),
@@ -117,4 +118,48 @@ def test_panda_reaches_a_moving_target_within_its_limits():
 
 
 def test_rate_of_rollouts_runs():
-    assert rollout_rate.main(samples=200, horizon=5, repeats=1) > 0
+    rate = rollout_rate.main(samples=200, horizon=5, repeats=1)
+    assert rate.keys() == {"there", "numpy", "noise"} and min(rate.values()) > 0
+
+
+def test_quadrotor_follows_a_figure_eight(tmp_path):
+    worst, mean, _ = quadrotor.main(samples=256, seconds=4.0, file=tmp_path / "eight.png")
+    assert worst < 0.08 and mean < 0.04
+    assert (tmp_path / "eight.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_rotors_give_the_wrench_of_their_geometry_within_their_limits():
+    places = quadrotor.ARM * np.array([[1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]])
+    thrusts = np.array([1.0, 2.0, 4.0, 3.0])
+    forces = thrusts[:, None] * np.array([0, 0, 1])
+    moment = np.cross(places, forces).sum(axis=0) + quadrotor.REACTION * np.array([0, 0, thrusts @ [1, -1, 1, -1]])
+    assert np.allclose(quadrotor.ROTORS @ thrusts, [thrusts.sum(), *moment])
+    for u in ([100.0, 9.0, -9.0, 3.0], [0.0, 5.0, 5.0, -2.0]):
+        thrusts = quadrotor.rotor_thrusts(np.zeros(3), np.array(u))
+        assert thrusts.min() >= 0 and thrusts.max() <= quadrotor.STRONGEST
+
+
+@pytest.mark.parametrize(
+    "kind, options",
+    [(MPPI, {"temperature": 0.1}), (CEM, {"elites": 9}), (PredictiveSampling, {})],
+)
+@pytest.mark.parametrize("interpolation, knots", [("linear", None), ("linear", 4), ("cubic", 4), ("hold", 4)])
+def test_plans_are_the_same_whether_the_rollout_draws_the_noise_or_is_given_it(kind, options, interpolation, knots):
+    model = fs.load("cartpole", threads=1)
+    roll = fs.Rollout(model, 0.02, lambda x, u, t, p: 1 - np.cos(x.q[1]) + 1e-3 * u @ u)
+    seen = []
+
+    def given(x0, U):
+        seen.append(U)
+        return roll(x0, U)
+
+    x, plans = np.array([0, 3.0, 0, 0]), []
+    for rollout in (roll, given):
+        planner = kind(
+            rollout, 12, 2, samples=150, sigma=[2.0, 1.0], lower=-3, upper=3, knots=knots,
+            interpolation=interpolation, iterations=2, seed=8, **options,
+        )  # fmt: skip
+        plans.append([planner.command(x).tolist() for _ in range(3)])
+    assert plans[0] == plans[1]
+    # no two iterations or calls have the same samples
+    assert len(seen) == 6 and len({U[1].tobytes() for U in seen}) == 6

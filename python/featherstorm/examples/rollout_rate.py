@@ -18,24 +18,46 @@ def control(x, u, t, p):
     return np.zeros(18), np.concatenate([np.zeros(6), u])
 
 
-def main(samples=4096, horizon=25, substeps=2, dtype="float32", repeats=5, threads=1):
-    """Returns control steps per second of wall time, the best of some repeats."""
+def rates(samples, horizon, substeps, dtype, repeats, threads):
+    """Control steps per second of wall time, the best of some repeats, for controls (B, T, nu) that are there already, that
+    numpy draws in each call, and that the rollout draws itself."""
     model = fs.load("go2", threads=threads)
     roll = fs.Rollout(model, dt=0.02, cost=cost, control=control, substeps=substeps, kp=30.0, kd=1.0)
-    # samples last in memory, as the engine reads them
-    U = np.random.default_rng(0).normal(0, 0.1, (horizon, 12, samples)).astype(dtype).transpose(2, 0, 1)
     x0 = np.r_[model.q0, np.zeros(model.nv)].astype(dtype)
-    roll(x0, U, p=[0.3])
-    spent = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        costs = roll(x0, U, p=[0.3]).costs
-        spent.append(time.perf_counter() - start)
-    rate = samples * horizon / min(spent)
-    assert np.isfinite(costs).all()
+    mean, sigma, bound = np.zeros((horizon, 12)), 0.1, 1.0
+    generator = np.random.Generator(np.random.Philox(0))
+
+    def by_numpy():
+        # samples last in memory, as the engine reads them
+        U = generator.standard_normal((horizon, 12, samples), dtype=dtype)
+        U *= np.dtype(dtype).type(sigma)
+        U += mean[:, :, None].astype(dtype)
+        return np.clip(U, -bound, bound, out=U).transpose(2, 0, 1)
+
+    there = by_numpy()
+    kinds = {
+        "there": lambda: there,
+        "numpy": by_numpy,
+        "noise": lambda: fs.Noise(samples, mean, sigma, lower=-bound, upper=bound),
+    }
+    best = {}
+    for _ in range(repeats + 1):  # the first makes the kernels; by turns, so that all kinds meet the same machine
+        for name, controls in kinds.items():
+            start = time.perf_counter()
+            costs = roll(x0, controls(), p=[0.3]).costs
+            spent = time.perf_counter() - start
+            best[name] = min(spent, best.get(name, np.inf))
+            assert np.isfinite(costs).all()
+    return {name: samples * horizon / spent for name, spent in best.items()}
+
+
+def main(samples=4096, horizon=25, substeps=2, dtype="float32", repeats=10, threads=1):
+    """Returns the rates by kind of controls, see `rates`."""
+    rate = rates(samples, horizon, substeps, dtype, repeats, threads)
     print(
-        f"go2, {dtype}, {threads} thread: {rate / 1e6:.2f} M control steps/s of {substeps} substeps, "
-        f"{1e9 / rate / substeps:.0f} ns a substep with cost and controller"
+        f"go2, {dtype}, {threads} thread: {rate['there'] / 1e6:.2f} M control steps/s of {substeps} substeps, "
+        f"{1e9 / rate['there'] / substeps:.0f} ns a substep with cost and controller; with noise by numpy "
+        f"{rate['numpy'] / 1e6:.2f} M/s, with noise drawn in the rollout {rate['noise'] / 1e6:.2f} M/s"
     )
     return rate
 

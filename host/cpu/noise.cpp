@@ -1,0 +1,85 @@
+// The loops of host/noise.h, compiled once for each instruction set: plain loops over instances that the compiler turns
+// into vectors. Compiled without contraction to fused products, so that all instruction sets return the same bits.
+// Everything in here is inlined or static: nothing of this file may serve another instruction set.
+#include <Random123/philox.h>
+
+#include "core/emit/vector_math.h"
+#include "host/noise.h"
+
+namespace featherstorm {
+namespace {
+
+constexpr long chunk = 64;  // instances whose words are kept at a time
+
+void words(std::uint32_t* __restrict w, long stride, long count, NoiseKey key, std::uint32_t first, std::uint32_t step,
+           std::uint32_t group) {
+  const std::uint32_t low = static_cast<std::uint32_t>(key.seed), high = static_cast<std::uint32_t>(key.seed >> 32);
+  for (long i = 0; i < count; i++) {
+    const philox4x32_ctr_t counter = {{first + static_cast<std::uint32_t>(i), step, group, key.draw}};
+    const philox4x32_ctr_t r = philox4x32_R(10, counter, philox4x32_key_t{{low, high}});
+    w[i] = r.v[0], w[stride + i] = r.v[1], w[2 * stride + i] = r.v[2], w[3 * stride + i] = r.v[3];
+  }
+}
+
+// Two normal numbers each of `count` pairs of words.
+template <class Real>
+void box_muller(const std::uint32_t* __restrict w0, const std::uint32_t* __restrict w1, long count, Real* __restrict z0,
+                Real* __restrict z1) {
+  const Real unit = Real(1) / 2147483648.0f, turn = Real(3.14159265358979323846) * unit;
+  for (long i = 0; i < count; i++) {
+    const Real a = (static_cast<Real>(static_cast<std::int32_t>(w0[i] >> 1)) + Real(0.5)) * unit;
+    const Real r = vector_math::sqrt(Real(-2) * vector_math::log(a));
+    Real s, c;
+    vector_math::sincos(static_cast<Real>(static_cast<std::int32_t>(w1[i])) * turn, s, c);
+    z0[i] = r * c, z1[i] = r * s;
+  }
+}
+
+template <class Real>
+void normals(Real* z, long stride, long count, long n, NoiseKey key, std::uint32_t first, std::uint32_t step) {
+  std::uint32_t w[4 * chunk];
+  Real unused[chunk];
+  for (long begin = 0; begin < count; begin += chunk) {
+    const long m = count - begin < chunk ? count - begin : chunk;
+    for (long c = 0; c < n; c += 2) {
+      if (c % 4 == 0)
+        words(w, chunk, m, key, first + static_cast<std::uint32_t>(begin), step, static_cast<std::uint32_t>(c / 4));
+      const std::uint32_t* pair = w + c % 4 * chunk;
+      Real* to = z + c * stride + begin;
+      box_muller(pair, pair + chunk, m, to, c + 1 < n ? to + stride : unused);
+    }
+  }
+}
+
+template <class Real>
+void controls(const ControlNumbers<Real>& x, const Real* z, long n, long stride, Real* out) {
+  for (long c = 0; c < n; c++) {
+    Real* __restrict u = out + c * stride;
+    const Real mean = x.mean[c], sigma = x.sigma[c], lower = x.lower[c], upper = x.upper[c];
+    for (long i = 0; i < stride; i++) u[i] = 0;
+    for (long k = 0; k < x.knots; k++) {
+      const Real weight = x.weights[k];
+      if (weight == 0) continue;
+      const Real* __restrict from = z + (k * n + c) * stride;
+      for (long i = 0; i < stride; i++) u[i] += weight * from[i];
+    }
+    for (long i = 0; i < stride; i++) {
+      Real y = mean + sigma * u[i];
+      y = y < lower ? lower : y;
+      u[i] = y > upper ? upper : y;
+    }
+  }
+}
+
+}  // namespace
+
+#define FEATHERSTORM_JOIN_(a, b) a##b
+#define FEATHERSTORM_JOIN(a, b) FEATHERSTORM_JOIN_(a, b)
+#define FEATHERSTORM_TEXT_(a) #a
+#define FEATHERSTORM_TEXT(a) FEATHERSTORM_TEXT_(a)
+extern const NoiseKernels FEATHERSTORM_JOIN(noise_kernels_, FEATHERSTORM_NOISE_ISA);
+const NoiseKernels FEATHERSTORM_JOIN(noise_kernels_, FEATHERSTORM_NOISE_ISA) = {
+    FEATHERSTORM_TEXT(FEATHERSTORM_NOISE_ISA), words, normals<float>, normals<double>, controls<float>,
+    controls<double>};
+
+}  // namespace featherstorm

@@ -1,0 +1,136 @@
+"""Control sequences that are drawn where they are used, and interpolation between knots.
+
+    noise = fs.Noise(4096, mean, sigma=0.3, seed=1, lower=-1, upper=1)   # mean (T, nu)
+    costs = roll(x0, noise).costs                                       # no array (4096, T, nu) is made
+    U = noise.controls("float32")                                       # the same numbers as an array
+
+The number of a sample, a step and a component is a function of these, of the seed and of `draw` alone (Philox4x32-10 and
+Box and Muller; host/noise.h): it depends neither on how many samples there are nor on blocks, threads or the processor.
+"""
+
+import numpy as np
+
+from . import _featherstorm
+from .arrays import shape_error
+
+INTERPOLATIONS = ("linear", "cubic", "hold")
+
+
+class Noise:
+    """Sequences U (samples, T, nu) = clip(mean + sigma z, lower, upper) with independent standard normal numbers z.
+
+    samples         how many
+    mean            (T, nu)
+    sigma           standard deviation: a number, (nu,) or (T, nu)
+    seed, draw      whole numbers of 64 and 32 bits; another seed or draw: other, independent numbers
+    lower, upper    bounds, numbers or (nu,); None: none
+    knots           z is drawn at so many equidistant times and interpolated; None: at each step
+    interpolation   "linear", "cubic" or "hold", see interpolation_weights
+    first_instance  the number of the first sample: a batch in parts has the same numbers as in one
+    keep_mean       sample number 0 is the mean itself
+    """
+
+    def __init__(
+        self,
+        samples,
+        mean,
+        sigma=1.0,
+        *,
+        seed=0,
+        draw=0,
+        lower=None,
+        upper=None,
+        knots=None,
+        interpolation="linear",
+        first_instance=0,
+        keep_mean=False,
+    ):
+        mean = np.array(mean, dtype=float)
+        if mean.ndim != 2 or mean.shape[0] < 1:
+            raise shape_error("Noise", "mean", mean.shape, ("T", "nu"))
+        for what, n, least, bits in (
+            ("samples", samples, 0, 32),
+            ("seed", seed, 0, 64),
+            ("draw", draw, 0, 32),
+            ("first_instance", first_instance, 0, 32),
+        ):
+            if int(n) != n or not least <= n < 2**bits:
+                raise ValueError(f"Noise: {what} is {n}, expected a whole number from {least} to 2^{bits} - 1")
+        T, nu = mean.shape
+        self.shape = (int(samples), T, nu)
+        self.mean = mean
+        self.sigma = np.array(sigma, dtype=float)
+        if self.sigma.shape not in ((), (nu,), (T, nu)):
+            raise shape_error("Noise", "sigma", self.sigma.shape, (T, nu))
+        if self.sigma.ndim == 0:
+            self.sigma = np.full(nu, float(self.sigma))
+        self.lower, self.upper = (
+            np.empty(0) if bound is None else per_control(what, bound, nu)
+            for what, bound in (("lower", lower), ("upper", upper))
+        )
+        self.weights = np.empty(0) if knots is None else interpolation_weights(T, knots, interpolation)
+        self.seed, self.draw, self.first_instance = int(seed), int(draw), int(first_instance)
+        self.keep_mean = bool(keep_mean)
+
+    def native(self):
+        """The engine's description, for the array `u` of a sequence."""
+        return _featherstorm.noise(
+            "u",
+            self.mean,
+            self.sigma,
+            self.lower,
+            self.upper,
+            self.weights,
+            self.seed,
+            self.draw,
+            self.first_instance,
+            self.keep_mean,
+        )
+
+    def controls(self, dtype="float32", threads=1):
+        """The sequences (samples, T, nu); the samples lie side by side in memory."""
+        out = new(np.dtype(dtype).name, self.shape[0], list(self.shape[1:]))
+        _featherstorm.draw(self.native(), out, threads)
+        return out
+
+
+def per_control(what, value, nu):
+    value = np.array(value, dtype=float)
+    if value.shape not in ((), (nu,)):
+        raise shape_error("Noise", what, value.shape, (nu,))
+    return np.ascontiguousarray(np.broadcast_to(value, (nu,)))
+
+
+def interpolation_weights(T, knots, interpolation="linear"):
+    """The weights (T, knots) with which T steps take knots: U[t] = sum over k of weights[t, k] knot[k].
+
+    "linear"   knots at equal distances, the first at the first step, the last at the last
+    "cubic"    the same times; cubic Hermite splines with the slopes (knot[k + 1] - knot[k - 1]) / 2 of Catmull and Rom
+               [1 / knot], one-sided at the ends; may pass beyond the knots
+    "hold"     step t has knot floor(t knots / T)
+    Errors: ValueError for another name or number of knots
+    """
+    if int(knots) != knots or not 1 <= knots:
+        raise ValueError(f"knots is {knots}, expected 1 or more")
+    if interpolation not in INTERPOLATIONS:
+        raise ValueError(f"interpolation is {interpolation!r}, expected one of {', '.join(INTERPOLATIONS)}")
+    K, T = int(knots), int(T)
+    if K > T:
+        raise ValueError(f"knots is {K}, expected at most {T}, the number of steps")
+    knot = np.eye(K)
+    if interpolation == "hold" or K == 1:
+        return knot[np.arange(T) * K // T]
+    at = np.arange(T) * (K - 1) / (T - 1)
+    k = np.minimum(at.astype(int), K - 2)
+    s = (at - k)[:, None]
+    if interpolation == "linear":
+        return (1 - s) * knot[k] + s * knot[k + 1]
+    slope = np.gradient(knot, axis=0)
+    s2, s3 = s * s, s**3
+    ends = (2 * s3 - 3 * s2 + 1) * knot[k] + (3 * s2 - 2 * s3) * knot[k + 1]
+    return ends + (s3 - 2 * s2 + s) * slope[k] + (s3 - s2) * slope[k + 1]
+
+
+def new(dtype, instances, tail):
+    """An array (instances, *tail) in the engine's layout, instance fastest."""
+    return _featherstorm.Buffer(dtype, instances, int(np.prod(tail))).view(list(tail))
