@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
     const Robot robot = load(name);
     const Evaluator evaluator(robot);
     for (const OpRow& row : evaluator.ops()) {
+      if (!row.refused.empty()) continue;
       const int frame = row.uses_frame ? deepest_frame(robot.model) : 0;
       const Program p = trace_best(row.index, robot.model, frame);
       const Counts c = count(p, latency_order(p));
