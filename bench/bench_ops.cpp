@@ -87,7 +87,8 @@ void add_all() {
   const std::vector<std::string> isas = available_isas();
   for (const BuiltinRobot& robot : builtin_robots()) {
     const Evaluator& e = evaluator_of(std::string(robot.name), isas.front(), "run-time", 1);
-    for (const OpRow& row : e.ops())
+    for (const OpRow& row : e.ops()) {
+      if (!row.refused.empty()) continue;
       for (Precision precision : {Precision::float32, Precision::float64})
         for (const std::string& isa : isas)
           for (const char* path : {"run-time", "assembled", "compiled"})
@@ -95,6 +96,7 @@ void add_all() {
               for (bool rows : {false, true})
                 for (int threads : {1, 0})
                   add({std::string(row.name), std::string(robot.name), precision, isa, path, batch, rows, threads});
+    }
   }
 }
 

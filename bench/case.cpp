@@ -36,14 +36,14 @@ void copy(const ArrayRef& from, const ArrayRef& to) {
     for (long c = 0; c < from.components; c++) set(to, i, c, get(from, i, c));
 }
 
-// A joint-space inertia matrix at a random configuration, or its factor.
-void inertia_matrix(Evaluator& reference, const ArrayRef& to, bool factor, Random& random) {
+// A joint-space inertia matrix at a random configuration, or its factor by an operation.
+void inertia_matrix(Evaluator& reference, const ArrayRef& to, const char* factor, Random& random) {
   const Model<double>& m = reference.robot().model;
   Buffer q(Precision::float64, to.instances, m.nq), M(Precision::float64, to.instances, m.nh),
       L(Precision::float64, to.instances, m.nh);
   for (long i = 0; i < to.instances; i++) random_configuration(m, q.ref(), i, random);
   reference.run("crba", {q.ref()}, {M.ref()});
-  if (factor) reference.run("ltdl", {M.ref()}, {L.ref()});
+  if (factor) reference.run(factor, {M.ref()}, {L.ref()});
   copy(factor ? L.ref() : M.ref(), to);
 }
 
@@ -52,6 +52,7 @@ double uniform_value(std::string_view name) {
   if (name == "dt") return 0.002;
   if (name == "kp" || name == "limit_stiffness") return 20;
   if (name == "kd" || name == "limit_damping") return 0.5;
+  if (name == "tolerance") return 1e-6;
   return 0.1;
 }
 
@@ -91,8 +92,8 @@ Case::Case(Evaluator& reference, std::string_view name, Precision precision, lon
   const OpRow& row = reference.op(op);
   for (const auto& a : row.in) {
     add_array(a.components, rows, in);
-    if (a.name == "M" || a.name == "L") {
-      inertia_matrix(reference, in.back(), a.name == "L", random);
+    if (a.name == "M" || a.name == "L" || a.name == "L_ltl") {
+      inertia_matrix(reference, in.back(), a.name == "M" ? nullptr : a.name == "L" ? "ltdl" : "ltl", random);
     } else {
       const bool configuration = a.name[0] == 'q' && a.components == m.nq;
       for (long i = 0; i < instances; i++) {

@@ -30,7 +30,8 @@ void describe(const Robot& robot) {
   list("q", q), list("v", v);
   list("armature", m.armature);
   std::vector<std::string> ops;
-  for (const OpRow& row : evaluator.ops()) ops.emplace_back(row.name);
+  for (const OpRow& row : evaluator.ops())
+    if (row.refused.empty()) ops.emplace_back(row.name);
   list("ops", ops);
 }
 

@@ -76,6 +76,8 @@ def test_every_operation_as_on_the_cpu(go2, kind, dtype, torch, cupy):
     known["M"] = fs.crba(go2, q, packed=True)
     known["L"] = fs.ltdl(go2, known["M"])
     for op, row in go2.ops.items():
+        if op == "rnea_second_derivatives":  # has no CUDA kernel
+            continue
         arrays = [known.get(name, rng.uniform(-1, 1, (B, n)).astype(dtype)) for name, n in row.inputs]
         options = {name: 0.01 for name, _ in row.uniforms} | ({"frame": 3} if row.uses_frame else {})
         expected = fs.run(go2, op, *arrays, **options)
