@@ -8,6 +8,7 @@
 // those, too: what the tangent spaces of k1 and k2 differ by is of third order.
 #pragma once
 #include "core/integrate.h"
+#include "core/scratch.h"
 
 namespace featherstorm {
 
