@@ -9,6 +9,7 @@
 #pragma once
 #include "core/scratch.h"
 #include "core/integrate.h"
+#include "core/scratch.h"
 
 namespace featherstorm {
 
