@@ -1,5 +1,5 @@
-// Runs the operations of ops.h on arrays that lie on a CUDA device: by kernels made for the robot (device_kernel.h) where
-// specialise() has made them, else by the CUDA library's run-time-model kernels.
+// Runs the operations of ops.h on arrays that lie on a CUDA device: by kernels made for the robot (device_kernel.h)
+// where specialise() has made them, else by the CUDA library's run-time-model kernels.
 #pragma once
 #include <map>
 #include <memory>
@@ -33,9 +33,9 @@ class DeviceEvaluator {
   void run(const Model<double>& m, const OpRow& row, int device, const std::vector<ArrayRef>& in,
            const std::vector<ArrayRef>& out, const RunOptions& o);
 
-  // Makes the kernel of an operation for this robot on this device, by NVRTC or from the cache on disk. From now on run()
-  // uses it for batches that the dispatch table gives it and arrays whose components are less than 2^31 bytes apart. `frame` is 0 where the operation has
-  // none. Throws Error where it cannot be made, with the reason.
+  // Makes the kernel of an operation for this robot on this device, by NVRTC or from the cache on disk. From now on
+  // run() uses it for batches that the dispatch table (dispatch.h) gives it and arrays whose components are less than
+  // 2^31 bytes apart. `frame` is 0 where the operation has none. Throws Error where it cannot be made, with the reason.
   void specialise(const Robot& robot, const OpRow& row, int device, Precision precision, int frame,
                   const std::function<void(const std::string&)>& notice);
   bool specialised(const OpRow& row, int device, Precision precision, int frame) const;
