@@ -53,8 +53,8 @@ bool launch_program(const CudaProgram* p, const ProgramLaunch* launch, void* str
   if (launch->count < 0 || launch->repeat < 1 || launch->threads < 1 ||
       launch->threads > p->attributes.maxThreadsPerBlock)
     return cuda_failed("a program was given count " + std::to_string(launch->count) + ", repeat " +
-                       std::to_string(launch->repeat) + ", " + std::to_string(launch->threads) + " threads per block of " +
-                       std::to_string(p->attributes.maxThreadsPerBlock));
+                       std::to_string(launch->repeat) + ", " + std::to_string(launch->threads) +
+                       " threads per block of " + std::to_string(p->attributes.maxThreadsPerBlock));
   if (launch->count == 0) return true;
   const long blocks = (launch->count + launch->threads - 1) / launch->threads;
   if (blocks > INT_MAX) return cuda_failed("a batch of " + std::to_string(launch->count) + " instances is too large");
@@ -62,8 +62,12 @@ bool launch_program(const CudaProgram* p, const ProgramLaunch* launch, void* str
   if (!on) return false;
   long repeat = launch->repeat, first = 0, count = launch->count;
   // as many bytes of each are read as the kernel has declared
-  void* arguments[] = {const_cast<Array*>(launch->in), const_cast<Array*>(launch->out), const_cast<void*>(launch->uniform),
-                       &repeat, &first, &count};
+  void* arguments[] = {const_cast<Array*>(launch->in),
+                       const_cast<Array*>(launch->out),
+                       const_cast<void*>(launch->uniform),
+                       &repeat,
+                       &first,
+                       &count};
   return FEATHERSTORM_CUDA(cudaLaunchKernel(static_cast<const void*>(p->kernel), dim3(static_cast<unsigned>(blocks)),
                                             dim3(static_cast<unsigned>(launch->threads)), arguments, 0,
                                             static_cast<cudaStream_t>(stream)));
@@ -73,7 +77,9 @@ bool launch_program(const CudaProgram* p, const ProgramLaunch* launch, void* str
 
 struct CudaProgram {};
 namespace {
-bool too_old() { return cuda_failed("this CUDA library was built with a toolkit older than 12.8, which loads no kernels"); }
+bool too_old() {
+  return cuda_failed("this CUDA library was built with a toolkit older than 12.8, which loads no kernels");
+}
 }  // namespace
 bool load_program(int, const void*, const char*, CudaProgram** handle) { return *handle = nullptr, too_old(); }
 void unload_program(CudaProgram*) {}

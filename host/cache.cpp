@@ -225,8 +225,8 @@ void KernelCache::trim(const std::string& newest) {
   for (const fs::directory_entry& file : fs::directory_iterator(folder_, ignored)) {
     const std::string key = file.path().stem().string();
     const std::string extension = file.path().extension();
-    if (key.size() != kKeySize || std::find(std::begin(kExtensions), std::end(kExtensions), extension) == std::end(kExtensions))
-      continue;
+    const bool ours = std::find(std::begin(kExtensions), std::end(kExtensions), extension) != std::end(kExtensions);
+    if (key.size() != kKeySize || !ours) continue;
     std::error_code gone;
     const std::uintmax_t size = file.file_size(gone);
     const fs::file_time_type time = file.last_write_time(gone);

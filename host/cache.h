@@ -37,8 +37,8 @@ struct CacheNames {
   std::string compiled = ".so", source = ".cpp";
 };
 
-// Compiled kernels on disk, one file `<key>.so` each, with its program text `<key>.cpp` beside it for reading; those of a
-// CUDA device are `<key>.cubin` and `<key>.cu`.
+// Compiled kernels on disk, one file `<key>.so` each, with its program text `<key>.cpp` beside it for reading; those of
+// a CUDA device are `<key>.cubin` and `<key>.cu`.
 //
 // The last bytes of the compiled file are a seal: key, size and checksum of what precedes it. (A loader of shared libraries
 // ignores bytes behind the last section.) A file whose seal does not fit, that is not a plain file of this user, or

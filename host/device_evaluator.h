@@ -1,5 +1,5 @@
-// Runs the operations of ops.h on arrays that lie on a CUDA device: by kernels made for the robot (device_kernel.h) where
-// specialise() has made them, else by the CUDA library's run-time-model kernels.
+// Runs the operations of ops.h on arrays that lie on a CUDA device: by kernels made for the robot (device_kernel.h)
+// where specialise() has made them, else by the CUDA library's run-time-model kernels.
 #pragma once
 #include <map>
 #include <memory>

@@ -60,7 +60,8 @@ int resident_warps(int registers) { return 65536 / (32 * std::max(8, (registers 
 
 bool is_better(const DeviceCost& a, const DeviceCost& b) {
   if (spilled(a) != spilled(b)) return spilled(a) < spilled(b);
-  const int wa = std::min(resident_warps(a.registers), enough_warps), wb = std::min(resident_warps(b.registers), enough_warps);
+  const int wa = std::min(resident_warps(a.registers), enough_warps),
+            wb = std::min(resident_warps(b.registers), enough_warps);
   if (wa != wb) return wa > wb;
   return a.instructions < b.instructions;
 }
@@ -73,9 +74,9 @@ DeviceKernel compile_for_device(const Program& p, bool double_precision, const N
   };
   if (!target.starts_with("sm_")) {
     const auto live = [&](std::string_view o) { return count(p, order_of(p, o)).max_live; };
-    return compiled({*std::min_element(std::begin(orders), std::end(orders),
-                                       [&](auto a, auto b) { return live(a) < live(b); }),
-                     0});
+    return compiled(
+        {*std::min_element(std::begin(orders), std::end(orders), [&](auto a, auto b) { return live(a) < live(b); }),
+         0});
   }
   std::optional<DeviceKernel> best;
   for (std::string_view order : orders) {

@@ -42,7 +42,8 @@ bool is_better(const DeviceCost& a, const DeviceCost& b);
 // Compiles the program in the three orders and keeps the best, without a limit on registers: of the kernels of
 // tests/cuda/specialised.csv every one that takes more than 128 spills when it is held to the 128 or 168 that make room
 // for 16 or 12 warps (go2 fd at 128: 172 bytes and 3 % more instructions; atlas fd at 168: 1 KiB and 5 %). Whether more
-// warps are worth that, a GPU must tell: DeviceForm::blocks is there for it. Where the compiler makes PTX only, nothing is known of the cost: the order with the fewest live values is taken.
+// warps are worth that, a GPU must tell: DeviceForm::blocks is there for it. Where the compiler makes PTX only, nothing
+// is known of the cost: the order with the fewest live values is taken.
 DeviceKernel compile_for_device(const Program& p, bool double_precision, const Nvrtc& compiler,
                                 const std::string& target);
 

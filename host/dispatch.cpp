@@ -44,8 +44,16 @@ DispatchRow row_of(const std::string& line, const std::string& where) {
           "trace, greedy, sethi_ullman or nothing as order");
   require(number(8) <= 32, "at most 32 blocks");
   require(c[9] == "count" || c[9] == "measured", "count or measured as basis");
-  return {c[0],          c[1], c[2], c[3], number(4), c[5] == "specialised", static_cast<int>(number(6)), c[7],
-          static_cast<int>(number(8)), c[9]};
+  return {c[0],
+          c[1],
+          c[2],
+          c[3],
+          number(4),
+          c[5] == "specialised",
+          static_cast<int>(number(6)),
+          c[7],
+          static_cast<int>(number(8)),
+          c[9]};
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Which kernel serves a call on a CUDA device, by robot, operation, precision, device and batch: a table that is data.
 //
-// The table is dispatch_table.inc; rows of a file that FEATHERSTORM_DISPATCH names come after its own. The last row that
-// fits a call decides. An evaluator reads it when it makes its first kernel for a device.
+// The table is dispatch_table.inc; rows of a file that FEATHERSTORM_DISPATCH names come after its own. The last row
+// that fits a call decides. An evaluator reads it when it makes its first kernel for a device.
 #pragma once
 #include <limits>
 #include <string>
@@ -20,7 +20,7 @@ struct DispatchRow {
   int threads = 64;             // in a block of the robot's own kernel: 32 or 64
   std::string order;            // the form to compile (device_kernel.h); empty: the best by count
   int blocks = 0;
-  std::string basis;            // "count" or "measured"
+  std::string basis;  // "count" or "measured"
 };
 
 // A call as the table sees it.

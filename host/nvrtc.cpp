@@ -25,7 +25,8 @@ const std::vector<const char*> options = {"-std=c++17", "-prec-div=false", "-pre
 std::string_view section(std::string_view file, std::string_view name) {
   const auto number = [&](std::size_t at, int bytes) {
     std::uint64_t n = 0;
-    if (at <= file.size() && file.size() - at >= static_cast<std::size_t>(bytes)) std::memcpy(&n, file.data() + at, bytes);
+    if (at <= file.size() && file.size() - at >= static_cast<std::size_t>(bytes))
+      std::memcpy(&n, file.data() + at, bytes);
     return n;
   };
   const std::size_t headers = number(40, 8), size = number(58, 2), count = number(60, 2), names = number(62, 2);
@@ -45,7 +46,8 @@ DeviceCost cost_of(std::string_view cubin, const std::string& log) {
   constexpr int no_operation = 0x918;
   DeviceCost c;
   std::smatch m;
-  static const std::regex spills("([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads"), registers("Used ([0-9]+) reg");
+  static const std::regex spills("([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads"),
+      registers("Used ([0-9]+) reg");
   if (std::regex_search(log, m, spills)) c.spill_stores = std::stoi(m[1]), c.spill_loads = std::stoi(m[2]);
   if (std::regex_search(log, m, registers)) c.registers = std::stoi(m[1]);
   const std::string_view code = section(cubin, ".text.featherstorm_kernel");

@@ -7,7 +7,6 @@
 // For a robot y = (q, v) and k = (v, qdd); positions are moved by `integrate`, so quaternions stay unit. Order 2 for
 // those, too: what the tangent spaces of k1 and k2 differ by is of third order.
 #pragma once
-#include "core/scratch.h"
 #include "core/integrate.h"
 #include "core/scratch.h"
 

@@ -87,7 +87,8 @@ std::string emit_for(const Program& p, const std::vector<int>& order, const Cuda
        (target.blocks > 0 ? ", " + to_string(target.blocks) : "") + ")\n";
   s += "    featherstorm_kernel(" + room("Arrays", p.inputs.size()) + " in, " + room("Arrays", p.outputs.size()) +
        " out,\n";
-  s += "                        " + room("Uniforms", uniform_numbers(p)) + " uniform, long repeat, long first, long count) {\n";
+  s += "                        " + room("Uniforms", uniform_numbers(p)) +
+       " uniform, long repeat, long first, long count) {\n";
   s += strides(p, "Stride");
   s += "  const long i = first + long(blockIdx.x) * blockDim.x + threadIdx.x;\n";
   s += "  if (i < first + count) {\n";

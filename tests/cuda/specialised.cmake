@@ -1,5 +1,5 @@
-# The specialised kernels of the built-in robots: what NVRTC and nvcc make of them, and results of their machine code. Need no
-# CUDA library and no driver; skipped where there is no NVRTC of the table's version.
+# The specialised kernels of the built-in robots: what NVRTC and nvcc make of them, and results of their machine code.
+# Need no CUDA library and no driver; skipped where there is no NVRTC of the table's version.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 foreach(program specialised_kernels specialised_cases)
   add_executable(${program} ${program}.cpp)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Compiles the specialised kernels of the built-in robots and compares what they take with specialised.csv.
 
-    specialised.py check PROGRAM          those for sm_90 with NVRTC, a few for sm_80 and with nvcc where it is on the path
+    specialised.py check PROGRAM          those for sm_90 with NVRTC, a few for sm_80, and with nvcc where it is found
     specialised.py check PROGRAM --all    all of them, and whether the forms in the table are still the best ones
     specialised.py write PROGRAM          writes specialised.csv
 
-PROGRAM is specialised_kernels. Exit status 77 where there is no NVRTC. The table tells what was measured with CUDA 13.0, the
-check allows a little more; a row may be worse in the same change that explains why. What is better is no fault either, but
-`write` then. Each `check` without --all takes about half a minute of one core, `--all` and `write` two to three minutes.
+PROGRAM is specialised_kernels. Exit status 77 where there is no NVRTC 13.0. The table tells what was measured with it, the
+check allows a little more; a row may be worse in the same change that explains why. What is better is no fault either,
+but `write` then. A `check` takes about 20 s of one core, `--all` and `write` two to three minutes.
 """
 import csv
 import io
@@ -56,7 +56,7 @@ def form(row):
 
 
 def limits(row):
-    """What a kernel may take: registers as they are handed out, by 8, and a little for another compiler of the same version."""
+    """What a kernel may take: registers as they are handed out, by 8, and a little more of the rest."""
     registers, stores, loads, code, instructions = (int(row[c]) for c in COLUMNS[4:9])
     return {"registers": min(255, (registers + 15) // 8 * 8), "spill_stores": stores + 32 + stores // 10,
             "spill_loads": loads + 32 + loads // 10, "code": code + 256 + code // 50,
@@ -65,8 +65,8 @@ def limits(row):
 
 def exceeded(row, known, compiler):
     found = {c: int(row[c]) for c in COLUMNS[4:9] if row.get(c) not in (None, "")}
-    return [f"{row['kernel']} for {row['target']} by {compiler}: {c} is {n}, the table says {known[c]} and allows {limits(known)[c]}"
-            for c, n in found.items() if n > limits(known)[c]]
+    return [f"{row['kernel']} for {row['target']} by {compiler}: {c} is {n}, the table says {known[c]} and allows "
+            f"{limits(known)[c]}" for c, n in found.items() if n > limits(known)[c]]
 
 
 def by_nvcc(program, nvcc, row):
@@ -74,8 +74,9 @@ def by_nvcc(program, nvcc, row):
     with tempfile.TemporaryDirectory() as folder:
         text = pathlib.Path(folder) / "kernel.cu"
         text.write_text(call(program, "text", form(row)))
-        run = subprocess.run([nvcc, "-std=c++17", "-cubin", f"-arch={row['target']}", "-prec-div=false", "-prec-sqrt=false",
-                              "-Xptxas", "-v", str(text), "-o", str(text.with_suffix(".cubin"))], capture_output=True, text=True)
+        command = [nvcc, "-std=c++17", "-cubin", f"-arch={row['target']}", "-prec-div=false", "-prec-sqrt=false", "-Xptxas",
+                   "-v", str(text), "-o", str(text.with_suffix(".cubin"))]
+        run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
         sys.exit(f"nvcc refuses {row['kernel']}:\n{run.stderr[:3000]}")
     spills = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", run.stderr)

@@ -35,7 +35,8 @@ struct Parameters {
   }
 };
 
-template <class Op> void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_view order) {
+template <class Op>
+void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_view order) {
   const Model<double>& m = robot.model;
   const int frame = Op::info.uses_frame ? m.nf - 1 : 0, repeat = Op::info.carried ? 2 : 1;
   const Program p = specialised_program({op, frame}, m);
@@ -87,12 +88,12 @@ template <class Op> void write_case(const Nvrtc& compiler, const Robot& robot, i
   parameters.add(in.data(), in.size() * sizeof(Array)), parameters.add(out.data(), out.size() * sizeof(Array));
   parameters.add(uniform.data(), uniform.size() * sizeof(float));
   for (long x : {long(repeat), long(first), long(count)}) parameters.add_long(x);
-  std::printf("{\"case\": \"%s/%s/%s\", \"base\": %lu, \"count\": %d, \"parameters\": \"%s\", \"memory\": \"%s\", "
-              "\"tolerance\": [%s], \"cubin\": \"%s\", \"expected\": [%s]}\n",
-              robot.name.c_str(), std::string(Op::info.name).c_str(), std::string(order).c_str(), base, count,
-              hex(parameters.bytes.data(), parameters.bytes.size()).c_str(),
-              hex(memory.data(), memory.size() * 4).c_str(), tolerance.c_str(),
-              hex(code.image.data(), code.image.size()).c_str(), expected.c_str());
+  std::printf(
+      "{\"case\": \"%s/%s/%s\", \"base\": %lu, \"count\": %d, \"parameters\": \"%s\", \"memory\": \"%s\", "
+      "\"tolerance\": [%s], \"cubin\": \"%s\", \"expected\": [%s]}\n",
+      robot.name.c_str(), std::string(Op::info.name).c_str(), std::string(order).c_str(), base, count,
+      hex(parameters.bytes.data(), parameters.bytes.size()).c_str(), hex(memory.data(), memory.size() * 4).c_str(),
+      tolerance.c_str(), hex(code.image.data(), code.image.size()).c_str(), expected.c_str());
 }
 
 // Every operation of the small robot, the heavy ones of larger ones.

@@ -23,7 +23,8 @@ namespace {
 const char* const double_robots[] = {"iiwa14", "go2"};
 const char* const ops[] = {"rnea", "crba", "fd", "step"};
 
-template <int i = 0> int op_index(std::string_view name) {
+template <int i = 0>
+int op_index(std::string_view name) {
   if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>))
     return std::tuple_element_t<i, Ops>::info.name == name ? i : op_index<i + 1>(name);
   else throw Error("there is no operation '" + std::string(name) + "'");
@@ -40,13 +41,15 @@ Kernel traced(const std::string& name) {
   if (a == std::string::npos || a == b) throw Error("'" + name + "' is not robot/op/precision");
   const std::string robot = name.substr(0, a);
   const Robot r = load(robot);
-  return {name, trace_best(op_index(name.substr(a + 1, b - a - 1)), r.model, 0), name.substr(b + 1) == "double", r.model.nv};
+  return {name, trace_best(op_index(name.substr(a + 1, b - a - 1)), r.model, 0), name.substr(b + 1) == "double",
+          r.model.nv};
 }
 
 // A kernel and its form, from "KERNEL=order:blocks"; order points into `argument`.
 std::pair<std::string, DeviceForm> parse(std::string_view argument) {
   const std::size_t a = argument.find('='), b = argument.rfind(':');
-  if (a == argument.npos || b == argument.npos) throw Error("'" + std::string(argument) + "' is not kernel=order:blocks");
+  if (a == argument.npos || b == argument.npos)
+    throw Error("'" + std::string(argument) + "' is not kernel=order:blocks");
   return {std::string(argument.substr(0, a)),
           {argument.substr(a + 1, b - a - 1), std::stoi(std::string(argument.substr(b + 1)))}};
 }
@@ -72,7 +75,8 @@ int run(const std::vector<std::string>& a) {
     std::cout << device_text(k.program, k.double_precision, form);
     return 0;
   }
-  if (a.size() < 3 || (a[0] != "choose" && a[0] != "measure")) return std::puts("see the head of specialised_kernels.cpp"), 2;
+  if (a.size() < 3 || (a[0] != "choose" && a[0] != "measure"))
+    return std::puts("see the head of specialised_kernels.cpp"), 2;
   const Nvrtc compiler;
   if (!compiler.missing().empty()) return std::puts(compiler.missing().c_str()), 77;
   if (!compiler.identity().starts_with("nvrtc 13.0 "))

@@ -21,7 +21,8 @@ std::string message(const std::function<void()>& f) {
   return "no error";
 }
 
-template <class Op, int i = 0> constexpr int index_of() {
+template <class Op, int i = 0>
+constexpr int index_of() {
   if constexpr (std::is_same_v<Op, std::tuple_element_t<i, Ops>>) return i;
   else return index_of<Op, i + 1>();
 }
@@ -39,7 +40,9 @@ class NvrtcCompiles : public ::testing::Test {
 
 TEST_F(NvrtcCompiles, TellsWhatAKernelTakes) {
   const DeviceCode code = compiler.compile(device_text(program<OpRnea>("iiwa14"), false, {}), "sm_80");
-  EXPECT_EQ(code.image.substr(0, 4), "\x7f" "ELF");
+  EXPECT_EQ(code.image.substr(0, 4),
+            "\x7f"
+            "ELF");
   EXPECT_GT(code.cost.registers, 30);
   EXPECT_LE(code.cost.registers, 128);
   EXPECT_EQ(code.cost.spill_stores, 0);
@@ -64,9 +67,7 @@ TEST_F(NvrtcCompiles, KeepsTheBestOfTheOrders) {
   for (const char* order : {"trace", "greedy", "sethi_ullman"}) {
     const DeviceCost c = compiler.compile(device_text(p, false, {order, 0}), "sm_90").cost;
     EXPECT_FALSE(is_better(c, best.cost)) << order;
-    if (best.form.order == order) {
-      EXPECT_EQ(c.instructions, best.cost.instructions);
-    }
+    if (best.form.order == order) { EXPECT_EQ(c.instructions, best.cost.instructions); }
   }
 }
 

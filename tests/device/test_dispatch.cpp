@@ -15,9 +15,10 @@ DispatchCall call(std::string_view robot, std::string_view op, double per_multip
 }
 
 TEST(Dispatch, TheLastRowThatFitsDecides) {
-  const Dispatch d("go2,fd,float32,90,0,run-time,64,,0,measured\n"
-                   "go2,fd,float32,90,256,specialised,64,greedy,6,measured\n"
-                   "*,crba,*,*,0,run-time,64,,0,count\n");
+  const Dispatch d(
+      "go2,fd,float32,90,0,run-time,64,,0,measured\n"
+      "go2,fd,float32,90,256,specialised,64,greedy,6,measured\n"
+      "*,crba,*,*,0,run-time,64,,0,count\n");
   EXPECT_FALSE(d.choose(call("go2", "fd", 10)).specialised);
   EXPECT_TRUE(d.choose(call("go2", "fd", 256)).specialised);
   EXPECT_EQ(d.choose(call("go2", "fd", 1e9)).order, "greedy");
@@ -44,8 +45,10 @@ TEST(Dispatch, TheLibrarysEntriesAreByCount) {
 TEST(Dispatch, WrongRowsAreNamed) {
   const auto words = [](const std::string& rows) { return message([&] { Dispatch d(rows); }); };
   EXPECT_EQ(words("# a remark\n\ngo2,fd\n").find("dispatch rows, line 3: expected ten cells, "), 0u);
-  EXPECT_EQ(words("a,b,float,*,0,specialised,32,,0,count").find("dispatch rows, line 1: expected float32, float64 or *"), 0u);
-  EXPECT_EQ(words("a,b,*,sm_90,0,specialised,32,,0,count").find("dispatch rows, line 1: expected a number in cell 4"), 0u);
+  EXPECT_EQ(
+      words("a,b,float,*,0,specialised,32,,0,count").find("dispatch rows, line 1: expected float32, float64 or *"), 0u);
+  EXPECT_EQ(words("a,b,*,sm_90,0,specialised,32,,0,count").find("dispatch rows, line 1: expected a number in cell 4"),
+            0u);
   EXPECT_EQ(words("a,b,*,*,-1,specialised,32,,0,count").find("dispatch rows, line 1: expected a number in cell 5"), 0u);
   EXPECT_EQ(words("a,b,*,*,0,fast,32,,0,count").find("dispatch rows, line 1: expected specialised or run-time"), 0u);
   EXPECT_EQ(words("a,b,*,*,0,specialised,48,,0,count").find("dispatch rows, line 1: expected 32 or 64 threads"), 0u);

@@ -43,7 +43,8 @@ struct Special {
 
 // Results of the specialised kernel on the device, and of the run-time-model kernel there, for arrays whose components
 // stand `gap` numbers further apart than they must, poisoned before, with guards between the components.
-template <class Op, class Real> void agrees(const Robot& robot, Evaluator& special, long n, int repeat = 1, long gap = 0) {
+template <class Op, class Real>
+void agrees(const Robot& robot, Evaluator& special, long n, int repeat = 1, long gap = 0) {
   const Model<double>& m = robot.model;
   SCOPED_TRACE(std::string(Op::info.name) + "/" + robot.name + "/" + std::to_string(n) + "/" + std::to_string(repeat));
   const Precision p = sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
@@ -84,7 +85,9 @@ template <class Op, class Real> void agrees(const Robot& robot, Evaluator& speci
     const long components = size_of(m, Op::info.out[k].size);
     for (long i = 0; i < stride; i++) {
       double scale = 1e-3;
-      const auto number = [&](int which, long c) { return double(found[which].template component<Real>(0)[c * stride + i]); };
+      const auto number = [&](int which, long c) {
+        return double(found[which].template component<Real>(0)[c * stride + i]);
+      };
       for (long c = 0; c < components; c++) scale = std::max(scale, std::abs(number(0, c)));
       for (long c = 0; c < components; c++) {
         if (i < n) ASSERT_NEAR(number(1, c), number(0, c), scale * (sizeof(Real) == 8 ? 1e-8 : 5e-3)) << c << ", " << i;
@@ -258,8 +261,9 @@ TEST(DeviceSpecialised, FailuresAreToldAndLeaveTheRunTimeKernels) {
     EXPECT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << "it is tried again";
     return s.all();
   };
-  EXPECT_EQ(words_of(refuse_next_text),
-            "rnea is not specialised for CUDA device 1: NVRTC: NVRTC_ERROR_COMPILATION\nthe stand-in refuses this text\n");
+  EXPECT_EQ(
+      words_of(refuse_next_text),
+      "rnea is not specialised for CUDA device 1: NVRTC: NVRTC_ERROR_COMPILATION\nthe stand-in refuses this text\n");
   const std::string loading = words_of([] { fail_next("cudaLibraryLoadData", invalid_image); });
   EXPECT_EQ(loading.find("rnea is not specialised for CUDA device 1: rnea: CUDA device 1: cudaErrorInvalidKernelImage: "
                          "device kernel image is invalid ("),
@@ -267,7 +271,8 @@ TEST(DeviceSpecialised, FailuresAreToldAndLeaveTheRunTimeKernels) {
       << loading;
   Special s(robot);
   EXPECT_FALSE(s.e.specialise("rnea", Precision::float32, 0, 7));
-  EXPECT_EQ(s.all(), "rnea is not specialised for CUDA device 7: rnea: CUDA device 7 does not exist, expected 0 to 1\n");
+  EXPECT_EQ(s.all(),
+            "rnea is not specialised for CUDA device 7: rnea: CUDA device 7 does not exist, expected 0 to 1\n");
 }
 
 TEST(DeviceSpecialised, WithoutTheCompilerTheRunTimeKernelsServe) {
@@ -313,7 +318,9 @@ TEST(DeviceSpecialised, LargeRobotsRunByTheirOwnKernel) {
 }
 
 TEST(DeviceForms, TheBetterSpillsLessThenHoldsMoreWarpsThenIsShorter) {
-  const auto cost = [](int registers, int spills, int instructions) { return DeviceCost{registers, spills, 0, 0, instructions}; };
+  const auto cost = [](int registers, int spills, int instructions) {
+    return DeviceCost{registers, spills, 0, 0, instructions};
+  };
   EXPECT_TRUE(is_better(cost(255, 0, 900), cost(64, 4, 100)));
   EXPECT_TRUE(is_better(cost(168, 0, 900), cost(176, 0, 100))) << "12 warps against 11";
   EXPECT_TRUE(is_better(cost(128, 0, 99), cost(32, 0, 100))) << "more than 16 warps are of no use";

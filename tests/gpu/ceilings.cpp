@@ -1,8 +1,8 @@
 // What a GPU can do at best, and what straight-line code costs its instruction cache, as CSV lines.
 //
 //   copy bandwidth and multiply-adds a second: the ceilings of any kernel
-//   fd of two robots with 1, 2, 4, 8 warps on each multiprocessor, in blocks of as many warps, without barriers and with one
-//   after each 64 statements, which keeps a block's warps at the same place of the code
+//   fd of two robots with 1, 2, 4, 8 warps on each multiprocessor, in blocks of as many warps, without barriers and
+//   with one after each 64 statements, which keeps a block's warps at the same place of the code
 //
 // If the code does not fit the instruction cache, warps that drift apart wait for it: the time of 2 and 8 warps without
 // barriers then grows against that of one, and barriers help. If neither is seen, the cache is no limit.
@@ -63,7 +63,8 @@ void ceilings() {
   {
     const GpuProgram p(nvrtc().compile(std::string(head) + copy_text + tail, device_target()).image);
     const Time t = time_of([&] { p.launch({{from, 0}}, {{to, 0}}, &a, 1, bytes / 16, 256); });
-    std::printf("copy,GB/s read and written,%.1f,%.1f,%.1f\n", 2e-9 * bytes / t.median, 2e-9 * bytes / t.most, 2e-9 * bytes / t.least);
+    std::printf("copy,GB/s read and written,%.1f,%.1f,%.1f\n", 2e-9 * bytes / t.median, 2e-9 * bytes / t.most,
+                2e-9 * bytes / t.least);
   }
   {
     const GpuProgram p(nvrtc().compile(std::string(head) + fma_text + tail, device_target()).image);
@@ -109,9 +110,10 @@ void probe(const NamedRobot& robot) {
           for (auto& x : batch.device_out) out.push_back(x->array());
           const float none = 0;
           const Time t = time_of([&] { program.launch(in, out, &none, 1, count, 32 * warps); });
-          std::printf("instruction cache/fd/%s/%d bytes of code/%d warps per multiprocessor/%s,us a launch,%.3f,%.3f,%.3f\n",
-                      robot.name.c_str(), code.cost.code, warps, barriers ? "barriers" : "no barriers", t.median * 1e6,
-                      t.least * 1e6, t.most * 1e6);
+          std::printf(
+              "instruction cache/fd/%s/%d bytes of code/%d warps per multiprocessor/%s,us a launch,%.3f,%.3f,%.3f\n",
+              robot.name.c_str(), code.cost.code, warps, barriers ? "barriers" : "no barriers", t.median * 1e6,
+              t.least * 1e6, t.most * 1e6);
           std::fflush(stdout);
         }
     }

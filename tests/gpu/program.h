@@ -50,7 +50,8 @@ struct Time {
   double median, least, most;
   int launches;
 };
-template <class F> Time time_of(F&& launch) {
+template <class F>
+Time time_of(F&& launch) {
   using Clock = std::chrono::steady_clock;
   const auto series = [&](int launches) {
     const auto start = Clock::now();

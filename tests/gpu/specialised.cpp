@@ -1,5 +1,5 @@
-// Throughput of the kernels made for one robot, as CSV lines, in several forms (order of statements, limit on registers,
-// threads in a block), beside the kernel for any robot; results are compared with it and before and after.
+// Throughput of the kernels made for one robot, as CSV lines, in several forms (order of statements, limit on
+// registers, threads in a block), beside the kernel for any robot; results are compared with it and before and after.
 //
 //   gpu_specialised [ROWS.csv]    ROWS.csv: is written: the fastest of them as rows of the dispatch table
 //   gpu_specialised quick         small, for a test without a GPU
@@ -31,13 +31,15 @@ std::vector<NamedRobot> robots() {
   return all;
 }
 
-template <class Real> bool same_bits(const std::vector<BatchArray<Real>>& a, const std::vector<BatchArray<Real>>& b) {
+template <class Real>
+bool same_bits(const std::vector<BatchArray<Real>>& a, const std::vector<BatchArray<Real>>& b) {
   for (std::size_t k = 0; k < a.size(); k++)
     if (std::memcmp(a[k].data.data(), b[k].data.data(), a[k].data.size() * sizeof(Real)) != 0) return false;
   return true;
 }
 // Against the kernel for any robot, whose results gpu_results has compared with the reference.
-template <class Real> double distance(const std::vector<BatchArray<Real>>& a, const std::vector<BatchArray<Real>>& b, int count) {
+template <class Real>
+double distance(const std::vector<BatchArray<Real>>& a, const std::vector<BatchArray<Real>>& b, int count) {
   double worst = 0;
   for (std::size_t k = 0; k < a.size(); k++) {
     double scale = 1e-3;
@@ -59,7 +61,8 @@ struct Form {
   std::shared_ptr<GpuProgram> program;
 };
 
-template <class Op, class Real> void bench(const NamedRobot& robot, int op) {
+template <class Op, class Real>
+void bench(const NamedRobot& robot, int op) {
   const Model<double>& m = robot.robot.model;
   const GpuModel model(m);
   const bool double_precision = sizeof(Real) == 8;
@@ -72,10 +75,11 @@ template <class Op, class Real> void bench(const NamedRobot& robot, int op) {
     for (int blocks : {0, 6, 8}) {
       if (blocks > 0 && order != best.form.order) continue;
       const DeviceForm form{order, blocks};
-      const auto program = std::make_shared<GpuProgram>(
-          nvrtc().compile(device_text(p, double_precision, form), device_target()).image);
+      const auto program =
+          std::make_shared<GpuProgram>(nvrtc().compile(device_text(p, double_precision, form), device_target()).image);
       for (int threads : {32, 64})
-        forms.push_back({std::string(order) + ":" + std::to_string(blocks) + ":" + std::to_string(threads), form, threads, program});
+        forms.push_back({std::string(order) + ":" + std::to_string(blocks) + ":" + std::to_string(threads), form,
+                         threads, program});
     }
 
   std::vector<std::vector<std::vector<double>>> inputs;
@@ -87,11 +91,14 @@ template <class Op, class Real> void bench(const NamedRobot& robot, int op) {
     batch.launch(model, op, frame, 1, count);
     batch.download();
     const auto reference = batch.out;
-    const std::string name = std::string(Op::info.name) + "/" + robot.name + "/" + (double_precision ? "double" : "float") +
-                             "/cuda/", size = "/B=" + std::to_string(count);
-    const auto report = [&](const std::string& form, const CudaKernelInfo& info, const Time& t, const std::string& results) {
-      std::printf("%s%s%s,%.4f,%.4f,%.4f,%d,%d,%d,%s\n", name.c_str(), form.c_str(), size.c_str(), t.median / count * 1e9,
-                  t.least / count * 1e9, t.most / count * 1e9, t.launches, info.registers, info.local_bytes, results.c_str());
+    const std::string name = std::string(Op::info.name) + "/" + robot.name + "/" +
+                             (double_precision ? "double" : "float") + "/cuda/",
+                      size = "/B=" + std::to_string(count);
+    const auto report = [&](const std::string& form, const CudaKernelInfo& info, const Time& t,
+                            const std::string& results) {
+      std::printf("%s%s%s,%.4f,%.4f,%.4f,%d,%d,%d,%s\n", name.c_str(), form.c_str(), size.c_str(),
+                  t.median / count * 1e9, t.least / count * 1e9, t.most / count * 1e9, t.launches, info.registers,
+                  info.local_bytes, results.c_str());
       std::fflush(stdout);
     };
     CudaKernelInfo info;
@@ -126,14 +133,16 @@ template <class Op, class Real> void bench(const NamedRobot& robot, int op) {
       rows << robot.name << "," << Op::info.name << "," << (double_precision ? "float64" : "float32") << ","
            << 10 * device.major + device.minor << "," << count / device.multiprocessors << ","
            << (fastest ? "specialised" : "run-time") << "," << (fastest ? fastest->threads : 64) << ","
-           << (fastest ? fastest->form.order : best.form.order) << "," << (fastest ? fastest->form.blocks : 0) << ",measured\n";
+           << (fastest ? fastest->form.order : best.form.order) << "," << (fastest ? fastest->form.blocks : 0)
+           << ",measured\n";
   }
 }
 
 void run() {
   std::printf("bench,ns_per_instance_median,fastest,slowest,launches,registers,local_bytes,results\n");
   if (rows.is_open())
-    rows << "# Written by tests/gpu/run on " << device_info().name << ": rows for host/dispatch_table.inc or FEATHERSTORM_DISPATCH.\n";
+    rows << "# Written by tests/gpu/run on " << device_info().name
+         << ": rows for host/dispatch_table.inc or FEATHERSTORM_DISPATCH.\n";
   for (const NamedRobot& robot : robots())
     for_every_op([&](auto row, int op) {
       using Op = decltype(row);

@@ -32,8 +32,9 @@ STAND_IN_API int nvrtcCompileProgram(Program* p, int count, const char* const* o
   for (int k = 0; k < count; k++) target = target || !std::strcmp(options[k], "--gpu-architecture=sm_80");
   if (refuse.exchange(false) || !target) return p->log = "the stand-in refuses this text", 6;
   p->image = "stand-in\n" + p->text;
-  p->log = "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
-           "ptxas info    : Used 40 registers, used 0 barriers\n";
+  p->log =
+      "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+      "ptxas info    : Used 40 registers, used 0 barriers\n";
   return 0;
 }
 STAND_IN_API int nvrtcDestroyProgram(Program** p) { return delete *p, *p = nullptr, 0; }

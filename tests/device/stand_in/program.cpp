@@ -55,8 +55,8 @@ void* compile_and_open(const std::string& text) {
 
 }  // namespace
 
-cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, void* a, void* b, unsigned c, void* d, void* e,
-                                unsigned f) {
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, void* a, void* b, unsigned c, void* d,
+                                void* e, unsigned f) {
   if (const cudaError_t error = stand_in_asked("cudaLibraryLoadData")) return error;
   if (a || b || c || d || e || f) return cudaErrorInvalidValue;
   const char* image = static_cast<const char*>(code);
@@ -82,8 +82,9 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
 }
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
   if (!dlsym(library->handle, name)) return cudaErrorSymbolNotFound;
-  library->kernel = {reinterpret_cast<int (*)(unsigned long*)>(dlsym(library->handle, "stand_in_parameters")),
-                     reinterpret_cast<void (*)(void**, unsigned, unsigned)>(dlsym(library->handle, "stand_in_launch_text"))};
+  library->kernel = {
+      reinterpret_cast<int (*)(unsigned long*)>(dlsym(library->handle, "stand_in_parameters")),
+      reinterpret_cast<void (*)(void**, unsigned, unsigned)>(dlsym(library->handle, "stand_in_launch_text"))};
   *kernel = &library->kernel;
   return cudaSuccess;
 }
@@ -94,7 +95,8 @@ int stand_in_max_threads(const void* kernel) {
   return 64;
 }
 // As on a device, the parameters are copied when the kernel is launched, by the sizes that it declares.
-cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void** arguments, std::size_t, cudaStream_t s) {
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void** arguments, std::size_t,
+                             cudaStream_t s) {
   const CUkern_st k = *static_cast<const CUkern_st*>(kernel);
   unsigned long sizes[16];
   const int count = k.parameters(sizes);
@@ -110,4 +112,6 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void
 }
 
 extern "C" __attribute__((visibility("default"))) int stand_in_program_launches() { return launches; }
-extern "C" __attribute__((visibility("default"))) int stand_in_program_threads() { return static_cast<int>(last_threads); }
+extern "C" __attribute__((visibility("default"))) int stand_in_program_threads() {
+  return static_cast<int>(last_threads);
+}

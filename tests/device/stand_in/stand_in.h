@@ -3,8 +3,8 @@
 //
 // What it imitates: two devices; streams whose work is done only when somebody waits for them, in order; a pool that
 // keeps what it was given; fresh memory full of NaN; errors on request; a run-time compiler (nvrtc.cpp) whose machine
-// code is the text that it was given, which the runtime compiles for the host when it is loaded (program.cpp). What it cannot show: anything about nvcc's
-// code, speed, or the order of work on different streams.
+// code is the text that it was given, which the runtime compiles for the host when it is loaded (program.cpp).
+// What it cannot show: anything about nvcc's code, speed, or the order of work on different streams.
 #pragma once
 
 // Counts since the process began.
