@@ -2,8 +2,8 @@
 //
 //   u[t] = clip(mean[t] + sigma[t] * sum over k of weights[t][k] z[k], lower, upper)
 //
-// with z normal numbers (noise.h; k is the number's step) or knots that the caller gives, (B, K, n). Without weights z is
-// drawn anew for every step, K = T.
+// with z normal numbers (noise.h; k is the number's step) or knots that the caller gives, (B, K, n). Without weights z
+// is drawn anew for every step, K = T.
 #pragma once
 #include <vector>
 
@@ -14,11 +14,11 @@
 namespace featherstorm {
 
 struct Controls {
-  std::string name;             // of the array they go to, with n components
-  std::vector<double> mean;     // T n; empty: 0
-  std::vector<double> sigma;    // n or T n; empty: 1
+  std::string name;                  // of the array they go to, with n components
+  std::vector<double> mean;          // T n; empty: 0
+  std::vector<double> sigma;         // n or T n; empty: 1
   std::vector<double> lower, upper;  // n; empty: none
-  std::vector<double> weights;  // T K; empty: K = T, each step has its own numbers
+  std::vector<double> weights;       // T K; empty: K = T, each step has its own numbers
   NoiseKey key;
   long first_instance = 0;  // the number of the batch's first instance
   bool keep_mean = false;   // instance number 0 has no noise
@@ -32,7 +32,8 @@ struct Controls {
 void check(const Controls& c, long steps, long instances, long n, Precision precision);
 
 // The numbers of Controls in working memory of the calling thread, which keeps it until the end of the sequence.
-template <class Real> class PreparedControls {
+template <class Real>
+class PreparedControls {
  public:
   PreparedControls(const Controls& c, long steps, long n, const NoiseKernels& kernels);
   // How many numbers z a block of `padded` instances needs.

@@ -21,7 +21,8 @@ struct NoiseKey {
 };
 
 // Numbers that controls of a step are made from, the same for all instances of a block.
-template <class Real> struct ControlNumbers {
+template <class Real>
+struct ControlNumbers {
   const Real *mean, *sigma, *lower, *upper;  // (n)
   const Real* weights;                       // (knots)
   long knots;

@@ -12,7 +12,8 @@ namespace {
 constexpr long leaf = 256, lanes = 16;  // numbers of a leaf of the tree, sums that are kept side by side in it
 
 // The sum of f(i), first <= i < first + n, by a tree whose leaves have `leaf` numbers.
-template <class Real, class F> Real tree_sum(const F& f, long first, long n) {
+template <class Real, class F>
+Real tree_sum(const F& f, long first, long n) {
   if (n > leaf) {
     long half = leaf;
     while (2 * half < n) half *= 2;

@@ -14,8 +14,8 @@ struct Least {
 };
 Least least(const double* x, long n);
 
-// w[i] = exp((least - cost[i]) / temperature) / sum of these, in [0, 1]; 0 where a cost is not finite or the exponent is
-// below -700. Returns the least cost. Throws Error where no cost is finite or the temperature is not positive.
+// w[i] = exp((least - cost[i]) / temperature) / sum of these, in [0, 1]; 0 where a cost is not finite or the exponent
+// is below -700. Returns the least cost. Throws Error where no cost is finite or the temperature is not positive.
 Least softmax_weights(const double* costs, long n, double temperature, double* w);
 
 // mean (T n) = sum over i of w[i] x[i] for samples x (B, T, n) of any strides; the accuracy is that of the samples'

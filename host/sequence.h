@@ -42,8 +42,8 @@ class Sequence {
   void stage(Stage stage);
 
   // Runs `steps` >= 1 passes through all stages. `in` is read before the first step, or before each; `out` is written
-  // after each step, or after the last; `controls` are made before each step (null: none). Throws Error naming the array,
-  // what came and what was expected. A thread's second run of the same size allocates nothing.
+  // after each step, or after the last; `controls` are made before each step (null: none). Throws Error naming the
+  // array, what came and what was expected. A thread's second run of the same size allocates nothing.
   void run(long steps, long instances, const std::vector<SequenceMemory>& in,
            const std::vector<UniformValues>& uniforms, const std::vector<SequenceMemory>& out,
            const Controls* controls = nullptr) const;

@@ -1,10 +1,11 @@
 // The loops of host/noise.h, compiled once for each instruction set: plain loops over instances that the compiler turns
 // into vectors. Compiled without contraction to fused products, so that all instruction sets return the same bits.
 // Everything in here is inlined or static: nothing of this file may serve another instruction set.
+#include "host/noise.h"
+
 #include <Random123/philox.h>
 
 #include "core/emit/vector_math.h"
-#include "host/noise.h"
 
 namespace featherstorm {
 namespace {
@@ -79,7 +80,11 @@ void controls(const ControlNumbers<Real>& x, const Real* z, long n, long stride,
 #define FEATHERSTORM_TEXT(a) FEATHERSTORM_TEXT_(a)
 extern const NoiseKernels FEATHERSTORM_JOIN(noise_kernels_, FEATHERSTORM_NOISE_ISA);
 const NoiseKernels FEATHERSTORM_JOIN(noise_kernels_, FEATHERSTORM_NOISE_ISA) = {
-    FEATHERSTORM_TEXT(FEATHERSTORM_NOISE_ISA), words, normals<float>, normals<double>, controls<float>,
+    FEATHERSTORM_TEXT(FEATHERSTORM_NOISE_ISA),
+    words,
+    normals<float>,
+    normals<double>,
+    controls<float>,
     controls<double>};
 
 }  // namespace featherstorm

@@ -152,10 +152,11 @@ class PySequence {
 
 void bind_sequence(nb::module_& module) {
   nb::class_<PyControls>(module, "Controls", "Controls that a sequence makes itself.");
-  module.def("noise", &noise, nb::arg("name"), nb::arg("mean"), nb::arg("sigma"), nb::arg("lower"), nb::arg("upper"),
-             nb::arg("weights"), nb::arg("seed"), nb::arg("draw"), nb::arg("first_instance"), nb::arg("keep_mean"),
-             "Controls clip(mean + sigma * weights z) for the array `name`: mean (T, n), sigma (n) or (T, n), lower and "
-             "upper (n), weights (T, K) or none, z standard normal numbers.");
+  module.def(
+      "noise", &noise, nb::arg("name"), nb::arg("mean"), nb::arg("sigma"), nb::arg("lower"), nb::arg("upper"),
+      nb::arg("weights"), nb::arg("seed"), nb::arg("draw"), nb::arg("first_instance"), nb::arg("keep_mean"),
+      "Controls clip(mean + sigma * weights z) for the array `name`: mean (T, n), sigma (n) or (T, n), lower and "
+      "upper (n), weights (T, K) or none, z standard normal numbers.");
   module.def("knots", &knots, nb::arg("name"), nb::arg("knots"), nb::arg("weights"),
              "Controls weights (T, K) times knots (B, K, n) for the array `name`.");
   module.def("draw", &draw, nb::arg("controls"), nb::arg("out"), nb::arg("threads") = 1,

@@ -4,8 +4,9 @@
     costs = roll(x0, noise).costs                                       # no array (4096, T, nu) is made
     U = noise.controls("float32")                                       # the same numbers as an array
 
-The number of a sample, a step and a component is a function of these, of the seed and of `draw` alone (Philox4x32-10 and
-Box and Muller; host/noise.h): it depends neither on how many samples there are nor on blocks, threads or the processor.
+The number of a sample, a step and a component is a function of these, of the seed and of `draw` alone (Philox4x32-10
+and Box and Muller; host/noise.h): it depends neither on how many samples there are nor on blocks, threads or the
+processor.
 """
 
 import numpy as np

@@ -5,9 +5,9 @@
     u = planner.command(x, p=target, t0=time)          # (nu,), the control until the next call
 
 A planner knows of its model only the function `rollout(x0, U, **given)` with x0 (nx,) and U (samples, horizon, nu),
-which returns costs (samples,), or anything with such costs: a featherstorm.Rollout or one of yours. A featherstorm.Rollout
-(any function with a true `takes_noise`) is given featherstorm.Noise instead of U, which it draws on its way through the
-horizon, and returns U as the result's `controls`.
+which returns costs (samples,), or anything with such costs: a featherstorm.Rollout or one of yours. A
+featherstorm.Rollout (any function with a true `takes_noise`) is given featherstorm.Noise instead of U, which it draws on
+its way through the horizon, and returns U as the result's `controls`.
 """
 
 import numpy as np

@@ -30,7 +30,7 @@ KEPT = 64  # rollouts that `rollout` keeps for each model
 
 class RolloutResult(NamedTuple):
     """costs (B,), sums over the horizon, NaN where the last state is not finite; final (B, nq + nv), the last state;
-    states (B, T, nq + nv) after each step, observations (B, T, n), and controls (B, T, nu), the U that was used, or None
+    states (B, T, nq + nv) after each step, observations (B, T, n), and controls (B, T, nu), the U that was used; None
     where they were not asked for."""
 
     costs: object
@@ -75,9 +75,7 @@ class Rollout:
 
     takes_noise = True  # what planners ask for: a call with Noise for U
 
-    def __call__(
-        self, x0, U, p=None, t0=0.0, states=False, *, horizon=None, interpolation="linear", controls=False
-    ):
+    def __call__(self, x0, U, p=None, t0=0.0, states=False, *, horizon=None, interpolation="linear", controls=False):
         """Runs all control sequences.
 
         in   x0 (nq + nv,), (1, nq + nv) or (B, nq + nv): q, then v
@@ -271,7 +269,8 @@ def rollout(
     """Runs control sequences over a horizon; see `Rollout` for functions and options, its call for the arrays.
 
     in   x0 (1 or B, nq + nv), U (B, T, nu), knots (B, K, nu) with a horizon, or Noise
-    out  RolloutResult: costs (B,), final (B, nq + nv), states (B, T, nq + nv), observations (B, T, n), controls (B, T, nu)
+    out  RolloutResult: costs (B,), final (B, nq + nv), states (B, T, nq + nv), observations (B, T, n),
+         controls (B, T, nu)
 
     The kernels are kept for as long as the model, by the identity of the functions: pass the same function objects.
     """

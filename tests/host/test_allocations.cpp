@@ -1,5 +1,5 @@
-// A warm rollout allocates nothing: this program's operator new counts where a test says so. (The blocks of scratch.h come
-// from aligned_alloc when a thread first needs them; their list is a vector, so they are counted too.)
+// A warm rollout allocates nothing: this program's operator new counts where a test says so. (The blocks of scratch.h
+// come from aligned_alloc when a thread first needs them; their list is a vector, so they are counted too.)
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -45,7 +45,8 @@ void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::f
 namespace featherstorm {
 namespace {
 
-template <class F> long allocations_of(const F& f) {
+template <class F>
+long allocations_of(const F& f) {
   allocations = 0, counting = true;
   f();
   counting = false;
@@ -63,8 +64,8 @@ TEST(Allocations, AWarmRolloutWithNoiseAndItsReductionsHasNone) {
   Evaluator dynamics(robot, {.threads = 1});
   const OpRow& row = dynamics.op("step");
   Sequence s(Precision::float32, 1);
-  Stage step{dynamics.kernel("step", Precision::float32), {}, {"q_next", "v_next"}, {{"q", "q_next"}, {"v", "v_next"}}, 2,
-             false};
+  Stage step{dynamics.kernel("step", Precision::float32), {}, {"q_next", "v_next"},
+             {{"q", "q_next"}, {"v", "v_next"}},          2,  false};
   std::vector<UniformValues> uniforms;
   for (const auto& a : row.in) s.array(std::string(a.name), a.components), step.in.emplace_back(a.name);
   for (const auto& a : row.uniforms) {

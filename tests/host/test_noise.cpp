@@ -35,20 +35,22 @@ TEST(Noise, PhiloxHasTheKnownAnswers) {
 
 // The definition in noise.h, number by number, with the C library's functions.
 double normal(NoiseKey key, std::uint32_t instance, std::uint32_t step, long component) {
-  const Words w = philox(noise_kernels("base"), {instance, step, static_cast<std::uint32_t>(component / 4), key.draw},
-                         key.seed);
+  const Words w =
+      philox(noise_kernels("base"), {instance, step, static_cast<std::uint32_t>(component / 4), key.draw}, key.seed);
   const long pair = component % 4 / 2 * 2;
   const double a = (std::floor(w[pair] / 2.0) + 0.5) / 2147483648.0;
   const double b = M_PI * static_cast<std::int32_t>(w[pair + 1]) / 2147483648.0;
   return std::sqrt(-2 * std::log(a)) * (component % 2 ? std::sin(b) : std::cos(b));
 }
 
-template <class Real> void draw(const NoiseKernels& k, Real* z, long count, long n, NoiseKey key, std::uint32_t first) {
+template <class Real>
+void draw(const NoiseKernels& k, Real* z, long count, long n, NoiseKey key, std::uint32_t first) {
   if constexpr (sizeof(Real) == 4) k.normals_float(z, count, count, n, key, first, 7);
   else k.normals_double(z, count, count, n, key, first, 7);
 }
 
-template <class Real> void check_normals(double relative, double absolute) {
+template <class Real>
+void check_normals(double relative, double absolute) {
   const NoiseKey key{0x123456789abcdefull, 3};
   constexpr long n = 7, count = 203;
   std::vector<Real> reference(n * count);
@@ -203,7 +205,8 @@ TEST(Controls, NameWhatDoesNotFit) {
   EXPECT_EQ(message([](Controls& c) { c.name = "v"; }), "the sequence has no array 'v'");
   EXPECT_EQ(message([](Controls& c) { c.mean.pop_back(); }), "mean has 11 numbers, expected 12");
   EXPECT_EQ(message([](Controls& c) { c.sigma.pop_back(); }), "sigma has 2 numbers, expected 3 or 12");
-  EXPECT_EQ(message([](Controls& c) { c.weights.resize(9); }), "weights has 9 numbers, expected a multiple of the 4 steps");
+  EXPECT_EQ(message([](Controls& c) { c.weights.resize(9); }),
+            "weights has 9 numbers, expected a multiple of the 4 steps");
   EXPECT_EQ(message([](Controls& c) { c.mean[3] = NAN; }), "mean, sigma or weights of controls are not finite");
   EXPECT_EQ(message([](Controls& c) { c.lower[1] = 2; }),
             "lower is 2.000000 and upper is 1.200000, expected lower <= upper");

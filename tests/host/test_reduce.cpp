@@ -40,7 +40,8 @@ TEST(Reduce, SoftmaxWeightsAreExponentialsThatSumToOne) {
   EXPECT_THROW(softmax_weights(good, 2, 0, w), Error);
 }
 
-template <class Real> void check_mean(Precision precision, bool rows) {
+template <class Real>
+void check_mean(Precision precision, bool rows) {
   for (long B : {1L, 100L, 257L, 4000L}) {
     constexpr long T = 7, n = 25;
     std::vector<Real> x(B * T * n);

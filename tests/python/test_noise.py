@@ -139,14 +139,14 @@ def test_reductions_are_those_of_numpy(dtype):
         (lambda roll: fs.Noise(5, np.zeros((4, 2)), seed=-1), "Noise: seed is -1, expected a whole number from 0 to 2"),
         (lambda roll: fs.Noise(5, np.zeros((4, 2)), knots=5), "knots is 5, expected at most 4, the number of steps"),
         (lambda roll: fs.Noise(5, np.zeros((4, 2)), knots=0), "knots is 0, expected 1 or more"),
-        (lambda roll: fs.Noise(5, np.zeros((4, 2)), knots=2, interpolation="x"), "interpolation is 'x', expected one of"),
+        (lambda roll: fs.Noise(5, np.zeros((4, 2)), knots=2, interpolation="x"), "interpolation is 'x', expected"),
         (lambda roll: roll(np.zeros(4), fs.Noise(5, np.zeros((4, 3)))), "U has 3 controls, expected 2"),
         (lambda roll: roll(np.zeros((3, 4)), fs.Noise(5, np.zeros((4, 2)))), r"shape \(3, 4\), expected \(5, 4\)"),
         (lambda roll: roll(np.zeros(4), fs.Noise(5, np.zeros((4, 2))), horizon=9), "horizon is for arrays of knots"),
         (lambda roll: roll(np.zeros(4), np.zeros((5, 4, 2)), horizon=3), "horizon is 3, expected 4 or more"),
         (lambda roll: roll(np.zeros(4), fs.Noise(5, np.full((4, 2), np.nan))), "mean, sigma or weights .* not finite"),
         (lambda roll: roll(np.zeros(4), fs.Noise(5, np.zeros((4, 2)), lower=1, upper=0)), "expected lower <= upper"),
-        (lambda roll: fs.Noise(5, np.zeros((4, 2)), first_instance=2**32 - 2).controls(), "first instance is number 429"),
+        (lambda roll: fs.Noise(5, np.zeros((4, 2)), first_instance=2**32 - 2).controls(), "first instance is number"),
     ],
 )
 def test_messages(call, message):

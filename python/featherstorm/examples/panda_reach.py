@@ -39,7 +39,7 @@ def make(model):
 
 
 def torques(model, dt, states, controls):
-    """What the joints were driven by in each substep (steps, SUBSTEPS, 9) [N m | N], by inverse dynamics of the motion."""
+    """What drove the joints in each substep (steps, SUBSTEPS, 9) [N m | N], by inverse dynamics of the motion."""
     q, v = np.split(states[:-1], 2, axis=1)
     tau = fs.gravity(model, q) + GAINS * np.pad(controls, ((0, 0), (0, 2)))
     result = []
@@ -66,7 +66,8 @@ def main(samples=512, seconds=10.0, threads=0, seed=0):
     margin = np.minimum(q - model.lower, model.upper - q)[:, :7].min()
     share = np.abs(torques(model, roll.dt, states, controls)[:, :, :7]) / model.max_effort[:7]
     # at its limit a torque is that up to the rounding of inverse dynamics
-    kept = margin > 0 and (np.abs(v[:, :7]) < model.max_velocity[:7]).all() and share.max() < 1 + 1e-9
+    slow = (np.abs(v[:, :7]) < model.max_velocity[:7]).all()
+    kept = bool(margin > 0 and slow and share.max() < 1 + 1e-9)
     saturated = (share > 1 - 1e-9).any(axis=(1, 2)).mean()
     print(
         f"panda: at most {1000 * worst:.1f} mm from the moving target after 2 s; {margin:.2f} rad from a joint's "

@@ -1,8 +1,8 @@
 """A quadrotor flies a figure eight, by MPPI: python -m featherstorm.examples.quadrotor [--plot FILE]
 
-A free body with four rotors. The planner's controls are the thrust and the three body rates; a rate loop, which the rollouts
-simulate as a part of the controller, turns them into the thrusts of the rotors, each within its limits. A rotor that
-pushes with f turns the body against its spin with REACTION f.
+A free body with four rotors. The planner's controls are the thrust and the three body rates; a rate loop, which the
+rollouts simulate as a part of the controller, turns them into the thrusts of the rotors, each within its limits. A rotor
+that pushes with f turns the body against its spin with REACTION f.
 """
 
 import argparse
