@@ -17,7 +17,7 @@ from pathlib import Path
 
 import machine
 from peers import gpu, rollouts
-from peers.build import ROOT, build_mujoco, build_pinocchio
+from peers.build import PINOCCHIO_BUILDS, ROOT, build_mujoco, build_pinocchio
 from peers.measure import measure
 from peers.report import report
 
@@ -29,6 +29,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--states", type=int, default=1024)
     parser.add_argument("--repetitions", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.02, help="length of a repetition")
+    parser.add_argument("--pinocchio", nargs="+", choices=list(PINOCCHIO_BUILDS), default=list(PINOCCHIO_BUILDS),
+                        help="its builds, of which the faster one counts; each takes minutes to compile")
     parser.add_argument("--rollout-robot", default="go2")
     parser.add_argument("--output", type=Path, help="files to write, without .json or .md")
     return parser.parse_args()
@@ -38,7 +40,7 @@ def main():
     options = arguments()
     folder = options.build / "peers"
     folder.mkdir(parents=True, exist_ok=True)
-    programs = {"featherstorm": options.build / "bin" / "bench_peer_featherstorm", "pinocchio": build_pinocchio(folder),
+    programs = {"featherstorm": options.build / "bin" / "bench_peer_featherstorm", "pinocchio": build_pinocchio(folder, options.pinocchio),
                 "mujoco": build_mujoco(folder)}
     record = machine.describe()
     record.update(states=options.states, repetitions=options.repetitions, seconds=options.seconds, load_before=machine.load())

@@ -36,7 +36,7 @@ def compile_peer(compiler: str, source: str, output: Path, arguments: list) -> s
     return f"{version}, -O3 -DNDEBUG {' '.join(map(str, flags))}".strip()
 
 
-def build_pinocchio(folder: Path) -> dict[str, tuple[Path, str]]:
+def build_pinocchio(folder: Path, wanted: list[str]) -> dict[str, tuple[Path, str]]:
     prefix = package("pinocchio")
     while prefix.name != "cmeel.prefix":
         prefix = prefix.parent
@@ -45,7 +45,7 @@ def build_pinocchio(folder: Path) -> dict[str, tuple[Path, str]]:
                  "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "-isystem", prefix / "include", "-isystem",
                  prefix / "include/eigen3"]
     compiler = shutil.which("clang++")
-    builds = PINOCCHIO_BUILDS
+    builds = {label: PINOCCHIO_BUILDS[label] for label in wanted}
     if compiler is None:
         print("clang++ is missing: Pinocchio is slower with g++, its ratios are too good")
         compiler, builds = "g++", {"gcc-v3": ["-march=x86-64-v3"], "gcc-native": ["-march=native"]}
