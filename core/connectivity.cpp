@@ -12,13 +12,14 @@ SpanningTree spanning_tree(int bodies, const std::vector<Arc>& joints, const std
   for (int k = 0; k < N_J; k++)
     for (int b : {joints[k].p, joints[k].s})
       if (b < 0 || b >= bodies)
-        throw std::invalid_argument("joint " + std::to_string(k) + " joins body " + std::to_string(b) + ", expected 0 to " +
-                                    std::to_string(bodies - 1));
+        throw std::invalid_argument("joint " + std::to_string(k) + " joins body " + std::to_string(b) +
+                                    ", expected 0 to " + std::to_string(bodies - 1));
       else if (joints[k].p == joints[k].s)
         throw std::invalid_argument("joint " + std::to_string(k) + " joins body " + std::to_string(b) + " to itself");
   std::vector<char> allowed(N_J, tree.empty());
   for (int k : tree)
-    if (k < 0 || k >= N_J) throw std::invalid_argument("the tree has joint " + std::to_string(k) + ", which does not exist");
+    if (k < 0 || k >= N_J)
+      throw std::invalid_argument("the tree has joint " + std::to_string(k) + ", which does not exist");
     else allowed[k] = 1;
   SpanningTree t;
   t.body.assign(bodies, -1), t.joint.assign(N_J, 0), t.lambda.assign(bodies, -1);
@@ -43,7 +44,8 @@ SpanningTree spanning_tree(int bodies, const std::vector<Arc>& joints, const std
   for (int b = 0; b < bodies; b++)
     if (t.body[b] < 0) throw std::invalid_argument("body " + std::to_string(b) + " is not connected to the base");
   if (!tree.empty() && static_cast<int>(tree.size()) != bodies - 1)
-    throw std::invalid_argument("the tree has " + std::to_string(tree.size()) + " joints, expected " + std::to_string(bodies - 1));
+    throw std::invalid_argument("the tree has " + std::to_string(tree.size()) + " joints, expected " +
+                                std::to_string(bodies - 1));
   int chord = bodies - 1;
   for (int k = 0; k < N_J; k++) {
     if (t.joint[k] == 0) t.joint[k] = ++chord;

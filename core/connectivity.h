@@ -2,8 +2,8 @@
 //
 //   const SpanningTree t = spanning_tree(4, {{0, 1}, {1, 2}, {2, 3}, {3, 0}});   // a crank-slider linkage
 //
-// Nodes are bodies 0..N_B, 0 the fixed base; arcs are joints from predecessor to successor. Tree joints become the JointSpecs
-// of a ModelBuilder, chords the LoopSpecs of close_loops (loops.h).
+// Nodes are bodies 0..N_B, 0 the fixed base; arcs are joints from predecessor to successor. Tree joints become the
+// JointSpecs of a ModelBuilder, chords the LoopSpecs of close_loops (loops.h).
 #pragma once
 #include <string>
 #include <vector>
@@ -14,7 +14,8 @@ struct Arc {
   int p, s;  // predecessor, successor
 };
 
-// A numbering: 1 to N_B for bodies and tree joints, then loop joints. lambda(i) = min(p(i), s(i)) < i. RBDA (4.1), (4.2)
+// A numbering: 1 to N_B for bodies and tree joints, then loop joints. lambda(i) = min(p(i), s(i)) < i. RBDA (4.1),
+// (4.2)
 struct SpanningTree {
   std::vector<int> body;    // (N_B + 1) new number of each body
   std::vector<int> joint;   // (N_J) new number of each joint, from 1; more than N_B for chords
@@ -23,9 +24,9 @@ struct SpanningTree {
   int loops = 0;            // N_L = N_J - N_B independent kinematic loops
 };
 
-// The tree that depth first search finds, joints in the order given. `tree` may say which joints must be tree joints (it then
-// has N_B of them). Throws std::invalid_argument, with the first culprit, where a joint joins a body that does not exist or a
-// body to itself, where bodies are not connected to the base, or where the chosen joints are no tree.
+// The tree that depth first search finds, joints in the order given. `tree` may say which joints must be tree joints
+// (it then has N_B of them). Throws std::invalid_argument, with the first culprit, where a joint joins a body that does
+// not exist or a body to itself, where bodies are not connected to the base, or where the chosen joints are no tree.
 SpanningTree spanning_tree(int bodies, const std::vector<Arc>& joints, const std::vector<int>& tree = {});
 
 // Whether the numbering (p, s of joints 1 to N_J, entry 0 unused) is regular: tree joint i joins body i to a lower one.

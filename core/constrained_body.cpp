@@ -32,7 +32,8 @@ VectorXd coordinates_in(const MatrixXd& S1, const MatrixXd& S2, const VectorXd& 
   MatrixXd S(x.size(), S1.cols() + S2.cols());
   if (S1.rows() != x.size() || S2.rows() != x.size() || S.cols() != x.size())
     throw std::invalid_argument("coordinates_in: subspaces of " + std::to_string(S1.cols()) + " and " +
-                                std::to_string(S2.cols()) + " columns, expected " + std::to_string(x.size()) + " together");
+                                std::to_string(S2.cols()) + " columns, expected " + std::to_string(x.size()) +
+                                " together");
   S << S1, S2;
   const auto lu = factor(S);
   if (!lu.isInvertible()) throw std::invalid_argument("coordinates_in: the subspaces have a vector in common");
@@ -47,8 +48,8 @@ ForceParts decompose_force(const Matrix6d& I, const MatrixXd& S, const Vector6d&
 MatrixXd active_force_subspace(const MatrixXd& F, const MatrixXd& S) {
   const auto lu = factor(MatrixXd(S.transpose() * F));
   if (F.cols() != S.cols() || !lu.isInvertible())
-    throw std::invalid_argument("active_force_subspace: the forces do not drive the joint's " + std::to_string(S.cols()) +
-                                " freedoms");
+    throw std::invalid_argument("active_force_subspace: the forces do not drive the joint's " +
+                                std::to_string(S.cols()) + " freedoms");
   return F * lu.inverse();
 }
 

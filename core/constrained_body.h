@@ -1,4 +1,5 @@
-// One rigid body held by a joint, by the three methods of RBDA section 3.6, and the subspaces they live in (sections 3.3, 3.5).
+// One rigid body held by a joint, by the three methods of RBDA section 3.6, and the subspaces they live in
+// (sections 3.3, 3.5).
 //
 //   f + f_c = I a + p,   v = S qd,   S^T f_c = 0
 //
@@ -17,7 +18,8 @@ Eigen::MatrixXd orthogonal_complement(const Eigen::MatrixXd& S);
 int dimension(const Eigen::MatrixXd& S);
 // Whether two matrices span the same subspace: B = A M with M invertible.
 bool same_subspace(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
-// alpha with x = [S1 S2] alpha for S1 (+) S2 = the whole space; throws std::invalid_argument where they are none. (3.27)
+// alpha with x = [S1 S2] alpha for S1 (+) S2 = the whole space; throws std::invalid_argument where they are none.
+// (3.27)
 Eigen::VectorXd coordinates_in(const Eigen::MatrixXd& S1, const Eigen::MatrixXd& S2, const Eigen::VectorXd& x);
 
 // f = f_a + f_c with f_a in I S, the part that accelerates a body held to S at rest, and f_c in S^perp, which the joint
@@ -39,8 +41,8 @@ struct ConstrainedBody {
   Vector6d Sd_qd;
 };
 
-// Method 1: a = Phi f + b with Phi = S (S^T I S)^-1 S^T, b = S' qd - Phi (I S' qd + p). Phi is symmetric, of rank n, with the
-// range of S and the null space S^perp. RBDA (3.51)-(3.55)
+// Method 1: a = Phi f + b with Phi = S (S^T I S)^-1 S^T, b = S' qd - Phi (I S' qd + p). Phi is symmetric, of rank n,
+// with the range of S and the null space S^perp. RBDA (3.51)-(3.55)
 struct ApparentInverse {
   Matrix6d Phi;
   Vector6d b;

@@ -18,7 +18,11 @@ struct Parts {
   Vec3d gravity;
 
   explicit Parts(const ModelBuilder& b)
-      : name(b.name()), links(b.links()), joints(b.joints()), frames(b.frames()), floating(b.floating()),
+      : name(b.name()),
+        links(b.links()),
+        joints(b.joints()),
+        frames(b.frames()),
+        floating(b.floating()),
         gravity(b.gravity()) {}
   ModelBuilder builder() const {
     ModelBuilder b(name);
@@ -61,7 +65,8 @@ ModelBuilder merged(const ModelBuilder& a, const ModelBuilder& b, JointSpec join
   Parts robot(a), added(b);
   if (!added.has_link(joint.child)) throw ModelError("link", joint.child, "does not exist in robot '" + b.name() + "'");
   if (const JointSpec* j = added.joint_to(joint.child))
-    throw ModelError("link", joint.child, "is no root of robot '" + b.name() + "': joint '" + j->name + "' leads to it");
+    throw ModelError("link", joint.child,
+                     "is no root of robot '" + b.name() + "': joint '" + j->name + "' leads to it");
   std::erase(added.floating, joint.child);
   if (!joint.parent.empty() && !robot.has_link(joint.parent)) {
     const FrameSpec* f = robot.frame(joint.parent);
@@ -115,7 +120,8 @@ ModelBuilder rerooted(const ModelBuilder& robot, const std::string& link) {
     if (l == root) l = link;
   if (JointSpec* j = r.joint_to(root)) {  // from the world
     if (j->type != JointType::Free)
-      throw ModelError("link", link, "cannot be the root: joint '" + j->name + "' holds link '" + root + "' to the world");
+      throw ModelError("link", link,
+                       "cannot be the root: joint '" + j->name + "' holds link '" + root + "' to the world");
     j->child = link;
   }
   for (const std::string& name : path) {
@@ -157,7 +163,8 @@ Placement<double> placement_at(const JointSpec& joint, const std::vector<double>
   const bool user = joint.type == JointType::UserDefined;
   const int n = user ? joint.user.nq : joint_size(joint.type).nq;
   if (static_cast<int>(q.size()) != n)
-    throw ModelError("joint", joint.name, "position has " + std::to_string(q.size()) + " numbers, expected " + std::to_string(n));
+    throw ModelError("joint", joint.name,
+                     "position has " + std::to_string(q.size()) + " numbers, expected " + std::to_string(n));
   Placement<double> J = identity_placement<double>();
   if (user) {
     if (joint.user.time_dependent) throw ModelError("joint", joint.name, "depends on time");
@@ -185,8 +192,9 @@ ModelBuilder locked(const ModelBuilder& robot, const std::string& name, const st
 ModelBuilder reordered(const ModelBuilder& robot, const std::vector<std::string>& names) {
   Parts r(robot), other(robot);
   if (std::set<std::string>(names.begin(), names.end()).size() != r.joints.size() || names.size() != r.joints.size())
-    throw ModelError("model", r.name, std::to_string(names.size()) + " names of joints, expected each of " +
-                                          std::to_string(r.joints.size()) + " once");
+    throw ModelError("model", r.name,
+                     std::to_string(names.size()) + " names of joints, expected each of " +
+                         std::to_string(r.joints.size()) + " once");
   r.joints.clear();
   for (const std::string& name : names) r.joints.push_back(other.joint(name));
   return r.builder();

@@ -9,7 +9,8 @@ void require(bool holds, const std::string& what) {
   if (!holds) throw std::invalid_argument(what);
 }
 double size(const char* shape, const char* what, double x) {
-  require(std::isfinite(x) && x > 0, std::string(shape) + ": " + what + " is " + std::to_string(x) + ", expected more than 0");
+  require(std::isfinite(x) && x > 0,
+          std::string(shape) + ": " + what + " is " + std::to_string(x) + ", expected more than 0");
   return x;
 }
 double mass_of(const char* shape, double m) {
@@ -20,7 +21,9 @@ double mass_of(const char* shape, double m) {
 Mat3d diagonal(double x, double y, double z) { return Vec3d(x, y, z).asDiagonal(); }
 
 // m (|s|^2 1 - s s^T)
-Mat3d inertia_of_point(double m, const Vec3d& s) { return m * (s.squaredNorm() * Mat3d::Identity() - s * s.transpose()); }
+Mat3d inertia_of_point(double m, const Vec3d& s) {
+  return m * (s.squaredNorm() * Mat3d::Identity() - s * s.transpose());
+}
 
 // From second moments P = int r r^T dm about the origin: I = tr(P) 1 - P, moved to the centre of mass.
 MassProperties from_moments(double m, const Vec3d& first, const Mat3d& P, const Vec3d& origin) {
@@ -97,12 +100,14 @@ MassProperties sphere(double mass, double radius) {
   return ellipsoid(mass_of("sphere", mass), Vec3d::Constant(size("sphere", "radius", radius)));
 }
 MassProperties cylinder(double mass, double radius, double length) {
-  const double m = mass_of("cylinder", mass), r = size("cylinder", "radius", radius), l = size("cylinder", "length", length);
+  const double m = mass_of("cylinder", mass), r = size("cylinder", "radius", radius),
+               l = size("cylinder", "length", length);
   const double x = m * (3 * r * r + l * l) / 12;
   return {m, Vec3d::Zero(), diagonal(x, x, m * r * r / 2)};
 }
 MassProperties capsule(double mass, double radius, double length) {
-  const double m = mass_of("capsule", mass), r = size("capsule", "radius", radius), l = size("capsule", "length", length);
+  const double m = mass_of("capsule", mass), r = size("capsule", "radius", radius),
+               l = size("capsule", "length", length);
   // volumes of cylinder and ball share the mass; half a ball has its centre 3 r / 8 from its face
   const double ball = m * 4 * r / (4 * r + 3 * l), x = ball * 2 * r * r / 5 + ball * (l * l / 4 + 3 * l * r / 8);
   const MassProperties tube = cylinder(m - ball, r, l);
@@ -161,7 +166,8 @@ MassProperties mesh(double density, const std::vector<Vec3d>& vertices, const st
   Vec3d first = Vec3d::Zero();
   Mat3d P = Mat3d::Zero();
   for (const Triangle& t : triangles) {
-    // tetrahedron of the middle and the triangle: int 1 = det / 6, int r = det / 24 s, int r r^T = det / 120 (sum v v^T + s s^T)
+    // tetrahedron of the middle and the triangle: int 1 = det / 6, int r = det / 24 s, int r r^T = det / 120 (sum v v^T
+    // + s s^T)
     const Vec3d a = vertices[t[0]] - o, b = vertices[t[1]] - o, c = vertices[t[2]] - o, s = a + b + c;
     const double det = dot(a, cross(b, c));
     volume += det / 6;

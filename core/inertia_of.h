@@ -6,8 +6,8 @@
 //   MassProperties shank = cylinder(2.0, 0.04, 0.4) + placed({R, r}, sphere(0.3, 0.05));
 //   builder.add_link(link("shank", shank));
 //
-// Every solid has its axis along z and its centre in the origin, but for the cone. Masses [kg], lengths [m]. A size that is
-// negative, zero or not finite is refused with std::invalid_argument; a mass may be zero.
+// Every solid has its axis along z and its centre in the origin, but for the cone. Masses [kg], lengths [m]. A size
+// that is negative, zero or not finite is refused with std::invalid_argument; a mass may be zero.
 #pragma once
 #include <array>
 #include <vector>
@@ -35,19 +35,21 @@ LinkSpec link(const std::string& name, const MassProperties& a);
 MassProperties particles(const std::vector<double>& masses, const std::vector<Vec3d>& points);
 
 // solids of uniform density
-MassProperties box(double mass, const Vec3d& size);              // edges along the axes: I_zz = m (x^2 + y^2) / 12
-MassProperties ellipsoid(double mass, const Vec3d& semi_axes);   // I_zz = m (a^2 + b^2) / 5
-MassProperties sphere(double mass, double radius);               // 2/5 m r^2
+MassProperties box(double mass, const Vec3d& size);                  // edges along the axes: I_zz = m (x^2 + y^2) / 12
+MassProperties ellipsoid(double mass, const Vec3d& semi_axes);       // I_zz = m (a^2 + b^2) / 5
+MassProperties sphere(double mass, double radius);                   // 2/5 m r^2
 MassProperties cylinder(double mass, double radius, double length);  // I_zz = m r^2 / 2, I_xx = m (3 r^2 + l^2) / 12
-MassProperties capsule(double mass, double radius, double length);   // cylinder of this length with half a sphere at each end
-MassProperties cone(double mass, double radius, double height);  // base in the plane z = 0 round the origin, tip at +height
+MassProperties capsule(double mass, double radius,
+                       double length);  // cylinder of this length with half a sphere at each end
+MassProperties cone(double mass, double radius,
+                    double height);  // base in the plane z = 0 round the origin, tip at +height
 
 // thin shells and rods of uniform density
-MassProperties box_shell(double mass, const Vec3d& size);             // six faces
-MassProperties sphere_shell(double mass, double radius);              // 2/3 m r^2
+MassProperties box_shell(double mass, const Vec3d& size);                  // six faces
+MassProperties sphere_shell(double mass, double radius);                   // 2/3 m r^2
 MassProperties cylinder_shell(double mass, double radius, double length);  // a tube without ends
-MassProperties disc(double mass, double radius);                      // I_zz = m r^2 / 2
-MassProperties rod(double mass, double length);                       // I_xx = m l^2 / 12, I_zz = 0
+MassProperties disc(double mass, double radius);                           // I_zz = m r^2 / 2
+MassProperties rod(double mass, double length);                            // I_xx = m l^2 / 12, I_zz = 0
 
 using Triangle = std::array<int, 3>;  // vertices, counter-clockwise seen from outside
 

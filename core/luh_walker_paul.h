@@ -6,8 +6,8 @@
 //   tau_i = z^T n_i
 //
 // for trees of revolute joints. v'_i is the classical acceleration of the origin of body i; linear velocities are never
-// needed. Gravity enters as v'_0 = -g. newton_euler.h is the form of it that kernels run, for all joints; this one is line by
-// line the book's and serves as its oracle.
+// needed. Gravity enters as v'_0 = -g. newton_euler.h is the form of it that kernels run, for all joints; this one is
+// line by line the book's and serves as its oracle.
 #pragma once
 #include "core/joint/joint.h"
 #include "core/scratch.h"
@@ -15,18 +15,21 @@
 namespace featherstorm {
 
 // Whether luh_walker_paul is meant for this model.
-template <class M> bool all_revolute(const M& m) {
+template <class M>
+bool all_revolute(const M& m) {
   for (int i = 1; i <= m.nb; i++)
     if (m.body[i].shape != JointShape::Revolute && m.body[i].shape != JointShape::RevoluteTilted) return false;
   return true;
 }
 
 // Mass centre and inertia about it; of the origin for a body without mass.
-template <class P> struct MassCentre {
+template <class P>
+struct MassCentre {
   Vec3<P> c;
   Sym3<P> I_C;
 };
-template <class P> FS_HD MassCentre<P> about_mass_centre(const RigidBodyInertia<P>& J) {
+template <class P>
+FS_HD MassCentre<P> about_mass_centre(const RigidBodyInertia<P>& J) {
   const Vec3<P> c = J.h * rcp(select(J.m <= P(0.0), P(1.0), J.m));
   const P xx = c.x() * J.h.x(), yy = c.y() * J.h.y(), zz = c.z() * J.h.z();
   return {c,
@@ -49,7 +52,7 @@ FS_HD void luh_walker_paul(const M& m, const Q& q, const V& qd, const A& qdd, Ou
     const auto& b = m.body[i];
     update_joint(m, i, q, qd, x);
     with_joint(m, i, x, [&](const auto& J) {
-      const Vec3<T> &W = w[b.parent], &Wd = wd[b.parent];
+      const Vec3<T>&W = w[b.parent], &Wd = wd[b.parent];
       const Vec3<T> EW = J.rotate_back(W), zqd{T(0.0), T(0.0), T(qd[b.v])}, zqdd{T(0.0), T(0.0), T(qdd[b.v])};
       w[i] = EW + zqd;
       wd[i] = J.rotate_back(Wd) + zqdd + cross(EW, zqd);

@@ -13,7 +13,8 @@ namespace featherstorm {
 
 // in   q (nq), v (nv)
 // out  qd (nq)  dq/dt; v itself where a joint's coordinates are plain. Linear in v. Cost O(nb).
-template <class M, class Q, class V, class Out> FS_HD void position_rate(const M& m, const Q& q, const V& v, Out qd) {
+template <class M, class Q, class V, class Out>
+FS_HD void position_rate(const M& m, const Q& q, const V& v, Out qd) {
   using T = ScalarOf<Q>;
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];

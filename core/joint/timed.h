@@ -8,9 +8,10 @@
 //   crba(m, at_time(q, t), H);
 //
 // J.velocity(v) adds sigma for velocities made by drifting() and for nothing else: accelerations and unit vectors are
-// multiplied by S alone. Velocities that are absent (Zeros) mean that time stands still. A model with time-dependent joints
-// refuses arrays that lack time. The texts with an oracle for such models are those of test_timed_joints.cpp: inverse and
-// forward dynamics in all forms, H, motion of frames, energy, momentum; derivatives by q and qd are not among them.
+// multiplied by S alone. Velocities that are absent (Zeros) mean that time stands still. A model with time-dependent
+// joints refuses arrays that lack time. The texts with an oracle for such models are those of test_timed_joints.cpp:
+// inverse and forward dynamics in all forms, H, motion of frames, energy, momentum; derivatives by q and qd are not
+// among them.
 #pragma once
 #include <stdexcept>
 
@@ -19,15 +20,20 @@
 namespace featherstorm {
 
 // Positions at time t [s]; t is one scalar of the array, so that every instance of a batch has its own.
-template <class Array, class T> struct AtTime {
+template <class Array, class T>
+struct AtTime {
   Array array;
   T t;
   FS_HD decltype(auto) operator[](int i) const { return array[i]; }
 };
-template <class Array, class T> FS_HD AtTime<Array, T> at_time(const Array& q, const T& t) { return {q, t}; }
+template <class Array, class T>
+FS_HD AtTime<Array, T> at_time(const Array& q, const T& t) {
+  return {q, t};
+}
 
 // Velocities of joints whose placements move with time as well.
-template <class M, class Q, class V, class T> struct Drifting {
+template <class M, class Q, class V, class T>
+struct Drifting {
   const M& m;
   AtTime<Q, T> q;
   V v;
@@ -38,27 +44,44 @@ FS_HD Drifting<M, Q, V, T> drifting(const M& m, const Q& q, const V& qd, const T
   return {m, {q, t}, qd};
 }
 
-template <class Array> inline constexpr bool has_time = false;
-template <class Array, class T> inline constexpr bool has_time<AtTime<Array, T>> = true;
-template <class Array> inline constexpr bool has_time<Slice<Array>> = has_time<Array>;
+template <class Array>
+inline constexpr bool has_time = false;
+template <class Array, class T>
+inline constexpr bool has_time<AtTime<Array, T>> = true;
+template <class Array>
+inline constexpr bool has_time<Slice<Array>> = has_time<Array>;
 
-template <class Array> inline constexpr bool has_drift = false;
-template <class M, class Q, class V, class T> inline constexpr bool has_drift<Drifting<M, Q, V, T>> = true;
-template <class Array> inline constexpr bool has_drift<Slice<Array>> = has_drift<Array>;
+template <class Array>
+inline constexpr bool has_drift = false;
+template <class M, class Q, class V, class T>
+inline constexpr bool has_drift<Drifting<M, Q, V, T>> = true;
+template <class Array>
+inline constexpr bool has_drift<Slice<Array>> = has_drift<Array>;
 
-template <class Array> inline constexpr bool is_absent = !is_given<Array>;
-template <class Array> inline constexpr bool is_absent<Slice<Array>> = is_absent<Array>;
+template <class Array>
+inline constexpr bool is_absent = !is_given<Array>;
+template <class Array>
+inline constexpr bool is_absent<Slice<Array>> = is_absent<Array>;
 
-template <class Array, class T> FS_HD T time_of(const AtTime<Array, T>& q) { return q.t; }
-template <class Array> FS_HD auto time_of(const Slice<Array>& q) { return time_of(q.array); }
+template <class Array, class T>
+FS_HD T time_of(const AtTime<Array, T>& q) {
+  return q.t;
+}
+template <class Array>
+FS_HD auto time_of(const Slice<Array>& q) {
+  return time_of(q.array);
+}
 
 // sigma of the joint whose velocities these are (joint.h)
-template <class T, class M, class Q, class V, class S> Motion<T> drift_of(const Slice<Drifting<M, Q, V, S>>& v);
+template <class T, class M, class Q, class V, class S>
+Motion<T> drift_of(const Slice<Drifting<M, Q, V, S>>& v);
 
 // The time that a time-dependent joint is given. Throws std::invalid_argument where the arrays have none.
-template <class T, class Q, class V> T required_time(const Q& q) {
+template <class T, class Q, class V>
+T required_time(const Q& q) {
   if constexpr (!has_time<Q>)
-    throw std::invalid_argument("the joint depends on time: expected positions as at_time(q, t), got positions without time");
+    throw std::invalid_argument(
+        "the joint depends on time: expected positions as at_time(q, t), got positions without time");
   else if constexpr (!is_absent<V> && !has_drift<V>)
     throw std::invalid_argument(
         "the joint depends on time: expected velocities as drifting(m, q, qd, t), got velocities without time");

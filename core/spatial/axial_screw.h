@@ -1,21 +1,24 @@
-// Axial screw transforms: a turn about and a shift along one coordinate axis. RBDA section A.4, Table A.5, and the turns of
-// matrices about a coordinate axis of section A.5.
+// Axial screw transforms: a turn about and a shift along one coordinate axis. RBDA section A.4, Table A.5, and the
+// turns of matrices about a coordinate axis of section A.5.
 //
 //   scr_k(theta, d) = rot_k(theta) xlt(d e_k) = xlt(d e_k) rot_k(theta)
 //
-// With i, j, k cyclic the formulae are the same for the three axes. Everything is from the old frame to the new one, as X m,
-// X* f, X* I X^-1. Three axial screws make any Plücker transform, two a pair of Denavit-Hartenberg frames. The passes use
-// RotationZ and RotationX (rotation.h) with the same counts; this is the book's own form, for comparison and for generators.
+// With i, j, k cyclic the formulae are the same for the three axes. Everything is from the old frame to the new one, as
+// X m, X* f, X* I X^-1. Three axial screws make any Plücker transform, two a pair of Denavit-Hartenberg frames. The
+// passes use RotationZ and RotationX (rotation.h) with the same counts; this is the book's own form, for comparison and
+// for generators.
 #pragma once
 #include "core/spatial/inertia.h"
 
 namespace featherstorm {
 
-template <int axis, class T> struct AxialScrew {
+template <int axis, class T>
+struct AxialScrew {
   T c, s, d;                     // cos, sin, shift [m]
   T ss, cs, two_cs, one_two_ss;  // s^2, cs, 2 cs, 1 - 2 s^2: the one-time cost 2m + 3a
 };
-template <int axis, class T> FS_HD AxialScrew<axis, T> axial_screw(const T& theta, const T& d) {
+template <int axis, class T>
+FS_HD AxialScrew<axis, T> axial_screw(const T& theta, const T& d) {
   AxialScrew<axis, T> X;
   sincos(theta, X.s, X.c);
   X.d = d, X.ss = X.s * X.s, X.cs = X.c * X.s;
@@ -24,14 +27,16 @@ template <int axis, class T> FS_HD AxialScrew<axis, T> axial_screw(const T& thet
 }
 
 // E v: 4m + 2a
-template <int axis, class T> FS_HD Vec3<T> turn(const AxialScrew<axis, T>& X, const Vec3<T>& v) {
+template <int axis, class T>
+FS_HD Vec3<T> turn(const AxialScrew<axis, T>& X, const Vec3<T>& v) {
   constexpr int i = (axis + 1) % 3, j = (axis + 2) % 3;
   Vec3<T> r = v;
   r(i) = X.c * v(i) + X.s * v(j), r(j) = X.c * v(j) - X.s * v(i);
   return r;
 }
 // E A E^T: 12m + 12a
-template <int axis, class T> FS_HD Mat3<T> turn(const AxialScrew<axis, T>& X, const Mat3<T>& A) {
+template <int axis, class T>
+FS_HD Mat3<T> turn(const AxialScrew<axis, T>& X, const Mat3<T>& A) {
   constexpr int i = (axis + 1) % 3, j = (axis + 2) % 3, k = axis;
   const T sum = A(i, j) + A(j, i), difference = A(j, j) - A(i, i);
   const T alpha = X.cs * sum + X.ss * difference, beta = X.cs * difference - X.ss * sum;
@@ -42,7 +47,8 @@ template <int axis, class T> FS_HD Mat3<T> turn(const AxialScrew<axis, T>& X, co
   return B;
 }
 // E A E^T of a symmetric matrix: 8m + 7a
-template <int axis, class T> FS_HD Sym3<T> turn(const AxialScrew<axis, T>& X, const Sym3<T>& S) {
+template <int axis, class T>
+FS_HD Sym3<T> turn(const AxialScrew<axis, T>& X, const Sym3<T>& S) {
   constexpr int i = (axis + 1) % 3, j = (axis + 2) % 3, k = axis;
   const Mat3<T> A = full(S);
   const T difference = A(j, j) - A(i, i);
@@ -56,14 +62,16 @@ template <int axis, class T> FS_HD Sym3<T> turn(const AxialScrew<axis, T>& X, co
 }
 
 // X m: 10m + 6a
-template <int axis, class T> FS_HD Motion<T> apply(const AxialScrew<axis, T>& X, const Motion<T>& m) {
+template <int axis, class T>
+FS_HD Motion<T> apply(const AxialScrew<axis, T>& X, const Motion<T>& m) {
   constexpr int i = (axis + 1) % 3, j = (axis + 2) % 3;
   Vec3<T> v = m.v;  // v - r × w
   v(i) = v(i) + X.d * m.w(j), v(j) = v(j) - X.d * m.w(i);
   return {turn(X, m.w), turn(X, v)};
 }
 // X* f: 10m + 6a
-template <int axis, class T> FS_HD Force<T> apply_dual(const AxialScrew<axis, T>& X, const Force<T>& f) {
+template <int axis, class T>
+FS_HD Force<T> apply_dual(const AxialScrew<axis, T>& X, const Force<T>& f) {
   constexpr int i = (axis + 1) % 3, j = (axis + 2) % 3;
   Vec3<T> n = f.n;  // n - r × f
   n(i) = n(i) + X.d * f.f(j), n(j) = n(j) - X.d * f.f(i);
@@ -82,9 +90,9 @@ FS_HD RigidBodyInertia<T> apply_dual(const AxialScrew<axis, T>& X, const RigidBo
   Z(j, k) = Z(k, j) = Z(j, k) + X.d * J.h(j);
   return {J.m, turn(X, y), turn(X, upper(Z))};
 }
-// X* I^A X^-1, the turn first: M = E M E^T, H = E H E^T, I = E I E^T, then H' = Y = H - r×M, I' = I - r×H^T + Y r×. 38m + 40a
-// In this order zeros of I^a = I^A - I^A S (S^T I^A S)^-1 S^T I^A (row and column 3, of a joint's axis z) fold away in a traced
-// program to the book's 28m + 34a for scrz and 32m + 28a for scrx.
+// X* I^A X^-1, the turn first: M = E M E^T, H = E H E^T, I = E I E^T, then H' = Y = H - r×M, I' = I - r×H^T + Y r×. 38m
+// + 40a In this order zeros of I^a = I^A - I^A S (S^T I^A S)^-1 S^T I^A (row and column 3, of a joint's axis z) fold
+// away in a traced program to the book's 28m + 34a for scrz and 32m + 28a for scrx.
 template <int axis, class T>
 FS_HD ArticulatedInertia<T> apply_dual(const AxialScrew<axis, T>& X, const ArticulatedInertia<T>& J) {
   constexpr int i = (axis + 1) % 3, j = (axis + 2) % 3, k = axis;

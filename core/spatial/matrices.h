@@ -1,8 +1,9 @@
 // Spatial and planar arithmetic as matrices: RBDA Tables 2.2, A.1 and A.2, function by function under the book's names.
 //
 // Reference-only, in double with Eigen: for trying things out and for reading tests beside the book. No algorithm forms
-// these matrices (transform.h, motion.h). Every transform takes motion coordinates from the old frame to the new one, whose
-// place the arguments give; the force transform is X^-T. Angles [rad], vectors [m]; planar vectors are (w, vx, vy) and (n, fx, fy).
+// these matrices (transform.h, motion.h). Every transform takes motion coordinates from the old frame to the new one,
+// whose place the arguments give; the force transform is X^-T. Angles [rad], vectors [m]; planar vectors are (w, vx,
+// vy) and (n, fx, fy).
 #pragma once
 #include <Eigen/Dense>
 #include <cmath>
@@ -78,8 +79,8 @@ inline Matrix6 inverse_mcI(double m, const Vector3& c, const Matrix3& I_C) {
   Phi << J, -(J * C), K, Matrix3::Identity() / m - K * C;
   return Phi;
 }
-// A motion that leads from the old frame to the new in unit time, exact for translations, to first order for rotations; it is
-// an invariant of X: v = X v = X^-1 v.
+// A motion that leads from the old frame to the new in unit time, exact for translations, to first order for rotations;
+// it is an invariant of X: v = X v = X^-1 v.
 inline Vector6 XtoV(const Matrix6& X) {
   Vector6 v;
   v << X(1, 2) - X(2, 1), X(2, 0) - X(0, 2), X(0, 1) - X(1, 0), X(4, 2) - X(5, 1), X(5, 0) - X(3, 2), X(3, 1) - X(4, 0);

@@ -1,22 +1,24 @@
-// Products with a general rotation matrix in fewer operations, and transforms of inertias made of them. RBDA section A.5 and
-// the last rows of Table A.4.
+// Products with a general rotation matrix in fewer operations, and transforms of inertias made of them. RBDA section
+// A.5 and the last rows of Table A.4.
 //
-// For generators and for counting; rotation.h has the plain forms that kernels run, since compilers make multiply-adds of
-// those and the sums here depend on one another. E takes old to new coordinates, as in the book.
+// For generators and for counting; rotation.h has the plain forms that kernels run, since compilers make multiply-adds
+// of those and the sums here depend on one another. E takes old to new coordinates, as in the book.
 #pragma once
 #include "core/spatial/inertia.h"
 
 namespace featherstorm {
 
 // F G of two rotation matrices: two columns, the third is their cross product. 24m + 15a
-template <class T> FS_HD Mat3<T> rotation_product(const Mat3<T>& F, const Mat3<T>& G) {
+template <class T>
+FS_HD Mat3<T> rotation_product(const Mat3<T>& F, const Mat3<T>& G) {
   const Vec3<T> a = F * Vec3<T>{G(0, 0), G(1, 0), G(2, 0)}, b = F * Vec3<T>{G(0, 1), G(1, 1), G(2, 1)}, c = cross(a, b);
   return rows<T>(a.x(), b.x(), c.x(), a.y(), b.y(), c.y(), a.z(), b.z(), c.z());
 }
 
 // E A E^T: A = L + D + v× with the third column of L zero and D = A33 1, so E A E^T = E L E^T + D + (E v)×. 40m + 39a
 // Of E L E^T the entry 11 comes from the trace.
-template <class T> FS_HD Mat3<T> rotate_general(const Mat3<T>& E, const Mat3<T>& A) {
+template <class T>
+FS_HD Mat3<T> rotate_general(const Mat3<T>& E, const Mat3<T>& A) {
   const T L11 = A(0, 0) - A(2, 2), L22 = A(1, 1) - A(2, 2), L31 = A(2, 0) + A(0, 2), L32 = A(2, 1) + A(1, 2);
   const Vec3<T> Y1 = E * Vec3<T>{L11, A(1, 0), L31}, Y2 = E * Vec3<T>{A(0, 1), L22, L32};
   const auto Z = [&](int i, int j) { return Y1(i) * E(j, 0) + Y2(i) * E(j, 1); };
@@ -29,10 +31,12 @@ template <class T> FS_HD Mat3<T> rotate_general(const Mat3<T>& E, const Mat3<T>&
                  Z(2, 0) - u.y(), Z(2, 1) + u.x(), Z33 + A(2, 2));
 }
 // The same for symmetric A: the lower triangle alone. 28m + 29a
-template <class T> FS_HD Sym3<T> rotate_symmetric(const Mat3<T>& E, const Sym3<T>& A) {
+template <class T>
+FS_HD Sym3<T> rotate_symmetric(const Mat3<T>& E, const Sym3<T>& A) {
   const T L11 = A.xx - A.zz, L22 = A.yy - A.zz, L31 = A.xz + A.xz, L32 = A.yz + A.yz;
   const auto Y = [&](int i, const T& x, const T& y, const T& z) { return E(i, 0) * x + E(i, 1) * y + E(i, 2) * z; };
-  const T Y21 = Y(1, L11, A.xy, L31), Y22 = Y(1, A.xy, L22, L32), Y31 = Y(2, L11, A.xy, L31), Y32 = Y(2, A.xy, L22, L32);
+  const T Y21 = Y(1, L11, A.xy, L31), Y22 = Y(1, A.xy, L22, L32), Y31 = Y(2, L11, A.xy, L31),
+          Y32 = Y(2, A.xy, L22, L32);
   const T Z21 = Y21 * E(0, 0) + Y22 * E(0, 1), Z22 = Y21 * E(1, 0) + Y22 * E(1, 1);
   const T Z31 = Y31 * E(0, 0) + Y32 * E(0, 1), Z32 = Y31 * E(1, 0) + Y32 * E(1, 1), Z33 = Y31 * E(2, 0) + Y32 * E(2, 1);
   const T Z11 = L11 + L22 - Z22 - Z33;
@@ -49,7 +53,7 @@ FS_HD RigidBodyInertia<T> transform_inertia(const Mat3<T>& E, const Vec3<T>& r, 
   // a×b× = b a^T - (a.b) 1
   const T hx = h.x() * r.x(), hy = h.y() * r.y(), hz = h.z() * r.z();
   const T yx = y.x() * r.x(), yy = y.y() * r.y(), yz = y.z() * r.z();
-  const Sym3<T> Z{J.I.xx - (hy + hz) - (yy + yz), J.I.xy + h.y() * r.x() + r.y() * y.x(),
+  const Sym3<T> Z{J.I.xx - (hy + hz) - (yy + yz),         J.I.xy + h.y() * r.x() + r.y() * y.x(),
                   J.I.xz + h.z() * r.x() + r.z() * y.x(), J.I.yy - (hx + hz) - (yx + yz),
                   J.I.yz + h.z() * r.y() + r.z() * y.y(), J.I.zz - (hx + hy) - (yx + yy)};
   return {J.m, E * y, rotate_symmetric(E, Z)};

@@ -48,16 +48,19 @@ struct Sample {
     Matrix6 A;
     for (int i = 0; i < 36; i++) A(i) = random.uniform(-1, 1);
     const Matrix6 G = A * A.transpose();
-    IA = {upper(Matrix3(G.topLeftCorner<3, 3>())), G.topRightCorner<3, 3>(), upper(Matrix3(G.bottomRightCorner<3, 3>()))};
+    IA = {upper(Matrix3(G.topLeftCorner<3, 3>())), G.topRightCorner<3, 3>(),
+          upper(Matrix3(G.bottomRightCorner<3, 3>()))};
   }
 };
-template <class F> void for_samples(F test) {
+template <class F>
+void for_samples(F test) {
   for (unsigned seed = 1; seed <= 30; seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     test(Sample(seed));
   }
 }
-template <class A, class B> void expect_near(const A& a, const B& b, double bound = 1e-13) {
+template <class A, class B>
+void expect_near(const A& a, const B& b, double bound = 1e-13) {
   EXPECT_LT((a - b).cwiseAbs().maxCoeff(), bound * (1 + b.cwiseAbs().maxCoeff()));
 }
 
@@ -131,14 +134,38 @@ TEST(TableA1, PlanarFunctionsAreThoseOfTheTypes) {
 }
 
 // Table A.3 and section A.3: types that do not mix do not compile.
-template <class A, class B> concept Adds = requires(A a, B b) { a + b; };
-template <class A, class B> concept Multiplies = requires(A a, B b) { a* b; };
-template <class A, class B> concept Dots = requires(A a, B b) { dot(a, b); };
-template <class A, class B> concept Crosses = requires(A a, B b) { cross(a, b); };
-template <class A, class B> concept CrossesDual = requires(A a, B b) { cross_dual(a, b); };
-template <class X, class A> concept Applies = requires(X x, A a) { apply(x.R, x.r, a); };
-template <class X, class A> concept AppliesDual = requires(X x, A a) { apply_dual(x.R, x.r, a); };
-template <class A, class B> concept Assigns = requires(A a, B b) { a = b; };
+template <class A, class B>
+concept Adds = requires(A a, B b) {
+  a + b;
+};
+template <class A, class B>
+concept Multiplies = requires(A a, B b) {
+  a* b;
+};
+template <class A, class B>
+concept Dots = requires(A a, B b) {
+  dot(a, b);
+};
+template <class A, class B>
+concept Crosses = requires(A a, B b) {
+  cross(a, b);
+};
+template <class A, class B>
+concept CrossesDual = requires(A a, B b) {
+  cross_dual(a, b);
+};
+template <class X, class A>
+concept Applies = requires(X x, A a) {
+  apply(x.R, x.r, a);
+};
+template <class X, class A>
+concept AppliesDual = requires(X x, A a) {
+  apply_dual(x.R, x.r, a);
+};
+template <class A, class B>
+concept Assigns = requires(A a, B b) {
+  a = b;
+};
 using M = Motion<double>;
 using F = Force<double>;
 using RBI = RigidBodyInertia<double>;
@@ -156,8 +183,9 @@ static_assert(Applies<PLX, M> && !Applies<PLX, F>);
 static_assert(AppliesDual<PLX, F> && !AppliesDual<PLX, M>);
 static_assert(!Assigns<M&, F> && !Assigns<F&, M> && !Assigns<RBI&, ABI> && !Assigns<ABI&, RBI>);
 static_assert(!Adds<PlanarMotion<double>, PlanarForce<double>> && !Dots<PlanarMotion<double>, PlanarMotion<double>>);
-static_assert(sizeof(M) == 6 * sizeof(double) && sizeof(F) == 6 * sizeof(double) && sizeof(PLX) == 12 * sizeof(double) &&
-              sizeof(RBI) == 10 * sizeof(double) && sizeof(ABI) == 21 * sizeof(double));
+static_assert(sizeof(M) == 6 * sizeof(double) && sizeof(F) == 6 * sizeof(double) &&
+              sizeof(PLX) == 12 * sizeof(double) && sizeof(RBI) == 10 * sizeof(double) &&
+              sizeof(ABI) == 21 * sizeof(double));
 
 // Counting copies of the arguments.
 using C = Counting;
@@ -226,11 +254,14 @@ TEST(SectionA5, RotationsCostWhatTheBookSays) {
   // about an axis: rotation.h has no one-time cost
   const RotationZ<C> Z{0.6, 0.8};
   const RotationX<C> X{0.6, 0.8};
-  for (const Cost& c : {cost([&] { (void)conjugate(Z, H); }), cost([&] { (void)conjugate(X, H); })}) EXPECT_EQ(c, Cost(12, 12));
-  for (const Cost& c : {cost([&] { (void)conjugate(Z, S); }), cost([&] { (void)conjugate(X, S); })}) EXPECT_EQ(c, Cost(8, 8));
+  for (const Cost& c : {cost([&] { (void)conjugate(Z, H); }), cost([&] { (void)conjugate(X, H); })})
+    EXPECT_EQ(c, Cost(12, 12));
+  for (const Cost& c : {cost([&] { (void)conjugate(Z, S); }), cost([&] { (void)conjugate(X, S); })})
+    EXPECT_EQ(c, Cost(8, 8));
 }
 
-template <int axis> void expect_axial_screw() {
+template <int axis>
+void expect_axial_screw() {
   for_samples([](const Sample& s) {
     const double t = 2 * s.f.n.x(), d = s.f.n.y();
     const auto S = axial_screw<axis>(t, d);
@@ -255,13 +286,16 @@ template <int axis> void expect_axial_screw() {
   EXPECT_EQ(cost([&] { (void)turn(S, counting(s.IA.H)); }), Cost(12, 12));
   EXPECT_EQ(cost([&] { (void)turn(S, counting(s.IA.I)); }), Cost(8, 7));
 }
-TEST(TableA5, AxialScrewsCostWhatTheBookSays) { expect_axial_screw<0>(), expect_axial_screw<1>(), expect_axial_screw<2>(); }
+TEST(TableA5, AxialScrewsCostWhatTheBookSays) {
+  expect_axial_screw<0>(), expect_axial_screw<1>(), expect_axial_screw<2>();
+}
 
 // Three axial screws are any transform, two a Denavit-Hartenberg pair.
 TEST(TableA5, ScrewsCompose) {
   for_samples([](const Sample& s) {
     // E = rz(c) ry(b) rx(a), shifts solved for r
-    const double b = std::asin(std::clamp(s.E(2, 0), -1.0, 1.0)), a = std::atan2(-s.E(2, 1), s.E(2, 2)), c = std::atan2(-s.E(1, 0), s.E(0, 0));
+    const double b = std::asin(std::clamp(s.E(2, 0), -1.0, 1.0)), a = std::atan2(-s.E(2, 1), s.E(2, 2)),
+                 c = std::atan2(-s.E(1, 0), s.E(0, 0));
     expect_near(Matrix3(rz(c) * ry(b) * rx(a)), s.E, 1e-12);
     Matrix3 axes;  // of the shifts in the first frame
     axes << Vector3::UnitX(), rx(a).transpose() * Vector3::UnitY(), (ry(b) * rx(a)).transpose() * Vector3::UnitZ();
@@ -273,7 +307,8 @@ TEST(TableA5, ScrewsCompose) {
   });
 }
 
-// Row and column 3 of I^a vanish; scrz keeps them zero, and a traced Denavit-Hartenberg pair costs no more than 62m + 65a.
+// Row and column 3 of I^a vanish; scrz keeps them zero, and a traced Denavit-Hartenberg pair costs no more than 62m +
+// 65a.
 TEST(TableA5, ZerosOfTheApparentInertiaFoldAway) {
   const auto count_of = [](auto screws) {
     Program p;
@@ -302,8 +337,9 @@ TEST(TableA5, ZerosOfTheApparentInertiaFoldAway) {
   const Cost z = count_of([&](const auto& I, auto& next) { return apply_dual(screw_of(Z{}, next), I); });
   const Cost zx = count_of([&](const auto& I, auto& next) {
     const auto first = screw_of(Z{}, next);
-    return apply_dual(AxialScrew<0, Expr>{Expr(0.6), Expr(0.8), Expr(0.3), Expr(0.64), Expr(0.48), Expr(0.96), Expr(-0.28)},
-                      apply_dual(first, I));
+    return apply_dual(
+        AxialScrew<0, Expr>{Expr(0.6), Expr(0.8), Expr(0.3), Expr(0.64), Expr(0.48), Expr(0.96), Expr(-0.28)},
+        apply_dual(first, I));
   });
   EXPECT_LE(z.first, 28);
   EXPECT_LE(z.second, 34);
@@ -323,9 +359,9 @@ TEST(Screw, PartsAddUpAndThePitchIsInvariant) {
   for_samples([](const Sample& s) {
     const Screw<double> x = screw(s.v);
     expect_near(Vec3d(x.line_moment + x.free_part), s.v.v);
-    EXPECT_NEAR(dot(x.direction, x.line_moment), 0, 1e-14);            // a line vector
-    expect_near(Vec3d(cross(x.point, x.direction)), x.line_moment);    // whose line goes through the point
-    EXPECT_LT(cross(x.free_part, x.direction).norm(), 1e-14);          // and a free vector parallel to it
+    EXPECT_NEAR(dot(x.direction, x.line_moment), 0, 1e-14);          // a line vector
+    expect_near(Vec3d(cross(x.point, x.direction)), x.line_moment);  // whose line goes through the point
+    EXPECT_LT(cross(x.free_part, x.direction).norm(), 1e-14);        // and a free vector parallel to it
     EXPECT_NEAR(dot(x.point, x.direction), 0, 1e-14);
     const Placement<double> P{s.E.transpose(), s.r};
     EXPECT_NEAR(screw(apply(P, s.v)).pitch, x.pitch, 1e-13 * (1 + std::abs(x.pitch)));

@@ -1,8 +1,7 @@
 // RBDA chapter 4: connectivity graphs and their numbering, polarity; section 3.1: rates of positions.
-#include "core/connectivity.h"
-
 #include <gtest/gtest.h>
 
+#include "core/connectivity.h"
 #include "core/joint/general.h"
 #include "core/position_rate.h"
 #include "tests/support/differences.h"
@@ -12,7 +11,8 @@
 namespace featherstorm::testing {
 namespace {
 
-template <class F> void for_seeds(F f) {
+template <class F>
+void for_seeds(F f) {
   for (unsigned seed = 1; seed <= 20; seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
@@ -52,7 +52,8 @@ TEST(PositionRate, IsTheDerivativeOfPositionsAndHalfTheQuaternionProduct) {
     position_rate(m, s.q.data(), s.v.data(), one.data()), position_rate(m, s.q.data(), v2.data(), twice.data());
     for (int k = 0; k < m.nq; k++) EXPECT_NEAR(twice[k], 2 * one[k], 1e-12);
     if (seed == 1)
-      expect_every_scalar(m, {s.q, s.v}, m.nq, 1e-4, [](const auto& m, const auto& in, auto out) { position_rate(m, in[0], in[1], out); });
+      expect_every_scalar(m, {s.q, s.v}, m.nq, 1e-4,
+                          [](const auto& m, const auto& in, auto out) { position_rate(m, in[0], in[1], out); });
   }
 }
 
@@ -87,7 +88,8 @@ TEST(Connectivity, AnyGraphIsNumberedRegularly) {
   for_seeds([](Random& random) {
     const int bodies = 2 + random.below(9);
     std::vector<Arc> joints;
-    for (int i = 1; i < bodies; i++) joints.push_back(random.chance(0.5) ? Arc{random.below(i), i} : Arc{i, random.below(i)});
+    for (int i = 1; i < bodies; i++)
+      joints.push_back(random.chance(0.5) ? Arc{random.below(i), i} : Arc{i, random.below(i)});
     const int chords = random.below(4);
     for (int k = 0; k < chords; k++) {
       const int a = random.below(bodies), b = random.below(bodies);
@@ -117,9 +119,7 @@ TEST(Connectivity, RefusesGraphsThatAreNone) {
   const auto reason = [](auto f) {
     try {
       f();
-    } catch (const std::invalid_argument& e) {
-      return std::string(e.what());
-    }
+    } catch (const std::invalid_argument& e) { return std::string(e.what()); }
     return std::string();
   };
   EXPECT_EQ(reason([] { spanning_tree(3, {{0, 1}}); }), "body 2 is not connected to the base");
@@ -137,7 +137,8 @@ TEST(Polarity, TwiceReversedIsTheJointAgain) {
     Motion<double> S[1]{{random.vector(), random.vector()}}, c{random.vector(), random.vector()};
     const Motion<double> S0 = S[0], c0 = c;
     reverse_joint(J, S, 1, c);
-    Force<double> T{random.vector(), random.vector()};  // a constraint force of the reversed joint, and of the joint itself
+    Force<double> T{random.vector(),
+                    random.vector()};  // a constraint force of the reversed joint, and of the joint itself
     T = T - Force<double>{S[0].w, S[0].v} * (dot(S[0], T) / (S[0].w.squaredNorm() + S[0].v.squaredNorm()));
     EXPECT_NEAR(dot(S0, -apply_transpose(inverse(J0), T)), 0, 1e-13);
     reverse_joint(J, S, 1, c);

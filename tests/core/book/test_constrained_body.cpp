@@ -1,9 +1,8 @@
-// RBDA chapter 3: subspaces, one constrained body by three methods, explicit and implicit constraints by three equations, the
-// rolling sphere.
-#include "core/constrained_body.h"
-
+// RBDA chapter 3: subspaces, one constrained body by three methods, explicit and implicit constraints by three
+// equations, the rolling sphere.
 #include <gtest/gtest.h>
 
+#include "core/constrained_body.h"
 #include "core/integrate.h"
 #include "core/null_space.h"
 #include "core/spatial/matrices.h"
@@ -26,7 +25,8 @@ MatrixXd random_inertia(Random& random) {
   const LinkSpec l = random_link(random, "body");
   return matrices::mcI(l.mass, l.com, l.inertia);
 }
-template <class F> void for_seeds(F f) {
+template <class F>
+void for_seeds(F f) {
   for (unsigned seed = 1; seed <= 20; seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
@@ -136,7 +136,8 @@ TEST(ConstrainedBody, ActiveForceSubspaceOfExample32) {
   Random random(2);
   const ConstrainedBody body{random_inertia(random), random_vector(random), S, VectorXd::Zero(6)};
   const MatrixXd T = orthogonal_complement(S);
-  const ConstrainedMotion gear = constrained_motion(body, T, VectorXd(Ta * torque)), motor = constrained_motion(body, T, VectorXd(S * torque));
+  const ConstrainedMotion gear = constrained_motion(body, T, VectorXd(Ta * torque)),
+                          motor = constrained_motion(body, T, VectorXd(S * torque));
   expect_near(gear.a, motor.a, 1e-10);
   EXPECT_GT((T * (gear.lambda - motor.lambda)).norm(), 1);
 }

@@ -1,10 +1,9 @@
 // Edited robots move like the originals: coordinates mapped by the names of joints. RBDA sections 3.5, 4.1.
-#include "core/edit.h"
-
 #include <gtest/gtest.h>
 
 #include "core/aba.h"
 #include "core/crba.h"
+#include "core/edit.h"
 #include "core/energy.h"
 #include "core/hybrid_aba.h"
 #include "core/joint_wrenches.h"
@@ -96,7 +95,8 @@ void expect_same(const Robot& a, const Robot& b, unsigned seed) {
 }
 
 // f(description, its robot, seed) for random trees over all joint types, both polarities, with welded links.
-template <class F> void for_specs(bool floating, F f) {
+template <class F>
+void for_specs(bool floating, F f) {
   for (unsigned seed = 1; seed <= 24; seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomOptions o;
@@ -170,7 +170,8 @@ TEST(Edit, CutRobotsMoveAsBeforeUnderTheForceOfTheJoint) {
 }
 
 // State of a floating robot in the coordinates of another root.
-State rerooted_state(const Robot& a, const State& s, const Robot& b, const std::string& link, const std::string& joint) {
+State rerooted_state(const Robot& a, const State& s, const Robot& b, const std::string& link,
+                     const std::string& joint) {
   State t = mapped(a, b, s);
   Numbers pose(12 * a.model.nf), v(6);
   forward_kinematics(a.model, s.q.data(), pose.data());
@@ -268,7 +269,8 @@ TEST(Edit, LockedJointIsHybridDynamicsWithoutMotion) {
       std::vector<char> prescribed(m.nb + 1, 0);
       prescribed[i] = 1;
       Numbers qdd(m.nv), tau(m.nv);
-      hybrid_aba(m, prescribed, s.q.data(), s.v.data(), s.a.data(), s.tau.data(), Zeros<double>{}, qdd.data(), tau.data());
+      hybrid_aba(m, prescribed, s.q.data(), s.v.data(), s.a.data(), s.tau.data(), Zeros<double>{}, qdd.data(),
+                 tau.data());
       const State t = mapped(robot, rigid, s);
       const Numbers got = forward_dynamics(rigid, t);
       expect_near(got, mapped(robot, rigid, qdd, false, Numbers(got.size())), 1e-8 * largest(qdd), "qdd");
@@ -332,10 +334,13 @@ TEST(Edit, DescriptionOfABuiltRobotBuildsItAgain) {
 // A hand on an arm's tool frame, twice, under two prefixes: the mechanism of one description written by hand.
 TEST(Edit, MergesTwoHandsUnderPrefixes) {
   Random random(9);
-  const Placement<double> T = random_placement(random, 0), X = random_placement(random, 0), F = random_placement(random, 0);
-  const LinkSpec upper = random_link(random, "upper"), palm = random_link(random, "palm"), finger = random_link(random, "finger");
+  const Placement<double> T = random_placement(random, 0), X = random_placement(random, 0),
+                          F = random_placement(random, 0);
+  const LinkSpec upper = random_link(random, "upper"), palm = random_link(random, "palm"),
+                 finger = random_link(random, "finger");
   ModelBuilder arm("arm"), hand("hand"), whole("whole");
-  JointSpec shoulder{"shoulder", JointType::BallYpr, "", "upper"}, knuckle{"knuckle", JointType::Revolute, "palm", "finger"};
+  JointSpec shoulder{"shoulder", JointType::BallYpr, "", "upper"},
+      knuckle{"knuckle", JointType::Revolute, "palm", "finger"};
   knuckle.X = F, knuckle.axis = {0, 1, 0};
   arm.add_link(upper), arm.add_joint(shoulder), arm.add_frame({"tool", "upper", T});
   hand.add_link(palm), hand.add_link(finger), hand.add_joint(knuckle), hand.add_frame({"tip", "finger", X});
@@ -365,24 +370,35 @@ TEST(Edit, RefusesWhatItCannotMean) {
   const auto reason = [](auto f) {
     try {
       f();
-    } catch (const ModelError& e) {
-      return std::string(e.what());
-    }
+    } catch (const ModelError& e) { return std::string(e.what()); }
     return std::string();
   };
   EXPECT_EQ(reason([&] { cut(b, "knee"); }), "joint 'knee': does not exist");
   EXPECT_EQ(reason([&] { rerooted(b, "c"); }), "link 'c': does not exist");
-  EXPECT_EQ(reason([&] { rerooted(b, "b"); }), "link 'b': cannot be the root: joint 'hinge' holds link 'a' to the world");
+  EXPECT_EQ(reason([&] { rerooted(b, "b"); }),
+            "link 'b': cannot be the root: joint 'hinge' holds link 'a' to the world");
   EXPECT_EQ(reason([&] { locked(b, "elbow", {1, 2}); }), "joint 'elbow': position has 2 numbers, expected 1");
   EXPECT_EQ(reason([&] { reordered(b, {"elbow"}); }), "model 'two': 1 names of joints, expected each of 2 once");
-  EXPECT_EQ(reason([&] { reordered(b, {"elbow", "elbow"}); }), "model 'two': 2 names of joints, expected each of 2 once");
+  EXPECT_EQ(reason([&] {
+              reordered(b, {"elbow", "elbow"});
+            }),
+            "model 'two': 2 names of joints, expected each of 2 once");
   EXPECT_EQ(reason([&] { merged(b, b, elbow, "x"); }),
             "link 'b': is no root of robot 'two': joint 'elbow' leads to it");
-  EXPECT_EQ(reason([&] { merged(b, b, {"j", JointType::Fixed, "a", "c"}, "x"); }), "link 'c': does not exist in robot 'two'");
+  EXPECT_EQ(reason([&] {
+              merged(b, b, {"j", JointType::Fixed, "a", "c"}, "x");
+            }),
+            "link 'c': does not exist in robot 'two'");
   ModelBuilder one("one");
   one.add_link({"c", 1});
-  EXPECT_EQ(reason([&] { merged(b, one, {"j", JointType::Fixed, "d", "c"}); }), "link 'd': is no link or frame of robot 'two'");
-  EXPECT_EQ(reason([&] { merged(b, one, {"elbow", JointType::Fixed, "a", "c"}).build(); }), "joint 'elbow': name is used twice");
+  EXPECT_EQ(reason([&] {
+              merged(b, one, {"j", JointType::Fixed, "d", "c"});
+            }),
+            "link 'd': is no link or frame of robot 'two'");
+  EXPECT_EQ(reason([&] {
+              merged(b, one, {"elbow", JointType::Fixed, "a", "c"}).build();
+            }),
+            "joint 'elbow': name is used twice");
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 // Inertia of solids and shells against clouds of particles, quadrature over slices, meshes and parallel axes.
 // Lynch and Park section 9.2.1, Kim (14)-(20), RBDA (2.63).
-#include "core/inertia_of.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
 
+#include "core/inertia_of.h"
 #include "tests/support/random_robot.h"
 
 namespace featherstorm::testing {
@@ -17,7 +16,8 @@ double difference(const MassProperties& a, const MassProperties& b) {
 }
 
 // Particles at the centres of the cells of a grid over a box that lie inside.
-MassProperties cloud(double mass, const Vec3d& low, const Vec3d& high, const std::function<bool(const Vec3d&)>& inside) {
+MassProperties cloud(double mass, const Vec3d& low, const Vec3d& high,
+                     const std::function<bool(const Vec3d&)>& inside) {
   const int n = 30;
   std::vector<Vec3d> points;
   for (int i = 0; i < n; i++)
@@ -34,19 +34,22 @@ TEST(InertiaOf, SolidsAreThoseOfTheirParticles) {
   const auto flat = [](const Vec3d& p) { return std::hypot(p.x(), p.y()); };
   const Vec3d e(0.2, 0.5, 0.3);
   EXPECT_LT(difference(box(m, {0.2, 0.5, 0.3}), cloud(m, -e / 2, e / 2, [](const Vec3d&) { return true; })), 2e-3);
-  EXPECT_LT(difference(ellipsoid(m, e), cloud(m, -e, e, [&](const Vec3d& p) { return p.cwiseQuotient(e).norm() < 1; })), 1e-2);
-  EXPECT_LT(difference(sphere(m, r), cloud(m, Vec3d::Constant(-r), Vec3d::Constant(r), [&](const Vec3d& p) {
-    return p.norm() < r;
-  })), 1e-2);
-  EXPECT_LT(difference(cylinder(m, r, l), cloud(m, {-r, -r, -l / 2}, {r, r, l / 2}, [&](const Vec3d& p) {
-    return flat(p) < r;
-  })), 1e-2);
-  EXPECT_LT(difference(capsule(m, r, l), cloud(m, {-r, -r, -l / 2 - r}, {r, r, l / 2 + r}, [&](const Vec3d& p) {
-    return std::hypot(flat(p), std::max(0.0, std::abs(p.z()) - l / 2)) < r;
-  })), 1e-2);
-  EXPECT_LT(difference(cone(m, r, l), cloud(m, {-r, -r, 0}, {r, r, l}, [&](const Vec3d& p) {
-    return flat(p) < r * (1 - p.z() / l);
-  })), 1e-2);
+  EXPECT_LT(difference(ellipsoid(m, e), cloud(m, -e, e, [&](const Vec3d& p) { return p.cwiseQuotient(e).norm() < 1; })),
+            1e-2);
+  EXPECT_LT(difference(sphere(m, r),
+                       cloud(m, Vec3d::Constant(-r), Vec3d::Constant(r), [&](const Vec3d& p) { return p.norm() < r; })),
+            1e-2);
+  EXPECT_LT(difference(cylinder(m, r, l),
+                       cloud(m, {-r, -r, -l / 2}, {r, r, l / 2}, [&](const Vec3d& p) { return flat(p) < r; })),
+            1e-2);
+  EXPECT_LT(difference(capsule(m, r, l), cloud(m, {-r, -r, -l / 2 - r}, {r, r, l / 2 + r},
+                                               [&](const Vec3d& p) {
+                                                 return std::hypot(flat(p), std::max(0.0, std::abs(p.z()) - l / 2)) < r;
+                                               })),
+            1e-2);
+  EXPECT_LT(difference(cone(m, r, l),
+                       cloud(m, {-r, -r, 0}, {r, r, l}, [&](const Vec3d& p) { return flat(p) < r * (1 - p.z() / l); })),
+            1e-2);
 }
 
 // A solid of revolution as a stack of discs, by 3 points of Gauss: exact for polynomials of degree 5.
@@ -67,7 +70,8 @@ MassProperties revolved(double mass, double low, double high, const std::functio
 TEST(InertiaOf, SolidsOfRevolutionAreStacksOfDiscs) {
   const double m = 3, r = 0.3, l = 0.6;
   EXPECT_LT(difference(cylinder(m, r, l), revolved(m, -l / 2, l / 2, [&](double) { return r * r; })), 1e-14);
-  EXPECT_LT(difference(cone(m, r, l), revolved(m, 0, l, [&](double z) { return std::pow(r * (1 - z / l), 2); })), 1e-13);
+  EXPECT_LT(difference(cone(m, r, l), revolved(m, 0, l, [&](double z) { return std::pow(r * (1 - z / l), 2); })),
+            1e-13);
   EXPECT_LT(difference(sphere(m, r), revolved(m, -r, r, [&](double z) { return r * r - z * z; })), 1e-13);
   const auto ends = [&](double z) { return r * r - z * z; };
   MassProperties end = revolved(1, 0, r, ends);
@@ -82,7 +86,8 @@ TEST(InertiaOf, SolidsOfRevolutionAreStacksOfDiscs) {
 TEST(InertiaOf, ShellsAreDifferencesOfSolids) {
   const double t = 1e-5, r = 0.3;
   const auto shell = [](const MassProperties& outer, const MassProperties& inner, double m_outer, double m_inner) {
-    MassProperties s{m_outer - m_inner, Vec3d::Zero(), with_mass(outer, m_outer).inertia - with_mass(inner, m_inner).inertia};
+    MassProperties s{m_outer - m_inner, Vec3d::Zero(),
+                     with_mass(outer, m_outer).inertia - with_mass(inner, m_inner).inertia};
     return with_mass(s, 2);
   };
   const auto cube = [](double x) { return x * x * x; };
@@ -101,7 +106,8 @@ struct Surface {
 };
 Surface box_surface(const Vec3d& size) {
   Surface s;
-  for (int i = 0; i < 8; i++) s.vertices.push_back(size.cwiseProduct(Vec3d(i & 1, (i >> 1) & 1, (i >> 2) & 1) - Vec3d::Constant(0.5)));
+  for (int i = 0; i < 8; i++)
+    s.vertices.push_back(size.cwiseProduct(Vec3d(i & 1, (i >> 1) & 1, (i >> 2) & 1) - Vec3d::Constant(0.5)));
   s.triangles = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
                  {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
   return s;
@@ -117,9 +123,11 @@ TEST(InertiaOf, MeshOfABoxIsTheBoxAnywhere) {
   for (double far : {0.0, 1.0, 1e5}) {
     const Placement<double> X{random.rotation(), random.vector(far)};
     const Surface s = moved_surface(box_surface(size), X);
-    EXPECT_LT(difference(placed(X, box(700 * size.prod(), size)), mesh(700, s.vertices, s.triangles)), 1e-13 + 1e-14 * far);
+    EXPECT_LT(difference(placed(X, box(700 * size.prod(), size)), mesh(700, s.vertices, s.triangles)),
+              1e-13 + 1e-14 * far);
     const double area = 2 * (0.2 * 0.5 + 0.5 * 0.3 + 0.3 * 0.2);
-    EXPECT_LT(difference(placed(X, box_shell(3 * area, size)), mesh_shell(3, s.vertices, s.triangles)), 1e-13 + 1e-14 * far);
+    EXPECT_LT(difference(placed(X, box_shell(3 * area, size)), mesh_shell(3, s.vertices, s.triangles)),
+              1e-13 + 1e-14 * far);
   }
 }
 
@@ -160,7 +168,8 @@ TEST(InertiaOf, MeshOfABallApproachesTheBallAsTheSquareOfItsEdges) {
   }
 }
 
-// Sums, placements and RBDA (2.63) against all particles at once; Kim (14): the blocks of the spatial inertia are integrals.
+// Sums, placements and RBDA (2.63) against all particles at once; Kim (14): the blocks of the spatial inertia are
+// integrals.
 TEST(InertiaOf, CloudsAddAndMoveByParallelAxes) {
   Random random(7);
   std::vector<double> masses;
@@ -194,9 +203,18 @@ TEST(InertiaOf, CloudsAddAndMoveByParallelAxes) {
 }
 
 TEST(InertiaOf, SolidsMakeLinksThatBuild) {
-  const MassProperties all[] = {box(1, {1, 2, 3}), ellipsoid(1, {1, 2, 3}), sphere(1, 1), cylinder(1, 1, 2), capsule(1, 1, 2),
-                                cone(1, 1, 2), box_shell(1, {1, 2, 3}), sphere_shell(1, 1), cylinder_shell(1, 1, 2),
-                                disc(1, 1), rod(1, 1), particles({1, 1}, {{0, 0, 0}, {1, 0, 0}})};
+  const MassProperties all[] = {box(1, {1, 2, 3}),
+                                ellipsoid(1, {1, 2, 3}),
+                                sphere(1, 1),
+                                cylinder(1, 1, 2),
+                                capsule(1, 1, 2),
+                                cone(1, 1, 2),
+                                box_shell(1, {1, 2, 3}),
+                                sphere_shell(1, 1),
+                                cylinder_shell(1, 1, 2),
+                                disc(1, 1),
+                                rod(1, 1),
+                                particles({1, 1}, {{0, 0, 0}, {1, 0, 0}})};
   for (const MassProperties& a : all) {
     ModelBuilder b;
     b.add_link(link("body", a));
@@ -209,9 +227,7 @@ TEST(InertiaOf, RefusesWhatIsNoShape) {
   const auto reason = [](auto f) {
     try {
       f();
-    } catch (const std::invalid_argument& e) {
-      return std::string(e.what());
-    }
+    } catch (const std::invalid_argument& e) { return std::string(e.what()); }
     return std::string();
   };
   EXPECT_EQ(reason([] { sphere(1, -0.5); }), "sphere: radius is -0.500000, expected more than 0");

@@ -1,8 +1,7 @@
 // The original recursive Newton-Euler equations, RBDA Table 5.2, against the spatial form of Table 5.1.
-#include "core/luh_walker_paul.h"
-
 #include <gtest/gtest.h>
 
+#include "core/luh_walker_paul.h"
 #include "core/rnea.h"
 #include "tests/support/every_scalar.h"
 #include "tests/support/random_robot.h"

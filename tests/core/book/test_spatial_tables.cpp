@@ -28,7 +28,8 @@ MatrixXd random_inertia(Random& random) {
   return matrices::mcI(l.mass, l.com, l.inertia);
 }
 MatrixXd random_transform(Random& random) { return matrices::rot(random.rotation()) * matrices::xlt(random.vector()); }
-template <class F> void for_seeds(F f) {
+template <class F>
+void for_seeds(F f) {
   for (unsigned seed = 1; seed <= 20; seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
@@ -62,7 +63,8 @@ TEST(CrossOperators, HaveTheRowsOfTables21And23) {
     const VectorXd u = random_vector(random), v = random_vector(random), f = random_vector(random);
     const MatrixXd X = random_transform(random), Xd = X.inverse().transpose();
     expect_near(crm(VectorXd(k * v)), MatrixXd(k * crm(v))), expect_near(crf(VectorXd(k * v)), MatrixXd(k * crf(v)));
-    expect_near(crm(VectorXd(u + v)), MatrixXd(crm(u) + crm(v))), expect_near(crf(VectorXd(u + v)), MatrixXd(crf(u) + crf(v)));
+    expect_near(crm(VectorXd(u + v)), MatrixXd(crm(u) + crm(v))),
+        expect_near(crf(VectorXd(u + v)), MatrixXd(crf(u) + crf(v)));
     expect_near(crm(VectorXd(X * v)), MatrixXd(X * crm(v) * X.inverse()));
     expect_near(crf(VectorXd(X * v)), MatrixXd(Xd * crf(v) * Xd.inverse()));
     expect_near(VectorXd(crm(u) * v), VectorXd(-crm(v) * u));
@@ -73,11 +75,14 @@ TEST(CrossOperators, HaveTheRowsOfTables21And23) {
   });
 }
 
-// Table 2.4: the product rules, which the library's own operators follow on dual numbers, and (2.45) for two moving frames.
+// Table 2.4: the product rules, which the library's own operators follow on dual numbers, and (2.45) for two moving
+// frames.
 TEST(Differentiation, FollowsTable24) {
   using D = Dual<double>;
   for_seeds([](Random& random) {
-    const auto dual = [](const Vec3d& x, const Vec3d& d) -> Vec3<D> { return {D(x.x(), d.x()), D(x.y(), d.y()), D(x.z(), d.z())}; };
+    const auto dual = [](const Vec3d& x, const Vec3d& d) -> Vec3<D> {
+      return {D(x.x(), d.x()), D(x.y(), d.y()), D(x.z(), d.z())};
+    };
     const auto rate = [](const Vec3<D>& x) { return Vec3d(x.x().d, x.y().d, x.z().d); };
     const Motion<double> u{random.vector(), random.vector()}, ud{random.vector(), random.vector()};
     const Motion<double> v{random.vector(), random.vector()}, vd{random.vector(), random.vector()};
@@ -97,8 +102,10 @@ TEST(Differentiation, FollowsTable24) {
     expect_near(rate((U * dot(V, F)).v), Vec3d(y.v));
     // d/dt ^B X_A = ^B (v_A - v_B) x ^B X_A
     const MatrixXd A = random_transform(random), B = random_transform(random);  // base to A and to B
-    const VectorXd va = random_vector(random), vb = random_vector(random);  // in A, in B
-    const auto step = [](const VectorXd& v, double t) { return MatrixXd(MatrixXd::Identity(6, 6) - t * crm(v) + 0.5 * t * t * crm(v) * crm(v)); };
+    const VectorXd va = random_vector(random), vb = random_vector(random);      // in A, in B
+    const auto step = [](const VectorXd& v, double t) {
+      return MatrixXd(MatrixXd::Identity(6, 6) - t * crm(v) + 0.5 * t * t * crm(v) * crm(v));
+    };
     const auto X = [&](double t) { return MatrixXd(step(vb, t) * B * (step(va, t) * A).inverse()); };
     const double h = 1e-5;
     const VectorXd relative = X(0) * va - vb;
@@ -113,10 +120,10 @@ TEST(Dyadics, TransformAsTable25Says) {
     const VectorXd m = random_vector(random), f = random_vector(random);
     const VectorXd a = random_vector(random), b = random_vector(random);
     // (m a.) of force, (f b.) of motion and so on: one dyad of each kind
-    expect_near(VectorXd(X * (m * a.transpose()) * X.inverse() * (X * m)), VectorXd(X * (m * a.dot(m))));          // M to M
-    expect_near(VectorXd(Xd * (f * b.transpose()) * Xd.inverse() * (Xd * f)), VectorXd(Xd * (f * b.dot(f))));      // F to F
-    expect_near(VectorXd(Xd * (f * f.transpose()) * X.inverse() * (X * m)), VectorXd(Xd * (f * f.dot(m))));        // M to F
-    expect_near(VectorXd(X * (m * m.transpose()) * Xd.inverse() * (Xd * f)), VectorXd(X * (m * m.dot(f))));        // F to M
+    expect_near(VectorXd(X * (m * a.transpose()) * X.inverse() * (X * m)), VectorXd(X * (m * a.dot(m))));      // M to M
+    expect_near(VectorXd(Xd * (f * b.transpose()) * Xd.inverse() * (Xd * f)), VectorXd(Xd * (f * b.dot(f))));  // F to F
+    expect_near(VectorXd(Xd * (f * f.transpose()) * X.inverse() * (X * m)), VectorXd(Xd * (f * f.dot(m))));    // M to F
+    expect_near(VectorXd(X * (m * m.transpose()) * Xd.inverse() * (Xd * f)), VectorXd(X * (m * m.dot(f))));    // F to M
     // inertia: symmetry, definiteness, rank are kept, eigenvalues are not; energy does not depend on the frame
     const MatrixXd I = random_inertia(random), J = Xd * I * X.inverse();
     expect_near(J, MatrixXd(J.transpose()));
@@ -137,7 +144,9 @@ TEST(Differentiation, InMovingCoordinates) {
     const VectorXd f = random_vector(random), fd = random_vector(random);
     const double h = 1e-5;
     // A's motion for a short time; the vectors' coordinates in A change by md, fd
-    const auto X_A = [&](double t) { return MatrixXd(MatrixXd::Identity(6, 6) - t * crm(v) + 0.5 * t * t * crm(v) * crm(v)); };
+    const auto X_A = [&](double t) {
+      return MatrixXd(MatrixXd::Identity(6, 6) - t * crm(v) + 0.5 * t * t * crm(v) * crm(v));
+    };
     const auto in_base = [&](double t) { return VectorXd(X_A(t).inverse() * (m + t * md)); };
     const auto force_in_base = [&](double t) { return VectorXd(X_A(t).transpose() * (f + t * fd)); };
     expect_near(VectorXd((in_base(h) - in_base(-h)) / (2 * h)), VectorXd(md + crm(v) * m), 1e-8);
@@ -163,7 +172,8 @@ TEST(Acceleration, ClassicalAndSpatial) {
   });
 }
 
-// (2.62)-(2.71): f = I a + v x* I v says m c'' = f and I_C w' + w × I_C w = n_C at the mass centre; its inverse (2.72)-(2.74).
+// (2.62)-(2.71): f = I a + v x* I v says m c'' = f and I_C w' + w × I_C w = n_C at the mass centre; its inverse
+// (2.72)-(2.74).
 TEST(EquationOfMotion, OfABodyIsNewtonsAndEulers) {
   for_seeds([](Random& random) {
     const LinkSpec l = random_link(random, "body");

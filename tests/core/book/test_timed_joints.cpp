@@ -1,13 +1,12 @@
 // Time-dependent joints, RBDA (3.31)-(3.33), (3.40)-(3.43): against the same mechanism with the motion in time made by
 // prescribed joints (RBDA chapter 9), and against finite differences of the transform.
-#include "core/joint/timed.h"
-
 #include <gtest/gtest.h>
 
 #include "core/aba.h"
 #include "core/energy.h"
 #include "core/forward_dynamics.h"
 #include "core/hybrid_aba.h"
+#include "core/joint/timed.h"
 #include "core/kinematics.h"
 #include "core/momentum.h"
 #include "core/pack.h"
@@ -25,31 +24,36 @@ namespace {
 // r = R (rho, 0, 0), rho = 0.5 + 0.2 sin 3t.
 struct TimedCrank : PlainCoordinates<1> {
   static constexpr bool time_dependent = true;
-  template <class T> static void radius(const T& t, T& rho, T& rate, T& second) {
+  template <class T>
+  static void radius(const T& t, T& rho, T& rate, T& second) {
     T s, c;
     sincos(t * T(3.0), s, c);
     rho = T(0.5) + T(0.2) * s, rate = T(0.6) * c, second = T(-1.8) * s;
   }
-  template <class T, class B, class Q> static Placement<T> placement(const B& b, const Q& q, const T& t) {
+  template <class T, class B, class Q>
+  static Placement<T> placement(const B& b, const Q& q, const T& t) {
     T s, c, rho, rate, second;
     sincos(q[0] + t * t * b.parameter, s, c);
     radius(t, rho, rate, second);
     const T o(0.0);
     return {rows<T>(c, -s, o, s, c, o, o, o, T(1.0)), {rho * c, rho * s, o}};
   }
-  template <class T, class B, class Q> static void subspace(const B&, const Q&, const T& t, Motion<T>* S) {
+  template <class T, class B, class Q>
+  static void subspace(const B&, const Q&, const T& t, Motion<T>* S) {
     T rho, rate, second;
     radius(t, rho, rate, second);
     const T o(0.0);
     S[0] = {{o, o, T(1.0)}, {o, rho, o}};
   }
-  template <class T, class B, class Q> static Motion<T> drift(const B& b, const Q&, const T& t) {
+  template <class T, class B, class Q>
+  static Motion<T> drift(const B& b, const Q&, const T& t) {
     T rho, rate, second;
     radius(t, rho, rate, second);
     const T o(0.0), w = t * (2 * b.parameter);
     return {{o, o, w}, {rate, rho * w, o}};
   }
-  template <class T, class B, class Q, class V> static Motion<T> bias(const B& b, const Q&, const V& v, const T& t) {
+  template <class T, class B, class Q, class V>
+  static Motion<T> bias(const B& b, const Q&, const V& v, const T& t) {
     T rho, rate, second;
     radius(t, rho, rate, second);
     const T o(0.0), w = v[0] + t * (2 * b.parameter);
@@ -60,23 +64,28 @@ struct TimedCrank : PlainCoordinates<1> {
 // The crane of user_joints.h on rails that carry it by (k t^2, 0.3 sin 2t, 0).
 struct TimedCrane : UserCrane {
   static constexpr bool time_dependent = true;
-  template <class T, class B, class Q> static Placement<T> placement(const B& b, const Q& q, const T& t) {
+  template <class T, class B, class Q>
+  static Placement<T> placement(const B& b, const Q& q, const T& t) {
     Placement<T> X = UserCrane::placement<T>(b, q);
     T s, c;
     sincos(t * T(2.0), s, c);
     X.r.x() = X.r.x() + t * t * b.parameter, X.r.y() = X.r.y() + T(0.3) * s;
     return X;
   }
-  template <class T, class B, class Q> static void subspace(const B& b, const Q& q, const T&, Motion<T>* S) {
+  template <class T, class B, class Q>
+  static void subspace(const B& b, const Q& q, const T&, Motion<T>* S) {
     UserCrane::subspace<T>(b, q, S);
   }
-  template <class T, class B, class Q> static Motion<T> drift(const B& b, const Q& q, const T& t) {
+  template <class T, class B, class Q>
+  static Motion<T> drift(const B& b, const Q& q, const T& t) {
     T s, c;
     sincos(t * T(2.0), s, c);
-    return {zero3<T>(), transpose_times(UserCrane::placement<T>(b, q).R, Vec3<T>{t * (2 * b.parameter), T(0.6) * c, T(0.0)})};
+    return {zero3<T>(),
+            transpose_times(UserCrane::placement<T>(b, q).R, Vec3<T>{t * (2 * b.parameter), T(0.6) * c, T(0.0)})};
   }
   // d/dt R^T u = R^T u' - w x R^T u, and the crane's own
-  template <class T, class B, class Q, class V> static Motion<T> bias(const B& b, const Q& q, const V& v, const T& t) {
+  template <class T, class B, class Q, class V>
+  static Motion<T> bias(const B& b, const Q& q, const V& v, const T& t) {
     T s, c;
     sincos(t * T(2.0), s, c);
     const Vec3<T> a{T(2 * b.parameter), T(-1.2) * s, T(0.0)}, w{T(0.0), v[1], T(0.0)};
@@ -91,9 +100,9 @@ const UserJoint timed_crank = make_user_joint<TimedCrank>(), timed_crane = make_
 // A robot with a time-dependent joint, and its twin with prescribed joints instead.
 struct Pair {
   Robot timed, twin;
-  std::vector<int> to_twin;                   // coordinate of `timed` in the twin
-  Numbers shift, shift_rate, shift_second;    // (nv) what is added to it
-  std::vector<char> prescribed;               // (twin.nb + 1)
+  std::vector<int> to_twin;                          // coordinate of `timed` in the twin
+  Numbers shift, shift_rate, shift_second;           // (nv) what is added to it
+  std::vector<char> prescribed;                      // (twin.nb + 1)
   Numbers prescribed_q, prescribed_v, prescribed_a;  // (twin.nv)
 
   // numbers of the timed robot in the twin
@@ -162,11 +171,13 @@ Pair pair(bool crane, bool reversed, unsigned seed, double t) {
 }
 
 // f(pair, state of the timed robot, t)
-template <class F> void for_pairs(F f) {
+template <class F>
+void for_pairs(F f) {
   for (bool crane : {false, true})
     for (bool reversed : {false, true})
       for (unsigned seed : {1u, 2u}) {
-        SCOPED_TRACE(std::string(crane ? "crane" : "crank") + (reversed ? " reversed" : "") + " seed " + std::to_string(seed));
+        SCOPED_TRACE(std::string(crane ? "crane" : "crank") + (reversed ? " reversed" : "") + " seed " +
+                     std::to_string(seed));
         const double t = 0.4 * seed;
         const Pair p = pair(crane, reversed, seed, t);
         f(p, random_state(p.timed, seed), t);
@@ -205,7 +216,8 @@ TEST(TimedJoint, ForwardDynamicsIsThatOfPrescribedJoints) {
     for (int d = 0; d < m.nv; d++) rotor[d] = m.armature[d] * p.shift_second[d];
     const Numbers tau = p.map(s.tau, rotor, Numbers(n.nv, 0.0));
     Numbers a(n.nv), f(n.nv), expected(m.nv), articulated(m.nv), composite(m.nv);
-    hybrid_aba(n, p.prescribed, q.data(), v.data(), p.prescribed_a.data(), tau.data(), Zeros<double>{}, a.data(), f.data());
+    hybrid_aba(n, p.prescribed, q.data(), v.data(), p.prescribed_a.data(), tau.data(), Zeros<double>{}, a.data(),
+               f.data());
     for (int d = 0; d < m.nv; d++) expected[d] = a[p.to_twin[d]] - p.shift_second[d];
     const auto qt = at_time(s.q.data(), t);
     const auto vt = drifting(m, s.q.data(), s.v.data(), t);
@@ -302,14 +314,16 @@ TEST(TimedJoint, TracesWithTimeAsAnInputAndRunsInPacks) {
   for_pairs([](const Pair& p, const State& s, double t) {
     const Model<double>& m = p.timed.model;
     Numbers expected(m.nv);
-    rnea(m, at_time(s.q.data(), t), drifting(m, s.q.data(), s.v.data(), t), s.a.data(), Zeros<double>{}, expected.data());
+    rnea(m, at_time(s.q.data(), t), drifting(m, s.q.data(), s.v.data(), t), s.a.data(), Zeros<double>{},
+         expected.data());
     Program program;
     const std::vector<Expr> q = program.input("q", m.nq), v = program.input("v", m.nv), a = program.input("a", m.nv),
                             time = program.input("t", 1);
     std::vector<Expr> tau(m.nv);
     {
       Tracing scope(program.graph);
-      rnea(m, at_time(q.data(), time[0]), drifting(m, q.data(), v.data(), time[0]), a.data(), Zeros<Expr>{}, tau.data());
+      rnea(m, at_time(q.data(), time[0]), drifting(m, q.data(), v.data(), time[0]), a.data(), Zeros<Expr>{},
+           tau.data());
       program.output("tau", tau);
     }
     expect_near(evaluate<double>(program, {s.q, s.v, s.a, {t}})[0], expected, 1e-11);
@@ -326,7 +340,8 @@ TEST(TimedJoint, TracesWithTimeAsAnInputAndRunsInPacks) {
     for (int l = 0; l < 4; l++) {
       const double tl = t + 0.1 * l;
       Numbers lane_tau(m.nv);
-      rnea(m, at_time(s.q.data(), tl), drifting(m, s.q.data(), s.v.data(), tl), s.a.data(), Zeros<double>{}, lane_tau.data());
+      rnea(m, at_time(s.q.data(), tl), drifting(m, s.q.data(), s.v.data(), tl), s.a.data(), Zeros<double>{},
+           lane_tau.data());
       for (int d = 0; d < m.nv; d++) EXPECT_NEAR(lane(ptau[d], l), lane_tau[d], 2e-4) << "lane " << l;
     }
   });
@@ -342,7 +357,9 @@ TEST(TimedJoint, CostsNothingInModelsWithoutSuchJoints) {
                             time = program.input("t", 1);
     std::vector<Expr> tau(m.nv);
     Tracing scope(program.graph);
-    if (timed) rnea(m, at_time(q.data(), time[0]), drifting(m, q.data(), v.data(), time[0]), a.data(), Zeros<Expr>{}, tau.data());
+    if (timed)
+      rnea(m, at_time(q.data(), time[0]), drifting(m, q.data(), v.data(), time[0]), a.data(), Zeros<Expr>{},
+           tau.data());
     else rnea(m, q.data(), v.data(), a.data(), Zeros<Expr>{}, tau.data());
     program.output("tau", tau);
     const Counts c = count(program, trace_order(program));
@@ -360,15 +377,17 @@ TEST(TimedJoint, RefusesArraysWithoutTime) {
   const auto message = [&](auto f) {
     try {
       f();
-    } catch (const std::invalid_argument& e) {
-      return std::string(e.what());
-    }
+    } catch (const std::invalid_argument& e) { return std::string(e.what()); }
     return std::string();
   };
-  EXPECT_NE(message([&] { rnea(m, s.q.data(), s.v.data(), s.a.data(), Zeros<double>{}, tau.data()); })
-                .find("expected positions as at_time"), std::string::npos);
-  EXPECT_NE(message([&] { rnea(m, at_time(s.q.data(), 0.1), s.v.data(), s.a.data(), Zeros<double>{}, tau.data()); })
-                .find("expected velocities as drifting"), std::string::npos);
+  EXPECT_NE(message([&] {
+              rnea(m, s.q.data(), s.v.data(), s.a.data(), Zeros<double>{}, tau.data());
+            }).find("expected positions as at_time"),
+            std::string::npos);
+  EXPECT_NE(message([&] {
+              rnea(m, at_time(s.q.data(), 0.1), s.v.data(), s.a.data(), Zeros<double>{}, tau.data());
+            }).find("expected velocities as drifting"),
+            std::string::npos);
 }
 
 }  // namespace
