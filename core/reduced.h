@@ -44,12 +44,13 @@ FS_HD void solve_reduced(const M& m, const Matrix& H, const B& b, const Columns&
   solve_semidefinite(ny, A.data(), ydd);
 }
 
-// qdd = G ydd + g
+// qdd = G ydd + g, which is g where nothing can move (ny = 0).
 template <class M, class Columns, class Bias, class Y, class Out>
 FS_HD void expand_reduced(const M& m, const Columns& G, const Bias& g, int ny, const Y& ydd, Out qdd) {
+  using T = ScalarOf<Y>;
   for (int k = 0; k < m.nv; k++) {
-    auto s = G[k * ny] * ydd[0];
-    for (int j = 1; j < ny; j++) s = s + G[k * ny + j] * ydd[j];
+    T s(0.0);  // all there is of a structure, ny = 0
+    for (int j = 0; j < ny; j++) s = s + G[k * ny + j] * ydd[j];
     qdd[k] = s + g[k];
   }
 }

@@ -220,16 +220,18 @@ void bind_evaluator(nb::module_& module) {
            "stand for `instances` rows where that is given. stream: a CUDA stream's number, for arrays on a device.")
       .def(
           "specialise",
-          [](PyEvaluator& e, const std::string& op, const std::string& dtype, int frame) {
-            return (*e).specialise(op, precision_of(dtype), frame);
+          [](PyEvaluator& e, const std::string& op, const std::string& dtype, int frame, int device) {
+            return (*e).specialise(op, precision_of(dtype), frame, device);
           },
-          nb::arg("op"), nb::arg("dtype"), nb::arg("frame") = 0, nb::call_guard<nb::gil_scoped_release>())
+          nb::arg("op"), nb::arg("dtype"), nb::arg("frame") = 0, nb::arg("device") = on_host,
+          nb::call_guard<nb::gil_scoped_release>())
       .def(
           "specialised",
-          [](PyEvaluator& e, const std::string& op, const std::string& dtype, int frame) {
-            return (*e).specialised(op, precision_of(dtype), frame);
+          [](PyEvaluator& e, const std::string& op, const std::string& dtype, int frame, int device) {
+            return (*e).specialised(op, precision_of(dtype), frame, device);
           },
-          nb::arg("op"), nb::arg("dtype"), nb::arg("frame") = 0, nb::call_guard<nb::gil_scoped_release>())
+          nb::arg("op"), nb::arg("dtype"), nb::arg("frame") = 0, nb::arg("device") = on_host,
+          nb::call_guard<nb::gil_scoped_release>())
       .def("take_notices", &PyEvaluator::take_notices);
 
   module.def(

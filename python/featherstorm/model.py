@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _featherstorm
+from .device import device_number
 
 
 class Row(NamedTuple):
@@ -229,37 +230,45 @@ class Model:
             f"{self.name} has no joint '{name}'" + (f"; did you mean {' or '.join(near)}?" if near else "")
         )
 
-    def specialise(self, ops=("rnea", "crba", "fd"), dtype="float32", frame=0, wait=True):
+    def specialise(self, ops=("rnea", "crba", "fd"), dtype="float32", frame=0, wait=True, device="cpu"):
         """Makes kernels for this robot now and uses them from now on; True where all of them could be made.
 
         Assembled where that can be done, as at an operation's first use; else compiled: that takes the compiler's
         seconds the first time, later they come from the cache on disk. Warns with a Notice where there is no compiler
         or the robot is too large; the kernels for any robot serve then.
 
+        device="cuda" or "cuda:1": by NVRTC for that device, which takes up to seconds the first time; kept on disk.
         wait=False: returns a concurrent.futures.Future of the same at once, while the kernels for any robot serve.
         """
         names = [ops] if isinstance(ops, str) else list(ops)
         dtype = np.dtype(dtype).name
         for op in names:
             self.row(op)
-        frame = self.frame(frame)
+        frame, number = self.frame(frame), self._device(device, "specialise")
         if not wait:
             pool = ThreadPoolExecutor(1, "featherstorm-specialise")
-            future = pool.submit(self._specialise, names, dtype, frame)
+            future = pool.submit(self._specialise, names, dtype, frame, number)
             pool.shutdown(wait=False)
             return future
-        done = self._specialise(names, dtype, frame)
+        done = self._specialise(names, dtype, frame, number)
         for notice in self.evaluator.take_notices():
             warnings.warn(notice, Notice, stacklevel=2)
         return done
 
-    def _specialise(self, names, dtype, frame):
-        return all([self.evaluator.specialise(op, dtype, frame) for op in names])
+    def _specialise(self, names, dtype, frame, device):
+        return all([self.evaluator.specialise(op, dtype, frame, device) for op in names])
 
-    def specialised(self, op, dtype="float32", frame=0):
+    def specialised(self, op, dtype="float32", frame=0, device="cpu"):
         """Whether the operation runs with a kernel made for this robot."""
         self.row(op)
-        return self.evaluator.specialised(op, np.dtype(dtype).name, self.frame(frame))
+        number = self._device(device, "specialised")
+        return self.evaluator.specialised(op, np.dtype(dtype).name, self.frame(frame), number)
+
+    @staticmethod
+    def _device(device, label):
+        """The engine's number of a device; -1 is the CPU."""
+        number = device_number(device, label)
+        return -1 if number is None else number
 
     def __repr__(self):
         return (

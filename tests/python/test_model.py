@@ -159,3 +159,9 @@ def test_specialise_in_the_background(tmp_path, monkeypatch):
         np.testing.assert_allclose(fs.bias(model, q, v), before, rtol=1e-4, atol=1e-4)  # whichever kernel serves
     assert future.result() == model.specialised("bias")
     np.testing.assert_allclose(fs.bias(model, q, v), before, rtol=1e-4, atol=1e-4)
+
+
+def test_specialise_refuses_unknown_devices():
+    model = fs.load("double_pendulum")
+    with pytest.raises(ValueError, match="device is 'tpu'"):
+        model.specialise("rnea", device="tpu")

@@ -213,5 +213,15 @@ TEST(FdCoupled, IsTheSameForEveryScalar) {
   }
 }
 
+// Nothing is read of G and ydd, which are empty.
+TEST(Reduced, LeavesTheBiasOfAStructureThatCannotMove) {
+  const Robot robot = random_robot(3);
+  std::vector<double> g(robot.model.nv), qdd(robot.model.nv, -1);
+  for (std::size_t k = 0; k < g.size(); k++) g[k] = 0.5 * static_cast<double>(k) + 1;
+  const double* nothing = nullptr;
+  expand_reduced(robot.model, nothing, g.data(), 0, nothing, qdd.data());
+  EXPECT_EQ(qdd, g);
+}
+
 }  // namespace
 }  // namespace featherstorm
