@@ -1,5 +1,6 @@
 #include "core/coupling.h"
 
+#include "core/reduced.h"
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
 #include "tests/support/random_robot.h"
