@@ -47,7 +47,9 @@ Evaluator& evaluator_of(const std::string& robot, const std::string& isa, const 
   static std::map<std::tuple<std::string, std::string, std::string, int>, std::unique_ptr<Evaluator>> all;
   auto& e = all[{robot, isa, path, threads}];
   if (!e) {
-    EvaluatorOptions options{threads, isa, path == "assembled", [](const std::string& text) { last_notice = text; }};
+    EvaluatorOptions options;
+    options.threads = threads, options.isa = isa, options.assemble = path == "assembled";
+    options.notice = [](const std::string& text) { last_notice = text; };
     e = std::make_unique<Evaluator>(robot_of(robot), std::move(options));
   }
   return *e;

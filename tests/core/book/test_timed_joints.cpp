@@ -16,7 +16,7 @@
 #include "core/trace/order.h"
 #include "tests/support/differences.h"
 #include "tests/support/random_robot.h"
-#include "tests/support/user_joints.h"
+#include "tests/support/user_joint_texts.h"
 
 namespace featherstorm::testing {
 namespace {
