@@ -88,7 +88,9 @@ struct OpCoriolisMatrixBodyFixed : BookRow {
                                         "Coriolis matrix of Garofalo, Ott and Albu-Schaeffer, nv x nv",
                                         {{op_q, op_v}},
                                         {},
-                                        {{op_C}}};
+                                        {{op_C}},
+                                        false,
+                                        true};  // C v alone is the same for regrouped inertias
   FEATHERSTORM_RUN { coriolis_matrix<Coriolis::BodyFixed>(m, in[0], in[1], out[0]); }
 };
 struct OpCoriolisMatrixMassCentre : BookRow {

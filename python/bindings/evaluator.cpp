@@ -200,6 +200,9 @@ void bind_evaluator(nb::module_& module) {
       .def_prop_ro(
           "uniforms", [](const OpRow& r) { return arguments(r.uniforms); },
           "(name, components) of what is the same for all instances.")
+      .def_prop_ro(
+          "refused", [](const OpRow& r) { return std::string(r.refused); },
+          "Why the robot has no such operation; empty where it has.")
       .def_ro("uses_frame", &OpRow::uses_frame)
       .def_ro("carried", &OpRow::carried);
 
@@ -234,6 +237,7 @@ void bind_evaluator(nb::module_& module) {
           nb::call_guard<nb::gil_scoped_release>())
       .def("take_notices", &PyEvaluator::take_notices);
 
+  module.attr("engine_operations") = engine_ops;  // how many of the operations come first; those of the books follow
   module.def(
       "operations",
       [] {

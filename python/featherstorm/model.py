@@ -79,8 +79,11 @@ class Model:
         }
         self.bound = {}  # name -> values of parameters that were bound; the others are the robot's own
         self._rows = {}
+        self._refused = set()
         for r in self.evaluator.ops:
             self._rows[r.name] = Row.of(r)
+            if r.refused:
+                self._refused.add(r.name)
         self._derivatives, self._tails = {}, {}
         for name in ("name", "nq", "nv", "nb", "nf", "nh"):
             setattr(self, name, getattr(robot, name))
@@ -115,8 +118,8 @@ class Model:
 
     @property
     def ops(self):
-        """The table of operations, by name."""
-        return dict(self._rows)
+        """The table of operations, by name; without those that this robot has not (of floating bases)."""
+        return {name: row for name, row in self._rows.items() if name not in self._refused}
 
     @property
     def isa(self):

@@ -57,7 +57,7 @@ template <class Op, class M> std::vector<std::vector<double>> op_uniforms(const 
   std::vector<std::vector<double>> u;
   for (std::size_t k = 0; k < Op::info.uniform.size(); k++) {
     const std::string_view name = Op::info.uniform[k].name;
-    u.emplace_back(size_of(m, Op::info.uniform[k].size), static_cast<float>(name == "damping" ? 0.1 : 0.002 * (k + 1)));
+    u.emplace_back(size_of(m, Op::info.uniform[k].size), static_cast<float>(name == "regularisation" ? 0.1 : 0.002 * (k + 1)));
     for (std::size_t c = 0; c < u.back().size() && name == "prescribed"; c++) u.back()[c] = c % 2;
   }
   return u;

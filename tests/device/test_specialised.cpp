@@ -108,8 +108,10 @@ TEST(DeviceSpecialised, EveryOperationAgreesWithTheRunTimeKernel) {
   Special s(robot);
   for_every_op([&](auto op, int) {
     using Op = decltype(op);
+    if (!available<Op>(robot.model)) return;  // of floating bases
     const int frame = Op::info.uses_frame ? robot.model.nf - 1 : 0;
     ASSERT_TRUE(s.e.specialise(Op::info.name, Precision::float64, frame, device)) << Op::info.name << s.all();
+    if (host_only<Op>) return;  // there is no kernel that takes the model as data to compare with
     agrees<Op, double>(robot, s.e, 67, 1, 5);
     if (Op::info.carried) agrees<Op, double>(robot, s.e, 3, 4);
   });
