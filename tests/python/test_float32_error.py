@@ -18,6 +18,7 @@ from featherstorm.states import random_state
 
 EPSILON = 2.0**-23
 INSTANCES = 256
+NUMBERS = {"dt": 0.002, "tolerance": 1e-5}  # others 0.1
 
 # (by what the error grows, factor); the largest error seen on any robot is a half to a third of the bound.
 #   scale   factor * epsilon * the largest output of the batch
@@ -47,6 +48,36 @@ BOUNDS = {
     "integrate": ("scale", 1.2),
     "difference": ("scale", 4),
     "step": ("kappa", 4),
+    # of the books; n x n results and rates are sums of larger terms that cancel at the base
+    "rnea_derivatives": ("scale", 130),
+    "fd_derivatives": ("kappa", 11),
+    "fd_linearization": ("kappa", 11),
+    "rnea_second_derivatives": ("scale", 230),
+    "crba_rate": ("scale", 250),
+    "coriolis_matrix": ("scale", 200),
+    "coriolis_matrix_body_fixed": ("scale", 11),
+    "coriolis_matrix_mass_centre": ("scale", 200),
+    "coriolis_matrix_rate": ("scale", 450),
+    "gravity_torques_rate": ("scale", 400),
+    "jacobian_rate": ("scale", 13),
+    "jacobian_second_rate": ("scale", 8),
+    "centroidal_momentum_matrix": ("scale", 9),
+    "centroidal_momentum_rate": ("scale", 200),
+    "com_jacobian": ("scale", 6),
+    "operational_space": ("scale", 2500),  # inverts J M^-1 J^T, which has no full rank on small robots
+    "operational_inertia": ("kappa", 2.5),
+    "regressor": ("scale", 10),
+    "slotine_li_regressor": ("scale", 12),
+    "slotine_li_regressor_body_fixed": ("scale", 12),
+    "momentum_regressor": ("scale", 11),
+    "energy_regressor": ("scale", 9),
+    "hybrid_dynamics": ("kappa", 2.7),
+    "rk4_step": ("scale", 10),
+    "solve_ltl": ("kappa", 1.3),
+    "solve_l": ("kappa", 0.5),
+    "solve_lt": ("kappa", 0.4),
+    "mul_l": ("scale", 3),
+    "mul_lt": ("scale", 4),
 }
 ANY = ("kappa", 4)  # a row without an entry
 # The force that would make the error of an acceleration: factor * epsilon * the largest force.
@@ -85,8 +116,8 @@ def inputs(name, op):
             x = random_state(model, INSTANCES, seed=4)[0]
         elif array == "M":
             x = packed
-        elif array == "L":
-            x = run(model, "ltdl", {"M": packed}, "float64")["L"]
+        elif array in ("L", "L_ltl"):
+            x = run(model, "ltdl" if array == "L" else "ltl", {"M": packed}, "float64")["L"]
         else:
             x = random.normal(size=(INSTANCES, n)) * (10 if array in ("tau", "f_ext", "tau_ff") else 1)
         arrays[array] = np.ascontiguousarray(x, dtype="float32").astype("float64")
@@ -97,7 +128,7 @@ def run(model, op, arrays, dtype):
     row = model.row(op)
     given = [np.ascontiguousarray(arrays[name], dtype=dtype) for name, _ in row.inputs]
     out = {name: np.full((INSTANCES, n), np.nan, dtype=dtype) for name, n in row.outputs}
-    numbers = [0.002 if name == "dt" else 0.1 for name, n in row.uniforms for _ in range(n)]
+    numbers = [NUMBERS.get(name, 0.1) for name, n in row.uniforms for _ in range(n)]
     frame = deepest_frame(model) if row.uses_frame else 0
     model.evaluator.run(op, given, list(out.values()), numbers, frame)
     return {name: x.astype("float64") for name, x in out.items()}
