@@ -291,7 +291,8 @@ TEST(LargeBookOps, AreLeftToTheRunTimeModel) {
   EXPECT_EQ(assembled.kernel("rnea_second_derivatives", Precision::float64).kernel,
             any.kernel("rnea_second_derivatives", Precision::float64).kernel);
   EXPECT_FALSE(assembled.specialised("rnea_second_derivatives", Precision::float64));
-  EXPECT_NE(assembled.kernel("rnea", Precision::float64).kernel, any.kernel("rnea", Precision::float64).kernel);
+  if (assembled.isa() != "base")  // nothing is assembled for that
+    EXPECT_NE(assembled.kernel("rnea", Precision::float64).kernel, any.kernel("rnea", Precision::float64).kernel);
 }
 
 }  // namespace
