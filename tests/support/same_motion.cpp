@@ -84,4 +84,14 @@ void expect_same(const Robot& a, const Robot& b, unsigned seed) {
   for (const std::string& f : a.frame_names) EXPECT_GE(b.frame(f), 0) << f;
 }
 
+void for_descriptions(bool floating, const std::function<void(const ModelBuilder&, const Robot&, unsigned)>& f) {
+  for (unsigned seed = 1; seed <= 24; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomOptions o;
+    o.bodies = 2 + static_cast<int>(seed % 7), o.floating = floating, o.roots = floating ? 0 : 0.1;
+    const ModelBuilder b = builder(random_spec(seed, o));
+    f(b, b.build(), seed);
+  }
+}
+
 }  // namespace featherstorm::testing

@@ -1,5 +1,7 @@
 // Whether two robots that share joints and frames move alike: coordinates are mapped by the names of joints.
 #pragma once
+#include <functional>
+
 #include "tests/support/differences.h"
 #include "tests/support/random_robot.h"
 
@@ -24,5 +26,8 @@ void expect_same_frames(const Robot& a, const State& s, const Numbers& qdd, cons
                         const Numbers& qdd_b, double bound);
 // Two robots with the same joints, coordinates mapped by name.
 void expect_same(const Robot& a, const Robot& b, unsigned seed);
+
+// f(description, its robot, seed) for random trees over all joint types, both polarities, with welded links.
+void for_descriptions(bool floating, const std::function<void(const ModelBuilder&, const Robot&, unsigned)>& f);
 
 }  // namespace featherstorm::testing
