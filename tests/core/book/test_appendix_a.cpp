@@ -17,18 +17,12 @@
 #include "core/trace/order.h"
 #include "tests/support/counting.h"
 #include "tests/support/random_robot.h"
+#include "tests/support/six.h"
 
 namespace featherstorm::testing {
 namespace {
 
 using namespace matrices;
-
-Vector6 vector(const Motion<double>& m) { return (Vector6() << m.w, m.v).finished(); }
-Vector6 vector(const Force<double>& f) { return (Vector6() << f.n, f.f).finished(); }
-Matrix6 matrix6(const ArticulatedInertia<double>& J) {
-  return (Matrix6() << full(J.I), J.H, J.H.transpose(), full(J.M)).finished();
-}
-Matrix6 matrix6(const RigidBodyInertia<double>& J) { return matrix6(articulated<double>(J)); }
 
 struct Sample {
   Random random;
