@@ -13,6 +13,7 @@
 #include "host/evaluator.h"
 #include "host/load.h"
 #include "host/ops.h"
+#include "tests/support/linkages.h"
 #include "tests/support/random_robot.h"
 
 namespace featherstorm {
@@ -45,9 +46,13 @@ Inputs inputs_of(const Robot& robot, const OpRow& row, std::mt19937& g) {
       }
     r.in.push_back(x);
   }
+  const bool closed = m.loops.nl > 0;
   for (const auto& a : row.uniforms)
     for (int k = 0; k < a.components; k++)
-      r.uniforms.push_back(a.name == "dt" ? 0.01 : a.name == "friction_velocity" ? 0.3 : 1 + 0.5 * U(g));
+      if (a.name == "prescribed" || a.name == "actuated") r.uniforms.push_back((k + (a.name == "actuated")) % 2);
+      else if (a.name == "independent") r.uniforms.push_back(k + 2 < m.nv);
+      else if (a.name == "tolerance" && closed) r.uniforms.push_back(1e-9);
+      else r.uniforms.push_back(a.name == "dt" ? 0.01 : a.name == "friction_velocity" ? 0.3 : 1 + 0.5 * U(g));
   return r;
 }
 
@@ -168,6 +173,11 @@ TEST(Derivatives, OfTheBooksOperationsEqualDifferences) {
   testing::RandomOptions o;
   o.bodies = 3, o.floating = true, o.types = {JointType::Revolute, JointType::Prismatic};
   check_every_operation(testing::random_robot(3, o), {}, true);
+}
+
+TEST(Derivatives, OfTheOperationsOnClosedRobotsEqualDifferences) {
+  check_every_operation(testing::closed_robot(testing::four_bar()), {}, true);
+  check_every_operation(testing::gripper(), {}, true);
 }
 
 TEST(Derivatives, OfEveryJointEqualDifferences) {
