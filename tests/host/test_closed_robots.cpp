@@ -62,8 +62,8 @@ struct Mechanism {
     const Model<double>& m = robot.model;
     for (long i = 0; i < n; i++) {
       const testing::State s = testing::random_state(robot, static_cast<unsigned>(i + 1));
-      q.push_back(closed(m, l.loops, moved(m, l.q, admissible(m, l.loops, l.q, s.a), spread)));
-      v.push_back(admissible(m, l.loops, q.back(), s.v));
+      q.push_back(testing::closed(m, l.loops, testing::moved(m, l.q, testing::admissible(m, l.loops, l.q, s.a), spread)));
+      v.push_back(testing::admissible(m, l.loops, q.back(), s.v));
     }
   }
 };
@@ -72,10 +72,10 @@ TEST(ClosedRobots, FourBarsStayClosedAndKeepTheirEnergy) {
   constexpr long n = 40;
   const Mechanism t(testing::four_bar(), n, 0.1);
   const Model<double>& m = t.robot.model;
+  Evaluator measuring(t.robot, {.threads = 1});
+  const Batch before = run(measuring, "energy", {t.q, t.v})[0], none = same(n, Numbers(m.nv, 0.0));
   for (bool assemble : {false, true}) {
     Evaluator e(t.robot, {.threads = 1, .assemble = assemble});
-    const Batch none = same(n, Numbers(m.nv, 0.0));
-    const Batch before = run(e, "energy", {t.q, t.v})[0];
     const auto after = [&](double rate, Batch& v) {
       Numbers uniforms = step_numbers(m, 1e-3);
       uniforms.insert(uniforms.end(), {rate, 1e-11});
@@ -95,13 +95,14 @@ TEST(ClosedRobots, FourBarsStayClosedAndKeepTheirEnergy) {
     Batch unused;
     const Batch open = after(0, unused);
     EXPECT_GT(largest(run(e, "loop_constraints", {open, unused}, {0})[2]), 10 * error);
-    const Batch energy = run(e, "energy", {q, v})[0];
-    double moved = 0;
+    const Batch energy = run(measuring, "energy", {q, v})[0];
+    double turned = 0, lost = 0;  // [J] from potential to kinetic energy, and from their sum
     for (long i = 0; i < n; i++) {
-      EXPECT_NEAR(sum_of(energy[i]), sum_of(before[i]), 0.02 * (1 + std::fabs(before[i][0]))) << i;
-      moved = std::max(moved, std::fabs(energy[i][1] - before[i][1]));
+      turned = std::max(turned, std::fabs(energy[i][1] - before[i][1]));
+      lost = std::max(lost, std::fabs(sum_of(energy[i]) - sum_of(before[i])));
     }
-    EXPECT_GT(moved, 1);  // [J] of potential energy: they do swing
+    EXPECT_GT(turned, 3);
+    EXPECT_LT(lost, 0.02 * turned);
   }
 }
 
