@@ -1,7 +1,8 @@
 // Rows of the table of operations (ops.h): closed loops, those that the model carries (Model::loops). RBDA chapter 8; Kim 3.
 //
 // Marks (prescribed, independent, actuated) are numbers 0 or 1, the same for all instances. tolerance: of the ranks, some
-// 1e-11 in double, 1e-5 in float. rate: Baumgarte's 1 / T_stab [1/s], 0 for none.
+// 1e-11 in double, 1e-5 in float. rate: Baumgarte's 1 / T_stab [1/s], 0 for none. What is not stepped through time has on a
+// CUDA device only the kernels made for a robot, for the compiler's time.
 #pragma once
 #include "core/hybrid_loops.h"
 #include "core/id_loops.h"
@@ -79,6 +80,7 @@ struct OpHybridLoops : BookRow {
       false,
       false,
       Needs::loops};
+  static constexpr bool host_only = true;
   FEATHERSTORM_RUN {
     hybrid_loops(m, m.loops, u[0], in[0], in[1], in[2], in[3], in[4], u[1][0], u[2][0], out[0], out[1], out[2], out[3],
                  out[4]);
@@ -95,6 +97,7 @@ struct OpIndependentMap : BookRow {
       false,
       false,
       Needs::loops};
+  static constexpr bool host_only = true;
   FEATHERSTORM_RUN {
     using T = ScalarOf<In>;
     auto K = scratch<T>(product(m.loops.nc, m.nv));
@@ -115,6 +118,7 @@ struct OpIdLoops : BookRow {
       false,
       false,
       Needs::loops};
+  static constexpr bool host_only = true;
   FEATHERSTORM_RUN {
     id_loops(m, m.loops, u[0], u[1], in[0], in[1], in[2], in[3], in[4], u[2][0], out[0], out[1], out[2]);
   }
@@ -130,6 +134,7 @@ struct OpIdLoopsLeastConstraint : BookRow {
       false,
       false,
       Needs::loops};
+  static constexpr bool host_only = true;
   FEATHERSTORM_RUN {
     id_loops_least_constraint(m, m.loops, u[0], in[0], in[1], in[2], in[3], in[4], u[1][0], out[0], out[1]);
   }
