@@ -1,5 +1,7 @@
 #include "core/contact/soft_array.h"
 
+#include "core/builder.h"
+
 namespace featherstorm {
 
 void check_array(const Contacts<double>& contacts, const ArraySurface<double>& s) {

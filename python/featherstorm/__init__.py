@@ -16,6 +16,7 @@ if _os.path.isdir(_folder):
 from . import operations as _operations
 from ._featherstorm import RobotBuilder, __version__, instruction_sets
 from .batch import Batch
+from .contacts import Contact, contact_step, soft_contact_step
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
 from .model import Model, Notice, from_mujoco, load, robots
@@ -44,6 +45,7 @@ from .states import random_state
 
 __all__ = [
     "Batch",
+    "Contact",
     "Model",
     "Noise",
     "Notice",
@@ -54,6 +56,7 @@ __all__ = [
     "Status",
     "aba",
     "bias",
+    "contact_step",
     "crba",
     "difference",
     "energy",
@@ -74,6 +77,7 @@ __all__ = [
     "robots",
     "rollout",
     "run",
+    "soft_contact_step",
     "solve",
     "step",
     "to_pinocchio",

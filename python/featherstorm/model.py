@@ -41,6 +41,7 @@ class Model:
     environment's FEATHERSTORM_ASSEMBLE=0, leaves it to the kernels that serve any robot.
 
     nq, nv, nb, nf, nh   numbers of positions, velocities, moving bodies, frames, entries of a packed M
+    nc, contacts         number of contacts, and the featherstorm.Contact of each; see featherstorm.contacts
     joint_names, body_names, frame_names, q_names, v_names
     q0 (nq,)             neutral configuration: zeros and unit quaternions
     lower, upper (nv,)   position limits, infinite where there is none [rad | m]
@@ -51,8 +52,14 @@ class Model:
     parameters           names of the numbers that can differ from instance to instance, see `bind`
     """
 
-    def __init__(self, robot, threads=0, isa="", assemble=True, parameters=()):
+    def __init__(self, robot, threads=0, isa="", assemble=True, parameters=(), contacts=(), sweeps=8, relax=2):
+        if contacts:
+            from .contacts import with_contacts
+
+            robot = with_contacts(robot, contacts, sweeps, relax)
         self.robot = robot
+        self.contacts = tuple(contacts)
+        self.nc = nc = robot.nc
         self.parameters = (parameters,) if isinstance(parameters, str) else tuple(parameters)
         self.evaluator = _featherstorm.Evaluator(robot, threads, isa, assemble, list(self.parameters))
         nv, nb = robot.nv, robot.nb
@@ -66,7 +73,11 @@ class Model:
             "J_second_rate": [(6, nv)],
             "J_inverse": [(nv, 6)],
             "F": [(6, nv - 6)],
-            "A": [(6, nv), (2 * nv, 2 * nv)],
+            "A": [(6, nv), (2 * nv, 2 * nv), (3 * nc, 3 * nc), (nc, nc)],
+            "G": [(3 * nc, nv)],
+            "contact_frame": [(nc, 12)],
+            **{name: [(nc, 3)] for name in ("impulse", "impulse_next", "contact_force")},
+            **{f"deformation{end}": [(nc, 3)] for end in ("", "_next", "_rate")},
             "A_rate": [(6, nv)],
             "B": [(2 * nv, nv)],
             "Y": [(nv, 10 * nb)],
@@ -118,7 +129,7 @@ class Model:
 
     @property
     def ops(self):
-        """The table of operations, by name; without those that this robot has not (of floating bases)."""
+        """The table of operations, by name; without those that this robot has not (of floating bases, contacts)."""
         return {name: row for name, row in self._rows.items() if name not in self._refused}
 
     @property
@@ -284,7 +295,9 @@ class JointSlices(NamedTuple):
     v: slice
 
 
-def load(name_or_path, floating_base=None, threads=0, isa="", assemble=True, parameters=()):
+def load(
+    name_or_path, floating_base=None, threads=0, isa="", assemble=True, parameters=(), contacts=(), sweeps=8, relax=2
+):
     """Loads a robot: a built-in name (`robots()`), a .urdf file, or an MJCF .xml file through the package mujoco.
 
     floating_base   for URDF, which cannot say: True adds a free joint to the root link. None: as usual for a built-in
@@ -293,6 +306,7 @@ def load(name_or_path, floating_base=None, threads=0, isa="", assemble=True, par
     isa             instruction set, "avx512", "avx2" or "base"; "": the widest there is
     assemble        False: with the kernels that serve any robot (`Model`)
     parameters      names of the robot's numbers that can differ from instance to instance (`Model.bind`)
+    contacts        featherstorm.Contact of what may touch what; sweeps, relax: see featherstorm.contacts.with_contacts
     Errors: FileNotFoundError; ValueError with file, element and reason, or for an unknown parameter.
     """
     text = os.fspath(name_or_path)
@@ -303,7 +317,7 @@ def load(name_or_path, floating_base=None, threads=0, isa="", assemble=True, par
             raise ValueError(f"{text}: floating_base is for URDF; an MJCF file says itself which bodies float")
         from .mjcf import load_mjcf
 
-        return Model(load_mjcf(text), threads, isa, assemble, parameters)
+        return Model(load_mjcf(text), threads, isa, assemble, parameters, contacts, sweeps, relax)
     builtin = [name for name, *_ in _featherstorm.robots()]
     if text not in builtin and not os.path.exists(text):
         if os.sep in text or os.path.splitext(text)[1]:
@@ -311,7 +325,8 @@ def load(name_or_path, floating_base=None, threads=0, isa="", assemble=True, par
         near = difflib.get_close_matches(text, builtin, 3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(builtin)}"
         raise ValueError(f"'{text}' is neither a file nor a built-in robot; {hint}")
-    return Model(_featherstorm.load(text, floating_base), threads, isa, assemble, parameters)
+    robot = _featherstorm.load(text, floating_base)
+    return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
 
 
 def from_mujoco(compiled, name="robot", threads=0, isa="", assemble=True, parameters=()):

@@ -51,6 +51,8 @@ template <class Op> Case make_case(int op, const Model<double>& m, long instance
                            : a.name == "friction_velocity" ? 0.05
                            : a.name == "prescribed"        ? k % 2
                            : a.name == "tolerance"         ? 1e-6
+                           : a.name == "slop"              ? 1e-3
+                           : a.name == "compliance"        ? 1e-2
                                                            : 1.0 + 0.5 * U(g));
   for (const OpArray& a : info.in) {
     auto& array = c.in.emplace_back();
@@ -136,7 +138,8 @@ template <class Real> double tolerance(std::string_view op) {
       "aba",         "aba_forces",     "fd",               "solve",             "step",
       "ltdl",        "ltl",            "difference",       "fd_derivatives",    "fd_linearization",
       "floating_id", "rk4_step",       "hybrid_dynamics",  "operational_space", "operational_inertia",
-      "solve_ltl",   "solve_l",        "solve_lt",         "floating_jacobian"};
+      "solve_ltl",   "solve_l",        "solve_lt",         "floating_jacobian", "contact_inertia",
+      "contact_system", "fd_contacts", "contact_impulse",  "contact_step",      "soft_contact_step"};
   const bool inverse = inverses.count(op);
   if (sizeof(Real) == 8) return inverse ? 1e-8 : 1e-11;
   return inverse ? 5e-3 : 5e-5;
@@ -170,12 +173,16 @@ template <class Op, class Real> void check(Evaluator& e, int index, Made made, l
   }
 }
 
-// The rows of the engine, or those of the books that the robot has.
-enum class Rows { Engine, Books };
+// The rows of the engine, those of the books that the robot has, or those of contacts alone.
+enum class Rows { Engine, Books, Contacts };
+template <class Op> constexpr bool belongs(int op, Rows rows) {
+  if (rows == Rows::Contacts) return Op::info.needs == Needs::contacts;
+  return (rows == Rows::Books) == (op >= engine_ops);
+}
 template <class Real, int i = 0> void check_rows(Evaluator& e, Made made, long instances, Rows rows) {
   if constexpr (i < op_count) {
     using Op = std::tuple_element_t<i, Ops>;
-    if ((rows == Rows::Books) == (i >= engine_ops) && available<Op>(e.robot().model)) check<Op, Real>(e, i, made, instances);
+    if (belongs<Op>(i, rows) && available<Op>(e.robot().model)) check<Op, Real>(e, i, made, instances);
     check_rows<Real, i + 1>(e, made, instances, rows);
   }
 }
@@ -190,6 +197,24 @@ Robot small_tree() {
   testing::RandomOptions o;
   o.bodies = 4, o.floating = true, o.types = {JointType::Revolute, JointType::Prismatic, JointType::Universal};
   return testing::random_robot(3, o);
+}
+
+// With contacts: feet on the ground; bodies of a tree on all surfaces, each other's and the world's.
+Robot on_feet() {
+  std::vector<ContactSpec> feet;
+  for (const char* foot : {"FL_foot", "FR_foot", "RL_foot", "RR_foot"})
+    feet.push_back(on_ground(foot, {0, 0, 0}, 0.022, 0.6, 0.1));
+  return load("go2", {.contacts = feet});
+}
+Robot touching_tree() {
+  Robot robot = small_tree();
+  auto link = [&](int body) { return robot.body_names[body]; };
+  std::vector<ContactSpec> c{on_ground(link(1), {0.1, 0, 0}, 0.8, 0.5, 0.2), on_ground(link(4), {0, 0.1, 0}, 1, 0.7)};
+  c.push_back({"sphere", link(2), {0, 0, 0.1}, 0.4, link(3), Surface::Sphere, identity_placement<double>(), 0.5, 0, 0, 0.4, 0});
+  c.push_back({"cavity", link(4), {0.1, 0, 0}, 0.2, "", Surface::Cavity, identity_placement<double>(), 0.9, 0, 0, 0.3, 0.5});
+  c.push_back({"patch", link(3), {0, 0, 0.2}, 0.3, link(1), Surface::Plane, identity_placement<double>(), 0, 0.8, 0.6, 0.9, 0});
+  robot.model.contacts = contacts_of(robot, c, 5, 1);
+  return robot;
 }
 
 class EveryIsa : public ::testing::TestWithParam<std::string> {};
@@ -211,6 +236,12 @@ TEST_P(EveryIsa, RunTimeModelAgreesForTheRowsOfTheBooks) {
   check_all<float>(load("iiwa14"), GetParam(), Made::AnyRobot, 131, Rows::Books);
   check_all<float>(small_tree(), GetParam(), Made::AnyRobot, 5, Rows::Books);
 }
+TEST_P(EveryIsa, RunTimeModelAgreesForTheRowsOfContacts) {
+  check_all<double>(on_feet(), GetParam(), Made::AnyRobot, 17, Rows::Contacts);
+  check_all<double>(touching_tree(), GetParam(), Made::AnyRobot, 19, Rows::Contacts);
+  check_all<float>(on_feet(), GetParam(), Made::AnyRobot, 5, Rows::Contacts);
+  check_all<float>(touching_tree(), GetParam(), Made::AnyRobot, 3, Rows::Contacts);
+}
 INSTANTIATE_TEST_SUITE_P(Ops, EveryIsa, ::testing::ValuesIn(available_isas()),
                          [](const auto& info) { return info.param; });
 
@@ -219,6 +250,7 @@ TEST(Ops, CompiledKernelsAgreeWithTheReference) {
   check_all<double>(load("panda"), "", Made::Compiled, 19);
   check_all<float>(load("go2"), "", Made::Compiled, 19);
   check_all<double>(load("double_pendulum"), "", Made::Compiled, 19, Rows::Books);
+  check_all<double>(touching_tree(), "", Made::Compiled, 19, Rows::Contacts);
 }
 
 class EveryAssembler : public ::testing::TestWithParam<std::string> {};
@@ -234,6 +266,11 @@ TEST_P(EveryAssembler, AgreesForTheRowsOfTheBooks) {
   check_all<double>(load("double_pendulum"), GetParam(), Made::Assembled, 131, Rows::Books);
   check_all<float>(load("double_pendulum"), GetParam(), Made::Assembled, 17, Rows::Books);
   check_all<double>(small_tree(), GetParam(), Made::Assembled, 19, Rows::Books);
+}
+TEST_P(EveryAssembler, AgreesForTheRowsOfContacts) {
+  check_all<double>(on_feet(), GetParam(), Made::Assembled, 19, Rows::Contacts);
+  check_all<double>(touching_tree(), GetParam(), Made::Assembled, 131, Rows::Contacts);
+  check_all<float>(on_feet(), GetParam(), Made::Assembled, 5, Rows::Contacts);
 }
 std::vector<std::string> assemblers() {
   std::vector<std::string> isas;
