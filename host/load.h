@@ -10,7 +10,7 @@ namespace featherstorm {
 
 struct LoadOptions {
   // adds a free joint to the root link; absent: as usual for a built-in robot, none for a file
-  std::optional<bool> floating_base;
+  std::optional<bool> floating_base{};
   // what of the robot may touch what, and how many sweeps the rows of contacts make (core/contact/contacts.h)
   std::vector<ContactSpec> contacts{};
   int sweeps = 8, relax = 2;
