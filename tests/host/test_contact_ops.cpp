@@ -6,6 +6,8 @@
 #include <cstring>
 #include <random>
 
+#include "core/contact/contact_step.h"
+#include "core/contact/soft_surface.h"
 #include "host/evaluator.h"
 #include "host/load.h"
 
@@ -336,6 +338,63 @@ TEST(FallingQuadrupeds, DoNotDependOnTheirBatch) {
     for (int f = 0; f < 4; f++) pressed += a[2][i][3 * f];
   }
   EXPECT_GT(pressed, 0) << "none has reached the ground";
+}
+
+// Every number of a row reaches its place in the text: feet at different depths, heights and speeds, so that all matter.
+TEST(Contacts, NumbersOfStepsReachTheText) {
+  const Robot robot = load("go2", {.contacts = feet(0.6, 0.4), .sweeps = 7, .relax = 3});
+  Evaluator e(robot, {.threads = 1});
+  const Model<double>& m = robot.model;
+  std::vector<Arrays> s = falling(robot, Stance(robot), 1);
+  s[0][0][2] = 0.27, s[0][0][4] = 0.06, s[0][0][5] = 0.04, s[0][0][3] = std::sqrt(1 - 0.0036 - 0.0016);
+  // feet are 44, 78, 13, 47 mm deep; they enter at 0.03, 0.31, -0.09, 0.18 m/s: two by erp and slop, of which the last is at
+  // max_push and rebounds where `rebound` is less than 0.073
+  for (int k = 0; k < m.nv; k++) s[3][0][k] = 0.02 * (k % 3), s[4][0][k] = 0.1 * k;
+  s[1][0][0] = 0.1, s[1][0][2] = -0.15, s[1][0][3] = 1, s[1][0][4] = 0.3;
+  for (int k = 0; k < 12; k++) s[2][0][k] = 0.01 * k;
+  const double dt = 0.003, stops[] = {7, 0.5, 0.02};
+  const ContactParameters<double> c{0.008, 2e-3, 0.115, 0.08, 0.02};
+  const SoftSurface<double> soft{9000, 60, 7000, 40, 0.5};
+  Numbers gains(2 * m.nv);
+  for (std::size_t k = 0; k < gains.size(); k++) gains[k] = 1 + 0.1 * k;
+  Numbers steps{dt};
+  steps.insert(steps.end(), gains.begin(), gains.end());
+  steps.insert(steps.end(), stops, stops + 3);
+  const Drive drive{s[3][0].data(), s[4][0].data(), gains.data(), gains.data() + m.nv};
+  const StepParameters<double> p{dt, stops[0], stops[1], stops[2]};
+  const Zeros<double> none;
+  for (bool is_soft : {false, true}) {
+    Numbers uniforms = steps;
+    for (double x : {c.erp, c.slop, c.max_push, c.rebound, c.compliance})
+      if (!is_soft) uniforms.push_back(x);
+    for (double x : {soft.K_n, soft.D_n, soft.K_t, soft.D_t, soft.rolling})
+      if (is_soft) uniforms.insert(uniforms.end(), 4, x);
+    if (is_soft)
+      for (double& x : s[2][0]) x *= 0.02;
+    const auto found = run_batch<double>(e, is_soft ? "soft_contact_step" : "contact_step", s, uniforms);
+    Numbers q(m.nq), v(m.nv), carried = s[2][0], force(12);
+    const std::vector<SoftSurface<double>> surfaces(4, soft);
+    if (is_soft)
+      soft_contact_step(m, m.contacts, surfaces.data(), s[0][0].data(), s[1][0].data(), drive, none, p, carried.data(),
+                        force.data(), q.data(), v.data());
+    else
+      contact_step(m, m.contacts, s[0][0].data(), s[1][0].data(), drive, none, p, c, 7, 3, carried.data(), q.data(),
+                   v.data());
+    for (int k = 0; k < m.nq; k++) EXPECT_NEAR(found[0][0][k], q[k], 1e-10);
+    for (int k = 0; k < m.nv; k++) EXPECT_NEAR(found[1][0][k], v[k], 1e-8);
+    for (int k = 0; k < 12; k++) EXPECT_NEAR(found[2][0][k], carried[k], 1e-9);
+    // each of the contacts' numbers changes what comes out
+    for (std::size_t n = steps.size(); n < uniforms.size(); n++) {
+      Numbers other = uniforms;
+      other[n] *= 0.5;
+      const auto changed = run_batch<double>(e, is_soft ? "soft_contact_step" : "contact_step", s, other);
+      double most = 0;
+      for (int k = 0; k < m.nv; k++) most = std::max(most, std::abs(changed[1][0][k] - v[k]));
+      for (int k = 0; k < 12; k++) most = std::max(most, std::abs(changed[2][0][k] - carried[k]));
+      for (int k = 0; k < m.nq; k++) most = std::max(most, std::abs(changed[0][0][k] - q[k]));
+      EXPECT_GT(most, 1e-9) << is_soft << ", number " << n - steps.size();
+    }
+  }
 }
 
 TEST(Contacts, DerivativesOfStepsAreThoseOfDifferences) {
