@@ -3,6 +3,7 @@
 // Their run-time-model kernels are few, to keep builds short: for the base instruction set, which wider processors use
 // too, and for the largest CUDA models, which smaller ones use too. Assembled and compiled kernels are as for any row.
 #pragma once
+#include "host/ops/contacts.h"
 #include "host/ops/couplings.h"
 #include "host/ops/derivatives.h"
 #include "host/ops/factors.h"
@@ -17,6 +18,7 @@
 namespace featherstorm {
 
 using BookOps = decltype(std::tuple_cat(DerivativeOps{}, MatrixOps{}, MomentumOps{}, OperationalOps{}, RegressorOps{},
-                                        FloatingOps{}, IntegrationOps{}, FactorOps{}, LoopOps{}, CouplingOps{}));
+                                        FloatingOps{}, IntegrationOps{}, FactorOps{}, LoopOps{}, CouplingOps{},
+                                        ContactOps{}));
 
 }  // namespace featherstorm

@@ -114,6 +114,11 @@ std::vector<std::string> u_names(const Robot& r) {
   for (int k : r.model.coupling.driver) names.push_back(r.v_names[k]);
   return names;
 }
+Surface surface_of(const std::string& contact, const std::string& name) {
+  for (const auto& [surface, n] : {std::pair{Surface::Plane, "plane"}, {Surface::Sphere, "sphere"}, {Surface::Cavity, "cavity"}})
+    if (n == name) return surface;
+  throw ModelError("contact", contact, "surface is '" + name + "', expected plane, sphere or cavity");
+}
 
 // The moving bodies as dictionaries, for printing and for conversions.
 nb::list bodies(const Robot& r) {
@@ -139,6 +144,24 @@ nb::list bodies(const Robot& r) {
 }  // namespace
 
 void bind_robot(nb::module_& module) {
+  nb::class_<ContactSpec>(module, "ContactSpec", "A contact in the frames of links; see featherstorm.Contact.")
+      .def(
+          "__init__",
+          [](ContactSpec* c, std::string name, std::string link, const Vector& centre, double radius, std::string on,
+             const std::string& surface, const Matrix& rotation, const Vector& position, double surface_radius,
+             double half_x, double half_y, double friction, double restitution) {
+            const Surface kind = surface_of(name, surface);
+            auto in_contact = [&](const char* what) { return what + (" of contact '" + name + "'"); };
+            const Vec3d r = vector3(centre, in_contact("centre").c_str());
+            const Placement<double> X{matrix3(rotation, in_contact("rotation").c_str()),
+                                      vector3(position, in_contact("position").c_str())};
+            new (c) ContactSpec{std::move(name), std::move(link), r, radius, std::move(on), kind, X, surface_radius,
+                                half_x, half_y, friction, restitution};
+          },
+          nb::arg("name"), nb::arg("link"), nb::arg("centre"), nb::arg("radius"), nb::arg("on"), nb::arg("surface"),
+          nb::arg("rotation"), nb::arg("position"), nb::arg("surface_radius"), nb::arg("half_x"), nb::arg("half_y"),
+          nb::arg("friction"), nb::arg("restitution"));
+
   nb::class_<Robot> robot(module, "Robot", "A model with its names. Immutable.");
   robot.def_prop_ro("name", [](const Robot& r) { return r.name; })
       .def_prop_ro("body_names", [](const Robot& r) { return r.body_names; })
@@ -164,6 +187,15 @@ void bind_robot(nb::module_& module) {
       .def_prop_ro("n_constraints", [](const Robot& r) { return r.model.loops.nc; })
       .def_prop_ro("nu", [](const Robot& r) { return r.model.coupling.nu; })
       .def_prop_ro("u_names", u_names)
+      .def(
+          "with_contacts",
+          [](const Robot& r, const std::vector<ContactSpec>& contacts, int sweeps, int relax) {
+            Robot copy = r;
+            copy.model.contacts = contacts_of(r, contacts, sweeps, relax);
+            return copy;
+          },
+          nb::arg("contacts"), nb::arg("sweeps") = 8, nb::arg("relax") = 2, "A copy that carries these contacts.")
+      .def_prop_ro("nc", [](const Robot& r) { return r.model.contacts.nc; })
       .def_prop_ro("gravity", [](const Robot& r) { return list(r.model.gravity); })
       .def_prop_ro("frame_bodies", [](const Robot& r) {
         std::vector<int> body;

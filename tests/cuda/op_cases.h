@@ -26,6 +26,22 @@ template <class Op, int i = 0> constexpr int index_of() {
 // Whether the CUDA library has a kernel of the row for this model.
 template <class Op> bool on_device(const Model<double>& m) { return !host_only<Op> && available<Op>(m); }
 
+// The robot with contacts of its bodies: with the ground, with a sphere of another body, within a cavity of the world.
+inline Robot touching(Robot robot) {
+  const int nb = robot.model.nb;
+  std::vector<ContactSpec> c{on_ground(robot.body_names[1], {0.1, 0, 0}, 0.8, 0.5, 0.2),
+                             on_ground(robot.body_names[nb], {0, 0.1, 0}, 1, 0.7)};
+  ContactSpec s = c[0];
+  s.name = "sphere", s.successor = robot.body_names[nb / 2 + 1], s.predecessor = robot.body_names[1];
+  s.surface = Surface::Sphere, s.radius = 0.9;
+  if (nb > 1) c.push_back(s);
+  s.name = "cavity", s.successor = robot.body_names[nb], s.predecessor = "";
+  s.surface = Surface::Cavity, s.radius = 1.2, s.radius_s = 0.3;
+  c.push_back(s);
+  robot.model.contacts = contacts_of(robot, c, 4, 1);
+  return robot;
+}
+
 // One instance's inputs, in the order of the row. Arrays whose name says nothing are random numbers in [-1, 1].
 template <class Op> std::vector<std::vector<double>> op_inputs(const Model<double>& m, unsigned seed) {
   const State s = random_state(m, seed);
