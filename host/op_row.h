@@ -15,6 +15,7 @@ enum class Size {
   jacobian, v3,                          // 6 x nv, 3 x nv
   joints, joints6,                       // nv - 6, 6 x (nv - 6): without the base's freedoms
   bodies6, bodies10, vb10, frames12,     // 6 nb, 10 nb, nv x 10 nb, 12 nf
+  bodies3, frames36,                     // 3 nb, 36 nf
 };
 
 template <class M> FS_HD constexpr int size_of(const M& m, Size s) {
@@ -57,6 +58,10 @@ template <class M> FS_HD constexpr int size_of(const M& m, Size s) {
       return 10 * m.nv * m.nb;
     case Size::frames12:
       return 12 * m.nf;
+    case Size::bodies3:
+      return 3 * m.nb;
+    case Size::frames36:
+      return 36 * m.nf;
   }
   return 0;
 }

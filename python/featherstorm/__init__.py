@@ -13,8 +13,9 @@ _folder = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "robots")
 if _os.path.isdir(_folder):
     _os.environ.setdefault("FEATHERSTORM_ROBOTS", _folder)
 
+from . import inertia
 from . import operations as _operations
-from ._featherstorm import RobotBuilder, __version__, instruction_sets
+from ._featherstorm import Joint, RobotBuilder, __version__, instruction_sets
 from .batch import Batch
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
@@ -44,6 +45,7 @@ from .states import random_state
 
 __all__ = [
     "Batch",
+    "Joint",
     "Model",
     "Noise",
     "Notice",
@@ -62,6 +64,7 @@ __all__ = [
     "frame_velocity",
     "from_mujoco",
     "from_pinocchio",
+    "inertia",
     "instruction_sets",
     "integrate",
     "jacobian",
