@@ -9,6 +9,7 @@
 #include "core/dormand_prince.h"
 #include "core/timed_derivatives.h"
 #include "host/ops/book_row.h"
+#include "host/ops/stepping.h"
 
 namespace featherstorm {
 
@@ -101,12 +102,7 @@ struct OpRk4StepTimed : TimedRow {
       "rk4_step_timed",
       "rk4_step of robots with time-dependent joints, from time t on",
       {{op_q, op_v, op_t, op_tau, op_target}},
-      {{{"dt", Size::one},
-        {"kp", Size::v},
-        {"kd", Size::v},
-        {"limit_stiffness", Size::one},
-        {"limit_damping", Size::one},
-        {"friction_velocity", Size::one}}},
+      step_uniforms,
       {{{"q_next", Size::q}, {"v_next", Size::v}, {"t_next", Size::one}}},
       false,
       false,
@@ -114,7 +110,7 @@ struct OpRk4StepTimed : TimedRow {
   FEATHERSTORM_RUN {
     using T = ScalarOf<In>;
     const Drive drive{in[3], in[4], u[1], u[2]};
-    const StepParameters<T> s{u[0][0], u[3][0], u[4][0], u[5][0]};
+    const auto s = step_parameters<T>(u);
     const T t = in[2][0];
     rk4_step_timed(m, in[0], in[1], t, drive, FEATHERSTORM_NONE, s, out[0], out[1]);
     out[2][0] = t + s.dt;
