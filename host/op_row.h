@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/joint/joint_type.h"
+#include "core/joint/user_joint.h"
 #include "core/scalar.h"
 
 namespace featherstorm {
@@ -126,7 +127,22 @@ template <class M> std::string_view lack(const M& m, Needs needs) {
   }
   return "";
 }
-template <class Op, class M> bool available(const M& m) { return lack(m, Op::info.needs).empty(); }
+// Whether the row computes with joints' placements at positions that have no time (joint/timed.h).
+template <class Op> constexpr bool lacks_time() {
+  if constexpr (requires { Op::takes_time; }) return false;
+  if (Op::info.name == "integrate" || Op::info.name == "difference") return false;
+  for (const OpArray& a : Op::info.in)
+    if (a.size == Size::q) return true;
+  return false;
+}
+template <class Op, class M> std::string_view lack(const M& m) {
+  if (lacks_time<Op>())
+    for (const UserJoint& joint : m.user)
+      if (joint.time_dependent)
+        return "the robot has joints that depend on time, expected an operation with an input t (rnea_timed, ...)";
+  return lack(m, Op::info.needs);
+}
+template <class Op, class M> bool available(const M& m) { return lack<Op>(m).empty(); }
 
 // Inputs that occur often.
 inline constexpr OpArray op_q{"q", Size::q}, op_v{"v", Size::v}, op_a{"a", Size::v}, op_tau{"tau", Size::v},

@@ -45,6 +45,7 @@ struct OpDormandPrince : BookRow {
 
 // What the rows of robots with time-dependent joints have in common.
 struct TimedRow : BookRow {
+  static constexpr bool takes_time = true;
   static constexpr bool host_only = true;
 };
 struct OpRneaTimed : TimedRow {

@@ -1,6 +1,9 @@
 // The rows of host/ops/higher_derivatives.h, maximal.h and variable_step.h against other operations: differences of them,
 // their products, or identities, as in test_book_ops.cpp.
+#include "core/joint/timed.h"
+#include "core/newton_euler.h"
 #include "tests/host/book_ops.h"
+#include "tests/support/timed_joint_texts.h"
 
 namespace featherstorm {
 namespace {
@@ -220,6 +223,43 @@ TEST_F(FurtherOps, TimeChangesNothingWhereNothingDependsOnIt) {
   const Arrays plain = run("rk4_step", {q, v, tau, none}, uniforms, 3);
   expect_equal(timed[0], plain[0]), expect_equal(timed[1], plain[1], 1e-8);
   EXPECT_NEAR(timed[2][0], 0.73, 1e-12);
+}
+
+// A block that slides freely on the shaken table of timed_joint_texts.h, by both kinds of kernels, and what is refused.
+TEST(TimedOps, OfARobotWithAJointThatDependsOnTime) {
+  ModelBuilder b("slide");
+  b.add_link({"block", 3, {0.1, 0, 0.2}, Mat3d::Identity() * 0.1});
+  JointSpec j{"timed", JointType::UserDefined, "", "block"};
+  const double A = 0.4;
+  j.user = make_user_joint<TimedSlide>(), j.parameter = A;
+  b.add_joint(j);
+  for (bool assemble : {false, true}) {
+    Evaluator e(b.build(), {1, "", assemble, {}});
+    const long n = 3;
+    const auto buffer = [&](double first, int components = 1) {
+      Buffer x(Precision::float64, n, components);
+      for (int c = 0; c < components; c++)
+        for (int i = 0; i < n; i++) x.component<double>(c)[i] = components > 1 ? 0 : first + i;
+      return x;
+    };
+    Buffer q = buffer(0.1), v = buffer(-0.5), a = buffer(0.3), t = buffer(0.2), f = buffer(0, 6), tau = buffer(0);
+    e.run("rnea_timed", {q.ref(), v.ref(), a.ref(), f.ref(), t.ref()}, {tau.ref()});
+    for (int i = 0; i < n; i++)
+      EXPECT_NEAR(tau.component<double>(0)[i], 3 * (0.3 + i - 25 * A * std::sin(5 * (0.2 + i))), 1e-12);
+    Buffer by_q = buffer(0), by_v = buffer(0), by_t = buffer(0);
+    e.run("rnea_timed_derivatives", {q.ref(), v.ref(), a.ref(), f.ref(), t.ref()}, {by_q.ref(), by_v.ref(), by_t.ref()});
+    for (int i = 0; i < n; i++)
+      EXPECT_NEAR(by_t.component<double>(0)[i], -3 * 125 * A * std::cos(5 * (0.2 + i)), 1e-11);
+    try {
+      e.run("rnea", {q.ref(), v.ref(), a.ref()}, {tau.ref()});
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("joints that depend on time, expected an operation with an input t"),
+                std::string::npos);
+    }
+    e.run("integrate", {q.ref(), v.ref()}, {tau.ref()}, {{0.5}});
+    EXPECT_NEAR(tau.component<double>(0)[1], 1.1 + 0.5 * 0.5, 1e-12);
+  }
 }
 
 }  // namespace
