@@ -28,7 +28,7 @@ struct OpRneaMovingBase : BookRow {
       "rnea_moving_base",
       "inverse dynamics on a base that moves: its velocity, rates of those components, gravity, and the force it bears, "
       "all in base axes, angular first",
-      {{op_q, op_v, op_a, {"v_base", Size::six}, {"a_base", Size::six}, {"gravity", Size::three}}},
+      {{op_q, op_v, op_a, {"v_base", Size::six}, {"a_base", Size::six}, {"gravity_base", Size::three}}},
       {},
       {{op_tau, {"f_base", Size::six}}},
       false,

@@ -17,12 +17,11 @@ inline constexpr OpArray op_t{"t", Size::one}, op_target{"target", Size::v}, op_
     op_step{"step", Size::one}, op_error{"error", Size::one};
 
 struct OpDormandPrince : BookRow {
-  static constexpr OpInfo<7, 7, 5> info{
+  static constexpr OpInfo<7, 6, 5> info{
       "dormand_prince",
       "an attempt at a step of order 5 with its length by the error: from {time to go, 0 or a first step, 1}",
       {{op_q, op_v, op_remaining, op_step, op_error, op_tau, op_target}},
-      {{{"absolute", Size::one},
-        {"relative", Size::one},
+      {{{"tolerances", Size::two},  // absolute, relative
         {"kp", Size::v},
         {"kd", Size::v},
         {"limit_stiffness", Size::one},
@@ -35,10 +34,10 @@ struct OpDormandPrince : BookRow {
       true};
   FEATHERSTORM_RUN {
     using T = ScalarOf<In>;
-    const Drive drive{in[5], in[6], u[2], u[3]};
-    const StepParameters<T> s{T(0.0), u[4][0], u[5][0], u[6][0]};
+    const Drive drive{in[5], in[6], u[1], u[2]};
+    const StepParameters<T> s{T(0.0), u[3][0], u[4][0], u[5][0]};
     StepControl<T> c{in[2][0], in[3][0], in[4][0]};
-    dormand_prince(m, in[0], in[1], drive, FEATHERSTORM_NONE, s, ErrorTolerance<T>{u[0][0], u[1][0]}, c, out[0], out[1]);
+    dormand_prince(m, in[0], in[1], drive, FEATHERSTORM_NONE, s, ErrorTolerance<T>{u[0][0], u[0][1]}, c, out[0], out[1]);
     out[2][0] = c.remaining, out[3][0] = c.step, out[4][0] = c.error;
   }
 };

@@ -20,6 +20,8 @@ EPSILON = 2.0**-23
 INSTANCES = 256
 NUMBERS = {"dt": 0.002, "tolerance": 1e-5}  # others 0.1
 
+STATES = {"remaining": 0.01, "step": 0.002, "error": 1.0}  # of an integration
+
 # (by what the error grows, factor); the largest error seen on any robot is a half to a third of the bound.
 #   scale   factor * epsilon * the largest output of the batch
 #   kappa   factor * epsilon * condition number of M * the largest output of the instance
@@ -118,6 +120,8 @@ def inputs(name, op):
             x = packed
         elif array in ("L", "L_ltl"):
             x = run(model, "ltdl" if array == "L" else "ltl", {"M": packed}, "float64")["L"]
+        elif array in STATES:
+            x = np.full((INSTANCES, n), STATES[array])
         else:
             x = random.normal(size=(INSTANCES, n)) * (10 if array in ("tau", "f_ext", "tau_ff") else 1)
         arrays[array] = np.ascontiguousarray(x, dtype="float32").astype("float64")
