@@ -21,6 +21,7 @@ struct OpFdSecondDerivatives : BookRow {
       {{op_q, op_v, op_tau, op_f_ext, op_u, op_du, {"tau_direction", Size::v}}},
       {},
       {{{"by_q", Size::vv}, {"by_v", Size::vv}, {"by_tau", Size::vv}}}};
+  static constexpr bool host_only = true;  // 23 s of nvcc for one precision
   FEATHERSTORM_RUN {
     fd_second_derivatives(m, in[0], in[1], in[2], in[3], in[4], in[5], in[6], out[0], out[1], out[2]);
   }
@@ -99,6 +100,7 @@ struct OpCoriolisMatrixSecondRate : BookRow {
                                         {{op_q, op_v, op_a, op_jerk}},
                                         {},
                                         {{{"C_second_rate", Size::vv}}}};
+  static constexpr bool host_only = true;  // 13 s of nvcc for one precision
   FEATHERSTORM_RUN { coriolis_matrix_second_rate(m, in[0], in[1], in[2], in[3], out[0]); }
 };
 struct OpRneaRate : BookRow {
