@@ -16,6 +16,7 @@ if _os.path.isdir(_folder):
 from . import inertia
 from . import operations as _operations
 from ._featherstorm import Joint, RobotBuilder, __version__, instruction_sets
+from .adaptive import dormand_prince
 from .batch import Batch
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
@@ -58,6 +59,7 @@ __all__ = [
     "bias",
     "crba",
     "difference",
+    "dormand_prince",
     "energy",
     "fd",
     "forward_kinematics",

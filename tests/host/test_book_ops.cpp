@@ -2,12 +2,14 @@
 // are right the tests of core show against oracles; here it is whether each row hands them the right arrays.
 #include <map>
 
-#include "tests/host/book_ops.h"
+#include "tests/host/row_test.h"
 
 namespace featherstorm {
 namespace {
 
 using namespace testing;
+
+class BookOps : public RowTest {};
 
 TEST_F(BookOps, DerivativesAreThoseOfDifferences) {
   const Arrays id = run("rnea_derivatives", {q, v, a, f}), fd = run("fd_derivatives", {q, v, tau, f});

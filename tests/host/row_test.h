@@ -13,7 +13,7 @@ namespace featherstorm::testing {
 using Numbers = std::vector<double>;
 using Arrays = std::vector<Numbers>;
 
-class BookOps : public ::testing::Test {
+class RowTest : public ::testing::Test {
  protected:
   Evaluator e{load("go2"), {1, "", false, {}}};
   const Model<double>& m = e.robot().model;
