@@ -8,17 +8,20 @@
 #include "host/ops/derivatives.h"
 #include "host/ops/factors.h"
 #include "host/ops/floating.h"
+#include "host/ops/higher_derivatives.h"
 #include "host/ops/integration.h"
 #include "host/ops/loops.h"
 #include "host/ops/matrices.h"
+#include "host/ops/maximal.h"
 #include "host/ops/momentum.h"
 #include "host/ops/operational.h"
 #include "host/ops/regressors.h"
+#include "host/ops/variable_step.h"
 
 namespace featherstorm {
 
 using BookOps = decltype(std::tuple_cat(DerivativeOps{}, MatrixOps{}, MomentumOps{}, OperationalOps{}, RegressorOps{},
                                         FloatingOps{}, IntegrationOps{}, FactorOps{}, LoopOps{}, CouplingOps{},
-                                        ContactOps{}));
+                                        ContactOps{}, HigherDerivativeOps{}, MaximalOps{}, VariableStepOps{}));
 
 }  // namespace featherstorm

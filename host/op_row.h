@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/joint/joint_type.h"
+#include "core/joint/user_joint.h"
 #include "core/scalar.h"
 
 namespace featherstorm {
@@ -15,6 +16,7 @@ enum class Size {
   jacobian, v3,                          // 6 x nv, 3 x nv
   joints, joints6,                       // nv - 6, 6 x (nv - 6): without the base's freedoms
   bodies6, bodies10, vb10, frames12,     // 6 nb, 10 nb, nv x 10 nb, 12 nf
+  bodies3, frames36,                     // 3 nb, 36 nf
   loops6, loops12,                       // 6 nl, 12 nl
   constraints, constraints_v,            // n^c of the loops, n^c x nv
   independent, independent2,             // nu of the coupling, nu x nu
@@ -63,6 +65,10 @@ template <class M> FS_HD constexpr int size_of(const M& m, Size s) {
       return 10 * m.nv * m.nb;
     case Size::frames12:
       return 12 * m.nf;
+    case Size::bodies3:
+      return 3 * m.nb;
+    case Size::frames36:
+      return 36 * m.nf;
     case Size::loops6:
       return 6 * m.loops.nl;
     case Size::loops12:
@@ -124,7 +130,22 @@ template <class M> std::string_view lack(const M& m, Needs needs) {
   }
   return "";
 }
-template <class Op, class M> bool available(const M& m) { return lack(m, Op::info.needs).empty(); }
+// Whether the row computes with joints' placements at positions that have no time (joint/timed.h).
+template <class Op> constexpr bool lacks_time() {
+  if constexpr (requires { Op::takes_time; }) return false;
+  if (Op::info.name == "integrate" || Op::info.name == "difference") return false;
+  for (const OpArray& a : Op::info.in)
+    if (a.size == Size::q) return true;
+  return false;
+}
+template <class Op, class M> std::string_view lack(const M& m) {
+  if (lacks_time<Op>())
+    for (const UserJoint& joint : m.user)
+      if (joint.time_dependent)
+        return "the robot has joints that depend on time, expected an operation with an input t (rnea_timed, ...)";
+  return lack(m, Op::info.needs);
+}
+template <class Op, class M> bool available(const M& m) { return lack<Op>(m).empty(); }
 
 // Inputs that occur often.
 inline constexpr OpArray op_q{"q", Size::q}, op_v{"v", Size::v}, op_a{"a", Size::v}, op_tau{"tau", Size::v},

@@ -38,7 +38,6 @@ struct OpRneaSecondDerivatives : BookRow {
       {{op_q, op_v, op_a, op_f_ext, op_u, op_du, {"a_direction", Size::v}}},
       {},
       {{{"by_q", Size::vv}, {"by_v", Size::vv}}}};
-  static constexpr bool host_only = true;
   FEATHERSTORM_RUN {
     rnea_second_derivatives(m, in[0], in[1], in[2], in[3], in[4], in[5], in[6], out[0], out[1]);
   }

@@ -13,8 +13,10 @@ _folder = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "robots")
 if _os.path.isdir(_folder):
     _os.environ.setdefault("FEATHERSTORM_ROBOTS", _folder)
 
+from . import inertia
 from . import operations as _operations
-from ._featherstorm import RobotBuilder, __version__, instruction_sets
+from ._featherstorm import Joint, RobotBuilder, __version__, instruction_sets
+from .adaptive import dormand_prince
 from .batch import Batch
 from .closures import Coupling, Loop
 from .contacts import Contact, contact_step, soft_contact_step
@@ -48,6 +50,7 @@ __all__ = [
     "Batch",
     "Contact",
     "Coupling",
+    "Joint",
     "Loop",
     "Model",
     "Noise",
@@ -62,12 +65,14 @@ __all__ = [
     "contact_step",
     "crba",
     "difference",
+    "dormand_prince",
     "energy",
     "fd",
     "forward_kinematics",
     "frame_velocity",
     "from_mujoco",
     "from_pinocchio",
+    "inertia",
     "instruction_sets",
     "integrate",
     "jacobian",

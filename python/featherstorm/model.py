@@ -65,11 +65,14 @@ class Model:
         self.parameters = (parameters,) if isinstance(parameters, str) else tuple(parameters)
         self.evaluator = _featherstorm.Evaluator(robot, threads, isa, assemble, list(self.parameters))
         nv, nb = robot.nv, robot.nb
-        squares = "C C_rate dtau_dq dtau_dv da_dq da_dv da_dtau by_q by_v".split()
+        squares = "C C_rate C_second_rate dtau_dq dtau_dv da_dq da_dv da_dtau by_q by_v by_tau y_q y_v y_x".split()
+        squares += ["M_inverse", "M_inverse_rate"]
         # of one name in several operations, the shape with as many components
         self._shapes = {
             "f_ext": [(nb, 6)],
-            "wrench": [(nb, 6)],
+            **{name: [(nb, 6)] for name in ("wrench", "velocities", "forces", "forces_at_points", "residual")},
+            "points": [(nb, 3)],
+            "da_dpi": [(nv, 10 * nb)],
             "J": [(6, nv), (3, nv), (6, nv - 6)],
             "J_rate": [(6, nv)],
             "J_second_rate": [(6, nv)],
@@ -93,7 +96,8 @@ class Model:
             "com": [(nb, 3)] if nb > 1 else [],  # momentum has a com of three numbers
             "inertia": [(nb, 6)],
             "position": [(nb, 3)],
-            **{name: [(6, 6)] for name in ("Phi", "Lambda", "I0")},
+            **{name: [(6, 6)] for name in ("Lambda", "I0")},
+            "Phi": [(6, 6), (robot.nf, 6, 6)],
             **{name: [(nv, nv)] for name in squares},
         }
         self.bound = {}  # name -> values of parameters that were bound; the others are the robot's own

@@ -60,6 +60,9 @@ template <class Op> std::vector<std::vector<double>> op_inputs(const Model<doubl
     else if (a.name == "M") in.push_back(H);
     else if (a.name == "L") in.push_back(L);
     else if (a.name == "L_ltl") ltl(m, in.emplace_back(H).data());
+    else if (a.name == "remaining") in.push_back({0.01});
+    else if (a.name == "step") in.push_back({static_cast<float>(0.002)});
+    else if (a.name == "error") in.push_back({1});
     else if (a.name == "q_to") in.push_back(random_state(m, seed + 1).q);
     else {
       in.emplace_back(size_of(m, a.size));
