@@ -8,6 +8,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "bindings.h"
 #include "host/device_reduce.h"
 #include "host/reduce.h"
@@ -49,13 +51,17 @@ struct Columns {
   nb::object array;
   nb::ndarray<nb::ro> keep;
   SequenceMemory memory;
-  Columns(nb::object from, const std::string& name, long first, long count, long steps, long instances)
+  // known: a capsule can be opened once, so one that is there already is not opened again
+  Columns(nb::object from, const std::string& name, long first, long count, long steps, long instances,
+          const std::vector<Columns>& known = {})
       : array(std::move(from)) {
     ArrayRef& r = memory.array;
     if (buffer_of(array, &r)) {
       memory.name = name;
     } else {
-      if (!nb::try_cast(array, keep, false)) throw nb::type_error((name + " is not an array").c_str());
+      const auto same = std::find_if(known.begin(), known.end(), [&](const Columns& c) { return c.array.is(array); });
+      if (same != known.end()) keep = same->keep;
+      else if (!nb::try_cast(array, keep, false)) throw nb::type_error((name + " is not an array").c_str());
       memory = featherstorm::memory(keep, name, keep.ndim() == 3 ? static_cast<long>(keep.shape(1)) : 0);
     }
     if (steps > 0 && !memory.every_step) {
@@ -225,9 +231,9 @@ class PySequence {
     std::vector<SequenceMemory> mi, mo;
     std::vector<UniformValues> values;
     for (const auto& [name, a, first, count, each] : in)
-      mi.push_back(keep.emplace_back(a, name, first, count, each ? steps : 0, instances).memory);
+      mi.push_back(keep.emplace_back(Columns(a, name, first, count, each ? steps : 0, instances, keep)).memory);
     for (const auto& [name, a, first, count, each] : out)
-      mo.push_back(keep.emplace_back(a, name, first, count, each ? steps : 0, -1).memory);
+      mo.push_back(keep.emplace_back(Columns(a, name, first, count, each ? steps : 0, -1, keep)).memory);
     for (auto [k, v] : uniforms) values.push_back({nb::cast<std::string>(k), nb::cast<std::vector<double>>(v)});
     nb::gil_scoped_release release;
     sequence_.run(steps, instances, mi, values, mo, controls ? &controls->controls : nullptr,

@@ -19,7 +19,7 @@ class Samples:
         self.dtype, self.count = planner.dtype.name, planner.samples
         self.reduction = _featherstorm.DeviceReduction(call.device)
         size = planner.horizon * planner.nu
-        self.weights = self.buffer("float64", self.count)
+        self.costs, self.weights = self.buffer(self.dtype, self.count), self.buffer("float64", self.count)
         self.result, self.center = self.buffer(self.dtype, size), self.buffer(self.dtype, size)
 
     def buffer(self, dtype, n):
@@ -30,8 +30,9 @@ class Samples:
         for name, x, shape in shapes:
             if tuple(int(k) for k in x.shape) != shape:
                 raise shape_error(type(self.planner).__name__, name, tuple(x.shape), shape)
-        self.costs = costs.buffer if isinstance(costs, DeviceArray) else self.call.array(costs.reshape((-1, 1)), "costs")
-        self.U = self.call.array(U, "U")
+        read = costs if isinstance(costs, DeviceArray) else costs.reshape((-1, 1))
+        _featherstorm.copy(self.call.array(read, "costs"), self.costs, self.call.stream)
+        self.U = U
 
     def shape_of_U(self):
         return (self.count, self.planner.horizon, self.planner.nu)
@@ -58,9 +59,8 @@ class Samples:
         shape = self.shape_of_U()[1:]
         if center is not None:
             _featherstorm.copy(np.ascontiguousarray(center, self.dtype).reshape(-1, 1), self.center, self.call.stream)
-        self.reduction.weighted_mean(
-            self.U, *shape, self.weights, self.result, self.call.stream, None if center is None else self.center
-        )
+        U, center = self.call.array(self.U, "U"), None if center is None else self.center
+        self.reduction.weighted_mean(U, *shape, self.weights, self.result, self.call.stream, center)
         host = _featherstorm.Buffer(self.dtype, int(np.prod(shape)), 1)
         _featherstorm.copy(self.result, host, self.call.stream)
         return host.view([]).reshape(shape).astype(float)

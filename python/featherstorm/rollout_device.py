@@ -120,7 +120,7 @@ def run(roll, x0, U, p, t0, states, horizon, interpolation, controls):
 
 
 def parameter(roll, call, name, n, instances):
-    """A parameter of the model on the device: where it lies, or uploaded when it is first met."""
+    """A parameter of the model on the device: where it lies, or uploaded when its numbers have changed."""
     value = roll.model.parameter(name)
     if device_of(value) is not None:
         array, rows = call.array(value, name), tuple(int(k) for k in value.shape)
@@ -129,7 +129,7 @@ def parameter(roll, call, name, n, instances):
         return array
     key = (name, instances, call.dtype, call.device, call.stream)
     kept, buffer = roll.uploads.get(key, (None, None))
-    if kept is not value:
+    if not np.array_equal(kept, value):
         buffer = call.uploaded(roll.parameter(name, n, instances, call.dtype))
-        roll.uploads[key] = (value, buffer)
+        roll.uploads[key] = (np.array(value), buffer)
     return buffer

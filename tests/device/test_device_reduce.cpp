@@ -140,6 +140,7 @@ TEST(DeviceReduce, WarmCallsNeitherAllocateNorWaitAndAreCaptured) {
   std::vector<double> others = costs, expected(300);
   for (double& x : others) x = 3 - x / 2;
   copy(uploaded(others, Precision::float32).ref(), there.ref());
+  synchronise(device);
   graph.replay(&stream);
   softmax_weights(others.data(), 300, 1.5, expected.data());
   const std::vector<double> found = downloaded(weights, &stream);
