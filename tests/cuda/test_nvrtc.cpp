@@ -149,8 +149,9 @@ TEST_F(NvrtcCompiles, RolloutsStayInRegisters) {
         const std::string text = emit_rollout(rollout_of(robot, kind), trace_order, Cuda{double_precision});
         const DeviceCost c = compiler.compile(text, target).cost;
         const DeviceCost step = compiler.compile(device_text(program<OpStep>(robot), double_precision, {}), target).cost;
-        EXPECT_EQ(c.spill_stores + step.spill_stores, 0) << robot << " " << target;
-        EXPECT_EQ(c.stack, 0) << robot << " " << target;
+        // an array that is no register takes 28 bytes or more; at 255 registers one double or two may spill
+        EXPECT_LE(c.spill_stores, step.spill_stores + 16) << robot << " " << target;
+        EXPECT_LE(c.stack, step.stack + 16) << robot << " " << target;
         EXPECT_LT(c.instructions, 2 * step.instructions + 1500) << robot << " " << target << ": a loop was unrolled";
       }
 }
