@@ -49,7 +49,6 @@ DeviceReduction::Work DeviceReduction::work(const CudaTable& table, long count, 
   unsigned long bytes = 0;
   if (!table.reduction_work(device_, count, &bytes)) throw_cuda_error(table, "reduction", device_);
   bytes += result_room;
-  std::lock_guard lock(mutex_);
   Work& w = work_[stream];
   if (w.bytes < bytes) {
     bool captured = false;
@@ -68,6 +67,7 @@ DeviceReduction::Work DeviceReduction::work(const CudaTable& table, long count, 
 void DeviceReduction::least(const ArrayRef& costs, void* stream) {
   const CudaTable& table = cuda_for("reduction", device_);
   const CostArray c = costs_of(costs);
+  std::lock_guard lock(mutex_);
   const Work w = work(table, c.count, stream);
   if (!table.least(device_, stream, &c, static_cast<DeviceLeast*>(w.memory), static_cast<char*>(w.memory) + result_room,
                    w.bytes - result_room))
@@ -81,6 +81,7 @@ void DeviceReduction::softmax_weights(const ArrayRef& costs, double temperature,
   require_place(weights, "weights", device_);
   require_shape(weights, "weights", c.count, 1);
   require_dense(weights, "weights", Precision::float64);
+  std::lock_guard lock(mutex_);
   const Work w = work(table, c.count, stream);
   if (!table.softmax_weights(device_, stream, &c, temperature, static_cast<DeviceLeast*>(w.memory),
                              static_cast<double*>(weights.data), static_cast<char*>(w.memory) + result_room,

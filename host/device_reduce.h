@@ -1,5 +1,5 @@
 // The reductions of reduce.h on a CUDA device: asynchronous on a stream, without allocations once a stream has seen as many
-// samples. Results agree with the host's up to rounding; they are the same bits for every call on one kind of device.
+// samples. Streams must outlive the object. Results agree with the host's up to rounding; they are the same bits for every call on one kind of device.
 #pragma once
 #include <map>
 #include <mutex>
@@ -36,10 +36,10 @@ class DeviceReduction {
     unsigned long bytes = 0;
   };
   CostArray costs_of(const ArrayRef& costs) const;
-  Work work(const CudaTable& table, long count, void* stream);
+  Work work(const CudaTable& table, long count, void* stream);  // with the mutex held
 
   int device_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // held by every call: the work memory of a stream serves one after the other
   std::map<void*, Work> work_;  // by stream
   std::vector<void*> outgrown_;  // captured graphs may use it
 };

@@ -38,6 +38,15 @@ Memory memory_of(const SequenceMemory& m) {
   return {a.data, a.instance_stride, a.components > 1 ? a.component_stride : 0, m.every_step ? m.step_stride : 0};
 }
 
+// Nothing that takes memory or loads code may happen while a stream is captured.
+void require_no_capture(const CudaTable& table, int device, void* stream) {
+  bool captured = false;
+  if (!table.capturing(device, stream, &captured)) throw_cuda_error(table, "rollout", device);
+  if (captured)
+    throw Error("a rollout that is captured into a graph must have run before, with the same choice of arrays, as many "
+                "steps and on the same stream");
+}
+
 Rollout::ControlKind kind_of(const Controls* c) {
   return !c ? Rollout::ControlKind::none : c->given ? Rollout::ControlKind::knots : Rollout::ControlKind::noise;
 }
@@ -78,6 +87,7 @@ const DeviceSequence::Variant& DeviceSequence::variant(const Rollout& sequence, 
   std::lock_guard lock(mutex_);
   for (const auto& v : variants_)
     if (v->serves(r)) return *v;
+  require_no_capture(table, r.device, r.stream);
   auto v = std::make_unique<Variant>(Variant{r.device, sequence});
   for (int k = 0; k < r.in_count; k++) v->rollout.in.push_back({r.in_at[k], r.in[k].every_step});
   for (int k = 0; k < r.out_count; k++) v->rollout.out.push_back({r.out_at[k], r.out[k].every_step});
@@ -107,11 +117,7 @@ void* DeviceSequence::work(const CudaTable& table, const DeviceRun& r, unsigned 
   std::lock_guard lock(mutex_);
   Work& w = work_[{r.device, r.stream}];
   if (w.bytes >= bytes) return w.memory;
-  bool captured = false;
-  if (!table.capturing(r.device, r.stream, &captured)) throw_cuda_error(table, "rollout", r.device);
-  if (captured)
-    throw Error("a rollout that is captured into a graph may take no memory: run it once with as many steps and on the "
-                "same stream before");
+  require_no_capture(table, r.device, r.stream);
   void* memory = nullptr;
   bytes = std::max({bytes, 2 * w.bytes, 4096ul});
   if (!table.allocate(r.device, r.stream, bytes, &memory)) throw_cuda_error(table, "rollout", r.device);
@@ -126,6 +132,7 @@ void DeviceSequence::launch(const Variant& v, const DeviceRun& r, const CudaTabl
   const Controls* c = r.controls;
   const long n = c ? rollout.arrays[r.controlled].components : 0, knots = c && !c->weights.empty() ? c->count(r.steps) : 0;
   const bool own_mean = c && !c->device_mean;
+  std::lock_guard lock(launching_);  // another thread may use the same stream
   // numbers for the device, then those that are parameters
   const long mean = own_mean ? (c->mean.empty() ? n : r.steps * n) : 0;
   const long sigma = c ? std::max(static_cast<long>(c->sigma.size()), n) : 0;

@@ -61,7 +61,8 @@ class DeviceSequence {
   template <class Real>
   void launch(const Variant& v, const DeviceRun& run, const CudaTable& table);
 
-  std::mutex mutex_;
+  std::mutex mutex_;      // of the members below
+  std::mutex launching_;  // from the upload of a run's numbers to its kernel
   std::vector<std::unique_ptr<Variant>> variants_;
   std::map<std::pair<int, void*>, Work> work_;  // by device and stream
   std::vector<std::pair<int, void*>> outgrown_;  // captured graphs may use it

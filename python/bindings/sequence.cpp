@@ -121,15 +121,6 @@ PyControls device_knots(const std::string& name, nb::object array, long columns,
   return {std::move(c), at.keep, std::move(array)};
 }
 
-// The mean of controls in a Buffer on a device, (T n, 1) in the sequence's precision.
-void set_device_mean(PyControls& c, nb::object buffer) {
-  ArrayRef a;
-  if (!buffer_of(buffer, &a) || a.device == on_host) throw Error("a mean on a device is no Buffer there");
-  if (a.components != 1 || a.instances != static_cast<long>(c.controls.mean.size()))
-    throw Error("a mean on a device has another size than the one on the host");
-  c.controls.mean.clear(), c.controls.device_mean = a.data, c.keep = std::move(buffer);
-}
-
 // What has no kernels: the controls themselves.
 void draw(const PyControls& c, nb::ndarray<> out, int threads) {
   const SequenceMemory m = memory(out, "u", out.ndim() == 3 ? static_cast<long>(out.shape(1)) : 0);
@@ -263,9 +254,7 @@ class PySequence {
 }  // namespace
 
 void bind_sequence(nb::module_& module) {
-  nb::class_<PyControls>(module, "Controls", "Controls that a sequence makes itself.")
-      .def("set_device_mean", &set_device_mean, nb::arg("buffer"),
-           "Takes the mean from a Buffer (T n, 1) on a device, in place of the one it has.");
+  nb::class_<PyControls>(module, "Controls", "Controls that a sequence makes itself.");
   module.def("device_knots", &device_knots, nb::arg("name"), nb::arg("knots"), nb::arg("columns"), nb::arg("weights"),
              nb::arg("instances"), "The same as knots() of an array on a device, (B, K, n) or (B, K n).");
   module.def(

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <cstring>
+#include <memory>
+#include <thread>
 
 #include "core/trace/program.h"
 #include "host/device.h"
@@ -374,6 +376,25 @@ TEST(DeviceSequence, WarmRunsAllocateNothingAndStreamsHaveTheirOwnMemory) {
   synchronise(device, &stream), synchronise(device, &other);
 }
 
+TEST(DeviceSequence, ThreadsMayShareAStream) {
+  Rolling r("cartpole", Precision::float32, 1);
+  const long B = 16;
+  std::vector<std::unique_ptr<Arrays>> arrays;
+  std::vector<Controls> controls;
+  for (int k = 0; k < 4; k++) arrays.push_back(std::make_unique<Arrays>(r, B)), controls.push_back(noise(r.nv, false));
+  for (int k = 0; k < 4; k++) controls[k].mean.assign(T * r.nv, k);
+  for (int round = 0; round < 5; round++) {
+    std::vector<std::thread> threads;
+    for (int k = 0; k < 4; k++)
+      threads.emplace_back([&, k] { r.s.run(T, B, arrays[k]->in(true, false), r.uniforms, arrays[k]->out(true), &controls[k]); });
+    for (auto& t : threads) t.join();
+    for (int k = 0; k < 4; k++) {
+      r.s.run(T, B, arrays[k]->in(false, false), r.uniforms, arrays[k]->out(false), &controls[k]);
+      EXPECT_LT(arrays[k]->used.difference(), 1e-6) << k;
+    }
+  }
+}
+
 TEST(DeviceSequence, GivesBackItsMemoryAndItsKernels) {
   const int blocks = counts().live_blocks, programs = counts().live_programs;
   {
@@ -396,11 +417,18 @@ TEST(DeviceSequence, IsCapturedIntoAGraph) {
   const auto capture = control_of_graphs();
   capture.begin(&stream);
   EXPECT_EQ(message(run),
-            "a rollout that is captured into a graph may take no memory: run it once with as many steps and on the same "
-            "stream before");
+            "a rollout that is captured into a graph must have run before, with the same choice of arrays, as many steps "
+            "and on the same stream");
   capture.end(&stream);
   run();
   synchronise(device, &stream);
+  int other_stream;
+  capture.begin(&other_stream);
+  EXPECT_EQ(message([&] { r.s.run(T, B, a.in(true, false), r.uniforms, a.out(true), &c, &other_stream); })
+                .find("a rollout that is captured into a graph must have run before"),
+            0u)
+      << "it has no memory of its own yet";
+  capture.end(&other_stream);
   capture.begin(&stream);
   run();
   EXPECT_EQ(capture.end(&stream), 2) << "an upload and the kernel";
