@@ -13,6 +13,7 @@
 #include "host/evaluator.h"
 #include "host/load.h"
 #include "host/ops.h"
+#include "tests/host/scratch.h"
 #include "tests/support/random_robot.h"
 
 namespace featherstorm {
@@ -123,15 +124,9 @@ Columns moved(Columns x, const Columns& d, double h) {
   return x;
 }
 
-// Where nothing can be assembled (sanitizers), programs are interpreted: a compiler would take minutes for all of them.
-struct WithoutCompiler {
-  WithoutCompiler() { setenv("FEATHERSTORM_CXX", "/nonexistent", 1); }
-  ~WithoutCompiler() { unsetenv("FEATHERSTORM_CXX"); }
-};
-
 // Rows of the books are left out for larger robots: derivatives of their n x n results take seconds to assemble.
 void check_every_operation(const Robot& robot, const std::vector<std::string>& parameters, bool books = false) {
-  const WithoutCompiler interpreted;
+  const test::WithoutCompiler interpreted;
   Evaluator e(robot, {.threads = 1, .parameters = parameters});
   std::mt19937 g(11);
   for (const OpRow& row : e.ops()) {
@@ -196,7 +191,7 @@ std::vector<double> step_of(const Model<double>& m, const std::vector<double>& q
 }
 
 TEST(Derivatives, OfForwardDynamicsEqualTheRecursionOnTheTangentSpace) {
-  const WithoutCompiler interpreted;
+  const test::WithoutCompiler interpreted;
   for (const char* name : {"iiwa14", "go2", "atlas"}) {
     SCOPED_TRACE(name);
     const Robot robot = load(name, {.floating_base = std::string(name) != "iiwa14"});
