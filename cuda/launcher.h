@@ -14,7 +14,8 @@ cudaError_t launch_strided_copy(const StridedCopy& copy, bool double_precision, 
 cudaError_t launch_upload(const UploadPiece& piece, cudaStream_t stream);
 // Reductions of backend.h; work memory as reduction_bytes says, for at least one cost.
 cudaError_t reduction_bytes(long count, unsigned long* bytes);
-cudaError_t launch_least(const CostArray& costs, DeviceLeast* result, void* work, unsigned long bytes, cudaStream_t stream);
+cudaError_t launch_least(const CostArray& costs, DeviceLeast* result, void* work, unsigned long bytes,
+                         cudaStream_t stream);
 cudaError_t launch_softmax(const CostArray& costs, double temperature, DeviceLeast* result, double* weights, void* work,
                            unsigned long bytes, cudaStream_t stream);
 cudaError_t launch_mean(const SampleArray& samples, const double* weights, void* mean, cudaStream_t stream);

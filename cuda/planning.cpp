@@ -18,10 +18,11 @@ cudaStream_t native(void* stream) { return static_cast<cudaStream_t>(stream); }
 bool enough(const CostArray& costs, unsigned long bytes) {
   unsigned long needed = 0;
   if (costs.count < 1) return cuda_failed("a reduction was given " + std::to_string(costs.count) + " costs");
-  if (costs.count > INT_MAX) return cuda_failed("a reduction over " + std::to_string(costs.count) + " costs is too large");
+  if (costs.count > INT_MAX)
+    return cuda_failed("a reduction over " + std::to_string(costs.count) + " costs is too large");
   if (!FEATHERSTORM_CUDA(reduction_bytes(costs.count, &needed))) return false;
-  return bytes >= needed || cuda_failed("a reduction was given " + std::to_string(bytes) + " bytes of work memory, expected " +
-                                        std::to_string(needed));
+  return bytes >= needed || cuda_failed("a reduction was given " + std::to_string(bytes) +
+                                        " bytes of work memory, expected " + std::to_string(needed));
 }
 
 }  // namespace
@@ -69,8 +70,8 @@ bool softmax_weights(int device, void* stream, const CostArray* costs, double te
 bool weighted_mean(int device, void* stream, const SampleArray* samples, const double* weights, void* mean) {
   if (samples->steps <= 0 || samples->components <= 0) return true;
   if (samples->steps > INT_MAX / samples->components)
-    return cuda_failed("a mean of " + std::to_string(samples->steps) + " steps of " + std::to_string(samples->components) +
-                       " components is too large");
+    return cuda_failed("a mean of " + std::to_string(samples->steps) + " steps of " +
+                       std::to_string(samples->components) + " components is too large");
   OnDevice on(device);
   return on && FEATHERSTORM_CUDA(launch_mean(*samples, weights, mean, native(stream)));
 }

@@ -1,5 +1,3 @@
-#include "cuda/reduce.h"
-
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
@@ -7,11 +5,13 @@
 #include <cub/device/device_reduce.cuh>
 
 #include "cuda/launcher.h"
+#include "cuda/reduce.h"
 
 namespace featherstorm {
 namespace {
 
-template <class F> auto numbers_of(const F& f) {
+template <class F>
+auto numbers_of(const F& f) {
   return thrust::make_transform_iterator(thrust::counting_iterator<long>(0), f);
 }
 cudaError_t reduce_least(void* work, std::size_t& bytes, const CostAt& cost, DeviceLeast* result, cudaStream_t stream) {
@@ -44,7 +44,8 @@ cudaError_t reduction_bytes(long count, unsigned long* bytes) {
   *bytes = sum_room + (least > sum ? least : sum);
   return e;
 }
-cudaError_t launch_least(const CostArray& costs, DeviceLeast* result, void* work, unsigned long bytes, cudaStream_t stream) {
+cudaError_t launch_least(const CostArray& costs, DeviceLeast* result, void* work, unsigned long bytes,
+                         cudaStream_t stream) {
   std::size_t room = bytes - sum_room;
   return reduce_least(static_cast<char*>(work) + sum_room, room, {costs}, result, stream);
 }

@@ -1,5 +1,5 @@
-// Reductions over samples on a device (host/reduce.h has those of the host): what is added up for one sample, the same text
-// for the device, where CUB does the adding (reduce.cu), and for tests on the host.
+// Reductions over samples on a device (host/reduce.h has those of the host): what is added up for one sample, the same
+// text for the device, where CUB does the adding (reduce.cu), and for tests on the host.
 #pragma once
 #include <cmath>
 
@@ -9,7 +9,7 @@
 
 namespace featherstorm {
 
-inline constexpr int mean_threads = 256;      // of the block that adds up one component
+inline constexpr int mean_threads = 256;        // of the block that adds up one component
 inline constexpr unsigned long sum_room = 256;  // bytes at the beginning of the work memory, for the sum of the weights
 
 // A cost with its index, so that the least one is a reduction.
@@ -54,8 +54,8 @@ FS_HD double weight_of(const ExponentialAt& e, double sum, long i) { return sum 
 // The part of thread `thread` of the weighted sum of component k of all samples, (step, component) = (k / n, k % n).
 template <class Real>
 FS_HD Real part_of_mean(const SampleArray& a, const double* weights, long k, int thread) {
-  const Real* from = static_cast<const Real*>(a.data) + k / a.components * a.step_stride +
-                     k % a.components * a.component_stride;
+  const Real* from =
+      static_cast<const Real*>(a.data) + k / a.components * a.step_stride + k % a.components * a.component_stride;
   const Real center = a.center ? static_cast<const Real*>(a.center)[k] : Real(0);
   Real sum = 0;
   for (long i = thread; i < a.count; i += mean_threads) {

@@ -1,5 +1,5 @@
-// Numbers of the host for a kernel that follows on the stream, without a copy: they travel as parameters of launches. So
-// nothing waits, the host's memory is free at once, and a graph that captures the stream has them in it.
+// Numbers of the host for a kernel that follows on the stream, without a copy: they travel as parameters of launches.
+// So nothing waits, the host's memory is free at once, and a graph that captures the stream has them in it.
 #pragma once
 #include "core/scalar.h"
 

@@ -14,8 +14,7 @@ constexpr unsigned long result_room = 256;
 std::string place(int device) { return device == on_host ? "the host" : "CUDA device " + std::to_string(device); }
 
 void require_place(const ArrayRef& a, const char* name, int device) {
-  if (a.device != device)
-    throw Error(std::string(name) + " is on " + place(a.device) + ", expected " + place(device));
+  if (a.device != device) throw Error(std::string(name) + " is on " + place(a.device) + ", expected " + place(device));
 }
 void require_shape(const ArrayRef& a, const char* name, long instances, long components) {
   if (a.instances == instances && a.components == components) return;
@@ -25,7 +24,8 @@ void require_shape(const ArrayRef& a, const char* name, long instances, long com
 // Without gaps, as the device writes it.
 void require_dense(const ArrayRef& a, const char* name, Precision precision) {
   if (a.precision != precision)
-    throw Error(std::string(name) + " is " + (precision == Precision::float32 ? "float64, expected float32" : "float32, expected float64"));
+    throw Error(std::string(name) + " is " +
+                (precision == Precision::float32 ? "float64, expected float32" : "float32, expected float64"));
   if (a.instances > 1 && a.instance_stride != 1) throw Error(std::string(name) + " has gaps between its numbers");
 }
 
@@ -54,8 +54,9 @@ DeviceReduction::Work DeviceReduction::work(const CudaTable& table, long count, 
     bool captured = false;
     if (!table.capturing(device_, stream, &captured)) throw_cuda_error(table, "reduction", device_);
     if (captured)
-      throw Error("a reduction that is captured into a graph may take no memory: run it once with as many samples and on "
-                  "the same stream before");
+      throw Error(
+          "a reduction that is captured into a graph may take no memory: run it once with as many samples and on "
+          "the same stream before");
     void* memory = nullptr;
     if (!table.allocate(device_, stream, bytes, &memory)) throw_cuda_error(table, "reduction", device_);
     if (w.memory) outgrown_.push_back(w.memory);
@@ -74,7 +75,8 @@ void DeviceReduction::least(const ArrayRef& costs, void* stream) {
     throw_cuda_error(table, "reduction", device_);
 }
 
-void DeviceReduction::softmax_weights(const ArrayRef& costs, double temperature, const ArrayRef& weights, void* stream) {
+void DeviceReduction::softmax_weights(const ArrayRef& costs, double temperature, const ArrayRef& weights,
+                                      void* stream) {
   if (!(temperature > 0)) throw Error("temperature is " + std::to_string(temperature) + ", expected a positive number");
   const CudaTable& table = cuda_for("reduction", device_);
   const CostArray c = costs_of(costs);
@@ -97,7 +99,8 @@ void DeviceReduction::weighted_mean(const SequenceMemory& x, long steps, const A
     require_place(*center, "center", device_), require_shape(*center, "center", steps * a.components, 1);
     require_dense(*center, "center", a.precision);
   }
-  require_place(a, "samples", device_), require_place(weights, "weights", device_), require_place(mean, "mean", device_);
+  require_place(a, "samples", device_), require_place(weights, "weights", device_),
+      require_place(mean, "mean", device_);
   require_shape(weights, "weights", a.instances, 1), require_shape(mean, "mean", steps * a.components, 1);
   require_dense(weights, "weights", Precision::float64), require_dense(mean, "mean", a.precision);
   SampleArray samples{};

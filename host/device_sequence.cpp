@@ -43,8 +43,9 @@ void require_no_capture(const CudaTable& table, int device, void* stream) {
   bool captured = false;
   if (!table.capturing(device, stream, &captured)) throw_cuda_error(table, "rollout", device);
   if (captured)
-    throw Error("a rollout that is captured into a graph must have run before, with the same choice of arrays, as many "
-                "steps and on the same stream");
+    throw Error(
+        "a rollout that is captured into a graph must have run before, with the same choice of arrays, as many "
+        "steps and on the same stream");
 }
 
 Rollout::ControlKind kind_of(const Controls* c) {
@@ -102,8 +103,8 @@ const DeviceSequence::Variant& DeviceSequence::variant(const Rollout& sequence, 
   std::vector<std::pair<DeviceForm, std::string>> texts;
   for (const char* order : {"trace", "greedy", "sethi_ullman"}) {
     const OrderOf of = [&](const Program& p) { return order_of(p, order); };
-    texts.push_back({{order, 0},
-                     emit_rollout(v->rollout, of, Cuda{r.precision == Precision::float64, device_block_threads, 0})});
+    texts.push_back(
+        {{order, 0}, emit_rollout(v->rollout, of, Cuda{r.precision == Precision::float64, device_block_threads, 0})});
   }
   const DeviceKernel kernel = compiler_->kernel(texts, v->capability);
   if (!table.load_program(r.device, kernel.image.data(), "featherstorm_kernel", &v->program))
@@ -130,7 +131,8 @@ template <class Real>
 void DeviceSequence::launch(const Variant& v, const DeviceRun& r, const CudaTable& table) {
   const Rollout& rollout = v.rollout;
   const Controls* c = r.controls;
-  const long n = c ? rollout.arrays[r.controlled].components : 0, knots = c && !c->weights.empty() ? c->count(r.steps) : 0;
+  const long n = c ? rollout.arrays[r.controlled].components : 0,
+             knots = c && !c->weights.empty() ? c->count(r.steps) : 0;
   const bool own_mean = c && !c->device_mean;
   std::lock_guard lock(launching_);  // another thread may use the same stream
   // numbers for the device, then those that are parameters
@@ -173,9 +175,10 @@ void DeviceSequence::launch(const Variant& v, const DeviceRun& r, const CudaTabl
       throw_cuda_error(table, "rollout", r.device);
     long steps = r.steps, instances = r.instances;
     void* arguments[] = {memory, numbers + count, &device_numbers, &source, &steps, &instances};
-    const int threads = dispatch_->choose({"", "rollout", r.precision, v.capability,
-                                           static_cast<double>(r.instances) / v.multiprocessors})
-                            .threads;
+    const int threads =
+        dispatch_
+            ->choose({"", "rollout", r.precision, v.capability, static_cast<double>(r.instances) / v.multiprocessors})
+            .threads;
     if (!table.launch_arguments(v.program, arguments, instances, threads, r.stream))
       throw_cuda_error(table, "rollout", r.device);
   } catch (...) {
@@ -193,7 +196,9 @@ void DeviceSequence::run(const Rollout& sequence, const DeviceRun& r) {
   const Variant* v = nullptr;
   try {
     v = &variant(sequence, r, table);
-  } catch (const Error&) { throw; } catch (const std::exception& e) { throw Error(e.what()); }
+  } catch (const Error&) { throw; } catch (const std::exception& e) {
+    throw Error(e.what());
+  }
   if (r.precision == Precision::float32) launch<float>(*v, r, table);
   else launch<double>(*v, r, table);
 }

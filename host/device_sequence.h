@@ -1,15 +1,15 @@
-// A sequence's rollouts on CUDA devices: one kernel for the whole horizon (core/emit/rollout.h), made by NVRTC at the first
-// run of its kind and kept on disk.
+// A sequence's rollouts on CUDA devices: one kernel for the whole horizon (core/emit/rollout.h), made by NVRTC at the
+// first run of its kind and kept on disk.
 //
-// The device never waits for the host, nor the host for it: state and costs stay in registers from the first step to the
-// last, controls are drawn in the kernel, numbers that are the same for all instances travel as parameters of launches
-// (cuda/upload.h), and working memory is kept for each stream. A run of a kind and size that a stream has seen takes no
-// memory and only launches kernels, so a CUDA graph may capture it; the graph may be launched as long as the sequence lives.
-// Numbers that are to change from launch to launch of a graph lie on the device: states, knots, Controls::device_mean and
-// Controls::device_draw.
+// The device never waits for the host, nor the host for it: state and costs stay in registers from the first step to
+// the last, controls are drawn in the kernel, numbers that are the same for all instances travel as parameters of
+// launches (cuda/upload.h), and working memory is kept for each stream. A run of a kind and size that a stream has seen
+// takes no memory and only launches kernels, so a CUDA graph may capture it; the graph may be launched as long as the
+// sequence lives. Numbers that are to change from launch to launch of a graph lie on the device: states, knots,
+// Controls::device_mean and Controls::device_draw.
 //
-// Noise: the words are those of host/noise.h, bit for bit; normal numbers and all that follows agree with the host's up to
-// rounding (the device fuses products with sums).
+// Noise: the words are those of host/noise.h, bit for bit; normal numbers and all that follows agree with the host's up
+// to rounding (the device fuses products with sums).
 #pragma once
 #include <map>
 #include <memory>
@@ -64,7 +64,7 @@ class DeviceSequence {
   std::mutex mutex_;      // of the members below
   std::mutex launching_;  // from the upload of a run's numbers to its kernel
   std::vector<std::unique_ptr<Variant>> variants_;
-  std::map<std::pair<int, void*>, Work> work_;  // by device and stream
+  std::map<std::pair<int, void*>, Work> work_;   // by device and stream
   std::vector<std::pair<int, void*>> outgrown_;  // captured graphs may use it
   std::unique_ptr<DeviceCompiler> compiler_;
   std::unique_ptr<const Dispatch> dispatch_;

@@ -38,7 +38,9 @@ struct Sequence::OnDevice {
 };
 
 Sequence::Sequence(Precision precision, int threads, const std::string& isa)
-    : precision_(precision), threads_(threads), noise_(&noise_kernels(isa.empty() ? supported_isas().front() : isa)),
+    : precision_(precision),
+      threads_(threads),
+      noise_(&noise_kernels(isa.empty() ? supported_isas().front() : isa)),
       device_(std::make_unique<OnDevice>()) {}
 Sequence::~Sequence() = default;
 Sequence::Sequence(Sequence&&) noexcept = default;
@@ -209,8 +211,7 @@ void Sequence::run_on_device(int device, long steps, long instances, const std::
       for (const Slot& a : arrays_) r.arrays.push_back({static_cast<int>(a.components), a.uniform, false});
       for (const Bound& s : stages_) {
         if (!s.program) throw Error("a stage has no program for arrays on a device");
-        r.stages.push_back(
-            {std::make_shared<const Program>(s.program()), s.in, s.out, s.swaps, s.repeat, s.last});
+        r.stages.push_back({std::make_shared<const Program>(s.program()), s.in, s.out, s.swaps, s.repeat, s.last});
       }
       for (const Finite& f : finite_) r.checks.push_back({f.array, f.of});
       device_->rollout = std::move(r);

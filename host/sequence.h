@@ -48,7 +48,8 @@ class Sequence {
   void uniform(const std::string& name, long components) { arrays_.push_back({name, components, true}); }
   // Appends a stage; all its arrays must be declared.
   void stage(Stage stage);
-  // After the last step the numbers of array `name` become NaN in instances where a number of arrays `of` is not finite.
+  // After the last step the numbers of array `name` become NaN in instances where a number of arrays `of` is not
+  // finite.
   void finite(const std::string& name, const std::vector<std::string>& of);
 
   // Runs `steps` >= 1 passes through all stages. `in` is read before the first step, or before each; `out` is written

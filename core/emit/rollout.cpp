@@ -41,8 +41,8 @@ class RolloutText {
     text_ += prelude_rollout_text();
     text_ += "\nextern \"C\" __global__ void __launch_bounds__(" + to_string(target_.threads) +
              (target_.blocks > 0 ? ", " + to_string(target_.blocks) : "") + ")\n";
-    text_ += "    featherstorm_kernel(const Memories<" + room(r_.in.size() + r_.out.size()) + "> memory, const Uniforms<" +
-             room(uniform_numbers(r_)) + "> uniform,\n";
+    text_ += "    featherstorm_kernel(const Memories<" + room(r_.in.size() + r_.out.size()) +
+             "> memory, const Uniforms<" + room(uniform_numbers(r_)) + "> uniform,\n";
     text_ += "                        const Real* numbers, const ControlSource controls, long steps, long count) {\n";
     text_ += "  const long i = long(blockIdx.x) * blockDim.x + threadIdx.x;\n  if (i >= count) return;\n";
     for (std::size_t k = 0; k < r_.arrays.size(); k++)
@@ -94,7 +94,8 @@ class RolloutText {
   void spoil(const Rollout::Check& c) {
     std::string all;
     for (int a : c.of)
-      if (r_.arrays[a].components > 0 && kept_[a]) all += (all.empty() ? "" : " && ") + ("finite(kept" + to_string(a)) + ")";
+      if (r_.arrays[a].components > 0 && kept_[a])
+        all += (all.empty() ? "" : " && ") + ("finite(kept" + to_string(a)) + ")";
     if (!all.empty()) line("if (!(" + all + ")) spoil(kept" + to_string(c.array) + ");");
   }
 
@@ -144,17 +145,19 @@ class RolloutText {
     for (const Rollout::Stage& s : r_.stages) {
       const Program& p = *s.program;
       require(s.in.size() == p.inputs.size() && s.out.size() == p.outputs.size(),
-              "a stage has " + to_string(s.in.size()) + " inputs and " + to_string(s.out.size()) + " outputs, expected " +
-                  to_string(p.inputs.size()) + " and " + to_string(p.outputs.size()) + " as its program has");
+              "a stage has " + to_string(s.in.size()) + " inputs and " + to_string(s.out.size()) +
+                  " outputs, expected " + to_string(p.inputs.size()) + " and " + to_string(p.outputs.size()) +
+                  " as its program has");
       const auto fits = [&](const Program::Array& a, int array, bool output) {
         const Rollout::Array& here = r_.arrays[array];
         require(here.components == a.size, "array '" + a.name + "' of a stage has " + to_string(a.size) +
                                                " components, that of the rollout " + to_string(here.components));
-        require(here.uniform == a.uniform && !(output && here.uniform),
-                "array '" + a.name + "' of a stage " +
-                    (output ? "is written, that of the rollout is the same for all instances"
-                            : std::string(a.uniform ? "is" : "is not") + " the same for all instances, that of the rollout " +
-                                  (here.uniform ? "is" : "is not")));
+        require(
+            here.uniform == a.uniform && !(output && here.uniform),
+            "array '" + a.name + "' of a stage " +
+                (output ? "is written, that of the rollout is the same for all instances"
+                        : std::string(a.uniform ? "is" : "is not") +
+                              " the same for all instances, that of the rollout " + (here.uniform ? "is" : "is not")));
       };
       for (std::size_t k = 0; k < s.in.size(); k++) fits(p.inputs[k], s.in[k], false);
       for (std::size_t k = 0; k < s.out.size(); k++) fits(p.outputs[k], s.out[k], true);

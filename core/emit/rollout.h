@@ -66,8 +66,8 @@ struct Rollout {
 // How the statements of a program are ordered (core/trace/order.h).
 using OrderOf = std::function<std::vector<int>(const Program&)>;
 
-// The text of a rollout. Throws std::invalid_argument where a program's array is uniform and the rollout's is not, or the
-// other way round; where sizes differ; and where something uniform is to be written.
+// The text of a rollout. Throws std::invalid_argument where a program's array is uniform and the rollout's is not, or
+// the other way round; where sizes differ; and where something uniform is to be written.
 std::string emit_rollout(const Rollout& r, const OrderOf& order, const Cuda& target);
 
 // How many numbers `uniform` and, for each step, `numbers` hold.

@@ -1,5 +1,5 @@
-// Sequence: stages of kernels over a horizon; arrays come by buffer protocol or DLPack, (B, n) or (B, T, n), on a device also
-// as Buffers. Reductions over samples.
+// Sequence: stages of kernels over a horizon; arrays come by buffer protocol or DLPack, (B, n) or (B, T, n), on a
+// device also as Buffers. Reductions over samples.
 #include "host/sequence.h"
 
 #include <nanobind/ndarray.h>
@@ -74,7 +74,8 @@ struct Columns {
     }
     memory.every_step = steps > 0;
     if (first < 0 || count < 0 || first + count > r.components)
-      throw Error(name + " has " + std::to_string(r.components) + " columns, expected " + std::to_string(first + count));
+      throw Error(name + " has " + std::to_string(r.components) + " columns, expected " +
+                  std::to_string(first + count));
     r.data = static_cast<char*>(r.data) + first * r.component_stride * static_cast<long>(bytes_of(r.precision));
     r.components = count, r.padded = false;
     if (r.instances == 1 && instances >= 0) r.instances = instances, r.instance_stride = 0;  // one row for all
@@ -112,7 +113,8 @@ PyControls knots(const std::string& name, nb::ndarray<nb::ro> array, const Numbe
   return {std::move(c), std::move(array)};
 }
 
-PyControls device_knots(const std::string& name, nb::object array, long columns, const Numbers& weights, long instances) {
+PyControls device_knots(const std::string& name, nb::object array, long columns, const Numbers& weights,
+                        long instances) {
   if (weights.ndim() != 2) throw Error("weights have " + std::to_string(weights.ndim()) + " dimensions, expected 2");
   const Columns at(array, "knots", 0, columns, static_cast<long>(weights.shape(1)), instances);
   Controls c;
@@ -279,9 +281,10 @@ void bind_sequence(nb::module_& module) {
       .def("least", &PyDeviceReduction::least, nb::arg("costs"), nb::arg("stream"))
       .def("softmax_weights", &PyDeviceReduction::softmax_weights, nb::arg("costs"), nb::arg("temperature"),
            nb::arg("weights"), nb::arg("stream"))
-      .def("weighted_mean", &PyDeviceReduction::weighted_mean, nb::arg("samples"), nb::arg("steps"),
-           nb::arg("columns"), nb::arg("weights"), nb::arg("mean"), nb::arg("stream"), nb::arg("center").none() = nb::none(),
-           "The weighted mean, or with a Buffer `center` like the mean that of the squared distances from it. Samples (B, T n) or (B, T, n); mean: a Buffer (T n, 1) of the same dtype.")
+      .def("weighted_mean", &PyDeviceReduction::weighted_mean, nb::arg("samples"), nb::arg("steps"), nb::arg("columns"),
+           nb::arg("weights"), nb::arg("mean"), nb::arg("stream"), nb::arg("center").none() = nb::none(),
+           "The weighted mean, or with a Buffer `center` like the mean that of the squared distances from it. Samples "
+           "(B, T n) or (B, T, n); mean: a Buffer (T n, 1) of the same dtype.")
       .def("best", &PyDeviceReduction::best, nb::arg("stream"), "The least cost found last on this stream; waits.");
   nb::class_<PySequence>(module, "Sequence", "Stages of kernels over named arrays, run over a horizon.")
       .def(nb::init<nb::object, std::string, bool>(), nb::arg("evaluator"), nb::arg("dtype"),

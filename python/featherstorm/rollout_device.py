@@ -1,4 +1,4 @@
-"""Rollouts whose arrays lie on a CUDA device: one kernel for the whole horizon, on the stream of the first array's library.
+"""Rollouts whose arrays lie on a CUDA device: one kernel for the horizon, on the stream of the first array's library.
 
 The kernel is made by NVRTC when a Rollout first meets a kind of call (which results are asked for, noise or arrays), in
 seconds, and kept on disk. Nothing is read on the CPU: quaternions are not checked.
@@ -85,7 +85,8 @@ def run(roll, x0, U, p, t0, states, horizon, interpolation, controls):
     if shared:
         numbers = np.zeros(0) if p is None else np.asarray(p, dtype=call.dtype)
         if numbers.ndim != 1:
-            raise ValueError(f"rollout: p is on the CPU, expected {place(call.device)} as {call.what} is, or shape (np,)")
+            where = f"{place(call.device)} as {call.what} is"
+            raise ValueError(f"rollout: p is on the CPU, expected {where}, or shape (np,)")
         np_ = numbers.shape[0]
     else:
         sizes = tuple(int(k) for k in p.shape)

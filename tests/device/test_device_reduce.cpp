@@ -125,7 +125,8 @@ TEST(DeviceReduce, WarmCallsNeitherAllocateNorWaitAndAreCaptured) {
   };
   const Graphs graph = control_of_graphs();
   graph.begin(&stream);
-  EXPECT_EQ(message(all).find("a reduction that is captured into a graph may take no memory: run it once with as many "), 0u);
+  EXPECT_EQ(
+      message(all).find("a reduction that is captured into a graph may take no memory: run it once with as many "), 0u);
   graph.end(&stream);
   all();
   synchronise(device, &stream);
@@ -150,19 +151,25 @@ TEST(DeviceReduce, WarmCallsNeitherAllocateNorWaitAndAreCaptured) {
 TEST(DeviceReduce, NamesWhatDoesNotFit) {
   DeviceReduction r(device);
   const Buffer costs = uploaded({1, 2, 3}, Precision::float32), two = uploaded({1, 2}, Precision::float64);
-  Buffer host(Precision::float64, 3, 1), weights(Precision::float64, 3, 1, device), wide(Precision::float32, 3, 2, device);
+  Buffer host(Precision::float64, 3, 1), weights(Precision::float64, 3, 1, device),
+      wide(Precision::float32, 3, 2, device);
   EXPECT_EQ(message([&] { r.least(host.ref()); }), "costs is on the host, expected CUDA device 1");
   EXPECT_EQ(message([&] { r.least(wide.ref()); }), "costs has shape (3, 2), expected (3, 1)");
   EXPECT_EQ(message([&] { r.softmax_weights(costs.ref(), 0, weights.ref()); }),
             "temperature is 0.000000, expected a positive number");
-  EXPECT_EQ(message([&] { r.softmax_weights(costs.ref(), 1, two.ref()); }), "weights has shape (2, 1), expected (3, 1)");
+  EXPECT_EQ(message([&] { r.softmax_weights(costs.ref(), 1, two.ref()); }),
+            "weights has shape (2, 1), expected (3, 1)");
   EXPECT_EQ(message([&] { r.softmax_weights(costs.ref(), 1, costs.ref()); }), "weights is float32, expected float64");
-  EXPECT_EQ(message([&] { r.weighted_mean({"x", wide.ref(), true, 0}, 1, weights.ref(), weights.ref()); }),
+  EXPECT_EQ(message([&] {
+              r.weighted_mean({"x", wide.ref(), true, 0}, 1, weights.ref(), weights.ref());
+            }),
             "mean has shape (3, 1), expected (2, 1)");
   EXPECT_EQ(message([&] { r.best(); }), "nothing was reduced on this stream");
-  EXPECT_EQ(message([&] { DeviceReduction(7).least(costs.ref()); }), "reduction: CUDA device 7 does not exist, expected 0 to 1");
+  EXPECT_EQ(message([&] { DeviceReduction(7).least(costs.ref()); }),
+            "reduction: CUDA device 7 does not exist, expected 0 to 1");
   fail_next("launch", out_of_resources);
-  EXPECT_EQ(message([&] { r.least(costs.ref()); }).find("reduction: CUDA device 1: cudaErrorLaunchOutOfResources: "), 0u);
+  EXPECT_EQ(message([&] { r.least(costs.ref()); }).find("reduction: CUDA device 1: cudaErrorLaunchOutOfResources: "),
+            0u);
 }
 
 }  // namespace

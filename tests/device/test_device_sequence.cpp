@@ -1,5 +1,5 @@
-// Rollouts on a device, through the stand-in, against the same sequence on the host; the noise of a kernel, word by word;
-// what is allocated; graphs; and what is refused.
+// Rollouts on a device, through the stand-in, against the same sequence on the host; the noise of a kernel, word by
+// word; what is allocated; graphs; and what is refused.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -64,7 +64,8 @@ struct Twin {
   long components, steps;
   Twin(Precision p, long B, long components, long steps)
       : host(p, B, components * steps), there(p, B, components * steps, device), components(components), steps(steps) {}
-  template <class F> Twin& fill(const F& f) {
+  template <class F>
+  Twin& fill(const F& f) {
     for (long k = 0; k < components * steps; k++)
       for (long i = 0; i < host.ref().instances; i++) set(i, k, f(i, k));
     copy(host.ref(), there.ref());
@@ -107,11 +108,21 @@ struct Rolling {
   Sequence s;
   std::vector<UniformValues> uniforms;
   Rolling(const std::string& robot, Precision p, long substeps, std::vector<std::string> parameters = {})
-      : e(load(robot), {.threads = 1, .parameters = std::move(parameters)}), nq(e.robot().model.nq),
-        nv(e.robot().model.nv), precision(p), s(p, 1) {
-    for (const auto& [name, n] : std::vector<std::pair<std::string, int>>{
-             {"q", nq}, {"v", nv}, {"q_next", nq}, {"v_next", nv}, {"u", nv}, {"tau", nv}, {"q_target", nv}, {"p", 1},
-             {"total", 1}, {"total_next", 1}})
+      : e(load(robot), {.threads = 1, .parameters = std::move(parameters)}),
+        nq(e.robot().model.nq),
+        nv(e.robot().model.nv),
+        precision(p),
+        s(p, 1) {
+    for (const auto& [name, n] : std::vector<std::pair<std::string, int>>{{"q", nq},
+                                                                          {"v", nv},
+                                                                          {"q_next", nq},
+                                                                          {"v_next", nv},
+                                                                          {"u", nv},
+                                                                          {"tau", nv},
+                                                                          {"q_target", nv},
+                                                                          {"p", 1},
+                                                                          {"total", 1},
+                                                                          {"total_next", 1}})
       s.array(name, n);
     const OpRow& row = e.op("step");
     for (std::size_t k = 4; k < row.in.size(); k++) s.array(std::string(row.in[k].name), row.in[k].components);
@@ -150,8 +161,13 @@ struct Rolling {
 struct Arrays {
   Twin q, v, u, p, states, velocities, used, total;
   Arrays(const Rolling& r, long B)
-      : q(r.precision, B, r.nq, 1), v(r.precision, B, r.nv, 1), u(r.precision, B, r.nv, T), p(r.precision, B, 1, 1),
-        states(r.precision, B, r.nq, T), velocities(r.precision, B, r.nv, T), used(r.precision, B, r.nv, T),
+      : q(r.precision, B, r.nq, 1),
+        v(r.precision, B, r.nv, 1),
+        u(r.precision, B, r.nv, T),
+        p(r.precision, B, 1, 1),
+        states(r.precision, B, r.nq, T),
+        velocities(r.precision, B, r.nv, T),
+        used(r.precision, B, r.nv, T),
         total(r.precision, B, 1, 1) {
     const std::vector<double> q0 = neutral(r.e.robot().model);
     q.fill([&](long i, long k) { return q0[k] + (r.nq == r.nv ? 0.3 * std::sin(i + 2.0 * k) : 0); });
@@ -297,7 +313,8 @@ TEST(DeviceSequence, DrawsTheHostsNoise) {
     }
 }
 
-// With mean 0, sigma 1 and the numbers of noise.h inverted: the angle of a pair is its second word, so the words are seen.
+// With mean 0, sigma 1 and the numbers of noise.h inverted: the angle of a pair is its second word, so the words are
+// seen.
 TEST(DeviceSequence, DrawsTheHostsWords) {
   Rolling r("iiwa14", Precision::float64, 1);
   const long B = 33;
@@ -313,7 +330,8 @@ TEST(DeviceSequence, DrawsTheHostsWords) {
       noise_kernels("base").words(w.data(), B, B, c.key, static_cast<std::uint32_t>(c.first_instance), t, k / 4);
       for (long i = 0; i < B; i++) {
         const double x = z.component<double>(t * r.nv + k)[i], y = z.component<double>(t * r.nv + k + 1)[i];
-        const double turn = std::atan2(y, x) / M_PI * 2147483648.0, size = std::exp(-(x * x + y * y) / 2) * 2147483648.0;
+        const double turn = std::atan2(y, x) / M_PI * 2147483648.0,
+                     size = std::exp(-(x * x + y * y) / 2) * 2147483648.0;
         EXPECT_EQ(static_cast<std::int64_t>(std::llround(turn)), static_cast<std::int32_t>(w[(k % 4 + 1) * B + i]));
         EXPECT_EQ(static_cast<std::uint32_t>(std::floor(size)), w[k % 4 * B + i] >> 1);
       }
@@ -386,7 +404,8 @@ TEST(DeviceSequence, ThreadsMayShareAStream) {
   for (int round = 0; round < 5; round++) {
     std::vector<std::thread> threads;
     for (int k = 0; k < 4; k++)
-      threads.emplace_back([&, k] { r.s.run(T, B, arrays[k]->in(true, false), r.uniforms, arrays[k]->out(true), &controls[k]); });
+      threads.emplace_back(
+          [&, k] { r.s.run(T, B, arrays[k]->in(true, false), r.uniforms, arrays[k]->out(true), &controls[k]); });
     for (auto& t : threads) t.join();
     for (int k = 0; k < 4; k++) {
       r.s.run(T, B, arrays[k]->in(false, false), r.uniforms, arrays[k]->out(false), &controls[k]);
@@ -416,16 +435,18 @@ TEST(DeviceSequence, IsCapturedIntoAGraph) {
   const auto run = [&] { r.s.run(T, B, a.in(true, false), r.uniforms, a.out(true), &c, &stream); };
   const auto capture = control_of_graphs();
   capture.begin(&stream);
-  EXPECT_EQ(message(run),
-            "a rollout that is captured into a graph must have run before, with the same choice of arrays, as many steps "
-            "and on the same stream");
+  EXPECT_EQ(
+      message(run),
+      "a rollout that is captured into a graph must have run before, with the same choice of arrays, as many steps "
+      "and on the same stream");
   capture.end(&stream);
   run();
   synchronise(device, &stream);
   int other_stream;
   capture.begin(&other_stream);
-  EXPECT_EQ(message([&] { r.s.run(T, B, a.in(true, false), r.uniforms, a.out(true), &c, &other_stream); })
-                .find("a rollout that is captured into a graph must have run before"),
+  EXPECT_EQ(message([&] {
+              r.s.run(T, B, a.in(true, false), r.uniforms, a.out(true), &c, &other_stream);
+            }).find("a rollout that is captured into a graph must have run before"),
             0u)
       << "it has no memory of its own yet";
   capture.end(&other_stream);
@@ -447,11 +468,12 @@ TEST(DeviceSequence, NamesWhatDoesNotFit) {
   Rolling r("cartpole", Precision::float32, 1);
   const long B = 8;
   const Arrays a(r, B);
-  const auto words = [&](const std::function<void(std::vector<SequenceMemory>&, std::vector<SequenceMemory>&)>& change) {
-    auto in = a.in(true, true), out = a.out(true);
-    change(in, out);
-    return message([&] { r.s.run(T, B, in, r.uniforms, out); });
-  };
+  const auto words =
+      [&](const std::function<void(std::vector<SequenceMemory>&, std::vector<SequenceMemory>&)>& change) {
+        auto in = a.in(true, true), out = a.out(true);
+        change(in, out);
+        return message([&] { r.s.run(T, B, in, r.uniforms, out); });
+      };
   EXPECT_EQ(words([](auto&, auto&) {}), "no error");
   EXPECT_EQ(words([&](auto& in, auto&) { in[1] = a.v.memory("v", false, false); }),
             "v is on the host, expected CUDA device 1 as q is");

@@ -1,6 +1,7 @@
-// Rollouts and reductions on a GPU (host/device_sequence.h, host/device_reduce.h) against walks through the same programs in
-// double: with arrays, with noise, whose words and numbers are computed here once more, by the robot's step and a traced cost;
-// captured into a CUDA graph and launched again with other states; and how much memory warm runs take.
+// Rollouts and reductions on a GPU (host/device_sequence.h, host/device_reduce.h) against walks through the same
+// programs in double: with arrays, with noise, whose words and numbers are computed here once more, by the robot's step
+// and a traced cost; captured into a CUDA graph and launched again with other states; and how much memory warm runs
+// take.
 //
 //   gpu_rollout
 #include <cuda_runtime_api.h>
@@ -75,7 +76,8 @@ struct Rolling {
     };
     int op = -1;
     for_every_op([&](auto row, int k) { op = decltype(row)::info.name == "step" ? k : op; });
-    Rollout::Stage step{std::make_shared<const Program>(specialised_program({op}, robot.model)), {}, {}, {}, substeps, false};
+    Rollout::Stage step{
+        std::make_shared<const Program>(specialised_program({op}, robot.model)), {}, {}, {}, substeps, false};
     for (const auto& a : step.program->inputs) {
       const double x = a.name == "dt" ? 1e-3 : a.name == "kd" ? 0.2 : a.name == "friction_velocity" ? 0.01 : 0;
       step.in.push_back(array(a.size, a.uniform, a.uniform ? std::vector<double>(a.size, x) : std::vector<double>{}));
@@ -88,7 +90,9 @@ struct Rolling {
     std::vector<double> times;
     for (long t = 0; t < T; t++) times.push_back(0.01 * (t + 1));
     t_next = array(1, true, times);
-    rollout.stages = {step, {std::make_shared<const Program>(cost_of(nq, nv)), {q, u, total, t_next}, {next}, {{total, next}}, 1, false}};
+    rollout.stages = {
+        step,
+        {std::make_shared<const Program>(cost_of(nq, nv)), {q, u, total, t_next}, {next}, {{total, next}}, 1, false}};
     rollout.checks = {{total, {q, v}}};
   }
   // One instance in double: u(t, c) gives the controls; returns the total and leaves the last state.
@@ -120,8 +124,15 @@ struct Batch {
   long B;
   Buffer q, v, u, states, total, host_q, host_v, host_u;
   Batch(const Rolling& r, long B)
-      : r(r), B(B), q(p, B, r.nq, device), v(p, B, r.nv, device), u(p, B, r.nv * T, device),
-        states(p, B, r.nq * T, device), total(p, B, 1, device), host_q(p, B, r.nq), host_v(p, B, r.nv),
+      : r(r),
+        B(B),
+        q(p, B, r.nq, device),
+        v(p, B, r.nv, device),
+        u(p, B, r.nv * T, device),
+        states(p, B, r.nq * T, device),
+        total(p, B, 1, device),
+        host_q(p, B, r.nq),
+        host_v(p, B, r.nv),
         host_u(p, B, r.nv * T) {}
   void start(const Model<double>& m, unsigned seed) {
     for (long i = 0; i < B; i++) {
@@ -166,7 +177,8 @@ struct Batch {
         worst = e <= worst ? worst : std::isnan(e) ? HUGE_VAL : e;
       };
       compare(costs.template component<Real>(0)[i], expected, 1 + std::abs(expected));
-      for (int c = 0; c < r.nq; c++) compare(back.template component<Real>((T - 1) * r.nq + c)[i], x[c], 1 + std::abs(x[c]));
+      for (int c = 0; c < r.nq; c++)
+        compare(back.template component<Real>((T - 1) * r.nq + c)[i], x[c], 1 + std::abs(x[c]));
     }
     return worst;
   }
@@ -186,7 +198,9 @@ void compare(const NamedRobot& robot, const Rolling& r) {
     Batch<Real> b(r, B);
     b.start(robot.robot.model, 7);
     b.run(s, nullptr, stream);
-    const auto given = [&](long i, long t, int c) { return double(b.host_u.template component<Real>(t * r.nv + c)[i]); };
+    const auto given = [&](long i, long t, int c) {
+      return double(b.host_u.template component<Real>(t * r.nv + c)[i]);
+    };
     double e = b.error(given, stream);
     check(e < tolerance, "rollout/" + name + "/" + std::to_string(B) + "  error " + std::to_string(e));
     const auto drawn = [&](long i, long t, int c) {
@@ -232,7 +246,8 @@ void reductions(Precision p) {
   constexpr long n = 7, steps = 3;
   for (long B : {1L, 31L, 33L, 1000L, 65537L}) {
     const std::string name = std::string(p == Precision::float32 ? "float/" : "double/") + std::to_string(B);
-    Buffer host(p, B, 1), costs(p, B, 1, device), weights(Precision::float64, B, 1, device), found(Precision::float64, B, 1);
+    Buffer host(p, B, 1), costs(p, B, 1, device), weights(Precision::float64, B, 1, device),
+        found(Precision::float64, B, 1);
     Buffer x(p, B, n * steps), there(p, B, n * steps, device), mean(p, n * steps, 1, device), back(p, n * steps, 1);
     const auto number = [&](const Buffer& b, long c, long i) -> double {
       return p == Precision::float32 ? b.component<float>(c)[i] : b.component<double>(c)[i];
@@ -257,7 +272,8 @@ void reductions(Precision p) {
     check(best.index == least && best.value == number(host, 0, least), "least/" + name);
     long double sum = 0;
     for (long i = 0; i < B; i++)
-      if (const double c = number(host, 0, i); std::isfinite(c)) sum += std::exp((best.value - static_cast<long double>(c)) / 2.5L);
+      if (const double c = number(host, 0, i); std::isfinite(c))
+        sum += std::exp((best.value - static_cast<long double>(c)) / 2.5L);
     copy(weights.ref(), found.ref()), copy(mean.ref(), back.ref());
     double worst = 0, worst_mean = 0;
     std::vector<double> exact(n * steps);
@@ -269,7 +285,8 @@ void reductions(Precision p) {
     }
     for (long k = 0; k < n * steps; k++) worst_mean = std::max(worst_mean, std::abs(number(back, 0, k) - exact[k]));
     check(worst < 1e-13, "weights/" + name + "  error " + std::to_string(worst));
-    check(worst_mean < (p == Precision::float32 ? 2e-5 : 1e-12), "mean/" + name + "  error " + std::to_string(worst_mean));
+    check(worst_mean < (p == Precision::float32 ? 2e-5 : 1e-12),
+          "mean/" + name + "  error " + std::to_string(worst_mean));
   }
 }
 

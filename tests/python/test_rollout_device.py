@@ -51,7 +51,8 @@ def problem(dtype="float64", nu=2):
 def close(x, expected, dtype="float64"):
     expected = np.asarray(expected)
     scale = 1e-3 + np.abs(expected[np.isfinite(expected)]).max(initial=0)
-    return np.allclose(np.asarray(x), expected, rtol=0, atol=scale * (1e-10 if dtype == "float64" else 2e-4), equal_nan=True)
+    tolerance = scale * (1e-10 if dtype == "float64" else 2e-4)
+    return np.allclose(np.asarray(x), expected, rtol=0, atol=tolerance, equal_nan=True)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -104,9 +105,8 @@ def test_arrays_of_the_engine_and_of_any_strides(torch):
 def test_noise_and_knots_are_those_of_the_cpu(interpolation, torch):
     x0, U, p = problem()
     roll = fs.Rollout(fs.load("cartpole"), DT, cost)
-    noise = fs.Noise(
-        B, np.ones((T, 2)), [0.1, 0.4], seed=2**63 + 5, draw=9, knots=3, interpolation=interpolation, upper=1.2, keep_mean=True
-    )
+    options = {"seed": 2**63 + 5, "draw": 9, "knots": 3, "upper": 1.2, "keep_mean": True}
+    noise = fs.Noise(B, np.ones((T, 2)), [0.1, 0.4], interpolation=interpolation, **options)
     got, expected = roll(array(Tensor, x0), noise, p[0], controls=True), roll(x0, noise, p[0], controls=True)
     torch.cuda.synchronize()
     assert close(got.controls, expected.controls) and close(got.costs, expected.costs)

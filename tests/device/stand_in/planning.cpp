@@ -1,5 +1,5 @@
-// The launchers of uploads and reductions, on the host. CUB's part, adding up in any order, is a loop from the end and a
-// tree, each over the text of cuda/reduce.h.
+// The launchers of uploads and reductions, on the host. CUB's part, adding up in any order, is a loop from the end and
+// a tree, each over the text of cuda/reduce.h.
 #include "cuda/launcher.h"
 #include "cuda/reduce.h"
 #include "cuda/upload.h"
@@ -44,10 +44,12 @@ cudaError_t launch_softmax(const CostArray& costs, double temperature, DeviceLea
   if (const cudaError_t e = launch_least(costs, result, work, bytes, stream); e != cudaSuccess) return e;
   const ExponentialAt e{{costs}, result, temperature};
   double* sum = static_cast<double*>(work);
-  if (const cudaError_t error = stand_in_launch(stream, [e, sum] {
-        *sum = 0;
-        for (long i = e.cost.costs.count - 1; i >= 0; i--) *sum = Plus{}(*sum, e(i));
-      });
+  if (const cudaError_t error = stand_in_launch(stream,
+                                                [e, sum] {
+                                                  *sum = 0;
+                                                  for (long i = e.cost.costs.count - 1; i >= 0; i--)
+                                                    *sum = Plus{}(*sum, e(i));
+                                                });
       error != cudaSuccess)
     return error;
   return stand_in_launch(stream, [e, sum, weights] {
