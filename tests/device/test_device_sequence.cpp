@@ -498,6 +498,22 @@ TEST(DeviceSequence, NamesWhatDoesNotFit) {
             "a stage has no program for arrays on a device");
   EXPECT_EQ(message([&] { bare.run(1, B, {a.p.memory("x", false, false)}, {}, {}); }),
             "a stage has no kernel for arrays on the host");
+  // a function whose arrays are not those of the sequence
+  const auto stage_of = [&](long components, bool uniform) {
+    Sequence s(Precision::float32, 1);
+    uniform ? s.uniform("v", components) : s.array("v", components);
+    s.array("u", 2), s.uniform("t", 1), s.array("tau", 2);
+    s.stage({{}, {"v", "u", "t"}, {"tau"}, {}, 1, false, [] { return control(2); }});
+    return message([&] {
+      std::vector<UniformValues> numbers = {{"t", {0}}};
+      if (uniform) numbers.push_back({"v", {0, 0}});
+      s.run(1, B, {a.v.memory("u", true, false)}, numbers, {});
+    });
+  };
+  EXPECT_EQ(stage_of(2, false), "no error");
+  EXPECT_EQ(stage_of(3, false), "rollout: array 'v' of a stage has 2 components, that of the rollout 3");
+  EXPECT_EQ(stage_of(2, true),
+            "rollout: array 'v' of a stage is not the same for all instances, that of the rollout is");
 }
 
 TEST(DeviceSequence, FailuresHaveTheWordsOfTheirCause) {
