@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/trace/program.h"
@@ -32,6 +33,9 @@ struct DeviceKernel {
 // The text of a program in this form.
 std::string device_text(const Program& p, bool double_precision, const DeviceForm& form);
 
+// The order of statements of this name. Throws Error for others than the three.
+std::vector<int> order_of(const Program& p, std::string_view name);
+
 // Warps that a multiprocessor holds, by the registers that a thread takes: 64 Ki registers in all, handed out by 8.
 int resident_warps(int registers);
 
@@ -57,6 +61,9 @@ class DeviceCompiler {
 
   // The kernel, from the cache or compiled now: in this form, or in the best. Throws Error.
   DeviceKernel kernel(const Program& p, bool double_precision, int capability, const DeviceForm* form = nullptr);
+  // The best of these texts of one kernel, the first one where the compiler makes PTX only. The others follow from the
+  // first: it is what the entry in the cache is found by.
+  DeviceKernel kernel(const std::vector<std::pair<DeviceForm, std::string>>& texts, int capability);
 
  private:
   Nvrtc nvrtc_;

@@ -20,5 +20,7 @@ Precision precision_of(const std::string& dtype);
 // The engine of a Python Evaluator, and the program of a Python Trace.
 Evaluator& evaluator_of(nanobind::handle evaluator);
 const Program& program_of(nanobind::handle trace);
+// The memory of a Python Buffer; false for all else.
+bool buffer_of(nanobind::handle buffer, ArrayRef* memory);
 
 }  // namespace featherstorm
