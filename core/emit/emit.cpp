@@ -130,12 +130,11 @@ std::string emit(const Program& p, const std::vector<int>& order, const Target& 
 
 std::string emit(const Program& p, const RoleProgram& roles, const Cuda& target) {
   const int warps = int(roles.steps.size());
-  std::string s =
-      cuda_opening(p, target.double_precision, 32 * warps, target.blocks, role_prelude);
+  std::string s = cuda_opening(p, target.double_precision, 32 * warps, target.blocks, role_prelude);
   s += "  __shared__ Real exchange[" + to_string(std::max(1, roles.slots)) + "][32];\n";
   s += "  const int lane = threadIdx.x % 32, role = threadIdx.x / 32;\n";
   s += "  // lanes beyond the last instance repeat it and store nothing: every warp must come to the barriers\n";
-  s += "  const long here = first + long(blockIdx.x) * 32 + lane, end = first + count;\n";
+  s += "  const long here = first + long(blockIdx.x) * 32 + lane, end = first + count / " + to_string(warps) + ";\n";
   s += "  const bool inside = here < end;\n  const long i = inside ? here : end - 1;\n  {\n";
   s += pointers(p, true) + "    switch (role) {\n" + emit_role_cases(p, roles, target.double_precision) + "    }\n";
   s += "  }\n  (void)repeat;\n}\n";

@@ -47,9 +47,10 @@ using Target = std::variant<HostVector, Cuda>;
 // Throws std::domain_error where a constant is infinite or not a number.
 std::string emit(const Program& p, const std::vector<int>& order, const Target& target);
 
-// The text of a program in roles, for CUDA: the same kernel but for who does what. A block is 32 instances times the
-// roles, warp r of it is role r, and warp and lane are told by threadIdx.x: block b runs instances first + 32 b to
-// first + 32 b + 31. Cuda::threads does not hold. It needs role_bytes() of shared memory.
+// The text of a program in roles, for CUDA: the same kernel but for who does what. There is a thread for each instance
+// and role: `count` is the number of instances times that of roles. A block is 32 instances, warp r of it is role r, and
+// block b runs instances first + 32 b to first + 32 b + 31; Cuda::threads does not hold. It has role_bytes() of shared
+// memory.
 std::string emit(const Program& p, const RoleProgram& roles, const Cuda& target);
 int role_bytes(const RoleProgram& roles, bool double_precision);
 

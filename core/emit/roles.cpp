@@ -16,14 +16,33 @@ class Cases : Words {
       text_ += "    case " + to_string(k) + ": {\n";
       angles_.assign(g_.size(), 0);
       mark_ = -1;
-      for (const RoleStep& s : r_.steps[k]) step(s);
+      if (p_.carried.empty())
+        for (const RoleStep& s : r_.steps[k]) step(s);
+      else loop(k);
       text_ += "      break;\n    }\n";
     }
     return text_;
   }
 
  private:
-  void line(const std::string& s) { text_ += "      " + s + "\n"; }
+  void line(const std::string& s) { text_ += "      " + indent_ + s + "\n"; }
+  std::string kept(const RoleStep& s) const {
+    return p_.outputs[s.array].name + "_" + to_string(s.component) + "_last";
+  }
+  std::string input_of(int node) const { return input_name({g_.node(node).array, g_.node(node).component}); }
+
+  // Carried inputs that the role uses and outputs that it computes are variables in front of the loop.
+  void loop(std::size_t role) {
+    for (const RoleStep& s : r_.before[role])
+      line("T " + input_of(s.node) + " = " + load({g_.node(s.node).array, g_.node(s.node).component}) + ";");
+    for (const RoleStep& s : r_.after[role]) line("T " + kept(s) + " = splat(0);");
+    line("for (long pass = 0; pass < repeat; ++pass) {");
+    indent_ = "  ";
+    for (const RoleStep& s : r_.steps[role]) step(s);
+    indent_ = "";
+    line("}");
+    for (const RoleStep& s : r_.after[role]) line("if (inside) " + store_text({s.array, s.component}, kept(s)));
+  }
   std::string slot(const RoleStep& s) const { return "exchange[" + to_string(s.slot) + "][lane]"; }
 
   // The remark that the statement stands under, where the statements stand in the order of the trace.
@@ -62,6 +81,18 @@ class Cases : Words {
         line("if (inside) " +
              store_text({s.array, s.component}, argument(p_.results[s.array][s.component].edge())));
         break;
+      case RoleStep::keep:
+        line(kept(s) + " = " + argument(p_.results[s.array][s.component].edge()) + ";");
+        break;
+      case RoleStep::give_next:
+        line(slot(s) + " = " + kept(s) + ";");
+        break;
+      case RoleStep::take:
+        line(input_of(s.node) + " = " + kept(s) + ";");
+        break;
+      case RoleStep::fetch_next:
+        line(input_of(s.node) + " = " + slot(s) + ";");
+        break;
       case RoleStep::barrier:
         line("wait_for_all_roles();");
         mark_ = -1;
@@ -72,7 +103,7 @@ class Cases : Words {
   const RoleProgram& r_;
   std::vector<char> angles_;  // node -> whether its sine and cosine are written in this role
   int mark_ = -1;             // the last remark written
-  std::string text_;
+  std::string text_, indent_;
 };
 
 }  // namespace

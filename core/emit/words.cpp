@@ -8,6 +8,11 @@ namespace featherstorm {
 
 using std::to_string;
 
+static std::string numbered(char letter, int number) {
+  std::string s(1, letter);
+  return s += to_string(number);
+}
+
 // A remark as one line of comment: names come from users' files, so nothing in them may end the line or continue it.
 std::string comment(const std::string& text) {
   std::string s = "// ";
@@ -31,14 +36,15 @@ std::string Words::input_name(Component input) const {
 std::string Words::name(int node) const {
   const Node& n = g_.node(node);
   if (n.op == Op::Input) return input_name({n.array, n.component});
-  if (n.op == Op::Sin) return "s" + to_string(n.operand[0].node());
-  if (n.op == Op::Cos) return "c" + to_string(n.operand[0].node());
-  return "t" + to_string(node);
+  if (n.op == Op::Sin) return numbered('s', n.operand[0].node());
+  if (n.op == Op::Cos) return numbered('c', n.operand[0].node());
+  return numbered('t', node);
 }
 
 std::string Words::operand(Edge e) const {
   if (g_.is_constant(e)) return literal(g_.value(e));
-  return (e.negative() ? "-" : "") + name(e.node());
+  std::string s(e.negative() ? 1 : 0, '-');
+  return s += name(e.node());
 }
 
 std::string Words::argument(Edge e) const {
@@ -117,7 +123,7 @@ std::string Words::definition(int node) const {
 }
 
 std::array<std::string, 2> Words::sincos_text(Edge angle) const {
-  const std::string s = "s" + to_string(angle.node()), c = "c" + to_string(angle.node());
+  const std::string s = numbered('s', angle.node()), c = numbered('c', angle.node());
   return {"T " + s + ", " + c + ";", "sincos(" + argument(angle) + ", " + s + ", " + c + ");"};
 }
 
