@@ -1,9 +1,10 @@
-"""Runs a compiled CUDA kernel without a GPU: one thread of sm_90 machine code, interpreted from nvdisasm's text.
+"""Runs a compiled CUDA kernel without a GPU: threads of sm_90 machine code, interpreted from nvdisasm's text.
 
-    functions = disassemble(nvdisasm, object_file)            # {symbol: Function}
-    run(functions[symbol], constants, memory, block, thread)  # as far as EXIT
+    functions = disassemble(nvdisasm, object_file)                 # {symbol: Function}
+    run(functions[symbol], constants, memory, block, thread)       # one thread as far as EXIT
+    run_block(functions[symbol], constants, memory, block, count)  # threads that meet at barriers and share memory
 
-Only what float kernels of one independent thread need. An instruction, modifier or address that is not understood raises
+Only what float kernels need whose threads do not exchange values within a warp. An instruction, modifier or address that is not understood raises
 Unsupported: nothing is guessed.
 """
 import math
@@ -109,9 +110,42 @@ def constant_bank(*parameters):
     return bytes(bank)
 
 
-def run(function, bank0, memory, block, thread, limit=2_000_000):
+SHARED_BYTES = 48 << 10
+
+
+def run(function, bank0, memory, block, thread):
     """memory: {first address: bytearray}. Returns the number of instructions executed and the bytes of local memory that
     were loaded and stored."""
+    try:
+        next(steps(function, bank0, memory, block, thread, bytearray()))
+    except StopIteration as end:
+        return end.value
+    raise Unsupported("a barrier")
+
+
+def run_block(function, bank0, memory, block, count):
+    """What run returns for each of `count` threads. Between two barriers they run one after the other, the last first and
+    then the first first, so that reading what is not written yet shows; shared memory begins as NaN."""
+    shared = bytearray(b"\xff" * SHARED_BYTES)
+    threads = [steps(function, bank0, memory, block, t, shared) for t in range(count)]
+    ended, phase = [None] * count, 0
+    while None in ended:
+        waiting = []
+        for t in range(count)[::1 if phase % 2 else -1]:
+            if ended[t] is not None:
+                raise Unsupported(f"thread {t} has ended, others wait for it at a barrier")
+            try:
+                waiting.append(next(threads[t]))
+            except StopIteration as end:
+                ended[t] = end.value
+        if len(set(waiting)) > 1:
+            raise Unsupported(f"barriers {set(waiting)}")
+        phase += 1
+    return ended
+
+
+def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
+    """Runs a thread; yields at each barrier its number."""
     R, U = [0] * 256, [0] * 80
     P = {**{f"P{k}": False for k in range(7)}, "PT": True, **{f"UP{k}": False for k in range(7)}, "UPT": True}
     local = bytearray(LOCAL_BYTES)
@@ -427,6 +461,14 @@ def run(function, bank0, memory, block, thread, limit=2_000_000):
             elif op == "STL":
                 local_traffic[1] += width(mods)
                 store(local, total(A[0].strip("[]")), A[1], mods)
+            elif op == "LDS":
+                load(shared, total(A[1].strip("[]")), A[0], mods)
+            elif op == "STS":
+                store(shared, total(A[0].strip("[]")), A[1], mods)
+            elif op == "BAR":  # of all threads of the block
+                if mods[0] != "SYNC":
+                    raise Unsupported("modifier")
+                yield A[0]
             elif op == "R2UR":
                 put(A[-2], integer(A[-1]))
             elif op == "BRA":

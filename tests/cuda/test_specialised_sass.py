@@ -25,8 +25,11 @@ def run_case(nvdisasm, case):
     before = bytes(memory)
     bank = sass.constant_bank(bytes.fromhex(case["parameters"]))
     # the blocks of one warp, with one thread too many: it must leave everything as it is
-    bank = bank[:0] + struct.pack("<I", 32) + bank[4:]  # bank 0 begins with the threads in a block
-    runs = [sass.run(function, bank, {case["base"]: memory}, 0, thread) for thread in range(case["count"] + 1)]
+    bank = bank[:0] + struct.pack("<I", 32 * case["warps"]) + bank[4:]  # bank 0 begins with the threads in a block
+    if case["warps"] > 1:
+        runs = sass.run_block(function, bank, {case["base"]: memory}, 0, 32 * case["warps"])
+    else:
+        runs = [sass.run(function, bank, {case["base"]: memory}, 0, thread) for thread in range(case["count"] + 1)]
     worst, written = 0.0, set()
     for output, at, exact in case["expected"]:
         value, = struct.unpack_from("<f", memory, at)
