@@ -110,7 +110,7 @@ def constant_bank(*parameters):
     return bytes(bank)
 
 
-SHARED_BYTES = 48 << 10
+SHARED_BYTES = 49 << 10  # of a block on sm_90: 48 KiB, the first is the system's
 
 
 def run(function, bank0, memory, block, thread):
@@ -441,9 +441,9 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
                     v |= (255 * (b >> 7) if m & 8 else b) << 8 * j
                 put(A[0], v)
             elif op in ("S2R", "S2UR"):
-                if A[1] not in ("SR_TID.X", "SR_CTAID.X"):
+                if A[1] not in ("SR_TID.X", "SR_CTAID.X", "SR_CgaCtaId"):
                     raise Unsupported(A[1])
-                put(A[0], thread if A[1] == "SR_TID.X" else block)
+                put(A[0], {"SR_TID.X": thread, "SR_CTAID.X": block}.get(A[1], 0))  # a cluster is one block
             elif op == "CS2R":
                 if A[1] != "SRZ":
                     raise Unsupported(A[1])
