@@ -117,6 +117,10 @@ TEST(DeviceRoles, EveryOperationOfTheTable) {
   gives_the_same_bits<OpAba, double>("go2", 3, {33});
   gives_the_same_bits<OpCrba, float>("humanoid", 4, {5});
 }
+TEST(DeviceRoles, LoopsExchangeTheStateBetweenPasses) {
+  gives_the_same_bits<OpStep, float>("go2", 4, {1, 33}, 3);
+  gives_the_same_bits<OpStep, double>("humanoid", 3, {2}, 2);
+}
 
 TEST(DeviceRoles, TheLibrarysTableGivesSmallBatchesOfHumanoidsFourWarps) {
   const Robot robot = load("humanoid");
