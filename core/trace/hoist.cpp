@@ -1,7 +1,5 @@
 #include "core/trace/hoist.h"
 
-#include "core/trace/count.h"
-
 namespace featherstorm {
 namespace {
 
@@ -14,6 +12,17 @@ int copy(const Node& n, const std::vector<int>& node, Graph& to) {
   Edge x[3];
   for (int k = 0; k < arity(n.op); k++) x[k] = mapped(node, n.operand[k]);
   return to.operation(n.op, x[0], x[1], x[2]).node();
+}
+
+// The fusion of the whole program for a part of it.
+Fusion part_of(const Fusion& whole, const std::vector<int>& node, const Graph& part) {
+  Fusion f{std::vector<char>(part.size(), 0), std::vector<int>(part.size(), -1)};
+  for (std::size_t i = 0; i < node.size(); i++) {
+    if (node[i] < 0 || arity(part.node(node[i]).op) == 0) continue;
+    f.folded[node[i]] = whole.folded[i];
+    if (whole.product[i] >= 0) f.product[node[i]] = node[whole.product[i]];
+  }
+  return f;
 }
 
 }  // namespace
@@ -76,6 +85,8 @@ std::optional<Split> hoist(const Program& p) {
     s.pass.output(p.outputs[j].name, results);
   }
   s.pass.carried = p.carried;
+  s.setup_fusion = part_of(fusion, s.setup_node, s.setup.graph);
+  s.pass_fusion = part_of(fusion, s.pass_node, s.pass.graph);
   return s;
 }
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/trace/program.h"
+#include "core/trace/count.h"
 
 namespace featherstorm {
 
@@ -15,6 +15,7 @@ struct Split {
   Program setup;  // the program's inputs (carried ones are not read); one output, the derived values
   Program pass;   // the program's inputs and, as the last, the derived values; its outputs
   std::vector<int> setup_node, pass_node;  // node of the program -> its node there, -1 where it has none
+  Fusion setup_fusion, pass_fusion;        // the program's, so that all three give the same bits
 };
 
 // Nothing where the program is not carried or no operation is the same in all passes. Products stay with the sums that

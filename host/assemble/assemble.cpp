@@ -27,12 +27,14 @@ constexpr int largest_frame = 512 << 10;  // [bytes]
 //        next (outputs of a carried program)
 class Encoder : public Xbyak::CodeGenerator {
  public:
-  // setup: of a program split by hoist.h, whose pass p is; else null.
-  Encoder(const Program& p, const Allocation& a, const Allocation* setup, bool avx512, bool double_precision)
-      : CodeGenerator(1 << 16, Xbyak::AutoGrow), p_(p), a_(a), setup_(setup), avx512_(avx512), double_(double_precision),
+  // The parts of a program, itself or its pass first; where it is split (hoist.h), its set-up and the whole follow, which
+  // serves single passes: they would pay for keeping what they use once.
+  Encoder(const Program& p, const std::vector<Allocation>& parts, bool avx512, bool double_precision)
+      : CodeGenerator(1 << 16, Xbyak::AutoGrow), p_(p), parts_(parts), avx512_(avx512), double_(double_precision),
         bytes_(avx512 ? 64 : 32), real_(double_ ? 8 : 4) {
-    int at = setup ? std::max(a.slots, setup->slots) : a.slots;
-    derived_ = setup ? static_cast<int>(p.inputs.size()) - 1 : -1;
+    int at = 0;
+    for (const Allocation& a : parts) at = std::max(at, a.slots);
+    derived_ = split() ? static_cast<int>(p.inputs.size()) - 1 : -1;
     const auto reserve = [&](const std::vector<Program::Array>& arrays, auto&& wanted) {
       std::vector<int> begin(arrays.size(), -1);
       for (std::size_t k = 0; k < arrays.size(); k++)
@@ -51,6 +53,7 @@ class Encoder : public Xbyak::CodeGenerator {
 
  private:
   bool carried() const { return !p_.carried.empty(); }
+  bool split() const { return parts_.size() > 1; }
   Xmm vector(int i) const {
     if (avx512_) return Xbyak::Zmm(i);
     return Xbyak::Ymm(i);
@@ -80,7 +83,7 @@ class Encoder : public Xbyak::CodeGenerator {
     align(64);
     L(instances);
     if (carried()) passes();
-    else body(a_, false);
+    else body(0);
     add(r10, bytes_);
     cmp(r10, r11);
     jl(instances, T_NEAR);
@@ -91,9 +94,9 @@ class Encoder : public Xbyak::CodeGenerator {
     ret();
     align(64);
     L(pool);
-    for (const Allocation* a : {&a_, setup_})
-      for (std::size_t k = 0; a && k < a->constants.size(); k++)
-        for (int lane = 0; lane < (avx512_ ? 1 : width()); lane++) db(a->constants[k], real_);
+    for (const Allocation& a : parts_)
+      for (std::uint64_t c : a.constants)
+        for (int lane = 0; lane < (avx512_ ? 1 : width()); lane++) db(c, real_);
   }
 
   void broadcast(const Xmm& to, const Xbyak::Address& from) {
@@ -132,16 +135,16 @@ class Encoder : public Xbyak::CodeGenerator {
         vmovups(vector(0), component(rsi, k, c));
         vmovups(frame(in_frame_[k] + c), vector(0));
       }
-    if (setup_) {
-      constants_before_ = static_cast<int>(a_.constants.size());
-      body(*setup_, true);
-      constants_before_ = 0;
+    Xbyak::Label pass, single, done;
+    if (split()) {
+      cmp(rcx, 1);
+      je(single, T_NEAR);
+      body(1);
     }
-    Xbyak::Label pass;
     mov(rdi, rcx);
     align(64);
     L(pass);
-    body(a_, false);
+    body(0);
     for (auto [from, to] : p_.carried)
       for (int c = 0; c < p_.outputs[from].size; c++) {
         vmovups(vector(0), frame(out_frame_[from] + c));
@@ -149,6 +152,12 @@ class Encoder : public Xbyak::CodeGenerator {
       }
     dec(rdi);
     jnz(pass, T_NEAR);
+    if (split()) {
+      jmp(done, T_NEAR);
+      L(single);
+      body(2);
+      L(done);
+    }
     for (int k = 0; k < static_cast<int>(p_.outputs.size()); k++)
       for (int c = 0; c < p_.outputs[k].size; c++) {
         vmovups(vector(0), frame(out_frame_[k] + c));
@@ -156,8 +165,10 @@ class Encoder : public Xbyak::CodeGenerator {
       }
   }
 
-  void body(const Allocation& allocation, bool setup) {
-    for (const Move& m : allocation.moves) {
+  void body(int part) {
+    constants_before_ = 0;
+    for (int k = 0; k < part; k++) constants_before_ += static_cast<int>(parts_[k].constants.size());
+    for (const Move& m : parts_[part].moves) {
       const Place& from = m.operand[0];
       switch (m.kind) {
         case Move::Kind::Load:
@@ -171,7 +182,7 @@ class Encoder : public Xbyak::CodeGenerator {
           vmovups(frame(m.number), vector(from.index));
           break;
         case Move::Kind::Store:
-          if (setup) vmovups(frame(in_frame_[derived_] + m.number), vector(from.index));
+          if (part == 1) vmovups(frame(in_frame_[derived_] + m.number), vector(from.index));
           else if (carried()) vmovups(frame(out_frame_[m.array] + m.number), vector(from.index));
           else vmovups(component(rdx, m.array, m.number), vector(from.index));
           break;
@@ -271,9 +282,8 @@ class Encoder : public Xbyak::CodeGenerator {
   }
 
   const Program& p_;
-  const Allocation& a_;
-  const Allocation* setup_;
-  int derived_ = -1, constants_before_ = 0;  // input array of what all passes share; constants of other parts
+  const std::vector<Allocation>& parts_;
+  int derived_ = -1, constants_before_ = 0;  // input array of what all passes share; constants of the parts before
   bool avx512_, double_;
   int bytes_, real_;                       // of a vector, of a number
   std::vector<int> in_frame_, out_frame_;  // array -> its place in the frame, -1 where it lies outside
@@ -286,21 +296,24 @@ bool can_assemble(const std::string& isa) { return isa == "avx512" || isa == "av
 AssembledKernel assemble(const Program& p, const std::vector<int>& order, const std::string& isa, Precision precision) {
   if (!can_assemble(isa)) throw Error("nothing is assembled for the instruction set '" + isa + "'");
   const bool avx512 = isa == "avx512", double_precision = precision == Precision::float64;
-  const auto allocated = [&](const Program& part, const std::vector<int>& statements) {
-    return allocate(straight_line(part, statements, double_precision), avx512 ? 32 : 16);
+  std::vector<Allocation> parts;
+  const auto add = [&](const Program& part, const std::vector<int>& statements, const Fusion& fusion) {
+    parts.push_back(allocate(straight_line(part, statements, double_precision, fusion), avx512 ? 32 : 16));
   };
   const std::optional<Split> split = hoist(p);
-  const Allocation a = split ? allocated(split->pass, pass_order(*split, order)) : allocated(p, order);
-  const Allocation setup = split ? allocated(split->setup, setup_order(*split, order)) : Allocation{};
-  const auto code =
-      std::make_shared<Encoder>(split ? split->pass : p, a, split ? &setup : nullptr, avx512, double_precision);
+  if (split) {
+    add(split->pass, pass_order(*split, order), split->pass_fusion);
+    add(split->setup, setup_order(*split, order), split->setup_fusion);
+  }
+  add(p, order, fuse(p));
+  const auto code = std::make_shared<Encoder>(split ? split->pass : p, parts, avx512, double_precision);
   AssembledKernel k;
   k.kernel = code->getCode<Kernel>();
   k.code = code;
   k.width = code->width();
   k.bytes = code->getSize();
-  k.instructions = static_cast<int>(a.moves.size());
-  for (const Move& m : a.moves) k.spills += m.kind == Move::Kind::Spill;
+  k.instructions = static_cast<int>(parts[0].moves.size());
+  for (const Move& m : parts[0].moves) k.spills += m.kind == Move::Kind::Spill;
   return k;
 }
 
