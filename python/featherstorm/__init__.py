@@ -16,6 +16,7 @@ if _os.path.isdir(_folder):
 from . import operations as _operations
 from ._featherstorm import RobotBuilder, __version__, instruction_sets
 from .batch import Batch
+from .closures import Coupling, Loop
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
 from .model import Model, Notice, from_mujoco, load, robots
@@ -44,6 +45,8 @@ from .states import random_state
 
 __all__ = [
     "Batch",
+    "Coupling",
+    "Loop",
     "Model",
     "Noise",
     "Notice",
