@@ -3,6 +3,7 @@
 
 #include "core/emit/rollout.h"
 #include "core/trace/order.h"
+#include "host/bodies.h"
 #include "host/device_kernel.h"
 #include "host/error.h"
 #include "host/load.h"
@@ -79,6 +80,45 @@ TEST_F(NvrtcCompiles, LoopsUniformsAndDoubles) {
     EXPECT_GT(k.cost.instructions, 100);
     EXPECT_EQ(k.cost.spill_loads, 0);
   }
+}
+
+// Of all kernels for humanoids the spilling ones are those of one warp (specialised.csv).
+TEST_F(NvrtcCompiles, FourWarpsSpillNothing) {
+  const Robot robot = load("atlas");
+  const Program p = program<OpFd>("atlas");
+  const Bodies bodies = bodies_of(p, robot.model);
+  const DeviceCode code = compiler.compile(device_text(p, false, {"greedy", 0, 4}, &bodies), "sm_90");
+  EXPECT_EQ(code.cost.spill_stores + code.cost.spill_loads, 0);
+  EXPECT_LE(code.cost.registers, 168) << "three blocks of four warps on a multiprocessor";
+  EXPECT_GT(compiler.compile(device_text(p, false, {"greedy", 0}), "sm_90").cost.spill_stores, 0);
+}
+
+TEST_F(NvrtcCompiles, SeveralWarpsAreCachedApart) {
+  Scratch scratch;
+  const Robot robot = load("go2");
+  const Program p = program<OpRnea>("go2");
+  const Bodies bodies = bodies_of(p, robot.model);
+  DeviceCompiler compile(nullptr, scratch.path());
+  for (int round : {0, 1}) {
+    EXPECT_EQ(compile.kernel(p, false, 90).form.warps, 1) << round;
+    const DeviceKernel k = compile.kernel(p, false, 90, {"", 0, 4}, &bodies);
+    EXPECT_EQ(k.form.warps, 4);
+    EXPECT_NE(k.form.order, "");
+    EXPECT_EQ(compile.kernel(p, false, 90, {"trace", 0, 2}, &bodies).form.warps, 2);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 6);
+  }
+}
+
+TEST(DeviceText, SaysWhatCannotBeCut) {
+  const Robot arm = load("iiwa14");
+  const Program p = program<OpRnea>("iiwa14");
+  const Bodies bodies = bodies_of(p, arm.model);
+  const auto words = [&](int warps, const Bodies* b) {
+    return message([&] { device_text(p, false, {"trace", 0, warps}, b); });
+  };
+  EXPECT_EQ(words(2, &bodies), "the program cannot be cut into 2 roles by the robot's limbs");
+  EXPECT_EQ(words(9, &bodies), "9 roles: expected 2 to 8, and the robot's bodies");
+  EXPECT_EQ(words(2, nullptr), "2 roles: expected 2 to 8, and the robot's bodies");
 }
 
 TEST_F(NvrtcCompiles, NewerDevicesGetPtx) {
