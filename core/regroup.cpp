@@ -1,0 +1,64 @@
+#include "core/regroup.h"
+
+#include <cmath>
+#include <map>
+
+namespace featherstorm {
+namespace {
+
+class Search {
+ public:
+  explicit Search(const std::vector<Axis>& axes) : axes_(axes), children_(axes.size()) {
+    for (std::size_t i = 1; i < axes.size(); i++) children_[axes[i].parent].push_back(static_cast<int>(i));
+  }
+  std::vector<double> slides() {
+    std::vector<double> t(axes_.size(), 0.0);
+    for (std::size_t i = 1; i < axes_.size(); i++) t[i] = best(static_cast<int>(i), t[axes_[i].parent]).slide;
+    return t;
+  }
+
+ private:
+  struct Best {
+    int components;
+    double slide;
+  };
+  Vec3<double> origin(int i, double parent_slide, double slide) const {
+    const Axis& a = axes_[i];
+    return a.r + a.z * slide - Vec3<double>(0, 0, parent_slide);
+  }
+  static bool is_zero(double x) { return std::abs(x) < 1e-9; }
+
+  // The fewest components beyond the parent of body i, whose origin has been slid so far.
+  const Best& best(int i, double parent_slide) {
+    const auto [at, added] = known_.try_emplace({i, std::lround(parent_slide * 1e9)}, Best{1 << 20, 0});
+    if (!added) return at->second;
+    const Axis& a = axes_[i];
+    std::vector<double> candidates{0};
+    if (a.slides) {
+      const Vec3<double> r = origin(i, parent_slide, 0);
+      for (int k = 0; k < 3; k++)
+        if (!is_zero(a.z(k))) candidates.push_back(-r(k) / a.z(k));
+      for (int c : children_[i]) candidates.push_back(axes_[c].r.z());
+    }
+    Best found{1 << 20, 0};
+    for (double t : candidates) {
+      int components = 0;
+      const Vec3<double> r = origin(i, parent_slide, t);
+      if (a.parent > 0)
+        for (int k = 0; k < 3; k++) components += !is_zero(r(k));
+      for (int c : children_[i]) components += best(c, t).components;
+      if (components < found.components) found = {components, t};
+    }
+    return known_[{i, std::lround(parent_slide * 1e9)}] = found;
+  }
+
+  const std::vector<Axis>& axes_;
+  std::vector<std::vector<int>> children_;
+  std::map<std::pair<int, long>, Best> known_;
+};
+
+}  // namespace
+
+std::vector<double> slides(const std::vector<Axis>& axes) { return Search(axes).slides(); }
+
+}  // namespace featherstorm
