@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "core/builder.h"
+
 namespace featherstorm {
 
 Coupling<double> couple(const Robot& robot, const std::vector<CouplingSpec>& specs) {

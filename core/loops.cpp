@@ -3,6 +3,8 @@
 #include <Eigen/LU>
 #include <cmath>
 
+#include "core/builder.h"
+
 namespace featherstorm {
 namespace {
 

@@ -1,15 +1,20 @@
 // Kinematic loops of a closed-loop system: what a Model, its spanning tree, leaves out. RBDA sections 4.1, 4.2, 8.1, 8.2.
 //
-//   Loops<double> loops = close_loops(robot, {{"pin", LoopType::Revolute, "rod", tip, "world", anchor}});
+//   robot.model.loops = close_loops(robot, {{"pin", LoopType::Revolute, "rod", tip, "", anchor}});
 //
 // Loop joint l runs from body p to body s and constrains the motion of its successor frame relative to its predecessor
-// frame, axis z in both. The tree's joints stay as they are; algorithms on loops take (model, loops).
+// frame, axis z in both. The tree's joints stay as they are; algorithms on loops take (model, loops), rows of the table of operations
+// the loops that the model carries.
 #pragma once
 #include <string>
+#include <vector>
 
-#include "core/builder.h"
+#include "core/spatial/transform.h"
 
 namespace featherstorm {
+
+struct Robot;
+template <class P> struct Model;
 
 // Types of loop joints with the number of their constraints, n^c_k = 6 - freedoms.
 enum class LoopType {

@@ -6,8 +6,11 @@
 #pragma once
 #include <vector>
 
+#include "core/contact/contacts.h"
+#include "core/coupling.h"
 #include "core/joint/joint_type.h"
 #include "core/joint/user_joint.h"
+#include "core/loops.h"
 #include "core/spatial/transform.h"
 
 namespace featherstorm {
@@ -61,6 +64,11 @@ template <class P> struct Model {
   std::vector<int> column;      // (nh) column of each packed entry
   std::vector<UserJoint> user;  // user-defined joints
 
+  // Beside the tree, for the rows of the table of operations that need them; empty where there are none.
+  Loops<P> loops;        // kinematic loops (close_loops)
+  Coupling<P> coupling;  // gears and mimic joints (couple)
+  Contacts<P> contacts;  // what may touch what (contacts_of)
+
   // Index of entry (i, j) of the packed lower triangle; j must be i or an ancestor of i.
   FS_HD int at(int i, int j) const { return row_start[i] + depth[j]; }
 };
@@ -110,6 +118,7 @@ template <class P, class S> Model<P> cast(const Model<S>& m) {
   r.max_velocity = numbers(m.max_velocity), r.max_effort = numbers(m.max_effort);
   r.dof_q = m.dof_q, r.dof_body = m.dof_body, r.dof_parent = m.dof_parent, r.depth = m.depth;
   r.row_start = m.row_start, r.column = m.column, r.user = m.user;
+  r.loops = cast<P>(m.loops), r.coupling = cast<P>(m.coupling), r.contacts = cast<P>(m.contacts);
   return r;
 }
 

@@ -9,18 +9,19 @@
 namespace featherstorm {
 namespace {
 
-// The frames in device memory; null and success where there are none.
-template <class P> bool upload_frames(const Model<double>& m, void** memory) {
-  const std::vector<Frame<P>> frames = cast<P>(m).frame;
-  if (frames.empty()) return true;
-  const std::size_t bytes = frames.size() * sizeof(Frame<P>);
-  return FEATHERSTORM_CUDA(cudaMalloc(memory, bytes)) &&
-         FEATHERSTORM_CUDA(cudaMemcpy(*memory, frames.data(), bytes, cudaMemcpyHostToDevice));
+template <class Device> using ModelOf = Model<typename Device::Number>;
+
+// The arrays beside a model in device memory; null and success where there are none.
+template <class Device> bool upload(const ModelOf<Device>& m, void** memory) {
+  PlacedArrays arrays(0);
+  device_model<Device>(m, arrays);
+  return arrays.bytes.empty() ||
+         (FEATHERSTORM_CUDA(cudaMalloc(memory, arrays.bytes.size())) &&
+          FEATHERSTORM_CUDA(cudaMemcpy(*memory, arrays.bytes.data(), arrays.bytes.size(), cudaMemcpyHostToDevice)));
 }
 
-template <class Device> std::vector<unsigned char> image(const Model<double>& m, void* frames) {
-  Device d = device_model<Device>(m);
-  d.frame = static_cast<const Frame<typename Device::Number>*>(frames);
+template <class Device> std::vector<unsigned char> image(const ModelOf<Device>& m, void* arrays) {
+  const Device d = device_model<Device>(m, PlacedArrays(reinterpret_cast<std::uintptr_t>(arrays)));
   std::vector<unsigned char> bytes(sizeof(Device));
   std::memcpy(bytes.data(), static_cast<const void*>(&d), sizeof(Device));
   return bytes;
@@ -29,11 +30,16 @@ template <class Device> std::vector<unsigned char> image(const Model<double>& m,
 }  // namespace
 
 CudaModel::~CudaModel() {
-  if (OnDevice on(device); on) cudaFree(float_frames), cudaFree(double_frames);
+  if (OnDevice on(device); on) cudaFree(float_arrays), cudaFree(double_arrays);
 }
 
 CudaModel* make_cuda_model(int device, const Model<double>& m) {
   if (!m.user.empty()) return cuda_failed("user-defined joints have no CUDA kernels: run the model on the CPU"), nullptr;
+  if (m.loops.nl > max_device_loops || m.contacts.nc > max_device_contacts)
+    return cuda_failed("the model has " + std::to_string(m.loops.nl) + " loops and " + std::to_string(m.contacts.nc) +
+                       " contacts, the CUDA kernels take at most " + std::to_string(max_device_loops) + " and " +
+                       std::to_string(max_device_contacts) + ": run it on the CPU"),
+           nullptr;
   if (!fits<DeviceModel<double, 64>>(m))
     return cuda_failed("the model has " + std::to_string(m.nv) +
                        " degrees of freedom, the CUDA kernels take at most 64: run it on the CPU"),
@@ -42,15 +48,18 @@ CudaModel* make_cuda_model(int device, const Model<double>& m) {
   if (!on) return nullptr;
   auto model = std::make_unique<CudaModel>();
   model->device = device;
-  if (!upload_frames<float>(m, &model->float_frames) || !upload_frames<double>(m, &model->double_frames)) return nullptr;
-  model->largest_float_image = image<DeviceModel<float, 64>>(m, model->float_frames);
+  const Model<float> f = cast<float>(m);
+  using FloatDevice = DeviceModel<float, 64>;
+  using DoubleDevice = DeviceModel<double, 64>;
+  if (!upload<FloatDevice>(f, &model->float_arrays) || !upload<DoubleDevice>(m, &model->double_arrays)) return nullptr;
+  model->largest_float_image = image<FloatDevice>(f, model->float_arrays);
   if (fits<DeviceModel<float, 16>>(m))
-    model->float_class = 0, model->float_image = image<DeviceModel<float, 16>>(m, model->float_frames);
+    model->float_class = 0, model->float_image = image<DeviceModel<float, 16>>(f, model->float_arrays);
   else if (fits<DeviceModel<float, 32>>(m))
-    model->float_class = 1, model->float_image = image<DeviceModel<float, 32>>(m, model->float_frames);
+    model->float_class = 1, model->float_image = image<DeviceModel<float, 32>>(f, model->float_arrays);
   else
     model->float_class = largest_float_class, model->float_image = model->largest_float_image;
-  model->double_class = 3, model->double_image = image<DeviceModel<double, 64>>(m, model->double_frames);
+  model->double_class = 3, model->double_image = image<DoubleDevice>(m, model->double_arrays);
   return model.release();
 }
 

@@ -12,8 +12,8 @@ struct CudaModel {
   int float_class = 0, double_class = 0;                // which of the classes of launcher.h
   std::vector<unsigned char> float_image, double_image;  // the bytes of a DeviceModel
   std::vector<unsigned char> largest_float_image;        // in the largest class
-  void* float_frames = nullptr;                          // (nf) Frame, device memory
-  void* double_frames = nullptr;
+  void* float_arrays = nullptr;                          // what the images point to, device memory
+  void* double_arrays = nullptr;
 
   CudaModel() = default;
   CudaModel(const CudaModel&) = delete;

@@ -22,8 +22,7 @@ namespace {
 
 template <class Op> OpRow row_of(int index, const Model<double>& m, const Parameters& parameters) {
   OpRow r{index, Op::info.name, Op::info.summary, {}, {}, {}, Op::info.uses_frame, Op::info.carried};
-  if (!available<Op>(m))
-    r.refused = "the robot has no floating base, expected one whose body 1 has a free joint and carries all others";
+  r.refused = lack(m, Op::info.needs);
   for (const OpArray& a : Op::info.in) r.in.push_back({a.name, size_of(m, a.size)});
   for (const auto& a : parameters.arrays()) r.in.push_back({a.name, a.components});
   for (const OpArray& a : Op::info.out) r.out.push_back({a.name, size_of(m, a.size)});

@@ -15,6 +15,11 @@ enum class Size {
   jacobian, v3,                          // 6 x nv, 3 x nv
   joints, joints6,                       // nv - 6, 6 x (nv - 6): without the base's freedoms
   bodies6, bodies10, vb10, frames12,     // 6 nb, 10 nb, nv x 10 nb, 12 nf
+  loops6, loops12,                       // 6 nl, 12 nl
+  constraints, constraints_v,            // n^c of the loops, n^c x nv
+  independent, independent2,             // nu of the coupling, nu x nu
+  contacts, contacts2,                   // nc contacts, nc x nc
+  contacts3, contacts3_v, contacts9,     // 3 nc, 3 nc x nv, 3 nc x 3 nc: normal and two tangents of each
 };
 
 template <class M> FS_HD constexpr int size_of(const M& m, Size s) {
@@ -57,6 +62,28 @@ template <class M> FS_HD constexpr int size_of(const M& m, Size s) {
       return 10 * m.nv * m.nb;
     case Size::frames12:
       return 12 * m.nf;
+    case Size::loops6:
+      return 6 * m.loops.nl;
+    case Size::loops12:
+      return 12 * m.loops.nl;
+    case Size::constraints:
+      return m.loops.nc;
+    case Size::constraints_v:
+      return m.loops.nc * m.nv;
+    case Size::independent:
+      return m.coupling.nu;
+    case Size::independent2:
+      return m.coupling.nu * m.coupling.nu;
+    case Size::contacts:
+      return m.contacts.nc;
+    case Size::contacts2:
+      return m.contacts.nc * m.contacts.nc;
+    case Size::contacts3:
+      return m.contacts.nr;
+    case Size::contacts3_v:
+      return m.contacts.nr * m.nv;
+    case Size::contacts9:
+      return m.contacts.nr * m.contacts.nr;
   }
   return 0;
 }
@@ -65,6 +92,8 @@ struct OpArray {
   std::string_view name;
   Size size;
 };
+// What a robot must have for a row to be run.
+enum class Needs { nothing, floating_base, loops, coupling, contacts };
 template <int inputs, int uniforms, int outputs>
 struct OpInfo {
   std::string_view name, summary;
@@ -74,17 +103,25 @@ struct OpInfo {
   bool uses_frame = false;
   bool per_body = false;  // depends on more of the inertia than joint forces do (regroup.h)
   bool carried = false;   // outputs 0.. take the place of inputs 0.. in the next pass (substeps)
-  bool floating = false;  // of robots with a floating base only
+  Needs needs = Needs::nothing;
 };
 
-// Whether the model has the row's operation. A floating base is body 1 behind a free joint, with all others beyond it.
-template <class Op, class M> bool available(const M& m) {
-  if (!Op::info.floating) return true;
-  if (m.nb == 0 || m.body[1].type != JointType::Free) return false;
-  for (int i = 2; i <= m.nb; i++)
-    if (m.body[i].parent == 0) return false;
-  return true;
+// Why the model cannot have the row, or "".
+template <class M> std::string_view lack(const M& m, Needs needs) {
+  switch (needs) {
+    case Needs::nothing: return "";
+    case Needs::floating_base: {
+      bool floats = m.nb > 0 && m.body[1].type == JointType::Free;
+      for (int i = 2; i <= m.nb; i++) floats = floats && m.body[i].parent != 0;
+      return floats ? "" : "the robot has no floating base, expected one whose body 1 has a free joint and carries all others";
+    }
+    case Needs::loops: return m.loops.nl > 0 ? "" : "the robot has no kinematic loops, expected some (close_loops)";
+    case Needs::coupling: return m.coupling.nu > 0 ? "" : "the robot has no coupled joints, expected some (couple)";
+    case Needs::contacts: return m.contacts.nc > 0 ? "" : "the robot has no contacts, expected some (contacts_of)";
+  }
+  return "";
 }
+template <class Op, class M> bool available(const M& m) { return lack(m, Op::info.needs).empty(); }
 
 // Inputs that occur often.
 inline constexpr OpArray op_q{"q", Size::q}, op_v{"v", Size::v}, op_a{"a", Size::v}, op_tau{"tau", Size::v},

@@ -2,8 +2,8 @@
 //
 // One structure per operation: its name, inputs and outputs with their sizes, and the core function. Dispatch, tracing,
 // the run-time-model kernels of every backend, the Python functions, test_ops, bench_ops and the docs walk the list
-// `Ops` at the end. A new algorithm is its text in core/, its test, and its row here, or in book_ops.h where it is no
-// part of simulation.
+// `Ops` at the end. A new algorithm is its text in core/, its test, and its row here, or in a file of host/ops/ (book_ops.h)
+// where it is no part of simulation.
 //
 // run<variant>(m, frame, in, u, out): m the model, `frame` a frame's index (where uses_frame), in[k] the input arrays,
 // u[k] the uniform arrays (the same numbers for all instances), out[k] the output arrays. Variants are different
@@ -29,6 +29,7 @@
 #include "core/step.h"
 #include "host/book_ops.h"
 #include "host/op_row.h"
+#include "host/ops/stepping.h"
 
 namespace featherstorm {
 
@@ -240,12 +241,7 @@ struct OpStep {
   static constexpr OpInfo<4, 6, 2> info{"step",
                                         "semi-implicit Euler steps under torques and PD drives",
                                         {{op_q, op_v, op_tau, {"target", Size::v}}},
-                                        {{{"dt", Size::one},
-                                          {"kp", Size::v},
-                                          {"kd", Size::v},
-                                          {"limit_stiffness", Size::one},
-                                          {"limit_damping", Size::one},
-                                          {"friction_velocity", Size::one}}},
+                                        step_uniforms,
                                         {{{"q_next", Size::q}, {"v_next", Size::v}}},
                                         false,
                                         false,
@@ -254,7 +250,7 @@ struct OpStep {
   static constexpr bool hot = false;
   FEATHERSTORM_RUN {
     const Drive drive{in[2], in[3], u[1], u[2]};
-    const StepParameters<ScalarOf<In>> s{u[0][0], u[3][0], u[4][0], u[5][0]};
+    const auto s = step_parameters<ScalarOf<In>>(u);
     if constexpr (variant == 0) step_aba(m, in[0], in[1], drive, FEATHERSTORM_NONE, s, out[0], out[1]);
     if constexpr (variant == 1) step(m, in[0], in[1], drive, FEATHERSTORM_NONE, s, out[0], out[1]);
   }

@@ -71,7 +71,8 @@ Program trace_op(int op, const Model<double>& model, int frame, int variant, con
   p.graph.limit(most);
   with_op(op, [&](auto o) {
     const auto& info = decltype(o)::info;
-    if (!available<decltype(o)>(model)) throw Error(std::string(info.name) + ": the robot has no floating base");
+    if (const auto why = lack(model, info.needs); !why.empty())
+      throw Error(std::string(info.name) + ": " + std::string(why));
     std::vector<std::vector<Expr>> in, values, out;
     for (const OpArray& a : info.in) in.push_back(p.input(std::string(a.name), size_of(model, a.size)));
     for (const auto& a : parameters.arrays()) values.push_back(p.input(std::string(a.name), a.components));

@@ -1,10 +1,11 @@
 // Point contacts of a robot: what may touch what. RBDA chapter 11, sections 11.3, 11.6.
 //
-//   Contacts<double> contacts = contacts_of(robot, {on_ground("toe", {0, 0, -0.2}, 0.02, 0.8), ...});
+//   robot.model.contacts = contacts_of(robot, {on_ground("toe", {0, 0, -0.2}, 0.02, 0.8), ...});
 //
 // A contact is a sphere of radius >= 0 (a point where it is 0) fixed in its successor body s against a surface fixed
 // in its predecessor body p; body 0, the world, may be either. Which contacts there are is a property of the batch,
-// which of them touch is data of each instance. Algorithms take (model, contacts). The surface is, in its frame,
+// which of them touch is data of each instance. Algorithms take (model, contacts), rows of the table of operations
+// the contacts that the model carries. The surface is, in its frame,
 //
 //   Plane    z = 0, solid below; where half_x is set, only the part |x| <= half_x, |y| <= half_y of it
 //   Sphere   of radius `radius` about the origin, solid inside
@@ -15,11 +16,13 @@
 // sphere.
 #pragma once
 #include <string>
+#include <vector>
 
-#include "core/builder.h"
-#include "core/scratch.h"
+#include "core/spatial/transform.h"
 
 namespace featherstorm {
+
+struct Robot;
 
 enum class Surface { Plane, Sphere, Cavity };
 
@@ -43,14 +46,6 @@ template <class P> struct Contacts {
   std::vector<Contact<P>> contact;  // (nc)
 };
 
-// The contacts in the form of a kernel's parameter.
-template <class P, int limit> struct DeviceContacts {
-  using Number = P;
-  Bounded<limit> nc;
-  Bounded<3 * limit> nr;
-  Contact<P> contact[limit];
-};
-
 template <class P, class S> Contact<P> cast(const Contact<S>& c) {
   return {c.p, c.s, c.surface, c.bounded, cast<P>(c.X_p), cast<P>(c.centre), P(c.radius_s), P(c.radius),
           P(c.half_x), P(c.half_y), P(c.friction), P(c.restitution)};
@@ -60,19 +55,12 @@ template <class P, class S> Contacts<P> cast(const Contacts<S>& contacts) {
   for (const Contact<S>& c : contacts.contact) r.contact.push_back(cast<P>(c));
   return r;
 }
-// Requires contacts.nc <= limit.
-template <class P, int limit> DeviceContacts<P, limit> device_contacts(const Contacts<double>& contacts) {
-  DeviceContacts<P, limit> d{};
-  d.nc.value = contacts.nc, d.nr.value = contacts.nr;
-  for (int k = 0; k < contacts.nc; k++) d.contact[k] = cast<P>(contacts.contact[k]);
-  return d;
-}
 
 // A contact in the user's frames; link "" is the world.
 struct ContactSpec {
   std::string name;
   std::string successor;              // link that carries the sphere
-  Vec3d centre = Vec3d::Zero();       // in the successor link [m]
+  Vec3<double> centre = Vec3<double>::Zero();       // in the successor link [m]
   double radius_s = 0;                // [m]
   std::string predecessor;            // link that carries the surface
   Surface surface = Surface::Plane;
@@ -83,7 +71,7 @@ struct ContactSpec {
 };
 
 // A sphere of a link on the world's plane z = 0.
-ContactSpec on_ground(const std::string& link, const Vec3d& centre, double radius, double friction = 0,
+ContactSpec on_ground(const std::string& link, const Vec3<double>& centre, double radius, double friction = 0,
                       double restitution = 0);
 
 // The contacts of a robot. Throws ModelError: links that do not exist, a body against itself, placements that are no

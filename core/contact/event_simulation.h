@@ -16,7 +16,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/contact/contacts.h"
+#include "core/model.h"
 
 namespace featherstorm {
 

@@ -24,8 +24,7 @@ template <class Op, class Real, int limit> void expect_same_bits(const Robot& ro
   const Model<double>& m = robot.model;
   ASSERT_TRUE(fits<Device>(m));
   const Model<Real> host = cast<Real>(m);
-  Device device = device_model<Device>(m);
-  device.frame = host.frame.data();
+  const Device device = device_model<Device>(host);
   const int frame = m.nf - 1;
 
   const Real guard = std::numeric_limits<Real>::quiet_NaN();

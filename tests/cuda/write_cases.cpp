@@ -43,11 +43,11 @@ template <class Op, int limit> void write_case(const Robot& robot, const std::st
   for (const OpArray& x : Op::info.in) place(array++, size_of(m, x.size));
   for (const OpArray& x : Op::info.out) place(array++, size_of(m, x.size));
   memory.resize((memory.size() + 3) / 4 * 4);
-  Device device = device_model<Device>(m);
-  device.frame = reinterpret_cast<const Frame<float>*>(base + 4 * memory.size());
-  const std::size_t frames_at = memory.size();
-  memory.resize(memory.size() + host.frame.size() * sizeof(Frame<float>) / 4);
-  std::memcpy(memory.data() + frames_at, static_cast<const void*>(host.frame.data()), host.frame.size() * sizeof(Frame<float>));
+  PlacedArrays arrays(base + 4 * memory.size());
+  const Device device = device_model<Device>(host, arrays);
+  const std::size_t arrays_at = memory.size();
+  memory.resize(memory.size() + (arrays.bytes.size() + 3) / 4);
+  std::memcpy(memory.data() + arrays_at, arrays.bytes.data(), arrays.bytes.size());
   const auto u = op_uniforms<Op>(m);
   for (std::size_t k = 0; k < u.size(); k++)
     for (std::size_t c = 0; c < u[k].size(); c++) a.uniform[k][c] = static_cast<float>(u[k][c]);

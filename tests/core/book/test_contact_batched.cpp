@@ -134,12 +134,13 @@ TEST(ContactSweepText, IsTheBodyOfARealLoop) {
 // Model and contacts as kernel parameters, working memory of fixed size: the bits of the host's forms.
 TEST(ContactDeviceText, HasTheBitsOfTheHostModel) {
   for (unsigned seed : {2u, 3u}) {
-    const Case c = random_case(seed, 4);
-    const Model<double>& m = c.robot.model;
+    Case c = random_case(seed, 4);
+    Model<double>& m = c.robot.model;
+    m.contacts = c.contacts;
     using Device = DeviceModel<double, 32>;
     ASSERT_TRUE(fits<Device>(m));
     const Device device = device_model<Device>(m);
-    const auto contacts = device_contacts<double, 6>(c.contacts);
+    const auto& contacts = device.contacts;
     const int n = c.contacts.nr + m.nq + m.nv;
     const Numbers lambda(c.contacts.nr, 0.02);
     const std::vector<const double*> in{c.s.q.data(), c.s.v.data(), c.s.tau.data(), c.s.f_ext.data(), lambda.data()};

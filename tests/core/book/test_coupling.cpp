@@ -1,4 +1,4 @@
-#include "core/coupling.h"
+#include "core/coupled_dynamics.h"
 
 #include "core/reduced.h"
 #include "tests/support/differences.h"

@@ -1,0 +1,18 @@
+// What rows that step in time have in common: their uniforms, after inputs q, v, tau, target.
+#pragma once
+#include "core/step.h"
+#include "host/op_row.h"
+
+namespace featherstorm {
+
+inline constexpr std::array<OpArray, 6> step_uniforms{{{"dt", Size::one},
+                                                       {"kp", Size::v},
+                                                       {"kd", Size::v},
+                                                       {"limit_stiffness", Size::one},
+                                                       {"limit_damping", Size::one},
+                                                       {"friction_velocity", Size::one}}};
+template <class T, class U> FS_HD StepParameters<T> step_parameters(const U* u) {
+  return {u[0][0], u[3][0], u[4][0], u[5][0]};
+}
+
+}  // namespace featherstorm
