@@ -311,23 +311,19 @@ Robot ModelBuilder::build() const {
     b.X_T = {clean_rotation(turn[b.parent].R.transpose() * b.X_T.R), clean(turn[b.parent].R.transpose() * b.X_T.r)};
     if (b.type == JointType::Revolute && !b.reversed) {
       const Zxz a = zxz(b.X_T.R);
-      if (std::abs(a.phi.s) < 1e-12 && a.phi.c > 0) {
-        tilted[i] = true;
-        b.tilt = a.alpha;
-        b.zero = a.psi;
-      }
+      tilted[i] = std::abs(a.phi.s) < 1e-12 && a.phi.c > 0;
+      if (tilted[i]) b.tilt = a.alpha;
+      b.zero = a.psi;
+      b.X_T.R = clean_rotation(matrix(a.phi) * matrix(a.alpha));
       const RotationZ<double> own = own_turn(b, favourite[i] > 0 ? &m.body[favourite[i]] : nullptr);
       turn[i].R = clean_rotation(matrix(own));
-      if (tilted[i]) b.zero = own * b.zero;
-      else b.X_T.R = clean_rotation(b.X_T.R * turn[i].R);
+      b.zero = own * b.zero;
       b.I = rotate(Mat3d(turn[i].R.transpose()), b.I);
       b.I.h = clean(b.I.h);
-      if (tilted[i]) {
-        for (double* x : {&b.tilt.c, &b.tilt.s, &b.zero.c, &b.zero.s})
-          for (double e : {-1.0, 0.0, 1.0})
-            if (std::abs(*x - e) < 1e-12) *x = e;
-        b.X_T.R = matrix(b.tilt);
-      }
+      for (double* x : {&b.tilt.c, &b.tilt.s, &b.zero.c, &b.zero.s})
+        for (double e : {-1.0, 0.0, 1.0})
+          if (std::abs(*x - e) < 1e-12) *x = e;
+      if (tilted[i]) b.X_T.R = matrix(b.tilt);
     } else if (b.type == JointType::Prismatic && !b.reversed && subtree_size[i] == 1) {
       // nothing asks for the turn about a slider's axis: none that the parent's frame has not
       const RotationZ<double> psi = zxz(b.X_T.R).psi;

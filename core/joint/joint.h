@@ -225,7 +225,12 @@ template <class M, class X, class F> FS_HD void with_joint(const M& m, int i, co
   switch (b.shape) {
     case JointShape::RevoluteTilted:
       return f(RevoluteAt<T, RotationX<P>, P>{{x[b.x], x[b.x + 1]}, b.tilt, b.X_T.r});
-    case JointShape::Revolute: return f(RevoluteAt<T, Mat3<P>, P>{{x[b.x], x[b.x + 1]}, b.X_T.R, b.X_T.r});
+    case JointShape::Revolute: {
+      // R = rz rx, since the turn about the joint's own axis is in `zero`
+      const Mat3<P>& R = b.X_T.R;
+      const RotationZX<P> tilt{{R(0, 0), R(1, 0)}, {R(2, 2), R(2, 1)}};
+      return f(RevoluteAt<T, RotationZX<P>, P>{{x[b.x], x[b.x + 1]}, tilt, b.X_T.r});
+    }
     case JointShape::Prismatic: {
       const Vec3<P> axis{b.X_T.R(0, 2), b.X_T.R(1, 2), b.X_T.R(2, 2)};
       return f(PrismaticAt<T, P>{b.X_T.R, b.X_T.r + axis * x[b.x]});

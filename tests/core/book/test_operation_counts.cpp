@@ -8,6 +8,7 @@
 #include "core/forward_dynamics.h"
 #include "core/planar_rnea.h"
 #include "core/regroup.h"
+#include "core/slide.h"
 #include "core/rnea.h"
 #include "core/trace/count.h"
 #include "core/trace/order.h"
@@ -33,7 +34,7 @@ Counts traced(std::initializer_list<int> sizes, int outputs, F f) {
   }
   return count(p, trace_order(p));
 }
-Model<double> chain(int n) { return regrouped(screw_tree(chain_parents(n), 5).robot.model); }
+Model<double> chain(int n) { return regrouped(slid(screw_tree(chain_parents(n), 5).robot.model)); }
 
 struct Cost {
   int mul, add;

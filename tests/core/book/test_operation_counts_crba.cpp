@@ -7,6 +7,7 @@
 #include "core/crba.h"
 #include "core/ltdl.h"
 #include "core/regroup.h"
+#include "core/slide.h"
 #include "core/trace/count.h"
 #include "core/trace/order.h"
 #include "tests/support/axial_screw.h"
@@ -217,7 +218,7 @@ TEST(OperationCountsCrba, TracingFindsTheLastIterationsShortcut) {
 TEST(OperationCountsCrba, TheLibrarysIsBelowTheFormulaOnTrees) {
   for (const auto& parents : trees()) {
     const ScrewTree t = screw_tree(parents);
-    const Model<double> m = regrouped(t.robot.model);
+    const Model<double> m = regrouped(slid(t.robot.model));
     const Counts c = traced(
         [&](const std::vector<Expr>& q) {
           std::vector<Expr> H(m.nh);

@@ -1,4 +1,4 @@
-#include "core/regroup.h"
+#include "core/slide.h"
 
 #include <cmath>
 #include <map>
@@ -6,6 +6,8 @@
 namespace featherstorm {
 namespace {
 
+// Tries for each body the slides that make a component zero, its own or one of its children's, and remembers what is best
+// beyond a parent that has been slid so far.
 class Search {
  public:
   explicit Search(const std::vector<Axis>& axes) : axes_(axes), children_(axes.size()) {
