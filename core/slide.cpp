@@ -6,7 +6,7 @@
 namespace featherstorm {
 namespace {
 
-// Tries for each body the slides that make a component zero, its own or one of its children's, and remembers what is best
+// Tries for each body the slides that make a component zero, its own or one of the next bodies', and remembers what is best
 // beyond a parent that has been slid so far.
 class Search {
  public:
@@ -30,6 +30,20 @@ class Search {
   }
   static bool is_zero(double x) { return std::abs(x) < 1e-9; }
 
+  // The slides of body i that make a component zero of an origin beyond it, through children that slide as well.
+  void ask(int i, int generations, std::vector<double>& slides) const {
+    for (int c : children_[i]) {
+      const Axis& a = axes_[c];
+      slides.push_back(a.r.z());
+      if (!a.slides || is_zero(a.z.z())) continue;
+      std::vector<double> child;
+      for (int k = 0; k < 2; k++)
+        if (!is_zero(a.z(k))) child.push_back(-a.r(k) / a.z(k));
+      if (generations > 0) ask(c, generations - 1, child);
+      for (double t : child) slides.push_back(a.r.z() + a.z.z() * t);
+    }
+  }
+
   // The fewest components beyond the parent of body i, whose origin has been slid so far.
   const Best& best(int i, double parent_slide) {
     const auto [at, added] = known_.try_emplace({i, std::lround(parent_slide * 1e9)}, Best{1 << 20, 0});
@@ -40,7 +54,7 @@ class Search {
       const Vec3<double> r = origin(i, parent_slide, 0);
       for (int k = 0; k < 3; k++)
         if (!is_zero(a.z(k))) candidates.push_back(-r(k) / a.z(k));
-      for (int c : children_[i]) candidates.push_back(axes_[c].r.z());
+      ask(i, 2, candidates);
     }
     Best found{1 << 20, 0};
     for (double t : candidates) {
