@@ -111,8 +111,9 @@ TEST_F(ExprTest, SumsCancel) {
   EXPECT_TRUE(same((x + y) - y, x));
   EXPECT_TRUE(same(y - (x + y), -x));
   EXPECT_TRUE(same(-x - (y - x), -y));
+  EXPECT_TRUE(same((x - y) - x, -y));
   // what looks alike and is not
-  for (const Expr& e : {x + (y + x), x - (y - x), (x - y) - x, x - (z - y)})
+  for (const Expr& e : {x + (y + x), x - (y - x), (x - y) + z, x - (z - y)})
     for (const Expr& operand : {x, y, z, -x, -y, -z}) EXPECT_FALSE(same(e, operand));
 }
 
