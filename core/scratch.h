@@ -32,10 +32,6 @@ template <int a, int b> FS_HD constexpr Bounded<a * b> product(Bounded<a> x, Bou
 FS_HD constexpr int sixfold(int a) { return 6 * a; }
 template <int a> FS_HD constexpr Bounded<6 * a> sixfold(Bounded<a> x) { return {6 * x.value}; }
 
-// A count with another value and the same bound.
-FS_HD constexpr int with_value(int, int value) { return value; }
-template <int a> FS_HD constexpr Bounded<a> with_value(Bounded<a>, int value) { return {value}; }
-
 // The thread's stack of blocks; memory is taken and given back in last-in-first-out order. Plain data, so that reaching
 // it costs one instruction; the blocks themselves are owned by ScratchBlocks.
 struct ScratchStack {
@@ -138,7 +134,8 @@ template <class Element, int capacity> class LocalScratch {
 };
 
 template <class Element> Scratch<Element> scratch(int count) { return Scratch<Element>(count); }
-template <class Element, int limit> FS_HD LocalScratch<Element, limit> scratch(Bounded<limit> count) {
+template <class Element, int limit>
+FS_HD LocalScratch<Element, limit> scratch([[maybe_unused]] Bounded<limit> count) {
   assert(count.value <= limit);
   return LocalScratch<Element, limit>();
 }

@@ -3,10 +3,13 @@
 // Their run-time-model kernels are few, to keep builds short: for the base instruction set, which wider processors use
 // too, and for the largest CUDA models, which smaller ones use too. Assembled and compiled kernels are as for any row.
 #pragma once
+#include "host/ops/contacts.h"
+#include "host/ops/couplings.h"
 #include "host/ops/derivatives.h"
 #include "host/ops/factors.h"
 #include "host/ops/floating.h"
 #include "host/ops/integration.h"
+#include "host/ops/loops.h"
 #include "host/ops/matrices.h"
 #include "host/ops/momentum.h"
 #include "host/ops/operational.h"
@@ -15,6 +18,7 @@
 namespace featherstorm {
 
 using BookOps = decltype(std::tuple_cat(DerivativeOps{}, MatrixOps{}, MomentumOps{}, OperationalOps{}, RegressorOps{},
-                                        FloatingOps{}, IntegrationOps{}, FactorOps{}));
+                                        FloatingOps{}, IntegrationOps{}, FactorOps{}, LoopOps{}, CouplingOps{},
+                                        ContactOps{}));
 
 }  // namespace featherstorm

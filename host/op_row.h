@@ -20,6 +20,7 @@ enum class Size {
   independent, independent2,             // nu of the coupling, nu x nu
   contacts, contacts2,                   // nc contacts, nc x nc
   contacts3, contacts3_v, contacts9,     // 3 nc, 3 nc x nv, 3 nc x 3 nc: normal and two tangents of each
+  contacts12,                            // 12 nc
 };
 
 template <class M> FS_HD constexpr int size_of(const M& m, Size s) {
@@ -84,6 +85,8 @@ template <class M> FS_HD constexpr int size_of(const M& m, Size s) {
       return m.contacts.nr * m.nv;
     case Size::contacts9:
       return m.contacts.nr * m.contacts.nr;
+    case Size::contacts12:
+      return 12 * m.contacts.nc;
   }
   return 0;
 }

@@ -59,6 +59,67 @@ JointType type_of(const std::string& joint, const std::string& name) {
   throw ModelError("joint", joint, "type '" + name + "' is unknown");
 }
 
+const std::vector<std::pair<LoopType, const char*>>& loop_types() {
+  static const std::vector<std::pair<LoopType, const char*>> names = {{LoopType::Fixed, "fixed"},
+                                                                      {LoopType::Revolute, "revolute"},
+                                                                      {LoopType::Prismatic, "prismatic"},
+                                                                      {LoopType::Helical, "helical"},
+                                                                      {LoopType::RackPinion, "rack_pinion"},
+                                                                      {LoopType::Cylindrical, "cylindrical"},
+                                                                      {LoopType::Universal, "universal"},
+                                                                      {LoopType::Planar, "planar"},
+                                                                      {LoopType::Spherical, "spherical"},
+                                                                      {LoopType::PointOnLine, "point_on_line"}};
+  return names;
+}
+// featherstorm.Loop, featherstorm.Coupling
+LoopSpec loop_of(nb::handle h) {
+  LoopSpec l;
+  const auto text = [&](const char* name) { return nb::cast<std::string>(h.attr(name)); };
+  l.name = text("name"), l.predecessor = text("predecessor"), l.successor = text("successor");
+  const std::string type = text("type");
+  std::string known;
+  bool found = false;
+  for (const auto& [t, n] : loop_types()) {
+    known += (known.empty() ? "" : ", ") + std::string(n);
+    if (n == type) l.type = t, found = true;
+  }
+  if (!found) throw ModelError("loop joint", l.name, "type '" + type + "' is unknown; there are: " + known);
+  l.X_P = {matrix3(nb::cast<Matrix>(h.attr("rotation")), "rotation"), vector3(nb::cast<Vector>(h.attr("at")), "at")};
+  l.X_S = {matrix3(nb::cast<Matrix>(h.attr("on_rotation")), "on_rotation"), vector3(nb::cast<Vector>(h.attr("on")), "on")};
+  l.parameter = nb::cast<double>(h.attr("parameter"));
+  return l;
+}
+CouplingSpec coupling_of(nb::handle h) {
+  CouplingSpec c;
+  c.joint = nb::cast<std::string>(h.attr("joint")), c.offset = nb::cast<double>(h.attr("offset"));
+  for (const auto& [driver, ratio] : nb::cast<nb::dict>(h.attr("drivers")))
+    c.terms.push_back({nb::cast<std::string>(driver), nb::cast<double>(ratio)});
+  return c;
+}
+Robot with_closures(Robot r, const nb::iterable& loops, const nb::iterable& couplings) {
+  std::vector<LoopSpec> l;
+  std::vector<CouplingSpec> c;
+  for (nb::handle h : loops) l.push_back(loop_of(h));
+  for (nb::handle h : couplings) c.push_back(coupling_of(h));
+  if (!l.empty()) r.model.loops = close_loops(r, l);
+  if (!c.empty() && r.model.coupling.nu > 0)
+    throw ModelError("robot", r.name, "its mimic joints are coupled already; no other couplings can be added");
+  if (!c.empty()) r.model.coupling = couple(r, c);
+  return r;
+}
+// Names of the independent velocities u; none where nothing is coupled.
+std::vector<std::string> u_names(const Robot& r) {
+  std::vector<std::string> names;
+  for (int k : r.model.coupling.driver) names.push_back(r.v_names[k]);
+  return names;
+}
+Surface surface_of(const std::string& contact, const std::string& name) {
+  for (const auto& [surface, n] : {std::pair{Surface::Plane, "plane"}, {Surface::Sphere, "sphere"}, {Surface::Cavity, "cavity"}})
+    if (n == name) return surface;
+  throw ModelError("contact", contact, "surface is '" + name + "', expected plane, sphere or cavity");
+}
+
 // The moving bodies as dictionaries, for printing and for conversions.
 nb::list bodies(const Robot& r) {
   nb::list all;
@@ -83,6 +144,24 @@ nb::list bodies(const Robot& r) {
 }  // namespace
 
 void bind_robot(nb::module_& module) {
+  nb::class_<ContactSpec>(module, "ContactSpec", "A contact in the frames of links; see featherstorm.Contact.")
+      .def(
+          "__init__",
+          [](ContactSpec* c, std::string name, std::string link, const Vector& centre, double radius, std::string on,
+             const std::string& surface, const Matrix& rotation, const Vector& position, double surface_radius,
+             double half_x, double half_y, double friction, double restitution) {
+            const Surface kind = surface_of(name, surface);
+            auto in_contact = [&](const char* what) { return what + (" of contact '" + name + "'"); };
+            const Vec3d r = vector3(centre, in_contact("centre").c_str());
+            const Placement<double> X{matrix3(rotation, in_contact("rotation").c_str()),
+                                      vector3(position, in_contact("position").c_str())};
+            new (c) ContactSpec{std::move(name), std::move(link), r, radius, std::move(on), kind, X, surface_radius,
+                                half_x, half_y, friction, restitution};
+          },
+          nb::arg("name"), nb::arg("link"), nb::arg("centre"), nb::arg("radius"), nb::arg("on"), nb::arg("surface"),
+          nb::arg("rotation"), nb::arg("position"), nb::arg("surface_radius"), nb::arg("half_x"), nb::arg("half_y"),
+          nb::arg("friction"), nb::arg("restitution"));
+
   nb::class_<Robot> robot(module, "Robot", "A model with its names. Immutable.");
   robot.def_prop_ro("name", [](const Robot& r) { return r.name; })
       .def_prop_ro("body_names", [](const Robot& r) { return r.body_names; })
@@ -102,6 +181,21 @@ void bind_robot(nb::module_& module) {
             return copy;
           },
           "A copy without damping and dry friction, whose energy is conserved.")
+      .def("with_closures", with_closures, nb::arg("loops") = nb::tuple(), nb::arg("couplings") = nb::tuple(),
+           "A copy with kinematic loops (featherstorm.Loop) and coupled joints (featherstorm.Coupling).")
+      .def_prop_ro("nl", [](const Robot& r) { return r.model.loops.nl; })
+      .def_prop_ro("n_constraints", [](const Robot& r) { return r.model.loops.nc; })
+      .def_prop_ro("nu", [](const Robot& r) { return r.model.coupling.nu; })
+      .def_prop_ro("u_names", u_names)
+      .def(
+          "with_contacts",
+          [](const Robot& r, const std::vector<ContactSpec>& contacts, int sweeps, int relax) {
+            Robot copy = r;
+            copy.model.contacts = contacts_of(r, contacts, sweeps, relax);
+            return copy;
+          },
+          nb::arg("contacts"), nb::arg("sweeps") = 8, nb::arg("relax") = 2, "A copy that carries these contacts.")
+      .def_prop_ro("nc", [](const Robot& r) { return r.model.contacts.nc; })
       .def_prop_ro("gravity", [](const Robot& r) { return list(r.model.gravity); })
       .def_prop_ro("frame_bodies", [](const Robot& r) {
         std::vector<int> body;
@@ -173,19 +267,24 @@ void bind_robot(nb::module_& module) {
           nb::arg("gravity"))
       .def(
           "build",
-          [](const ModelBuilder& b, std::vector<std::string> notices) {
+          [](const ModelBuilder& b, std::vector<std::string> notices, const nb::iterable& loops,
+             const nb::iterable& couplings) {
             Robot r = b.build();
             r.notices = std::move(notices);
-            return r;
+            return with_closures(std::move(r), loops, couplings);
           },
-          nb::arg("notices") = std::vector<std::string>{});
+          nb::arg("notices") = std::vector<std::string>{}, nb::arg("loops") = nb::tuple(),
+          nb::arg("couplings") = nb::tuple(),
+          "The robot; loops: of featherstorm.Loop, couplings: of featherstorm.Coupling.");
 
   module.def(
       "load",
-      [](const std::string& name_or_path, std::optional<bool> floating_base) {
-        return load(name_or_path, {.floating_base = floating_base});
+      [](const std::string& name_or_path, std::optional<bool> floating_base, bool couple_mimics) {
+        using Mimic = UrdfOptions::Mimic;
+        return load(name_or_path,
+                    {.floating_base = floating_base, .mimic = couple_mimics ? Mimic::kCouple : Mimic::kIndependent});
       },
-      nb::arg("name_or_path"), nb::arg("floating_base") = nb::none(), nb::call_guard<nb::gil_scoped_release>());
+      nb::arg("name_or_path"), nb::arg("floating_base") = nb::none(), nb::arg("couple_mimics") = false, nb::call_guard<nb::gil_scoped_release>());
   module.def(
       "robots",
       [] {

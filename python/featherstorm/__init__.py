@@ -16,6 +16,8 @@ if _os.path.isdir(_folder):
 from . import operations as _operations
 from ._featherstorm import RobotBuilder, __version__, instruction_sets
 from .batch import Batch
+from .closures import Coupling, Loop
+from .contacts import Contact, contact_step, soft_contact_step
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
 from .model import Model, Notice, from_mujoco, load, robots
@@ -44,6 +46,9 @@ from .states import random_state
 
 __all__ = [
     "Batch",
+    "Contact",
+    "Coupling",
+    "Loop",
     "Model",
     "Noise",
     "Notice",
@@ -54,6 +59,7 @@ __all__ = [
     "Status",
     "aba",
     "bias",
+    "contact_step",
     "crba",
     "difference",
     "energy",
@@ -74,6 +80,7 @@ __all__ = [
     "robots",
     "rollout",
     "run",
+    "soft_contact_step",
     "solve",
     "step",
     "to_pinocchio",

@@ -41,7 +41,10 @@ class Model:
     environment's FEATHERSTORM_ASSEMBLE=0, leaves it to the kernels that serve any robot.
 
     nq, nv, nb, nf, nh   numbers of positions, velocities, moving bodies, frames, entries of a packed M
+    nc, contacts         number of contacts, and the featherstorm.Contact of each; see featherstorm.contacts
     joint_names, body_names, frame_names, q_names, v_names
+    nl, n_constraints    kinematic loops and their constraints, rows of K
+    nu, u_names          independent velocities where joints are coupled; 0 and none where they are not
     q0 (nq,)             neutral configuration: zeros and unit quaternions
     lower, upper (nv,)   position limits, infinite where there is none [rad | m]
     max_velocity, max_effort, damping, friction, armature (nv,)
@@ -51,8 +54,14 @@ class Model:
     parameters           names of the numbers that can differ from instance to instance, see `bind`
     """
 
-    def __init__(self, robot, threads=0, isa="", assemble=True, parameters=()):
+    def __init__(self, robot, threads=0, isa="", assemble=True, parameters=(), contacts=(), sweeps=8, relax=2):
+        if contacts:
+            from .contacts import with_contacts
+
+            robot = with_contacts(robot, contacts, sweeps, relax)
         self.robot = robot
+        self.contacts = tuple(contacts)
+        self.nc = nc = robot.nc
         self.parameters = (parameters,) if isinstance(parameters, str) else tuple(parameters)
         self.evaluator = _featherstorm.Evaluator(robot, threads, isa, assemble, list(self.parameters))
         nv, nb = robot.nv, robot.nb
@@ -66,11 +75,21 @@ class Model:
             "J_second_rate": [(6, nv)],
             "J_inverse": [(nv, 6)],
             "F": [(6, nv - 6)],
-            "A": [(6, nv), (2 * nv, 2 * nv)],
+            "A": [(6, nv), (2 * nv, 2 * nv), (3 * nc, 3 * nc), (nc, nc)],
+            "G": [(3 * nc, nv)],
+            "contact_frame": [(nc, 12)],
+            **{name: [(nc, 3)] for name in ("impulse", "impulse_next", "contact_force")},
+            **{f"deformation{end}": [(nc, 3)] for end in ("", "_next", "_rate")},
             "A_rate": [(6, nv)],
             "B": [(2 * nv, nv)],
             "Y": [(nv, 10 * nb)],
             "pose": [(robot.nf, 12)],
+            # of closed loops and coupled joints
+            "K": [(robot.n_constraints, nv)],
+            "G": [(nv, nv)],
+            "X_loop": [(robot.nl, 12)],
+            "f_loop": [(robot.nl, 6)],
+            "M_u": [(robot.nu, robot.nu)],
             "com": [(nb, 3)] if nb > 1 else [],  # momentum has a com of three numbers
             "inertia": [(nb, 6)],
             "position": [(nb, 3)],
@@ -85,9 +104,9 @@ class Model:
             if r.refused:
                 self._refused.add(r.name)
         self._derivatives, self._tails = {}, {}
-        for name in ("name", "nq", "nv", "nb", "nf", "nh"):
+        for name in ("name", "nq", "nv", "nb", "nf", "nh", "nl", "n_constraints", "nu"):
             setattr(self, name, getattr(robot, name))
-        for name in ("joint_names", "body_names", "frame_names", "q_names", "v_names", "notices"):
+        for name in ("joint_names", "body_names", "frame_names", "q_names", "v_names", "u_names", "notices"):
             setattr(self, name, tuple(getattr(robot, name)))
         for name in (
             "q0",
@@ -118,7 +137,8 @@ class Model:
 
     @property
     def ops(self):
-        """The table of operations, by name; without those that this robot has not (of floating bases)."""
+        """The table of operations, by name; without those that this robot has not (of floating bases, loops, coupled
+        joints, contacts)."""
         return {name: row for name, row in self._rows.items() if name not in self._refused}
 
     @property
@@ -284,7 +304,20 @@ class JointSlices(NamedTuple):
     v: slice
 
 
-def load(name_or_path, floating_base=None, threads=0, isa="", assemble=True, parameters=()):
+def load(
+    name_or_path,
+    floating_base=None,
+    threads=0,
+    isa="",
+    assemble=True,
+    parameters=(),
+    loops=(),
+    couplings=(),
+    mimic="independent",
+    contacts=(),
+    sweeps=8,
+    relax=2,
+):
     """Loads a robot: a built-in name (`robots()`), a .urdf file, or an MJCF .xml file through the package mujoco.
 
     floating_base   for URDF, which cannot say: True adds a free joint to the root link. None: as usual for a built-in
@@ -293,7 +326,13 @@ def load(name_or_path, floating_base=None, threads=0, isa="", assemble=True, par
     isa             instruction set, "avx512", "avx2" or "base"; "": the widest there is
     assemble        False: with the kernels that serve any robot (`Model`)
     parameters      names of the robot's numbers that can differ from instance to instance (`Model.bind`)
-    Errors: FileNotFoundError; ValueError with file, element and reason, or for an unknown parameter.
+    loops           joints that close kinematic loops, of `Loop`; for `fd_loops`, `loop_step` and others
+    couplings       joints that follow others, of `Coupling`; for `fd_coupled`, `coupled_step` and others
+    mimic           "independent": mimic joints of URDF move on their own, with a notice; "couple": they are couplings
+    contacts        featherstorm.Contact of what may touch what; sweeps, relax: see featherstorm.contacts.with_contacts
+    Operations without loops, coupled joints or contacts in their name take the robot's tree, with all its joints free.
+    Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop,
+    joint or contact and what is wrong with it.
     """
     text = os.fspath(name_or_path)
     if text.lower().endswith((".xml", ".mjcf")):
@@ -303,7 +342,12 @@ def load(name_or_path, floating_base=None, threads=0, isa="", assemble=True, par
             raise ValueError(f"{text}: floating_base is for URDF; an MJCF file says itself which bodies float")
         from .mjcf import load_mjcf
 
-        return Model(load_mjcf(text), threads, isa, assemble, parameters)
+        if mimic != "independent":
+            raise ValueError(f"{text}: mimic is for URDF")
+        robot = load_mjcf(text).with_closures(loops, couplings)
+        return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
+    if mimic not in ("independent", "couple"):
+        raise ValueError(f"mimic is {mimic!r}, expected 'independent' or 'couple'")
     builtin = [name for name, *_ in _featherstorm.robots()]
     if text not in builtin and not os.path.exists(text):
         if os.sep in text or os.path.splitext(text)[1]:
@@ -311,7 +355,8 @@ def load(name_or_path, floating_base=None, threads=0, isa="", assemble=True, par
         near = difflib.get_close_matches(text, builtin, 3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(builtin)}"
         raise ValueError(f"'{text}' is neither a file nor a built-in robot; {hint}")
-    return Model(_featherstorm.load(text, floating_base), threads, isa, assemble, parameters)
+    robot = _featherstorm.load(text, floating_base, mimic == "couple").with_closures(loops, couplings)
+    return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
 
 
 def from_mujoco(compiled, name="robot", threads=0, isa="", assemble=True, parameters=()):

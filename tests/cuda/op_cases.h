@@ -26,6 +26,22 @@ template <class Op, int i = 0> constexpr int index_of() {
 // Whether the CUDA library has a kernel of the row for this model.
 template <class Op> bool on_device(const Model<double>& m) { return !host_only<Op> && available<Op>(m); }
 
+// The robot with contacts of its bodies: with the ground, with a sphere of another body, within a cavity of the world.
+inline Robot touching(Robot robot) {
+  const int nb = robot.model.nb;
+  std::vector<ContactSpec> c{on_ground(robot.body_names[1], {0.1, 0, 0}, 0.8, 0.5, 0.2),
+                             on_ground(robot.body_names[nb], {0, 0.1, 0}, 1, 0.7)};
+  ContactSpec s = c[0];
+  s.name = "sphere", s.successor = robot.body_names[nb / 2 + 1], s.predecessor = robot.body_names[1];
+  s.surface = Surface::Sphere, s.radius = 0.9;
+  if (nb > 1) c.push_back(s);
+  s.name = "cavity", s.successor = robot.body_names[nb], s.predecessor = "";
+  s.surface = Surface::Cavity, s.radius = 1.2, s.radius_s = 0.3;
+  c.push_back(s);
+  robot.model.contacts = contacts_of(robot, c, 4, 1);
+  return robot;
+}
+
 // One instance's inputs, in the order of the row. Arrays whose name says nothing are random numbers in [-1, 1].
 template <class Op> std::vector<std::vector<double>> op_inputs(const Model<double>& m, unsigned seed) {
   const State s = random_state(m, seed);
@@ -52,13 +68,21 @@ template <class Op> std::vector<std::vector<double>> op_inputs(const Model<doubl
   }
   return in;
 }
-// The uniform arrays of an operation (time steps, gains): small and positive; every other coordinate is prescribed.
+// The uniform arrays of an operation (time steps, gains): small and positive; every other coordinate is
+// prescribed, actuated, and all but two are independent.
 template <class Op, class M> std::vector<std::vector<double>> op_uniforms(const M& m) {
   std::vector<std::vector<double>> u;
   for (std::size_t k = 0; k < Op::info.uniform.size(); k++) {
     const std::string_view name = Op::info.uniform[k].name;
     u.emplace_back(size_of(m, Op::info.uniform[k].size), static_cast<float>(name == "regularisation" ? 0.1 : 0.002 * (k + 1)));
-    for (std::size_t c = 0; c < u.back().size() && name == "prescribed"; c++) u.back()[c] = c % 2;
+    if (name == "rate") u.back()[0] = 10;
+    if (name == "tolerance" && Op::info.needs == Needs::loops) u.back()[0] = static_cast<float>(1e-5);
+    const int n = static_cast<int>(u.back().size());
+    for (int c = 0; c < n; c++) {
+      if (name == "prescribed") u.back()[c] = c % 2;
+      if (name == "actuated") u.back()[c] = (c + 1) % 2;
+      if (name == "independent") u.back()[c] = c + 2 < n;
+    }
   }
   return u;
 }

@@ -14,6 +14,7 @@
 #include "host/load.h"
 #include "tests/cuda/op_cases.h"
 #include "tests/device/control.h"
+#include "tests/support/linkages.h"
 #include "tests/host/scratch.h"
 
 namespace featherstorm::testing {
@@ -115,6 +116,21 @@ TEST(DeviceSpecialised, EveryOperationAgreesWithTheRunTimeKernel) {
     agrees<Op, double>(robot, s.e, 67, 1, 5);
     if (Op::info.carried) agrees<Op, double>(robot, s.e, 3, 4);
   });
+}
+
+TEST(DeviceSpecialised, RowsOfClosedRobotsAgreeWithTheRunTimeKernel) {
+  for (const Robot& robot : {closed_robot(four_bar()), gripper()}) {
+    Special s(robot);
+    for_every_op([&](auto op, int) {
+      using Op = decltype(op);
+      if constexpr (Op::info.needs == Needs::loops || Op::info.needs == Needs::coupling) {
+        if (!available<Op>(robot.model)) return;
+        ASSERT_TRUE(s.e.specialise(Op::info.name, Precision::float64, 0, device)) << Op::info.name << s.all();
+        agrees<Op, double>(robot, s.e, 67, 1, 5);
+        if (Op::info.carried) agrees<Op, double>(robot, s.e, 3, 4);
+      }
+    });
+  }
 }
 
 TEST(DeviceSpecialised, EveryBatchSizeInFloat) {

@@ -13,6 +13,8 @@
 #include "host/evaluator.h"
 #include "host/load.h"
 #include "host/ops.h"
+#include "tests/host/scratch.h"
+#include "tests/support/linkages.h"
 #include "tests/support/random_robot.h"
 
 namespace featherstorm {
@@ -45,9 +47,13 @@ Inputs inputs_of(const Robot& robot, const OpRow& row, std::mt19937& g) {
       }
     r.in.push_back(x);
   }
+  const bool closed = m.loops.nl > 0;
   for (const auto& a : row.uniforms)
     for (int k = 0; k < a.components; k++)
-      r.uniforms.push_back(a.name == "dt" ? 0.01 : a.name == "friction_velocity" ? 0.3 : 1 + 0.5 * U(g));
+      if (a.name == "prescribed" || a.name == "actuated") r.uniforms.push_back((k + (a.name == "actuated")) % 2);
+      else if (a.name == "independent") r.uniforms.push_back(k + 2 < m.nv);
+      else if (a.name == "tolerance" && closed) r.uniforms.push_back(1e-9);
+      else r.uniforms.push_back(a.name == "dt" ? 0.01 : a.name == "friction_velocity" ? 0.3 : 1 + 0.5 * U(g));
   return r;
 }
 
@@ -123,20 +129,17 @@ Columns moved(Columns x, const Columns& d, double h) {
   return x;
 }
 
-// Where nothing can be assembled (sanitizers), programs are interpreted: a compiler would take minutes for all of them.
-struct WithoutCompiler {
-  WithoutCompiler() { setenv("FEATHERSTORM_CXX", "/nonexistent", 1); }
-  ~WithoutCompiler() { unsetenv("FEATHERSTORM_CXX"); }
-};
-
 // Rows of the books are left out for larger robots: derivatives of their n x n results take seconds to assemble.
-void check_every_operation(const Robot& robot, const std::vector<std::string>& parameters, bool books = false) {
-  const WithoutCompiler interpreted;
+enum class Rows { Engine, All, Closures };
+void check_every_operation(const Robot& robot, const std::vector<std::string>& parameters, Rows rows = Rows::Engine) {
+  const test::WithoutCompiler interpreted;
   Evaluator e(robot, {.threads = 1, .parameters = parameters});
   std::mt19937 g(11);
   for (const OpRow& row : e.ops()) {
     const std::string name(row.name);
-    if (!row.refused.empty() || (row.index >= engine_ops && !books)) continue;
+    const bool closure = name.find("loop") != name.npos || name.find("coupled") != name.npos || name == "independent_map";
+    if (!row.refused.empty() || (row.index >= engine_ops && rows == Rows::Engine)) continue;
+    if (rows == Rows::Closures && !closure) continue;
     SCOPED_TRACE(robot.name + " " + name);
     const int frame = row.uses_frame ? robot.model.nf - 1 : 0;
     const Inputs x = inputs_of(robot, row, g);
@@ -164,10 +167,15 @@ TEST(Derivatives, OfEveryOperationEqualDifferences) {
 }
 
 TEST(Derivatives, OfTheBooksOperationsEqualDifferences) {
-  check_every_operation(load("double_pendulum"), {}, true);
+  check_every_operation(load("double_pendulum"), {}, Rows::All);
   testing::RandomOptions o;
   o.bodies = 3, o.floating = true, o.types = {JointType::Revolute, JointType::Prismatic};
-  check_every_operation(testing::random_robot(3, o), {}, true);
+  check_every_operation(testing::random_robot(3, o), {}, Rows::All);
+}
+
+TEST(Derivatives, OfTheOperationsOnClosedRobotsEqualDifferences) {
+  check_every_operation(testing::closed_robot(testing::four_bar()), {}, Rows::Closures);
+  check_every_operation(testing::gripper(), {}, Rows::Closures);
 }
 
 TEST(Derivatives, OfEveryJointEqualDifferences) {
@@ -196,7 +204,7 @@ std::vector<double> step_of(const Model<double>& m, const std::vector<double>& q
 }
 
 TEST(Derivatives, OfForwardDynamicsEqualTheRecursionOnTheTangentSpace) {
-  const WithoutCompiler interpreted;
+  const test::WithoutCompiler interpreted;
   for (const char* name : {"iiwa14", "go2", "atlas"}) {
     SCOPED_TRACE(name);
     const Robot robot = load(name, {.floating_base = std::string(name) != "iiwa14"});

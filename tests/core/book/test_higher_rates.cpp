@@ -11,8 +11,6 @@ using namespace testing;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-MatrixXd square(const Numbers& a, int n) { return Eigen::Map<const MatrixXd>(a.data(), n, n).transpose(); }
-
 // Joints of the library whose coordinates are plain numbers, so that a motion may be a polynomial in t.
 const std::vector<JointType> plain = {JointType::Revolute,  JointType::Prismatic, JointType::Helical,
                                       JointType::Universal, JointType::BallYpr,   JointType::Cylindrical};

@@ -14,26 +14,13 @@
 #include "core/trace/order.h"
 #include "tests/support/counting.h"
 #include "tests/support/screw_tree.h"
+#include "tests/support/traced_counts.h"
 
 namespace featherstorm::testing {
 namespace {
 
 constexpr Zeros<Expr> none;
 
-// Counts of f(inputs, outputs) traced with inputs of these sizes.
-template <class F>
-Counts traced(std::initializer_list<int> sizes, int outputs, F f) {
-  Program p;
-  std::vector<std::vector<Expr>> in;
-  for (int n : sizes) in.push_back(p.input("x" + std::to_string(in.size()), n));
-  {
-    Tracing scope(p.graph);
-    std::vector<Expr> y(outputs);
-    f(in, y.data());
-    p.output("y", y);
-  }
-  return count(p, trace_order(p));
-}
 Model<double> chain(int n) { return regrouped(slid(screw_tree(chain_parents(n), 5).robot.model)); }
 
 struct Cost {

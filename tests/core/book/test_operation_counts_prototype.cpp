@@ -6,9 +6,8 @@
 #include "core/forward_dynamics.h"
 #include "core/regroup.h"
 #include "core/slide.h"
-#include "core/trace/count.h"
-#include "core/trace/order.h"
 #include "tests/support/random_robot.h"
+#include "tests/support/traced_counts.h"
 
 namespace featherstorm::testing {
 namespace {
@@ -81,16 +80,7 @@ RobotSpec humanoid() {
 
 template <class F>
 int instructions(std::initializer_list<int> sizes, int outputs, F f) {
-  Program p;
-  std::vector<std::vector<Expr>> in;
-  for (int n : sizes) in.push_back(p.input("x" + std::to_string(in.size()), n));
-  {
-    Tracing scope(p.graph);
-    std::vector<Expr> y(outputs);
-    f(in, y.data());
-    p.output("y", y);
-  }
-  return count(p, trace_order(p)).instructions();
+  return traced(sizes, outputs, f).instructions();
 }
 
 // What is above the prototype's: on a floating base the base's rows of H. The linear velocity of our base is along the world's
