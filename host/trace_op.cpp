@@ -44,7 +44,7 @@ template <class Op> constexpr bool sees_bodies() {
       if (a.size == Size::bodies6 || a.size == Size::bodies10 || a.size == Size::vb10) return true;
     return false;
   };
-  const Needs needs = Op::info.needs;
+  const Needs needs = needs_of<Op>();
   return Op::info.per_body || of_bodies(Op::info.in) || of_bodies(Op::info.out) || needs == Needs::loops ||
          needs == Needs::contacts;
 }

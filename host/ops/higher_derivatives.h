@@ -79,11 +79,8 @@ struct OpCoriolisMatrixRateMassCentre : BookRow {
   FEATHERSTORM_RUN { coriolis_matrix_rate<Coriolis::MassCentre>(m, in[0], in[1], in[2], in[3], out[0]); }
 };
 struct OpCrbaSecondRate : BookRow {
-  static constexpr OpInfo<3, 0, 1> info{"crba_second_rate",
-                                        "d^2M/dt^2 along a motion, packed",
-                                        {{op_q, op_v, op_a}},
-                                        {},
-                                        {{{"M_second_rate", Size::h}}}};
+  static constexpr OpInfo<3, 0, 1> info{
+      "crba_second_rate", "d^2M/dt^2 along a motion, packed", {{op_q, op_v, op_a}}, {}, {{{"M_second_rate", Size::h}}}};
   FEATHERSTORM_RUN { crba_second_rate(m, in[0], in[1], in[2], out[0]); }
 };
 struct OpGravityTorquesSecondRate : BookRow {
@@ -126,15 +123,12 @@ struct OpElasticFeedforward : BookRow {
       {{op_q, op_v, op_a, op_jerk, op_snap}},
       {{{"stiffness", Size::v}, {"motor_inertia", Size::v}}},
       {{{"deflection", Size::v}, {"motor_velocity", Size::v}, {"motor_tau", Size::v}}}};
-  FEATHERSTORM_RUN {
-    elastic_feedforward(m, in[0], in[1], in[2], in[3], in[4], u[0], u[1], out[0], out[1], out[2]);
-  }
+  FEATHERSTORM_RUN { elastic_feedforward(m, in[0], in[1], in[2], in[3], in[4], u[0], u[1], out[0], out[1], out[2]); }
 };
 
-using HigherDerivativeOps =
-    std::tuple<OpFdSecondDerivatives, OpFdParameterDerivatives, OpHybridDerivatives, OpInverseInertiaRate,
-               OpCoriolisMatrixRateBodyFixed, OpCoriolisMatrixRateMassCentre, OpCrbaSecondRate,
-               OpGravityTorquesSecondRate, OpCoriolisMatrixSecondRate, OpRneaRate, OpRneaSecondRate,
-               OpElasticFeedforward>;
+using HigherDerivativeOps = std::tuple<OpFdSecondDerivatives, OpFdParameterDerivatives, OpHybridDerivatives,
+                                       OpInverseInertiaRate, OpCoriolisMatrixRateBodyFixed,
+                                       OpCoriolisMatrixRateMassCentre, OpCrbaSecondRate, OpGravityTorquesSecondRate,
+                                       OpCoriolisMatrixSecondRate, OpRneaRate, OpRneaSecondRate, OpElasticFeedforward>;
 
 }  // namespace featherstorm

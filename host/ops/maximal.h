@@ -1,5 +1,5 @@
-// Rows between joints and bodies: velocities and forces of all bodies (Liu and Jain sections 6 and 7), a moving base (Lynch
-// and Park section 9.4), the operational-space inertia of several frames.
+// Rows between joints and bodies: velocities and forces of all bodies (Liu and Jain sections 6 and 7), a moving base
+// (Lynch and Park section 9.4), the operational-space inertia of several frames.
 #pragma once
 #include "core/id_mass_centres.h"
 #include "core/joint_conversions.h"
@@ -11,7 +11,8 @@
 namespace featherstorm {
 
 // of each body, world axes: angular velocity and that of the mass centre; moment about the mass centre and force
-inline constexpr OpArray op_V{"velocities", Size::bodies6}, op_F{"forces", Size::bodies6}, op_residual{"residual", Size::bodies6};
+inline constexpr OpArray op_V{"velocities", Size::bodies6}, op_F{"forces", Size::bodies6},
+    op_residual{"residual", Size::bodies6};
 
 struct OpIdMassCentres : BookRow {
   static constexpr OpInfo<4, 0, 1> info{"id_mass_centres",
@@ -26,7 +27,8 @@ struct OpIdMassCentres : BookRow {
 struct OpRneaMovingBase : BookRow {
   static constexpr OpInfo<6, 0, 2> info{
       "rnea_moving_base",
-      "inverse dynamics on a base that moves: its velocity, rates of those components, gravity, and the force it bears, "
+      "inverse dynamics on a base that moves: its velocity, rates of those components, gravity, and the force it "
+      "bears, "
       "all in base axes, angular first",
       {{op_q, op_v, op_a, {"v_base", Size::six}, {"a_base", Size::six}, {"gravity_base", Size::three}}},
       {},
@@ -69,14 +71,13 @@ struct OpGeneralisedVelocityInertia : BookRow {
   FEATHERSTORM_RUN { generalised_velocity<Metric::Inertia>(m, in[0], in[1], out[0], out[1]); }
 };
 struct OpGeneralisedForce : BookRow {
-  static constexpr OpInfo<2, 0, 1> info{
-      "generalised_force",
-      "tau = J^T F of a moment about each body's mass centre and a force, world axes",
-      {{op_q, op_F}},
-      {},
-      {{op_tau}},
-      false,
-      true};
+  static constexpr OpInfo<2, 0, 1> info{"generalised_force",
+                                        "tau = J^T F of a moment about each body's mass centre and a force, world axes",
+                                        {{op_q, op_F}},
+                                        {},
+                                        {{op_tau}},
+                                        false,
+                                        true};
   FEATHERSTORM_RUN { generalised_force(m, in[0], in[1], out[0]); }
 };
 struct OpMaximalForce : BookRow {
@@ -134,11 +135,12 @@ struct OpForcesOfJoints : BookRow {
   FEATHERSTORM_RUN { forces_of_joints(m, in[0], in[1], out[0], out[1]); }
 };
 struct OpJointWrenchesOf : BookRow {
-  static constexpr OpInfo<2, 0, 1> info{"joint_wrenches_of",
-                                        "the shortest wrench of each joint that has tau; the inverse of forces_of_joints",
-                                        {{op_q, op_tau}},
-                                        {},
-                                        {{{"wrench", Size::bodies6}}}};
+  static constexpr OpInfo<2, 0, 1> info{
+      "joint_wrenches_of",
+      "the shortest wrench of each joint that has tau; the inverse of forces_of_joints",
+      {{op_q, op_tau}},
+      {},
+      {{{"wrench", Size::bodies6}}}};
   FEATHERSTORM_RUN { joint_wrenches_of(m, in[0], in[1], out[0]); }
 };
 struct OpOperationalInertiaColumn : BookRow {
@@ -152,9 +154,9 @@ struct OpOperationalInertiaColumn : BookRow {
   FEATHERSTORM_RUN { operational_inertia_column(m, in[0], frame, out[0]); }
 };
 
-using MaximalOps =
-    std::tuple<OpIdMassCentres, OpRneaMovingBase, OpMaximalVelocity, OpGeneralisedVelocity, OpGeneralisedVelocityInertia,
-               OpGeneralisedForce, OpMaximalForce, OpMaximalForceInertia, OpForceAtMassCentres, OpJointVelocities,
-               OpForcesOfJoints, OpJointWrenchesOf, OpOperationalInertiaColumn>;
+using MaximalOps = std::tuple<OpIdMassCentres, OpRneaMovingBase, OpMaximalVelocity, OpGeneralisedVelocity,
+                              OpGeneralisedVelocityInertia, OpGeneralisedForce, OpMaximalForce, OpMaximalForceInertia,
+                              OpForceAtMassCentres, OpJointVelocities, OpForcesOfJoints, OpJointWrenchesOf,
+                              OpOperationalInertiaColumn>;
 
 }  // namespace featherstorm

@@ -1,10 +1,12 @@
 // Rows of integrators beyond fixed steps of time-independent robots: variable steps (RBDA section 10.2), and dynamics,
-// derivatives and steps of robots with time-dependent joints (RBDA section 3.4), to which every instance brings its time.
+// derivatives and steps of robots with time-dependent joints (RBDA section 3.4), to which every instance brings its
+// time.
 //
-// A pass of dormand_prince is one attempt at a step; `repeat` passes are as many attempts, after which `remaining` says of
-// each instance whether it has reached the end. Where nothing remains a pass changes nothing.
+// A pass of dormand_prince is one attempt at a step; `repeat` passes are as many attempts, after which `remaining` says
+// of each instance whether it has reached the end. Where nothing remains a pass changes nothing.
 //
-// User-defined joints, and so those that depend on time, have no CUDA kernels that take the model as data; traced ones do.
+// User-defined joints, and so those that depend on time, have no CUDA kernels that take the model as data; traced ones
+// do.
 #pragma once
 #include "core/dormand_prince.h"
 #include "core/timed_derivatives.h"
@@ -27,7 +29,10 @@ struct OpDormandPrince : BookRow {
         {"limit_stiffness", Size::one},
         {"limit_damping", Size::one},
         {"friction_velocity", Size::one}}},
-      {{{"q_next", Size::q}, {"v_next", Size::v}, {"remaining_next", Size::one}, {"step_next", Size::one},
+      {{{"q_next", Size::q},
+        {"v_next", Size::v},
+        {"remaining_next", Size::one},
+        {"step_next", Size::one},
         {"error_next", Size::one}}},
       false,
       false,
@@ -37,7 +42,8 @@ struct OpDormandPrince : BookRow {
     const Drive drive{in[5], in[6], u[1], u[2]};
     const StepParameters<T> s{T(0.0), u[3][0], u[4][0], u[5][0]};
     StepControl<T> c{in[2][0], in[3][0], in[4][0]};
-    dormand_prince(m, in[0], in[1], drive, FEATHERSTORM_NONE, s, ErrorTolerance<T>{u[0][0], u[0][1]}, c, out[0], out[1]);
+    dormand_prince(m, in[0], in[1], drive, FEATHERSTORM_NONE, s, ErrorTolerance<T>{u[0][0], u[0][1]}, c, out[0],
+                   out[1]);
     out[2][0] = c.remaining, out[3][0] = c.step, out[4][0] = c.error;
   }
 };
@@ -63,9 +69,7 @@ struct OpFdTimed : TimedRow {
                                         {{op_q, op_v, op_tau, op_f_ext, op_t}},
                                         {},
                                         {{op_a}}};
-  FEATHERSTORM_RUN {
-    aba(m, at_time(in[0], in[4][0]), drifting(m, in[0], in[1], in[4][0]), in[2], in[3], out[0]);
-  }
+  FEATHERSTORM_RUN { aba(m, at_time(in[0], in[4][0]), drifting(m, in[0], in[1], in[4][0]), in[2], in[3], out[0]); }
 };
 struct OpForwardKinematicsTimed : TimedRow {
   static constexpr OpInfo<2, 0, 1> info{"forward_kinematics_timed",
@@ -82,9 +86,7 @@ struct OpRneaTimedDerivatives : TimedRow {
       {{op_q, op_v, op_a, op_f_ext, op_t}},
       {},
       {{{"dtau_dq", Size::vv}, {"dtau_dv", Size::vv}, {"dtau_dt", Size::v}}}};
-  FEATHERSTORM_RUN {
-    rnea_timed_derivatives(m, in[0], in[1], in[2], in[4][0], in[3], out[0], out[1], out[2]);
-  }
+  FEATHERSTORM_RUN { rnea_timed_derivatives(m, in[0], in[1], in[2], in[4][0], in[3], out[0], out[1], out[2]); }
 };
 struct OpFdTimedDerivatives : TimedRow {
   static constexpr OpInfo<5, 0, 5> info{
@@ -98,15 +100,14 @@ struct OpFdTimedDerivatives : TimedRow {
   }
 };
 struct OpRk4StepTimed : TimedRow {
-  static constexpr OpInfo<5, 6, 3> info{
-      "rk4_step_timed",
-      "rk4_step of robots with time-dependent joints, from time t on",
-      {{op_q, op_v, op_t, op_tau, op_target}},
-      step_uniforms,
-      {{{"q_next", Size::q}, {"v_next", Size::v}, {"t_next", Size::one}}},
-      false,
-      false,
-      true};
+  static constexpr OpInfo<5, 6, 3> info{"rk4_step_timed",
+                                        "rk4_step of robots with time-dependent joints, from time t on",
+                                        {{op_q, op_v, op_t, op_tau, op_target}},
+                                        step_uniforms,
+                                        {{{"q_next", Size::q}, {"v_next", Size::v}, {"t_next", Size::one}}},
+                                        false,
+                                        false,
+                                        true};
   FEATHERSTORM_RUN {
     using T = ScalarOf<In>;
     const Drive drive{in[3], in[4], u[1], u[2]};

@@ -79,7 +79,7 @@ template <class Op, class M> std::vector<std::vector<double>> op_uniforms(const 
     const std::string_view name = Op::info.uniform[k].name;
     u.emplace_back(size_of(m, Op::info.uniform[k].size), static_cast<float>(name == "regularisation" ? 0.1 : 0.002 * (k + 1)));
     if (name == "rate") u.back()[0] = 10;
-    if (name == "tolerance" && Op::info.needs == Needs::loops) u.back()[0] = static_cast<float>(1e-5);
+    if (name == "tolerance" && needs_of<Op>() == Needs::loops) u.back()[0] = static_cast<float>(1e-5);
     const int n = static_cast<int>(u.back().size());
     for (int c = 0; c < n; c++) {
       if (name == "prescribed") u.back()[c] = c % 2;

@@ -201,7 +201,7 @@ constexpr bool among(Rows rows, int index, Needs needs) {
 template <class Real, int i = 0> void check_rows(Evaluator& e, Made made, long instances, Rows rows) {
   if constexpr (i < op_count) {
     using Op = std::tuple_element_t<i, Ops>;
-    if (among(rows, i, Op::info.needs) && available<Op>(e.robot().model)) check<Op, Real>(e, i, made, instances);
+    if (among(rows, i, needs_of<Op>()) && available<Op>(e.robot().model)) check<Op, Real>(e, i, made, instances);
     check_rows<Real, i + 1>(e, made, instances, rows);
   }
 }
@@ -209,7 +209,7 @@ template <class Real, int i = 0> void check_rows(Evaluator& e, Made made, long i
 template <class F, int i = 0> void for_every_closure(F&& f) {
   if constexpr (i < op_count) {
     using Op = std::tuple_element_t<i, Ops>;
-    if constexpr (among(Rows::Closures, i, Op::info.needs)) f(Op{}, i);
+    if constexpr (among(Rows::Closures, i, needs_of<Op>())) f(Op{}, i);
     for_every_closure<F, i + 1>(std::forward<F>(f));
   }
 }
