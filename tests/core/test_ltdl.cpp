@@ -41,6 +41,27 @@ TEST(Ltdl, FactorsMultiplyToH) {
   });
 }
 
+// The inverse factor keeps the pattern, and H^-1 is full.
+TEST(Ltdl, InverseFactorAndInverse) {
+  for_random_robots([](const Case& c) {
+    const Factored f(c);
+    const int n = f.m.nv;
+    std::vector<double> W = f.ltdl_factor, inverse(n * n);
+    invert_l(f.m, W.data());
+    inverse_of_h(f.m, W, inverse.data());
+    MatrixX W1 = f.lower(W);
+    for (int k = 0; k < n; k++) {
+      EXPECT_EQ(W1(k, k), 1 / f.D(k));
+      W1(k, k) = 1;
+    }
+    const double growth = W1.cwiseAbs().maxCoeff() * f.L1.cwiseAbs().maxCoeff();
+    EXPECT_LT((W1 * f.L1 - MatrixX::Identity(n, n)).cwiseAbs().maxCoeff(), 1e-14 * n * growth);
+    const MatrixX Hinv = Eigen::Map<const MatrixX>(inverse.data(), n, n);
+    EXPECT_EQ(Hinv, Hinv.transpose());
+    EXPECT_LT((Hinv * f.H - MatrixX::Identity(n, n)).cwiseAbs().maxCoeff(), tolerance<double>("solve_x") * condition(f.H));
+  });
+}
+
 TEST(Ltl, FactorsMultiplyToH) {
   for_random_robots([](const Case& c) {
     const Factored f(c);
@@ -120,6 +141,8 @@ TEST(Ltdl, OperationCountsOfTable66) {
     EXPECT_EQ(operations([&] { solve<Factor::LTDL>(m, L, x.data()); }), (Operations{2 * D1, 2 * D1 + n, 0, 0}));
     EXPECT_EQ(operations([&] { solve<Factor::LTL>(m, M, x.data()); }), (Operations{2 * D1, 2 * D1 + 2 * n, 2 * n, 0}));
     EXPECT_EQ(operations([&] { mul_l<Factor::LTDL>(m, L, x.data()); }), (Operations{D1, D1, 0, 0}));
+    std::vector<Counting> W = L;
+    EXPECT_EQ(operations([&] { invert_l(m, W.data()); }), (Operations{D2 - D1, D2 - D1, 0, 0}));
     EXPECT_EQ(operations([&] { mul_l<Factor::LTL>(m, M, x.data()); }), (Operations{D1, D1 + n, 0, 0}));
     EXPECT_EQ(operations([&] { mul_lt<Factor::LTDL>(m, L, x, y.data()); }), (Operations{D1, D1, 0, 0}));
     EXPECT_EQ(operations([&] { mul_lt<Factor::LTL>(m, M, x, y.data()); }), (Operations{D1, D1 + n, 0, 0}));
