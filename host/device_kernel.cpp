@@ -16,13 +16,6 @@ namespace {
 constexpr int enough_warps = 16;
 constexpr std::string_view orders[] = {"trace", "greedy", "sethi_ullman"};
 
-std::vector<int> order_of(const Program& p, std::string_view name) {
-  if (name == "trace") return trace_order(p);
-  if (name == "greedy") return greedy_order(p);
-  if (name == "sethi_ullman") return sethi_ullman_order(p);
-  throw Error("there is no order '" + std::string(name) + "': trace, greedy and sethi_ullman are");
-}
-
 // The name as it stands above, which lives as long as the program.
 std::string_view known_order(std::string_view name) { return *std::find(std::begin(orders), std::end(orders), name); }
 
@@ -51,6 +44,13 @@ std::optional<DeviceKernel> unpacked(const std::string& entry) {
 }
 
 }  // namespace
+
+std::vector<int> order_of(const Program& p, std::string_view name) {
+  if (name == "trace") return trace_order(p);
+  if (name == "greedy") return greedy_order(p);
+  if (name == "sethi_ullman") return sethi_ullman_order(p);
+  throw Error("there is no order '" + std::string(name) + "': trace, greedy and sethi_ullman are");
+}
 
 std::string device_text(const Program& p, bool double_precision, const DeviceForm& form, const Bodies* bodies) {
   const std::vector<int> order = order_of(p, form.order);
@@ -125,6 +125,29 @@ DeviceKernel DeviceCompiler::kernel(const Program& p, bool double_precision, int
   }
   cache_.store(key, packed(kernel), device_text(p, double_precision, kernel.form, bodies));
   return kernel;
+}
+
+DeviceKernel DeviceCompiler::kernel(const std::vector<std::pair<DeviceForm, std::string>>& texts, int capability) {
+  const std::string target = nvrtc_.target(capability);
+  const std::string key = Hash()
+                              .add_field(FEATHERSTORM_VERSION)
+                              .add_field("device texts 1")
+                              .add_field(nvrtc_.identity())
+                              .add_field(target)
+                              .add_field(texts.front().second)
+                              .hex();
+  if (const auto entry = cache_.load(key))
+    if (auto kernel = unpacked(*entry)) return std::move(*kernel);
+  std::optional<DeviceKernel> best;
+  const std::string* best_text = nullptr;
+  for (const auto& [form, text] : texts) {
+    DeviceCode code = nvrtc_.compile(text, target);
+    DeviceKernel k{std::move(code.image), form, code.cost};
+    if (!best || is_better(k.cost, best->cost)) best = std::move(k), best_text = &text;
+    if (!target.starts_with("sm_")) break;
+  }
+  cache_.store(key, packed(*best), *best_text);
+  return std::move(*best);
 }
 
 }  // namespace featherstorm

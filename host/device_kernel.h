@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/trace/partition.h"
@@ -37,6 +38,9 @@ struct DeviceKernel {
 std::string device_text(const Program& p, bool double_precision, const DeviceForm& form,
                         const Bodies* bodies = nullptr);
 
+// The order of statements of this name. Throws Error for others than the three.
+std::vector<int> order_of(const Program& p, std::string_view name);
+
 // Warps that a multiprocessor holds, by the registers that a thread takes: 64 Ki registers in all, handed out by 8.
 int resident_warps(int registers);
 
@@ -65,6 +69,9 @@ class DeviceCompiler {
   DeviceKernel kernel(const Program& p, bool double_precision, int capability, const DeviceForm& form = best_form,
                       const Bodies* bodies = nullptr);
   static constexpr DeviceForm best_form{"", 0, 1};
+  // The best of these texts of one kernel, the first one where the compiler makes PTX only. The others follow from the
+  // first: it is what the entry in the cache is found by.
+  DeviceKernel kernel(const std::vector<std::pair<DeviceForm, std::string>>& texts, int capability);
 
  private:
   Nvrtc nvrtc_;

@@ -1,6 +1,8 @@
 // The run-time compiler of kernels for CUDA devices, where libnvrtc is installed, and the cache of what it makes.
 #include <gtest/gtest.h>
 
+#include "core/emit/rollout.h"
+#include "core/trace/order.h"
 #include "host/bodies.h"
 #include "host/device_kernel.h"
 #include "host/error.h"
@@ -148,6 +150,50 @@ TEST_F(NvrtcCompiles, TheCacheGivesTheSameKernel) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 2);
   DeviceCompiler(nullptr, scratch.path()).kernel(p, false, 80);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 4) << "another device";
+}
+
+// A rollout of steps and costs: its arrays must all become registers, the loops must stay loops.
+Rollout rollout_of(const std::string& robot, Rollout::ControlKind kind) {
+  Rollout r;
+  const auto array = [&](int components, bool uniform = false, bool every_step = false) {
+    r.arrays.push_back({components, uniform, every_step});
+    return static_cast<int>(r.arrays.size()) - 1;
+  };
+  Rollout::Stage step{std::make_shared<const Program>(program<OpStep>(robot)), {}, {}, {}, 3, false};
+  for (const auto& a : step.program->inputs) step.in.push_back(array(a.size, a.uniform));
+  for (const auto& a : step.program->outputs) step.out.push_back(array(a.size));
+  const int q = step.in[0], v = step.in[1], u = step.in[2], n = r.arrays[u].components;
+  step.swaps = {{q, step.out[0]}, {v, step.out[1]}};
+  auto cost = std::make_shared<Program>();
+  {
+    const auto x = cost->input("u", n), total = cost->input("total", 1), t = cost->input("t", 1, true);
+    Tracing scope(cost->graph);
+    Expr sum = total[0] + t[0];
+    for (const Expr& e : x) sum = sum + e * e;
+    cost->output("total_next", {sum});
+  }
+  const int total = array(1), next = array(1), t = array(1, true, true);
+  r.stages = {step, {cost, {u, total, t}, {next}, {{total, next}}, 1, false}};
+  r.in = {{q, false}, {v, false}}, r.out = {{q, true}, {v, false}, {total, false}};
+  r.checks = {{total, {q, v}}};
+  r.controls = kind, r.controlled = u;
+  if (kind == Rollout::ControlKind::none) r.in.push_back({u, true});
+  return r;
+}
+
+TEST_F(NvrtcCompiles, RolloutsStayInRegisters) {
+  using Kind = Rollout::ControlKind;
+  for (const auto& [robot, kind] : {std::pair{"cartpole", Kind::noise}, {"iiwa14", Kind::none}, {"iiwa14", Kind::knots}})
+    for (bool double_precision : {false, true})
+      for (const char* target : {"sm_80", "sm_90"}) {
+        const std::string text = emit_rollout(rollout_of(robot, kind), trace_order, Cuda{double_precision});
+        const DeviceCost c = compiler.compile(text, target).cost;
+        const DeviceCost step = compiler.compile(device_text(program<OpStep>(robot), double_precision, {}), target).cost;
+        // an array that is no register takes 28 bytes or more; at 255 registers one double or two may spill
+        EXPECT_LE(c.spill_stores, step.spill_stores + 16) << robot << " " << target;
+        EXPECT_LE(c.stack, step.stack + 16) << robot << " " << target;
+        EXPECT_LT(c.instructions, 2 * step.instructions + 1500) << robot << " " << target << ": a loop was unrolled";
+      }
 }
 
 TEST(NvrtcLibrary, NamesWhatIsMissing) {

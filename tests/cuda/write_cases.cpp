@@ -79,7 +79,7 @@ void write_all() {
   o.bodies = 7, o.branching = 0, o.roots = 0;
   const Robot arm = random_robot(11, o);
   o.bodies = 9, o.branching = 0.6, o.floating = true, o.types = {JointType::Revolute, JointType::Prismatic};
-  const Robot tree = random_robot(12, o);
+  const Robot tree = touching(random_robot(12, o));
   write_cases<16>(arm, "arm");
   write_cases<16>(tree, "floating tree");
   write_cases<32>(tree, "floating tree");

@@ -123,7 +123,7 @@ TEST(DeviceSpecialised, RowsOfClosedRobotsAgreeWithTheRunTimeKernel) {
     Special s(robot);
     for_every_op([&](auto op, int) {
       using Op = decltype(op);
-      if constexpr (Op::info.needs == Needs::loops || Op::info.needs == Needs::coupling) {
+      if constexpr (needs_of<Op>() == Needs::loops || needs_of<Op>() == Needs::coupling) {
         if (!available<Op>(robot.model)) return;
         ASSERT_TRUE(s.e.specialise(Op::info.name, Precision::float64, 0, device)) << Op::info.name << s.all();
         agrees<Op, double>(robot, s.e, 67, 1, 5);

@@ -40,6 +40,9 @@ Inputs inputs_of(const Robot& robot, const OpRow& row, std::mt19937& g) {
     if (a.name == "q_to") x = testing::random_state(robot.model, g()).q;
     if (a.name == "M" || a.name == "L") crba(m, s.q.data(), x.data());
     if (a.name == "L") ltdl(m, x.data());
+    if (a.name == "remaining") x = {0.01};
+    if (a.name == "step") x = {0.004};
+    if (a.name == "error") x = {1};
     for (std::string_view p : parameter_names())
       if (p == a.name) {
         x = parameter_values(robot, p);
