@@ -148,7 +148,7 @@ def inputs(name, op):
     arrays = {}
     for array, n in model.row(op).inputs:
         if name == "four_bar" and array == "q":
-            x = np.array([0.9, 1.5, -0.6]) + 0.1 * random.normal(size=(INSTANCES, n))  # far from dead centres
+            x = np.array([0.9, -0.6, 1.5]) + 0.1 * random.normal(size=(INSTANCES, n))  # far from dead centres
         elif array == "q":
             x = q
         elif array[0] == "q" and n == model.nq:
