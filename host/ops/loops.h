@@ -53,6 +53,7 @@ struct OpLoopPlacements : BookRow {
       false,
       false,
       Needs::loops};
+  static constexpr bool host_only = true;
   FEATHERSTORM_RUN { loop_placements(m, m.loops, in[0], out[0]); }
 };
 struct OpFdLoops : BookRow {
