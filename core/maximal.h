@@ -36,6 +36,16 @@ FS_HD void mass_centres(const M& m, const Placements& X, Vectors& r) {
   for (int i = 1; i <= m.nb; i++) r[i] = X[i].r + X[i].R * mass_centre<T>(m.body[i].I).c;
 }
 
+// The placements of all bodies at q, the columns of their joints and their mass centres, in the common frame.
+template <class M, class Q, class Placements, class Columns, class Vectors>
+FS_HD void bodies_at(const M& m, const Q& q, Placements& X, Columns& S, Vectors& r) {
+  using T = ScalarOf<Q>;
+  auto x = scratch<T>(m.nx);
+  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  world_axes(m, x, X, S);
+  mass_centres(m, X, r);
+}
+
 // W of a body at its mass centre, in its axes.
 template <Metric metric, class T, class P>
 FS_HD RigidBodyInertia<T> weight(const RigidBodyInertia<P>& I) {
@@ -100,13 +110,10 @@ FS_HD Force<T> weighted(const M& m, int i, const Mat3<T>& R, const Vec3<T>& w, c
 template <class M, class Q, class Qd, class Out>
 FS_HD void maximal_velocity(const M& m, const Q& q, const Qd& qd, Out V) {
   using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
   auto S = scratch<Motion<T>>(m.nv);
   auto r = scratch<Vec3<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
-  mass_centres(m, X, r);
+  bodies_at(m, q, X, S, r);
   body_velocities_at(m, S, r, qd, V);
 }
 
@@ -117,14 +124,11 @@ FS_HD void maximal_velocity(const M& m, const Q& q, const Qd& qd, Out V) {
 template <Metric metric = Metric::Unit, class M, class Q, class Velocities, class Out, class OutR>
 FS_HD void generalised_velocity(const M& m, const Q& q, const Velocities& V, Out qd, OutR residual) {
   using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
   auto S = scratch<Motion<T>>(m.nv);
   auto r = scratch<Vec3<T>>(m.nb + 1);
   auto H = scratch<T>(m.nh);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
-  mass_centres(m, X, r);
+  bodies_at(m, q, X, S, r);
   factor_metric<metric>(m, X, S, r, H.data());
   joint_forces_of(
       m, S, r,
@@ -144,13 +148,10 @@ FS_HD void generalised_velocity(const M& m, const Q& q, const Velocities& V, Out
 template <class M, class Configuration, class Forces, class Out>
 FS_HD void generalised_force(const M& m, const Configuration& q, const Forces& F, Out Q) {
   using T = ScalarOf<Configuration>;
-  auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
   auto S = scratch<Motion<T>>(m.nv);
   auto r = scratch<Vec3<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
-  mass_centres(m, X, r);
+  bodies_at(m, q, X, S, r);
   joint_forces_of(
       m, S, r,
       [&](int i) {
@@ -165,15 +166,12 @@ FS_HD void generalised_force(const M& m, const Configuration& q, const Forces& F
 template <Metric metric = Metric::Unit, class M, class Configuration, class Torques, class Out>
 FS_HD void maximal_force(const M& m, const Configuration& q, const Torques& Q, Out F) {
   using T = ScalarOf<Configuration>;
-  auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
   auto S = scratch<Motion<T>>(m.nv);
   auto r = scratch<Vec3<T>>(m.nb + 1);
   auto H = scratch<T>(m.nh);
   auto y = scratch<T>(m.nv);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
-  mass_centres(m, X, r);
+  bodies_at(m, q, X, S, r);
   factor_metric<metric>(m, X, S, r, H.data());
   for (int k = 0; k < m.nv; k++) y[k] = Q[k];
   solve<Factor::LTDL>(m, H.data(), y.data());

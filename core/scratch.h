@@ -134,7 +134,8 @@ template <class Element, int capacity> class LocalScratch {
 };
 
 template <class Element> Scratch<Element> scratch(int count) { return Scratch<Element>(count); }
-template <class Element, int limit> FS_HD LocalScratch<Element, limit> scratch(Bounded<limit> count) {
+template <class Element, int limit>
+FS_HD LocalScratch<Element, limit> scratch([[maybe_unused]] Bounded<limit> count) {
   assert(count.value <= limit);
   return LocalScratch<Element, limit>();
 }

@@ -31,6 +31,7 @@ template <class P, int limit> struct DeviceContacts {
   Bounded<limit> nc;
   Bounded<3 * limit> nr;
   const Contact<P>* contact;
+  int sweeps, relax;
 };
 inline constexpr int max_device_loops = 8, max_device_contacts = 16;
 
@@ -92,6 +93,7 @@ template <class Device, class Place> Device device_model(const Model<typename De
   d.coupling.value = place(c.value), d.coupling.offset = place(c.offset);
   d.contacts.nc.value = s.contacts.nc, d.contacts.nr.value = s.contacts.nr;
   d.contacts.contact = place(s.contacts.contact);
+  d.contacts.sweeps = s.contacts.sweeps, d.contacts.relax = s.contacts.relax;
   return d;
 }
 

@@ -9,7 +9,9 @@
 
 namespace featherstorm {
 
-Robot load(const std::string& name_or_path, const LoadOptions& options) {
+namespace {
+
+Robot load_robot(const std::string& name_or_path, const LoadOptions& options) {
   UrdfOptions urdf;
   urdf.mimic = options.mimic;
   const auto robots = builtin_robots();
@@ -26,6 +28,14 @@ Robot load(const std::string& name_or_path, const LoadOptions& options) {
   }
   urdf.floating_base = options.floating_base.value_or(false);
   return load_urdf(path, urdf);
+}
+
+}  // namespace
+
+Robot load(const std::string& name_or_path, const LoadOptions& options) {
+  Robot robot = load_robot(name_or_path, options);
+  if (!options.contacts.empty()) robot.model.contacts = contacts_of(robot, options.contacts, options.sweeps, options.relax);
+  return robot;
 }
 
 }  // namespace featherstorm

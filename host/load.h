@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/builder.h"
 #include "host/load_urdf.h"
@@ -10,10 +11,13 @@ namespace featherstorm {
 
 struct LoadOptions {
   // adds a free joint to the root link; absent: as usual for a built-in robot, none for a file
-  std::optional<bool> floating_base;
+  std::optional<bool> floating_base{};
   UrdfOptions::Mimic mimic = UrdfOptions::Mimic::kIndependent;
+  // what of the robot may touch what, and how many sweeps the rows of contacts make (core/contact/contacts.h)
+  std::vector<ContactSpec> contacts{};
+  int sweeps = 8, relax = 2;
 };
-// `name_or_path` is a name of host/robots/robots.h or the path of a .urdf file. Throws Error.
+// `name_or_path` is a name of host/robots/robots.h or the path of a .urdf file. Throws Error; ModelError for contacts.
 Robot load(const std::string& name_or_path, const LoadOptions& options = {});
 
 }  // namespace featherstorm

@@ -42,8 +42,16 @@ ContactSpec on_ground(const std::string& link, const Vec3d& centre, double radiu
   return c;
 }
 
-Contacts<double> contacts_of(const Robot& robot, const std::vector<ContactSpec>& specs) {
+Contacts<double> contacts_of(const Robot& robot, const std::vector<ContactSpec>& specs, int sweeps, int relax) {
+  auto check_count = [](const char* name, int n, int lowest) {
+    if (n < lowest || n > 1000)
+      throw ModelError("contacts", name,
+                       "is " + std::to_string(n) + ", expected " + std::to_string(lowest) + " to 1000");
+  };
+  check_count("sweeps", sweeps, 1);
+  check_count("relax", relax, 0);
   Contacts<double> contacts;
+  contacts.sweeps = sweeps, contacts.relax = relax;
   auto frame_of = [&](const ContactSpec& spec, const std::string& link) {
     if (link.empty()) return Frame<double>{0, identity_placement<double>()};
     const int f = robot.frame(link);

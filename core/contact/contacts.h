@@ -44,6 +44,9 @@ template <class P> struct Contacts {
   int nc = 0;  // contacts
   int nr = 0;  // 3 nc, rows of normal and tangents
   std::vector<Contact<P>> contact;  // (nc)
+  // Of projected Gauss-Seidel, for rows of the table of operations, whose loops are traced: how many, and how many of
+  // contact_step.h without push.
+  int sweeps = 8, relax = 2;
 };
 
 template <class P, class S> Contact<P> cast(const Contact<S>& c) {
@@ -51,7 +54,7 @@ template <class P, class S> Contact<P> cast(const Contact<S>& c) {
           P(c.half_x), P(c.half_y), P(c.friction), P(c.restitution)};
 }
 template <class P, class S> Contacts<P> cast(const Contacts<S>& contacts) {
-  Contacts<P> r{contacts.nc, contacts.nr, {}};
+  Contacts<P> r{contacts.nc, contacts.nr, {}, contacts.sweeps, contacts.relax};
   for (const Contact<S>& c : contacts.contact) r.contact.push_back(cast<P>(c));
   return r;
 }
@@ -75,7 +78,7 @@ ContactSpec on_ground(const std::string& link, const Vec3<double>& centre, doubl
                       double restitution = 0);
 
 // The contacts of a robot. Throws ModelError: links that do not exist, a body against itself, placements that are no
-// rotations, radii and coefficients out of range, numbers that are not finite.
-Contacts<double> contacts_of(const Robot& robot, const std::vector<ContactSpec>& specs);
+// rotations, radii and coefficients out of range, numbers that are not finite; sweeps and relax out of range.
+Contacts<double> contacts_of(const Robot& robot, const std::vector<ContactSpec>& specs, int sweeps = 8, int relax = 2);
 
 }  // namespace featherstorm

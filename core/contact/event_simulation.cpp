@@ -56,16 +56,16 @@ int rank_of(const RowMatrix& G, const std::vector<int>& rows) {
   return static_cast<int>(qr.compute(G(rows, Eigen::all)).rank());
 }
 
-// Acceleration and forces with the active contacts as equalities, RBDA (8.36).
+// Acceleration and forces with the active contacts as equalities, RBDA (8.36); k of the same state.
 struct Accelerations {
   VectorXd qdd, lambda;  // (nv), (nc)
 };
-Accelerations accelerations(const EventSimulation& s, double t, const VectorXd& q, const VectorXd& v) {
+Accelerations accelerations(const EventSimulation& s, double t, const VectorXd& q, const VectorXd& v,
+                            const Kinematics& k) {
   const std::vector<int> a = members(s.active);
   const auto H = inertia(*s.model, q).llt();
   Accelerations r{H.solve(free_force(s, t, q, v)), VectorXd::Zero(s.contacts->nc)};
   if (a.empty()) return r;
-  const Kinematics k = kinematics(s, q, v);
   const MatrixXd G = k.G(a, Eigen::all), HG = H.solve(G.transpose());
   VectorXd wanted = -k.bias(a);
   wanted -= 2 * s.stabilisation * k.zeta(a) + s.stabilisation * s.stabilisation * k.phi(a);
@@ -103,7 +103,7 @@ void identify(EventSimulation& s, const std::vector<char>& closed) {
       s.active[c] = rank_of(k.G, members(s.active)) > before;
     }
   }
-  const Accelerations a = accelerations(s, s.t, s.q, s.v);
+  const Accelerations a = accelerations(s, s.t, s.q, s.v, k);
   s.qdd = a.qdd, s.lambda = a.lambda;
 }
 
@@ -136,30 +136,35 @@ struct Step {
   VectorXd q, v, a1, v2, a2;
   double h;
 };
+// A state with all that events are told by.
 struct Sample {
-  VectorXd q, v, lambda;
+  VectorXd q, v;
   Kinematics k;
+  Accelerations a;
 };
-Sample sample(const EventSimulation& s, const Step& step, double delta) {
-  Sample x{step.q, step.v, {}, {}};
-  heun_state(*s.model, step.q.data(), step.v.data(), step.a1.data(), step.v2.data(), step.a2.data(), step.h, delta,
-             x.q.data(), x.v.data());
-  x.lambda = accelerations(s, s.t + delta * step.h, x.q, x.v).lambda;
-  x.k = kinematics(s, x.q, x.v);
+Sample sample(const EventSimulation& s, double t, const VectorXd& q, const VectorXd& v) {
+  Sample x{q, v, kinematics(s, q, v), {}};
+  x.a = accelerations(s, t, q, v, x.k);
   return x;
 }
-Step heun_step(const EventSimulation& s, double h) {
+Sample sample(const EventSimulation& s, const Step& step, double delta) {
+  VectorXd q(step.q.size()), v(step.v.size());
+  heun_state(*s.model, step.q.data(), step.v.data(), step.a1.data(), step.v2.data(), step.a2.data(), step.h, delta,
+             q.data(), v.data());
+  return sample(s, s.t + delta * step.h, q, v);
+}
+Step heun_step(const EventSimulation& s, const Sample& start, double h) {
   const Model<double>& m = *s.model;
-  Step step{s.q, s.v, accelerations(s, s.t, s.q, s.v).qdd, {}, {}, h};
+  Step step{s.q, s.v, start.a.qdd, {}, {}, h};
   VectorXd q(m.nq);
   integrate(m, s.q.data(), s.v.data(), h * 2 / 3, q.data());
   step.v2 = s.v + h * 2 / 3 * step.a1;
-  step.a2 = accelerations(s, s.t + h * 2 / 3, q, step.v2).qdd;
+  step.a2 = sample(s, s.t + h * 2 / 3, q, step.v2).a.qdd;
   return step;
 }
 
 bool happened(const EventSimulation& s, const Sample& before, const Sample& x, int c, EventKind& kind) {
-  if (s.active[c] && x.lambda(c) < -1e-9 * (1 + x.lambda.cwiseAbs().maxCoeff()))
+  if (s.active[c] && x.a.lambda(c) < -1e-9 * (1 + x.a.lambda.cwiseAbs().maxCoeff()))
     return kind = EventKind::NegativeForce, true;
   if (s.current[c]) return kind = EventKind::GeometricLoss, x.k.margin(c) < 0;
   kind = EventKind::Gain;
@@ -197,8 +202,8 @@ std::vector<ContactEvent> advance(EventSimulation& s, double h) {
   std::vector<ContactEvent> events;
   const double end = s.t + h;
   while (s.t < end) {
-    const Step step = heun_step(s, end - s.t);
-    Sample low = sample(s, step, 0);
+    Sample low = sample(s, s.t, s.q, s.v);
+    const Step step = heun_step(s, low, end - s.t);
     double from = 0, to = 1;
     ContactEvent event{end, EventKind::Gain, -1};
     for (int i = 1; i <= samples && event.contact < 0; i++) {
@@ -220,13 +225,12 @@ std::vector<ContactEvent> advance(EventSimulation& s, double h) {
         }
         first(high);
       }
-      if (event.contact < 0) from = to, low = high;
+      from = to, low = high;
     }
-    const Sample at = sample(s, step, to);
-    s.q = at.q, s.v = at.v, s.t = event.contact < 0 ? end : s.t + to * step.h;
+    // `low` is the sample at `to`: the event's, or the end of the step
+    s.q = low.q, s.v = low.v, s.t = event.contact < 0 ? end : s.t + to * step.h;
     if (event.contact < 0) {
-      const Accelerations a = accelerations(s, s.t, s.q, s.v);
-      s.qdd = a.qdd, s.lambda = a.lambda;
+      s.qdd = low.a.qdd, s.lambda = low.a.lambda;
       break;
     }
     event.t = s.t;

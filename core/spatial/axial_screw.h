@@ -17,13 +17,19 @@ struct AxialScrew {
   T c, s, d;                     // cos, sin, shift [m]
   T ss, cs, two_cs, one_two_ss;  // s^2, cs, 2 cs, 1 - 2 s^2: the one-time cost 2m + 3a
 };
+// Of cos theta, sin theta and d; the inverse is that of (c, -s, -d).
 template <int axis, class T>
-FS_HD AxialScrew<axis, T> axial_screw(const T& theta, const T& d) {
+FS_HD AxialScrew<axis, T> axial_screw(const T& c, const T& s, const T& d) {
   AxialScrew<axis, T> X;
-  sincos(theta, X.s, X.c);
-  X.d = d, X.ss = X.s * X.s, X.cs = X.c * X.s;
+  X.c = c, X.s = s, X.d = d, X.ss = s * s, X.cs = c * s;
   X.two_cs = X.cs + X.cs, X.one_two_ss = T(1.0) - (X.ss + X.ss);
   return X;
+}
+template <int axis, class T>
+FS_HD AxialScrew<axis, T> axial_screw(const T& theta, const T& d) {
+  T s, c;
+  sincos(theta, s, c);
+  return axial_screw<axis>(c, s, d);
 }
 
 // E v: 4m + 2a
@@ -77,18 +83,23 @@ FS_HD Force<T> apply_dual(const AxialScrew<axis, T>& X, const Force<T>& f) {
   n(i) = n(i) + X.d * f.f(j), n(j) = n(j) - X.d * f.f(i);
   return {turn(X, n), turn(X, f.f)};
 }
-// X* I X^-1: y = h - m r, Z = I + r×h× + y×r×, then E y and E Z E^T. 16m + 15a
+// X* I X^-1: y = h - m r, Z = I + r×h× + y×r×, then E y and E Z E^T. 16m + 15a, or 1m less where m d is known: a
+// constant of the model (RBDA section 10.3.1).
 template <int axis, class T>
-FS_HD RigidBodyInertia<T> apply_dual(const AxialScrew<axis, T>& X, const RigidBodyInertia<T>& J) {
+FS_HD RigidBodyInertia<T> apply_dual(const AxialScrew<axis, T>& X, const RigidBodyInertia<T>& J, const T& md) {
   constexpr int i = (axis + 1) % 3, j = (axis + 2) % 3, k = axis;
   Vec3<T> y = J.h;
-  y(k) = y(k) - J.m * X.d;
+  y(k) = y(k) - md;
   Mat3<T> Z = full(J.I);
   const T a = X.d * (J.h(k) + y(k));
   Z(i, i) = Z(i, i) - a, Z(j, j) = Z(j, j) - a;
   Z(i, k) = Z(k, i) = Z(i, k) + X.d * J.h(i);
   Z(j, k) = Z(k, j) = Z(j, k) + X.d * J.h(j);
   return {J.m, turn(X, y), turn(X, upper(Z))};
+}
+template <int axis, class T>
+FS_HD RigidBodyInertia<T> apply_dual(const AxialScrew<axis, T>& X, const RigidBodyInertia<T>& J) {
+  return apply_dual(X, J, J.m * X.d);
 }
 // X* I^A X^-1, the turn first: M = E M E^T, H = E H E^T, I = E I E^T, then H' = Y = H - r×M, I' = I - r×H^T + Y r×. 38m
 // + 40a In this order zeros of I^a = I^A - I^A S (S^T I^A S)^-1 S^T I^A (row and column 3, of a joint's axis z) fold

@@ -12,82 +12,49 @@ namespace featherstorm {
 inline constexpr OpArray op_speed{"u", Size::independent}, op_tau_u{"tau_u", Size::independent},
     op_u_rate{"u_rate", Size::independent};
 
-struct OpCoupledVelocity : BookRow {
-  static constexpr OpInfo<1, 0, 1> info{"coupled_velocity",
-                                        "v = G u: all velocities from the independent ones",
-                                        {{op_speed}},
-                                        {},
-                                        {{op_v}},
-                                        false,
-                                        false,
-                                        false,
-                                        Needs::coupling};
+struct OpCoupledVelocity : CouplingRow {
+  static constexpr OpInfo<1, 0, 1> info{
+      "coupled_velocity", "v = G u: all velocities from the independent ones", {{op_speed}}, {}, {{op_v}}};
   FEATHERSTORM_RUN { coupled_velocity(m, m.coupling, in[0], out[0]); }
 };
-struct OpCoupledPosition : BookRow {
+struct OpCoupledPosition : CouplingRow {
   static constexpr OpInfo<1, 0, 1> info{"coupled_position",
                                         "q with the positions of coupled joints as their drivers have them",
                                         {{op_q}},
                                         {},
-                                        {{{"q_coupled", Size::q}}},
-                                        false,
-                                        false,
-                                        false,
-                                        Needs::coupling};
+                                        {{{"q_coupled", Size::q}}}};
   FEATHERSTORM_RUN {
     for (int k = 0; k < m.nq; k++) out[0][k] = in[0][k];
     coupled_position(m, m.coupling, out[0]);
   }
 };
-struct OpCoupledForce : BookRow {
-  static constexpr OpInfo<1, 0, 1> info{"coupled_force",
-                                        "tau_u = G^T tau: joint forces as felt at the independent joints",
-                                        {{op_tau}},
-                                        {},
-                                        {{op_tau_u}},
-                                        false,
-                                        false,
-                                        false,
-                                        Needs::coupling};
+struct OpCoupledForce : CouplingRow {
+  static constexpr OpInfo<1, 0, 1> info{
+      "coupled_force", "tau_u = G^T tau: joint forces as felt at the independent joints", {{op_tau}}, {}, {{op_tau_u}}};
   FEATHERSTORM_RUN { coupled_force(m, m.coupling, in[0], out[0]); }
 };
-struct OpCoupledInertia : BookRow {
-  static constexpr OpInfo<1, 0, 1> info{"coupled_inertia",
-                                        "G^T M G, nu x nu, of a packed matrix",
-                                        {{op_M}},
-                                        {},
-                                        {{{"M_u", Size::independent2}}},
-                                        false,
-                                        false,
-                                        false,
-                                        Needs::coupling};
+struct OpCoupledInertia : CouplingRow {
+  static constexpr OpInfo<1, 0, 1> info{
+      "coupled_inertia", "G^T M G, nu x nu, of a packed matrix", {{op_M}}, {}, {{{"M_u", Size::independent2}}}};
   FEATHERSTORM_RUN { coupled_inertia(m, m.coupling, in[0], out[0]); }
 };
-struct OpCoupledId : BookRow {
+struct OpCoupledId : CouplingRow {
   static constexpr OpInfo<4, 0, 1> info{"coupled_id",
                                         "inverse dynamics of coupled joints, tau_u = G^T (M G u' + C)",
                                         {{op_q, op_speed, op_u_rate, op_f_ext}},
                                         {},
-                                        {{op_tau_u}},
-                                        false,
-                                        false,
-                                        false,
-                                        Needs::coupling};
+                                        {{op_tau_u}}};
   FEATHERSTORM_RUN { coupled_id(m, m.coupling, in[0], in[1], in[2], in[3], out[0]); }
 };
-struct OpFdCoupled : BookRow {
+struct OpFdCoupled : CouplingRow {
   static constexpr OpInfo<4, 0, 2> info{"fd_coupled",
                                         "forward dynamics of coupled joints, G^T M G u' = G^T (tau - C), a = G u'",
                                         {{op_q, op_speed, op_tau, op_f_ext}},
                                         {},
-                                        {{op_u_rate, op_a}},
-                                        false,
-                                        false,
-                                        false,
-                                        Needs::coupling};
+                                        {{op_u_rate, op_a}}};
   FEATHERSTORM_RUN { fd_coupled(m, m.coupling, in[0], in[1], in[2], in[3], out[0], out[1]); }
 };
-struct OpCoupledStep : BookRow {
+struct OpCoupledStep : CouplingRow {
   static constexpr OpInfo<4, 6, 2> info{"coupled_step",
                                         "semi-implicit Euler steps of coupled joints under torques and PD drives",
                                         {{op_q, op_speed, op_tau, {"target", Size::v}}},
@@ -95,11 +62,11 @@ struct OpCoupledStep : BookRow {
                                         {{{"q_next", Size::q}, {"u_next", Size::independent}}},
                                         false,
                                         false,
-                                        true,
-                                        Needs::coupling};
+                                        true};
   FEATHERSTORM_RUN {
     const Drive drive{in[2], in[3], u[1], u[2]};
-    coupled_step(m, m.coupling, in[0], in[1], drive, FEATHERSTORM_NONE, step_parameters<ScalarOf<In>>(u), out[0], out[1]);
+    coupled_step(m, m.coupling, in[0], in[1], drive, FEATHERSTORM_NONE, step_parameters<ScalarOf<In>>(u), out[0],
+                 out[1]);
   }
 };
 

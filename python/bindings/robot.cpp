@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "bindings.h"
+#include "descriptions.h"
 #include "core/builder.h"
 #include "host/generate.h"
 #include "host/load.h"
@@ -16,48 +17,6 @@ namespace nb = nanobind;
 
 namespace featherstorm {
 namespace {
-
-using Vector = std::vector<double>;
-using Matrix = std::vector<Vector>;
-
-Vector list(const Vec3d& v) { return {v.x(), v.y(), v.z()}; }
-Vec3d vector3(const Vector& v, const char* what) {
-  if (v.size() != 3) throw ModelError("argument", what, "has " + std::to_string(v.size()) + " numbers, expected 3");
-  return {v[0], v[1], v[2]};
-}
-Mat3d matrix3(const Matrix& rows, const char* what) {
-  if (rows.size() != 3) throw ModelError("argument", what, "has " + std::to_string(rows.size()) + " rows, expected 3");
-  Mat3d R;
-  for (int i = 0; i < 3; i++) R.row(i) = vector3(rows[i], what);
-  return R;
-}
-
-const std::vector<std::pair<JointType, const char*>>& joint_types() {
-  static const std::vector<std::pair<JointType, const char*>> names = {{JointType::Fixed, "fixed"},
-                                                                       {JointType::Revolute, "revolute"},
-                                                                       {JointType::Prismatic, "prismatic"},
-                                                                       {JointType::Helical, "helical"},
-                                                                       {JointType::Cylindrical, "cylindrical"},
-                                                                       {JointType::Planar, "planar"},
-                                                                       {JointType::Ball, "ball"},
-                                                                       {JointType::BallYpr, "ball_ypr"},
-                                                                       {JointType::BallExp, "ball_exp"},
-                                                                       {JointType::Universal, "universal"},
-                                                                       {JointType::RackPinion, "rack_pinion"},
-                                                                       {JointType::Free, "free"},
-                                                                       {JointType::UserDefined, "user_defined"}};
-  return names;
-}
-std::string type_name(JointType type) {
-  for (const auto& [t, name] : joint_types())
-    if (t == type) return name;
-  return "";
-}
-JointType type_of(const std::string& joint, const std::string& name) {
-  for (const auto& [t, n] : joint_types())
-    if (n == name && t != JointType::UserDefined) return t;
-  throw ModelError("joint", joint, "type '" + name + "' is unknown");
-}
 
 const std::vector<std::pair<LoopType, const char*>>& loop_types() {
   static const std::vector<std::pair<LoopType, const char*>> names = {{LoopType::Fixed, "fixed"},
@@ -114,6 +73,11 @@ std::vector<std::string> u_names(const Robot& r) {
   for (int k : r.model.coupling.driver) names.push_back(r.v_names[k]);
   return names;
 }
+Surface surface_of(const std::string& contact, const std::string& name) {
+  for (const auto& [surface, n] : {std::pair{Surface::Plane, "plane"}, {Surface::Sphere, "sphere"}, {Surface::Cavity, "cavity"}})
+    if (n == name) return surface;
+  throw ModelError("contact", contact, "surface is '" + name + "', expected plane, sphere or cavity");
+}
 
 // The moving bodies as dictionaries, for printing and for conversions.
 nb::list bodies(const Robot& r) {
@@ -139,6 +103,24 @@ nb::list bodies(const Robot& r) {
 }  // namespace
 
 void bind_robot(nb::module_& module) {
+  nb::class_<ContactSpec>(module, "ContactSpec", "A contact in the frames of links; see featherstorm.Contact.")
+      .def(
+          "__init__",
+          [](ContactSpec* c, std::string name, std::string link, const Vector& centre, double radius, std::string on,
+             const std::string& surface, const Matrix& rotation, const Vector& position, double surface_radius,
+             double half_x, double half_y, double friction, double restitution) {
+            const Surface kind = surface_of(name, surface);
+            auto in_contact = [&](const char* what) { return what + (" of contact '" + name + "'"); };
+            const Vec3d r = vector3(centre, in_contact("centre").c_str());
+            const Placement<double> X{matrix3(rotation, in_contact("rotation").c_str()),
+                                      vector3(position, in_contact("position").c_str())};
+            new (c) ContactSpec{std::move(name), std::move(link), r, radius, std::move(on), kind, X, surface_radius,
+                                half_x, half_y, friction, restitution};
+          },
+          nb::arg("name"), nb::arg("link"), nb::arg("centre"), nb::arg("radius"), nb::arg("on"), nb::arg("surface"),
+          nb::arg("rotation"), nb::arg("position"), nb::arg("surface_radius"), nb::arg("half_x"), nb::arg("half_y"),
+          nb::arg("friction"), nb::arg("restitution"));
+
   nb::class_<Robot> robot(module, "Robot", "A model with its names. Immutable.");
   robot.def_prop_ro("name", [](const Robot& r) { return r.name; })
       .def_prop_ro("body_names", [](const Robot& r) { return r.body_names; })
@@ -164,6 +146,15 @@ void bind_robot(nb::module_& module) {
       .def_prop_ro("n_constraints", [](const Robot& r) { return r.model.loops.nc; })
       .def_prop_ro("nu", [](const Robot& r) { return r.model.coupling.nu; })
       .def_prop_ro("u_names", u_names)
+      .def(
+          "with_contacts",
+          [](const Robot& r, const std::vector<ContactSpec>& contacts, int sweeps, int relax) {
+            Robot copy = r;
+            copy.model.contacts = contacts_of(r, contacts, sweeps, relax);
+            return copy;
+          },
+          nb::arg("contacts"), nb::arg("sweeps") = 8, nb::arg("relax") = 2, "A copy that carries these contacts.")
+      .def_prop_ro("nc", [](const Robot& r) { return r.model.contacts.nc; })
       .def_prop_ro("gravity", [](const Robot& r) { return list(r.model.gravity); })
       .def_prop_ro("frame_bodies", [](const Robot& r) {
         std::vector<int> body;
@@ -204,22 +195,11 @@ void bind_robot(nb::module_& module) {
           [](ModelBuilder& b, std::string name, const std::string& type, std::string parent, std::string child,
              const Matrix& rotation, const Vector& position, const Vector& axis, double parameter, Vector lower,
              Vector upper, Vector max_velocity, Vector max_effort, Vector damping, Vector friction, Vector armature) {
-            JointSpec j;
-            j.type = type_of(name, type);
-            j.name = std::move(name), j.parent = std::move(parent), j.child = std::move(child);
-            j.X = {matrix3(rotation, "rotation"), vector3(position, "position")};
-            j.axis = vector3(axis, "axis");
-            j.parameter = parameter;
-            j.lower = std::move(lower), j.upper = std::move(upper);
-            j.max_velocity = std::move(max_velocity), j.max_effort = std::move(max_effort);
-            j.damping = std::move(damping), j.friction = std::move(friction), j.armature = std::move(armature);
-            b.add_joint(std::move(j));
+            b.add_joint(joint_spec(std::move(name), type, std::move(parent), std::move(child), rotation, position, axis,
+                                   parameter, std::move(lower), std::move(upper), std::move(max_velocity),
+                                   std::move(max_effort), std::move(damping), std::move(friction), std::move(armature)));
           },
-          nb::arg("name"), nb::arg("type"), nb::arg("parent"), nb::arg("child"),
-          nb::arg("rotation") = Matrix{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, nb::arg("position") = Vector{0, 0, 0},
-          nb::arg("axis") = Vector{0, 0, 1}, nb::arg("parameter") = 0.0, nb::arg("lower") = Vector{},
-          nb::arg("upper") = Vector{}, nb::arg("max_velocity") = Vector{}, nb::arg("max_effort") = Vector{},
-          nb::arg("damping") = Vector{}, nb::arg("friction") = Vector{}, nb::arg("armature") = Vector{},
+          FEATHERSTORM_JOINT_ARGUMENTS,
           "A joint from link `parent` (\"\" is the world) to link `child`; per coordinate lists in the order of v.")
       .def(
           "add_frame",
@@ -244,6 +224,8 @@ void bind_robot(nb::module_& module) {
           nb::arg("notices") = std::vector<std::string>{}, nb::arg("loops") = nb::tuple(),
           nb::arg("couplings") = nb::tuple(),
           "The robot; loops: of featherstorm.Loop, couplings: of featherstorm.Coupling.");
+
+  bind_edit(module);
 
   module.def(
       "load",

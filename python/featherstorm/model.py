@@ -41,6 +41,7 @@ class Model:
     environment's FEATHERSTORM_ASSEMBLE=0, leaves it to the kernels that serve any robot.
 
     nq, nv, nb, nf, nh   numbers of positions, velocities, moving bodies, frames, entries of a packed M
+    nc, contacts         number of contacts, and the featherstorm.Contact of each; see featherstorm.contacts
     joint_names, body_names, frame_names, q_names, v_names
     nl, n_constraints    kinematic loops and their constraints, rows of K
     nu, u_names          independent velocities where joints are coupled; 0 and none where they are not
@@ -53,22 +54,35 @@ class Model:
     parameters           names of the numbers that can differ from instance to instance, see `bind`
     """
 
-    def __init__(self, robot, threads=0, isa="", assemble=True, parameters=()):
+    def __init__(self, robot, threads=0, isa="", assemble=True, parameters=(), contacts=(), sweeps=8, relax=2):
+        if contacts:
+            from .contacts import with_contacts
+
+            robot = with_contacts(robot, contacts, sweeps, relax)
         self.robot = robot
+        self.contacts = tuple(contacts)
+        self.nc = nc = robot.nc
         self.parameters = (parameters,) if isinstance(parameters, str) else tuple(parameters)
         self.evaluator = _featherstorm.Evaluator(robot, threads, isa, assemble, list(self.parameters))
         nv, nb = robot.nv, robot.nb
-        squares = "C C_rate dtau_dq dtau_dv da_dq da_dv da_dtau by_q by_v".split()
+        squares = "C C_rate C_second_rate dtau_dq dtau_dv da_dq da_dv da_dtau by_q by_v by_tau y_q y_v y_x".split()
+        squares += ["M_inverse", "M_inverse_rate"]
         # of one name in several operations, the shape with as many components
         self._shapes = {
             "f_ext": [(nb, 6)],
-            "wrench": [(nb, 6)],
+            **{name: [(nb, 6)] for name in ("wrench", "velocities", "forces", "forces_at_points", "residual")},
+            "points": [(nb, 3)],
+            "da_dpi": [(nv, 10 * nb)],
             "J": [(6, nv), (3, nv), (6, nv - 6)],
             "J_rate": [(6, nv)],
             "J_second_rate": [(6, nv)],
             "J_inverse": [(nv, 6)],
             "F": [(6, nv - 6)],
-            "A": [(6, nv), (2 * nv, 2 * nv)],
+            "A": [(6, nv), (2 * nv, 2 * nv), (3 * nc, 3 * nc), (nc, nc)],
+            "G": [(3 * nc, nv)],
+            "contact_frame": [(nc, 12)],
+            **{name: [(nc, 3)] for name in ("impulse", "impulse_next", "contact_force")},
+            **{f"deformation{end}": [(nc, 3)] for end in ("", "_next", "_rate")},
             "A_rate": [(6, nv)],
             "B": [(2 * nv, nv)],
             "Y": [(nv, 10 * nb)],
@@ -82,7 +96,8 @@ class Model:
             "com": [(nb, 3)] if nb > 1 else [],  # momentum has a com of three numbers
             "inertia": [(nb, 6)],
             "position": [(nb, 3)],
-            **{name: [(6, 6)] for name in ("Phi", "Lambda", "I0")},
+            **{name: [(6, 6)] for name in ("Lambda", "I0")},
+            "Phi": [(6, 6), (robot.nf, 6, 6)],
             **{name: [(nv, nv)] for name in squares},
         }
         self.bound = {}  # name -> values of parameters that were bound; the others are the robot's own
@@ -127,7 +142,7 @@ class Model:
     @property
     def ops(self):
         """The table of operations, by name; without those that this robot has not (of floating bases, loops, coupled
-        joints)."""
+        joints, contacts)."""
         return {name: row for name, row in self._rows.items() if name not in self._refused}
 
     @property
@@ -306,6 +321,9 @@ def load(
     loops=(),
     couplings=(),
     mimic="independent",
+    contacts=(),
+    sweeps=8,
+    relax=2,
 ):
     """Loads a robot: a built-in name (`robots()`), a .urdf file, or an MJCF .xml file through the package mujoco.
 
@@ -318,9 +336,10 @@ def load(
     loops           joints that close kinematic loops, of `Loop`; for `fd_loops`, `loop_step` and others
     couplings       joints that follow others, of `Coupling`; for `fd_coupled`, `coupled_step` and others
     mimic           "independent": mimic joints of URDF move on their own, with a notice; "couple": they are couplings
-    Operations without loops or coupled joints in their name take the robot's tree, with all its joints free.
-    Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop or
-    joint and what is wrong with it.
+    contacts        featherstorm.Contact of what may touch what; sweeps, relax: see featherstorm.contacts.with_contacts
+    Operations without loops, coupled joints or contacts in their name take the robot's tree, with all its joints free.
+    Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop,
+    joint or contact and what is wrong with it.
     """
     text = os.fspath(name_or_path)
     if text.lower().endswith((".xml", ".mjcf")):
@@ -333,7 +352,7 @@ def load(
         if mimic != "independent":
             raise ValueError(f"{text}: mimic is for URDF")
         robot = load_mjcf(text).with_closures(loops, couplings)
-        return Model(robot, threads, isa, assemble, parameters)
+        return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
     if mimic not in ("independent", "couple"):
         raise ValueError(f"mimic is {mimic!r}, expected 'independent' or 'couple'")
     builtin = [name for name, *_ in _featherstorm.robots()]
@@ -344,7 +363,7 @@ def load(
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(builtin)}"
         raise ValueError(f"'{text}' is neither a file nor a built-in robot; {hint}")
     robot = _featherstorm.load(text, floating_base, mimic == "couple").with_closures(loops, couplings)
-    return Model(robot, threads, isa, assemble, parameters)
+    return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
 
 
 def from_mujoco(compiled, name="robot", threads=0, isa="", assemble=True, parameters=()):

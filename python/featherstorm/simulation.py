@@ -1,11 +1,13 @@
 """Simulation: a batch of robots in time, with its state in the engine."""
 
 import enum
+import math
 
 import numpy as np
 
 from .arrays import Arguments, to_numpy
 from .batch import allocate
+from .contacts import contact_step_numbers
 from .device import device_number, device_of
 from .device_arguments import collect
 from .operations import check_quaternions, evaluate, step_numbers, tell_notices
@@ -26,8 +28,11 @@ class Simulation:
         q, v = sim.state
         sim.reset(sim.status != 0)
 
+    A model with contacts is advanced by `contact_step`; its impulses are kept from step to step.
+
     dt                  time of one step() [s]; each of `substeps` passes takes dt / substeps, in one call of the engine
-    numbers             kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step
+    numbers             kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step; with contacts
+                        those of featherstorm.contact_step besides
     device, stream      as for a Batch. On a device q and v are DeviceArrays, tau and q_target lie there too, and step()
                         does not wait; reset(), status and energy() go through the CPU and wait
     """
@@ -43,20 +48,22 @@ class Simulation:
         self.dtype = np.dtype(dtype)
         if self.dtype.name not in ("float32", "float64"):
             raise TypeError(f"Simulation: dtype is {self.dtype}, expected float32 or float64")
-        model.row("step")
+        self._op, self._uniforms = ("contact_step", contact_step_numbers) if model.nc else ("step", step_numbers)
+        model.row(self._op)
         self.model, self.instances, self.dt, self.substeps = model, int(instances), float(dt), int(substeps)
         self.device, self.stream = "cpu" if number is None else f"cuda:{number}", stream
         self._device = number
         self.time = 0.0
         self._numbers = numbers
         self._parameters = {}
-        model.uniform_values("step", step_numbers(model, numbers, dt))  # refuses wrong ones now
+        model.uniform_values(self._op, self._uniforms(model, numbers, dt))  # refuses wrong ones now
 
-        def array(n):
-            return allocate(self.dtype.name, self.instances, n, [n], number, stream)
+        def array(*tail):
+            return allocate(self.dtype.name, self.instances, math.prod(tail), list(tail), number, stream)
 
-        # (Buffer, view) of q and v, now and after the next step
-        self._now, self._next = ([array(n) for n in (model.nq, model.nv)] for _ in range(2))
+        # (Buffer, view) of q, v and the impulses at contacts, now and after the next step
+        tails = [(model.nq,), (model.nv,), *([(model.nc, 3)] if model.nc else [])]
+        self._now, self._next = ([array(*tail) for tail in tails] for _ in range(2))
         self._zero, _ = array(model.nv)  # what is not given to step()
         self.reset()
 
@@ -77,6 +84,13 @@ class Simulation:
     @v.setter
     def v(self, value):
         self._assign("v", value, self.v)
+
+    @property
+    def impulse(self):
+        """Impulses of the last substep at contacts (B, nc, 3) [N s]: normal, two tangents; valid until the next step()."""
+        if not self.model.nc:
+            raise ValueError(f"Simulation: {self.model.name} has no contacts")
+        return self._now[2][1]
 
     @property
     def state(self):
@@ -119,8 +133,8 @@ class Simulation:
         if q_target is None and kp is not None:
             raise TypeError("step: kp needs a q_target")
         gains = {name: gain for name, gain in (("kp", kp), ("kd", kd)) if gain is not None}
-        numbers = step_numbers(model, {**self._numbers, **gains}, self.dt / self.substeps)
-        uniforms = model.uniform_values("step", numbers)
+        numbers = self._uniforms(model, {**self._numbers, **gains}, self.dt / self.substeps)
+        uniforms = model.uniform_values(self._op, numbers)
         given = {"tau": tau, "q_target": q_target}
         names = [name for name, x in given.items() if x is not None]
         # the state decides the batch size and the dtype of what comes in
@@ -132,7 +146,7 @@ class Simulation:
         drives = [found.get(name, self._zero) for name in given]
         now, after = ([buffer for buffer, _ in state] for state in (self._now, self._next))
         inputs = [*now, *drives, *(self._parameter(name) for name in model.parameters)]
-        model.evaluator.run("step", inputs, after, uniforms, 0, self.substeps, self.stream, self.instances)
+        model.evaluator.run(self._op, inputs, after, uniforms, 0, self.substeps, self.stream, self.instances)
         tell_notices(model)
         self._now, self._next = self._next, self._now
         self.time += self.dt
@@ -158,7 +172,8 @@ class Simulation:
         mask = np.asarray(mask)
         if mask.dtype != bool or mask.shape != (self.instances,):
             raise ValueError(f"reset: mask is {mask.dtype} of shape {mask.shape}, expected bool ({self.instances},)")
-        for view, values in ((self.q, q), (self.v, v)):
+        values_of = [q, v, *([np.zeros(1, self.dtype)] if self.model.nc else [])]
+        for (_, view), values in zip(self._now, values_of):
             state = np.asarray(view)
             state[mask] = np.broadcast_to(values, view.shape)[mask]
             if self._device is not None:

@@ -1,9 +1,8 @@
-#include "core/aba.h"
 #include "core/forward_dynamics.h"
-#include "core/rnea.h"
+
+#include "tests/support/cases.h"
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
-#include "tests/support/random_robot.h"
 
 namespace featherstorm {
 namespace {
@@ -11,13 +10,8 @@ namespace {
 using namespace testing;
 
 TEST(ForwardDynamics, BothFormsInvertRneaAndAgreeWithAba) {
-  for (unsigned seed = 1; seed <= 60; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomOptions options;
-    options.floating = seed % 2;
-    const Robot robot = random_robot(seed, options);
+  for_robots_in_states([](const Robot& robot, const State& s) {
     const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
     Numbers a(m.nv, NAN), b(m.nv, NAN), c(m.nv, NAN), tau(m.nv, NAN);
     fd_crba(m, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), a.data());
     fd_bias_aba(m, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), b.data());
@@ -28,17 +22,12 @@ TEST(ForwardDynamics, BothFormsInvertRneaAndAgreeWithAba) {
       rnea(m, s.q.data(), s.v.data(), qdd.data(), s.f_ext.data(), tau.data());
       EXPECT_LT((vector(tau) - vector(s.tau)).norm(), 1e-9 * (1 + vector(s.tau).norm()));
     }
-  }
+  });
 }
 
 TEST(AbaSolve, SolvesWithTheJointSpaceInertiaAndAnAddedDiagonal) {
-  for (unsigned seed = 1; seed <= 60; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomOptions options;
-    options.floating = seed % 2;
-    const Robot robot = random_robot(seed, options);
+  for_robots_in_states([](const Robot& robot, const State& s) {
     const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
     Numbers d(m.nv), H(m.nh);
     for (int k = 0; k < m.nv; k++) d[k] = std::abs(s.a[k]);
     crba(m, s.q.data(), H.data());
@@ -51,7 +40,7 @@ TEST(AbaSolve, SolvesWithTheJointSpaceInertiaAndAnAddedDiagonal) {
     aba_solve(m, s.q.data(), Zeros<double>{}, x.data());
     mul_h(m, H.data(), x.data(), y.data());
     for (int k = 0; k < m.nv; k++) EXPECT_NEAR(y[k], s.tau[k], 1e-9 * scale_of(s.tau));
-  }
+  });
 }
 
 TEST(ForwardDynamics, IsTheSameForEveryScalar) {

@@ -4,21 +4,13 @@
 #include "core/spatial/quaternion.h"
 #include "core/spatial/transform.h"
 #include "tests/support/dense.h"
+#include "tests/support/six.h"
 #include "tests/support/tolerance.h"
 
 namespace featherstorm::testing {
 namespace {
 
 using namespace dense;
-
-Vector6 vector(const Motion<double>& m) { return (Vector6() << m.w, m.v).finished(); }
-Vector6 vector(const Force<double>& f) { return (Vector6() << f.n, f.f).finished(); }
-Matrix6 matrix6(const RigidBodyInertia<double>& J) {
-  return (Matrix6() << full(J.I), skew(J.h), skew(J.h).transpose(), Matrix3(J.m * Matrix3::Identity())).finished();
-}
-Matrix6 matrix6(const ArticulatedInertia<double>& J) {
-  return (Matrix6() << full(J.I), J.H, J.H.transpose(), full(J.M)).finished();
-}
 
 template <class A, class B> void expect_near(const A& a, const B& b) {
   EXPECT_LT((a - b).cwiseAbs().maxCoeff(), tolerance<double>("spatial") * (1 + b.cwiseAbs().maxCoeff()));

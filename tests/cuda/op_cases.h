@@ -26,6 +26,22 @@ template <class Op, int i = 0> constexpr int index_of() {
 // Whether the CUDA library has a kernel of the row for this model.
 template <class Op> bool on_device(const Model<double>& m) { return !host_only<Op> && available<Op>(m); }
 
+// The robot with contacts of its bodies: with the ground, with a sphere of another body, within a cavity of the world.
+inline Robot touching(Robot robot) {
+  const int nb = robot.model.nb;
+  std::vector<ContactSpec> c{on_ground(robot.body_names[1], {0.1, 0, 0}, 0.8, 0.5, 0.2),
+                             on_ground(robot.body_names[nb], {0, 0.1, 0}, 1, 0.7)};
+  ContactSpec s = c[0];
+  s.name = "sphere", s.successor = robot.body_names[nb / 2 + 1], s.predecessor = robot.body_names[1];
+  s.surface = Surface::Sphere, s.radius = 0.9;
+  if (nb > 1) c.push_back(s);
+  s.name = "cavity", s.successor = robot.body_names[nb], s.predecessor = "";
+  s.surface = Surface::Cavity, s.radius = 1.2, s.radius_s = 0.3;
+  c.push_back(s);
+  robot.model.contacts = contacts_of(robot, c, 4, 1);
+  return robot;
+}
+
 // One instance's inputs, in the order of the row. Arrays whose name says nothing are random numbers in [-1, 1].
 template <class Op> std::vector<std::vector<double>> op_inputs(const Model<double>& m, unsigned seed) {
   const State s = random_state(m, seed);
@@ -44,6 +60,9 @@ template <class Op> std::vector<std::vector<double>> op_inputs(const Model<doubl
     else if (a.name == "M") in.push_back(H);
     else if (a.name == "L") in.push_back(L);
     else if (a.name == "L_ltl") ltl(m, in.emplace_back(H).data());
+    else if (a.name == "remaining") in.push_back({0.01});
+    else if (a.name == "step") in.push_back({static_cast<float>(0.002)});
+    else if (a.name == "error") in.push_back({1});
     else if (a.name == "q_to") in.push_back(random_state(m, seed + 1).q);
     else {
       in.emplace_back(size_of(m, a.size));
@@ -60,7 +79,7 @@ template <class Op, class M> std::vector<std::vector<double>> op_uniforms(const 
     const std::string_view name = Op::info.uniform[k].name;
     u.emplace_back(size_of(m, Op::info.uniform[k].size), static_cast<float>(name == "regularisation" ? 0.1 : 0.002 * (k + 1)));
     if (name == "rate") u.back()[0] = 10;
-    if (name == "tolerance" && Op::info.needs == Needs::loops) u.back()[0] = static_cast<float>(1e-5);
+    if (name == "tolerance" && needs_of<Op>() == Needs::loops) u.back()[0] = static_cast<float>(1e-5);
     const int n = static_cast<int>(u.back().size());
     for (int c = 0; c < n; c++) {
       if (name == "prescribed") u.back()[c] = c % 2;

@@ -1,26 +1,22 @@
-"""Runs a compiled CUDA kernel without a GPU: one thread of sm_90 machine code, interpreted from nvdisasm's text.
+"""Runs a compiled CUDA kernel without a GPU: threads of sm_90 machine code, interpreted from nvdisasm's text.
 
-    functions = disassemble(nvdisasm, object_file)            # {symbol: Function}
-    run(functions[symbol], constants, memory, block, thread)  # as far as EXIT
+    functions = disassemble(nvdisasm, object_file)                 # disassembly.py
+    run(functions[symbol], constants, memory, block, thread)       # one thread as far as EXIT
+    run_block(functions[symbol], constants, memory, block, count)  # threads that meet at barriers and share memory
 
-Only what float kernels of one independent thread need. An instruction, modifier or address that is not understood raises
-Unsupported: nothing is guessed.
+Only what float kernels need whose threads do not exchange values within a warp. An instruction, modifier or address that
+is not understood raises Unsupported: nothing is guessed.
 """
 import math
-import pathlib
 import re
 import struct
-import subprocess
-import tempfile
+
+from disassembly import Unsupported
 
 MASK = 0xFFFFFFFF
 PARAMETERS = 0x210  # where a kernel's parameters begin in constant bank 0 on sm_90
 STACK = 0x28        # where bank 0 tells the end of local memory, from which the stack grows down
 LOCAL_BYTES = 1 << 17
-
-
-class Unsupported(Exception):
-    pass
 
 
 def signed(x):
@@ -36,61 +32,6 @@ def to_bits(x):
         return struct.unpack("<I", struct.pack("<f", x))[0]
     except OverflowError:
         return 0x7F800000 if x > 0 else 0xFF800000
-
-
-class Function:
-    def __init__(self):
-        self.code = []       # (address, predicate, opcode, modifiers, operands, text)
-        self.index = {}      # address -> position in code
-        self.labels = {}     # name -> address
-        self.bank2 = b""     # jump tables
-
-
-INSTRUCTION = re.compile(r"\s+/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z0-9_.]+)\s*(.*?)\s*;\s*$")
-BYTES = re.compile(r"\s+/\*[0-9a-f]{4,}\*/\s+\.byte\s+(.*)")
-
-
-def gpu_program(data, target):
-    """The GPU program (ELF) for sm_<target> within an object file."""
-    at = data.find(b"\x7fELF\x02\x01", 1)
-    while at >= 0:
-        if struct.unpack_from("<H", data, at + 18)[0] == 190 and data[at + 49] == target:
-            return data[at:]
-        at = data.find(b"\x7fELF\x02\x01", at + 1)
-    raise Unsupported(f"no program for sm_{target}")
-
-
-def disassemble(nvdisasm, object_file):
-    with tempfile.TemporaryDirectory() as folder:
-        cubin = pathlib.Path(folder) / "program.cubin"
-        cubin.write_bytes(gpu_program(pathlib.Path(object_file).read_bytes(), 90))
-        text = subprocess.run([nvdisasm, str(cubin)], capture_output=True, text=True, check=True).stdout
-    functions, banks, code, bank = {}, {}, None, None
-    pending = []
-    for line in text.splitlines():
-        if line.startswith("\t.section"):
-            code = bank = None
-        elif m := re.match(r"\.text\.(\S+):", line):
-            code = functions[m[1]] = Function()
-        elif m := re.match(r"\.nv\.constant2\.(\S+):", line):
-            bank = banks[m[1]] = bytearray()
-        elif bank is not None and (m := BYTES.match(line)):
-            bank += bytes(int(b, 16) for b in m[1].split(","))
-        elif code is not None and (m := re.match(r"\s*(\.L\w+|\$?[\w$.]+):\s*$", line)):
-            pending.append(m[1])
-        elif code is not None and (m := INSTRUCTION.match(line)):
-            address = int(m[1], 16)
-            for name in pending:
-                code.labels[name] = address
-            pending = []
-            operands = re.sub(r"\(\*.*?\*\)", "", m[4]).strip()
-            opcode, *modifiers = m[3].split(".")
-            code.index[address] = len(code.code)
-            code.code.append((address, m[2], opcode, modifiers,
-                              [o.strip() for o in re.split(r",(?![^\[]*\])", operands)] if operands else [], line.strip()))
-    for name, data in banks.items():
-        functions[name].bank2 = bytes(data)
-    return functions
 
 
 COMPARE = {"GE": lambda a, b: a >= b, "GT": lambda a, b: a > b, "LE": lambda a, b: a <= b, "LT": lambda a, b: a < b,
@@ -109,9 +50,42 @@ def constant_bank(*parameters):
     return bytes(bank)
 
 
-def run(function, bank0, memory, block, thread, limit=2_000_000):
+SHARED_BYTES = 49 << 10  # of a block on sm_90: 48 KiB, the first is the system's
+
+
+def run(function, bank0, memory, block, thread):
     """memory: {first address: bytearray}. Returns the number of instructions executed and the bytes of local memory that
     were loaded and stored."""
+    try:
+        next(steps(function, bank0, memory, block, thread, bytearray()))
+    except StopIteration as end:
+        return end.value
+    raise Unsupported("a barrier")
+
+
+def run_block(function, bank0, memory, block, count):
+    """What run returns for each of `count` threads. Between two barriers they run one after the other, the last first and
+    then the first first, so that reading what is not written yet shows; shared memory begins as NaN."""
+    shared = bytearray(b"\xff" * SHARED_BYTES)
+    threads = [steps(function, bank0, memory, block, t, shared) for t in range(count)]
+    ended, phase = [None] * count, 0
+    while None in ended:
+        waiting = []
+        for t in range(count)[::1 if phase % 2 else -1]:
+            if ended[t] is not None:
+                raise Unsupported(f"thread {t} has ended, others wait for it at a barrier")
+            try:
+                waiting.append(next(threads[t]))
+            except StopIteration as end:
+                ended[t] = end.value
+        if len(set(waiting)) > 1:
+            raise Unsupported(f"barriers {set(waiting)}")
+        phase += 1
+    return ended
+
+
+def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
+    """Runs a thread; yields at each barrier its number."""
     R, U = [0] * 256, [0] * 80
     P = {**{f"P{k}": False for k in range(7)}, "PT": True, **{f"UP{k}": False for k in range(7)}, "UPT": True}
     local = bytearray(LOCAL_BYTES)
@@ -407,9 +381,9 @@ def run(function, bank0, memory, block, thread, limit=2_000_000):
                     v |= (255 * (b >> 7) if m & 8 else b) << 8 * j
                 put(A[0], v)
             elif op in ("S2R", "S2UR"):
-                if A[1] not in ("SR_TID.X", "SR_CTAID.X"):
+                if A[1] not in ("SR_TID.X", "SR_CTAID.X", "SR_CgaCtaId"):
                     raise Unsupported(A[1])
-                put(A[0], thread if A[1] == "SR_TID.X" else block)
+                put(A[0], {"SR_TID.X": thread, "SR_CTAID.X": block}.get(A[1], 0))  # a cluster is one block
             elif op == "CS2R":
                 if A[1] != "SRZ":
                     raise Unsupported(A[1])
@@ -427,6 +401,14 @@ def run(function, bank0, memory, block, thread, limit=2_000_000):
             elif op == "STL":
                 local_traffic[1] += width(mods)
                 store(local, total(A[0].strip("[]")), A[1], mods)
+            elif op == "LDS":
+                load(shared, total(A[1].strip("[]")), A[0], mods)
+            elif op == "STS":
+                store(shared, total(A[0].strip("[]")), A[1], mods)
+            elif op == "BAR":  # of all threads of the block
+                if mods[0] != "SYNC":
+                    raise Unsupported("modifier")
+                yield A[0]
             elif op == "R2UR":
                 put(A[-2], integer(A[-1]))
             elif op == "BRA":

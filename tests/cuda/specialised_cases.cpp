@@ -4,26 +4,17 @@
 #include <cstdio>
 #include <cstring>
 
+#include "host/bodies.h"
 #include "host/device_kernel.h"
 #include "host/load.h"
 #include "host/specialised_program.h"
+#include "tests/cuda/launch_text.h"
 #include "tests/cuda/op_cases.h"
 
 namespace featherstorm::testing {
 namespace {
 
-constexpr unsigned long base = 0x700000000000;  // address of the memory block as the kernel sees it
-constexpr int count = 3, first = 1;             // instance 0 is none of the launch's
-
-std::string hex(const void* data, std::size_t bytes) {
-  std::string s;
-  char two[3];
-  for (std::size_t i = 0; i < bytes; i++) {
-    std::snprintf(two, sizeof two, "%02x", static_cast<const unsigned char*>(data)[i]);
-    s += two;
-  }
-  return s;
-}
+constexpr int count = 3, first = 1;  // instance 0 is none of the launch's
 
 // The parameters of an emitted kernel, one behind the other (core/emit/emit.h).
 struct Parameters {
@@ -36,11 +27,13 @@ struct Parameters {
 };
 
 template <class Op>
-void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_view order) {
+void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_view order,
+                int warps = 1) {
   const Model<double>& m = robot.model;
   const int frame = Op::info.uses_frame ? m.nf - 1 : 0, repeat = Op::info.carried ? 2 : 1;
   const Program p = specialised_program({op, frame}, m);
-  const DeviceCode code = compiler.compile(device_text(p, false, {order, 0}), "sm_90");
+  const Bodies bodies = bodies_of(p, m);
+  const DeviceCode code = compiler.compile(device_text(p, false, {order, 0, warps}, &bodies), "sm_90");
 
   constexpr int inputs = Op::info.in.size(), outputs = Op::info.out.size(), uniforms = Op::info.uniform.size();
   std::vector<float> memory;
@@ -59,9 +52,8 @@ void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_v
   for (const auto& u : op_uniforms<Op>(m)) uniform.insert(uniform.end(), u.begin(), u.end());
   if (uniform.empty()) uniform.push_back(0);
 
-  std::vector<double> error(outputs), scale(outputs);
+  Expected expected(outputs);
   const Model<float> single = cast<float>(m);
-  std::string expected;
   for (int i = first; i < first + count; i++) {
     auto x = op_inputs<Op>(m, 1000 + i);
     for (int k = 0; k < inputs; k++)
@@ -71,29 +63,18 @@ void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_v
       }
     const auto exact = run_on_host<Op, double>(m, x, frame, repeat);
     const auto rounded = run_on_host<Op, float>(single, x, frame, repeat);
-    for (int k = 0; k < outputs; k++)
-      for (std::size_t c = 0; c < exact[k].size(); c++) {
-        error[k] = std::max(error[k], std::abs(rounded[k][c] - exact[k][c]));
-        scale[k] = std::max(scale[k], std::abs(exact[k][c]));
-        char text[100];
-        std::snprintf(text, sizeof text, "%s[%d, %zu, %.17g]", expected.empty() ? "" : ", ", k,
-                      (places[inputs + k] + c * out[k].stride + i) * 4, exact[k][c]);
-        expected += text;
-      }
+    expected.add(exact, rounded, [&](int k, int c) { return places[inputs + k] + c * out[k].stride + i; });
   }
-  std::string tolerance;
-  for (int k = 0; k < outputs; k++)
-    tolerance += (k ? ", " : "") + std::to_string(4 * error[k] + 5e-6 * scale[k] + 1e-6);
   Parameters parameters;
   parameters.add(in.data(), in.size() * sizeof(Array)), parameters.add(out.data(), out.size() * sizeof(Array));
   parameters.add(uniform.data(), uniform.size() * sizeof(float));
-  for (long x : {long(repeat), long(first), long(count)}) parameters.add_long(x);
+  for (long x : {long(repeat), long(first), long(count) * warps}) parameters.add_long(x);
   std::printf(
-      "{\"case\": \"%s/%s/%s\", \"base\": %lu, \"count\": %d, \"parameters\": \"%s\", \"memory\": \"%s\", "
+      "{\"case\": \"%s/%s/%s/%d\", \"base\": %lu, \"count\": %d, \"warps\": %d, \"parameters\": \"%s\", \"memory\": \"%s\", "
       "\"tolerance\": [%s], \"cubin\": \"%s\", \"expected\": [%s]}\n",
-      robot.name.c_str(), std::string(Op::info.name).c_str(), std::string(order).c_str(), base, count,
+      robot.name.c_str(), std::string(Op::info.name).c_str(), std::string(order).c_str(), warps, base, count, warps,
       hex(parameters.bytes.data(), parameters.bytes.size()).c_str(), hex(memory.data(), memory.size() * 4).c_str(),
-      tolerance.c_str(), hex(code.image.data(), code.image.size()).c_str(), expected.c_str());
+      expected.tolerances().c_str(), hex(code.image.data(), code.image.size()).c_str(), expected.values().c_str());
 }
 
 // Every operation of the small robot, the heavy ones of larger ones.
@@ -103,10 +84,13 @@ int write_all() {
   const Robot small = load("panda"), legged = load("go2"), large = load("atlas");
   for_every_op([&](auto op, int index) {
     using Op = decltype(op);
-    write_case<Op>(compiler, small, index, "trace");
+    if (available<Op>(small.model)) write_case<Op>(compiler, small, index, "trace");
     const std::string_view name = Op::info.name;
     if (name == "rnea" || name == "crba" || name == "fd" || name == "step")
       write_case<Op>(compiler, legged, index, "sethi_ullman");
+    // in roles
+    if (name == "rnea" || name == "aba" || name == "step") write_case<Op>(compiler, legged, index, "trace", 4);
+    if (name == "fd") write_case<Op>(compiler, large, index, "trace", 4);
     if (name == "fd") write_case<Op>(compiler, large, index, "greedy");  // the one that spills
   });
   return 0;

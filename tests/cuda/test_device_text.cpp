@@ -87,6 +87,23 @@ TEST(DeviceText, HasTheBitsOfTheHostModel) {
   }
 }
 
+TEST(DeviceText, HasTheBitsOfTheHostModelWithContacts) {
+  for (unsigned seed : {3u, 6u}) {
+    const Robot r = touching(robot(seed, 2 + seed, true));
+    for_every_op([&](auto op, int) {
+      using Op = decltype(op);
+      if constexpr (needs_of<Op>() == Needs::contacts && !host_only<Op>) {
+        expect_same_bits<Op, float, 64>(r, 3, Op::info.carried ? 3 : 1);
+        expect_same_bits<Op, double, 64>(r, 3);
+      }
+    });
+  }
+  Robot many = touching(robot(3, 5, true));
+  const ContactSpec one = on_ground(many.body_names[1], {0, 0, 0}, 0.1);
+  many.model.contacts = contacts_of(many, std::vector<ContactSpec>(max_device_contacts + 1, one));
+  EXPECT_FALSE((fits<DeviceModel<float, 64>>(many.model)));
+}
+
 TEST(DeviceText, HandlesEveryBatchSize) {
   RandomOptions o;
   o.bodies = 4, o.types = {JointType::Revolute, JointType::Prismatic}, o.floating = true;
@@ -106,7 +123,7 @@ TEST(DeviceText, TakesTheLargestModels) {
 template <class Real> void every_closure_op(const Robot& robot, int count) {
   for_every_op([&](auto op, int) {
     using Op = decltype(op);
-    if constexpr (Op::info.needs == Needs::loops || Op::info.needs == Needs::coupling) {
+    if constexpr (needs_of<Op>() == Needs::loops || needs_of<Op>() == Needs::coupling) {
       if (!on_device<Op>(robot.model)) return;
       expect_same_bits<Op, Real, 64>(robot, count);
       if (Op::info.carried) expect_same_bits<Op, Real, 64>(robot, count, 3);

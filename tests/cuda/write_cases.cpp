@@ -4,23 +4,13 @@
 #include <cstring>
 
 #include "cuda/kernels.cuh"
+#include "tests/cuda/launch_text.h"
 #include "tests/cuda/op_cases.h"
 
 namespace featherstorm::testing {
 namespace {
 
-constexpr unsigned long base = 0x700000000000;  // address of the memory block as the kernel sees it
 constexpr int count = 2;
-
-std::string hex(const void* data, std::size_t bytes) {
-  std::string s;
-  char two[3];
-  for (std::size_t i = 0; i < bytes; i++) {
-    std::snprintf(two, sizeof two, "%02x", static_cast<const unsigned char*>(data)[i]);
-    s += two;
-  }
-  return s;
-}
 
 template <class Op, int limit> void write_case(const Robot& robot, const std::string& name, int repeat) {
   using Device = DeviceModel<float, limit>;
@@ -53,10 +43,8 @@ template <class Op, int limit> void write_case(const Robot& robot, const std::st
     for (std::size_t c = 0; c < u[k].size(); c++) a.uniform[k][c] = static_cast<float>(u[k][c]);
   a.frame = frame, a.repeat = repeat, a.count = count;
 
-  // what the host's float form is off by, times 4, plus some rounding
   constexpr int inputs = Op::info.in.size(), outputs = Op::info.out.size();
-  std::vector<double> error(outputs), scale(outputs);
-  std::string expected;
+  Expected expected(outputs);
   for (int i = 0; i < count; i++) {
     auto in = op_inputs<Op>(m, 1000 + i);
     for (int k = 0; k < inputs; k++)
@@ -66,24 +54,13 @@ template <class Op, int limit> void write_case(const Robot& robot, const std::st
       }
     const auto exact = run_on_host<Op, double>(m, in, frame, repeat);
     const auto rounded = run_on_host<Op, float>(host, in, frame, repeat);
-    for (int k = 0; k < outputs; k++)
-      for (std::size_t c = 0; c < exact[k].size(); c++) {
-        error[k] = std::max(error[k], std::abs(rounded[k][c] - exact[k][c]));
-        scale[k] = std::max(scale[k], std::abs(exact[k][c]));
-        char text[400];
-        std::snprintf(text, sizeof text, "%s[%d, %zu, %.17g]", expected.empty() ? "" : ", ", k,
-                      (first[inputs + k] + c * a.stride[inputs + k] + i) * 4, exact[k][c]);
-        expected += text;
-      }
+    expected.add(exact, rounded, [&](int k, int c) { return first[inputs + k] + c * a.stride[inputs + k] + i; });
   }
-  std::string tolerance, ends;
-  for (int k = 0; k < outputs; k++)
-    tolerance += (k ? ", " : "") + std::to_string(4 * error[k] + 5e-6 * scale[k] + 1e-6);
   std::printf("{\"kernel\": \"%.*s/float/%d\", \"case\": \"%s\", \"base\": %lu, \"count\": %d, \"model\": \"%s\", "
               "\"arguments\": \"%s\", \"memory\": \"%s\", \"tolerance\": [%s], \"expected\": [%s]}\n",
               static_cast<int>(Op::info.name.size()), Op::info.name.data(), limit, name.c_str(), base, count,
               hex(&device, sizeof device).c_str(), hex(&a, sizeof a).c_str(),
-              hex(memory.data(), memory.size() * 4).c_str(), tolerance.c_str(), expected.c_str());
+              hex(memory.data(), memory.size() * 4).c_str(), expected.tolerances().c_str(), expected.values().c_str());
 }
 
 template <int limit> void write_cases(const Robot& robot, const std::string& name) {
@@ -102,7 +79,7 @@ void write_all() {
   o.bodies = 7, o.branching = 0, o.roots = 0;
   const Robot arm = random_robot(11, o);
   o.bodies = 9, o.branching = 0.6, o.floating = true, o.types = {JointType::Revolute, JointType::Prismatic};
-  const Robot tree = random_robot(12, o);
+  const Robot tree = touching(random_robot(12, o));
   write_cases<16>(arm, "arm");
   write_cases<16>(tree, "floating tree");
   write_cases<32>(tree, "floating tree");

@@ -60,4 +60,9 @@ class Environment {
   std::optional<std::string> old_;
 };
 
+// Where nothing can be assembled (sanitizers), programs are interpreted: a compiler would take minutes for all of them.
+struct WithoutCompiler : Environment {
+  WithoutCompiler() : Environment("FEATHERSTORM_CXX", "/nonexistent") {}
+};
+
 }  // namespace featherstorm::test

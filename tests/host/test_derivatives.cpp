@@ -13,6 +13,7 @@
 #include "host/evaluator.h"
 #include "host/load.h"
 #include "host/ops.h"
+#include "tests/host/scratch.h"
 #include "tests/support/linkages.h"
 #include "tests/support/random_robot.h"
 
@@ -39,6 +40,9 @@ Inputs inputs_of(const Robot& robot, const OpRow& row, std::mt19937& g) {
     if (a.name == "q_to") x = testing::random_state(robot.model, g()).q;
     if (a.name == "M" || a.name == "L") crba(m, s.q.data(), x.data());
     if (a.name == "L") ltdl(m, x.data());
+    if (a.name == "remaining") x = {0.01};
+    if (a.name == "step") x = {0.004};
+    if (a.name == "error") x = {1};
     for (std::string_view p : parameter_names())
       if (p == a.name) {
         x = parameter_values(robot, p);
@@ -128,16 +132,10 @@ Columns moved(Columns x, const Columns& d, double h) {
   return x;
 }
 
-// Where nothing can be assembled (sanitizers), programs are interpreted: a compiler would take minutes for all of them.
-struct WithoutCompiler {
-  WithoutCompiler() { setenv("FEATHERSTORM_CXX", "/nonexistent", 1); }
-  ~WithoutCompiler() { unsetenv("FEATHERSTORM_CXX"); }
-};
-
 // Rows of the books are left out for larger robots: derivatives of their n x n results take seconds to assemble.
 enum class Rows { Engine, All, Closures };
 void check_every_operation(const Robot& robot, const std::vector<std::string>& parameters, Rows rows = Rows::Engine) {
-  const WithoutCompiler interpreted;
+  const test::WithoutCompiler interpreted;
   Evaluator e(robot, {.threads = 1, .parameters = parameters});
   std::mt19937 g(11);
   for (const OpRow& row : e.ops()) {
@@ -209,7 +207,7 @@ std::vector<double> step_of(const Model<double>& m, const std::vector<double>& q
 }
 
 TEST(Derivatives, OfForwardDynamicsEqualTheRecursionOnTheTangentSpace) {
-  const WithoutCompiler interpreted;
+  const test::WithoutCompiler interpreted;
   for (const char* name : {"iiwa14", "go2", "atlas"}) {
     SCOPED_TRACE(name);
     const Robot robot = load(name, {.floating_base = std::string(name) != "iiwa14"});

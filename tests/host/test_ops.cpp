@@ -55,12 +55,17 @@ template <class Op> Case make_case(int op, const Model<double>& m, long instance
                            : a.name == "rate"              ? 10
                            : a.name == "actuated"          ? (k + 1) % 2
                            : a.name == "independent"       ? k + 2 < m.nv
+                           : a.name == "slop"              ? 1e-3
+                           : a.name == "compliance"        ? 1e-2
                                                            : 1.0 + 0.5 * U(g));
   for (const OpArray& a : info.in) {
     auto& array = c.in.emplace_back();
     for (long i = 0; i < instances; i++) {
       std::vector<double> x(size_of(m, a.size));
       for (double& y : x) y = U(g);
+      if (a.name == "remaining") x[0] = 0.01;
+      if (a.name == "step") x[0] = 0.002;
+      if (a.name == "error") x[0] = 1;
       if (a.size == Size::q) x = random_q(m, g);
       if (a.size == Size::h) {
         crba(m, random_q(m, g).data(), x.data());
@@ -145,7 +150,12 @@ template <class Real> double tolerance(std::string_view op) {
       "floating_id", "rk4_step",       "hybrid_dynamics",  "operational_space", "operational_inertia",
       "solve_ltl",   "solve_l",        "solve_lt",         "floating_jacobian",
       "fd_loops",    "hybrid_loops",   "independent_map",  "id_loops",          "id_loops_least_constraint",
-      "loop_step",   "fd_coupled",     "coupled_step"};
+      "loop_step",   "fd_coupled",     "coupled_step",     "contact_inertia",   "contact_system",
+      "fd_contacts", "contact_impulse", "contact_step",    "soft_contact_step",
+      "fd_second_derivatives", "fd_parameter_derivatives", "hybrid_derivatives", "inverse_inertia_rate",
+      "generalised_velocity", "generalised_velocity_inertia", "maximal_force", "maximal_force_inertia",
+      "joint_velocities", "joint_wrenches_of", "operational_inertia_column", "dormand_prince", "fd_timed",
+      "fd_timed_derivatives", "rk4_step_timed"};
   // by normal equations, near dead centres too
   static const std::set<std::string_view> squares = {"independent_map", "id_loops", "id_loops_least_constraint"};
   const bool inverse = inverses.count(op);
@@ -181,16 +191,17 @@ template <class Op, class Real> void check(Evaluator& e, int index, Made made, l
   }
 }
 
-// The rows of the engine, those of the books that the robot has, or those of loops and couplings alone.
-enum class Rows { Engine, Books, Closures };
+// The rows of the engine, those of the books that the robot has, or those of loops, couplings and contacts alone.
+enum class Rows { Engine, Books, Closures, Contacts };
 constexpr bool among(Rows rows, int index, Needs needs) {
+  if (rows == Rows::Contacts) return needs == Needs::contacts;
   if (rows == Rows::Closures) return needs == Needs::loops || needs == Needs::coupling;
   return (rows == Rows::Books) == (index >= engine_ops);
 }
 template <class Real, int i = 0> void check_rows(Evaluator& e, Made made, long instances, Rows rows) {
   if constexpr (i < op_count) {
     using Op = std::tuple_element_t<i, Ops>;
-    if (among(rows, i, Op::info.needs) && available<Op>(e.robot().model)) check<Op, Real>(e, i, made, instances);
+    if (among(rows, i, needs_of<Op>()) && available<Op>(e.robot().model)) check<Op, Real>(e, i, made, instances);
     check_rows<Real, i + 1>(e, made, instances, rows);
   }
 }
@@ -198,7 +209,7 @@ template <class Real, int i = 0> void check_rows(Evaluator& e, Made made, long i
 template <class F, int i = 0> void for_every_closure(F&& f) {
   if constexpr (i < op_count) {
     using Op = std::tuple_element_t<i, Ops>;
-    if constexpr (among(Rows::Closures, i, Op::info.needs)) f(Op{}, i);
+    if constexpr (among(Rows::Closures, i, needs_of<Op>())) f(Op{}, i);
     for_every_closure<F, i + 1>(std::forward<F>(f));
   }
 }
@@ -218,6 +229,23 @@ Robot small_tree() {
 // Robots with loops or coupled joints, small enough to be unrolled.
 std::vector<Robot> closed_robots() {
   return {testing::closed_robot(testing::four_bar()), testing::closed_robot(testing::parallel_leg()), testing::gripper()};
+}
+// With contacts: feet on the ground; bodies of a tree on all surfaces, each other's and the world's.
+Robot on_feet() {
+  std::vector<ContactSpec> feet;
+  for (const char* foot : {"FL_foot", "FR_foot", "RL_foot", "RR_foot"})
+    feet.push_back(on_ground(foot, {0, 0, 0}, 0.022, 0.6, 0.1));
+  return load("go2", {.contacts = feet});
+}
+Robot touching_tree() {
+  Robot robot = small_tree();
+  auto link = [&](int body) { return robot.body_names[body]; };
+  std::vector<ContactSpec> c{on_ground(link(1), {0.1, 0, 0}, 0.8, 0.5, 0.2), on_ground(link(4), {0, 0.1, 0}, 1, 0.7)};
+  c.push_back({"sphere", link(2), {0, 0, 0.1}, 0.4, link(3), Surface::Sphere, identity_placement<double>(), 0.5, 0, 0, 0.4, 0});
+  c.push_back({"cavity", link(4), {0.1, 0, 0}, 0.2, "", Surface::Cavity, identity_placement<double>(), 0.9, 0, 0, 0.3, 0.5});
+  c.push_back({"patch", link(3), {0, 0, 0.2}, 0.3, link(1), Surface::Plane, identity_placement<double>(), 0, 0.8, 0.6, 0.9, 0});
+  robot.model.contacts = contacts_of(robot, c, 5, 1);
+  return robot;
 }
 
 class EveryIsa : public ::testing::TestWithParam<std::string> {};
@@ -247,6 +275,12 @@ TEST_P(EveryIsa, RunTimeModelAgreesOnClosedRobots) {
     }
   check_all<double>(testing::closed_robot(testing::stewart_platform()), GetParam(), Made::AnyRobot, 5, Rows::Closures);
 }
+TEST_P(EveryIsa, RunTimeModelAgreesForTheRowsOfContacts) {
+  check_all<double>(on_feet(), GetParam(), Made::AnyRobot, 17, Rows::Contacts);
+  check_all<double>(touching_tree(), GetParam(), Made::AnyRobot, 19, Rows::Contacts);
+  check_all<float>(on_feet(), GetParam(), Made::AnyRobot, 5, Rows::Contacts);
+  check_all<float>(touching_tree(), GetParam(), Made::AnyRobot, 3, Rows::Contacts);
+}
 INSTANTIATE_TEST_SUITE_P(Ops, EveryIsa, ::testing::ValuesIn(available_isas()),
                          [](const auto& info) { return info.param; });
 
@@ -255,6 +289,7 @@ TEST(Ops, CompiledKernelsAgreeWithTheReference) {
   check_all<double>(load("panda"), "", Made::Compiled, 19);
   check_all<float>(load("go2"), "", Made::Compiled, 19);
   check_all<double>(load("double_pendulum"), "", Made::Compiled, 19, Rows::Books);
+  check_all<double>(touching_tree(), "", Made::Compiled, 19, Rows::Contacts);
 }
 
 TEST(Ops, CompiledKernelsAgreeOnClosedRobots) {
@@ -282,6 +317,11 @@ TEST_P(EveryAssembler, AgreesOnClosedRobots) {
       check_all<double>(r, GetParam(), Made::Assembled, n, Rows::Closures);
       check_all<float>(r, GetParam(), Made::Assembled, n, Rows::Closures);
     }
+}
+TEST_P(EveryAssembler, AgreesForTheRowsOfContacts) {
+  check_all<double>(on_feet(), GetParam(), Made::Assembled, 19, Rows::Contacts);
+  check_all<double>(touching_tree(), GetParam(), Made::Assembled, 131, Rows::Contacts);
+  check_all<float>(on_feet(), GetParam(), Made::Assembled, 5, Rows::Contacts);
 }
 std::vector<std::string> assemblers() {
   std::vector<std::string> isas;

@@ -8,6 +8,7 @@
 
 #include "host/evaluator.h"
 #include "host/load.h"
+#include "tests/host/scratch.h"
 #include "tests/support/random_robot.h"
 
 namespace featherstorm {
@@ -60,15 +61,9 @@ std::vector<double> run(Evaluator& e, const std::string& op, long instances, con
   return all;
 }
 
-// Where nothing can be assembled (sanitizers), programs are interpreted: a compiler would take minutes for all of them.
-struct WithoutCompiler {
-  WithoutCompiler() { setenv("FEATHERSTORM_CXX", "/nonexistent", 1); }
-  ~WithoutCompiler() { unsetenv("FEATHERSTORM_CXX"); }
-};
-
 // Every operation that takes a state, with the numbers of three other robots in one batch.
 void compare(const RobotSpec& spec, const std::vector<std::string>& names) {
-  const WithoutCompiler interpreted;
+  const test::WithoutCompiler interpreted;
   const Robot robot = testing::build(spec);
   constexpr long instances = 3;
   std::vector<Robot> others;
@@ -143,7 +138,7 @@ TEST(Parameters, EachOfThemLeavesTheOthersConstant) {
 }
 
 TEST(Parameters, LimitsAndEffortsEqualARobotBuiltWithThem) {
-  const WithoutCompiler interpreted;
+  const test::WithoutCompiler interpreted;
   const Robot robot = load("panda");
   const int n = robot.model.nv;
   Robot other = robot;

@@ -20,6 +20,8 @@ EPSILON = 2.0**-23
 INSTANCES = 256
 NUMBERS = {"dt": 0.002, "tolerance": 1e-5}  # others 0.1
 
+STATES = {"remaining": 0.01, "step": 0.002, "error": 1.0}  # of an integration
+
 # (by what the error grows, factor); the largest error seen on any robot is a half to a third of the bound.
 #   scale   factor * epsilon * the largest output of the batch
 #   kappa   factor * epsilon * condition number of M * the largest output of the instance
@@ -78,6 +80,38 @@ BOUNDS = {
     "solve_lt": ("kappa", 0.4),
     "mul_l": ("scale", 3),
     "mul_lt": ("scale", 4),
+    "fd_second_derivatives": ("kappa", 42),
+    "fd_parameter_derivatives": ("kappa", 4.5),
+    "hybrid_derivatives": ("kappa", 9),
+    "inverse_inertia_rate": ("kappa", 42),
+    "coriolis_matrix_rate_body_fixed": ("scale", 65),
+    "coriolis_matrix_rate_mass_centre": ("scale", 450),
+    "crba_second_rate": ("scale", 350),
+    "gravity_torques_second_rate": ("scale", 260),
+    "coriolis_matrix_second_rate": ("scale", 200),
+    "rnea_rate": ("scale", 90),
+    "rnea_second_rate": ("scale", 95),
+    "elastic_feedforward": ("scale", 55),
+    "id_mass_centres": ("scale", 6),
+    "rnea_moving_base": ("scale", 9),
+    "maximal_velocity": ("scale", 5),
+    "generalised_velocity": ("kappa", 2.5),
+    "generalised_velocity_inertia": ("kappa", 4),
+    "generalised_force": ("scale", 4),
+    "maximal_force": ("kappa", 2.5),
+    "maximal_force_inertia": ("kappa", 2.5),
+    "force_at_mass_centres": ("scale", 2.5),
+    "joint_velocities": ("scale", 9),
+    "forces_of_joints": ("scale", 4.5),
+    "joint_wrenches_of": ("scale", 4),
+    "operational_inertia_column": ("kappa", 2.5),
+    "dormand_prince": ("scale", 2.5e5),  # the error of a step is the difference of two results that agree
+    "rnea_timed": ("scale", 6),
+    "fd_timed": ("kappa", 3),
+    "forward_kinematics_timed": ("scale", 4.5),
+    "rnea_timed_derivatives": ("scale", 150),
+    "fd_timed_derivatives": ("scale", 300),
+    "rk4_step_timed": ("scale", 65),
 }
 ANY = ("kappa", 4)  # a row without an entry
 # Rows of loops and coupled joints, on the robots of closed_robots.
@@ -157,6 +191,8 @@ def inputs(name, op):
             x = packed
         elif array in ("L", "L_ltl"):
             x = run(model, "ltdl" if array == "L" else "ltl", {"M": packed}, "float64")["L"]
+        elif array in STATES:
+            x = np.full((INSTANCES, n), STATES[array])
         else:
             x = random.normal(size=(INSTANCES, n)) * (10 if array in ("tau", "f_ext", "tau_ff") else 1)
         arrays[array] = np.ascontiguousarray(x, dtype="float32").astype("float64")

@@ -23,6 +23,16 @@ void for_random_robots(const std::function<void(const Case&)>& f, unsigned count
     }
 }
 
+void for_robots_in_states(const std::function<void(const Robot&, const State&)>& f, unsigned count) {
+  for (unsigned seed = 1; seed <= count; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomOptions o;
+    o.floating = seed % 2;
+    const Robot robot = random_robot(seed, o);
+    f(robot, random_state(robot, seed));
+  }
+}
+
 double force_scale(const Case& c, const std::vector<double>& a) {
   const dense::MatrixX H = c.oracle.crba(c.state.q);
   const std::vector<double> zero(c.model().nv, 0.0);

@@ -30,6 +30,9 @@ struct Case {
 // f(case) for random trees over all joint types, sizes 1 to 14, and for two-body robots of every type and polarity.
 void for_random_robots(const std::function<void(const Case&)>& f, unsigned count = 60);
 
+// f(robot, state): random robots over all joint types, every other one on a floating base. Without an oracle.
+void for_robots_in_states(const std::function<void(const Robot&, const State&)>& f, unsigned count = 60);
+
 // Calls of the texts in core with arrays of T; P is the scalar of the model.
 template <class T, class P>
 std::vector<T> call_rnea(const Model<P>& m, const std::vector<T>& q, const std::vector<T>& v, const std::vector<T>& a,

@@ -28,5 +28,8 @@ Eigen::VectorXd rate(const Model<double>& m, const Numbers& q, const Numbers& v,
 }
 
 Eigen::VectorXd vector(const Numbers& a) { return Eigen::Map<const Eigen::VectorXd>(a.data(), a.size()); }
+Eigen::MatrixXd square(const Numbers& a, int n, int k) {
+  return Eigen::Map<const Eigen::MatrixXd>(a.data() + k * n * n, n, n).transpose();
+}
 
 }  // namespace featherstorm::testing

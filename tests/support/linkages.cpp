@@ -34,6 +34,17 @@ Numbers admissible(const Model<double>& m, const Loops<double>& loops, const Num
   return numbers(vector(v) - least_squares(K, K * vector(v)));
 }
 
+State admissible_state(const Linkage& l, unsigned seed) {
+  const Model<double>& m = l.model();
+  State s = random_state(l.robot, seed);
+  s.q = closed(m, l.loops, moved(m, l.q, admissible(m, l.loops, l.q, s.a), 0.05));
+  s.v = admissible(m, l.loops, s.q, s.v);
+  return s;
+}
+ClosedLoopSystem system_of(const Linkage& l, const State& s, double rate) {
+  return closed_loop_system(l.model(), l.loops, s.q.data(), s.v.data(), s.f_ext.data(), rate);
+}
+
 LinkSpec bar(const std::string& name, double length, double mass) {
   const double I = mass * length * length / 12;
   return {name, mass, {length / 2, 0, 0.01}, Vec3d(0.1 * I, I, 1.05 * I).asDiagonal()};
@@ -59,16 +70,19 @@ Linkage finish(const std::string& name, const ModelBuilder& b, const std::vector
   return l;
 }
 
-Linkage four_bar(LoopType type) {
+ModelBuilder open_four_bar(double base, const Vec3d& gravity) {
   ModelBuilder b("four_bar");
-  b.set_gravity({0.3, -9.81, 0.5});
+  b.set_gravity(gravity);
   b.add_link(bar("crank", 0.3, 1)), b.add_link(bar("coupler", 0.8, 2)), b.add_link(bar("rocker", 0.6, 1.5));
   b.add_joint(hinge("a", "", "crank", {0, 0, 0})), b.add_joint(hinge("b", "crank", "coupler", {0.3, 0, 0}));
-  b.add_joint(hinge("d", "", "rocker", {0.7, 0, 0}));
+  b.add_joint(hinge("d", "", "rocker", {base, 0, 0}));
+  return b;
+}
+Linkage four_bar(LoopType type) {
   LoopSpec c = pin("coupler", {0.8, 0, 0}, "rocker", {0.6, 0, 0});
   c.type = type;
   // a sphere in a cylinder along the pin's axis: 2 constraints in place of 5, the mechanism is no longer over-constrained
-  return finish("four_bar", b, {c}, {0.8, -0.3, 1.7}, {1, 0, 0}, {1, 0, 0}, 1);
+  return finish("four_bar", open_four_bar(0.7, {0.3, -9.81, 0.5}), {c}, {0.8, -0.3, 1.7}, {1, 0, 0}, {1, 0, 0}, 1);
 }
 
 Linkage slider_crank() {

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 
 #include "core/loops.h"
+#include "core/null_space.h"
 #include "tests/support/differences.h"
 #include "tests/support/random_robot.h"
 
@@ -36,6 +37,11 @@ Numbers closed(const Model<double>& m, const Loops<double>& loops, Numbers q, in
 // The part of a velocity that the loops admit.
 Numbers admissible(const Model<double>& m, const Loops<double>& loops, const Numbers& q, const Numbers& v);
 
+// A random state on the constraints: the linkage's configuration moved a little way, a velocity that the loops admit.
+State admissible_state(const Linkage& l, unsigned seed);
+// H, C, K, k in that state, external forces included.
+ClosedLoopSystem system_of(const Linkage& l, const State& s, double rate = 0);
+
 // A link of the x-y plane from its joint at the origin to x = length.
 LinkSpec bar(const std::string& name, double length, double mass);
 JointSpec hinge(const std::string& name, const std::string& parent, const std::string& child, const Vec3d& r);
@@ -43,6 +49,8 @@ LoopSpec pin(const std::string& p, const Vec3d& at_p, const std::string& s, cons
 Linkage finish(const std::string& name, const ModelBuilder& b, const std::vector<LoopSpec>& specs, Numbers guess,
                std::vector<char> actuated, std::vector<char> independent, int mobility);
 
+// The links of a four-bar linkage with hinges a, b at the crank's ends and d at `base` on the x axis; no loop yet.
+ModelBuilder open_four_bar(double base, const Vec3d& gravity);
 // Crank and coupler from one pivot, rocker from the other; the pin joins coupler and rocker. RBDA section 8.11.
 Linkage four_bar(LoopType type = LoopType::Revolute);
 Linkage slider_crank();

@@ -15,13 +15,8 @@ constexpr double epsilon = std::numeric_limits<float>::epsilon();
 
 // Four bars of lengths 0.3 + 0.8 = 0.5 + 0.6 that nearly lie on a line, where K loses a rank.
 Linkage flat_four_bar(double angle) {
-  ModelBuilder b("four_bar");
-  b.set_gravity({0, -9.81, 0});
-  b.add_link(bar("crank", 0.3, 1)), b.add_link(bar("coupler", 0.8, 2)), b.add_link(bar("rocker", 0.6, 1.5));
-  b.add_joint(hinge("a", "", "crank", {0, 0, 0})), b.add_joint(hinge("b", "crank", "coupler", {0.3, 0, 0}));
-  b.add_joint(hinge("d", "", "rocker", {0.5, 0, 0}));
-  return finish("four_bar", b, {pin("coupler", {0.8, 0, 0}, "rocker", {0.6, 0, 0})}, {angle, -angle, angle}, {1, 0, 0},
-                {1, 0, 0}, 1);
+  return finish("four_bar", open_four_bar(0.5, {0, -9.81, 0}), {pin("coupler", {0.8, 0, 0}, "rocker", {0.6, 0, 0})},
+                {angle, -angle, angle}, {1, 0, 0}, {1, 0, 0}, 1);
 }
 template <class T>
 std::vector<T> accelerations(const Linkage& l, const Numbers& v, double tolerance) {

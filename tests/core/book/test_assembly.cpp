@@ -97,9 +97,7 @@ TEST(Assembly, ClosesLoopsAsJointsLikeOthers) {
     for (unsigned seed = 1; seed <= 4; seed++) {
       SCOPED_TRACE(l.name + ", seed " + std::to_string(seed));
       const Model<double>& m = l.model();
-      State s = random_state(l.robot, seed);
-      s.q = closed(m, l.loops, moved(m, l.q, admissible(m, l.loops, l.q, s.a), 0.05));
-      s.v = admissible(m, l.loops, s.q, s.v);
+      const State s = admissible_state(l, seed);
       const ClosedLoopSystem e = closed_loop_system(m, l.loops, s.q.data(), s.v.data(), nullptr, 0);
       const VectorXd qdd = fd_loops_kkt(e, vector(s.tau)).qdd;
       const AssemblyResult r = fd_assembly(m, l.loops, s.q.data(), s.v.data(), s.tau.data());

@@ -1,6 +1,6 @@
 // The batched contact texts with packs, traced, as the body of a real loop and in the form of device code.
 #include "core/contact/contact_step.h"
-#include "core/contact/soft_contact.h"
+#include "core/contact/soft_surface.h"
 #include "core/pack.h"
 #include "cuda/device_model.h"
 #include "tests/support/contact_robots.h"

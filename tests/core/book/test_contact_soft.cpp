@@ -1,5 +1,5 @@
 #include "core/aba.h"
-#include "core/contact/soft_contact.h"
+#include "core/contact/soft_surface.h"
 #include "core/energy.h"
 #include "core/forward_dynamics.h"
 #include "tests/support/contact_robots.h"

@@ -1,6 +1,6 @@
 #include "core/coupled_dynamics.h"
 
-#include "core/reduced.h"
+#include "tests/support/dense.h"
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
 #include "tests/support/random_robot.h"
@@ -15,10 +15,7 @@ using Eigen::VectorXd;
 MatrixXd inertia(const Model<double>& m, const Numbers& q) {
   Numbers packed(m.nh);
   crba(m, q.data(), packed.data());
-  MatrixXd H = MatrixXd::Zero(m.nv, m.nv);
-  for (int i = 0; i < m.nv; i++)
-    for (int j = i; j >= 0; j = m.dof_parent[j]) H(i, j) = H(j, i) = packed[m.at(i, j)];
-  return H;
+  return dense::unpacked(m, packed);
 }
 MatrixXd dense_map(const Model<double>& m, const Coupling<double>& c) {
   MatrixXd G(m.nv, c.nu);
@@ -212,16 +209,6 @@ TEST(FdCoupled, IsTheSameForEveryScalar) {
     };
     expect_every_scalar(g.robot.model, {g.s.q, g.u, g.ud, g.s.tau, g.s.f_ext}, 2 * nu + nv + nq, 2e-4, all);
   }
-}
-
-// Nothing is read of G and ydd, which are empty.
-TEST(Reduced, LeavesTheBiasOfAStructureThatCannotMove) {
-  const Robot robot = random_robot(3);
-  std::vector<double> g(robot.model.nv), qdd(robot.model.nv, -1);
-  for (std::size_t k = 0; k < g.size(); k++) g[k] = 0.5 * static_cast<double>(k) + 1;
-  const double* nothing = nullptr;
-  expand_reduced(robot.model, nothing, g.data(), 0, nothing, qdd.data());
-  EXPECT_EQ(qdd, g);
 }
 
 }  // namespace

@@ -32,18 +32,6 @@ Accelerations run_fd(const Model<double>& m, const Loops<double>& loops, const N
 Accelerations run_fd(const Linkage& l, const State& s, double rate) {
   return run_fd(l.model(), l.loops, s.q, s.v, s.tau, s.f_ext, rate);
 }
-// A random state on the constraints: the linkage's configuration moved a little way, a velocity that the loops admit.
-State admissible_state(const Linkage& l, unsigned seed) {
-  const Model<double>& m = l.model();
-  State s = random_state(l.robot, seed);
-  const Numbers rest(m.nv, 0.0);
-  s.q = closed(m, l.loops, moved(m, l.q, admissible(m, l.loops, l.q, s.a), 0.05));
-  s.v = admissible(m, l.loops, s.q, s.v);
-  return s;
-}
-ClosedLoopSystem system_of(const Linkage& l, const State& s, double rate) {
-  return closed_loop_system(l.model(), l.loops, s.q.data(), s.v.data(), s.f_ext.data(), rate);
-}
 
 TEST(FdLoops, AllMethodsAgreeAndSatisfyTheEquationsOfMotion) {
   for (const Linkage& l : linkages())

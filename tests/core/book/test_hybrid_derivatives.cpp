@@ -103,7 +103,7 @@ TEST(HybridDerivatives, AreThoseOfForwardAndOfInverseDynamicsInTheLimits) {
         const int n = m.nv;
         Numbers a(n), Q(n * n), V(n * n), X(n * n);
         const auto error = [&](const MatrixXd& got, const Numbers& expected) {
-          const MatrixXd e = Eigen::Map<const MatrixXd>(expected.data(), n, n).transpose();
+          const MatrixXd e = square(expected, n);
           return (got - e).cwiseAbs().maxCoeff() / (1 + e.cwiseAbs().maxCoeff());
         };
         const double tolerance = 1e-15 * condition(c.oracle.crba(s.q));

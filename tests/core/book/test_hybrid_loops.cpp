@@ -20,15 +20,9 @@ struct Task {
   State s;
   ClosedLoopSystem e;
   int n, nc;
-  VectorXd tau_id;  // of the tree
   Task(const Linkage& linkage, unsigned seed)
-      : l(linkage), s(random_state(linkage.robot, seed)), n(l.model().nv), nc(l.loops.nc) {
-    const Model<double>& m = l.model();
-    s.q = closed(m, l.loops, moved(m, l.q, admissible(m, l.loops, l.q, s.a), 0.05));
-    s.v = admissible(m, l.loops, s.q, s.v);
-    e = closed_loop_system(m, l.loops, s.q.data(), s.v.data(), s.f_ext.data(), 0);
+      : l(linkage), s(admissible_state(l, seed)), e(system_of(l, s)), n(l.model().nv), nc(l.loops.nc) {
     s.a = numbers(vector(s.a) + least_squares(e.K, e.k - e.K * vector(s.a)));
-    tau_id = e.H * vector(s.a) + e.C;
   }
   bool given(const std::vector<char>& p, int k) const { return p[l.model().dof_body[k]]; }
 };

@@ -24,11 +24,7 @@ struct Task {
   RowMatrix G;
   int ny;
   VectorXd tau_id;
-  Task(const Linkage& linkage, unsigned seed) : l(linkage), s(random_state(linkage.robot, seed)) {
-    const Model<double>& m = l.model();
-    s.q = closed(m, l.loops, moved(m, l.q, admissible(m, l.loops, l.q, s.a), 0.05));
-    s.v = admissible(m, l.loops, s.q, s.v);
-    e = closed_loop_system(m, l.loops, s.q.data(), s.v.data(), s.f_ext.data(), 0);
+  Task(const Linkage& linkage, unsigned seed) : l(linkage), s(admissible_state(l, seed)), e(system_of(l, s)) {
     const NullSpace x = null_space(e.K, e.k);
     G = x.G, ny = static_cast<int>(G.cols());
     s.a = numbers(x.g + x.G * vector(s.a).head(ny));

@@ -7,6 +7,7 @@
 #include "core/regressor.h"
 #include "tests/support/cases.h"
 #include "tests/support/differences.h"
+#include "tests/support/six.h"
 
 namespace featherstorm {
 namespace {
@@ -16,8 +17,6 @@ using namespace testing::dense;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-Vector6 six(const Motion<double>& m) { return (Vector6() << m.w, m.v).finished(); }
-Vector6 six(const Force<double>& f) { return (Vector6() << f.n, f.f).finished(); }
 Motion<double> motion_of(const Vector6& v) { return {Vec3d(v.head<3>()), Vec3d(v.tail<3>())}; }
 Force<double> force_of(const Vector6& v) { return {Vec3d(v.head<3>()), Vec3d(v.tail<3>())}; }
 // [xi] of se(3)
@@ -48,17 +47,13 @@ void for_bodies(F f) {
     f(Body1(seed));
   }
 }
-Matrix6 matrix6(const RigidBodyInertia<double>& J) {
-  return (Matrix6() << full(J.I), skew(J.h), skew(J.h).transpose(), Matrix3(J.m * Matrix3::Identity())).finished();
-}
-
 TEST(Kim, AdjointIsConjugationOfTheHomogeneousMatrix) {
   for_bodies([](const Body1& b) {
     // Ad_T xi = T xi T^-1, (6), and of a product, and its dual keeps power, (8), (11), (13)
     const Matrix4 T = matrix4(b.P);
     EXPECT_LT((hat(apply_inverse(b.P, b.v)) - T * hat(b.v) * T.inverse()).norm(), 1e-13);
     const Placement<double> Q{transposed(b.P.R), b.v.v};
-    EXPECT_LT(six(apply_inverse(b.P * Q, b.v) - apply_inverse(b.P, apply_inverse(Q, b.v))).norm(), 1e-13);
+    EXPECT_LT(vector(apply_inverse(b.P * Q, b.v) - apply_inverse(b.P, apply_inverse(Q, b.v))).norm(), 1e-13);
     EXPECT_NEAR(dot(apply_inverse(b.P, b.v), apply_transpose(b.P, b.f)), dot(b.v, b.f), 1e-13);
     EXPECT_LT((matrix4(inverse(b.P)) * T - Matrix4::Identity()).norm(), 1e-14);
   });
@@ -103,7 +98,7 @@ TEST(Kim, InertiaIsTheIntegralOfItsDefinitionAndMovesByCongruence) {
     const RigidBodyInertia<double> moved = apply_transpose(b.P, J);
     EXPECT_NEAR(dot(apply_inverse(b.P, b.v), moved * apply_inverse(b.P, b.v)), dot(b.v, J * b.v), 1e-11 * I.norm());
     // momentum goes as forces do, (24)
-    EXPECT_LT(six(moved * apply_inverse(b.P, b.v) - apply_transpose(b.P, J * b.v)).norm(), 1e-11 * I.norm());
+    EXPECT_LT(vector(moved * apply_inverse(b.P, b.v) - apply_transpose(b.P, J * b.v)).norm(), 1e-11 * I.norm());
   });
 }
 
@@ -115,12 +110,12 @@ TEST(Kim, RatesInAMovingFrameAreLemmas1And2) {
       for (int k = 1; k < 12; k++) term = (term * A / k).eval(), S += term;
       return b.P * Placement<double>{Mat3d(S.topLeftCorner<3, 3>()), Vec3d(S.topRightCorner<3, 1>())};
     };
-    const Motion<double> X = b.a, Xd = motion_of(six(b.f)), fixed_rate = Xd + cross(b.v, X);
-    const VectorXd x = derivative([&](double t) { return VectorXd(six(apply_inverse(T(t), X + Xd * t))); });
-    EXPECT_LT((x - six(apply_inverse(b.P, fixed_rate))).norm(), 1e-9 * (1 + x.norm()));
-    const Force<double> Y = b.f, Yd = force_of(six(b.a)), fixed_force = Yd + cross_dual(b.v, Y);
-    const VectorXd y = derivative([&](double t) { return VectorXd(six(apply_transpose(T(t), Y + Yd * t))); });
-    EXPECT_LT((y - six(apply_transpose(b.P, fixed_force))).norm(), 1e-9 * (1 + y.norm()));
+    const Motion<double> X = b.a, Xd = motion_of(vector(b.f)), fixed_rate = Xd + cross(b.v, X);
+    const VectorXd x = derivative([&](double t) { return VectorXd(vector(apply_inverse(T(t), X + Xd * t))); });
+    EXPECT_LT((x - vector(apply_inverse(b.P, fixed_rate))).norm(), 1e-9 * (1 + x.norm()));
+    const Force<double> Y = b.f, Yd = force_of(vector(b.a)), fixed_force = Yd + cross_dual(b.v, Y);
+    const VectorXd y = derivative([&](double t) { return VectorXd(vector(apply_transpose(T(t), Y + Yd * t))); });
+    EXPECT_LT((y - vector(apply_transpose(b.P, fixed_force))).norm(), 1e-9 * (1 + y.norm()));
   });
 }
 
@@ -132,7 +127,7 @@ TEST(Kim, EquationOfMotionOfABodyIsTheSameInEveryFrameOnIt) {
     };
     const Force<double> here = force(b.I, b.v, b.a);
     const Force<double> there = force(apply_transpose(b.P, b.I), apply_inverse(b.P, b.v), apply_inverse(b.P, b.a));
-    EXPECT_LT(six(there - apply_transpose(b.P, here)).norm(), 1e-11 * (1 + six(there).norm()));
+    EXPECT_LT(vector(there - apply_transpose(b.P, here)).norm(), 1e-11 * (1 + vector(there).norm()));
     // Newton and Euler apart at the mass centre, Lynch and Park (9.17), (9.20): f = m (vd + w × v), n = I wd + w × I w
     const RigidBodyInertia<double> C = rigid_body_inertia<double>(b.link.mass, Vec3d(0, 0, 0), upper(b.link.inertia));
     const Force<double> f = force(C, b.v, b.a);
@@ -167,15 +162,15 @@ TEST(Kim, ArticulatedInertiaLiesBetweenThoseOfTheBodyAndOfTheSubtree) {
 
 TEST(LynchPark, LieBracketHasItsNumbersAndIdentities) {
   const Motion<double> a{{1, 2, 3}, {4, 5, 6}}, b{{7, 8, 9}, {10, 11, 12}};
-  EXPECT_EQ(six(cross(a, b)), (Vector6() << -6, 12, -6, -12, 24, -12).finished());
+  EXPECT_EQ(vector(cross(a, b)), (Vector6() << -6, 12, -6, -12, 24, -12).finished());
   for_bodies([](const Body1& b) {
-    const Motion<double> u = motion_of(six(b.f));
-    EXPECT_EQ(six(cross(b.v, b.v)).norm(), 0);
+    const Motion<double> u = motion_of(vector(b.f));
+    EXPECT_EQ(vector(cross(b.v, b.v)).norm(), 0);
     // Jacobi
     const Motion<double> sum = cross(b.v, cross(b.a, u)) + cross(b.a, cross(u, b.v)) + cross(u, cross(b.v, b.a));
-    EXPECT_LT(six(sum).norm(), 1e-12);
+    EXPECT_LT(vector(sum).norm(), 1e-12);
     // ad_V A qd = [Ad V_p, A qd] where V = Ad V_p + A qd: (9.47) is (9.58)
-    EXPECT_LT(six(cross(b.v + u, u) - cross(b.v, u)).norm(), 1e-13);
+    EXPECT_LT(vector(cross(b.v + u, u) - cross(b.v, u)).norm(), 1e-13);
   });
 }
 
@@ -203,9 +198,9 @@ TEST(Garofalo, LieBracketMatrixIsAConstantTimesCopiesOfTheTwist) {
     expected << c.v, c.w;
     EXPECT_LT((adj * u - expected).norm(), 1e-14);
     EXPECT_LT((adj * twist).norm(), 1e-14);
-    const Matrix6 I = matrix6(b.I), ad = crm(six(b.v)), Psi = I * ad - ad.transpose() * I;
+    const Matrix6 I = matrix6(b.I), ad = crm(vector(b.v)), Psi = I * ad - ad.transpose() * I;
     EXPECT_LT((Psi + Psi.transpose()).norm(), 1e-12);
-    EXPECT_LT((I * six(b.a) + Psi * six(b.v) - six(b.I * b.a + cross_dual(b.v, b.I * b.v))).norm(), 1e-12);
+    EXPECT_LT((I * vector(b.a) + Psi * vector(b.v) - vector(b.I * b.a + cross_dual(b.v, b.I * b.v))).norm(), 1e-12);
   });
 }
 

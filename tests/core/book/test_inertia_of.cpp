@@ -223,6 +223,19 @@ TEST(InertiaOf, SolidsMakeLinksThatBuild) {
   }
 }
 
+// A plate as four triangles about a point that is not its centre, so that the middle of the vertices is not either.
+TEST(InertiaOf, OpenSurfacesMayBeCutInAnyWay) {
+  Random random(6);
+  const double a = 0.7, b = 0.4, density = 5, m = density * a * b;
+  const Placement<double> X{random.rotation(), random.vector(3)};
+  std::vector<Vec3d> vertices{{0, 0, 0}, {a, 0, 0}, {a, b, 0}, {0, b, 0}, {0.2 * a, 0.7 * b, 0}};
+  for (Vec3d& v : vertices) v = X.r + X.R * v;
+  const Vec3d I = Vec3d(b * b, a * a, a * a + b * b) * (m / 12);
+  const MassProperties plate{m, {a / 2, b / 2, 0}, I.asDiagonal()};
+  const MassProperties fan = mesh_shell(density, vertices, {{0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4}});
+  EXPECT_LT(difference(placed(X, plate), fan), 1e-13);
+}
+
 TEST(InertiaOf, RefusesWhatIsNoShape) {
   const auto reason = [](auto f) {
     try {
@@ -231,6 +244,7 @@ TEST(InertiaOf, RefusesWhatIsNoShape) {
     return std::string();
   };
   EXPECT_EQ(reason([] { sphere(1, -0.5); }), "sphere: radius is -0.500000, expected more than 0");
+  EXPECT_EQ(reason([] { rod(1, 0); }), "rod: length is 0.000000, expected more than 0");
   EXPECT_EQ(reason([] { box(-1, {1, 1, 1}); }), "box: mass is -1.000000, expected 0 or more");
   EXPECT_EQ(reason([] { particles({1}, {}); }), "particles: 1 masses and 0 points, expected as many of both");
   Surface s = box_surface({1, 1, 1});

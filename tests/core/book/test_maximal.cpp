@@ -183,6 +183,40 @@ TEST(MaximalForce, IsTheDualOfVelocityAndThePseudoInverseOfTheTransposedJacobian
   });
 }
 
+// Of velocities that the joints do not admit: qd is the least-squares solution joint by joint, (66), and what is left is
+// given at the body's origin in world axes.
+TEST(JointConversions, LeaveWhatTheJointDoesNotAdmit) {
+  for_seeds(20, [](unsigned seed) {
+    const Case c = plain(seed, all_joint_types, seed % 3 == 0);
+    const dense::Pose p = c.oracle.pose(c.state.q, c.state.v);
+    const VectorXd V = random_vector(6 * c.model().nb, seed);
+    const Velocity r = by_joints(c, V);
+    double left = 0;
+    for (std::size_t i = 0; i < c.oracle.node.size(); i++) {
+      const dense::Node& n = c.oracle.node[i];
+      const dense::Matrix3 R = p.T[i].topLeftCorner<3, 3>();
+      const dense::Vector3 origin = p.T[i].topRightCorner<3, 1>();
+      // of the point of a body that is at the origin of body i
+      const auto at_origin = [&](int k) -> dense::Vector6 {
+        if (k < 0) return dense::Vector6::Zero();
+        const dense::Vector3 x = (p.T[k] * c.oracle.node[k].com.homogeneous()).head<3>();
+        const dense::Vector3 w = V.segment<3>(6 * (c.oracle.node[k].body - 1));
+        const dense::Vector3 v = V.segment<3>(6 * (c.oracle.node[k].body - 1) + 3);
+        return (dense::Vector6() << w, v + w.cross(dense::Vector3(origin - x))).finished();
+      };
+      const VectorXd d = at_origin(static_cast<int>(i)) - at_origin(n.parent);
+      MatrixXd S(6, n.nv);
+      S << R * p.S[i].topRows(3), R * p.S[i].bottomRows(3);
+      const VectorXd qd = pseudo_inverse(S) * d;
+      EXPECT_LT((r.qd.segment(n.v, n.nv) - qd).norm(), 1e-10 * (1 + qd.norm()));
+      const VectorXd residual = r.residual.segment(6 * (n.body - 1), 6);
+      EXPECT_LT((residual - (d - S * qd)).norm(), 1e-10 * (1 + d.norm()));
+      left += residual.norm();
+    }
+    if (c.model().nv < 6 * c.model().nb) EXPECT_GT(left, 0.1);
+  });
+}
+
 TEST(JointConversions, TakeForcesOfJointsToBodiesAndBack) {
   for_seeds(20, [](unsigned seed) {
     const Case c = plain(seed, all_joint_types, seed % 3 == 0);

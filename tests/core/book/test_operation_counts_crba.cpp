@@ -2,19 +2,20 @@
 // trees: (10.2), (10.3), (10.12) to the operation. Then the library's text on the same trees.
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "core/crba.h"
 #include "core/ltdl.h"
 #include "core/regroup.h"
-#include "core/trace/count.h"
-#include "core/trace/order.h"
-#include "tests/support/axial_screw.h"
+#include "core/slide.h"
+#include "core/spatial/axial_screw.h"
 #include "tests/support/counting.h"
 #include "tests/support/screw_tree.h"
+#include "tests/support/traced_counts.h"
 
 namespace featherstorm::testing {
 namespace {
+
+using X = std::integral_constant<int, 0>;
+using Z = std::integral_constant<int, 2>;
 
 // RBDA Table 10.2: the inertia is transformed by two axial screws, by three where the transform is general; a vector by
 // two, or by the Plücker transform. Counted are lines 7 and 13. `number(x)` makes a T of what is known before:
@@ -24,11 +25,11 @@ std::vector<T> crba_by_screws(const ScrewTree& t, const std::vector<double>& q, 
                               const std::vector<T>& s) {
   const int n = static_cast<int>(t.joint.size());
   const auto number = [](double x) { return T(x); };
-  const auto fixed = [&](double angle, double d, int axis) -> Screw<T> {
-    const double x = std::cos(angle), y = std::sin(angle);
-    return {{number(x), number(y), number(y * y), number(x * y), number(2 * x * y), number(1 - 2 * y * y)},
-            number(d),
-            axis};
+  // the way back from the turned frame: the inverse screw
+  const auto fixed = [&](auto axis, double angle, double d) -> AxialScrew<axis(), T> {
+    const double x = std::cos(angle), y = -std::sin(angle);
+    return {number(x),     number(y),         number(-d),           number(y * y),
+            number(x * y), number(2 * x * y), number(1 - 2 * y * y)};
   };
   std::vector<RigidBodyInertia<T>> Ic;
   std::vector<double> mass;  // of the subtree
@@ -42,9 +43,9 @@ std::vector<T> crba_by_screws(const ScrewTree& t, const std::vector<double>& q, 
     // line 7: I^c_parent += X^T I^c_i X
     if (parent >= 0) {
       const ScrewJoint& j = t.joint[i];
-      RigidBodyInertia<T> J = apply_transpose(Screw<T>{turn(c[i], s[i]), number(j.d), 2}, Ic[i], number(mass[i] * j.d));
-      J = apply_transpose(fixed(j.alpha, j.a, 0), J, number(mass[i] * j.a));
-      if (j.general) J = apply_transpose(fixed(j.phi, j.b, 2), J, number(mass[i] * j.b));
+      RigidBodyInertia<T> J = apply_dual(axial_screw<2>(c[i], -s[i], number(-j.d)), Ic[i], number(-mass[i] * j.d));
+      J = apply_dual(fixed(X{}, j.alpha, j.a), J, number(-mass[i] * j.a));
+      if (j.general) J = apply_dual(fixed(Z{}, j.phi, j.b), J, number(-mass[i] * j.b));
       Ic[parent] = Ic[parent] + J;
       mass[parent] += mass[i];
     }
@@ -62,8 +63,8 @@ std::vector<T> crba_by_screws(const ScrewTree& t, const std::vector<double>& q, 
         F = apply_transpose(cast<T>(R), cast<T>(r), F);
       } else {
         const T o = number(0);  // rotation of a vector needs c and s alone
-        F = apply_transpose(Screw<T>{{c[k], s[k], o, o, o, o}, number(j.d), 2}, F);
-        F = apply_transpose(fixed(j.alpha, j.a, 0), F);
+        F = apply_dual(AxialScrew<2, T>{c[k], -s[k], number(-j.d), o, o, o, o}, F);
+        F = apply_dual(fixed(X{}, j.alpha, j.a), F);
       }
       H[i * n + j.parent - 1] = F.n.z();
     }
@@ -184,16 +185,6 @@ TEST(OperationCountsCrba, BinaryTreesFactorInLogarithmicDepth) {
   }
 }
 
-Counts traced(const std::function<std::vector<Expr>(const std::vector<Expr>&)>& f, int n) {
-  Program p;
-  const auto q = p.input("q", n);
-  {
-    Tracing scope(p.graph);
-    p.output("H", f(q));
-  }
-  return count(p, trace_order(p));
-}
-
 // Of the last transform on each way to the root only element 3 is needed (section 10.3.1, end): who traces need not say
 // so.
 TEST(OperationCountsCrba, TracingFindsTheLastIterationsShortcut) {
@@ -201,13 +192,11 @@ TEST(OperationCountsCrba, TracingFindsTheLastIterationsShortcut) {
     const ScrewTree t = screw_tree(chain_parents(n));
     const Operations written = cost_by_screws(t);
     const auto q = positions(n);
-    const Counts c = traced(
-        [&](const std::vector<Expr>& x) {
-          std::vector<Expr> cosines, sines;
-          for (Expr angle : x) cosines.push_back(cos(angle)), sines.push_back(sin(angle));
-          return crba_by_screws(t, q, cosines, sines);
-        },
-        n);
+    const Counts c = traced(n, [&](const std::vector<Expr>& x) {
+      std::vector<Expr> cosines, sines;
+      for (Expr angle : x) cosines.push_back(cos(angle)), sines.push_back(sin(angle));
+      return crba_by_screws(t, q, cosines, sines);
+    });
     // 8m + 5a of the last 20m + 12a of a column serve numbers that nobody reads
     EXPECT_LE(c.flops(), written.add + written.mul - 13 * (n - 1)) << n;
   }
@@ -217,14 +206,12 @@ TEST(OperationCountsCrba, TracingFindsTheLastIterationsShortcut) {
 TEST(OperationCountsCrba, TheLibrarysIsBelowTheFormulaOnTrees) {
   for (const auto& parents : trees()) {
     const ScrewTree t = screw_tree(parents);
-    const Model<double> m = regrouped(t.robot.model);
-    const Counts c = traced(
-        [&](const std::vector<Expr>& q) {
-          std::vector<Expr> H(m.nh);
-          crba(m, q, H.data());
-          return H;
-        },
-        m.nv);
+    const Model<double> m = regrouped(slid(t.robot.model));
+    const Counts c = traced(m.nv, [&](const std::vector<Expr>& q) {
+      std::vector<Expr> H(m.nh);
+      crba(m, q, H.data());
+      return H;
+    });
     const Operations book = formula(branching(t));
     std::printf("n = %2zu: %4dm + %4da, (10.12) %4dm + %4da\n", parents.size(), c.mul, c.add, book.mul, book.add);
     EXPECT_LE(c.flops(), book.add + book.mul);

@@ -2,6 +2,7 @@
 
 #include "core/crba_rate.h"
 #include "core/rnea_second_derivatives.h"
+#include "tests/support/coriolis.h"
 #include "tests/support/every_scalar.h"
 #include "tests/support/lagrange.h"
 
@@ -11,21 +12,6 @@ namespace {
 using namespace testing;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-MatrixXd square(const Numbers& a, int n) { return Eigen::Map<const MatrixXd>(a.data(), n, n).transpose(); }
-
-template <Coriolis form> MatrixXd coriolis(const Model<double>& m, const Numbers& q, const Numbers& v) {
-  Numbers C(m.nv * m.nv, NAN);
-  coriolis_matrix<form>(m, q.data(), v.data(), C.data());
-  return square(C, m.nv);
-}
-double largest_entry(const MatrixXd& a) { return a.cwiseAbs().maxCoeff(); }
-// f of each form
-template <class F> void for_every_form(F f) {
-  f(std::integral_constant<Coriolis, Coriolis::Christoffel>{});
-  f(std::integral_constant<Coriolis, Coriolis::BodyFixed>{});
-  f(std::integral_constant<Coriolis, Coriolis::MassCentre>{});
-}
 
 TEST(Rates, AreDerivativesAlongTheMotion) {
   for_random_robots([](const Case& c) {

@@ -6,7 +6,7 @@
 #include "core/dual.h"
 #include "core/spatial/matrices.h"
 #include "core/spatial/screw.h"
-#include "tests/support/random_robot.h"
+#include "tests/support/random_matrices.h"
 
 namespace featherstorm::testing {
 namespace {
@@ -17,32 +17,7 @@ using Eigen::VectorXd;
 // Dynamic sizes throughout: products of fixed ones are unrolled where they stand and take a minute to compile.
 MatrixXd crm(const VectorXd& v) { return matrices::crm(matrices::Vector6(v)); }
 MatrixXd crf(const VectorXd& v) { return matrices::crf(matrices::Vector6(v)); }
-MatrixXd random_matrix(Random& random, int rows, int columns) {
-  MatrixXd A(rows, columns);
-  for (int i = 0; i < A.size(); i++) A(i) = random.uniform(-1, 1);
-  return A;
-}
-VectorXd random_vector(Random& random) { return random_matrix(random, 6, 1); }
-MatrixXd random_inertia(Random& random) {
-  const LinkSpec l = random_link(random, "body");
-  return matrices::mcI(l.mass, l.com, l.inertia);
-}
 MatrixXd random_transform(Random& random) { return matrices::rot(random.rotation()) * matrices::xlt(random.vector()); }
-template <class F>
-void for_seeds(F f) {
-  for (unsigned seed = 1; seed <= 20; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
-    f(random);
-  }
-}
-void expect_near(const MatrixXd& a, const MatrixXd& b, double bound = 1e-12) {
-  ASSERT_EQ(a.size(), b.size());
-  double largest = 0, difference = 0;
-  for (int i = 0; i < a.size(); i++)
-    largest = std::max(largest, std::abs(b(i))), difference = std::max(difference, std::abs(a(i) - b(i)));
-  EXPECT_LT(difference, bound * (1 + largest));
-}
 
 // Table 2.1, row by row, and Table 2.3, row by row.
 TEST(CrossOperators, HaveTheRowsOfTables21And23) {

@@ -9,9 +9,6 @@ using namespace testing;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-MatrixXd slice_of(const Numbers& t, int k, int n) {
-  return Eigen::Map<const MatrixXd>(t.data() + k * n * n, n, n).transpose();
-}
 template <class F>
 void for_robots(F f, const std::vector<JointType>& types = all_joint_types) {
   for (unsigned seed = 1; seed <= 12; seed++) {
@@ -41,14 +38,34 @@ TEST(InertiaDerivatives, AndThoseOfTheInverseAreThoseOfTheDenseInertia) {
     inverse_inertia_derivatives(m, c.state.q.data(), Hinv.data(), dHinv.data());
     const MatrixXd H = c.oracle.crba(c.state.q), inverse = H.inverse();
     const double kappa = condition(H);
-    EXPECT_LT((slice_of(Hinv, 0, n) - inverse).norm(), 1e-14 * kappa * inverse.norm());
+    EXPECT_LT((square(Hinv, n) - inverse).norm(), 1e-14 * kappa * inverse.norm());
     for (int k = 0; k < n; k++) {
       const MatrixXd d = along_coordinate(c, k, [&](const Numbers& q) { return c.oracle.crba(q); });
-      EXPECT_LT((slice_of(dH, k, n) - d).norm(), 1e-8 * (1 + d.norm()));
+      EXPECT_LT((square(dH, n, k) - d).norm(), 1e-8 * (1 + d.norm()));
       if (kappa > 1e4) continue;  // differences of the inverse are worth nothing there
       const MatrixXd e = along_coordinate(c, k, [&](const Numbers& q) { return MatrixXd(c.oracle.crba(q).inverse()); });
-      EXPECT_LT((slice_of(dHinv, k, n) - e).norm(), 1e-6 * (1 + e.norm()));
+      EXPECT_LT((square(dHinv, n, k) - e).norm(), 1e-6 * (1 + e.norm()));
     }
+  });
+}
+
+// along any direction: the tensor contracted, and -H^-1 Hd H^-1 of the dense oracle's difference
+TEST(InverseInertiaRate, IsTheContractionOfTheTensor) {
+  for_robots([](const Case& c) {
+    const Model<double>& m = c.model();
+    const int n = m.nv;
+    Numbers Hinv(n * n), dHinv(n * n * n), again(n * n, NAN), rate(n * n, NAN);
+    inverse_inertia_derivatives(m, c.state.q.data(), Hinv.data(), dHinv.data());
+    inverse_inertia_rate(m, c.state.q.data(), c.state.v.data(), again.data(), rate.data());
+    MatrixXd expected = MatrixXd::Zero(n, n);
+    for (int k = 0; k < n; k++) expected += slice_of(dHinv, k, n) * c.state.v[k];
+    EXPECT_EQ(Hinv, again);
+    EXPECT_LT((slice_of(rate, 0, n) - expected).norm(), 1e-10 * (1 + expected.norm()));
+    const MatrixXd inverse = c.oracle.crba(c.state.q).inverse();
+    const VectorXd d = derivative([&](double t) { return flat(c.oracle.crba(moved(m, c.state.q, c.state.v, t))); });
+    const MatrixXd closed = -inverse * Eigen::Map<const MatrixXd>(d.data(), n, n) * inverse;
+    if (condition(c.oracle.crba(c.state.q)) > 1e4) return;  // differences of the inverse are worth nothing there
+    EXPECT_LT((slice_of(rate, 0, n) - closed).norm(), 1e-6 * (1 + closed.norm()));
   });
 }
 
@@ -85,14 +102,14 @@ TEST(CoriolisDerivatives, AreThoseOfTheClosedFormOfGarofaloEtAl) {
         coriolis_derivatives<Coriolis::BodyFixed>(m, s.q.data(), s.v.data(), by_q.data(), by_qd.data());
         coriolis_matrix<Coriolis::BodyFixed>(m, s.q.data(), s.v.data(), C.data());
         const MatrixXd expected = closed_form(c, s.q, s.v);
-        EXPECT_LT((slice_of(C, 0, n) - expected).norm(), 1e-11 * (1 + expected.norm()));
+        EXPECT_LT((square(C, n) - expected).norm(), 1e-11 * (1 + expected.norm()));
         for (int k = 0; k < n; k++) {
           const MatrixXd d = along_coordinate(c, k, [&](const Numbers& q) { return closed_form(c, q, s.v); });
-          EXPECT_LT((slice_of(by_q, k, n) - d).norm(), 1e-7 * (1 + d.norm()));
+          EXPECT_LT((square(by_q, n, k) - d).norm(), 1e-7 * (1 + d.norm()));
           Numbers e(n, 0.0);
           e[k] = 1;
           const MatrixXd one = closed_form(c, s.q, e);
-          EXPECT_LT((slice_of(by_qd, k, n) - one).norm(), 1e-11 * (1 + one.norm()));
+          EXPECT_LT((square(by_qd, n, k) - one).norm(), 1e-11 * (1 + one.norm()));
         }
       },
       {JointType::Revolute, JointType::Prismatic});
@@ -107,13 +124,13 @@ TEST(CoriolisDerivatives, AreThoseOfDifferencesForJointsOfEveryType) {
     coriolis_derivatives(m, s.q.data(), s.v.data(), by_q.data(), by_qd.data());
     const auto at = [&](const Numbers& q) {
       coriolis_matrix(m, q.data(), s.v.data(), C.data());
-      return slice_of(C, 0, n);
+      return square(C, n);
     };
     MatrixXd sum = MatrixXd::Zero(n, n);
     for (int k = 0; k < n; k++) {
       const MatrixXd d = along_coordinate(c, k, at);
-      EXPECT_LT((slice_of(by_q, k, n) - d).norm(), 1e-6 * (1 + d.norm()));
-      sum += slice_of(by_qd, k, n) * s.v[k];
+      EXPECT_LT((square(by_q, n, k) - d).norm(), 1e-6 * (1 + d.norm()));
+      sum += square(by_qd, n, k) * s.v[k];
     }
     // C is linear in qd
     const MatrixXd expected = at(s.q);

@@ -1,0 +1,143 @@
+// A part of a plane that lies on springs and dampers at fixed places, so that it keeps the dents that bodies leave in it.
+// RBDA section 11.8, Extensions: "an array of spring-damper pairs at fixed locations in the compliant surface, and an
+// interpolation scheme based on the location of the contact point".
+//
+// nx * ny nodes stand in a grid over the patch |x| <= half_x, |y| <= half_y, node i of a row at -half_x + (i - 1/2) h with
+// h = 2 half_x / (nx - 2): one row lies outside on each side. The surface at the contact point moves with the nodes by
+// quadratic B-splines w_i, whose sum is 1 in the whole patch and whose slopes are continuous:
+//
+//   z = sum w_i z_i,   node i carries w_i f:   K' z_i + D' zd_i + w_i f = 0,   K' = w K, D' = w D
+//
+// In contact z = p while the point moves over the grid, so sum w_i zd_i = pd - slope . locus with slope = sum z_i grad w_i,
+// and with s = sum w_i^2 (both directions; the same for tangents, which stick at fixed places of the surface)
+//
+//   f_n = max(0, -(K' z + D' (pd - slope . locus)) / s),   f_stick = -(K' x + D' v) / s
+//
+// w = (19/32)^2 makes K the stiffness at a node; between nodes it is up to 1.42 times that. The dent's slope carries a
+// part of the force: -f_n slope acts against the motion of the contact point, which has to climb what it has not yet
+// pressed down. So rolling costs what the dampers take, with no `rolling` coefficient; power is exact:
+//
+//   f_n pd + f_t v + resist . locus + d/dt (energy of springs) = -sum D' |ud_i|^2 + f_t . slip
+//
+// State of a contact: 3 nx ny numbers, node by node along x first: displacement in x, y and normal to the surface, in the
+// surface's own axes. Every contact has nodes of its own: what one presses another does not feel.
+#pragma once
+#include "core/contact/soft_surface.h"
+
+namespace featherstorm {
+
+template <class P> struct ArraySurface {
+  P K_n, D_n, K_t, D_t;  // at a node, as in SoftSurface
+  int nx = 3, ny = 3;    // nodes, 3 or more each
+};
+template <class P> FS_HD constexpr int soft_numbers(const ArraySurface<P>& s) { return 3 * s.nx * s.ny; }
+inline constexpr double spline_at_node = 0.3525390625;  // (19/32)^2
+
+// Whether the contacts can have such a surface: throws ModelError for a contact that is not of a bounded plane, and for
+// fewer than 3 nodes in a direction.
+void check_array(const Contacts<double>& contacts, const ArraySurface<double>& s);
+
+// The quadratic B-spline at distance t from its middle, in grid widths, and its slope.
+template <class T> struct Spline {
+  T value, slope;
+};
+template <class T> FS_HD Spline<T> quadratic_spline(const T& t) {
+  const T zero(0.0), d = abs(t), a = max(T(1.5) - d, zero), b = max(T(0.5) - d, zero);
+  const T slope = b * T(3.0) - a;
+  return {a * a * T(0.5) - b * b * T(1.5), select(t < zero, -slope, slope)};
+}
+
+// visit(node, w, grad w in x, in y) for all nodes.
+template <class P, class T, class F>
+FS_HD void over_nodes(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, F&& visit) {
+  const T dx = T(s.nx - 2.0) * rcp(T(c.half_x + c.half_x)), dy = T(s.ny - 2.0) * rcp(T(c.half_y + c.half_y));
+  const T x = (dot(k.at.e[1], k.at.d) + c.half_x) * dx, y = (dot(k.at.e[2], k.at.d) + c.half_y) * dy;
+  for (int j = 0; j < s.ny; j++) {
+    const Spline<T> b = quadratic_spline(T(y - T(j - 0.5)));
+    for (int i = 0; i < s.nx; i++) {
+      const Spline<T> a = quadratic_spline(T(x - T(i - 0.5)));
+      visit(i + s.nx * j, T(a.value * b.value), T(a.slope * b.value * dx), T(a.value * b.slope * dy));
+    }
+  }
+}
+
+// What the nodes are at the contact point; vectors are (x, y) of the surface.
+template <class T> struct ArrayAt {
+  T z, x[2];      // displacement
+  T slope[2];     // of the normal one
+  T squares;      // sum w_i^2, 1 where that is 0: outside the grid
+  T touches;
+  T push;         // nodes are w_i push further in than the state says: z = p in contact
+};
+template <class P, class T, class U>
+FS_HD ArrayAt<T> array_at(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const U& u) {
+  const T zero(0.0), one(1.0);
+  ArrayAt<T> r{zero, {zero, zero}, {zero, zero}, zero, zero, zero};
+  T spread[2] = {zero, zero};  // sum w_i grad w_i
+  over_nodes(s, c, k, [&](int n, const T& w, const T& by_x, const T& by_y) {
+    const T z = u[3 * n + 2], g[2] = {by_x, by_y};
+    r.z = r.z + w * z;
+    r.squares = r.squares + w * w;
+    for (int i = 0; i < 2; i++) {
+      r.x[i] = r.x[i] + w * u[3 * n + i];
+      r.slope[i] = r.slope[i] + g[i] * z;
+      spread[i] = spread[i] + g[i] * w;
+    }
+  });
+  const auto inside = zero <= k.at.margin;
+  r.touches = select(inside, select(k.at.phi <= r.z, one, zero), zero);
+  r.squares = select(inside, r.squares, one);
+  r.push = (k.at.phi - r.z) * rcp(r.squares) * r.touches;
+  r.z = select(zero < r.touches, k.at.phi, r.z);
+  for (int i = 0; i < 2; i++) r.slope[i] = r.slope[i] + spread[i] * r.push;
+  return r;
+}
+
+template <class P, class T, class U, class Rate>
+FS_HD SoftForce<T> soft_force(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const U& u,
+                              Rate ud) {
+  const T zero(0.0), w(spline_at_node);
+  const ArrayAt<T> at = array_at(s, c, k, u);
+  const Vec3<T>&e_x = k.at.e[1], &e_y = k.at.e[2];
+  const Vec3<T> slope = e_x * at.slope[0] + e_y * at.slope[1], x = e_x * at.x[0] + e_y * at.x[1];
+  const T share = w * rcp(at.squares), climb = k.zeta - dot(slope, k.locus);
+  const T f_n = max(-(at.z * s.K_n + climb * s.D_n) * share, zero) * at.touches;
+  const Vec3<T> f_t = within_disc(Vec3<T>(-((x * s.K_t + k.v * s.D_t) * share)), T(f_n * c.friction));
+  const T K_t(s.K_t), K_n(s.K_n), per_t = rcp(w * s.D_t), per_n = rcp(w * s.D_n), t[2] = {dot(e_x, f_t), dot(e_y, f_t)};
+  over_nodes(s, c, k, [&](int n, const T& w_n, const T&, const T&) {
+    const T z = u[3 * n + 2] + w_n * at.push;
+    for (int i = 0; i < 2; i++) ud[3 * n + i] = -((w * K_t * u[3 * n + i] + w_n * t[i]) * per_t);
+    ud[3 * n + 2] = -((w * K_n * z + w_n * f_n) * per_n);
+  });
+  return {f_n, f_t, slope * -f_n};
+}
+
+// Nodes relax: along the normal from where they are, as far as a surface that is left can follow (the next step presses
+// them down again where the body is lower), in the tangent plane under their part of the friction; where the bodies stick
+// those under the contact point go with the body.
+template <class P, class T, class F, class U>
+FS_HD void soft_update(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const F& f, const T& dt,
+                       U u) {
+  const T w(spline_at_node), one(1.0), zero(0.0);
+  const ArrayAt<T> at = array_at(s, c, k, u);
+  const T decay_n = exp(-(dt * s.K_n * rcp(T(s.D_n)))), decay_t = exp(-(dt * s.K_t * rcp(T(s.D_t))));
+  const T per_t = rcp(w * s.K_t), limit = f[0] * c.friction * T(1 - 1e-5);
+  const T sticks = select(f[1] * f[1] + f[2] * f[2] < limit * limit, one, zero);
+  const T v[2] = {dot(k.at.e[1], k.v), dot(k.at.e[2], k.v)};
+  // relaxed, then moved along w_i so that the surface at the contact point has gone with the body
+  T gap[2] = {zero, zero};
+  over_nodes(s, c, k, [&](int n, const T& w_n, const T&, const T&) {
+    u[3 * n + 2] = (u[3 * n + 2] + w_n * at.push) * decay_n;
+    for (int i = 0; i < 2; i++) {
+      const T x = u[3 * n + i], rest_t = -(w_n * f[1 + i] * per_t), next = rest_t + (x - rest_t) * decay_t;
+      gap[i] = gap[i] + w_n * (x + v[i] * dt - next);
+      u[3 * n + i] = next;
+    }
+  });
+  const T per = sticks * rcp(at.squares);
+  over_nodes(s, c, k, [&](int n, const T& w_n, const T&, const T&) {
+    for (int i = 0; i < 2; i++) u[3 * n + i] = u[3 * n + i] + w_n * gap[i] * per;
+  });
+}
+
+}  // namespace featherstorm

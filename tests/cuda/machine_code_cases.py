@@ -1,0 +1,45 @@
+"""Launches of float kernels that write_cases and specialised_cases write as JSON lines, run by sass.py and compared."""
+import json
+import struct
+
+import sass
+from disassembly import Unsupported
+
+
+def run_case(function, bank, case):
+    """The largest error in units of its tolerance, bytes written that are no result, what sass.run returns of thread 0."""
+    memory = bytearray(bytes.fromhex(case["memory"]))
+    before = bytes(memory)
+    if case.get("warps", 1) > 1:  # a block, with lanes beyond the last instance
+        runs = sass.run_block(function, bank, {case["base"]: memory}, 0, 32 * case["warps"])
+    else:  # one thread too many: it must leave everything as it is
+        runs = [sass.run(function, bank, {case["base"]: memory}, 0, thread) for thread in range(case["count"] + 1)]
+    worst, written = 0.0, set()
+    for output, at, exact in case["expected"]:
+        value, = struct.unpack_from("<f", memory, at)
+        error = abs(value - exact) / case["tolerance"][output]
+        worst = max(worst, error) if error == error else float("inf")
+        written.update(range(at, at + 4))
+    stray = [k for k in range(len(memory)) if memory[k] != before[k] and k not in written]
+    return worst, stray, runs[0]
+
+
+def check(lines, name, launch, what):
+    """Runs every case and prints a line for each; name(case) is its title, launch(case) its function and constant bank.
+    Returns the exit status: 1 where a case fails or there is none."""
+    failures = tried = 0
+    for line in lines:
+        case = json.loads(line)
+        tried += 1
+        try:
+            worst, stray, (executed, traffic) = run_case(*launch(case), case)
+        except Unsupported as e:
+            print(f"FAILED  {name(case)}: {e}")
+            failures += 1
+            continue
+        ok = worst <= 1 and not stray
+        failures += not ok
+        print(f"{'ok    ' if ok else 'FAILED'}  {name(case)}: error {worst:.3f} of the tolerance, {executed} instructions, "
+              f"{traffic[0]} + {traffic[1]} bytes of local memory" + (f", wrote {len(stray)} other bytes" if stray else ""))
+    print(f"{tried} {what}, {failures} failed")
+    return 1 if failures or not tried else 0
