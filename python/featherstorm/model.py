@@ -102,11 +102,11 @@ class Model:
         }
         self.bound = {}  # name -> values of parameters that were bound; the others are the robot's own
         self._rows = {}
-        self._refused = set()
+        self._refused = {}  # name -> why this robot cannot have it
         for r in self.evaluator.ops:
             self._rows[r.name] = Row.of(r)
             if r.refused:
-                self._refused.add(r.name)
+                self._refused[r.name] = r.refused
         self._derivatives, self._tails = {}, {}
         for name in ("name", "nq", "nv", "nb", "nf", "nh", "nl", "n_constraints", "nu"):
             setattr(self, name, getattr(robot, name))
@@ -154,7 +154,10 @@ class Model:
         return self.evaluator.threads
 
     def row(self, op):
-        """The row of an operation, or of a derivative: "fd_vjp", "fd_jvp"."""
+        """The row of an operation, or of a derivative: "fd_vjp", "fd_jvp". ValueError where the robot cannot have it."""
+        refused = self._refused.get(op) or self._refused.get(op[:-4])
+        if refused:
+            raise ValueError(f"{op}: {refused}")
         if op in self._rows:
             return self._rows[op]
         if op not in self._derivatives:

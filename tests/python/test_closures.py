@@ -30,8 +30,8 @@ def parallelogram(**options):
 
 
 def closed(angle):
-    """q of the closed parallelogram."""
-    return np.stack([angle, angle, -angle], axis=-1)
+    """q of the closed parallelogram: left, top, right, as the tree has them."""
+    return np.stack([angle, -angle, angle], axis=-1)
 
 
 def test_a_parallelogram_turns_as_one():
@@ -46,7 +46,7 @@ def test_a_parallelogram_turns_as_one():
     tau, f_ext = np.zeros((33, 3)), np.zeros((33, 3, 6))
     a, _, rank = fs.fd_loops(model, q, v, tau, f_ext, rate=0.0, tolerance=1e-11)
     assert np.array_equal(rank, np.full((33, 1), 2.0))
-    assert np.allclose(a[:, 1], a[:, 0]) and np.allclose(a[:, 2], -a[:, 0])
+    assert np.allclose(a[:, 1], -a[:, 0]) and np.allclose(a[:, 2], a[:, 0])
     # one freedom: (I_left + I_right + m_top r^2) angle'' = -dV/d angle; the top only shifts
     inertia = sum(m * 0.3**2 / 12 * 1.05 + m * 0.15**2 for m in (1.0, 1.2)) + 0.7 * 0.3**2
     weight = 9.81 * ((1.0 + 1.2) * 0.15 + 0.7 * 0.3)
