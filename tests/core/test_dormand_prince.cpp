@@ -93,6 +93,21 @@ TEST(DormandPrince, IsOfFifthOrderForJointsOfEveryType) {
   }
 }
 
+// With the second term of its series the tangent rate is right to |u|^6; without it a step is of order four only.
+TEST(DormandPrince, TangentRateHasTheNextTerm) {
+  const Model<double> m = free_body().model;
+  const Numbers u{0, 0, 0, 0.3, -0.2, 0.25}, w{0, 0, 0, -1, 0.5, 2}, q1 = moved(m, stone.q, u, 1);
+  Numbers rate(6), back(6);
+  const Eigen::VectorXd expected = derivative([&](double t) {
+    difference(m, stone.q.data(), moved(m, q1, w, t).data(), back.data());
+    return vector(back);
+  });
+  tangent_rate<2>(m, u.data(), w.data(), rate.data());
+  EXPECT_LT((vector(rate) - expected).norm(), 1e-6);
+  tangent_rate<1>(m, u.data(), w.data(), rate.data());
+  EXPECT_GT((vector(rate) - expected).norm(), 1e-5);
+}
+
 // theta'' = -(g m l / I) sin theta: the period by the arithmetic-geometric mean
 TEST(DormandPrince, SwingsWithThePeriodOfThePendulum) {
   const Model<double> m = pendulum(1).model;
