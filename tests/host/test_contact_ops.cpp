@@ -10,6 +10,7 @@
 #include "core/contact/soft_surface.h"
 #include "host/evaluator.h"
 #include "host/load.h"
+#include "tests/host/scratch.h"
 
 namespace featherstorm {
 namespace {
@@ -398,6 +399,7 @@ TEST(Contacts, NumbersOfStepsReachTheText) {
 }
 
 TEST(Contacts, DerivativesOfStepsAreThoseOfDifferences) {
+  const test::WithoutCompiler interpreted;
   const Robot robot = on_feet();
   Evaluator e(robot, {.threads = 1});
   const Model<double>& m = robot.model;
