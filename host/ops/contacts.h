@@ -1,7 +1,8 @@
-// Rows of the table of operations (ops.h): contacts, for robots that carry some (core/contact/contacts.h). RBDA chapter 11.
+// Rows of the table of operations (ops.h): contacts, for robots that carry some (core/contact/contacts.h). RBDA
+// chapter 11.
 //
-// Arrays of contacts lie contact by contact; those of 3 nc have the normal and two tangents of each. `sweeps` and `relax`
-// belong to the robot's contacts, as a row's loops are traced.
+// Arrays of contacts lie contact by contact; those of 3 nc have the normal and two tangents of each. `sweeps` and
+// `relax` belong to the robot's contacts, as a row's loops are traced.
 #pragma once
 #include "core/contact/contact_impulse.h"
 #include "core/contact/contact_step.h"
@@ -12,8 +13,8 @@
 namespace featherstorm {
 
 inline constexpr OpArray op_gap{"gap", Size::contacts}, op_margin{"margin", Size::contacts},
-    op_gap_rate{"gap_rate", Size::contacts}, op_force{"force", Size::contacts},
-    op_impulse{"impulse", Size::contacts3}, op_deformation{"deformation", Size::contacts3};
+    op_gap_rate{"gap_rate", Size::contacts}, op_force{"force", Size::contacts}, op_impulse{"impulse", Size::contacts3},
+    op_deformation{"deformation", Size::contacts3};
 
 struct OpContactJacobian : BookRow {
   static constexpr OpInfo<1, 0, 3> info{
@@ -29,16 +30,15 @@ struct OpContactJacobian : BookRow {
   FEATHERSTORM_RUN { contact_rows(m, m.contacts, in[0], 3, out[0], out[1], out[2]); }
 };
 struct OpContactFrames : BookRow {
-  static constexpr OpInfo<1, 0, 1> info{
-      "contact_frames",
-      "of each contact the point, normal and two tangents in the world",
-      {{op_q}},
-      {},
-      {{{"contact_frame", Size::contacts12}}},
-      false,
-      false,
-      false,
-      Needs::contacts};
+  static constexpr OpInfo<1, 0, 1> info{"contact_frames",
+                                        "of each contact the point, normal and two tangents in the world",
+                                        {{op_q}},
+                                        {},
+                                        {{{"contact_frame", Size::contacts12}}},
+                                        false,
+                                        false,
+                                        false,
+                                        Needs::contacts};
   FEATHERSTORM_RUN { contact_frames(m, m.contacts, in[0], out[0]); }
 };
 struct OpContactRates : BookRow {
@@ -55,16 +55,15 @@ struct OpContactRates : BookRow {
   FEATHERSTORM_RUN { contact_rates(m, m.contacts, in[0], in[1], out[0], out[1]); }
 };
 struct OpContactInertia : BookRow {
-  static constexpr OpInfo<1, 0, 1> info{
-      "contact_inertia",
-      "Delassus matrix G M^-1 G^T of normals and tangents, 3 nc x 3 nc",
-      {{op_q}},
-      {},
-      {{{"A", Size::contacts9}}},
-      false,
-      false,
-      false,
-      Needs::contacts};
+  static constexpr OpInfo<1, 0, 1> info{"contact_inertia",
+                                        "Delassus matrix G M^-1 G^T of normals and tangents, 3 nc x 3 nc",
+                                        {{op_q}},
+                                        {},
+                                        {{{"A", Size::contacts9}}},
+                                        false,
+                                        false,
+                                        false,
+                                        Needs::contacts};
   FEATHERSTORM_RUN {
     using T = ScalarOf<In>;
     auto L = scratch<T>(m.nh);
@@ -161,7 +160,8 @@ struct OpContactStep : BookRow {
 };
 
 // The surfaces of soft contacts from uniform arrays of (nc) numbers: K_n, D_n, K_t, D_t, rolling.
-template <class T, class U> struct SoftUniforms {
+template <class T, class U>
+struct SoftUniforms {
   const U* u;
   FS_HD SoftSurface<T> operator[](int k) const { return {u[0][k], u[1][k], u[2][k], u[3][k], u[4][k]}; }
 };

@@ -60,7 +60,8 @@ JointType type_of(const std::string& joint, const std::string& name) {
 }
 
 Surface surface_of(const std::string& contact, const std::string& name) {
-  for (const auto& [surface, n] : {std::pair{Surface::Plane, "plane"}, {Surface::Sphere, "sphere"}, {Surface::Cavity, "cavity"}})
+  for (const auto& [surface, n] :
+       {std::pair{Surface::Plane, "plane"}, {Surface::Sphere, "sphere"}, {Surface::Cavity, "cavity"}})
     if (n == name) return surface;
   throw ModelError("contact", contact, "surface is '" + name + "', expected plane, sphere or cavity");
 }
