@@ -69,6 +69,31 @@ Zxz zxz(const Mat3d& R) {
   return a;
 }
 
+// The turn about z that puts (x, y) on the x axis; none where it is zero or on an axis already.
+RotationZ<double> turn_to(double x, double y) {
+  const double r = std::hypot(x, y);
+  if (r < 1e-9 || std::abs(x) < 1e-9 * r || std::abs(y) < 1e-9 * r) return {1, 0};
+  return {x / r, y / r};
+}
+// The turn about its own axis z of the frame of a body for which little else asks: the placement of its favourite child
+// becomes a turn about x alone; where the axes are parallel the child's origin comes to lie on x; where that does not matter
+// either, or there is no child, the centre of mass comes to lie in the plane y = 0. More numbers are zero so.
+RotationZ<double> own_turn(const Body<double>& b, const Body<double>* child) {
+  if (child) {
+    const Mat3d& R = child->X_T.R;
+    const Vec3d& r = child->X_T.r;
+    if (std::hypot(R(0, 2), R(1, 2)) >= 1e-12) return zxz(R).phi;
+    if (std::hypot(r.x(), r.y()) > 1e-9) return turn_to(r.x(), r.y());
+  }
+  return turn_to(b.I.h.x(), b.I.h.y());
+}
+
+// The vector with components that are zero up to rounding made exactly so.
+Vec3d clean(const Vec3d& v) {
+  const double least = 1e-14 * v.norm();
+  return {std::abs(v.x()) < least ? 0 : v.x(), std::abs(v.y()) < least ? 0 : v.y(), std::abs(v.z()) < least ? 0 : v.z()};
+}
+
 std::vector<double> per_dof(const std::vector<double>& given, int n, double fallback, const JointSpec& j,
                             const char* what, bool may_be_negative, bool may_be_infinite) {
   if (given.empty()) return std::vector<double>(n, fallback);
@@ -265,43 +290,47 @@ Robot ModelBuilder::build() const {
     if (!place[i]) throw ModelError("link", links_[i].name, "is part of a cycle of joints");
   m.nb = static_cast<int>(m.body.size()) - 1;
 
-  // chains of revolute joints: turn the parent's frame about its axis so that the placement of one child is a turn about x
+  // turn frames about their axes (own_turn), parents first; of several children the one with the most bodies beyond is asked
   std::vector<double> subtree_size(m.nb + 1, 1);
   for (int i = m.nb; i >= 1; i--) subtree_size[m.body[i].parent] += subtree_size[i];
   std::vector<int> favourite(m.nb + 1, 0);
-  for (int i = 1; i <= m.nb; i++) {
-    const Body<double>& b = m.body[i];
-    if (b.type != JointType::Revolute || b.reversed) continue;
-    int& f = favourite[b.parent];
-    if (f == 0 || subtree_size[i] > subtree_size[f]) f = i;
+  for (const JointType type : {JointType::Revolute, JointType::Prismatic}) {  // prismatic where none is revolute
+    const std::vector<int> before = favourite;
+    for (int i = 1; i <= m.nb; i++) {
+      const Body<double>& b = m.body[i];
+      if (b.type != type || b.reversed || before[b.parent] > 0) continue;
+      int& f = favourite[b.parent];
+      if (f == 0 || subtree_size[i] > subtree_size[f]) f = i;
+    }
   }
   std::vector<Placement<double>> turn(m.nb + 1, identity_placement<double>());  // new frame in the old one
   std::vector<bool> tilted(m.nb + 1, false);
   for (int i = 1; i <= m.nb; i++) {
     Body<double>& b = m.body[i];
     // the parent's frame has been turned already
-    b.X_T = {clean_rotation(turn[b.parent].R.transpose() * b.X_T.R), turn[b.parent].R.transpose() * b.X_T.r};
+    b.X_T = {clean_rotation(turn[b.parent].R.transpose() * b.X_T.R), clean(turn[b.parent].R.transpose() * b.X_T.r)};
     if (b.type == JointType::Revolute && !b.reversed) {
       const Zxz a = zxz(b.X_T.R);
-      if (std::abs(a.phi.s) < 1e-12 && a.phi.c > 0) {
-        tilted[i] = true;
-        b.tilt = a.alpha;
-        b.zero = a.psi;
-      }
-      // this body's own frame: turned about its z by the angle its favourite child asks for
-      if (const int c = favourite[i]; c > 0) {
-        const Zxz ac = zxz(m.body[c].X_T.R);
-        turn[i].R = clean_rotation(matrix(ac.phi));
-        if (tilted[i]) b.zero = ac.phi * b.zero;
-        else b.X_T.R = clean_rotation(b.X_T.R * turn[i].R);
-        b.I = rotate(Mat3d(turn[i].R.transpose()), b.I);
-      }
-      if (tilted[i]) {
-        for (double* x : {&b.tilt.c, &b.tilt.s, &b.zero.c, &b.zero.s})
-          for (double e : {-1.0, 0.0, 1.0})
-            if (std::abs(*x - e) < 1e-12) *x = e;
-        b.X_T.R = matrix(b.tilt);
-      }
+      tilted[i] = std::abs(a.phi.s) < 1e-12 && a.phi.c > 0;
+      if (tilted[i]) b.tilt = a.alpha;
+      b.zero = a.psi;
+      b.X_T.R = clean_rotation(matrix(a.phi) * matrix(a.alpha));
+      const RotationZ<double> own = own_turn(b, favourite[i] > 0 ? &m.body[favourite[i]] : nullptr);
+      turn[i].R = clean_rotation(matrix(own));
+      b.zero = own * b.zero;
+      b.I = rotate(Mat3d(turn[i].R.transpose()), b.I);
+      b.I.h = clean(b.I.h);
+      for (double* x : {&b.tilt.c, &b.tilt.s, &b.zero.c, &b.zero.s})
+        for (double e : {-1.0, 0.0, 1.0})
+          if (std::abs(*x - e) < 1e-12) *x = e;
+      if (tilted[i]) b.X_T.R = matrix(b.tilt);
+    } else if (b.type == JointType::Prismatic && !b.reversed && subtree_size[i] == 1) {
+      // nothing asks for the turn about a slider's axis: none that the parent's frame has not
+      const RotationZ<double> psi = zxz(b.X_T.R).psi;
+      turn[i].R = matrix(RotationZ<double>{psi.c, -psi.s});
+      b.X_T.R = clean_rotation(b.X_T.R * turn[i].R);
+      b.I = rotate(Mat3d(turn[i].R.transpose()), b.I);
+      b.I.h = clean(b.I.h);
     }
   }
   for (auto& p : place)

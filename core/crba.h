@@ -7,6 +7,17 @@
 
 namespace featherstorm {
 
+// S_l^T F with F = I S_k, an entry of a joint's own block. The linear block of a free joint is m 1, along any axes.
+template <class J, class T>
+FS_HD T own_entry(const J& joint, int, int l, const Force<T>& F, const RigidBodyInertia<T>&) {
+  return joint.project(l, F);
+}
+template <class T>
+FS_HD T own_entry(const FreeAt<T>& joint, int k, int l, const Force<T>& F, const RigidBodyInertia<T>& I) {
+  if (k < 3) return l == k ? I.m : T(0.0);
+  return joint.project(l, F);
+}
+
 // in   q (nq)
 // out  H (nh)  packed lower triangle of the joint-space inertia matrix (model.h), armature included
 // Cost O(n depth). With BodyAxes the freedoms of free joints are along the axes of their bodies (joint.h).
@@ -28,7 +39,7 @@ template <class Axes = PredecessorAxes, class M, class Q, class Out> FS_HD void 
       // F = I^c_i S_i, H_ii = S_i^T F
       for (int k = 0; k < J.nv; k++) {
         F[k] = J.force_of_axis(k, Ic[i]);
-        for (int l = 0; l <= k; l++) H[m.at(b.v + k, b.v + l)] = J.project(l, F[k]);
+        for (int l = 0; l <= k; l++) H[m.at(b.v + k, b.v + l)] = own_entry(J, k, l, F[k], Ic[i]);
         H[m.at(b.v + k, b.v + k)] += m.armature[b.v + k];
       }
       if (b.parent == 0) return;

@@ -8,6 +8,9 @@
 //
 // Links keep their names and frames, joints keep their names and the meaning and sign of their coordinates; only the
 // order of coordinates follows from the new tree. Nothing here changes its argument. All throw ModelError.
+//
+// A description is of the tree alone: loops, couplings and contacts of a robot (model.h) are not taken along, since they
+// hold numbers of bodies and coordinates. close_loops, couple and contacts_of make them anew, by name, for the new robot.
 #pragma once
 #include "core/builder.h"
 

@@ -37,18 +37,17 @@ FS_HD void fd_derivatives(const M& m, const Q& q, const V& qd, const Tau& tau, c
   solve<Factor::LTDL>(m, H.data(), y.data());
   rnea_derivatives(m, q, qd, y.data(), f_ext, dqdd_dq, dqdd_dqd);
   for (int k = 0; k < n; k++) qdd[k] = y[k];
-  const auto solve_column = [&](auto matrix, int k, const T& sign) {
+  // H^-1 = L^-1 D^-1 L^-T: what has no common ancestors with a column's joint but the base's sees the base alone
+  invert_l(m, H.data());
+  inverse_of_h(m, H.data(), dqdd_dtau);
+  const auto solve_column = [&](auto matrix, int k) {
     const Column<decltype(matrix)> c{matrix, n, k};
-    for (int i = 0; i < n; i++) y[i] = c[i] * sign;
-    solve<Factor::LTDL>(m, H.data(), y.data());
+    mul_lt<Factor::LTDL>(m, H.data(), c, y.data());
+    for (int i = 0; i < n; i++) y[i] = -(y[i] * H[m.at(i, i)]);
+    mul_l<Factor::LTDL>(m, H.data(), y.data());
     for (int i = 0; i < n; i++) c[i] = y[i];
   };
-  for (int k = 0; k < n; k++) {
-    for (int i = 0; i < n; i++) dqdd_dtau[i * n + k] = T(i == k ? 1.0 : 0.0);
-    solve_column(dqdd_dtau, k, T(1.0));
-    solve_column(dqdd_dq, k, T(-1.0));
-    solve_column(dqdd_dqd, k, T(-1.0));
-  }
+  for (int k = 0; k < n; k++) solve_column(dqdd_dq, k), solve_column(dqdd_dqd, k);
 }
 
 }  // namespace featherstorm

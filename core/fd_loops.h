@@ -14,6 +14,42 @@
 
 namespace featherstorm {
 
+// The solution with the constraints at hand; what loops that are closed by other means need as well (loop_step.h).
+// in      L (nh)       factor of H, of ltdl
+// in      nc           rows of K
+// in out  b (nv)       tau - C; destroyed
+// in out  K (nc nv)    by rows; replaced by Y^T
+// in out  lambda (nc)  k; replaced by the constraint forces
+// out     A (nc nc), qdd (nv)
+// Returns the rank of K.
+template <class M, class Matrix, class B, class Rows, class Square, class Tolerance, class Out, class OutL>
+FS_HD auto solve_loops(const M& m, int nc, const Matrix& L, B b, Rows K, Square A, const Tolerance& tolerance, Out qdd,
+                       OutL lambda) {
+  using T = ScalarOf<Matrix>;
+  const int n = m.nv;
+  // w = L^-T (tau - C),  Y = L^-T K^T
+  B w = b;
+  Rows Y = K;
+  solve_lt<Factor::LTDL>(m, L, w);
+  for (int c = 0; c < nc; c++) solve_lt<Factor::LTDL>(m, L, slice(Y, c * n));
+  // A = Y^T D^-1 Y,  b = k - Y^T D^-1 w
+  for (int c = 0; c < nc; c++)
+    for (int j = 0; j < n; j++) {
+      const T y = Y[c * n + j] * L[m.at(j, j)];
+      lambda[c] = lambda[c] - y * w[j];
+      for (int d = 0; d <= c; d++) A[c * nc + d] = (j == 0 ? T(0.0) : A[c * nc + d]) + y * Y[d * n + j];
+    }
+  const T rank = factor_semidefinite(nc, A, tolerance);
+  solve_semidefinite(nc, A, lambda);
+  // qdd = L^-1 D^-1 (w + Y lambda)
+  for (int j = 0; j < n; j++) {
+    for (int c = 0; c < nc; c++) w[j] = w[j] + Y[c * n + j] * lambda[c];
+    qdd[j] = w[j] * L[m.at(j, j)];
+  }
+  solve_l<Factor::LTDL>(m, L, qdd);
+  return rank;
+}
+
 // in   q (nq), qd (nv), tau (nv)  with what loop joints exert added to tau (loop_forces)
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // in   rate [1/s]    1 / T_stab, as in loop_constraints.h
@@ -27,35 +63,17 @@ template <class M, class L, class Q, class V, class Tau, class F, class Rate, cl
 FS_HD void fd_loops(const M& m, const L& loops, const Q& q, const V& qd, const Tau& tau, const F& f_ext,
                     const Rate& rate, const Tolerance& tolerance, Out qdd, OutL lambda, OutR rank) {
   using T = ScalarOf<Q>;
-  const int n = m.nv, nc = loops.nc;
   auto H = scratch<T>(m.nh);
-  auto w = scratch<T>(m.nv);
-  auto Y = scratch<T>(product(loops.nc, m.nv));  // rows of K, then of Y^T
+  auto b = scratch<T>(m.nv);
+  auto K = scratch<T>(product(loops.nc, m.nv));
   auto A = scratch<T>(product(loops.nc, loops.nc));
   auto delta = scratch<T>(loops.nc);
-  newton_euler(m, q, qd, Zeros<T>{}, f_ext, w.data());
+  newton_euler(m, q, qd, Zeros<T>{}, f_ext, b.data());
+  for (int j = 0; j < m.nv; j++) b[j] = tau[j] - b[j];
   crba(m, q, H.data());
-  loop_constraints(m, loops, q, qd, rate, Y.data(), lambda, delta.data());
+  loop_constraints(m, loops, q, qd, rate, K.data(), lambda, delta.data());
   ltdl(m, H.data());
-  // w = L^-T (tau - C),  Y = L^-T K^T
-  for (int j = 0; j < n; j++) w[j] = tau[j] - w[j];
-  solve_lt<Factor::LTDL>(m, H.data(), w.data());
-  for (int c = 0; c < nc; c++) solve_lt<Factor::LTDL>(m, H.data(), slice(Y.data(), c * n));
-  // A = Y^T D^-1 Y,  b = k - Y^T D^-1 w
-  for (int c = 0; c < nc; c++)
-    for (int j = 0; j < n; j++) {
-      const T y = Y[c * n + j] * H[m.at(j, j)];
-      lambda[c] = lambda[c] - y * w[j];
-      for (int d = 0; d <= c; d++) A[c * nc + d] = (j == 0 ? T(0.0) : A[c * nc + d]) + y * Y[d * n + j];
-    }
-  rank[0] = factor_semidefinite(nc, A.data(), tolerance);
-  solve_semidefinite(nc, A.data(), lambda);
-  // qdd = L^-1 D^-1 (w + Y lambda)
-  for (int j = 0; j < n; j++) {
-    for (int c = 0; c < nc; c++) w[j] = w[j] + Y[c * n + j] * lambda[c];
-    qdd[j] = w[j] * H[m.at(j, j)];
-  }
-  solve_l<Factor::LTDL>(m, H.data(), qdd);
+  rank[0] = solve_loops(m, loops.nc, H.data(), b.data(), K.data(), A.data(), tolerance, qdd, lambda);
 }
 
 }  // namespace featherstorm

@@ -5,9 +5,6 @@
 //   (rates.h) d tau/dt = H qddd + (Hd + C) qdd + Cd qd + gd  and  d^2 tau/dt^2  of inverse dynamics, without any of the
 //   matrices
 #pragma once
-#include <stdexcept>
-#include <string>
-
 #include "core/crba_rate.h"
 #include "core/rates.h"
 #include "core/rnea.h"
@@ -32,41 +29,10 @@ FS_HD void gravity_torques_second_rate(const M& m, const Q& q, const V& qd, cons
   gravity_torques_rate(m, qe.data(), dual_array(qd, qdd), derivatives_in(gdd));
 }
 
-// What the texts read of a model, without user-defined joints: these have no third derivatives (user_joint.h).
-template <class M>
-struct BuiltInJoints {
-  using Number = typename M::Number;
-  const decltype(M::nb)& nb;
-  const decltype(M::nq)& nq;
-  const decltype(M::nv)& nv;
-  const decltype(M::nx)& nx;
-  const decltype(M::nh)& nh;
-  const decltype(M::body)& body;
-  const decltype(M::gravity)& gravity;
-  const decltype(M::armature)& armature;
-  const decltype(M::dof_body)& dof_body;
-  const decltype(M::dof_parent)& dof_parent;
-  const decltype(M::depth)& depth;
-  const decltype(M::row_start)& row_start;
-  FS_HD int at(int i, int j) const { return row_start[i] + depth[j]; }
-};
-// Throws std::invalid_argument where the model has a user-defined joint.
-template <class M>
-FS_HD BuiltInJoints<M> built_in_joints(const M& m) {
-#ifndef __CUDA_ARCH__
-  for (int i = 1; i <= m.nb; i++)
-    if (m.body[i].type == JointType::UserDefined)
-      throw std::invalid_argument("coriolis_matrix_second_rate: the joint of body " + std::to_string(i) +
-                                  " is user-defined, expected joints of the library");
-#endif
-  return {m.nb, m.nq, m.nv, m.nx, m.nh, m.body, m.gravity, m.armature, m.dof_body, m.dof_parent, m.depth, m.row_start};
-}
-
 // in   q (nq), qd (nv), qdd (nv), qddd (nv)
 // out  Cdd (nv nv)  by rows, Coriolis matrix of that form
 template <Coriolis form = Coriolis::Christoffel, class M, class Q, class V, class A, class B, class Out>
-FS_HD void coriolis_matrix_second_rate(const M& model, const Q& q, const V& qd, const A& qdd, const B& qddd, Out Cdd) {
-  const BuiltInJoints<M> m = built_in_joints(model);
+FS_HD void coriolis_matrix_second_rate(const M& m, const Q& q, const V& qd, const A& qdd, const B& qddd, Out Cdd) {
   auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
   along(m, q, qd, qe);
   coriolis_matrix_rate<form>(m, qe.data(), dual_array(qd, qdd), dual_array(qd, qdd), dual_array(qdd, qddd),

@@ -11,15 +11,16 @@
 // branch.
 #pragma once
 #include "core/crba.h"
-#include "core/hybrid_derivatives.h"
+#include "core/ltdl.h"
 #include "core/loop_constraints.h"
+#include "core/newton_euler.h"
 #include "core/semidefinite.h"
 
 namespace featherstorm {
 
-// in   prescribed (nb + 1)  as in hybrid_aba.h
+// in   prescribed (nv)  1 where the acceleration of the coordinate is given, 0 where the force is; may differ within a batch
 // in   q (nq), qd (nv)
-// in   qdd (nv)  read at prescribed joints     tau (nv)  read at the others, with what loop joints exert added
+// in   qdd (nv)  taken at prescribed joints     tau (nv)  taken at the others, with what loop joints exert added
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // in   rate [1/s]    1 / T_stab, as in loop_constraints.h
 // in   tolerance     of the ranks, as in semidefinite.h
@@ -28,14 +29,14 @@ namespace featherstorm {
 // out  rank (1)      of K1: n1 - rank freedoms are left to the dynamics
 // out  violation (nc)  K qdd - k [rad/s^2 | m/s^2]; not zero where the prescribed accelerations tear a loop apart
 // Cost O(nb) + O(nc (nh + nc nv)).
-template <class M, class L, class Joints, class Q, class V, class A, class Tau, class F, class Rate, class Tolerance,
+template <class M, class L, class Marks, class Q, class V, class A, class Tau, class F, class Rate, class Tolerance,
           class OutA, class OutTau, class OutL, class OutR, class OutE>
-FS_HD void hybrid_loops(const M& m, const L& loops, const Joints& prescribed, const Q& q, const V& qd, const A& qdd,
+FS_HD void hybrid_loops(const M& m, const L& loops, const Marks& prescribed, const Q& q, const V& qd, const A& qdd,
                         const Tau& tau, const F& f_ext, const Rate& rate, const Tolerance& tolerance, OutA qdd_out,
                         OutTau tau_out, OutL lambda, OutR rank, OutE violation) {
   using T = ScalarOf<Q>;
   const int n = m.nv, nc = loops.nc;
-  const T zero(0.0), one(1.0);
+  const T zero(0.0), one(1.0), half(0.5);
   auto H = scratch<T>(m.nh);
   auto H11 = scratch<T>(m.nh);
   auto C = scratch<T>(m.nv);
@@ -46,21 +47,25 @@ FS_HD void hybrid_loops(const M& m, const L& loops, const Joints& prescribed, co
   auto B = scratch<T>(product(loops.nc, loops.nc));
   auto mu = scratch<T>(product(loops.nc, loops.nc));
   auto s = scratch<T>(loops.nc);
-  const auto given = [&](int k) { return bool(prescribed[m.dof_body[k]]); };
-  newton_euler(m, q, qd, OnlyJoints<M, Joints, A, T>{m, prescribed, true, qdd}, f_ext, C.data());
+  // x at the coordinates that are prescribed, y at the others
+  const auto given = [&](int k, const T& x, const T& y) { return select(half < T(prescribed[k]), x, y); };
+  for (int j = 0; j < n; j++) w[j] = given(j, T(qdd[j]), zero);
+  newton_euler(m, q, qd, w.data(), f_ext, C.data());
   crba(m, q, H.data());
-  mask_inertia(m, prescribed, H.data(), H11.data());
+  for (int i = 0; i < n; i++)
+    for (int j = i; j >= 0; j = m.dof_parent[j])
+      H11[m.at(i, j)] = select(half < T(prescribed[i]) + T(prescribed[j]), i == j ? one : zero, H[m.at(i, j)]);
   ltdl(m, H11.data());
   // violation holds k, s holds delta
   loop_constraints(m, loops, q, qd, rate, K.data(), violation, s.data());
   // w = L^-T (tau1 - C'1),  Y = L^-T K1^T
-  for (int j = 0; j < n; j++) w[j] = given(j) ? zero : T(tau[j]) - C[j];
+  for (int j = 0; j < n; j++) w[j] = given(j, zero, T(tau[j]) - C[j]);
   solve_lt<Factor::LTDL>(m, H11.data(), w.data());
   for (int c = 0; c < nc; c++) {
     lambda[c] = violation[c];
     for (int j = 0; j < n; j++) {
-      Y[c * n + j] = given(j) ? zero : K[c * n + j];
-      if (given(j)) lambda[c] = lambda[c] - K[c * n + j] * qdd[j];
+      Y[c * n + j] = given(j, zero, K[c * n + j]);
+      lambda[c] = lambda[c] - given(j, K[c * n + j] * qdd[j], zero);
     }
     solve_lt<Factor::LTDL>(m, H11.data(), slice(Y.data(), c * n));
   }
@@ -79,17 +84,21 @@ FS_HD void hybrid_loops(const M& m, const L& loops, const Joints& prescribed, co
     w[j] = w[j] * H11[m.at(j, j)];
   }
   solve_l<Factor::LTDL>(m, H11.data(), w.data());
-  for (int j = 0; j < n; j++) qdd_out[j] = given(j) ? T(qdd[j]) : w[j];
+  for (int j = 0; j < n; j++) {
+    const T a = given(j, T(qdd[j]), w[j]);
+    w[j] = given(j, zero, w[j]);
+    qdd_out[j] = a;
+  }
   for (int c = 0; c < nc; c++) {
     violation[c] = -violation[c];
     for (int j = 0; j < n; j++) violation[c] = violation[c] + K[c * n + j] * qdd_out[j];
   }
   // tau2 = C'2 + H21 qdd1 - K2^T lambda
-  for (int j = 0; j < n; j++) w[j] = given(j) ? zero : w[j];
   mul_h(m, H.data(), w, h.data());
   for (int j = 0; j < n; j++) {
-    h[j] = given(j) ? C[j] + h[j] : zero;
-    for (int c = 0; c < nc && given(j); c++) h[j] = h[j] - K[c * n + j] * lambda[c];
+    h[j] = C[j] + h[j];
+    for (int c = 0; c < nc; c++) h[j] = h[j] - K[c * n + j] * lambda[c];
+    h[j] = given(j, h[j], zero);
   }
   // the null vectors mu_c = L^-T e_c of A at vanishing pivots, zero at others; Y = K2^T mu
   for (int c = 0; c < nc; c++) {
@@ -102,8 +111,8 @@ FS_HD void hybrid_loops(const M& m, const L& loops, const Joints& prescribed, co
     T size = zero, terms = zero;
     for (int j = 0; j < n; j++) {
       T y = zero;
-      for (int d = 0; d < nc && given(j); d++) {
-        const T t = K[d * n + j] * x[d];
+      for (int d = 0; d < nc; d++) {
+        const T t = given(j, K[d * n + j], zero) * x[d];
         y = y + t, terms = terms + t * t;
       }
       Y[c * n + j] = y, size = size + y * y;
@@ -127,7 +136,10 @@ FS_HD void hybrid_loops(const M& m, const L& loops, const Joints& prescribed, co
     for (int j = 0; j < n; j++) h[j] = h[j] - Y[c * n + j] * s[c];
     for (int d = 0; d < nc; d++) lambda[d] = lambda[d] + mu[c * nc + d] * s[c];
   }
-  for (int j = 0; j < n; j++) tau_out[j] = given(j) ? h[j] : T(tau[j]);
+  for (int j = 0; j < n; j++) {
+    const T f = given(j, h[j], T(tau[j]));
+    tau_out[j] = f;
+  }
 }
 
 }  // namespace featherstorm

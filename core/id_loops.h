@@ -6,13 +6,16 @@
 // has one solution tau_a, many (redundant actuation; then the shortest is taken: Kim's minimum active torque), or none
 // (too few motors, or motors that do not reach the motion; then |G^T (tau - tau_ID)| is least and `missing` says how much).
 #pragma once
-#include "core/semidefinite.h"
+#include "core/independent.h"
+#include "core/loop_constraints.h"
+#include "core/newton_euler.h"
 #include "core/scratch.h"
+#include "core/semidefinite.h"
 
 namespace featherstorm {
 
-// in   ny, G (nv ny) by rows   admitted motions, K G = 0 (independent.h, null_space.h)
-// in   actuated (nv)  marks coordinates with motors; the same for all of a batch
+// in   ny, G (nv ny) by rows   admitted motions, K G = 0 (independent.h, null_space.h); columns of zeros do no harm
+// in   actuated (nv)  1 for coordinates with motors, else 0
 // in   tau_id (nv)  [N m | N]  inverse dynamics of the tree at an admitted motion
 // in   tau (nv)  read where there is no motor: springs, dampers, 0
 // in   tolerance  of the rank, as in semidefinite.h
@@ -26,29 +29,30 @@ FS_HD void actuation(const M& m, Count ny, const Columns& G, const Mask& actuate
   using T = ScalarOf<Columns>;
   auto B = scratch<T>(product(ny, ny));
   auto z = scratch<T>(ny);
+  auto Ga = scratch<T>(product(m.nv, ny));
+  const T zero(0.0), half(0.5);
+  const auto driven = [&](int k, const T& x, const T& y) { return select(half < T(actuated[k]), x, y); };
+  for (int k = 0; k < m.nv; k++)
+    for (int i = 0; i < ny; i++) Ga[k * ny + i] = driven(k, T(G[k * ny + i]), zero);
   // tau_a = G_a z,  G_a^T G_a z = G^T tau_id - G_p^T tau_p
   for (int i = 0; i < ny; i++) {
     T w(0.0);
-    for (int k = 0; k < m.nv; k++) w = w + G[k * ny + i] * (actuated[k] ? T(tau_id[k]) : tau_id[k] - tau[k]);
+    for (int k = 0; k < m.nv; k++) w = w + G[k * ny + i] * (tau_id[k] - driven(k, zero, T(tau[k])));
     missing[i] = z[i] = w;
     for (int j = 0; j <= i; j++) {
       T s(0.0);
-      for (int k = 0; k < m.nv; k++)
-        if (actuated[k]) s = s + G[k * ny + i] * G[k * ny + j];
+      for (int k = 0; k < m.nv; k++) s = s + Ga[k * ny + i] * Ga[k * ny + j];
       B[i * ny + j] = s;
     }
   }
   rank[0] = factor_semidefinite(ny, B.data(), tolerance);
   solve_semidefinite(ny, B.data(), z.data());
   for (int k = 0; k < m.nv; k++) {
-    if (!actuated[k]) {
-      tau_out[k] = tau[k];
-      continue;
-    }
     T s(0.0);
-    for (int i = 0; i < ny; i++) s = s + G[k * ny + i] * z[i];
-    tau_out[k] = s;
-    for (int i = 0; i < ny; i++) missing[i] = missing[i] - G[k * ny + i] * s;
+    for (int i = 0; i < ny; i++) s = s + Ga[k * ny + i] * z[i];
+    for (int i = 0; i < ny; i++) missing[i] = missing[i] - Ga[k * ny + i] * s;
+    const T f = driven(k, s, T(tau[k]));
+    tau_out[k] = f;
   }
 }
 
@@ -66,30 +70,77 @@ FS_HD void actuation_least_constraint(const M& m, Count nc, const Constraints& K
   using T = ScalarOf<Constraints>;
   auto B = scratch<T>(product(m.nv, m.nv));
   auto z = scratch<T>(m.nv);
-  auto passive = scratch<int>(m.nv);
-  int np = 0;
-  for (int k = 0; k < m.nv; k++)
-    if (!actuated[k]) passive[np++] = k;
-  for (int i = 0; i < np; i++) {
-    z[i] = tau_id[passive[i]] - tau[passive[i]];
+  auto Kp = scratch<T>(product(nc, m.nv));
+  const T zero(0.0), half(0.5);
+  const auto driven = [&](int k, const T& x, const T& y) { return select(half < T(actuated[k]), x, y); };
+  for (int c = 0; c < nc; c++)
+    for (int k = 0; k < m.nv; k++) Kp[c * m.nv + k] = driven(k, zero, T(K[c * m.nv + k]));
+  for (int i = 0; i < m.nv; i++) {
+    z[i] = driven(i, zero, tau_id[i] - T(tau[i]));
     for (int j = 0; j <= i; j++) {
       T s(0.0);
-      for (int c = 0; c < nc; c++) s = s + K[c * m.nv + passive[i]] * K[c * m.nv + passive[j]];
-      B[i * np + j] = s;
+      for (int c = 0; c < nc; c++) s = s + Kp[c * m.nv + i] * Kp[c * m.nv + j];
+      B[i * m.nv + j] = s;
     }
   }
-  factor_semidefinite(np, B.data(), tolerance);
-  solve_semidefinite(np, B.data(), z.data());
+  factor_semidefinite(m.nv, B.data(), tolerance);
+  solve_semidefinite(m.nv, B.data(), z.data());
   for (int c = 0; c < nc; c++) {
     T s(0.0);
-    for (int i = 0; i < np; i++) s = s + K[c * m.nv + passive[i]] * z[i];
+    for (int i = 0; i < m.nv; i++) s = s + Kp[c * m.nv + i] * z[i];
     lambda[c] = s;
   }
   for (int k = 0; k < m.nv; k++) {
     T s = tau_id[k];
     for (int c = 0; c < nc; c++) s = s - K[c * m.nv + k] * lambda[c];
-    tau_out[k] = actuated[k] ? s : T(tau[k]);
+    const T f = driven(k, s, T(tau[k]));
+    tau_out[k] = f;
   }
+}
+
+// Both from the state: what motors must do for a motion that the loops admit.
+// in   independent (nv)  1 for coordinates that may serve as y, else 0 (independent.h)
+// in   actuated (nv)     1 for coordinates with motors, else 0
+// in   q (nq), qd (nv), qdd (nv)  a motion with K qd = 0, K qdd = k
+// in   tau (nv)          taken where there is no motor [N m | N]
+// in   f_ext (6 nb)      as in rnea.h; Zeros<T>{} for none
+// in   tolerance         of the ranks, as in semidefinite.h
+// out  tau_out (nv)      [N m | N]
+// out  rank (1)          the number of independent coordinates where every motion can be driven
+// out  missing (nv)      as in actuation, at the independent coordinates; 0 at the others
+// Cost O(nv^2 (nc + nv)).
+template <class M, class L, class Marks, class Motors, class Q, class V, class A, class Tau, class F, class Tolerance,
+          class Out, class OutR, class OutM>
+FS_HD void id_loops(const M& m, const L& loops, const Marks& independent, const Motors& actuated, const Q& q,
+                    const V& qd, const A& qdd, const Tau& tau, const F& f_ext, const Tolerance& tolerance, Out tau_out,
+                    OutR rank, OutM missing) {
+  using T = ScalarOf<Q>;
+  auto K = scratch<T>(product(loops.nc, m.nv));
+  auto k = scratch<T>(loops.nc);
+  auto delta = scratch<T>(loops.nc);
+  auto G = scratch<T>(product(m.nv, m.nv));
+  auto g = scratch<T>(m.nv);
+  auto tau_id = scratch<T>(m.nv);
+  newton_euler(m, q, qd, qdd, f_ext, tau_id.data());
+  loop_constraints(m, loops, q, qd, 0.0, K.data(), k.data(), delta.data());
+  independent_map(m, loops.nc, K.data(), k.data(), independent, tolerance, G.data(), g.data(), rank);
+  actuation(m, m.nv, G.data(), actuated, tau_id.data(), tau, tolerance, tau_out, rank, missing);
+}
+
+// The one with the shortest constraint forces; arguments as above and in actuation_least_constraint.
+template <class M, class L, class Motors, class Q, class V, class A, class Tau, class F, class Tolerance, class Out,
+          class OutL>
+FS_HD void id_loops_least_constraint(const M& m, const L& loops, const Motors& actuated, const Q& q, const V& qd,
+                                     const A& qdd, const Tau& tau, const F& f_ext, const Tolerance& tolerance,
+                                     Out tau_out, OutL lambda) {
+  using T = ScalarOf<Q>;
+  auto K = scratch<T>(product(loops.nc, m.nv));
+  auto k = scratch<T>(loops.nc);
+  auto delta = scratch<T>(loops.nc);
+  auto tau_id = scratch<T>(m.nv);
+  newton_euler(m, q, qd, qdd, f_ext, tau_id.data());
+  loop_constraints(m, loops, q, qd, 0.0, K.data(), k.data(), delta.data());
+  actuation_least_constraint(m, loops.nc, K.data(), actuated, tau_id.data(), tau, tolerance, tau_out, lambda);
 }
 
 }  // namespace featherstorm

@@ -8,6 +8,13 @@
 #include "core/dual.h"
 #include "core/integrate.h"
 
+// Of templates that are large and called in several places.
+#ifdef __CUDACC__
+#define FS_HD_CALL __host__ __device__ __noinline__
+#else
+#define FS_HD_CALL inline
+#endif
+
 namespace featherstorm {
 
 template <class T> struct JointRate {
@@ -34,16 +41,11 @@ template <class B> FS_HD bool constant_subspace(const B& b) {
   return false;
 }
 
-// in   i        the body whose joint it is
-// in   q, v     (nq), (nv)
-// in   u, a     (nv), (nv)  directions of position and velocity
-// out  r.S, r.c  S° of each freedom and c_J°, body axes
+// joint_rate of a joint whose S is not constant. It holds the text of every joint type on dual numbers, so compilers keep it
+// out of line: three copies in a kernel would take nvcc minutes.
 template <class T, class M, class Q, class V, class U, class A>
-FS_HD void joint_rate(const M& m, int i, const Q& q, const V& v, const U& u, const A& a, JointRate<T>& r) {
+FS_HD_CALL void joint_rate_of_varying(const M& m, int i, const Q& q, const V& v, const U& u, const A& a, JointRate<T>& r) {
   const auto& b = m.body[i];
-  for (int k = 0; k < 6; k++) r.S[k] = zero_motion<T>();
-  r.c = zero_motion<T>();
-  if (constant_subspace(b)) return;
   Dual<T> position[7];
   const auto here = dual_array(slice(q, b.q), Zeros<T>{});
   const auto step = dual_array(Zeros<T>{}, slice(u, b.v));
@@ -57,4 +59,17 @@ FS_HD void joint_rate(const M& m, int i, const Q& q, const V& v, const U& u, con
   r.c = derivative(J.c);
 }
 
+// in   i        the body whose joint it is
+// in   q, v     (nq), (nv)
+// in   u, a     (nv), (nv)  directions of position and velocity
+// out  r.S, r.c  S° of each freedom and c_J°, body axes
+template <class T, class M, class Q, class V, class U, class A>
+FS_HD void joint_rate(const M& m, int i, const Q& q, const V& v, const U& u, const A& a, JointRate<T>& r) {
+  for (int k = 0; k < 6; k++) r.S[k] = zero_motion<T>();
+  r.c = zero_motion<T>();
+  if (!constant_subspace(m.body[i])) joint_rate_of_varying(m, i, q, v, u, a, r);
+}
+
 }  // namespace featherstorm
+
+#undef FS_HD_CALL

@@ -20,30 +20,33 @@ template <class T> FS_HD Mat3<T> acceleration_field(const Vec3<T>& w, const Vec3
                  xz - alpha.y(), yz + alpha.x(), -(xx + yy));
 }
 
-// int r × U r dm for second moments s
-template <class P, class T> FS_HD Vec3<T> moment_of_field(const Mat3<T>& U, const Sym3<P>& s) {
-  return {s.xy * U(2, 0) + s.yy * U(2, 1) + s.yz * (U(2, 2) - U(1, 1)) - s.xz * U(1, 0) - s.zz * U(1, 2),
-          s.xz * (U(0, 0) - U(2, 2)) + s.yz * U(0, 1) + s.zz * U(0, 2) - s.xx * U(2, 0) - s.xy * U(2, 1),
-          s.xx * U(1, 0) + s.xy * (U(1, 1) - U(0, 0)) + s.xz * U(1, 2) - s.yy * U(0, 1) - s.yz * U(0, 2)};
+// int r × U r dm for second moments s. A multiple of 1 in U has no moment, so of the diagonal only differences count, and
+// those are of squares: U_ii - U_jj = w_i^2 - w_j^2.
+template <class P, class T> FS_HD Vec3<T> moment_of_field(const Mat3<T>& U, const Vec3<T>& w, const Sym3<P>& s) {
+  const T xx = w.x() * w.x(), yy = w.y() * w.y(), zz = w.z() * w.z();
+  return {s.xy * U(2, 0) + s.yy * U(2, 1) + s.yz * (zz - yy) - s.xz * U(1, 0) - s.zz * U(1, 2),
+          s.xz * (xx - zz) + s.yz * U(0, 1) + s.zz * U(0, 2) - s.xx * U(2, 0) - s.xy * U(2, 1),
+          s.xx * U(1, 0) + s.xy * (yy - xx) + s.xz * U(1, 2) - s.yy * U(0, 1) - s.yz * U(0, 2)};
 }
 
-// The map of rnea.h; arguments as there.
-template <class M, class Q, class V, class A, class F, class Out>
-FS_HD void newton_euler(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, Out tau) {
-  using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
+// Outward pass: the force that each body needs for its motion besides f_ext, and is given by its joints.
+//
+// in   q, qd, qdd, f_ext  as in rnea.h
+// out  x (nx)      joint numbers (joint.h)
+// out  f (nb + 1)  moment about the body's origin and force, body axes
+template <class M, class Q, class V, class A, class F, class X, class Forces>
+FS_HD void forces_on_bodies(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, X& x, Forces& f) {
+  using T = ScalarOf<X>;
   auto w = scratch<Vec3<T>>(m.nb + 1);
   auto alpha = scratch<Vec3<T>>(m.nb + 1);
   auto a = scratch<Vec3<T>>(m.nb + 1);
   auto U = scratch<Mat3<T>>(m.nb + 1);
-  auto f = scratch<Force<T>>(m.nb + 1);
   ExternalForce<T, F, M> external(m, f_ext);
   w[0] = alpha[0] = zero3<T>();
   a[0] = -cast<T>(m.gravity);
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) U[0](i, j) = T(0.0);
   f[0] = zero_force<T>();
-  remark<T>("inverse dynamics, outward: velocities, accelerations, forces on bodies");
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     update_joint(m, i, q, qd, x);
@@ -62,10 +65,20 @@ FS_HD void newton_euler(const M& m, const Q& q, const V& qd, const A& qdd, const
              J.linear_acceleration(v, vd);
       U[i] = acceleration_field(w[i], alpha[i]);
       // force m a + U h, moment h × a + int r × U r dm
-      f[i] = Force<T>{cross(b.I.h, a[i]) + moment_of_field(U[i], b.second_moments), a[i] * b.I.m + U[i] * b.I.h} -
+      f[i] = Force<T>{cross(b.I.h, a[i]) + moment_of_field(U[i], w[i], b.second_moments), a[i] * b.I.m + U[i] * b.I.h} -
              external.on_body(i, b.parent, J);
     });
   }
+}
+
+// The map of rnea.h; arguments as there.
+template <class M, class Q, class V, class A, class F, class Out>
+FS_HD void newton_euler(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, Out tau) {
+  using T = ScalarOf<Q>;
+  auto x = scratch<T>(m.nx);
+  auto f = scratch<Force<T>>(m.nb + 1);
+  remark<T>("inverse dynamics, outward: velocities, accelerations, forces on bodies");
+  forces_on_bodies(m, q, qd, qdd, f_ext, x, f);
   remark<T>("inverse dynamics, inward: joint forces");
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];

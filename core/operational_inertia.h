@@ -48,11 +48,13 @@ template <class T> FS_HD Motion<T> operator*(const MotionOfForce<T>& A, const Fo
   return a;
 }
 
+// Blocks of Phi: motions of the frames `at` by forces at the frames `by`.
 // in   q (nq)
-// in   frame (count)  indices of named frames
-// out  Phi (6 count 6 count)  rows and columns of each frame angular, linear; world axes, at the frame's origin
-template <class M, class Q, class Frames, class Out>
-FS_HD void operational_inertia_aba(const M& m, const Q& q, const Frames& frame, int count, Out Phi) {
+// in   at (rows), by (columns)  indices of named frames
+// out  Phi (6 rows 6 columns)  rows and columns of each frame angular, linear; world axes, at the frame's origin
+template <class M, class Q, class At, class By, class Out>
+FS_HD void operational_inertia_blocks(const M& m, const Q& q, const At& at, int rows, const By& by, int columns,
+                                      Out Phi) {
   using T = ScalarOf<Q>;
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
@@ -116,20 +118,20 @@ FS_HD void operational_inertia_aba(const M& m, const Q& q, const Frames& frame, 
       for (int k = m.body[i].v; k < m.body[i].v + freedoms(m, i); k++)
         Omega[i].column[c] = Omega[i].column[c] + SD[k] * component(S[k], c);
   }
-  const auto origin = [&](int f) -> Vec3<T> {
-    const auto& F = m.frame[frame[f]];
+  const auto origin = [&](int frame) -> Vec3<T> {
+    const auto& F = m.frame[frame];
     return X[F.body].r + X[F.body].R * F.X.r;
   };
-  for (int g = 0; g < count; g++) {
+  for (int g = 0; g < columns; g++) {
     for (int i = 0; i <= m.nb; i++) on_path[i] = 0;
     // unit forces at frame g, and what of them each joint passes on to the parent: f - G S^T f
     Force<T> f[6];
     for (int c = 0; c < 6; c++) {
       const Vec3<T> e{T(c % 3 == 0 ? 1.0 : 0.0), T(c % 3 == 1 ? 1.0 : 0.0), T(c % 3 == 2 ? 1.0 : 0.0)};
-      f[c] = c < 3 ? Force<T>{e, zero3<T>()} : Force<T>{cross(origin(g), e), e};
+      f[c] = c < 3 ? Force<T>{e, zero3<T>()} : Force<T>{cross(origin(by[g]), e), e};
     }
     K[0] = Omega[0];
-    for (int i = m.frame[frame[g]].body; i > 0; i = m.body[i].parent) {
+    for (int i = m.frame[by[g]].body; i > 0; i = m.body[i].parent) {
       on_path[i] = 1;
       for (int c = 0; c < 6; c++) {
         K[i].column[c] = Omega[i] * f[c];
@@ -140,13 +142,33 @@ FS_HD void operational_inertia_aba(const M& m, const Q& q, const Frames& frame, 
     }
     for (int i = 1; i <= m.nb; i++)
       if (!on_path[i]) K[i] = pass(i, K[m.body[i].parent]);
-    for (int h = 0; h < count; h++)
+    for (int h = 0; h < rows; h++)
       for (int c = 0; c < 6; c++) {
-        Motion<T> a = K[m.frame[frame[h]].body].column[c];
-        a.v = a.v + cross(a.w, origin(h));
-        for (int l = 0; l < 6; l++) Phi[(6 * h + l) * 6 * count + 6 * g + c] = component(a, l);
+        Motion<T> a = K[m.frame[at[h]].body].column[c];
+        a.v = a.v + cross(a.w, origin(at[h]));
+        for (int l = 0; l < 6; l++) Phi[(6 * h + l) * 6 * columns + 6 * g + c] = component(a, l);
       }
   }
+}
+
+// in   q (nq)
+// in   frame (count)  indices of named frames
+// out  Phi (6 count 6 count)
+template <class M, class Q, class Frames, class Out>
+FS_HD void operational_inertia_aba(const M& m, const Q& q, const Frames& frame, int count, Out Phi) {
+  operational_inertia_blocks(m, q, frame, count, frame, count, Phi);
+}
+
+// All named frames, by their index.
+struct AllFrames {
+  FS_HD int operator[](int i) const { return i; }
+};
+// in   q (nq), frame  index of a named frame
+// out  Phi (6 nf 6)  block f: motion of frame f by forces at `frame`. One call for each of several frames gives every
+//      block of their Phi, of which each needs O(1)
+template <class M, class Q, class Out>
+FS_HD void operational_inertia_column(const M& m, const Q& q, int frame, Out Phi) {
+  operational_inertia_blocks(m, q, AllFrames{}, m.nf, &frame, 1, Phi);
 }
 
 }  // namespace featherstorm

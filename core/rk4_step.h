@@ -14,8 +14,10 @@ namespace featherstorm {
 // The rate of u when q (+) u moves with velocity v: v itself where coordinates are plain numbers; for a rotation vector
 // u and an angular velocity w in the body's axes, up to terms of order |u|^4,
 //   w + u × w / 2 + u × (u × w) / 12        (the inverse of the exponential map's derivative)
+// With `terms` = 2 the next one of the series besides, -(u ×)^4 w / 720, for errors of order |u|^6.
 // User-defined joints are taken to have plain coordinates; where they have not, the order falls to two.
-template <class M, class U, class V, class Out> FS_HD void tangent_rate(const M& m, const U& u, const V& v, Out rate) {
+template <int terms = 1, class M, class U, class V, class Out>
+FS_HD void tangent_rate(const M& m, const U& u, const V& v, Out rate) {
   using T = ScalarOf<U>;
   for (int k = 0; k < m.nv; k++) rate[k] = v[k];
   for (int i = 1; i <= m.nb; i++) {
@@ -23,12 +25,14 @@ template <class M, class U, class V, class Out> FS_HD void tangent_rate(const M&
     if (type != JointType::Ball && type != JointType::BallExp && type != JointType::Free) continue;
     const int first = m.body[i].v + (type == JointType::Free ? 3 : 0);
     const Vec3<T> w = vector_at<T>(v, first), x = vector_at<T>(u, first), xw = cross(x, w);
-    const Vec3<T> r = w + xw * T(0.5) + cross(x, xw) * T(1.0 / 12);
+    T c(1.0 / 12);
+    if constexpr (terms == 2) c = c + dot(x, x) * T(1.0 / 720);  // (x ×)^4 w = -|x|^2 (x ×)^2 w
+    const Vec3<T> r = w + xw * T(0.5) + cross(x, xw) * c;
     for (int k = 0; k < 3; k++) rate[first + k] = r(k);
   }
 }
 
-// in   forward_dynamics(q, v, tau, qdd)
+// in   forward_dynamics(t, q, v, tau, qdd)  t [s] from the beginning of the step
 template <class M, class Q, class V, class Drive, class S, class QNext, class VNext, class ForwardDynamics>
 FS_HD void rk4_step_by(const ForwardDynamics& forward_dynamics, const M& m, const Q& q, const V& v, const Drive& drive,
                        const StepParameters<S>& s, QNext q_next, VNext v_next) {
@@ -51,7 +55,7 @@ FS_HD void rk4_step_by(const ForwardDynamics& forward_dynamics, const M& m, cons
     // H qdd = tau - D v - C
     joint_forces(m, qi.data(), vi.data(), drive, s, tau.data(), D.data());
     for (int k = 0; k < m.nv; k++) tau[k] = tau[k] - D[k] * vi[k];
-    forward_dynamics(qi.data(), vi.data(), tau.data(), qdd.data());
+    forward_dynamics(dt * T(a), qi.data(), vi.data(), tau.data(), qdd.data());
     tangent_rate(m, u.data(), vi.data(), rate.data());
     for (int k = 0; k < m.nv; k++) {
       sum_u[k] = sum_u[k] + rate[k] * T(weight);
@@ -68,7 +72,7 @@ FS_HD void rk4_step_by(const ForwardDynamics& forward_dynamics, const M& m, cons
 template <class M, class Q, class V, class Drive, class F, class S, class QNext, class VNext>
 FS_HD void rk4_step(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext, const StepParameters<S>& s,
                     QNext q_next, VNext v_next) {
-  const auto forward = [&](auto qi, auto vi, auto tau, auto qdd) { fd_crba(m, qi, vi, tau, f_ext, qdd); };
+  const auto forward = [&](const auto&, auto qi, auto vi, auto tau, auto qdd) { fd_crba(m, qi, vi, tau, f_ext, qdd); };
   rk4_step_by(forward, m, q, v, drive, s, q_next, v_next);
 }
 
@@ -76,7 +80,18 @@ FS_HD void rk4_step(const M& m, const Q& q, const V& v, const Drive& drive, cons
 template <class M, class Q, class V, class Drive, class F, class S, class QNext, class VNext>
 FS_HD void rk4_step_aba(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext,
                         const StepParameters<S>& s, QNext q_next, VNext v_next) {
-  const auto forward = [&](auto qi, auto vi, auto tau, auto qdd) { fd_bias_aba(m, qi, vi, tau, f_ext, qdd); };
+  const auto forward = [&](const auto&, auto qi, auto vi, auto tau, auto qdd) { fd_bias_aba(m, qi, vi, tau, f_ext, qdd); };
+  rk4_step_by(forward, m, q, v, drive, s, q_next, v_next);
+}
+
+// rk4_step for robots with time-dependent joints (joint/timed.h), from time t [s] on; arguments as there.
+template <class M, class Q, class V, class Time, class Drive, class F, class S, class QNext, class VNext>
+FS_HD void rk4_step_timed(const M& m, const Q& q, const V& v, const Time& t, const Drive& drive, const F& f_ext,
+                          const StepParameters<S>& s, QNext q_next, VNext v_next) {
+  const auto forward = [&](const auto& passed, auto qi, auto vi, auto tau, auto qdd) {
+    const auto now = t + passed;
+    fd_crba(m, at_time(qi, now), drifting(m, qi, vi, now), tau, f_ext, qdd);
+  };
   rk4_step_by(forward, m, q, v, drive, s, q_next, v_next);
 }
 

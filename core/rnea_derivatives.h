@@ -1,5 +1,5 @@
 // Analytic derivatives of inverse dynamics on the tangent space: the recursion of Carpentier and Mansard ("Analytical
-// derivatives of rigid body dynamics algorithms", 2018) in world axes, for joints of every type.
+// derivatives of rigid body dynamics algorithms", 2018) in one fixed frame, for joints of every type.
 //
 //   dtau/dq (i, k) = d/de tau_i(q (+) e e_k, qd, qdd),   dtau/dqd (i, k) = d tau_i / d qd_k
 //
@@ -52,9 +52,9 @@ FS_HD void rnea_derivatives(const M& m, const Q& q, const V& qd, const A& qdd, c
   const int n = m.nv;
   for (int k = 0; k < n * n; k++) dtau_dq[k] = T(0.0), dtau_dqd[k] = T(0.0);
   for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, qd, x);
-  world_axes(m, x, X, S);
+  base_axes(m, x, X, S);
   v[0] = zero_motion<T>();
-  a[0] = {zero3<T>(), -cast<T>(m.gravity)};
+  a[0] = {zero3<T>(), -(X[0].R * cast<T>(m.gravity))};
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     const int p = b.parent;
@@ -87,7 +87,7 @@ FS_HD void rnea_derivatives(const M& m, const Q& q, const V& qd, const A& qdd, c
     f[i] = Ic[i] * a[i] + cross_dual(v[i], h);
     if constexpr (is_given<F>) {
       const auto g = slice(f_ext, 6 * (i - 1));
-      fixed[i] = fixed_force(X[i].r, Vec3<T>{g[0], g[1], g[2]}, Vec3<T>{g[3], g[4], g[5]});
+      fixed[i] = fixed_force(X[i].r, X[0].R * Vec3<T>{g[0], g[1], g[2]}, X[0].R * Vec3<T>{g[3], g[4], g[5]});
       f[i] = f[i] - Force<T>{fixed[i].n + cross(X[i].r, fixed[i].f), fixed[i].f};
     }
   }

@@ -32,10 +32,6 @@ template <int a, int b> FS_HD constexpr Bounded<a * b> product(Bounded<a> x, Bou
 FS_HD constexpr int sixfold(int a) { return 6 * a; }
 template <int a> FS_HD constexpr Bounded<6 * a> sixfold(Bounded<a> x) { return {6 * x.value}; }
 
-// A count with another value and the same bound.
-FS_HD constexpr int with_value(int, int value) { return value; }
-template <int a> FS_HD constexpr Bounded<a> with_value(Bounded<a>, int value) { return {value}; }
-
 // The thread's stack of blocks; memory is taken and given back in last-in-first-out order. Plain data, so that reaching
 // it costs one instruction; the blocks themselves are owned by ScratchBlocks.
 struct ScratchStack {

@@ -35,6 +35,50 @@ FS_HD void inertia_derivatives(const M& m, const Q& q, Out dH) {
 }
 
 // in   q (nq)
+// out  Hinv (nv nv)  H^-1, by rows;  L (nh)  the factor of ltdl
+template <class M, class Q, class OutH, class Matrix>
+FS_HD void inverse_inertia(const M& m, const Q& q, OutH Hinv, Matrix L) {
+  using T = ScalarOf<Q>;
+  const int n = m.nv;
+  auto x = scratch<T>(m.nv);
+  crba(m, q, L);
+  ltdl(m, L);
+  for (int j = 0; j < n; j++) {
+    for (int i = 0; i < n; i++) x[i] = T(i == j ? 1.0 : 0.0);
+    solve<Factor::LTDL>(m, L, x.data());
+    for (int i = 0; i < n; i++) Hinv[i * n + j] = x[i];
+  }
+}
+// out  dHinv (nv nv)  -H^-1 dH H^-1 with the packed dH, from what inverse_inertia gives
+template <class M, class Matrix, class Packed, class Rate, class Out>
+FS_HD void inverse_inertia_change(const M& m, const Matrix& Hinv, const Packed& L, const Rate& dH, Out dHinv) {
+  using T = std::remove_cvref_t<decltype(dH[0])>;
+  const int n = m.nv;
+  auto x = scratch<T>(m.nv);
+  auto y = scratch<T>(m.nv);
+  for (int j = 0; j < n; j++) {
+    for (int i = 0; i < n; i++) y[i] = Hinv[i * n + j];
+    mul_h(m, dH, y, x.data());
+    solve<Factor::LTDL>(m, L, x.data());
+    for (int i = 0; i < n; i++) dHinv[i * n + j] = -x[i];
+  }
+}
+
+// in   q (nq), u (nv)
+// out  Hinv (nv nv)    H^-1, by rows
+// out  Hinv_u (nv nv)  its derivative along u, q (+) e u; with u = qd its rate
+// Cost O(n^2 depth).
+template <class M, class Q, class U, class OutH, class Out>
+FS_HD void inverse_inertia_rate(const M& m, const Q& q, const U& u, OutH Hinv, Out Hinv_u) {
+  using T = ScalarOf<Q>;
+  auto L = scratch<T>(m.nh);
+  auto packed = scratch<T>(m.nh);
+  inverse_inertia(m, q, Hinv, L.data());
+  crba_rate(m, q, u, packed.data());
+  inverse_inertia_change(m, Hinv, L.data(), packed.data(), Hinv_u);
+}
+
+// in   q (nq)
 // out  Hinv (nv nv)      H^-1, by rows
 // out  dHinv (nv nv nv)  dH^-1_ij/dq_k at (k n + i) n + j
 // Cost O(n^3 depth).
@@ -44,24 +88,10 @@ FS_HD void inverse_inertia_derivatives(const M& m, const Q& q, OutH Hinv, Out dH
   const int n = m.nv;
   auto L = scratch<T>(m.nh);
   auto packed = scratch<T>(m.nh);
-  auto x = scratch<T>(m.nv);
-  auto y = scratch<T>(m.nv);
-  crba(m, q, L.data());
-  ltdl(m, L.data());
-  for (int j = 0; j < n; j++) {
-    for (int i = 0; i < n; i++) x[i] = T(i == j ? 1.0 : 0.0);
-    solve<Factor::LTDL>(m, L.data(), x.data());
-    for (int i = 0; i < n; i++) Hinv[i * n + j] = x[i];
-  }
+  inverse_inertia(m, q, Hinv, L.data());
   for (int k = 0; k < n; k++) {
     crba_rate(m, q, UnitArray<T>{k}, packed.data());
-    for (int j = 0; j < n; j++) {
-      // column j: -H^-1 dH (H^-1 e_j)
-      for (int i = 0; i < n; i++) y[i] = Hinv[i * n + j];
-      mul_h(m, packed.data(), y, x.data());
-      solve<Factor::LTDL>(m, L.data(), x.data());
-      for (int i = 0; i < n; i++) dHinv[(k * n + i) * n + j] = -x[i];
-    }
+    inverse_inertia_change(m, Hinv, L.data(), packed.data(), slice(dHinv, k * n * n));
   }
 }
 

@@ -62,10 +62,13 @@ FS_HD void step_aba(const M& m, const Q& q, const V& v, const Drive& drive, cons
   using T = ScalarOf<Q>;
   auto x = scratch<T>(m.nv);
   auto D = scratch<T>(m.nv);
-  step_forces(m, q, v, drive, f_ext, s, x.data(), D.data());
-  // (H + dt D) qdd = b
-  for (int k = 0; k < m.nv; k++) D[k] = T(s.dt) * D[k];
-  aba_solve(m, q, D.data(), x.data());
+  auto numbers = scratch<T>(m.nx);
+  auto p = scratch<Force<T>>(m.nb + 1);
+  joint_forces(m, q, v, drive, s, x.data(), D.data());
+  // (H + dt D) qdd = tau - D v - C
+  for (int k = 0; k < m.nv; k++) x[k] = x[k] - D[k] * v[k], D[k] = T(s.dt) * D[k];
+  forces_on_bodies(m, q, v, Zeros<T>{}, f_ext, numbers, p);
+  articulated_bodies(m, numbers, D.data(), x.data(), p, x.data());
   advance(m, q, v, x.data(), T(s.dt), q_next, v_next);
 }
 

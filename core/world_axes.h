@@ -29,6 +29,24 @@ FS_HD void world_axes(const M& m, const Numbers& x, Placements& X, Columns& S) {
   }
 }
 
+// The same along the axes of body 1 where a free joint carries it, in which the base's axes are constants: X[0] then has
+// the world's axes as well. Both frames stand still while the robot moves.
+template <class M, class Numbers, class Placements, class Columns>
+FS_HD void base_axes(const M& m, const Numbers& x, Placements& X, Columns& S) {
+  using T = ScalarOf<Numbers>;
+  X[0] = identity_placement<T>();
+  for (int i = 1; i <= m.nb; i++) {
+    const auto& b = m.body[i];
+    with_joint(m, i, x, [&](const auto& J) {
+      if (i == 1 && b.shape == JointShape::Free) X[0].R = transposed(J.placement().R);
+      if (i == 1) X[0].r = -(X[0].R * (zero3<T>() + J.origin()));
+      X[i] = i == 1 && b.shape == JointShape::Free ? identity_placement<T>() : beyond(X[b.parent], J);
+      for (int k = 0; k < J.nv; k++)
+        S[b.v + k] = apply_inverse(X[i], zero_motion<T>() + J.velocity(UnitArray<T>{k}));
+    });
+  }
+}
+
 // X^T I X in the common frame.
 template <class T, class P> FS_HD RigidBodyInertia<T> in_world_axes(const Placement<T>& X, const RigidBodyInertia<P>& I) {
   return apply_transpose(X, cast<T>(I));

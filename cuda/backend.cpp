@@ -8,6 +8,7 @@
 #include "cuda/launcher.h"
 #include "cuda/memory.h"
 #include "cuda/model.h"
+#include "cuda/planning.h"
 #include "cuda/program.h"
 #include "cuda/strided_copy.h"
 #include "host/ops.h"
@@ -158,6 +159,8 @@ extern "C" __attribute__((visibility("default"))) const featherstorm::CudaTable*
   static const CudaTable table{cuda_table_version, op_count,      names,        last_error,  device_count,
                                device_info,        create_model,  destroy_model, pool_allocate, pool_release,
                                copy,               clear,         copy_strided,  synchronise, launch,
-                               prepare,            load_program,  unload_program, program_info, launch_program};
+                               prepare,            load_program,  unload_program, program_info, launch_program,
+                               launch_arguments,   upload,        capturing,     reduction_work, least,
+                               softmax_weights,    weighted_mean};
   return &table;
 }

@@ -46,6 +46,25 @@ struct StridedArray {
   long instance_stride, component_stride;
 };
 
+// Costs of samples, for planners: `count` numbers, `stride` elements apart.
+struct CostArray {
+  const void* data;
+  long count, stride;
+  bool double_precision;
+};
+// The least finite one and where it is first; HUGE_VAL and -1 where there is none.
+struct DeviceLeast {
+  double value;
+  long index;
+};
+// Samples (count, steps, components) of any strides in elements; their weighted mean, (steps, components) without gaps
+// in the same precision. With a `center` like the mean, that of their squared distances from it; else it is null.
+struct SampleArray {
+  const void *data, *center;
+  long count, steps, components, instance_stride, step_stride, component_stride;
+  bool double_precision;
+};
+
 enum class CopyKind { to_device, to_host, on_device };
 
 struct CudaTable {
@@ -88,8 +107,26 @@ struct CudaTable {
   void (*unload_program)(CudaProgram* handle);  // (s)
   bool (*program_info)(const CudaProgram* program, CudaKernelInfo* info);
   bool (*launch_program)(const CudaProgram* program, const ProgramLaunch* launch, void* stream);
+  // The same with any parameters, an address each, for `count` threads in all.
+  bool (*launch_arguments)(const CudaProgram* program, void** arguments, long count, int threads, void* stream);
+
+  // Numbers of the host into device memory; they are read before the call returns, by launches whose parameters they
+  // are, so that a graph that captures the stream keeps them. bytes: a multiple of 4.
+  bool (*upload)(int device, void* stream, void* to, const void* from, unsigned long bytes);
+  // Whether the stream is being captured into a graph: then memory must not be asked for.
+  bool (*capturing)(int device, void* stream, bool* yes);
+
+  // Reductions over samples; `work` has the bytes that reduction_work tells for so many samples.
+  bool (*reduction_work)(int device, long count, unsigned long* bytes);
+  // result: device memory.
+  bool (*least)(int device, void* stream, const CostArray* costs, DeviceLeast* result, void* work, unsigned long bytes);
+  // weights (count): exp((least - cost) / temperature) over their sum, 0 where a cost is not finite; all are 0 where
+  // none is.
+  bool (*softmax_weights)(int device, void* stream, const CostArray* costs, double temperature, DeviceLeast* result,
+                          double* weights, void* work, unsigned long bytes);
+  bool (*weighted_mean)(int device, void* stream, const SampleArray* samples, const double* weights, void* mean);
 };
-inline constexpr int cuda_table_version = 3;
+inline constexpr int cuda_table_version = 4;
 
 }  // namespace featherstorm
 

@@ -7,9 +7,18 @@
 namespace featherstorm {
 
 struct StridedCopy;
+struct UploadPiece;
 
 // The arguments were checked by the caller; at least one element.
 cudaError_t launch_strided_copy(const StridedCopy& copy, bool double_precision, cudaStream_t stream);
+cudaError_t launch_upload(const UploadPiece& piece, cudaStream_t stream);
+// Reductions of backend.h; work memory as reduction_bytes says, for at least one cost.
+cudaError_t reduction_bytes(long count, unsigned long* bytes);
+cudaError_t launch_least(const CostArray& costs, DeviceLeast* result, void* work, unsigned long bytes,
+                         cudaStream_t stream);
+cudaError_t launch_softmax(const CostArray& costs, double temperature, DeviceLeast* result, double* weights, void* work,
+                           unsigned long bytes, cudaStream_t stream);
+cudaError_t launch_mean(const SampleArray& samples, const double* weights, void* mean, cudaStream_t stream);
 
 struct KernelLauncher {
   // model: the bytes of a DeviceModel, on the host

@@ -49,17 +49,21 @@ bool program_info(const CudaProgram* p, CudaKernelInfo* info) {
   return true;
 }
 
-bool launch_program(const CudaProgram* p, const ProgramLaunch* launch, void* stream) {
-  if (launch->count < 0 || launch->repeat < 1 || launch->threads < 1 ||
-      launch->threads > p->attributes.maxThreadsPerBlock)
-    return cuda_failed("a program was given count " + std::to_string(launch->count) + ", repeat " +
-                       std::to_string(launch->repeat) + ", " + std::to_string(launch->threads) +
+bool launch_arguments(const CudaProgram* p, void** arguments, long count, int threads, void* stream) {
+  if (count < 0 || threads < 1 || threads > p->attributes.maxThreadsPerBlock)
+    return cuda_failed("a program was given count " + std::to_string(count) + ", " + std::to_string(threads) +
                        " threads per block of " + std::to_string(p->attributes.maxThreadsPerBlock));
-  if (launch->count == 0) return true;
-  const long blocks = (launch->count + launch->threads - 1) / launch->threads;
-  if (blocks > INT_MAX) return cuda_failed("a batch of " + std::to_string(launch->count) + " instances is too large");
+  if (count == 0) return true;
+  const long blocks = (count + threads - 1) / threads;
+  if (blocks > INT_MAX) return cuda_failed("a batch of " + std::to_string(count) + " instances is too large");
   OnDevice on(p->device);
-  if (!on) return false;
+  return on && FEATHERSTORM_CUDA(cudaLaunchKernel(static_cast<const void*>(p->kernel), dim3(static_cast<unsigned>(blocks)),
+                                                  dim3(static_cast<unsigned>(threads)), arguments, 0,
+                                                  static_cast<cudaStream_t>(stream)));
+}
+
+bool launch_program(const CudaProgram* p, const ProgramLaunch* launch, void* stream) {
+  if (launch->repeat < 1) return cuda_failed("a program was given repeat " + std::to_string(launch->repeat));
   long repeat = launch->repeat, first = 0, count = launch->count;
   // as many bytes of each are read as the kernel has declared
   void* arguments[] = {const_cast<Array*>(launch->in),
@@ -68,9 +72,7 @@ bool launch_program(const CudaProgram* p, const ProgramLaunch* launch, void* str
                        &repeat,
                        &first,
                        &count};
-  return FEATHERSTORM_CUDA(cudaLaunchKernel(static_cast<const void*>(p->kernel), dim3(static_cast<unsigned>(blocks)),
-                                            dim3(static_cast<unsigned>(launch->threads)), arguments, 0,
-                                            static_cast<cudaStream_t>(stream)));
+  return launch_arguments(p, arguments, count, launch->threads, stream);
 }
 
 #else
@@ -85,6 +87,7 @@ bool load_program(int, const void*, const char*, CudaProgram** handle) { return 
 void unload_program(CudaProgram*) {}
 bool program_info(const CudaProgram*, CudaKernelInfo*) { return too_old(); }
 bool launch_program(const CudaProgram*, const ProgramLaunch*, void*) { return too_old(); }
+bool launch_arguments(const CudaProgram*, void**, long, int, void*) { return too_old(); }
 
 #endif
 

@@ -1,5 +1,5 @@
 // Kernels compiled at run time: machine code or PTX loaded onto a device, launched with the parameters of
-// core/emit/emit.h.
+// core/emit/emit.h, or any others.
 #pragma once
 #include "cuda/backend.h"
 
@@ -9,5 +9,6 @@ bool load_program(int device, const void* image, const char* name, CudaProgram**
 void unload_program(CudaProgram* handle);
 bool program_info(const CudaProgram* program, CudaKernelInfo* info);
 bool launch_program(const CudaProgram* program, const ProgramLaunch* launch, void* stream);
+bool launch_arguments(const CudaProgram* program, void** arguments, long count, int threads, void* stream);
 
 }  // namespace featherstorm

@@ -4,19 +4,24 @@
 // too, and for the largest CUDA models, which smaller ones use too. Assembled and compiled kernels are as for any row.
 #pragma once
 #include "host/ops/contacts.h"
+#include "host/ops/couplings.h"
 #include "host/ops/derivatives.h"
 #include "host/ops/factors.h"
 #include "host/ops/floating.h"
+#include "host/ops/higher_derivatives.h"
 #include "host/ops/integration.h"
+#include "host/ops/loops.h"
 #include "host/ops/matrices.h"
+#include "host/ops/maximal.h"
 #include "host/ops/momentum.h"
 #include "host/ops/operational.h"
 #include "host/ops/regressors.h"
+#include "host/ops/variable_step.h"
 
 namespace featherstorm {
 
 using BookOps = decltype(std::tuple_cat(DerivativeOps{}, MatrixOps{}, MomentumOps{}, OperationalOps{}, RegressorOps{},
-                                        FloatingOps{}, IntegrationOps{}, FactorOps{},
-                                        ContactOps{}));
+                                        FloatingOps{}, IntegrationOps{}, FactorOps{}, LoopOps{}, CouplingOps{},
+                                        ContactOps{}, HigherDerivativeOps{}, MaximalOps{}, VariableStepOps{}));
 
 }  // namespace featherstorm

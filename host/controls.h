@@ -24,6 +24,10 @@ struct Controls {
   bool keep_mean = false;   // instance number 0 has no noise
   bool given = false;       // z are `knots`
   SequenceMemory knots;     // its steps are the knots
+  // For arrays on a device: T n numbers there, in the sequence's precision without gaps, in place of `mean`; and one that is
+  // added to key.draw. Both are read by the kernel, so a captured graph follows what they become.
+  const void* device_mean = nullptr;
+  const std::uint32_t* device_draw = nullptr;
 
   long count(long steps) const { return weights.empty() ? steps : static_cast<long>(weights.size()) / steps; }
 };

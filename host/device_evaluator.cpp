@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/scratch.h"
+#include "host/bodies.h"
 #include "host/cuda_backend.h"
 #include "host/device.h"
 #include "host/device_kernel.h"
@@ -81,7 +82,9 @@ void place_uniforms(const OpRow& row, const std::vector<double>& values, void* m
 DeviceEvaluator::DeviceEvaluator() = default;
 DeviceEvaluator::~DeviceEvaluator() {
   for (const auto& entry : models_) cuda_backend()->destroy_model(entry.second);
-  for (const auto& entry : specialised_) cuda_backend()->unload_program(entry.second.program);
+  for (const auto& entry : specialised_)
+    for (CudaProgram* p : entry.second.with_warps)
+      if (p) cuda_backend()->unload_program(p);
 }
 
 const CudaModel* DeviceEvaluator::model(const Model<double>& m, const OpRow& row, int device) {
@@ -123,16 +126,42 @@ void DeviceEvaluator::specialise(const Operation& o, const Robot& robot, const O
   const auto compile = compiler(notice);
   if (!compile->missing().empty()) throw Error(compile->missing());
   const Program p = specialised_program(o, robot.model);
-  Specialised made{nullptr, info.multiprocessors, 10 * info.major + info.minor, robot.name, dispatch()};
-  const DispatchRow& choice = made.dispatch->choose({robot.name, row.name, precision, made.capability});
-  const DeviceForm form{choice.order, choice.blocks};
-  const DeviceKernel kernel =
-      compile->kernel(p, precision == Precision::float64, made.capability, choice.order.empty() ? nullptr : &form);
-  if (!table.load_program(device, kernel.image.data(), "featherstorm_kernel", &made.program))
-    throw_cuda_error(table, row.name, device);
+  Specialised made{nullptr, 1, {}, info.multiprocessors, 10 * info.major + info.minor, robot.name, dispatch()};
+  static_assert(std::tuple_size_v<decltype(made.with_warps)> == max_device_roles + 1);
+  const DispatchCall call{robot.name, row.name, precision, made.capability};
+  const Bodies bodies = bodies_of(p, robot.model);
+  const auto unload = [&] {
+    for (CudaProgram* loaded : made.with_warps)
+      if (loaded) table.unload_program(loaded);
+  };
+  const auto make = [&](const DispatchRow& choice) {
+    const DeviceKernel kernel = compile->kernel(p, precision == Precision::float64, made.capability,
+                                                {choice.order, choice.blocks, choice.warps}, &bodies);
+    CudaProgram*& program = made.with_warps[choice.warps];
+    if (!table.load_program(device, kernel.image.data(), "featherstorm_kernel", &program))
+      throw_cuda_error(table, row.name, device);
+    return program;
+  };
+  const DispatchRow& largest = made.dispatch->choose(call);
+  try {
+    made.program = make(largest), made.warps = largest.warps;
+    for (const DispatchRow* choice : made.dispatch->forms(call)) {
+      if (made.with_warps[choice->warps]) continue;
+      try {
+        make(*choice);
+      } catch (const Error& e) {
+        if (notice)
+          notice(std::string(row.name) + " has no kernel of " + std::to_string(choice->warps) + " warps for CUDA device " +
+                 std::to_string(device) + ", that for large batches serves all: " + e.what());
+      }
+    }
+  } catch (...) {
+    unload();
+    throw;
+  }
   std::lock_guard lock(mutex_);
   // another thread may have been first
-  if (!specialised_.emplace(key, made).second) table.unload_program(made.program);
+  if (!specialised_.emplace(key, made).second) unload();
 }
 
 bool DeviceEvaluator::specialised(const OpRow& row, int device, Precision precision, int frame) const {
@@ -179,8 +208,12 @@ void DeviceEvaluator::run(const Model<double>& m, const OpRow& row, int device, 
   else place_uniforms<float>(row, o.uniforms, memory, inputs.array + in.size());
   bool launched = false;
   if (special) {
-    const ProgramLaunch launch{inputs.array, outputs.array, memory, o.repeat, lead.instances, choice->threads};
-    launched = call.table.launch_program(made.program, &launch, o.stream);
+    const bool has = made.with_warps[choice->warps];
+    const int warps = has ? choice->warps : made.warps, threads = warps > 1 ? 32 : choice->threads;
+    // a thread for each instance and role
+    const ProgramLaunch launch{inputs.array, outputs.array,          memory,
+                               o.repeat,     lead.instances * warps, threads * warps};
+    launched = call.table.launch_program(has ? made.with_warps[warps] : made.program, &launch, o.stream);
   } else {
     const LaunchOptions options{o.frame, static_cast<int>(o.repeat), static_cast<int>(lead.instances)};
     launched =

@@ -1,6 +1,7 @@
 // Runs the operations of ops.h on arrays that lie on a CUDA device: by kernels made for the robot (device_kernel.h)
 // where specialise() has made them, else by the CUDA library's run-time-model kernels.
 #pragma once
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,7 +46,9 @@ class DeviceEvaluator {
  private:
   using Key = std::tuple<std::string_view, int, Precision, int>;  // row, device, precision, frame
   struct Specialised {
-    CudaProgram* program = nullptr;
+    CudaProgram* program = nullptr;               // for the largest batches
+    int warps = 1;                                // of that one, for 32 instances (DeviceForm)
+    std::array<CudaProgram*, 9> with_warps = {};  // by the number of warps, that one included
     int multiprocessors = 0, capability = 0;
     std::string robot;
     std::shared_ptr<const Dispatch> dispatch;

@@ -1,15 +1,18 @@
 #include "host/dispatch.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <sstream>
 
+#include "host/device_kernel.h"
 #include "host/error.h"
 
 namespace featherstorm {
 namespace {
 
-constexpr const char* columns = "robot,op,precision,capability,per_multiprocessor,kernel,threads,order,blocks,basis";
+constexpr const char* columns = "robot,op,precision,capability,per_multiprocessor,kernel,threads,order,blocks,warps,basis";
 constexpr const char* own_table =
 #include "host/dispatch_table.inc"
     ;
@@ -29,7 +32,7 @@ DispatchRow row_of(const std::string& line, const std::string& where) {
   const auto require = [&](bool ok, const std::string& what) {
     if (!ok) throw Error(where + ": expected " + what + ", got '" + line + "'");
   };
-  require(c.size() == 10, std::string("ten cells, ") + columns);
+  require(c.size() == 11, std::string("eleven cells, ") + columns);
   const auto number = [&](int cell) {
     char* end = nullptr;
     const long n = std::strtol(c[cell].c_str(), &end, 10);
@@ -43,7 +46,9 @@ DispatchRow row_of(const std::string& line, const std::string& where) {
   require(c[7].empty() || c[7] == "trace" || c[7] == "greedy" || c[7] == "sethi_ullman",
           "trace, greedy, sethi_ullman or nothing as order");
   require(number(8) <= 32, "at most 32 blocks");
-  require(c[9] == "count" || c[9] == "measured", "count or measured as basis");
+  require(number(9) >= 1 && number(9) <= max_device_roles, "1 to " + std::to_string(max_device_roles) + " warps");
+  require(number(9) == 1 || c[6] == "32", "32 threads where there are several warps");
+  require(c[10] == "count" || c[10] == "measured", "count or measured as basis");
   return {c[0],
           c[1],
           c[2],
@@ -53,7 +58,8 @@ DispatchRow row_of(const std::string& line, const std::string& where) {
           static_cast<int>(number(6)),
           c[7],
           static_cast<int>(number(8)),
-          c[9]};
+          static_cast<int>(number(9)),
+          c[10]};
 }
 
 }  // namespace
@@ -94,6 +100,20 @@ const DispatchRow& Dispatch::choose(const DispatchCall& call) const {
       return r;
   }
   return rows_.front();  // fits everything
+}
+
+std::vector<const DispatchRow*> Dispatch::forms(const DispatchCall& call) const {
+  std::set<long> sizes;  // what is chosen changes at these only
+  for (const DispatchRow& r : rows_) sizes.insert(r.per_multiprocessor);
+  std::vector<const DispatchRow*> found;
+  for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
+    DispatchCall at = call;
+    at.per_multiprocessor = static_cast<double>(*size);
+    const DispatchRow& row = choose(at);
+    if (row.specialised && std::none_of(found.begin(), found.end(), [&](auto* r) { return r->warps == row.warps; }))
+      found.push_back(&row);
+  }
+  return found;
 }
 
 }  // namespace featherstorm

@@ -17,9 +17,10 @@ struct DispatchRow {
   std::string robot, op, precision, capability;
   long per_multiprocessor = 0;  // from so many instances per multiprocessor on
   bool specialised = true;      // the robot's own kernel where it has been made, else the one for any robot
-  int threads = 64;             // in a block of the robot's own kernel: 32 or 64
+  int threads = 64;             // instances in a block of the robot's own kernel: 32 or 64
   std::string order;            // the form to compile (device_kernel.h); empty: the best by count
   int blocks = 0;
+  int warps = 1;      // for each 32 instances: a role each (core/trace/partition.h); with several, 32 threads
   std::string basis;  // "count" or "measured"
 };
 
@@ -39,6 +40,8 @@ class Dispatch {
   static Dispatch standard();
 
   const DispatchRow& choose(const DispatchCall& call) const;
+  // For each number of warps that calls like this one are given at any batch, the row for the largest batch with it.
+  std::vector<const DispatchRow*> forms(const DispatchCall& call) const;
   const std::vector<DispatchRow>& rows() const { return rows_; }
 
  private:

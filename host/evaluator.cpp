@@ -16,13 +16,14 @@
 #include "host/device_evaluator.h"
 #include "host/ops.h"
 #include "host/specialise.h"
+#include "host/specialised_program.h"
 
 namespace featherstorm {
 namespace {
 
 template <class Op> OpRow row_of(int index, const Model<double>& m, const Parameters& parameters) {
   OpRow r{index, Op::info.name, Op::info.summary, {}, {}, {}, Op::info.uses_frame, Op::info.carried};
-  r.refused = lack(m, Op::info.needs);
+  r.refused = lack<Op>(m);
   for (const OpArray& a : Op::info.in) r.in.push_back({a.name, size_of(m, a.size)});
   for (const auto& a : parameters.arrays()) r.in.push_back({a.name, a.components});
   for (const OpArray& a : Op::info.out) r.out.push_back({a.name, size_of(m, a.size)});
@@ -315,6 +316,12 @@ BoundKernel Evaluator::kernel(std::string_view name, Precision precision, int fr
   }
   model->model = &s.robot.model;
   return kept = {e.in_double, model.get(), table->double_width, model};
+}
+
+Program Evaluator::program(std::string_view name, int frame) const {
+  const OpRow& row = op(name);
+  if (!row.refused.empty()) throw Error(std::string(name) + ": " + std::string(row.refused));
+  return specialised_program(self_->operation(self_->key_of(row, Precision::float64, frame)), self_->robot.model);
 }
 
 bool Evaluator::specialise(std::string_view name, Precision precision, int frame, int device) {

@@ -87,6 +87,9 @@ class Evaluator {
   // The kernel that the next run of this operation uses; it is valid as long as this Evaluator.
   BoundKernel kernel(std::string_view op, Precision precision, int frame = 0);
 
+  // What the kernel of an operation computes, traced for this robot. Throws Error where it is too large.
+  Program program(std::string_view op, int frame = 0) const;
+
   // Makes the kernel of an operation for this robot now and uses it from now on: on the host assembled or compiled, for a
   // CUDA device compiled by NVRTC (or fetched from the cache on disk). Returns false, and tells why through the notice,
   // where it cannot be made: then the kernels that take the model as data serve.

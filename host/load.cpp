@@ -13,6 +13,7 @@ namespace {
 
 Robot load_robot(const std::string& name_or_path, const LoadOptions& options) {
   UrdfOptions urdf;
+  urdf.mimic = options.mimic;
   const auto robots = builtin_robots();
   const auto builtin =
       std::find_if(robots.begin(), robots.end(), [&](const auto& r) { return r.name == name_or_path; });

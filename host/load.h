@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "core/builder.h"
+#include "host/load_urdf.h"
 
 namespace featherstorm {
 
 struct LoadOptions {
   // adds a free joint to the root link; absent: as usual for a built-in robot, none for a file
   std::optional<bool> floating_base{};
+  UrdfOptions::Mimic mimic = UrdfOptions::Mimic::kIndependent;
   // what of the robot may touch what, and how many sweeps the rows of contacts make (core/contact/contacts.h)
   std::vector<ContactSpec> contacts{};
   int sweeps = 8, relax = 2;

@@ -57,15 +57,31 @@ void check_size(const Urdf& urdf, std::string_view name) {
     urdf::fail(name, 0, "has " + std::to_string(dofs) + " degrees of freedom; more than 10000 are no robot");
 }
 
-// The model has no coupling of joints.
+// What becomes of mimic joints that are not coupled.
 void note_mimics(Urdf& urdf, const UrdfOptions& options, std::string_view name) {
   for (const UrdfJoint& joint : urdf.joints) {
-    if (!joint.mimic) continue;
+    if (!joint.mimic || options.mimic == UrdfOptions::Mimic::kCouple) continue;
     const std::string mimic = "joint " + quote(joint.name) + " mimics " + quote(urdf.joints[joint.mimic->joint].name);
-    if (options.mimic == UrdfOptions::Mimic::kRefuse)
-      urdf::fail(name, joint.line, mimic + "; the model has no such coupling");
+    if (options.mimic == UrdfOptions::Mimic::kRefuse) urdf::fail(name, joint.line, mimic + ", which is refused");
     urdf.notices.push_back(mimic + "; taken as independent");
   }
+}
+
+// The mimic joints by their drivers. A joint that mimics a mimic joint is driven by what that one is driven by.
+std::vector<CouplingSpec> couplings(const Urdf& urdf, std::string_view name) {
+  std::vector<CouplingSpec> specs;
+  for (const UrdfJoint& joint : urdf.joints) {
+    if (!joint.mimic) continue;
+    UrdfMimic m = *joint.mimic;
+    for (std::size_t steps = 0; urdf.joints[m.joint].mimic; steps++) {
+      if (steps == urdf.joints.size())
+        urdf::fail(name, joint.line, "joint " + quote(joint.name) + " mimics itself by way of others");
+      const UrdfMimic& next = *urdf.joints[m.joint].mimic;
+      m = {next.joint, m.multiplier * next.multiplier, m.multiplier * next.offset + m.offset};
+    }
+    specs.push_back({joint.name, {{urdf.joints[m.joint].name, m.multiplier}}, m.offset});
+  }
+  return specs;
 }
 
 // The line where the part of this kind and name stands.
@@ -73,7 +89,7 @@ int line_of(const Urdf& urdf, const ModelError& error) {
   for (const UrdfLink& link : urdf.links)
     if (error.kind == "link" && link.name == error.name) return link.line;
   for (const UrdfJoint& joint : urdf.joints)
-    if (error.kind == "joint" && joint.name == error.name) return joint.line;
+    if ((error.kind == "joint" || error.kind == "coupling") && joint.name == error.name) return joint.line;
   return 0;
 }
 
@@ -95,6 +111,8 @@ Robot build(Urdf urdf, std::string_view name, const UrdfOptions& options) {
   if (options.floating_base) builder.float_root(urdf.links[urdf.root].name);
   try {
     Robot robot = builder.build();
+    if (options.mimic == UrdfOptions::Mimic::kCouple)
+      if (const auto specs = couplings(urdf, name); !specs.empty()) robot.model.coupling = couple(robot, specs);
     robot.notices = std::move(urdf.notices);
     return robot;
   } catch (const ModelError& error) {

@@ -12,9 +12,10 @@ struct UrdfOptions {
   bool floating_base =
       false;  // whether the root link moves freely (a free joint named "root") or is fixed to the world
 
-  // A <mimic> joint copies another one in the real hand or gripper. The model has no such coupling.
+  // A <mimic> joint copies another one in the real hand or gripper.
   enum class Mimic {
     kIndependent,  // the joint moves on its own, and a notice says so
+    kCouple,       // the model's coupling has it, for the operations on coupled joints; all others take it as independent
     kRefuse,       // Error
   };
   Mimic mimic = Mimic::kIndependent;

@@ -7,7 +7,7 @@
 //   a = (floor(w[2 k] / 2) + 1/2) / 2^31,  b = pi w[2 k + 1] / 2^31 with that word as a signed number
 //
 // so it does not depend on the batch, its blocks, threads or the width of packs; every instruction set returns the same
-// bits. |z| < 6.7. float32 and float64 have the same words and differ by rounding: at most 5e-4 where |z| is small.
+// bits, and CUDA devices the same words (core/emit/prelude_rollout.inc). |z| < 6.7. float32 and float64 have the same words and differ by rounding: at most 5e-4 where |z| is small.
 #pragma once
 #include <cstdint>
 #include <string>

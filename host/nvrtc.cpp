@@ -47,9 +47,10 @@ DeviceCost cost_of(std::string_view cubin, const std::string& log) {
   DeviceCost c;
   std::smatch m;
   static const std::regex spills("([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads"),
-      registers("Used ([0-9]+) reg");
+      registers("Used ([0-9]+) reg"), stack("([0-9]+) bytes stack frame");
   if (std::regex_search(log, m, spills)) c.spill_stores = std::stoi(m[1]), c.spill_loads = std::stoi(m[2]);
   if (std::regex_search(log, m, registers)) c.registers = std::stoi(m[1]);
+  if (std::regex_search(log, m, stack)) c.stack = std::stoi(m[1]);
   const std::string_view code = section(cubin, ".text.featherstorm_kernel");
   c.code = static_cast<int>(code.size());
   for (std::size_t at = 0; at + 16 <= code.size(); at += 16) {

@@ -12,6 +12,7 @@ struct DeviceCost {
   int spill_stores = 0, spill_loads = 0;  // [bytes] per thread
   int code = 0;                           // [bytes]
   int instructions = 0;                   // padding left out
+  int stack = 0;                          // [bytes] per thread of arrays that are not in registers, spills included
 };
 
 struct DeviceCode {

@@ -4,26 +4,50 @@
 #include <string_view>
 
 #include "core/joint/joint_type.h"
+#include "core/joint/user_joint.h"
 #include "core/scalar.h"
 
 namespace featherstorm {
 
 // Number of components of an array, by model.
 enum class Size {
-  one, two, three, six, matrix6,         // 1, 2, 3, 6, 6 x 6
-  q, v, h, vv, v2v2, v2v,                // nq, nv, nh (packed), nv x nv, 2nv x 2nv, 2nv x nv
-  jacobian, v3,                          // 6 x nv, 3 x nv
-  joints, joints6,                       // nv - 6, 6 x (nv - 6): without the base's freedoms
-  bodies6, bodies10, vb10, frames12,     // 6 nb, 10 nb, nv x 10 nb, 12 nf
-  loops6, loops12,                       // 6 nl, 12 nl
-  constraints, constraints_v,            // n^c of the loops, n^c x nv
-  independent, independent2,             // nu of the coupling, nu x nu
-  contacts, contacts2,                   // nc contacts, nc x nc
-  contacts3, contacts3_v, contacts9,     // 3 nc, 3 nc x nv, 3 nc x 3 nc: normal and two tangents of each
-  contacts12,                            // 12 nc
+  one,
+  two,
+  three,
+  six,
+  matrix6,  // 1, 2, 3, 6, 6 x 6
+  q,
+  v,
+  h,
+  vv,
+  v2v2,
+  v2v,  // nq, nv, nh (packed), nv x nv, 2nv x 2nv, 2nv x nv
+  jacobian,
+  v3,  // 6 x nv, 3 x nv
+  joints,
+  joints6,  // nv - 6, 6 x (nv - 6): without the base's freedoms
+  bodies6,
+  bodies10,
+  vb10,
+  frames12,  // 6 nb, 10 nb, nv x 10 nb, 12 nf
+  bodies3,
+  frames36,  // 3 nb, 36 nf
+  loops6,
+  loops12,  // 6 nl, 12 nl
+  constraints,
+  constraints_v,  // n^c of the loops, n^c x nv
+  independent,
+  independent2,  // nu of the coupling, nu x nu
+  contacts,
+  contacts2,  // nc contacts, nc x nc
+  contacts3,
+  contacts3_v,
+  contacts9,   // 3 nc, 3 nc x nv, 3 nc x 3 nc: normal and two tangents of each
+  contacts12,  // 12 nc
 };
 
-template <class M> FS_HD constexpr int size_of(const M& m, Size s) {
+template <class M>
+FS_HD constexpr int size_of(const M& m, Size s) {
   switch (s) {
     case Size::one:
       return 1;
@@ -63,6 +87,10 @@ template <class M> FS_HD constexpr int size_of(const M& m, Size s) {
       return 10 * m.nv * m.nb;
     case Size::frames12:
       return 12 * m.nf;
+    case Size::bodies3:
+      return 3 * m.nb;
+    case Size::frames36:
+      return 36 * m.nf;
     case Size::loops6:
       return 6 * m.loops.nl;
     case Size::loops12:
@@ -95,8 +123,6 @@ struct OpArray {
   std::string_view name;
   Size size;
 };
-// What a robot must have for a row to be run.
-enum class Needs { nothing, floating_base, loops, coupling, contacts };
 template <int inputs, int uniforms, int outputs>
 struct OpInfo {
   std::string_view name, summary;
@@ -106,25 +132,59 @@ struct OpInfo {
   bool uses_frame = false;
   bool per_body = false;  // depends on more of the inertia than joint forces do (regroup.h)
   bool carried = false;   // outputs 0.. take the place of inputs 0.. in the next pass (substeps)
-  Needs needs = Needs::nothing;
 };
 
+// What a robot must have for a row to be run, where the row says so (`needs`).
+enum class Needs { nothing, floating_base, loops, coupling, contacts };
+template <class Op>
+constexpr Needs needs_of() {
+  if constexpr (requires { Op::needs; }) return Op::needs;
+  else return Needs::nothing;
+}
+
 // Why the model cannot have the row, or "".
-template <class M> std::string_view lack(const M& m, Needs needs) {
+template <class M>
+std::string_view lack(const M& m, Needs needs) {
   switch (needs) {
-    case Needs::nothing: return "";
+    case Needs::nothing:
+      return "";
     case Needs::floating_base: {
       bool floats = m.nb > 0 && m.body[1].type == JointType::Free;
       for (int i = 2; i <= m.nb; i++) floats = floats && m.body[i].parent != 0;
-      return floats ? "" : "the robot has no floating base, expected one whose body 1 has a free joint and carries all others";
+      return floats
+                 ? ""
+                 : "the robot has no floating base, expected one whose body 1 has a free joint and carries all others";
     }
-    case Needs::loops: return m.loops.nl > 0 ? "" : "the robot has no kinematic loops, expected some (close_loops)";
-    case Needs::coupling: return m.coupling.nu > 0 ? "" : "the robot has no coupled joints, expected some (couple)";
-    case Needs::contacts: return m.contacts.nc > 0 ? "" : "the robot has no contacts, expected some (contacts_of)";
+    case Needs::loops:
+      return m.loops.nl > 0 ? "" : "the robot has no kinematic loops, expected some (close_loops)";
+    case Needs::coupling:
+      return m.coupling.nu > 0 ? "" : "the robot has no coupled joints, expected some (couple)";
+    case Needs::contacts:
+      return m.contacts.nc > 0 ? "" : "the robot has no contacts, expected some (contacts_of)";
   }
   return "";
 }
-template <class Op, class M> bool available(const M& m) { return lack(m, Op::info.needs).empty(); }
+// Whether the row computes with joints' placements at positions that have no time (joint/timed.h).
+template <class Op>
+constexpr bool lacks_time() {
+  if constexpr (requires { Op::takes_time; }) return false;
+  if (Op::info.name == "integrate" || Op::info.name == "difference") return false;
+  for (const OpArray& a : Op::info.in)
+    if (a.size == Size::q) return true;
+  return false;
+}
+template <class Op, class M>
+std::string_view lack(const M& m) {
+  if (lacks_time<Op>())
+    for (const UserJoint& joint : m.user)
+      if (joint.time_dependent)
+        return "the robot has joints that depend on time, expected an operation with an input t (rnea_timed, ...)";
+  return lack(m, needs_of<Op>());
+}
+template <class Op, class M>
+bool available(const M& m) {
+  return lack<Op>(m).empty();
+}
 
 // Inputs that occur often.
 inline constexpr OpArray op_q{"q", Size::q}, op_v{"v", Size::v}, op_a{"a", Size::v}, op_tau{"tau", Size::v},

@@ -8,7 +8,6 @@
 // M^-1 shares its factors with a itself: M^-1 is applied by the sparse factor (variant 0) or by articulated bodies at
 // rest (1). All other operations are differentiated as they are written.
 #include "core/forward_dynamics.h"
-#include "core/regroup.h"
 #include "core/trace/differentiate.h"
 #include "host/trace_op.h"
 
@@ -50,7 +49,7 @@ Program implicit_derivative(int inverse, const Program& op, const Model<double>&
   values.assign(in.end() - static_cast<long>(parameters.arrays().size()), in.end());
   {
     Tracing scope(d.graph);
-    const Model<Expr> m = regrouped(parameters.apply(model, values));
+    const Model<Expr> m = model_of_row(inverse, parameters.apply(model, values));
     TracedArrays at = in;  // of inverse dynamics
     at[accelerations].assign(m.nv, Expr(0));
     std::vector<Expr> a = difference(in[accelerations], replay(id, at)[0]);

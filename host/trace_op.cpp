@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "core/regroup.h"
+#include "core/slide.h"
 #include "core/trace/count.h"
 #include "core/trace/order.h"
 #include "host/error.h"
@@ -36,6 +37,18 @@ void run_variant(const Model<Expr>& m, int frame, int which, const Expr* const* 
   }
 }
 
+// Whether a row takes or gives what is told in the frames of bodies, besides named frames.
+template <class Op> constexpr bool sees_bodies() {
+  constexpr auto of_bodies = [](const auto& arrays) {
+    for (const OpArray& a : arrays)
+      if (a.size == Size::bodies6 || a.size == Size::bodies10 || a.size == Size::vb10) return true;
+    return false;
+  };
+  const Needs needs = needs_of<Op>();
+  return Op::info.per_body || of_bodies(Op::info.in) || of_bodies(Op::info.out) || needs == Needs::loops ||
+         needs == Needs::contacts;
+}
+
 std::vector<const Expr*> pointers(const std::vector<std::vector<Expr>>& arrays, std::size_t first, std::size_t count) {
   std::vector<const Expr*> all;
   for (std::size_t k = 0; k < count; k++) all.push_back(arrays[first + k].data());
@@ -50,6 +63,15 @@ int variants_of(int op) {
   return n;
 }
 
+Model<Expr> model_of_row(int op, const Model<Expr>& model) {
+  Model<Expr> m;
+  with_op(op, [&](auto o) {
+    using Op = decltype(o);
+    m = Op::info.per_body ? model : regrouped(sees_bodies<Op>() ? model : slid(model));
+  });
+  return m;
+}
+
 std::vector<std::vector<Expr>> record_op(int op, const Model<Expr>& model, int frame, int variant,
                                          const std::vector<std::vector<Expr>>& in) {
   std::vector<std::vector<Expr>> out;
@@ -60,7 +82,7 @@ std::vector<std::vector<Expr>> record_op(int op, const Model<Expr>& model, int f
     std::vector<Expr*> vo;
     for (const OpArray& a : Op::info.out) out.emplace_back(size_of(model, a.size));
     for (auto& a : out) vo.push_back(a.data());
-    run_variant<Op>(Op::info.per_body ? model : regrouped(model), frame, variant, vi.data(), u.data(), vo.data());
+    run_variant<Op>(model_of_row(op, model), frame, variant, vi.data(), u.data(), vo.data());
   });
   return out;
 }
@@ -71,7 +93,7 @@ Program trace_op(int op, const Model<double>& model, int frame, int variant, con
   p.graph.limit(most);
   with_op(op, [&](auto o) {
     const auto& info = decltype(o)::info;
-    if (const auto why = lack(model, info.needs); !why.empty())
+    if (const auto why = lack<decltype(o)>(model); !why.empty())
       throw Error(std::string(info.name) + ": " + std::string(why));
     std::vector<std::vector<Expr>> in, values, out;
     for (const OpArray& a : info.in) in.push_back(p.input(std::string(a.name), size_of(model, a.size)));

@@ -13,13 +13,17 @@ enum class Derivative { none, vjp, jvp };
 // How many algorithms compute this operation (ops.h).
 int variants_of(int op);
 
+// The model that a row is traced with: with regrouped inertia where it depends on sums over the robot alone (regroup.h), and
+// with slid origins where it sees none (slide.h).
+Model<Expr> model_of_row(int op, const Model<Expr>& model);
+
 // Runs operation `op` on traced numbers, within the graph that this thread records into (expr.h): a part of a larger
 // program. `in`: the row's inputs, then its uniforms, with their sizes for this model; returns its outputs.
 std::vector<std::vector<Expr>> record_op(int op, const Model<Expr>& model, int frame, int variant,
                                          const std::vector<std::vector<Expr>>& in);
 
 // The program of operation `op` (its row in ops.h). Its inputs: those of the row, the parameters, the uniforms. Constants
-// of the model are folded; inertia is regrouped first where the operation depends on sums over the robot only. Throws
+// of the model are folded (model_of_row). Throws
 // std::length_error where the graph has more nodes than `most`.
 Program trace_op(int op, const Model<double>& model, int frame, int variant, const Parameters& parameters = {},
                  int most = std::numeric_limits<int>::max());

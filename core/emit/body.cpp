@@ -1,28 +1,18 @@
 #include "core/emit/body.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <stdexcept>
 
-#include "core/trace/count.h"
+#include "core/emit/words.h"
 
 namespace featherstorm {
 namespace {
 
 using std::to_string;
 
-// A remark as one line of comment: names come from users' files, so nothing in them may end the line or continue it.
-std::string comment(const std::string& text) {
-  std::string s = "// ";
-  for (char c : text) s += c >= ' ' && c <= '~' && c != '\\' ? c : '?';
-  return s;
-}
-
-class Body {
+class Body : Words {
  public:
   Body(const Program& p, const std::vector<int>& order, bool double_precision)
-      : p_(p), g_(p.graph), order_(order), double_precision_(double_precision), fusion_(fuse(p)) {
+      : Words(p, double_precision), order_(order) {
     angles_.assign(g_.size(), 0);
     stores_.resize(g_.size());
     for (int j = 0; j < int(p.results.size()); ++j) {
@@ -39,130 +29,19 @@ class Body {
   std::string loop();
 
  private:
-  struct Place {
-    int array, component;
-  };
+  using Place = Component;
 
   void line(const std::string& s) { text_ += "    " + indent_ + s + "\n"; }
-  std::string literal(double x) const;
-  std::string name(int node) const;
-  std::string operand(Edge e) const;   // in arithmetic: a name or a literal
-  std::string argument(Edge e) const;  // of a function: of type T or Condition
-  std::string term(int sum, Edge e) const;
-  std::string expression(int node) const;
-  std::string load(Place input) const;
-  std::string input_name(Place input) const;
-  void store(Place output, const std::string& value);
+  void store(Place output, const std::string& value) { line(store_text(output, value)); }
   void store_constants();
   void statements(bool store_early);
   void statement(int node);
 
-  const Program& p_;
-  const Graph& g_;
   const std::vector<int>& order_;
-  bool double_precision_;
-  Fusion fusion_;
   std::vector<char> angles_;                // node -> whether its sine and cosine are written
   std::vector<std::vector<Place>> stores_;  // node -> the outputs that it is
   std::string text_, indent_;
 };
-
-std::string Body::literal(double x) const {
-  if (!std::isfinite(x)) throw std::domain_error("emit: the program contains a constant that is not finite");
-  char s[40];
-  std::snprintf(s, sizeof s, double_precision_ ? "%.17g" : "%.9g", x);
-  std::string digits = s;
-  if (digits.find_first_of(".e") == std::string::npos) digits += ".0";
-  return double_precision_ ? digits : digits + "f";
-}
-
-std::string Body::input_name(Place input) const {
-  return p_.inputs[input.array].name + "_" + to_string(input.component);
-}
-
-std::string Body::name(int node) const {
-  const Node& n = g_.node(node);
-  if (n.op == Op::Input) return input_name({n.array, n.component});
-  if (n.op == Op::Sin) return "s" + to_string(n.operand[0].node());
-  if (n.op == Op::Cos) return "c" + to_string(n.operand[0].node());
-  return "t" + to_string(node);
-}
-
-std::string Body::operand(Edge e) const {
-  if (g_.is_constant(e)) return literal(g_.value(e));
-  return (e.negative() ? "-" : "") + name(e.node());
-}
-
-std::string Body::argument(Edge e) const {
-  return g_.is_constant(e) ? "splat(" + literal(g_.value(e)) + ")" : operand(e);
-}
-
-// An operand of a sum: its product in full where the sum has taken it.
-std::string Body::term(int sum, Edge e) const {
-  if (fusion_.product[sum] != e.node()) return operand(e);
-  const Node& product = g_.node(e);
-  return operand(product.operand[0]) + " * " + operand(product.operand[1]);
-}
-
-std::string Body::expression(int node) const {
-  const Node& n = g_.node(node);
-  Edge a = n.operand[0], b = n.operand[1], c = n.operand[2];
-  switch (n.op) {
-    case Op::Const:
-    case Op::Sin:
-    case Op::Cos:
-      return "";
-    case Op::Input:
-      return load({n.array, n.component});
-    case Op::Add:
-      return term(node, a) + " + " + term(node, b);
-    case Op::Sub:
-      return term(node, a) + " - " + term(node, b);
-    case Op::Mul:
-      return operand(a) + " * " + operand(b);
-    case Op::Rcp:
-      return "rcp(" + argument(a) + ")";
-    case Op::Sqrt:
-      return "sqrt(" + argument(a) + ")";
-    case Op::Exp:
-      return "exp(" + argument(a) + ")";
-    case Op::Log:
-      return "log(" + argument(a) + ")";
-    case Op::Atan2:
-      return "atan2(" + argument(a) + ", " + argument(b) + ")";
-    case Op::Min:
-      return "min(" + argument(a) + ", " + argument(b) + ")";
-    case Op::Max:
-      return "max(" + argument(a) + ", " + argument(b) + ")";
-    case Op::Abs:
-      return "abs(" + argument(a) + ")";
-    case Op::Floor:
-      return "floor(" + argument(a) + ")";
-    case Op::Less:
-      return argument(a) + " < " + argument(b);
-    case Op::LessEqual:
-      return argument(a) + " <= " + argument(b);
-    case Op::And:
-      return name(a.node()) + " & " + name(b.node());
-    case Op::Or:
-      return name(a.node()) + " | " + name(b.node());
-    case Op::Select:
-      return "select(" + name(a.node()) + ", " + argument(b) + ", " + argument(c) + ")";
-  }
-  return "";
-}
-
-std::string Body::load(Place input) const {
-  const Program::Array& array = p_.inputs[input.array];
-  std::string c = to_string(input.component);
-  if (array.uniform) return "load_uniform(" + array.name + "_in + " + c + ")";
-  return "load(" + array.name + "_in + " + c + " * " + array.name + "_in_stride)";
-}
-
-void Body::store(Place output, const std::string& value) {
-  const std::string& array = p_.outputs[output.array].name;
-  line("store(" + array + "_out + " + to_string(output.component) + " * " + array + "_out_stride, " + value + ");");
-}
 
 void Body::store_constants() {
   for (int i = 0; i < g_.size(); ++i) {
@@ -178,12 +57,10 @@ void Body::statement(int node) {
     int a = n.operand[0].node();
     if (angles_[a]) return;
     angles_[a] = 1;
-    std::string s = "s" + to_string(a), c = "c" + to_string(a);
-    line("T " + s + ", " + c + ";");
-    line("sincos(" + argument(n.operand[0]) + ", " + s + ", " + c + ");");
+    for (const std::string& text : sincos_text(n.operand[0])) line(text);
     return;
   }
-  line((is_condition(n.op) ? "const Condition " : "const T ") + name(node) + " = " + expression(node) + ";");
+  line(definition(node));
 }
 
 void Body::statements(bool store_early) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/emit/body.h"
+#include "core/emit/roles.h"
 #include "core/emit/texts.h"
 
 namespace featherstorm {
@@ -61,6 +62,18 @@ std::string pointers(const Program& p, bool by_value) {
   return s;
 }
 
+// Warps wait in their own branches, which __syncthreads() does not promise to serve; the barrier itself counts warps,
+// whatever instruction they wait at (PTX ISA, barrier.cta).
+const char* const role_prelude = R"(
+__device__ __forceinline__ void wait_for_all_roles() {
+#ifdef __CUDA_ARCH__
+  asm volatile("barrier.sync.aligned 0;" ::: "memory");
+#else
+  __syncthreads();
+#endif
+}
+)";
+
 const char* const ending = "\n}  // namespace vector_math\n}  // namespace featherstorm\n";
 
 std::string emit_for(const Program& p, const std::vector<int>& order, const HostVector& target) {
@@ -77,19 +90,25 @@ std::string emit_for(const Program& p, const std::vector<int>& order, const Host
   return s + ending;
 }
 
-std::string emit_for(const Program& p, const std::vector<int>& order, const Cuda& target) {
+// Prelude and head of a CUDA kernel, as far as the strides.
+std::string cuda_opening(const Program& p, bool double_precision, int threads, int blocks, const char* prelude = "") {
   auto room = [](const std::string& type, std::size_t n) {
     return "const " + type + "<" + to_string(std::max<std::size_t>(n, 1)) + ">";
   };
-  std::string s = opening(p, target.double_precision) + "\n";
+  std::string s = opening(p, double_precision) + "\n";
   s += prelude_cuda_text();
-  s += "\nextern \"C\" __global__ void __launch_bounds__(" + to_string(target.threads) +
-       (target.blocks > 0 ? ", " + to_string(target.blocks) : "") + ")\n";
+  s += prelude;
+  s += "\nextern \"C\" __global__ void __launch_bounds__(" + to_string(threads) +
+       (blocks > 0 ? ", " + to_string(blocks) : "") + ")\n";
   s += "    featherstorm_kernel(" + room("Arrays", p.inputs.size()) + " in, " + room("Arrays", p.outputs.size()) +
        " out,\n";
   s += "                        " + room("Uniforms", uniform_numbers(p)) +
        " uniform, long repeat, long first, long count) {\n";
-  s += strides(p, "Stride");
+  return s + strides(p, "Stride");
+}
+
+std::string emit_for(const Program& p, const std::vector<int>& order, const Cuda& target) {
+  std::string s = cuda_opening(p, target.double_precision, target.threads, target.blocks);
   s += "  const long i = first + long(blockIdx.x) * blockDim.x + threadIdx.x;\n";
   s += "  if (i < first + count) {\n";
   s += pointers(p, true) + emit_body(p, order, target.double_precision);
@@ -107,6 +126,23 @@ int uniform_numbers(const Program& p) {
 
 std::string emit(const Program& p, const std::vector<int>& order, const Target& target) {
   return std::visit([&](const auto& t) { return emit_for(p, order, t); }, target);
+}
+
+std::string emit(const Program& p, const RoleProgram& roles, const Cuda& target) {
+  const int warps = int(roles.steps.size());
+  std::string s = cuda_opening(p, target.double_precision, 32 * warps, target.blocks, role_prelude);
+  s += "  __shared__ Real exchange[" + to_string(std::max(1, roles.slots)) + "][32];\n";
+  s += "  const int lane = threadIdx.x % 32, role = threadIdx.x / 32;\n";
+  s += "  // lanes beyond the last instance repeat it and store nothing: every warp must come to the barriers\n";
+  s += "  const long here = first + long(blockIdx.x) * 32 + lane, end = first + count / " + to_string(warps) + ";\n";
+  s += "  const bool inside = here < end;\n  const long i = inside ? here : end - 1;\n  {\n";
+  s += pointers(p, true) + "    switch (role) {\n" + emit_role_cases(p, roles, target.double_precision) + "    }\n";
+  s += "  }\n  (void)repeat;\n}\n";
+  return s + ending;
+}
+
+int role_bytes(const RoleProgram& roles, bool double_precision) {
+  return std::max(1, roles.slots) * 32 * (double_precision ? 8 : 4);
 }
 
 const char* host_compile_options() {

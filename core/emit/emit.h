@@ -23,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/trace/partition.h"
 #include "core/trace/program.h"
 
 namespace featherstorm {
@@ -45,6 +46,13 @@ using Target = std::variant<HostVector, Cuda>;
 // The text of a program whose statements stand in this order (order.h). Marks become comments in trace order.
 // Throws std::domain_error where a constant is infinite or not a number.
 std::string emit(const Program& p, const std::vector<int>& order, const Target& target);
+
+// The text of a program in roles, for CUDA: the same kernel but for who does what. There is a thread for each instance
+// and role: `count` is the number of instances times that of roles. A block is 32 instances, warp r of it is role r, and
+// block b runs instances first + 32 b to first + 32 b + 31; Cuda::threads does not hold. It has role_bytes() of shared
+// memory.
+std::string emit(const Program& p, const RoleProgram& roles, const Cuda& target);
+int role_bytes(const RoleProgram& roles, bool double_precision);
 
 // How many numbers the uniform inputs have together.
 int uniform_numbers(const Program& p);

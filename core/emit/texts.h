@@ -6,5 +6,6 @@ namespace featherstorm {
 const char* vector_math_text();
 const char* prelude_host_text();
 const char* prelude_cuda_text();
+const char* prelude_rollout_text();
 
 }  // namespace featherstorm

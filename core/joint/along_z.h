@@ -27,13 +27,22 @@ template <class T> FS_HD Vec3<T> twice(const Vec3<T>& a) { return a + a; }
 FS_HD NoVector twice(NoVector a) { return a; }
 
 // The product of a fixed placement's rotation and a joint's, as a full matrix.
-template <class A, class B> FS_HD Mat3<Product<A, B>> matrix_times(const Mat3<A>& a, const Mat3<B>& b) { return a * b; }
 template <class A, class B> FS_HD Mat3<Product<A, B>> matrix_times(const RotationX<A>& a, const Mat3<B>& b) {
   Mat3<Product<A, B>> m;
   for (int j = 0; j < 3; j++) {
     m(0, j) = b(0, j);
     m(1, j) = a.c * b(1, j) - a.s * b(2, j);
     m(2, j) = a.s * b(1, j) + a.c * b(2, j);
+  }
+  return m;
+}
+template <class A, class B> FS_HD Mat3<Product<A, B>> matrix_times(const RotationZX<A>& a, const Mat3<B>& b) {
+  const Mat3<Product<A, B>> t = matrix_times(a.x, b);
+  Mat3<Product<A, B>> m;
+  for (int j = 0; j < 3; j++) {
+    m(0, j) = a.z.c * t(0, j) - a.z.s * t(1, j);
+    m(1, j) = a.z.s * t(0, j) + a.z.c * t(1, j);
+    m(2, j) = t(2, j);
   }
   return m;
 }

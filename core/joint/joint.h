@@ -145,6 +145,16 @@ FS_HD void update_general_joint(const M& m, const Body<typename M::Number>& b, c
   store_motion(x, b.x + 12 + 6 * n, J.c);
 }
 
+// The rotation about z by q and the fixed angle of `zero`. A traced program adds the angle to q, one operation in place
+// of the product's six; quarter turns are no operation in the product.
+template <class T, class P> FS_HD RotationZ<T> turned(const T& q, const RotationZ<P>& zero) {
+  if constexpr (is_traced<T>) {
+    const double c = lane(zero.c, 0), s = lane(zero.s, 0);
+    if (std::abs(c * s) > 0) return rotation_z(T(q + T(std::atan2(s, c))));
+  }
+  return rotation_z(q) * zero;
+}
+
 // jcalc of body i at (q, v): sets the joint's numbers in x. q and v are the whole arrays.
 template <class M, class Q, class V, class X> FS_HD void update_joint(const M& m, int i, const Q& q, const V& v, X& x) {
   using T = ScalarOf<X>;
@@ -152,7 +162,7 @@ template <class M, class Q, class V, class X> FS_HD void update_joint(const M& m
   switch (b.shape) {
     case JointShape::RevoluteTilted:
     case JointShape::Revolute: {
-      const RotationZ<T> z = rotation_z<T>(q[b.q]) * b.zero;
+      const RotationZ<T> z = turned<T>(q[b.q], b.zero);
       x[b.x] = z.c, x[b.x + 1] = z.s;
       return;
     }
@@ -215,7 +225,12 @@ template <class M, class X, class F> FS_HD void with_joint(const M& m, int i, co
   switch (b.shape) {
     case JointShape::RevoluteTilted:
       return f(RevoluteAt<T, RotationX<P>, P>{{x[b.x], x[b.x + 1]}, b.tilt, b.X_T.r});
-    case JointShape::Revolute: return f(RevoluteAt<T, Mat3<P>, P>{{x[b.x], x[b.x + 1]}, b.X_T.R, b.X_T.r});
+    case JointShape::Revolute: {
+      // R = rz rx, since the turn about the joint's own axis is in `zero`
+      const Mat3<P>& R = b.X_T.R;
+      const RotationZX<P> tilt{{R(0, 0), R(1, 0)}, {R(2, 2), R(2, 1)}};
+      return f(RevoluteAt<T, RotationZX<P>, P>{{x[b.x], x[b.x + 1]}, tilt, b.X_T.r});
+    }
     case JointShape::Prismatic: {
       const Vec3<P> axis{b.X_T.R(0, 2), b.X_T.R(1, 2), b.X_T.R(2, 2)};
       return f(PrismaticAt<T, P>{b.X_T.R, b.X_T.r + axis * x[b.x]});

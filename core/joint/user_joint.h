@@ -37,11 +37,13 @@ struct UserJoint {
   void (*trace_integrate)(double parameter, const Expr* q, const Expr* u, Expr* q_next) = nullptr;
   void (*difference)(double parameter, const double* q0, const double* q1, double* u) = nullptr;
   void (*trace_difference)(double parameter, const Expr* q0, const Expr* q1, Expr* u) = nullptr;
-  // with first and second derivatives
+  // with first, second and third derivatives
   UserJointText<Dual<double>> dual;
   UserJointText<Dual<Expr>> trace_dual;
   UserJointText<Dual<Dual<double>>> dual2;
   UserJointText<Dual<Dual<Expr>>> trace_dual2;
+  UserJointText<Dual<Dual<Dual<double>>>> dual3;
+  UserJointText<Dual<Dual<Dual<Expr>>>> trace_dual3;
   bool time_dependent = false;
 
   template <class T> UserJointText<T> text() const {
@@ -50,7 +52,9 @@ struct UserJoint {
     else if constexpr (std::is_same_v<T, Dual<double>>) return dual;
     else if constexpr (std::is_same_v<T, Dual<Expr>>) return trace_dual;
     else if constexpr (std::is_same_v<T, Dual<Dual<double>>>) return dual2;
-    else return trace_dual2;
+    else if constexpr (std::is_same_v<T, Dual<Dual<Expr>>>) return trace_dual2;
+    else if constexpr (std::is_same_v<T, Dual<Dual<Dual<double>>>>) return dual3;
+    else return trace_dual3;
   }
 };
 
@@ -113,6 +117,8 @@ template <class Joint> UserJoint make_user_joint() {
           user_joint_text<Joint, Dual<Expr>>(),
           user_joint_text<Joint, Dual<Dual<double>>>(),
           user_joint_text<Joint, Dual<Dual<Expr>>>(),
+          user_joint_text<Joint, Dual<Dual<Dual<double>>>>(),
+          user_joint_text<Joint, Dual<Dual<Dual<Expr>>>>(),
           is_time_dependent<Joint>()};
 }
 

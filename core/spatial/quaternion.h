@@ -10,12 +10,12 @@ template <class T> struct Quaternion {
 
 // R takes coordinates of the turned frame to coordinates of the fixed one: the transpose of E in RBDA (4.12).
 template <class T> FS_HD Mat3<T> matrix(const Quaternion<T>& p) {
-  const T two(2.0), one(1.0);
-  const T xx = p.x * p.x, yy = p.y * p.y, zz = p.z * p.z, xy = p.x * p.y, xz = p.x * p.z, yz = p.y * p.z;
-  const T wx = p.w * p.x, wy = p.w * p.y, wz = p.w * p.z;
-  return rows<T>(one - two * (yy + zz), two * (xy - wz), two * (xz + wy),  //
-                 two * (xy + wz), one - two * (xx + zz), two * (yz - wx),  //
-                 two * (xz - wy), two * (yz + wx), one - two * (xx + yy));
+  const T one(1.0), x2 = p.x + p.x, y2 = p.y + p.y, z2 = p.z + p.z;
+  const T xx = x2 * p.x, yy = y2 * p.y, zz = z2 * p.z, xy = x2 * p.y, xz = x2 * p.z, yz = y2 * p.z;
+  const T wx = x2 * p.w, wy = y2 * p.w, wz = z2 * p.w, one_zz = one - zz;
+  return rows<T>(one_zz - yy, xy - wz, xz + wy,  //
+                 xy + wz, one_zz - xx, yz - wx,  //
+                 xz - wy, yz + wx, one - xx - yy);
 }
 template <class T> FS_HD Quaternion<T> operator*(const Quaternion<T>& a, const Quaternion<T>& b) {
   return {a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,

@@ -1,8 +1,9 @@
-// Rotations of 3-vectors and the congruence R m R^T, for the three shapes a joint meets.
+// Rotations of 3-vectors and the congruence R m R^T, for the shapes a joint meets.
 //
 // A rotation here is active: it takes coordinates of the child to coordinates of the parent, R = E^T of RBDA.
 //   RotationZ {c, s}   about z: the motion of a revolute joint
 //   RotationX {c, s}   about x: the fixed tilt between two joint axes of a chain (Denavit-Hartenberg's alpha)
+//   RotationZX {z, x}  about x, then about z: the fixed placement of a joint axis anywhere
 //   Mat3               any
 #pragma once
 #include "core/spatial/vector3.h"
@@ -16,6 +17,10 @@ template <class T> struct RotationZ {
 };
 template <class T> struct RotationX {
   T c, s;
+};
+template <class T> struct RotationZX {
+  RotationZ<T> z;
+  RotationX<T> x;
 };
 
 template <class A, class B> FS_HD Vec3<Product<A, B>> rotate(const RotationZ<A>& R, const Vec3<B>& v) {
@@ -81,6 +86,17 @@ template <class A, class B> FS_HD Sym3<Product<A, B>> conjugate(const Mat3<A>& R
   return {at(0, 0), at(0, 1), at(0, 2), at(1, 1), at(1, 2), at(2, 2)};
 }
 
+// One turn after the other: a congruence costs less than half of that by a full matrix.
+template <class A, class B> FS_HD Vec3<Product<A, B>> rotate(const RotationZX<A>& R, const Vec3<B>& v) {
+  return rotate(R.z, rotate(R.x, v));
+}
+template <class A, class B> FS_HD Vec3<Product<A, B>> rotate_back(const RotationZX<A>& R, const Vec3<B>& v) {
+  return rotate_back(R.x, rotate_back(R.z, v));
+}
+template <class A, class Matrix> FS_HD auto conjugate(const RotationZX<A>& R, const Matrix& m) {
+  return conjugate(R.z, conjugate(R.x, m));
+}
+
 template <class T> FS_HD Mat3<T> matrix(const RotationZ<T>& R) {
   const T o(0.0), l(1.0);
   return rows<T>(R.c, -R.s, o, R.s, R.c, o, o, o, l);
@@ -90,6 +106,7 @@ template <class T> FS_HD Mat3<T> matrix(const RotationX<T>& R) {
   return rows<T>(l, o, o, o, R.c, -R.s, o, R.s, R.c);
 }
 template <class T> FS_HD Mat3<T> matrix(const Mat3<T>& R) { return R; }
+template <class T> FS_HD Mat3<T> matrix(const RotationZX<T>& R) { return matrix(R.z) * matrix(R.x); }
 
 // The rotation about z by the angle q.
 template <class T> FS_HD RotationZ<T> rotation_z(const T& q) {

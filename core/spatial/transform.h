@@ -37,11 +37,11 @@ FS_HD Force<T> apply_transpose(const Rotation& R, const Vec3<P>& r, const Force<
 // Shift of the frame by r, axes kept: h' = h + m r, I' = I + 2 (r.g) 1 - (r g^T + g r^T) with g = h + m r / 2.
 template <class T, class P> FS_HD RigidBodyInertia<T> shift(const Vec3<P>& r, const RigidBodyInertia<T>& J) {
   const Vec3<T> mr = r * J.m, g = J.h + mr * T(0.5);
-  const T gx = r.x() * g.x(), gy = r.y() * g.y(), gz = r.z() * g.z(), xx = gy + gz, yy = gx + gz, zz = gx + gy;
+  const T gx = (r.x() + r.x()) * g.x(), gy = (r.y() + r.y()) * g.y(), gz = (r.z() + r.z()) * g.z();
   return {J.m,
           J.h + mr,
-          {J.I.xx + (xx + xx), J.I.xy - (r.y() * g.x() + r.x() * g.y()), J.I.xz - (r.z() * g.x() + r.x() * g.z()),
-           J.I.yy + (yy + yy), J.I.yz - (r.z() * g.y() + r.y() * g.z()), J.I.zz + (zz + zz)}};
+          {J.I.xx + gy + gz, J.I.xy - r.y() * g.x() - r.x() * g.y(), J.I.xz - r.z() * g.x() - r.x() * g.z(),
+           J.I.yy + gx + gz, J.I.yz - r.z() * g.y() - r.y() * g.z(), J.I.zz + gx + gy}};
 }
 // H' = H + r× M, I' = I + r× H^T + (r× H^T)^T + r× M r×^T = I + r× H'^T + (r× H^T)^T
 template <class T, class P> FS_HD ArticulatedInertia<T> shift(const Vec3<P>& r, const ArticulatedInertia<T>& J) {

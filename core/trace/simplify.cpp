@@ -36,6 +36,16 @@ Shifted split_sum(const Graph& g, Edge x) {
   return {0, x};
 }
 
+// Whether the sum y has a term -x; the other term is the result then.
+bool cancels(const Graph& g, Edge x, Edge y, Edge& rest) {
+  const Node& n = g.node(y);
+  if (n.op != Op::Add && n.op != Op::Sub) return false;
+  const Edge a = with_sign(n.operand[0], y.negative()), b = with_sign(n.operand[1], y.negative() != (n.op == Op::Sub));
+  if (a == -x) return rest = b, true;
+  if (b == -x) return rest = a, true;
+  return false;
+}
+
 }  // namespace
 
 Edge add(Graph& g, Edge x, Edge y) {
@@ -51,6 +61,10 @@ Edge add(Graph& g, Edge x, Edge y) {
     Shifted s = split_sum(g, y);
     if (s.constant != 0) return add(g, g.constant(g.value(x) + s.constant), s.rest);
   }
+
+  // x + (y - x) = y
+  Edge rest;
+  if (cancels(g, x, y, rest) || cancels(g, y, x, rest)) return rest;
 
   // x + y = y + x, and x - y = -(y - x): the operand traced first gives the sign
   if (x.node() > y.node()) std::swap(x, y);

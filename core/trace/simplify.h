@@ -3,7 +3,7 @@
 //
 // Everything that folds, folds here, when the operation is traced:
 //   constants          c1 + c2, c1 * (c2 * x), c1 + (c2 + x), sin(c), ... are computed
-//   neutral elements   x + 0, x * 1, x * 0, x - x, x * rcp(x), rcp(rcp(x)), sqrt(x) * sqrt(x)
+//   neutral elements   x + 0, x * 1, x * 0, x - x, x + (y - x), x * rcp(x), rcp(rcp(x)), sqrt(x) * sqrt(x)
 //   signs              x - y = -(y - x), (-x) * y = -(x * y), sin(-x) = -sin(x), max(-x, -y) = -min(x, y):
 //                      signs travel outwards, so that terms that differ in sign alone share their nodes
 //   order              x + y = y + x: operands of commutative operations stand in the order they were traced

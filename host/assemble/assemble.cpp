@@ -5,6 +5,9 @@
 #if FEATHERSTORM_XBYAK
 #include <xbyak/xbyak.h>
 
+#include <algorithm>
+
+#include "core/trace/hoist.h"
 #include "host/assemble/allocate.h"
 
 namespace featherstorm {
@@ -20,20 +23,25 @@ constexpr int largest_frame = 512 << 10;  // [bytes]
 //   rax  an address          r10  byte offset of the instances at hand in each component
 //   rdi  passes to go        r11  the last such offset + 1
 //   r9   constants
-//   rsp  frame: slots, uniform inputs (one vector each), state (carried inputs), next (outputs of a carried program)
+//   rsp  frame: slots, uniform inputs (one vector each), state (carried inputs), values that all passes share (hoist.h),
+//        next (outputs of a carried program)
 class Encoder : public Xbyak::CodeGenerator {
  public:
-  Encoder(const Program& p, const Allocation& a, bool avx512, bool double_precision)
-      : CodeGenerator(1 << 16, Xbyak::AutoGrow), p_(p), a_(a), avx512_(avx512), double_(double_precision),
+  // The parts of a program, itself or its pass first; where it is split (hoist.h), its set-up and the whole follow, which
+  // serves single passes: they would pay for keeping what they use once.
+  Encoder(const Program& p, const std::vector<Allocation>& parts, bool avx512, bool double_precision)
+      : CodeGenerator(1 << 16, Xbyak::AutoGrow), p_(p), parts_(parts), avx512_(avx512), double_(double_precision),
         bytes_(avx512 ? 64 : 32), real_(double_ ? 8 : 4) {
-    int at = a.slots;
+    int at = 0;
+    for (const Allocation& a : parts) at = std::max(at, a.slots);
+    derived_ = split() ? static_cast<int>(p.inputs.size()) - 1 : -1;
     const auto reserve = [&](const std::vector<Program::Array>& arrays, auto&& wanted) {
       std::vector<int> begin(arrays.size(), -1);
       for (std::size_t k = 0; k < arrays.size(); k++)
         if (wanted(static_cast<int>(k))) begin[k] = at, at += arrays[k].size;
       return begin;
     };
-    in_frame_ = reserve(p.inputs, [&](int k) { return p.inputs[k].uniform || p.is_carried(k); });
+    in_frame_ = reserve(p.inputs, [&](int k) { return p.inputs[k].uniform || p.is_carried(k) || k == derived_; });
     out_frame_ = reserve(p.outputs, [&](int) { return carried(); });
     const int frame_size = (at + 1) * bytes_;
     if (frame_size > largest_frame) throw Error("too many values are held at once to be assembled");
@@ -45,6 +53,7 @@ class Encoder : public Xbyak::CodeGenerator {
 
  private:
   bool carried() const { return !p_.carried.empty(); }
+  bool split() const { return parts_.size() > 1; }
   Xmm vector(int i) const {
     if (avx512_) return Xbyak::Zmm(i);
     return Xbyak::Ymm(i);
@@ -74,7 +83,7 @@ class Encoder : public Xbyak::CodeGenerator {
     align(64);
     L(instances);
     if (carried()) passes();
-    else body();
+    else body(0);
     add(r10, bytes_);
     cmp(r10, r11);
     jl(instances, T_NEAR);
@@ -85,8 +94,9 @@ class Encoder : public Xbyak::CodeGenerator {
     ret();
     align(64);
     L(pool);
-    for (std::uint64_t c : a_.constants)
-      for (int lane = 0; lane < (avx512_ ? 1 : width()); lane++) db(c, real_);
+    for (const Allocation& a : parts_)
+      for (std::uint64_t c : a.constants)
+        for (int lane = 0; lane < (avx512_ ? 1 : width()); lane++) db(c, real_);
   }
 
   void broadcast(const Xmm& to, const Xbyak::Address& from) {
@@ -110,8 +120,9 @@ class Encoder : public Xbyak::CodeGenerator {
   Xbyak::Address memory(const Place& p, bool as_operand) {
     if (p.kind == Place::Kind::Slot) return frame(p.index);
     if (p.kind == Place::Kind::Constant) {
-      if (!avx512_) return ptr[r9 + p.index * bytes_];
-      return as_operand ? ptr_b[r9 + p.index * real_] : ptr[r9 + p.index * real_];
+      const int at = p.index + constants_before_;
+      if (!avx512_) return ptr[r9 + at * bytes_];
+      return as_operand ? ptr_b[r9 + at * real_] : ptr[r9 + at * real_];
     }
     if (in_frame_[p.index] >= 0) return frame(in_frame_[p.index] + p.component);
     return component(rsi, p.index, p.component);
@@ -124,11 +135,16 @@ class Encoder : public Xbyak::CodeGenerator {
         vmovups(vector(0), component(rsi, k, c));
         vmovups(frame(in_frame_[k] + c), vector(0));
       }
-    Xbyak::Label pass;
+    Xbyak::Label pass, single, done;
+    if (split()) {
+      cmp(rcx, 1);
+      je(single, T_NEAR);
+      body(1);
+    }
     mov(rdi, rcx);
     align(64);
     L(pass);
-    body();
+    body(0);
     for (auto [from, to] : p_.carried)
       for (int c = 0; c < p_.outputs[from].size; c++) {
         vmovups(vector(0), frame(out_frame_[from] + c));
@@ -136,6 +152,12 @@ class Encoder : public Xbyak::CodeGenerator {
       }
     dec(rdi);
     jnz(pass, T_NEAR);
+    if (split()) {
+      jmp(done, T_NEAR);
+      L(single);
+      body(2);
+      L(done);
+    }
     for (int k = 0; k < static_cast<int>(p_.outputs.size()); k++)
       for (int c = 0; c < p_.outputs[k].size; c++) {
         vmovups(vector(0), frame(out_frame_[k] + c));
@@ -143,8 +165,10 @@ class Encoder : public Xbyak::CodeGenerator {
       }
   }
 
-  void body() {
-    for (const Move& m : a_.moves) {
+  void body(int part) {
+    constants_before_ = 0;
+    for (int k = 0; k < part; k++) constants_before_ += static_cast<int>(parts_[k].constants.size());
+    for (const Move& m : parts_[part].moves) {
       const Place& from = m.operand[0];
       switch (m.kind) {
         case Move::Kind::Load:
@@ -158,7 +182,8 @@ class Encoder : public Xbyak::CodeGenerator {
           vmovups(frame(m.number), vector(from.index));
           break;
         case Move::Kind::Store:
-          if (carried()) vmovups(frame(out_frame_[m.array] + m.number), vector(from.index));
+          if (part == 1) vmovups(frame(in_frame_[derived_] + m.number), vector(from.index));
+          else if (carried()) vmovups(frame(out_frame_[m.array] + m.number), vector(from.index));
           else vmovups(component(rdx, m.array, m.number), vector(from.index));
           break;
         case Move::Kind::Compute:
@@ -257,7 +282,8 @@ class Encoder : public Xbyak::CodeGenerator {
   }
 
   const Program& p_;
-  const Allocation& a_;
+  const std::vector<Allocation>& parts_;
+  int derived_ = -1, constants_before_ = 0;  // input array of what all passes share; constants of the parts before
   bool avx512_, double_;
   int bytes_, real_;                       // of a vector, of a number
   std::vector<int> in_frame_, out_frame_;  // array -> its place in the frame, -1 where it lies outside
@@ -270,16 +296,24 @@ bool can_assemble(const std::string& isa) { return isa == "avx512" || isa == "av
 AssembledKernel assemble(const Program& p, const std::vector<int>& order, const std::string& isa, Precision precision) {
   if (!can_assemble(isa)) throw Error("nothing is assembled for the instruction set '" + isa + "'");
   const bool avx512 = isa == "avx512", double_precision = precision == Precision::float64;
-  const StraightLine s = straight_line(p, order, double_precision);
-  const Allocation a = allocate(s, avx512 ? 32 : 16);
-  const auto code = std::make_shared<Encoder>(p, a, avx512, double_precision);
+  std::vector<Allocation> parts;
+  const auto add = [&](const Program& part, const std::vector<int>& statements, const Fusion& fusion) {
+    parts.push_back(allocate(straight_line(part, statements, double_precision, fusion), avx512 ? 32 : 16));
+  };
+  const std::optional<Split> split = hoist(p);
+  if (split) {
+    add(split->pass, pass_order(*split, order), split->pass_fusion);
+    add(split->setup, setup_order(*split, order), split->setup_fusion);
+  }
+  add(p, order, fuse(p));
+  const auto code = std::make_shared<Encoder>(split ? split->pass : p, parts, avx512, double_precision);
   AssembledKernel k;
   k.kernel = code->getCode<Kernel>();
   k.code = code;
   k.width = code->width();
   k.bytes = code->getSize();
-  k.instructions = static_cast<int>(a.moves.size());
-  for (const Move& m : a.moves) k.spills += m.kind == Move::Kind::Spill;
+  k.instructions = static_cast<int>(parts[0].moves.size());
+  for (const Move& m : parts[0].moves) k.spills += m.kind == Move::Kind::Spill;
   return k;
 }
 

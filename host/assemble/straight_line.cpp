@@ -11,8 +11,8 @@ namespace {
 
 class Lowering final : public Recorder {
  public:
-  Lowering(const Program& p, bool double_precision)
-      : g_(p.graph), double_(double_precision), fusion_(fuse(p)), value_(g_.size(), -1) {
+  Lowering(const Program& p, bool double_precision, const Fusion& fusion)
+      : g_(p.graph), double_(double_precision), fusion_(fusion), value_(g_.size(), -1) {
     sign_ = bits(double_ ? std::uint64_t(1) << 63 : std::uint64_t(1) << 31);
   }
 
@@ -200,8 +200,9 @@ int arity(Code code) {
   }
 }
 
-StraightLine straight_line(const Program& p, const std::vector<int>& order, bool double_precision) {
-  return Lowering(p, double_precision).run(p, order);
+StraightLine straight_line(const Program& p, const std::vector<int>& order, bool double_precision,
+                           const Fusion& fusion) {
+  return Lowering(p, double_precision, fusion).run(p, order);
 }
 
 }  // namespace featherstorm

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/trace/program.h"
+#include "core/trace/count.h"
 
 namespace featherstorm {
 
@@ -55,7 +55,11 @@ struct StraightLine {
   std::vector<Instruction> instructions;
 };
 
-// The program whose statements stand in this order (order.h).
-StraightLine straight_line(const Program& p, const std::vector<int>& order, bool double_precision);
+// The program whose statements stand in this order (order.h), with multiply-adds as `fusion` says.
+StraightLine straight_line(const Program& p, const std::vector<int>& order, bool double_precision,
+                           const Fusion& fusion);
+inline StraightLine straight_line(const Program& p, const std::vector<int>& order, bool double_precision) {
+  return straight_line(p, order, double_precision, fuse(p));
+}
 
 }  // namespace featherstorm

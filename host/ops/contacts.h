@@ -16,54 +16,38 @@ inline constexpr OpArray op_gap{"gap", Size::contacts}, op_margin{"margin", Size
     op_gap_rate{"gap_rate", Size::contacts}, op_force{"force", Size::contacts}, op_impulse{"impulse", Size::contacts3},
     op_deformation{"deformation", Size::contacts3};
 
-struct OpContactJacobian : BookRow {
+struct OpContactJacobian : ContactRow {
   static constexpr OpInfo<1, 0, 3> info{
       "contact_jacobian",
       "gaps, margins inside the edges of their surfaces, and G v, the velocity at contacts: normal, two tangents",
       {{op_q}},
       {},
-      {{op_gap, op_margin, {"G", Size::contacts3_v}}},
-      false,
-      false,
-      false,
-      Needs::contacts};
+      {{op_gap, op_margin, {"G", Size::contacts3_v}}}};
   FEATHERSTORM_RUN { contact_rows(m, m.contacts, in[0], 3, out[0], out[1], out[2]); }
 };
-struct OpContactFrames : BookRow {
+struct OpContactFrames : ContactRow {
   static constexpr OpInfo<1, 0, 1> info{"contact_frames",
                                         "of each contact the point, normal and two tangents in the world",
                                         {{op_q}},
                                         {},
-                                        {{{"contact_frame", Size::contacts12}}},
-                                        false,
-                                        false,
-                                        false,
-                                        Needs::contacts};
+                                        {{{"contact_frame", Size::contacts12}}}};
   FEATHERSTORM_RUN { contact_frames(m, m.contacts, in[0], out[0]); }
 };
-struct OpContactRates : BookRow {
+struct OpContactRates : ContactRow {
   static constexpr OpInfo<2, 0, 2> info{
       "contact_rates",
       "rates of gaps, and what of their second rates does not depend on accelerations",
       {{op_q, op_v}},
       {},
-      {{op_gap_rate, {"gap_bias", Size::contacts}}},
-      false,
-      false,
-      false,
-      Needs::contacts};
+      {{op_gap_rate, {"gap_bias", Size::contacts}}}};
   FEATHERSTORM_RUN { contact_rates(m, m.contacts, in[0], in[1], out[0], out[1]); }
 };
-struct OpContactInertia : BookRow {
+struct OpContactInertia : ContactRow {
   static constexpr OpInfo<1, 0, 1> info{"contact_inertia",
                                         "Delassus matrix G M^-1 G^T of normals and tangents, 3 nc x 3 nc",
                                         {{op_q}},
                                         {},
-                                        {{{"A", Size::contacts9}}},
-                                        false,
-                                        false,
-                                        false,
-                                        Needs::contacts};
+                                        {{{"A", Size::contacts9}}}};
   FEATHERSTORM_RUN {
     using T = ScalarOf<In>;
     auto L = scratch<T>(m.nh);
@@ -76,17 +60,13 @@ struct OpContactInertia : BookRow {
     contact_inertia(m, m.contacts, L.data(), 3, Z.data(), out[0]);
   }
 };
-struct OpContactSystem : BookRow {
+struct OpContactSystem : ContactRow {
   static constexpr OpInfo<4, 0, 5> info{
       "contact_system",
       "normals alone: gaps, their rates, second rates A lambda + d under contact forces lambda",
       {{op_q, op_v, op_tau, op_f_ext}},
       {},
-      {{op_gap, op_margin, op_gap_rate, {"A", Size::contacts2}, {"d", Size::contacts}}},
-      false,
-      false,
-      false,
-      Needs::contacts};
+      {{op_gap, op_margin, op_gap_rate, {"A", Size::contacts2}, {"d", Size::contacts}}}};
   FEATHERSTORM_RUN {
     using T = ScalarOf<In>;
     auto H = scratch<T>(m.nh);
@@ -96,59 +76,44 @@ struct OpContactSystem : BookRow {
                    Z.data(), w.data());
   }
 };
-struct OpFdContacts : BookRow {
+struct OpFdContacts : ContactRow {
   static constexpr OpInfo<6, 0, 2> info{
       "fd_contacts",
       "forward dynamics with frictionless contacts; touching: 1 for contacts to be solved for; force: a first guess",
       {{op_q, op_v, op_tau, op_f_ext, {"touching", Size::contacts}, op_force}},
       {},
-      {{op_a, op_force}},
-      false,
-      false,
-      false,
-      Needs::contacts};
+      {{op_a, op_force}}};
   FEATHERSTORM_RUN {
     for (int k = 0; k < m.contacts.nc; k++) out[1][k] = in[5][k];
     fd_contacts(m, m.contacts, in[0], in[1], in[2], in[3], in[4], m.contacts.sweeps, out[1], out[0]);
   }
 };
-struct OpContactImpulse : BookRow {
+struct OpContactImpulse : ContactRow {
   static constexpr OpInfo<4, 0, 2> info{
       "contact_impulse",
       "impact at contacts with restitution and friction; active: 1 for closed contacts; impulse: a first guess",
       {{op_q, op_v, {"active", Size::contacts}, op_impulse}},
       {},
-      {{{"v_next", Size::v}, op_impulse}},
-      false,
-      false,
-      false,
-      Needs::contacts};
+      {{{"v_next", Size::v}, op_impulse}}};
   FEATHERSTORM_RUN {
     for (int k = 0; k < m.contacts.nr; k++) out[1][k] = in[3][k];
     contact_impulse(m, m.contacts, in[0], in[1], in[2], m.contacts.sweeps, out[1], out[0]);
   }
 };
-struct OpContactStep : BookRow {
+struct OpContactStep : ContactRow {
   static constexpr OpInfo<5, 11, 3> info{
       "contact_step",
       "semi-implicit Euler steps with contacts; impulse: those of the last step, 0 where there is none",
       {{op_q, op_v, op_impulse, op_tau, {"target", Size::v}}},
-      {{{"dt", Size::one},
-        {"kp", Size::v},
-        {"kd", Size::v},
-        {"limit_stiffness", Size::one},
-        {"limit_damping", Size::one},
-        {"friction_velocity", Size::one},
-        {"erp", Size::one},
-        {"slop", Size::one},
-        {"max_push", Size::one},
-        {"rebound", Size::one},
-        {"compliance", Size::one}}},
+      step_uniforms_and(std::to_array<OpArray>({{"erp", Size::one},
+                                                {"slop", Size::one},
+                                                {"max_push", Size::one},
+                                                {"rebound", Size::one},
+                                                {"compliance", Size::one}})),
       {{{"q_next", Size::q}, {"v_next", Size::v}, {"impulse_next", Size::contacts3}}},
       false,
       false,
-      true,
-      Needs::contacts};
+      true};
   FEATHERSTORM_RUN {
     using T = ScalarOf<In>;
     const Drive drive{in[3], in[4], u[1], u[2]};
@@ -159,55 +124,41 @@ struct OpContactStep : BookRow {
   }
 };
 
-// The surfaces of soft contacts from uniform arrays of (nc) numbers: K_n, D_n, K_t, D_t, rolling.
+inline constexpr std::array<OpArray, 5> soft_uniforms{{{"K_n", Size::contacts},
+                                                       {"D_n", Size::contacts},
+                                                       {"K_t", Size::contacts},
+                                                       {"D_t", Size::contacts},
+                                                       {"rolling", Size::contacts}}};
+// The surfaces of soft contacts from these.
 template <class T, class U>
 struct SoftUniforms {
   const U* u;
   FS_HD SoftSurface<T> operator[](int k) const { return {u[0][k], u[1][k], u[2][k], u[3][k], u[4][k]}; }
 };
 
-struct OpSoftContactForces : BookRow {
+struct OpSoftContactForces : ContactRow {
   static constexpr OpInfo<4, 5, 3> info{
       "soft_contact_forces",
       "f_ext with the forces of soft contacts; deformation of their surfaces, axes of the bodies that carry them",
       {{op_q, op_v, op_deformation, op_f_ext}},
-      {{{"K_n", Size::contacts},
-        {"D_n", Size::contacts},
-        {"K_t", Size::contacts},
-        {"D_t", Size::contacts},
-        {"rolling", Size::contacts}}},
-      {{op_f_ext, {"contact_force", Size::contacts3}, {"deformation_rate", Size::contacts3}}},
-      false,
-      false,
-      false,
-      Needs::contacts};
+      soft_uniforms,
+      {{op_f_ext, {"contact_force", Size::contacts3}, {"deformation_rate", Size::contacts3}}}};
   FEATHERSTORM_RUN {
     for (int k = 0; k < 6 * m.nb; k++) out[0][k] = in[3][k];
     const SoftUniforms<ScalarOf<In>, U> soft{u};
     soft_contact_forces(m, m.contacts, soft, in[0], in[1], in[2], out[0], out[1], out[2]);
   }
 };
-struct OpSoftContactStep : BookRow {
+struct OpSoftContactStep : ContactRow {
   static constexpr OpInfo<5, 11, 3> info{
       "soft_contact_step",
       "semi-implicit Euler steps with soft contacts; deformation of their surfaces, 0 where relaxed",
       {{op_q, op_v, op_deformation, op_tau, {"target", Size::v}}},
-      {{{"dt", Size::one},
-        {"kp", Size::v},
-        {"kd", Size::v},
-        {"limit_stiffness", Size::one},
-        {"limit_damping", Size::one},
-        {"friction_velocity", Size::one},
-        {"K_n", Size::contacts},
-        {"D_n", Size::contacts},
-        {"K_t", Size::contacts},
-        {"D_t", Size::contacts},
-        {"rolling", Size::contacts}}},
+      step_uniforms_and(soft_uniforms),
       {{{"q_next", Size::q}, {"v_next", Size::v}, {"deformation_next", Size::contacts3}}},
       false,
       false,
-      true,
-      Needs::contacts};
+      true};
   FEATHERSTORM_RUN {
     using T = ScalarOf<In>;
     const Drive drive{in[3], in[4], u[1], u[2]};

@@ -15,12 +15,11 @@ struct OpRneaDerivatives : BookRow {
   FEATHERSTORM_RUN { rnea_derivatives(m, in[0], in[1], in[2], in[3], out[0], out[1]); }
 };
 struct OpFdDerivatives : BookRow {
-  static constexpr OpInfo<4, 0, 4> info{
-      "fd_derivatives",
-      "forward dynamics and its derivatives on the tangent space, nv x nv by rows",
-      {{op_q, op_v, op_tau, op_f_ext}},
-      {},
-      {{op_a, {"da_dq", Size::vv}, {"da_dv", Size::vv}, {"da_dtau", Size::vv}}}};
+  static constexpr OpInfo<4, 0, 4> info{"fd_derivatives",
+                                        "forward dynamics and its derivatives on the tangent space, nv x nv by rows",
+                                        {{op_q, op_v, op_tau, op_f_ext}},
+                                        {},
+                                        {{op_a, {"da_dq", Size::vv}, {"da_dv", Size::vv}, {"da_dtau", Size::vv}}}};
   FEATHERSTORM_RUN { fd_derivatives(m, in[0], in[1], in[2], in[3], out[0], out[1], out[2], out[3]); }
 };
 struct OpFdLinearization : BookRow {
@@ -32,16 +31,12 @@ struct OpFdLinearization : BookRow {
   FEATHERSTORM_RUN { fd_linearization(m, in[0], in[1], in[2], in[3], out[0], out[1], out[2]); }
 };
 struct OpRneaSecondDerivatives : BookRow {
-  static constexpr OpInfo<7, 0, 2> info{
-      "rnea_second_derivatives",
-      "derivatives of rnea_derivatives along a direction of (q, v, a)",
-      {{op_q, op_v, op_a, op_f_ext, op_u, op_du, {"a_direction", Size::v}}},
-      {},
-      {{{"by_q", Size::vv}, {"by_v", Size::vv}}}};
-  static constexpr bool host_only = true;
-  FEATHERSTORM_RUN {
-    rnea_second_derivatives(m, in[0], in[1], in[2], in[3], in[4], in[5], in[6], out[0], out[1]);
-  }
+  static constexpr OpInfo<7, 0, 2> info{"rnea_second_derivatives",
+                                        "derivatives of rnea_derivatives along a direction of (q, v, a)",
+                                        {{op_q, op_v, op_a, op_f_ext, op_u, op_du, {"a_direction", Size::v}}},
+                                        {},
+                                        {{{"by_q", Size::vv}, {"by_v", Size::vv}}}};
+  FEATHERSTORM_RUN { rnea_second_derivatives(m, in[0], in[1], in[2], in[3], in[4], in[5], in[6], out[0], out[1]); }
 };
 
 using DerivativeOps = std::tuple<OpRneaDerivatives, OpFdDerivatives, OpFdLinearization, OpRneaSecondDerivatives>;

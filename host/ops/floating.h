@@ -15,7 +15,7 @@ struct OpHybridDynamics : BookRow {
       {{op_a, op_tau}}};
   FEATHERSTORM_RUN { hybrid_select(m, u[0], in[0], in[1], in[2], in[3], in[4], out[0], out[1]); }
 };
-struct OpFloatingInertia : BookRow {
+struct OpFloatingInertia : FloatingRow {
   static constexpr OpInfo<1, 0, 2> info{
       "floating_inertia",
       "composite inertia of a floating robot and its momentum by each joint's velocity",
@@ -23,24 +23,20 @@ struct OpFloatingInertia : BookRow {
       {},
       {{{"I0", Size::matrix6}, {"F", Size::joints6}}},
       false,
-      true,
-      false,
-      Needs::floating_base};
+      true};
   FEATHERSTORM_RUN { floating_inertia(m, in[0], out[0], out[1]); }
 };
-struct OpFloatingBias : BookRow {
+struct OpFloatingBias : FloatingRow {
   static constexpr OpInfo<3, 0, 2> info{"floating_bias",
                                         "bias force on a floating base, its axes, and on the joints",
                                         {{op_q, op_v, op_f_ext}},
                                         {},
                                         {{{"p0", Size::six}, {"C", Size::joints}}},
                                         false,
-                                        true,
-                                        false,
-                                        Needs::floating_base};
+                                        true};
   FEATHERSTORM_RUN { floating_bias(m, in[0], in[1], in[2], out[0], out[1]); }
 };
-struct OpFloatingId : BookRow {
+struct OpFloatingId : FloatingRow {
   static constexpr OpInfo<4, 0, 2> info{
       "floating_id",
       "inverse dynamics with the joints' accelerations known and the floating base's not",
@@ -48,21 +44,17 @@ struct OpFloatingId : BookRow {
       {},
       {{op_a, op_tau}},
       false,
-      true,
-      false,
-      Needs::floating_base};
+      true};
   FEATHERSTORM_RUN { floating_id(m, in[0], in[1], in[2], in[3], out[0], out[1]); }
 };
-struct OpFloatingJacobian : BookRow {
+struct OpFloatingJacobian : FloatingRow {
   static constexpr OpInfo<1, 0, 1> info{"floating_jacobian",
                                         "Jacobian of a frame by the joints while momentum is conserved, 6 x (nv - 6)",
                                         {{op_q}},
                                         {},
                                         {{{"J", Size::joints6}}},
                                         true,
-                                        true,
-                                        false,
-                                        Needs::floating_base};
+                                        true};
   FEATHERSTORM_RUN { floating_jacobian(m, in[0], frame, out[0]); }
 };
 

@@ -8,16 +8,12 @@
 namespace featherstorm {
 
 struct OpCrbaRate : BookRow {
-  static constexpr OpInfo<2, 0, 1> info{
-      "crba_rate", "dM/dt, packed", {{op_q, op_v}}, {}, {{{"M_rate", Size::h}}}};
+  static constexpr OpInfo<2, 0, 1> info{"crba_rate", "dM/dt, packed", {{op_q, op_v}}, {}, {{{"M_rate", Size::h}}}};
   FEATHERSTORM_RUN { crba_rate(m, in[0], in[1], out[0]); }
 };
 struct OpCoriolisMatrix : BookRow {
-  static constexpr OpInfo<2, 0, 1> info{"coriolis_matrix",
-                                        "Coriolis matrix of the Christoffel symbols, nv x nv",
-                                        {{op_q, op_v}},
-                                        {},
-                                        {{op_C}}};
+  static constexpr OpInfo<2, 0, 1> info{
+      "coriolis_matrix", "Coriolis matrix of the Christoffel symbols, nv x nv", {{op_q, op_v}}, {}, {{op_C}}};
   FEATHERSTORM_RUN { coriolis_matrix<Coriolis::Christoffel>(m, in[0], in[1], out[0]); }
 };
 struct OpCoriolisMatrixBodyFixed : BookRow {
@@ -31,14 +27,13 @@ struct OpCoriolisMatrixBodyFixed : BookRow {
   FEATHERSTORM_RUN { coriolis_matrix<Coriolis::BodyFixed>(m, in[0], in[1], out[0]); }
 };
 struct OpCoriolisMatrixMassCentre : BookRow {
-  static constexpr OpInfo<2, 0, 1> info{
-      "coriolis_matrix_mass_centre",
-      "Coriolis matrix of Liu and Jain, at the mass centres, nv x nv",
-      {{op_q, op_v}},
-      {},
-      {{op_C}},
-      false,
-      true};
+  static constexpr OpInfo<2, 0, 1> info{"coriolis_matrix_mass_centre",
+                                        "Coriolis matrix of Liu and Jain, at the mass centres, nv x nv",
+                                        {{op_q, op_v}},
+                                        {},
+                                        {{op_C}},
+                                        false,
+                                        true};
   FEATHERSTORM_RUN { coriolis_matrix<Coriolis::MassCentre>(m, in[0], in[1], out[0]); }
 };
 struct OpCoriolisMatrixRate : BookRow {
@@ -76,6 +71,7 @@ struct OpJacobianSecondRate : BookRow {
   FEATHERSTORM_RUN { jacobian_second_rate(m, in[0], in[1], in[2], in[3], frame, out[0]); }
 };
 
-using MatrixOps = std::tuple<OpCrbaRate, OpCoriolisMatrix, OpCoriolisMatrixBodyFixed, OpCoriolisMatrixMassCentre, OpCoriolisMatrixRate, OpGravityTorquesRate, OpJacobianRate, OpJacobianSecondRate>;
+using MatrixOps = std::tuple<OpCrbaRate, OpCoriolisMatrix, OpCoriolisMatrixBodyFixed, OpCoriolisMatrixMassCentre,
+                             OpCoriolisMatrixRate, OpGravityTorquesRate, OpJacobianRate, OpJacobianSecondRate>;
 
 }  // namespace featherstorm

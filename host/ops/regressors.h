@@ -36,13 +36,8 @@ struct OpSlotineLiRegressorBodyFixed : BookRow {
   FEATHERSTORM_RUN { slotine_li_regressor<Coriolis::BodyFixed>(m, in[0], in[1], in[2], in[3], out[0]); }
 };
 struct OpMomentumRegressor : BookRow {
-  static constexpr OpInfo<2, 0, 1> info{"momentum_regressor",
-                                        "M v = Y pi + armature v, nv x 10 nb",
-                                        {{op_q, op_v}},
-                                        {},
-                                        {{op_Y}},
-                                        false,
-                                        true};
+  static constexpr OpInfo<2, 0, 1> info{
+      "momentum_regressor", "M v = Y pi + armature v, nv x 10 nb", {{op_q, op_v}}, {}, {{op_Y}}, false, true};
   FEATHERSTORM_RUN { momentum_regressor(m, in[0], in[1], out[0]); }
 };
 struct OpEnergyRegressor : BookRow {
@@ -56,6 +51,7 @@ struct OpEnergyRegressor : BookRow {
   FEATHERSTORM_RUN { energy_regressor(m, in[0], in[1], out[0], out[1]); }
 };
 
-using RegressorOps = std::tuple<OpRegressor, OpSlotineLiRegressor, OpSlotineLiRegressorBodyFixed, OpMomentumRegressor, OpEnergyRegressor>;
+using RegressorOps = std::tuple<OpRegressor, OpSlotineLiRegressor, OpSlotineLiRegressorBodyFixed, OpMomentumRegressor,
+                                OpEnergyRegressor>;
 
 }  // namespace featherstorm

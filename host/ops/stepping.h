@@ -11,7 +11,15 @@ inline constexpr std::array<OpArray, 6> step_uniforms{{{"dt", Size::one},
                                                        {"limit_stiffness", Size::one},
                                                        {"limit_damping", Size::one},
                                                        {"friction_velocity", Size::one}}};
-template <class T, class U> FS_HD StepParameters<T> step_parameters(const U* u) {
+// Those and more.
+template <std::size_t n>
+constexpr std::array<OpArray, 6 + n> step_uniforms_and(const std::array<OpArray, n>& more) {
+  std::array<OpArray, 6 + n> all{};
+  for (std::size_t k = 0; k < 6 + n; k++) all[k] = k < 6 ? step_uniforms[k] : more[k - 6];
+  return all;
+}
+template <class T, class U>
+FS_HD StepParameters<T> step_parameters(const U* u) {
   return {u[0][0], u[3][0], u[4][0], u[5][0]};
 }
 

@@ -10,6 +10,7 @@
 namespace featherstorm {
 
 void bind_robot(nanobind::module_& module);      // Robot, RobotBuilder, load, robots
+void bind_edit(nanobind::module_& module);       // methods of RobotBuilder that make other robots, Joint, MassProperties
 void bind_evaluator(nanobind::module_& module);  // Buffer, Evaluator, operations, instruction_sets
 void bind_trace(nanobind::module_& module);      // Trace, Symbol, traced
 void bind_sequence(nanobind::module_& module);   // Sequence
@@ -19,5 +20,7 @@ Precision precision_of(const std::string& dtype);
 // The engine of a Python Evaluator, and the program of a Python Trace.
 Evaluator& evaluator_of(nanobind::handle evaluator);
 const Program& program_of(nanobind::handle trace);
+// The memory of a Python Buffer; false for all else.
+bool buffer_of(nanobind::handle buffer, ArrayRef* memory);
 
 }  // namespace featherstorm

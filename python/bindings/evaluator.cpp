@@ -179,6 +179,13 @@ nb::list arguments(const std::vector<OpRow::Argument>& row) {
 
 }  // namespace
 
+bool buffer_of(nb::handle h, ArrayRef* memory) {
+  PyBuffer* b;
+  if (!nb::try_cast(h, b) || !b) return false;
+  *memory = b->buffer.ref();
+  return true;
+}
+
 Evaluator& evaluator_of(nb::handle evaluator) { return *nb::cast<PyEvaluator&>(evaluator); }
 
 void bind_evaluator(nb::module_& module) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "bindings.h"
+#include "descriptions.h"
 #include "core/builder.h"
 #include "host/generate.h"
 #include "host/load.h"
@@ -17,48 +18,61 @@ namespace nb = nanobind;
 namespace featherstorm {
 namespace {
 
-using Vector = std::vector<double>;
-using Matrix = std::vector<Vector>;
-
-Vector list(const Vec3d& v) { return {v.x(), v.y(), v.z()}; }
-Vec3d vector3(const Vector& v, const char* what) {
-  if (v.size() != 3) throw ModelError("argument", what, "has " + std::to_string(v.size()) + " numbers, expected 3");
-  return {v[0], v[1], v[2]};
-}
-Mat3d matrix3(const Matrix& rows, const char* what) {
-  if (rows.size() != 3) throw ModelError("argument", what, "has " + std::to_string(rows.size()) + " rows, expected 3");
-  Mat3d R;
-  for (int i = 0; i < 3; i++) R.row(i) = vector3(rows[i], what);
-  return R;
-}
-
-const std::vector<std::pair<JointType, const char*>>& joint_types() {
-  static const std::vector<std::pair<JointType, const char*>> names = {{JointType::Fixed, "fixed"},
-                                                                       {JointType::Revolute, "revolute"},
-                                                                       {JointType::Prismatic, "prismatic"},
-                                                                       {JointType::Helical, "helical"},
-                                                                       {JointType::Cylindrical, "cylindrical"},
-                                                                       {JointType::Planar, "planar"},
-                                                                       {JointType::Ball, "ball"},
-                                                                       {JointType::BallYpr, "ball_ypr"},
-                                                                       {JointType::BallExp, "ball_exp"},
-                                                                       {JointType::Universal, "universal"},
-                                                                       {JointType::RackPinion, "rack_pinion"},
-                                                                       {JointType::Free, "free"},
-                                                                       {JointType::UserDefined, "user_defined"}};
+const std::vector<std::pair<LoopType, const char*>>& loop_types() {
+  static const std::vector<std::pair<LoopType, const char*>> names = {{LoopType::Fixed, "fixed"},
+                                                                      {LoopType::Revolute, "revolute"},
+                                                                      {LoopType::Prismatic, "prismatic"},
+                                                                      {LoopType::Helical, "helical"},
+                                                                      {LoopType::RackPinion, "rack_pinion"},
+                                                                      {LoopType::Cylindrical, "cylindrical"},
+                                                                      {LoopType::Universal, "universal"},
+                                                                      {LoopType::Planar, "planar"},
+                                                                      {LoopType::Spherical, "spherical"},
+                                                                      {LoopType::PointOnLine, "point_on_line"}};
   return names;
 }
-std::string type_name(JointType type) {
-  for (const auto& [t, name] : joint_types())
-    if (t == type) return name;
-  return "";
+// featherstorm.Loop, featherstorm.Coupling
+LoopSpec loop_of(nb::handle h) {
+  LoopSpec l;
+  const auto text = [&](const char* name) { return nb::cast<std::string>(h.attr(name)); };
+  l.name = text("name"), l.predecessor = text("predecessor"), l.successor = text("successor");
+  const std::string type = text("type");
+  std::string known;
+  bool found = false;
+  for (const auto& [t, n] : loop_types()) {
+    known += (known.empty() ? "" : ", ") + std::string(n);
+    if (n == type) l.type = t, found = true;
+  }
+  if (!found) throw ModelError("loop joint", l.name, "type '" + type + "' is unknown; there are: " + known);
+  l.X_P = {matrix3(nb::cast<Matrix>(h.attr("rotation")), "rotation"), vector3(nb::cast<Vector>(h.attr("at")), "at")};
+  l.X_S = {matrix3(nb::cast<Matrix>(h.attr("on_rotation")), "on_rotation"), vector3(nb::cast<Vector>(h.attr("on")), "on")};
+  l.parameter = nb::cast<double>(h.attr("parameter"));
+  return l;
 }
-JointType type_of(const std::string& joint, const std::string& name) {
-  for (const auto& [t, n] : joint_types())
-    if (n == name && t != JointType::UserDefined) return t;
-  throw ModelError("joint", joint, "type '" + name + "' is unknown");
+CouplingSpec coupling_of(nb::handle h) {
+  CouplingSpec c;
+  c.joint = nb::cast<std::string>(h.attr("joint")), c.offset = nb::cast<double>(h.attr("offset"));
+  for (const auto& [driver, ratio] : nb::cast<nb::dict>(h.attr("drivers")))
+    c.terms.push_back({nb::cast<std::string>(driver), nb::cast<double>(ratio)});
+  return c;
 }
-
+Robot with_closures(Robot r, const nb::iterable& loops, const nb::iterable& couplings) {
+  std::vector<LoopSpec> l;
+  std::vector<CouplingSpec> c;
+  for (nb::handle h : loops) l.push_back(loop_of(h));
+  for (nb::handle h : couplings) c.push_back(coupling_of(h));
+  if (!l.empty()) r.model.loops = close_loops(r, l);
+  if (!c.empty() && r.model.coupling.nu > 0)
+    throw ModelError("robot", r.name, "its mimic joints are coupled already; no other couplings can be added");
+  if (!c.empty()) r.model.coupling = couple(r, c);
+  return r;
+}
+// Names of the independent velocities u; none where nothing is coupled.
+std::vector<std::string> u_names(const Robot& r) {
+  std::vector<std::string> names;
+  for (int k : r.model.coupling.driver) names.push_back(r.v_names[k]);
+  return names;
+}
 Surface surface_of(const std::string& contact, const std::string& name) {
   for (const auto& [surface, n] :
        {std::pair{Surface::Plane, "plane"}, {Surface::Sphere, "sphere"}, {Surface::Cavity, "cavity"}})
@@ -127,6 +141,12 @@ void bind_robot(nb::module_& module) {
             return copy;
           },
           "A copy without damping and dry friction, whose energy is conserved.")
+      .def("with_closures", with_closures, nb::arg("loops") = nb::tuple(), nb::arg("couplings") = nb::tuple(),
+           "A copy with kinematic loops (featherstorm.Loop) and coupled joints (featherstorm.Coupling).")
+      .def_prop_ro("nl", [](const Robot& r) { return r.model.loops.nl; })
+      .def_prop_ro("n_constraints", [](const Robot& r) { return r.model.loops.nc; })
+      .def_prop_ro("nu", [](const Robot& r) { return r.model.coupling.nu; })
+      .def_prop_ro("u_names", u_names)
       .def(
           "with_contacts",
           [](const Robot& r, const std::vector<ContactSpec>& contacts, int sweeps, int relax) {
@@ -176,22 +196,11 @@ void bind_robot(nb::module_& module) {
           [](ModelBuilder& b, std::string name, const std::string& type, std::string parent, std::string child,
              const Matrix& rotation, const Vector& position, const Vector& axis, double parameter, Vector lower,
              Vector upper, Vector max_velocity, Vector max_effort, Vector damping, Vector friction, Vector armature) {
-            JointSpec j;
-            j.type = type_of(name, type);
-            j.name = std::move(name), j.parent = std::move(parent), j.child = std::move(child);
-            j.X = {matrix3(rotation, "rotation"), vector3(position, "position")};
-            j.axis = vector3(axis, "axis");
-            j.parameter = parameter;
-            j.lower = std::move(lower), j.upper = std::move(upper);
-            j.max_velocity = std::move(max_velocity), j.max_effort = std::move(max_effort);
-            j.damping = std::move(damping), j.friction = std::move(friction), j.armature = std::move(armature);
-            b.add_joint(std::move(j));
+            b.add_joint(joint_spec(std::move(name), type, std::move(parent), std::move(child), rotation, position, axis,
+                                   parameter, std::move(lower), std::move(upper), std::move(max_velocity),
+                                   std::move(max_effort), std::move(damping), std::move(friction), std::move(armature)));
           },
-          nb::arg("name"), nb::arg("type"), nb::arg("parent"), nb::arg("child"),
-          nb::arg("rotation") = Matrix{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, nb::arg("position") = Vector{0, 0, 0},
-          nb::arg("axis") = Vector{0, 0, 1}, nb::arg("parameter") = 0.0, nb::arg("lower") = Vector{},
-          nb::arg("upper") = Vector{}, nb::arg("max_velocity") = Vector{}, nb::arg("max_effort") = Vector{},
-          nb::arg("damping") = Vector{}, nb::arg("friction") = Vector{}, nb::arg("armature") = Vector{},
+          FEATHERSTORM_JOINT_ARGUMENTS,
           "A joint from link `parent` (\"\" is the world) to link `child`; per coordinate lists in the order of v.")
       .def(
           "add_frame",
@@ -207,19 +216,26 @@ void bind_robot(nb::module_& module) {
           nb::arg("gravity"))
       .def(
           "build",
-          [](const ModelBuilder& b, std::vector<std::string> notices) {
+          [](const ModelBuilder& b, std::vector<std::string> notices, const nb::iterable& loops,
+             const nb::iterable& couplings) {
             Robot r = b.build();
             r.notices = std::move(notices);
-            return r;
+            return with_closures(std::move(r), loops, couplings);
           },
-          nb::arg("notices") = std::vector<std::string>{});
+          nb::arg("notices") = std::vector<std::string>{}, nb::arg("loops") = nb::tuple(),
+          nb::arg("couplings") = nb::tuple(),
+          "The robot; loops: of featherstorm.Loop, couplings: of featherstorm.Coupling.");
+
+  bind_edit(module);
 
   module.def(
       "load",
-      [](const std::string& name_or_path, std::optional<bool> floating_base) {
-        return load(name_or_path, {.floating_base = floating_base});
+      [](const std::string& name_or_path, std::optional<bool> floating_base, bool couple_mimics) {
+        using Mimic = UrdfOptions::Mimic;
+        return load(name_or_path,
+                    {.floating_base = floating_base, .mimic = couple_mimics ? Mimic::kCouple : Mimic::kIndependent});
       },
-      nb::arg("name_or_path"), nb::arg("floating_base") = nb::none(), nb::call_guard<nb::gil_scoped_release>());
+      nb::arg("name_or_path"), nb::arg("floating_base") = nb::none(), nb::arg("couple_mimics") = false, nb::call_guard<nb::gil_scoped_release>());
   module.def(
       "robots",
       [] {

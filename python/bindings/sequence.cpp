@@ -1,12 +1,17 @@
-// Sequence: stages of kernels over a horizon; arrays come by buffer protocol or DLPack, (B, n) or (B, T, n).
+// Sequence: stages of kernels over a horizon; arrays come by buffer protocol or DLPack, (B, n) or (B, T, n), on a
+// device also as Buffers. Reductions over samples.
 #include "host/sequence.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "bindings.h"
+#include "host/device_reduce.h"
 #include "host/reduce.h"
 #include "host/traced_kernel.h"
 
@@ -22,7 +27,10 @@ template <class NdArray>
 SequenceMemory memory(const NdArray& a, const std::string& name, long steps) {
   SequenceMemory m{name, {}, a.ndim() == 3};
   ArrayRef& r = m.array;
-  if (a.device_type() != nb::device::cpu::value) throw Error(name + " lies on a device: move it to the CPU");
+  if (a.device_type() == nb::device::cuda::value || a.device_type() == nb::device::cuda_managed::value)
+    r.device = a.device_id();
+  else if (a.device_type() != nb::device::cpu::value && a.device_type() != nb::device::cuda_host::value)
+    throw Error(name + " lies on a device that is neither the CPU nor CUDA: move it there");
   if (a.dtype() == nb::dtype<float>()) r.precision = Precision::float32;
   else if (a.dtype() == nb::dtype<double>()) r.precision = Precision::float64;
   else throw nb::type_error((name + " is neither float32 nor float64").c_str());
@@ -37,6 +45,43 @@ SequenceMemory memory(const NdArray& a, const std::string& name, long steps) {
   return m;
 }
 
+// Columns of an array on a device: a Buffer or anything with DLPack, of (instances, columns), or of (instances, steps,
+// columns). steps 0: one array for all steps; else there is one for each, and columns are those of a step.
+struct Columns {
+  nb::object array;
+  nb::ndarray<nb::ro> keep;
+  SequenceMemory memory;
+  // known: a capsule can be opened once, so one that is there already is not opened again
+  Columns(nb::object from, const std::string& name, long first, long count, long steps, long instances,
+          const std::vector<Columns>& known = {})
+      : array(std::move(from)) {
+    ArrayRef& r = memory.array;
+    if (buffer_of(array, &r)) {
+      memory.name = name;
+    } else {
+      const auto same = std::find_if(known.begin(), known.end(), [&](const Columns& c) { return c.array.is(array); });
+      if (same != known.end()) keep = same->keep;
+      else if (!nb::try_cast(array, keep, false)) throw nb::type_error((name + " is not an array").c_str());
+      memory = featherstorm::memory(keep, name, keep.ndim() == 3 ? static_cast<long>(keep.shape(1)) : 0);
+    }
+    if (steps > 0 && !memory.every_step) {
+      if (r.components % steps != 0)
+        throw Error(name + " has " + std::to_string(r.components) + " columns, expected a multiple of " +
+                    std::to_string(steps) + " steps");
+      r.components /= steps, memory.step_stride = r.components * r.component_stride;
+    } else if (memory.every_step && static_cast<long>(keep.shape(1)) != steps) {
+      throw Error(name + " has " + std::to_string(keep.shape(1)) + " steps, expected " + std::to_string(steps));
+    }
+    memory.every_step = steps > 0;
+    if (first < 0 || count < 0 || first + count > r.components)
+      throw Error(name + " has " + std::to_string(r.components) + " columns, expected " +
+                  std::to_string(first + count));
+    r.data = static_cast<char*>(r.data) + first * r.component_stride * static_cast<long>(bytes_of(r.precision));
+    r.components = count, r.padded = false;
+    if (r.instances == 1 && instances >= 0) r.instances = instances, r.instance_stride = 0;  // one row for all
+  }
+};
+
 using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using Costs = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using OutNumbers = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
@@ -45,6 +90,7 @@ using OutNumbers = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
 struct PyControls {
   Controls controls;
   nb::ndarray<nb::ro> knots;
+  nb::object keep{};
 };
 
 PyControls noise(const std::string& name, const Numbers& mean, const Numbers& sigma, const Numbers& lower,
@@ -65,6 +111,16 @@ PyControls knots(const std::string& name, nb::ndarray<nb::ro> array, const Numbe
   c.weights.assign(weights.data(), weights.data() + weights.size());
   c.knots = memory(array, "knots", static_cast<long>(array.shape(1)));
   return {std::move(c), std::move(array)};
+}
+
+PyControls device_knots(const std::string& name, nb::object array, long columns, const Numbers& weights,
+                        long instances) {
+  if (weights.ndim() != 2) throw Error("weights have " + std::to_string(weights.ndim()) + " dimensions, expected 2");
+  const Columns at(array, "knots", 0, columns, static_cast<long>(weights.shape(1)), instances);
+  Controls c;
+  c.name = name, c.given = true, c.knots = at.memory;
+  c.weights.assign(weights.data(), weights.data() + weights.size());
+  return {std::move(c), at.keep, std::move(array)};
 }
 
 // What has no kernels: the controls themselves.
@@ -101,10 +157,37 @@ class Reduction {
   BlockThreads threads_;
 };
 
+class PyDeviceReduction {
+ public:
+  explicit PyDeviceReduction(int device) : reduction_(device) {}
+  void least(nb::object costs, std::uintptr_t stream) {
+    const Columns c(costs, "costs", 0, 1, 0, -1);
+    reduction_.least(c.memory.array, reinterpret_cast<void*>(stream));
+  }
+  void softmax_weights(nb::object costs, double temperature, nb::object weights, std::uintptr_t stream) {
+    const Columns c(costs, "costs", 0, 1, 0, -1), w(weights, "weights", 0, 1, 0, -1);
+    reduction_.softmax_weights(c.memory.array, temperature, w.memory.array, reinterpret_cast<void*>(stream));
+  }
+  void weighted_mean(nb::object samples, long steps, long columns, nb::object weights, nb::object mean,
+                     std::uintptr_t stream, nb::object center) {
+    const Columns x(samples, "samples", 0, columns, steps, -1), w(weights, "weights", 0, 1, 0, -1),
+        m(mean, "mean", 0, 1, 0, -1);
+    ArrayRef c;
+    const bool centered = buffer_of(center, &c);
+    reduction_.weighted_mean(x.memory, steps, w.memory.array, m.memory.array, reinterpret_cast<void*>(stream),
+                             centered ? &c : nullptr);
+  }
+  Least best(std::uintptr_t stream) { return reduction_.best(reinterpret_cast<void*>(stream)); }
+
+ private:
+  DeviceReduction reduction_;
+};
+
 class PySequence {
  public:
-  PySequence(nb::object evaluator, const std::string& dtype)
+  PySequence(nb::object evaluator, const std::string& dtype, bool on_device)
       : evaluator_(std::move(evaluator)),
+        on_device_(on_device),
         precision_(precision_of(dtype)),
         sequence_(precision_, evaluator_of(evaluator_).threads(), evaluator_of(evaluator_).isa()) {}
 
@@ -114,19 +197,40 @@ class PySequence {
     const OpRow& row = evaluator_of(evaluator_).op(name);
     if (in.size() != row.in.size() + row.uniforms.size() || out.size() != row.out.size())
       throw Error(name + ": wrong number of arrays");
-    sequence_.stage({evaluator_of(evaluator_).kernel(name, precision_), std::move(in), std::move(out), std::move(swaps),
-                     repeat, false});
+    Stage s{{}, std::move(in), std::move(out), std::move(swaps), repeat, false};
+    if (on_device_) s.program = [&e = evaluator_of(evaluator_), name] { return e.program(name); };
+    else s.kernel = evaluator_of(evaluator_).kernel(name, precision_);
+    sequence_.stage(std::move(s));
   }
   void trace(nb::handle trace, Pairs swaps, bool last) {
     const Program& p = program_of(trace);
     const Evaluator& e = evaluator_of(evaluator_);
     Stage s;
-    s.kernel =
-        traced_kernel(p, precision_, e.isa(), e.assembles(), [&](const std::string& n) { notices_.push_back(n); });
+    if (on_device_) s.program = [p] { return p; };
+    else
+      s.kernel =
+          traced_kernel(p, precision_, e.isa(), e.assembles(), [&](const std::string& n) { notices_.push_back(n); });
     for (const auto& a : p.inputs) s.in.push_back(a.name);
     for (const auto& a : p.outputs) s.out.push_back(a.name);
     s.swaps = std::move(swaps), s.last = last;
     sequence_.stage(std::move(s));
+  }
+  void finite(const std::string& name, const Names& of) { sequence_.finite(name, of); }
+  // (name, array, first column, columns, whether there is one for each step)
+  using OnDevice = std::vector<std::tuple<std::string, nb::object, long, long, bool>>;
+  void run_on_device(long steps, long instances, const OnDevice& in, nb::dict uniforms, const OnDevice& out,
+                     const PyControls* controls, std::uintptr_t stream) {
+    std::vector<Columns> keep;
+    std::vector<SequenceMemory> mi, mo;
+    std::vector<UniformValues> values;
+    for (const auto& [name, a, first, count, each] : in)
+      mi.push_back(keep.emplace_back(Columns(a, name, first, count, each ? steps : 0, instances, keep)).memory);
+    for (const auto& [name, a, first, count, each] : out)
+      mo.push_back(keep.emplace_back(Columns(a, name, first, count, each ? steps : 0, -1, keep)).memory);
+    for (auto [k, v] : uniforms) values.push_back({nb::cast<std::string>(k), nb::cast<std::vector<double>>(v)});
+    nb::gil_scoped_release release;
+    sequence_.run(steps, instances, mi, values, mo, controls ? &controls->controls : nullptr,
+                  reinterpret_cast<void*>(stream));
   }
   void run(long steps, long instances, const std::vector<std::pair<std::string, nb::ndarray<nb::ro>>>& in,
            nb::dict uniforms, const std::vector<std::pair<std::string, nb::ndarray<>>>& out,
@@ -143,6 +247,7 @@ class PySequence {
 
  private:
   nb::object evaluator_;  // its kernels run in the stages
+  bool on_device_;
   Precision precision_;
   Sequence sequence_;
   std::vector<std::string> notices_;
@@ -152,6 +257,8 @@ class PySequence {
 
 void bind_sequence(nb::module_& module) {
   nb::class_<PyControls>(module, "Controls", "Controls that a sequence makes itself.");
+  module.def("device_knots", &device_knots, nb::arg("name"), nb::arg("knots"), nb::arg("columns"), nb::arg("weights"),
+             nb::arg("instances"), "The same as knots() of an array on a device, (B, K, n) or (B, K n).");
   module.def(
       "noise", &noise, nb::arg("name"), nb::arg("mean"), nb::arg("sigma"), nb::arg("lower"), nb::arg("upper"),
       nb::arg("weights"), nb::arg("seed"), nb::arg("draw"), nb::arg("first_instance"), nb::arg("keep_mean"),
@@ -169,8 +276,24 @@ void bind_sequence(nb::module_& module) {
            "Writes exp(-cost / temperature) / sum of these to weights, 0 where a cost is not finite.")
       .def("weighted_mean", &Reduction::weighted_mean, nb::arg("samples"), nb::arg("weights"), nb::arg("mean"),
            "Writes the weighted sum of samples (B, T, n) to mean (T, n), float64.");
+  nb::class_<PyDeviceReduction>(module, "DeviceReduction", "The same on a CUDA device; nothing but best() waits.")
+      .def(nb::init<int>(), nb::arg("device"))
+      .def("least", &PyDeviceReduction::least, nb::arg("costs"), nb::arg("stream"))
+      .def("softmax_weights", &PyDeviceReduction::softmax_weights, nb::arg("costs"), nb::arg("temperature"),
+           nb::arg("weights"), nb::arg("stream"))
+      .def("weighted_mean", &PyDeviceReduction::weighted_mean, nb::arg("samples"), nb::arg("steps"), nb::arg("columns"),
+           nb::arg("weights"), nb::arg("mean"), nb::arg("stream"), nb::arg("center").none() = nb::none(),
+           "The weighted mean, or with a Buffer `center` like the mean that of the squared distances from it. Samples "
+           "(B, T n) or (B, T, n); mean: a Buffer (T n, 1) of the same dtype.")
+      .def("best", &PyDeviceReduction::best, nb::arg("stream"), "The least cost found last on this stream; waits.");
   nb::class_<PySequence>(module, "Sequence", "Stages of kernels over named arrays, run over a horizon.")
-      .def(nb::init<nb::object, std::string>(), nb::arg("evaluator"), nb::arg("dtype"))
+      .def(nb::init<nb::object, std::string, bool>(), nb::arg("evaluator"), nb::arg("dtype"),
+           nb::arg("on_device") = false, "on_device: its arrays lie on CUDA devices, and it is run by run_on_device.")
+      .def("finite", &PySequence::finite, nb::arg("name"), nb::arg("of"),
+           "After the last step an array's numbers become NaN where a number of others is not finite.")
+      .def("run_on_device", &PySequence::run_on_device, nb::arg("steps"), nb::arg("instances"), nb::arg("inputs"),
+           nb::arg("uniforms"), nb::arg("outputs"), nb::arg("controls").none(), nb::arg("stream"),
+           "Inputs and outputs: (name, array, first column, columns, each step) of Buffers or arrays with DLPack.")
       .def("array", &PySequence::array, nb::arg("name"), nb::arg("components"))
       .def("uniform", &PySequence::uniform, nb::arg("name"), nb::arg("components"))
       .def("op", &PySequence::op, nb::arg("name"), nb::arg("inputs"), nb::arg("outputs"), nb::arg("swaps"),

@@ -13,9 +13,12 @@ _folder = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "robots")
 if _os.path.isdir(_folder):
     _os.environ.setdefault("FEATHERSTORM_ROBOTS", _folder)
 
+from . import inertia
 from . import operations as _operations
-from ._featherstorm import RobotBuilder, __version__, instruction_sets
+from ._featherstorm import Joint, RobotBuilder, __version__, instruction_sets
+from .adaptive import dormand_prince
 from .batch import Batch
+from .closures import Coupling, Loop
 from .contacts import Contact, contact_step, soft_contact_step
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
@@ -46,6 +49,9 @@ from .states import random_state
 __all__ = [
     "Batch",
     "Contact",
+    "Coupling",
+    "Joint",
+    "Loop",
     "Model",
     "Noise",
     "Notice",
@@ -59,12 +65,14 @@ __all__ = [
     "contact_step",
     "crba",
     "difference",
+    "dormand_prince",
     "energy",
     "fd",
     "forward_kinematics",
     "frame_velocity",
     "from_mujoco",
     "from_pinocchio",
+    "inertia",
     "instruction_sets",
     "integrate",
     "jacobian",

@@ -43,6 +43,8 @@ class Model:
     nq, nv, nb, nf, nh   numbers of positions, velocities, moving bodies, frames, entries of a packed M
     nc, contacts         number of contacts, and the featherstorm.Contact of each; see featherstorm.contacts
     joint_names, body_names, frame_names, q_names, v_names
+    nl, n_constraints    kinematic loops and their constraints, rows of K
+    nu, u_names          independent velocities where joints are coupled; 0 and none where they are not
     q0 (nq,)             neutral configuration: zeros and unit quaternions
     lower, upper (nv,)   position limits, infinite where there is none [rad | m]
     max_velocity, max_effort, damping, friction, armature (nv,)
@@ -63,11 +65,14 @@ class Model:
         self.parameters = (parameters,) if isinstance(parameters, str) else tuple(parameters)
         self.evaluator = _featherstorm.Evaluator(robot, threads, isa, assemble, list(self.parameters))
         nv, nb = robot.nv, robot.nb
-        squares = "C C_rate dtau_dq dtau_dv da_dq da_dv da_dtau by_q by_v".split()
+        squares = "C C_rate C_second_rate dtau_dq dtau_dv da_dq da_dv da_dtau by_q by_v by_tau y_q y_v y_x".split()
+        squares += ["M_inverse", "M_inverse_rate"]
         # of one name in several operations, the shape with as many components
         self._shapes = {
             "f_ext": [(nb, 6)],
-            "wrench": [(nb, 6)],
+            **{name: [(nb, 6)] for name in ("wrench", "velocities", "forces", "forces_at_points", "residual")},
+            "points": [(nb, 3)],
+            "da_dpi": [(nv, 10 * nb)],
             "J": [(6, nv), (3, nv), (6, nv - 6)],
             "J_rate": [(6, nv)],
             "J_second_rate": [(6, nv)],
@@ -82,10 +87,17 @@ class Model:
             "B": [(2 * nv, nv)],
             "Y": [(nv, 10 * nb)],
             "pose": [(robot.nf, 12)],
+            # of closed loops and coupled joints
+            "K": [(robot.n_constraints, nv)],
+            "G": [(nv, nv)],
+            "X_loop": [(robot.nl, 12)],
+            "f_loop": [(robot.nl, 6)],
+            "M_u": [(robot.nu, robot.nu)],
             "com": [(nb, 3)] if nb > 1 else [],  # momentum has a com of three numbers
             "inertia": [(nb, 6)],
             "position": [(nb, 3)],
-            **{name: [(6, 6)] for name in ("Phi", "Lambda", "I0")},
+            **{name: [(6, 6)] for name in ("Lambda", "I0")},
+            "Phi": [(6, 6), (robot.nf, 6, 6)],
             **{name: [(nv, nv)] for name in squares},
         }
         self.bound = {}  # name -> values of parameters that were bound; the others are the robot's own
@@ -96,9 +108,9 @@ class Model:
             if r.refused:
                 self._refused.add(r.name)
         self._derivatives, self._tails = {}, {}
-        for name in ("name", "nq", "nv", "nb", "nf", "nh"):
+        for name in ("name", "nq", "nv", "nb", "nf", "nh", "nl", "n_constraints", "nu"):
             setattr(self, name, getattr(robot, name))
-        for name in ("joint_names", "body_names", "frame_names", "q_names", "v_names", "notices"):
+        for name in ("joint_names", "body_names", "frame_names", "q_names", "v_names", "u_names", "notices"):
             setattr(self, name, tuple(getattr(robot, name)))
         for name in (
             "q0",
@@ -129,7 +141,8 @@ class Model:
 
     @property
     def ops(self):
-        """The table of operations, by name; without those that this robot has not (of floating bases, contacts)."""
+        """The table of operations, by name; without those that this robot has not (of floating bases, loops, coupled
+        joints, contacts)."""
         return {name: row for name, row in self._rows.items() if name not in self._refused}
 
     @property
@@ -296,7 +309,18 @@ class JointSlices(NamedTuple):
 
 
 def load(
-    name_or_path, floating_base=None, threads=0, isa="", assemble=True, parameters=(), contacts=(), sweeps=8, relax=2
+    name_or_path,
+    floating_base=None,
+    threads=0,
+    isa="",
+    assemble=True,
+    parameters=(),
+    loops=(),
+    couplings=(),
+    mimic="independent",
+    contacts=(),
+    sweeps=8,
+    relax=2,
 ):
     """Loads a robot: a built-in name (`robots()`), a .urdf file, or an MJCF .xml file through the package mujoco.
 
@@ -306,8 +330,13 @@ def load(
     isa             instruction set, "avx512", "avx2" or "base"; "": the widest there is
     assemble        False: with the kernels that serve any robot (`Model`)
     parameters      names of the robot's numbers that can differ from instance to instance (`Model.bind`)
+    loops           joints that close kinematic loops, of `Loop`; for `fd_loops`, `loop_step` and others
+    couplings       joints that follow others, of `Coupling`; for `fd_coupled`, `coupled_step` and others
+    mimic           "independent": mimic joints of URDF move on their own, with a notice; "couple": they are couplings
     contacts        featherstorm.Contact of what may touch what; sweeps, relax: see featherstorm.contacts.with_contacts
-    Errors: FileNotFoundError; ValueError with file, element and reason, or for an unknown parameter.
+    Operations without loops, coupled joints or contacts in their name take the robot's tree, with all its joints free.
+    Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop,
+    joint or contact and what is wrong with it.
     """
     text = os.fspath(name_or_path)
     if text.lower().endswith((".xml", ".mjcf")):
@@ -317,7 +346,12 @@ def load(
             raise ValueError(f"{text}: floating_base is for URDF; an MJCF file says itself which bodies float")
         from .mjcf import load_mjcf
 
-        return Model(load_mjcf(text), threads, isa, assemble, parameters, contacts, sweeps, relax)
+        if mimic != "independent":
+            raise ValueError(f"{text}: mimic is for URDF")
+        robot = load_mjcf(text).with_closures(loops, couplings)
+        return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
+    if mimic not in ("independent", "couple"):
+        raise ValueError(f"mimic is {mimic!r}, expected 'independent' or 'couple'")
     builtin = [name for name, *_ in _featherstorm.robots()]
     if text not in builtin and not os.path.exists(text):
         if os.sep in text or os.path.splitext(text)[1]:
@@ -325,7 +359,7 @@ def load(
         near = difflib.get_close_matches(text, builtin, 3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(builtin)}"
         raise ValueError(f"'{text}' is neither a file nor a built-in robot; {hint}")
-    robot = _featherstorm.load(text, floating_base)
+    robot = _featherstorm.load(text, floating_base, mimic == "couple").with_closures(loops, couplings)
     return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
 
 

@@ -6,7 +6,7 @@
 
 The number of a sample, a step and a component is a function of these, of the seed and of `draw` alone (Philox4x32-10
 and Box and Muller; host/noise.h): it depends neither on how many samples there are nor on blocks, threads or the
-processor.
+processor, and on a CUDA device it is the same up to rounding.
 """
 
 import numpy as np

@@ -8,12 +8,15 @@ A planner knows of its model only the function `rollout(x0, U, **given)` with x0
 which returns costs (samples,), or anything with such costs: a featherstorm.Rollout or one of yours. A
 featherstorm.Rollout (any function with a true `takes_noise`) is given featherstorm.Noise instead of U, which it draws on
 its way through the horizon, and returns U as the result's `controls`.
+
+Where x lies on a CUDA device, so do samples, noise, costs and sums over them (planning_device), and the control.
 """
 
 import numpy as np
 
-from . import _featherstorm
+from . import _featherstorm, planning_device
 from .arrays import shape_error
+from .device import device_of
 from .noise import Noise, interpolation_weights
 
 
@@ -68,6 +71,7 @@ class Planner:
         interpolation_weights(self.horizon, self.knots or 1, interpolation)  # raises for what it does not know
         threads = getattr(getattr(rollout, "model", None), "threads", 1)
         self.reductions = _featherstorm.Reduction(threads if isinstance(threads, int) and threads > 0 else 1)
+        self.on_device = {}  # (device, stream) -> planning_device.Samples
         self.reset()
 
     def row(self, what, value, default):
@@ -90,14 +94,18 @@ class Planner:
         """The control (nu,) for the state x (nx,), from an improved plan; each call but the first moves on by a step.
 
         given   passed on to the rollout: p and t0 of featherstorm.Rollout
+        Of the library and on the device of x where that is on a device.
         """
         if self.calls > 0:
             # warm start: the plan moves on by a step and holds its last control
             self.U = np.concatenate([self.U[1:], self.U[-1:]])
-        return self.plan(x, **given)[0].copy()
+        u = self.plan(x, **given)[0].copy()
+        return u if device_of(x) is None else planning_device.control(self, x, u)
 
     def plan(self, x, **given):
         """Improves the plan for the state x and returns it, U (horizon, nu); self.cost is that of its best sample."""
+        if device_of(x) is not None:
+            return planning_device.plan(self, x, given)
         x = np.asarray(x, dtype=self.dtype)
         if x.ndim != 1:
             raise shape_error(type(self).__name__, "x", x.shape, ("nx",))
@@ -118,10 +126,13 @@ class Planner:
             if self.cost == np.inf:
                 raise ValueError(f"{type(self).__name__}: no sample has a finite cost; is the state finite?")
             plan, sigma = self.update(U.transpose(1, 2, 0), costs, sigma)
-            # a mean may pass a bound by a rounding error
-            self.U = np.clip(plan, self.lower.astype(self.dtype), self.upper.astype(self.dtype)).astype(self.dtype)
+            self.clip(plan)
         self.calls += 1
         return self.U
+
+    def clip(self, plan):
+        # a mean may pass a bound by a rounding error
+        self.U = np.clip(plan, self.lower.astype(self.dtype), self.upper.astype(self.dtype)).astype(self.dtype)
 
     def noise(self, iteration, sigma):
         """The samples about the plan; they depend on the seed, the call and the iteration alone."""
@@ -142,12 +153,20 @@ class Planner:
         """The next plan and noise, (horizon, nu) each, from U (horizon, nu, samples) and costs (samples), inf if bad."""
         raise NotImplementedError
 
+    def update_on_device(self, samples, best, sigma):
+        """The same from planning_device.Samples and the best of their costs."""
+        raise NotImplementedError
+
 
 class PredictiveSampling(Planner):
     """The best sample is the plan (Howell et al. 2022, "Predictive Sampling")."""
 
     def update(self, U, costs, sigma):
         return U[:, :, self.reductions.least(costs).index].copy(), sigma
+
+    def update_on_device(self, samples, best, sigma):
+        samples.set_weights(np.arange(self.samples) == best.index)
+        return samples.mean(), sigma
 
 
 class MPPI(Planner):
@@ -168,6 +187,10 @@ class MPPI(Planner):
         self.reductions.weighted_mean(U.transpose(2, 0, 1), weights, plan)
         return plan, sigma
 
+    def update_on_device(self, samples, best, sigma):
+        samples.softmax_weights(self.temperature)
+        return samples.mean(), sigma
+
 
 class CEM(Planner):
     """The mean of the best samples, whose spread is the noise of the next iteration (cross-entropy method).
@@ -183,7 +206,19 @@ class CEM(Planner):
         self.elites, self.sigma_min = int(elites), self.row("sigma_min", sigma_min, None)
 
     def update(self, U, costs, sigma):
-        best = np.argpartition(costs, self.elites - 1)[: self.elites]
-        best = np.sort(best[np.isfinite(costs[best])])
-        chosen = U[:, :, best]
+        chosen = U[:, :, self.chosen(costs)]
         return chosen.mean(axis=2), np.maximum(chosen.std(axis=2), self.sigma_min).astype(self.dtype)
+
+    def chosen(self, costs):
+        """The indices of the elites, those of finite costs."""
+        best = np.argpartition(costs, self.elites - 1)[: self.elites]
+        return np.sort(best[np.isfinite(costs[best])])
+
+    def update_on_device(self, samples, best, sigma):
+        costs, weights = samples.costs_on_cpu(), np.zeros(self.samples)
+        chosen = self.chosen(np.where(np.isfinite(costs), costs, np.inf))
+        weights[chosen] = 1 / len(chosen)
+        samples.set_weights(weights)
+        mean = samples.mean()
+        deviation = np.sqrt(samples.mean(center=mean))
+        return mean, np.maximum(deviation, self.sigma_min).astype(self.dtype)

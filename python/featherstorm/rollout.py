@@ -11,6 +11,8 @@
 A step's kernel is that of the operation `step`. Functions of x, u, t, p are called once with symbols (symbols.State)
 and become machine code; what they take from elsewhere is fixed then, `p` may change with every call. A block of instances
 goes through the whole horizon before the next one begins, so that its state stays in the processor's caches.
+
+Where x0 or U lies on a CUDA device, so do the results: one kernel runs the whole horizon there (rollout_device).
 """
 
 import warnings
@@ -18,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _featherstorm
+from . import _featherstorm, rollout_device
 from .arrays import Arguments, from_numpy, shape_error, to_numpy
 from .model import Notice
 from .noise import Noise, interpolation_weights, new
@@ -71,7 +73,8 @@ class Rollout:
             self.numbers[name], flat = flat[:n], flat[n:]
         self.drives = "kp" in numbers
         self.parameters = [(name, n) for name, n in model.row("step").inputs if name in model.parameters]
-        self.made = {}  # (dtype, nu, np, one p for all) -> (Sequence, number of observations)
+        self.made = {}  # (dtype, nu, np, one p for all, on a device) -> (Sequence, number of observations)
+        self.uploads = {}  # parameters on devices
 
     takes_noise = True  # what planners ask for: a call with Noise for U
 
@@ -86,9 +89,13 @@ class Rollout:
         in   t0  the time of x0 [s]
         in   states, controls  whether the states after each step and the controls are returned
         out  RolloutResult
+        On a device: x0, U and p lie on the same one, p may also be (np,) on the CPU; the call does not wait where the
+        arrays' library has streams (see featherstorm.device), and quaternions are not checked.
         Errors: ValueError for shapes, an empty horizon and quaternions; TypeError for dtypes and functions that cannot
         be traced. NaN in an instance stays in that instance.
         """
+        if rollout_device.on_device(x0, U, p):
+            return rollout_device.run(self, x0, U, p, t0, states, horizon, interpolation, controls)
         model, nx = self.model, self.model.nq + self.model.nv
         drawn = isinstance(U, Noise)
         given = None if drawn else to_numpy(U, "rollout", "U")
@@ -106,12 +113,7 @@ class Rollout:
             raise shape_error("rollout", "x0", np.shape(x0), (B, nx))
         if T == 0:
             raise ValueError(f"rollout: U has shape {shape}, expected a horizon T of 1 or more")
-        if horizon is not None and (drawn or int(horizon) != horizon or horizon < T):
-            raise ValueError(
-                "rollout: horizon is for arrays of knots; Noise has knots of its own"
-                if drawn
-                else f"rollout: horizon is {horizon}, expected {T} or more, the number of knots in U"
-            )
+        self.check_horizon(horizon, drawn, T)
         check_quaternions(model, "rollout", "x0", state)
         state = np.broadcast_to(state, (B, nx))
         dtype = state.dtype.name
@@ -152,9 +154,19 @@ class Rollout:
             used = new(dtype, B, [T, nu])
             outputs.append(("u", used))
         sequence.run(T, B, inputs, uniforms, outputs, made)
-        costs[~np.isfinite(final).all(axis=1)] = np.nan
         results = (costs[:, 0], final, trajectory, observations, used)
         return RolloutResult(*(None if r is None else from_numpy(r, x0 if drawn else U) for r in results))
+
+    def check_horizon(self, horizon, drawn, T):
+        if horizon is not None and (drawn or int(horizon) != horizon or horizon < T):
+            raise ValueError(
+                "rollout: horizon is for arrays of knots; Noise has knots of its own"
+                if drawn
+                else f"rollout: horizon is {horizon}, expected {T} or more, the number of knots in U"
+            )
+
+    def device_parameter(self, call, name, n, instances):
+        return rollout_device.parameter(self, call, name, n, instances)
 
     def parameter(self, name, n, instances, dtype):
         """A parameter of the model as (B, n)."""
@@ -164,19 +176,19 @@ class Rollout:
             raise shape_error("rollout", name, value.shape, (instances, n))
         return np.broadcast_to(call.arrays[0], (instances, n))
 
-    def sequence(self, dtype, nu, np_, shared):
+    def sequence(self, dtype, nu, np_, shared, on_device=False):
         """The kernels for arrays of these sizes, made at their first use."""
-        key = (dtype, nu, np_, shared)
+        key = (dtype, nu, np_, shared, on_device)
         if key not in self.made:
             self.made[key] = self.make(*key)
         return self.made[key]
 
-    def make(self, dtype, nu, np_, shared):
+    def make(self, dtype, nu, np_, shared, on_device):
         model = self.model
         nq, nv = model.nq, model.nv
         if self.control is None and nu != nv:
             raise ValueError(f"rollout: U has {nu} controls, expected {nv} (nv), or a function `control`")
-        s = _featherstorm.Sequence(model.evaluator, dtype)
+        s = _featherstorm.Sequence(model.evaluator, dtype, on_device)
         for name, n in (("q", nq), ("v", nv), ("q_next", nq), ("v_next", nv), ("u", nu), ("tau", nv), ("target", nv)):
             s.array(name, n)
         s.array("total", 1)
@@ -246,6 +258,7 @@ class Rollout:
             observed = sizes[0]
             s.array("observation", observed)
             s.trace(recorded)
+        s.finite("total", ["q", "v"])
         for notice in s.take_notices():
             warnings.warn(notice, Notice, stacklevel=5)
         return s, observed

@@ -56,7 +56,8 @@ TEST(Builder, RevoluteChainsAreTilted) {
   }
 }
 
-// Axis-aligned robots keep exact zeros and ones, which fold away in traced programs.
+// Axis-aligned robots keep exact zeros and ones, which fold away in traced programs, but for the angle at q = 0 of bodies that
+// nothing asks to be turned otherwise: their centres of mass lie in the plane y = 0 or x = 0.
 TEST(Builder, AlignedRobotsHaveExactNumbers) {
   RandomOptions o;
   o.bodies = 10, o.types = {JointType::Revolute, JointType::Prismatic}, o.aligned = 1, o.reversed = 0, o.fixed = 0;
@@ -67,7 +68,8 @@ TEST(Builder, AlignedRobotsHaveExactNumbers) {
     for (int i = 1; i <= m.nb; i++) {
       const Body<double>& b = m.body[i];
       for (int k = 0; k < 9; k++) EXPECT_TRUE(exact(b.X_T.R(k))) << i << " " << b.X_T.R(k);
-      for (double x : {b.zero.c, b.zero.s, b.tilt.c, b.tilt.s}) EXPECT_TRUE(exact(x)) << i << " " << x;
+      for (double x : {b.tilt.c, b.tilt.s}) EXPECT_TRUE(exact(x)) << i << " " << x;
+      if (b.type == JointType::Revolute && children(m, i).empty()) EXPECT_EQ(b.I.h.x() * b.I.h.y(), 0) << i;
     }
   }
 }

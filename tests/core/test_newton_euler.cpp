@@ -41,8 +41,9 @@ TEST(NewtonEuler, AccelerationFieldIsThatOfATurningBody) {
 // int r × U r dm of point masses
 TEST(NewtonEuler, MomentOfFieldIsSumOverPointMasses) {
   Random random(2);
-  Mat3d U, moments = Mat3d::Zero();
-  for (int k = 0; k < 9; k++) U(k) = random.uniform(-1, 1);
+  const Vec3d w = random.vector();
+  const Mat3d U = acceleration_field(w, random.vector());
+  Mat3d moments = Mat3d::Zero();
   Vec3d expected = Vec3d::Zero();
   for (int k = 0; k < 6; k++) {
     const double m = random.uniform(0.1, 1);
@@ -50,7 +51,7 @@ TEST(NewtonEuler, MomentOfFieldIsSumOverPointMasses) {
     expected += m * r.cross(Ur);
     moments += m * r * r.transpose();
   }
-  EXPECT_LT((moment_of_field(U, upper(moments)) - expected).norm(), 1e-14);
+  EXPECT_LT((moment_of_field(U, w, upper(moments)) - expected).norm(), 1e-14);
 }
 
 }  // namespace

@@ -10,8 +10,10 @@ def run_case(function, bank, case):
     """The largest error in units of its tolerance, bytes written that are no result, what sass.run returns of thread 0."""
     memory = bytearray(bytes.fromhex(case["memory"]))
     before = bytes(memory)
-    # one thread too many: it must leave everything as it is
-    runs = [sass.run(function, bank, {case["base"]: memory}, 0, thread) for thread in range(case["count"] + 1)]
+    if case.get("warps", 1) > 1:  # a block, with lanes beyond the last instance
+        runs = sass.run_block(function, bank, {case["base"]: memory}, 0, 32 * case["warps"])
+    else:  # one thread too many: it must leave everything as it is
+        runs = [sass.run(function, bank, {case["base"]: memory}, 0, thread) for thread in range(case["count"] + 1)]
     worst, written = 0.0, set()
     for output, at, exact in case["expected"]:
         value, = struct.unpack_from("<f", memory, at)

@@ -60,6 +60,9 @@ template <class Op> std::vector<std::vector<double>> op_inputs(const Model<doubl
     else if (a.name == "M") in.push_back(H);
     else if (a.name == "L") in.push_back(L);
     else if (a.name == "L_ltl") ltl(m, in.emplace_back(H).data());
+    else if (a.name == "remaining") in.push_back({0.01});
+    else if (a.name == "step") in.push_back({static_cast<float>(0.002)});
+    else if (a.name == "error") in.push_back({1});
     else if (a.name == "q_to") in.push_back(random_state(m, seed + 1).q);
     else {
       in.emplace_back(size_of(m, a.size));
@@ -68,13 +71,21 @@ template <class Op> std::vector<std::vector<double>> op_inputs(const Model<doubl
   }
   return in;
 }
-// The uniform arrays of an operation (time steps, gains): small and positive; every other coordinate is prescribed.
+// The uniform arrays of an operation (time steps, gains): small and positive; every other coordinate is
+// prescribed, actuated, and all but two are independent.
 template <class Op, class M> std::vector<std::vector<double>> op_uniforms(const M& m) {
   std::vector<std::vector<double>> u;
   for (std::size_t k = 0; k < Op::info.uniform.size(); k++) {
     const std::string_view name = Op::info.uniform[k].name;
     u.emplace_back(size_of(m, Op::info.uniform[k].size), static_cast<float>(name == "regularisation" ? 0.1 : 0.002 * (k + 1)));
-    for (std::size_t c = 0; c < u.back().size() && name == "prescribed"; c++) u.back()[c] = c % 2;
+    if (name == "rate") u.back()[0] = 10;
+    if (name == "tolerance" && needs_of<Op>() == Needs::loops) u.back()[0] = static_cast<float>(1e-5);
+    const int n = static_cast<int>(u.back().size());
+    for (int c = 0; c < n; c++) {
+      if (name == "prescribed") u.back()[c] = c % 2;
+      if (name == "actuated") u.back()[c] = (c + 1) % 2;
+      if (name == "independent") u.back()[c] = c + 2 < n;
+    }
   }
   return u;
 }

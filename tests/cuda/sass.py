@@ -1,10 +1,11 @@
-"""Runs a compiled CUDA kernel without a GPU: one thread of sm_90 machine code, interpreted from nvdisasm's text.
+"""Runs a compiled CUDA kernel without a GPU: threads of sm_90 machine code, interpreted from nvdisasm's text.
 
-    functions = disassemble(nvdisasm, object_file)            # disassembly.py
-    run(functions[symbol], constants, memory, block, thread)  # as far as EXIT
+    functions = disassemble(nvdisasm, object_file)                 # disassembly.py
+    run(functions[symbol], constants, memory, block, thread)       # one thread as far as EXIT
+    run_block(functions[symbol], constants, memory, block, count)  # threads that meet at barriers and share memory
 
-Only what float kernels of one independent thread need. An instruction, modifier or address that is not understood raises
-Unsupported: nothing is guessed.
+Only what float kernels need whose threads do not exchange values within a warp. An instruction, modifier or address that
+is not understood raises Unsupported: nothing is guessed.
 """
 import math
 import re
@@ -49,9 +50,42 @@ def constant_bank(*parameters):
     return bytes(bank)
 
 
-def run(function, bank0, memory, block, thread, limit=2_000_000):
+SHARED_BYTES = 49 << 10  # of a block on sm_90: 48 KiB, the first is the system's
+
+
+def run(function, bank0, memory, block, thread):
     """memory: {first address: bytearray}. Returns the number of instructions executed and the bytes of local memory that
     were loaded and stored."""
+    try:
+        next(steps(function, bank0, memory, block, thread, bytearray()))
+    except StopIteration as end:
+        return end.value
+    raise Unsupported("a barrier")
+
+
+def run_block(function, bank0, memory, block, count):
+    """What run returns for each of `count` threads. Between two barriers they run one after the other, the last first and
+    then the first first, so that reading what is not written yet shows; shared memory begins as NaN."""
+    shared = bytearray(b"\xff" * SHARED_BYTES)
+    threads = [steps(function, bank0, memory, block, t, shared) for t in range(count)]
+    ended, phase = [None] * count, 0
+    while None in ended:
+        waiting = []
+        for t in range(count)[::1 if phase % 2 else -1]:
+            if ended[t] is not None:
+                raise Unsupported(f"thread {t} has ended, others wait for it at a barrier")
+            try:
+                waiting.append(next(threads[t]))
+            except StopIteration as end:
+                ended[t] = end.value
+        if len(set(waiting)) > 1:
+            raise Unsupported(f"barriers {set(waiting)}")
+        phase += 1
+    return ended
+
+
+def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
+    """Runs a thread; yields at each barrier its number."""
     R, U = [0] * 256, [0] * 80
     P = {**{f"P{k}": False for k in range(7)}, "PT": True, **{f"UP{k}": False for k in range(7)}, "UPT": True}
     local = bytearray(LOCAL_BYTES)
@@ -347,9 +381,9 @@ def run(function, bank0, memory, block, thread, limit=2_000_000):
                     v |= (255 * (b >> 7) if m & 8 else b) << 8 * j
                 put(A[0], v)
             elif op in ("S2R", "S2UR"):
-                if A[1] not in ("SR_TID.X", "SR_CTAID.X"):
+                if A[1] not in ("SR_TID.X", "SR_CTAID.X", "SR_CgaCtaId"):
                     raise Unsupported(A[1])
-                put(A[0], thread if A[1] == "SR_TID.X" else block)
+                put(A[0], {"SR_TID.X": thread, "SR_CTAID.X": block}.get(A[1], 0))  # a cluster is one block
             elif op == "CS2R":
                 if A[1] != "SRZ":
                     raise Unsupported(A[1])
@@ -367,6 +401,14 @@ def run(function, bank0, memory, block, thread, limit=2_000_000):
             elif op == "STL":
                 local_traffic[1] += width(mods)
                 store(local, total(A[0].strip("[]")), A[1], mods)
+            elif op == "LDS":
+                load(shared, total(A[1].strip("[]")), A[0], mods)
+            elif op == "STS":
+                store(shared, total(A[0].strip("[]")), A[1], mods)
+            elif op == "BAR":  # of all threads of the block
+                if mods[0] != "SYNC":
+                    raise Unsupported("modifier")
+                yield A[0]
             elif op == "R2UR":
                 put(A[-2], integer(A[-1]))
             elif op == "BRA":

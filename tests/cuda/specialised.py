@@ -3,7 +3,7 @@
 
     specialised.py check PROGRAM          those for sm_90 with NVRTC, a few for sm_80, and with nvcc where it is found
     specialised.py check PROGRAM --all    all of them, and whether the forms in the table are still the best ones
-    specialised.py write PROGRAM          writes specialised.csv
+    specialised.py write PROGRAM [NAME]   writes specialised.csv, or only its rows of kernels whose names hold NAME
 
 PROGRAM is specialised_kernels. Exit status 77 where there is no NVRTC 13.0. The table tells what was measured with it, the
 check allows a little more; a row may be worse in the same change that explains why. What is better is no fault either,
@@ -20,7 +20,7 @@ import tempfile
 
 TABLE = pathlib.Path(__file__).with_name("specialised.csv")
 COLUMNS = ["kernel", "target", "order", "blocks", "registers", "spill_stores", "spill_loads", "code", "instructions",
-           "instructions_per_dof"]
+           "instructions_per_dof", "shared"]
 TARGETS = ["sm_80", "sm_90"]
 SECOND_TARGET = ["iiwa14/", "go2/fd/"]  # what a check without --all compiles for sm_80
 BY_NVCC = ["iiwa14/fd/float", "iiwa14/fd/double", "go2/step/float", "atlas/crba/float"]
@@ -60,11 +60,11 @@ def limits(row):
     registers, stores, loads, code, instructions = (int(row[c]) for c in COLUMNS[4:9])
     return {"registers": min(255, (registers + 15) // 8 * 8), "spill_stores": stores + 32 + stores // 10,
             "spill_loads": loads + 32 + loads // 10, "code": code + 256 + code // 50,
-            "instructions": instructions + 16 + instructions // 50}
+            "instructions": instructions + 16 + instructions // 50, "shared": int(row["shared"])}
 
 
 def exceeded(row, known, compiler):
-    found = {c: int(row[c]) for c in COLUMNS[4:9] if row.get(c) not in (None, "")}
+    found = {c: int(row[c]) for c in [*COLUMNS[4:9], "shared"] if row.get(c) not in (None, "")}
     return [f"{row['kernel']} for {row['target']} by {compiler}: {c} is {n}, the table says {known[c]} and allows "
             f"{limits(known)[c]}" for c, n in found.items() if n > limits(known)[c]]
 
@@ -112,19 +112,24 @@ def check(program, everything):
         sys.exit("\n".join(faults))
 
 
-def write(program):
+def write(program, part):
     comments, names = head() if TABLE.exists() else [], call(program, "list").split()
-    rows = [r for target in TARGETS for r in rows_of(call(program, "choose", target, *names))]
+    known = table() if part else {}
+    rows = []
+    for target in TARGETS:
+        fresh = [n for n in names if part in n]
+        made = {r["kernel"]: r for r in rows_of(call(program, "choose", target, *fresh))}
+        rows += [made.get(n) or known[n, target] for n in names]
     with TABLE.open("w", newline="") as f:
         f.writelines(comments)
-        out = csv.DictWriter(f, COLUMNS, lineterminator="\n")
+        out = csv.DictWriter(f, COLUMNS, lineterminator="\n", restval=0)
         out.writeheader()
         out.writerows(rows)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3 and sys.argv[1] == "write":
-        write(sys.argv[2])
+    if len(sys.argv) in (3, 4) and sys.argv[1] == "write":
+        write(sys.argv[2], sys.argv[3] if len(sys.argv) == 4 else "")
     elif len(sys.argv) in (3, 4) and sys.argv[1] == "check" and sys.argv[3:] in ([], ["--all"]):
         check(sys.argv[2], len(sys.argv) == 4)
     else:

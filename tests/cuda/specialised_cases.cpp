@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "host/bodies.h"
 #include "host/device_kernel.h"
 #include "host/load.h"
 #include "host/specialised_program.h"
@@ -26,11 +27,13 @@ struct Parameters {
 };
 
 template <class Op>
-void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_view order) {
+void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_view order,
+                int warps = 1) {
   const Model<double>& m = robot.model;
   const int frame = Op::info.uses_frame ? m.nf - 1 : 0, repeat = Op::info.carried ? 2 : 1;
   const Program p = specialised_program({op, frame}, m);
-  const DeviceCode code = compiler.compile(device_text(p, false, {order, 0}), "sm_90");
+  const Bodies bodies = bodies_of(p, m);
+  const DeviceCode code = compiler.compile(device_text(p, false, {order, 0, warps}, &bodies), "sm_90");
 
   constexpr int inputs = Op::info.in.size(), outputs = Op::info.out.size(), uniforms = Op::info.uniform.size();
   std::vector<float> memory;
@@ -65,11 +68,11 @@ void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_v
   Parameters parameters;
   parameters.add(in.data(), in.size() * sizeof(Array)), parameters.add(out.data(), out.size() * sizeof(Array));
   parameters.add(uniform.data(), uniform.size() * sizeof(float));
-  for (long x : {long(repeat), long(first), long(count)}) parameters.add_long(x);
+  for (long x : {long(repeat), long(first), long(count) * warps}) parameters.add_long(x);
   std::printf(
-      "{\"case\": \"%s/%s/%s\", \"base\": %lu, \"count\": %d, \"parameters\": \"%s\", \"memory\": \"%s\", "
+      "{\"case\": \"%s/%s/%s/%d\", \"base\": %lu, \"count\": %d, \"warps\": %d, \"parameters\": \"%s\", \"memory\": \"%s\", "
       "\"tolerance\": [%s], \"cubin\": \"%s\", \"expected\": [%s]}\n",
-      robot.name.c_str(), std::string(Op::info.name).c_str(), std::string(order).c_str(), base, count,
+      robot.name.c_str(), std::string(Op::info.name).c_str(), std::string(order).c_str(), warps, base, count, warps,
       hex(parameters.bytes.data(), parameters.bytes.size()).c_str(), hex(memory.data(), memory.size() * 4).c_str(),
       expected.tolerances().c_str(), hex(code.image.data(), code.image.size()).c_str(), expected.values().c_str());
 }
@@ -81,10 +84,13 @@ int write_all() {
   const Robot small = load("panda"), legged = load("go2"), large = load("atlas");
   for_every_op([&](auto op, int index) {
     using Op = decltype(op);
-    write_case<Op>(compiler, small, index, "trace");
+    if (available<Op>(small.model)) write_case<Op>(compiler, small, index, "trace");
     const std::string_view name = Op::info.name;
     if (name == "rnea" || name == "crba" || name == "fd" || name == "step")
       write_case<Op>(compiler, legged, index, "sethi_ullman");
+    // in roles
+    if (name == "rnea" || name == "aba" || name == "step") write_case<Op>(compiler, legged, index, "trace", 4);
+    if (name == "fd") write_case<Op>(compiler, large, index, "trace", 4);
     if (name == "fd") write_case<Op>(compiler, large, index, "greedy");  // the one that spills
   });
   return 0;

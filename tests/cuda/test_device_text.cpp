@@ -7,6 +7,7 @@
 
 #include "cuda/kernels.cuh"
 #include "tests/cuda/op_cases.h"
+#include "tests/support/linkages.h"
 
 namespace featherstorm::testing {
 namespace {
@@ -91,7 +92,7 @@ TEST(DeviceText, HasTheBitsOfTheHostModelWithContacts) {
     const Robot r = touching(robot(seed, 2 + seed, true));
     for_every_op([&](auto op, int) {
       using Op = decltype(op);
-      if constexpr (Op::info.needs == Needs::contacts && !host_only<Op>) {
+      if constexpr (needs_of<Op>() == Needs::contacts && !host_only<Op>) {
         expect_same_bits<Op, float, 64>(r, 3, Op::info.carried ? 3 : 1);
         expect_same_bits<Op, double, 64>(r, 3);
       }
@@ -116,6 +117,31 @@ TEST(DeviceText, TakesTheLargestModels) {
   every_op<float, 64>(random_robot(7, o), 2);
   o.bodies = 59, o.types = {JointType::Revolute}, o.floating = true;
   every_op<double, 64>(random_robot(8, o), 2);
+}
+
+// The rows of robots with loops or coupled joints, whose arrays the device form points to.
+template <class Real> void every_closure_op(const Robot& robot, int count) {
+  for_every_op([&](auto op, int) {
+    using Op = decltype(op);
+    if constexpr (needs_of<Op>() == Needs::loops || needs_of<Op>() == Needs::coupling) {
+      if (!on_device<Op>(robot.model)) return;
+      expect_same_bits<Op, Real, 64>(robot, count);
+      if (Op::info.carried) expect_same_bits<Op, Real, 64>(robot, count, 3);
+    }
+  });
+}
+TEST(DeviceText, HasLoopsAndCoupledJoints) {
+  for (const Robot& r : {closed_robot(four_bar()), closed_robot(parallel_leg()), closed_robot(stewart_platform()), gripper()}) {
+    SCOPED_TRACE(r.name);
+    for (int count : {1, threads_per_block + 3}) every_closure_op<float>(r, count);
+    every_closure_op<double>(r, 3);
+  }
+}
+TEST(DeviceText, RefusesMoreLoops) {
+  Robot r = closed_robot(four_bar());
+  EXPECT_TRUE((fits<DeviceModel<double, 64>>(r.model)));
+  r.model.loops = close_loops(r, std::vector<LoopSpec>(max_device_loops + 1, pin("coupler", {0.8, 0, 0}, "rocker", {0.6, 0, 0})));
+  EXPECT_FALSE((fits<DeviceModel<double, 64>>(r.model)));
 }
 
 TEST(DeviceText, FitsKernelParameters) {

@@ -1,6 +1,9 @@
 // The run-time compiler of kernels for CUDA devices, where libnvrtc is installed, and the cache of what it makes.
 #include <gtest/gtest.h>
 
+#include "core/emit/rollout.h"
+#include "core/trace/order.h"
+#include "host/bodies.h"
 #include "host/device_kernel.h"
 #include "host/error.h"
 #include "host/load.h"
@@ -79,6 +82,45 @@ TEST_F(NvrtcCompiles, LoopsUniformsAndDoubles) {
   }
 }
 
+// Of all kernels for humanoids the spilling ones are those of one warp (specialised.csv).
+TEST_F(NvrtcCompiles, FourWarpsSpillNothing) {
+  const Robot robot = load("atlas");
+  const Program p = program<OpFd>("atlas");
+  const Bodies bodies = bodies_of(p, robot.model);
+  const DeviceCode code = compiler.compile(device_text(p, false, {"greedy", 0, 4}, &bodies), "sm_90");
+  EXPECT_EQ(code.cost.spill_stores + code.cost.spill_loads, 0);
+  EXPECT_LE(code.cost.registers, 168) << "three blocks of four warps on a multiprocessor";
+  EXPECT_GT(compiler.compile(device_text(p, false, {"greedy", 0}), "sm_90").cost.spill_stores, 0);
+}
+
+TEST_F(NvrtcCompiles, SeveralWarpsAreCachedApart) {
+  Scratch scratch;
+  const Robot robot = load("go2");
+  const Program p = program<OpRnea>("go2");
+  const Bodies bodies = bodies_of(p, robot.model);
+  DeviceCompiler compile(nullptr, scratch.path());
+  for (int round : {0, 1}) {
+    EXPECT_EQ(compile.kernel(p, false, 90).form.warps, 1) << round;
+    const DeviceKernel k = compile.kernel(p, false, 90, {"", 0, 4}, &bodies);
+    EXPECT_EQ(k.form.warps, 4);
+    EXPECT_NE(k.form.order, "");
+    EXPECT_EQ(compile.kernel(p, false, 90, {"trace", 0, 2}, &bodies).form.warps, 2);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 6);
+  }
+}
+
+TEST(DeviceText, SaysWhatCannotBeCut) {
+  const Robot arm = load("iiwa14");
+  const Program p = program<OpRnea>("iiwa14");
+  const Bodies bodies = bodies_of(p, arm.model);
+  const auto words = [&](int warps, const Bodies* b) {
+    return message([&] { device_text(p, false, {"trace", 0, warps}, b); });
+  };
+  EXPECT_EQ(words(2, &bodies), "the program cannot be cut into 2 roles by the robot's limbs");
+  EXPECT_EQ(words(9, &bodies), "9 roles: expected 2 to 8, and the robot's bodies");
+  EXPECT_EQ(words(2, nullptr), "2 roles: expected 2 to 8, and the robot's bodies");
+}
+
 TEST_F(NvrtcCompiles, NewerDevicesGetPtx) {
   EXPECT_EQ(compiler.target(80), "sm_80");
   const std::string target = compiler.target(9990);
@@ -108,6 +150,50 @@ TEST_F(NvrtcCompiles, TheCacheGivesTheSameKernel) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 2);
   DeviceCompiler(nullptr, scratch.path()).kernel(p, false, 80);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 4) << "another device";
+}
+
+// A rollout of steps and costs: its arrays must all become registers, the loops must stay loops.
+Rollout rollout_of(const std::string& robot, Rollout::ControlKind kind) {
+  Rollout r;
+  const auto array = [&](int components, bool uniform = false, bool every_step = false) {
+    r.arrays.push_back({components, uniform, every_step});
+    return static_cast<int>(r.arrays.size()) - 1;
+  };
+  Rollout::Stage step{std::make_shared<const Program>(program<OpStep>(robot)), {}, {}, {}, 3, false};
+  for (const auto& a : step.program->inputs) step.in.push_back(array(a.size, a.uniform));
+  for (const auto& a : step.program->outputs) step.out.push_back(array(a.size));
+  const int q = step.in[0], v = step.in[1], u = step.in[2], n = r.arrays[u].components;
+  step.swaps = {{q, step.out[0]}, {v, step.out[1]}};
+  auto cost = std::make_shared<Program>();
+  {
+    const auto x = cost->input("u", n), total = cost->input("total", 1), t = cost->input("t", 1, true);
+    Tracing scope(cost->graph);
+    Expr sum = total[0] + t[0];
+    for (const Expr& e : x) sum = sum + e * e;
+    cost->output("total_next", {sum});
+  }
+  const int total = array(1), next = array(1), t = array(1, true, true);
+  r.stages = {step, {cost, {u, total, t}, {next}, {{total, next}}, 1, false}};
+  r.in = {{q, false}, {v, false}}, r.out = {{q, true}, {v, false}, {total, false}};
+  r.checks = {{total, {q, v}}};
+  r.controls = kind, r.controlled = u;
+  if (kind == Rollout::ControlKind::none) r.in.push_back({u, true});
+  return r;
+}
+
+TEST_F(NvrtcCompiles, RolloutsStayInRegisters) {
+  using Kind = Rollout::ControlKind;
+  for (const auto& [robot, kind] : {std::pair{"cartpole", Kind::noise}, {"iiwa14", Kind::none}, {"iiwa14", Kind::knots}})
+    for (bool double_precision : {false, true})
+      for (const char* target : {"sm_80", "sm_90"}) {
+        const std::string text = emit_rollout(rollout_of(robot, kind), trace_order, Cuda{double_precision});
+        const DeviceCost c = compiler.compile(text, target).cost;
+        const DeviceCost step = compiler.compile(device_text(program<OpStep>(robot), double_precision, {}), target).cost;
+        // an array that is no register takes 28 bytes or more; at 255 registers one double or two may spill
+        EXPECT_LE(c.spill_stores, step.spill_stores + 16) << robot << " " << target;
+        EXPECT_LE(c.stack, step.stack + 16) << robot << " " << target;
+        EXPECT_LT(c.instructions, 2 * step.instructions + 1500) << robot << " " << target << ": a loop was unrolled";
+      }
 }
 
 TEST(NvrtcLibrary, NamesWhatIsMissing) {

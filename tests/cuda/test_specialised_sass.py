@@ -32,7 +32,7 @@ def main(program):
             file.flush()
             function = disassemble(nvdisasm, file.name)["featherstorm_kernel"]
         bank = sass.constant_bank(bytes.fromhex(case["parameters"]))
-        return function, struct.pack("<I", 32) + bank[4:]  # bank 0 begins with the threads in a block, here one warp
+        return function, struct.pack("<I", 32 * case["warps"]) + bank[4:]  # bank 0 begins with the threads in a block
 
     return check(written.stdout.splitlines(), lambda case: case["case"], launch, "kernels")
 

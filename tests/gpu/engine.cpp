@@ -8,6 +8,7 @@
 #include "host/device.h"
 #include "host/device_evaluator.h"
 #include "host/error.h"
+#include "host/specialised_program.h"
 #include "tests/gpu/batch.h"
 #include "tests/gpu/reference.h"
 
@@ -59,7 +60,7 @@ void check(DeviceEvaluator& e, const NamedRobot& robot, const Reference& r, int 
   }
   for (const OpArray& a : Op::info.out)
     out_refs.push_back(out.emplace_back(p, size_of(m, a.size), by_instances, stream).ref);
-  e.run(m, row_of<Op>(m, op), device, in_refs, out_refs, options);
+  e.run(m, row_of<Op>(m, op), device, in_refs, out_refs, options, true);
   calls++;
   const auto& tolerance = p == Precision::float32 ? r.tolerance_float : r.tolerance_double;
   double worst = 0;
@@ -104,7 +105,7 @@ int run() {
       const int frame = Op::info.uses_frame ? robot.robot.model.nf - 1 : 0;
       const auto own = [&](Precision p) {
         if (!has_own<Op>(robot.robot, p)) return false;
-        e.specialise(robot.robot, row_here, device, p, frame, nullptr);
+        e.specialise({op, frame}, robot.robot, row_here, device, p, nullptr);
         return true;
       };
       const bool own_float = own(Precision::float32), own_double = own(Precision::float64);

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "host/bodies.h"
+#include "host/error.h"
 #include "host/specialised_program.h"
 #include "tests/gpu/program.h"
 #ifdef FEATHERSTORM_ROBOT_DIR
@@ -82,6 +84,17 @@ void bench(const NamedRobot& robot, int op) {
                          threads, program});
     }
 
+  const Bodies bodies = bodies_of(p, m);
+  for (int warps : {2, 4, 5}) {
+    const DeviceForm form{"greedy", 0, warps};
+    std::string text;
+    try {
+      text = device_text(p, double_precision, form, &bodies);
+    } catch (const Error&) { continue; }  // not so many limbs
+    forms.push_back({"greedy:0:32x" + std::to_string(warps), form, 32,
+                     std::make_shared<GpuProgram>(nvrtc().compile(text, device_target()).image)});
+  }
+
   std::vector<std::vector<std::vector<double>>> inputs;
   for (int i = 0; i < 512; i++) inputs.push_back(op_inputs<Op>(m, 1000 + i));
   std::vector<int> counts = {1, 32 * device.multiprocessors, 4096, 65536, 1 << 20};
@@ -115,7 +128,7 @@ void bench(const NamedRobot& robot, int op) {
     const Form* fastest = nullptr;
     double least = run_time.median;
     for (const Form& f : forms) {
-      const auto once = [&] { f.program->launch(in, out, uniform.data(), 1, count, f.threads); };
+      const auto once = [&] { f.program->launch(in, out, uniform.data(), 1, count * f.form.warps, f.threads * f.form.warps); };
       for (auto& a : batch.out) std::fill(a.data.begin(), a.data.end(), std::numeric_limits<Real>::quiet_NaN());
       for (std::size_t k = 0; k < batch.out.size(); k++) batch.device_out[k]->upload(batch.out[k]);
       once();
@@ -134,7 +147,7 @@ void bench(const NamedRobot& robot, int op) {
            << 10 * device.major + device.minor << "," << count / device.multiprocessors << ","
            << (fastest ? "specialised" : "run-time") << "," << (fastest ? fastest->threads : 64) << ","
            << (fastest ? fastest->form.order : best.form.order) << "," << (fastest ? fastest->form.blocks : 0)
-           << ",measured\n";
+           << "," << (fastest ? fastest->form.warps : 1) << ",measured\n";
   }
 }
 

@@ -59,3 +59,41 @@ def test_functions_batches_and_simulations():
     assert np.allclose(sims[1].q, sims[0].q, atol=1e-3) and not sims[1].status.any()
     with pytest.raises(ValueError, match="rnea: v is on the CPU, expected CUDA device 0 as q is"):
         fs.rnea(model, dq, dv.cpu(), dv)
+
+
+def cost(x, u, t, p):
+    return (x[0] - p[0]) ** 2 + 1e-2 * (x.v @ x.v) + 1e-3 * (u @ u) + t
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rollouts_graphs_and_planners(dtype):
+    from featherstorm.planning import MPPI
+
+    model, T = fs.load("panda"), 12
+    q, v = fs.random_state(model, B, seed=1, dtype=dtype)
+    x0, rng = np.c_[q, 0.1 * v], np.random.default_rng(2)
+    U, p = (rng.normal(size=shape).astype(dtype) for shape in ((B, T, model.nv), (B, 1)))
+    roll = fs.Rollout(model, 2e-3, cost, substeps=2)
+    noise = fs.Noise(B, 0.1 * np.ones((T, model.nv)), 0.5, seed=9)
+    cuda = [torch.from_numpy(x.copy()).cuda() for x in (x0, U, p)]
+    for given, expected in ((cuda[1], roll(x0, U, p, states=True)), (noise, roll(x0, noise, p, states=True))):
+        got = roll(cuda[0], given, cuda[2], states=True)
+        assert got.costs.is_cuda and close(got.costs[:, None], np.asarray(expected.costs)[:, None], dtype)
+        assert close(got.states, np.asarray(expected.states), dtype)
+    # captured on the stream of a first call, launched again with other states
+    stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        roll(cuda[0], noise, cuda[2])
+    with torch.cuda.graph(graph, stream=stream):
+        captured = roll(cuda[0], noise, cuda[2])
+    cuda[0].copy_(torch.from_numpy(x0[::-1].copy()))
+    graph.replay()
+    torch.cuda.synchronize()
+    expected = np.asarray(roll(np.ascontiguousarray(x0[::-1]), noise, p).costs)
+    assert close(captured.costs[:, None], expected[:, None], dtype)
+    planners = [MPPI(roll, T, model.nv, samples=512, temperature=0.1, dtype=dtype) for _ in range(2)]
+    for k in range(2):
+        u = planners[0].command(cuda[0][k], p=[0.3])
+        expected = planners[1].command(cuda[0][k].cpu().numpy(), p=[0.3])
+        assert u.is_cuda and np.allclose(u.cpu().numpy(), expected, atol=2e-2)

@@ -14,6 +14,7 @@
 #include "host/load.h"
 #include "host/ops.h"
 #include "tests/host/scratch.h"
+#include "tests/support/linkages.h"
 #include "tests/support/random_robot.h"
 
 namespace featherstorm {
@@ -39,6 +40,9 @@ Inputs inputs_of(const Robot& robot, const OpRow& row, std::mt19937& g) {
     if (a.name == "q_to") x = testing::random_state(robot.model, g()).q;
     if (a.name == "M" || a.name == "L") crba(m, s.q.data(), x.data());
     if (a.name == "L") ltdl(m, x.data());
+    if (a.name == "remaining") x = {0.01};
+    if (a.name == "step") x = {0.004};
+    if (a.name == "error") x = {1};
     for (std::string_view p : parameter_names())
       if (p == a.name) {
         x = parameter_values(robot, p);
@@ -46,9 +50,13 @@ Inputs inputs_of(const Robot& robot, const OpRow& row, std::mt19937& g) {
       }
     r.in.push_back(x);
   }
+  const bool closed = m.loops.nl > 0;
   for (const auto& a : row.uniforms)
     for (int k = 0; k < a.components; k++)
-      r.uniforms.push_back(a.name == "dt" ? 0.01 : a.name == "friction_velocity" ? 0.3 : 1 + 0.5 * U(g));
+      if (a.name == "prescribed" || a.name == "actuated") r.uniforms.push_back((k + (a.name == "actuated")) % 2);
+      else if (a.name == "independent") r.uniforms.push_back(k + 2 < m.nv);
+      else if (a.name == "tolerance" && closed) r.uniforms.push_back(1e-9);
+      else r.uniforms.push_back(a.name == "dt" ? 0.01 : a.name == "friction_velocity" ? 0.3 : 1 + 0.5 * U(g));
   return r;
 }
 
@@ -125,13 +133,16 @@ Columns moved(Columns x, const Columns& d, double h) {
 }
 
 // Rows of the books are left out for larger robots: derivatives of their n x n results take seconds to assemble.
-void check_every_operation(const Robot& robot, const std::vector<std::string>& parameters, bool books = false) {
+enum class Rows { Engine, All, Closures };
+void check_every_operation(const Robot& robot, const std::vector<std::string>& parameters, Rows rows = Rows::Engine) {
   const test::WithoutCompiler interpreted;
   Evaluator e(robot, {.threads = 1, .parameters = parameters});
   std::mt19937 g(11);
   for (const OpRow& row : e.ops()) {
     const std::string name(row.name);
-    if (!row.refused.empty() || (row.index >= engine_ops && !books)) continue;
+    const bool closure = name.find("loop") != name.npos || name.find("coupled") != name.npos || name == "independent_map";
+    if (!row.refused.empty() || (row.index >= engine_ops && rows == Rows::Engine)) continue;
+    if (rows == Rows::Closures && !closure) continue;
     SCOPED_TRACE(robot.name + " " + name);
     const int frame = row.uses_frame ? robot.model.nf - 1 : 0;
     const Inputs x = inputs_of(robot, row, g);
@@ -159,7 +170,7 @@ TEST(Derivatives, OfEveryOperationEqualDifferences) {
 }
 
 TEST(Derivatives, OfTheBooksOperationsEqualDifferences) {
-  check_every_operation(load("double_pendulum"), {}, true);
+  check_every_operation(load("double_pendulum"), {}, Rows::All);
   testing::RandomOptions o;
   o.bodies = 3, o.floating = true, o.types = {JointType::Revolute, JointType::Prismatic};
   Robot robot = testing::random_robot(3, o);
@@ -168,7 +179,12 @@ TEST(Derivatives, OfTheBooksOperationsEqualDifferences) {
   contacts.push_back({"ball", robot.body_names[2], {0, 0, 0.1}, 0.6, robot.body_names[1], Surface::Sphere,
                       identity_placement<double>(), 0.9, 0, 0, 0.4, 0});
   robot.model.contacts = contacts_of(robot, contacts, 3, 1);
-  check_every_operation(robot, {}, true);
+  check_every_operation(robot, {}, Rows::All);
+}
+
+TEST(Derivatives, OfTheOperationsOnClosedRobotsEqualDifferences) {
+  check_every_operation(testing::closed_robot(testing::four_bar()), {}, Rows::Closures);
+  check_every_operation(testing::gripper(), {}, Rows::Closures);
 }
 
 TEST(Derivatives, OfEveryJointEqualDifferences) {

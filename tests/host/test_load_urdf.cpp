@@ -124,7 +124,35 @@ TEST(LoadUrdf, SaysThatAMimicIsIndependentOrRefusesIt) {
                            "joint='i'/></joint></robot>";
   EXPECT_EQ(error_of(text), "");
   EXPECT_EQ(error_of(text, {.mimic = UrdfOptions::Mimic::kRefuse}),
-            "x.urdf:2: joint 'j' mimics 'i'; the model has no such coupling");
+            "x.urdf:2: joint 'j' mimics 'i', which is refused");
+}
+
+TEST(LoadUrdf, CouplesMimicJointsWhenAsked) {
+  const Robot panda = load_urdf(robot_file("panda"), {.mimic = UrdfOptions::Mimic::kCouple});
+  const Coupling<double>& c = panda.model.coupling;
+  EXPECT_EQ(c.nu, 8);
+  EXPECT_EQ(c.driver, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(c.column, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 7}));
+  EXPECT_EQ(c.value, std::vector<double>(9, 1.0));
+  EXPECT_EQ(panda.notices, (std::vector<std::string>{"ignored 8 <collision>"}));
+  EXPECT_EQ(load_urdf(robot_file("iiwa14"), {.mimic = UrdfOptions::Mimic::kCouple}).model.coupling.nu, 0);
+
+  // a mimic joint of a mimic joint: q_c = 2 q_b + 1, q_b = 3 q_a + 0.5
+  const auto chain = [](const std::string& of_a) {
+    std::string text = "<robot><link name='w'/>";
+    for (const auto& [name, mimic] : {std::pair<std::string, std::string>{"a", of_a},
+                                      {"b", "<mimic joint='ja' multiplier='3' offset='0.5'/>"},
+                                      {"c", "<mimic joint='jb' multiplier='2' offset='1'/>"}})
+      text += "<link name='" + name + "'>" + kMass + "</link>\n<joint name='j" + name +
+              "' type='continuous'><parent link='w'/><child link='" + name + "'/>" + mimic + "</joint>";
+    return text + "</robot>";
+  };
+  const Robot r = load_urdf_text(chain(""), "x.urdf", {.mimic = UrdfOptions::Mimic::kCouple});
+  EXPECT_EQ(r.model.coupling.nu, 1);
+  EXPECT_EQ(r.model.coupling.value, (std::vector<double>{1, 3, 6}));
+  EXPECT_EQ(r.model.coupling.offset, (std::vector<double>{0, 0.5, 2}));
+  EXPECT_EQ(error_of(chain("<mimic joint='jc'/>"), {.mimic = UrdfOptions::Mimic::kCouple}),
+            "x.urdf:2: joint 'ja' mimics itself by way of others");
 }
 
 TEST(LoadUrdf, RefusesWhatTheReaderRefuses) {

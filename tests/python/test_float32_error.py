@@ -20,6 +20,8 @@ EPSILON = 2.0**-23
 INSTANCES = 256
 NUMBERS = {"dt": 0.002, "tolerance": 1e-5}  # others 0.1
 
+STATES = {"remaining": 0.01, "step": 0.002, "error": 1.0}  # of an integration
+
 # (by what the error grows, factor); the largest error seen on any robot is a half to a third of the bound.
 #   scale   factor * epsilon * the largest output of the batch
 #   kappa   factor * epsilon * condition number of M * the largest output of the instance
@@ -78,15 +80,84 @@ BOUNDS = {
     "solve_lt": ("kappa", 0.4),
     "mul_l": ("scale", 3),
     "mul_lt": ("scale", 4),
+    "fd_second_derivatives": ("kappa", 42),
+    "fd_parameter_derivatives": ("kappa", 4.5),
+    "hybrid_derivatives": ("kappa", 9),
+    "inverse_inertia_rate": ("kappa", 42),
+    "coriolis_matrix_rate_body_fixed": ("scale", 65),
+    "coriolis_matrix_rate_mass_centre": ("scale", 450),
+    "crba_second_rate": ("scale", 350),
+    "gravity_torques_second_rate": ("scale", 260),
+    "coriolis_matrix_second_rate": ("scale", 200),
+    "rnea_rate": ("scale", 90),
+    "rnea_second_rate": ("scale", 95),
+    "elastic_feedforward": ("scale", 55),
+    "id_mass_centres": ("scale", 6),
+    "rnea_moving_base": ("scale", 9),
+    "maximal_velocity": ("scale", 5),
+    "generalised_velocity": ("kappa", 2.5),
+    "generalised_velocity_inertia": ("kappa", 4),
+    "generalised_force": ("scale", 4),
+    "maximal_force": ("kappa", 2.5),
+    "maximal_force_inertia": ("kappa", 2.5),
+    "force_at_mass_centres": ("scale", 2.5),
+    "joint_velocities": ("scale", 9),
+    "forces_of_joints": ("scale", 4.5),
+    "joint_wrenches_of": ("scale", 4),
+    "operational_inertia_column": ("kappa", 2.5),
+    "dormand_prince": ("scale", 2.5e5),  # the error of a step is the difference of two results that agree
+    "rnea_timed": ("scale", 6),
+    "fd_timed": ("kappa", 3),
+    "forward_kinematics_timed": ("scale", 4.5),
+    "rnea_timed_derivatives": ("scale", 150),
+    "fd_timed_derivatives": ("scale", 300),
+    "rk4_step_timed": ("scale", 65),
 }
 ANY = ("kappa", 4)  # a row without an entry
+# Rows of loops and coupled joints, on the robots of closed_robots.
+CLOSED = {
+    "loop_constraints": ("scale", 20),
+    "loop_forces": ("scale", 10),
+    "loop_placements": ("scale", 10),
+    "fd_loops": ("kappa", 20),
+    "hybrid_loops": ("kappa", 20),
+    "independent_map": ("scale", 100),
+    "id_loops": ("scale", 100),
+    "id_loops_least_constraint": ("scale", 100),
+    "loop_step": ("scale", 10),
+    "coupled_velocity": ("scale", 1.2),
+    "coupled_position": ("scale", 1.2),
+    "coupled_force": ("scale", 2),
+    "coupled_inertia": ("scale", 4),
+    "coupled_id": ("scale", 10),
+    "fd_coupled": ("kappa", 4),
+    "coupled_step": ("scale", 10),
+}
+MARKS = {"prescribed": [0, 1, 0], "actuated": [1, 1, 0], "independent": [1, 0, 0]}
 # The force that would make the error of an acceleration: factor * epsilon * the largest force.
 FORCES = {"aba": 50, "aba_forces": 70, "fd": 180}
 
 
 @functools.cache
+def closed_robots():
+    """A four-bar with loops, and a gripper with coupled fingers on a wrist."""
+    robots = {}
+    for name in ("four_bar", "gripper"):
+        b = fs.RobotBuilder(name)
+        for link, length in (("first", 0.3), ("second", 0.6), ("third", 0.5)):
+            b.add_link(link, length, [length / 2, 0, 0.01], np.diag([0.01, 0.1, 0.1]) * length**2)
+        b.add_joint("a", "revolute", "", "first")
+        b.add_joint("b", "revolute", "", "second", position=[0.5, 0, 0])
+        b.add_joint("c", "revolute", "first", "third", position=[0.3, 0, 0])
+        pin = fs.Loop("third", "second", at=(0.5, 0, 0), on=(0.6, 0, 0))
+        geared = [fs.Coupling("c", {"a": -2.0, "b": 0.5}, 0.3)]
+        robots[name] = b.build(loops=[pin]) if name == "four_bar" else b.build(couplings=geared)
+    return robots
+
+
+@functools.cache
 def models(name):
-    robot = fs.load(name, threads=1).robot
+    robot = closed_robots()[name] if name in closed_robots() else fs.load(name, threads=1).robot
     return fs.Model(robot, threads=1, assemble=False), fs.Model(robot, threads=1)
 
 
@@ -110,7 +181,9 @@ def inputs(name, op):
     q, packed, _, _ = inertia(name)
     arrays = {}
     for array, n in model.row(op).inputs:
-        if array == "q":
+        if name == "four_bar" and array == "q":
+            x = np.array([0.9, 1.5, -0.6]) + 0.1 * random.normal(size=(INSTANCES, n))  # far from dead centres
+        elif array == "q":
             x = q
         elif array[0] == "q" and n == model.nq:
             x = random_state(model, INSTANCES, seed=4)[0]
@@ -118,6 +191,8 @@ def inputs(name, op):
             x = packed
         elif array in ("L", "L_ltl"):
             x = run(model, "ltdl" if array == "L" else "ltl", {"M": packed}, "float64")["L"]
+        elif array in STATES:
+            x = np.full((INSTANCES, n), STATES[array])
         else:
             x = random.normal(size=(INSTANCES, n)) * (10 if array in ("tau", "f_ext", "tau_ff") else 1)
         arrays[array] = np.ascontiguousarray(x, dtype="float32").astype("float64")
@@ -128,7 +203,9 @@ def run(model, op, arrays, dtype):
     row = model.row(op)
     given = [np.ascontiguousarray(arrays[name], dtype=dtype) for name, _ in row.inputs]
     out = {name: np.full((INSTANCES, n), np.nan, dtype=dtype) for name, n in row.outputs}
-    numbers = [NUMBERS.get(name, 0.1) for name, n in row.uniforms for _ in range(n)]
+    numbers = []
+    for name, n in row.uniforms:
+        numbers += MARKS[name] if model.name in closed_robots() and name in MARKS else [NUMBERS.get(name, 0.1)] * n
     frame = deepest_frame(model) if row.uses_frame else 0
     model.evaluator.run(op, given, list(out.values()), numbers, frame)
     return {name: x.astype("float64") for name, x in out.items()}
@@ -165,6 +242,22 @@ def test_error_of_float32(op):
         error = scale if kind == "scale" else kappa
         assert error <= factor, f"{name}: {error:.2f} epsilon, expected at most {factor} by {kind}"
         assert force <= FORCES.get(op, 0), f"{name}: a force of {force:.0f} epsilon would make the error"
+
+
+@pytest.mark.parametrize("op", CLOSED)
+def test_error_of_float32_on_closed_robots(op):
+    kind, factor = CLOSED[op]
+    for name in closed_robots():
+        if op not in models(name)[0].ops:
+            continue
+        scale, kappa, _ = measure(name, op)
+        error = scale if kind == "scale" else kappa
+        assert error <= factor, f"{name}: {error:.2f} epsilon, expected at most {factor} by {kind}"
+
+
+def test_every_row_of_closed_robots_has_its_bound():
+    tree = fs.load("iiwa14").ops.keys()
+    assert set().union(*(models(name)[0].ops.keys() for name in closed_robots())) - tree == CLOSED.keys()
 
 
 def test_the_bounds_are_for_operations_that_there_are():

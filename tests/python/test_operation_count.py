@@ -70,18 +70,18 @@ def test_no_robot_needs_more_than_the_book_says(robot):
 
 
 # What real robots have more of than the prototype's, each with the reason:
-#   base      the free joint's linear velocity is along the world's axes, so each column of M is turned once more;
-#             the prototype's were those of the base's own axes
+#   base      the free joint's linear velocity is along the world's axes, so each column of M is turned once more, by nine
+#             multiply-adds; the prototype's were those of the base's own axes
 #   general   joints that stand askew to each other, where the prototype's were all along coordinate axes
-#   fingers   two prismatic joints that branch off the hand, where the prototype had revolute joints alone
+#   fingers   two sliders beyond the hand, whose columns of M go through the whole arm
 ABOVE_THE_PROTOTYPE = {
-    "panda": (("rnea", "crba", "aba", "fd"), "fingers"),
-    "go2": (("rnea", "crba", "aba", "fd"), "base"),
-    "hyq": (("rnea", "crba", "aba", "fd"), "base"),
-    "anymal_c": (("rnea", "crba", "aba", "fd"), "base, general"),
-    "humanoid": (("crba", "aba", "fd"), "base"),
-    "g1": (("rnea", "crba", "aba", "fd"), "base, general"),
-    "atlas": (("crba", "fd"), "base"),
+    "panda": (("crba",), "fingers: 1 %"),
+    "go2": (("crba",), "base"),
+    "hyq": (("crba",), "base"),
+    "anymal_c": (("crba",), "base"),
+    "humanoid": (("crba",), "base: 2 %"),
+    "g1": (("crba", "fd"), "base, general"),
+    "atlas": (("crba",), "base"),
 }
 
 
@@ -91,7 +91,7 @@ def test_operations_per_freedom_are_at_or_below_the_prototypes(robot):
         c = operation_count.count(robot, op)
         ratio = (c["mul"] + c["add"] - c["fused"]) / robot.nv / operation_count.prototype(robot, op)
         assert ratio <= 1 or op in allowed, f"{op}: {ratio:.2f} of the prototype's"
-        assert ratio <= 1.5, f"{op}: {ratio:.2f} of the prototype's"
+        assert ratio <= 1.25, f"{op}: {ratio:.2f} of the prototype's"
 
 
 def cells(text):

@@ -1,5 +1,6 @@
 #include "tests/support/linkages.h"
 
+#include "core/coupling.h"
 #include "core/loop_constraints.h"
 
 namespace featherstorm::testing {
@@ -153,6 +154,29 @@ Linkage parallel_leg() {
 
 std::vector<Linkage> linkages() {
   return {four_bar(), slider_crank(), five_bar(), stewart_platform(), parallel_leg()};
+}
+
+Robot closed_robot(const Linkage& l) {
+  Robot r = l.robot;
+  r.model.loops = l.loops;
+  return r;
+}
+
+Robot gripper() {
+  ModelBuilder b("gripper");
+  b.add_link(bar("palm", 0.2, 1.3)), b.add_link(bar("left", 0.08, 0.2)), b.add_link(bar("right", 0.08, 0.2));
+  b.add_link(bar("tip", 0.05, 0.1));
+  JointSpec wrist = hinge("wrist", "", "palm", {0, 0, 0.3});
+  wrist.axis = {0, 1, 0}, wrist.armature = {0.01}, wrist.damping = {0.1};
+  JointSpec left{"left_finger", JointType::Prismatic, "palm", "left"};
+  left.X.r = {0.2, 0.01, 0}, left.axis = {0, 1, 0}, left.lower = {0}, left.upper = {0.05}, left.friction = {0.02};
+  JointSpec right{"right_finger", JointType::Prismatic, "palm", "right"};
+  right.X.r = {0.2, -0.01, 0}, right.axis = {0, -1, 0};
+  b.add_joint(wrist), b.add_joint(left), b.add_joint(right), b.add_joint(hinge("knuckle", "left", "tip", {0.08, 0, 0}));
+  Robot r = b.build();
+  r.model.coupling = couple(r, {{"right_finger", {{"left_finger", 1}}, 0.004},
+                                {"knuckle", {{"left_finger", -12}, {"wrist", 0.25}}, 0.1}});
+  return r;
 }
 
 }  // namespace featherstorm::testing

@@ -61,4 +61,10 @@ Linkage stewart_platform();
 Linkage parallel_leg();
 std::vector<Linkage> linkages();
 
+// The robot of a linkage with the loops in its model.
+Robot closed_robot(const Linkage& l);
+// A gripper on a wrist: the second finger mimics the first, a knuckle follows both the first finger and the wrist. The
+// coupling is in its model.
+Robot gripper();
+
 }  // namespace featherstorm::testing

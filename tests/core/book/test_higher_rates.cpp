@@ -112,9 +112,7 @@ TEST(HigherRates, LeaveARemainderOfThirdOrder) {
 
 TEST(HigherRates, AreRatesOfTheFirstOnesForJointsOfEveryType) {
   // q(t + h) along the flow: the rate of the first rate
-  std::vector<JointType> types = all_joint_types;
-  types.pop_back();  // no user-defined ones for C
-  for_motions(types, [](const Case& c, const Motion5& x) {
+  for_motions(all_joint_types, [](const Case& c, const Motion5& x) {
     const Model<double>& m = c.model();
     const int n = m.nv;
     const State& s = c.state;
@@ -136,14 +134,36 @@ TEST(HigherRates, AreRatesOfTheFirstOnesForJointsOfEveryType) {
   });
 }
 
-TEST(HigherRates, OfTheCoriolisMatrixRefuseUserDefinedJoints) {
+TEST(HigherRates, OfTheCoriolisMatrixTakeUserDefinedJointsInEveryForm) {
   RandomOptions o;
-  o.bodies = 1, o.types = {JointType::UserDefined};
+  o.bodies = 3, o.types = {JointType::UserDefined};
   const Case c(random_spec(2, o), 2);
-  Numbers C(c.model().nv * c.model().nv);
+  const Model<double>& m = c.model();
+  const int n = m.nv;
   const State& s = c.state;
-  EXPECT_THROW(coriolis_matrix_second_rate(c.model(), s.q.data(), s.v.data(), s.a.data(), s.v.data(), C.data()),
-               std::invalid_argument);
+  const Numbers j = random_state(m, 77).v;
+  const auto check = [&](auto form) {
+    constexpr Coriolis f = decltype(form)::value;
+    Numbers Cdd(n * n, NAN);
+    coriolis_matrix_second_rate<f>(m, s.q.data(), s.v.data(), s.a.data(), j.data(), Cdd.data());
+    // twice the difference of C itself, along q'' = a + j t
+    const auto C = [&](double t) {
+      Numbers qt = s.q, vt = s.v, r(n * n);
+      for (int k = 0; k < n; k++) {
+        qt[k] += t * (s.v[k] + t * (s.a[k] / 2 + t * j[k] / 6));
+        vt[k] += t * (s.a[k] + t * j[k] / 2);
+      }
+      coriolis_matrix<f>(m, qt.data(), vt.data(), r.data());
+      return VectorXd(vector(r));
+    };
+    const VectorXd expected =
+        (4 * (C(1e-3) - 2 * C(0) + C(-1e-3)) / 1e-6 - (C(2e-3) - 2 * C(0) + C(-2e-3)) / 4e-6) / 3;
+    EXPECT_GT(expected.norm(), 1);
+    EXPECT_LT((vector(Cdd) - expected).norm(), 1e-6 * (1 + expected.norm()));
+  };
+  check(std::integral_constant<Coriolis, Coriolis::Christoffel>{});
+  check(std::integral_constant<Coriolis, Coriolis::BodyFixed>{});
+  check(std::integral_constant<Coriolis, Coriolis::MassCentre>{});
 }
 
 TEST(ElasticFeedforward, DrivesTheLinksAlongTheMotion) {

@@ -8,6 +8,7 @@
 #include "core/forward_dynamics.h"
 #include "core/planar_rnea.h"
 #include "core/regroup.h"
+#include "core/slide.h"
 #include "core/rnea.h"
 #include "core/trace/count.h"
 #include "core/trace/order.h"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr Zeros<Expr> none;
 
-Model<double> chain(int n) { return regrouped(screw_tree(chain_parents(n), 5).robot.model); }
+Model<double> chain(int n) { return regrouped(slid(screw_tree(chain_parents(n), 5).robot.model)); }
 
 struct Cost {
   int mul, add;
@@ -58,22 +59,22 @@ Cost of_fd_crba(const Model<double>& m) {
 TEST(OperationCounts, InverseDynamicsIsBelowTheBestOfTable101) {
   for (int n = 2; n <= 20; n++) {
     const Cost own = of_newton_euler(chain(n)), best{93 * n - 108, 81 * n - 100};
-    EXPECT_EQ(own, (Cost{86 * n - 102, 74 * n - 94})) << n;
+    // of two joints in a row one costs an addition less
+    EXPECT_EQ(own, (Cost{81 * n - 105, 69 * n - 95 - (n - 2) / 2})) << n;
     EXPECT_LT(sum(own), sum(best));
     if (n % 6 == 0) print("inverse dynamics, newton_euler.h", n, own, best);
     // the spatial text, against Featherstone's spatial one of 1987
     const Cost spatial = of_rnea(chain(n));
-    EXPECT_EQ(spatial, (Cost{122 * n - 146, 94 * n - 122})) << n;
+    EXPECT_EQ(spatial, (Cost{114 * n - 154, 86 * n - 125})) << n;
     EXPECT_LT(sum(spatial), sum({130 * n - 68, 101 * n - 56}));
   }
 }
 
-// Fewer operations than (10.3) up to n = 17, though an origin anywhere costs 2m + 2a more a vector than two axial
-// screws: what does not matter is not computed (RBDA section 10.3.1, end).
+// Fewer operations than (10.3): what does not matter is not computed (RBDA section 10.3.1, end), and inertia is regrouped.
 TEST(OperationCounts, InertiaMatrix) {
   for (int n = 2; n <= 20; n++) {
     const Cost own = of_crba(chain(n)), best{10 * n * n + 22 * n - 32, 6 * n * n + 37 * n - 43};
-    EXPECT_LE(sum(own), sum(best) * (n <= 17 ? 1.0 : 1.02)) << n << ": " << own;
+    EXPECT_LE(sum(own), sum(best) * 0.9) << n << ": " << own;
     if (n % 6 == 0) print("inertia matrix", n, own, best);
   }
 }
@@ -83,14 +84,13 @@ TEST(OperationCounts, ForwardDynamics) {
     const Model<double> m = chain(n);
     const Cost own = of_aba(m), best{224 * n - 259, 205 * n - 248};
     if (n % 6 == 0) print("articulated bodies", n, own, best);
-    EXPECT_LE(sum(own), sum({250 * n - 222, 220 * n - 198})) << "Brandl, Johanni and Otter: " << own;
-    EXPECT_LE(sum(own), 1.04 * sum(best)) << "McMillan, Orin and McGhee: " << own;
+    EXPECT_LE(sum(own), 0.87 * sum(best)) << "McMillan, Orin and McGhee: " << own;
     // the O(n^3) algorithm, against the sum of its parts and the subtraction of the bias, which the book leaves out
     const Cost cubic = of_fd_crba(m);
     const int F = n * (n * n + 9 * n - 4) / 6, f = n * (n * n + 6 * n - 7) / 6;
     const Cost parts{93 * n - 108 + 10 * n * n + 22 * n - 32 + F, 81 * n - 100 + 6 * n * n + 37 * n - 43 + f + n};
     if (n % 6 == 0) print("bias, inertia matrix, factor, solve", n, cubic, parts);
-    EXPECT_LE(sum(cubic), sum(parts)) << cubic;
+    EXPECT_LE(sum(cubic), 0.9 * sum(parts)) << cubic;
   }
 }
 

@@ -5,6 +5,7 @@
 #include "core/crba.h"
 #include "core/ltdl.h"
 #include "core/regroup.h"
+#include "core/slide.h"
 #include "core/spatial/axial_screw.h"
 #include "tests/support/counting.h"
 #include "tests/support/screw_tree.h"
@@ -205,7 +206,7 @@ TEST(OperationCountsCrba, TracingFindsTheLastIterationsShortcut) {
 TEST(OperationCountsCrba, TheLibrarysIsBelowTheFormulaOnTrees) {
   for (const auto& parents : trees()) {
     const ScrewTree t = screw_tree(parents);
-    const Model<double> m = regrouped(t.robot.model);
+    const Model<double> m = regrouped(slid(t.robot.model));
     const Counts c = traced(m.nv, [&](const std::vector<Expr>& q) {
       std::vector<Expr> H(m.nh);
       crba(m, q, H.data());

@@ -63,6 +63,12 @@ TEST(OperationalInertia, IsJacobianTimesInverseInertiaTimesTransposedJacobian) {
     EXPECT_LT((Phi - expected).cwiseAbs().maxCoeff(), tolerance);
     operational_inertia_aba(m, c.state.q.data(), frames.data(), m.nf, by_aba.data());
     EXPECT_LT((by_aba - expected).cwiseAbs().maxCoeff(), tolerance);
+    for (int f : frames) {
+      RowMajor column(rows, 6);
+      column.setConstant(NAN);
+      operational_inertia_column(m, c.state.q.data(), f, column.data());
+      EXPECT_LT((column - expected.middleCols(6 * f, 6)).cwiseAbs().maxCoeff(), tolerance);
+    }
     const Task t = task(m, c.state, m.nf - 1);
     EXPECT_LT((t.Phi - expected.bottomRightCorner(6, 6)).cwiseAbs().maxCoeff(), tolerance);
   });

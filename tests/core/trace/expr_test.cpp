@@ -103,6 +103,20 @@ TEST_F(ExprTest, ConstantTermsMerge) {
   EXPECT_TRUE(same(1 + (x - 4), x - 3));
 }
 
+TEST_F(ExprTest, SumsCancel) {
+  EXPECT_TRUE(same(x + (y - x), y));
+  EXPECT_TRUE(same((y - x) + x, y));
+  EXPECT_TRUE(same(x - (x - y), y));
+  EXPECT_TRUE(same((x + y) - x, y));
+  EXPECT_TRUE(same((x + y) - y, x));
+  EXPECT_TRUE(same(y - (x + y), -x));
+  EXPECT_TRUE(same(-x - (y - x), -y));
+  EXPECT_TRUE(same((x - y) - x, -y));
+  // what looks alike and is not
+  for (const Expr& e : {x + (y + x), x - (y - x), (x - y) + z, x - (z - y)})
+    for (const Expr& operand : {x, y, z, -x, -y, -z}) EXPECT_FALSE(same(e, operand));
+}
+
 TEST_F(ExprTest, ExtremaOfEqualsAndConstantsFold) {
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_TRUE(same(min(x, x), x));

@@ -1,6 +1,15 @@
 // What stands around an emitted CUDA text that is compiled for the host: the words of CUDA, and at the end a way to run
 // the kernel thread by thread. stand_in/program.cpp splits this file at the line that names the text.
+//
+// Threads that wait for each other are coroutines: each runs to its barrier before the next one goes on, first to last in
+// one phase and last to first in the next, so that who reads what is not yet written finds out. Shared memory is NaN when a
+// block begins.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
 #define __global__
+#define __shared__ static __attribute__((section("stand_in_shared")))
 #define __device__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
@@ -8,7 +17,17 @@ struct StandInIndex {
   unsigned x;
 };
 static thread_local StandInIndex blockIdx, blockDim, threadIdx;
-inline void __syncthreads() {}  // threads run one after the other and share nothing
+namespace stand_in {
+constexpr unsigned stack_bytes = 1 << 19;  // unoptimised text keeps every value in memory
+struct Thread {
+  ucontext_t at;
+  bool done;
+};
+static Thread* threads;
+static ucontext_t scheduler;
+static unsigned current;
+}  // namespace stand_in
+inline void __syncthreads() { swapcontext(&stand_in::threads[stand_in::current].at, &stand_in::scheduler); }
 template <class Real> Real __ldg(const Real* p) { return *p; }
 //// the text ////
 namespace stand_in {
@@ -32,12 +51,59 @@ template <class... P> void run(void (*kernel)(P...), void** arguments) {
 extern "C" int stand_in_parameters(unsigned long* sizes) {
   return stand_in::sizes_of(featherstorm::vector_math::featherstorm_kernel, sizes);
 }
+// The linker tells where the text's shared memory lies; nowhere, if it has none.
+extern "C" __attribute__((weak, visibility("hidden"))) char __start_stand_in_shared[], __stop_stand_in_shared[];
+
+namespace stand_in {
+static void** parameters;
+static void body() {
+  run(featherstorm::vector_math::featherstorm_kernel, parameters);
+  threads[current].done = true;
+}
+
+// A block whose threads meet at barriers.
+static void run_together(unsigned count) {
+  memset(__start_stand_in_shared, 0xff, size_t(__stop_stand_in_shared - __start_stand_in_shared));
+  char* stacks = static_cast<char*>(malloc(size_t(count) * stack_bytes));
+  threads = new Thread[count]();
+  for (unsigned t = 0; t < count; t++) {
+    getcontext(&threads[t].at);
+    threads[t].at.uc_stack.ss_sp = stacks + size_t(t) * stack_bytes;
+    threads[t].at.uc_stack.ss_size = stack_bytes;
+    threads[t].at.uc_link = &scheduler;
+    makecontext(&threads[t].at, body, 0);
+  }
+  unsigned done = 0;
+  for (unsigned phase = 0; done < count; phase++) {
+    for (unsigned k = 0; k < count; k++) {
+      current = phase % 2 ? k : count - 1 - k;
+      if (threads[current].done) {
+        fprintf(stderr, "stand-in: thread %u has ended, others wait for it at a barrier\n", current);
+        abort();
+      }
+      threadIdx.x = current;
+      swapcontext(&scheduler, &threads[current].at);
+      done += threads[current].done;
+    }
+  }
+  delete[] threads;
+  free(stacks);
+}
+}  // namespace stand_in
+
 // All threads of a launch, the last one first.
 extern "C" void stand_in_launch_text(void** arguments, unsigned blocks, unsigned threads) {
   blockDim.x = threads;
-  for (unsigned b = blocks; b-- > 0;)
+  stand_in::parameters = arguments;
+  for (unsigned b = blocks; b-- > 0;) {
+    blockIdx.x = b;
+    if (__start_stand_in_shared != __stop_stand_in_shared) {
+      stand_in::run_together(threads);
+      continue;
+    }
     for (unsigned t = threads; t-- > 0;) {
-      blockIdx.x = b, threadIdx.x = t;
+      threadIdx.x = t;
       stand_in::run(featherstorm::vector_math::featherstorm_kernel, arguments);
     }
+  }
 }

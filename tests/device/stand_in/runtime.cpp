@@ -22,6 +22,8 @@ struct State {
   std::map<void*, std::size_t> live;                                   // sizes of blocks in use
   std::multimap<std::pair<int, std::size_t>, void*> kept;              // the pools' free blocks by device and size
   std::map<void*, int> pool_of;                                        // device of a pool's block
+  std::map<cudaStream_t, bool> capturing;
+  std::vector<std::function<void()>> graph;  // the work that was captured last
   cudaError_t sticky = cudaSuccess;                                    // a kernel's failure, shown at the next wait
 };
 State& state() {
@@ -30,6 +32,18 @@ State& state() {
 }
 thread_local int current_device = 0;
 thread_local cudaError_t last_error = cudaSuccess;
+
+// Puts work at the end of a stream, or of the graph that captures it.
+void give(cudaStream_t stream, std::function<void()> work) {
+  State& s = state();
+  (s.capturing[stream] ? s.graph : s.waiting[stream]).push_back(std::move(work));
+}
+// While a stream is captured nothing may wait or take memory.
+bool any_capture() {
+  for (const auto& s : state().capturing)
+    if (s.second) return true;
+  return false;
+}
 
 using Lock = std::lock_guard<std::recursive_mutex>;
 
@@ -64,7 +78,7 @@ cudaError_t stand_in_launch(cudaStream_t stream, std::function<void()> work) {
   if (const cudaError_t e = asked("launch")) return last_error = e;
   StandInCounts& c = state().counts;
   c.launches++, c.device = current_device, c.stream = stream;
-  state().waiting[stream].push_back([work] {
+  give(stream, [work] {
     if (const cudaError_t e = asked("kernel")) state().sticky = e;
     else work();
   });
@@ -91,6 +105,8 @@ const char* cudaGetErrorName(cudaError_t error) {
       return "cudaErrorIllegalAddress";
     case cudaErrorLaunchOutOfResources:
       return "cudaErrorLaunchOutOfResources";
+    case cudaErrorStreamCaptureUnsupported:
+      return "cudaErrorStreamCaptureUnsupported";
   }
   return "unrecognized error code";
 }
@@ -114,6 +130,8 @@ const char* cudaGetErrorString(cudaError_t error) {
       return "an illegal memory access was encountered";
     case cudaErrorLaunchOutOfResources:
       return "too many resources requested for launch";
+    case cudaErrorStreamCaptureUnsupported:
+      return "operation not permitted when stream is capturing";
   }
   return "unrecognized error code";
 }
@@ -141,6 +159,7 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   Lock lock(state().mutex);
   if (const cudaError_t e = asked("cudaMalloc")) return e;
+  if (any_capture()) return cudaErrorStreamCaptureUnsupported;
   *memory = fresh(bytes);
   state().counts.live_blocks++;
   return cudaSuccess;
@@ -164,6 +183,7 @@ cudaError_t cudaMallocFromPoolAsync(void** memory, std::size_t bytes, cudaMemPoo
   Lock lock(state().mutex);
   State& s = state();
   if (const cudaError_t e = asked("cudaMallocFromPoolAsync")) return e;
+  if (any_capture()) return cudaErrorStreamCaptureUnsupported;
   s.counts.pool_allocations++, s.counts.live_blocks++;
   const int device = static_cast<int>(reinterpret_cast<std::size_t>(pool)) - 1;
   if (const auto found = s.kept.find({device, bytes}); found != s.kept.end()) {
@@ -180,7 +200,7 @@ cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
   Lock lock(state().mutex);
   if (state().live.count(memory) == 0) return cudaErrorInvalidValue;
   state().counts.live_blocks--;
-  state().waiting[stream].push_back([memory] {
+  give(stream, [memory] {
     State& s = state();
     const auto found = s.live.find(memory);
     std::memset(memory, 0xff, found->second);
@@ -193,12 +213,13 @@ cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
 cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream) {
   Lock lock(state().mutex);
   if (const cudaError_t e = asked("cudaMemsetAsync")) return e;
-  state().waiting[stream].push_back([=] { std::memset(memory, value, bytes); });
+  give(stream, [=] { std::memset(memory, value, bytes); });
   return cudaSuccess;
 }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   Lock lock(state().mutex);
   if (const cudaError_t e = asked("cudaMemcpy")) return e;
+  if (any_capture()) return cudaErrorStreamCaptureUnsupported;
   state().counts.waits++;
   std::memcpy(to, from, bytes);
   return cudaSuccess;
@@ -211,7 +232,7 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, 
   Lock lock(state().mutex);
   if (const cudaError_t e = asked("cudaMemcpy2DAsync")) return e;
   if (row_bytes > to_pitch || row_bytes > from_pitch) return cudaErrorInvalidValue;
-  state().waiting[stream].push_back([=] {
+  give(stream, [=] {
     for (std::size_t r = 0; r < rows; r++)
       std::memcpy(static_cast<char*>(to) + r * to_pitch, static_cast<const char*>(from) + r * from_pitch, row_bytes);
   });
@@ -220,7 +241,13 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   Lock lock(state().mutex);
   if (const cudaError_t e = asked("cudaStreamSynchronize")) return e;
+  if (any_capture()) return cudaErrorStreamCaptureUnsupported;
   return wait(stream);
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  Lock lock(state().mutex);
+  *status = state().capturing[stream] ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
   Lock lock(state().mutex);
@@ -254,6 +281,20 @@ __attribute__((visibility("default"))) void stand_in_counts(StandInCounts* count
 __attribute__((visibility("default"))) void stand_in_fail(const char* function, int error) {
   Lock lock(state().mutex);
   state().failing[function] = static_cast<cudaError_t>(error);
+}
+__attribute__((visibility("default"))) void stand_in_capture(void* stream) {
+  Lock lock(state().mutex);
+  state().graph.clear();
+  state().capturing[static_cast<cudaStream_t>(stream)] = true;
+}
+__attribute__((visibility("default"))) int stand_in_end_capture(void* stream) {
+  Lock lock(state().mutex);
+  state().capturing[static_cast<cudaStream_t>(stream)] = false;
+  return static_cast<int>(state().graph.size());
+}
+__attribute__((visibility("default"))) void stand_in_replay(void* stream) {
+  Lock lock(state().mutex);
+  for (const auto& work : state().graph) give(static_cast<cudaStream_t>(stream), work);
 }
 __attribute__((visibility("default"))) void stand_in_set_devices(int count) {
   Lock lock(state().mutex);

@@ -1,0 +1,191 @@
+#include "core/emit/rollout.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "core/emit/body.h"
+#include "core/emit/texts.h"
+
+namespace featherstorm {
+namespace {
+
+using std::to_string;
+
+class RolloutText {
+ public:
+  RolloutText(const Rollout& r, const OrderOf& order, const Cuda& target) : r_(r), order_(order), target_(target) {
+    kept_.assign(r.arrays.size(), 0), entry_.assign(r.arrays.size(), -1), every_step_.assign(r.arrays.size(), 0);
+    check();
+    for (const Rollout::Stage& s : r.stages) {
+      for (int k : s.out) kept_[k] = 1;
+      for (auto [x, y] : s.swaps) kept_[x] = kept_[y] = 1;
+    }
+    if (r.controls != Rollout::ControlKind::none) kept_[r.controlled] = 1;
+    for (const Rollout::Check& c : r.checks) kept_[c.array] = 1;
+    for (std::size_t k = 0; k < r.in.size(); k++) {
+      int& entry = entry_[r.in[k].array];
+      if (entry >= 0) kept_[r.in[k].array] = 1;  // one array before the first step and another at each
+      entry = static_cast<int>(k), every_step_[r.in[k].array] = r.in[k].every_step;
+    }
+    for (std::size_t k = 0; k < r.arrays.size(); k++)
+      if (entry_[k] < 0 && !r.arrays[k].uniform) kept_[k] = 1;  // nobody's: zeros
+  }
+
+  std::string text() {
+    text_ = "// A featherstorm rollout of " + to_string(r_.stages.size()) + " programs.\n";
+    text_ += vector_math_text();
+    text_ += "\nnamespace featherstorm {\nnamespace vector_math {\n\ntypedef ";
+    text_ += target_.double_precision ? "double Real;\n\n" : "float Real;\n\n";
+    text_ += prelude_cuda_text();
+    text_ += "\n";
+    text_ += prelude_rollout_text();
+    text_ += "\nextern \"C\" __global__ void __launch_bounds__(" + to_string(target_.threads) +
+             (target_.blocks > 0 ? ", " + to_string(target_.blocks) : "") + ")\n";
+    text_ += "    featherstorm_kernel(const Memories<" + room(r_.in.size() + r_.out.size()) +
+             "> memory, const Uniforms<" + room(uniform_numbers(r_)) + "> uniform,\n";
+    text_ += "                        const Real* numbers, const ControlSource controls, long steps, long count) {\n";
+    text_ += "  const long i = long(blockIdx.x) * blockDim.x + threadIdx.x;\n  if (i >= count) return;\n";
+    for (std::size_t k = 0; k < r_.arrays.size(); k++)
+      if (kept_[k]) line("T kept" + to_string(k) + "[" + room(r_.arrays[k].components) + "] = {};");
+    for (std::size_t k = 0; k < r_.in.size(); k++)
+      if (!r_.in[k].every_step) take(k, "0");
+    line("for (long rollout_step = 0; rollout_step < steps; ++rollout_step) {");
+    for (std::size_t k = 0; k < r_.in.size(); k++)
+      if (r_.in[k].every_step) take(k, "rollout_step");
+    if (r_.controls != Rollout::ControlKind::none && r_.arrays[r_.controlled].components > 0)
+      line("  make_controls<" + std::string(r_.controls == Rollout::ControlKind::knots ? "true" : "false") +
+           ">(controls, i, rollout_step, kept" + to_string(r_.controlled) + ");");
+    for (const Rollout::Stage& s : r_.stages) stage(s);
+    for (std::size_t k = 0; k < r_.out.size(); k++)
+      if (r_.out[k].every_step) give(k, "rollout_step");
+    line("}");
+    for (const Rollout::Check& c : r_.checks) spoil(c);
+    for (std::size_t k = 0; k < r_.out.size(); k++)
+      if (!r_.out[k].every_step) give(k, "0");
+    return text_ + "}\n\n}  // namespace vector_math\n}  // namespace featherstorm\n";
+  }
+
+ private:
+  void line(const std::string& s) { text_ += "  " + s + "\n"; }
+  static std::string room(std::size_t n) { return to_string(std::max<std::size_t>(n, 1)); }
+  std::string entry(std::size_t k) const { return "memory.array[" + to_string(k) + "]"; }
+
+  void take(std::size_t k, const std::string& step) {
+    const int a = r_.in[k].array;
+    if (kept_[a] && r_.arrays[a].components > 0)
+      line((r_.in[k].every_step ? "  take(" : "take(") + entry(k) + ", i, " + step + ", kept" + to_string(a) + ");");
+  }
+  void give(std::size_t k, const std::string& step) {
+    const int a = r_.out[k].array;
+    const std::string to = entry(r_.in.size() + k), indent = r_.out[k].every_step ? "  " : "";
+    if (r_.arrays[a].components == 0) return;
+    if (kept_[a]) {
+      line(indent + "give(" + to + ", i, " + step + ", kept" + to_string(a) + ");");
+      return;
+    }
+    // from memory to memory
+    const std::string from = !every_step_[a] ? "0" : r_.out[k].every_step ? step : "steps - 1";
+    line(indent + "{");
+    line(indent + "  T copied[" + to_string(r_.arrays[a].components) + "];");
+    line(indent + "  take(" + entry(entry_[a]) + ", i, " + from + ", copied);");
+    line(indent + "  give(" + to + ", i, " + step + ", copied);");
+    line(indent + "}");
+  }
+  void spoil(const Rollout::Check& c) {
+    std::string all;
+    for (int a : c.of)
+      if (r_.arrays[a].components > 0 && kept_[a])
+        all += (all.empty() ? "" : " && ") + ("finite(kept" + to_string(a)) + ")";
+    if (!all.empty()) line("if (!(" + all + ")) spoil(kept" + to_string(c.array) + ");");
+  }
+
+  // What the names of a program's array stand for, `side` in or out.
+  void bind(const Program::Array& a, const std::string& side, int array) {
+    const std::string name = a.name + "_" + side, place = to_string(array);
+    if (r_.arrays[array].uniform && r_.arrays[array].every_step) {
+      line("    const StepNumbers " + name + " = {numbers + steps * " + to_string(offset(array, true)) +
+           " + rollout_step * " + to_string(a.size) + "};");
+    } else if (r_.arrays[array].uniform) {
+      line("    const Real* " + name + " = uniform.value + " + to_string(offset(array, false)) + ";");
+    } else if (kept_[array]) {
+      line("    const Kept " + name + " = {kept" + place + "};");
+      line("    const Unit " + name + "_stride = {};");
+    } else {
+      const std::string from = entry(entry_[array]);
+      line("    const Real* " + name + " = at(" + from + ", i, " + (every_step_[array] ? "rollout_step" : "0") + ");");
+      line("    const Stride " + name + "_stride = stride_of(" + from + ");");
+    }
+  }
+  void stage(const Rollout::Stage& s) {
+    line(s.last ? "  if (rollout_step + 1 == steps) {" : "  {");
+    const Program& p = *s.program;
+    for (std::size_t k = 0; k < p.inputs.size(); k++) bind(p.inputs[k], "in", s.in[k]);
+    for (std::size_t k = 0; k < p.outputs.size(); k++) bind(p.outputs[k], "out", s.out[k]);
+    if (!p.carried.empty()) line("    const long repeat = " + to_string(s.repeat) + ";");
+    text_ += emit_body(p, order_(p), target_.double_precision);
+    line("  }");
+    for (auto [x, y] : s.swaps) {
+      const std::string swap = "exchange(kept" + to_string(x) + ", kept" + to_string(y) + ");";
+      line((s.last ? "  if (rollout_step + 1 == steps) " : "  ") + swap);
+    }
+  }
+
+  // Numbers of the uniform arrays before this one, among those with or without numbers for each step.
+  int offset(int array, bool every_step) const {
+    int n = 0;
+    for (int k = 0; k < array; k++)
+      if (r_.arrays[k].uniform && r_.arrays[k].every_step == every_step) n += r_.arrays[k].components;
+    return n;
+  }
+
+  void check() const {
+    const auto require = [](bool ok, const std::string& what) {
+      if (!ok) throw std::invalid_argument("rollout: " + what);
+    };
+    for (const Rollout::Stage& s : r_.stages) {
+      const Program& p = *s.program;
+      require(s.in.size() == p.inputs.size() && s.out.size() == p.outputs.size(),
+              "a stage has " + to_string(s.in.size()) + " inputs and " + to_string(s.out.size()) +
+                  " outputs, expected " + to_string(p.inputs.size()) + " and " + to_string(p.outputs.size()) +
+                  " as its program has");
+      const auto fits = [&](const Program::Array& a, int array, bool output) {
+        const Rollout::Array& here = r_.arrays[array];
+        require(here.components == a.size, "array '" + a.name + "' of a stage has " + to_string(a.size) +
+                                               " components, that of the rollout " + to_string(here.components));
+        require(
+            here.uniform == a.uniform && !(output && here.uniform),
+            "array '" + a.name + "' of a stage " +
+                (output ? "is written, that of the rollout is the same for all instances"
+                        : std::string(a.uniform ? "is" : "is not") +
+                              " the same for all instances, that of the rollout " + (here.uniform ? "is" : "is not")));
+      };
+      for (std::size_t k = 0; k < s.in.size(); k++) fits(p.inputs[k], s.in[k], false);
+      for (std::size_t k = 0; k < s.out.size(); k++) fits(p.outputs[k], s.out[k], true);
+    }
+  }
+
+  const Rollout& r_;
+  const OrderOf& order_;
+  const Cuda& target_;
+  std::vector<char> kept_;        // array -> whether it is in registers
+  std::vector<int> entry_;        // array -> its entry of `in`, -1: none
+  std::vector<char> every_step_;  // array -> whether that entry is read at each step
+  std::string text_;
+};
+
+int count_uniforms(const Rollout& r, bool every_step) {
+  int n = 0;
+  for (const Rollout::Array& a : r.arrays) n += a.uniform && a.every_step == every_step ? a.components : 0;
+  return n;
+}
+
+}  // namespace
+
+int uniform_numbers(const Rollout& r) { return count_uniforms(r, false); }
+int step_numbers(const Rollout& r) { return count_uniforms(r, true); }
+
+std::string emit_rollout(const Rollout& r, const OrderOf& order, const Cuda& target) {
+  return RolloutText(r, order, target).text();
+}
+
+}  // namespace featherstorm

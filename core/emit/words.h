@@ -1,0 +1,44 @@
+#pragma once
+// Names and expressions of an emitted text, the same for every form of it (body.h tells the names).
+#include <array>
+#include <string>
+
+#include "core/trace/count.h"
+#include "core/trace/program.h"
+
+namespace featherstorm {
+
+// A remark as one line of comment: names come from users' files, so nothing in them may end the line or continue it.
+std::string comment(const std::string& text);
+
+struct Component {
+  int array, component;
+};
+
+class Words {
+ public:
+  Words(const Program& p, bool double_precision)
+      : p_(p), g_(p.graph), double_precision_(double_precision), fusion_(fuse(p)) {}
+
+  std::string literal(double x) const;
+  std::string name(int node) const;
+  std::string operand(Edge e) const;   // in arithmetic: a name or a literal
+  std::string argument(Edge e) const;  // of a function: of type T or Condition
+  std::string term(int sum, Edge e) const;
+  std::string expression(int node) const;
+  std::string load(Component input) const;
+  std::string input_name(Component input) const;
+
+  // Statements: the variable of a node that is no sine or cosine; those of an angle; an output.
+  std::string definition(int node) const;
+  std::array<std::string, 2> sincos_text(Edge angle) const;
+  std::string store_text(Component output, const std::string& value) const;
+
+ protected:
+  const Program& p_;
+  const Graph& g_;
+  bool double_precision_;
+  Fusion fusion_;
+};
+
+}  // namespace featherstorm

@@ -1,0 +1,62 @@
+"""Mass, centre of mass and inertia of shapes, for links of a `RobotBuilder`.
+
+shank = fs.inertia.cylinder(2.0, 0.04, 0.4) + fs.inertia.sphere(0.3, 0.05).placed([0, 0, 0.2])
+builder.add_link("shank", shank)
+
+Solids have their axis along z and their centre in the origin, but for the cone. Masses [kg], lengths [m]. A size that is
+negative, zero or not finite raises ValueError; a mass may be zero.
+"""
+
+import numpy as _np
+
+from ._featherstorm import inertia as _inertia
+
+MassProperties = _inertia.MassProperties
+sphere = _inertia.sphere
+cylinder = _inertia.cylinder
+capsule = _inertia.capsule
+cone = _inertia.cone
+sphere_shell = _inertia.sphere_shell
+cylinder_shell = _inertia.cylinder_shell
+disc = _inertia.disc
+rod = _inertia.rod
+
+
+def _numbers(name, x, dtype, columns=None):
+    a = _np.asarray(x, dtype=dtype)
+    if columns and (a.ndim != 2 or a.shape[1] != columns):
+        raise ValueError(f"inertia: {name} has shape {a.shape}, expected (n, {columns})")
+    return a.tolist()
+
+
+def particles(masses, points):
+    """Point masses (n,) [kg] at points (n, 3) [m]."""
+    return _inertia.particles(_numbers("masses", masses, float), _numbers("points", points, float, 3))
+
+
+def box(mass, size):
+    """A solid box with edges (3,) along the axes [m]."""
+    return _inertia.box(mass, _numbers("size", size, float))
+
+
+def ellipsoid(mass, semi_axes):
+    """A solid ellipsoid with semi-axes (3,) [m]."""
+    return _inertia.ellipsoid(mass, _numbers("semi_axes", semi_axes, float))
+
+
+def box_shell(mass, size):
+    """The six faces of a box with edges (3,) [m]."""
+    return _inertia.box_shell(mass, _numbers("size", size, float))
+
+
+def mesh(density, vertices, triangles):
+    """A solid of this density [kg/m^3] whose surface is closed, with triangles (n, 3) of vertices (m, 3) [m],
+    counter-clockwise seen from outside. Raises ValueError where an edge is open or the surface is inside out."""
+    return _inertia.mesh(density, _numbers("vertices", vertices, float, 3), _numbers("triangles", triangles, int, 3))
+
+
+def mesh_shell(density, vertices, triangles):
+    """A surface of this density [kg/m^2], open or closed; arguments as those of `mesh`."""
+    return _inertia.mesh_shell(
+        density, _numbers("vertices", vertices, float, 3), _numbers("triangles", triangles, int, 3)
+    )

@@ -1,0 +1,176 @@
+// Reductions on a device, through the stand-in, against those of the host.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "host/device.h"
+#include "host/device_reduce.h"
+#include "tests/device/control.h"
+
+namespace featherstorm::testing {
+namespace {
+
+constexpr int device = 1;
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+Buffer uploaded(const std::vector<double>& x, Precision p) {
+  const long n = static_cast<long>(x.size());
+  Buffer host(p, n, 1), there(p, n, 1, device);
+  for (long i = 0; i < n; i++)
+    if (p == Precision::float32) host.component<float>(0)[i] = static_cast<float>(x[i]);
+    else host.component<double>(0)[i] = x[i];
+  copy(host.ref(), there.ref());
+  return there;
+}
+std::vector<double> downloaded(const Buffer& there, void* stream = nullptr) {
+  const ArrayRef a = there.ref();
+  Buffer host(a.precision, a.instances, 1);
+  copy(a, host.ref(), stream);
+  std::vector<double> x(a.instances);
+  for (long i = 0; i < a.instances; i++)
+    x[i] = a.precision == Precision::float32 ? host.component<float>(0)[i] : host.component<double>(0)[i];
+  return x;
+}
+
+std::vector<double> example(long n) {
+  std::vector<double> costs(n);
+  // quarters, which both precisions hold, and equal ones among them
+  for (long i = 0; i < n; i++) costs[i] = 40 + std::round(100 * std::sin(0.7 * static_cast<double>(i))) / 4;
+  if (n > 10) costs[2] = NAN, costs[3] = inf, costs[4] = -inf, costs[5] = 1e6;
+  return costs;
+}
+
+TEST(DeviceReduce, TheLeastCostAndTheWeightsAreTheHosts) {
+  DeviceReduction r(device);
+  for (Precision p : {Precision::float32, Precision::float64})
+    for (long n : {1L, 15L, 256L, 257L, 5000L}) {
+      const std::vector<double> costs = example(n);
+      const Buffer there = uploaded(costs, p);
+      Buffer weights(Precision::float64, n, 1, device);
+      std::vector<double> expected(n);
+      const Least best = softmax_weights(costs.data(), n, 2.5, expected.data());
+      r.least(there.ref());
+      EXPECT_EQ(r.best().index, best.index);
+      r.softmax_weights(there.ref(), 2.5, weights.ref());
+      EXPECT_EQ(r.best().value, best.value);
+      EXPECT_EQ(r.best().index, best.index);
+      const std::vector<double> found = downloaded(weights);
+      for (long i = 0; i < n; i++) ASSERT_NEAR(found[i], expected[i], 1e-14 * expected[i]) << n << " " << i;
+    }
+}
+
+TEST(DeviceReduce, CostsOfWhichNoneIsFiniteHaveNoWeights) {
+  DeviceReduction r(device);
+  const Buffer there = uploaded({NAN, inf, -inf, NAN}, Precision::float32);
+  Buffer weights(Precision::float64, 4, 1, device);
+  r.softmax_weights(there.ref(), 1, weights.ref());
+  EXPECT_EQ(r.best().index, -1);
+  EXPECT_EQ(r.best().value, inf);
+  EXPECT_EQ(downloaded(weights), std::vector<double>(4, 0.0));
+}
+
+template <class Real>
+void check_mean(Precision precision, bool rows) {
+  DeviceReduction r(device);
+  for (long B : {1L, 100L, 257L, 1000L}) {
+    constexpr long T = 7, n = 5;
+    const long instance = rows ? T * n : 1, component = rows ? 1 : B;
+    std::vector<double> x(B * T * n), w(B), expected(T * n);
+    for (std::size_t k = 0; k < x.size(); k++) x[k] = static_cast<Real>(1 + 0.1 * std::cos(0.3 * k));
+    for (long i = 0; i < B; i++) w[i] = (1.5 + std::sin(i)) / B;
+    if (B > 1) w[1] = 0, x[instance] = NAN;  // what does not count
+    const Buffer there = uploaded(x, precision), weights = uploaded(w, Precision::float64);
+    Buffer mean(precision, T * n, 1, device);
+    ArrayRef a = there.ref();
+    a.instances = B, a.components = n, a.instance_stride = instance, a.component_stride = component;
+    r.weighted_mean({"x", a, true, n * component}, T, weights.ref(), mean.ref());
+    std::vector<Real> host(x.begin(), x.end());
+    a.data = host.data(), a.device = on_host;
+    weighted_mean({"x", a, true, n * component}, T, w.data(), BlockThreads(1), expected.data());
+    const std::vector<double> found = downloaded(mean);
+    Buffer square(precision, T * n, 1, device);
+    const ArrayRef center = mean.ref();
+    a = there.ref();
+    a.instances = B, a.components = n, a.instance_stride = instance, a.component_stride = component;
+    r.weighted_mean({"x", a, true, n * component}, T, weights.ref(), square.ref(), nullptr, &center);
+    const std::vector<double> squares = downloaded(square);
+    for (long k = 0; k < T * n; k++) {
+      ASSERT_NEAR(found[k], expected[k], 40 * std::numeric_limits<Real>::epsilon()) << B << " " << k;
+      double sum = 0;
+      for (long i = 0; i < B; i++)
+        if (w[i] > 0) sum += w[i] * std::pow(x[i * instance + k * component] - found[k], 2);
+      ASSERT_NEAR(squares[k], sum, 40 * std::numeric_limits<Real>::epsilon()) << B << " " << k;
+    }
+  }
+}
+
+TEST(DeviceReduce, WeightedMeansAreTheHostsForAnyLayout) {
+  check_mean<float>(Precision::float32, false), check_mean<float>(Precision::float32, true);
+  check_mean<double>(Precision::float64, false), check_mean<double>(Precision::float64, true);
+}
+
+TEST(DeviceReduce, WarmCallsNeitherAllocateNorWaitAndAreCaptured) {
+  DeviceReduction r(device);
+  const std::vector<double> costs = example(300);
+  const Buffer there = uploaded(costs, Precision::float32);
+  Buffer weights(Precision::float64, 300, 1, device), samples(Precision::float32, 300, 6, device),
+      mean(Precision::float32, 6, 1, device);
+  ArrayRef a = samples.ref();
+  a.components = 3;
+  int stream;
+  const auto all = [&] {
+    r.softmax_weights(there.ref(), 1.5, weights.ref(), &stream);
+    r.weighted_mean({"x", a, true, 3 * samples.stride()}, 2, weights.ref(), mean.ref(), &stream);
+  };
+  const Graphs graph = control_of_graphs();
+  graph.begin(&stream);
+  EXPECT_EQ(
+      message(all).find("a reduction that is captured into a graph may take no memory: run it once with as many "), 0u);
+  graph.end(&stream);
+  all();
+  synchronise(device, &stream);
+  const StandInCounts before = counts();
+  all();
+  EXPECT_EQ(counts().waits, before.waits);
+  EXPECT_EQ(counts().pool_allocations, before.pool_allocations);
+  EXPECT_EQ(counts().driver_allocations, before.driver_allocations);
+  graph.begin(&stream);
+  all();
+  EXPECT_EQ(graph.end(&stream), 4);
+  std::vector<double> others = costs, expected(300);
+  for (double& x : others) x = 3 - x / 2;
+  copy(uploaded(others, Precision::float32).ref(), there.ref());
+  synchronise(device);
+  graph.replay(&stream);
+  softmax_weights(others.data(), 300, 1.5, expected.data());
+  const std::vector<double> found = downloaded(weights, &stream);
+  for (long i = 0; i < 300; i++) ASSERT_NEAR(found[i], expected[i], 1e-14 * expected[i]);
+}
+
+TEST(DeviceReduce, NamesWhatDoesNotFit) {
+  DeviceReduction r(device);
+  const Buffer costs = uploaded({1, 2, 3}, Precision::float32), two = uploaded({1, 2}, Precision::float64);
+  Buffer host(Precision::float64, 3, 1), weights(Precision::float64, 3, 1, device),
+      wide(Precision::float32, 3, 2, device);
+  EXPECT_EQ(message([&] { r.least(host.ref()); }), "costs is on the host, expected CUDA device 1");
+  EXPECT_EQ(message([&] { r.least(wide.ref()); }), "costs has shape (3, 2), expected (3, 1)");
+  EXPECT_EQ(message([&] { r.softmax_weights(costs.ref(), 0, weights.ref()); }),
+            "temperature is 0.000000, expected a positive number");
+  EXPECT_EQ(message([&] { r.softmax_weights(costs.ref(), 1, two.ref()); }),
+            "weights has shape (2, 1), expected (3, 1)");
+  EXPECT_EQ(message([&] { r.softmax_weights(costs.ref(), 1, costs.ref()); }), "weights is float32, expected float64");
+  EXPECT_EQ(message([&] {
+              r.weighted_mean({"x", wide.ref(), true, 0}, 1, weights.ref(), weights.ref());
+            }),
+            "mean has shape (3, 1), expected (2, 1)");
+  EXPECT_EQ(message([&] { r.best(); }), "nothing was reduced on this stream");
+  EXPECT_EQ(message([&] { DeviceReduction(7).least(costs.ref()); }),
+            "reduction: CUDA device 7 does not exist, expected 0 to 1");
+  fail_next("launch", out_of_resources);
+  EXPECT_EQ(message([&] { r.least(costs.ref()); }).find("reduction: CUDA device 1: cudaErrorLaunchOutOfResources: "),
+            0u);
+}
+
+}  // namespace
+}  // namespace featherstorm::testing

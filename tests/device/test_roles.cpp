@@ -1,0 +1,151 @@
+// Kernels of one warp a limb, through the stand-in: their texts' barriers, shared memory and index arithmetic run on the
+// host, and give the bits of the kernels of one thread an instance.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+
+#include "host/device.h"
+#include "host/evaluator.h"
+#include "host/load.h"
+#include "tests/cuda/op_cases.h"
+#include "tests/device/control.h"
+#include "tests/host/scratch.h"
+
+namespace featherstorm::testing {
+namespace {
+
+constexpr int device = 1;
+
+// An evaluator of its own cache and dispatch rows.
+struct Special {
+  test::Scratch scratch;
+  test::Environment cache{"FEATHERSTORM_CACHE", (scratch / "cache").string()};
+  test::Environment rows{"FEATHERSTORM_DISPATCH", (scratch / "rows.csv").string()};
+  std::string told;
+  Evaluator e;
+  Special(const Robot& robot, const std::string& table) : e(robot, options(table)) {}
+  EvaluatorOptions options(const std::string& table) {
+    test::write_file(scratch / "rows.csv", table);
+    EvaluatorOptions o;
+    o.notice = [this](const std::string& s) { told += s + "\n"; };
+    return o;
+  }
+  std::string text_of_kernels() const {
+    std::string all;
+    for (const auto& f : std::filesystem::directory_iterator(scratch / "cache"))
+      if (f.path().extension() == ".cu") all += test::read_file(f.path());
+    return all;
+  }
+};
+
+// A row's outputs for n instances whose components stand `gap` numbers further apart than they must.
+template <class Op, class Real>
+std::vector<Real> results(const Robot& robot, Evaluator& e, long n, int repeat, long gap = 3) {
+  const Model<double>& m = robot.model;
+  const Precision p = sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
+  RunOptions o;
+  o.repeat = repeat;
+  for (const auto& u : op_uniforms<Op>(m)) o.uniforms.insert(o.uniforms.end(), u.begin(), u.end());
+  const long stride = (n + 15) / 16 * 16 + gap;
+  std::vector<Buffer> memory;
+  const auto place = [&](long components, auto&& number) {
+    Buffer host(p, stride * std::max(components, 1L), 1);
+    for (long k = 0; k < stride * components; k++) host.component<Real>(0)[k] = number(k / stride, k % stride);
+    Buffer& there = memory.emplace_back(p, host.ref().instances, 1, device);
+    copy(host.ref(), there.ref());
+    ArrayRef r = there.ref();
+    r.instances = n, r.components = components, r.instance_stride = 1, r.component_stride = stride;
+    return r;
+  };
+  std::vector<std::vector<std::vector<double>>> inputs;
+  for (long i = 0; i < n; i++) inputs.push_back(op_inputs<Op>(m, 1000 + i % 64));
+  std::vector<ArrayRef> in, out;
+  for (std::size_t k = 0; k < Op::info.in.size(); k++)
+    in.push_back(place(size_of(m, Op::info.in[k].size),
+                       [&](long c, long i) { return i < n ? static_cast<Real>(inputs[i][k][c]) : Real(NAN); }));
+  const std::size_t first_out = memory.size();
+  for (const OpArray& a : Op::info.out) out.push_back(place(size_of(m, a.size), [](long, long) { return Real(12345); }));
+  e.run(Op::info.name, in, out, o);
+  std::vector<Real> all;
+  for (std::size_t k = first_out; k < memory.size(); k++) {
+    Buffer found(p, memory[k].ref().instances, 1);
+    copy(memory[k].ref(), found.ref());
+    const Real* x = found.component<Real>(0);
+    for (long j = 0; j < found.ref().instances; j++) {
+      if (j % stride >= n) EXPECT_EQ(x[j], 12345) << "written behind the last instance";
+      else EXPECT_TRUE(std::isfinite(x[j]));
+    }
+    all.insert(all.end(), x, x + found.ref().instances);
+  }
+  return all;
+}
+
+std::string row(const Robot& robot, std::string_view op, int warps) {
+  return robot.name + "," + std::string(op) + ",*,*,0,specialised,32,trace,0," + std::to_string(warps) + ",count\n";
+}
+
+template <class Op, class Real>
+void gives_the_same_bits(const char* name, int warps, std::vector<long> batches, int repeat = 1) {
+  const Robot robot = load(name);
+  SCOPED_TRACE(std::string(name) + "/" + std::string(Op::info.name) + "/" + std::to_string(warps));
+  const Precision p = sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
+  std::vector<std::vector<Real>> expected;
+  {
+    Special one(robot, row(robot, Op::info.name, 1));
+    ASSERT_TRUE(one.e.specialise(Op::info.name, p, 0, device)) << one.told;
+    for (long n : batches) expected.push_back(results<Op, Real>(robot, one.e, n, repeat));
+  }
+  Special several(robot, row(robot, Op::info.name, warps));
+  ASSERT_TRUE(several.e.specialise(Op::info.name, p, 0, device)) << several.told;
+  EXPECT_NE(several.text_of_kernels().find("switch (role)"), std::string::npos);
+  for (std::size_t k = 0; k < batches.size(); k++) {
+    const int launches = program_launches();
+    const std::vector<Real> found = results<Op, Real>(robot, several.e, batches[k], repeat);
+    EXPECT_EQ(program_launches(), launches + 1);
+    EXPECT_EQ(program_threads(), 32 * warps);
+    EXPECT_EQ(std::memcmp(found.data(), expected[k].data(), found.size() * sizeof(Real)), 0) << batches[k];
+  }
+}
+
+TEST(DeviceRoles, EveryBatchSizeGivesTheBitsOfOneThread) {
+  gives_the_same_bits<OpRnea, float>("go2", 4, {1, 31, 32, 33, 1000});
+}
+TEST(DeviceRoles, EveryOperationOfTheTable) {
+  gives_the_same_bits<OpFd, float>("atlas", 4, {33});
+  gives_the_same_bits<OpAba, double>("go2", 3, {33});
+  gives_the_same_bits<OpCrba, float>("humanoid", 4, {5});
+}
+TEST(DeviceRoles, LoopsExchangeTheStateBetweenPasses) {
+  gives_the_same_bits<OpStep, float>("go2", 4, {1, 33}, 3);
+  gives_the_same_bits<OpStep, double>("humanoid", 3, {2}, 2);
+}
+
+TEST(DeviceRoles, TheLibrarysTableGivesSmallBatchesOfHumanoidsFourWarps) {
+  const Robot robot = load("humanoid");
+  Special s(robot, "");
+  ASSERT_TRUE(s.e.specialise("fd", Precision::float32, 0, device)) << s.told;
+  results<OpFd, float>(robot, s.e, 128, 1);  // the stand-in has one multiprocessor
+  EXPECT_EQ(program_threads(), 128);
+  EXPECT_NE(s.text_of_kernels().find("__launch_bounds__(128)"), std::string::npos);
+  results<OpFd, float>(robot, s.e, 129, 1);
+  EXPECT_EQ(program_threads(), 64);
+}
+
+TEST(DeviceRoles, WhatCannotBeCutIsToldAndServedByOneThread) {
+  const Robot robot = load("iiwa14");
+  Special s(robot, "iiwa14,rnea,*,*,0,specialised,32,trace,0,2,count\niiwa14,rnea,*,*,64,specialised,64,trace,0,1,count\n");
+  ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << s.told;
+  EXPECT_EQ(s.told,
+            "rnea has no kernel of 2 warps for CUDA device 1, that for large batches serves all: the program cannot be cut "
+            "into 2 roles by the robot's limbs\n");
+  results<OpRnea, float>(robot, s.e, 5, 1);
+  EXPECT_EQ(program_threads(), 32);
+  Special alone(robot, row(robot, "rnea", 2));
+  EXPECT_FALSE(alone.e.specialise("rnea", Precision::float32, 0, device));
+  EXPECT_NE(alone.told.find("cannot be cut"), std::string::npos) << alone.told;
+}
+
+}  // namespace
+}  // namespace featherstorm::testing
