@@ -15,7 +15,8 @@ Robot load_robot(const std::string& name_or_path, const LoadOptions& options) {
   UrdfOptions urdf;
   urdf.mimic = options.mimic;
   const auto robots = builtin_robots();
-  const auto builtin = std::find_if(robots.begin(), robots.end(), [&](const auto& r) { return r.name == name_or_path; });
+  const auto builtin =
+      std::find_if(robots.begin(), robots.end(), [&](const auto& r) { return r.name == name_or_path; });
   if (builtin != robots.end()) {
     urdf.floating_base = options.floating_base.value_or(builtin->floating);
     return load_urdf(robot_file(name_or_path), urdf);
@@ -34,7 +35,8 @@ Robot load_robot(const std::string& name_or_path, const LoadOptions& options) {
 
 Robot load(const std::string& name_or_path, const LoadOptions& options) {
   Robot robot = load_robot(name_or_path, options);
-  if (!options.contacts.empty()) robot.model.contacts = contacts_of(robot, options.contacts, options.sweeps, options.relax);
+  if (!options.contacts.empty())
+    robot.model.contacts = contacts_of(robot, options.contacts, options.sweeps, options.relax);
   return robot;
 }
 

@@ -1,15 +1,15 @@
-// A part of a plane that lies on springs and dampers at fixed places, so that it keeps the dents that bodies leave in it.
-// RBDA section 11.8, Extensions: "an array of spring-damper pairs at fixed locations in the compliant surface, and an
-// interpolation scheme based on the location of the contact point".
+// A part of a plane that lies on springs and dampers at fixed places, so that it keeps the dents that bodies leave in
+// it. RBDA section 11.8, Extensions: "an array of spring-damper pairs at fixed locations in the compliant surface, and
+// an interpolation scheme based on the location of the contact point".
 //
-// nx * ny nodes stand in a grid over the patch |x| <= half_x, |y| <= half_y, node i of a row at -half_x + (i - 1/2) h with
-// h = 2 half_x / (nx - 2): one row lies outside on each side. The surface at the contact point moves with the nodes by
-// quadratic B-splines w_i, whose sum is 1 in the whole patch and whose slopes are continuous:
+// nx * ny nodes stand in a grid over the patch |x| <= half_x, |y| <= half_y, node i of a row at -half_x + (i - 1/2) h
+// with h = 2 half_x / (nx - 2): one row lies outside on each side. The surface at the contact point moves with the
+// nodes by quadratic B-splines w_i, whose sum is 1 in the whole patch and whose slopes are continuous:
 //
 //   z = sum w_i z_i,   node i carries w_i f:   K' z_i + D' zd_i + w_i f = 0,   K' = w K, D' = w D
 //
-// In contact z = p while the point moves over the grid, so sum w_i zd_i = pd - slope . locus with slope = sum z_i grad w_i,
-// and with s = sum w_i^2 (both directions; the same for tangents, which stick at fixed places of the surface)
+// In contact z = p while the point moves over the grid, so sum w_i zd_i = pd - slope . locus with slope = sum z_i grad
+// w_i, and with s = sum w_i^2 (both directions; the same for tangents, which stick at fixed places of the surface)
 //
 //   f_n = max(0, -(K' z + D' (pd - slope . locus)) / s),   f_stick = -(K' x + D' v) / s
 //
@@ -19,18 +19,22 @@
 //
 //   f_n pd + f_t v + resist . locus + d/dt (energy of springs) = -sum D' |ud_i|^2 + f_t . slip
 //
-// State of a contact: 3 nx ny numbers, node by node along x first: displacement in x, y and normal to the surface, in the
-// surface's own axes. Every contact has nodes of its own: what one presses another does not feel.
+// State of a contact: 3 nx ny numbers, node by node along x first: displacement in x, y and normal to the surface, in
+// the surface's own axes. Every contact has nodes of its own: what one presses another does not feel.
 #pragma once
 #include "core/contact/soft_surface.h"
 
 namespace featherstorm {
 
-template <class P> struct ArraySurface {
+template <class P>
+struct ArraySurface {
   P K_n, D_n, K_t, D_t;  // at a node, as in SoftSurface
   int nx = 3, ny = 3;    // nodes, 3 or more each
 };
-template <class P> FS_HD constexpr int soft_numbers(const ArraySurface<P>& s) { return 3 * s.nx * s.ny; }
+template <class P>
+FS_HD constexpr int soft_numbers(const ArraySurface<P>& s) {
+  return 3 * s.nx * s.ny;
+}
 inline constexpr double spline_at_node = 0.3525390625;  // (19/32)^2
 
 // Whether the contacts can have such a surface: throws ModelError for a contact that is not of a bounded plane, and for
@@ -38,10 +42,12 @@ inline constexpr double spline_at_node = 0.3525390625;  // (19/32)^2
 void check_array(const Contacts<double>& contacts, const ArraySurface<double>& s);
 
 // The quadratic B-spline at distance t from its middle, in grid widths, and its slope.
-template <class T> struct Spline {
+template <class T>
+struct Spline {
   T value, slope;
 };
-template <class T> FS_HD Spline<T> quadratic_spline(const T& t) {
+template <class T>
+FS_HD Spline<T> quadratic_spline(const T& t) {
   const T zero(0.0), d = abs(t), a = max(T(1.5) - d, zero), b = max(T(0.5) - d, zero);
   const T slope = b * T(3.0) - a;
   return {a * a * T(0.5) - b * b * T(1.5), select(t < zero, -slope, slope)};
@@ -62,12 +68,13 @@ FS_HD void over_nodes(const ArraySurface<P>& s, const Contact<P>& c, const SoftC
 }
 
 // What the nodes are at the contact point; vectors are (x, y) of the surface.
-template <class T> struct ArrayAt {
-  T z, x[2];      // displacement
-  T slope[2];     // of the normal one
-  T squares;      // sum w_i^2, 1 where that is 0: outside the grid
+template <class T>
+struct ArrayAt {
+  T z, x[2];   // displacement
+  T slope[2];  // of the normal one
+  T squares;   // sum w_i^2, 1 where that is 0: outside the grid
   T touches;
-  T push;         // nodes are w_i push further in than the state says: z = p in contact
+  T push;  // nodes are w_i push further in than the state says: z = p in contact
 };
 template <class P, class T, class U>
 FS_HD ArrayAt<T> array_at(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const U& u) {
@@ -113,8 +120,8 @@ FS_HD SoftForce<T> soft_force(const ArraySurface<P>& s, const Contact<P>& c, con
 }
 
 // Nodes relax: along the normal from where they are, as far as a surface that is left can follow (the next step presses
-// them down again where the body is lower), in the tangent plane under their part of the friction; where the bodies stick
-// those under the contact point go with the body.
+// them down again where the body is lower), in the tangent plane under their part of the friction; where the bodies
+// stick those under the contact point go with the body.
 template <class P, class T, class F, class U>
 FS_HD void soft_update(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const F& f, const T& dt,
                        U u) {

@@ -13,14 +13,14 @@
 // is the same for all: where contacts are, the friction disc, external forces, the step.
 //
 // Why friction is clamped radially, as a vector: the force that would make the bodies stick is replaced by the nearest
-// one within the friction disc. In one dimension that is (11.79). It depends on no choice of tangents, is continuous, and
-// the slip is opposite to the force: Coulomb's law in every direction, with the most dissipation the disc allows.
+// one within the friction disc. In one dimension that is (11.79). It depends on no choice of tangents, is continuous,
+// and the slip is opposite to the force: Coulomb's law in every direction, with the most dissipation the disc allows.
 // Clamping two tangents one by one does neither.
 //
-// The contact point moves over the surface of p: `locus` is its velocity. A force `resist` against that motion (a viscous
-// term for the work that it takes to move the dent, or the slope of the dent itself) acts on the successor at the
-// sphere's centre, parallel to the tangent plane, so that its power is resist . locus. A force at the contact point would
-// not do: that point of a rolling body has no velocity, so friction would cancel it and the ball roll on.
+// The contact point moves over the surface of p: `locus` is its velocity. A force `resist` against that motion (a
+// viscous term for the work that it takes to move the dent, or the slope of the dent itself) acts on the successor at
+// the sphere's centre, parallel to the tangent plane, so that its power is resist . locus. A force at the contact point
+// would not do: that point of a rolling body has no velocity, so friction would cancel it and the ball roll on.
 #pragma once
 #include "core/contact/contact_kinematics.h"
 #include "core/step.h"
@@ -28,7 +28,8 @@
 namespace featherstorm {
 
 // One contact as a law sees it; world axes.
-template <class T> struct SoftContact {
+template <class T>
+struct SoftContact {
   ContactAt<T> at;
   Mat3<T> R;      // axes of body p in the world
   T zeta;         // separation velocity [m/s]
@@ -37,14 +38,16 @@ template <class T> struct SoftContact {
   T gear;         // locus by the tangential velocity of the sphere's centre: 1 on a plane
 };
 // On the successor.
-template <class T> struct SoftForce {
+template <class T>
+struct SoftForce {
   T normal;         // f_n [N]
   Vec3<T> tangent;  // f_t at C, world axes [N]
   Vec3<T> resist;   // against the motion of the contact point over the surface, world axes [N]
 };
 
 // The nearest force to f within the disc of radius `limit`.
-template <class T> FS_HD Vec3<T> within_disc(const Vec3<T>& f, const T& limit) {
+template <class T>
+FS_HD Vec3<T> within_disc(const Vec3<T>& f, const T& limit) {
   const T one(1.0), square = dot(f, f);
   const auto slips = limit * limit < square;
   return f * select(slips, limit * rcp(sqrt(select(slips, square, one))), one);
@@ -129,7 +132,8 @@ FS_HD void soft_contact_update(const M& m, const C& contacts, const Soft& soft, 
 }
 
 // An output that nobody reads.
-template <class T> struct Ignored {
+template <class T>
+struct Ignored {
   struct Element {
     FS_HD void operator=(const T&) const {}
   };

@@ -4,15 +4,15 @@
 //
 //   f = -S (z - y),   yd = -(K y + f) / D
 //
-// A patch that is left has no force, so it stands at y at once: the bodies touch where p <= y, and z = p there. The force
-// then depends on positions alone, it is continuous also at impact, and no velocity enters the normal law. With S to
-// infinity this is SoftSurface.
+// A patch that is left has no force, so it stands at y at once: the bodies touch where p <= y, and z = p there. The
+// force then depends on positions alone, it is continuous also at impact, and no velocity enters the normal law. With S
+// to infinity this is SoftSurface.
 //
 //   normal   f_n = S_n max(0, y_n - p),  yd_n = -(K_n y_n + f_n) / D_n
 //   tangent  f_stick = -S_t (x - y_t),  f_t = f_stick within the disc of mu f_n,  yd_t = -(K_t y_t + f_t) / D_t
 //
-// Where the bodies slip the patch stands where the spring carries f_t: x = y_t - f_t / S_t. Energy stored: 1/2 K y^2 and
-// 1/2 S (z - y)^2 of each direction; lost: D yd^2 and what slips.
+// Where the bodies slip the patch stands where the spring carries f_t: x = y_t - f_t / S_t. Energy stored: 1/2 K y^2
+// and 1/2 S (z - y)^2 of each direction; lost: D yd^2 and what slips.
 //
 // State of a contact: six numbers in the axes of body p, the patch's displacement, of which only the tangential part is
 // read, and y.
@@ -21,21 +21,27 @@
 
 namespace featherstorm {
 
-template <class P> struct SeriesSurface {
+template <class P>
+struct SeriesSurface {
   P K_n, D_n;  // the pair, normal [N/m], [N s/m], > 0
   P S_n;       // the spring in series with it [N/m], > 0
   P K_t, D_t, S_t;
   P rolling{};  // as in SoftSurface
 };
-template <class P> FS_HD constexpr int soft_numbers(const SeriesSurface<P>&) { return 6; }
+template <class P>
+FS_HD constexpr int soft_numbers(const SeriesSurface<P>&) {
+  return 6;
+}
 
 // Where patch and inner node are.
-template <class T> struct SeriesAt {
-  T y_n;            // of the inner node along the normal
-  Vec3<T> x, y;     // of the patch and of the inner node in the tangent plane, world axes
-  T touches;        // 1 or 0
+template <class T>
+struct SeriesAt {
+  T y_n;         // of the inner node along the normal
+  Vec3<T> x, y;  // of the patch and of the inner node in the tangent plane, world axes
+  T touches;     // 1 or 0
 };
-template <class T, class U> FS_HD SeriesAt<T> series_at(const SoftContact<T>& k, const U& u) {
+template <class T, class U>
+FS_HD SeriesAt<T> series_at(const SoftContact<T>& k, const U& u) {
   const T zero(0.0), one(1.0);
   const Vec3<T>& n = k.at.e[0];
   const Vec3<T> x = displacement(k.R, u), y = displacement(k.R, u, 3);
@@ -58,8 +64,7 @@ FS_HD SoftForce<T> soft_force(const SeriesSurface<P>& s, const Contact<P>& c, co
   const auto holds = dot(stick, stick) < square, some = zero < square;
   const T gives = min(dot(f_t, Vec3<T>(k.v - yd_t)), zero) * rcp(select(some, square, T(1.0)));
   Vec3<T> xd;
-  for (int i = 0; i < 3; i++)
-    xd(i) = select(holds, T(k.v(i)), select(some, T(k.v(i) - f_t(i) * gives), T(yd_t(i))));
+  for (int i = 0; i < 3; i++) xd(i) = select(holds, T(k.v(i)), select(some, T(k.v(i) - f_t(i) * gives), T(yd_t(i))));
   set_displacement(k.R, Vec3<T>(n * select(zero < at.touches, k.zeta, yd_n) + xd), ud);
   set_displacement(k.R, Vec3<T>(n * yd_n + yd_t), ud, 3);
   return {f_n, f_t, k.locus * -(f_n * s.rolling)};

@@ -3,9 +3,9 @@
 //   normal   f_n = max(0, -K_n z - D_n pd) where p <= z, else 0        zd = -(K_n z + f_n) / D_n
 //   tangent  f_stick = -K_t x - D_t v,  f_t = f_stick within the disc of mu f_n        xd = -(K_t x + f_t) / D_t
 //
-// p is the gap (negative where the undeformed bodies overlap), z the patch's displacement along the normal, x the one in
-// the tangent plane. In contact z = p; a patch that is left relaxes as z e^(-K t / D), which is also the highest a patch
-// can follow: contact lasts while p <= that. So one number z does for both, and no event has to be found.
+// p is the gap (negative where the undeformed bodies overlap), z the patch's displacement along the normal, x the one
+// in the tangent plane. In contact z = p; a patch that is left relaxes as z e^(-K t / D), which is also the highest a
+// patch can follow: contact lasts while p <= that. So one number z does for both, and no event has to be found.
 //
 // A body that sticks does not creep: at v = 0 the patch holds f_t = -K_t x by its spring. Slip is v - xd =
 // (f_t - f_stick) / D_t. Energy 1/2 K_n z^2 + 1/2 K_t x^2 is stored; D_n zd^2, D_t xd^2, slip and `rolling` take energy
@@ -16,7 +16,8 @@
 //   f_n = max(0, d^n (K_n - D_n pd)),    d recovers at the constant speed K_n / D_n where it is left
 //
 // Force begins and ends at zero, which a linear damper does not give, and a slow impact at speed w has the restitution
-// e = 1 - 2/3 (D_n / K_n) w, whatever n, K_n and the mass. n = 3/2 is Hertz's law for spheres. Energy K_n d^(n+1) / (n+1).
+// e = 1 - 2/3 (D_n / K_n) w, whatever n, K_n and the mass. n = 3/2 is Hertz's law for spheres. Energy K_n d^(n+1) /
+// (n+1).
 //
 // The state of a contact is the patch's displacement u = n z + x in the axes of body p: three numbers, whatever way the
 // normal turns.
@@ -26,68 +27,89 @@
 namespace featherstorm {
 
 // The compliance of one contact.
-template <class P> struct SoftSurface {
+template <class P>
+struct SoftSurface {
   P K_n, D_n;   // normal [N/m], [N s/m], > 0
   P K_t, D_t;   // tangential, > 0
   P rolling{};  // the contact point's motion over the surface is resisted by rolling * f_n * its velocity [s/m]
 };
-template <class P> struct NonlinearSurface {
+template <class P>
+struct NonlinearSurface {
   P K_n, D_n;  // normal [N/m^n], [N s/m^(n+1)], > 0
   P K_t, D_t;  // tangential, linear [N/m], [N s/m], > 0
   int n2 = 3;  // 2 n, from 2 on
   P rolling{};
 };
-template <class P> FS_HD constexpr int soft_numbers(const SoftSurface<P>&) { return 3; }
-template <class P> FS_HD constexpr int soft_numbers(const NonlinearSurface<P>&) { return 3; }
+template <class P>
+FS_HD constexpr int soft_numbers(const SoftSurface<P>&) {
+  return 3;
+}
+template <class P>
+FS_HD constexpr int soft_numbers(const NonlinearSurface<P>&) {
+  return 3;
+}
 
 // Both bodies soft: springs and dampers in series. Exact where K / D is the same for both (section 11.8).
-template <class P> FS_HD SoftSurface<P> in_series(const SoftSurface<P>& a, const SoftSurface<P>& b) {
+template <class P>
+FS_HD SoftSurface<P> in_series(const SoftSurface<P>& a, const SoftSurface<P>& b) {
   auto half = [](const P& x, const P& y) { return x * y * rcp(x + y); };
   return {half(a.K_n, b.K_n), half(a.D_n, b.D_n), half(a.K_t, b.K_t), half(a.D_t, b.D_t)};
 }
 
-// The normal laws: force at displacement z [m] and speed zeta [m/s], before it is kept from pulling; the speed of a patch
-// that is left, and where it is after dt.
-template <class P, class T> FS_HD T press(const SoftSurface<P>& s, const T& z, const T& zeta) {
+// The normal laws: force at displacement z [m] and speed zeta [m/s], before it is kept from pulling; the speed of a
+// patch that is left, and where it is after dt.
+template <class P, class T>
+FS_HD T press(const SoftSurface<P>& s, const T& z, const T& zeta) {
   return -(z * s.K_n + zeta * s.D_n);
 }
-template <class P, class T> FS_HD T recovery(const SoftSurface<P>& s, const T& z) { return -(z * (s.K_n * rcp(T(s.D_n)))); }
-template <class P, class T> FS_HD T recovered(const SoftSurface<P>& s, const T& z, const T& dt) {
+template <class P, class T>
+FS_HD T recovery(const SoftSurface<P>& s, const T& z) {
+  return -(z * (s.K_n * rcp(T(s.D_n))));
+}
+template <class P, class T>
+FS_HD T recovered(const SoftSurface<P>& s, const T& z, const T& dt) {
   return z * exp(-(dt * s.K_n * rcp(T(s.D_n))));
 }
-template <class P, class T> FS_HD T press(const NonlinearSurface<P>& s, const T& z, const T& zeta) {
+template <class P, class T>
+FS_HD T press(const NonlinearSurface<P>& s, const T& z, const T& zeta) {
   const T zero(0.0), d = max(-z, zero), inside = select(zero < d, d, T(1.0));
   T power(1.0);
   for (int k = 0; k < s.n2 / 2; k++) power = power * d;
   if (s.n2 % 2 == 1) power = power * sqrt(inside);
   return power * (T(s.K_n) - zeta * s.D_n);
 }
-template <class P, class T> FS_HD T recovery(const NonlinearSurface<P>& s, const T& z) {
+template <class P, class T>
+FS_HD T recovery(const NonlinearSurface<P>& s, const T& z) {
   const T zero(0.0), speed = T(s.K_n) * rcp(T(s.D_n));
   return select(z < zero, speed, select(zero < z, -speed, zero));
 }
-template <class P, class T> FS_HD T recovered(const NonlinearSurface<P>& s, const T& z, const T& dt) {
+template <class P, class T>
+FS_HD T recovered(const NonlinearSurface<P>& s, const T& z, const T& dt) {
   const T most = dt * s.K_n * rcp(T(s.D_n));
   return z - max(min(z, most), -most);
 }
 
 // The patch along the normal and in the tangent plane, and whether the bodies touch: z = p where they do.
-template <class T> struct Patch {
+template <class T>
+struct Patch {
   T z;
   Vec3<T> x;
   T touches;  // 1 or 0
 };
 // in  u  displacement of the patch, world axes
-template <class T> FS_HD Patch<T> patch_at(const ContactAt<T>& at, const Vec3<T>& u) {
+template <class T>
+FS_HD Patch<T> patch_at(const ContactAt<T>& at, const Vec3<T>& u) {
   const T zero(0.0), one(1.0), z = dot(at.e[0], u);
   const T touches = select(zero <= at.margin, select(at.phi <= z, one, zero), zero);
   return {select(zero < touches, at.phi, z), u - at.e[0] * z, touches};
 }
 // Three numbers of a state, in world axes, and back.
-template <class T, class U> FS_HD Vec3<T> displacement(const Mat3<T>& R, const U& u, int first = 0) {
+template <class T, class U>
+FS_HD Vec3<T> displacement(const Mat3<T>& R, const U& u, int first = 0) {
   return R * Vec3<T>{u[first], u[first + 1], u[first + 2]};
 }
-template <class T, class U> FS_HD void set_displacement(const Mat3<T>& R, const Vec3<T>& x, U u, int first = 0) {
+template <class T, class U>
+FS_HD void set_displacement(const Mat3<T>& R, const Vec3<T>& x, U u, int first = 0) {
   const Vec3<T> in_p = transpose_times(R, x);
   for (int i = 0; i < 3; i++) u[first + i] = in_p(i);
 }

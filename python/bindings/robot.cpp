@@ -74,7 +74,8 @@ std::vector<std::string> u_names(const Robot& r) {
   return names;
 }
 Surface surface_of(const std::string& contact, const std::string& name) {
-  for (const auto& [surface, n] : {std::pair{Surface::Plane, "plane"}, {Surface::Sphere, "sphere"}, {Surface::Cavity, "cavity"}})
+  for (const auto& [surface, n] :
+       {std::pair{Surface::Plane, "plane"}, {Surface::Sphere, "sphere"}, {Surface::Cavity, "cavity"}})
     if (n == name) return surface;
   throw ModelError("contact", contact, "surface is '" + name + "', expected plane, sphere or cavity");
 }

@@ -1,5 +1,5 @@
-// Contacts through the engine: the rows against identities that join them to other rows, and quadrupeds that fall on the
-// ground. That the texts are right the tests of core show.
+// Contacts through the engine: the rows against identities that join them to other rows, and quadrupeds that fall on
+// the ground. That the texts are right the tests of core show.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +10,7 @@
 #include "core/contact/soft_surface.h"
 #include "host/evaluator.h"
 #include "host/load.h"
+#include "tests/host/scratch.h"
 
 namespace featherstorm {
 namespace {
@@ -37,7 +38,8 @@ std::vector<Arrays> run_batch(Evaluator& e, const char* op, const std::vector<Ar
   for (std::size_t a = 0; a < in.size(); a++) {
     buffers.emplace_back(p, n, row.in[a].components);
     for (long k = 0; k < n; k++)
-      for (int c = 0; c < row.in[a].components; c++) buffers.back().component<Real>(c)[k] = static_cast<Real>(in[a][k][c]);
+      for (int c = 0; c < row.in[a].components; c++)
+        buffers.back().component<Real>(c)[k] = static_cast<Real>(in[a][k][c]);
     i.push_back(buffers.back().ref());
   }
   for (const auto& a : row.out) o.push_back(buffers.emplace_back(p, n, a.components).ref());
@@ -116,7 +118,8 @@ TEST_F(ContactOps, FramesStandAtTheFeet) {
 
 TEST_F(ContactOps, TheSystemIsThatOfForwardDynamics) {
   const Arrays system = run("contact_system", {q, v, tau, f});
-  const Numbers G = run("contact_jacobian", {q})[2], A = run("contact_inertia", {q})[0], bias = run("contact_rates", {q, v})[1];
+  const Numbers G = run("contact_jacobian", {q})[2], A = run("contact_inertia", {q})[0],
+                bias = run("contact_rates", {q, v})[1];
   const Numbers free = run("aba_forces", {q, v, tau, f})[0], L = run("ltdl", {run("crba", {q})[0]})[0];
   for (int a = 0; a < 12; a++) {
     const Numbers column = run("solve", {L, Numbers(G.begin() + a * n, G.begin() + (a + 1) * n)})[0];
@@ -195,17 +198,19 @@ TEST(Contacts, AreRefusedByName) {
   auto message = [](auto&& f) -> std::string {
     try {
       f();
-    } catch (const std::exception& error) {
-      return error.what();
-    }
+    } catch (const std::exception& error) { return error.what(); }
     return "no error";
   };
   Evaluator bare(load("go2"));
   EXPECT_EQ(message([&] { bare.kernel("contact_step", Precision::float32); }),
             "contact_step: the robot has no contacts, expected some (contacts_of)");
-  EXPECT_EQ(message([&] { load("go2", {.contacts = {on_ground("hoof", {0, 0, 0}, 0.02)}}); }),
+  EXPECT_EQ(message([&] {
+              load("go2", {.contacts = {on_ground("hoof", {0, 0, 0}, 0.02)}});
+            }),
             "contact 'hoof on ground': link 'hoof' does not exist");
-  EXPECT_EQ(message([&] { load("go2", {.contacts = {on_ground("base", {0, 0, 0}, -1)}}); }),
+  EXPECT_EQ(message([&] {
+              load("go2", {.contacts = {on_ground("base", {0, 0, 0}, -1)}});
+            }),
             "contact 'base on ground': radius_s is -1.000000, expected 0 to 1000000.000000");
   EXPECT_EQ(message([&] { load("go2", {.contacts = feet(), .sweeps = 0}); }),
             "contacts 'sweeps': is 0, expected 1 to 1000");
@@ -218,7 +223,7 @@ TEST(Contacts, AreRefusedByName) {
 // Standing, with springs in the joints.
 struct Stance {
   Numbers q, target;
-  double kp = 60, kd = 3, dt = 0.001, slop = 0.001;
+  double kp = 60, kd = 3, dt = 0.002, slop = 0.001;
   explicit Stance(const Robot& robot) : q(robot.q0), target(robot.model.nv, 0.0) {
     for (int leg = 0; leg < 4; leg++) {
       q[7 + 3 * leg + 1] = target[6 + 3 * leg + 1] = 0.8;
@@ -249,37 +254,42 @@ std::vector<Arrays> falling(const Robot& robot, const Stance& stance, long count
   return s;
 }
 
-template <class Real> void fall(const char* step) {
+template <class Real>
+void fall(const char* step) {
   Robot robot = on_feet();
   // dry friction is smooth below friction_velocity, where joints would creep for seconds
   robot.model.friction.assign(robot.model.nv, 0.0);
   const Model<double>& m = robot.model;
   Evaluator e(robot, {.threads = 1});
   const Stance stance(robot);
-  const long count = 9;
+  const long count = 7;
   auto s = falling(robot, stance, count);
   Numbers uniforms = stance.uniforms(robot);
   const bool soft = std::string(step) == "soft_contact_step";
-  const double K = 2e4;
+  const double K = 5e3;
   if (soft) {
     uniforms.resize(1 + 2 * m.nv + 3);
-    uniforms[0] = 2.5e-4;
-    for (double x : {K, 100.0, K, 100.0, 0.0}) uniforms.insert(uniforms.end(), 4, x);
+    uniforms[0] = 5e-4;
+    for (double x : {K, 60.0, K, 60.0, 0.0}) uniforms.insert(uniforms.end(), 4, x);
   }
   double mass = 0;
   for (int i = 1; i <= m.nb; i++) mass += m.body[i].I.m;
-  // kinetic, potential and that of the joints' springs
+  // kinetic, potential, that of the joints' springs and of soft surfaces
   auto energy = [&](long i) {
     const auto E = run_batch<double>(e, "energy", {{s[0][i]}, {s[1][i]}});
     double sum = E[0][0][0] + E[0][0][1];
     for (int k = 6; k < m.nv; k++) sum += 0.5 * stance.kp * std::pow(s[0][i][k + 1] - stance.target[k], 2);
+    if (!soft) return sum;
+    const Numbers gap = run_batch<double>(e, "contact_jacobian", {{s[0][i]}})[0][0], u = s[2][i];
+    for (int c = 0; c < 4; c++)
+      sum += 0.5 * K * (std::pow(std::min(gap[c], 0.0), 2) + std::pow(u[3 * c], 2) + std::pow(u[3 * c + 1], 2));
     return sum;
   };
   Numbers last;
   for (long i = 0; i < count; i++) last.push_back(energy(i));
   const Numbers first = last;
   for (int k = 0; k < 1000; k++) {
-    const auto out = run_batch<Real>(e, step, s, uniforms, soft ? 16 : 4);
+    const auto out = run_batch<Real>(e, step, s, uniforms, soft ? 8 : 2);
     for (int a = 0; a < 3; a++) s[a] = out[a];
     for (long i = 0; i < count && !soft; i++)
       for (int c = 0; c < 4; c++) {
@@ -290,8 +300,8 @@ template <class Real> void fall(const char* step) {
     if (k % 10 == 9)
       for (long i = 0; i < count; i++) {
         const double E = energy(i);
-        // what springs and gravity take at the beginning of a step; soft surfaces give back what they stored
-        ASSERT_LT(E, last[i] + (soft ? 0.01 : 2e-3) * std::abs(first[i])) << "instance " << i << ", step " << k;
+        // springs and gravity are taken at the beginning of a step
+        ASSERT_LT(E, last[i] + 2e-3 * std::abs(first[i])) << "instance " << i << ", step " << k;
         last[i] = E;
       }
   }
@@ -302,7 +312,7 @@ template <class Real> void fall(const char* step) {
     double normal = 0;
     for (int c = 0; c < 4; c++) {
       normal += soft ? -K * gap[c] : s[2][i][3 * c] / stance.dt;
-      EXPECT_GT(gap[c], soft ? -0.01 : -1.2 * stance.slop);
+      EXPECT_GT(gap[c], soft ? -0.4 * mass * 9.81 / K : -1.2 * stance.slop);
       EXPECT_LT(gap[c], soft ? 0.0 : 1e-5);
     }
     // impulses carry the weight; soft surfaces do so by how deep they are
@@ -340,15 +350,16 @@ TEST(FallingQuadrupeds, DoNotDependOnTheirBatch) {
   EXPECT_GT(pressed, 0) << "none has reached the ground";
 }
 
-// Every number of a row reaches its place in the text: feet at different depths, heights and speeds, so that all matter.
+// Every number of a row reaches its place in the text: feet at different depths, heights and speeds, so that all
+// matter.
 TEST(Contacts, NumbersOfStepsReachTheText) {
   const Robot robot = load("go2", {.contacts = feet(0.6, 0.4), .sweeps = 7, .relax = 3});
   Evaluator e(robot, {.threads = 1});
   const Model<double>& m = robot.model;
   std::vector<Arrays> s = falling(robot, Stance(robot), 1);
   s[0][0][2] = 0.27, s[0][0][4] = 0.06, s[0][0][5] = 0.04, s[0][0][3] = std::sqrt(1 - 0.0036 - 0.0016);
-  // feet are 44, 78, 13, 47 mm deep; they enter at 0.03, 0.31, -0.09, 0.18 m/s: two by erp and slop, of which the last is at
-  // max_push and rebounds where `rebound` is less than 0.073
+  // feet are 44, 78, 13, 47 mm deep; they enter at 0.03, 0.31, -0.09, 0.18 m/s: two by erp and slop, of which the last
+  // is at max_push and rebounds where `rebound` is less than 0.073
   for (int k = 0; k < m.nv; k++) s[3][0][k] = 0.02 * (k % 3), s[4][0][k] = 0.1 * k;
   s[1][0][0] = 0.1, s[1][0][2] = -0.15, s[1][0][3] = 1, s[1][0][4] = 0.3;
   for (int k = 0; k < 12; k++) s[2][0][k] = 0.01 * k;
@@ -398,6 +409,7 @@ TEST(Contacts, NumbersOfStepsReachTheText) {
 }
 
 TEST(Contacts, DerivativesOfStepsAreThoseOfDifferences) {
+  const test::WithoutCompiler interpreted;
   const Robot robot = on_feet();
   Evaluator e(robot, {.threads = 1});
   const Model<double>& m = robot.model;

@@ -173,7 +173,13 @@ TEST(Derivatives, OfTheBooksOperationsEqualDifferences) {
   check_every_operation(load("double_pendulum"), {}, Rows::All);
   testing::RandomOptions o;
   o.bodies = 3, o.floating = true, o.types = {JointType::Revolute, JointType::Prismatic};
-  check_every_operation(testing::random_robot(3, o), {}, Rows::All);
+  Robot robot = testing::random_robot(3, o);
+  std::vector<ContactSpec> contacts{on_ground(robot.body_names[1], {0.1, 0, 0}, 1.5, 0.5, 0.2),
+                                    on_ground(robot.body_names[3], {0, 0.1, 0}, 1, 0.7)};
+  contacts.push_back({"ball", robot.body_names[2], {0, 0, 0.1}, 0.6, robot.body_names[1], Surface::Sphere,
+                      identity_placement<double>(), 0.9, 0, 0, 0.4, 0});
+  robot.model.contacts = contacts_of(robot, contacts, 3, 1);
+  check_every_operation(robot, {}, Rows::All);
 }
 
 TEST(Derivatives, OfTheOperationsOnClosedRobotsEqualDifferences) {

@@ -248,9 +248,10 @@ Robot touching_tree() {
   Robot robot = small_tree();
   auto link = [&](int body) { return robot.body_names[body]; };
   std::vector<ContactSpec> c{on_ground(link(1), {0.1, 0, 0}, 0.8, 0.5, 0.2), on_ground(link(4), {0, 0.1, 0}, 1, 0.7)};
-  c.push_back({"sphere", link(2), {0, 0, 0.1}, 0.4, link(3), Surface::Sphere, identity_placement<double>(), 0.5, 0, 0, 0.4, 0});
-  c.push_back({"cavity", link(4), {0.1, 0, 0}, 0.2, "", Surface::Cavity, identity_placement<double>(), 0.9, 0, 0, 0.3, 0.5});
-  c.push_back({"patch", link(3), {0, 0, 0.2}, 0.3, link(1), Surface::Plane, identity_placement<double>(), 0, 0.8, 0.6, 0.9, 0});
+  const Placement<double> X = identity_placement<double>();
+  c.push_back({"sphere", link(2), {0, 0, 0.1}, 0.4, link(3), Surface::Sphere, X, 0.5, 0, 0, 0.4, 0});
+  c.push_back({"cavity", link(4), {0.1, 0, 0}, 0.2, "", Surface::Cavity, X, 0.9, 0, 0, 0.3, 0.5});
+  c.push_back({"patch", link(3), {0, 0, 0.2}, 0.3, link(1), Surface::Plane, X, 0, 0.8, 0.6, 0.9, 0});
   robot.model.contacts = contacts_of(robot, c, 5, 1);
   return robot;
 }

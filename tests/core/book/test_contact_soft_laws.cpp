@@ -13,7 +13,8 @@ using Eigen::VectorXd;
 
 const SoftSurface<double> rubber{4000, 20, 3000, 15};
 
-template <class Law> struct World {
+template <class Law>
+struct World {
   const Robot& robot;
   Contacts<double> contacts;
   std::vector<Law> soft;
@@ -21,9 +22,15 @@ template <class Law> struct World {
   StepParameters<double> s{1e-4, 0, 0, 0.01};
 
   World(const Robot& robot, const std::vector<ContactSpec>& specs, const Law& law)
-      : robot(robot), contacts(contacts_of(robot, specs)), soft(contacts.nc, law), q(neutral(robot.model)),
-        v(robot.model.nv, 0.0), u(soft_numbers(law) * contacts.nc, 0.0), f(contacts.nr, 0.0),
-        f_ext(6 * robot.model.nb, 0.0), ud(u.size(), NAN) {}
+      : robot(robot),
+        contacts(contacts_of(robot, specs)),
+        soft(contacts.nc, law),
+        q(neutral(robot.model)),
+        v(robot.model.nv, 0.0),
+        u(soft_numbers(law) * contacts.nc, 0.0),
+        f(contacts.nr, 0.0),
+        f_ext(6 * robot.model.nb, 0.0),
+        ud(u.size(), NAN) {}
   void step(int count = 1) {
     const Zeros<double> none;
     for (int k = 0; k < count; k++)
@@ -53,8 +60,8 @@ ContactSpec at_origin(double friction = 0) { return on_ground("ball", {0, 0, 0},
 
 // ---- non-linear ----
 
-// Oracle: m dd/dt^2 = -d^n (K + D dd/dt) has the first integral w/a - log(1 + a w)/a^2 = -K d^(n+1) / (m (n+1)) + const,
-// a = D/K; d is 0 at both ends.
+// Oracle: m dd/dt^2 = -d^n (K + D dd/dt) has the first integral w/a - log(1 + a w)/a^2 = -K d^(n+1) / (m (n+1)) +
+// const, a = D/K; d is 0 at both ends.
 double leaving_speed(double a, double w) {
   auto g = [&](double x) { return x / a - std::log1p(a * x) / (a * a); };
   double low = 0, high = std::min(w, 1 / a);
@@ -64,14 +71,16 @@ double leaving_speed(double a, double w) {
 
 TEST(NonlinearSurface, ReboundsAsTheFirstIntegralSays) {
   const Robot robot = floating({ball("ball", 0.1, 1.5)}, {0, 0, 0});
-  for (int n2 : {2, 3, 4, 5})
+  for (int n2 : {2, 3, 5})
     for (double w : {0.3, 2.0}) {
       World<NonlinearSurface<double>> x(robot, {at_origin()}, {3e4, 1.2e4, 1, 1, n2});
-      x.s.dt = 2e-5;
+      // a thousandth of the time in contact, or less
+      const double depth = std::pow((n2 / 2.0 + 1) * 1.5 * w * w / (2 * 3e4), 1 / (n2 / 2.0 + 1));
+      x.s.dt = 2.5e-3 * depth / w;
       x.q[2] = 0.1, x.v[2] = -w;
       do x.step();
       while (x.q[2] < 0.1 && x.v[2] < 1e3);
-      EXPECT_NEAR(x.v[2], leaving_speed(0.4, w), 2e-3 * w) << n2 << ", " << w;
+      EXPECT_NEAR(x.v[2], leaving_speed(0.4, w), 4e-3 * w) << n2 << ", " << w;
     }
 }
 
@@ -135,9 +144,10 @@ TEST(SeriesSurface, CreepsUnderAWeight) {
   const SeriesSurface<double> s{3000, 900, 9000, 1, 1, 1};
   World<SeriesSurface<double>> x(robot, {at_origin()}, s);
   const double weight = 1.5 * 9.81;
+  x.s.dt = 5e-4;
   x.q[2] = 0.1 - weight / s.S_n;  // where the spring alone carries it
   for (int k = 1; k <= 4; k++) {
-    x.step(2000);
+    x.step(400);
     const double t = 0.2 * k, expected = weight * (1 / s.S_n + (1 - std::exp(-s.K_n / s.D_n * t)) / s.K_n);
     EXPECT_NEAR(0.1 - x.q[2], expected, 5e-5) << t;  // its inertia is not in the formula
   }
@@ -189,9 +199,7 @@ TEST(SeriesSurface, SticksBelowTheAngleOfFrictionAndSlidesAboveIt) {
     x.step(1000);
     const double slope = std::max(0.0, 9.81 * (std::sin(angle) - 0.5 * std::cos(angle)));
     EXPECT_NEAR((Vec3d(x.v[0], x.v[1], x.v[2]).dot(R.col(0)) - before) / 0.5, angle < 0.46 ? 0 : slope, 2e-3);
-    if (angle < 0.46) {
-      EXPECT_NEAR(before, 0, 1e-6);
-    }
+    if (angle < 0.46) { EXPECT_NEAR(before, 0, 1e-6); }
   }
 }
 
@@ -300,9 +308,7 @@ TEST(ArraySurface, InterpolatesWithoutGapsOrSteps) {
     // a rough surface has a steady slope, which is the derivative of z
     for (int n = 0; n < 30; n++) x.u[3 * n + 2] = std::sin(7.0 * n);
     at = array_at(x.soft[0], x.contacts.contact[0], s, x.u);
-    if (k > 0) {
-      EXPECT_NEAR(at.z - last, at.slope[0] / 2000, 1e-4);
-    }
+    if (k > 0) { EXPECT_NEAR(at.z - last, at.slope[0] / 2000, 1e-4); }
     last = at.z;
   }
 }
@@ -351,8 +357,8 @@ TEST(ArraySurface, KeepsDentsThatFade) {
   const Robot robot = floating({ball("ball", 0.1, 1.5)});
   const ArraySurface<double> s{3000, 900, 3000, 900, 8, 8};
   World<ArraySurface<double>> x(robot, {on_patch(0.5)}, s);
-  x.q[2] = 0.1;
-  x.step(8000);
+  x.q[2] = 0.1, x.s.dt = 5e-4;
+  x.step(1000);
   const Numbers dent = x.u;
   EXPECT_LT(*std::min_element(dent.begin(), dent.end()), -1e-3);
   x.q[0] = 0.45, x.q[1] = -0.45, x.q[2] = 1, x.v.assign(6, 0.0);
@@ -388,7 +394,8 @@ TEST(ArraySurface, NeedsABoundedPlane) {
   EXPECT_NO_THROW(check_array(contacts_of(robot, {on_patch(0)}), {1, 1, 1, 1, 3, 4}));
 }
 
-template <class MakeLaw> void every_scalar(int numbers, MakeLaw&& law) {
+template <class MakeLaw>
+void every_scalar(int numbers, MakeLaw&& law) {
   RandomOptions o;
   o.bodies = 3, o.floating = true;
   const Robot robot = random_robot(9, o);
