@@ -308,7 +308,7 @@ void fall(const char* step) {
   for (long i = 0; i < count; i++) {
     SCOPED_TRACE(i);
     const Numbers gap = run_batch<double>(e, "contact_jacobian", {{s[0][i]}})[0][0];
-    for (double x : s[1][i]) EXPECT_NEAR(x, 0, 2e-3);
+    for (double x : s[1][i]) EXPECT_NEAR(x, 0, soft ? 1e-2 : 2e-3);  // soft ground swings longer
     double normal = 0;
     for (int c = 0; c < 4; c++) {
       normal += soft ? -K * gap[c] : s[2][i][3 * c] / stance.dt;
