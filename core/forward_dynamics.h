@@ -1,9 +1,7 @@
-// Forward dynamics in two steps: the bias force C of inverse dynamics, then the solution of H qdd = tau - C.
+// Forward dynamics in two steps: the bias force C of inverse dynamics, then the solution of H qdd = tau - C with H by the
+// composite-rigid-body algorithm, factorised: O(n d^2), the least work for small robots. RBDA section 6.1.
 //
-//   fd_crba      H by the composite-rigid-body algorithm, factorised: O(n d^2), the least work up to about 18 freedoms
-//   fd_bias_aba  H^-1 applied by articulated bodies at rest: O(n), for larger robots
-//
-// Both give what aba.h gives in one go; RBDA section 6.1 and chapter 7.
+// aba.h gives the same in O(n). aba_solve is its second step alone, for other right-hand sides.
 #pragma once
 #include "core/aba.h"
 #include "core/crba.h"
@@ -48,19 +46,6 @@ FS_HD void aba_solve(const M& m, const Q& q, const D& d, Out x) {
     p[i] = zero_force<T>();
   }
   articulated_bodies(m, numbers, d, x, p, x);
-}
-
-// The map of fd_crba; arguments as there.
-template <class M, class Q, class V, class Tau, class F, class Out>
-FS_HD void fd_bias_aba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_ext, Out qdd) {
-  using T = ScalarOf<Q>;
-  auto b = scratch<T>(m.nv);
-  newton_euler(m, q, qd, Zeros<T>{}, f_ext, b.data());
-  for (int k = 0; k < m.nv; k++) b[k] = tau[k] - b[k];
-  to_body_axes(m, q, b.data());
-  aba_solve<BodyAxes>(m, q, Zeros<T>{}, b.data());
-  from_body_axes(m, q, b.data());
-  for (int k = 0; k < m.nv; k++) qdd[k] = b[k];
 }
 
 }  // namespace featherstorm

@@ -129,12 +129,11 @@ struct OpFd {
   using Inverse = OpRnea;
   static constexpr OpInfo<3, 0, 1> info{
       "fd", "forward dynamics, a = M^-1 (tau - C)", {{op_q, op_v, op_tau}}, {}, {{op_a}}};
-  static constexpr int variants = 3;
+  static constexpr int variants = 2;
   static constexpr bool hot = true;
   FEATHERSTORM_RUN {
     if constexpr (variant == 0) aba(m, in[0], in[1], in[2], FEATHERSTORM_NONE, out[0]);
     if constexpr (variant == 1) fd_crba(m, in[0], in[1], in[2], FEATHERSTORM_NONE, out[0]);
-    if constexpr (variant == 2) fd_bias_aba(m, in[0], in[1], in[2], FEATHERSTORM_NONE, out[0]);
   }
 };
 struct OpForwardKinematics {

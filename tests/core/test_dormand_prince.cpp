@@ -22,7 +22,7 @@ double distance(const Model<double>& m, const State& a, const State& b) {
 }
 // `steps` steps of equal length, and the sum of their error estimates
 State run(const Model<double>& m, State s, double time, int steps, double* estimate = nullptr) {
-  const auto forward = [&](double, auto q, auto v, auto tau, auto qdd) { fd_bias_aba(m, q, v, tau, none, qdd); };
+  const auto forward = [&](double, auto q, auto v, auto tau, auto qdd) { aba(m, q, v, tau, none, qdd); };
   double sum = 0;
   for (int k = 0; k < steps; k++) {
     State next = s;
