@@ -213,7 +213,9 @@ TEST(JointConversions, LeaveWhatTheJointDoesNotAdmit) {
       EXPECT_LT((residual - (d - S * qd)).norm(), 1e-10 * (1 + d.norm()));
       left += residual.norm();
     }
-    if (c.model().nv < 6 * c.model().nb) EXPECT_GT(left, 0.1);
+    if (c.model().nv < 6 * c.model().nb) {
+      EXPECT_GT(left, 0.1);
+    }
   });
 }
 

@@ -26,7 +26,7 @@ std::vector<T> crba_by_screws(const ScrewTree& t, const std::vector<double>& q, 
   const int n = static_cast<int>(t.joint.size());
   const auto number = [](double x) { return T(x); };
   // the way back from the turned frame: the inverse screw
-  const auto fixed = [&](auto axis, double angle, double d) -> AxialScrew<axis(), T> {
+  const auto fixed = [&](auto axis, double angle, double d) -> AxialScrew<decltype(axis)::value, T> {
     const double x = std::cos(angle), y = -std::sin(angle);
     return {number(x),     number(y),         number(-d),           number(y * y),
             number(x * y), number(2 * x * y), number(1 - 2 * y * y)};

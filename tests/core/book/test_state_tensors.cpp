@@ -58,14 +58,14 @@ TEST(InverseInertiaRate, IsTheContractionOfTheTensor) {
     inverse_inertia_derivatives(m, c.state.q.data(), Hinv.data(), dHinv.data());
     inverse_inertia_rate(m, c.state.q.data(), c.state.v.data(), again.data(), rate.data());
     MatrixXd expected = MatrixXd::Zero(n, n);
-    for (int k = 0; k < n; k++) expected += slice_of(dHinv, k, n) * c.state.v[k];
+    for (int k = 0; k < n; k++) expected += square(dHinv, n, k) * c.state.v[k];
     EXPECT_EQ(Hinv, again);
-    EXPECT_LT((slice_of(rate, 0, n) - expected).norm(), 1e-10 * (1 + expected.norm()));
+    EXPECT_LT((square(rate, n) - expected).norm(), 1e-10 * (1 + expected.norm()));
     const MatrixXd inverse = c.oracle.crba(c.state.q).inverse();
     const VectorXd d = derivative([&](double t) { return flat(c.oracle.crba(moved(m, c.state.q, c.state.v, t))); });
     const MatrixXd closed = -inverse * Eigen::Map<const MatrixXd>(d.data(), n, n) * inverse;
     if (condition(c.oracle.crba(c.state.q)) > 1e4) return;  // differences of the inverse are worth nothing there
-    EXPECT_LT((slice_of(rate, 0, n) - closed).norm(), 1e-6 * (1 + closed.norm()));
+    EXPECT_LT((square(rate, n) - closed).norm(), 1e-6 * (1 + closed.norm()));
   });
 }
 
