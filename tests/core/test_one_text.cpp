@@ -122,6 +122,8 @@ TEST_P(OneText, FloatIsCloseToDouble) {
   const Text& t = GetParam();
   double worst = 0;
   for_random_robots([&](const Case& c) {
+    // in float such a matrix may be indefinite, and this factor has square roots of the pivots
+    if (t.op == std::string_view("ltl_solve") && condition(c.oracle.crba(c.state.q)) > 1e7) return;
     const auto expected = t.in_double(c.model(), c.state);
     const auto f = t.in_float(cast<float>(c.model()), c.state);
     const double e = t.error(c, std::vector<double>(f.begin(), f.end()), expected);

@@ -11,6 +11,7 @@
 #include "host/load.h"
 #include "tests/cuda/op_cases.h"
 #include "tests/device/control.h"
+#include "tests/support/op_conditioning.h"
 #include "tests/support/linkages.h"
 
 namespace featherstorm::testing {
@@ -77,19 +78,11 @@ HostCall host_call(const Model<double>& m, long instances) {
 // As in test_ops: rounding times the conditioning of the map.
 template <class Real>
 double tolerance(std::string_view op) {
-  static const std::set<std::string_view> inverses = {
-      "aba",         "aba_forces",     "fd",               "solve",             "step",
-      "ltdl",        "ltl",            "difference",       "fd_derivatives",    "fd_linearization",
-      "floating_id", "rk4_step",       "hybrid_dynamics",  "operational_space", "operational_inertia",
-      "solve_ltl",   "solve_l",        "solve_lt",         "floating_jacobian",
-      "fd_loops",    "hybrid_loops",   "independent_map",  "id_loops",          "id_loops_least_constraint",
-      "loop_step",   "fd_coupled",     "coupled_step"};
-  const bool inverse = inverses.count(op);
+  const bool inverse = solves(op);
   // differences of terms much larger than themselves: the base carries the whole robot
   const bool rate = op.ends_with("_rate");
   if (sizeof(Real) == 8) return inverse ? 1e-8 : 1e-11;
-  const bool squared = op == "independent_map" || op.starts_with("id_loops");  // by normal equations
-  return squared ? 1e-1 : inverse ? 5e-3 : rate ? 3e-4 : 5e-5;
+  return solves_squares(op) ? 1e-1 : inverse ? 5e-3 : rate ? 3e-4 : 5e-5;
 }
 
 template <class Op, class Real>

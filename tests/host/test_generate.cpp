@@ -91,8 +91,8 @@ TEST(Generate, TellsWhichBodyAStretchIsAbout) {
   const std::string& text = file(files, "iiwa_fd.cpp").text;
   for (int i = 1; i <= robot.model.nb; i++)
     EXPECT_NE(text.find("// body " + std::to_string(i) + ": " + robot.body_names[i]), std::string::npos) << i;
-  EXPECT_NE(text.find("// inverse dynamics, outward"), std::string::npos);
-  EXPECT_NE(text.find("// factors of the inertia matrix"), std::string::npos);
+  EXPECT_NE(text.find("// articulated bodies, outward: forces"), std::string::npos);
+  EXPECT_NE(text.find("// articulated bodies, inward: articulated inertias"), std::string::npos);
   EXPECT_EQ(text.find("featherstorm_kernel"), std::string::npos);
   EXPECT_NE(files[0].text.find("void fd(const Real* q, const Real* v, const Real* tau, Real* a, long stride, long count);"),
             std::string::npos);

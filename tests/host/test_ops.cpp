@@ -14,6 +14,7 @@
 #include "host/ops.h"
 #include "tests/support/linkages.h"
 #include "tests/support/op_reference.h"
+#include "tests/support/op_conditioning.h"
 #include "tests/support/random_robot.h"
 
 namespace featherstorm {
@@ -144,30 +145,9 @@ template <class Real> double worst_error(Evaluator& e, std::string_view op, cons
 
 // Errors are those of the inputs' rounding times the conditioning of the map: forward dynamics of light limbs is the worst.
 template <class Real> double tolerance(std::string_view op) {
-  static const std::set<std::string_view> inverses = {
-      "aba",         "aba_forces",     "fd",               "solve",             "step",
-      "ltdl",        "ltl",            "difference",       "fd_derivatives",    "fd_linearization",
-      "floating_id", "rk4_step",       "hybrid_dynamics",  "operational_space", "operational_inertia",
-      "solve_ltl",   "solve_l",        "solve_lt",         "floating_jacobian",
-      "fd_loops",    "hybrid_loops",   "independent_map",  "id_loops",          "id_loops_least_constraint",
-      "loop_step",   "fd_coupled",     "coupled_step",     "contact_inertia",   "contact_system",
-      "fd_contacts", "contact_impulse", "contact_step",    "soft_contact_step",
-      "fd_second_derivatives", "fd_parameter_derivatives", "hybrid_derivatives", "inverse_inertia_rate",
-      "generalised_velocity", "generalised_velocity_inertia", "maximal_force", "maximal_force_inertia",
-      "joint_velocities", "joint_wrenches_of", "operational_inertia_column", "dormand_prince", "fd_timed",
-      "fd_timed_derivatives", "rk4_step_timed"};
-  // by normal equations, near dead centres too
-  static const std::set<std::string_view> squares = {"independent_map", "id_loops", "id_loops_least_constraint"};
-  // M^-1 twice; the difference of two results that agree
-  static const std::set<std::string_view> twice = {"fd_second_derivatives", "inverse_inertia_rate", "dormand_prince"};
-  // sums of larger terms that cancel at the base
-  static const std::set<std::string_view> rates = {"coriolis_matrix_rate_mass_centre", "crba_second_rate",
-                                                   "gravity_torques_second_rate", "coriolis_matrix_second_rate",
-                                                   "rnea_rate", "rnea_second_rate", "elastic_feedforward",
-                                                   "rnea_timed_derivatives"};
-  const bool inverse = inverses.count(op);
+  const bool inverse = testing::solves(op);
   if (sizeof(Real) == 8) return inverse ? 1e-8 : 1e-11;
-  return squares.count(op) ? 1e-1 : twice.count(op) ? 5e-2 : inverse ? 5e-3 : rates.count(op) ? 5e-4 : 5e-5;
+  return testing::solves_squares(op) ? 1e-1 : twice.count(op) ? 5e-2 : inverse ? 5e-3 : rates.count(op) ? 5e-4 : 5e-5;
 }
 
 // The three ways to a kernel.
