@@ -79,7 +79,7 @@ class Model:
             "J_inverse": [(nv, 6)],
             "F": [(6, nv - 6)],
             "A": [(6, nv), (2 * nv, 2 * nv), (3 * nc, 3 * nc), (nc, nc)],
-            "G": [(3 * nc, nv)],
+            "G": [(3 * nc, nv), (nv, nv)],  # of contacts, of closed loops
             "contact_frame": [(nc, 12)],
             **{name: [(nc, 3)] for name in ("impulse", "impulse_next", "contact_force")},
             **{f"deformation{end}": [(nc, 3)] for end in ("", "_next", "_rate")},
@@ -89,7 +89,6 @@ class Model:
             "pose": [(robot.nf, 12)],
             # of closed loops and coupled joints
             "K": [(robot.n_constraints, nv)],
-            "G": [(nv, nv)],
             "X_loop": [(robot.nl, 12)],
             "f_loop": [(robot.nl, 6)],
             "M_u": [(robot.nu, robot.nu)],
