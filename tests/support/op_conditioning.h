@@ -25,5 +25,16 @@ inline bool solves(std::string_view op) {
 inline bool solves_squares(std::string_view op) {
   return op == "independent_map" || op == "id_loops" || op == "id_loops_least_constraint";
 }
+// M^-1 twice, or the difference of two results that agree.
+inline bool solves_twice(std::string_view op) {
+  return op == "fd_second_derivatives" || op == "inverse_inertia_rate" || op == "dormand_prince";
+}
+// Sums of larger terms that cancel at the base.
+inline bool cancels(std::string_view op) {
+  static const std::set<std::string_view> rows = {
+      "coriolis_matrix_rate_mass_centre", "crba_second_rate", "gravity_torques_second_rate", "coriolis_matrix_second_rate",
+      "rnea_rate", "rnea_second_rate", "elastic_feedforward", "rnea_timed_derivatives"};
+  return rows.count(op);
+}
 
 }  // namespace featherstorm::testing
