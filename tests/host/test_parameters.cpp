@@ -75,7 +75,7 @@ void compare(const RobotSpec& spec, const std::vector<std::string>& names) {
     const std::string_view first = row.in[0].name;
     if (first == "M" || first.starts_with("L")) continue;  // of matrices, not of the robot
     // in the axes of bodies, which are chosen by the numbers that a robot is built with (joint_axes.h)
-    if (op.find("regressor") != std::string::npos) continue;
+    if (op.find("regressor") != std::string::npos || op == "fd_parameter_derivatives") continue;
     SCOPED_TRACE(op);
     std::vector<double> uniforms;
     for (const auto& u : row.uniforms) uniforms.insert(uniforms.end(), u.components, u.name == "dt" ? 0.01 : u.name == "tolerance" ? 1e-12 : 0.7);
