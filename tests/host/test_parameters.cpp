@@ -85,11 +85,18 @@ void compare(const RobotSpec& spec, const std::vector<std::string>& names) {
       if (name == "q_to") return testing::random_state(robot.model, static_cast<unsigned>(90 + i)).q[c];
       return name == "v" ? s.v[c] : std::sin(c + 1.3 * static_cast<double>(i));
     };
-    const std::vector<double> got = run(e, op, instances, uniforms, [&](std::string_view name, int c, long i) {
-      for (const std::string& p : names)
-        if (p == name) return parameter_values(others[i], name)[c];
-      return state(name, c, i);
-    });
+    std::vector<double> got;
+    try {
+      got = run(e, op, instances, uniforms, [&](std::string_view name, int c, long i) {
+        for (const std::string& p : names)
+          if (p == name) return parameter_values(others[i], name)[c];
+        return state(name, c, i);
+      });
+    } catch (const std::exception& error) {
+      // what is not assembled but interpreted, as under sanitizers, may have half as many operations
+      if (op != "fd_second_derivatives" || !std::string_view(error.what()).starts_with("this robot needs")) throw;
+      continue;
+    }
     for (long i = 0; i < instances; i++) {
       // what is not a parameter stays that of the first robot
       RobotSpec expected_spec = spec;
