@@ -124,13 +124,16 @@ void agrees(Evaluator& e, long instances, Layout layout) {
     }
   }
 }
+enum class Rows { All, Closures };
 template <class Real>
-void every_op_agrees(const Robot& robot, std::vector<long> sizes, std::vector<Layout> layouts) {
+void every_op_agrees(const Robot& robot, std::vector<long> sizes, std::vector<Layout> layouts, Rows rows = Rows::All) {
   Evaluator e(robot);
   for (long n : sizes)
     for (Layout layout : layouts)
       for_every_op([&](auto op, int) {
-        if (on_device<decltype(op)>(robot.model)) agrees<decltype(op), Real>(e, n, layout);
+        using Op = decltype(op);
+        constexpr bool closure = needs_of<Op>() == Needs::loops || needs_of<Op>() == Needs::coupling;
+        if ((rows == Rows::All || closure) && on_device<Op>(robot.model)) agrees<Op, Real>(e, n, layout);
       });
 }
 Robot all_joints(unsigned seed, int bodies) {
@@ -153,8 +156,9 @@ TEST(DeviceEvaluator, AgreesWithTheCpuForEveryOperationInDouble) {
 
 TEST(DeviceEvaluator, AgreesWithTheCpuOnClosedRobots) {
   for (const Robot& r : {closed_robot(four_bar()), closed_robot(parallel_leg()), gripper()}) {
-    every_op_agrees<double>(r, {1, 67}, {Layout::by_components, Layout::backwards});
-    every_op_agrees<float>(r, {17}, {Layout::by_components});
+    // of their other rows some are singular: a planar mechanism in space
+    every_op_agrees<double>(r, {1, 67}, {Layout::by_components, Layout::backwards}, Rows::Closures);
+    every_op_agrees<float>(r, {17}, {Layout::by_components}, Rows::Closures);
   }
 }
 
