@@ -18,15 +18,12 @@ FS_HD void coupled_step(const M& m, const C& c, const Q& q, const U& u, const Dr
   using T = ScalarOf<Q>;
   auto qd = scratch<T>(m.nv);
   auto b = scratch<T>(m.nv);
-  auto D = scratch<T>(m.nv);
   auto H = scratch<T>(m.nh);
   auto A = scratch<T>(product(m.nv, m.nv));
   auto ud = scratch<T>(m.nv);
   coupled_velocity(m, c, u, qd.data());
-  step_forces(m, q, qd.data(), drive, f_ext, s, b.data(), D.data());
+  step_equations(m, q, qd.data(), drive, f_ext, s, b.data(), H.data());
   coupled_force(m, c, b.data(), ud.data());
-  crba(m, q, H.data());
-  for (int k = 0; k < m.nv; k++) H[m.at(k, k)] = H[m.at(k, k)] + T(s.dt) * D[k];
   coupled_inertia(m, c, H.data(), A.data());
   factor_semidefinite(c.nu, A.data(), 0.0);
   solve_semidefinite(c.nu, A.data(), ud.data());

@@ -23,19 +23,17 @@ FS_HD void loop_step(const M& m, const L& loops, const Q& q, const V& v, const D
                      VNext v_next) {
   using T = ScalarOf<Q>;
   auto b = scratch<T>(m.nv);
-  auto D = scratch<T>(m.nv);
+  auto qdd = scratch<T>(m.nv);
   auto H = scratch<T>(m.nh);
   auto K = scratch<T>(product(loops.nc, m.nv));
   auto A = scratch<T>(product(loops.nc, loops.nc));
   auto lambda = scratch<T>(loops.nc);
   auto delta = scratch<T>(loops.nc);
-  step_forces(m, q, v, drive, f_ext, s, b.data(), D.data());
-  crba(m, q, H.data());
-  for (int k = 0; k < m.nv; k++) H[m.at(k, k)] = H[m.at(k, k)] + T(s.dt) * D[k];
+  step_equations(m, q, v, drive, f_ext, s, b.data(), H.data());
   loop_constraints(m, loops, q, v, rate, K.data(), lambda.data(), delta.data());
   ltdl(m, H.data());
-  solve_loops(m, loops.nc, H.data(), b.data(), K.data(), A.data(), tolerance, D.data(), lambda.data());
-  advance(m, q, v, D.data(), T(s.dt), q_next, v_next);
+  solve_loops(m, loops.nc, H.data(), b.data(), K.data(), A.data(), tolerance, qdd.data(), lambda.data());
+  advance(m, q, v, qdd.data(), T(s.dt), q_next, v_next);
 }
 
 }  // namespace featherstorm

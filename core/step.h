@@ -25,6 +25,17 @@ FS_HD void step_forces(const M& m, const Q& q, const V& v, const Drive& drive, c
   newton_euler(m, q, v, Zeros<T>{}, f_ext, b);
   for (int k = 0; k < m.nv; k++) b[k] = tau[k] - b[k] - D[k] * v[k];
 }
+// The same and H + dt D, for steps with constraints: (H + dt D) qdd = b + forces of constraints.
+// out  b (nv)  [N m | N];  H (nh)  packed, of crba.h
+template <class M, class Q, class V, class Drive, class F, class S, class Out, class Matrix>
+FS_HD void step_equations(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext,
+                          const StepParameters<S>& s, Out b, Matrix H) {
+  using T = ScalarOf<Q>;
+  auto D = scratch<T>(m.nv);
+  step_forces(m, q, v, drive, f_ext, s, b, D.data());
+  crba(m, q, H);
+  for (int k = 0; k < m.nv; k++) H[m.at(k, k)] = H[m.at(k, k)] + T(s.dt) * D[k];
+}
 // v_next = v + dt qdd, q_next = q (+) v_next dt
 template <class M, class Q, class V, class A, class T, class QNext, class VNext>
 FS_HD void advance(const M& m, const Q& q, const V& v, const A& qdd, const T& dt, QNext q_next, VNext v_next) {

@@ -224,7 +224,7 @@ struct OpJointWrenches {
 };
 struct OpIntegrate {
   static constexpr OpInfo<2, 1, 1> info{
-      "integrate", "q (+) v dt on the manifold", {{op_q, op_v}}, {{{"dt", Size::one}}}, {{{"q_next", Size::q}}}};
+      "integrate", "q (+) v dt on the manifold", {{op_q, op_v}}, {{{"dt", Size::one}}}, {{op_q_next}}};
   static constexpr int variants = 1;
   static constexpr bool hot = false;
   FEATHERSTORM_RUN { integrate(m, in[0], in[1], u[0][0], out[0]); }
@@ -239,9 +239,9 @@ struct OpDifference {
 struct OpStep {
   static constexpr OpInfo<4, 6, 2> info{"step",
                                         "semi-implicit Euler steps under torques and PD drives",
-                                        {{op_q, op_v, op_tau, {"target", Size::v}}},
+                                        {{op_q, op_v, op_tau, op_target}},
                                         step_uniforms,
-                                        {{{"q_next", Size::q}, {"v_next", Size::v}}},
+                                        {{op_q_next, op_v_next}},
                                         false,
                                         false,
                                         true};

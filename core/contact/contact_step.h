@@ -62,12 +62,9 @@ FS_HD void contact_step_prepare(const M& m, const C& contacts, const Q& q, const
                                 OutV v_free, OutL L, OutZ Z, OutA A, OutB b, OutW weights, OutP push, InOut lambda) {
   using T = ScalarOf<Q>;
   const T zero(0.0), one(1.0), dt(s.dt), per_second = rcp(dt);
-  auto D = scratch<T>(m.nv);
   auto active = scratch<T>(contacts.nc);
   // v_free = v + dt (H + dt D)^-1 (tau - C - D v)
-  step_forces(m, q, v, drive, f_ext, s, v_free, D.data());
-  crba(m, q, L);
-  for (int k = 0; k < m.nv; k++) L[m.at(k, k)] = L[m.at(k, k)] + dt * D[k];
+  step_equations(m, q, v, drive, f_ext, s, v_free, L);
   ltdl(m, L);
   solve<Factor::LTDL>(m, L, v_free);
   for (int k = 0; k < m.nv; k++) v_free[k] = v[k] + dt * v_free[k];

@@ -94,7 +94,7 @@ struct OpContactImpulse : ContactRow {
       "impact at contacts with restitution and friction; active: 1 for closed contacts; impulse: a first guess",
       {{op_q, op_v, {"active", Size::contacts}, op_impulse}},
       {},
-      {{{"v_next", Size::v}, op_impulse}}};
+      {{op_v_next, op_impulse}}};
   FEATHERSTORM_RUN {
     for (int k = 0; k < m.contacts.nr; k++) out[1][k] = in[3][k];
     contact_impulse(m, m.contacts, in[0], in[1], in[2], m.contacts.sweeps, out[1], out[0]);
@@ -104,13 +104,13 @@ struct OpContactStep : ContactRow {
   static constexpr OpInfo<5, 11, 3> info{
       "contact_step",
       "semi-implicit Euler steps with contacts; impulse: those of the last step, 0 where there is none",
-      {{op_q, op_v, op_impulse, op_tau, {"target", Size::v}}},
+      {{op_q, op_v, op_impulse, op_tau, op_target}},
       step_uniforms_and(std::to_array<OpArray>({{"erp", Size::one},
                                                 {"slop", Size::one},
                                                 {"max_push", Size::one},
                                                 {"rebound", Size::one},
                                                 {"compliance", Size::one}})),
-      {{{"q_next", Size::q}, {"v_next", Size::v}, {"impulse_next", Size::contacts3}}},
+      {{op_q_next, op_v_next, {"impulse_next", Size::contacts3}}},
       false,
       false,
       true};
@@ -153,9 +153,9 @@ struct OpSoftContactStep : ContactRow {
   static constexpr OpInfo<5, 11, 3> info{
       "soft_contact_step",
       "semi-implicit Euler steps with soft contacts; deformation of their surfaces, 0 where relaxed",
-      {{op_q, op_v, op_deformation, op_tau, {"target", Size::v}}},
+      {{op_q, op_v, op_deformation, op_tau, op_target}},
       step_uniforms_and(soft_uniforms),
-      {{{"q_next", Size::q}, {"v_next", Size::v}, {"deformation_next", Size::contacts3}}},
+      {{op_q_next, op_v_next, {"deformation_next", Size::contacts3}}},
       false,
       false,
       true};

@@ -57,9 +57,9 @@ struct OpFdCoupled : CouplingRow {
 struct OpCoupledStep : CouplingRow {
   static constexpr OpInfo<4, 6, 2> info{"coupled_step",
                                         "semi-implicit Euler steps of coupled joints under torques and PD drives",
-                                        {{op_q, op_speed, op_tau, {"target", Size::v}}},
+                                        {{op_q, op_speed, op_tau, op_target}},
                                         step_uniforms,
-                                        {{{"q_next", Size::q}, {"u_next", Size::independent}}},
+                                        {{op_q_next, {"u_next", Size::independent}}},
                                         false,
                                         false,
                                         true};

@@ -9,9 +9,9 @@ namespace featherstorm {
 struct OpRk4Step : BookRow {
   static constexpr OpInfo<4, 6, 2> info{"rk4_step",
                                         "Runge-Kutta steps of order four under torques and PD drives",
-                                        {{op_q, op_v, op_tau, {"target", Size::v}}},
+                                        {{op_q, op_v, op_tau, op_target}},
                                         step_uniforms,
-                                        {{{"q_next", Size::q}, {"v_next", Size::v}}},
+                                        {{op_q_next, op_v_next}},
                                         false,
                                         false,
                                         true};

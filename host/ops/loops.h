@@ -109,9 +109,9 @@ struct OpIdLoopsLeastConstraint : LoopRow {
 struct OpLoopStep : LoopRow {
   static constexpr OpInfo<4, 8, 2> info{"loop_step",
                                         "semi-implicit Euler steps of closed loops under torques and PD drives",
-                                        {{op_q, op_v, op_tau, {"target", Size::v}}},
+                                        {{op_q, op_v, op_tau, op_target}},
                                         step_uniforms_and(std::array{op_rate, op_tolerance}),
-                                        {{{"q_next", Size::q}, {"v_next", Size::v}}},
+                                        {{op_q_next, op_v_next}},
                                         false,
                                         false,
                                         true};

@@ -1,10 +1,11 @@
-// What rows that step in time have in common: their uniforms, after inputs q, v, tau, target.
+// What rows that step in time have in common: arrays, and their uniforms, after inputs q, v, tau, target.
 #pragma once
 #include "core/step.h"
 #include "host/op_row.h"
 
 namespace featherstorm {
 
+inline constexpr OpArray op_target{"target", Size::v}, op_q_next{"q_next", Size::q}, op_v_next{"v_next", Size::v};
 inline constexpr std::array<OpArray, 6> step_uniforms{{{"dt", Size::one},
                                                        {"kp", Size::v},
                                                        {"kd", Size::v},

@@ -15,7 +15,7 @@
 
 namespace featherstorm {
 
-inline constexpr OpArray op_t{"t", Size::one}, op_target{"target", Size::v}, op_remaining{"remaining", Size::one},
+inline constexpr OpArray op_t{"t", Size::one}, op_remaining{"remaining", Size::one},
     op_step{"step", Size::one}, op_error{"error", Size::one};
 
 struct OpDormandPrince : BookRow {
@@ -29,8 +29,8 @@ struct OpDormandPrince : BookRow {
         {"limit_stiffness", Size::one},
         {"limit_damping", Size::one},
         {"friction_velocity", Size::one}}},
-      {{{"q_next", Size::q},
-        {"v_next", Size::v},
+      {{op_q_next,
+        op_v_next,
         {"remaining_next", Size::one},
         {"step_next", Size::one},
         {"error_next", Size::one}}},
@@ -104,7 +104,7 @@ struct OpRk4StepTimed : TimedRow {
                                         "rk4_step of robots with time-dependent joints, from time t on",
                                         {{op_q, op_v, op_t, op_tau, op_target}},
                                         step_uniforms,
-                                        {{{"q_next", Size::q}, {"v_next", Size::v}, {"t_next", Size::one}}},
+                                        {{op_q_next, op_v_next, {"t_next", Size::one}}},
                                         false,
                                         false,
                                         true};
