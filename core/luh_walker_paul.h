@@ -10,6 +10,7 @@
 // line by line the book's and serves as its oracle.
 #pragma once
 #include "core/joint/joint.h"
+#include "core/mass_centre.h"
 #include "core/scratch.h"
 
 namespace featherstorm {
@@ -20,21 +21,6 @@ bool all_revolute(const M& m) {
   for (int i = 1; i <= m.nb; i++)
     if (m.body[i].shape != JointShape::Revolute && m.body[i].shape != JointShape::RevoluteTilted) return false;
   return true;
-}
-
-// Mass centre and inertia about it; of the origin for a body without mass.
-template <class P>
-struct MassCentre {
-  Vec3<P> c;
-  Sym3<P> I_C;
-};
-template <class P>
-FS_HD MassCentre<P> about_mass_centre(const RigidBodyInertia<P>& J) {
-  const Vec3<P> c = J.h * rcp(select(J.m <= P(0.0), P(1.0), J.m));
-  const P xx = c.x() * J.h.x(), yy = c.y() * J.h.y(), zz = c.z() * J.h.z();
-  return {c,
-          {J.I.xx - (yy + zz), J.I.xy + c.x() * J.h.y(), J.I.xz + c.x() * J.h.z(), J.I.yy - (xx + zz),
-           J.I.yz + c.y() * J.h.z(), J.I.zz - (xx + yy)}};
 }
 
 // in   q (nq), qd (nv), qdd (nv)     all joints must be revolute (all_revolute)
@@ -58,7 +44,7 @@ FS_HD void luh_walker_paul(const M& m, const Q& q, const V& qd, const A& qdd, Ou
       wd[i] = J.rotate_back(Wd) + zqdd + cross(EW, zqd);
       vd[i] = J.rotate_back(vd[b.parent] + cross(Wd, J.origin()) + cross(W, cross(W, J.origin())));
     });
-    const auto [c, I_C] = about_mass_centre(b.I);
+    const auto [c, I_C] = mass_centre<T>(b.I);
     const Vec3<T> F = (vd[i] + cross(wd[i], c) + cross(w[i], cross(w[i], c))) * b.I.m;
     const Vec3<T> N = I_C * wd[i] + cross(w[i], I_C * w[i]);
     f[i] = F;

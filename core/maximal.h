@@ -11,8 +11,8 @@
 //   Metric::Inertia  W = the bodies' own inertia: the motion that has the momentum of V, without rotors; it is what
 //                    remains of V after the joints' impulses, and does not depend on units
 #pragma once
-#include "core/id_mass_centres.h"
 #include "core/ltdl.h"
+#include "core/mass_centre.h"
 #include "core/world_axes.h"
 
 namespace featherstorm {
