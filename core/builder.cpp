@@ -29,9 +29,9 @@ std::vector<double> per_dof(const std::vector<double>& given, int n, double fall
   return given;
 }
 
-JointShape shape_of(JointType type, int nv, bool reversed, bool tilted) {
+// Of a joint that is not revolute (turn_bodies), or reversed.
+JointShape shape_of(JointType type, int nv, bool reversed) {
   if (!reversed) {
-    if (type == JointType::Revolute) return tilted ? JointShape::RevoluteTilted : JointShape::Revolute;
     if (type == JointType::Prismatic) return JointShape::Prismatic;
     if (type == JointType::Free) return JointShape::Free;
   }
@@ -213,58 +213,16 @@ Robot ModelBuilder::build() const {
     if (!place[i]) throw ModelError("link", links_[i].name, "is part of a cycle of joints");
   m.nb = static_cast<int>(m.body.size()) - 1;
 
-  // turn frames about their axes (own_turn), parents first; of several children the one with the most bodies beyond is asked
-  std::vector<double> subtree_size(m.nb + 1, 1);
-  for (int i = m.nb; i >= 1; i--) subtree_size[m.body[i].parent] += subtree_size[i];
-  std::vector<int> favourite(m.nb + 1, 0);
-  for (const JointType type : {JointType::Revolute, JointType::Prismatic}) {  // prismatic where none is revolute
-    const std::vector<int> before = favourite;
-    for (int i = 1; i <= m.nb; i++) {
-      const Body<double>& b = m.body[i];
-      if (b.type != type || b.reversed || before[b.parent] > 0) continue;
-      int& f = favourite[b.parent];
-      if (f == 0 || subtree_size[i] > subtree_size[f]) f = i;
-    }
-  }
-  std::vector<Placement<double>> turn(m.nb + 1, identity_placement<double>());  // new frame in the old one
-  std::vector<bool> tilted(m.nb + 1, false);
-  for (int i = 1; i <= m.nb; i++) {
-    Body<double>& b = m.body[i];
-    // the parent's frame has been turned already
-    b.X_T = {clean_rotation(turn[b.parent].R.transpose() * b.X_T.R), clean(turn[b.parent].R.transpose() * b.X_T.r)};
-    if (b.type == JointType::Revolute && !b.reversed) {
-      const Zxz a = zxz(b.X_T.R);
-      tilted[i] = std::abs(a.phi.s) < 1e-12 && a.phi.c > 0;
-      if (tilted[i]) b.tilt = a.alpha;
-      b.zero = a.psi;
-      b.X_T.R = clean_rotation(matrix(a.phi) * matrix(a.alpha));
-      const RotationZ<double> own = own_turn(b, favourite[i] > 0 ? &m.body[favourite[i]] : nullptr);
-      turn[i].R = clean_rotation(matrix(own));
-      b.zero = own * b.zero;
-      b.I = rotate(Mat3d(turn[i].R.transpose()), b.I);
-      b.I.h = clean(b.I.h);
-      for (double* x : {&b.tilt.c, &b.tilt.s, &b.zero.c, &b.zero.s})
-        for (double e : {-1.0, 0.0, 1.0})
-          if (std::abs(*x - e) < 1e-12) *x = e;
-      if (tilted[i]) b.X_T.R = matrix(b.tilt);
-    } else if (b.type == JointType::Prismatic && !b.reversed && subtree_size[i] == 1) {
-      // nothing asks for the turn about a slider's axis: none that the parent's frame has not
-      const RotationZ<double> psi = zxz(b.X_T.R).psi;
-      turn[i].R = matrix(RotationZ<double>{psi.c, -psi.s});
-      b.X_T.R = clean_rotation(b.X_T.R * turn[i].R);
-      b.I = rotate(Mat3d(turn[i].R.transpose()), b.I);
-      b.I.h = clean(b.I.h);
-    }
-  }
+  const std::vector<Mat3d> turn = turn_bodies(m, Turns::axes);
   for (auto& p : place)
-    if (p) p->X = Placement<double>{turn[p->body].R.transpose(), Vec3d::Zero()} * p->X;
+    if (p) p->X = Placement<double>{turn[p->body].transpose(), Vec3d::Zero()} * p->X;
 
   // coordinates
   for (int i = 1; i <= m.nb; i++) {
     Body<double>& b = m.body[i];
     const JointSpec& j = *spec[i];
     const JointSize size = b.type == JointType::UserDefined ? JointSize{j.user.nq, j.user.nv} : joint_size(b.type);
-    b.shape = shape_of(b.type, size.nv, b.reversed, tilted[i]);
+    if (b.type != JointType::Revolute || b.reversed) b.shape = shape_of(b.type, size.nv, b.reversed);
     b.q = m.nq, b.v = m.nv, b.x = m.nx;
     m.nq += size.nq, m.nv += size.nv, m.nx += joint_numbers(b.shape);
     b.second_moments = second_moments(b.I.I);

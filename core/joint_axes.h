@@ -1,5 +1,5 @@
-// The axes that ModelBuilder gives to bodies: z along the joint's axis, and of the turns about it that are left free
-// the one that makes most numbers zero.
+// The axes of bodies: z along the joint's axis, and of the turns about it that are left free the one that makes most
+// numbers zero.
 #pragma once
 #include "core/builder.h"
 
@@ -20,9 +20,18 @@ struct Zxz {
 };
 Zxz zxz(const Mat3d& R);
 
-// The turn about its own axis z of the frame of a body for which little else asks: the placement of its favourite child
-// becomes a turn about x alone; where the axes are parallel the child's origin comes to lie on x; where that does not
-// matter either, or there is no child, the centre of mass comes to lie in the plane y = 0. More numbers are zero so.
-RotationZ<double> own_turn(const Body<double>& b, const Body<double>* child);
+// Frames of bodies of revolute joints may be turned about their axes, and some numbers of the robot become zero:
+//   axes     the placement of the favourite child becomes a turn about x alone. Building does this much, so that frames
+//            depend on the axes of the joints only
+//   numbers  where the axes are parallel the child's origin comes to lie on x; where that does not matter either, or there
+//            is no child, the centre of mass comes to lie in the plane y = 0
+enum class Turns { axes, numbers };
+
+// Turns the frames of bodies, their parents' first, and finds the shapes of their revolute joints. Returns the turn of each
+// body (nb + 1), its new frame in the old one; the robot's named frames are left.
+std::vector<Mat3d> turn_bodies(Model<double>& m, Turns turns);
+
+// The same robot with frames turned for the sake of all numbers: for maps that do not see the axes of bodies.
+Model<double> turned(Model<double> m);
 
 }  // namespace featherstorm

@@ -106,18 +106,21 @@ const Description& description(std::string_view name) {
   throw Error("a robot has no parameter '" + std::string(name) + "'; there are: " + known);
 }
 
-Links links_of(const Robot& robot) {
+// The frame that is the link of each body; -1 where there is none.
+std::vector<int> link_frames(const Robot& robot) {
+  std::vector<int> all;
+  for (const std::string& name : robot.body_names) all.push_back(robot.frame(name));
+  return all;
+}
+Links links_of(const Model<double>& m, const std::vector<int>& frames) {
   Links all;
-  for (const std::string& name : robot.body_names) {
-    const int f = robot.frame(name);
-    all.push_back(f < 0 ? identity_placement<double>() : robot.model.frame[f].X);
-  }
+  for (int f : frames) all.push_back(f < 0 ? identity_placement<double>() : m.frame[f].X);
   return all;
 }
 
 }  // namespace
 
-Parameters::Parameters(const Robot& robot, const std::vector<std::string>& names) : link_(links_of(robot)) {
+Parameters::Parameters(const Robot& robot, const std::vector<std::string>& names) : link_(link_frames(robot)) {
   for (const std::string& name : names) {
     const Description& d = description(name);
     for (const Array& a : arrays_)
@@ -128,6 +131,7 @@ Parameters::Parameters(const Robot& robot, const std::vector<std::string>& names
 
 Model<Expr> Parameters::apply(const Model<double>& m, const std::vector<std::vector<Expr>>& values) const {
   Model<Expr> r = cast<Expr>(m);
+  const Links link = links_of(m, link_);
   const auto given = [&](std::string_view name) -> const std::vector<Expr>* {
     for (std::size_t k = 0; k < arrays_.size(); k++)
       if (arrays_[k].name == name) return &values.at(k);
@@ -149,13 +153,13 @@ Model<Expr> Parameters::apply(const Model<double>& m, const std::vector<std::vec
   if (const auto* x = given("max_effort")) r.max_effort = *x;
   if (const auto* x = given("position"))
     for (int i = 1; i <= m.nb; i++) {
-      const Placement<Expr> parent = cast<Expr>(link_[m.body[i].parent]);
-      const Vec3<double> offset = at_rest(m, i).R * link_[i].r;
+      const Placement<Expr> parent = cast<Expr>(link[m.body[i].parent]);
+      const Vec3<double> offset = at_rest(m, i).R * link[i].r;
       r.body[i].X_T.r = parent.r + parent.R * vector3(*x, 3 * (i - 1)) - cast<Expr>(offset);
     }
   const auto *mass = given("mass"), *com = given("com"), *inertia = given("inertia");
   for (int i = 1; (mass || com || inertia) && i <= m.nb; i++) {
-    const MassAndShape<double> own = in_link(m.body[i].I, link_[i]);
+    const MassAndShape<double> own = in_link(m.body[i].I, link[i]);
     MassAndShape<Expr> a{Expr(own.m), cast<Expr>(own.c), cast<Expr>(own.I)};
     const int k = i - 1;
     if (mass) a.m = (*mass)[k];
@@ -164,14 +168,14 @@ Model<Expr> Parameters::apply(const Model<double>& m, const std::vector<std::vec
       const Expr* x = inertia->data() + 6 * k;
       a.I = {x[0], x[1], x[2], x[3], x[4], x[5]};
     }
-    r.body[i].I = in_body(a, link_[i]);
+    r.body[i].I = in_body(a, link[i]);
     r.body[i].second_moments = second_moments(r.body[i].I.I);
   }
   return r;
 }
 
 std::vector<double> parameter_values(const Robot& robot, std::string_view name) {
-  return description(name).read(robot.model, links_of(robot));
+  return description(name).read(robot.model, links_of(robot.model, link_frames(robot)));
 }
 
 const std::vector<std::string_view>& parameter_names() {

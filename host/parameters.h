@@ -39,12 +39,13 @@ class Parameters {
 
   const std::vector<Array>& arrays() const { return arrays_; }
 
-  // The model with these numbers, values[k] for arrays()[k]; to be called within a Tracing scope.
+  // The model with these numbers, values[k] for arrays()[k]; to be called within a Tracing scope. `m`: the robot's, or it with
+  // other frames in its bodies.
   Model<Expr> apply(const Model<double>& m, const std::vector<std::vector<Expr>>& values) const;
 
  private:
   std::vector<Array> arrays_;
-  std::vector<Placement<double>> link_;  // (nb + 1) the link of each body in the body's frame
+  std::vector<int> link_;  // (nb + 1) the frame that is the link of each body; -1: none
 };
 
 // The robot's own numbers, as a parameter's components. Throws Error for an unknown name.

@@ -49,7 +49,7 @@ Program implicit_derivative(int inverse, const Program& op, const Model<double>&
   values.assign(in.end() - static_cast<long>(parameters.arrays().size()), in.end());
   {
     Tracing scope(d.graph);
-    const Model<Expr> m = model_of_row(inverse, parameters.apply(model, values));
+    const Model<Expr> m = model_of_row(inverse, model, parameters, values);
     TracedArrays at = in;  // of inverse dynamics
     at[accelerations].assign(m.nv, Expr(0));
     std::vector<Expr> a = difference(in[accelerations], replay(id, at)[0]);

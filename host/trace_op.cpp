@@ -4,6 +4,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "core/joint_axes.h"
 #include "core/regroup.h"
 #include "core/slide.h"
 #include "core/trace/count.h"
@@ -37,17 +38,23 @@ void run_variant(const Model<Expr>& m, int frame, int which, const Expr* const* 
   }
 }
 
-// Whether a row takes or gives what is told in the frames of bodies, besides named frames.
-template <class Op> constexpr bool sees_bodies() {
-  constexpr auto of_bodies = [](const auto& arrays) {
+// Whether a row takes or gives an array of one of these sizes.
+template <class Op> constexpr bool has_array(std::initializer_list<Size> sizes) {
+  const auto among = [&](const auto& arrays) {
     for (const OpArray& a : arrays)
-      if (a.size == Size::bodies6 || a.size == Size::bodies10 || a.size == Size::vb10) return true;
+      for (Size s : sizes)
+        if (a.size == s) return true;
     return false;
   };
-  const Needs needs = needs_of<Op>();
-  return Op::info.per_body || of_bodies(Op::info.in) || of_bodies(Op::info.out) || needs == Needs::loops ||
-         needs == Needs::contacts;
+  return among(Op::info.in) || among(Op::info.out);
 }
+// Whether a row tells of bodies in their own axes: inertial parameters, loops and contacts.
+template <class Op> constexpr bool sees_axes() {
+  constexpr Needs needs = needs_of<Op>();
+  return has_array<Op>({Size::bodies10, Size::vb10}) || needs == Needs::loops || needs == Needs::contacts;
+}
+// Whether a row tells of bodies at their own origins, as forces on them are told.
+template <class Op> constexpr bool sees_origins() { return sees_axes<Op>() || has_array<Op>({Size::bodies6}); }
 
 std::vector<const Expr*> pointers(const std::vector<std::vector<Expr>>& arrays, std::size_t first, std::size_t count) {
   std::vector<const Expr*> all;
@@ -57,17 +64,29 @@ std::vector<const Expr*> pointers(const std::vector<std::vector<Expr>>& arrays, 
 
 }  // namespace
 
+int op_index(std::string_view name) {
+  for (int op = 0; op < op_count; op++) {
+    bool found = false;
+    with_op(op, [&](auto o) { found = decltype(o)::info.name == name; });
+    if (found) return op;
+  }
+  throw Error("there is no operation '" + std::string(name) + "'");
+}
+
 int variants_of(int op) {
   int n = 0;
   with_op(op, [&](auto o) { n = decltype(o)::variants; });
   return n;
 }
 
-Model<Expr> model_of_row(int op, const Model<Expr>& model) {
+Model<Expr> model_of_row(int op, const Model<double>& model, const Parameters& parameters,
+                         const std::vector<std::vector<Expr>>& values) {
   Model<Expr> m;
   with_op(op, [&](auto o) {
     using Op = decltype(o);
-    m = Op::info.per_body ? model : regrouped(sees_bodies<Op>() ? model : slid(model));
+    m = parameters.apply(sees_axes<Op>() ? model : turned(model), values);
+    if (Op::info.per_body) return;
+    m = regrouped(sees_origins<Op>() ? m : slid(m));
   });
   return m;
 }
@@ -82,7 +101,7 @@ std::vector<std::vector<Expr>> record_op(int op, const Model<Expr>& model, int f
     std::vector<Expr*> vo;
     for (const OpArray& a : Op::info.out) out.emplace_back(size_of(model, a.size));
     for (auto& a : out) vo.push_back(a.data());
-    run_variant<Op>(model_of_row(op, model), frame, variant, vi.data(), u.data(), vo.data());
+    run_variant<Op>(model, frame, variant, vi.data(), u.data(), vo.data());
   });
   return out;
 }
@@ -101,7 +120,7 @@ Program trace_op(int op, const Model<double>& model, int frame, int variant, con
     for (const OpArray& a : info.uniform) in.push_back(p.input(std::string(a.name), size_of(model, a.size), true));
     {
       Tracing scope(p.graph);
-      out = record_op(op, parameters.apply(model, values), frame, variant, in);
+      out = record_op(op, model_of_row(op, model, parameters, values), frame, variant, in);
     }
     for (std::size_t k = 0; k < out.size(); k++) p.output(std::string(info.out[k].name), out[k]);
     if (info.carried)

@@ -1,6 +1,7 @@
 // An operation of ops.h, or a derivative of it, traced for one robot: the program that its kernels are made from.
 #pragma once
 #include <limits>
+#include <string_view>
 
 #include "core/trace/program.h"
 #include "host/parameters.h"
@@ -10,15 +11,20 @@ namespace featherstorm {
 // Of an operation y = f(x): itself, x_bar = (df/dx)^T y_bar, or y_tan = (df/dx) x_tan (core/trace/differentiate.h).
 enum class Derivative { none, vjp, jvp };
 
+// The row of an operation by its name. Throws Error where there is none.
+int op_index(std::string_view name);
+
 // How many algorithms compute this operation (ops.h).
 int variants_of(int op);
 
-// The model that a row is traced with: with regrouped inertia where it depends on sums over the robot alone (regroup.h), and
-// with slid origins where it sees none (slide.h).
-Model<Expr> model_of_row(int op, const Model<Expr>& model);
+// The model that a row is traced with, values[k] for parameters.arrays()[k]: with regrouped inertia where the row depends on
+// sums over the robot alone (regroup.h), with turned axes (joint_axes.h) and slid origins (slide.h) where it does not see them.
+// To be called within a Tracing scope.
+Model<Expr> model_of_row(int op, const Model<double>& model, const Parameters& parameters,
+                         const std::vector<std::vector<Expr>>& values);
 
 // Runs operation `op` on traced numbers, within the graph that this thread records into (expr.h): a part of a larger
-// program. `in`: the row's inputs, then its uniforms, with their sizes for this model; returns its outputs.
+// program. `model`: model_of_row. `in`: the row's inputs, then its uniforms, with their sizes for this model; returns its outputs.
 std::vector<std::vector<Expr>> record_op(int op, const Model<Expr>& model, int frame, int variant,
                                          const std::vector<std::vector<Expr>>& in);
 

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "core/joint_axes.h"
 #include "tests/support/cases.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_builder {
 namespace {
+
+using namespace testing;
 
 using dense::Matrix4;
 
@@ -56,22 +59,47 @@ TEST(Builder, RevoluteChainsAreTilted) {
   }
 }
 
-// Axis-aligned robots keep exact zeros and ones, which fold away in traced programs, but for the angle at q = 0 of bodies that
-// nothing asks to be turned otherwise: their centres of mass lie in the plane y = 0 or x = 0.
+// Axis-aligned robots keep exact zeros and ones, which fold away in traced programs; turned for the sake of their numbers all
+// but the angle at q = 0, and the centres of mass of last bodies lie in the plane y = 0 or x = 0.
 TEST(Builder, AlignedRobotsHaveExactNumbers) {
   RandomOptions o;
   o.bodies = 10, o.types = {JointType::Revolute, JointType::Prismatic}, o.aligned = 1, o.reversed = 0, o.fixed = 0;
+  int inclined = 0;
   for (unsigned seed = 1; seed <= 10; seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Model<double> m = random_robot(seed, o).model;
+    const Model<double> m = random_robot(seed, o).model, by_numbers = turned(m);
     auto exact = [](double x) { return x == 0 || x == 1 || x == -1; };
     for (int i = 1; i <= m.nb; i++) {
       const Body<double>& b = m.body[i];
-      for (int k = 0; k < 9; k++) EXPECT_TRUE(exact(b.X_T.R(k))) << i << " " << b.X_T.R(k);
-      for (double x : {b.tilt.c, b.tilt.s}) EXPECT_TRUE(exact(x)) << i << " " << x;
-      if (b.type == JointType::Revolute && children(m, i).empty()) EXPECT_EQ(b.I.h.x() * b.I.h.y(), 0) << i;
+      for (double x : {b.zero.c, b.zero.s}) EXPECT_TRUE(exact(x)) << i << " " << x;
+      inclined += b.I.h.x() * b.I.h.y() != 0;
+      for (const Body<double>& a : {b, by_numbers.body[i]}) {
+        for (int k = 0; k < 9; k++) EXPECT_TRUE(exact(a.X_T.R(k))) << i << " " << a.X_T.R(k);
+        for (double x : {a.tilt.c, a.tilt.s}) EXPECT_TRUE(exact(x)) << i << " " << x;
+      }
+      const Vec3d& h = by_numbers.body[i].I.h;
+      if (b.type == JointType::Revolute && children(m, i).empty()) { EXPECT_EQ(h.x() * h.y(), 0) << i; }
     }
   }
+  EXPECT_GT(inclined, 10);
+}
+
+// The axes of bodies are told by the axes of joints alone: a robot with other masses, lengths and limits has the same, and what
+// is told in them (regressors, forces on bodies) goes on meaning the same.
+TEST(Builder, AxesOfBodiesDoNotDependOnNumbers) {
+  for_random_robots([](const Case& c) {
+    Random random(3);
+    RobotSpec other = c.spec;
+    for (LinkSpec& l : other.links) l = random_link(random, l.name);
+    for (JointSpec& j : other.joints) j.X.r = Vec3d(random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1));
+    const Robot moved = build(other);
+    for (int i = 1; i <= c.model().nb; i++) {
+      const Body<double>&a = c.model().body[i], &b = moved.model.body[i];
+      EXPECT_EQ(a.X_T.R, b.X_T.R) << i;
+      EXPECT_EQ(a.zero.c, b.zero.c) << i;
+      EXPECT_EQ(a.zero.s, b.zero.s) << i;
+    }
+  });
 }
 
 // One body of several welded links has their composite inertia; the links stay as frames.
@@ -341,4 +369,4 @@ INSTANTIATE_TEST_SUITE_P(All, BuilderFault, ::testing::ValuesIn(faults),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_builder

@@ -1,16 +1,19 @@
-// Models with slid origins and regrouped inertias are the same robot: against oracles that have the model as it was built.
+// Models with turned axes, slid origins and regrouped inertias are the same robot: against oracles that have the model as it was built.
 // The choice of origins against an exhaustive search and Denavit-Hartenberg's.
 #include "core/slide.h"
 
 #include <gtest/gtest.h>
 
 #include "core/denavit_hartenberg.h"
+#include "core/joint_axes.h"
 #include "core/kinematics.h"
 #include "core/regroup.h"
 #include "tests/support/cases.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_slide {
 namespace {
+
+using namespace testing;
 
 using dense::MatrixX;
 
@@ -28,7 +31,7 @@ TEST(Slide, JointQuantitiesStay) {
     const auto tau = c.oracle.rnea(s.q, s.v, s.a, {});
     const MatrixX H = c.oracle.crba(s.q);
     const double scale = force_scale(c, s.a);
-    for (const Model<double>& m : {slid(c.model()), regrouped(c.model()), regrouped(slid(c.model()))}) {
+    for (const Model<double>& m : {slid(c.model()), turned(c.model()), regrouped(c.model()), regrouped(slid(turned(c.model())))}) {
       EXPECT_LT(relative_error(call_newton_euler(m, s.q, s.v, s.a, {}), tau, scale), 10 * tolerance<double>("newton_euler"));
       EXPECT_LT(relative_error(call_rnea(m, s.q, s.v, s.a, {}), tau, scale), 10 * tolerance<double>("rnea"));
       const MatrixX G = dense::unpacked(m, call_crba(m, s.q));
@@ -41,14 +44,17 @@ TEST(Slide, JointQuantitiesStay) {
 
 TEST(Slide, FramesStay) {
   for_random_robots([](const Case& c) {
-    const Model<double> m = slid(c.model());
-    std::vector<double> before(12 * m.nf), after(12 * m.nf);
-    forward_kinematics(c.model(), c.state.q.data(), before.data());
-    forward_kinematics(m, c.state.q.data(), after.data());
-    double scale = 1;
-    for (double x : before) scale = std::max(scale, std::abs(x));
-    for (int k = 0; k < 12 * m.nf; k++) EXPECT_NEAR(after[k], before[k], 1e-13 * scale);
-    EXPECT_LE(components(m), components(c.model()));
+    const Model<double> by_numbers = turned(c.model());
+    for (const Model<double>& m : {slid(c.model()), by_numbers, slid(by_numbers)}) {
+      std::vector<double> before(12 * m.nf), after(12 * m.nf);
+      forward_kinematics(c.model(), c.state.q.data(), before.data());
+      forward_kinematics(m, c.state.q.data(), after.data());
+      double scale = 1;
+      for (double x : before) scale = std::max(scale, std::abs(x));
+      for (int k = 0; k < 12 * m.nf; k++) EXPECT_NEAR(after[k], before[k], 1e-13 * scale);
+    }
+    EXPECT_LE(components(slid(c.model())), components(c.model()));
+    EXPECT_LE(components(slid(by_numbers)), components(by_numbers));
   });
 }
 
@@ -67,7 +73,7 @@ TEST(Slide, ParallelAxesLieBesideEachOther) {
     b.add_joint(j);
     parent = name;
   }
-  const Model<double> built = b.build().model, m = slid(built);
+  const Model<double> built = turned(b.build().model), m = slid(built);
   EXPECT_EQ(components(built), 3);
   EXPECT_EQ(components(m), 1);
   EXPECT_EQ(m.body[2].X_T.r, Vec3d(0, 0, 0));
@@ -95,7 +101,7 @@ TEST(Slide, FindsDenavitHartenbergOrigins) {
       moved = t, parent = name;
       b.add_joint(j);
     }
-    const Model<double> m = b.build().model;
+    const Model<double> m = turned(b.build().model);
     EXPECT_GT(components(m), 10);
     EXPECT_LE(components(slid(m)), 10);
   }
@@ -128,4 +134,4 @@ TEST(Slide, IsTheBestOfAll) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_slide

@@ -6,6 +6,7 @@
 
 #include "core/aba.h"
 #include "core/forward_dynamics.h"
+#include "core/joint_axes.h"
 #include "core/planar_rnea.h"
 #include "core/regroup.h"
 #include "core/rnea.h"
@@ -16,12 +17,14 @@
 #include "tests/support/screw_tree.h"
 #include "tests/support/traced_counts.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_operation_counts {
 namespace {
+
+using namespace testing;
 
 constexpr Zeros<Expr> none;
 
-Model<double> chain(int n) { return regrouped(slid(screw_tree(chain_parents(n), 5).robot.model)); }
+Model<double> chain(int n) { return regrouped(slid(turned(screw_tree(chain_parents(n), 5).robot.model))); }
 
 struct Cost {
   int mul, add;
@@ -128,7 +131,7 @@ TEST(OperationCounts, PlanarChainsCostWhatPlanarVectorsCost) {
     }
     b.set_gravity({0, -9.81, 0});
     const Robot robot = b.build();
-    const Model<double> m = regrouped(robot.model);
+    const Model<double> m = regrouped(turned(robot.model));
     const PlanarModel p = planar_model(robot);
     const Counts spatial =
         traced({n, n, n}, n, [&](auto& in, Expr* y) { newton_euler(m, in[0], in[1], in[2], none, y); });
@@ -142,4 +145,4 @@ TEST(OperationCounts, PlanarChainsCostWhatPlanarVectorsCost) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_operation_counts

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/crba.h"
+#include "core/joint_axes.h"
 #include "core/ltdl.h"
 #include "core/regroup.h"
 #include "core/slide.h"
@@ -11,8 +12,10 @@
 #include "tests/support/screw_tree.h"
 #include "tests/support/traced_counts.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_operation_counts_crba {
 namespace {
+
+using namespace testing;
 
 using X = std::integral_constant<int, 0>;
 using Z = std::integral_constant<int, 2>;
@@ -206,7 +209,7 @@ TEST(OperationCountsCrba, TracingFindsTheLastIterationsShortcut) {
 TEST(OperationCountsCrba, TheLibrarysIsBelowTheFormulaOnTrees) {
   for (const auto& parents : trees()) {
     const ScrewTree t = screw_tree(parents);
-    const Model<double> m = regrouped(slid(t.robot.model));
+    const Model<double> m = regrouped(slid(turned(t.robot.model)));
     const Counts c = traced(m.nv, [&](const std::vector<Expr>& q) {
       std::vector<Expr> H(m.nh);
       crba(m, q, H.data());
@@ -219,4 +222,4 @@ TEST(OperationCountsCrba, TheLibrarysIsBelowTheFormulaOnTrees) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_operation_counts_crba

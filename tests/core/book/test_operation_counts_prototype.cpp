@@ -4,13 +4,16 @@
 
 #include "core/aba.h"
 #include "core/forward_dynamics.h"
+#include "core/joint_axes.h"
 #include "core/regroup.h"
 #include "core/slide.h"
 #include "tests/support/random_robot.h"
 #include "tests/support/traced_counts.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_operation_counts_prototype {
 namespace {
+
+using namespace testing;
 
 constexpr Zeros<Expr> none;
 
@@ -96,7 +99,7 @@ TEST(OperationCountsPrototype, OnItsRobots) {
                       {"quadruped", quadruped(), 976, 480, 2330, 2130, 0.95, 1.17, 0.82, 0.90},
                       {"humanoid", humanoid(), 2402, 2094, 6187, 5782, 0.94, 1.02, 0.82, 0.88}};
   for (const Row& row : rows) {
-    const Model<double> m = regrouped(slid(build(row.spec).model));
+    const Model<double> m = regrouped(slid(turned(build(row.spec).model)));
     const int n = m.nv, nq = m.nq;
     const int id = instructions({nq, n, n}, n, [&](auto& x, Expr* y) { newton_euler(m, x[0], x[1], x[2], none, y); });
     const int h = instructions({nq}, m.nh, [&](auto& x, Expr* y) { crba(m, x[0], y); });
@@ -113,4 +116,4 @@ TEST(OperationCountsPrototype, OnItsRobots) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_operation_counts_prototype

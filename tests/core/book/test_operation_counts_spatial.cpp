@@ -8,8 +8,10 @@
 #include "tests/support/random_robot.h"
 #include "tests/support/traced_counts.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_operation_counts_spatial {
 namespace {
+
+using namespace testing;
 
 // Random quantities of a scalar; with the same seed the same numbers for every scalar.
 template <class T>
@@ -116,4 +118,4 @@ TEST(OperationCountsSpatial, SymbolicSimplificationOfTheBooksExample) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_operation_counts_spatial
