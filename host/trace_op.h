@@ -17,9 +17,9 @@ int op_index(std::string_view name);
 // How many algorithms compute this operation (ops.h).
 int variants_of(int op);
 
-// The model that a row is traced with, values[k] for parameters.arrays()[k]: with regrouped inertia where the row depends on
-// sums over the robot alone (regroup.h), with turned axes (joint_axes.h) and slid origins (slide.h) where it does not see them.
-// To be called within a Tracing scope.
+// The model that a row is traced with, values[k] for parameters.arrays()[k]: with regrouped inertia where the row depends
+// on sums over the robot alone (regroup.h), with turned axes (joint_axes.h) and slid origins (slide.h) where it does not
+// see them. To be called within a Tracing scope.
 Model<Expr> model_of_row(int op, const Model<double>& model, const Parameters& parameters,
                          const std::vector<std::vector<Expr>>& values);
 

@@ -1,4 +1,5 @@
-// Models with turned axes, slid origins and regrouped inertias are the same robot: against oracles that have the model as it was built.
+// Models with turned axes, slid origins and regrouped inertias are the same robot: against oracles that have the model as
+// it was built.
 // The choice of origins against an exhaustive search and Denavit-Hartenberg's.
 #include "core/slide.h"
 
@@ -31,7 +32,8 @@ TEST(Slide, JointQuantitiesStay) {
     const auto tau = c.oracle.rnea(s.q, s.v, s.a, {});
     const MatrixX H = c.oracle.crba(s.q);
     const double scale = force_scale(c, s.a);
-    for (const Model<double>& m : {slid(c.model()), turned(c.model()), regrouped(c.model()), regrouped(slid(turned(c.model())))}) {
+    for (const Model<double>& m :
+         {slid(c.model()), turned(c.model()), regrouped(c.model()), regrouped(slid(turned(c.model())))}) {
       EXPECT_LT(relative_error(call_newton_euler(m, s.q, s.v, s.a, {}), tau, scale), 10 * tolerance<double>("newton_euler"));
       EXPECT_LT(relative_error(call_rnea(m, s.q, s.v, s.a, {}), tau, scale), 10 * tolerance<double>("rnea"));
       const MatrixX G = dense::unpacked(m, call_crba(m, s.q));
