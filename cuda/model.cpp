@@ -30,7 +30,8 @@ template <class Device> std::vector<unsigned char> image(const ModelOf<Device>& 
 }  // namespace
 
 CudaModel::~CudaModel() {
-  if (OnDevice on(device); on) cudaFree(float_arrays), cudaFree(double_arrays);
+  // kernels that read them may wait in streams; cudaFree does not promise to wait for them
+  if (OnDevice on(device); on) cudaDeviceSynchronize(), cudaFree(float_arrays), cudaFree(double_arrays);
 }
 
 CudaModel* make_cuda_model(int device, const Model<double>& m) {

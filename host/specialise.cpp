@@ -19,8 +19,7 @@ BoundKernel specialise_kernel(const Operation& o, const Robot& robot, Precision 
 
 BoundKernel any_kernel(const Operation& o, const Robot& robot, Precision precision, const std::string& isa,
                        bool assemble, const Notice& notice) {
-  const int most = assemble && can_assemble(isa) ? max_assembled_operations : max_compiled_operations;
-  return traced_kernel(specialised_program(o, robot.model, most), precision, isa, assemble, notice);
+  return traced_kernel(specialised_program(o, robot.model, max_assembled_operations), precision, isa, assemble, notice);
 }
 
 }  // namespace featherstorm

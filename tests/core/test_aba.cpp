@@ -5,8 +5,10 @@
 
 #include "tests/support/cases.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_aba {
 namespace {
+
+using namespace testing;
 
 using dense::MatrixX;
 using dense::VectorX;
@@ -217,4 +219,4 @@ TEST(Aba, IsDeterministic) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_aba

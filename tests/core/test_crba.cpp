@@ -5,8 +5,10 @@
 
 #include "tests/support/cases.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_crba {
 namespace {
+
+using namespace testing;
 
 using dense::MatrixX;
 
@@ -122,4 +124,4 @@ TEST(Crba, FreeBodyBlockClosedForm) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_crba

@@ -7,7 +7,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm {
+namespace featherstorm::test_energy {
 namespace {
 
 using namespace testing;
@@ -88,4 +88,4 @@ TEST(Energy, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_energy

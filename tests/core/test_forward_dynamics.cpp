@@ -4,7 +4,7 @@
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_forward_dynamics {
 namespace {
 
 using namespace testing;
@@ -60,4 +60,4 @@ TEST(ForwardDynamics, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_forward_dynamics

@@ -7,7 +7,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm {
+namespace featherstorm::test_id_delta {
 namespace {
 
 using namespace testing;
@@ -60,4 +60,4 @@ TEST(IdDelta, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_id_delta

@@ -3,7 +3,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm {
+namespace featherstorm::test_integrate {
 namespace {
 
 using namespace testing;
@@ -127,4 +127,4 @@ TEST(Integrate, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_integrate

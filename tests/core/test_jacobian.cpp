@@ -3,7 +3,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm {
+namespace featherstorm::test_jacobian {
 namespace {
 
 using namespace testing;
@@ -124,4 +124,4 @@ TEST(Jacobian, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_jacobian

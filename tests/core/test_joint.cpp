@@ -6,8 +6,10 @@
 #include "tests/support/cases.h"
 #include "tests/support/six.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_joint {
 namespace {
+
+using namespace testing;
 
 using namespace dense;
 
@@ -334,4 +336,4 @@ TEST(Joint, SizesOfAllTypes) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_joint

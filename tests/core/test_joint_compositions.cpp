@@ -3,8 +3,10 @@
 
 #include "tests/support/cases.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_joint_compositions {
 namespace {
+
+using namespace testing;
 
 // Two descriptions of one mechanism move alike: the torques of rnea, for given coordinates of both, must agree.
 class Composition : public ::testing::Test {
@@ -128,4 +130,4 @@ TEST_F(Composition, JointWithoutFreedomIsAWeld) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_joint_compositions

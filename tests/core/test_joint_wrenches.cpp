@@ -4,7 +4,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm {
+namespace featherstorm::test_joint_wrenches {
 namespace {
 
 using namespace testing;
@@ -84,4 +84,4 @@ TEST(JointWrenches, AreTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_joint_wrenches

@@ -3,7 +3,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm {
+namespace featherstorm::test_kinematics {
 namespace {
 
 using namespace testing;
@@ -142,4 +142,4 @@ TEST(Kinematics, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_kinematics

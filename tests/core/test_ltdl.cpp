@@ -6,8 +6,10 @@
 #include "tests/support/cases.h"
 #include "tests/support/counting.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_ltdl {
 namespace {
+
+using namespace testing;
 
 using dense::MatrixX;
 using dense::VectorX;
@@ -164,4 +166,4 @@ TEST(Ltl, OfAChainIsCholeskyFromBelow) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_ltdl

@@ -5,8 +5,10 @@
 
 #include "tests/support/cases.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_model {
 namespace {
+
+using namespace testing;
 
 // A robot of unit links with these parents (0 is the world, links 1..n) and joint types, all revolute by default.
 Robot tree(const std::vector<int>& parent, const std::vector<JointType>& types = {}) {
@@ -193,4 +195,4 @@ TEST(Model, CastKeepsEveryNumber) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_model

@@ -5,7 +5,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm {
+namespace featherstorm::test_momentum {
 namespace {
 
 using namespace testing;
@@ -129,4 +129,4 @@ TEST(Momentum, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_momentum

@@ -5,8 +5,10 @@
 
 #include "tests/support/cases.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_newton_euler {
 namespace {
+
+using namespace testing;
 
 TEST(NewtonEuler, EqualsDenseOracle) {
   for_random_robots([](const Case& c) {
@@ -55,4 +57,4 @@ TEST(NewtonEuler, MomentOfFieldIsSumOverPointMasses) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_newton_euler

@@ -6,8 +6,10 @@
 #include "core/trace/evaluate.h"
 #include "tests/support/cases.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_one_text {
 namespace {
+
+using namespace testing;
 
 using dense::MatrixX;
 
@@ -136,4 +138,4 @@ TEST_P(OneText, FloatIsCloseToDouble) {
 INSTANTIATE_TEST_SUITE_P(All, OneText, ::testing::ValuesIn(texts), [](const auto& info) { return info.param.op; });
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_one_text

@@ -1,10 +1,9 @@
 #include "core/energy.h"
 #include "core/rk4_step.h"
-#include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
-#include "tests/support/random_robot.h"
+#include "tests/support/swinging.h"
 
-namespace featherstorm {
+namespace featherstorm::test_rk4_step {
 namespace {
 
 using namespace testing;
@@ -17,45 +16,19 @@ State run(const Model<double>& m, State s, double time, int steps) {
     rk4_step(m, s.q.data(), s.v.data(), Drive{s.tau.data(), none, none, none}, none, p, s.q.data(), s.v.data());
   return s;
 }
-double distance(const Model<double>& m, const State& a, const State& b) {
-  Numbers u(m.nv);
-  difference(m, a.q.data(), b.q.data(), u.data());
-  return std::hypot(vector(u).norm(), (vector(a.v) - vector(b.v)).norm());
-}
 // the error at half the step over that at the whole, as a power of two
 double order(const Model<double>& m, const State& s, double time, int steps) {
   const State exact = run(m, s, time, 16 * steps);
   return std::log2(distance(m, run(m, s, time, steps), exact) / distance(m, run(m, s, time, 2 * steps), exact));
 }
 
-Robot free_body() {
-  ModelBuilder b;
-  b.add_link({"stone", 2, {0.1, -0.2, 0.05}, Mat3d(Vec3d(1, 2, 2.5).asDiagonal())});
-  b.float_root("stone");
-  b.set_gravity({0, 0, 0});
-  return b.build();
-}
-Robot double_pendulum() {
-  ModelBuilder b;
-  b.add_link({"upper", 1, {0, 0, -0.5}, Mat3d::Identity() * 0.05});
-  b.add_link({"lower", 1, {0, 0, -0.5}, Mat3d::Identity() * 0.05});
-  JointSpec j;
-  j.name = "shoulder", j.child = "upper", j.axis = {1, 0, 0};
-  b.add_joint(j);
-  j.name = "elbow", j.parent = "upper", j.child = "lower", j.X.r = {0, 0, -1};
-  b.add_joint(j);
-  return b.build();
-}
+const State swing{{1, 0.5}, {0, 1}, {}, Numbers(2), {}};
 
 TEST(Rk4, IsOfFourthOrderForAFreeBody) {
-  const Robot robot = free_body();
-  State s{robot.q0, {0.3, -0.2, 0.1, 1.5, -2, 2.5}, {}, Numbers(6), {}};
-  EXPECT_NEAR(order(robot.model, s, 2, 50), 4, 0.15);
+  EXPECT_NEAR(order(free_body().model, tumbling(), 2, 50), 4, 0.15);
 }
 TEST(Rk4, IsOfFourthOrderForADoublePendulum) {
-  const Robot robot = double_pendulum();
-  State s{{1, 0.5}, {0, 1}, {}, Numbers(2), {}};
-  EXPECT_NEAR(order(robot.model, s, 1, 200), 4, 0.15);
+  EXPECT_NEAR(order(pendulum(2).model, swing, 1, 200), 4, 0.15);
 }
 TEST(Rk4, IsOfFourthOrderForJointsOfEveryType) {
   RandomOptions options;
@@ -73,7 +46,7 @@ TEST(Rk4, IsOfFourthOrderForJointsOfEveryType) {
 
 TEST(Rk4, ConservesEnergyAndAngularMomentumOfATumblingBody) {
   const Robot robot = free_body();
-  State s{robot.q0, {0.3, -0.2, 0.1, 1.5, -2, 2.5}, {}, Numbers(6), {}};
+  State s = tumbling();
   double e0[2], e[2];
   energy(robot.model, s.q.data(), s.v.data(), e0);
   s = run(robot.model, s, 100, 10000);
@@ -81,8 +54,8 @@ TEST(Rk4, ConservesEnergyAndAngularMomentumOfATumblingBody) {
   EXPECT_NEAR(e[0], e0[0], 1e-6 * e0[0]);
 }
 TEST(Rk4, ConservesEnergyOfADoublePendulum) {
-  const Robot robot = double_pendulum();
-  State s{{1, 0.5}, {0, 1}, {}, Numbers(2), {}};
+  const Robot robot = pendulum(2);
+  State s = swing;
   double e0[2], e[2];
   energy(robot.model, s.q.data(), s.v.data(), e0);
   s = run(robot.model, s, 20, 10000);
@@ -145,4 +118,4 @@ TEST(Rk4, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_rk4_step

@@ -5,8 +5,10 @@
 
 #include "tests/support/cases.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_rnea {
 namespace {
+
+using namespace testing;
 
 TEST(Rnea, EqualsDenseOracle) {
   for_random_robots([](const Case& c) {
@@ -221,4 +223,4 @@ TEST(Rnea, AbsentArgumentsAreZeros) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_rnea

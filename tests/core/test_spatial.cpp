@@ -7,8 +7,10 @@
 #include "tests/support/six.h"
 #include "tests/support/tolerance.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_spatial {
 namespace {
+
+using namespace testing;
 
 using namespace dense;
 
@@ -266,4 +268,4 @@ TEST(Spatial, SeriesOfSincAndCosineAreAccurate) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_spatial

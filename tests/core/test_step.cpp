@@ -5,7 +5,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm {
+namespace featherstorm::test_step {
 namespace {
 
 using namespace testing;
@@ -251,4 +251,4 @@ TEST(Step, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_step

@@ -31,13 +31,6 @@ const char* const ops[] = {"rnea", "crba", "fd", "step"};
 const char* const role_robots[] = {"go2", "humanoid", "g1", "atlas"};
 const char* const role_ops[] = {"rnea", "fd", "aba", "step"};
 
-template <int i = 0>
-int op_index(std::string_view name) {
-  if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>))
-    return std::tuple_element_t<i, Ops>::info.name == name ? i : op_index<i + 1>(name);
-  else throw Error("there is no operation '" + std::string(name) + "'");
-}
-
 struct Kernel {
   std::string name;
   Program program;

@@ -9,7 +9,7 @@
 #include "host/ops.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm {
+namespace featherstorm::test_backend {
 namespace {
 
 class CudaBackend : public ::testing::Test {
@@ -82,4 +82,4 @@ TEST(CudaBackendLoader, IsNullWithAReasonOrUsable) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_backend

@@ -9,8 +9,10 @@
 #include "tests/cuda/op_cases.h"
 #include "tests/support/linkages.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_device_text {
 namespace {
+
+using namespace testing;
 
 // Runs all blocks of a launch, with one block too many as a grid may have, in reverse order.
 template <class Op, class Real, class M> void launch_on_host(const M& m, const Arguments<Op, Real>& a) {
@@ -160,4 +162,4 @@ TEST(DeviceText, RefusesLargerModels) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_device_text

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/emit/rollout.h"
+#include "core/trace/count.h"
 #include "core/trace/order.h"
 #include "host/bodies.h"
 #include "host/device_kernel.h"
@@ -9,9 +10,11 @@
 #include "host/load.h"
 #include "host/ops.h"
 #include "host/specialised_program.h"
+#include "tests/cuda/op_cases.h"
 #include "tests/host/scratch.h"
+#include "tests/support/linkages.h"
 
-namespace featherstorm {
+namespace featherstorm::test_nvrtc {
 namespace {
 
 using test::Environment;
@@ -91,6 +94,25 @@ TEST_F(NvrtcCompiles, FourWarpsSpillNothing) {
   EXPECT_EQ(code.cost.spill_stores + code.cost.spill_loads, 0);
   EXPECT_LE(code.cost.registers, 168) << "three blocks of four warps on a multiprocessor";
   EXPECT_GT(compiler.compile(device_text(p, false, {"greedy", 0}), "sm_90").cost.spill_stores, 0);
+}
+
+// Rows that have no kernel with the model as data reach devices in this way alone.
+TEST_F(NvrtcCompiles, RowsWithoutAKernelForAnyRobot) {
+  const Robot arm = load("double_pendulum"), mechanism = testing::closed_robot(testing::four_bar());
+  std::vector<std::string_view> rows;
+  testing::for_every_op([&](auto op, int index) {
+    using Op = decltype(op);
+    if constexpr (host_only<Op>) {
+      rows.push_back(Op::info.name);
+      const Program p = specialised_program({index}, available<Op>(arm.model) ? arm.model : mechanism.model);
+      for (const char* target : {"sm_80", "sm_90"})
+        for (bool double_precision : {false, true}) {
+          const DeviceCost cost = compiler.compile(device_text(p, double_precision, {"trace", 0}), target).cost;
+          EXPECT_GE(cost.instructions, count(p, trace_order(p)).instructions()) << Op::info.name << " " << target;
+        }
+    }
+  });
+  EXPECT_EQ(rows.size(), 12u);
 }
 
 TEST_F(NvrtcCompiles, SeveralWarpsAreCachedApart) {
@@ -231,4 +253,4 @@ TEST(DeviceCache, OneLimitHoldsForBothKindsOfEntries) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_nvrtc

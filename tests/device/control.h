@@ -11,6 +11,8 @@
 
 namespace featherstorm::testing {
 
+constexpr int device = 1;  // the second of the two that it has
+
 inline const bool stand_in_chosen = setenv("FEATHERSTORM_BACKENDS", FEATHERSTORM_STAND_IN, 1) == 0 &&
                                     setenv("FEATHERSTORM_NVRTC", FEATHERSTORM_STAND_IN "/libnvrtc.so", 1) == 0;
 

@@ -10,8 +10,10 @@
 #include "host/device.h"
 #include "tests/device/control.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_device {
 namespace {
+
+using namespace testing;
 
 // Element (i, c) of an array on the host.
 template <class Real>
@@ -35,7 +37,7 @@ std::vector<ArrayRef> layouts(const Buffer& memory) {
 
 template <class Real>
 void round_trips() {
-  const Precision precision = sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
+  const Precision precision = precision_of<Real>();
   Buffer host(precision, 1000, 1), back(precision, 1000, 1), one(precision, 1000, 1, 1), other(precision, 1000, 1, 1);
   for (const ArrayRef& from : layouts(host))
     for (const ArrayRef& first : layouts(one))
@@ -149,4 +151,4 @@ TEST(Devices, ThatWentAwayAreAnError) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_device

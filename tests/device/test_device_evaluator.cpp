@@ -14,15 +14,11 @@
 #include "tests/support/op_conditioning.h"
 #include "tests/support/linkages.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_device_evaluator {
 namespace {
 
-constexpr int device = 1;
+using namespace testing;
 
-template <class Real>
-constexpr Precision precision_of() {
-  return sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
-}
 // How arrays lie on the device.
 enum class Layout { by_components, by_instances, backwards };
 
@@ -306,6 +302,26 @@ TEST(DeviceEvaluator, OneRowStandsForAllInstances) {
   EXPECT_NE(back.component<double>(1)[0], 0);
 }
 
+// What kernels read of a robot stays until they have run, though its evaluator goes first.
+TEST(DeviceEvaluator, MayGoBeforeItsKernelsHaveRun) {
+  const Robot robot = load("iiwa14");
+  const int nf = robot.model.nf;
+  Buffer q(Precision::float64, 5, 7), there(Precision::float64, 5, 7, device);
+  Buffer pose(Precision::float64, 5, 12 * nf, device), found(Precision::float64, 5, 12 * nf);
+  Buffer expected(Precision::float64, 5, 12 * nf);
+  for (int c = 0; c < 7; c++)
+    for (int i = 0; i < 5; i++) q.component<double>(c)[i] = 0.3 * c - 0.1 * i;
+  copy(q.ref(), there.ref());
+  {
+    Evaluator e(robot);
+    e.run("forward_kinematics", {there.ref()}, {pose.ref()});
+  }
+  copy(pose.ref(), found.ref());
+  Evaluator(robot).run("forward_kinematics", {q.ref()}, {expected.ref()});
+  for (int c = 0; c < 12 * nf; c++)
+    for (int i = 0; i < 5; i++) EXPECT_NEAR(found.component<double>(c)[i], expected.component<double>(c)[i], 1e-12);
+}
+
 TEST(DeviceEvaluator, EmptyBatchDoesNothing) {
   Evaluator e(load("iiwa14"));
   Buffer q(Precision::float32, 0, 7, device), M(Precision::float32, 0, 28, device);
@@ -330,4 +346,4 @@ TEST(DeviceEvaluator, RefusesModelsWithoutKernels) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_device_evaluator

@@ -8,10 +8,11 @@
 #include "host/device_reduce.h"
 #include "tests/device/control.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_device_reduce {
 namespace {
 
-constexpr int device = 1;
+using namespace testing;
+
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 Buffer uploaded(const std::vector<double>& x, Precision p) {
@@ -173,4 +174,4 @@ TEST(DeviceReduce, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_device_reduce

@@ -6,8 +6,10 @@
 #include "host/robots/robots.h"
 #include "tests/device/control.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_dispatch {
 namespace {
+
+using namespace testing;
 
 DispatchCall call(std::string_view robot, std::string_view op, double per_multiprocessor, int capability = 90,
                   Precision p = Precision::float32) {
@@ -88,4 +90,4 @@ TEST(Dispatch, WrongRowsAreNamed) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_dispatch

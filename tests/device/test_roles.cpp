@@ -4,80 +4,34 @@
 
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 
-#include "host/device.h"
-#include "host/evaluator.h"
 #include "host/load.h"
-#include "tests/cuda/op_cases.h"
 #include "tests/device/control.h"
-#include "tests/host/scratch.h"
+#include "tests/device/special.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_roles {
 namespace {
 
-constexpr int device = 1;
-
-// An evaluator of its own cache and dispatch rows.
-struct Special {
-  test::Scratch scratch;
-  test::Environment cache{"FEATHERSTORM_CACHE", (scratch / "cache").string()};
-  test::Environment rows{"FEATHERSTORM_DISPATCH", (scratch / "rows.csv").string()};
-  std::string told;
-  Evaluator e;
-  Special(const Robot& robot, const std::string& table) : e(robot, options(table)) {}
-  EvaluatorOptions options(const std::string& table) {
-    test::write_file(scratch / "rows.csv", table);
-    EvaluatorOptions o;
-    o.notice = [this](const std::string& s) { told += s + "\n"; };
-    return o;
-  }
-  std::string text_of_kernels() const {
-    std::string all;
-    for (const auto& f : std::filesystem::directory_iterator(scratch / "cache"))
-      if (f.path().extension() == ".cu") all += test::read_file(f.path());
-    return all;
-  }
-};
+using namespace testing;
 
 // A row's outputs for n instances whose components stand `gap` numbers further apart than they must.
 template <class Op, class Real>
 std::vector<Real> results(const Robot& robot, Evaluator& e, long n, int repeat, long gap = 3) {
-  const Model<double>& m = robot.model;
-  const Precision p = sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
   RunOptions o;
-  o.repeat = repeat;
-  for (const auto& u : op_uniforms<Op>(m)) o.uniforms.insert(o.uniforms.end(), u.begin(), u.end());
+  o.repeat = repeat, o.uniforms = flat_uniforms<Op>(robot.model);
   const long stride = (n + 15) / 16 * 16 + gap;
-  std::vector<Buffer> memory;
-  const auto place = [&](long components, auto&& number) {
-    Buffer host(p, stride * std::max(components, 1L), 1);
-    for (long k = 0; k < stride * components; k++) host.component<Real>(0)[k] = number(k / stride, k % stride);
-    Buffer& there = memory.emplace_back(p, host.ref().instances, 1, device);
-    copy(host.ref(), there.ref());
-    ArrayRef r = there.ref();
-    r.instances = n, r.components = components, r.instance_stride = 1, r.component_stride = stride;
-    return r;
-  };
-  std::vector<std::vector<std::vector<double>>> inputs;
-  for (long i = 0; i < n; i++) inputs.push_back(op_inputs<Op>(m, 1000 + i % 64));
-  std::vector<ArrayRef> in, out;
-  for (std::size_t k = 0; k < Op::info.in.size(); k++)
-    in.push_back(place(size_of(m, Op::info.in[k].size),
-                       [&](long c, long i) { return i < n ? static_cast<Real>(inputs[i][k][c]) : Real(NAN); }));
-  const std::size_t first_out = memory.size();
-  for (const OpArray& a : Op::info.out) out.push_back(place(size_of(m, a.size), [](long, long) { return Real(12345); }));
-  e.run(Op::info.name, in, out, o);
+  DeviceArrays<Real> arrays(n, stride);
+  const auto in = arrays.template add_inputs<Op>(robot.model);
+  const std::size_t first_out = arrays.count();
+  e.run(Op::info.name, in, arrays.template add_outputs<Op>(robot.model), o);
   std::vector<Real> all;
-  for (std::size_t k = first_out; k < memory.size(); k++) {
-    Buffer found(p, memory[k].ref().instances, 1);
-    copy(memory[k].ref(), found.ref());
-    const Real* x = found.component<Real>(0);
-    for (long j = 0; j < found.ref().instances; j++) {
-      if (j % stride >= n) EXPECT_EQ(x[j], 12345) << "written behind the last instance";
+  for (std::size_t k = first_out; k < arrays.count(); k++) {
+    const std::vector<Real> x = arrays.numbers(k);
+    for (std::size_t j = 0; j < x.size(); j++) {
+      if (static_cast<long>(j) % stride >= n) EXPECT_EQ(x[j], arrays.nothing) << "written behind the last instance";
       else EXPECT_TRUE(std::isfinite(x[j]));
     }
-    all.insert(all.end(), x, x + found.ref().instances);
+    all.insert(all.end(), x.begin(), x.end());
   }
   return all;
 }
@@ -90,7 +44,7 @@ template <class Op, class Real>
 void gives_the_same_bits(const char* name, int warps, std::vector<long> batches, int repeat = 1) {
   const Robot robot = load(name);
   SCOPED_TRACE(std::string(name) + "/" + std::string(Op::info.name) + "/" + std::to_string(warps));
-  const Precision p = sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
+  const Precision p = precision_of<Real>();
   std::vector<std::vector<Real>> expected;
   {
     Special one(robot, row(robot, Op::info.name, 1));
@@ -148,4 +102,4 @@ TEST(DeviceRoles, WhatCannotBeCutIsToldAndServedByOneThread) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_roles

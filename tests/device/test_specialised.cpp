@@ -8,91 +8,43 @@
 #include <fstream>
 #include <thread>
 
-#include "host/device.h"
 #include "host/device_kernel.h"
-#include "host/evaluator.h"
 #include "host/load.h"
-#include "tests/cuda/op_cases.h"
 #include "tests/device/control.h"
+#include "tests/device/special.h"
 #include "tests/support/linkages.h"
-#include "tests/host/scratch.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_specialised {
 namespace {
 
+using namespace testing;
+
 namespace fs = std::filesystem;
-constexpr int device = 1;
-
-// An evaluator whose kernels are cached in a folder of its own; what it was told.
-struct Special {
-  test::Scratch scratch;
-  test::Environment cache{"FEATHERSTORM_CACHE", (scratch / "cache").string()};
-  std::vector<std::string> told;
-  Evaluator e;
-  explicit Special(const Robot& robot) : e(robot, options()) {}
-  EvaluatorOptions options() {
-    EvaluatorOptions o;
-    o.notice = [this](const std::string& s) { told.push_back(s); };
-    return o;
-  }
-  std::string all() const {
-    std::string s;
-    for (const auto& t : told) s += t + "\n";
-    return s;
-  }
-};
-
 // Results of the specialised kernel on the device, and of the run-time-model kernel there, for arrays whose components
 // stand `gap` numbers further apart than they must, poisoned before, with guards between the components.
 template <class Op, class Real>
 void agrees(const Robot& robot, Evaluator& special, long n, int repeat = 1, long gap = 0) {
   const Model<double>& m = robot.model;
   SCOPED_TRACE(std::string(Op::info.name) + "/" + robot.name + "/" + std::to_string(n) + "/" + std::to_string(repeat));
-  const Precision p = sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
-  const int frame = Op::info.uses_frame ? m.nf - 1 : 0;
-  Evaluator plain(robot);
   RunOptions o;
-  o.frame = frame, o.repeat = repeat;
-  for (const auto& u : op_uniforms<Op>(m)) o.uniforms.insert(o.uniforms.end(), u.begin(), u.end());
+  o.frame = Op::info.uses_frame ? m.nf - 1 : 0, o.repeat = repeat, o.uniforms = flat_uniforms<Op>(m);
   const long stride = (n + 15) / 16 * 16 + gap;
-  std::vector<Buffer> in, out[2];
-  std::vector<ArrayRef> in_refs, out_refs[2];
-  const auto add = [&](std::vector<Buffer>& side, std::vector<ArrayRef>& refs, long components, auto&& number) {
-    Buffer host(p, stride * std::max(components, 1L), 1);
-    for (long k = 0; k < stride * components; k++) host.component<Real>(0)[k] = number(k / stride, k % stride);
-    Buffer& there = side.emplace_back(p, host.ref().instances, 1, device);
-    copy(host.ref(), there.ref());
-    ArrayRef r = there.ref();
-    r.instances = n, r.components = components, r.instance_stride = 1, r.component_stride = stride;
-    refs.push_back(r);
-  };
-  std::vector<std::vector<std::vector<double>>> inputs;
-  for (long i = 0; i < n; i++) inputs.push_back(op_inputs<Op>(m, 1000 + i));
-  for (std::size_t k = 0; k < Op::info.in.size(); k++)
-    add(in, in_refs, size_of(m, Op::info.in[k].size),
-        [&](long c, long i) { return i < n ? static_cast<Real>(inputs[i][k][c]) : Real(NAN); });
-  for (int which : {0, 1})
-    for (const OpArray& a : Op::info.out)
-      add(out[which], out_refs[which], size_of(m, a.size), [](long, long) { return Real(12345); });
-  ASSERT_TRUE(special.specialised(Op::info.name, p, frame, device));
-  plain.run(Op::info.name, in_refs, out_refs[0], o);
-  special.run(Op::info.name, in_refs, out_refs[1], o);
+  DeviceArrays<Real> arrays(n, stride);
+  const auto in = arrays.template add_inputs<Op>(m);
+  const auto expected = arrays.template add_outputs<Op>(m), found = arrays.template add_outputs<Op>(m);
+  ASSERT_TRUE(special.specialised(Op::info.name, precision_of<Real>(), o.frame, device));
+  Evaluator(robot).run(Op::info.name, in, expected, o);
+  special.run(Op::info.name, in, found, o);
   for (std::size_t k = 0; k < Op::info.out.size(); k++) {
-    Buffer found[2];
-    for (int which : {0, 1}) {
-      found[which] = Buffer(p, out[which][k].ref().instances, 1);
-      copy(out[which][k].ref(), found[which].ref());
-    }
+    const std::vector<Real> e = arrays.numbers(in.size() + k), f = arrays.numbers(in.size() + expected.size() + k);
     const long components = size_of(m, Op::info.out[k].size);
     for (long i = 0; i < stride; i++) {
       double scale = 1e-3;
-      const auto number = [&](int which, long c) {
-        return double(found[which].template component<Real>(0)[c * stride + i]);
-      };
-      for (long c = 0; c < components; c++) scale = std::max(scale, std::abs(number(0, c)));
+      for (long c = 0; c < components; c++) scale = std::max(scale, std::abs(double(e[c * stride + i])));
       for (long c = 0; c < components; c++) {
-        if (i < n) ASSERT_NEAR(number(1, c), number(0, c), scale * (sizeof(Real) == 8 ? 1e-8 : 5e-3)) << c << ", " << i;
-        else ASSERT_EQ(number(1, c), 12345) << "written behind the last instance";
+        const double x = f[c * stride + i];
+        if (i < n) ASSERT_NEAR(x, e[c * stride + i], scale * (sizeof(Real) == 8 ? 1e-8 : 5e-3)) << c << ", " << i;
+        else ASSERT_EQ(x, arrays.nothing) << "written behind the last instance";
       }
     }
   }
@@ -104,14 +56,16 @@ Robot all_joints(unsigned seed, int bodies) {
   return random_robot(seed, o);
 }
 
+const char* const one_form = "*,*,*,*,0,specialised,64,trace,0,1,count\n";  // not the best of three
+
 TEST(DeviceSpecialised, EveryOperationAgreesWithTheRunTimeKernel) {
   const Robot robot = all_joints(5, 3);  // larger ones have second derivatives too long to be unrolled
-  Special s(robot);
+  Special s(robot, one_form);
   for_every_op([&](auto op, int) {
     using Op = decltype(op);
     if (!available<Op>(robot.model)) return;  // of floating bases
     const int frame = Op::info.uses_frame ? robot.model.nf - 1 : 0;
-    ASSERT_TRUE(s.e.specialise(Op::info.name, Precision::float64, frame, device)) << Op::info.name << s.all();
+    ASSERT_TRUE(s.e.specialise(Op::info.name, Precision::float64, frame, device)) << Op::info.name << s.told;
     if (host_only<Op>) return;  // there is no kernel that takes the model as data to compare with
     agrees<Op, double>(robot, s.e, 67, 1, 5);
     if (Op::info.carried) agrees<Op, double>(robot, s.e, 3, 4);
@@ -120,12 +74,12 @@ TEST(DeviceSpecialised, EveryOperationAgreesWithTheRunTimeKernel) {
 
 TEST(DeviceSpecialised, RowsOfClosedRobotsAgreeWithTheRunTimeKernel) {
   for (const Robot& robot : {closed_robot(four_bar()), gripper()}) {
-    Special s(robot);
+    Special s(robot, one_form);
     for_every_op([&](auto op, int) {
       using Op = decltype(op);
       if constexpr (needs_of<Op>() == Needs::loops || needs_of<Op>() == Needs::coupling) {
         if (!available<Op>(robot.model)) return;
-        ASSERT_TRUE(s.e.specialise(Op::info.name, Precision::float64, 0, device)) << Op::info.name << s.all();
+        ASSERT_TRUE(s.e.specialise(Op::info.name, Precision::float64, 0, device)) << Op::info.name << s.told;
         if (host_only<Op>) return;  // there is no kernel that takes the model as data to compare with
         agrees<Op, double>(robot, s.e, 67, 1, 5);
         if (Op::info.carried) agrees<Op, double>(robot, s.e, 3, 4);
@@ -137,7 +91,7 @@ TEST(DeviceSpecialised, RowsOfClosedRobotsAgreeWithTheRunTimeKernel) {
 TEST(DeviceSpecialised, EveryBatchSizeInFloat) {
   const Robot robot = load("go2");
   Special s(robot);
-  for (const char* op : {"rnea", "step"}) ASSERT_TRUE(s.e.specialise(op, Precision::float32, 0, device)) << s.all();
+  for (const char* op : {"rnea", "step"}) ASSERT_TRUE(s.e.specialise(op, Precision::float32, 0, device)) << s.told;
   for (long n : {1, 17, 63, 64, 65, 4096 + 3}) agrees<OpRnea, float>(robot, s.e, n);
   agrees<OpStep, float>(robot, s.e, 35, 3);
 }
@@ -145,7 +99,7 @@ TEST(DeviceSpecialised, EveryBatchSizeInFloat) {
 TEST(DeviceSpecialised, SmallBatchesRunInBlocksOfOneWarp) {
   const Robot robot = load("double_pendulum");
   Special s(robot);
-  ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << s.all();
+  ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << s.told;
   agrees<OpRnea, float>(robot, s.e, 63);  // the stand-in has one multiprocessor
   EXPECT_EQ(program_threads(), 32);
   agrees<OpRnea, float>(robot, s.e, 64);
@@ -154,18 +108,12 @@ TEST(DeviceSpecialised, SmallBatchesRunInBlocksOfOneWarp) {
 
 TEST(DeviceSpecialised, TheUsersDispatchRowsHold) {
   const Robot robot = load("double_pendulum");
-  Special s(robot);
-  test::write_file(s.scratch / "rows.csv",
-                   "double_pendulum,rnea,float32,80,0,specialised,64,greedy,8,1,measured\n"
+  Special s(robot, "double_pendulum,rnea,float32,80,0,specialised,64,greedy,8,1,measured\n"
                    "double_pendulum,rnea,float32,80,20,run-time,64,greedy,8,1,measured\n");
-  const test::Environment rows("FEATHERSTORM_DISPATCH", (s.scratch / "rows.csv").string());
   const int before = compiled();
-  ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << s.all();
+  ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << s.told;
   EXPECT_EQ(compiled(), before + 1) << "the form is given";
-  std::string text;
-  for (const auto& f : fs::directory_iterator(s.scratch / "cache"))
-    if (f.path().extension() == ".cu") text = test::read_file(f.path());
-  EXPECT_NE(text.find("__launch_bounds__(64, 8)"), std::string::npos);
+  EXPECT_NE(s.text_of_kernels().find("__launch_bounds__(64, 8)"), std::string::npos);
   const auto launched = [&](long n) {
     const int launches = program_launches();
     agrees<OpRnea, float>(robot, s.e, n);
@@ -194,25 +142,25 @@ TEST(DeviceSpecialised, WhatWasNotAskedForIsLeftToTheRunTimeKernels) {
   EXPECT_FALSE(s.e.specialised("rnea", Precision::float32, 0, 0)) << "another device";
   EXPECT_FALSE(s.e.specialised("rnea", Precision::float32)) << "the host";
   EXPECT_FALSE(s.e.specialised("crba", Precision::float32, 0, device));
-  EXPECT_EQ(s.all(), "");
+  EXPECT_EQ(s.told, "");
 }
 
 TEST(DeviceSpecialised, EveryFrameHasItsKernel) {
   const Robot robot = load("iiwa14");
   Special s(robot);
   const int last = robot.model.nf - 1;
-  ASSERT_TRUE(s.e.specialise("jacobian", Precision::float32, last, device)) << s.all();
+  ASSERT_TRUE(s.e.specialise("jacobian", Precision::float32, last, device)) << s.told;
   EXPECT_FALSE(s.e.specialised("jacobian", Precision::float32, last - 1, device));
   agrees<OpJacobian, float>(robot, s.e, 5);
   EXPECT_FALSE(s.e.specialise("jacobian", Precision::float32, last + 1, device));
-  EXPECT_NE(s.all().find("expected 0 to " + std::to_string(last)), std::string::npos) << s.all();
+  EXPECT_NE(s.told.find("expected 0 to " + std::to_string(last)), std::string::npos) << s.told;
 }
 
 TEST(DeviceSpecialised, KernelsComeFromTheCache) {
   const Robot robot = load("double_pendulum");
   Special s(robot);
   const int before = compiled();
-  ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << s.all();
+  ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << s.told;
   EXPECT_EQ(compiled(), before + 3) << "three orders; 40 registers need no limit";
   std::vector<fs::path> files;
   for (const auto& f : fs::directory_iterator(s.scratch / "cache")) files.push_back(f.path());
@@ -278,7 +226,7 @@ TEST(DeviceSpecialised, FailuresAreToldAndLeaveTheRunTimeKernels) {
     Buffer q(Precision::float32, 3, 2, device), tau(Precision::float32, 3, 2, device);
     s.e.run("rnea", {q.ref(), q.ref(), q.ref()}, {tau.ref()});
     EXPECT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << "it is tried again";
-    return s.all();
+    return s.told;
   };
   EXPECT_EQ(
       words_of(refuse_next_text),
@@ -290,7 +238,7 @@ TEST(DeviceSpecialised, FailuresAreToldAndLeaveTheRunTimeKernels) {
       << loading;
   Special s(robot);
   EXPECT_FALSE(s.e.specialise("rnea", Precision::float32, 0, 7));
-  EXPECT_EQ(s.all(),
+  EXPECT_EQ(s.told,
             "rnea is not specialised for CUDA device 7: rnea: CUDA device 7 does not exist, expected 0 to 1\n");
 }
 
@@ -299,8 +247,8 @@ TEST(DeviceSpecialised, WithoutTheCompilerTheRunTimeKernelsServe) {
   {
     const test::Environment none("FEATHERSTORM_NVRTC", "/nowhere/libnvrtc.so");
     EXPECT_FALSE(s.e.specialise("rnea", Precision::float32, 0, device));
-    EXPECT_EQ(s.all().find("rnea is not specialised for CUDA device 1: FEATHERSTORM_NVRTC: /nowhere/libnvrtc.so: "), 0u)
-        << s.all();
+    EXPECT_EQ(s.told.find("rnea is not specialised for CUDA device 1: FEATHERSTORM_NVRTC: /nowhere/libnvrtc.so: "), 0u)
+        << s.told;
   }
   EXPECT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << "installed meanwhile";
 }
@@ -324,7 +272,7 @@ TEST(DeviceSpecialised, LaunchErrorsHaveTheWordsOfCuda) {
 TEST(DeviceSpecialised, LargeRobotsRunByTheirOwnKernel) {
   const Robot robot = random_robot(1, {.bodies = 70, .types = {JointType::Revolute}, .branching = 0.9, .roots = 0});
   Special s(robot);
-  ASSERT_TRUE(s.e.specialise("gravity", Precision::float64, 0, device)) << s.all();
+  ASSERT_TRUE(s.e.specialise("gravity", Precision::float64, 0, device)) << s.told;
   Buffer q(Precision::float64, 2, robot.model.nq, device), tau(Precision::float64, 2, robot.model.nv, device);
   s.e.run("gravity", {q.ref()}, {tau.ref()});
   Buffer back(Precision::float64, 2, robot.model.nv), host_q(Precision::float64, 2, robot.model.nq), expected = back;
@@ -350,4 +298,4 @@ TEST(DeviceForms, TheBetterSpillsLessThenHoldsMoreWarpsThenIsShorter) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_specialised

@@ -44,7 +44,7 @@ struct DeviceArray {
 template <class Op, class Real>
 void check(DeviceEvaluator& e, const NamedRobot& robot, const Reference& r, int op, bool by_instances, void* stream) {
   const Model<double>& m = robot.robot.model;
-  const Precision p = sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
+  const Precision p = precision_of<Real>();
   RunOptions options;
   for (const auto& u : op_uniforms<Op>(m)) options.uniforms.insert(options.uniforms.end(), u.begin(), u.end());
   options.frame = m.nf - 1, options.stream = stream;

@@ -119,7 +119,7 @@ struct Rolling {
 // All arrays of a batch on the device, and a call.
 template <class Real>
 struct Batch {
-  static constexpr Precision p = sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
+  static constexpr Precision p = precision_of<Real>();
   const Rolling& r;
   long B;
   Buffer q, v, u, states, total, host_q, host_v, host_u;

@@ -10,7 +10,7 @@
 namespace featherstorm::test {
 
 using Numbers = std::vector<double>;
-using Arrays = std::vector<Numbers>;
+using RowArrays = std::vector<Numbers>;
 
 inline std::vector<ContactSpec> feet(double friction = 0.6, double restitution = 0) {
   std::vector<ContactSpec> c;
@@ -22,10 +22,10 @@ inline Robot on_feet() { return load("go2", {.contacts = feet()}); }
 
 // Runs a row on a batch, arrays [instance][component].
 template <class Real>
-std::vector<Arrays> run_batch(Evaluator& e, const char* op, const std::vector<Arrays>& in, const Numbers& uniforms = {},
+std::vector<RowArrays> run_batch(Evaluator& e, const char* op, const std::vector<RowArrays>& in, const Numbers& uniforms = {},
                               long repeat = 1) {
   const OpRow& row = e.op(op);
-  const Precision p = sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
+  const Precision p = precision_of<Real>();
   const long n = static_cast<long>(in[0].size());
   std::vector<Buffer> buffers;
   std::vector<ArrayRef> i, o;
@@ -38,7 +38,7 @@ std::vector<Arrays> run_batch(Evaluator& e, const char* op, const std::vector<Ar
   }
   for (const auto& a : row.out) o.push_back(buffers.emplace_back(p, n, a.components).ref());
   e.run(op, i, o, {uniforms, 0, repeat});
-  std::vector<Arrays> out;
+  std::vector<RowArrays> out;
   for (std::size_t a = 0; a < row.out.size(); a++) {
     out.emplace_back(n, Numbers(row.out[a].components));
     for (long k = 0; k < n; k++)
@@ -65,8 +65,8 @@ struct Stance {
   }
 };
 // q, v, impulse, tau, target of a batch that falls from different heights and attitudes.
-inline std::vector<Arrays> falling(const Robot& robot, const Stance& stance, long count) {
-  std::vector<Arrays> s(5);
+inline std::vector<RowArrays> falling(const Robot& robot, const Stance& stance, long count) {
+  std::vector<RowArrays> s(5);
   for (long i = 0; i < count; i++) {
     Numbers q = stance.q;
     const double angle = 0.05 * (i % 5 - 2);

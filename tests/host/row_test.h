@@ -11,7 +11,7 @@
 namespace featherstorm::testing {
 
 using Numbers = std::vector<double>;
-using Arrays = std::vector<Numbers>;
+using RowArrays = std::vector<Numbers>;
 
 class RowTest : public ::testing::Test {
  protected:
@@ -33,7 +33,7 @@ class RowTest : public ::testing::Test {
     for (double& y : x) y = U(g);
     return x;
   }
-  Arrays run(const char* op, const Arrays& in, const Numbers& uniforms = {}, long repeat = 1) {
+  RowArrays run(const char* op, const RowArrays& in, const Numbers& uniforms = {}, long repeat = 1) {
     const OpRow& row = e.op(op);
     std::vector<Buffer> buffers;
     std::vector<ArrayRef> i, o;
@@ -44,7 +44,7 @@ class RowTest : public ::testing::Test {
     }
     for (const auto& x : row.out) o.push_back(buffers.emplace_back(Precision::float64, 1, x.components).ref());
     e.run(op, i, o, {uniforms, row.uses_frame ? frame : 0, repeat});
-    Arrays out;
+    RowArrays out;
     for (std::size_t k = 0; k < o.size(); k++) {
       out.emplace_back(row.out[k].components);
       for (int c = 0; c < row.out[k].components; c++) out[k][c] = buffers[in.size() + k].component<double>(c)[0];

@@ -47,7 +47,7 @@ void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
-namespace featherstorm {
+namespace featherstorm::test_allocations {
 namespace {
 
 template <class F>
@@ -109,6 +109,6 @@ TEST(Allocations, AWarmRolloutWithNoiseAndItsReductionsHasNone) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_allocations
 
 #endif

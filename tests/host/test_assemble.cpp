@@ -13,12 +13,8 @@
 #include "host/error.h"
 #include "tests/core/trace/examples.h"
 
-namespace featherstorm {
+namespace featherstorm::test_assemble {
 namespace {
-
-template <class Real> constexpr Precision precision_of() {
-  return sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
-}
 
 // Largest difference of `repeat` passes over 3 packs of instances from the interpreter, relative to 1 + |expected|.
 template <class Real>
@@ -219,4 +215,4 @@ TEST(Assemble, OtherInstructionSetsAreRefused) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_assemble

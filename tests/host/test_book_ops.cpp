@@ -4,7 +4,7 @@
 
 #include "tests/host/row_test.h"
 
-namespace featherstorm {
+namespace featherstorm::test_book_ops {
 namespace {
 
 using namespace testing;
@@ -12,8 +12,8 @@ using namespace testing;
 class BookOps : public RowTest {};
 
 TEST_F(BookOps, DerivativesAreThoseOfDifferences) {
-  const Arrays id = run("rnea_derivatives", {q, v, a, f}), fd = run("fd_derivatives", {q, v, tau, f});
-  const Arrays line = run("fd_linearization", {q, v, tau, f});
+  const RowArrays id = run("rnea_derivatives", {q, v, a, f}), fd = run("fd_derivatives", {q, v, tau, f});
+  const RowArrays line = run("fd_linearization", {q, v, tau, f});
   expect_equal(fd[0], aba(q, v, tau));
   expect_equal(line[0], fd[0]);
   for (int k : {0, 1, 4, 7, n - 1}) {
@@ -32,7 +32,7 @@ TEST_F(BookOps, DerivativesAreThoseOfDifferences) {
     expect_equal(Numbers(A_v.begin(), A_v.begin() + n), e);
     expect_equal(Numbers(B.begin() + n, B.end()), by_tau, 1e-7);
   }
-  const Arrays second = run("rnea_second_derivatives", {q, v, a, f, u, du, da});
+  const RowArrays second = run("rnea_second_derivatives", {q, v, a, f, u, du, da});
   for (int k : {0, 1})
     expect_equal(second[k], derivative([&](double t) {
                    return run("rnea_derivatives", {moved(q, u, t), sum(v, du, t), sum(a, da, t), f})[k];
@@ -45,7 +45,7 @@ TEST_F(BookOps, RatesAreThoseOfDifferences) {
     return derivative([&](double t) { return run(op, {moved(q, v, t)})[0]; });
   };
   expect_equal(run("crba_rate", {q, v})[0], along_v("crba"), 1e-7);
-  const Arrays Ad = run("centroidal_momentum_rate", {q, v});
+  const RowArrays Ad = run("centroidal_momentum_rate", {q, v});
   expect_equal(Ad[0], along_v("centroidal_momentum_matrix"), 1e-7);
   expect_equal(Ad[1], times(Ad[0], v));
   expect_equal(run("gravity_torques_rate", {q, v})[0], along_v("gravity"), 1e-7);
@@ -72,7 +72,7 @@ TEST_F(BookOps, CoriolisMatricesGiveTheBiasForce) {
 }
 
 TEST_F(BookOps, MomentumIsTheMatrixTimesTheVelocity) {
-  const Arrays h = run("momentum", {q, v});
+  const RowArrays h = run("momentum", {q, v});
   const Numbers A_v = times(run("centroidal_momentum_matrix", {q})[0], v);
   expect_equal(Numbers(A_v.begin(), A_v.begin() + 3), h[3]);
   expect_equal(Numbers(A_v.begin() + 3, A_v.end()), Numbers(h[2].begin() + 3, h[2].end()));
@@ -80,7 +80,7 @@ TEST_F(BookOps, MomentumIsTheMatrixTimesTheVelocity) {
 }
 
 TEST_F(BookOps, OperationalSpaceMovesTheFrameAsForwardDynamicsDoes) {
-  const Arrays o = run("operational_space", {q, v}, {0, 1e-10});
+  const RowArrays o = run("operational_space", {q, v}, {0, 1e-10});
   expect_equal(run("operational_inertia", {q})[0], o[0], 1e-8);
   const Numbers qdd = run("fd", {q, v, tau})[0], acceleration = run("frame_acceleration", {q, v, qdd})[0];
   // Lambda a + mu + p = Jbar^T tau
@@ -101,7 +101,7 @@ TEST_F(BookOps, RegressorsTimesTheParametersAreTheQuantities) {
     const Numbers right = sum(sum(run("id_delta", {q, da})[0], times(run(C, {q, v})[0], du)), run("gravity", {q})[0]);
     expect_equal(sum(times(run(regressor, {q, v, du, da})[0], pi), rotors(da)), right);
   }
-  const Arrays y = run("energy_regressor", {q, v});
+  const RowArrays y = run("energy_regressor", {q, v});
   double T = 0, V = 0;
   for (int k = 0; k < 10 * m.nb; k++) T += y[0][k] * pi[k], V += y[1][k] * pi[k];
   for (int k = 0; k < n; k++) T += 0.5 * m.armature[k] * v[k] * v[k];
@@ -113,18 +113,18 @@ TEST_F(BookOps, RegressorsTimesTheParametersAreTheQuantities) {
 TEST_F(BookOps, HybridDynamicsKeepsWhatIsGivenAndIsInverseDynamicsOfTheMotion) {
   Numbers given(n);
   for (int k = 0; k < n; k++) given[k] = k % 3 == 0;
-  const Arrays motion = run("hybrid_dynamics", {q, v, a, tau, f}, given);
+  const RowArrays motion = run("hybrid_dynamics", {q, v, a, tau, f}, given);
   for (int k = 0; k < n; k++) EXPECT_EQ(given[k] ? motion[0][k] : motion[1][k], given[k] ? a[k] : tau[k]);
   expect_equal(rnea(q, v, motion[0]), motion[1], 1e-8);
 }
 
 TEST_F(BookOps, FloatingBase) {
-  const Arrays id = run("floating_id", {q, v, a, f});
+  const RowArrays id = run("floating_id", {q, v, a, f});
   expect_equal(rnea(q, v, id[0]), id[1], 1e-8);
   for (int k = 0; k < 6; k++) EXPECT_EQ(id[1][k], 0);
   for (int k = 6; k < n; k++) EXPECT_EQ(id[0][k], a[k]);
   const Numbers rest(n, 0.0), no_force(6 * m.nb, 0.0);
-  const Arrays inertia = run("floating_inertia", {q}), bias = run("floating_bias", {q, rest, f});
+  const RowArrays inertia = run("floating_inertia", {q}), bias = run("floating_bias", {q, rest, f});
   double mass = 0;
   for (int i = 1; i <= m.nb; i++) mass += m.body[i].I.m;
   for (int k = 3; k < 6; k++) EXPECT_NEAR(inertia[0][7 * k], mass, 1e-9);
@@ -153,7 +153,7 @@ TEST_F(BookOps, RungeKuttaIsTheLimitOfSmallSteps) {
     uniforms.insert(uniforms.end(), gains.begin(), gains.end());
     for (double s : {0.0, 0.0, 0.1}) uniforms.push_back(s);
     for (long k = 0; k < count; k++) {
-      const Arrays next = run(op, {x, y, tau, zero}, uniforms);
+      const RowArrays next = run(op, {x, y, tau, zero}, uniforms);
       x = next[0], y = next[1];
     }
     return y;
@@ -198,4 +198,4 @@ TEST(LargeBookOps, AreLeftToTheRunTimeModel) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_book_ops

@@ -10,7 +10,7 @@
 #include "host/hash.h"
 #include "tests/host/scratch.h"
 
-namespace featherstorm {
+namespace featherstorm::test_cache {
 namespace {
 
 namespace fs = std::filesystem;
@@ -267,4 +267,4 @@ TEST(KernelCache, TheFolderFollowsTheEnvironment) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_cache

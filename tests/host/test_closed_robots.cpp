@@ -8,7 +8,7 @@
 #include "host/load.h"
 #include "tests/support/linkages.h"
 
-namespace featherstorm {
+namespace featherstorm::test_closed_robots {
 namespace {
 
 using testing::Linkage;
@@ -239,4 +239,4 @@ TEST(ClosedRobots, RobotsWithoutLoopsAreToldSo) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_closed_robots

@@ -13,7 +13,7 @@
 #include "host/process.h"
 #include "tests/host/scratch.h"
 
-namespace featherstorm {
+namespace featherstorm::test_compile {
 namespace {
 
 namespace fs = std::filesystem;
@@ -302,4 +302,4 @@ TEST(Process, WorksWhereChildrenAreIgnored) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_compile

@@ -13,7 +13,7 @@
 #include "tests/host/contact_batch.h"
 #include "tests/host/scratch.h"
 
-namespace featherstorm {
+namespace featherstorm::test_contact_ops {
 namespace {
 
 using namespace test;
@@ -36,11 +36,11 @@ class ContactOps : public ::testing::Test {
     for (double& y : x) y = U(g);
     return x;
   }
-  Arrays run(const char* op, const Arrays& in, const Numbers& uniforms = {}) {
-    std::vector<Arrays> batch, out;
+  RowArrays run(const char* op, const RowArrays& in, const Numbers& uniforms = {}) {
+    std::vector<RowArrays> batch, out;
     for (const Numbers& x : in) batch.push_back({x});
-    Arrays r;
-    for (const Arrays& a : run_batch<double>(e, op, batch, uniforms)) r.push_back(a[0]);
+    RowArrays r;
+    for (const RowArrays& a : run_batch<double>(e, op, batch, uniforms)) r.push_back(a[0]);
     return r;
   }
   Numbers moved(double t) { return run("integrate", {q, v}, {t})[0]; }
@@ -53,7 +53,7 @@ class ContactOps : public ::testing::Test {
 
 TEST_F(ContactOps, RatesOfGapsAreThoseOfDifferences) {
   const double h = 1e-5;
-  const Arrays now = run("contact_jacobian", {q}), rates = run("contact_rates", {q, v});
+  const RowArrays now = run("contact_jacobian", {q}), rates = run("contact_rates", {q, v});
   const Numbers later = run("contact_jacobian", {moved(h)})[0], before = run("contact_jacobian", {moved(-h)})[0];
   for (int k = 0; k < 4; k++) {
     EXPECT_NEAR(rates[0][k], (later[k] - before[k]) / (2 * h), 1e-7);
@@ -82,7 +82,7 @@ TEST_F(ContactOps, FramesStandAtTheFeet) {
 }
 
 TEST_F(ContactOps, TheSystemIsThatOfForwardDynamics) {
-  const Arrays system = run("contact_system", {q, v, tau, f});
+  const RowArrays system = run("contact_system", {q, v, tau, f});
   const Numbers G = run("contact_jacobian", {q})[2], A = run("contact_inertia", {q})[0],
                 bias = run("contact_rates", {q, v})[1];
   const Numbers free = run("aba_forces", {q, v, tau, f})[0], L = run("ltdl", {run("crba", {q})[0]})[0];
@@ -99,9 +99,9 @@ TEST_F(ContactOps, TheSystemIsThatOfForwardDynamics) {
 TEST_F(ContactOps, ForcesOfFrictionlessContactsAreComplementary) {
   Robot robot = load("go2", {.contacts = feet(), .sweeps = 400});
   Evaluator e(robot, {1, "", false, {}});
-  const Arrays out = [&] {
-    Arrays r;
-    for (const Arrays& a : run_batch<double>(e, "fd_contacts", {{q}, {v}, {tau}, {f}, {{1, 1, 1, 0}}, {{0, 0, 0, 0}}}))
+  const RowArrays out = [&] {
+    RowArrays r;
+    for (const RowArrays& a : run_batch<double>(e, "fd_contacts", {{q}, {v}, {tau}, {f}, {{1, 1, 1, 0}}, {{0, 0, 0, 0}}}))
       r.push_back(a[0]);
     return r;
   }();
@@ -143,7 +143,7 @@ TEST_F(ContactOps, SoftForcesAreThoseOfTheContactRows) {
   q[2] = -0.5;  // deep in the ground
   Numbers soft;
   for (double x : {900.0, 20.0, 700.0, 15.0, 0.0}) soft.insert(soft.end(), 4, x);
-  const Arrays out = run("soft_contact_forces", {q, v, Numbers(12, 0.001), f}, soft);
+  const RowArrays out = run("soft_contact_forces", {q, v, Numbers(12, 0.001), f}, soft);
   const Numbers G = run("contact_jacobian", {q})[2], rest(n, 0.0);
   const Numbers with = run("rnea_forces", {q, v, rest, out[0]})[0], without = run("rnea_forces", {q, v, rest, f})[0];
   double pressed = 0;
@@ -189,7 +189,7 @@ TEST(Contacts, NumbersOfStepsReachTheText) {
   const Robot robot = load("go2", {.contacts = feet(0.6, 0.4), .sweeps = 7, .relax = 3});
   Evaluator e(robot, {.threads = 1});
   const Model<double>& m = robot.model;
-  std::vector<Arrays> s = falling(robot, Stance(robot), 1);
+  std::vector<RowArrays> s = falling(robot, Stance(robot), 1);
   s[0][0][2] = 0.27, s[0][0][4] = 0.06, s[0][0][5] = 0.04, s[0][0][3] = std::sqrt(1 - 0.0036 - 0.0016);
   // feet are 44, 78, 13, 47 mm deep; they enter at 0.03, 0.31, -0.09, 0.18 m/s: two by erp and slop, of which the last
   // is at max_push and rebounds where `rebound` is less than 0.073
@@ -253,7 +253,7 @@ TEST(Contacts, DerivativesOfStepsAreThoseOfDifferences) {
     const auto out = run_batch<double>(e, "contact_step", s, uniforms, 4);
     for (int a = 0; a < 3; a++) s[a] = out[a];
   }
-  std::vector<Arrays> in = s;
+  std::vector<RowArrays> in = s;
   for (int a = 0; a < 5; a++) in.push_back({Numbers(s[a][0].size(), 0.0)});
   for (int k = 0; k < m.nv; k++) in[6][0][k] = 0.3 - 0.05 * k, in[8][0][k] = k % 4 - 1.5;
   const auto tangents = run_batch<double>(e, "contact_step_jvp", in, uniforms);
@@ -274,4 +274,4 @@ TEST(Contacts, DerivativesOfStepsAreThoseOfDifferences) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_contact_ops

@@ -17,7 +17,7 @@
 #include "tests/support/linkages.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm {
+namespace featherstorm::test_derivatives {
 namespace {
 
 using Columns = std::vector<std::vector<double>>;  // one vector for each array of a row, of one instance
@@ -278,4 +278,4 @@ TEST(Derivatives, OfRobotsTooLargeAreRefused) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_derivatives

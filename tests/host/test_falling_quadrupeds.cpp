@@ -6,7 +6,7 @@
 #include "tests/host/contact_batch.h"
 #include "tests/host/scratch.h"
 
-namespace featherstorm {
+namespace featherstorm::test_falling_quadrupeds {
 namespace {
 
 using namespace test;
@@ -86,7 +86,7 @@ TEST(FallingQuadrupeds, DoNotDependOnTheirBatch) {
   const Stance stance(robot);
   const Numbers uniforms = stance.uniforms(robot);
   const long count = 300;
-  auto run = [&](Evaluator& e, std::vector<Arrays> s) {
+  auto run = [&](Evaluator& e, std::vector<RowArrays> s) {
     for (int k = 0; k < 30; k++) {
       const auto out = run_batch<float>(e, "contact_step", s, uniforms, 4);
       for (int a = 0; a < 3; a++) s[a] = out[a];
@@ -98,8 +98,8 @@ TEST(FallingQuadrupeds, DoNotDependOnTheirBatch) {
   for (int k = 0; k < 3; k++) EXPECT_EQ(a[k], b[k]);
   double pressed = 0;
   for (long i = 0; i < count; i += 61) {
-    std::vector<Arrays> alone;
-    for (const Arrays& x : all) alone.push_back({x[i]});
+    std::vector<RowArrays> alone;
+    for (const RowArrays& x : all) alone.push_back({x[i]});
     const auto c = run(two, alone);
     for (int k = 0; k < 3; k++) EXPECT_EQ(c[k][0], a[k][i]);
     for (int f = 0; f < 4; f++) pressed += a[2][i][3 * f];
@@ -108,4 +108,4 @@ TEST(FallingQuadrupeds, DoNotDependOnTheirBatch) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_falling_quadrupeds

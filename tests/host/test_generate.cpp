@@ -10,7 +10,7 @@
 #include "host/load.h"
 #include "panda.h"
 
-namespace featherstorm {
+namespace featherstorm::test_generate {
 namespace {
 
 const GeneratedFile& file(const std::vector<GeneratedFile>& files, const std::string& name) {
@@ -119,4 +119,4 @@ TEST(Generate, Refuses) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_generate

@@ -12,14 +12,9 @@
 #include "host/trace_op.h"
 #include "tests/core/trace/examples.h"
 
-namespace featherstorm {
+namespace featherstorm::test_hoist {
 namespace {
 
-template <int i = 0> int op_index(std::string_view name) {
-  if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>))
-    return std::tuple_element_t<i, Ops>::info.name == name ? i : op_index<i + 1>(name);
-  else throw std::invalid_argument(std::string(name));
-}
 Program step_of(const std::string& robot, const std::vector<std::string>& parameters) {
   const Robot r = load(robot);
   return trace_best(op_index("step"), r.model, 0, Derivative::none, Parameters(r, parameters));
@@ -86,7 +81,7 @@ TEST(Hoist, PassesOfRobotsWithParametersCostLittleMore) {
 // Kernels of K passes against K kernels of one, and against the interpreter.
 template <class Real> void check_assembled(const std::string& isa, const char* robot) {
   const Program p = step_of(robot, inertial);
-  const Precision precision = sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
+  const Precision precision = precision_of<Real>();
   const AssembledKernel k = assemble(p, trace_order(p), isa, precision);
   const long n = 2 * k.width, repeat = 4;
   const Robot r = load(robot);
@@ -145,4 +140,4 @@ TEST(Hoist, AssembledLoopsAgreeWithSinglePassesAndTheInterpreter) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_hoist

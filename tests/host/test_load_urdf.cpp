@@ -11,7 +11,7 @@
 #include "host/urdf.h"
 #include "tests/host/shared_models.h"
 
-namespace featherstorm {
+namespace featherstorm::test_load_urdf {
 namespace {
 
 using test::shared_models;
@@ -191,4 +191,4 @@ TEST(LoadUrdf, TakesThePublishedFiles) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_load_urdf

@@ -9,7 +9,7 @@
 #include "host/error.h"
 #include "host/sequence.h"
 
-namespace featherstorm {
+namespace featherstorm::test_noise {
 namespace {
 
 using Words = std::array<std::uint32_t, 4>;
@@ -216,4 +216,4 @@ TEST(Controls, NameWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_noise

@@ -11,16 +11,11 @@
 #include "host/load.h"
 #include "host/ops.h"
 #include "host/specialised_program.h"
+#include "host/trace_op.h"
 #include "tests/core/trace/examples.h"
 
-namespace featherstorm {
+namespace featherstorm::test_partition {
 namespace {
-
-template <int i = 0> int op_index(std::string_view name) {
-  if constexpr (i < static_cast<int>(std::tuple_size_v<Ops>))
-    return std::tuple_element_t<i, Ops>::info.name == name ? i : op_index<i + 1>(name);
-  else throw std::invalid_argument(std::string(name));
-}
 
 struct Case {
   Program program;
@@ -323,4 +318,4 @@ TEST(Partition, WhatCannotBeCutIsLeft) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_partition

@@ -7,7 +7,7 @@
 #include "host/error.h"
 #include "host/reduce.h"
 
-namespace featherstorm {
+namespace featherstorm::test_reduce {
 namespace {
 
 TEST(Reduce, LeastIsTheFirstLeastFiniteNumber) {
@@ -71,4 +71,4 @@ TEST(Reduce, WeightedMeanIsTheSumForAnyLayoutAndThreads) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_reduce

@@ -11,7 +11,7 @@
 #include "tests/host/scratch.h"
 #include "tests/host/shared_models.h"
 
-namespace featherstorm {
+namespace featherstorm::test_robots {
 namespace {
 
 using test::shared_models;
@@ -156,4 +156,4 @@ TEST(Robots, AgreeWithThePublishedFiles) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_robots

@@ -9,7 +9,7 @@
 #include "host/sequence.h"
 #include "host/traced_kernel.h"
 
-namespace featherstorm {
+namespace featherstorm::test_sequence {
 namespace {
 
 // x_next = x + dt sin(u) of two components, total_next = total + x . x + t
@@ -133,4 +133,4 @@ TEST(TracedKernel, FallsBackAndRefusesInfiniteConstants) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_sequence

@@ -9,7 +9,7 @@
 #include "host/urdf_text.h"
 #include "tests/host/scratch.h"
 
-namespace featherstorm {
+namespace featherstorm::test_urdf {
 namespace {
 
 const std::string kMass =
@@ -46,7 +46,7 @@ struct Refusal {
 };
 void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.claim; }
 
-class UrdfRefuses : public testing::TestWithParam<Refusal> {};
+class UrdfRefuses : public ::testing::TestWithParam<Refusal> {};
 
 TEST_P(UrdfRefuses, WithItsMessage) {
   try {
@@ -174,7 +174,7 @@ const Refusal kRefusals[] = {
      "x.urdf:2: <joint> is one of more than 10000 joints"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Urdf, UrdfRefuses, testing::ValuesIn(kRefusals),
+INSTANTIATE_TEST_SUITE_P(Urdf, UrdfRefuses, ::testing::ValuesIn(kRefusals),
                          [](const auto& info) { return info.param.claim; });
 
 TEST(Urdf, DoesNotExpandEntitiesOfTheFile) {
@@ -354,4 +354,4 @@ TEST(UrdfText, KnowsWellFormedUtf8) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_urdf

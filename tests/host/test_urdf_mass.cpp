@@ -6,7 +6,7 @@
 #include "host/error.h"
 #include "host/urdf_mass.h"
 
-namespace featherstorm {
+namespace featherstorm::test_urdf_mass {
 namespace {
 
 const std::string kMass =
@@ -93,4 +93,4 @@ TEST(UrdfMasses, MergeFixedLinks) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_urdf_mass

@@ -16,8 +16,10 @@
 #include "tests/support/screw_tree.h"
 #include "tests/support/tolerance.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_accuracy {
 namespace {
+
+using namespace testing;
 
 template <class T>
 constexpr double epsilon = std::numeric_limits<T>::epsilon();
@@ -265,4 +267,4 @@ TEST(Accuracy, RemainsWithAThousandBodies) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_accuracy

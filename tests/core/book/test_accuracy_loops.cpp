@@ -8,8 +8,10 @@
 #include "tests/support/linkages.h"
 #include "tests/support/tolerance.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_accuracy_loops {
 namespace {
+
+using namespace testing;
 
 constexpr double epsilon = std::numeric_limits<float>::epsilon();
 
@@ -47,4 +49,4 @@ TEST(AccuracyOfLoops, FallsTowardsSingularConfigurations) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_accuracy_loops

@@ -15,8 +15,10 @@
 #include "tests/support/random_robot.h"
 #include "tests/support/tolerance.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_accuracy_sensitivity {
 namespace {
+
+using namespace testing;
 
 constexpr Zeros<double> none;
 template <class T>
@@ -228,4 +230,4 @@ TEST(Truncation, EnergyDriftsWithTheOrderOfTheIntegrator) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_accuracy_sensitivity

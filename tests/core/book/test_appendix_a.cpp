@@ -19,8 +19,10 @@
 #include "tests/support/random_robot.h"
 #include "tests/support/six.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_appendix_a {
 namespace {
+
+using namespace testing;
 
 using namespace matrices;
 
@@ -393,4 +395,4 @@ TEST(Screw, PartsAddUpAndThePitchIsInvariant) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_appendix_a

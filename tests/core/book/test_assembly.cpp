@@ -4,7 +4,7 @@
 #include "tests/support/cases.h"
 #include "tests/support/linkages.h"
 
-namespace featherstorm {
+namespace featherstorm::test_assembly {
 namespace {
 
 using namespace testing;
@@ -138,4 +138,4 @@ TEST(Assembly, RootOfAFloatingTreeHasTheArticulatedInertiaOfTheProjectionMethod)
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_assembly

@@ -7,8 +7,10 @@
 #include "tests/support/cases.h"
 #include "tests/support/counting.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_book_forms {
 namespace {
+
+using namespace testing;
 
 using dense::MatrixX, dense::VectorX;
 
@@ -283,4 +285,4 @@ TEST(InverseDynamics, ContactForcesEnterByTheTransposedJacobian) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_book_forms

@@ -5,7 +5,7 @@
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_centroidal {
 namespace {
 
 using namespace testing;
@@ -91,4 +91,4 @@ TEST(Centroidal, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_centroidal

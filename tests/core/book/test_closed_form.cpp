@@ -6,7 +6,7 @@
 #include "core/newton_euler.h"
 #include "tests/support/lagrange.h"
 
-namespace featherstorm {
+namespace featherstorm::test_closed_form {
 namespace {
 
 using namespace testing;
@@ -118,4 +118,4 @@ TEST(ClosedForm, OfThePlanarArmHasTheCorrectedNumbers) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_closed_form

@@ -9,8 +9,10 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/random_matrices.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_connectivity {
 namespace {
+
+using namespace testing;
 
 // (3.5)-(3.9), (4.13)
 TEST(PositionRate, IsTheDerivativeOfPositionsAndHalfTheQuaternionProduct) {
@@ -145,4 +147,4 @@ TEST(Polarity, TwiceReversedIsTheJointAgain) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_connectivity

@@ -8,8 +8,10 @@
 #include "tests/support/linkages.h"
 #include "tests/support/random_matrices.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_constrained_body {
 namespace {
+
+using namespace testing;
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -177,4 +179,4 @@ TEST(Constraints, RollingSphereReachesFiveFreedomsWithThree) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_constrained_body

@@ -6,7 +6,7 @@
 #include "tests/support/contact_robots.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_contact_batched {
 namespace {
 
 using namespace testing;
@@ -163,4 +163,4 @@ TEST(ContactDeviceText, HasTheBitsOfTheHostModel) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_contact_batched

@@ -6,7 +6,7 @@
 #include "tests/support/contact_robots.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_contact_events {
 namespace {
 
 using namespace testing;
@@ -370,4 +370,4 @@ TEST(MinimalContacts, GiveTheSameAcceleration) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_contact_events

@@ -7,7 +7,7 @@
 #include "tests/support/contact_robots.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_contact_impulse {
 namespace {
 
 using namespace testing;
@@ -313,4 +313,4 @@ TEST(ContactImpulse, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_contact_impulse

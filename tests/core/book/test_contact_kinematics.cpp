@@ -4,7 +4,7 @@
 #include "tests/support/contact_robots.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_contact_kinematics {
 namespace {
 
 using namespace testing;
@@ -236,4 +236,4 @@ TEST(ContactKinematics, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_contact_kinematics

@@ -2,7 +2,7 @@
 #include "tests/support/contact_robots.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_contact_lcp {
 namespace {
 
 using namespace testing;
@@ -282,4 +282,4 @@ TEST(FdContacts, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_contact_lcp

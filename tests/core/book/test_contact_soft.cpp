@@ -5,7 +5,7 @@
 #include "tests/support/contact_robots.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_contact_soft {
 namespace {
 
 using namespace testing;
@@ -318,4 +318,4 @@ TEST(SoftContact, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_contact_soft

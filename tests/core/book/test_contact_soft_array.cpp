@@ -2,7 +2,7 @@
 #include "core/contact/soft_array.h"
 #include "tests/support/soft_world.h"
 
-namespace featherstorm {
+namespace featherstorm::test_contact_soft_array {
 namespace {
 
 using namespace testing;
@@ -138,4 +138,4 @@ TEST(ArraySurface, NeedsABoundedPlane) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_contact_soft_array

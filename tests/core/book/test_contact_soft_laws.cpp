@@ -3,7 +3,7 @@
 #include "core/contact/soft_series.h"
 #include "tests/support/soft_world.h"
 
-namespace featherstorm {
+namespace featherstorm::test_contact_soft_laws {
 namespace {
 
 using namespace testing;
@@ -244,4 +244,4 @@ TEST(SoftLaws, AreTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_contact_soft_laws

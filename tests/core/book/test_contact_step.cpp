@@ -5,7 +5,7 @@
 #include "core/momentum.h"
 #include "tests/support/contact_robots.h"
 
-namespace featherstorm {
+namespace featherstorm::test_contact_step {
 namespace {
 
 using namespace testing;
@@ -302,4 +302,4 @@ TEST(ContactStep, IsTheSameFarFromTheOrigin) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_contact_step

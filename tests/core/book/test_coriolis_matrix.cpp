@@ -5,7 +5,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/lagrange.h"
 
-namespace featherstorm {
+namespace featherstorm::test_coriolis_matrix {
 namespace {
 
 using namespace testing;
@@ -160,4 +160,4 @@ TEST(CoriolisMatrix, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_coriolis_matrix

@@ -5,7 +5,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm {
+namespace featherstorm::test_coupling {
 namespace {
 
 using namespace testing;
@@ -212,4 +212,4 @@ TEST(FdCoupled, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_coupling

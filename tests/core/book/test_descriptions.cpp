@@ -11,7 +11,7 @@
 #include "tests/support/linkages.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm {
+namespace featherstorm::test_descriptions {
 namespace {
 
 using namespace testing;
@@ -183,4 +183,4 @@ TEST(Planar, InverseDynamicsIsThatOfTheSpatialRun) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_descriptions

@@ -4,7 +4,7 @@
 
 #include "core/pack.h"
 
-namespace featherstorm {
+namespace featherstorm::test_dual {
 namespace {
 
 // f' and f'' by nested dual numbers against central differences
@@ -64,4 +64,4 @@ TEST(Dual, OfAPackDifferentiatesEveryLane) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_dual

@@ -2,7 +2,7 @@
 
 #include "tests/support/cases.h"
 
-namespace featherstorm {
+namespace featherstorm::test_dynamic_equivalence {
 namespace {
 
 using namespace testing;
@@ -59,4 +59,4 @@ TEST(DynamicEquivalence, ZeroesTheParametersOfTable97) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_dynamic_equivalence

@@ -7,8 +7,10 @@
 #include "core/kinematics.h"
 #include "tests/support/same_motion.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_edit {
 namespace {
+
+using namespace testing;
 
 TEST(Edit, CutRobotsMergeToTheRobotAgain) {
   for_descriptions(false, [](const ModelBuilder& b, const Robot& robot, unsigned seed) {
@@ -315,4 +317,4 @@ TEST(Edit, RefusesWhatItCannotMean) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_edit

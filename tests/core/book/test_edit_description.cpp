@@ -5,8 +5,10 @@
 #include "core/joint/joint.h"
 #include "tests/support/same_motion.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_edit_description {
 namespace {
+
+using namespace testing;
 
 TEST(Description, OfABuiltRobotBuildsItAgain) {
   for (bool floating : {false, true})
@@ -63,4 +65,4 @@ TEST(Description, KeepsWhatJointsMayDoAndWhatStandsOnTheWorld) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_edit_description

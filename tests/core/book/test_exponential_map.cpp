@@ -4,7 +4,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm {
+namespace featherstorm::test_exponential_map {
 namespace {
 
 using namespace testing;
@@ -218,4 +218,4 @@ TEST(CoordinateRates, AreTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_exponential_map

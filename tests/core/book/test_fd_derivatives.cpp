@@ -5,7 +5,7 @@
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_fd_derivatives {
 namespace {
 
 using namespace testing;
@@ -136,4 +136,4 @@ TEST(FdDerivatives, AreTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_fd_derivatives

@@ -10,7 +10,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/linkages.h"
 
-namespace featherstorm {
+namespace featherstorm::test_fd_loops {
 namespace {
 
 using namespace testing;
@@ -334,4 +334,4 @@ TEST(FdLoops, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_fd_loops

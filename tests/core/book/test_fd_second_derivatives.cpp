@@ -4,7 +4,7 @@
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_fd_second_derivatives {
 namespace {
 
 using namespace testing;
@@ -161,4 +161,4 @@ TEST(FdSecondDerivatives, AreTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_fd_second_derivatives

@@ -7,7 +7,7 @@
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_floating_base {
 namespace {
 
 using namespace testing;
@@ -169,4 +169,4 @@ TEST(FloatingBase, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_floating_base

@@ -4,7 +4,7 @@
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_higher_rates {
 namespace {
 
 using namespace testing;
@@ -229,4 +229,4 @@ TEST(HigherRates, AreTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_higher_rates

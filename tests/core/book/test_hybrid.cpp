@@ -7,7 +7,7 @@
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_hybrid {
 namespace {
 
 using namespace testing;
@@ -203,4 +203,4 @@ TEST(Hybrid, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_hybrid

@@ -3,7 +3,7 @@
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_hybrid_derivatives {
 namespace {
 
 using namespace testing;
@@ -140,4 +140,4 @@ TEST(HybridDerivatives, AreTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_hybrid_derivatives

@@ -5,7 +5,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/linkages.h"
 
-namespace featherstorm {
+namespace featherstorm::test_hybrid_loops {
 namespace {
 
 using namespace testing;
@@ -211,4 +211,4 @@ TEST(HybridLoops, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_hybrid_loops

@@ -7,7 +7,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/linkages.h"
 
-namespace featherstorm {
+namespace featherstorm::test_id_loops {
 namespace {
 
 using namespace testing;
@@ -151,4 +151,4 @@ TEST(IdLoops, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_id_loops

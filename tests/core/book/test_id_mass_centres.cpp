@@ -2,7 +2,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/lagrange.h"
 
-namespace featherstorm {
+namespace featherstorm::test_id_mass_centres {
 namespace {
 
 using namespace testing;
@@ -227,4 +227,4 @@ TEST(IdMassCentres, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_id_mass_centres

@@ -9,7 +9,7 @@
 #include "tests/support/differences.h"
 #include "tests/support/six.h"
 
-namespace featherstorm {
+namespace featherstorm::test_identities {
 namespace {
 
 using namespace testing;
@@ -290,4 +290,4 @@ TEST(Garofalo, ScrewOfARevoluteJointIsTheRateOfItsPlacement) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_identities

@@ -7,8 +7,10 @@
 #include "core/inertia_of.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_inertia_of {
 namespace {
+
+using namespace testing;
 
 double difference(const MassProperties& a, const MassProperties& b) {
   const double I = a.inertia.norm(), l = std::sqrt(I / a.mass);
@@ -257,4 +259,4 @@ TEST(InertiaOf, RefusesWhatIsNoShape) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_inertia_of

@@ -5,7 +5,7 @@
 #include "tests/support/cases.h"
 #include "tests/support/differences.h"
 
-namespace featherstorm {
+namespace featherstorm::test_joint_rate {
 namespace {
 
 using namespace testing;
@@ -85,4 +85,4 @@ TEST(JointRate, WorksInPacksOfInstances) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_joint_rate

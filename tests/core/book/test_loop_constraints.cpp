@@ -7,7 +7,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/linkages.h"
 
-namespace featherstorm {
+namespace featherstorm::test_loop_constraints {
 namespace {
 
 using namespace testing;
@@ -310,4 +310,4 @@ TEST(Linkages, CloseToRounding) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_loop_constraints

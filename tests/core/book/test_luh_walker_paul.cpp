@@ -6,8 +6,10 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_luh_walker_paul {
 namespace {
+
+using namespace testing;
 
 TEST(LuhWalkerPaul, IsInverseDynamicsOfRevoluteTrees) {
   for (unsigned seed = 1; seed <= 20; seed++) {
@@ -38,4 +40,4 @@ TEST(LuhWalkerPaul, SaysForWhichModelsItIs) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_luh_walker_paul

@@ -4,7 +4,7 @@
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_maximal {
 namespace {
 
 using namespace testing;
@@ -345,4 +345,4 @@ TEST(Maximal, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_maximal

@@ -3,7 +3,7 @@
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_moving_base {
 namespace {
 
 using namespace testing;
@@ -97,4 +97,4 @@ TEST(MovingBase, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_moving_base

@@ -5,7 +5,7 @@
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_operational_space {
 namespace {
 
 using namespace testing;
@@ -222,4 +222,4 @@ TEST(OperationalSpace, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_operational_space

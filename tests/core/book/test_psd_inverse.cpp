@@ -6,7 +6,7 @@
 
 #include "tests/support/random_robot.h"
 
-namespace featherstorm {
+namespace featherstorm::test_psd_inverse {
 namespace {
 
 using namespace testing;
@@ -58,4 +58,4 @@ TEST(PsdInverse, WithDampingInvertsTheDampedMatrixAtAnyRank) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_psd_inverse

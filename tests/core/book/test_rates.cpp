@@ -6,7 +6,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/lagrange.h"
 
-namespace featherstorm {
+namespace featherstorm::test_rates {
 namespace {
 
 using namespace testing;
@@ -194,4 +194,4 @@ TEST(Rates, AreTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_rates

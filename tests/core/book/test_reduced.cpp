@@ -4,7 +4,7 @@
 #include "tests/support/differences.h"
 #include "tests/support/random_matrices.h"
 
-namespace featherstorm {
+namespace featherstorm::test_reduced {
 namespace {
 
 using namespace testing;
@@ -43,4 +43,4 @@ TEST(Reduced, LeavesTheBiasOfAStructureThatCannotMove) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_reduced

@@ -7,7 +7,7 @@
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_regressor {
 namespace {
 
 using namespace testing;
@@ -205,4 +205,4 @@ TEST(Regressor, IsTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_regressor

@@ -5,7 +5,7 @@
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
 
-namespace featherstorm {
+namespace featherstorm::test_rnea_derivatives {
 namespace {
 
 using namespace testing;
@@ -131,4 +131,4 @@ TEST(RneaDerivatives, AreTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_rnea_derivatives

@@ -8,8 +8,10 @@
 #include "core/spatial/screw.h"
 #include "tests/support/random_matrices.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_spatial_tables {
 namespace {
+
+using namespace testing;
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -176,4 +178,4 @@ TEST(EquationOfMotion, OfABodyIsNewtonsAndEulers) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_spatial_tables

@@ -2,7 +2,7 @@
 #include "tests/support/every_scalar.h"
 #include "tests/support/lagrange.h"
 
-namespace featherstorm {
+namespace featherstorm::test_state_tensors {
 namespace {
 
 using namespace testing;
@@ -183,4 +183,4 @@ TEST(StateTensors, AreTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_state_tensors

@@ -18,8 +18,10 @@
 #include "tests/support/random_robot.h"
 #include "tests/support/timed_joint_texts.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_timed_joints {
 namespace {
+
+using namespace testing;
 
 const UserJoint timed_crank = make_user_joint<TimedCrank>(), timed_crane = make_user_joint<TimedCrane>();
 
@@ -317,4 +319,4 @@ TEST(TimedJoint, RefusesArraysWithoutTime) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_timed_joints

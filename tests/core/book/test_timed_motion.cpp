@@ -8,8 +8,10 @@
 #include "tests/support/random_robot.h"
 #include "tests/support/timed_joint_texts.h"
 
-namespace featherstorm::testing {
+namespace featherstorm::test_timed_motion {
 namespace {
+
+using namespace testing;
 
 const UserJoint timed_crank = make_user_joint<TimedCrank>(), timed_crane = make_user_joint<TimedCrane>(),
                 timed_slide = make_user_joint<TimedSlide>();
@@ -183,4 +185,4 @@ TEST(TimedDerivatives, AreTheSameForEveryScalar) {
 }
 
 }  // namespace
-}  // namespace featherstorm::testing
+}  // namespace featherstorm::test_timed_motion

@@ -4,7 +4,7 @@
 
 #include "tests/support/dense.h"
 
-namespace featherstorm {
+namespace featherstorm::test_velocity_force {
 namespace {
 
 using namespace testing;
@@ -71,4 +71,4 @@ TEST(InertiaRate, IsTheDerivativeOfTheInertiaOfAMovingBody) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_velocity_force

@@ -6,7 +6,7 @@
 #include "tests/core/emit/compile.h"
 #include "tests/core/trace/examples.h"
 
-namespace featherstorm {
+namespace featherstorm::emit_test {
 namespace {
 
 // Runs `count` different instances from the second pack on and compares each with the interpreter; what lies around
@@ -54,7 +54,7 @@ void expect_as_evaluated(const Program& p, Kernel* kernel, int width, long repea
   }
 }
 
-class Emit : public testing::Test {
+class Emit : public ::testing::Test {
  protected:
   void SetUp() override {
     compilers = host_compilers();
@@ -218,4 +218,4 @@ TEST(EmitText, CompilesWithNvcc) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::emit_test

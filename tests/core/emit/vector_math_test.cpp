@@ -62,12 +62,12 @@ const auto sine = [](auto x) { return vector_math::sin(x); };
 const auto cosine = [](auto x) { return vector_math::cos(x); };
 
 template <class V>
-class VectorMath : public testing::Test {
+class VectorMath : public ::testing::Test {
  protected:
   static constexpr bool single = sizeof(typename Lane<V>::Real) == 4;
 };
 
-using Types = testing::Types<float, double, Float4, Float16, Double2, Double8>;
+using Types = ::testing::Types<float, double, Float4, Float16, Double2, Double8>;
 TYPED_TEST_SUITE(VectorMath, Types);
 
 TYPED_TEST(VectorMath, SincosIsAccurateOverItsRange) {

@@ -3,7 +3,7 @@
 #include "core/spatial/planar.h"
 #include "tests/support/random_robot.h"
 
-namespace featherstorm {
+namespace featherstorm::test_planar {
 namespace {
 
 using namespace testing;
@@ -65,4 +65,4 @@ TEST_F(Planar2D, InertiaIsRowsAndColumns345OfTheSpatialOne) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::test_planar

@@ -6,7 +6,7 @@
 #include "core/trace/order.h"
 #include "tests/core/trace/examples.h"
 
-namespace featherstorm {
+namespace featherstorm::differentiate_test {
 namespace {
 
 double dot(const Arrays<double>& a, const Arrays<double>& b) {
@@ -155,4 +155,4 @@ TEST(Differentiate, RefusesNamesThatAreTaken) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::differentiate_test

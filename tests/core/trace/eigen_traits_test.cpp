@@ -8,7 +8,7 @@
 #include "core/trace/evaluate.h"
 #include "core/trace/order.h"
 
-namespace featherstorm {
+namespace featherstorm::eigen_traits_test {
 namespace {
 
 using Vec3 = Eigen::Matrix<Expr, 3, 1>;
@@ -44,8 +44,8 @@ TEST(EigenTraits, TracesProductsOfExpr) {
 
 TEST(EigenTraits, MixesDoubleAndExpr) {
   expect_equal(program([](const Vec3& x, const Mat3&) -> const std::vector<Expr> {
-                 Vec3 a = featherstorm::m * x, b = 2.0 * x, c = x * 0.5, d = featherstorm::x.cross(x + a);
-                 return list(a + b - c + d + featherstorm::x.cast<Expr>());
+                 Vec3 a = eigen_traits_test::m * x, b = 2.0 * x, c = x * 0.5, d = eigen_traits_test::x.cross(x + a);
+                 return list(a + b - c + d + eigen_traits_test::x.cast<Expr>());
                }),
                m * x + 2 * x - 0.5 * x + x.cross(x + m * x) + x);
 }
@@ -68,4 +68,4 @@ TEST(EigenTraits, ZerosOfConstantMatricesCostNothing) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::eigen_traits_test

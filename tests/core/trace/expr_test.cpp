@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace featherstorm {
+namespace featherstorm::expr_test {
 namespace {
 
 // Neither an Expr nor a condition may steer a branch.
@@ -18,7 +18,7 @@ static_assert(!std::is_convertible_v<Expr, bool> && !std::is_constructible_v<boo
 static_assert(!std::is_constructible_v<bool, ExprCondition> && !std::is_constructible_v<Expr, bool>);
 static_assert(std::is_convertible_v<double, Expr> && std::is_convertible_v<int, Expr>);
 
-class ExprTest : public testing::Test {
+class ExprTest : public ::testing::Test {
  protected:
   Expr input(int i) { return Expr(graph.input(0, i)); }
   bool same(Expr a, Expr b) { return a.edge() == b.edge(); }
@@ -155,4 +155,4 @@ TEST(Expr, AssertsOutsideOfAScope) { EXPECT_DEATH(Expr(1.0), "outside of a Traci
 #endif
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::expr_test

@@ -6,7 +6,7 @@
 #include "core/trace/order.h"
 #include "tests/core/trace/examples.h"
 
-namespace featherstorm {
+namespace featherstorm::program_test {
 namespace {
 
 TEST(Program, TracedPendulumEqualsDirectOne) {
@@ -92,4 +92,4 @@ TEST(Program, RefusesWrongNamesAndSizes) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::program_test

@@ -4,7 +4,7 @@
 
 #include "tests/core/trace/examples.h"
 
-namespace featherstorm {
+namespace featherstorm::zero_test_test {
 namespace {
 
 TEST(ZeroTest, FindsACancellationThatAlgebraHides) {
@@ -52,4 +52,4 @@ TEST(ZeroTest, FindsNothingInThePendulum) {
 }
 
 }  // namespace
-}  // namespace featherstorm
+}  // namespace featherstorm::zero_test_test
