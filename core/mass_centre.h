@@ -3,7 +3,7 @@
 
 namespace featherstorm {
 
-// Mass centre of a body from its origin, and its inertia about it; a body without mass has it at the origin.
+// Mass centre of a body from its origin, and its inertia about it, in body axes: RBDA (2.63); without mass it is the origin.
 template <class T>
 struct MassCentre {
   Vec3<T> c;   // [m]
