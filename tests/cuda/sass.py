@@ -16,6 +16,8 @@ from disassembly import Unsupported
 MASK = 0xFFFFFFFF
 PARAMETERS = 0x210  # where a kernel's parameters begin in constant bank 0 on sm_90
 STACK = 0x28        # where bank 0 tells the end of local memory, from which the stack grows down
+PARAMETERS_POINTER = 0x198  # where it tells the address of the parameters among those of all memory
+PARAMETERS_ADDRESS = 1 << 40
 LOCAL_BYTES = 1 << 17
 
 
@@ -38,6 +40,12 @@ COMPARE = {"GE": lambda a, b: a >= b, "GT": lambda a, b: a > b, "LE": lambda a, 
            "EQ": lambda a, b: a == b, "NE": lambda a, b: a != b}
 
 
+def compare(name, x, y):
+    """Of floats; names that end with U hold for NaN as well."""
+    unordered = math.isnan(x) or math.isnan(y)
+    return unordered or COMPARE[name[:2]](x, y) if name.endswith("U") else not unordered and COMPARE[name](x, y)
+
+
 SCALE = {"D2": 1 / 2, "D4": 1 / 4, "D8": 1 / 8, "M2": 2, "M4": 4, "M8": 8}  # of FMUL
 
 
@@ -45,6 +53,7 @@ def constant_bank(*parameters):
     """Constant bank 0 with these parameters, each aligned to 16 bytes."""
     bank = bytearray(PARAMETERS)
     struct.pack_into("<I", bank, STACK, LOCAL_BYTES)
+    struct.pack_into("<Q", bank, PARAMETERS_POINTER, PARAMETERS_ADDRESS)
     for p in parameters:
         bank += bytes(-len(bank) % 16) + p
     return bytes(bank)
@@ -192,13 +201,24 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
     def is_condition(o):
         return re.fullmatch(r"!?U?P[T\d]", o) is not None
 
+    def address_of(o):
+        return total(o[o.rindex("[") + 1:o.rindex("]")])
+
     def place(o):
         """Bytes and offset of a global address."""
-        a = total(o[o.rindex("[") + 1:o.rindex("]")])
+        a = address_of(o)
         for first, data in memory.items():
             if first <= a < first + len(data):
                 return data, a - first
         raise Unsupported(f"address {a:#x}")
+
+    def anywhere(o):
+        """Bytes and offset of a generic address: the thread's own memory begins at 0."""
+        a = address_of(o)
+        if 0 <= a < LOCAL_BYTES:
+            return local, a
+        parameter = a - PARAMETERS_ADDRESS
+        return (bank0, PARAMETERS + parameter) if 0 <= parameter < len(bank0) - PARAMETERS else place(o)
 
     def width(modifiers):
         return 16 if "128" in modifiers else 8 if "64" in modifiers else 1 if {"U8", "S8"} & set(modifiers) else 4
@@ -267,12 +287,19 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
             elif op == "FMNMX":
                 put(A[0], to_bits((min if condition(A[3]) else max)(number(A[1]), number(A[2]))))
             elif op == "FSETP":
-                x, y = number(A[2]), number(A[3])
-                unordered = math.isnan(x) or math.isnan(y)
-                name = mods[0]
-                value = unordered or COMPARE[name[:2]](x, y) if name.endswith("U") else not unordered and COMPARE[name](x, y)
+                value = compare(mods[0], number(A[2]), number(A[3]))
                 put_condition(A[0], combine(mods, value, condition(A[4])))
                 put_condition(A[1], combine(mods, not value, condition(A[4])))
+            elif op == "FSET":
+                if mods[0] != "BF":
+                    raise Unsupported("modifier")
+                value = combine(mods, compare(mods[1], number(A[1]), number(A[2])), condition(A[3]))
+                put(A[0], to_bits(1.0 if value else 0.0))
+            elif op == "FCHK":  # whether a division needs the slow path: not for numbers far from the ends of the range
+                x, y = number(A[1]), number(A[2])
+                if not (2.0**-60 < abs(y) < 2.0**60 and (x == 0 or 2.0**-60 < abs(x) < 2.0**60)):
+                    raise Unsupported(f"division of {x} by {y}")
+                put_condition(A[0], False)
             elif op == "HFMA2":  # only as a move of two half constants
                 if A[1] != "-RZ" or A[2] != "RZ":
                     raise Unsupported("half arithmetic")
@@ -370,6 +397,17 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
                 j = condition(A[2]) * 4 + condition(A[3]) * 2 + condition(A[4])
                 put_condition(A[0], int(A[5], 16) >> j & 1)
                 put_condition(A[1], int(A[6], 16) >> j & 1)
+            elif op == "P2R":
+                if A[1] != "PR":
+                    raise Unsupported(A[1])
+                bits, mask = sum(P[f"P{j}"] << j for j in range(7)), integer(A[3])
+                put(A[0], integer(A[2]) & ~mask | bits & mask)
+            elif op == "R2P":
+                if A[0] != "PR" or mods:
+                    raise Unsupported(text)
+                for j in range(7):
+                    if integer(A[2]) >> j & 1:
+                        put_condition(f"P{j}", integer(A[1]) >> j & 1)
             elif op in ("SEL", "USEL"):
                 put(A[0], integer(A[1]) if condition(A[3]) else integer(A[2]))
             elif op == "PRMT":
@@ -393,6 +431,8 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
                 load(data, at, A[0], mods)
             elif op == "LDG":
                 load(*place(A[1]), A[0], mods)
+            elif op == "LD":  # of any memory, in a function that is not part of its caller
+                load(*anywhere(A[1]), A[0], mods)
             elif op == "STG":
                 store(*place(A[0]), A[1], mods)
             elif op == "LDL":

@@ -1,6 +1,9 @@
 // Writes launches of specialised float kernels as JSON lines for test_specialised_sass.py: the machine code that NVRTC
 // makes for sm_90, the bytes of the parameters, the memory they point to, and the results expected in double with a
 // tolerance. Exit status 77 where there is no NVRTC.
+//
+//   specialised_cases engine    the engine's operations
+//   specialised_cases all       and those of the books
 #include <cstdio>
 #include <cstring>
 
@@ -77,14 +80,14 @@ void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_v
       expected.tolerances().c_str(), hex(code.image.data(), code.image.size()).c_str(), expected.values().c_str());
 }
 
-// Every operation of the small robot, the heavy ones of larger ones.
-int write_all() {
+// Operations of the small robot, the heavy ones of larger ones.
+int write_cases(bool books) {
   const Nvrtc compiler;
   if (!compiler.missing().empty()) return std::puts(compiler.missing().c_str()), 77;
   const Robot small = load("panda"), legged = load("go2"), large = load("atlas");
   for_every_op([&](auto op, int index) {
     using Op = decltype(op);
-    if (available<Op>(small.model)) write_case<Op>(compiler, small, index, "trace");
+    if ((books || index < engine_ops) && available<Op>(small.model)) write_case<Op>(compiler, small, index, "trace");
     const std::string_view name = Op::info.name;
     if (name == "rnea" || name == "crba" || name == "fd" || name == "step")
       write_case<Op>(compiler, legged, index, "sethi_ullman");
@@ -99,4 +102,8 @@ int write_all() {
 }  // namespace
 }  // namespace featherstorm::testing
 
-int main() { return featherstorm::testing::write_all(); }
+int main(int n, char** arguments) {
+  const std::string_view what = n == 2 ? arguments[1] : "";
+  if (what != "engine" && what != "all") return std::puts("see the head of specialised_cases.cpp"), 2;
+  return featherstorm::testing::write_cases(what == "all");
+}

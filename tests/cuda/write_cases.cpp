@@ -66,9 +66,8 @@ template <class Op, int limit> void write_case(const Robot& robot, const std::st
 template <int limit> void write_cases(const Robot& robot, const std::string& name) {
   for_every_op([&](auto op, int) {
     using Op = decltype(op);
-    // the operations of the books have kernels for the largest models alone; one robot, the floating tree, is for them
-    const bool book = index_of<Op>() >= engine_ops;
-    if (book != (limit == 64 && name == "floating tree") || !on_device<Op>(robot.model)) return;
+    // the operations of the books come without machine code: a driver compiles them
+    if (index_of<Op>() >= engine_ops || !on_device<Op>(robot.model)) return;
     write_case<Op, limit>(robot, name, Op::info.carried ? 2 : 1);
   });
 }
