@@ -9,13 +9,18 @@ from .. import _featherstorm
 
 COUNTS = ("mul", "add", "fused", "div", "sqrt", "sincos", "other", "loads", "stores", "max_live")
 
-# Multiplies, adds and multiply-adds per freedom of the prototype's traced programs, on an arm of 7, a quadruped of 18
-# and a humanoid of 36 freedoms, all with joints along coordinate axes; a multiply-add counts once.
+# Multiplies, adds and multiply-adds of the programs that the prototype of the tracing compiler traces for the same URDF
+# files, the least of its variants; a multiply-add counts once. It knew no sliders: panda and cartpole are not there.
 PROTOTYPE = {
-    "rnea": (406 / 7, 976 / 18, 2402 / 36),
-    "crba": (237 / 7, 480 / 18, 2094 / 36),
-    "aba": (969 / 7, 2330 / 18, 6187 / 36),
-    "fd": (764 / 7, 2130 / 18, 5782 / 36),
+    #            rnea crba aba  fd
+    "ur5": (213, 110, 476, 383),
+    "iiwa14": (304, 178, 715, 592),
+    "go2": (959, 479, 2315, 2112),
+    "hyq": (974, 492, 2332, 2140),
+    "anymal_c": (1218, 886, 3164, 2770),
+    "humanoid": (1379, 1572, 3749, 3771),
+    "g1": (2537, 3035, 6911, 6780),
+    "atlas": (2154, 2233, 5678, 5463),
 }
 
 
@@ -83,13 +88,10 @@ def formula(model, op):
 
 
 def prototype(model, op):
-    """Multiplies, adds and multiply-adds per freedom of the prototype's robot that resembles this one most."""
-    if op not in PROTOTYPE:
-        return None
-    arm, quadruped, humanoid = PROTOTYPE[op]
-    if not any(body["type"] == "free" for body in model.bodies):
-        return arm
-    return quadruped if model.nv < 24 else humanoid
+    """Multiplies, adds and multiply-adds of the prototype's program for this robot, per freedom; None where it had none."""
+    counts = PROTOTYPE.get(model.name)
+    ops = ("rnea", "crba", "aba", "fd")
+    return counts[ops.index(op)] / model.nv if counts and op in ops else None
 
 
 def rows(model, ops):
@@ -120,7 +122,8 @@ div: reciprocals. sincos: angles. other: comparisons, selections, exp, atan2 and
 and written. max_live: most values held at once. flops/dof = (mul + add) / nv, fp/dof = (mul + add - fused) / nv.
 book: RBDA's cheapest version for as many revolute joints with general parameters, in multiplies and adds, without sine
 and cosine: Table 10.1; for crba (10.12), for factors, products and solutions Table 6.6, on the tree at hand; for fd the
-cheaper of both ways; of it: flops over theirs. prototype: fp/dof of the prototype's robot that resembles this one.
+cheaper of both ways; of it: flops over theirs. prototype: fp/dof of the prototype's program for the same robot, whose
+crba was in the axes of the base; M in those of the world, as here, takes nine more for each column that reaches the base.
 avx512/dof, avx2/dof: instructions of the assembled float32 kernel, loads, stores and spills among them, sine and cosine
 written out, over nv; spills: stores of values that found no register (AVX-512). Each serves 16 or 8 instances.
 """
