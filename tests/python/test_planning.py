@@ -1,10 +1,13 @@
 """Planners on plain functions and, as the examples, on robots."""
 
+import pathlib
+
 import numpy as np
 import pytest
 
 import featherstorm as fs
-from featherstorm.examples import acrobot, cartpole, panda_reach, quadrotor, rollout_rate
+from featherstorm.examples import acrobot, cartpole, panda_reach, quadrotor, quadruped_cost, rollout_rate
+from featherstorm.examples.closed_loop import run_example
 from featherstorm.planning import CEM, MPPI, PredictiveSampling
 
 GOAL = np.array([0.4, -0.3])
@@ -102,19 +105,41 @@ def test_messages(call, error, message):
         call()
 
 
-def test_cartpole_swings_up_and_stays_up():
-    angle, _ = cartpole.main(seconds=4.0)
-    assert angle < np.radians(8)
+def is_png(file):
+    return file.read_bytes().startswith(b"\x89PNG")
 
 
-def test_acrobot_swings_up_and_stays_up():
-    distance, _ = acrobot.main()
-    assert distance < 0.1
+def test_cartpole_swings_up_and_stays_up(tmp_path):
+    angle, _ = cartpole.main(seconds=4.0, file=tmp_path / "plot.png")
+    assert angle < np.radians(8) and is_png(tmp_path / "plot.png")
 
 
-def test_panda_reaches_a_moving_target_within_its_limits():
-    error, kept, saturated, _ = panda_reach.main(seconds=6.0)
-    assert error < 0.01 and kept and saturated > 0
+def test_acrobot_swings_up_and_stays_up(tmp_path):
+    distance, _ = acrobot.main(file=tmp_path / "plot.png")
+    assert distance < 0.1 and is_png(tmp_path / "plot.png")
+
+
+def test_panda_reaches_a_moving_target_within_its_limits(tmp_path):
+    error, kept, saturated, _ = panda_reach.main(seconds=6.0, file=tmp_path / "plot.png")
+    assert error < 0.01 and kept and saturated > 0 and is_png(tmp_path / "plot.png")
+
+
+def test_examples_draw_where_they_are_told(tmp_path, monkeypatch, capsys):
+    files = []
+    monkeypatch.setattr("sys.argv", ["cartpole", "--plot", str(tmp_path / "there.png")])
+    run_example(lambda file: files.append(file), "cartpole", "What it does.")
+    monkeypatch.setattr("sys.argv", ["cartpole"])
+    run_example(lambda file: files.append(file), "cartpole", "What it does.")
+    assert files == [str(tmp_path / "there.png"), "cartpole.png"]
+    monkeypatch.setattr("sys.argv", ["cartpole", "--help"])
+    with pytest.raises(SystemExit):
+        run_example(files.append, "cartpole", "What it does.")
+    assert "What it does." in capsys.readouterr().out
+
+
+def test_a_cost_of_ones_own_takes_fifty_lines():
+    assert len(pathlib.Path(quadruped_cost.__file__).read_text(encoding="utf-8").splitlines()) <= 50
+    assert quadruped_cost.main(samples=512, horizon=5, calls=3) > 1e5
 
 
 def test_rate_of_rollouts_runs():
@@ -125,7 +150,7 @@ def test_rate_of_rollouts_runs():
 def test_quadrotor_follows_a_figure_eight(tmp_path):
     worst, mean, _ = quadrotor.main(samples=256, seconds=4.0, file=tmp_path / "eight.png")
     assert worst < 0.08 and mean < 0.04
-    assert (tmp_path / "eight.png").read_bytes().startswith(b"\x89PNG")
+    assert is_png(tmp_path / "eight.png")
 
 
 def test_rotors_give_the_wrench_of_their_geometry_within_their_limits():

@@ -7,7 +7,7 @@ samples of an unstable system tell a planner little.
 import numpy as np
 
 import featherstorm as fs
-from featherstorm.examples.closed_loop import closed_loop
+from featherstorm.examples.closed_loop import closed_loop, plot_over_time, run_example
 from featherstorm.planning import MPPI
 
 DT = 0.02
@@ -65,7 +65,7 @@ def make(model):
     return fs.Rollout(model, DT, cost, control=control, substeps=2)
 
 
-def main(samples=512, seconds=6.0, threads=0, seed=0):
+def main(samples=512, seconds=6.0, threads=0, seed=0, file=None):
     """Returns the largest distance of the tip from its highest place in the last second [m] and the rate [1/s]."""
     model = acrobot(threads)
     roll = make(model)
@@ -76,9 +76,11 @@ def main(samples=512, seconds=6.0, threads=0, seed=0):
     tip = fs.forward_kinematics(model, states[:, :2], "tip")[0]
     distance = np.linalg.norm(tip - [0, 0, 4], axis=1)
     worst = distance[-50:].max()
+    if file is not None:
+        plot_over_time(file, "acrobot, swing-up by MPPI", DT, {"tip below its highest place [m]": 4 - tip[:, 2]})
     print(f"acrobot: tip {100 * worst:.1f} cm from its highest place in the last second, {rate:.0f} plans/s")
     return worst, rate
 
 
 if __name__ == "__main__":
-    main()
+    run_example(main, "acrobot", __doc__)

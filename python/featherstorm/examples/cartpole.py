@@ -3,7 +3,7 @@
 import numpy as np
 
 import featherstorm as fs
-from featherstorm.examples.closed_loop import closed_loop
+from featherstorm.examples.closed_loop import closed_loop, plot_over_time, run_example
 from featherstorm.planning import MPPI
 
 
@@ -15,7 +15,7 @@ def cost(x, u, t, p):
     return 5 * upright + 0.1 * x.q[0] ** 2 + speed + 100 * beyond**2 + 1e-3 * u[0] ** 2
 
 
-def main(samples=512, seconds=5.0, threads=0, seed=0):
+def main(samples=512, seconds=5.0, threads=0, seed=0, file=None):
     """Returns the largest angle from upright in the last second [rad] and the control rate [1/s]."""
     model = fs.load("cartpole", threads=threads)
     # one motor: on the cart
@@ -33,10 +33,14 @@ def main(samples=512, seconds=5.0, threads=0, seed=0):
     )
     hanging = np.array([0.0, np.pi, 0.0, 0.0])
     states, _, rate = closed_loop(planner, roll, hanging, round(seconds / roll.dt))
-    angle = np.abs(np.arctan2(np.sin(states[-50:, 1]), np.cos(states[-50:, 1]))).max()
+    angles = np.arctan2(np.sin(states[:, 1]), np.cos(states[:, 1]))
+    angle = np.abs(angles[-50:]).max()
+    if file is not None:
+        curves = {"from upright [degrees]": np.degrees(angles), "cart [m]": states[:, 0]}
+        plot_over_time(file, "cartpole, swing-up by MPPI", roll.dt, curves)
     print(f"cartpole: {np.degrees(angle):.2f} degrees from upright in the last second, {rate:.0f} plans/s")
     return angle, rate
 
 
 if __name__ == "__main__":
-    main()
+    run_example(main, "cartpole", __doc__)

@@ -1,5 +1,6 @@
-"""A planner in the loop with a simulated robot: what the examples of planning share."""
+"""A planner in the loop with a simulated robot, its plot and its command line: what the examples of planning share."""
 
+import argparse
 import time
 
 import numpy as np
@@ -19,3 +20,24 @@ def closed_loop(planner, roll, x, steps, **given):
         controls.append(u.astype(float))
         states.append(roll(states[-1], controls[-1][None, None], t0=k * roll.dt, **given).final[0])
     return np.array(states), np.array(controls), steps / spent
+
+
+def plot_over_time(file, title, dt, curves):
+    """Draws curves {label with its unit: (steps + 1,)}, one below the other, over the time [s] of the control steps."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 1 + 1.8 * len(curves)), layout="constrained")
+    figure.suptitle(title)
+    for axes, (label, y) in zip(figure.subplots(len(curves), sharex=True, squeeze=False)[:, 0], curves.items()):
+        axes.plot(dt * np.arange(len(y)), y)
+        axes.set_ylabel(label)
+        axes.grid(alpha=0.3)
+    axes.set_xlabel("time [s]")
+    figure.savefig(file, dpi=120)
+
+
+def run_example(main, name, description):
+    """Calls main(file=...) with the file of --plot."""
+    parser = argparse.ArgumentParser(prog=f"python -m featherstorm.examples.{name}", description=description)
+    parser.add_argument("--plot", metavar="FILE", default=f"{name}.png", help="where the plot goes (default: %(default)s)")
+    main(file=parser.parse_args().plot)

@@ -6,7 +6,7 @@ The path folds the elbow close to its limit; in the first steps the motors' torq
 import numpy as np
 
 import featherstorm as fs
-from featherstorm.examples.closed_loop import closed_loop
+from featherstorm.examples.closed_loop import closed_loop, plot_over_time, run_example
 from featherstorm.planning import CEM
 
 HAND = "panda_hand_tcp"
@@ -51,7 +51,7 @@ def torques(model, dt, states, controls):
     return np.stack(result, axis=1)
 
 
-def main(samples=512, seconds=10.0, threads=0, seed=0):
+def main(samples=512, seconds=10.0, threads=0, seed=0, file=None):
     """Returns the largest distance of the hand from its target after the first 2 s [m], whether positions, velocities
     and torques kept their limits, the share of control steps with a motor at its limit, and the control rate [1/s]."""
     model = fs.load("panda", threads=threads)
@@ -63,12 +63,16 @@ def main(samples=512, seconds=10.0, threads=0, seed=0):
     q, v = states[:, :9], states[:, 9:]
     error = np.linalg.norm(fs.forward_kinematics(model, q, HAND)[0] - target(roll.dt * np.arange(len(q))).T, axis=1)
     worst = error[round(2 / roll.dt) :].max()
-    margin = np.minimum(q - model.lower, model.upper - q)[:, :7].min()
+    margins = np.minimum(q - model.lower, model.upper - q)[:, :7].min(axis=1)
+    margin = margins.min()
     share = np.abs(torques(model, roll.dt, states, controls)[:, :, :7]) / model.max_effort[:7]
     # at its limit a torque is that up to the rounding of inverse dynamics
     slow = (np.abs(v[:, :7]) < model.max_velocity[:7]).all()
     kept = bool(margin > 0 and slow and share.max() < 1 + 1e-9)
     saturated = (share > 1 - 1e-9).any(axis=(1, 2)).mean()
+    if file is not None:
+        curves = {"hand to target [mm]": 1000 * error, "next joint limit [rad]": margins}
+        plot_over_time(file, "panda, a moving target by CEM", roll.dt, curves)
     print(
         f"panda: at most {1000 * worst:.1f} mm from the moving target after 2 s; {margin:.2f} rad from a joint's "
         f"limit, a motor at its limit in {100 * saturated:.1f} % of the steps; {rate:.0f} plans/s"
@@ -77,4 +81,4 @@ def main(samples=512, seconds=10.0, threads=0, seed=0):
 
 
 if __name__ == "__main__":
-    main()
+    run_example(main, "panda_reach", __doc__)

@@ -5,12 +5,10 @@ rollouts simulate as a part of the controller, turns them into the thrusts of th
 that pushes with f turns the body against its spin with REACTION f.
 """
 
-import argparse
-
 import numpy as np
 
 import featherstorm as fs
-from featherstorm.examples.closed_loop import closed_loop
+from featherstorm.examples.closed_loop import closed_loop, run_example
 from featherstorm.planning import MPPI
 
 DT = 0.02
@@ -104,6 +102,4 @@ def main(samples=1024, seconds=8.0, threads=0, seed=0, file=None):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m featherstorm.examples.quadrotor", description=__doc__)
-    parser.add_argument("--plot", metavar="FILE", default="quadrotor.png", help="where the path is drawn")
-    main(file=parser.parse_args().plot)
+    run_example(main, "quadrotor", __doc__)

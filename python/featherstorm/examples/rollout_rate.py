@@ -5,17 +5,7 @@ import time
 import numpy as np
 
 import featherstorm as fs
-
-
-def cost(x, u, t, p):
-    """Stand at the height p[0] with the trunk upright, quietly."""
-    up = x.rotation("base")[2, 2]
-    return (x[2] - p[0]) ** 2 + (1 - up) + 0.01 * np.sum(x.v[:6] ** 2) + 1e-3 * u @ u
-
-
-def control(x, u, t, p):
-    """The controls are targets of the twelve joints; the base is not driven."""
-    return np.zeros(18), np.concatenate([np.zeros(6), u])
+from featherstorm.examples.quadruped_cost import rollout
 
 
 def rates(samples, horizon, substeps, dtype, repeats, threads):
@@ -23,9 +13,8 @@ def rates(samples, horizon, substeps, dtype, repeats, threads):
     draws in each call, and that the rollout draws itself. Wall time; for one thread its processor time, so that other
     work of the machine does not count."""
     clock = time.thread_time if threads == 1 else time.perf_counter
-    model = fs.load("go2", threads=threads)
-    roll = fs.Rollout(model, dt=0.02, cost=cost, control=control, substeps=substeps, kp=30.0, kd=1.0)
-    x0 = np.r_[model.q0, np.zeros(model.nv)].astype(dtype)
+    roll = rollout(threads, substeps)
+    x0 = np.r_[roll.model.q0, np.zeros(roll.model.nv)].astype(dtype)
     mean, sigma, bound = np.zeros((horizon, 12)), 0.1, 1.0
     generator = np.random.Generator(np.random.Philox(0))
 
