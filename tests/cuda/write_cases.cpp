@@ -88,9 +88,8 @@ void write_all() {
     o.bodies = 10, o.floating = seed == 3;
     o.types.pop_back();  // no user-defined joints
     const Robot all = random_robot(20 + seed, o);
-    const std::string name = "all joints " + std::to_string(seed);
-    if (fits<DeviceModel<float, 32>>(all.model)) write_cases<32>(all, name);
-    else write_cases<64>(all, name);
+    write_cases<32>(all, "all joints " + std::to_string(seed));
+    write_cases<64>(all, "all joints " + std::to_string(seed));
   }
 }
 
