@@ -402,12 +402,6 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
                     raise Unsupported(A[1])
                 bits, mask = sum(P[f"P{j}"] << j for j in range(7)), integer(A[3])
                 put(A[0], integer(A[2]) & ~mask | bits & mask)
-            elif op == "R2P":
-                if A[0] != "PR" or mods:
-                    raise Unsupported(text)
-                for j in range(7):
-                    if integer(A[2]) >> j & 1:
-                        put_condition(f"P{j}", integer(A[1]) >> j & 1)
             elif op in ("SEL", "USEL"):
                 put(A[0], integer(A[1]) if condition(A[3]) else integer(A[2]))
             elif op == "PRMT":
