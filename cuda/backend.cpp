@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cuda/error.h"
+#include "cuda/graph.h"
 #include "cuda/launcher.h"
 #include "cuda/memory.h"
 #include "cuda/model.h"
@@ -88,10 +89,17 @@ bool copy(CopyKind kind, void* stream, void* to, unsigned long to_pitch, const v
       cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, row_bytes, rows, direction, static_cast<cudaStream_t>(stream)));
 }
 
-bool clear(int device, void* stream, void* memory, unsigned long bytes) {
+bool fill(int device, void* stream, void* memory, int value, unsigned long bytes) {
   if (bytes == 0) return true;
   OnDevice on(device);
-  return on && FEATHERSTORM_CUDA(cudaMemsetAsync(memory, 0, bytes, static_cast<cudaStream_t>(stream)));
+  return on && FEATHERSTORM_CUDA(cudaMemsetAsync(memory, value, bytes, static_cast<cudaStream_t>(stream)));
+}
+
+bool memory_info(int device, unsigned long* free, unsigned long* total) {
+  std::size_t unused = 0, all = 0;
+  OnDevice on(device);
+  if (!on || !FEATHERSTORM_CUDA(cudaMemGetInfo(&unused, &all))) return false;
+  return *free = unused, *total = all, true;
 }
 
 bool copy_strided(int device, void* stream, bool double_precision, const StridedArray* to, const StridedArray* from,
@@ -156,11 +164,44 @@ extern "C" __attribute__((visibility("default"))) const featherstorm::CudaTable*
   using namespace featherstorm;
   static const char* names[op_count];
   for (int i = 0; i < op_count; i++) names[i] = ops[i].name;
-  static const CudaTable table{cuda_table_version, op_count,      names,        last_error,  device_count,
-                               device_info,        create_model,  destroy_model, pool_allocate, pool_release,
-                               copy,               clear,         copy_strided,  synchronise, launch,
-                               prepare,            load_program,  unload_program, program_info, launch_program,
-                               launch_arguments,   upload,        capturing,     reduction_work, least,
-                               softmax_weights,    weighted_mean};
+  static const CudaTable table{.version = cuda_table_version,
+                               .op_count = op_count,
+                               .op_names = names,
+                               .last_error = last_error,
+                               .device_count = device_count,
+                               .device_info = device_info,
+                               .create_model = create_model,
+                               .destroy_model = destroy_model,
+                               .allocate = pool_allocate,
+                               .release = pool_release,
+                               .copy = copy,
+                               .fill = fill,
+                               .memory_info = memory_info,
+                               .copy_strided = copy_strided,
+                               .synchronise = synchronise,
+                               .launch = launch,
+                               .prepare = prepare,
+                               .load_program = load_program,
+                               .unload_program = unload_program,
+                               .program_info = program_info,
+                               .launch_program = launch_program,
+                               .launch_arguments = launch_arguments,
+                               .upload = upload,
+                               .capturing = capturing,
+                               .create_stream = create_stream,
+                               .destroy_stream = destroy_stream,
+                               .begin_capture = begin_capture,
+                               .end_capture = end_capture,
+                               .launch_graph = launch_graph,
+                               .destroy_graph = destroy_graph,
+                               .create_timer = create_timer,
+                               .start_timer = start_timer,
+                               .stop_timer = stop_timer,
+                               .timer_seconds = timer_seconds,
+                               .destroy_timer = destroy_timer,
+                               .reduction_work = reduction_work,
+                               .least = least,
+                               .softmax_weights = softmax_weights,
+                               .weighted_mean = weighted_mean};
   return &table;
 }

@@ -24,6 +24,8 @@ struct CudaKernelInfo {
 
 struct CudaModel;    // a model in its device forms, on one device
 struct CudaProgram;  // a kernel from machine code or PTX, on one device
+struct CudaGraph;    // what a stream was given while it was captured, ready to be launched again
+struct CudaTimer;    // two marks on a stream
 
 struct LaunchOptions {
   int frame;   // which frame an operation refers to
@@ -88,8 +90,10 @@ struct CudaTable {
   // the copy wait. (s)
   bool (*copy)(CopyKind kind, void* stream, void* to, unsigned long to_pitch, const void* from,
                unsigned long from_pitch, unsigned long row_bytes, unsigned long rows);
-  // Fills memory with zeros.
-  bool (*clear)(int device, void* stream, void* memory, unsigned long bytes);
+  // Sets every byte of memory to `value`: 0 makes zeros, 255 makes NaN of any precision.
+  bool (*fill)(int device, void* stream, void* memory, int value, unsigned long bytes);
+  // Memory of the device that no process has taken, and all of it.
+  bool (*memory_info)(int device, unsigned long* free, unsigned long* total);
   // Copies instances x components numbers between two arrays on the device that do not overlap.
   bool (*copy_strided)(int device, void* stream, bool double_precision, const StridedArray* to, const StridedArray* from,
                        long instances, long components);
@@ -116,6 +120,22 @@ struct CudaTable {
   // Whether the stream is being captured into a graph: then memory must not be asked for.
   bool (*capturing)(int device, void* stream, bool* yes);
 
+  // A stream that does not wait for the default stream. It must not be destroyed before the memory that is given back on it.
+  bool (*create_stream)(int device, void** stream);
+  bool (*destroy_stream)(int device, void* stream);
+  // What this thread gives to the stream from now on is not done, but kept until end_capture() makes a graph of it. The
+  // default stream cannot be captured.
+  bool (*begin_capture)(int device, void* stream);
+  bool (*end_capture)(int device, void* stream, CudaGraph** graph);
+  bool (*launch_graph)(const CudaGraph* graph, void* stream);
+  void (*destroy_graph)(CudaGraph* graph);
+  // Time on the device from the mark of start_timer() to that of stop_timer() [s].
+  bool (*create_timer)(int device, CudaTimer** timer);
+  bool (*start_timer)(CudaTimer* timer, void* stream);
+  bool (*stop_timer)(CudaTimer* timer, void* stream);
+  bool (*timer_seconds)(CudaTimer* timer, double* seconds);  // (s)
+  void (*destroy_timer)(CudaTimer* timer);
+
   // Reductions over samples; `work` has the bytes that reduction_work tells for so many samples.
   bool (*reduction_work)(int device, long count, unsigned long* bytes);
   // result: device memory.
@@ -126,7 +146,7 @@ struct CudaTable {
                           double* weights, void* work, unsigned long bytes);
   bool (*weighted_mean)(int device, void* stream, const SampleArray* samples, const double* weights, void* mean);
 };
-inline constexpr int cuda_table_version = 4;
+inline constexpr int cuda_table_version = 5;
 
 }  // namespace featherstorm
 

@@ -14,6 +14,7 @@ bool cuda_failed(const std::string& what) {
 }
 bool cuda_succeeded(cudaError_t error, const char* expression, const char* file, int line) {
   if (error == cudaSuccess) return true;
+  cudaGetLastError();  // else the next launch, which asks for it, would be told of this failure
   const char* name = std::strrchr(file, '/');
   return cuda_failed(std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error) + " (" + expression +
                      ", cuda/" + (name ? name + 1 : file) + ":" + std::to_string(line) + ")");

@@ -90,7 +90,7 @@ std::shared_ptr<void> device_memory(int device, std::size_t bytes, void* stream)
   void* p = nullptr;
   if (!table.allocate(device, stream, bytes, &p)) throw_cuda_error(table, "Buffer", device);
   std::shared_ptr<void> memory(p, [&table, device, stream](void* q) { table.release(device, stream, q); });
-  if (!table.clear(device, stream, p, bytes)) throw_cuda_error(table, "Buffer", device);
+  if (!table.fill(device, stream, p, 0, bytes)) throw_cuda_error(table, "Buffer", device);
   return memory;
 }
 

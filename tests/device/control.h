@@ -40,17 +40,6 @@ inline void refuse_next_text() { compiler_control<decltype(stand_in_nvrtc_refuse
 inline int program_launches() { return control<decltype(stand_in_program_launches)>("stand_in_program_launches")(); }
 inline int program_threads() { return control<decltype(stand_in_program_threads)>("stand_in_program_threads")(); }
 
-struct Graphs {
-  decltype(stand_in_capture)* begin;
-  decltype(stand_in_end_capture)* end;
-  decltype(stand_in_replay)* replay;
-};
-inline Graphs control_of_graphs() {
-  return {control<decltype(stand_in_capture)>("stand_in_capture"),
-          control<decltype(stand_in_end_capture)>("stand_in_end_capture"),
-          control<decltype(stand_in_replay)>("stand_in_replay")};
-}
-
 // The numbers of cuda_runtime_api.h, which the engine's tests do not include.
 inline constexpr int out_of_memory = 2, invalid_image = 200, illegal_address = 700, out_of_resources = 701;
 

@@ -69,33 +69,30 @@ TEST(DeviceSequence, IsCapturedIntoAGraph) {
   int stream;
   const Controls c = noise(r.nv, false);
   const auto run = [&] { r.s.run(horizon, B, a.in(true, false), r.uniforms, a.out(true), &c, &stream); };
-  const auto capture = control_of_graphs();
-  capture.begin(&stream);
   EXPECT_EQ(
-      message(run),
+      message([&] { DeviceGraph(device, &stream, run); }),
       "a rollout that is captured into a graph must have run before, with the same choice of arrays, as many steps "
       "and on the same stream");
-  capture.end(&stream);
   run();
   synchronise(device, &stream);
   int other_stream;
-  capture.begin(&other_stream);
   EXPECT_EQ(message([&] {
-              r.s.run(horizon, B, a.in(true, false), r.uniforms, a.out(true), &c, &other_stream);
+              DeviceGraph(device, &other_stream, [&] {
+                r.s.run(horizon, B, a.in(true, false), r.uniforms, a.out(true), &c, &other_stream);
+              });
             }).find("a rollout that is captured into a graph must have run before"),
             0u)
       << "it has no memory of its own yet";
-  capture.end(&other_stream);
-  capture.begin(&stream);
-  run();
-  EXPECT_EQ(capture.end(&stream), 2) << "an upload and the kernel";
+  const int launches = counts().launches;
+  const DeviceGraph graph(device, &stream, run);
+  EXPECT_EQ(counts().launches, launches + 2) << "an upload and the kernel";
   // another run with other numbers in between, other states, and the graph
   Controls other = c;
   other.mean.assign(horizon * r.nv, 9.0);
   r.s.run(horizon, B, a.in(true, false), r.uniforms, a.out(true), &other, &stream);
   a.v.fill([](long i, long k) { return 0.1 * std::sin(i - k); });
   for (Twin* x : {&a.states, &a.total}) copy(Buffer(r.precision, B, x->components * x->steps).ref(), x->there.ref());
-  capture.replay(&stream);
+  graph.launch(&stream);
   r.s.run(horizon, B, a.in(false, false), r.uniforms, a.out(false), &c);
   for (const Twin* x : {&a.states, &a.total}) EXPECT_LT(x->difference(&stream), tolerance(r.precision));
 }

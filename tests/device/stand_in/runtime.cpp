@@ -1,6 +1,7 @@
 // The imitation of the CUDA runtime; see stand_in.h.
 #include "tests/device/stand_in/runtime.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -13,6 +14,8 @@
 
 namespace {
 
+constexpr std::size_t stand_in_memory = std::size_t(1) << 36;  // of a device, as it says
+
 struct State {
   std::recursive_mutex mutex;
   int devices = 2;
@@ -22,8 +25,7 @@ struct State {
   std::map<void*, std::size_t> live;                                   // sizes of blocks in use
   std::multimap<std::pair<int, std::size_t>, void*> kept;              // the pools' free blocks by device and size
   std::map<void*, int> pool_of;                                        // device of a pool's block
-  std::map<cudaStream_t, bool> capturing;
-  std::vector<std::function<void()>> graph;  // the work that was captured last
+  std::map<cudaStream_t, std::vector<std::function<void()>>> captured;  // by stream, while it is captured
   cudaError_t sticky = cudaSuccess;                                    // a kernel's failure, shown at the next wait
 };
 State& state() {
@@ -36,14 +38,11 @@ thread_local cudaError_t last_error = cudaSuccess;
 // Puts work at the end of a stream, or of the graph that captures it.
 void give(cudaStream_t stream, std::function<void()> work) {
   State& s = state();
-  (s.capturing[stream] ? s.graph : s.waiting[stream]).push_back(std::move(work));
+  const auto captured = s.captured.find(stream);
+  (captured != s.captured.end() ? captured->second : s.waiting[stream]).push_back(std::move(work));
 }
 // While a stream is captured nothing may wait or take memory.
-bool any_capture() {
-  for (const auto& s : state().capturing)
-    if (s.second) return true;
-  return false;
-}
+bool any_capture() { return !state().captured.empty(); }
 
 using Lock = std::lock_guard<std::recursive_mutex>;
 
@@ -147,7 +146,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   if (device < 0 || device >= state().devices) return cudaErrorInvalidDevice;
   *p = cudaDeviceProp{};
   std::strcpy(p->name, "stand-in without a GPU");
-  p->major = 8, p->multiProcessorCount = 1, p->totalGlobalMem = std::size_t(1) << 30;
+  p->major = 8, p->multiProcessorCount = 1, p->totalGlobalMem = stand_in_memory;
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) { return *device = current_device, cudaSuccess; }
@@ -246,7 +245,79 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   Lock lock(state().mutex);
-  *status = state().capturing[stream] ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  *status = state().captured.count(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  Lock lock(state().mutex);
+  if (const cudaError_t e = asked("cudaStreamCreateWithFlags")) return e;
+  return *stream = reinterpret_cast<cudaStream_t>(new char), cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  Lock lock(state().mutex);
+  for (const auto& work : std::exchange(state().waiting[stream], {})) work();
+  state().waiting.erase(stream);
+  delete reinterpret_cast<char*>(stream);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  Lock lock(state().mutex);
+  if (const cudaError_t e = asked("cudaStreamBeginCapture")) return e;
+  if (!stream || !state().captured.emplace(stream, std::vector<std::function<void()>>()).second)
+    return cudaErrorStreamCaptureUnsupported;
+  return cudaSuccess;
+}
+struct CUgraph_st {
+  std::vector<std::function<void()>> work;
+};
+struct CUgraphExec_st {
+  std::vector<std::function<void()>> work;
+};
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  Lock lock(state().mutex);
+  const auto captured = state().captured.find(stream);
+  if (captured == state().captured.end()) return cudaErrorInvalidValue;
+  *graph = new CUgraph_st{std::move(captured->second)};
+  state().captured.erase(captured);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* launchable, cudaGraph_t graph, unsigned long long) {
+  Lock lock(state().mutex);
+  if (const cudaError_t e = asked("cudaGraphInstantiate")) return e;
+  return *launchable = new CUgraphExec_st{graph->work}, cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t launchable, cudaStream_t stream) {
+  Lock lock(state().mutex);
+  if (const cudaError_t e = asked("cudaGraphLaunch")) return e;
+  for (const auto& work : launchable->work) give(stream, work);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t launchable) { return delete launchable, cudaSuccess; }
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return delete graph, cudaSuccess; }
+// An event is the moment at which its stream came to it.
+struct CUevent_st {
+  cudaStream_t stream = nullptr;
+  std::chrono::steady_clock::time_point when{};
+};
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return *event = new CUevent_st, cudaSuccess; }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  Lock lock(state().mutex);
+  event->stream = stream;
+  give(stream, [event] { event->when = std::chrono::steady_clock::now(); });
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaStreamSynchronize(event->stream); }
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  *milliseconds = std::chrono::duration<float, std::milli>(end->when - begin->when).count();
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) { return delete event, cudaSuccess; }
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  Lock lock(state().mutex);
+  if (const cudaError_t e = asked("cudaMemGetInfo")) return e;
+  std::size_t taken = 0;
+  for (const auto& block : state().live) taken += block.second;
+  *total = stand_in_memory, *free = taken < stand_in_memory ? stand_in_memory - taken : 0;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
@@ -281,20 +352,6 @@ __attribute__((visibility("default"))) void stand_in_counts(StandInCounts* count
 __attribute__((visibility("default"))) void stand_in_fail(const char* function, int error) {
   Lock lock(state().mutex);
   state().failing[function] = static_cast<cudaError_t>(error);
-}
-__attribute__((visibility("default"))) void stand_in_capture(void* stream) {
-  Lock lock(state().mutex);
-  state().graph.clear();
-  state().capturing[static_cast<cudaStream_t>(stream)] = true;
-}
-__attribute__((visibility("default"))) int stand_in_end_capture(void* stream) {
-  Lock lock(state().mutex);
-  state().capturing[static_cast<cudaStream_t>(stream)] = false;
-  return static_cast<int>(state().graph.size());
-}
-__attribute__((visibility("default"))) void stand_in_replay(void* stream) {
-  Lock lock(state().mutex);
-  for (const auto& work : state().graph) give(static_cast<cudaStream_t>(stream), work);
 }
 __attribute__((visibility("default"))) void stand_in_set_devices(int count) {
   Lock lock(state().mutex);

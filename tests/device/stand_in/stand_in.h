@@ -2,7 +2,8 @@
 // compiled for the host, over a small imitation of the CUDA runtime in host memory.
 //
 // What it imitates: two devices; streams whose work is done only when somebody waits for them, in order; a pool that
-// keeps what it was given; fresh memory full of NaN; errors on request; one graph captured from a stream; a run-time compiler (nvrtc.cpp) whose machine
+// keeps what it was given; fresh memory full of NaN; errors on request; graphs captured from streams, while which calls that take memory
+// or wait fail; events; a run-time compiler (nvrtc.cpp) whose machine
 // code is the text that it was given, which the runtime compiles for the host when it is loaded (program.cpp).
 // What it cannot show: anything about nvcc's code, speed, or the order of work on different streams.
 #pragma once
@@ -24,11 +25,6 @@ void stand_in_counts(StandInCounts* counts);
 // The next call of this function of the runtime fails with this error, once. "launch" is the launch of a kernel;
 // "kernel" is the work itself, whose failure shows at the next wait.
 void stand_in_fail(const char* function, int error);
-// Graphs: work of a stream is kept from now on, until the end, which tells how many pieces there are; and done by a stream,
-// as often as asked for. Meanwhile calls that take memory or wait fail.
-void stand_in_capture(void* stream);
-int stand_in_end_capture(void* stream);
-void stand_in_replay(void* stream);
 // A machine with so many devices from now on.
 void stand_in_set_devices(int count);
 
