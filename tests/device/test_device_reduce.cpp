@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "host/device.h"
+#include "host/device_graph.h"
 #include "host/device_reduce.h"
 #include "tests/device/control.h"
 

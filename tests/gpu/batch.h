@@ -1,7 +1,5 @@
 // One operation on a batch in device memory, through the table of the CUDA library.
 #pragma once
-#include <dlfcn.h>
-
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -10,17 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "cuda/backend.h"
+#include "host/cuda_backend.h"
 #include "tests/cuda/op_cases.h"
 
 namespace featherstorm::testing {
 
 inline const CudaTable& gpu() {
-  static const CudaTable* table = [] {
-    void* handle = dlopen(FEATHERSTORM_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) throw std::runtime_error(dlerror());
-    return reinterpret_cast<const CudaTable* (*)()>(dlsym(handle, "featherstorm_cuda_backend"))();
-  }();
+  std::string why;
+  const CudaTable* table = cuda_backend(&why);
+  if (!table) throw std::runtime_error(why);
   return *table;
 }
 inline void require(bool ok) {

@@ -58,7 +58,7 @@ void ceilings() {
   const long bytes = quick ? 1 << 16 : 1 << 28;
   void *from = nullptr, *to = nullptr;
   require(gpu().allocate(0, nullptr, bytes, &from) && gpu().allocate(0, nullptr, bytes, &to));
-  require(gpu().clear(0, nullptr, from, bytes));
+  require(gpu().fill(0, nullptr, from, 0, bytes));
   const float a = 0.999f;
   {
     const GpuProgram p(nvrtc().compile(std::string(head) + copy_text + tail, device_target()).image);

@@ -8,11 +8,9 @@
 
 #include "host/bodies.h"
 #include "host/error.h"
+#include "host/load.h"
 #include "host/specialised_program.h"
 #include "tests/gpu/program.h"
-#ifdef FEATHERSTORM_ROBOT_DIR
-#include "host/load.h"
-#endif
 
 namespace featherstorm::testing {
 namespace {
@@ -22,13 +20,8 @@ int failures = 0;
 std::ofstream rows;
 
 std::vector<NamedRobot> robots() {
-#ifdef FEATHERSTORM_ROBOT_DIR
   std::vector<NamedRobot> all;
   for (const char* name : {"iiwa14", "go2", "atlas"}) all.push_back({name, load(name)});
-#else
-  std::vector<NamedRobot> all = gpu_robots();
-  all.erase(all.begin() + 3, all.end());
-#endif
   if (quick) all.erase(all.begin() + 1, all.end());
   return all;
 }
