@@ -1,8 +1,10 @@
 // The table of the CUDA library. Every function checks its arguments before it touches the device.
 #include "cuda/backend.h"
 
+#include <atomic>
 #include <climits>
 #include <cstring>
+#include <mutex>
 
 #include "cuda/error.h"
 #include "cuda/graph.h"
@@ -124,6 +126,40 @@ bool check_op(int op) {
          cuda_failed(std::string(ops[op].name) + " has no CUDA kernel: run it on the CPU");
 }
 
+// What a kernel's threads keep beyond registers, for as many as a device can hold.
+bool set_aside_by(int device, const void* kernel, unsigned long* bytes, cudaFuncAttributes* a) {
+  cudaDeviceProp p;
+  if (!FEATHERSTORM_CUDA(cudaFuncGetAttributes(a, kernel)) || !FEATHERSTORM_CUDA(cudaGetDeviceProperties(&p, device)))
+    return false;
+  *bytes = static_cast<unsigned long>(a->localSizeBytes) * p.maxThreadsPerMultiProcessor * p.multiProcessorCount;
+  return true;
+}
+
+// Whether the device can set aside what the kernel's first launch asks for; else the launch would fail with words that name
+// neither. Looked at once for each kernel and device, on the current device.
+bool has_room(int device, int model_class, int op) {
+  constexpr int devices = 64;  // of others the driver tells itself
+  static std::atomic<bool> seen[devices][model_classes][op_count];
+  static std::mutex mutex;
+  static unsigned long largest[devices];  // that this process has been given
+  if (device >= devices || seen[device][model_class][op].load(std::memory_order_relaxed)) return true;
+  std::lock_guard lock(mutex);
+  cudaFuncAttributes a;
+  unsigned long wanted = 0, free = 0, total = 0;
+  if (!set_aside_by(device, launcher_of(model_class, op).kernel, &wanted, &a) || !memory_info(device, &free, &total))
+    return false;
+  if (wanted > largest[device]) {
+    const auto gigabytes = [](unsigned long bytes) { return std::to_string((bytes + 50'000'000) / 100'000'000 * 0.1).substr(0, 5) + " GB"; };
+    if (wanted > free + largest[device])
+      return cuda_failed("the kernel of " + std::string(ops[op].name) + " for any robot needs " + gigabytes(wanted) +
+                         " of working memory on the device, for good, of which " + gigabytes(free + largest[device]) +
+                         " are free. One that is made for the robot needs none: specialise(\"" + ops[op].name +
+                         "\", device=\"cuda\")");
+    largest[device] = wanted;
+  }
+  return seen[device][model_class][op] = true;
+}
+
 bool launch(const CudaModel* model, int op, bool double_precision, const Array* in, const Array* out,
             const LaunchOptions* options, void* stream) {
   if (!check_op(op)) return false;
@@ -143,7 +179,7 @@ bool launch(const CudaModel* model, int op, bool double_precision, const Array* 
   OnDevice on(model->device);
   if (!on) return false;
   const Chosen c = choose(*model, op, double_precision);
-  return FEATHERSTORM_CUDA(
+  return has_room(model->device, c.model_class, op) && FEATHERSTORM_CUDA(
       launcher_of(c.model_class, op).launch(c.image, in, out, *options, static_cast<cudaStream_t>(stream)));
 }
 
@@ -152,8 +188,9 @@ bool prepare(const CudaModel* model, int op, bool double_precision, CudaKernelIn
   OnDevice on(model->device);
   const int model_class = choose(*model, op, double_precision).model_class;
   cudaFuncAttributes a;
-  if (!on || !FEATHERSTORM_CUDA(cudaFuncGetAttributes(&a, launcher_of(model_class, op).kernel))) return false;
-  *info = {a.numRegs, static_cast<int>(a.localSizeBytes), a.maxThreadsPerBlock, model_limits[model_class]};
+  unsigned long set_aside = 0;
+  if (!on || !set_aside_by(model->device, launcher_of(model_class, op).kernel, &set_aside, &a)) return false;
+  *info = {a.numRegs, static_cast<int>(a.localSizeBytes), a.maxThreadsPerBlock, model_limits[model_class], set_aside};
   return true;
 }
 

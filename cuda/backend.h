@@ -20,6 +20,9 @@ struct CudaKernelInfo {
   int local_bytes;        // working memory and spills, per thread
   int max_threads;        // per block
   int model_limit;        // degrees of freedom the kernel has room for; 0: it is one robot's
+  // What the driver sets aside for the process at the kernel's first launch, unless it has done so for another: the working
+  // memory of all threads that a device can hold [bytes].
+  unsigned long set_aside;
 };
 
 struct CudaModel;    // a model in its device forms, on one device
@@ -100,10 +103,11 @@ struct CudaTable {
   bool (*synchronise)(int device, void* stream);  // (s)
 
   // Runs operation `op` of the table. in: its inputs, then its uniforms as host pointers; out: its
-  // outputs. Arrays are device memory, component c of instance i at data[c * stride + i].
+  // outputs. Arrays are device memory, component c of instance i at data[c * stride + i]. A kernel whose working memory the
+  // device cannot set aside is refused, with the figures.
   bool (*launch)(const CudaModel* model, int op, bool double_precision, const Array* in, const Array* out,
                  const LaunchOptions* options, void* stream);
-  // Loads the kernel that `launch` would run, so that the first launch neither allocates nor synchronises. (s)
+  // Loads the kernel that `launch` would run. (s)
   bool (*prepare)(const CudaModel* model, int op, bool double_precision, CudaKernelInfo* info);
 
   // The kernel `name` of a cubin or PTX. The first launch neither allocates nor synchronises. (s)

@@ -45,7 +45,7 @@ bool load_program(int device, const void* image, const char* name, CudaProgram**
 void unload_program(CudaProgram* handle) { delete handle; }
 
 bool program_info(const CudaProgram* p, CudaKernelInfo* info) {
-  *info = {p->attributes.numRegs, static_cast<int>(p->attributes.localSizeBytes), p->attributes.maxThreadsPerBlock, 0};
+  *info = {p->attributes.numRegs, static_cast<int>(p->attributes.localSizeBytes), p->attributes.maxThreadsPerBlock, 0, 0};
   return true;
 }
 

@@ -6,7 +6,10 @@ namespace {
 
 template <class Real>
 __global__ void __launch_bounds__(copy_threads_per_block) strided_copy_kernel(const __grid_constant__ StridedCopy a) {
-  strided_copy_body<Real>(a, blockIdx.x, threadIdx.x);
+  __shared__ CopyTile<Real> tile;
+  read_tile(a, blockIdx.x, threadIdx.x, tile);
+  __syncthreads();
+  write_tile(a, blockIdx.x, threadIdx.x, tile);
 }
 
 }  // namespace

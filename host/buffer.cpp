@@ -9,9 +9,11 @@
 namespace featherstorm {
 
 Buffer::Buffer(Precision precision, long instances, long components, int device, void* stream)
-    : precision_(precision), instances_(instances), components_(components), device_(device) {
-  stride_ = (instances + 15) / 16 * 16;
-  if (stride_ % 1024 == 0 && stride_ > 0) stride_ += 16;
+    : precision_(precision),
+      instances_(instances),
+      components_(components),
+      stride_(padded_stride(instances, precision, device)),
+      device_(device) {
   const std::size_t bytes = bytes_of(precision) * static_cast<std::size_t>(stride_) * static_cast<std::size_t>(components);
   if (device != on_host) {
     data_ = device_memory(device, bytes, stream);

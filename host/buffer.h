@@ -15,6 +15,15 @@ inline std::size_t bytes_of(Precision p) { return p == Precision::float32 ? 4 : 
 // Where memory lies: a CUDA device's number, or
 inline constexpr int on_host = -1;
 
+// Elements from one component to the next in memory of the engine, for so many instances. On the host a multiple of 16, the
+// widest pack; on a device one of 128 bytes, so that each warp's access is one line. No multiple of 1024, so that
+// components do not fall on the same cache sets.
+inline long padded_stride(long instances, Precision p, int device) {
+  const long step = device == on_host ? 16 : static_cast<long>(128 / bytes_of(p));
+  const long stride = (instances + step - 1) / step * step;
+  return stride > 0 && stride % 1024 == 0 ? stride + step : stride;
+}
+
 // An array of shape (instances, components) somewhere in memory; strides in elements, any sign.
 struct ArrayRef {
   void* data = nullptr;
@@ -27,8 +36,7 @@ struct ArrayRef {
   int device = on_host;
 };
 
-// Owned memory [component][stride], instance fastest. Padding: the stride is a multiple of 16 instances and no multiple
-// of 1024, so that components do not fall on the same cache sets.
+// Owned memory [component][stride], instance fastest, its stride that of padded_stride.
 class Buffer {
  public:
   Buffer() = default;

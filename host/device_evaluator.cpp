@@ -37,7 +37,7 @@ StridedArray strided(const Array& a) { return {a.data, 1, a.stride}; }
 // Elements between the components of an array as a kernel sees it.
 long stride_of(const ArrayRef& a) {
   if (by_components(a)) return a.components > 1 ? a.component_stride : 0;
-  return (a.instances + 15) / 16 * 16;
+  return padded_stride(a.instances, a.precision, a.device);
 }
 // Whether an emitted kernel can take it: it counts the bytes between components in an int.
 bool fits_program(const ArrayRef& a) { return stride_of(a) * static_cast<long>(bytes_of(a.precision)) <= INT32_MAX; }

@@ -35,6 +35,9 @@ inline void fail_next(const char* function, int error) {
   control<decltype(stand_in_fail)>("stand_in_fail")(function, error);
 }
 inline void set_devices(int count) { control<decltype(stand_in_set_devices)>("stand_in_set_devices")(count); }
+inline void set_local_bytes(unsigned long bytes) {
+  control<decltype(stand_in_set_local_bytes)>("stand_in_set_local_bytes")(bytes);
+}
 inline int compiled() { return compiler_control<decltype(stand_in_nvrtc_compiled)>("stand_in_nvrtc_compiled")(); }
 inline void refuse_next_text() { compiler_control<decltype(stand_in_nvrtc_refuse)>("stand_in_nvrtc_refuse")(); }
 inline int program_launches() { return control<decltype(stand_in_program_launches)>("stand_in_program_launches")(); }

@@ -58,6 +58,37 @@ TEST(DeviceCopy, RoundTripsKeepEveryNumberInAnyStrides) {
   round_trips<double>();
 }
 
+// Tiles that are full, partly full and of one row; by components, by instances, with gaps between rows.
+TEST(DeviceCopy, OfManyTilesKeepsEveryNumber) {
+  for (const auto& [rows, columns] : {std::pair{64L, 16L}, {65L, 17L}, {200L, 1L}, {1L, 50L}, {131L, 37L}}) {
+    Buffer host(Precision::float32, rows, columns), back(Precision::float32, rows, columns);
+    Buffer there(Precision::float32, rows, columns, 0), memory(Precision::float32, rows * (columns + 3), 1, 0);
+    ArrayRef row_major = memory.ref();
+    row_major.instances = rows, row_major.components = columns, row_major.padded = false;
+    for (const long gap : {0L, 3L}) {
+      row_major.instance_stride = columns + gap, row_major.component_stride = 1;
+      for (long i = 0; i < rows; i++)
+        for (long c = 0; c < columns; c++) at<float>(host.ref(), i, c) = 1 + i * columns + c + gap;
+      copy(host.ref(), row_major);
+      copy(row_major, there.ref());
+      copy(there.ref(), back.ref());
+      for (long i = 0; i < rows; i++)
+        for (long c = 0; c < columns; c++) ASSERT_EQ(at<float>(back.ref(), i, c), 1 + i * columns + c + gap);
+    }
+  }
+}
+
+// A warp's 32 floats are one line of 128 bytes.
+TEST(DeviceBuffer, ComponentsBeginOnLines) {
+  for (const Precision p : {Precision::float32, Precision::float64})
+    for (const long n : {1L, 16L, 17L, 33L, 1000L, 1024L, 4096L}) {
+      const Buffer b(p, n, 2, 0);
+      EXPECT_EQ(b.stride() * bytes_of(p) % 128, 0u) << n;
+      EXPECT_NE(b.stride() % 1024, 0) << n;
+      EXPECT_GE(b.stride(), n);
+    }
+}
+
 TEST(DeviceCopy, SaysWhatDoesNotFit) {
   Buffer host(Precision::float32, 4, 3), host_double(Precision::float64, 4, 3), wide(Precision::float32, 4, 4);
   Buffer zero(Precision::float32, 4, 3, 0), one(Precision::float32, 4, 3, 1);

@@ -31,7 +31,7 @@ struct cudaMemPoolProps {
 };
 struct cudaDeviceProp {
   char name[256];
-  int major, minor, multiProcessorCount;
+  int major, minor, multiProcessorCount, maxThreadsPerMultiProcessor;
   std::size_t totalGlobalMem;
 };
 enum { cudaStreamNonBlocking = 1 };

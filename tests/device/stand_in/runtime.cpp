@@ -19,6 +19,7 @@ constexpr std::size_t stand_in_memory = std::size_t(1) << 36;  // of a device, a
 struct State {
   std::recursive_mutex mutex;
   int devices = 2;
+  std::size_t local_bytes = 0;  // of each kernel, as it says
   StandInCounts counts{};
   std::map<std::string, cudaError_t> failing;
   std::map<cudaStream_t, std::vector<std::function<void()>>> waiting;  // work by stream
@@ -146,7 +147,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   if (device < 0 || device >= state().devices) return cudaErrorInvalidDevice;
   *p = cudaDeviceProp{};
   std::strcpy(p->name, "stand-in without a GPU");
-  p->major = 8, p->multiProcessorCount = 1, p->totalGlobalMem = stand_in_memory;
+  p->major = 8, p->multiProcessorCount = 1, p->maxThreadsPerMultiProcessor = 2048, p->totalGlobalMem = stand_in_memory;
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) { return *device = current_device, cudaSuccess; }
@@ -332,7 +333,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* a, const void* kernel) {
   Lock lock(state().mutex);
   if (const cudaError_t e = asked("cudaFuncGetAttributes")) return e;
   if (!kernel) return cudaErrorInvalidValue;
-  *a = {32, stand_in_max_threads(kernel), 0};
+  *a = {32, stand_in_max_threads(kernel), state().local_bytes};
   return cudaSuccess;
 }
 cudaError_t stand_in_asked(const char* function) {
@@ -352,6 +353,10 @@ __attribute__((visibility("default"))) void stand_in_counts(StandInCounts* count
 __attribute__((visibility("default"))) void stand_in_fail(const char* function, int error) {
   Lock lock(state().mutex);
   state().failing[function] = static_cast<cudaError_t>(error);
+}
+__attribute__((visibility("default"))) void stand_in_set_local_bytes(unsigned long bytes) {
+  Lock lock(state().mutex);
+  state().local_bytes = bytes;
 }
 __attribute__((visibility("default"))) void stand_in_set_devices(int count) {
   Lock lock(state().mutex);

@@ -25,6 +25,8 @@ void stand_in_counts(StandInCounts* counts);
 // The next call of this function of the runtime fails with this error, once. "launch" is the launch of a kernel;
 // "kernel" is the work itself, whose failure shows at the next wait.
 void stand_in_fail(const char* function, int error);
+// Kernels say from now on that a thread keeps so many bytes in memory.
+void stand_in_set_local_bytes(unsigned long bytes);
 // A machine with so many devices from now on.
 void stand_in_set_devices(int count);
 
