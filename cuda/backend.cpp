@@ -149,7 +149,10 @@ bool has_room(int device, int model_class, int op) {
   if (!set_aside_by(device, launcher_of(model_class, op).kernel, &wanted, &a) || !memory_info(device, &free, &total))
     return false;
   if (wanted > largest[device]) {
-    const auto gigabytes = [](unsigned long bytes) { return std::to_string((bytes + 50'000'000) / 100'000'000 * 0.1).substr(0, 5) + " GB"; };
+    const auto gigabytes = [](unsigned long bytes) {
+      const unsigned long tenths = (bytes + 50'000'000) / 100'000'000;
+      return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
+    };
     if (wanted > free + largest[device])
       return cuda_failed("the kernel of " + std::string(ops[op].name) + " for any robot needs " + gigabytes(wanted) +
                          " of working memory on the device, for good, of which " + gigabytes(free + largest[device]) +

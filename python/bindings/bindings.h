@@ -14,6 +14,7 @@ void bind_edit(nanobind::module_& module);       // methods of RobotBuilder that
 void bind_evaluator(nanobind::module_& module);  // Buffer, Evaluator, operations, instruction_sets
 void bind_trace(nanobind::module_& module);      // Trace, Symbol, traced
 void bind_sequence(nanobind::module_& module);   // Sequence
+void bind_device(nanobind::module_& module);     // DeviceStream, DeviceGraph, elapsed
 
 // "float32" or "float64"; throws TypeError for others.
 Precision precision_of(const std::string& dtype);

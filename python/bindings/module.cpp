@@ -38,4 +38,5 @@ NB_MODULE(_featherstorm, module) {
   bind_evaluator(module);
   bind_trace(module);
   bind_sequence(module);
+  bind_device(module);
 }

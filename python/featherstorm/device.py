@@ -37,6 +37,52 @@ def place(number):
     return "the CPU" if number is None else f"CUDA device {number}"
 
 
+class Stream:
+    """A stream of a CUDA device, for a Batch or Simulation (stream=stream.number) and for graphs of what they do.
+
+        stream = fs.device.Stream()
+        sim = fs.Simulation(model, 4096, dt=2e-3, device="cuda", stream=stream.number)
+        sim.step(tau)                                 # once, so that memory is there and kernels are loaded
+        graph = stream.capture(lambda: [sim.step(tau) for _ in range(20)])
+        graph.launch()                                # the same again, as one launch
+
+    A simulation goes back and forth between two states: capture an even number of its steps, else each launch begins with the
+    state that the first one began with.
+    Raises ValueError with CUDA's words.
+    """
+
+    def __init__(self, device="cuda"):
+        self.device = device_number(device, "Stream") if not isinstance(device, int) else device
+        if self.device is None:
+            raise ValueError("Stream: device is 'cpu', expected 'cuda' or 'cuda:NUMBER'")
+        self.handle = _featherstorm.DeviceStream(self.device)
+        self.number = self.handle.number
+
+    def synchronise(self):
+        """Waits until everything given to the stream is done, and raises what went wrong there."""
+        _featherstorm.synchronise(self.device, self.number)
+
+    def capture(self, work):
+        """A Graph of what work() gives to the stream, which is kept instead of done. Arrays of these calls must stay."""
+        return Graph(self, work)
+
+    def elapsed(self, work):
+        """Seconds that what work() gives to the stream takes on the device; waits for it."""
+        return _featherstorm.elapsed(self.device, self.number, work)
+
+
+class Graph:
+    """What Stream.capture kept."""
+
+    def __init__(self, stream, work):
+        self.stream, self.work = stream, work  # and with it the arrays
+        self.handle = _featherstorm.DeviceGraph(stream.device, stream.number, work)
+
+    def launch(self, stream=None):
+        """Gives all of it to the stream it was captured from, or to another of the same device."""
+        self.handle.launch((stream or self.stream).number)
+
+
 class DeviceArray:
     """An array in the engine's memory on a CUDA device, taken whole by any library with DLPack.
 

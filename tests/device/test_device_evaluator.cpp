@@ -255,6 +255,18 @@ TEST_F(DeviceRun, ErrorsHaveTheWordsOfCudaAndLeaveNothingBehind) {
   synchronise(device);
 }
 
+TEST_F(DeviceRun, KernelsWithoutRoomForTheirWorkingMemoryAreRefused) {
+  Buffer result(Precision::float32, 33, 2, device);
+  const auto energy = [&] { return message([&] { e.run("energy", {q.ref(), v.ref()}, {result.ref()}); }); };
+  set_local_bytes(1 << 26);
+  EXPECT_EQ(energy(),
+            "energy: CUDA device 1: the kernel of energy for any robot needs 137.4 GB of working memory on the device, for "
+            "good, of which 68.7 GB are free. One that is made for the robot needs none: specialise(\"energy\", "
+            "device=\"cuda\")");
+  set_local_bytes(0);
+  EXPECT_EQ(energy(), "no error");
+}
+
 TEST_F(DeviceRun, UploadThatFailsIsTriedAgain) {
   fail_next("cudaMalloc", out_of_memory);
   const std::string words = run(a);

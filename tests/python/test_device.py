@@ -67,6 +67,36 @@ def close(x, expected):
     return np.allclose(np.asarray(x), expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
 
 
+def test_a_graph_does_the_steps_again(go2):
+    stream, other = fs.device.Stream("cuda:1"), fs.device.Stream(1)
+    assert stream.device == 1 and stream.number != other.number
+    alone = fs.Simulation(go2, B, 1e-3)
+    q, v = fs.random_state(go2, B, seed=3, dtype="float32")
+    sim = fs.Simulation(go2, B, 1e-3, device="cuda:1", stream=stream.number)
+    for s in (alone, sim):
+        s.reset(q=q, v=v)
+    graph = stream.capture(lambda: [sim.step() for _ in range(4)])
+    stream.synchronise()
+    assert np.allclose(np.asarray(sim.q), q), "captured, not done"
+    for _ in range(3):
+        graph.launch()
+    for _ in range(12):
+        alone.step()
+    assert close(sim.q, alone.q) and close(sim.v, alone.v)
+    assert stream.elapsed(graph.launch) > 0
+
+
+def test_streams_say_what_is_wrong(go2):
+    with pytest.raises(ValueError, match="device is 'cpu', expected 'cuda'"):
+        fs.device.Stream("cpu")
+    with pytest.raises(ValueError, match="CUDA device 7 does not exist"):
+        fs.device.Stream(7)
+    stream = fs.device.Stream()
+    with pytest.raises(ZeroDivisionError):
+        stream.capture(lambda: 1 / 0)
+    stream.capture(lambda: None).launch()  # the stream is not captured any more
+
+
 # operations that have no CUDA kernel for any robot
 HOST_ONLY = {"fd_second_derivatives", "coriolis_matrix_second_rate"} | {
     "rnea_timed",

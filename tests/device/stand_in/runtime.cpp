@@ -53,7 +53,7 @@ cudaError_t asked(const char* function) {
   if (found == state().failing.end()) return cudaSuccess;
   const cudaError_t error = found->second;
   state().failing.erase(found);
-  return error;
+  return last_error = error;
 }
 
 void* fresh(std::size_t bytes) {
@@ -75,14 +75,14 @@ cudaError_t wait(cudaStream_t stream) {
 
 cudaError_t stand_in_launch(cudaStream_t stream, std::function<void()> work) {
   Lock lock(state().mutex);
-  if (const cudaError_t e = asked("launch")) return last_error = e;
+  if (const cudaError_t e = asked("launch")) return e;
   StandInCounts& c = state().counts;
   c.launches++, c.device = current_device, c.stream = stream;
   give(stream, [work] {
     if (const cudaError_t e = asked("kernel")) state().sticky = e;
     else work();
   });
-  return cudaSuccess;
+  return cudaGetLastError();  // as launches written <<<>>> tell it: a failure before this one, too
 }
 
 const char* cudaGetErrorName(cudaError_t error) {
