@@ -7,6 +7,7 @@
 #include "tests/cuda/op_cases.h"
 #include "tests/gpu/any_robot.h"
 #include "tests/gpu/options.h"
+#include "tests/gpu/row_case.h"
 
 namespace featherstorm::testing {
 namespace {
@@ -67,7 +68,7 @@ int run(const Options& o) {
       const std::string name(Op::info.name);
       if (op >= engine_ops && !o.has("all")) return;
       if (!on_device<Op>(m) || !o.wants(robot, name)) return;
-      const int frame = m.nf - 1;
+      const int frame = farthest_frame(m);
       bench.report.attempt(robot + "/" + name, [&] {
         const RowData data = data_of<Op>(m, frame, o.quick ? 20 : distinct);
         for (long count : o.quick ? std::vector<long>{67} : std::vector<long>{1, 256, 4096, 65536})

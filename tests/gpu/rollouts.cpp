@@ -6,8 +6,10 @@
 //   contacts/...  one step of a quadruped with four feet, by its own kernel and by the one for any robot
 //
 //   gpu_rollouts [--only ROBOT[/ROW]] [--seconds N]     ROW: latency, rollout or contacts
-//   gpu_rollouts quick     small, for a test without a GPU
+//   gpu_rollouts quick         small, for a test without a GPU
+//   gpu_rollouts compile 90    makes all kernels for compute capability 9.0 and keeps them in the cache on disk; needs no device
 #include "host/device_evaluator.h"
+#include "host/dispatch.h"
 #include "host/load.h"
 #include "tests/gpu/any_robot.h"
 #include "tests/gpu/forms.h"
@@ -18,6 +20,63 @@ namespace featherstorm::testing {
 namespace {
 
 void notice(const std::string& what) { std::fprintf(stderr, "%s\n", what.c_str()); }
+
+// All kernels, made in the background in the order of their use. The engine finds them in the cache on disk.
+struct Kernels {
+  DeviceCompiler compiler{notice};
+  std::map<std::string, Robot> robots;
+  Robot feet;
+  std::vector<std::pair<std::pair<std::string, std::string>, std::shared_future<int>>> latency;  // of a robot and row
+  std::optional<Forms> contacts;
+  std::vector<std::pair<std::string, std::shared_future<std::shared_ptr<const TimedRobot>>>> rollouts;
+  Workshop shop{static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};  // ends before what it works on
+
+  Kernels(const Options& o, int capability) {
+    if (!compiler.missing().empty()) throw std::runtime_error(compiler.missing());
+    const std::vector<std::string> names = o.quick ? std::vector<std::string>{"iiwa14"} : std::vector<std::string>{"go2", "g1", "iiwa14"};
+    for (const std::string& name : names) robots.emplace(name, load(name));
+    for (const std::string& name : names)
+      for (const char* row : {"rnea", "fd", "step"})
+        if (o.wants(name, "latency") && !(o.quick && row != std::string("rnea")))
+          latency.push_back({{name, row}, shop.give([=, this] { return engine_kernels(robots.at(name), row, capability); })});
+    if (o.wants("go2", "contacts")) {
+      std::vector<ContactSpec> c;
+      for (const char* foot : {"FL_foot", "FR_foot", "RL_foot", "RR_foot"}) c.push_back(on_ground(foot, {0, 0, 0}, 0.022, 0.6));
+      feet = load("go2", {.contacts = c});
+      // the stand-in takes long for a text of this size
+      const FormsOptions options = o.quick ? FormsOptions{{"trace"}, {}, {}, {32}} : FormsOptions{{"trace", "greedy", "sethi_ullman"}, {}, {}, {32, 64}};
+      contacts.emplace("contact_step", feet, false, capability, o.quick ? 16 : 128, options, compiler, shop);
+    }
+    for (const std::string& name : names)
+      if (o.wants(name, "rollout"))
+        rollouts.push_back({name, shop.give([=, this] {
+          auto robot = std::make_shared<TimedRobot>(robots.at(name));
+          for (From from : {From::noise, From::components}) compiler.kernel(robot->texts(from), capability);
+          return std::shared_ptr<const TimedRobot>(std::move(robot));
+        })});
+  }
+  // Those that DeviceEvaluator::specialise makes; their number.
+  int engine_kernels(const Robot& robot, const std::string& row, int capability) {
+    const Program p = specialised_program(operation_of(row, robot.model), robot.model);
+    const Bodies bodies = bodies_of(p, robot.model);
+    const Dispatch dispatch = Dispatch::standard();
+    const DispatchCall call{robot.name, row, Precision::float32, capability};
+    int n = 0;
+    for (const DispatchRow* choice : dispatch.forms(call))
+      compiler.kernel(p, false, capability, {choice->order, choice->blocks, choice->warps}, &bodies), n++;
+    return n;
+  }
+};
+
+int compile(const Options& o) {
+  if (o.words.size() != 2) throw std::runtime_error("expected compile CAPABILITY, such as 90");
+  Kernels kernels(o, std::stoi(o.words[1]));
+  for (const auto& [what, made] : kernels.latency)
+    std::printf("%s/%s: %d kernels\n", what.first.c_str(), what.second.c_str(), made.get());
+  if (kernels.contacts) std::printf("contacts: %d kernels\n", kernels.contacts->compiled());
+  for (const auto& [name, made] : kernels.rollouts) made.get(), std::printf("rollout/%s: 2 kernels\n", name.c_str());
+  return 0;
+}
 
 struct Rollouts {
   const Options& o;
@@ -88,26 +147,20 @@ struct Rollouts {
       ReportRow r;
       r.what = what, r.instances = static_cast<double>(count), r.bytes = job.bytes();
       r.error = job.error(&right);
+      const std::vector<float> before = job.results();
       r.time = watch.in_graph(run);
-      bool again = false;
-      right = job.error(&again) == r.error && again && right;
+      right = right && same_bits<float>({job.results()}, {before});
       r.result = right ? "same" : "DIFFERENT";
       r.figure = count * steps / r.time.median, r.unit = "control steps/s";
       report.row(r);
     });
   }
 
-  void contacts(Workshop& shop) {
+  void contacts(const Robot& robot, Forms& forms) {
     const std::string what = "contacts/go2 with 4 feet/contact_step/float32/";
     const std::vector<long> counts = o.quick ? std::vector<long>{35} : std::vector<long>{1024, 4096, 16384, 65536};
     report.attempt(what, [&] {
-      std::vector<ContactSpec> feet;
-      for (const char* foot : {"FL_foot", "FR_foot", "RL_foot", "RR_foot"}) feet.push_back(on_ground(foot, {0, 0, 0}, 0.022, 0.6));
-      const Robot robot = load("go2", {.contacts = feet});
-      DeviceCompiler compiler(notice);
-      // the stand-in takes long for a text of this size, and the compiler's orders are no matter there
-      const FormsOptions options = o.quick ? FormsOptions{{"trace"}, {}, {}, {32}} : FormsOptions{{"trace", "greedy", "sethi_ullman"}, {}, {}, {32, 64}};
-      Forms forms("contact_step", robot, false, device_capability(), o.quick ? 16 : 128, options, compiler, shop);
+      if (!forms.ready(budget.left())) return budget.leave_out(what, "its kernels are still being made");
       const RowCase& row = forms.row();
       const auto line = [&](const std::string& form, long count, const std::function<void(ReportRow&)>& measure) {
         ReportRow r;
@@ -138,25 +191,30 @@ struct Rollouts {
 
   int all() {
     report.head();
-    Workshop shop(std::max(1u, std::thread::hardware_concurrency()));
-    const std::vector<std::string> names = o.quick ? std::vector<std::string>{"iiwa14"} : std::vector<std::string>{"go2", "g1", "iiwa14"};
-    std::map<std::string, Robot> robots;
-    for (const std::string& name : names) robots.emplace(name, load(name));
-    for (const std::string& name : names)
-      for (const char* row : {"rnea", "fd", "step"})
-        if (o.wants(name, "latency") && !(o.quick && row != std::string("rnea"))) latency(name, robots.at(name), row);
-    if (o.wants("go2", "contacts")) contacts(shop);
-    for (const std::string& name : names) {
-      if (!o.wants(name, "rollout")) continue;
-      report.attempt("rollout/" + name, [&] {
-        const TimedRobot robot(robots.at(name));
-        for (long steps : o.quick ? std::vector<long>{5} : std::vector<long>{20, 100})
-          for (From from : {From::noise, From::components, From::rows})
-            for (long count : o.quick ? std::vector<long>{67} : std::vector<long>{1024, 4096, 16384, 65536})
-              rollout(name, robot, from, steps, count);
-      });
+    Kernels kernels(o, device_capability());
+    for (const auto& [what, made] : kernels.latency) {
+      const auto& [name, row] = what;
+      if (made_in_time(made, "latency/" + name + "/" + row)) latency(name, kernels.robots.at(name), row);
     }
-    return report.end(budget);
+    if (kernels.contacts) contacts(kernels.feet, *kernels.contacts);
+    for (const auto& [name, made] : kernels.rollouts) {
+      if (!made_in_time(made, "rollout/" + name)) continue;
+      const TimedRobot& robot = *made.get();
+      for (long steps : o.quick ? std::vector<long>{5} : std::vector<long>{20, 100})
+        for (From from : {From::noise, From::components, From::rows})
+          for (long count : o.quick ? std::vector<long>{67} : std::vector<long>{1024, 4096, 16384, 65536})
+            rollout(name, robot, from, steps, count);
+    }
+    const int status = report.end(budget);
+    // what is still being compiled for cases that were left out is not waited for
+    if (budget.left_out()) std::_Exit(status);
+    return status;
+  }
+  // Waits for a kernel as long as there is time; tells where there is none, or it cannot be made.
+  template <class T> bool made_in_time(const std::shared_future<T>& made, const std::string& what) {
+    if (made.wait_for(std::chrono::duration<double>(std::clamp(budget.left(), 0.0, 1e6))) != std::future_status::ready)
+      return budget.leave_out(what, "its kernels are still being made"), false;
+    return report.attempt(what, [&] { made.get(); });
   }
 };
 
@@ -165,6 +223,7 @@ struct Rollouts {
 
 int main(int argc, char** argv) try {
   const featherstorm::testing::Options options(argc, argv);
+  if (options.has("compile")) return featherstorm::testing::compile(options);
   return featherstorm::testing::Rollouts(options).all();
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());

@@ -55,11 +55,22 @@ struct RowData {
   }
 };
 
+// The frame behind most joints.
+inline int farthest_frame(const Model<double>& m) {
+  int frame = 0, most = -1;
+  for (int f = 0; f < m.nf; f++) {
+    int joints = 0;
+    for (int b = m.frame[f].body; b > 0; b = m.body[b].parent) joints++;
+    if (joints > most) most = joints, frame = f;
+  }
+  return frame;
+}
+
 // "fd" or "fd_vjp".
 inline Operation operation_of(const std::string& name, const Model<double>& m) {
   const bool vjp = name.ends_with("_vjp");
   Operation o{op_index(vjp ? name.substr(0, name.size() - 4) : name)};
-  o.frame = name == "jacobian" ? m.nf - 1 : 0;
+  o.frame = name == "jacobian" ? farthest_frame(m) : 0;
   if (vjp) o.derivative = Derivative::vjp;
   return o;
 }

@@ -2,7 +2,9 @@
 #pragma once
 #include <memory>
 
+#include "core/emit/rollout.h"
 #include "core/trace/evaluate.h"
+#include "host/device_kernel.h"
 #include "host/noise.h"
 #include "host/sequence.h"
 #include "host/specialised_program.h"
@@ -43,26 +45,50 @@ class TimedRobot {
  public:
   const Model<double>& m;
   const Program step, cost;
+  std::vector<Program::Array> arrays;
   Sequence sequence{Precision::float32, 1};
   std::vector<UniformValues> uniforms;
+  TimedRobot(const TimedRobot&) = delete;
+  TimedRobot& operator=(const TimedRobot&) = delete;
 
   explicit TimedRobot(const Robot& robot)
       : m(robot.model), step(specialised_program({op_index("step")}, m)), cost(distance_cost(m.nq, m.nv)) {
     for (const auto& a : step.inputs) {
-      if (!a.uniform) {
-        sequence.array(a.name, a.size);
-        continue;
-      }
-      sequence.uniform(a.name, a.size);
+      array(a.name, a.size, a.uniform);
+      if (!a.uniform) continue;
       const double x = a.name == "dt" ? 1e-3 : a.name == "kd" ? 0.2 : a.name == "friction_velocity" ? 0.01 : 0;
       uniforms.push_back({a.name, std::vector<double>(a.size, static_cast<float>(x))});
     }
-    for (const auto& a : step.outputs) sequence.array(a.name, a.size);
-    sequence.array("total", 1), sequence.array("total_next", 1);
+    for (const auto& a : step.outputs) array(a.name, a.size, false);
+    array("total", 1, false), array("total_next", 1, false);
     stage(step, {{"q", "q_next"}, {"v", "v_next"}}, substeps);
     stage(cost, {{"total", "total_next"}}, 1);
   }
   int nu() const { return m.nv; }
+
+  // The texts of the kernel that a run makes (host/device_sequence.cpp), so that it can be made before.
+  std::vector<std::pair<DeviceForm, std::string>> texts(From from) const {
+    Rollout r;
+    for (const auto& a : arrays) r.arrays.push_back({a.size, a.uniform, false});
+    const auto places = [&](const std::vector<Program::Array>& names) {
+      std::vector<int> all;
+      for (const auto& a : names) all.push_back(find(a.name));
+      return all;
+    };
+    r.stages.push_back({std::make_shared<const Program>(step), places(step.inputs), places(step.outputs),
+                        {{find("q"), find("q_next")}, {find("v"), find("v_next")}}, substeps, false});
+    r.stages.push_back({std::make_shared<const Program>(cost), places(cost.inputs), places(cost.outputs),
+                        {{find("total"), find("total_next")}}, 1, false});
+    r.in = {{find("q"), false}, {find("v"), false}};
+    if (from == From::noise) r.controls = Rollout::ControlKind::noise, r.controlled = find("tau");
+    else r.in.push_back({find("tau"), true});
+    r.out = {{find("q"), false}, {find("total"), false}};
+    std::vector<std::pair<DeviceForm, std::string>> all;
+    for (const char* order : {"trace", "greedy", "sethi_ullman"})
+      all.push_back({{order, 0}, emit_rollout(r, [&](const Program& p) { return order_of(p, order); },
+                                              Cuda{false, device_block_threads, 0})});
+    return all;
+  }
 
   // One instance on the host: positions and velocities change, the sum of costs is returned. u(t, c): the controls.
   template <class Real, class U> double walk(std::vector<Real>& q, std::vector<Real>& v, long steps, const U& u) const {
@@ -85,6 +111,16 @@ class TimedRobot {
   }
 
  private:
+  void array(const std::string& name, int size, bool uniform) {
+    arrays.push_back({name, size, uniform});
+    if (uniform) sequence.uniform(name, size);
+    else sequence.array(name, size);
+  }
+  int find(const std::string& name) const {
+    for (std::size_t k = 0; k < arrays.size(); k++)
+      if (arrays[k].name == name) return static_cast<int>(k);
+    throw std::runtime_error("a rollout has no array " + name);
+  }
   void stage(const Program& p, std::vector<std::pair<std::string, std::string>> swaps, long repeat) {
     Stage s;
     for (const auto& a : p.inputs) s.in.push_back(a.name);
@@ -139,14 +175,13 @@ class TimedRollout {
                         from_ == From::noise ? &noise_ : nullptr, stream);
   }
 
-  // A few instances beside the host's walk in double; how far its walk in float is off says what may be.
+  // Two instances beside the host's walk in double; how far its walk in float is off says what may be.
   double error(bool* right) const {
     const int nq = robot_.m.nq, nv = robot_.m.nv;
-    Buffer last(Precision::float32, count_, nq), total(Precision::float32, count_, 1);
-    copy(last_.ref(), last.ref(), stream_), copy(total_.ref(), total.ref(), stream_);
+    const std::vector<float> found = results();
     double worst = 0;
     *right = true;
-    for (long i : {0L, count_ / 2 + 1, count_ - 1}) {
+    for (long i : {count_ / 2, count_ - 1}) {
       const std::vector<double> u = controls_of(i);
       const auto given = [&](long t, int c) { return u[t * nv + c]; };
       std::vector<double> q, v;
@@ -159,10 +194,21 @@ class TimedRollout {
         if (!(e <= tolerance)) *right = false;
         worst = e <= worst ? worst : std::isnan(e) ? HUGE_VAL : e;
       };
-      compare(total.component<float>(0)[i], sum, rounded);
-      for (int c = 0; c < nq; c++) compare(last.component<float>(c)[i], q[c], q_float[c]);
+      compare(found[nq * count_ + i], sum, rounded);
+      for (int c = 0; c < nq; c++) compare(found[c * count_ + i], q[c], q_float[c]);
     }
     return worst;
+  }
+  // Last positions and totals, [component][instance].
+  std::vector<float> results() const {
+    const int nq = robot_.m.nq;
+    std::vector<float> x((nq + 1) * count_);
+    const auto fetch = [&](float* to, const Buffer& b, long rows) {
+      succeed(device_table().copy(CopyKind::to_host, stream_, to, 4 * count_, b.component<float>(0), 4 * b.stride(), 4 * count_, rows));
+    };
+    fetch(x.data(), last_, nq), fetch(x.data() + nq * count_, total_, 1);
+    synchronise(0, stream_);
+    return x;
   }
   // Bytes that a rollout needs of memory: controls where they are given, and what is at its ends.
   double bytes() const { return 4.0 * ((from_ == From::noise ? 0 : steps_ * robot_.m.nv) + 2 * robot_.m.nq + robot_.m.nv + 1); }
