@@ -25,7 +25,8 @@ void time_any_robot(ReportRow& r, const DeviceModel& model, int op, int frame, c
   const DeviceBatch<Real> batch(data, count, stream);
   const LaunchOptions options{frame, 1, static_cast<int>(count)};
   check_and_time(r, batch, repetitions, watch, stream, [&](void* s) {
-    succeed(device_table().launch(model.get(), op, double_precision, batch.in().data(), batch.out().data(), &options, s));
+    succeed(
+        device_table().launch(model.get(), op, double_precision, batch.in().data(), batch.out().data(), &options, s));
   });
 }
 

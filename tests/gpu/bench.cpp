@@ -1,5 +1,5 @@
-// Times of the kernels that serve any robot, a line each (bench_report.h): answers are compared with the host's in double and
-// before and after.
+// Times of the kernels that serve any robot, a line each (bench_report.h): answers are compared with the host's in
+// double and before and after.
 //
 //   gpu_bench [all] [--only ROBOT[/ROW]] [--seconds N]     rows of the engine; all: those of the books too
 //   gpu_bench quick     small, for a test without a GPU
@@ -12,7 +12,8 @@
 namespace featherstorm::testing {
 namespace {
 
-template <class Op> RowData data_of(const Model<double>& m, int frame, int instances) {
+template <class Op>
+RowData data_of(const Model<double>& m, int frame, int instances) {
   RowData d;
   d.instances = instances;
   for (const OpArray& a : Op::info.in) d.in.push_back({std::string(a.name), size_of(m, a.size), false});
@@ -41,7 +42,8 @@ struct Bench {
   explicit Bench(const Options& o)
       : budget(o.seconds), watch(stream.get(), o.quick ? TimingOptions::quick() : TimingOptions{}) {}
 
-  template <class Real> void time(const std::string& name, const DeviceModel& model, int op, int frame, const RowData& data, long count) {
+  template <class Real>
+  void time(const std::string& name, const DeviceModel& model, int op, int frame, const RowData& data, long count) {
     ReportRow r;
     r.what = name + (sizeof(Real) == 8 ? "/float64" : "/float32") + "/any robot/-/B=" + std::to_string(count);
     if (!budget.fits(2 * seconds, r.what)) return;

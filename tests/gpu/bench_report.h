@@ -12,17 +12,17 @@ namespace featherstorm::testing {
 
 // What a row says; absent numbers are NaN or -1 and printed as "-".
 struct ReportRow {
-  std::string what;       // robot/row/precision/kernel/form/B=instances
-  Time time;              // of a launch [s]
-  double instances = 1;   // of a launch
+  std::string what;      // robot/row/precision/kernel/form/B=instances
+  Time time;             // of a launch [s]
+  double instances = 1;  // of a launch
   CudaKernelInfo kernel{-1, -1, 0, 0, 0};
-  int code = -1;          // [bytes]
-  double bytes = NAN;     // moved per instance
-  double ceiling = NAN;   // the least time of a launch that the machine allows [s]
-  int in_cache = -1;      // whether all that is moved fits the L2
+  int code = -1;         // [bytes]
+  double bytes = NAN;    // moved per instance
+  double ceiling = NAN;  // the least time of a launch that the machine allows [s]
+  int in_cache = -1;     // whether all that is moved fits the L2
   double error = NAN;
-  std::string result;     // same, DIFFERENT, or nothing where nothing is compared
-  double figure = NAN;    // what the row is about, where it is not the time of an instance
+  std::string result;   // same, DIFFERENT, or nothing where nothing is compared
+  double figure = NAN;  // what the row is about, where it is not the time of an instance
   std::string unit;
 };
 
@@ -38,12 +38,16 @@ class Report {
   }
   void row(const ReportRow& r) {
     const double ns = 1e9 / r.instances, rate = r.bytes * r.instances / r.time.median * 1e-9;
-    std::printf("%s,%s,%s,%s,%d,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n", r.what.c_str(), number(r.time.median * ns, 5).c_str(),
-                number(r.time.least * ns, 5).c_str(), number(r.time.most * ns, 5).c_str(), r.time.launches,
-                count(r.kernel.registers).c_str(), count(r.kernel.local_bytes).c_str(), count(r.code).c_str(),
-                r.in_cache < 0 ? "-" : r.in_cache ? "yes" : "no", number(rate, 4).c_str(),
-                number(r.ceiling / r.time.median, 3).c_str(), clocks(r.time).c_str(), number(r.error, 2).c_str(),
-                r.result.empty() ? "-" : r.result.c_str(), number(r.figure, 5).c_str(), r.unit.empty() ? "-" : r.unit.c_str());
+    std::printf("%s,%s,%s,%s,%d,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n", r.what.c_str(),
+                number(r.time.median * ns, 5).c_str(), number(r.time.least * ns, 5).c_str(),
+                number(r.time.most * ns, 5).c_str(), r.time.launches, count(r.kernel.registers).c_str(),
+                count(r.kernel.local_bytes).c_str(), count(r.code).c_str(),
+                r.in_cache < 0 ? "-"
+                : r.in_cache   ? "yes"
+                               : "no",
+                number(rate, 4).c_str(), number(r.ceiling / r.time.median, 3).c_str(), clocks(r.time).c_str(),
+                number(r.error, 2).c_str(), r.result.empty() ? "-" : r.result.c_str(), number(r.figure, 5).c_str(),
+                r.unit.empty() ? "-" : r.unit.c_str());
     std::fflush(stdout);
     rows++;
     failures += r.result == "DIFFERENT";
@@ -55,12 +59,14 @@ class Report {
   }
   // The last line, and the program's exit status: not 0 where something failed, or nothing was done or left out.
   int end(const Budget& budget) const {
-    std::printf("# %d lines, %d failures, %d cases left out, %.0f s\n", rows, failures, budget.left_out(), budget.used());
+    std::printf("# %d lines, %d failures, %d cases left out, %.0f s\n", rows, failures, budget.left_out(),
+                budget.used());
     std::fflush(stdout);
     return failures > 0 || (rows == 0 && budget.left_out() == 0);
   }
   // Runs a case; what it throws is told and does not end the program.
-  template <class F> bool attempt(const std::string& what, F&& f) {
+  template <class F>
+  bool attempt(const std::string& what, F&& f) {
     try {
       f();
       return true;
@@ -80,7 +86,8 @@ class Report {
   static std::string count(int n) { return n < 0 ? "-" : std::to_string(n); }
   static std::string clocks(const Time& t) {
     if (t.fastest == 0) return "-";
-    return t.slowest == t.fastest ? std::to_string(t.fastest) : std::to_string(t.slowest) + "-" + std::to_string(t.fastest);
+    return t.slowest == t.fastest ? std::to_string(t.fastest)
+                                  : std::to_string(t.slowest) + "-" + std::to_string(t.fastest);
   }
 };
 

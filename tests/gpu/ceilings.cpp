@@ -1,10 +1,12 @@
 // What a GPU can do at best, and what straight-line code costs its instruction cache, a line each (bench_report.h).
 //
-//   ceilings/memory/...        reading, writing and copying in memory and in the L2, of bits without a pattern: 16 bytes a
+//   ceilings/memory/...        reading, writing and copying in memory and in the L2, of bits without a pattern: 16
+//   bytes a
 //                              thread, and 4 bytes a thread in 74 arrays with the paddings of batches
 //   ceilings/arithmetic/...    multiply-adds and special functions by warps a scheduler has
 //   ceilings/launch/...        what a launch costs on a stream, in a graph, and until the host knows that it is done
-//   instruction cache/...      kernels of 40 to 150 KB: by warps on a multiprocessor, without barriers and with one after each
+//   instruction cache/...      kernels of 40 to 150 KB: by warps on a multiprocessor, without barriers and with one
+//   after each
 //                              64 statements, which keeps a block's warps at the same place of the code; after another
 //                              kernel (cold); in blocks of 2 and of 8 warps on a full machine
 //
@@ -13,10 +15,10 @@
 //
 //   gpu_ceilings [--only ROBOT[/ROW]] [--seconds N]      gpu_ceilings quick    small, for a test without a GPU
 #include "host/load.h"
+#include "tests/gpu/bench_report.h"
 #include "tests/gpu/code_probe.h"
 #include "tests/gpu/machine.h"
 #include "tests/gpu/options.h"
-#include "tests/gpu/bench_report.h"
 
 namespace featherstorm::testing {
 namespace {
@@ -31,7 +33,8 @@ struct Ceilings {
       : o(o), budget(o.seconds), watch(stream.get(), o.quick ? TimingOptions::quick() : TimingOptions{}) {}
 
   // One case, where it fits into the time.
-  template <class F> void line(const std::string& what, const F& measure) {
+  template <class F>
+  void line(const std::string& what, const F& measure) {
     if (!budget.fits(0.3, what)) return;
     report.attempt(what, [&] {
       ReportRow r;
@@ -60,7 +63,8 @@ struct Ceilings {
   // Instance i of all components.
   std::vector<float> column(const Buffer& b, long stride, long components, long i) {
     std::vector<float> x(components);
-    succeed(device_table().copy(CopyKind::to_host, stream.get(), x.data(), 4, floats(b) + i, 4 * stride, 4, components));
+    succeed(
+        device_table().copy(CopyKind::to_host, stream.get(), x.data(), 4, floats(b) + i, 4 * stride, 4, components));
     synchronise(0, stream.get());
     return x;
   }
@@ -73,7 +77,8 @@ struct Ceilings {
     const void* a = floats(from);
     void* b = floats(to);
     const auto rate = [&](ReportRow& r, double moved) {
-      r.instances = bytes / 16, r.bytes = moved, r.in_cache = 2.0 * bytes <= cache_bytes(device_info()), r.figure = moved * r.instances / r.time.median * 1e-9;
+      r.instances = bytes / 16, r.bytes = moved, r.in_cache = 2.0 * bytes <= cache_bytes(device_info()),
+      r.figure = moved * r.instances / r.time.median * 1e-9;
       r.unit = "GB/s";
     };
     line(name + "copy", [&](ReportRow& r) {
@@ -82,59 +87,70 @@ struct Ceilings {
       compare(r, head(from, 1000) == head(to, 1000)), rate(r, 32);
     });
     line(name + "read", [&](ReportRow& r) {  // writes what never comes, so that nothing is left out
-      const SmallKernel k("const Sixteen* from, unsigned* to",
-                          "  const Sixteen x = from[i];\n  if ((x.x[0] & x.x[1] & x.x[2] & x.x[3] & 0x40000000u) != 0) to[0] = 1;\n");
+      const SmallKernel k(
+          "const Sixteen* from, unsigned* to",
+          "  const Sixteen x = from[i];\n  if ((x.x[0] & x.x[1] & x.x[2] & x.x[3] & 0x40000000u) != 0) to[0] = 1;\n");
       r.time = timed([&](void* s) { k.launch(bytes / 16, 256, s, a, b); }), r.kernel = k.info(), rate(r, 16);
     });
     line(name + "write", [&](ReportRow& r) {
-      const SmallKernel k("Sixteen* to", "  const unsigned x = unsigned(i) * 0x9E3779B9u;\n  to[i] = {{x, x + 1, x + 2, x + 3}};\n");
+      const SmallKernel k("Sixteen* to",
+                          "  const unsigned x = unsigned(i) * 0x9E3779B9u;\n  to[i] = {{x, x + 1, x + 2, x + 3}};\n");
       r.time = timed([&](void* s) { k.launch(bytes / 16, 256, s, b); }), r.kernel = k.info(), rate(r, 16);
     });
   }
 
-  // What a kernel of go2's inverse dynamics moves: 56 arrays are read, 18 written, 4 bytes a thread, components `stride`
-  // numbers apart.
+  // What a kernel of go2's inverse dynamics moves: 56 arrays are read, 18 written, 4 bytes a thread, components
+  // `stride` numbers apart.
   void streams(long count, long pad) {
-    line("ceilings/memory/74 streams/B=" + std::to_string(count) + " stride B+" + std::to_string(pad), [&](ReportRow& r) {
-      const SmallKernel k("const float* from, float* to, long stride",
-                          "  float x[56], sum = 0;\n#pragma unroll\n  for (int c = 0; c < 56; c++) x[c] = from[c * stride + i];\n"
-                          "#pragma unroll\n  for (int c = 0; c < 56; c++) sum += x[c];\n"
-                          "#pragma unroll\n  for (int c = 0; c < 18; c++) to[c * stride + i] = sum + float(c);\n");
-      const long stride = count + pad;
-      const Buffer from = random(56 * stride), to = random(18 * stride);
-      const float* a = floats(from);
-      float* b = floats(to);
-      r.time = timed([&](void* s) { k.launch(count, 64, s, a, b, stride); }), r.kernel = k.info();
-      bool same = true;
-      for (long i : {0L, count / 2, count - 1}) {
-        double sum = 0;
-        for (float x : column(from, stride, 56, i)) sum += x;
-        for (float y : column(to, stride, 18, i)) same = same && std::abs(y - sum++) < 1e-3;
-      }
-      compare(r, same);
-      r.instances = count, r.bytes = 4 * 74, r.in_cache = 4.0 * 74 * count <= cache_bytes(device_info());
-      r.figure = r.bytes * count / r.time.median * 1e-9, r.unit = "GB/s";
-    });
+    line("ceilings/memory/74 streams/B=" + std::to_string(count) + " stride B+" + std::to_string(pad),
+         [&](ReportRow& r) {
+           const SmallKernel k(
+               "const float* from, float* to, long stride",
+               "  float x[56], sum = 0;\n#pragma unroll\n  for (int c = 0; c < 56; c++) x[c] = from[c * stride + i];\n"
+               "#pragma unroll\n  for (int c = 0; c < 56; c++) sum += x[c];\n"
+               "#pragma unroll\n  for (int c = 0; c < 18; c++) to[c * stride + i] = sum + float(c);\n");
+           const long stride = count + pad;
+           const Buffer from = random(56 * stride), to = random(18 * stride);
+           const float* a = floats(from);
+           float* b = floats(to);
+           r.time = timed([&](void* s) { k.launch(count, 64, s, a, b, stride); }), r.kernel = k.info();
+           bool same = true;
+           for (long i : {0L, count / 2, count - 1}) {
+             double sum = 0;
+             for (float x : column(from, stride, 56, i)) sum += x;
+             for (float y : column(to, stride, 18, i)) same = same && std::abs(y - sum++) < 1e-3;
+           }
+           compare(r, same);
+           r.instances = count, r.bytes = 4 * 74, r.in_cache = 4.0 * 74 * count <= cache_bytes(device_info());
+           r.figure = r.bytes * count / r.time.median * 1e-9, r.unit = "GB/s";
+         });
   }
 
   // `chains` independent values a thread, `steps` times `one`, by so many warps on each scheduler.
   void arithmetic(const std::string& name, const std::string& one, int chains, int warps, int per_step) {
-    line("ceilings/arithmetic/" + name + "/" + std::to_string(chains) + " chains/" + std::to_string(warps) + " warps a scheduler",
+    line("ceilings/arithmetic/" + name + "/" + std::to_string(chains) + " chains/" + std::to_string(warps) +
+             " warps a scheduler",
          [&](ReportRow& r) {
            const std::string n = std::to_string(chains);
-           const SmallKernel k("float* out, float a, long repeat",
-                               "  float x[" + n + "];\n#pragma unroll\n  for (int k = 0; k < " + n +
-                                   "; k++) x[k] = a + 0.001f * float(i + k);\n"
-                                   "  for (long r = 0; r < repeat; r++) {\n#pragma unroll\n    for (int u = 0; u < 16; u++)\n"
-                                   "#pragma unroll\n      for (int k = 0; k < " + n + "; k++) { " + one + " }\n  }\n"
-                                   "  float sum = 0;\n#pragma unroll\n  for (int k = 0; k < " + n + "; k++) sum += x[k];\n  out[i] = sum;\n");
-           const long threads = 128L * warps * device_info().multiprocessors, repeat = o.quick ? 2 : 6400 / chains / per_step;
+           const SmallKernel k(
+               "float* out, float a, long repeat",
+               "  float x[" + n + "];\n#pragma unroll\n  for (int k = 0; k < " + n +
+                   "; k++) x[k] = a + 0.001f * float(i + k);\n"
+                   "  for (long r = 0; r < repeat; r++) {\n#pragma unroll\n    for (int u = 0; u < 16; u++)\n"
+                   "#pragma unroll\n      for (int k = 0; k < " +
+                   n + "; k++) { " + one +
+                   " }\n  }\n"
+                   "  float sum = 0;\n#pragma unroll\n  for (int k = 0; k < " +
+                   n + "; k++) sum += x[k];\n  out[i] = sum;\n");
+           const long threads = 128L * warps * device_info().multiprocessors,
+                      repeat = o.quick ? 2 : 6400 / chains / per_step;
            const Buffer out(Precision::float32, threads, 1, 0, stream.get());
            float* to = floats(out);
            r.time = timed([&](void* s) { k.launch(threads, 128 * warps, s, to, 0.999f, repeat); }), r.kernel = k.info();
            for (float x : head(out, 32))
              if (!std::isfinite(x)) throw std::runtime_error("a result is not finite");
-           r.instances = threads, r.figure = 16.0 * chains * repeat * threads / r.time.median * 1e-12, r.unit = "1e12/s";
+           r.instances = threads, r.figure = 16.0 * chains * repeat * threads / r.time.median * 1e-12,
+           r.unit = "1e12/s";
          });
   }
 
@@ -171,7 +187,8 @@ struct Ceilings {
     for (long count : o.quick ? std::vector<long>{256} : std::vector<long>{65536, 1 << 20})
       for (long pad : {0, 16, 32}) streams(count, pad);
     const std::string special =
-        "\n#ifdef __CUDA_ARCH__\n asm(\"rsqrt.approx.ftz.f32 %0, %0;\" : \"+f\"(x[k]));\n#else\n x[k] = 1 / (1 + x[k] * x[k]);\n#endif\n";
+        "\n#ifdef __CUDA_ARCH__\n asm(\"rsqrt.approx.ftz.f32 %0, %0;\" : \"+f\"(x[k]));\n#else\n x[k] = 1 / (1 + x[k] "
+        "* x[k]);\n#endif\n";
     for (int warps : o.quick ? std::vector<int>{1} : std::vector<int>{1, 2, 3, 4})
       for (int chains : {2, 16}) arithmetic("multiply-add", "x[k] = x[k] * a + 0.25f;", chains, warps, 1);
     for (int warps : o.quick ? std::vector<int>{1} : std::vector<int>{1, 4})

@@ -1,13 +1,14 @@
-// What long straight-line code costs: the same kernel by how many warps are on a multiprocessor and how far they drift apart.
+// What long straight-line code costs: the same kernel by how many warps are on a multiprocessor and how far they drift
+// apart.
 #pragma once
 #include <sstream>
 
 #include "core/emit/emit.h"
 #include "core/trace/order.h"
 #include "host/load.h"
+#include "tests/gpu/bench_report.h"
 #include "tests/gpu/device_batch.h"
 #include "tests/gpu/options.h"
-#include "tests/gpu/bench_report.h"
 #include "tests/gpu/workshop.h"
 
 namespace featherstorm::testing {
@@ -27,7 +28,8 @@ inline std::string with_barriers(const std::string& text, int distance) {
 
 class CodeProbe {
  public:
-  CodeProbe(const std::string& robot, const std::string& row, const Robot& r, const std::vector<int>& most_warps, Workshop& shop)
+  CodeProbe(const std::string& robot, const std::string& row, const Robot& r, const std::vector<int>& most_warps,
+            Workshop& shop)
       : name_("instruction cache/" + robot + "/" + row) {
     row_ = shop.give([row, &r] { return std::make_shared<const RowCase>(row, r.model, 64); });
     for (int warps : most_warps)
@@ -79,11 +81,13 @@ class CodeProbe {
 };
 
 inline void probe_code(const Options& o, Report& report, Budget& budget, void* stream, Stopwatch& watch) {
-  std::vector<std::pair<std::string, std::string>> wanted = {{"go2", "fd"}, {"g1", "rnea"}, {"atlas", "fd"}, {"g1", "step"}};
+  std::vector<std::pair<std::string, std::string>> wanted = {
+      {"go2", "fd"}, {"g1", "rnea"}, {"atlas", "fd"}, {"g1", "step"}};
   if (o.quick) wanted = {{"iiwa14", "rnea"}};
   std::erase_if(wanted, [&](const auto& w) { return !o.wants(w.first, w.second); });
   if (wanted.empty()) return;
-  const std::pair<std::string, std::string> between = o.quick ? wanted[0] : std::pair<std::string, std::string>{"atlas", "step"};
+  const std::pair<std::string, std::string> between =
+      o.quick ? wanted[0] : std::pair<std::string, std::string>{"atlas", "step"};
   std::map<std::string, Robot> robots;
   for (const auto& [robot, row] : wanted) robots.try_emplace(robot, load(robot));
   robots.try_emplace(between.first, load(between.first));
@@ -112,9 +116,10 @@ inline void probe_code(const Options& o, Report& report, Budget& budget, void* s
         r.result = right && job.batch->repeats(repetitions) ? "same" : "DIFFERENT";
         if (before) {
           (*before)(stream);
-          const Time both = watch.in_graph([&](void* s) { (*before)(s), job(s); }), alone = watch.in_graph(*before);
+          const Time both = watch.in_graph([&](void*s) { (*before)(s), job(s); }), alone = watch.in_graph(*before);
           r.time = both;
-          r.time.median -= alone.median, r.time.least = both.least - alone.median, r.time.most = both.most - alone.median;
+          r.time.median -= alone.median, r.time.least = both.least - alone.median,
+                                         r.time.most = both.most - alone.median;
         } else {
           r.time = watch.in_graph(job);
         }
@@ -133,7 +138,8 @@ inline void probe_code(const Options& o, Report& report, Budget& budget, void* s
     const long instances = o.quick ? 512 : 1L << 18;
     for (int warps : {2, 8})
       for (bool barriers : {false, true})
-        line("full machine, blocks of " + std::to_string(warps) + " warps", instances / 32 / warps, warps, barriers, nullptr);
+        line("full machine, blocks of " + std::to_string(warps) + " warps", instances / 32 / warps, warps, barriers,
+             nullptr);
   }
 }
 

@@ -1,5 +1,5 @@
-// The arrays of a row's batch on the device: the distinct instances again and again, outputs and all padding NaN; and the
-// comparison of what a kernel wrote with the host's numbers, of which the greater part is done on the device.
+// The arrays of a row's batch on the device: the distinct instances again and again, outputs and all padding NaN; and
+// the comparison of what a kernel wrote with the host's numbers, of which the greater part is done on the device.
 #pragma once
 #include <cstring>
 
@@ -21,14 +21,17 @@ class Repetitions {
         found_(Precision::float32, 1, 1, 0) {
     // it must see one wrong word among many, and one in the padding
     const Buffer b(Precision::float32, 1001, 3, 0);
-    const auto set = [&](long i, int value) { succeed(device_table().fill(0, nullptr, b.component<float>(2) + i, value, 4)); };
+    const auto set = [&](long i, int value) {
+      succeed(device_table().fill(0, nullptr, b.component<float>(2) + i, value, 4));
+    };
     for (int c = 0; c < 3; c++)
       succeed(device_table().fill(0, nullptr, b.component<float>(c) + 1001, 255, 4 * (b.stride() - 1001)));
     const bool clean = hold(b, 100, nullptr);
     set(1000, 3);
     const bool wrong = hold(b, 100, nullptr);
     set(1000, 0), set(1001, 0);
-    if (!clean || wrong || hold(b, 100, nullptr)) throw std::runtime_error("the comparison on the device does not see what is wrong");
+    if (!clean || wrong || hold(b, 100, nullptr))
+      throw std::runtime_error("the comparison on the device does not see what is wrong");
   }
   // Whether instances `block`.. of the array repeat those before.
   bool hold(const Buffer& b, long block, void* stream) const {
@@ -37,8 +40,8 @@ class Repetitions {
     const long w = a.precision == Precision::float32 ? 1 : 2;
     unsigned* found = reinterpret_cast<unsigned*>(found_.component<float>(0));
     succeed(device_table().fill(0, stream, found, 0, 4));
-    kernel_.launch(b.stride() * w, 256, stream, static_cast<const unsigned*>(a.data), found, b.stride() * w, a.components,
-                   a.instances * w, block * w);
+    kernel_.launch(b.stride() * w, 256, stream, static_cast<const unsigned*>(a.data), found, b.stride() * w,
+                   a.components, a.instances * w, block * w);
     unsigned there = 0;
     succeed(device_table().copy(CopyKind::to_host, stream, &there, 4, found, 4, 4, 1));
     succeed(device_table().synchronise(0, stream));
@@ -50,7 +53,8 @@ class Repetitions {
   Buffer found_;
 };
 
-template <class Real> bool same_bits(const std::vector<std::vector<Real>>& a, const std::vector<std::vector<Real>>& b) {
+template <class Real>
+bool same_bits(const std::vector<std::vector<Real>>& a, const std::vector<std::vector<Real>>& b) {
   for (std::size_t k = 0; k < a.size(); k++)
     if (std::memcmp(a[k].data(), b[k].data(), a[k].size() * sizeof(Real)) != 0) return false;
   return true;
@@ -137,7 +141,8 @@ class DeviceBatch {
     const ArrayRef a = b.ref();
     succeed(device_table().fill(0, stream_, a.data, 255, sizeof(Real) * b.stride() * a.components));
   }
-  void copy_rows(CopyKind kind, void* to, long to_stride, const void* from, long from_stride, long numbers, long rows) const {
+  void copy_rows(CopyKind kind, void* to, long to_stride, const void* from, long from_stride, long numbers,
+                 long rows) const {
     if (rows > 0)
       succeed(device_table().copy(kind, stream_, to, sizeof(Real) * to_stride, from, sizeof(Real) * from_stride,
                                   sizeof(Real) * numbers, rows));

@@ -1,5 +1,5 @@
-// The fastest forms as rows of the dispatch table (host/dispatch.h), in a file that is whole and sorted after every size
-// that is measured: the last row that fits a call decides, so a smaller size must never stand behind a larger one.
+// The fastest forms as rows of the dispatch table (host/dispatch.h), in a file that is whole and sorted after every
+// size that is measured: the last row that fits a call decides, so a smaller size must never stand behind a larger one.
 #pragma once
 #include <filesystem>
 #include <fstream>
@@ -68,8 +68,8 @@ class DispatchRows {
           if (!best) continue;
           const DeviceForm& f = best->form.form;
           file << robot << "," << op << "," << precision << "," << capability << ","
-               << (first ? 0 : count / c.multiprocessors) << ",specialised," << best->form.threads << "," << f.order << ","
-               << f.blocks << "," << f.warps << ",measured\n";
+               << (first ? 0 : count / c.multiprocessors) << ",specialised," << best->form.threads << "," << f.order
+               << "," << f.blocks << "," << f.warps << ",measured\n";
           first = false;
         }
       }

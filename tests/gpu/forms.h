@@ -1,5 +1,6 @@
 // The kernels of one row for one robot in all forms that compete (host/device_kernel.h), made in the background.
 #pragma once
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,9 +40,7 @@ struct FormsOptions {
   static FormsOptions few() { return {{"trace", "greedy", "sethi_ullman"}, {}, {4}, {64}}; }
   static FormsOptions quick() { return {{"greedy"}, {}, {4}, {32}}; }
 
-  int most() const {
-    return static_cast<int>((orders.size() + blocks.size()) * threads.size() + warps.size());
-  }
+  int most() const { return static_cast<int>((orders.size() + blocks.size()) * threads.size() + warps.size()); }
 };
 
 class Forms {
@@ -93,7 +92,8 @@ class Forms {
     return n;
   }
   // Waits for the kernels and loads them, once. One that cannot be had is told and left out.
-  template <class F> const std::vector<Form>& loaded(F&& failed) {
+  template <class F>
+  const std::vector<Form>& loaded(F&& failed) {
     if (loaded_) return forms_;
     loaded_ = true;
     for (const auto* list : {&orders_, &others_})

@@ -31,9 +31,9 @@ inline constexpr const char* copy_body = "  to[i] = from[i];\n";
 
 struct Machine {
   int multiprocessors = 1;
-  double cache = 0;            // L2 [bytes]
-  double memory_rate = 0;      // read and written by a copy in memory [bytes/s]
-  double cache_rate = 0;       // by one that stays in the L2
+  double cache = 0;        // L2 [bytes]
+  double memory_rate = 0;  // read and written by a copy in memory [bytes/s]
+  double cache_rate = 0;   // by one that stays in the L2
 
   // The least time that so many bytes and instructions of warps take. A scheduler, of which a multiprocessor has four,
   // gives out one instruction of a warp in a cycle.

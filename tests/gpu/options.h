@@ -37,7 +37,8 @@ struct Options {
         const std::string number = value();
         char* end = nullptr;
         seconds = std::strtod(number.c_str(), &end);
-        if (number.empty() || *end || !(seconds >= 0)) throw std::runtime_error("--seconds is '" + number + "', expected a number");
+        if (number.empty() || *end || !(seconds >= 0))
+          throw std::runtime_error("--seconds is '" + number + "', expected a number");
       } else if (s.starts_with("-")) {
         throw std::runtime_error("there is no option " + s + ": --only ROBOT[/ROW] and --seconds N are");
       } else {

@@ -1,13 +1,14 @@
-// Control steps a second of whole rollouts, a step with contacts, and how long one call of an operation takes, a line each
-// (bench_report.h); answers are compared with the host's.
+// Control steps a second of whole rollouts, a step with contacts, and how long one call of an operation takes, a line
+// each (bench_report.h); answers are compared with the host's.
 //
-//   latency/...   calls of the engine on few instances: in a graph, on a stream, and until the host knows that it is done
-//   rollout/...   step and cost over T steps, controls drawn in the kernel or given
-//   contacts/...  one step of a quadruped with four feet, by its own kernel and by the one for any robot
+//   latency/...   calls of the engine on few instances: in a graph, on a stream, and until the host knows that it is
+//   done rollout/...   step and cost over T steps, controls drawn in the kernel or given contacts/...  one step of a
+//   quadruped with four feet, by its own kernel and by the one for any robot
 //
 //   gpu_rollouts [--only ROBOT[/ROW]] [--seconds N]     ROW: latency, rollout or contacts
 //   gpu_rollouts quick         small, for a test without a GPU
-//   gpu_rollouts compile 90    makes all kernels for compute capability 9.0 and keeps them in the cache on disk; needs no device
+//   gpu_rollouts compile 90    makes all kernels for compute capability 9.0 and keeps them in the cache on disk; needs
+//   no device
 #include "host/device_evaluator.h"
 #include "host/dispatch.h"
 #include "host/load.h"
@@ -33,27 +34,32 @@ struct Kernels {
 
   Kernels(const Options& o, int capability) {
     if (!compiler.missing().empty()) throw std::runtime_error(compiler.missing());
-    const std::vector<std::string> names = o.quick ? std::vector<std::string>{"iiwa14"} : std::vector<std::string>{"go2", "g1", "iiwa14"};
+    const std::vector<std::string> names =
+        o.quick ? std::vector<std::string>{"iiwa14"} : std::vector<std::string>{"go2", "g1", "iiwa14"};
     for (const std::string& name : names) robots.emplace(name, load(name));
     for (const std::string& name : names)
       for (const char* row : {"rnea", "fd", "step"})
         if (o.wants(name, "latency") && !(o.quick && row != std::string("rnea")))
-          latency.push_back({{name, row}, shop.give([=, this] { return engine_kernels(robots.at(name), row, capability); })});
+          latency.push_back(
+              {{name, row}, shop.give([=, this] { return engine_kernels(robots.at(name), row, capability); })});
     if (o.wants("go2", "contacts")) {
       std::vector<ContactSpec> c;
-      for (const char* foot : {"FL_foot", "FR_foot", "RL_foot", "RR_foot"}) c.push_back(on_ground(foot, {0, 0, 0}, 0.022, 0.6));
+      for (const char* foot : {"FL_foot", "FR_foot", "RL_foot", "RR_foot"})
+        c.push_back(on_ground(foot, {0, 0, 0}, 0.022, 0.6));
       feet = load("go2", {.contacts = c});
       // the stand-in takes long for a text of this size
-      const FormsOptions options = o.quick ? FormsOptions{{"trace"}, {}, {}, {32}} : FormsOptions{{"trace", "greedy", "sethi_ullman"}, {}, {}, {32, 64}};
+      const FormsOptions options = o.quick ? FormsOptions{{"trace"}, {}, {}, {32}}
+                                           : FormsOptions{{"trace", "greedy", "sethi_ullman"}, {}, {}, {32, 64}};
       contacts.emplace("contact_step", feet, false, capability, o.quick ? 16 : 128, options, compiler, shop);
     }
     for (const std::string& name : names)
       if (o.wants(name, "rollout"))
         rollouts.push_back({name, shop.give([=, this] {
-          auto robot = std::make_shared<TimedRobot>(robots.at(name));
-          for (From from : {From::noise, From::components}) compiler.kernel(robot->texts(from), capability);
-          return std::shared_ptr<const TimedRobot>(std::move(robot));
-        })});
+                              auto robot = std::make_shared<TimedRobot>(robots.at(name));
+                              for (From from : {From::noise, From::components})
+                                compiler.kernel(robot->texts(from), capability);
+                              return std::shared_ptr<const TimedRobot>(std::move(robot));
+                            })});
   }
   // Those that DeviceEvaluator::specialise makes; their number.
   int engine_kernels(const Robot& robot, const std::string& row, int capability) {
@@ -137,7 +143,8 @@ struct Rollouts {
   }
 
   void rollout(const std::string& name, const TimedRobot& robot, From from, long steps, long count) {
-    const std::string what = "rollout/" + name + "/float32/" + name_of(from) + "/T=" + std::to_string(steps) + "/B=" + std::to_string(count);
+    const std::string what =
+        "rollout/" + name + "/float32/" + name_of(from) + "/T=" + std::to_string(steps) + "/B=" + std::to_string(count);
     if (!budget.fits(0.7, what)) return;
     report.attempt(what, [&] {
       const TimedRollout job(robot, from, steps, count, stream.get());
@@ -211,7 +218,8 @@ struct Rollouts {
     return status;
   }
   // Waits for a kernel as long as there is time; tells where there is none, or it cannot be made.
-  template <class T> bool made_in_time(const std::shared_future<T>& made, const std::string& what) {
+  template <class T>
+  bool made_in_time(const std::shared_future<T>& made, const std::string& what) {
     if (made.wait_for(std::chrono::duration<double>(std::clamp(budget.left(), 0.0, 1e6))) != std::future_status::ready)
       return budget.leave_out(what, "its kernels are still being made"), false;
     return report.attempt(what, [&] { made.get(); });

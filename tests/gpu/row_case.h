@@ -47,7 +47,8 @@ struct RowData {
     }
   }
   // Uniform numbers of all arrays, one behind the other.
-  template <class Real> std::vector<Real> uniforms() const {
+  template <class Real>
+  std::vector<Real> uniforms() const {
     std::vector<Real> all;
     for (const auto& u : uniform) all.insert(all.end(), u.begin(), u.end());
     if (all.empty()) all.push_back(0);
@@ -89,7 +90,8 @@ class RowCase : public RowData {
     for (int i = 0; i < count; i++) inputs.push_back(row == "contact_step" ? standing(m, i) : inputs_of(m, 1000 + i));
     if (row == "contact_step") uniform = stance(m);
     const Model<float> rounded = cast<float>(m);
-    expect([&](const Arrays<double>& x) { return on_host(m, x); }, [&](const Arrays<double>& x) { return on_host(rounded, x); });
+    expect([&](const Arrays<double>& x) { return on_host(m, x); },
+           [&](const Arrays<double>& x) { return on_host(rounded, x); });
     const std::vector<char> live = live_nodes(program);
     for (int k = 0; k < program.graph.size(); k++) {
       const Node& n = program.graph.node(k);
@@ -120,7 +122,8 @@ class RowCase : public RowData {
   // A quadruped with bent legs, feet well within the ground or well above it: q, v, impulse, tau, q_target.
   static Arrays<double> standing(const Model<double>& m, int i) {
     Arrays<double> x(5);
-    x[0].assign(m.nq, 0), x[1].assign(m.nv, 0), x[2].assign(m.contacts.nr, 0), x[3].assign(m.nv, 0), x[4].assign(m.nv, 0);
+    x[0].assign(m.nq, 0), x[1].assign(m.nv, 0), x[2].assign(m.contacts.nr, 0), x[3].assign(m.nv, 0),
+        x[4].assign(m.nv, 0);
     x[0][2] = i % 2 ? 0.34 : 0.315, x[0][3] = 1;
     for (int c = 7; c < m.nq; c++) x[0][c] = (c - 7) % 3 == 1 ? 0.8 : (c - 7) % 3 == 2 ? -1.6 : 0;
     for (int c = 7; c < m.nq; c++) x[4][c - 1] = x[0][c], x[0][c] += 0.002 * std::sin(1.0 + i * c);
@@ -140,7 +143,8 @@ class RowCase : public RowData {
     return u;
   }
   // A row by its text in core, a derivative by its program.
-  template <class Real> Arrays<Real> on_host(const Model<Real>& m, const Arrays<double>& given) const {
+  template <class Real>
+  Arrays<Real> on_host(const Model<Real>& m, const Arrays<double>& given) const {
     Arrays<Real> x, u, y;
     for (const auto& a : given) x.emplace_back(a.begin(), a.end());
     for (const auto& a : uniform) u.emplace_back(a.begin(), a.end());

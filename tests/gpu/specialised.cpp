@@ -1,11 +1,12 @@
-// Times of the kernels made for one robot in the forms that compete (order of statements, limit on registers, instances in
-// a block, warps for 32 instances), a line each (bench_report.h): answers are compared with the host's in double and before and
-// after. The fastest become rows of the dispatch table.
+// Times of the kernels made for one robot in the forms that compete (order of statements, limit on registers, instances
+// in a block, warps for 32 instances), a line each (bench_report.h): answers are compared with the host's in double and
+// before and after. The fastest become rows of the dispatch table.
 //
 //   gpu_specialised [ROWS.csv] [--only ROBOT[/ROW]] [--seconds N]   ROWS.csv: is written, for tests/gpu/adopt
 //   gpu_specialised quick [ROWS.csv]   small, for a test without a GPU
 //   gpu_specialised plan               what would be timed, and about how long it takes; needs no device
-//   gpu_specialised compile 90         makes all kernels for compute capability 9.0 and keeps them in the cache on disk, so
+//   gpu_specialised compile 90         makes all kernels for compute capability 9.0 and keeps them in the cache on
+//   disk, so
 //                                      that they need not be made where they are timed; needs no device
 #include <ctime>
 
@@ -43,7 +44,7 @@ std::vector<Case> cases(const Options& o) {
   std::vector<Case> list;
   if (o.quick) {
     const FormsOptions quick = FormsOptions::quick();
-    list = {{"iiwa14", "fd", false, quick, {1037}, {16}},
+    list = {{"iiwa14", "fd", false, quick, {67, 1037}, {16}},
             {"go2", "rnea", false, quick, {67}, {}},
             {"iiwa14", "fd_vjp", false, quick, {67}, {}},
             {"iiwa14", "rnea", true, quick, {33}, {}}};
@@ -86,7 +87,8 @@ struct Bench {
         best(machine(watch, stream.get(), o.quick)),
         rows(path, "# Measured by gpu_specialised on " + std::string(device_info().name) + ", " + today() + ".\n") {}
 
-  template <class Real> void run(Case& c, long count, bool choose);
+  template <class Real>
+  void run(Case& c, long count, bool choose);
   void attempt(Case& c, long count, bool choose) {
     const std::string what = c.name() + "/B=" + std::to_string(count);
     if (!budget.fits(form_seconds * (choose ? 5 : c.options.most()), what)) return;
@@ -103,13 +105,14 @@ struct Bench {
     Case primal{c.robot, c.row.substr(0, c.row.size() - 4), c.double_precision, {}, {}, {}};
     const auto mine = medians.find(c.name() + size), other = medians.find(primal.name() + size);
     if (mine == medians.end() || other == medians.end()) return;
-    std::printf("# %s%s takes %.2f times %s (goal: 2.1)\n", c.name().c_str(), size.c_str(), mine->second / other->second,
-                primal.row.c_str());
+    std::printf("# %s%s takes %.2f times %s (goal: 2.1)\n", c.name().c_str(), size.c_str(),
+                mine->second / other->second, primal.row.c_str());
     std::fflush(stdout);
   }
 };
 
-template <class Real> void Bench::run(Case& c, long count, bool choose) {
+template <class Real>
+void Bench::run(Case& c, long count, bool choose) {
   const RowCase& row = c.forms->row();
   const std::vector<Form>& forms = c.forms->loaded([&](const std::string& why) { report.failed(c.name(), why); });
   const auto began = budget.used();
@@ -124,7 +127,8 @@ template <class Real> void Bench::run(Case& c, long count, bool choose) {
     r.what = c.name() + "/own kernel/" + f.name() + "/B=" + std::to_string(count);
     report.attempt(r.what, [&] {
       const auto launch = [&](void* s) {
-        f.program->launch(batch.in(), batch.out(), batch.uniform(), 1, count * f.form.warps, f.threads * f.form.warps, s);
+        f.program->launch(batch.in(), batch.out(), batch.uniform(), 1, count * f.form.warps, f.threads * f.form.warps,
+                          s);
       };
       check_and_time(r, batch, repetitions, watch, stream.get(), launch);
       r.kernel = f.program->info, r.code = f.kernel->cost.code, r.bytes = bytes;
@@ -160,8 +164,8 @@ template <class Real> void Bench::run(Case& c, long count, bool choose) {
 int plan(std::vector<Case>& list) {
   int first = 0, between = 0, kernels = 0;
   for (const Case& c : list) {
-    std::printf("%s: %d forms at %zu sizes, those within a tenth of the fastest at %zu more\n", c.name().c_str(), c.options.most(),
-                c.first.size(), c.grid.size());
+    std::printf("%s: %d forms at %zu sizes, those within a tenth of the fastest at %zu more\n", c.name().c_str(),
+                c.options.most(), c.first.size(), c.grid.size());
     first += c.options.most() * static_cast<int>(c.first.size()), between += 5 * static_cast<int>(c.grid.size());
     kernels += static_cast<int>(c.options.orders.size() + c.options.blocks.size() + c.options.warps.size());
   }
@@ -183,8 +187,8 @@ int run(const Options& o) {
   if (!compiler.missing().empty()) throw std::runtime_error(compiler.missing());
   Workshop shop(std::max(1u, std::thread::hardware_concurrency()));
   for (Case& c : list)
-    c.forms = std::make_shared<Forms>(c.row, robots.at(c.robot), c.double_precision, capability, o.quick ? 40 : distinct,
-                                      c.options, compiler, shop);
+    c.forms = std::make_shared<Forms>(c.row, robots.at(c.robot), c.double_precision, capability,
+                                      o.quick ? 40 : distinct, c.options, compiler, shop);
   if (only_compile) {
     int n = 0;
     for (Case& c : list) {
@@ -196,8 +200,8 @@ int run(const Options& o) {
   Bench bench(o, o.words.empty() ? "" : o.words[0]);
   bench.report.head();
   std::printf("# %s, %d multiprocessors: copies %.0f GB/s in memory, %.0f GB/s in the L2; memory clock %d MHz\n",
-              device_info().name, device_info().multiprocessors, bench.best.memory_rate * 1e-9, bench.best.cache_rate * 1e-9,
-              bench.watch.clocks().memory());
+              device_info().name, device_info().multiprocessors, bench.best.memory_rate * 1e-9,
+              bench.best.cache_rate * 1e-9, bench.watch.clocks().memory());
   for (Case& c : list)
     for (long count : c.first) bench.attempt(c, count, false);
   for (Case& c : list)

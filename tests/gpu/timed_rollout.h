@@ -29,14 +29,17 @@ inline Program distance_cost(int nq, int nu) {
   return p;
 }
 
-// Where the controls come from: drawn in the kernel, or given, (B, T, n) with the components of an instance or the instances
-// of a component side by side.
+// Where the controls come from: drawn in the kernel, or given, (B, T, n) with the components of an instance or the
+// instances of a component side by side.
 enum class From { noise, rows, components };
 inline const char* name_of(From f) {
   switch (f) {
-    case From::noise: return "noise in the kernel";
-    case From::rows: return "U by rows";
-    case From::components: return "U by components";
+    case From::noise:
+      return "noise in the kernel";
+    case From::rows:
+      return "U by rows";
+    case From::components:
+      return "U by components";
   }
   return "";
 }
@@ -75,23 +78,34 @@ class TimedRobot {
       for (const auto& a : names) all.push_back(find(a.name));
       return all;
     };
-    r.stages.push_back({std::make_shared<const Program>(step), places(step.inputs), places(step.outputs),
-                        {{find("q"), find("q_next")}, {find("v"), find("v_next")}}, substeps, false});
-    r.stages.push_back({std::make_shared<const Program>(cost), places(cost.inputs), places(cost.outputs),
-                        {{find("total"), find("total_next")}}, 1, false});
+    r.stages.push_back({std::make_shared<const Program>(step),
+                        places(step.inputs),
+                        places(step.outputs),
+                        {{find("q"), find("q_next")}, {find("v"), find("v_next")}},
+                        substeps,
+                        false});
+    r.stages.push_back({std::make_shared<const Program>(cost),
+                        places(cost.inputs),
+                        places(cost.outputs),
+                        {{find("total"), find("total_next")}},
+                        1,
+                        false});
     r.in = {{find("q"), false}, {find("v"), false}};
     if (from == From::noise) r.controls = Rollout::ControlKind::noise, r.controlled = find("tau");
     else r.in.push_back({find("tau"), true});
     r.out = {{find("q"), false}, {find("total"), false}};
     std::vector<std::pair<DeviceForm, std::string>> all;
     for (const char* order : {"trace", "greedy", "sethi_ullman"})
-      all.push_back({{order, 0}, emit_rollout(r, [&](const Program& p) { return order_of(p, order); },
-                                              Cuda{false, device_block_threads, 0})});
+      all.push_back(
+          {{order, 0},
+           emit_rollout(
+               r, [&](const Program& p) { return order_of(p, order); }, Cuda{false, device_block_threads, 0})});
     return all;
   }
 
   // One instance on the host: positions and velocities change, the sum of costs is returned. u(t, c): the controls.
-  template <class Real, class U> double walk(std::vector<Real>& q, std::vector<Real>& v, long steps, const U& u) const {
+  template <class Real, class U>
+  double walk(std::vector<Real>& q, std::vector<Real>& v, long steps, const U& u) const {
     Real total = 0;
     for (long t = 0; t < steps; t++) {
       Arrays<Real> in;
@@ -190,7 +204,8 @@ class TimedRollout {
       std::vector<float> q_float(q.begin(), q.end()), v_float(v.begin(), v.end());
       const double sum = robot_.walk(q, v, steps_, given), rounded = robot_.walk(q_float, v_float, steps_, given);
       const auto compare = [&](double found, double exact, double in_float) {
-        const double e = std::abs(found - exact) / (1 + std::abs(exact)), tolerance = 8 * std::abs(in_float - exact) + 1e-4;
+        const double e = std::abs(found - exact) / (1 + std::abs(exact)),
+                     tolerance = 8 * std::abs(in_float - exact) + 1e-4;
         if (!(e <= tolerance)) *right = false;
         worst = e <= worst ? worst : std::isnan(e) ? HUGE_VAL : e;
       };
@@ -204,14 +219,17 @@ class TimedRollout {
     const int nq = robot_.m.nq;
     std::vector<float> x((nq + 1) * count_);
     const auto fetch = [&](float* to, const Buffer& b, long rows) {
-      succeed(device_table().copy(CopyKind::to_host, stream_, to, 4 * count_, b.component<float>(0), 4 * b.stride(), 4 * count_, rows));
+      succeed(device_table().copy(CopyKind::to_host, stream_, to, 4 * count_, b.component<float>(0), 4 * b.stride(),
+                                  4 * count_, rows));
     };
     fetch(x.data(), last_, nq), fetch(x.data() + nq * count_, total_, 1);
     synchronise(0, stream_);
     return x;
   }
   // Bytes that a rollout needs of memory: controls where they are given, and what is at its ends.
-  double bytes() const { return 4.0 * ((from_ == From::noise ? 0 : steps_ * robot_.m.nv) + 2 * robot_.m.nq + robot_.m.nv + 1); }
+  double bytes() const {
+    return 4.0 * ((from_ == From::noise ? 0 : steps_ * robot_.m.nv) + 2 * robot_.m.nq + robot_.m.nv + 1);
+  }
 
  private:
   std::vector<double> controls_of(long i) const {
@@ -220,7 +238,8 @@ class TimedRollout {
     if (from_ == From::noise) {
       std::vector<double> u = noise_.mean, z(nv);
       for (long t = 0; t < steps_; t++) {
-        noise_kernels("base").normals_double(z.data(), 1, 1, nv, noise_.key, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(t));
+        noise_kernels("base").normals_double(z.data(), 1, 1, nv, noise_.key, static_cast<std::uint32_t>(i),
+                                             static_cast<std::uint32_t>(t));
         for (int c = 0; c < nv; c++) u[t * nv + c] += control_sigma * z[c];
       }
       return u;

@@ -1,5 +1,5 @@
-// How long work on a device takes: by marks on a stream, of many launches captured into one graph, so that neither the host
-// nor the rate at which it launches is measured; clocks are read while the device is at work.
+// How long work on a device takes: by marks on a stream, of many launches captured into one graph, so that neither the
+// host nor the rate at which it launches is measured; clocks are read while the device is at work.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -15,8 +15,8 @@ namespace featherstorm::testing {
 // Seconds of one launch: median, least and most of some series.
 struct Time {
   double median = 0, least = 0, most = 0;
-  int launches = 0;               // of a series
-  int slowest = 0, fastest = 0;   // clocks of multiprocessors during the series [MHz]; 0: unknown
+  int launches = 0;              // of a series
+  int slowest = 0, fastest = 0;  // clocks of multiprocessors during the series [MHz]; 0: unknown
 };
 
 struct TimingOptions {

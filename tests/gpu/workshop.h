@@ -1,8 +1,9 @@
-// Work for the processor's cores beside that of the device: traces, references and kernels are made ahead of their use, in
-// the order in which they were asked for.
+// Work for the processor's cores beside that of the device: traces, references and kernels are made ahead of their use,
+// in the order in which they were asked for.
 #pragma once
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -28,9 +29,10 @@ class Workshop {
   Workshop(const Workshop&) = delete;
   Workshop& operator=(const Workshop&) = delete;
 
-  // The result of f(), or what it throws. f may wait for jobs that were given before it. A result that is asked for after
-  // the workshop closed is a broken promise.
-  template <class F> auto give(F f) {
+  // The result of f(), or what it throws. f may wait for jobs that were given before it. A result that is asked for
+  // after the workshop closed is a broken promise.
+  template <class F>
+  auto give(F f) {
     auto task = std::make_shared<std::packaged_task<decltype(f())()>>(std::move(f));
     auto result = task->get_future().share();
     {
