@@ -29,8 +29,10 @@ if DEVICE.startswith("stand-in"):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
     import fake_cuda
 
+    sys.modules["torch"] = fake_cuda.torch_like()
+
     def to_device(x):
-        return fake_cuda.array(fake_cuda.StandardArray, x)
+        return fake_cuda.array(fake_cuda.Tensor, x)
 else:
     import torch
 

@@ -126,7 +126,7 @@ stage_peers() {
     not_run peers "MuJoCo, with which answers are compared, is not installed"
   else
     program peers.csv $((deadline - SECONDS)) "$python" -m peers.side_by_side "$programs/bin/bench_peer_featherstorm" \
-      --seconds $((deadline - SECONDS - 30)) ${quick:+quick}
+      --seconds $((deadline - SECONDS - 30)) ${quick:+--quick}
   fi
 }
 
