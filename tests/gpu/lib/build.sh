@@ -94,6 +94,16 @@ gather_programs() {
     find "$to" -type f \( -path '*/bin/*' -o -name '*.so' \) -exec ldd {} + | libraries_of)
 }
 
+# Kernels for the robots that are timed, compiled here: the same compiler there finds them in the cache on disk.
+compile_kernels() {
+  local to=$1 architecture
+  for architecture in ${architectures//,/ }; do
+    mkdir -p "$to/cache"
+    FEATHERSTORM_CACHE=$to/cache FEATHERSTORM_ROBOTS=$to/robots nice "$to/bin/gpu_specialised" compile "${architecture#sm_}" >&2 ||
+      missing kernels "gpu_specialised compile ${architecture#sm_} failed here; they are compiled where they are timed"
+  done
+}
+
 # The Python extension module.
 module() { find "$build/python" "$build/lib" -maxdepth 1 -name '_featherstorm*.so' | head -1; }
 
@@ -108,17 +118,26 @@ gather_headers() {
     while read -r file; do if [[ ! -d $file ]]; then echo ".$file"; fi; done | tar -C / -c -T - | tar -C "$to" -x
 }
 
-# The peers' wheels, installed into a folder for the Python of the machine visited. Tests and examples of theirs stay behind.
-gather_peers() {
-  local to=$1 platform options=()
+# pip, for the Python of the machine visited; what packages need besides is there, or named here.
+#   install_for_visit FOLDER PACKAGE...
+install_for_visit() {
+  local platform platforms=()
   for platform in manylinux_2_{39,35,34,31,28,27,24,17}_x86_64 manylinux2014_x86_64 manylinux1_x86_64; do
-    options+=(--platform "$platform")
+    platforms+=(--platform "$platform")
   done
-  if [[ ! -e $to/.versions ]]; then
-    rm -rf "$to"
-    python_with_nanobind && "${python[0]}" -m pip install --quiet --target "$to" --no-deps --no-compile --only-binary=:all: \
-      --implementation cp --python-version "$wheel_python" "${options[@]}" "${peers[@]}" >&2 || return 1
-    rm -rf "$to"/warp/{tests,examples} "$to"/mujoco/mjx/test_data "$to"/*/tests "${to:?}/bin"
-    find "$to" -maxdepth 1 -name '*.dist-info' -printf '%f\n' | sed 's/\.dist-info$//;s/-/ /' | sort >"$to/.versions"
-  fi
+  "${python[0]}" -m pip install --quiet --disable-pip-version-check --target "$1" --no-deps --no-compile --only-binary=:all: \
+    --implementation cp --python-version "$wheel_python" "${platforms[@]}" "${@:2}" >&2
+}
+
+# The peers, as newly fetched or of an earlier time. Tests and examples of theirs stay behind.
+gather_peers() {
+  local to=$1 core
+  [[ ! -e $to/.versions ]] || return 0
+  rm -rf "$to" "$to.mujoco"
+  python_with_nanobind && install_for_visit "$to.mujoco" mujoco || return 1
+  # its library is a package of its own, of one version
+  core=$(sed -n 's/^Requires-Dist: \(mujoco-core *==[^ ;]*\).*/\1/p' "$to.mujoco"/mujoco-*.dist-info/METADATA)
+  install_for_visit "$to" "${peers[@]}" ${core:+"$core"} || return 1
+  rm -rf "$to.mujoco" "$to"/warp/{tests,examples} "$to"/mujoco/mjx/test_data "$to"/*/tests "${to:?}/bin"
+  find "$to" -maxdepth 1 -name '*.dist-info' -printf '%f\n' | sed 's/\.dist-info$//;s/-/ /' | sort >"$to/.versions"
 }
