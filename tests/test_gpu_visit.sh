@@ -133,7 +133,7 @@ parcels_of_two_packs_do_not_mix() {
 # Parcel 1 was put aside by the claim before the last one.
 right_runs_from_the_parcels_alone() {
   visit --packed "$scratch/parcels/parcel-2" --stage right --out "$scratch/right" || true
-  expect "gpu stand-in-80gb" && expect "== ceilings_quick rc 0" && expect "== results rc 0" && expect "launches compared, 0 failures" &&
+  expect "gpu stand-in-80gb" && expect "== ceilings_quick rc 0" && expect "== results rc 0" && expect "compared, 0 failures" &&
     expect "== rollout not run: there is no gpu_rollout" && at_most_eight_files "$scratch/right" || return 1
   [[ -z $python ]] || expect "== package rc 0" || return 1
   expect "passed; see $scratch/right"
