@@ -13,11 +13,11 @@ program() {
   if ((limit > deadline - SECONDS)); then limit=$((deadline - SECONDS)); fi
   if ((limit < 5)); then not_run "$name" "no time is left"; return; fi
   if [[ $file == *.csv ]]; then
-    timeout -k 5 "$limit" stdbuf -oL "$@" >"$out/$file" 2>"$errors" </dev/null || rc=$?
+    timeout -k 5 "$limit" "$@" >"$out/$file" 2>"$errors" </dev/null || rc=$?
     tail -20 "$errors" >>"$log"
     [[ $rc == 0 ]] || tail -3 "$errors"
   else
-    timeout -k 5 "$limit" stdbuf -oL "$@" >"$out/$file" 2>&1 </dev/null || rc=$?
+    timeout -k 5 "$limit" "$@" >"$out/$file" 2>&1 </dev/null || rc=$?
   fi
   what=$(grep -v '^ *$' "$out/$file" | tail -1 | cut -c1-150 || true)
   if ((rc == 124 || (rc == 137 && SECONDS - begin >= limit))); then
@@ -56,10 +56,12 @@ begin_package() {
 }
 # build_package HEADERS: with what was packed of headers, beside what runs meanwhile
 build_package() {
-  local interpreter limits=(timeout -k 5 $((deadline - SECONDS)) nice)
+  local interpreter limits=(timeout -k 5 $((deadline - SECONDS)) nice) options=(-DFEATHERSTORM_PYTHON=ON -DFEATHERSTORM_CUDA=OFF)
   interpreter=$(command -v "$python")
-  "${limits[@]}" cmake -S "$root" -B "$programs/build" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_PREFIX_PATH=$1" -DFEATHERSTORM_PYTHON=ON \
-    -DFEATHERSTORM_CUDA=OFF "-DPython_EXECUTABLE=$interpreter" "-DPython3_EXECUTABLE=$interpreter" &&
+  PATH=$PATH:$(dirname "$interpreter")
+  if command -v ninja >/dev/null; then options+=(-G Ninja); fi
+  options+=(-DCMAKE_BUILD_TYPE=Release "-DCMAKE_PREFIX_PATH=$1" "-DPython_EXECUTABLE=$interpreter" "-DPython3_EXECUTABLE=$interpreter")
+  "${limits[@]}" cmake -S "$root" -B "$programs/build" "${options[@]}" &&
     "${limits[@]}" cmake --build "$programs/build" --parallel "$(nproc)" --target _featherstorm &&
     mkdir -p "$programs/built" && cp -R "$root/python/featherstorm" "$programs/built/" &&
     find "$programs/build" -name '_featherstorm*.so' -exec cp {} "$programs/built/featherstorm/" \;
