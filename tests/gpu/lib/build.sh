@@ -94,13 +94,18 @@ gather_programs() {
     find "$to" -type f \( -path '*/bin/*' -o -name '*.so' \) -exec ldd {} + | libraries_of)
 }
 
-# Kernels for the robots that are timed, compiled here: the same compiler there finds them in the cache on disk.
+# Kernels of robots that are timed, compiled here: the same compiler there finds them in the cache on disk.
 compile_kernels() {
-  local to=$1 architecture
+  local to=$1 architecture program
+  mkdir -p "$to/cache"
+  chmod 700 "$to/cache"
   for architecture in ${architectures//,/ }; do
-    mkdir -p "$to/cache"
-    FEATHERSTORM_CACHE=$to/cache FEATHERSTORM_ROBOTS=$to/robots nice "$to/bin/gpu_specialised" compile "${architecture#sm_}" >&2 ||
-      missing kernels "gpu_specialised compile ${architecture#sm_} failed here; they are compiled where they are timed"
+    for program in gpu_specialised gpu_rollouts; do
+      [[ -e $to/bin/$program ]] || continue
+      FEATHERSTORM_CACHE=$to/cache FEATHERSTORM_BACKENDS=$to/lib FEATHERSTORM_ROBOTS=$to/robots \
+        "$to/bin/$program" compile "${architecture#sm_}" >"$build/compile_${program#gpu_}.txt" 2>&1 ||
+        missing kernels "$program compile ${architecture#sm_}: $(tail -1 "$build/compile_${program#gpu_}.txt"); they are made there"
+    done
   done
 }
 
