@@ -55,7 +55,8 @@ void rotates(const std::string& text) {
 }
 
 TEST(StandInBarriers, ServeTextsWithoutSharedMemory) {
-  rotates(rotation("  float* const exchange = static_cast<float*>(out.array[0].data) + blockIdx.x * blockDim.x;", "exchange"));
+  rotates(rotation("  float* const exchange = static_cast<float*>(out.array[0].data) + blockIdx.x * blockDim.x;",
+                   "exchange"));
 }
 TEST(StandInBarriers, ServeTextsWithSharedMemory) { rotates(rotation("  __shared__ float exchange[64];", "exchange")); }
 

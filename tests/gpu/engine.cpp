@@ -84,9 +84,11 @@ const DispatchRow& choice(const Dispatch& table, const NamedRobot& robot, const 
 }
 
 template <class Real>
-void check(DeviceEvaluator& e, const Plan& plan, const EngineCase& c, int count, const Layout& l, const std::string& kernel) {
-  const std::string where = std::string(c.row.name) + "/" + plan.robot.name + "/" + (sizeof(Real) == 4 ? "float" : "double") +
-                            "/" + kernel + "/" + l.name() + "/B=" + std::to_string(count);
+void check(DeviceEvaluator& e, const Plan& plan, const EngineCase& c, int count, const Layout& l,
+           const std::string& kernel) {
+  const std::string where = std::string(c.row.name) + "/" + plan.robot.name + "/" +
+                            (sizeof(Real) == 4 ? "float" : "double") + "/" + kernel + "/" + l.name() +
+                            "/B=" + std::to_string(count);
   tally().cases++;
   attempt(where, [&] {
     const double worst = error_of<Real>(e, plan.robot.robot.model, c, device, count, l);
@@ -137,9 +139,10 @@ void run_own(DeviceEvaluator& e, const Plan& plan, const Job& job, int count, vo
     counts.insert(std::max<int>(count, form->per_multiprocessor * this_device().multiprocessors + 3));
   for (int n : counts) {
     const DispatchRow& row = choice(table, plan.robot, *job.c, job.p, n);
+    const bool own = row.specialised || !job.c->any_robot;
     const std::string kernel =
-        row.specialised || !job.c->any_robot ? "own-kernel-of-" + std::to_string(row.warps) + "-warps" : "any-robot-by-the-table";
-    runs_with_warps += row.specialised && row.warps > 1;
+        own ? "own-kernel-of-" + std::to_string(row.warps) + "-warps" : "any-robot-by-the-table";
+    runs_with_warps += own && row.warps > 1;
     check(e, plan, *job.c, job.p, n, {false, stream}, kernel);
     if (n == count) check(e, plan, *job.c, job.p, n, {true, stream}, kernel);
   }
