@@ -9,7 +9,6 @@
 #include "host/device_kernel.h"
 #include "host/error.h"
 #include "host/ops.h"
-#include "host/specialise.h"
 
 namespace featherstorm {
 namespace {
