@@ -47,6 +47,8 @@ bool alike(const std::vector<std::vector<double>>& a, const std::vector<std::vec
 }  // namespace
 
 CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted) {
+  for (const UserJoint& joint : m.user)
+    if (joint.time_dependent) return wanted;  // it has no place without a time
   std::mt19937_64 engine(1);
   std::uniform_real_distribution<> uniform(-1, 1);
   std::vector<std::vector<double>> q;
