@@ -54,12 +54,17 @@ Mat3d axes_of(const JointSpec& j) {
   return has_axis(j.type) ? z_to(j.axis.normalized()) : Mat3d(Mat3d::Identity());
 }
 
-std::string inertia_fault(double mass, const Vec3d& com, const Mat3d& inertia) {
+std::string inertia_error(double mass, const Vec3d& com, const Mat3d& inertia) {
   if (!std::isfinite(mass) || !com.allFinite() || !inertia.allFinite()) return "mass, centre of mass or inertia is not finite";
   if (mass < 0) return "mass is negative";
   const double scale = inertia.cwiseAbs().maxCoeff();
-  if (mass == 0 && scale > 0) return "inertia without mass";
   if ((inertia - inertia.transpose()).cwiseAbs().maxCoeff() > 1e-9 * scale) return "inertia is not symmetric";
+  return "";
+}
+
+std::string inertia_fault(double mass, const Vec3d&, const Mat3d& inertia) {
+  const double scale = inertia.cwiseAbs().maxCoeff();
+  if (mass == 0 && scale > 0) return "inertia without mass";
   const Vec3d e = Eigen::SelfAdjointEigenSolver<Mat3d>(inertia, Eigen::EigenvaluesOnly).eigenvalues();
   if (e(0) < -1e-9 * scale) return "inertia is not positive definite";
   // principal moments of a mass distribution: the largest is at most the sum of the others
@@ -92,15 +97,20 @@ std::vector<double> neutral(const Model<double>& m) {
   return q;
 }
 
-Robot ModelBuilder::build() const {
+Robot ModelBuilder::build(bool strict) const {
+  Robot robot;
   // names and finiteness
   std::map<std::string, int> link_of;
   for (std::size_t i = 0; i < links_.size(); i++) {
     const LinkSpec& l = links_[i];
     if (l.name.empty()) throw ModelError("link", l.name, "has no name");
     if (!link_of.emplace(l.name, i).second) throw ModelError("link", l.name, "name is used twice");
-    if (const std::string fault = inertia_fault(l.mass, l.com, l.inertia); !fault.empty())
-      throw ModelError("link", l.name, fault);
+    const std::string error = inertia_error(l.mass, l.com, l.inertia);
+    if (!error.empty()) throw ModelError("link", l.name, error);
+    if (const std::string fault = inertia_fault(l.mass, l.com, l.inertia); !fault.empty()) {
+      if (strict) throw ModelError("link", l.name, fault);
+      robot.odd.push_back("link '" + l.name + "': " + fault + "; kept as given, though no body has it");
+    }
   }
   if (!finite(gravity_)) throw ModelError("model", name_, "gravity is not finite");
   std::vector<JointSpec> joints;
@@ -137,7 +147,6 @@ Robot ModelBuilder::build() const {
       throw ModelError("joint", j.name, "user-defined joint has no functions");
   }
 
-  Robot robot;
   robot.name = name_;
   Model<double>& m = robot.model;
   m.gravity = gravity_;
@@ -203,7 +212,7 @@ Robot ModelBuilder::build() const {
       robot.joint_names.push_back(j.name);
     }
     place[visit.link] = p;
-    if (p.body > 0 && l.mass > 0) {
+    if (p.body > 0 && (l.mass > 0 || !l.inertia.isZero(0))) {
       const RigidBodyInertia<double> I = rigid_body_inertia<double>(l.mass, l.com, upper(Mat3d(l.inertia)));
       m.body[p.body].I = m.body[p.body].I + apply_transpose(p.X, I);
     }
@@ -263,14 +272,14 @@ Robot ModelBuilder::build() const {
   }
   m.row_start.push_back(m.nh);
 
-  // a joint must have mass to move
-  std::vector<double> mass(m.nb + 1, 0), spin(m.nb + 1, 0);
+  // a joint must have something to move
+  std::vector<char> moves(m.nb + 1, 0);
   for (int i = m.nb; i >= 1; i--) {
     const Body<double>& b = m.body[i];
-    mass[i] += b.I.m;
-    spin[i] += b.I.I.xx + b.I.I.yy + b.I.I.zz;
-    if (mass[i] <= 0 && !b.rotor) throw ModelError("joint", spec[i]->name, "moves no mass");
-    mass[b.parent] += mass[i], spin[b.parent] += spin[i];
+    const Sym3<double>& I = b.I.I;
+    moves[i] = moves[i] || b.I.m != 0 || I.xx != 0 || I.xy != 0 || I.xz != 0 || I.yy != 0 || I.yz != 0 || I.zz != 0;
+    if (!moves[i] && !b.rotor) throw ModelError("joint", spec[i]->name, "moves no mass");
+    moves[b.parent] = moves[b.parent] || moves[i];
   }
 
   for (std::size_t i = 0; i < links_.size(); i++) {
@@ -288,6 +297,7 @@ Robot ModelBuilder::build() const {
   for (std::size_t k = floating_.size(); k < joints.size(); k++)
     if (joints[k].type != JointType::Fixed) robot.joint_order.push_back(body_of_joint[k]);
   robot.q0 = neutral(m);
+  robot.notices = robot.odd;
   return robot;
 }
 

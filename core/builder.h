@@ -68,7 +68,8 @@ struct Robot {
   std::vector<std::string> q_names, v_names;
   std::vector<double> q0;                // (nq) neutral configuration
   std::vector<int> joint_order;          // joint_order[k] = body moved by the k-th moving joint that was added
-  std::vector<std::string> notices;      // what a loader ignored
+  std::vector<std::string> notices;      // what a loader ignored, and:
+  std::vector<std::string> odd;          // what no robot has and was kept as it is given
 
   int frame(const std::string& name) const;  // index, or -1
   int joint(const std::string& name) const;  // body index, or -1
@@ -82,8 +83,8 @@ class ModelBuilder {
   void add_frame(FrameSpec frame);
   void float_root(const std::string& link);  // gives this root link a free joint named "root"
   void set_gravity(const Vec3d& g) { gravity_ = g; }
-  // Throws ModelError.
-  Robot build() const;
+  // Throws ModelError. An inertia that no mass distribution has is kept as it is given, with a notice; `strict` refuses it.
+  Robot build(bool strict = false) const;
 
   // what was added, in this order; edit.h makes other robots of it
   const std::string& name() const { return name_; }
@@ -108,7 +109,9 @@ Mat3d axes_of(const JointSpec& joint);
 // The neutral configuration: zeros and unit quaternions.
 std::vector<double> neutral(const Model<double>& m);
 
-// Checks of numbers a body must satisfy, as reasons; empty where it does. Used by build() and by loaders.
+// Why a body cannot have these numbers, "" where it can: not finite, negative mass, an inertia that is not symmetric.
+std::string inertia_error(double mass, const Vec3d& com, const Mat3d& inertia);
+// What of them no mass distribution has, though a robot can be computed with it, "" where one has.
 std::string inertia_fault(double mass, const Vec3d& com, const Mat3d& inertia);
 
 }  // namespace featherstorm

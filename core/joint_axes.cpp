@@ -6,6 +6,8 @@
 namespace featherstorm {
 namespace {
 
+constexpr double rounding = 1e-13;  // what products of a few rotations leave of a zero
+
 // The turn about z that puts (x, y) on the x axis; none where it is zero or on an axis already.
 RotationZ<double> turn_to(double x, double y) {
   const double r = std::hypot(x, y);
@@ -58,7 +60,10 @@ Mat3d z_to(const Vec3d& axis) {
       R((k + 2) % 3, 1) = sign;
       return R;
     }
-  return Eigen::Quaterniond::FromTwoVectors(Vec3d::UnitZ(), axis).toRotationMatrix();
+  // the shortest turn from the nearer of z and -z: that from z to an axis almost opposite is lost in rounding
+  if (axis.z() >= 0) return Eigen::Quaterniond::FromTwoVectors(Vec3d::UnitZ(), axis).toRotationMatrix();
+  const Mat3d half_turn = Vec3d(1, -1, -1).asDiagonal();
+  return Eigen::Quaterniond::FromTwoVectors(-Vec3d::UnitZ(), axis).toRotationMatrix() * half_turn;
 }
 
 Mat3d clean_rotation(const Mat3d& R) {
@@ -66,11 +71,7 @@ Mat3d clean_rotation(const Mat3d& R) {
   Mat3d C = p.normalized().toRotationMatrix();
   for (int i = 0; i < 9; i++)
     for (double e : {-1.0, 0.0, 1.0})
-      if (std::abs(C(i) - e) < 1e-9) {
-        const double old = C(i);
-        C(i) = e;
-        if ((C * C.transpose() - Mat3d::Identity()).norm() > 1e-8) C(i) = old;
-      }
+      if (std::abs(C(i) - e) < rounding) C(i) = e;
   return C;
 }
 
@@ -85,10 +86,11 @@ Zxz zxz(const Mat3d& R) {
   }
   a.alpha = {R(2, 2), s};
   a.phi = {-R(1, 2) / s, R(0, 2) / s};
-  a.psi = {R(2, 1) / s, R(2, 0) / s};
   // of the two solutions (phi, alpha), (phi + pi, -alpha) take the one that turns the parent least
-  if (a.phi.c < -1e-12 || (std::abs(a.phi.c) <= 1e-12 && a.phi.s < 0))
-    a.phi = {-a.phi.c, -a.phi.s}, a.psi = {-a.psi.c, -a.psi.s}, a.alpha.s = -s;
+  if (a.phi.c < -1e-12 || (std::abs(a.phi.c) <= 1e-12 && a.phi.s < 0)) a.phi = {-a.phi.c, -a.phi.s}, a.alpha.s = -s;
+  // Of axes that are almost parallel phi has few digits: psi is what it leaves, the first row of Rz(-phi) R.
+  const double c = a.phi.c * R(0, 0) + a.phi.s * R(1, 0), d = a.phi.c * R(0, 1) + a.phi.s * R(1, 1);
+  a.psi = {c / std::hypot(c, d), -d / std::hypot(c, d)};
   return a;
 }
 

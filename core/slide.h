@@ -2,7 +2,12 @@
 //
 // Any point of its axis serves a revolute joint as origin. Of parallel axes each can have its origin beside the one before;
 // of two that are not parallel, one can meet their common normal: so most origins have one or two components in the parent's
-// frame instead of three, and every component costs operations in every transform. What is said about bodies' own origins
+// frame instead of three, and every component costs operations in every transform.
+//
+// An origin far from its body costs digits: about one that lies t away, a body of mass m has moments of m t^2, of which those of
+// the body itself, or of a robot of size l, are what is left. That takes 2 log10(t / l) digits. So no origin slides farther than
+// the robot's own size; where axes are almost parallel their common normal is kilometres away, and origins stay as given.
+// Nothing is rounded but what rounding has left of a zero. What is said about bodies' own origins
 // (forces on bodies, loops, contacts) is not carried along: this is for maps of joint and frame quantities alone.
 #pragma once
 #include <cmath>
@@ -19,8 +24,11 @@ struct Axis {
   Vec3<double> r, z;
 };
 // How far to slide each origin [m], for the fewest components other than zero; bodies of the world are not counted. Entry 0 is
-// the world's.
+// the world's. None slides farther than the greatest distance of an origin from its parent's.
 std::vector<double> slides(const std::vector<Axis>& axes);
+
+// Where origin i is in its parent's frame once it and its parent's have slid; exactly zero what is zero up to rounding.
+Vec3<double> slid_origin(const Axis& axis, double slide, double parent_slide);
 
 // The same robot with its origins slid, where placements are constants; with the same frames, at other places in their bodies.
 template <class P> Model<P> slid(Model<P> m) {
@@ -36,8 +44,9 @@ template <class P> Model<P> slid(Model<P> m) {
   const std::vector<double> t = slides(axes);
   for (int i = 1; i <= m.nb; i++) {
     Body<P>& b = m.body[i];
-    const Vec3<double> r = axes[i].r + axes[i].z * t[i] - Vec3<double>(0, 0, t[b.parent]);
-    for (int k = 0; k < 3; k++) b.X_T.r(k) = P(std::abs(r(k)) < 1e-9 ? 0.0 : r(k));
+    if (t[i] == 0 && t[b.parent] == 0) continue;
+    const Vec3<double> r = slid_origin(axes[i], t[i], t[b.parent]);
+    for (int k = 0; k < 3; k++) b.X_T.r(k) = P(r(k));
     if (t[i] == 0) continue;
     b.I = shift(Vec3<P>{P(0.0), P(0.0), P(-t[i])}, b.I);
     b.second_moments = second_moments(b.I.I);

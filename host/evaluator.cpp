@@ -15,8 +15,9 @@
 #include "host/cpu/library.h"
 #include "host/device_evaluator.h"
 #include "host/ops.h"
-#include "host/specialise.h"
+#include "host/assemble/assemble.h"
 #include "host/specialised_program.h"
+#include "host/traced_kernel.h"
 
 namespace featherstorm {
 namespace {
@@ -98,6 +99,7 @@ struct Evaluator::Implementation {
   using Key = std::tuple<int, Derivative, Precision, int>;
   std::map<Key, BoundKernel> specialised;
   std::map<Key, BoundKernel> any_robot;  // kernels that take the model as data
+  std::vector<CheckedKernel> checks;
   std::mutex telling;  // of told
   std::set<std::string> told;
 
@@ -117,23 +119,50 @@ struct Evaluator::Implementation {
     return {std::get<0>(key), std::get<3>(key), std::get<1>(key), parameters};
   }
 
+  // Whether a kernel that was made from `program` may serve. Call with the mutex held.
+  bool agrees(const OpRow& row, const Key& key, const Program& program, const BoundKernel& kernel, const char* kind) {
+    const Precision precision = std::get<2>(key);
+    const KernelCheck c = check_kernel(row, robot, precision, std::get<3>(key), program, [&](const SampledRow& inputs) {
+      return run_sampled(kernel, precision, row, inputs);
+    });
+    checks.push_back({std::string(row.name), precision, on_host, c});
+    if (!c.passed)
+      notify(std::string(row.name) + " of " + robot.name + ": the " + kind + " kernel is not used: " + c.words());
+    return c.passed;
+  }
+
   // The kernel made for the robot, at its first use: assembled, or where nothing else can run the row, by any means. Call
   // with the mutex held.
   const BoundKernel& made(const OpRow& row, const Key& key) {
     const auto [at, fresh] = specialised.try_emplace(key);
     if (at->second.kernel || (!fresh && at_run_time(row))) return at->second;
-    const Precision precision = std::get<2>(key);
     if (!at_run_time(row)) {
-      at->second = any_kernel(operation(key), robot, precision, table->name, options.assemble,
-                              [this](const std::string& what) { notify(what); });
-    } else if (options.assemble) {
+      at->second = made_by_any_means(row, key);
+    } else if (options.assemble && can_assemble(table->name) && robot.model.nv <= max_specialised_freedoms) {
       try {
-        at->second = assemble_kernel(operation(key), robot, precision, table->name);
+        const Program p = specialised_program(operation(key), robot.model, max_assembled_operations);
+        const BoundKernel k = assemble_program(p, std::get<2>(key), table->name);
+        if (k.kernel && agrees(row, key, p, k, "assembled")) at->second = k;
       } catch (const std::exception& e) {
         notify(std::string(row.name) + " is not assembled: " + e.what());
       }
     }
     return at->second;
+  }
+
+  // Assembled, compiled or interpreted: the first that agrees with the program.
+  BoundKernel made_by_any_means(const OpRow& row, const Key& key) {
+    const Program p = specialised_program(operation(key), robot.model, max_assembled_operations);
+    const auto notice = [this](const std::string& what) { notify(what); };
+    const Precision precision = std::get<2>(key);
+    for (bool assemble : {true, false}) {
+      if (assemble && !options.assemble) continue;
+      const BoundKernel k = traced_kernel(p, precision, table->name, assemble, notice);
+      if (agrees(row, key, p, k, assemble ? "assembled" : "compiled")) return k;
+    }
+    const BoundKernel k = interpret_program(p, precision);
+    if (agrees(row, key, p, k, "interpreted")) return k;
+    throw Error(std::string(row.name) + ": no kernel for this robot agrees with the text in double");
   }
 
   // One block of at most block_size instances through the caches.
@@ -220,6 +249,10 @@ const std::string& Evaluator::isa() const {
   for (const std::string& n : names)
     if (n == self_->table->name) return n;
   return names[2];
+}
+std::vector<CheckedKernel> Evaluator::checks() const {
+  std::lock_guard lock(self_->mutex);
+  return self_->checks;
 }
 int Evaluator::threads() const { return self_->options.threads; }
 bool Evaluator::assembles() const { return self_->options.assemble; }
@@ -351,14 +384,17 @@ bool Evaluator::specialise(std::string_view name, Precision precision, int frame
     compiler = s.compiler.get();
   }
   try {  // meanwhile other threads run what there is
-    const BoundKernel k = specialise_kernel(s.operation(key), s.robot, precision, width, *compiler);
-    if (k.kernel) {
-      std::lock_guard lock(s.mutex);
-      BoundKernel& kept = s.specialised[key];
-      if (!kept.kernel) kept = k;  // a kernel that is in use stays
-      return true;
+    if (!compiler->missing().empty()) {
+      s.notify("specialised kernels are not used: " + compiler->missing());
+      return false;
     }
-    s.notify("specialised kernels are not used: " + compiler->missing());
+    const Program p = specialised_program(s.operation(key), s.robot.model);
+    const BoundKernel k = compile_program(p, precision, width, *compiler);
+    std::lock_guard lock(s.mutex);
+    if (!k.kernel || !s.agrees(row, key, p, k, "compiled")) return false;
+    BoundKernel& kept = s.specialised[key];
+    if (!kept.kernel) kept = k;  // a kernel that is in use stays
+    return true;
   } catch (const std::exception& e) {
     s.notify(std::string(name) + " is not specialised: " + e.what());
   }

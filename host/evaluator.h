@@ -10,6 +10,9 @@
 // With parameters (EvaluatorOptions) numbers of the robot are inputs of every row, one set for each instance.
 // Derivatives and rows with parameters run by kernels made for the robot alone: up to 256 degrees of freedom.
 //
+// A kernel that is made for the robot is compared with the text that takes the model as data before it serves; one that
+// differs is not used, and a notice says so (kernel_check.h).
+//
 // An operation's first use makes its kernel for this robot where that takes milliseconds (host/assemble); else kernels
 // that take the model as data serve, until specialise() has one compiled.
 //
@@ -31,24 +34,10 @@
 #include "host/blocks.h"
 #include "host/buffer.h"
 #include "host/error.h"
-#include "host/trace_op.h"
+#include "host/kernel_check.h"
+#include "host/row.h"
 
 namespace featherstorm {
-
-// One row of ops.h without its types, and where the row stands.
-struct OpRow {
-  int index;
-  std::string_view name, summary;
-  struct Argument {
-    std::string_view name;
-    int components;  // for this model
-  };
-  std::vector<Argument> in, uniforms, out;
-  bool uses_frame, carried;
-  Derivative derivative = Derivative::none;
-  std::string_view refused{};  // why there is no such operation for this model; empty where there is
-  bool on_device = true;       // arrays on a CUDA device are served; else only once specialise() has made the row's kernel
-};
 
 struct EvaluatorOptions {
   int threads = 0;             // 0: all cores
@@ -63,6 +52,14 @@ struct RunOptions {
   int frame = 0;
   long repeat = 1;  // passes of an operation with carried arrays
   void* stream = nullptr;  // cudaStream_t for arrays on a device; null: the default stream
+};
+
+// One kernel that was made for a robot.
+struct CheckedKernel {
+  std::string op;
+  Precision precision;
+  int device = on_host;
+  KernelCheck result;
 };
 
 class Evaluator {
@@ -97,6 +94,10 @@ class Evaluator {
   bool specialise(std::string_view op, Precision precision, int frame = 0, int device = on_host);
   // Whether the next run of this operation on this device uses a specialised kernel.
   bool specialised(std::string_view op, Precision precision, int frame = 0, int device = on_host) const;
+
+  // What came of the comparison of each kernel that was made for this robot with the text that takes the model as data
+  // (kernel_check.h): the ones in use, and those that are not used because of it.
+  std::vector<CheckedKernel> checks() const;
 
   const std::string& isa() const;  // instruction set of the kernels in use
   int threads() const;

@@ -9,7 +9,7 @@
 #include "host/device_kernel.h"
 #include "host/error.h"
 #include "host/ops.h"
-#include "host/specialise.h"
+#include "host/specialised_program.h"
 
 namespace featherstorm {
 namespace {

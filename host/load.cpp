@@ -1,6 +1,7 @@
 #include "host/load.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "host/error.h"
@@ -13,7 +14,9 @@ namespace {
 
 Robot load_robot(const std::string& name_or_path, const LoadOptions& options) {
   UrdfOptions urdf;
-  urdf.mimic = options.mimic;
+  urdf.mimic = options.mimic, urdf.strict = options.strict, urdf.armature = options.armature;
+  if (!(options.armature >= 0) || std::isinf(options.armature))
+    throw Error("armature is " + std::to_string(options.armature) + ", expected 0 or more");
   const auto robots = builtin_robots();
   const auto builtin =
       std::find_if(robots.begin(), robots.end(), [&](const auto& r) { return r.name == name_or_path; });

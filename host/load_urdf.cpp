@@ -1,6 +1,7 @@
 #include "host/load_urdf.h"
 
 #include "core/joint/joint.h"
+#include "host/joint_inertia.h"
 #include "host/urdf.h"
 #include "host/urdf_mass.h"
 #include "host/urdf_text.h"
@@ -30,7 +31,7 @@ JointType joint_type(UrdfJointType type) {
   return JointType::Fixed;
 }
 
-JointSpec joint_spec(const Urdf& urdf, const UrdfJoint& joint) {
+JointSpec joint_spec(const Urdf& urdf, const UrdfJoint& joint, double armature) {
   JointSpec spec;
   spec.name = joint.name;
   spec.type = joint_type(joint.type);
@@ -45,7 +46,7 @@ JointSpec joint_spec(const Urdf& urdf, const UrdfJoint& joint) {
   spec.max_effort = {joint.effort};
   spec.damping = {joint.damping};
   spec.friction = {joint.friction};
-  spec.armature = {joint.armature};
+  spec.armature = {joint.armature > 0 ? joint.armature : armature};
   return spec;
 }
 
@@ -96,7 +97,7 @@ int line_of(const Urdf& urdf, const ModelError& error) {
 Robot build(Urdf urdf, std::string_view name, const UrdfOptions& options) {
   check_size(urdf, name);
   const std::vector<UrdfBody> bodies = merge_fixed_links(urdf);
-  check_urdf_masses(urdf, bodies, options.floating_base, name);
+  if (options.strict) check_urdf_masses(urdf, bodies, options.floating_base, name);
   note_mimics(urdf, options, name);
   // The body's whole inertia goes to the link that moves: single links of published files have impossible inertias.
   ModelBuilder builder(urdf.name);
@@ -107,13 +108,15 @@ Robot build(Urdf urdf, std::string_view name, const UrdfOptions& options) {
     link.mass = body.mass, link.com = body.com, link.inertia = body.inertia;
   }
   for (LinkSpec& link : links) builder.add_link(std::move(link));
-  for (const UrdfJoint& joint : urdf.joints) builder.add_joint(joint_spec(urdf, joint));
+  for (const UrdfJoint& joint : urdf.joints) builder.add_joint(joint_spec(urdf, joint, options.armature));
   if (options.floating_base) builder.float_root(urdf.links[urdf.root].name);
   try {
-    Robot robot = builder.build();
+    Robot robot = builder.build(options.strict);
+    check_joint_inertia(robot);
     if (options.mimic == UrdfOptions::Mimic::kCouple)
       if (const auto specs = couplings(urdf, name); !specs.empty()) robot.model.coupling = couple(robot, specs);
-    robot.notices = std::move(urdf.notices);
+    robot.notices.insert(robot.notices.begin(), urdf.notices.begin(), urdf.notices.end());
+    robot.odd.insert(robot.odd.begin(), urdf.odd.begin(), urdf.odd.end());
     return robot;
   } catch (const ModelError& error) {
     urdf::fail(name, line_of(urdf, error), error.kind + " " + quote(error.name) + ": " + error.reason);
@@ -123,11 +126,11 @@ Robot build(Urdf urdf, std::string_view name, const UrdfOptions& options) {
 }  // namespace
 
 Robot load_urdf(const std::filesystem::path& path, const UrdfOptions& options) {
-  return build(read_urdf_file(path), urdf::printable(path.string(), 500), options);
+  return build(read_urdf_file(path, options.strict), urdf::printable(path.string(), 500), options);
 }
 
 Robot load_urdf_text(std::string_view text, std::string_view name, const UrdfOptions& options) {
-  return build(read_urdf(text, name), name, options);
+  return build(read_urdf(text, name, options.strict), name, options);
 }
 
 }  // namespace featherstorm

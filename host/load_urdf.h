@@ -19,6 +19,12 @@ struct UrdfOptions {
     kRefuse,       // Error
   };
   Mimic mimic = Mimic::kIndependent;
+
+  // What is odd but has a meaning (an inertia that no body has, limits out of order, a mimic of no joint) is refused instead of
+  // noticed, as is a joint that may lack inertia.
+  bool strict = false;
+
+  double armature = 0;  // of each joint with one freedom whose file gives it none [kg m^2 | kg]
 };
 
 // The robot of a URDF file. Fixed joints are merged; every link of the file stays as a frame of its name. Joints keep

@@ -4,11 +4,9 @@
 #include <optional>
 #include <stdexcept>
 
-#include "core/joint_axes.h"
-#include "core/regroup.h"
-#include "core/slide.h"
 #include "core/trace/count.h"
 #include "core/trace/order.h"
+#include "host/canonical_form.h"
 #include "host/error.h"
 #include "host/ops.h"
 
@@ -84,9 +82,11 @@ Model<Expr> model_of_row(int op, const Model<double>& model, const Parameters& p
   Model<Expr> m;
   with_op(op, [&](auto o) {
     using Op = decltype(o);
-    m = parameters.apply(sees_axes<Op>() ? model : turned(model), values);
-    if (Op::info.per_body) return;
-    m = regrouped(sees_origins<Op>() ? m : slid(m));
+    const CanonicalForm form = canonical_form(
+        model, {.turned = !sees_axes<Op>(), .slid = !Op::info.per_body && !sees_origins<Op>(), .regrouped = !Op::info.per_body});
+    m = parameters.apply(form.turned ? turned(model) : model, values);
+    if (form.slid) m = slid(std::move(m));
+    if (form.regrouped) m = regrouped(std::move(m));
   });
   return m;
 }

@@ -30,7 +30,7 @@ constexpr double kIndefinite = 1e-6;      // a principal moment may be this much
 // Reads one text; every failure names it and the line.
 class Reader {
  public:
-  explicit Reader(std::string_view name) : name_(name) {}
+  Reader(std::string_view name, bool strict) : name_(name), strict_(strict) {}
 
   Urdf read(std::string_view text);
 
@@ -40,6 +40,13 @@ class Reader {
     fail(e.GetLineNum(), owner_ + "<" + printable(e.Name()) + "> " + reason);
   }
 
+  // What is odd but has a meaning: a notice, or an error for who is strict.
+  void odd(const XMLElement& e, const std::string& reason, const std::string& taken_as) {
+    if (strict_) fail(e, reason);
+    urdf_.odd.push_back(owner_ + "<" + printable(e.Name()) + "> " + reason + "; " + taken_as);
+    urdf_.notices.push_back(urdf_.odd.back());
+  }
+
   void check_text(std::string_view text) const;
   const XMLElement* only_child(const XMLElement& e, const char* tag) const;
   const XMLElement& needed_child(const XMLElement& e, const char* tag) const;
@@ -47,7 +54,8 @@ class Reader {
   void numbers(const XMLElement& e, const char* attribute, int count, double* out) const;
   double number(const XMLElement& e, const char* attribute) const;
   double number_or(const XMLElement& e, const char* attribute, double otherwise) const;
-  double not_negative_or(const XMLElement& e, const char* attribute, double otherwise) const;
+  double not_negative_or(const XMLElement& e, const char* attribute, double otherwise);
+  double limit_or(const XMLElement& e, const char* attribute, double otherwise) const;
   void read_origin(const XMLElement& e, Eigen::Matrix3d& rotation, Eigen::Vector3d& translation) const;
   void ignore_others(const XMLElement& e, std::initializer_list<std::string_view> known);
 
@@ -59,6 +67,7 @@ class Reader {
   void read_mimics(const XMLElement& robot);
 
   std::string name_;
+  bool strict_;
   std::string owner_;  // "link 'a': " while one is read, for messages
   Urdf urdf_;
   std::unordered_map<std::string, int> links_, joints_;
@@ -119,9 +128,19 @@ double Reader::number_or(const XMLElement& e, const char* attribute, double othe
   return e.Attribute(attribute) ? number(e, attribute) : otherwise;
 }
 
-double Reader::not_negative_or(const XMLElement& e, const char* attribute, double otherwise) const {
-  const double value = number_or(e, attribute, otherwise);
-  if (value < 0) fail(e, std::string(attribute) + " is negative");
+double Reader::not_negative_or(const XMLElement& e, const char* attribute, double otherwise) {
+  const double value = limit_or(e, attribute, otherwise);
+  if (value >= 0) return value;
+  odd(e, std::string(attribute) + " is negative", "taken as absent");
+  return otherwise;
+}
+
+// A limit may be of any size.
+double Reader::limit_or(const XMLElement& e, const char* attribute, double otherwise) const {
+  if (!e.Attribute(attribute)) return otherwise;
+  double value = 0;
+  const std::string wrong = urdf::parse_numbers(e.Attribute(attribute), 1, &value, strict_ ? urdf::kLargest : UrdfJoint::kUnlimited);
+  if (!wrong.empty()) fail(e, std::string(attribute) + ": " + wrong);
   return value;
 }
 
@@ -163,19 +182,26 @@ UrdfLink Reader::read_link(const XMLElement& e) {
   UrdfLink link{.name = text_attribute(e, "name"), .line = e.GetLineNum()};
   owner_ = "link " + quote(link.name) + ": ";
   if (!links_.emplace(link.name, static_cast<int>(urdf_.links.size())).second) fail(e, "has the name of another link");
-  if (const XMLElement* inertial = only_child(e, "inertial")) read_inertial(*inertial, link);
+  if (const XMLElement* inertial = e.FirstChildElement("inertial")) {
+    if (const XMLElement* second = inertial->NextSiblingElement("inertial"))
+      odd(*second, "stands there twice", "the first one is taken");
+    read_inertial(*inertial, link);
+  }
   ignore_others(e, {"inertial"});
   return link;
 }
 
 void Reader::read_inertial(const XMLElement& e, UrdfLink& link) {
-  const XMLElement& mass = needed_child(e, "mass");
-  link.mass = number(mass, "value");
-  if (link.mass < 0) fail(mass, "is negative");
+  if (const XMLElement* mass = only_child(e, "mass")) {
+    link.mass = number(*mass, "value");
+    if (link.mass < 0) fail(*mass, "is negative");
+  } else {
+    odd(e, "has no <mass>", "taken as 0");
+  }
   Eigen::Matrix3d R;
   read_origin(e, R, link.com);
   const XMLElement* inertia = only_child(e, "inertia");
-  if (!inertia && link.mass > 0) fail(e, "has a mass and no <inertia>");
+  if (!inertia && link.mass > 0) odd(e, "has a mass and no <inertia>", "taken as a point mass");
   if (!inertia) return;
   const double xx = number(*inertia, "ixx"), xy = number(*inertia, "ixy"), xz = number(*inertia, "ixz");
   const double yy = number(*inertia, "iyy"), yz = number(*inertia, "iyz"), zz = number(*inertia, "izz");
@@ -183,17 +209,22 @@ void Reader::read_inertial(const XMLElement& e, UrdfLink& link) {
   I << xx, xy, xz, xy, yy, yz, xz, yz, zz;
   if (link.mass == 0) {
     link.com.setZero();
-    if (!I.isZero(0))
+    if (I.isZero(0)) return;
+    if (strict_) {
       urdf_.notices.push_back("link " + quote(link.name) + " has an inertia but no mass; taken as a frame");
-    return;
+      return;
+    }
+    odd(*inertia, "has no mass", "kept, though no body has it");
   }
   // Principal moments, rising. A point mass has none, a thin rod one of 0.
   const Eigen::Vector3d moments =
       Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(I, Eigen::EigenvaluesOnly).eigenvalues();
   const double largest = moments[2];
-  if (moments[0] < -kIndefinite * std::abs(largest) || largest < 0) fail(*inertia, "is not positive definite");
+  if (moments[0] < -kIndefinite * std::abs(largest) || largest < 0)
+    odd(*inertia, "is not positive definite: its least principal moment is " + std::to_string(moments[0]),
+        "kept, though no body has it");
   // No body has I_3 > I_1 + I_2.
-  if (moments[0] + moments[1] < (1 - kIndefinite) * largest)
+  else if (moments[0] + moments[1] < (1 - kIndefinite) * largest)
     link.triangle_excess = 1 - (moments[0] + moments[1]) / largest;
   link.inertia = R * I * R.transpose();  // in link axes
 }
@@ -262,9 +293,12 @@ void Reader::read_limit(const XMLElement& e, UrdfJoint& joint) {
     urdf_.notices.push_back("joint " + quote(joint.name) + " has no range; taken as unlimited");
     return;
   }
-  joint.lower = number_or(*limit, "lower", 0);
-  joint.upper = number_or(*limit, "upper", 0);
-  if (joint.lower > joint.upper) fail(*limit, "has lower above upper");
+  joint.lower = limit_or(*limit, "lower", 0);
+  joint.upper = limit_or(*limit, "upper", 0);
+  if (joint.lower > joint.upper) {
+    odd(*limit, "has lower above upper", "taken as unlimited");
+    joint.lower = -UrdfJoint::kUnlimited, joint.upper = UrdfJoint::kUnlimited;
+  }
   if (joint.lower == joint.upper) urdf_.notices.push_back("joint " + quote(joint.name) + " has a range of one point");
 }
 
@@ -277,7 +311,10 @@ void Reader::read_mimics(const XMLElement& robot) {
     if (!mimic || urdf_.joints[i].type == UrdfJointType::kFixed) continue;
     const std::string name = text_attribute(*mimic, "joint");
     const auto found = joints_.find(name);
-    if (found == joints_.end()) fail(*mimic, "names the joint " + quote(name) + ", which does not exist");
+    if (found == joints_.end()) {
+      odd(*mimic, "names the joint " + quote(name) + ", which does not exist", "the joint is independent");
+      continue;
+    }
     if (found->second == static_cast<int>(i)) fail(*mimic, "names its own joint");
     if (!has_one_dof(urdf_.joints[i]) || !has_one_dof(urdf_.joints[found->second]))
       fail(*mimic, "couples joints of which one has not one degree of freedom");
@@ -323,6 +360,6 @@ Urdf Reader::read(std::string_view text) {
 
 }  // namespace
 
-Urdf read_urdf(std::string_view text, std::string_view name) { return Reader(name).read(text); }
+Urdf read_urdf(std::string_view text, std::string_view name, bool strict) { return Reader(name, strict).read(text); }
 
 }  // namespace featherstorm

@@ -54,14 +54,16 @@ struct Urdf {
   std::vector<UrdfJoint> joints;     // in the file's order
   int root = 0;                      // index of the link that no joint moves
   std::vector<std::string> notices;  // what was ignored on purpose or looks odd, one sentence each
+  std::vector<std::string> odd;      // of these, what strict reading refuses
 };
 
-// Reads and checks URDF text. `name` stands for the text in messages: a file name.
-// Errors: Error "name:line: element: reason" for anything that is not one tree of sound links and joints.
-Urdf read_urdf(std::string_view text, std::string_view name);
+// Reads and checks URDF text. `name` stands for the text in messages: a file name. What is odd but has a meaning gives a notice;
+// `strict` refuses it.
+// Errors: Error "name:line: element: reason" for anything that is not one tree of links and joints.
+Urdf read_urdf(std::string_view text, std::string_view name, bool strict = false);
 
 // The same for a file. Errors: also Error for no file, a directory, a device, a xacro file, one that cannot be read.
-Urdf read_urdf_file(const std::filesystem::path& path);
+Urdf read_urdf_file(const std::filesystem::path& path, bool strict = false);
 
 // The last step of read_urdf: fills `root` and each link's `joint`, and checks that the joints make one tree.
 // Errors: Error for two roots, two parents, a loop.

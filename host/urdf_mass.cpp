@@ -32,12 +32,14 @@ std::vector<int> outward(const Urdf& urdf) {
 
 // Adds a link at its place to its body.
 void add(UrdfBody& body, const UrdfLink& link, const Place& place) {
-  if (link.mass == 0) return;
+  if (link.mass == 0 && link.inertia.isZero(0)) return;
   const Eigen::Vector3d c = place.rotation * link.com + place.translation;
   const Eigen::Matrix3d I = place.rotation * link.inertia * place.rotation.transpose();
   const double mass = body.mass + link.mass;
-  if (body.mass == 0) {
-    body.com = c, body.inertia = I;
+  if (link.mass == 0) {
+    body.inertia += I;
+  } else if (body.mass == 0) {
+    body.com = c, body.inertia += I;
   } else {
     // I = I_1 + I_2 + (m_1 m_2 / m) (d^2 1 - d d^T), d from one centre of mass to the other
     const Eigen::Vector3d d = c - body.com;

@@ -9,7 +9,6 @@ namespace featherstorm::urdf {
 
 namespace {
 
-constexpr double kLargest = 1e12;  // no length, mass or limit of a robot in SI units comes near
 constexpr std::string_view kSpace = " \t\r\n";
 
 // Bytes of the UTF-8 sequence at the start of `text`; 0 if it is malformed.
@@ -61,7 +60,7 @@ bool is_clean_utf8(std::string_view text) {
   return true;
 }
 
-std::string parse_numbers(std::string_view text, int count, double* out) {
+std::string parse_numbers(std::string_view text, int count, double* out, double largest) {
   const std::string_view all = text;
   int found = 0;
   while (true) {
@@ -75,9 +74,11 @@ std::string parse_numbers(std::string_view text, int count, double* out) {
     const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (word.find("${") != word.npos || word.find("$(") != word.npos)
       return quote(word) + " is a xacro expression; run xacro on the file first";
-    if (status == std::errc::invalid_argument || end != digits.data() + digits.size())
+    if (status == std::errc::result_out_of_range && std::isinf(largest))  // 1e999, or 1e-999
+      value = word.find("e-") != word.npos || word.find("E-") != word.npos ? 0 : word[0] == '-' ? -largest : largest;
+    else if (status == std::errc::invalid_argument || end != digits.data() + digits.size())
       return quote(word) + " is not a number";
-    if (status != std::errc() || !std::isfinite(value) || std::abs(value) > kLargest)
+    else if (status != std::errc() || std::isnan(value) || !(std::abs(value) <= largest))
       return quote(word) + " is not a finite number of sensible size";
     if (found < count) out[found] = value;
     ++found;

@@ -17,8 +17,10 @@ std::string quote(std::string_view text);
 // Whether every byte sequence of `text` is well-formed UTF-8 without control characters.
 bool is_clean_utf8(std::string_view text);
 
+constexpr double kLargest = 1e12;  // no length, mass or inertia of a robot in SI units comes near
+
 // Parses exactly `count` numbers separated by white space, in any locale. Returns an empty string, or what is wrong.
-// A number that is not finite or beyond +-1e12 is wrong.
-std::string parse_numbers(std::string_view text, int count, double* out);
+// A number that is none or beyond +-largest is wrong.
+std::string parse_numbers(std::string_view text, int count, double* out, double largest = kLargest);
 
 }  // namespace featherstorm::urdf

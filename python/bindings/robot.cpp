@@ -10,6 +10,7 @@
 #include "descriptions.h"
 #include "core/builder.h"
 #include "host/generate.h"
+#include "host/joint_inertia.h"
 #include "host/load.h"
 #include "host/robots/robots.h"
 
@@ -131,6 +132,7 @@ void bind_robot(nb::module_& module) {
       .def_prop_ro("v_names", [](const Robot& r) { return r.v_names; })
       .def_prop_ro("q0", [](const Robot& r) { return r.q0; })
       .def_prop_ro("notices", [](const Robot& r) { return r.notices; })
+      .def_prop_ro("odd", [](const Robot& r) { return r.odd; })
       .def_prop_ro("bodies", bodies)
       .def(
           "undamped",
@@ -217,25 +219,30 @@ void bind_robot(nb::module_& module) {
       .def(
           "build",
           [](const ModelBuilder& b, std::vector<std::string> notices, const nb::iterable& loops,
-             const nb::iterable& couplings) {
-            Robot r = b.build();
-            r.notices = std::move(notices);
+             const nb::iterable& couplings, bool strict) {
+            Robot r = b.build(strict);
+            check_joint_inertia(r);
+            r.notices.insert(r.notices.begin(), notices.begin(), notices.end());
             return with_closures(std::move(r), loops, couplings);
           },
           nb::arg("notices") = std::vector<std::string>{}, nb::arg("loops") = nb::tuple(),
-          nb::arg("couplings") = nb::tuple(),
-          "The robot; loops: of featherstorm.Loop, couplings: of featherstorm.Coupling.");
+          nb::arg("couplings") = nb::tuple(), nb::arg("strict") = false,
+          "The robot; loops: of featherstorm.Loop, couplings: of featherstorm.Coupling. strict: an inertia that no body has is "
+          "refused, else it is kept with a notice.");
 
   bind_edit(module);
 
   module.def(
       "load",
-      [](const std::string& name_or_path, std::optional<bool> floating_base, bool couple_mimics) {
+      [](const std::string& name_or_path, std::optional<bool> floating_base, bool couple_mimics, bool strict, double armature) {
         using Mimic = UrdfOptions::Mimic;
-        return load(name_or_path,
-                    {.floating_base = floating_base, .mimic = couple_mimics ? Mimic::kCouple : Mimic::kIndependent});
+        return load(name_or_path, {.floating_base = floating_base,
+                                   .mimic = couple_mimics ? Mimic::kCouple : Mimic::kIndependent,
+                                   .strict = strict,
+                                   .armature = armature});
       },
-      nb::arg("name_or_path"), nb::arg("floating_base") = nb::none(), nb::arg("couple_mimics") = false, nb::call_guard<nb::gil_scoped_release>());
+      nb::arg("name_or_path"), nb::arg("floating_base") = nb::none(), nb::arg("couple_mimics") = false,
+      nb::arg("strict") = false, nb::arg("armature") = 0.0, nb::call_guard<nb::gil_scoped_release>());
   module.def(
       "robots",
       [] {

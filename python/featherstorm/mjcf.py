@@ -13,7 +13,7 @@ from . import _featherstorm
 JOINT_TYPES = {0: "free", 1: "ball", 2: "prismatic", 3: "revolute"}  # mjtJoint
 
 
-def load_mjcf(path):
+def load_mjcf(path, strict=False):
     """The robot of an MJCF file. Raises ImportError without the package mujoco, ValueError for what is unsupported."""
     try:
         import mujoco
@@ -24,10 +24,10 @@ def load_mjcf(path):
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     name = os.path.splitext(os.path.basename(path))[0]
-    return robot_from_mujoco(compiled, name)
+    return robot_from_mujoco(compiled, name, strict)
 
 
-def robot_from_mujoco(m, name="robot"):
+def robot_from_mujoco(m, name="robot", strict=False):
     """A Robot from a compiled MjModel; see `notices` of the result for what it leaves out."""
     import mujoco
 
@@ -42,7 +42,7 @@ def robot_from_mujoco(m, name="robot"):
         link = names.body[m.site_bodyid[site]]
         if link:  # sites of the world do not move
             builder.add_frame(names.site[site], link, rotation(m.site_quat[site]), list(m.site_pos[site]))
-    return builder.build(notices(m, mujoco, names))
+    return builder.build(notices(m, mujoco, names), strict=strict)
 
 
 class Names:

@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 class Notice(UserWarning):
-    """Something fell back to a slower path; the results are the same."""
+    """Something fell back to a slower path with the same results, or a file has what no robot has."""
 
 
 class Model:
@@ -325,6 +325,8 @@ def load(
     contacts=(),
     sweeps=8,
     relax=2,
+    strict=False,
+    armature=0.0,
 ):
     """Loads a robot: a built-in name (`robots()`), a .urdf file, or an MJCF .xml file through the package mujoco.
 
@@ -338,6 +340,9 @@ def load(
     couplings       joints that follow others, of `Coupling`; for `fd_coupled`, `coupled_step` and others
     mimic           "independent": mimic joints of URDF move on their own, with a notice; "couple": they are couplings
     contacts        featherstorm.Contact of what may touch what; sweeps, relax: see featherstorm.contacts.with_contacts
+    strict          what is odd in a file but has a meaning (an inertia that no body has, a mimic of no joint) is an error; else
+                    it is kept as it is written, and a Notice says what
+    armature        for URDF, which has none: rotor inertia of each joint with one freedom [kg m^2 | kg]
     Operations without loops, coupled joints or contacts in their name take the robot's tree, with all its joints free.
     Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop,
     joint or contact and what is wrong with it.
@@ -352,7 +357,11 @@ def load(
 
         if mimic != "independent":
             raise ValueError(f"{text}: mimic is for URDF")
-        robot = load_mjcf(text).with_closures(loops, couplings)
+        if armature:
+            raise ValueError(f"{text}: armature is for URDF; an MJCF file says it itself")
+        robot = load_mjcf(text, strict)
+        tell_odd(text, robot)
+        robot = robot.with_closures(loops, couplings)
         return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
     if mimic not in ("independent", "couple"):
         raise ValueError(f"mimic is {mimic!r}, expected 'independent' or 'couple'")
@@ -363,8 +372,17 @@ def load(
         near = difflib.get_close_matches(text, builtin, 3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(builtin)}"
         raise ValueError(f"'{text}' is neither a file nor a built-in robot; {hint}")
-    robot = _featherstorm.load(text, floating_base, mimic == "couple").with_closures(loops, couplings)
+    robot = _featherstorm.load(text, floating_base, mimic == "couple", strict, armature)
+    tell_odd(text, robot)
+    robot = robot.with_closures(loops, couplings)
     return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
+
+
+def tell_odd(name, robot):
+    """One Notice of what no robot has and was kept as it is written."""
+    if robot.odd:
+        more = f"; and {len(robot.odd) - 3} more, see model.notices" if len(robot.odd) > 3 else ""
+        warnings.warn(f"{name}: {'; '.join(robot.odd[:3])}{more}", Notice, stacklevel=3)
 
 
 def from_mujoco(compiled, name="robot", threads=0, isa="", assemble=True, parameters=()):
