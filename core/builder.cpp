@@ -278,7 +278,9 @@ Robot ModelBuilder::build(bool strict) const {
     const Body<double>& b = m.body[i];
     const Sym3<double>& I = b.I.I;
     moves[i] = moves[i] || b.I.m != 0 || I.xx != 0 || I.xy != 0 || I.xz != 0 || I.yy != 0 || I.yz != 0 || I.zz != 0;
-    if (!moves[i] && !b.rotor) throw ModelError("joint", spec[i]->name, "moves no mass");
+    if (!moves[i] && !b.rotor) 
+      throw ModelError("joint", spec[i]->name,
+                       "moves no mass, so that forces determine no acceleration: give it a rotor (armature), or make it fixed");
     moves[b.parent] = moves[b.parent] || moves[i];
   }
 

@@ -9,6 +9,7 @@
 #include "host/device.h"
 #include "host/device_kernel.h"
 #include "host/dispatch.h"
+#include "host/kernel_check.h"
 #include "host/specialised_program.h"
 
 namespace featherstorm {
@@ -77,6 +78,59 @@ void place_uniforms(const OpRow& row, const std::vector<double>& values, void* m
   for (std::size_t k = 0; k < row.uniforms.size(); at += row.uniforms[k].components, k++) array[k] = {at, 0};
 }
 
+// A kernel of a device with what its launch needs.
+struct MadeKernel {
+  CudaProgram* program;
+  int warps, device;
+  Precision precision;
+};
+
+template <class Real>
+void fill(const Buffer& b, const std::vector<std::vector<double>>& array) {
+  for (std::size_t c = 0; c < array.size(); c++) std::copy(array[c].begin(), array[c].end(), b.component<Real>(c));
+}
+template <class Real>
+void take(const Buffer& b, std::vector<std::vector<double>>& array) {
+  for (std::size_t c = 0; c < array.size(); c++)
+    std::copy_n(b.component<Real>(c), array[c].size(), array[c].begin());
+}
+
+// Its outputs for these inputs; waits for the device.
+Numbers run_on_device(const MadeKernel& kernel, const OpRow& row, const SampledRow& inputs) {
+  const bool single = kernel.precision == Precision::float32;
+  const long count = static_cast<long>(inputs.in[0][0].size());
+  const CudaTable& table = *cuda_backend();
+  std::vector<Buffer> there;
+  Array in[max_arrays], out[max_arrays];
+  Numbers results;
+  for (std::size_t k = 0; k < inputs.in.size(); k++) {
+    const Buffer host(kernel.precision, count, static_cast<long>(inputs.in[k].size()));
+    single ? fill<float>(host, inputs.in[k]) : fill<double>(host, inputs.in[k]);
+    const Buffer& b = there.emplace_back(kernel.precision, count, static_cast<long>(inputs.in[k].size()), kernel.device);
+    copy(host.ref(), b.ref());
+    in[k] = {b.ref().data, b.stride()};
+  }
+  for (std::size_t k = 0; k < row.out.size(); k++) {
+    const Buffer& b = there.emplace_back(kernel.precision, count, row.out[k].components, kernel.device);
+    out[k] = {b.ref().data, b.stride()};
+    results.emplace_back(row.out[k].components, std::vector<double>(count));
+  }
+  std::vector<double> doubles = inputs.uniforms;
+  std::vector<float> singles(doubles.begin(), doubles.end());
+  doubles.push_back(0), singles.push_back(0);  // memory to point to where there are none
+  void* memory = single ? static_cast<void*>(singles.data()) : doubles.data();
+  single ? place_uniforms<float>(row, inputs.uniforms, memory, in + inputs.in.size())
+         : place_uniforms<double>(row, inputs.uniforms, memory, in + inputs.in.size());
+  const ProgramLaunch launch{in, out, memory, 1, count * kernel.warps, 32 * kernel.warps};
+  if (!table.launch_program(kernel.program, &launch, nullptr)) throw_cuda_error(table, row.name, kernel.device);
+  for (std::size_t k = 0; k < row.out.size(); k++) {
+    const Buffer host(kernel.precision, count, row.out[k].components);
+    copy(there[inputs.in.size() + k].ref(), host.ref());
+    single ? take<float>(host, results[k]) : take<double>(host, results[k]);
+  }
+  return results;
+}
+
 }  // namespace
 
 DeviceEvaluator::DeviceEvaluator() = default;
@@ -114,18 +168,22 @@ std::shared_ptr<const Dispatch> DeviceEvaluator::dispatch() {
   return dispatch_;
 }
 
-void DeviceEvaluator::specialise(const Operation& o, const Robot& robot, const OpRow& row, int device,
-                                 Precision precision, const std::function<void(const std::string&)>& notice) {
+std::vector<KernelCheck> DeviceEvaluator::specialise(const Operation& o, const Robot& robot, const OpRow& row, int device,
+                                                     Precision precision,
+                                                     const std::function<void(const std::string&)>& notice,
+                                                     const std::function<void(Program&)>& before_making) {
   const Key key{row.name, device, precision, o.frame};
   if (row.uses_frame && (o.frame < 0 || o.frame >= robot.model.nf))
     throw Error("frame is " + std::to_string(o.frame) + ", expected 0 to " + std::to_string(robot.model.nf - 1));
-  if (find(key).program) return;
+  if (find(key).program) return {};
   const CudaTable& table = cuda_for(row.name, device);
   CudaDevice info;
   if (!table.device_info(device, &info)) throw_cuda_error(table, row.name, device);
   const auto compile = compiler(notice);
   if (!compile->missing().empty()) throw Error(compile->missing());
-  const Program p = specialised_program(o, robot.model);
+  Program p = specialised_program(o, robot.model);
+  if (before_making) before_making(p);
+  std::vector<KernelCheck> checks;
   Specialised made{nullptr, 1, {}, info.multiprocessors, 10 * info.major + info.minor, robot.name, dispatch()};
   static_assert(std::tuple_size_v<decltype(made.with_warps)> == max_device_roles + 1);
   const DispatchCall call{robot.name, row.name, precision, made.capability};
@@ -137,10 +195,17 @@ void DeviceEvaluator::specialise(const Operation& o, const Robot& robot, const O
   const auto make = [&](const DispatchRow& choice) {
     const DeviceKernel kernel = compile->kernel(p, precision == Precision::float64, made.capability,
                                                 {choice.order, choice.blocks, choice.warps}, &bodies);
-    CudaProgram*& program = made.with_warps[choice.warps];
+    CudaProgram* program = nullptr;
     if (!table.load_program(device, kernel.image.data(), "featherstorm_kernel", &program))
       throw_cuda_error(table, row.name, device);
-    return program;
+    checks.push_back(check_kernel(row, robot, precision, o.frame, p, [&](const SampledRow& inputs) {
+      return run_on_device({program, choice.warps, device, precision}, row, inputs);
+    }));
+    if (!checks.back().passed) {
+      table.unload_program(program);
+      throw Error("the kernel of " + std::to_string(choice.warps) + " warps is not used: " + checks.back().words());
+    }
+    return made.with_warps[choice.warps] = program;
   };
   const DispatchRow& largest = made.dispatch->choose(call);
   try {
@@ -162,6 +227,7 @@ void DeviceEvaluator::specialise(const Operation& o, const Robot& robot, const O
   std::lock_guard lock(mutex_);
   // another thread may have been first
   if (!specialised_.emplace(key, made).second) unload();
+  return checks;
 }
 
 bool DeviceEvaluator::specialised(const OpRow& row, int device, Precision precision, int frame) const {

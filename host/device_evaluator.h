@@ -36,11 +36,13 @@ class DeviceEvaluator {
   void run(const Model<double>& m, const OpRow& row, int device, const std::vector<ArrayRef>& in,
            const std::vector<ArrayRef>& out, const RunOptions& o, bool any_robot);
 
-  // Makes the kernel of an operation for this robot on this device, by NVRTC or from the cache on disk. From now on run()
-  // uses it for batches that the dispatch table gives it and arrays whose components are less than 2^31 bytes apart.
-  // Throws Error where it cannot be made, with the reason.
-  void specialise(const Operation& operation, const Robot& robot, const OpRow& row, int device, Precision precision,
-                  const std::function<void(const std::string&)>& notice);
+  // Makes the kernel of an operation for this robot on this device, by NVRTC or from the cache on disk, and compares it with
+  // the text in double there (kernel_check.h); returns what came of that, for each number of warps. From now on run() uses
+  // it for batches that the dispatch table gives it and arrays whose components are less than 2^31 bytes apart. Throws Error
+  // where it cannot be made or differs, with the reason. before_making: EvaluatorOptions.
+  std::vector<KernelCheck> specialise(const Operation& operation, const Robot& robot, const OpRow& row, int device,
+                                      Precision precision, const std::function<void(const std::string&)>& notice,
+                                      const std::function<void(Program&)>& before_making = {});
   bool specialised(const OpRow& row, int device, Precision precision, int frame) const;
 
  private:

@@ -119,6 +119,12 @@ struct Evaluator::Implementation {
     return {std::get<0>(key), std::get<3>(key), std::get<1>(key), parameters};
   }
 
+  Program program_for(const Key& key, int most = max_compiled_operations) const {
+    Program p = specialised_program(operation(key), robot.model, most);
+    if (options.before_making) options.before_making(p);
+    return p;
+  }
+
   // Whether a kernel that was made from `program` may serve. Call with the mutex held.
   bool agrees(const OpRow& row, const Key& key, const Program& program, const BoundKernel& kernel, const char* kind) {
     const Precision precision = std::get<2>(key);
@@ -140,7 +146,7 @@ struct Evaluator::Implementation {
       at->second = made_by_any_means(row, key);
     } else if (options.assemble && can_assemble(table->name) && robot.model.nv <= max_specialised_freedoms) {
       try {
-        const Program p = specialised_program(operation(key), robot.model, max_assembled_operations);
+        const Program p = program_for(key, max_assembled_operations);
         const BoundKernel k = assemble_program(p, std::get<2>(key), table->name);
         if (k.kernel && agrees(row, key, p, k, "assembled")) at->second = k;
       } catch (const std::exception& e) {
@@ -150,9 +156,17 @@ struct Evaluator::Implementation {
     return at->second;
   }
 
+  // Throws Error where it cannot be made, or differs from the text in double.
+  void specialise_on_device(const OpRow& row, const Key& key, int device) {
+    const auto notice = [this](const std::string& what) { notify(what); };
+    const auto made = devices.specialise(operation(key), robot, row, device, std::get<2>(key), notice, options.before_making);
+    std::lock_guard lock(mutex);
+    for (const KernelCheck& c : made) checks.push_back({std::string(row.name), std::get<2>(key), device, c});
+  }
+
   // Assembled, compiled or interpreted: the first that agrees with the program.
   BoundKernel made_by_any_means(const OpRow& row, const Key& key) {
-    const Program p = specialised_program(operation(key), robot.model, max_assembled_operations);
+    const Program p = program_for(key, max_assembled_operations);
     const auto notice = [this](const std::string& what) { notify(what); };
     const Precision precision = std::get<2>(key);
     for (bool assemble : {true, false}) {
@@ -317,8 +331,7 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
   }
 
   if (lead.device != on_host && !s.at_run_time(row))  // no kernels that take the model as data
-    s.devices.specialise(s.operation(s.key_of(row, precision, o.frame)), s.robot, row, lead.device, precision,
-                         [&s](const std::string& what) { s.notify(what); });
+    s.specialise_on_device(row, s.key_of(row, precision, o.frame), lead.device);
   if (lead.device != on_host) return s.devices.run(s.robot.model, row, lead.device, in, out, o, s.at_run_time(row));
 
   const BoundKernel bound = kernel(name, precision, o.frame);
@@ -365,7 +378,7 @@ bool Evaluator::specialise(std::string_view name, Precision precision, int frame
   const auto notify = [&s](const std::string& what) { s.notify(what); };
   const Implementation::Key key = s.key_of(row, precision, frame);
   if (device != on_host) try {
-      s.devices.specialise(s.operation(key), s.robot, row, device, precision, notify);
+      s.specialise_on_device(row, key, device);
       return true;
     } catch (const std::exception& e) {
       s.notify(std::string(name) + " is not specialised for CUDA device " + std::to_string(device) + ": " + e.what());
@@ -388,7 +401,7 @@ bool Evaluator::specialise(std::string_view name, Precision precision, int frame
       s.notify("specialised kernels are not used: " + compiler->missing());
       return false;
     }
-    const Program p = specialised_program(s.operation(key), s.robot.model);
+    const Program p = s.program_for(key);
     const BoundKernel k = compile_program(p, precision, width, *compiler);
     std::lock_guard lock(s.mutex);
     if (!k.kernel || !s.agrees(row, key, p, k, "compiled")) return false;

@@ -45,6 +45,7 @@ struct EvaluatorOptions {
   bool assemble = true;        // false, or FEATHERSTORM_ASSEMBLE=0: kernels are not assembled
   std::vector<std::string> parameters{};  // numbers of the robot that are inputs of every operation (parameters.h)
   std::function<void(const std::string&)> notice{};  // is told once what fell back, and why
+  std::function<void(Program&)> before_making{};     // may change what a kernel is made from, for tests of what is caught
 };
 
 struct RunOptions {

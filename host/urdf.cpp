@@ -221,8 +221,7 @@ void Reader::read_inertial(const XMLElement& e, UrdfLink& link) {
       Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(I, Eigen::EigenvaluesOnly).eigenvalues();
   const double largest = moments[2];
   if (moments[0] < -kIndefinite * std::abs(largest) || largest < 0)
-    odd(*inertia, "is not positive definite: its least principal moment is " + std::to_string(moments[0]),
-        "kept, though no body has it");
+    odd(*inertia, "is not positive definite", "kept, though no body has it");
   // No body has I_3 > I_1 + I_2.
   else if (moments[0] + moments[1] < (1 - kIndefinite) * largest)
     link.triangle_excess = 1 - (moments[0] + moments[1]) / largest;

@@ -244,6 +244,16 @@ void bind_evaluator(nb::module_& module) {
           },
           nb::arg("op"), nb::arg("dtype"), nb::arg("frame") = 0, nb::arg("device") = on_host,
           nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro(
+          "checks",
+          [](PyEvaluator& e) {
+            nb::list all;
+            for (const CheckedKernel& c : (*e).checks())
+              all.append(nb::make_tuple(c.op, c.precision == Precision::float32 ? "float32" : "float64", c.device,
+                                        c.result.array, c.result.error, c.result.bound, c.result.passed));
+            return all;
+          },
+          "(op, dtype, device, array, error, bound, passed) of each kernel that was compared with the text in double.")
       .def("take_notices", &PyEvaluator::take_notices);
 
   module.attr("engine_operations") = engine_ops;  // how many of the operations come first; those of the books follow

@@ -289,6 +289,15 @@ class Model:
     def _specialise(self, names, dtype, frame, device):
         return all([self.evaluator.specialise(op, dtype, frame, device) for op in names])
 
+    @property
+    def checks(self):
+        """What came of comparing each kernel made for this robot with the text that takes the model as data, in double:
+        a `Check` each. One that did not pass is not used, and a Notice said so."""
+        return [
+            Check(op, dtype, "cpu" if device < 0 else f"cuda:{device}", array, error, bound, passed)
+            for op, dtype, device, array, error, bound, passed in self.evaluator.checks
+        ]
+
     def specialised(self, op, dtype="float32", frame=0, device="cpu"):
         """Whether the operation runs with a kernel made for this robot."""
         self.row(op)
@@ -305,6 +314,19 @@ class Model:
         return (
             f"<featherstorm.Model {self.name}: {self.nb} bodies, nq {self.nq}, nv {self.nv}, {self.total_mass:.4g} kg>"
         )
+
+
+class Check(NamedTuple):
+    """A kernel beside the text in double: the largest difference over the largest number of the output `array`, in the
+    worst of some random states, and what was allowed there."""
+
+    op: str
+    dtype: str
+    device: str
+    array: str
+    error: float
+    bound: float
+    passed: bool
 
 
 class JointSlices(NamedTuple):

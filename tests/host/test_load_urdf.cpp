@@ -159,7 +159,68 @@ TEST(LoadUrdf, RefusesWhatTheReaderRefuses) {
   EXPECT_EQ(error_of("<robot>"), "x.urdf:1: is not well-formed XML (XML_ERROR_MISMATCHED_ELEMENT)");
   EXPECT_EQ(
       error_of("<robot><link name='a'/><link name='b'/><joint name='j' type='revolute'>" + kEnds + "</joint></robot>"),
+      "x.urdf:1: joint 'j': moves no mass, so that forces determine no acceleration: give it a rotor (armature), or make it fixed");
+  EXPECT_EQ(
+      error_of("<robot><link name='a'/><link name='b'/><joint name='j' type='revolute'>" + kEnds + "</joint></robot>",
+               {.strict = true}),
       "x.urdf:1: joint 'j' moves no mass: link 'b' and all beyond it are massless");
+}
+
+std::string link(const std::string& name, const std::string& mass, const std::string& moments) {
+  return "<link name='" + name + "'><inertial><mass value='" + mass + "'/><inertia " + moments + "/></inertial></link>";
+}
+std::string moments(const std::string& xx, const std::string& yy, const std::string& zz) {
+  return "ixx='" + xx + "' ixy='0' ixz='0' iyy='" + yy + "' iyz='0' izz='" + zz + "'";
+}
+const std::string kHinge = "<joint name='j' type='continuous'>" + kEnds + "<axis xyz='0 0 1'/></joint>";
+
+// What no body has is kept as it is written: M is what these numbers make.
+TEST(LoadUrdf, KeepsInertiasThatNoBodyHas) {
+  struct Odd {
+    std::string mass, moments;
+    double about_z;
+  };
+  for (const Odd& o : {Odd{"2", moments("-1", "1", "3"), 3}, Odd{"1", moments("1", "1", "5"), 5}, Odd{"0", moments("1", "1", "0.5"), 0.5}}) {
+    const std::string text = "<robot><link name='a'/>" + link("b", o.mass, o.moments) + kHinge + "</robot>";
+    const Robot r = load_urdf_text(text, "x.urdf");
+    EXPECT_EQ(r.model.body[1].I.I.zz, o.about_z);
+    EXPECT_EQ(r.model.body[1].I.m, std::stod(o.mass));
+    ASSERT_FALSE(r.odd.empty());
+    EXPECT_NE(r.odd[0].find("'b'"), std::string::npos) << r.odd[0];
+    EXPECT_NE(r.odd.back().find("no body has it"), std::string::npos) << r.odd.back();
+    for (const std::string& s : r.odd) EXPECT_NE(std::find(r.notices.begin(), r.notices.end(), s), r.notices.end());
+  }
+}
+
+TEST(LoadUrdf, AddsTheInertiaOfFixedLinksWithoutMass) {
+  const std::string tip = "<link name='c'><inertial><origin xyz='1 0 0' rpy='0 0 1.57079632679'/><mass value='0'/><inertia " +
+                          moments("1", "2", "4") + "/></inertial></link><joint name='k' type='fixed'><parent link='b'/>"
+                          "<child link='c'/><origin xyz='0 5 0'/></joint>";
+  const Robot r = load_urdf_text("<robot><link name='a'/>" + link("b", "1", moments("1", "1", "1")) + tip + kHinge + "</robot>");
+  EXPECT_EQ(r.model.body[1].I.I.zz, 1 + 4) << "nothing is shifted where there is no mass";
+  EXPECT_EQ(r.model.body[1].I.m, 1);
+}
+
+TEST(LoadUrdf, RefusesAJointWhoseInertiaIsZeroEverywhere) {
+  const std::string rod = "<robot><link name='a'/>" + link("b", "1", moments("1", "1", "0")) + kHinge + "</robot>";
+  const std::string words = error_of(rod);
+  EXPECT_EQ(words.find("x.urdf:1: joint 'j': moves no inertia, or none that the joints beyond it do not move as well"), 0u) << words;
+  EXPECT_NE(words.find("Give the joint a rotor (armature)"), std::string::npos) << words;
+  EXPECT_EQ(load_urdf_text(rod, "x.urdf", {.armature = 0.25}).model.armature, std::vector<double>{0.25});
+  // two hinges about one axis with nothing between them
+  const std::string twice = "<robot><link name='w'/><link name='a'/>" + link("b", "1", moments("1", "1", "1")) +
+                            "<joint name='i' type='continuous'><parent link='w'/><child link='a'/><axis xyz='0 0 1'/></joint>" +
+                            kHinge + "</robot>";
+  EXPECT_EQ(error_of(twice).find("x.urdf:1: joint 'i': moves no inertia"), 0u) << error_of(twice);
+}
+
+TEST(LoadUrdf, GivesRotorsToJointsThatHaveNone) {
+  const std::string text = "<robot><link name='a'/>" + link("b", "1", moments("1", "1", "1")) + kHinge + "</robot>";
+  EXPECT_EQ(load_urdf_text(text).model.armature, std::vector<double>{0});
+  EXPECT_EQ(load_urdf_text(text, "x", {.armature = 2}).model.armature, std::vector<double>{2});
+  const std::string own = "<robot><link name='a'/>" + link("b", "1", moments("1", "1", "1")) +
+                          "<joint name='j' type='continuous'>" + kEnds + "<dynamics armature='3'/></joint></robot>";
+  EXPECT_EQ(load_urdf_text(own, "x", {.armature = 2}).model.armature, std::vector<double>{3});
 }
 
 TEST(LoadUrdf, RefusesMoreDofsThanTheMatrixCanHold) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Geometry>
+#include <algorithm>
 #include <clocale>
 #include <string>
 
@@ -46,13 +47,28 @@ struct Refusal {
 };
 void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.claim; }
 
-class UrdfRefuses : public ::testing::TestWithParam<Refusal> {};
-
-TEST_P(UrdfRefuses, WithItsMessage) {
+std::string error_of(const std::string& text, bool strict) {
   try {
-    read_urdf(GetParam().text, "x.urdf");
-    FAIL() << "not refused";
-  } catch (const Error& error) { EXPECT_EQ(error.what(), GetParam().message); }
+    read_urdf(text, "x.urdf", strict);
+  } catch (const Error& error) { return error.what(); }
+  return "";
+}
+
+// Strict reading refuses these, as does reading that is not, but for what is odd.
+class UrdfRefuses : public ::testing::TestWithParam<Refusal> {};
+TEST_P(UrdfRefuses, WithItsMessage) {
+  EXPECT_EQ(error_of(GetParam().text, true), GetParam().message);
+  EXPECT_EQ(error_of(GetParam().text, false), GetParam().message);
+}
+// What is odd but has a meaning.
+class UrdfTakes : public ::testing::TestWithParam<Refusal> {};
+TEST_P(UrdfTakes, WithANotice) {
+  const std::string& notice = GetParam().message;
+  const Urdf urdf = read_urdf(GetParam().text, "x.urdf");
+  ASSERT_EQ(urdf.odd, std::vector<std::string>{notice});
+  EXPECT_NE(std::find(urdf.notices.begin(), urdf.notices.end(), notice), urdf.notices.end());
+  const std::string refused = error_of(GetParam().text, true);
+  EXPECT_EQ(refused.find(notice.substr(0, notice.find(';'))), refused.find(": ") + 2) << refused;
 }
 
 const Refusal kRefusals[] = {
@@ -86,16 +102,10 @@ const Refusal kRefusals[] = {
     {"BrokenUtf8", robot("<link name='caf\xe9'/>"), "x.urdf:2: <link> has the name 'caf?', which is not clean UTF-8"},
     {"SameLinkNames", robot("<link name='a'/>\n<link name='a'/>"),
      "x.urdf:3: link 'a': <link> has the name of another link"},
-    {"TwoInertials", robot("<link name='a'>" + kMass + kMass + "</link>"),
-     "x.urdf:2: link 'a': <inertial> stands there twice"},
-    {"NoMass", inertial(""), "x.urdf:2: link 'a': <inertial> has no <mass>"},
     {"NoMassValue", inertial("<mass/>"), "x.urdf:2: link 'a': <mass> has no attribute 'value'"},
     {"NegativeMass", inertial("<mass value='-1'/>"), "x.urdf:2: link 'a': <mass> is negative"},
-    {"NoInertia", inertial("<mass value='1'/>"), "x.urdf:2: link 'a': <inertial> has a mass and no <inertia>"},
     {"MissingMoment", inertial("<mass value='1'/><inertia ixx='1'/>"),
      "x.urdf:2: link 'a': <inertia> has no attribute 'ixy'"},
-    {"IndefiniteInertia", inertia("1", "2", "1", "1"), "x.urdf:2: link 'a': <inertia> is not positive definite"},
-    {"NegativeInertia", inertia("-1", "0", "-1", "-1"), "x.urdf:2: link 'a': <inertia> is not positive definite"},
     // joints
     {"NamelessJoint", robot("<link name='a'/><joint/>"), "x.urdf:2: <joint> has no attribute 'name'"},
     {"SameJointNames",
@@ -132,19 +142,6 @@ const Refusal kRefusals[] = {
      "x.urdf:4: joint 'j': <limit> lower: '' holds 0 numbers, expected 1"},
     {"ZeroAxis", joint("revolute", "<axis xyz='0 0 0'/>"), "x.urdf:4: joint 'j': <axis> has length zero"},
     {"AxisWithoutNumbers", joint("revolute", "<axis/>"), "x.urdf:4: joint 'j': <axis> has no attribute 'xyz'"},
-    {"CrossedLimits", joint("revolute", "<limit lower='1' upper='-1'/>"),
-     "x.urdf:4: joint 'j': <limit> has lower above upper"},
-    {"NegativeEffort", joint("revolute", "<limit effort='-1'/>"), "x.urdf:4: joint 'j': <limit> effort is negative"},
-    {"NegativeVelocity", joint("revolute", "<limit velocity='-1'/>"),
-     "x.urdf:4: joint 'j': <limit> velocity is negative"},
-    {"NegativeDamping", joint("revolute", "<dynamics damping='-1'/>"),
-     "x.urdf:4: joint 'j': <dynamics> damping is negative"},
-    {"NegativeFriction", joint("revolute", "<dynamics friction='-1'/>"),
-     "x.urdf:4: joint 'j': <dynamics> friction is negative"},
-    {"NegativeArmature", joint("revolute", "<dynamics armature='-1'/>"),
-     "x.urdf:4: joint 'j': <dynamics> armature is negative"},
-    {"MimicOfNothing", joint("revolute", "<mimic joint='z'/>"),
-     "x.urdf:4: joint 'j': <mimic> names the joint 'z', which does not exist"},
     {"MimicOfItself", joint("revolute", "<mimic joint='j'/>"), "x.urdf:4: joint 'j': <mimic> names its own joint"},
     {"MimicOfAFloatingJoint",
      robot("<link name='a'/><link name='b'/><link name='c'/><joint name='i' type='floating'>" + kEnds +
@@ -174,8 +171,41 @@ const Refusal kRefusals[] = {
      "x.urdf:2: <joint> is one of more than 10000 joints"},
 };
 
+const Refusal kOdd[] = {
+    {"TwoInertials", robot("<link name='a'>" + kMass + kMass + "</link>"),
+     "link 'a': <inertial> stands there twice; the first one is taken"},
+    {"NoMass", inertial(""), "link 'a': <inertial> has no <mass>; taken as 0"},
+    {"NoInertia", inertial("<mass value='1'/>"), "link 'a': <inertial> has a mass and no <inertia>; taken as a point mass"},
+    {"IndefiniteInertia", inertia("1", "2", "1", "1"), "link 'a': <inertia> is not positive definite; kept, though no body has it"},
+    {"NegativeInertia", inertia("-1", "0", "-1", "-1"), "link 'a': <inertia> is not positive definite; kept, though no body has it"},
+    {"CrossedLimits", joint("revolute", "<limit lower='1' upper='-1'/>"),
+     "joint 'j': <limit> has lower above upper; taken as unlimited"},
+    {"NegativeEffort", joint("revolute", "<limit effort='-1'/>"), "joint 'j': <limit> effort is negative; taken as absent"},
+    {"NegativeVelocity", joint("revolute", "<limit velocity='-1'/>"),
+     "joint 'j': <limit> velocity is negative; taken as absent"},
+    {"NegativeDamping", joint("revolute", "<dynamics damping='-1'/>"),
+     "joint 'j': <dynamics> damping is negative; taken as absent"},
+    {"NegativeFriction", joint("revolute", "<dynamics friction='-1'/>"),
+     "joint 'j': <dynamics> friction is negative; taken as absent"},
+    {"NegativeArmature", joint("revolute", "<dynamics armature='-1'/>"),
+     "joint 'j': <dynamics> armature is negative; taken as absent"},
+    {"MimicOfNothing", joint("revolute", "<mimic joint='z'/>"),
+     "joint 'j': <mimic> names the joint 'z', which does not exist; the joint is independent"},
+};
+INSTANTIATE_TEST_SUITE_P(Urdf, UrdfTakes, ::testing::ValuesIn(kOdd), [](const auto& info) { return info.param.claim; });
 INSTANTIATE_TEST_SUITE_P(Urdf, UrdfRefuses, ::testing::ValuesIn(kRefusals),
                          [](const auto& info) { return info.param.claim; });
+
+// Files write 1e16, 3.4e38 or inf where there is no limit.
+TEST(Urdf, TakesLimitsOfAnySize) {
+  const Urdf urdf = read_urdf(joint("revolute", "<limit lower='-1e16' upper='1e999' effort='3.4e38' velocity='inf'/>"), "x.urdf");
+  EXPECT_EQ(urdf.joints[0].lower, -1e16);
+  EXPECT_EQ(urdf.joints[0].upper, UrdfJoint::kUnlimited);
+  EXPECT_EQ(urdf.joints[0].effort, 3.4e38);
+  EXPECT_EQ(urdf.joints[0].velocity, UrdfJoint::kUnlimited);
+  EXPECT_EQ(error_of(joint("revolute", "<limit effort='nan'/>"), false),
+            "x.urdf:4: joint 'j': <limit> effort: 'nan' is not a finite number of sensible size");
+}
 
 TEST(Urdf, DoesNotExpandEntitiesOfTheFile) {
   const Urdf urdf = read_urdf("<!DOCTYPE r [<!ENTITY x 'boom'>]><robot name='&x;'><link name='a'/></robot>", "x.urdf");
@@ -282,6 +312,9 @@ TEST(Urdf, SaysWhatLooksOdd) {
             std::vector<std::string>{"joint 'j' has a range of one point"});
   EXPECT_EQ(
       read_urdf(inertial("<mass value='0'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"), "x").notices,
+      std::vector<std::string>{"link 'a': <inertia> has no mass; kept, though no body has it"});
+  EXPECT_EQ(
+      read_urdf(inertial("<mass value='0'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"), "x", true).notices,
       std::vector<std::string>{"link 'a' has an inertia but no mass; taken as a frame"});
   EXPECT_EQ(read_urdf(inertia("1", "0", "1", "4"), "x").notices,
             std::vector<std::string>{

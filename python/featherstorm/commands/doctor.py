@@ -9,11 +9,13 @@ import numpy as np
 
 from .. import _featherstorm, model as models, operations
 from ..states import random_state
-from . import specialise
+from . import load, specialise
+
+CHECKED = ("rnea", "crba", "fd", "aba", "step", "forward_kinematics", "energy", "contact_step", "loop_step", "coupled_step")
 
 
 def add_arguments(parser):
-    pass
+    parser.add_argument("robot", nargs="?", help="also: each kernel made for this robot beside the text in double")
 
 
 def main(options):
@@ -33,10 +35,30 @@ def main(options):
     say("cache", cache())
     for line in cuda():
         say("cuda", line)
+    if options.robot:
+        return check_robot(load(options.robot))
     folder = _featherstorm.robot_directory()
     there = [file for _, file, *_ in _featherstorm.robots() if os.path.exists(os.path.join(folder, file))]
     say("robots", f"{len(there)} of {len(_featherstorm.robots())} in {folder}")
     return 0 if isas and try_out(bool(command)) else 1
+
+
+def check_robot(model):
+    """Makes the kernels of the usual operations and says how far each is from the text in double."""
+    import warnings
+
+    for notice in model.notices:
+        say("notice", notice)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", models.Notice)
+        for dtype in ("float32", "float64"):
+            model.specialise([op for op in CHECKED if op in model.ops], dtype)
+    for c in model.checks:
+        found = f"{c.array} differs by {c.error:.1e}, allowed are {c.bound:.1e}" if c.array else "nothing to compare"
+        say(c.op, f"{c.dtype}: {found}{'' if c.passed else '; NOT USED, kernels for any robot serve'}")
+    if not model.checks:
+        say("kernels", "none were made for this robot: those that take any robot serve")
+    return 0 if all(c.passed for c in model.checks) else 1
 
 
 def try_out(compiler):
