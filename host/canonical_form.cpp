@@ -46,7 +46,9 @@ bool alike(const std::vector<std::vector<double>>& a, const std::vector<std::vec
 
 }  // namespace
 
-CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted) {
+CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted) { return canonical_form(m, wanted, formed); }
+
+CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted, const Former& formed) {
   for (const UserJoint& joint : m.user)
     if (joint.time_dependent) return wanted;  // it has no place without a time
   std::mt19937_64 engine(1);

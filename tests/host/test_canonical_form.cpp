@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "host/load.h"
 #include "tests/support/random_robot.h"
 
@@ -25,6 +27,22 @@ TEST(CanonicalForm, RobotsHaveAllOfIt) {
 TEST(CanonicalForm, WhatIsNotWantedIsNotTaken) {
   const CanonicalForm f = canonical_form(load("go2").model, {true, false, true});
   EXPECT_TRUE(f.turned && !f.slid && f.regrouped);
+}
+
+// Sliding that moves a mass by a part in 10^9 is not taken, what is sound stays.
+TEST(CanonicalForm, AStepThatChangesTheRobotIsLeftOut) {
+  const auto spoilt = [](const Model<double>& m, CanonicalForm f) {
+    Model<double> r = f.regrouped ? regrouped(m) : m;
+    if (f.slid) r.body[2].I.h.x() *= 1 + 1e-9;
+    return r;
+  };
+  const CanonicalForm f = canonical_form(load("go2").model, {true, true, true}, spoilt);
+  EXPECT_TRUE(f.turned && !f.slid && f.regrouped);
+  const auto nan = [](Model<double> m, CanonicalForm form) {
+    if (form.turned) m.body[1].X_T.r.x() = NAN;
+    return m;
+  };
+  EXPECT_FALSE(canonical_form(load("iiwa14").model, {true, true, true}, nan).turned);
 }
 
 }  // namespace
