@@ -96,13 +96,13 @@ void take(const Buffer& b, std::vector<std::vector<double>>& array) {
 }
 
 // Its outputs for these inputs; waits for the device.
-Numbers run_on_device(const MadeKernel& kernel, const OpRow& row, const SampledRow& inputs) {
+SampledArrays run_on_device(const MadeKernel& kernel, const OpRow& row, const SampledRow& inputs) {
   const bool single = kernel.precision == Precision::float32;
   const long count = static_cast<long>(inputs.in[0][0].size());
   const CudaTable& table = *cuda_backend();
   std::vector<Buffer> there;
   Array in[max_arrays], out[max_arrays];
-  Numbers results;
+  SampledArrays results;
   for (std::size_t k = 0; k < inputs.in.size(); k++) {
     const Buffer host(kernel.precision, count, static_cast<long>(inputs.in[k].size()));
     single ? fill<float>(host, inputs.in[k]) : fill<double>(host, inputs.in[k]);

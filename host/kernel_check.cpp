@@ -68,8 +68,8 @@ double natural_force(const Model<double>& m) {
 }
 
 template <class Real>
-Numbers walk(const Program& p, const OpRow& row, const SampledRow& inputs) {
-  Numbers out;
+SampledArrays walk(const Program& p, const OpRow& row, const SampledRow& inputs) {
+  SampledArrays out;
   for (const auto& a : row.out) out.emplace_back(a.components, std::vector<double>(inputs.in[0][0].size()));
   for (std::size_t i = 0; i < inputs.in[0][0].size(); i++) {
     Arrays<Real> in;
@@ -142,7 +142,7 @@ SampledRow sample_row(const OpRow& row, const Robot& robot, int count, unsigned 
   return s;
 }
 
-Numbers run_sampled(const BoundKernel& kernel, Precision precision, const OpRow& row, const SampledRow& inputs) {
+SampledArrays run_sampled(const BoundKernel& kernel, Precision precision, const OpRow& row, const SampledRow& inputs) {
   const bool single = precision == Precision::float32;
   const long count = static_cast<long>(inputs.in[0][0].size());
   std::vector<Buffer> buffers;
@@ -160,7 +160,7 @@ Numbers run_sampled(const BoundKernel& kernel, Precision precision, const OpRow&
     at += u.components;
   }
   const std::size_t first = buffers.size();
-  Numbers results;
+  SampledArrays results;
   for (const auto& a : row.out) {
     const Buffer& b = buffers.emplace_back(precision, count, a.components);
     out.push_back({b.ref().data, b.stride()});
@@ -173,8 +173,8 @@ Numbers run_sampled(const BoundKernel& kernel, Precision precision, const OpRow&
   return results;
 }
 
-KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const Numbers& found, const Numbers& exact,
-                    const Numbers& rounded) {
+KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const SampledArrays& found, const SampledArrays& exact,
+                    const SampledArrays& rounded) {
   const bool single = precision == Precision::float32;
   const double nothing = (single ? 1e-7 : 1e-15) * natural_force(robot.model);
   KernelCheck worst;
@@ -206,7 +206,7 @@ KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, c
 }
 
 KernelCheck check_kernel(const OpRow& row, const Robot& robot, Precision precision, int frame, const Program& program,
-                         const std::function<Numbers(const SampledRow&)>& run) {
+                         const std::function<SampledArrays(const SampledRow&)>& run) {
   if (row.in.empty() || row.in[0].components == 0) return {};
   if (row.derivative != Derivative::none) {
     const SampledRow inputs = sample_row(row, robot, walked_instances, 1);

@@ -27,25 +27,25 @@ struct KernelCheck {
   std::string words() const;
 };
 
-// Numbers of a row's arrays, [array][component][instance].
-using Numbers = std::vector<std::vector<std::vector<double>>>;
+// SampledArrays of a row's arrays, [array][component][instance].
+using SampledArrays = std::vector<std::vector<std::vector<double>>>;
 struct SampledRow {
-  Numbers in;
+  SampledArrays in;
   std::vector<double> uniforms;  // one array behind the other
 };
 // Random inputs that a row makes sense of; parameters are the robot's own numbers.
 SampledRow sample_row(const OpRow& row, const Robot& robot, int instances, unsigned seed);
 
 // The outputs of a kernel of the host.
-Numbers run_sampled(const BoundKernel& kernel, Precision precision, const OpRow& row, const SampledRow& inputs);
+SampledArrays run_sampled(const BoundKernel& kernel, Precision precision, const OpRow& row, const SampledRow& inputs);
 
 // Compares the outputs of a kernel in `precision` with those of the text in double, whose outputs in float are `rounded`.
-KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const Numbers& found, const Numbers& exact,
-                    const Numbers& rounded);
+KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const SampledArrays& found, const SampledArrays& exact,
+                    const SampledArrays& rounded);
 
 // Checks a kernel of a row, made from `program`; `run` gives its outputs. Derivatives, which no kernel for any robot computes,
 // are compared with the program itself, walked through node by node.
 KernelCheck check_kernel(const OpRow& row, const Robot& robot, Precision precision, int frame, const Program& program,
-                         const std::function<Numbers(const SampledRow&)>& run);
+                         const std::function<SampledArrays(const SampledRow&)>& run);
 
 }  // namespace featherstorm

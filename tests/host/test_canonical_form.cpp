@@ -33,7 +33,7 @@ TEST(CanonicalForm, WhatIsNotWantedIsNotTaken) {
 TEST(CanonicalForm, AStepThatChangesTheRobotIsLeftOut) {
   const auto spoilt = [](const Model<double>& m, CanonicalForm f) {
     Model<double> r = f.regrouped ? regrouped(m) : m;
-    if (f.slid) r.body[2].I.h.x() *= 1 + 1e-9;
+    if (f.slid) r.body[2].I.m *= 1 + 1e-9;
     return r;
   };
   const CanonicalForm f = canonical_form(load("go2").model, {true, true, true}, spoilt);

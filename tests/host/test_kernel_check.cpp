@@ -76,7 +76,7 @@ TEST(KernelCheck, DerivativesAreComparedWithTheirPrograms) {
   Program p = e.program("fd_vjp");
   const auto run = [&](const SampledRow& inputs) { return run_sampled(kernel, Precision::float64, row, inputs); };
   EXPECT_TRUE(check_kernel(row, e.robot(), Precision::float64, 0, p, run).passed);
-  other_sign(p);
+  p.results[0][1] = -p.results[0][1];
   const KernelCheck c = check_kernel(row, e.robot(), Precision::float64, 0, p, run);
   EXPECT_FALSE(c.passed);
   EXPECT_EQ(c.array, "q_bar");
@@ -104,7 +104,7 @@ TEST(KernelCheck, RowsWithParametersAreComparedAtTheRobotsOwnNumbers) {
 TEST(KernelCheck, AFewStatesMayBeBad) {
   Evaluator e(load("iiwa14"));
   const OpRow& row = e.op("rnea");
-  Numbers exact{std::vector<std::vector<double>>(7, std::vector<double>(16, 1.0))}, found = exact;
+  SampledArrays exact{std::vector<std::vector<double>>(7, std::vector<double>(16, 1.0))}, found = exact;
   found[0][3][5] = NAN;
   EXPECT_TRUE(compare(row, e.robot(), Precision::float64, found, exact, exact).passed);
   for (int i = 0; i < 5; i++) found[0][3][i] = 1 + 1e-6;
@@ -115,7 +115,7 @@ TEST(KernelCheck, AFewStatesMayBeBad) {
   EXPECT_FALSE(compare(row, e.robot(), Precision::float64, found, exact, exact).passed);
   EXPECT_TRUE(compare(row, e.robot(), Precision::float32, found, exact, exact).passed);
   // where the text itself is that far off in float, double may be 2^-29 of it
-  Numbers rounded = exact;
+  SampledArrays rounded = exact;
   for (auto& component : rounded[0])
     for (double& x : component) x = 0.5;
   EXPECT_FALSE(compare(row, e.robot(), Precision::float64, found, exact, rounded).passed);
@@ -136,7 +136,7 @@ TEST(KernelCheck, EveryRowGivesFiniteNumbersForItsSamples) {
     for (const OpRow& row : e.ops()) {
       if (!row.refused.empty()) continue;
       const SampledRow s = sample_row(row, robot, 4, 1);
-      const Numbers out = run_sampled(e.kernel(row.name, Precision::float64), Precision::float64, row, s);
+      const SampledArrays out = run_sampled(e.kernel(row.name, Precision::float64), Precision::float64, row, s);
       for (const auto& array : out)
         for (const auto& component : array)
           for (double x : component) EXPECT_TRUE(std::isfinite(x)) << row.name << " of " << robot.name;

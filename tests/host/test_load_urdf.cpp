@@ -237,7 +237,8 @@ TEST(LoadUrdf, GivesTheLineOfWhatTheBuilderRefuses) {
   EXPECT_EQ(
       error_of("<robot><link name='a'/>\n<link name='b'><inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' "
                "iyy='1' iyz='0' izz='4'/></inertial></link><joint name='j' type='continuous'>" +
-               kEnds + "</joint></robot>"),
+               kEnds + "</joint></robot>",
+               {.strict = true}),
       "x.urdf:2: link 'b': principal moments of inertia violate the triangle inequality");
   std::string root = two_links("continuous");
   root.replace(root.find("'j'"), 3, "'root'");
