@@ -1,6 +1,7 @@
 // Evaluators with kernels of their own on the stand-in's second device, and arrays of rows there.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,12 @@ struct Special {
   test::Environment rows{"FEATHERSTORM_DISPATCH", (scratch / "rows.csv").string()};
   std::string told;
   Evaluator e;
-  explicit Special(const Robot& robot, const std::string& dispatch = "") : e(robot, options(dispatch)) {}
-  EvaluatorOptions options(const std::string& dispatch) {
+  explicit Special(const Robot& robot, const std::string& dispatch = "", std::function<void(Program&)> before_making = {})
+      : e(robot, options(dispatch, std::move(before_making))) {}
+  EvaluatorOptions options(const std::string& dispatch, std::function<void(Program&)> before_making) {
     test::write_file(scratch / "rows.csv", dispatch);
     EvaluatorOptions o;
+    o.before_making = std::move(before_making);
     o.notice = [this](const std::string& s) { told += s + "\n"; };
     return o;
   }

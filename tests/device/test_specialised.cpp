@@ -72,6 +72,24 @@ TEST(DeviceSpecialised, EveryOperationAgreesWithTheRunTimeKernel) {
   });
 }
 
+TEST(DeviceSpecialised, AFaultyKernelIsNotUsed) {
+  const Robot robot = load("iiwa14");
+  Special s(robot, "", [](Program& p) { p.results[0][0] = -p.results[0][0]; });
+  const int programs = counts().live_programs, blocks = counts().live_blocks;
+  EXPECT_FALSE(s.e.specialise("rnea", Precision::float32, 0, device));
+  EXPECT_EQ(s.told.find("rnea is not specialised for CUDA device 1: the kernel of 1 warps is not used: tau differs by "), 0u)
+      << s.told;
+  EXPECT_FALSE(s.e.specialised("rnea", Precision::float32, 0, device));
+  EXPECT_EQ(counts().live_programs, programs);
+  EXPECT_EQ(counts().live_blocks, blocks);
+  results<OpRnea, float>(robot, s.e, 5, 1);  // the kernel for any robot
+  Special sound(robot);
+  EXPECT_TRUE(sound.e.specialise("rnea", Precision::float32, 0, device));
+  ASSERT_EQ(sound.e.checks().size(), 1u);
+  EXPECT_EQ(sound.e.checks()[0].device, device);
+  EXPECT_TRUE(sound.e.checks()[0].result.passed);
+}
+
 TEST(DeviceSpecialised, RowsOfClosedRobotsAgreeWithTheRunTimeKernel) {
   for (const Robot& robot : {closed_robot(four_bar()), gripper()}) {
     Special s(robot, one_form);

@@ -1,6 +1,7 @@
 """The command line with small sizes."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -99,6 +100,15 @@ def test_bench(capsys):
 def test_doctor(capsys):
     code, out, _ = run(capsys, "doctor")
     assert code == 0 and f"{len(fs.robots())} of {len(fs.robots())} in" in out and "trial" in out
+
+
+def test_doctor_checks_the_kernels_of_a_robot(capsys):
+    code, out, _ = run(capsys, "doctor", "iiwa14")
+    assert code == 0
+    for op in ("rnea", "crba", "fd", "step"):
+        for dtype in ("float32", "float64"):
+            assert re.search(rf"^{op} +{dtype}: \w+ differs by \d\.\de-\d+, allowed are", out, re.M), (op, dtype, out)
+    assert "NOT USED" not in out
 
 
 @pytest.mark.parametrize(
