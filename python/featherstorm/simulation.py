@@ -172,7 +172,8 @@ class Simulation:
         own = [self._parameter(name) for name, _ in self.model.row("coupled_position").inputs if name != "q"]
         self._u[1][:] = self.v[:, self._columns]
         run("coupled_position", [self._now[0][0], *own], [self._next[0][0]], [], 0, 1, 0, n)
-        run(self._op, [self._next[0][0], self._u[0], *rest], [self._now[0][0], self._u_next[0]], uniforms, 0, self.substeps, 0, n)
+        after = [self._now[0][0], self._u_next[0]]
+        run(self._op, [self._next[0][0], self._u[0], *rest], after, uniforms, 0, self.substeps, 0, n)
         own = [self._parameter(name) for name, _ in self.model.row("coupled_velocity").inputs if name != "u"]
         run("coupled_velocity", [self._u_next[0], *own], [self._next[1][0]], [], 0, 1, 0, n)
         self._now[0], self._next[0] = self._next[0], self._now[0]  # step() exchanges them once more

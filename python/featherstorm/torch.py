@@ -74,11 +74,11 @@ def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, ignore=(), che
     """`featherstorm.step` with gradients with respect to q, v, tau and q_target; `substeps` passes share dt."""
     op = step_op(model, "step", ignore)
     numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))
-    zero = torch.zeros(model.nv, dtype=q.dtype)
+    zero = torch.zeros(model.nv, dtype=q.dtype, device=q.device)
     drive = (zero if tau is None else tau, zero if q_target is None else q_target)
     state = (q, v)
     if op == "contact_step":
-        state = (q, v, torch.zeros(3 * model.nc, dtype=q.dtype))
+        state = (q, v, torch.zeros(3 * model.nc, dtype=q.dtype, device=q.device))
     elif op == "coupled_step":
         state = (run(model, "coupled_position", q), v[..., independent(model)])
     for _ in range(substeps):
