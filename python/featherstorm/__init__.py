@@ -18,7 +18,7 @@ from . import operations as _operations
 from ._featherstorm import Joint, RobotBuilder, __version__, instruction_sets
 from .adaptive import dormand_prince
 from .batch import Batch
-from .closures import Coupling, Loop
+from .closures import Coupling, Loop, coupled_step, loop_step
 from .contacts import Contact, contact_step, soft_contact_step
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
@@ -45,6 +45,7 @@ from .operations import (
 from .rollout import Rollout, RolloutResult, rollout
 from .simulation import Simulation, Status
 from .states import random_state
+from .steps import check_tree
 
 __all__ = [
     "Batch",
@@ -63,6 +64,7 @@ __all__ = [
     "aba",
     "bias",
     "contact_step",
+    "coupled_step",
     "crba",
     "difference",
     "dormand_prince",
@@ -78,6 +80,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "load",
+    "loop_step",
     "ltdl",
     "momentum",
     "random_state",
@@ -99,7 +102,8 @@ def __getattr__(name):
     if name not in summaries:
         raise AttributeError(f"module 'featherstorm' has no attribute '{name}'")
 
-    def function(model, *arrays, frame=None, check=True, **numbers):
+    def function(model, *arrays, frame=None, ignore=(), check=True, **numbers):
+        check_tree(model, name, ignore)
         return _operations.run(model, name, *arrays, frame=frame, check=check, **numbers)
 
     function.__name__ = function.__qualname__ = name

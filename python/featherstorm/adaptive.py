@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from .operations import STEP_DEFAULTS, evaluate
+from .operations import evaluate
+from .steps import STEP_DEFAULTS, check_tree
 
 PASSES = 16  # attempts in one call of the engine
 
@@ -29,6 +30,7 @@ def dormand_prince(
     first_step=0.0,
     attempts=10000,
     *,
+    ignore=(),
     check=True,
     **numbers,
 ):
@@ -42,10 +44,12 @@ def dormand_prince(
     in   relative, absolute [rad | m and rad/s | m/s]; in float32 not below some 1e-5
     in   first_step [s]  0 for the whole duration, which costs some refused attempts
     in   attempts  at most so many steps are tried for an instance, rounded up to a multiple of 16
-    in   numbers: those of STEP_DEFAULTS; the same for all instances
+    in   numbers: those of steps.STEP_DEFAULTS; the same for all instances
     out  a `Motion`
-    Errors: ValueError for a duration, tolerance or number of attempts that is not positive.
+    Errors: ValueError for a duration, tolerance or number of attempts that is not positive, and for a model with
+    contacts, loops or couplings that are not ignored: `step` takes those.
     """
+    check_tree(model, "dormand_prince", ignore)
     for name, x in (("duration", duration), ("relative", relative), ("absolute", absolute), ("attempts", attempts)):
         if not x > 0:
             raise ValueError(f"dormand_prince: {name} is {x}, expected more than 0")

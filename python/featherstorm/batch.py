@@ -96,7 +96,8 @@ class Batch:
         return [*super().__dir__(), *self._sizes]
 
     def run(self, op, frame=None, repeat=1, **numbers):
-        """Runs an operation on the arrays of its names. `numbers`: its uniforms, such as dt [s]."""
+        """Runs an operation on the arrays of its names. `numbers`: its uniforms, such as dt [s], those of each of `repeat`
+        passes."""
         row, model = self.model.row(op), self.model
         uniforms = model.uniform_values(op, numbers)
         inputs, outputs = ([self.buffer(name) for name in names] for names in self._names[op])

@@ -2,7 +2,7 @@
 
     feet = [fs.Contact(f"{leg}_foot", radius=0.022, friction=0.6) for leg in ("FL", "FR", "RL", "RR")]
     model = fs.load("go2", contacts=feet)
-    q, v, impulse = fs.contact_step(model, q, v, dt=1e-3, q_target=target, kp=60, kd=3, substeps=4)
+    q, v, impulse = fs.contact_step(model, q, v, dt=4e-3, q_target=target, kp=60, kd=3, substeps=4)
 
 Which contacts there are belongs to the model, whether they touch is found for each instance. Rows of the table beside the
 two steps here: contact_jacobian, contact_frames, contact_rates, contact_inertia, contact_system, fd_contacts,
@@ -12,7 +12,8 @@ contact_impulse, soft_contact_forces; fs.contact_jacobian(model, q) and so on.
 from dataclasses import dataclass
 
 from . import _featherstorm
-from .operations import evaluate, step_numbers
+from .operations import evaluate
+from .steps import step_numbers, substep_time
 
 
 @dataclass(frozen=True)
@@ -78,36 +79,24 @@ def with_contacts(robot, contacts, sweeps=8, relax=2):
     return robot.with_contacts([contact.native() for contact in contacts], sweeps, relax)
 
 
-# What a step with contacts takes that is not given: 20 % of a penetration beyond 1 mm is pushed out in a step, no faster
-# than 1 m/s; rebounds slower than 0.1 m/s are none; contacts are rigid
-CONTACT_DEFAULTS = {"erp": 0.2, "slop": 1e-3, "max_push": 1.0, "rebound": 0.1, "compliance": 0.0}
-SOFT_NUMBERS = ("K_n", "D_n", "K_t", "D_t")
-
-
-def contact_step_numbers(model, given, dt):
-    """The uniforms of the operation `contact_step`."""
-    own = {name: given.get(name, value) for name, value in CONTACT_DEFAULTS.items()}
-    rest = {name: value for name, value in given.items() if name not in own}
-    return {**step_numbers(model, rest, dt), **own}
-
-
 def contact_step(model, q, v, dt, tau=None, q_target=None, impulse=None, substeps=1, *, check=True, **numbers):
-    """One or more equal time steps with contacts: `step` with impulses at the contacts, by projected Gauss-Seidel.
+    """A step in time with contacts: `step` with impulses at the contacts, by projected Gauss-Seidel.
 
         (M + dt D) (v_next - v) = dt (tau - C - D v) + G^T impulse,   q = q (+) v_next dt
 
     Normal impulses do not pull, tangential ones stay within the friction disc, and bodies do not enter each other but for
     what the sweeps leave.                                                     RBDA (11.35), (11.42)
 
-    in   q (B, nq), v (B, nv), dt [s] of one substep, tau (B, nv), q_target (B, nv)
-    in   impulse (B, nc, 3) [N s], of the last step, where the sweeps begin; None: zero
-    in   numbers: those of `step`; erp, 0 to 1: part of a penetration that is pushed out in a step; slop [m]: what of it is
+    in   q (B, nq), v (B, nv), tau (B, nv), q_target (B, nv)
+    in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
+    in   impulse (B, nc, 3) [N s], of the last pass, where the sweeps begin; None: zero
+    in   numbers: those of `step`; erp, 0 to 1: part of a penetration that is pushed out in a pass; slop [m]: what of it is
          left alone; max_push [m/s]; rebound [m/s]: slower rebounds are none; compliance [1/kg]: softens the normals
     out  q (B, nq), v (B, nv), impulse (B, nc, 3): normal, two tangents, on the link of each contact
     Errors: ValueError for a robot without contacts.
     """
+    numbers = step_numbers("contact_step", numbers, substep_time("contact_step", dt, substeps))
     arrays = [q, v, zeros(3 * model.nc) if impulse is None else impulse, *drives(model, tau, q_target)]
-    numbers = contact_step_numbers(model, numbers, dt)
     batch, outputs = evaluate(model, "contact_step", arrays, None, numbers, substeps, check)
     return tuple(batch.result(view) for view in outputs)
 
@@ -115,11 +104,12 @@ def contact_step(model, q, v, dt, tau=None, q_target=None, impulse=None, substep
 def soft_contact_step(
     model, q, v, dt, tau=None, q_target=None, deformation=None, substeps=1, *, rolling=0.0, check=True, **numbers
 ):
-    """One or more equal time steps with soft contacts: surfaces on springs and dampers, with friction.
+    """A step in time with soft contacts: surfaces on springs and dampers, with friction.
 
-    dt has to be short against sqrt(m / K) and m / D of the contacts.                  RBDA (11.73)-(11.79)
+    dt / substeps has to be short against sqrt(m / K) and m / D of the contacts.                  RBDA (11.73)-(11.79)
 
-    in   q (B, nq), v (B, nv), dt [s] of one substep, tau (B, nv), q_target (B, nv)
+    in   q (B, nq), v (B, nv), tau (B, nv), q_target (B, nv)
+    in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
     in   deformation (B, nc, 3) [m] of the surfaces as they would be at the end of the step if they were left, axes of the
          links that carry them; None: zero
     in   numbers: those of `step`; K_n, K_t [N/m], D_n, D_t [N s/m], all positive: normal and tangential stiffness and
@@ -127,12 +117,9 @@ def soft_contact_step(
     out  q (B, nq), v (B, nv), deformation (B, nc, 3)
     Errors: TypeError where a stiffness or damping is missing; ValueError for a robot without contacts.
     """
-    missing = [name for name in SOFT_NUMBERS if name not in numbers]
-    if missing:
-        raise TypeError(f"soft_contact_step: {', '.join(missing)} must be given")
-    own = {name: numbers.pop(name) for name in SOFT_NUMBERS}
+    numbers = {**numbers, "rolling": rolling}
+    numbers = step_numbers("soft_contact_step", numbers, substep_time("soft_contact_step", dt, substeps))
     arrays = [q, v, zeros(3 * model.nc) if deformation is None else deformation, *drives(model, tau, q_target)]
-    numbers = {**step_numbers(model, numbers, dt), **own, "rolling": rolling}
     batch, outputs = evaluate(model, "soft_contact_step", arrays, None, numbers, substeps, check)
     return tuple(batch.result(view) for view in outputs)
 

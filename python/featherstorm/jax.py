@@ -17,7 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import _featherstorm
-from .operations import evaluate, step_numbers
+from .operations import evaluate
+from .steps import check_tree, independent, step_numbers, step_op, substep_time
 
 __all__ = ["run", "step"]
 
@@ -87,13 +88,22 @@ def run(model, op, *arrays, frame=None, **numbers):
     return outputs[0] if len(outputs) == 1 else outputs
 
 
-def step(model, q, v, dt, tau=None, q_target=None, substeps=1, **numbers):
-    """`featherstorm.step` with gradients with respect to q, v, tau and q_target; dt is that of one substep."""
+def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, ignore=(), **numbers):
+    """`featherstorm.step` with gradients with respect to q, v, tau and q_target; `substeps` passes share dt."""
+    op = step_op(model, "step", ignore)
+    numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))
     zero = jnp.zeros(model.nv, q.dtype)
     drive = (zero if tau is None else tau, zero if q_target is None else q_target)
+    state = (q, v)
+    if op == "contact_step":
+        state = (q, v, jnp.zeros(3 * model.nc, q.dtype))
+    elif op == "coupled_step":
+        state = (run(model, "coupled_position", q), v[..., independent(model)])
     for _ in range(substeps):
-        q, v = run(model, "step", q, v, *drive, **step_numbers(model, numbers, dt))
-    return q, v
+        state = run(model, op, *state, *drive, **numbers)
+    if op == "coupled_step":
+        return state[0], run(model, "coupled_velocity", state[1])
+    return state[0], state[1]
 
 
 def __getattr__(name):
@@ -101,7 +111,8 @@ def __getattr__(name):
     if name not in summaries:
         raise AttributeError(f"module 'featherstorm.jax' has no attribute '{name}'")
 
-    def function(model, *arrays, frame=None, **numbers):
+    def function(model, *arrays, frame=None, ignore=(), **numbers):
+        check_tree(model, name, ignore)
         return run(model, name, *arrays, frame=frame, **numbers)
 
     function.__name__ = function.__qualname__ = name

@@ -365,7 +365,8 @@ def load(
     strict          what is odd in a file but has a meaning (an inertia that no body has, a mimic of no joint) is an error; else
                     it is kept as it is written, and a Notice says what
     armature        for URDF, which has none: rotor inertia of each joint with one freedom [kg m^2 | kg]
-    Operations without loops, coupled joints or contacts in their name take the robot's tree, with all its joints free.
+    `step`, `Simulation` and `Rollout` go by what the robot carries. Other operations take its tree with all joints free;
+    forward and inverse dynamics (fd, rnea and others) refuse one with loops or couplings unless they are told `ignore=`.
     Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop,
     joint or contact and what is wrong with it.
     """

@@ -18,8 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _featherstorm
+from .arrays import library_of, shape_error
+from .device import DeviceArray
 from .device_arguments import collect
 from .model import Notice
+from .steps import check_tree, independent, step_numbers, step_op, substep_time
 
 QUATERNION_SLACK = 1e-2  # how far a norm may be from 1; integration renormalises
 
@@ -82,14 +85,15 @@ def check_quaternions(model, op, name, array):
 def run(model, op, *arrays, frame=None, check=True, **numbers):
     """Any operation of the table `model.ops` by name: arrays in its order, its uniforms by keyword.
 
-    Returns the output (B, components), or a tuple of them.
+    Returns the output (B, components), or a tuple of them. The operation is taken as it is: `dt` is that of its only pass,
+    and what the model carries beside what the operation's name says does not count.
     """
     batch, outputs = evaluate(model, op, arrays, frame, numbers, check=check)
     results = tuple(batch.result(view) for view in outputs)
     return results[0] if len(results) == 1 else results
 
 
-def rnea(model, q, v, a, f_ext=None, *, check=True):
+def rnea(model, q, v, a, f_ext=None, *, ignore=(), check=True):
     """Inverse dynamics: the forces at the joints that make the robot accelerate by `a`.
 
         tau = M(q) a + C(q, v)                                  RBDA Table 5.1
@@ -97,8 +101,10 @@ def rnea(model, q, v, a, f_ext=None, *, check=True):
     in   q (B, nq), v (B, nv), a (B, nv)
     in   f_ext (B, nb, 6) or (B, 6 nb): moment about its origin [N m] and force [N] on each moving body, world axes
     out  tau (B, nv) [N m | N]
-    Cost O(nb).
+    Cost O(nb). Contacts do not change it.
+    Errors: ValueError for a model with loops or couplings (id_loops, coupled_id) unless ignore=("loops", "couplings").
     """
+    check_tree(model, "rnea", ignore)
     if f_ext is None:
         return single(model, "rnea", [q, v, a], check)
     return single(model, "rnea_forces", [q, v, a, f_ext], check, caller="rnea")
@@ -165,7 +171,7 @@ def solve(model, L, b):
     return batch.result(batch.stack([x for _, (x,) in parts]))
 
 
-def aba(model, q, v, tau, f_ext=None, *, check=True):
+def aba(model, q, v, tau, f_ext=None, *, ignore=(), check=True):
     """Forward dynamics by articulated bodies: the acceleration under `tau`.          RBDA Table 7.1
 
         a = M(q)^-1 (tau - C(q, v))
@@ -173,15 +179,21 @@ def aba(model, q, v, tau, f_ext=None, *, check=True):
     in   q (B, nq), v (B, nv), tau (B, nv) [N m | N]
     in   f_ext as in `rnea`
     out  a (B, nv) [rad/s^2 | m/s^2]
-    Cost O(nb).
+    Cost O(nb). Contacts do not change it: their forces come as f_ext, or from fd_contacts and contact_step.
+    Errors: ValueError for a model with loops or couplings (fd_loops, fd_coupled) unless ignore=("loops", "couplings").
     """
+    check_tree(model, "aba", ignore)
     if f_ext is None:
         return single(model, "aba", [q, v, tau], check)
     return single(model, "aba_forces", [q, v, tau, f_ext], check, caller="aba")
 
 
-def fd(model, q, v, tau, f_ext=None, *, check=True):
-    """Forward dynamics by the way that is fastest for this robot; arguments and result as `aba`."""
+def fd(model, q, v, tau, f_ext=None, *, ignore=(), check=True):
+    """Forward dynamics by the way that is fastest for this robot; arguments, result and errors as `aba`.
+
+    Contacts do not change it: their forces come as f_ext, or from fd_contacts and contact_step.
+    """
+    check_tree(model, "fd", ignore)
     if f_ext is None:
         return single(model, "fd", [q, v, tau], check)
     return single(model, "aba_forces", [q, v, tau, f_ext], check, caller="fd")
@@ -267,31 +279,43 @@ def difference(model, q0, q1, *, check=True):
     return single(model, "difference", [q0, q1], check)
 
 
-def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, check=True, **numbers):
-    """One or more equal time steps of semi-implicit Euler; damping, kd and dry friction are implicit.
+def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, ignore=(), check=True, **numbers):
+    """A step of semi-implicit Euler with what the model carries; damping, kd and dry friction are implicit.
 
         (M + dt D) a = tau + kp (q_target - q) - C - D v,   v += a dt,   q = q (+) v dt
 
-    in   q (B, nq), v (B, nv), dt [s] of one substep, tau (B, nv), q_target (B, nv)
-    in   numbers: kp, kd (nv,) or a number, and those of STEP_DEFAULTS; the same for all instances
+    in   q (B, nq), v (B, nv), tau (B, nv), q_target (B, nv)
+    in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
+    in   ignore  what of "contacts", "loops", "couplings" shall not count though the model carries it
+    in   numbers: kp, kd (nv,) or a number, and the others of steps.STEP_DEFAULTS, with contacts those of `contact_step`
+         besides, with loops those of `loop_step`; the same for all instances
     out  q (B, nq), v (B, nv)
+    Contacts: impulses begin at zero in every call; `contact_step` takes and returns them. Couplings: positions and
+    velocities of coupled joints follow their drivers', whatever q and v say.
+    Errors: ValueError for a model that carries two of the three and does not ignore one.
     """
-    zero = [0.0] * model.nv
-    arrays = [q, v, zero if tau is None else tau, zero if q_target is None else q_target]
-    batch, (q, v) = evaluate(model, "step", arrays, None, step_numbers(model, numbers, dt), substeps, check)
+    op = step_op(model, "step", ignore)
+    numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))
+    drive = [[0.0] * model.nv if x is None else x for x in (tau, q_target)]
+    if op == "coupled_step":
+        u = independent_velocity(model, v)
+        q = run(model, "coupled_position", q, check=check)
+        batch, (q, u) = evaluate(model, op, [q, u, *drive], None, numbers, substeps, check, "step")
+        return batch.result(q), run(model, "coupled_velocity", batch.result(u))
+    impulse = [[0.0] * (3 * model.nc)] if op == "contact_step" else []
+    batch, (q, v, *_) = evaluate(model, op, [q, v, *impulse, *drive], None, numbers, substeps, check, "step")
     return batch.result(q), batch.result(v)
 
 
-# what a step takes that is not given: no drive, no stops, friction smooth below 1 cm/s or 0.01 rad/s
-STEP_DEFAULTS = {"kp": 0.0, "kd": 0.0, "limit_stiffness": 0.0, "limit_damping": 0.0, "friction_velocity": 0.01}
-
-
-def step_numbers(model, given, dt):
-    """The uniforms of the operation `step`."""
-    unknown = set(given) - set(STEP_DEFAULTS)
-    if unknown:
-        raise TypeError(f"step: unknown number {', '.join(sorted(unknown))}; there are {', '.join(STEP_DEFAULTS)}")
-    return {**STEP_DEFAULTS, **given, "dt": dt}
+def independent_velocity(model, v):
+    """The velocities u (B, nu) of joints that are not coupled, of v (B, nv)."""
+    if isinstance(v, DeviceArray):
+        raise ValueError("step: v of coupled joints is a DeviceArray, expected an array of a library, or call coupled_step")
+    array = np.asarray(v, float) if library_of(v) is None else v
+    if array.ndim not in (1, 2) or array.shape[-1] != model.nv:
+        raise shape_error("step", "v", array.shape, (*array.shape[:-1], model.nv))
+    u = array[..., independent(model)]
+    return u.tolist() if library_of(v) is None else u
 
 
 def single(model, op, arguments, check, frame=None, caller=None):

@@ -8,9 +8,11 @@
     costs = roll(x0, fs.Noise(4096, mean, sigma=0.3), p=target).costs  # mean (T, nu); drawn within the rollout
     costs = roll(x0, knots, p=target, horizon=50).costs                # knots (B, K, nu), interpolated
 
-A step's kernel is that of the operation `step`. Functions of x, u, t, p are called once with symbols (symbols.State)
-and become machine code; what they take from elsewhere is fixed then, `p` may change with every call. A block of instances
-goes through the whole horizon before the next one begins, so that its state stays in the processor's caches.
+A step's kernel is that of the operation which moves on what the model carries: contact_step, loop_step, coupled_step, or
+step. Impulses at contacts begin at zero in each rollout and are kept from step to step. Functions of x, u, t, p are
+called once with symbols (symbols.State) and become machine code; what they take from elsewhere is fixed then, `p` may
+change with every call. A block of instances goes through the whole horizon before the next one begins, so that its state
+stays in the processor's caches.
 
 Where x0 or U lies on a CUDA device, so do the results: one kernel runs the whole horizon there (rollout_device).
 """
@@ -24,7 +26,9 @@ from . import _featherstorm, rollout_device
 from .arrays import Arguments, from_numpy, shape_error, to_numpy
 from .model import Notice
 from .noise import Noise, interpolation_weights, new
-from .operations import check_quaternions, step_numbers
+from .operations import check_quaternions
+from .rollout_step import append_coupled_start, append_coupled_velocity, append_step, declare
+from .steps import step_numbers, step_op, substep_time
 from .symbols import State, symbols, values_of
 
 KEPT = 64  # rollouts that `rollout` keeps for each model
@@ -45,34 +49,39 @@ class RolloutResult(NamedTuple):
 class Rollout:
     """Control sequences of a model over a horizon.
 
-    dt        time of a control step [s]; each of `substeps` passes of the operation `step` takes dt / substeps
+    dt        time of a control step [s]; each of `substeps` passes takes dt / substeps
     cost      cost(x, u, t, p): a number, of the state x after a control step and its controls u; t [s] is the time
               of x. The costs of all control steps are added
     terminal  terminal(x, t, p): a number, added for the last state
     control   control(x, u, t, p): tau (nv), or (tau, q_target) of (nv) each, from the state at the beginning of the
               control step; held during its substeps. None: u is tau, or q_target where kp is given
     observe   observe(x, u, t, p): numbers that are returned for each control step, of the same x as the cost's
-    numbers   kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step
+    ignore    what of "contacts", "loops", "couplings" shall not count though the model carries it
+    numbers   kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step; those of contact_step or
+              loop_step besides
 
+    Coupled joints follow their drivers, whatever x0 says of them.
+    Errors: ValueError for a model that carries two of the three and does not ignore one.
     x is a symbols.State, u (nu) and p (np) are symbols with numpy's functions, t is one of shape ().
     """
 
-    def __init__(self, model, dt, cost=None, *, terminal=None, control=None, observe=None, substeps=1, **numbers):
-        if not dt > 0 or not np.isfinite(dt):
-            raise ValueError(f"Rollout: dt is {dt}, expected a positive number of seconds")
-        if int(substeps) != substeps or substeps < 1:
-            raise ValueError(f"Rollout: substeps is {substeps}, expected 1 or more")
+    def __init__(
+        self, model, dt, cost=None, *, terminal=None, control=None, observe=None, substeps=1, ignore=(), **numbers
+    ):
+        pass_time = substep_time("Rollout", dt, substeps)
         for name, f in (("cost", cost), ("terminal", terminal), ("control", control), ("observe", observe)):
             if f is not None and not callable(f):
                 raise TypeError(f"Rollout: {name} is a {type(f).__name__}, expected a function")
         self.model, self.dt, self.substeps = model, float(dt), int(substeps)
         self.cost, self.terminal, self.control, self.observe = cost, terminal, control, observe
-        flat = model.uniform_values("step", step_numbers(model, numbers, self.dt / self.substeps), "Rollout")
+        self.op = step_op(model, "Rollout", ignore)
+        self.row = model.row(self.op)
+        flat = model.uniform_values(self.op, step_numbers(self.op, numbers, pass_time), "Rollout")
         self.numbers = {}
-        for name, n in model.row("step").uniforms:
+        for name, n in self.row.uniforms:
             self.numbers[name], flat = flat[:n], flat[n:]
         self.drives = "kp" in numbers
-        self.parameters = [(name, n) for name, n in model.row("step").inputs if name in model.parameters]
+        self.parameters = [(name, n) for name, n in self.row.inputs if name in model.parameters]
         self.made = {}  # (dtype, nu, np, one p for all, on a device) -> (Sequence, number of observations)
         self.uploads = {}  # parameters on devices
 
@@ -171,7 +180,7 @@ class Rollout:
     def parameter(self, name, n, instances, dtype):
         """A parameter of the model as (B, n)."""
         value = np.asarray(self.model.parameter(name), dtype)
-        call = Arguments("rollout", [value], [(name, n)], self.model.tails(self.model.row("step")))
+        call = Arguments("rollout", [value], [(name, n)], self.model.tails(self.row))
         if call.instances not in (1, instances):
             raise shape_error("rollout", name, value.shape, (instances, n))
         return np.broadcast_to(call.arrays[0], (instances, n))
@@ -196,8 +205,9 @@ class Rollout:
         (s.uniform if shared else s.array)("p", np_)
         for name, n in self.parameters:
             s.array(name, n)
-        for name, n in (("t", 1), ("t_next", 1), *model.row("step").uniforms):
+        for name, n in (("t", 1), ("t_next", 1), *self.row.uniforms):
             s.uniform(name, n)
+        declare(s, self.row)
 
         def trace(time, body):
             """Records body(x, u, t, p, trace)."""
@@ -211,6 +221,9 @@ class Rollout:
                 recorded.close()
             return recorded
 
+        coupled = self.op == "coupled_step"
+        if coupled:
+            append_coupled_start(s, model)
         drive = ["tau", "u"] if self.drives else ["u", "target"]
         if self.control is not None:
 
@@ -224,9 +237,9 @@ class Rollout:
 
             s.trace(trace("t", control))
             drive = ["tau", "target"]
-        named = [name for name, _ in (*self.parameters, *model.row("step").uniforms)]
-        inputs = ["q", "v", *drive, *named]
-        s.op("step", inputs, ["q_next", "v_next"], [("q", "q_next"), ("v", "v_next")], self.substeps)
+        append_step(s, self.row, drive, self.substeps)
+        if coupled:
+            append_coupled_velocity(s, model)
 
         observed = None
         total = [("total", "total_next")]
@@ -298,4 +311,6 @@ def rollout(
 
 def held(value):
     """An option as a part of a key."""
+    if isinstance(value, str) or (isinstance(value, tuple) and all(isinstance(part, str) for part in value)):
+        return value
     return value if callable(value) or value is None else tuple(np.ravel(np.asarray(value, dtype=float)).tolist())

@@ -7,10 +7,10 @@ import numpy as np
 
 from .arrays import Arguments, to_numpy
 from .batch import allocate
-from .contacts import contact_step_numbers
 from .device import device_number, device_of
 from .device_arguments import collect
-from .operations import check_quaternions, evaluate, step_numbers, tell_notices
+from .operations import check_quaternions, evaluate, tell_notices
+from .steps import independent, step_numbers, step_op, substep_time
 
 
 class Status(enum.IntFlag):
@@ -21,34 +21,41 @@ class Status(enum.IntFlag):
 
 
 class Simulation:
-    """`instances` robots, advanced together by the operation `step` (semi-implicit, damping implicit).
+    """`instances` robots, advanced together with what the model carries (semi-implicit, damping implicit).
 
         sim = fs.Simulation(model, 4096, dt=2e-3, substeps=2)
         sim.step(tau)                                        # or sim.step(q_target=target, kp=50, kd=2)
         q, v = sim.state
         sim.reset(sim.status != 0)
 
-    A model with contacts is advanced by `contact_step`; its impulses are kept from step to step.
+    A model with contacts is advanced by `contact_step`, whose impulses are kept from step to step, with loops by
+    `loop_step`, with couplings by `coupled_step`; coupled joints follow their drivers, whatever q and v say.
 
     dt                  time of one step() [s]; each of `substeps` passes takes dt / substeps, in one call of the engine
-    numbers             kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step; with contacts
-                        those of featherstorm.contact_step besides
+    ignore              what of "contacts", "loops", "couplings" shall not count though the model carries it
+    numbers             kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step; those of
+                        featherstorm.contact_step or loop_step besides
     device, stream      as for a Batch. On a device q and v are DeviceArrays, tau and q_target lie there too, and step()
                         does not wait; reset(), status and energy() go through the CPU and wait
+    Errors: ValueError for a model that carries two of the three and does not ignore one, and for couplings on a device.
     """
 
-    def __init__(self, model, instances, dt, substeps=1, device="cpu", dtype="float32", stream=0, **numbers):
+    def __init__(
+        self, model, instances, dt, substeps=1, device="cpu", dtype="float32", stream=0, *, ignore=(), **numbers
+    ):
         number = device_number(device, "Simulation")
-        if not dt > 0 or not np.isfinite(dt):
-            raise ValueError(f"Simulation: dt is {dt}, expected a positive number of seconds")
-        if int(substeps) < 1:
-            raise ValueError(f"Simulation: substeps is {substeps}, expected 1 or more")
+        self._pass_time = substep_time("Simulation", dt, substeps)
         if int(instances) < 0:
             raise ValueError(f"Simulation: instances is {instances}, expected 0 or more")
         self.dtype = np.dtype(dtype)
         if self.dtype.name not in ("float32", "float64"):
             raise TypeError(f"Simulation: dtype is {self.dtype}, expected float32 or float64")
-        self._op, self._uniforms = ("contact_step", contact_step_numbers) if model.nc else ("step", step_numbers)
+        self._op = step_op(model, "Simulation", ignore)
+        if self._op == "coupled_step" and number is not None:
+            raise ValueError(
+                "Simulation: couplings are simulated on the CPU alone; on a device call coupled_step, or say "
+                "ignore=('couplings',)"
+            )
         model.row(self._op)
         self.model, self.instances, self.dt, self.substeps = model, int(instances), float(dt), int(substeps)
         self.device, self.stream = "cpu" if number is None else f"cuda:{number}", stream
@@ -56,15 +63,19 @@ class Simulation:
         self.time = 0.0
         self._numbers = numbers
         self._parameters = {}
-        model.uniform_values(self._op, self._uniforms(model, numbers, dt))  # refuses wrong ones now
+        model.uniform_values(self._op, step_numbers(self._op, numbers, self._pass_time))  # refuses wrong ones now
 
         def array(*tail):
             return allocate(self.dtype.name, self.instances, math.prod(tail), list(tail), number, stream)
 
         # (Buffer, view) of q, v and the impulses at contacts, now and after the next step
-        tails = [(model.nq,), (model.nv,), *([(model.nc, 3)] if model.nc else [])]
+        touching = self._op == "contact_step"
+        tails = [(model.nq,), (model.nv,), *([(model.nc, 3)] if touching else [])]
         self._now, self._next = ([array(*tail) for tail in tails] for _ in range(2))
         self._zero, _ = array(model.nv)  # what is not given to step()
+        if self._op == "coupled_step":
+            self._u, self._u_next = array(model.nu), array(model.nu)
+            self._columns = independent(model)
         self.reset()
 
     @property
@@ -88,8 +99,9 @@ class Simulation:
     @property
     def impulse(self):
         """Impulses of the last substep at contacts (B, nc, 3) [N s]: normal, two tangents; valid until the next step()."""
-        if not self.model.nc:
-            raise ValueError(f"Simulation: {self.model.name} has no contacts")
+        if self._op != "contact_step":
+            has = "ignores its contacts" if self.model.nc else "has no contacts"
+            raise ValueError(f"Simulation: {self.model.name} {has}")
         return self._now[2][1]
 
     @property
@@ -133,7 +145,7 @@ class Simulation:
         if q_target is None and kp is not None:
             raise TypeError("step: kp needs a q_target")
         gains = {name: gain for name, gain in (("kp", kp), ("kd", kd)) if gain is not None}
-        numbers = self._uniforms(model, {**self._numbers, **gains}, self.dt / self.substeps)
+        numbers = step_numbers(self._op, {**self._numbers, **gains}, self._pass_time)
         uniforms = model.uniform_values(self._op, numbers)
         given = {"tau": tau, "q_target": q_target}
         names = [name for name, x in given.items() if x is not None]
@@ -145,18 +157,33 @@ class Simulation:
         found = dict(zip(names, call.arrays[1:]))
         drives = [found.get(name, self._zero) for name in given]
         now, after = ([buffer for buffer, _ in state] for state in (self._now, self._next))
-        inputs = [*now, *drives, *(self._parameter(name) for name in model.parameters)]
-        model.evaluator.run(self._op, inputs, after, uniforms, 0, self.substeps, self.stream, self.instances)
+        rest = [*drives, *(self._parameter(name) for name in model.parameters)]
+        if self._op == "coupled_step":
+            self._coupled_step(rest, uniforms)
+        else:
+            model.evaluator.run(self._op, [*now, *rest], after, uniforms, 0, self.substeps, self.stream, self.instances)
         tell_notices(model)
         self._now, self._next = self._next, self._now
         self.time += self.dt
 
+    def _coupled_step(self, rest, uniforms):
+        """The next q and v by way of the independent velocities."""
+        run, n = self.model.evaluator.run, self.instances
+        own = [self._parameter(name) for name, _ in self.model.row("coupled_position").inputs if name != "q"]
+        self._u[1][:] = self.v[:, self._columns]
+        run("coupled_position", [self._now[0][0], *own], [self._next[0][0]], [], 0, 1, 0, n)
+        after = [self._now[0][0], self._u_next[0]]
+        run(self._op, [self._next[0][0], self._u[0], *rest], after, uniforms, 0, self.substeps, 0, n)
+        own = [self._parameter(name) for name, _ in self.model.row("coupled_velocity").inputs if name != "u"]
+        run("coupled_velocity", [self._u_next[0], *own], [self._next[1][0]], [], 0, 1, 0, n)
+        self._now[0], self._next[0] = self._next[0], self._now[0]  # step() exchanges them once more
+
     def _parameter(self, name):
         """A parameter of the model as (1 or B, n), converted when it was first used."""
         if name not in self._parameters:
-            row = [(name, n) for other, n in self.model.row("step").inputs if other == name]
+            row = [(name, n) for other, n in self.model.row(self._op).inputs if other == name]
             value = np.asarray(self.model.parameter(name), self.dtype)
-            self._parameters[name] = Arguments("step", [value], row, self.model.tails(self.model.row("step"))).arrays[0]
+            self._parameters[name] = Arguments("step", [value], row, self.model.tails(self.model.row(self._op))).arrays[0]
         return self._parameters[name]
 
     def reset(self, mask=None, q=None, v=None):
@@ -172,7 +199,7 @@ class Simulation:
         mask = np.asarray(mask)
         if mask.dtype != bool or mask.shape != (self.instances,):
             raise ValueError(f"reset: mask is {mask.dtype} of shape {mask.shape}, expected bool ({self.instances},)")
-        values_of = [q, v, *([np.zeros(1, self.dtype)] if self.model.nc else [])]
+        values_of = [q, v, *([np.zeros(1, self.dtype)] if self._op == "contact_step" else [])]
         for (_, view), values in zip(self._now, values_of):
             state = np.asarray(view)
             state[mask] = np.broadcast_to(values, view.shape)[mask]

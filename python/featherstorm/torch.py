@@ -16,7 +16,8 @@ dt and kp are held fixed. See `featherstorm.derivatives` for what is differentia
 import torch
 
 from . import _featherstorm
-from .operations import evaluate, step_numbers
+from .operations import evaluate
+from .steps import check_tree, independent, step_numbers, step_op, substep_time
 
 __all__ = ["run", "step"]
 
@@ -69,13 +70,22 @@ def run(model, op, *tensors, frame=None, check=True, **numbers):
     return outputs[0] if len(outputs) == 1 else outputs
 
 
-def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, check=True, **numbers):
-    """`featherstorm.step` with gradients with respect to q, v, tau and q_target; dt is that of one substep."""
-    zero = torch.zeros(model.nv, dtype=q.dtype)
+def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, ignore=(), check=True, **numbers):
+    """`featherstorm.step` with gradients with respect to q, v, tau and q_target; `substeps` passes share dt."""
+    op = step_op(model, "step", ignore)
+    numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))
+    zero = torch.zeros(model.nv, dtype=q.dtype, device=q.device)
     drive = (zero if tau is None else tau, zero if q_target is None else q_target)
+    state = (q, v)
+    if op == "contact_step":
+        state = (q, v, torch.zeros(3 * model.nc, dtype=q.dtype, device=q.device))
+    elif op == "coupled_step":
+        state = (run(model, "coupled_position", q), v[..., independent(model)])
     for _ in range(substeps):
-        q, v = run(model, "step", q, v, *drive, check=check, **step_numbers(model, numbers, dt))
-    return q, v
+        state = run(model, op, *state, *drive, check=check, **numbers)
+    if op == "coupled_step":
+        return state[0], run(model, "coupled_velocity", state[1])
+    return state[0], state[1]
 
 
 def __getattr__(name):
@@ -83,7 +93,8 @@ def __getattr__(name):
     if name not in summaries:
         raise AttributeError(f"module 'featherstorm.torch' has no attribute '{name}'")
 
-    def function(model, *tensors, frame=None, check=True, **numbers):
+    def function(model, *tensors, frame=None, ignore=(), check=True, **numbers):
+        check_tree(model, name, ignore)
         return run(model, name, *tensors, frame=frame, check=check, **numbers)
 
     function.__name__ = function.__qualname__ = name

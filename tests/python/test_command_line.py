@@ -5,10 +5,12 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import featherstorm as fs
 from featherstorm.__main__ import main
+from featherstorm.commands import standing
 
 
 def run(capsys, *arguments):
@@ -34,6 +36,41 @@ def test_simulate(capsys, tmp_path):
     for word in ("throughput:", "status: 0 of 50", "energy: changes by", "agreement:", f"plot: {tmp_path / 'a.png'}"):
         assert word in out
     assert (tmp_path / "a.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("name", standing.STANCES)
+def test_robots_with_feet_stand_and_are_drawn(capsys, tmp_path, name, monkeypatch):
+    seen = []
+    monkeypatch.setattr(standing, "report", lambda sim, pose, pushes: seen.append((sim, pose, pushes)))
+    arguments = ["simulate", name, "--instances", "20", "--steps", "1000", "--plot", str(tmp_path / "a.png")]
+    code, out, err = run(capsys, *arguments, "--threads", "1")
+    assert code == 0 and "status: 0 of 20" in out and "no floor" in out, err
+    ((sim, pose, pushes),) = seen
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert sim.time == pytest.approx(2.0) and pushes.count > 10
+    # near the height of the pose, upright, and the floor carries the weight
+    assert np.abs(sim.q[:, 2] - pose[2]).max() < 0.06 * pose[2]
+    up = 1 - 2 * (sim.q[:, 4] ** 2 + sim.q[:, 5] ** 2)
+    force = sim.impulse[:, :, 0].sum(axis=1) / sim.dt
+    assert up.min() > 0.98 and np.median(force) == pytest.approx(9.81 * sim.model.total_mass, rel=0.02)
+
+
+def test_simulate_says_how_many_stand(capsys):
+    arguments = ["simulate", "go2", "--instances", "10", "--steps", "50", "--no-specialise", "--threads", "1"]
+    _, out, _ = run(capsys, *arguments)
+    assert "standing: 10 of 10 robots after 0.1 s, with their base above 0.22 m, and" in out
+    _, out, _ = run(capsys, *arguments, "--no-floating-base")
+    assert "standing:" not in out and "throughput:" in out
+
+
+def test_a_push_is_seldom_and_horizontal():
+    sim = fs.Simulation(fs.load("go2"), 1000, 0.01)
+    pushes = standing.Pushes(0.5, seed=3)
+    for _ in range(10):
+        pushes(sim)
+    assert 60 < pushes.count < 140  # 100 on average
+    speed = np.hypot(sim.v[:, 0], sim.v[:, 1])
+    assert 0.4 < speed.max() < 0.8 and not sim.v[:, 2:].any()
 
 
 @pytest.mark.parametrize("drive", ["none", "pd"])
@@ -131,6 +168,8 @@ def test_doctor_tells_about_cuda(capsys, monkeypatch, devices, line):
         (["info", "none.urdf"], "featherstorm info: there is no file none.urdf"),
         (["simulate", "go2", "--plot", "/no/such/folder/a.png"], "there is no folder /no/such/folder"),
         (["simulate", "go2", "--plot", "a.exe"], "--plot: .exe is not supported"),
+        (["simulate", "panda", "--drive", "stand"], "--drive stand: panda has no feet here, expected one of go2, hyq"),
+        (["simulate", "go2", "--no-floating-base", "--drive", "stand"], "with a floating base"),
         (["simulate", "go2", "--threads", "-3"], "--threads is -3, expected 0 or more"),
         (["bench", "walk"], "there is no operation walk; there are rnea"),
     ],

@@ -53,13 +53,13 @@ def test_impulses_carry_the_weight(model):
     impulse, deformation = None, None
     for _ in range(400):
         q, v, impulse = fs.contact_step(
-            model, q, v, 1e-3, q_target=target, impulse=impulse, substeps=4, kp=60.0, kd=3.0, friction_velocity=1.0
+            model, q, v, 4e-3, q_target=target, impulse=impulse, substeps=4, kp=60.0, kd=3.0, friction_velocity=1.0
         )
     weight = 9.81 * model.total_mass
     np.testing.assert_allclose(impulse[:, :, 0].sum(axis=1) / 1e-3, weight, rtol=0.01)
     for _ in range(400):
         q, v, deformation = fs.soft_contact_step(
-            model, q, v, 2.5e-4, q_target=target, deformation=deformation, substeps=16, kp=60.0, kd=3.0,
+            model, q, v, 4e-3, q_target=target, deformation=deformation, substeps=16, kp=60.0, kd=3.0,
             friction_velocity=1.0, **SOFT
         )
     f_ext, force, _ = fs.soft_contact_forces(
@@ -78,7 +78,7 @@ def test_simulation_keeps_the_impulses(model):
     for _ in range(50):
         sim.step(q_target=target)
         q, v, impulse = fs.contact_step(
-            model, q, v, 1e-3, q_target=target, impulse=impulse, substeps=4, kp=60.0, kd=3.0, slop=5e-4
+            model, q, v, 4e-3, q_target=target, impulse=impulse, substeps=4, kp=60.0, kd=3.0, slop=5e-4
         )
     np.testing.assert_array_equal(sim.q, q)
     np.testing.assert_array_equal(sim.impulse, impulse)

@@ -37,7 +37,7 @@ def by_loop(model, cost, q, v, U, p, substeps, drive=lambda q, v, u: {"tau": u},
     """Costs and states of a rollout, step by step."""
     costs, states = 0, []
     for k in range(U.shape[1]):
-        q, v = fs.step(model, q, v, DT / substeps, substeps=substeps, **drive(q, v, U[:, k]), **numbers)
+        q, v = fs.step(model, q, v, DT, substeps=substeps, **drive(q, v, U[:, k]), **numbers)
         costs = costs + cost(Numbers.of(model, q, v), U[:, k].T, 0.5 + DT * (k + 1), p.T)
         states.append(np.concatenate([q, v], axis=1))
     return np.asarray(costs), np.stack(states, axis=1)

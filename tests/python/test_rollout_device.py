@@ -7,6 +7,8 @@ import fake_cuda
 import numpy as np
 import pytest
 from fake_cuda import StandardArray, Tensor, array
+from test_closures import closed, parallelogram
+from test_contacts import feet, stance
 
 import featherstorm as fs
 from featherstorm import _featherstorm
@@ -130,6 +132,28 @@ def test_parameters_of_the_model(torch):
         got = roll(*(array(Tensor, a) for a in (x0, U, p)))
         torch.cuda.synchronize()
         assert close(got.costs, expected.costs)
+
+
+@pytest.mark.parametrize("carried", ["contacts", "loops", "couplings"])
+def test_what_a_model_carries_is_followed_there_too(carried, torch):
+    if carried == "contacts":
+        model = fs.load("go2", contacts=feet())
+        q, v = stance(model, 5)
+        U = q[:, None, 7:] + 0.1 * np.random.default_rng(1).normal(size=(5, T, 12))
+        drive = {"control": lambda x, u, t, p: (np.zeros(18), np.concatenate([np.zeros(6), u])), "kp": 60.0, "kd": 3.0}
+    else:
+        model, drive = parallelogram() if carried == "loops" else fs.load("panda", mimic="couple"), {}
+        q, v = fs.random_state(model, 5)
+        if carried == "loops":
+            q, v = closed(np.linspace(0.5, 1.5, 5)), closed(np.linspace(-1, 1, 5))
+        U = np.random.default_rng(1).normal(size=(5, T, model.nv))
+    roll = fs.Rollout(model, 0.01, cost, substeps=2, **drive)
+    arrays = np.c_[q, v], U, np.zeros((5, 1))
+    got, expected = roll(*(array(Tensor, x) for x in arrays), states=True), roll(*arrays, states=True)
+    torch.cuda.synchronize()
+    assert close(got.states, expected.states) and close(got.costs, expected.costs)
+    free = fs.Rollout(model, 0.01, cost, substeps=2, ignore=carried, **drive)(*arrays)
+    assert not close(free.costs, expected.costs)
 
 
 def test_nobody_waits_for_a_library_with_streams(torch):

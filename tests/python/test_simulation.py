@@ -83,7 +83,7 @@ def test_a_simulation_steps_as_the_function_does(go2):
     target = np.tile(go2.q0, (20, 1))
     for _ in range(3):
         sim.step(np.cos(v), target, kp=30, kd=1.0)
-        q, v_next = fs.step(go2, q, v, 1e-3, np.cos(v), target[:, 1:] * (go2.dof_q >= 0), substeps=4, kp=30, kd=1.0)
+        q, v_next = fs.step(go2, q, v, 4e-3, np.cos(v), target[:, 1:] * (go2.dof_q >= 0), substeps=4, kp=30, kd=1.0)
         assert np.array_equal(sim.q, q) and np.array_equal(sim.v, v_next)
         v = v_next
     assert sim.time == pytest.approx(12e-3)

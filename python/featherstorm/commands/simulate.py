@@ -1,8 +1,9 @@
-"""Simulates thousands of instances of a robot from random states, and checks the result.
+"""Simulates thousands of instances of a robot, and checks the result.
 
-Without --drive the robots swing freely; with --drive pd every joint is pulled to the middle of its range. Reported are
-the throughput, how many states went bad, by how much the energy of a sample without damping changes, and the agreement
-of a sample with the float64 kernels for any robot.
+Built-in robots with feet stand on a floor, held by drives in their pose, and are pushed now and then. Others begin in random
+states and swing freely, without a floor, as all do with --drive none; with --drive pd every joint is pulled to the middle of
+its range. Reported are the throughput, how many states went bad, how many robots stand at the end, by how much the energy
+of a sample without damping changes, and the agreement of a sample with the float64 kernels for any robot.
 """
 
 import os
@@ -13,7 +14,8 @@ import numpy as np
 from .. import model as models, operations
 from ..simulation import Simulation
 from ..states import random_state
-from . import add_engine_arguments, add_model_arguments, load, positive, seconds, specialise
+from . import add_engine_arguments, add_model_arguments, load, positive, seconds, specialise, standing
+from .simulate_plot import check_plot, draw
 
 SAMPLE = 8  # instances that are drawn and checked
 STROKE = 20  # steps between two moves of the progress bar
@@ -23,11 +25,13 @@ def add_arguments(parser):
     add_model_arguments(parser)
     parser.add_argument("--instances", type=positive, default=4096, help="default: %(default)s")
     parser.add_argument("--steps", type=positive, default=1000, help="default: %(default)s")
-    parser.add_argument("--dt", type=seconds, default=1e-3, help="time of a step [s] (default: %(default)s)")
+    parser.add_argument("--dt", type=seconds, help="time of a step [s] (default: 0.002 for robots that stand, else 0.001)")
     parser.add_argument("--substeps", type=positive, default=1, help="passes that share dt (default: %(default)s)")
-    parser.add_argument("--drive", choices=["none", "pd"], default="none", help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=0, help="of the initial states (default: %(default)s)")
-    parser.add_argument("--plot", metavar="FILE", help="draws a sample's positions and energy into this file")
+    parser.add_argument(
+        "--drive", choices=["none", "pd", "stand"], help="default: stand for built-in robots with feet, else none"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of initial states and pushes (default: %(default)s)")
+    parser.add_argument("--plot", metavar="FILE", help="draws a sample's motion into this file")
     add_engine_arguments(parser)
 
 
@@ -35,19 +39,32 @@ def main(options):
     if options.plot:
         check_plot(options.plot)
     model = load(options)
+    stance = stance_of(model, options)
+    if options.dt is None:
+        options.dt = 2e-3 if stance else 1e-3
+    if stance:
+        model = standing.on_feet(model, stance, not options.no_specialise)
     print(
         f"{model.name}: {options.instances} instances, nv {model.nv}, {options.dtype}, {model.threads} threads, "
         f"{model.isa}"
     )
     if not options.no_specialise:
         start = time.perf_counter()
-        done = specialise(model, ["step"], options.dtype)
+        done = specialise(model, ["contact_step" if stance else "step"], options.dtype)
         print(f"kernel {'for this robot' if done else 'for any robot'} after {time.perf_counter() - start:.2f} s")
-    q, v = random_state(model, options.instances, options.seed, options.dtype, speed=0.5)
     sim = Simulation(model, options.instances, options.dt, options.substeps, dtype=options.dtype)
+    if stance:
+        pose, pushes = standing.pose(model, stance), standing.Pushes(stance.push, options.seed)
+        q, v = standing.start(model, stance, pose, options.instances, options.seed, options.dtype)
+        arguments = {"q_target": pose, **standing.gains(model, pose)}
+    else:
+        q, v = random_state(model, options.instances, options.seed, options.dtype, speed=0.5)
+        arguments, pushes = drive(model, options.drive), None
     sim.reset(q=q, v=v)
-    history, elapsed = advance(sim, options, drive(model, options.drive))
+    history, elapsed = advance(sim, options, arguments, pushes)
     report(sim, options, elapsed)
+    if stance:
+        standing.report(sim, pose, pushes)
     passive_check(model, options, q, v)
     agreement(sim, options)
     if options.plot:
@@ -56,9 +73,21 @@ def main(options):
     return 0
 
 
+def stance_of(model, options):
+    """How the robot stands, None where it does not."""
+    floating = model.bodies[0]["type"] == "free"
+    stance = standing.STANCES.get(options.robot) if floating else None
+    if options.drive == "stand" and stance is None:
+        raise ValueError(
+            f"--drive stand: {options.robot} has no feet here, expected one of {', '.join(standing.STANCES)} with a "
+            "floating base"
+        )
+    return stance if options.drive in (None, "stand") else None
+
+
 def drive(model, kind):
     """Arguments of Simulation.step: none, or gains by the inertia each joint moves at model.q0 (2 Hz, well damped)."""
-    if kind == "none":
+    if kind != "pd":
         return {}
     inertia = np.diagonal(operations.crba(model, model.q0))
     rate = 4 * np.pi
@@ -67,8 +96,8 @@ def drive(model, kind):
     return {"q_target": middle, "kp": rate**2 * inertia, "kd": 2 * rate * inertia}
 
 
-def advance(sim, options, arguments):
-    """Runs all steps; returns (time, q, energy) of the sample and the seconds spent in step()."""
+def advance(sim, options, arguments, pushes):
+    """Runs all steps; returns the snapshots of the sample and the seconds spent in step()."""
     from tqdm import tqdm
 
     if "q_target" in arguments:
@@ -80,6 +109,8 @@ def advance(sim, options, arguments):
         for k in range(options.steps):
             if options.plot and k % every == 0:
                 history.append(snapshot(sim, sample))
+            if pushes:
+                pushes(sim)
             start = time.perf_counter()
             sim.step(**arguments)
             elapsed += time.perf_counter() - start
@@ -91,8 +122,11 @@ def advance(sim, options, arguments):
 
 
 def snapshot(sim, sample):
+    """time, q, v, energy and the force that the floor exerts [N] of the sample."""
     q, v = sim.q[:sample].copy(), sim.v[:sample].copy()
-    return sim.time, q, operations.energy(sim.model, q, v, check=False)
+    energy = np.add(*operations.energy(sim.model, q, v, check=False))
+    force = sim.impulse[:sample, :, 0].sum(axis=1) * (sim.substeps / sim.dt) if sim.model.nc else np.zeros(len(q))
+    return sim.time, q, v, energy, force
 
 
 def report(sim, options, elapsed):
@@ -112,7 +146,7 @@ def passive_check(model, options, q, v):
     """By how much the energy of a sample changes without damping, in float64 with the same step."""
     free = models.Model(model.robot.undamped(), threads=1)
     sample = min(SAMPLE, options.instances)
-    sim = Simulation(free, sample, options.dt, options.substeps, dtype="float64")
+    sim = Simulation(free, sample, options.dt, options.substeps, dtype="float64", ignore="contacts")
     sim.reset(q=normalised(free, q[:sample].astype(np.float64)), v=v[:sample].astype(np.float64))
     steps = min(options.steps, 1000)
     kinetic, potential = sim.energy()
@@ -124,7 +158,7 @@ def passive_check(model, options, q, v):
     drift = np.abs(kinetic + potential - start) / np.maximum(swing, 1e-300)
     print(
         f"energy: changes by {np.nanmax(drift):.1e} of the largest kinetic energy over {steps} steps "
-        f"({sample} instances, no damping, float64)"
+        f"({sample} instances, no damping{', no floor' if model.nc else ''}, float64)"
         + ("; a smaller --dt or more --substeps brings it down" if np.nanmax(drift) > 0.05 else "")
     )
 
@@ -153,45 +187,3 @@ def normalised(model, q):
     for _, c in model.quaternions:
         q[:, c : c + 4] /= np.linalg.norm(q[:, c : c + 4], axis=1, keepdims=True)
     return q
-
-
-def check_plot(path):
-    """ValueError now rather than after the simulation."""
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"--plot: there is no folder {folder}")
-    if not os.path.splitext(path)[1]:
-        raise ValueError(f"--plot: {path} has no ending such as .png, .svg or .pdf")
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib.backend_bases import FigureCanvasBase
-
-    ending = os.path.splitext(path)[1][1:].lower()
-    if ending not in FigureCanvasBase.get_supported_filetypes():
-        raise ValueError(f"--plot: .{ending} is not supported; .png, .svg and .pdf are")
-
-
-def draw(path, model, history, options):
-    """A sample over time: height of a floating base, positions of the last joints, energy."""
-    import matplotlib.pyplot as plt
-
-    times = np.array([t for t, *_ in history])
-    q = np.array([q for _, q, _ in history])  # (time, instance, nq)
-    energies = np.array([np.add(*e) for *_, e in history])
-    floating = model.bodies[0]["type"] == "free"
-    figure, axes = plt.subplots(2 + floating, 1, sharex=True, figsize=(9, 3 * (2 + floating)), constrained_layout=True)
-    axes[0].set_title(f"{model.name}: {q.shape[1]} of {options.instances} instances")
-    if floating:
-        axes[0].plot(times, q[:, :, 2], lw=0.9)
-        axes[0].set_ylabel("height of the base [m]")
-    for color, k in enumerate([c for c in model.dof_q if c >= 0][-3:]):
-        lines = axes[-2].plot(times, q[:, :, k], lw=0.8, color=f"C{color}", alpha=0.6)
-        lines[0].set_label(model.q_names[k])
-    axes[-2].set_ylabel("position [rad | m]")
-    axes[-2].legend(fontsize="small", loc="upper right")
-    axes[-1].plot(times, energies, lw=0.9)
-    axes[-1].set_ylabel("energy [J]")
-    axes[-1].set_xlabel("time [s]")
-    figure.savefig(path)
-    plt.close(figure)

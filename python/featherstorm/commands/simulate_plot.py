@@ -1,0 +1,56 @@
+"""The picture of a simulation: a sample of robots over time."""
+
+import os
+
+import numpy as np
+
+
+def check_plot(path):
+    """ValueError now rather than after the simulation."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"--plot: there is no folder {folder}")
+    if not os.path.splitext(path)[1]:
+        raise ValueError(f"--plot: {path} has no ending such as .png, .svg or .pdf")
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    ending = os.path.splitext(path)[1][1:].lower()
+    if ending not in FigureCanvasBase.get_supported_filetypes():
+        raise ValueError(f"--plot: .{ending} is not supported; .png, .svg and .pdf are")
+
+
+def draw(path, model, history, options):
+    """Height of a floating base, positions of the last joints, energy; of robots on a floor how fast they are pushed and
+    what the floor carries in place of the energy."""
+    import matplotlib.pyplot as plt
+
+    # times (n,), q, v (n, instance, .), energies and forces (n, instance)
+    times, q, v, energies, forces = (np.array(column) for column in zip(*history))
+    curves = []
+    if model.bodies[0]["type"] == "free":
+        curves.append(("height of the base [m]", q[:, :, 2]))
+    if model.nc:
+        curves.append(("horizontal speed\nof the base [m/s]", np.hypot(v[:, :, 0], v[:, :, 1])))
+        curves.append(("force of the floor [weight]", forces / (model.total_mass * np.linalg.norm(model.gravity))))
+    else:
+        curves.append(("energy [J]", energies))
+    rows = 1 + len(curves)
+    figure, axes = plt.subplots(rows, 1, sharex=True, figsize=(9, 1 + 2.4 * rows), constrained_layout=True)
+    stands = " on their feet, pushed now and then" if model.nc else ""
+    axes[0].set_title(f"{model.name}: {q.shape[1]} of {options.instances} instances{stands}")
+    for place, (label, values) in zip(axes, curves):
+        place.plot(times, values, lw=0.9)
+        place.set_ylabel(label)
+    if model.nc:
+        axes[0].set_ylim(bottom=min(0, q[:, :, 2].min()))
+    for color, k in enumerate([c for c in model.dof_q if c >= 0][-3:]):
+        lines = axes[-1].plot(times, q[:, :, k], lw=0.8, color=f"C{color}", alpha=0.6)
+        lines[0].set_label(model.q_names[k])
+    axes[-1].set_ylabel("position [rad | m]")
+    axes[-1].legend(fontsize="small", loc="center right")
+    axes[-1].set_xlabel("time [s]")
+    figure.savefig(path)
+    plt.close(figure)

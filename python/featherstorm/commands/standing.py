@@ -1,0 +1,137 @@
+"""Built-in robots on their feet: which spheres of which links may touch the floor, and the pose that drives hold."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .. import operations
+from ..contacts import Contact
+from ..model import Model
+
+FRICTION = 0.8
+STIFFNESS = 1.5  # of a joint, in weights times the height of the base; an inverted pendulum on stiff feet needs some 0.5
+DAMPING_TIME = 0.05  # kd / kp [s]
+
+
+@dataclass(frozen=True)
+class Stance:
+    """feet: link -> centres of its spheres (n, 3) [m], its axes; radius [m]; joints: name or its ending -> [rad];
+    push: speed of the whole robot [m/s] that its drives, which do not balance, take up; starts are as near to the pose."""
+
+    feet: dict
+    radius: float
+    joints: dict = field(default_factory=dict)
+    push: float = 0.5
+
+
+def corners(x, y, z):
+    return [(a, b, z) for a in x for b in y]
+
+
+# radii and places are those of the collision shapes in the robots' files
+STANCES = {
+    "go2": Stance(
+        {f"{leg}_foot": [(-0.002, 0, 0)] for leg in ("FL", "FR", "RL", "RR")},
+        0.022,
+        {"thigh_joint": 0.8, "calf_joint": -1.6},
+    ),
+    "hyq": Stance(
+        {f"{leg}_foot": [(0, 0, 0)] for leg in ("lf", "rf", "lh", "rh")},
+        0.02175,
+        {"f_hfe_joint": 0.75, "f_kfe_joint": -1.5, "h_hfe_joint": -0.75, "h_kfe_joint": 1.5},
+    ),
+    "anymal_c": Stance(
+        {f"{leg}_FOOT": [(0, 0, 0.0225)] for leg in ("LF", "RF", "LH", "RH")},
+        0.03,
+        {"F_HFE": 0.4, "F_KFE": -0.8, "H_HFE": -0.4, "H_KFE": 0.8},
+    ),
+    "humanoid": Stance(
+        {
+            f"foot_{side}": [(-0.07, -0.01, 0), (-0.07, 0.01, 0), (0.14, -0.03, 0), (0.14, 0.03, 0)]
+            for side in ("right", "left")
+        },
+        0.027,
+        push=0.1,
+    ),
+    "g1": Stance(
+        {
+            f"{side}_ankle_roll_link": corners((-0.05, 0.125), (-0.025, 0.025), -0.025)
+            for side in ("left", "right")
+        },
+        0.01,
+        push=0.1,
+    ),
+    "atlas": Stance(
+        {
+            "l_foot": corners((-0.0876, 0.1728), (-0.0626, 0.066), -0.07645),
+            "r_foot": corners((-0.0876, 0.1728), (-0.066, 0.0626), -0.07645),
+        },
+        0.0,
+        push=0.05,
+    ),
+}
+
+
+def on_feet(model, stance, assemble=True):
+    """The model with its feet as contacts with the floor."""
+    contacts = [
+        Contact(link, centre, stance.radius, FRICTION, name=f"{link} {k}")
+        for link, centres in stance.feet.items()
+        for k, centre in enumerate(centres)
+    ]
+    return Model(model.robot, model.threads, model.isa, assemble, contacts=contacts)
+
+
+def pose(model, stance):
+    """q (nq) of the standing robot, its feet on the floor. The model is that of `on_feet`."""
+    q = np.array(model.q0)
+    for name, column in zip(model.v_names, model.dof_q):
+        for ending, angle in stance.joints.items():
+            if column >= 0 and name.endswith(ending):
+                q[column] = angle
+    gap, *_ = operations.run(model, "contact_jacobian", q)
+    q[2] -= gap.min()
+    return q
+
+
+def gains(model, q):
+    """kp and kd of Simulation.step, equal for all joints, by the robot's weight and height."""
+    kp = STIFFNESS * 9.81 * model.total_mass * q[2]
+    joints = model.dof_q >= 6
+    return {"kp": kp * joints, "kd": DAMPING_TIME * kp * joints}
+
+
+def start(model, stance, q, instances, seed, dtype):
+    """(q, v): near the pose and up to some centimetres above the floor, at rest."""
+    random = np.random.default_rng(seed).random((instances, model.nq))
+    joints = [column for column in model.dof_q if column >= 7]
+    result = np.tile(q, (instances, 1))
+    result[:, joints] += 0.4 * stance.push * (random[:, joints] - 0.5)
+    result[:, 2] += 0.1 * stance.push * random[:, 2]
+    return result.astype(dtype), np.zeros((instances, model.nv), dtype)
+
+
+class Pushes:
+    """Horizontal impulses on the whole robot, mass times a speed of up to `speed` [m/s], each robot's once a second on
+    average."""
+
+    def __init__(self, speed, seed):
+        self.speed, self.random, self.count = speed, np.random.default_rng([seed, 1]), 0
+
+    def __call__(self, sim):
+        hit = np.flatnonzero(self.random.random(sim.instances) < sim.dt)
+        speed, angle = self.random.random((2, len(hit))) * [[self.speed], [2 * np.pi]]
+        sim.v[hit, 0] += speed * np.cos(angle)
+        sim.v[hit, 1] += speed * np.sin(angle)
+        self.count += len(hit)
+
+
+UPRIGHT = 0.7  # of the height of the pose
+
+
+def report(sim, q, pushes):
+    standing = int(np.count_nonzero(sim.q[:, 2] > UPRIGHT * q[2]))
+    print(
+        f"standing: {standing} of {sim.instances} robots after {sim.time:.1f} s, with their base above "
+        f"{UPRIGHT * q[2]:.2f} m, and {pushes.count} pushes of up to {pushes.speed:g} m/s"
+    )

@@ -1,0 +1,108 @@
+"""Steps in time: which operation moves a model on, its numbers, and what `dt`, `substeps` and `ignore` mean in every call.
+
+    dt        time that a call moves on [s]
+    substeps  equal passes that share dt
+    ignore    what of "contacts", "loops", "couplings" a call shall not know of, though the model carries it
+
+A model with contacts is moved on by contact_step, with loops by loop_step, with couplings by coupled_step, else by step.
+"""
+
+import numpy as np
+
+# what a model can carry beside its tree -> how many, which operation moves it on
+CARRIED = {"contacts": ("nc", "contact_step"), "loops": ("nl", "loop_step"), "couplings": ("nu", "coupled_step")}
+
+# what a step takes that is not given: no drive, no stops, friction smooth below 1 cm/s or 0.01 rad/s
+STEP_DEFAULTS = {"kp": 0.0, "kd": 0.0, "limit_stiffness": 0.0, "limit_damping": 0.0, "friction_velocity": 0.01}
+# 20 % of a penetration beyond 1 mm is pushed out in a step, no faster than 1 m/s; rebounds slower than 0.1 m/s are none;
+# contacts are rigid
+CONTACT_DEFAULTS = {"erp": 0.2, "slop": 1e-3, "max_push": 1.0, "rebound": 0.1, "compliance": 0.0}
+# rate None: what is open closes by a tenth in a substep. A loop that is open by 1e-5 must not look like one more constraint,
+# so the tolerance is that of single precision
+LOOP_DEFAULTS = {"rate": None, "tolerance": 1e-5}
+SOFT_NUMBERS = ("K_n", "D_n", "K_t", "D_t")  # must be given
+DEFAULTS = {
+    "step": STEP_DEFAULTS,
+    "contact_step": {**STEP_DEFAULTS, **CONTACT_DEFAULTS},
+    "soft_contact_step": {**STEP_DEFAULTS, **dict.fromkeys(SOFT_NUMBERS), "rolling": 0.0},
+    "loop_step": {**STEP_DEFAULTS, **LOOP_DEFAULTS},
+    "coupled_step": STEP_DEFAULTS,
+}
+
+
+def substep_time(label, dt, substeps):
+    """The time of one of the substeps that share dt. Raises ValueError for a dt or substeps that are not positive."""
+    if not dt > 0 or not np.isfinite(dt):
+        raise ValueError(f"{label}: dt is {dt}, expected a positive number of seconds")
+    if int(substeps) != substeps or substeps < 1:
+        raise ValueError(f"{label}: substeps is {substeps}, expected 1 or more")
+    return dt / int(substeps)
+
+
+def carried(model, label, ignore=()):
+    """What the model carries and the call does not ignore, as a tuple of names of CARRIED."""
+    ignore = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+    unknown = [name for name in ignore if name not in CARRIED]
+    if unknown:
+        raise ValueError(f"{label}: ignore has {unknown[0]!r}, expected some of {', '.join(CARRIED)}")
+    return tuple(name for name, (count, _) in CARRIED.items() if getattr(model, count) and name not in ignore)
+
+
+def step_op(model, label, ignore=()):
+    """The operation that moves the model on. Raises ValueError where none takes all that it carries."""
+    names = carried(model, label, ignore)
+    if len(names) > 1:
+        raise ValueError(
+            f"{label}: {model.name} carries {' and '.join(names)}, which no operation steps together; "
+            f"ignore={names[:-1]!r} leaves {names[-1]} alone"
+        )
+    return CARRIED[names[0]][1] if names else "step"
+
+
+def step_numbers(op, given, dt):
+    """The uniforms of an operation that steps, for substeps of the time dt."""
+    defaults = DEFAULTS[op]
+    unknown = set(given) - set(defaults)
+    if unknown:
+        raise TypeError(f"{op}: unknown number {', '.join(sorted(unknown))}; there are {', '.join(defaults)}")
+    numbers = {**defaults, **given, "dt": dt}
+    missing = [name for name in SOFT_NUMBERS if name in defaults and numbers[name] is None]
+    if missing:
+        raise TypeError(f"{op}: {', '.join(missing)} must be given")
+    if "rate" in defaults and numbers["rate"] is None:
+        numbers["rate"] = 0.1 / dt
+    return numbers
+
+
+# operations on the tree that leave loops open and coupled joints free -> what takes loops, couplings; None: nothing does
+TREE_ALONE = {
+    **dict.fromkeys(("fd", "aba", "aba_forces", "fd_timed"), ("fd_loops", "fd_coupled")),
+    **dict.fromkeys(("rnea", "rnea_forces", "rnea_timed"), ("id_loops", "coupled_id")),
+    **dict.fromkeys(
+        ("fd_derivatives", "fd_linearization", "fd_timed_derivatives"), ("vjp of fd_loops", "vjp of fd_coupled")
+    ),
+    **dict.fromkeys(("rnea_derivatives", "rnea_timed_derivatives"), ("vjp of id_loops", "vjp of coupled_id")),
+    **dict.fromkeys(("fd_second_derivatives", "fd_parameter_derivatives", "hybrid_derivatives"), (None, None)),
+    "hybrid_dynamics": ("hybrid_loops", None),
+    **dict.fromkeys(("rk4_step", "rk4_step_timed", "dormand_prince"), ("loop_step", "coupled_step")),
+}
+CONTACTLESS = ("rk4_step", "rk4_step_timed", "dormand_prince")  # move on in time as if nothing touched
+
+
+def check_tree(model, op, ignore=(), label=None):
+    """Raises ValueError where the operation would leave out what the model carries and the call does not ignore."""
+    names = carried(model, label or op, ignore)
+    if op not in TREE_ALONE:
+        return
+    for name, instead in zip(("loops", "couplings", "contacts"), (*TREE_ALONE[op], "contact_step")):
+        if name in names and (name != "contacts" or op in CONTACTLESS):
+            call = f"call {instead}, or " if instead else ""
+            raise ValueError(
+                f"{label or op}: {model.name} carries {name}, which {label or op} does not take: "
+                f"{call}say ignore={names!r} for the tree alone"
+            )
+
+
+def independent(model):
+    """The columns of v that are u, the velocities of `model.u_names`."""
+    return np.array([model.v_names.index(name) for name in model.u_names])
