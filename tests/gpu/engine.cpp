@@ -109,20 +109,33 @@ struct Job {
   double seconds = 0;
   std::string why_not{};
 };
+// What the engine told meanwhile: that the table's number of warps cannot be had, or that the cache cannot be written.
+struct Told {
+  std::mutex mutex;
+  std::set<std::string> notices;
+};
 void make_kernels(DeviceEvaluator& e, const Plan& plan, std::vector<Job>& jobs) {
   using Clock = std::chrono::steady_clock;
   const auto since = [](Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); };
   const auto begin = Clock::now();
+  const auto told = std::make_shared<Told>();  // the evaluator keeps who tells it
+  const auto tell = [told](const std::string& notice) {
+    std::lock_guard lock(told->mutex);
+    told->notices.insert(notice);
+  };
   on_all_cores(static_cast<int>(jobs.size()), [&](int k) {
     Job& job = jobs[k];
     const auto start = Clock::now();
-    try {  // a notice tells that the table's number of warps cannot be had
-      e.specialise(job.c->operation, plan.robot.robot, job.c->row, device, job.p,
-                   [&](const std::string& notice) { job.why_not = notice; });
+    try {
+      e.specialise(job.c->operation, plan.robot.robot, job.c->row, device, job.p, tell);
     } catch (const std::exception& error) { job.why_not = error.what(); }
     job.seconds = since(start);
   });
   waited_seconds += since(begin);
+  for (const std::string& notice : told->notices) {
+    if (notice.find("has no kernel of") != std::string::npos) failed(plan.robot.name, notice);
+    else line("%s: %s", plan.robot.name.c_str(), notice.c_str());
+  }
   for (const Job& job : jobs) {
     const std::string where = std::string(job.c->row.name) + "/" + plan.robot.name + "/" +
                               (job.p == Precision::float32 ? "float" : "double") + "/own-kernel";
@@ -164,7 +177,8 @@ void run(const Plan& plan) {
     using Op = decltype(row);
     if (!takes_part<Op>(plan.robot)) return;
     attempt(std::string(Op::info.name) + "/" + plan.robot.name, [&] {
-      if (!wanted(Op::info.name) && (plan.rows == Rows::own || (plan.rows == Rows::engine && op >= engine_ops))) return;
+      const bool any = plan.rows == Rows::all || (plan.rows == Rows::engine && op < engine_ops);
+      if (!any && !wanted(Op::info.name)) return;
       auto c = std::make_unique<EngineCase>(case_of<Op>(robot.model, op, count));
       for (const Layout& l : layouts)
         for (Precision p : {Precision::float32, Precision::float64}) check(e, plan, *c, p, count, l, "any-robot");
