@@ -7,7 +7,8 @@
 A planner knows of its model only the function `rollout(x0, U, **given)` with x0 (nx,) and U (samples, horizon, nu),
 which returns costs (samples,), or anything with such costs: a featherstorm.Rollout or one of yours. A
 featherstorm.Rollout (any function with a true `takes_noise`) is given featherstorm.Noise instead of U, which it draws on
-its way through the horizon, and returns U as the result's `controls`.
+its way through the horizon, and returns U as the result's `controls`. It goes by the contacts, loops or couplings of its
+model, so a robot is planned for on its feet.
 
 Where x lies on a CUDA device, so do samples, noise, costs and sums over them (planning_device), and the control.
 """
