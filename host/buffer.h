@@ -3,6 +3,8 @@
 #pragma once
 #include <cstddef>
 #include <memory>
+#include <new>
+#include <string>
 
 #include "host/kernel.h"
 
@@ -36,6 +38,16 @@ struct ArrayRef {
   int device = on_host;
 };
 
+// An array that is larger than the machine's memory, or than what is left of it; says how many bytes. In Python MemoryError.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(std::string what) : what_(std::move(what)) {}
+  const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  std::string what_;
+};
+
 // Owned memory [component][stride], instance fastest, its stride that of padded_stride.
 class Buffer {
  public:
@@ -43,7 +55,7 @@ class Buffer {
   // components >= 0, instances >= 0; zero-filled. On a device memory is taken, cleared and given back in the order of
   // `stream` (a cudaStream_t, null: the default stream), which must outlive the Buffer; the caller orders the work of other
   // streams.
-  // Throws std::bad_alloc; Error with CUDA's reason where a device's memory cannot be had.
+  // Throws OutOfMemory; Error with CUDA's reason where a device's memory cannot be had.
   Buffer(Precision precision, long instances, long components, int device = on_host, void* stream = nullptr);
   ArrayRef ref() const { return {data_.get(), precision_, instances_, components_, 1, stride_, true, device_}; }
   int device() const { return device_; }

@@ -11,6 +11,7 @@
 #include "core/builder.h"
 #include "host/generate.h"
 #include "host/joint_inertia.h"
+#include "host/robot_bytes.h"
 #include "host/load.h"
 #include "host/robots/robots.h"
 
@@ -18,6 +19,8 @@ namespace nb = nanobind;
 
 namespace featherstorm {
 namespace {
+
+constexpr const char* module_name = "featherstorm._featherstorm";
 
 const std::vector<std::pair<LoopType, const char*>>& loop_types() {
   static const std::vector<std::pair<LoopType, const char*>> names = {{LoopType::Fixed, "fixed"},
@@ -133,6 +136,12 @@ void bind_robot(nb::module_& module) {
       .def_prop_ro("q0", [](const Robot& r) { return r.q0; })
       .def_prop_ro("notices", [](const Robot& r) { return r.notices; })
       .def_prop_ro("odd", [](const Robot& r) { return r.odd; })
+      .def("__reduce__",
+           [](nb::handle self) {
+             const std::string bytes = robot_bytes(nb::cast<const Robot&>(self));
+             return nb::make_tuple(nb::module_::import_(module_name).attr("robot_of_bytes"),
+                                   nb::make_tuple(nb::bytes(bytes.data(), bytes.size())));
+           })
       .def_prop_ro("bodies", bodies)
       .def(
           "undamped",
@@ -243,6 +252,10 @@ void bind_robot(nb::module_& module) {
       },
       nb::arg("name_or_path"), nb::arg("floating_base") = nb::none(), nb::arg("couple_mimics") = false,
       nb::arg("strict") = false, nb::arg("armature") = 0.0, nb::call_guard<nb::gil_scoped_release>());
+  module.def(
+      "robot_of_bytes",
+      [](nb::bytes b) { return robot_of_bytes({static_cast<const char*>(b.data()), b.size()}); }, nb::arg("bytes"),
+      "A Robot from what pickle keeps of it.");
   module.def(
       "robots",
       [] {

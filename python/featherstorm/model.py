@@ -63,6 +63,7 @@ class Model:
             robot = with_contacts(robot, contacts, sweeps, relax)
         self.robot = robot
         self.contacts = tuple(contacts)
+        self._options = {"threads": threads, "isa": isa, "assemble": assemble, "parameters": parameters}
         self.nc = nc = robot.nc
         self.parameters = (parameters,) if isinstance(parameters, str) else tuple(parameters)
         self.evaluator = _featherstorm.Evaluator(robot, threads, isa, assemble, list(self.parameters))
@@ -310,6 +311,18 @@ class Model:
         number = device_number(device, label)
         return -1 if number is None else number
 
+    def __reduce__(self):
+        """For pickle: another process makes kernels of its own, from the same numbers."""
+        return (_unpickled, (self.robot, self._options, self.contacts, self.bound))
+
+    def __copy__(self):
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def __deepcopy__(self, memo):
+        return copy.copy(self)  # nothing in it changes but its kernels, which both use
+
     def __repr__(self):
         return (
             f"<featherstorm.Model {self.name}: {self.nb} bodies, nq {self.nq}, nv {self.nv}, {self.total_mass:.4g} kg>"
@@ -399,6 +412,12 @@ def load(
     tell_odd(text, robot)
     robot = robot.with_closures(loops, couplings)
     return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
+
+
+def _unpickled(robot, options, contacts, bound):
+    model = Model(robot, **options)
+    model.contacts = contacts  # the robot has them already
+    return model.bind(**bound) if bound else model
 
 
 def tell_odd(name, robot):

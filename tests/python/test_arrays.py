@@ -287,3 +287,13 @@ def test_the_engine_takes_dlpack_as_it_comes(go2, state):
         go2.evaluator.run("rnea", [q, v, a.astype(int)], [np.zeros_like(v)])
     with pytest.raises(ValueError, match="rnea: q has 1 dimensions, expected 2"):
         go2.evaluator.run("rnea", [q[0], v, a], [np.zeros_like(v)])
+
+
+def test_a_batch_too_large_for_memory_says_how_many_bytes(arm):
+    words = r"an array of \(1000000000000, 7\) float32 needs 28000000\d* bytes, this machine has \d+: take smaller batches"
+    with pytest.raises(MemoryError, match=words):
+        fs.Batch(arm, 10**12).v
+    with pytest.raises(MemoryError, match=words):
+        fs.Simulation(arm, 10**12, dt=0.01)
+    with pytest.raises(MemoryError, match=r"needs over 2\^64 bytes"):
+        fs.Batch(arm, 2**62).v

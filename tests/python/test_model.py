@@ -1,5 +1,9 @@
 """Models: names, sizes, limits, builders, and the table of operations."""
 
+import concurrent.futures
+import copy
+import multiprocessing
+import pickle
 import subprocess
 import sys
 
@@ -165,3 +169,40 @@ def test_specialise_refuses_unknown_devices():
     model = fs.load("double_pendulum")
     with pytest.raises(ValueError, match="device is 'tpu'"):
         model.specialise("rnea", device="tpu")
+
+
+def test_a_model_is_pickled_and_copied():
+    feet = [fs.Contact(f"{leg}_foot", radius=0.022) for leg in ("FL", "FR", "RL", "RR")]
+    loaded = [fs.load("iiwa14"), fs.load("go2", contacts=feet), fs.load("go2", parameters=("mass",)), fs.load("panda", mimic="couple")]
+    for model in loaded:
+        q, v = fs.random_state(model, 5, seed=1)
+        for other in (pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)):
+            assert (other.nc, other.nu, other.contacts, other.parameters) == (model.nc, model.nu, model.contacts, model.parameters)
+            assert other.frame_names == model.frame_names and other.notices == model.notices
+            assert (fs.crba(other, q) == fs.crba(model, q)).all()
+    heavy = loaded[2].bind(mass=2 * loaded[2].parameter("mass"))
+    assert (pickle.loads(pickle.dumps(heavy)).parameter("mass") == heavy.parameter("mass")).all()
+
+
+def test_another_process_has_the_same_model():
+    model = fs.load("iiwa14")
+    q, _ = fs.random_state(model, 3, seed=1)
+    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        assert (pool.submit(fs.crba, model, q).result() == fs.crba(model, q)).all()
+
+
+def test_bytes_that_are_no_robot_are_refused():
+    function, (data,) = fs.load("iiwa14").robot.__reduce__()
+    assert function(data).name == "iiwa14"
+    for wrong in (b"", b"robot", data[:-1], data[: len(data) // 2], data + b"x", data.replace(b"robot", b"r0bot", 1)):
+        with pytest.raises(ValueError, match="bytes"):
+            function(wrong)
+    rng = np.random.default_rng(1)
+    for _ in range(300):  # refused, or a robot of other numbers, but nothing worse
+        spoilt = bytearray(data)
+        for at in rng.integers(30, len(data), 4):
+            spoilt[at] = rng.integers(256)
+        try:
+            fs.Model(function(bytes(spoilt)), assemble=False)
+        except (ValueError, UnicodeDecodeError):
+            pass

@@ -187,3 +187,34 @@ def test_messages(call, error, message):
 def test_a_state_without_a_unit_quaternion_is_refused(go2):
     with pytest.raises(ValueError, match="rollout: x0.*norm 0.*model.q0"):
         fs.rollout(go2, np.zeros(37), np.zeros((2, 5, 18)), DT)
+
+
+def test_results_are_written_where_they_are_asked_for(go2):
+    roll = fs.Rollout(go2, dt=0.01, cost=lambda x, u, t, p: u @ u)
+    x0 = np.concatenate([go2.q0, np.zeros(go2.nv)]).astype(np.float32)
+    rng = np.random.default_rng(1)
+    U, V = (rng.normal(size=(7, 5, go2.nv)).astype(np.float32) for _ in range(2))
+    expected = roll(x0, V, states=True, controls=True)
+    kept = roll(x0, U, states=True, controls=True)
+    places = [x.__array_interface__["data"] for x in (kept.costs, kept.final, kept.states, kept.controls)]
+    again = roll(x0, V, states=True, controls=True, out=kept)
+    assert [x.__array_interface__["data"] for x in (again.costs, again.final, again.states, again.controls)] == places
+    for found, x in zip(again, expected):
+        assert found is x is None or (found == x).all()
+    assert (kept.states == expected.states).all()
+    mine = kept._replace(states=np.zeros((7, 5, go2.nq + go2.nv), np.float32))  # of any strides
+    assert roll(x0, V, states=True, out=mine).states is not None and (mine.states == expected.states).all()
+
+
+def test_results_that_do_not_fit_are_named(go2):
+    roll = fs.Rollout(go2, dt=0.01)
+    x0 = np.concatenate([go2.q0, np.zeros(go2.nv)]).astype(np.float32)
+    kept = roll(x0, np.zeros((7, 5, go2.nv), np.float32), states=True)
+    with pytest.raises(ValueError, match=r"out.final is float32 of shape \(7, 37\), expected float32 of shape \(8, 37\)"):
+        roll(x0, np.zeros((8, 5, go2.nv), np.float32), states=True, out=kept)
+    with pytest.raises(ValueError, match=r"out.states is float64 of shape \(7, 5, 37\), expected float32"):
+        roll(x0, np.zeros((7, 5, go2.nv), np.float32), states=True, out=kept._replace(states=kept.states.astype(float)))
+    read_only = np.zeros((7, 37), np.float32)
+    read_only.flags.writeable = False
+    with pytest.raises(ValueError, match="out.final cannot be written"):
+        roll(x0, np.zeros((7, 5, go2.nv), np.float32), out=kept._replace(final=read_only))

@@ -36,7 +36,7 @@ def main(options):
     for line in cuda():
         say("cuda", line)
     if options.robot:
-        return check_robot(load(options.robot))
+        return check_robot(load(options))
     folder = _featherstorm.robot_directory()
     there = [file for _, file, *_ in _featherstorm.robots() if os.path.exists(os.path.join(folder, file))]
     say("robots", f"{len(there)} of {len(_featherstorm.robots())} in {folder}")
