@@ -20,8 +20,6 @@ namespace nb = nanobind;
 namespace featherstorm {
 namespace {
 
-constexpr const char* module_name = "featherstorm._featherstorm";
-
 const std::vector<std::pair<LoopType, const char*>>& loop_types() {
   static const std::vector<std::pair<LoopType, const char*>> names = {{LoopType::Fixed, "fixed"},
                                                                       {LoopType::Revolute, "revolute"},
@@ -139,7 +137,8 @@ void bind_robot(nb::module_& module) {
       .def("__reduce__",
            [](nb::handle self) {
              const std::string bytes = robot_bytes(nb::cast<const Robot&>(self));
-             return nb::make_tuple(nb::module_::import_(module_name).attr("robot_of_bytes"),
+             // pickle wants a function of Python's
+             return nb::make_tuple(nb::module_::import_("featherstorm.model").attr("robot_of_bytes"),
                                    nb::make_tuple(nb::bytes(bytes.data(), bytes.size())));
            })
       .def_prop_ro("bodies", bodies)

@@ -414,6 +414,11 @@ def load(
     return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
 
 
+def robot_of_bytes(data):
+    """The robot that pickle kept as bytes."""
+    return _featherstorm.robot_of_bytes(data)
+
+
 def _unpickled(robot, options, contacts, bound):
     model = Model(robot, **options)
     model.contacts = contacts  # the robot has them already
