@@ -224,8 +224,8 @@ TEST(ClosedRobots, AMimicGripperMovesAsOne) {
   for (int j = 0; j < 8; j++) EXPECT_NEAR(tau_u[0][j], j == 7 ? 3 : 0, 1e-8);
 }
 
-// Some joints follow given accelerations: fd_loops under the forces that come out gives the same motion, and the constraint
-// forces are what inverse dynamics asks for beyond them. Neither configuration nor velocity is on the constraints, so `rate` counts.
+// A joint follows a given acceleration: fd_loops under the forces that come out gives the same motion, and the constraint forces
+// are what inverse dynamics asks for beyond them. Neither configuration nor velocity is on the constraints, so `rate` counts.
 TEST(ClosedRobots, HybridDynamicsIsForwardDynamicsUnderItsForces) {
   constexpr long n = 7;
   constexpr double rate = 20, tolerance = 1e-11;
@@ -237,7 +237,8 @@ TEST(ClosedRobots, HybridDynamicsIsForwardDynamicsUnderItsForces) {
     Batch q, v, a, tau, f;
     for (long i = 0; i < n; i++) {
       const testing::State s = testing::random_state(t.robot, static_cast<unsigned>(200 + i));
-      q.push_back(testing::moved(m, t.q[i], s.v, 1e-3)), v.push_back(s.v), a.push_back(s.a), tau.push_back(s.tau), f.push_back(s.f_ext);
+      q.push_back(testing::moved(m, t.q[i], s.v, 1e-3)), v.push_back(s.v);
+      a.push_back(s.a), tau.push_back(s.tau), f.push_back(s.f_ext);
     }
     int driven = m.nv - 1;
     while (!l.independent[driven]) driven--;
@@ -266,7 +267,7 @@ TEST(ClosedRobots, HybridDynamicsIsForwardDynamicsUnderItsForces) {
   }
 }
 
-// Two loops between feet of go2, each with frames of its own, open.
+// go2 with two loops between links, open, their frames turned and shifted.
 struct TiedQuadruped {
   Robot robot = load("go2");
   std::vector<LoopSpec> specs;
@@ -369,7 +370,8 @@ TEST(ClosedRobots, CoupledForcesHaveThePowerOfTheForcesTheyStandFor) {
   const Batch q = run(e, "coupled_position", {{s.q}})[0], v = run(e, "coupled_velocity", {{speed}})[0],
               a = run(e, "coupled_velocity", {{rate}})[0];
   const Batch tau = run(e, "rnea_forces", {q, v, a, {s.f_ext}})[0];
-  const Numbers found = run(e, "coupled_force", {tau})[0][0], expected = run(e, "coupled_id", {q, {speed}, {rate}, {s.f_ext}})[0][0];
+  const Numbers found = run(e, "coupled_force", {tau})[0][0],
+                expected = run(e, "coupled_id", {q, {speed}, {rate}, {s.f_ext}})[0][0];
   for (int j = 0; j < nu; j++) EXPECT_NEAR(found[j], expected[j], 1e-11 * (1 + std::fabs(expected[j])));
 }
 

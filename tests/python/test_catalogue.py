@@ -121,7 +121,7 @@ def test_labels_are_true_of_what_the_rows_call(by_rows, by_traces):
     ("row", "error"),
     [
         ("`hybrid_crba.h` | batched", "hybrid_crba of hybrid_crba.h is called batched, and no row reaches it"),
-        ("`contact/soft_surface.h` (`NonlinearSurface`) | batched", "NonlinearSurface of contact/soft_surface.h is called batched, and"),
+        ("`contact/soft_surface.h` (`NonlinearSurface`) | batched", "is called batched, and no row reaches it"),
         ("`floating_base.h` | batched", "floating_reduce of floating_base.h is called batched, and no row reaches it"),
         ("`slide.h` | batched", "slid of slide.h is called batched, and no row reaches it"),
         ("`crba.h` | element", "crba of crba.h is called element, and rows reach it"),
