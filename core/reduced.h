@@ -2,8 +2,9 @@
 //
 //   G^T H G ydd = G^T (tau - C - H g)
 //
-// Forces that do no work on the admitted motions, K^T lambda with K G = 0, drop out. Gears (coupling.h), closed loops with
-// chosen independent coordinates (independent.h) and loop-closure functions (loop_closure.h) all end here.
+// Forces that do no work on the admitted motions, K^T lambda with K G = 0, drop out. Closed loops with chosen
+// independent coordinates (independent.h) and loop-closure functions (loop_closure.h) end here; gears, whose G is constant and
+// sparse, have the same equation in coupled_dynamics.h.
 #pragma once
 #include "core/ltdl.h"
 #include "core/scratch.h"

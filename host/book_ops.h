@@ -1,4 +1,5 @@
-// Rows of the table of operations (ops.h) for what the books have beyond simulation, a file of host/ops for each subject.
+// Rows of the table of operations (ops.h) for what the books have beyond the rows of ops.h, a file of host/ops for each subject:
+// derivatives, closed loops, contacts, further integrators among them.
 //
 // Their run-time-model kernels are few, to keep builds short: for the base instruction set, which wider processors use
 // too, and for the largest CUDA models, which smaller ones use too. Assembled and compiled kernels are as for any row.

@@ -257,7 +257,7 @@ void DeviceEvaluator::run(const Model<double>& m, const OpRow& row, int device, 
   const bool special = choice && (choice->specialised || !any_robot) && std::all_of(in.begin(), in.end(), fits_program) &&
                        std::all_of(out.begin(), out.end(), fits_program);
   if (!special && !any_robot)
-    throw Error(prefix + "an array's components are more than 2^32 bytes apart, which the only kernel of this row, that "
+    throw Error(prefix + "an array's components are 2^31 bytes or more apart, which the only kernel of this row, that "
                          "made for the robot, cannot count");
   const CudaModel* uploaded = special ? nullptr : model(m, row, device);
   const Call call{*cuda_backend(), row, device, o.stream, lead.precision == Precision::float64};

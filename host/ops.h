@@ -1,9 +1,9 @@
 // The table of operations: the library's table of contents.
 //
 // One structure per operation: its name, inputs and outputs with their sizes, and the core function. Dispatch, tracing,
-// the run-time-model kernels of every backend, the Python functions, test_ops, bench_ops and the docs walk the list
-// `Ops` at the end. A new algorithm is its text in core/, its test, and its row here, or in a file of host/ops/ (book_ops.h)
-// where it is no part of simulation.
+// the run-time-model kernels of every backend, the Python functions, test_ops and bench_ops walk the list
+// `Ops` at the end. A new algorithm is its text in core/, its test, and its row in a file of host/ops/ (book_ops.h), or here
+// where every instruction set is to have a run-time-model kernel of it.
 //
 // run<variant>(m, frame, in, u, out): m the model, `frame` a frame's index (where uses_frame), in[k] the input arrays,
 // u[k] the uniform arrays (the same numbers for all instances), out[k] the output arrays. Variants are different

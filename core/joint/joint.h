@@ -1,4 +1,5 @@
-// The joint table: the only place that knows every joint type.
+// The joint table: from a joint's type to its file, and the object of its shape that passes over the bodies work with.
+// What else asks for a type: README.md of core, "New algorithm, new joint".
 //
 // An algorithm keeps of each joint a few numbers in an array x of model.nx (joint_numbers below), set once per position
 // by update_joint and read in every pass by with_joint, which hands the pass an object of the joint's shape:

@@ -23,7 +23,7 @@ def vjp(model, op, arrays, cotangents, frame=None, *, check=True, **numbers):
     in   arrays      the operation's inputs, as for `run`
     in   cotangents  of its outputs, shaped as they are: an array, or a tuple where it has several
     out  a tuple with one array for each input, then for each parameter of the model, shaped as they are
-    Errors: as the operation; NotImplementedError for arrays on a device.
+    Errors: as the operation.
     """
     return product(model, op, "_vjp", arrays, cotangents, frame, check, numbers)
 

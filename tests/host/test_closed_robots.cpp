@@ -224,6 +224,157 @@ TEST(ClosedRobots, AMimicGripperMovesAsOne) {
   for (int j = 0; j < 8; j++) EXPECT_NEAR(tau_u[0][j], j == 7 ? 3 : 0, 1e-8);
 }
 
+// A joint follows a given acceleration: fd_loops under the forces that come out gives the same motion, and the constraint forces
+// are what inverse dynamics asks for beyond them. Neither configuration nor velocity is on the constraints, so `rate` counts.
+TEST(ClosedRobots, HybridDynamicsIsForwardDynamicsUnderItsForces) {
+  constexpr long n = 7;
+  constexpr double rate = 20, tolerance = 1e-11;
+  for (const Linkage& l : {testing::five_bar(), testing::parallel_leg()}) {
+    SCOPED_TRACE(l.name);
+    const Mechanism t(l, n, 0.05);
+    const Model<double>& m = t.robot.model;
+    Evaluator e(t.robot, {.threads = 1});
+    Batch q, v, a, tau, f;
+    for (long i = 0; i < n; i++) {
+      const testing::State s = testing::random_state(t.robot, static_cast<unsigned>(200 + i));
+      q.push_back(testing::moved(m, t.q[i], s.v, 1e-3)), v.push_back(s.v);
+      a.push_back(s.a), tau.push_back(s.tau), f.push_back(s.f_ext);
+    }
+    int driven = m.nv - 1;
+    while (!l.independent[driven]) driven--;
+    Numbers uniforms(m.nv, 0.0);
+    uniforms[driven] = 1;
+    uniforms.insert(uniforms.end(), {rate, tolerance});
+    for (long i = 0; i < n; i++)  // what must not be read
+      for (int k = 0; k < m.nv; k++) (k == driven ? tau : a)[i][k] = NAN;
+    const std::vector<Batch> hybrid = run(e, "hybrid_loops", {q, v, a, tau, f}, uniforms);
+    const std::vector<Batch> fd = run(e, "fd_loops", {q, v, hybrid[1], f}, {rate, tolerance});
+    const Batch needed = run(e, "rnea_forces", {q, v, hybrid[0], f})[0];
+    for (long i = 0; i < n; i++) {
+      const testing::Constraints c = testing::constraints(m, l.loops, q[i], v[i], rate);
+      const VectorXd lambda = testing::vector(hybrid[2][i]), violation = testing::vector(hybrid[4][i]);
+      const double motion = 1e-8 * (1 + largest(fd[0])), force = 1e-8 * (1 + largest(needed));
+      EXPECT_LT((testing::vector(fd[0][i]) - testing::vector(hybrid[0][i])).norm(), motion);
+      EXPECT_LT((c.K.transpose() * lambda - testing::vector(needed[i]) + testing::vector(hybrid[1][i])).norm(), force);
+      EXPECT_GT((c.K.transpose() * lambda).norm(), 1e3 * force);
+      EXPECT_LT((c.K * testing::vector(hybrid[0][i]) - c.k - violation).norm(), motion);
+      EXPECT_EQ(hybrid[3][i][0], m.nv - l.mobility);
+      for (int k = 0; k < m.nv; k++) {
+        const int which = k == driven ? 0 : 1;
+        EXPECT_EQ(hybrid[which][i][k], (which == 0 ? a : tau)[i][k]);
+      }
+    }
+  }
+}
+
+// go2 with two loops between links, open, their frames turned and shifted.
+struct TiedQuadruped {
+  Robot robot = load("go2");
+  std::vector<LoopSpec> specs;
+  TiedQuadruped() {
+    const auto place = [](double angle, const Vec3d& axis, const Vec3d& r) {
+      return Placement<double>{Eigen::AngleAxisd(angle, axis.normalized()).toRotationMatrix(), r};
+    };
+    specs.push_back({"front", LoopType::Spherical, "FL_calf", place(0.7, {1, 2, 3}, {0.1, 0.2, -0.1}), "FR_calf",
+                     place(-1.1, {3, -1, 1}, {-0.05, 0.03, 0.2})});
+    specs.push_back({"cross", LoopType::Revolute, "base", place(2.1, {1, 0, -2}, {0.3, 0, 0.1}), "RR_thigh",
+                     place(0.4, {0, 1, 1}, {0.02, -0.1, 0.07})});
+    robot.model.loops = close_loops(robot, specs);
+  }
+  // The frames of a loop from the poses of all frames.
+  Placement<double> relative(const LoopSpec& l, const Numbers& poses) const {
+    const auto at = [&](const std::string& link) {
+      const double* p = &poses[12 * robot.frame(link)];
+      Placement<double> X;
+      X.r = Vec3d(p);
+      for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) X.R(i, j) = p[3 + 3 * i + j];
+      return X;
+    };
+    const auto times = [](const Placement<double>& A, const Placement<double>& B) {
+      return Placement<double>{Mat3d(A.R * B.R), Vec3d(A.r + A.R * B.r)};
+    };
+    const Placement<double> P = times(at(l.predecessor), l.X_P), S = times(at(l.successor), l.X_S);
+    return {Mat3d(P.R.transpose() * S.R), Vec3d(P.R.transpose() * (S.r - P.r))};
+  }
+};
+
+TEST(ClosedRobots, LoopPlacementsAreThoseOfTheFramesInTheWorld) {
+  const TiedQuadruped t;
+  Evaluator e(t.robot, {.threads = 1});
+  Batch q;
+  for (unsigned i = 0; i < 5; i++) q.push_back(testing::random_state(t.robot, i + 1).q);
+  const Batch found = run(e, "loop_placements", {q})[0], poses = run(e, "forward_kinematics", {q})[0];
+  for (std::size_t i = 0; i < q.size(); i++)
+    for (std::size_t l = 0; l < t.specs.size(); l++) {
+      const Placement<double> X = t.relative(t.specs[l], poses[i]);
+      for (int k = 0; k < 3; k++) {
+        EXPECT_NEAR(found[i][12 * l + k], X.r(k), 1e-12);
+        for (int j = 0; j < 3; j++) EXPECT_NEAR(found[i][12 * l + 3 + 3 * k + j], X.R(k, j), 1e-12);
+      }
+    }
+}
+
+// tau . v = sum of f . (the successor frame's velocity beside the predecessor's), by differences of loop_placements.
+TEST(ClosedRobots, LoopForcesDoTheWorkOfTheirJoints) {
+  const TiedQuadruped t;
+  const Model<double>& m = t.robot.model;
+  Evaluator e(t.robot, {.threads = 1});
+  constexpr double h = 1e-5;
+  Batch q, f, v, before, after;
+  for (unsigned i = 0; i < 5; i++) {
+    const testing::State s = testing::random_state(t.robot, i + 1), other = testing::random_state(t.robot, i + 50);
+    q.push_back(s.q), v.push_back(s.v), f.push_back(Numbers(other.a.begin(), other.a.begin() + 6 * m.loops.nl));
+    before.push_back(testing::moved(m, s.q, s.v, -h)), after.push_back(testing::moved(m, s.q, s.v, h));
+  }
+  const Batch tau = run(e, "loop_forces", {q, f})[0], X = run(e, "loop_placements", {q})[0],
+              Xa = run(e, "loop_placements", {before})[0], Xb = run(e, "loop_placements", {after})[0];
+  for (std::size_t i = 0; i < q.size(); i++) {
+    double power = 0;
+    for (int l = 0; l < m.loops.nl; l++) {
+      Mat3d R, Rd;
+      Vec3d rd;
+      for (int k = 0; k < 3; k++) {
+        const auto rate = [&](int c) { return (Xb[i][12 * l + c] - Xa[i][12 * l + c]) / (2 * h); };
+        rd(k) = rate(k);
+        for (int j = 0; j < 3; j++) R(k, j) = X[i][12 * l + 3 + 3 * k + j], Rd(k, j) = rate(3 + 3 * k + j);
+      }
+      const Mat3d W = R.transpose() * Rd;  // of the successor, its axes
+      const Vec3d n(&f[i][6 * l]), force(&f[i][6 * l + 3]), w(W(2, 1), W(0, 2), W(1, 0));
+      power += n.dot(w) + force.dot(Vec3d(R.transpose() * rd));
+    }
+    double work = 0;
+    for (int k = 0; k < m.nv; k++) work += tau[i][k] * v[i][k];
+    EXPECT_GT(std::fabs(power), 1e-2);
+    EXPECT_NEAR(work, power, 1e-7 * (1 + std::fabs(power)));
+  }
+}
+
+// G^T tau: the same power as tau at velocities G u, and coupled_id of what rnea gives.
+TEST(ClosedRobots, CoupledForcesHaveThePowerOfTheForcesTheyStandFor) {
+  const Robot robot = testing::gripper();
+  const Model<double>& m = robot.model;
+  const int nu = m.coupling.nu;
+  Evaluator e(robot, {.threads = 1});
+  const testing::State s = testing::random_state(robot, 1);
+  const Numbers rate(s.a.begin(), s.a.begin() + nu), speed(s.v.begin(), s.v.begin() + nu);
+  const Numbers felt = run(e, "coupled_force", {{s.tau}})[0][0];
+  for (int j = 0; j < nu; j++) {
+    Numbers unit(nu, 0.0);
+    unit[j] = 1;
+    const Numbers v = run(e, "coupled_velocity", {{unit}})[0][0];
+    double power = 0;
+    for (int k = 0; k < m.nv; k++) power += s.tau[k] * v[k];
+    EXPECT_NEAR(felt[j], power, 1e-13 * (1 + std::fabs(power)));
+  }
+  const Batch q = run(e, "coupled_position", {{s.q}})[0], v = run(e, "coupled_velocity", {{speed}})[0],
+              a = run(e, "coupled_velocity", {{rate}})[0];
+  const Batch tau = run(e, "rnea_forces", {q, v, a, {s.f_ext}})[0];
+  const Numbers found = run(e, "coupled_force", {tau})[0][0],
+                expected = run(e, "coupled_id", {q, {speed}, {rate}, {s.f_ext}})[0][0];
+  for (int j = 0; j < nu; j++) EXPECT_NEAR(found[j], expected[j], 1e-11 * (1 + std::fabs(expected[j])));
+}
+
 TEST(ClosedRobots, RobotsWithoutLoopsAreToldSo) {
   Evaluator e(load("iiwa14"), {.threads = 1});
   const auto message = [&](const char* op) -> std::string {

@@ -1,5 +1,7 @@
 #include "core/coupled_dynamics.h"
 
+#include "core/aba.h"
+#include "core/forward_dynamics.h"
 #include "tests/support/dense.h"
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
@@ -107,23 +109,30 @@ TEST(FdCoupled, IsTheMotionUnderTheCouplingsConstraintForces) {
   }
 }
 
-// The arm of Figure 9.2: bodies 1, 3 are the links, 2, 4 the rotors of their motors, by ratios rho.
-// The rotors' inertias are `reflected` / rho^2; `tilted` turns the second motor's axis away from the joints'.
-Robot geared_arm(double rho, double reflected, double tilted) {
+// The arm of Figure 9.2 without its motors; its joints have these armatures.
+ModelBuilder arm(const std::vector<double>& armature) {
   ModelBuilder b;
   b.set_gravity({0, -9.81, 0});
+  b.add_link({"upper", 2, {0.25, 0, 0}, Vec3d(0.01, 0.05, 0.05).asDiagonal()});
+  b.add_link({"forearm", 1, {0.2, 0, 0}, Vec3d(0.01, 0.03, 0.03).asDiagonal()});
+  JointSpec j1{"q1", JointType::Revolute, "", "upper"}, j3{"q3", JointType::Revolute, "upper", "forearm"};
+  j3.X.r = {0.5, 0, 0}, j1.armature = j3.armature = armature;
+  b.add_joint(j1), b.add_joint(j3);
+  return b;
+}
+// With the rotors 2, 4 of the motors, by ratios rho. Their inertias are `reflected` / rho^2; `tilted` turns the second
+// motor's axis away from the joints'.
+Robot geared_arm(double rho, double reflected, double tilted) {
+  ModelBuilder b = arm({});
   const double I = reflected / (rho * rho);
   const Mat3d disc = Vec3d(I / 2, I / 2, I).asDiagonal();
-  b.add_link({"upper", 2, {0.25, 0, 0}, Vec3d(0.01, 0.05, 0.05).asDiagonal()});
   b.add_link({"rotor1", I * 1e3, Vec3d::Zero(), disc});
-  b.add_link({"forearm", 1, {0.2, 0, 0}, Vec3d(0.01, 0.03, 0.03).asDiagonal()});
   const Mat3d R = Eigen::AngleAxisd(tilted, Vec3d::UnitY()).toRotationMatrix();
   b.add_link({"rotor2", I * 1e3, Vec3d::Zero(), R * disc * R.transpose()});
-  JointSpec j1{"q1", JointType::Revolute, "", "upper"}, j2{"q2", JointType::Revolute, "", "rotor1"};
-  JointSpec j3{"q3", JointType::Revolute, "upper", "forearm"}, j4{"q4", JointType::Revolute, "upper", "rotor2"};
-  j3.X.r = {0.5, 0, 0}, j4.X.r = {0.4, 0, 0};
+  JointSpec j2{"q2", JointType::Revolute, "", "rotor1"}, j4{"q4", JointType::Revolute, "upper", "rotor2"};
+  j4.X.r = {0.4, 0, 0};
   j4.axis = {std::sin(tilted), 0, std::cos(tilted)};
-  b.add_joint(j1), b.add_joint(j3), b.add_joint(j4), b.add_joint(j2);
+  b.add_joint(j4), b.add_joint(j2);
   return b.build();
 }
 
@@ -150,24 +159,26 @@ TEST(CoupledInertia, IsEquation927ForATwoLinkArmWithGears) {
 TEST(Coupling, RotorsApproachArmaturesForLargeRatios) {
   // Example 9.5: with ratio^2 I_rotor kept, what the armature leaves out (H14, gyroscopic torque) vanishes as 1 / ratio
   const double reflected = 0.3;
-  auto error = [&](double rho) {
-    const Robot full = geared_arm(rho, reflected, 0.4);
-    const Coupling<double> c = couple(full, {{"q2", {{"q1", rho}}}, {"q4", {{"q3", rho}}}});
-    Robot quick = full;
-    for (const char* rotor : {"q2", "q4"})
-      quick.model.body[quick.joint(rotor)].I = {0, Vec3d::Zero(), {0, 0, 0, 0, 0, 0}};
-    auto v = [&](const char* name) { return full.model.body[full.joint(name)].v; };
-    for (const char* name : {"q1", "q3"}) quick.model.armature[v(name)] = reflected;
-    for (int i = 1; i <= 4; i++) quick.model.body[i].second_moments = second_moments(quick.model.body[i].I.I);
-    const Numbers q{0.3, 0.4, 0, 0}, u{1.2, -0.8}, tau{1, 2, 0, 0};
-    double a[2], b[2], qdd[4];
-    fd_coupled(full.model, c, q.data(), u.data(), tau.data(), Zeros<double>{}, a, qdd);
-    fd_coupled(quick.model, c, q.data(), u.data(), tau.data(), Zeros<double>{}, b, qdd);
-    return std::hypot(a[0] - b[0], a[1] - b[1]) / std::hypot(b[0], b[1]);
+  const Robot quick = arm({reflected}).build(), without = arm({0}).build();
+  for (int i = 1; i <= 2; i++) ASSERT_TRUE(quick.model.body[i].rotor && !without.model.body[i].rotor);
+  const Numbers q{0.3, 0.4, 0, 0}, u{1.2, -0.8}, tau{1, 2, 0, 0};
+  const auto by_aba = [&](const Robot& r, double* a) { aba(r.model, q.data(), u.data(), tau.data(), Zeros<double>{}, a); };
+  const auto by_crba = [&](const Robot& r, double* a) { fd_crba(r.model, q.data(), u.data(), tau.data(), Zeros<double>{}, a); };
+  const auto check = [&](const auto& forward_dynamics) {
+    const auto error = [&](double rho, const Robot& r) {
+      const Robot full = geared_arm(rho, reflected, 0.4);
+      const Coupling<double> c = couple(full, {{"q2", {{"q1", rho}}}, {"q4", {{"q3", rho}}}});
+      double a[2], b[2], qdd[4];
+      fd_coupled(full.model, c, q.data(), u.data(), tau.data(), Zeros<double>{}, a, qdd);
+      forward_dynamics(r, b);
+      return std::hypot(a[0] - b[0], a[1] - b[1]) / std::hypot(b[0], b[1]);
+    };
+    EXPECT_LT(error(100, quick), 0.05);
+    EXPECT_GT(error(100, quick), 1e-5);
+    EXPECT_NEAR(error(1000, quick) / error(10000, quick), 10, 1);
+    EXPECT_GT(error(10000, without), 0.1);
   };
-  EXPECT_LT(error(100), 0.05);
-  EXPECT_GT(error(100), 1e-5);
-  EXPECT_NEAR(error(1000) / error(10000), 10, 1);
+  check(by_aba), check(by_crba);
 }
 
 TEST(Couple, RefusesWhatItCannotMean) {

@@ -3,6 +3,7 @@
 #include "core/hybrid_crba.h"
 #include "core/hybrid_tree.h"
 #include "core/rnea.h"
+#include "core/trace/program.h"
 #include "tests/support/cases.h"
 #include "tests/support/differences.h"
 #include "tests/support/every_scalar.h"
@@ -77,6 +78,46 @@ TEST(HybridInertia, IsTheSubmatrixOfJointsWithKnownForces) {
         EXPECT_NEAR(got(i, j), expected, tolerance<double>("crba") * (1 + whole.cwiseAbs().maxCoeff()));
       }
   });
+}
+
+// Operations that hybrid_inertia does, those whose results nothing uses among them.
+int operations_of_inertia(const Model<double>& m, const std::vector<char>& p) {
+  Program program;
+  const std::vector<Expr> q = program.input("q", m.nq);
+  Tracing scope(program.graph);
+  std::vector<Expr> H(m.nh);
+  hybrid_inertia(m, p, q.data(), H.data());
+  int count = 0;
+  for (int i = 0; i < program.graph.size(); i++) count += arity(program.graph.node(i).op) > 0;
+  return count;
+}
+
+// Table 9.1: nu(fd) are the bodies that joints with known forces carry; what lies before the first of them costs nothing.
+TEST(HybridInertia, CostsNothingOutsideNuOfTheJointsWithKnownForces) {
+  for_random_robots([](const Case& c) {
+    const Model<double>& m = c.model();
+    EXPECT_EQ(operations_of_inertia(m, std::vector<char>(m.nb + 1, 1)), 0);
+  });
+  // sliders, since a hinge behind a hinge has another frame than one on the world
+  const auto chain = [](int links) {
+    ModelBuilder b;
+    for (int i = 0; i < links; i++) {
+      const std::string name = "link" + std::to_string(i);
+      b.add_link({name, 2, {0.1, 0.2, 0.3}, Vec3d(0.03, 0.04, 0.05).asDiagonal()});
+      JointSpec j{"joint" + std::to_string(i), JointType::Prismatic, i ? "link" + std::to_string(i - 1) : "", name};
+      j.X.r = {0.3, -0.2, 0.1}, j.X.R = Eigen::AngleAxisd(0.7, Vec3d(1, 2, 3).normalized()).toRotationMatrix();
+      b.add_joint(j);
+    }
+    return b.build();
+  };
+  constexpr int n = 6;
+  const Robot whole = chain(n);
+  for (int first = 0; first < n; first++) {  // joints before `first` are prescribed
+    std::vector<char> p(n + 1, 0);
+    std::fill(p.begin(), p.begin() + 1 + first, 1);
+    const Robot rest = chain(n - first);
+    EXPECT_EQ(operations_of_inertia(whole.model, p), operations_of_inertia(rest.model, std::vector<char>(n - first + 1, 0)));
+  }
 }
 
 TEST(HybridTree, ContractsPrescribedJointsAsInFigure91) {
