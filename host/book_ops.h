@@ -3,6 +3,8 @@
 //
 // Their run-time-model kernels are few, to keep builds short: for the base instruction set, which wider processors use
 // too, and for the largest CUDA models, which smaller ones use too. Assembled and compiled kernels are as for any row.
+// For CPUs those of the robots that carry loops, couplings or contacts lie in the base set's library; all others are a
+// library of their own, which is built and loaded where they are asked for (host/cpu/library.h).
 #pragma once
 #include "host/ops/contacts.h"
 #include "host/ops/couplings.h"
@@ -21,8 +23,10 @@
 
 namespace featherstorm {
 
-using BookOps = decltype(std::tuple_cat(DerivativeOps{}, MatrixOps{}, MomentumOps{}, OperationalOps{}, RegressorOps{},
-                                        FloatingOps{}, IntegrationOps{}, FactorOps{}, LoopOps{}, CouplingOps{},
-                                        ContactOps{}, HigherDerivativeOps{}, MaximalOps{}, VariableStepOps{}));
+using CarriedOps = decltype(std::tuple_cat(LoopOps{}, CouplingOps{}, ContactOps{}));
+using BookOpsBefore = decltype(std::tuple_cat(DerivativeOps{}, MatrixOps{}, MomentumOps{}, OperationalOps{},
+                                              RegressorOps{}, FloatingOps{}, IntegrationOps{}, FactorOps{}));
+using BookOps = decltype(std::tuple_cat(BookOpsBefore{}, CarriedOps{}, HigherDerivativeOps{}, MaximalOps{},
+                                        VariableStepOps{}));
 
 }  // namespace featherstorm

@@ -351,18 +351,16 @@ BoundKernel Evaluator::kernel(std::string_view name, Precision precision, int fr
   std::lock_guard lock(s.mutex);
   BoundKernel& kept = s.any_robot[s.key_of(row, precision, frame)];
   if (kept.kernel) return kept;
-  // the kernels of the books' rows are in the library of the base instruction set alone
-  const KernelTable* table = s.table->entries[row.index].in_float ? s.table : cpu_kernels("base");
-  if (!table) throw Error(std::string(name) + ": the library of CPU kernels libfeatherstorm_cpu_base.so was not found");
-  const KernelEntry& e = table->entries[row.index];
+  const KernelTable& table = table_of_row(row.index, name, s.table);
+  const KernelEntry& e = table.entries[row.index];
   const auto model = std::make_shared<RunTimeModel>();
   model->frame = frame;
   if (precision == Precision::float32) {
     model->model = &s.model_float;
-    return kept = {e.in_float, model.get(), table->float_width, model};
+    return kept = {e.in_float, model.get(), table.float_width, model};
   }
   model->model = &s.robot.model;
-  return kept = {e.in_double, model.get(), table->double_width, model};
+  return kept = {e.in_double, model.get(), table.double_width, model};
 }
 
 Program Evaluator::program(std::string_view name, int frame) const {

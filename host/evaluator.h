@@ -34,6 +34,7 @@
 #include "host/blocks.h"
 #include "host/buffer.h"
 #include "host/error.h"
+#include "host/installation.h"
 #include "host/kernel_check.h"
 #include "host/row.h"
 

@@ -3,7 +3,7 @@
 #
 # A static library of straight-line kernels for one robot, generated when the project is built (host/generate.h):
 #
-#   add_subdirectory(featherstorm)
+#   add_subdirectory(featherstorm)                             # or find_package(featherstorm)
 #   featherstorm_add_robot(go2_dynamics models/go2.urdf NAME go2 OPS rnea fd step FLOATING_BASE)
 #   target_link_libraries(planner PRIVATE go2_dynamics)          # #include "go2.h": go2::fd(q, v, tau, a, stride, count)
 #
@@ -53,7 +53,7 @@ function(featherstorm_add_robot target robot)
     set(header_end .cuh)
     set(source_end .cu)
   endif()
-  set(depends featherstorm_generate)
+  set(depends featherstorm::generate)
   get_filename_component(file "${robot}" ABSOLUTE)
   if(EXISTS "${file}")
     set(robot "${file}")
@@ -67,7 +67,7 @@ function(featherstorm_add_robot target robot)
     list(APPEND sources "${folder}/${arg_NAME}_${op}${source_end}")
   endforeach()
   add_custom_command(OUTPUT ${header} ${sources}
-    COMMAND featherstorm_generate "${folder}" ${arg_NAME} ${real} ${language} ${width} ${base} "${robot}" ${arg_OPS}
+    COMMAND featherstorm::generate "${folder}" ${arg_NAME} ${real} ${language} ${width} ${base} "${robot}" ${arg_OPS}
     COMMAND ${CMAKE_COMMAND} -E touch ${header} ${sources}
     DEPENDS ${depends} VERBATIM COMMENT "Generating the dynamics of ${robot}")
   add_library(${target} STATIC ${sources} ${header})

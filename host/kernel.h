@@ -24,14 +24,14 @@ struct RunTimeModel {
   int frame;
 };
 
-// A backend library's table, returned by its function featherstorm_backend. Kernels of the books' rows (book_ops.h) are null
-// in all but the library of the base instruction set.
+// A backend library's table, returned by its function featherstorm_backend. Rows that the library does not have (cpu_part in
+// ops.h) are null.
 struct KernelEntry {
   const char* op;
   Kernel in_float, in_double;
 };
 struct KernelTable {
-  const char* name;  // "avx512", "avx2", "base"
+  const char* name;  // "avx512", "avx2", "base", "book"
   int float_width, double_width;
   int count;
   const KernelEntry* entries;

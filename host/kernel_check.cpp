@@ -212,9 +212,8 @@ KernelCheck check_kernel(const OpRow& row, const Robot& robot, Precision precisi
     const SampledRow inputs = sample_row(row, robot, walked_instances, 1);
     return compare(row, robot, precision, run(inputs), walk<double>(program, row, inputs), walk<float>(program, row, inputs));
   }
-  const KernelTable* table = cpu_kernels("base");
-  if (!table || !table->entries[row.index].in_double) return {};
-  const KernelEntry& text = table->entries[row.index];
+  const KernelTable& table = table_of_row(row.index, row.name);
+  const KernelEntry& text = table.entries[row.index];
   const SampledRow inputs = sample_row(row, robot, instances, 1);
   // kernels for any robot know no parameters
   SampledRow own = inputs;
@@ -226,8 +225,8 @@ KernelCheck check_kernel(const OpRow& row, const Robot& robot, Precision precisi
   const Model<float> single = cast<float>(robot.model);
   const RunTimeModel exact{&robot.model, frame}, rounded{&single, frame};
   return compare(row, robot, precision, run(inputs),
-                 run_sampled({text.in_double, &exact, table->double_width, nullptr}, Precision::float64, plain, own),
-                 run_sampled({text.in_float, &rounded, table->float_width, nullptr}, Precision::float32, plain, own));
+                 run_sampled({text.in_double, &exact, table.double_width, nullptr}, Precision::float64, plain, own),
+                 run_sampled({text.in_float, &rounded, table.float_width, nullptr}, Precision::float32, plain, own));
 }
 
 }  // namespace featherstorm

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/builder.h"
+#include "host/installation.h"
 #include "host/load_urdf.h"
 
 namespace featherstorm {

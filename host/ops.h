@@ -269,11 +269,21 @@ template <class Op>
   requires(std::is_base_of_v<BookRow, Op>)
 inline constexpr bool host_only<Op> = Op::host_only;
 
-// Which part of a library of run-time-model kernels has the row: the engine's rows are dealt to `parts`, those of the
-// books to `book_parts` behind them; -1 where there are none.
+// Which part of the CUDA library has the row: the engine's rows are dealt to `parts`, those of the books to `book_parts`
+// behind them; -1 where there are none.
 constexpr int shard_of(int op, int parts, int book_parts) {
   if (op < engine_ops) return op % parts;
   return book_parts == 0 ? -1 : parts + (op - engine_ops) % book_parts;
+}
+
+// Which part of the libraries for CPUs has the row: 0 to 3 the engine's rows, of every instruction set; 4 those of robots
+// that carry loops, couplings or contacts, of the base set; 5 to 8 the other rows of the books, of the base set too but in
+// the library libfeatherstorm_cpu_book.so.
+constexpr int cpu_part(int op) {
+  constexpr int first_carried = engine_ops + static_cast<int>(std::tuple_size_v<BookOpsBefore>);
+  constexpr int after_carried = first_carried + static_cast<int>(std::tuple_size_v<CarriedOps>);
+  if (op < engine_ops) return op % 4;
+  return op >= first_carried && op < after_carried ? 4 : 5 + op % 4;
 }
 
 #undef FEATHERSTORM_RUN

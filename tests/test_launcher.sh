@@ -26,9 +26,17 @@ project(tiny CXX)
 option(FEATHERSTORM_PYTHON "" OFF)
 option(FEATHERSTORM_TESTS "" OFF)
 option(FEATHERSTORM_BENCH "" OFF)
+set(FEATHERSTORM_ISAS all CACHE STRING "")
+message(STATUS "instruction sets: ${FEATHERSTORM_ISAS}")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 add_executable(speak core/speak.cpp)
+add_library(featherstorm_cpu_book MODULE core/book.cpp)
 install(TARGETS speak DESTINATION featherstorm COMPONENT python)
+install(TARGETS featherstorm_cpu_book DESTINATION featherstorm COMPONENT python OPTIONAL)
+add_custom_target(featherstorm_first DEPENDS speak)
+add_custom_target(featherstorm_package DEPENDS featherstorm_first featherstorm_cpu_book)
 END
+  echo 'int pages = 1;' >"$project/core/book.cpp"
   echo 'int main() { return 1; }' >"$project/core/speak.cpp"
   cat >"$project/python/featherstorm/__main__.py" <<'END'
 import pathlib, subprocess, sys
@@ -68,6 +76,21 @@ second_call_starts_at_once() {
   python=$(milliseconds "$project/.venv/bin/python" -m featherstorm)
   echo "  $all ms, of which Python takes about $python ms"
   ((all - python < 1500))
+}
+
+installed_book() { echo "$project"/.venv/lib/*/site-packages/featherstorm/libfeatherstorm_cpu_book.so; }
+
+a_simulation_builds_no_book_until_another_command_has() {
+  [[ ! -e $(installed_book) ]] || return 1
+  launch info && [[ -e $(installed_book) ]] || return 1
+  sleep 1.1
+  echo 'int pages = 2;' >"$project/core/book.cpp"
+  launch simulate && cmp "$(installed_book)" "$project/build/release/lib/libfeatherstorm_cpu_book.so" &&
+    [[ $project/build/release/lib/libfeatherstorm_cpu_book.so -nt $project/core/book.cpp ]]
+}
+
+kernels_are_for_this_machine() {
+  grep -q 'FEATHERSTORM_ISAS[:A-Z]*=native' "$project/build/release/CMakeCache.txt"
 }
 
 a_changed_source_is_built() {
@@ -199,7 +222,7 @@ python_packages_out_of_reach_are_named() {
 }
 
 passed=0 failed=0
-for claim in $(sed -n 's/^\([a-z_]*\)() {$/\1/p' "$0" | grep -vxE 'make_project|expect|launch'); do
+for claim in $(sed -n 's/^\([a-z_]*\)() {$/\1/p' "$0" | grep -vxE 'make_project|expect|launch|installed_book'); do
   if "$claim"; then
     passed=$((passed + 1))
     echo "ok $claim"

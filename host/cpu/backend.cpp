@@ -1,14 +1,16 @@
-// The table of one instruction set's library.
+// The table of one library of kernels.
 #include "host/kernel.h"
 #include "host/ops.h"
 
 namespace featherstorm {
 
-static_assert(FEATHERSTORM_SHARDS == 4 && (FEATHERSTORM_BOOK_SHARDS == 0 || FEATHERSTORM_BOOK_SHARDS == 4));
-#if FEATHERSTORM_BOOK_SHARDS
-#define FEATHERSTORM_SHARD_LIST(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
-#else
+// the parts of ops.h
+#if FEATHERSTORM_FIRST_SHARD == 0 && FEATHERSTORM_LAST_SHARD == 3
 #define FEATHERSTORM_SHARD_LIST(X) X(0) X(1) X(2) X(3)
+#elif FEATHERSTORM_FIRST_SHARD == 0 && FEATHERSTORM_LAST_SHARD == 4
+#define FEATHERSTORM_SHARD_LIST(X) X(0) X(1) X(2) X(3) X(4)
+#elif FEATHERSTORM_FIRST_SHARD == 5 && FEATHERSTORM_LAST_SHARD == 8
+#define FEATHERSTORM_SHARD_LIST(X) X(5) X(6) X(7) X(8)
 #endif
 #define X(k) void enter_shard_##k(KernelEntry*);
 FEATHERSTORM_SHARD_LIST(X)

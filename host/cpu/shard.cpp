@@ -1,5 +1,4 @@
-// The kernels of part FEATHERSTORM_SHARD of the operations, so that a backend compiles in parallel: FEATHERSTORM_SHARDS
-// parts for the engine's rows, FEATHERSTORM_BOOK_SHARDS for those of the books (shard_of in ops.h).
+// The kernels of part FEATHERSTORM_SHARD of the operations (cpu_part in ops.h), so that a backend compiles in parallel.
 #include "host/cpu/kernels.h"
 
 #define FEATHERSTORM_JOIN2(a, b) a##b
@@ -11,7 +10,7 @@ namespace {
 // Every shard has its own: a function of one name for all would be one function to the linker.
 template <int i> void enter(KernelEntry* entries) {
   if constexpr (i < op_count) {
-    if constexpr (shard_of(i, FEATHERSTORM_SHARDS, FEATHERSTORM_BOOK_SHARDS) == FEATHERSTORM_SHARD) {
+    if constexpr (cpu_part(i) == FEATHERSTORM_SHARD) {
       using Op = std::tuple_element_t<i, Ops>;
       entries[i] = {Op::info.name.data(), pack_kernel<Op, float>(), pack_kernel<Op, double>()};
     }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "host/error.h"
+#include "host/installation.h"
 
 namespace featherstorm {
 
@@ -38,11 +39,11 @@ const BuiltinRobot& builtin_robot(std::string_view name) {
 
 std::filesystem::path robot_directory() {
   if (const char* directory = std::getenv("FEATHERSTORM_ROBOTS"); directory && *directory) return directory;
-#ifdef FEATHERSTORM_ROBOT_DIR
+  for (const std::filesystem::path& folder : installation_folders()) {
+    std::error_code error;
+    if (std::filesystem::is_directory(folder / "robots", error)) return folder / "robots";
+  }
   return FEATHERSTORM_ROBOT_DIR;
-#else
-  throw Error("the directory of the built-in robots is unknown; set FEATHERSTORM_ROBOTS to it");
-#endif
 }
 
 std::filesystem::path robot_file(std::string_view name, const std::filesystem::path& directory) {

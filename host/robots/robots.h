@@ -20,7 +20,8 @@ std::span<const BuiltinRobot> builtin_robots();
 // The row of `name`. Throws Error that lists the known names.
 const BuiltinRobot& builtin_robot(std::string_view name);
 
-// Where the files are: $FEATHERSTORM_ROBOTS if it is set and not empty, else the directory given at compile time.
+// Where the files are: $FEATHERSTORM_ROBOTS if it is set and not empty, else `robots` in the installation (installation.h),
+// else among the sources.
 std::filesystem::path robot_directory();
 
 // The file of the built-in robot `name` in `directory`. Throws Error if the name is unknown or the file is not there.

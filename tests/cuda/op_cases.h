@@ -1,6 +1,10 @@
-// Inputs for every operation of host/ops.h, and its result by the host's form of the model.
+// Inputs for every operation of host/ops.h, and its result by the host's form of the model. What is done with a row takes it as
+// data: a template of a hundred rows would take the compiler minutes in every program.
 #pragma once
+#include <array>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/ops.h"
@@ -18,9 +22,27 @@ template <class F, int i = 0> void for_every_op(F&& f) {
 }
 
 // The row's place in the table.
-template <class Op, int i = 0> constexpr int index_of() {
-  if constexpr (std::is_same_v<Op, std::tuple_element_t<i, Ops>>) return i;
-  else return index_of<Op, i + 1>();
+template <class Op> constexpr int index_of() {
+  constexpr auto names = []<std::size_t... i>(std::index_sequence<i...>) {
+    return std::array<std::string_view, op_count>{std::tuple_element_t<i, Ops>::info.name...};
+  }(std::make_index_sequence<op_count>{});
+  int k = 0;
+  while (names[static_cast<std::size_t>(k)] != Op::info.name) k++;
+  return k;
+}
+
+// A row as data.
+struct RowText {
+  int op;
+  std::string_view name;
+  std::span<const OpArray> in, uniform, out;
+  bool carried;
+  Needs needs;
+};
+template <class Op> const RowText& row_text() {
+  static const RowText row{index_of<Op>(), Op::info.name, Op::info.in, Op::info.uniform, Op::info.out, Op::info.carried,
+                           needs_of<Op>()};
+  return row;
 }
 
 // Whether the CUDA library has a kernel of the row for this model.
@@ -43,7 +65,7 @@ inline Robot touching(Robot robot) {
 }
 
 // One instance's inputs, in the order of the row. Arrays whose name says nothing are random numbers in [-1, 1].
-template <class Op> std::vector<std::vector<double>> op_inputs(const Model<double>& m, unsigned seed) {
+inline std::vector<std::vector<double>> op_inputs(const RowText& row, const Model<double>& m, unsigned seed) {
   const State s = random_state(m, seed);
   std::vector<double> H(m.nh), L;
   crba(m, s.q.data(), H.data());
@@ -51,7 +73,7 @@ template <class Op> std::vector<std::vector<double>> op_inputs(const Model<doubl
   ltdl(m, L.data());
   Random random(seed);
   std::vector<std::vector<double>> in;
-  for (const OpArray& a : Op::info.in) {
+  for (const OpArray& a : row.in) {
     if (a.name == "q") in.push_back(s.q);
     else if (a.name == "v") in.push_back(s.v);
     else if (a.name == "a") in.push_back(s.a);
@@ -71,15 +93,19 @@ template <class Op> std::vector<std::vector<double>> op_inputs(const Model<doubl
   }
   return in;
 }
+template <class Op> std::vector<std::vector<double>> op_inputs(const Model<double>& m, unsigned seed) {
+  return op_inputs(row_text<Op>(), m, seed);
+}
+
 // The uniform arrays of an operation (time steps, gains): small and positive; every other coordinate is
 // prescribed, actuated, and all but two are independent.
-template <class Op, class M> std::vector<std::vector<double>> op_uniforms(const M& m) {
+template <class M> std::vector<std::vector<double>> op_uniforms(const RowText& row, const M& m) {
   std::vector<std::vector<double>> u;
-  for (std::size_t k = 0; k < Op::info.uniform.size(); k++) {
-    const std::string_view name = Op::info.uniform[k].name;
-    u.emplace_back(size_of(m, Op::info.uniform[k].size), static_cast<float>(name == "regularisation" ? 0.1 : 0.002 * (k + 1)));
+  for (std::size_t k = 0; k < row.uniform.size(); k++) {
+    const std::string_view name = row.uniform[k].name;
+    u.emplace_back(size_of(m, row.uniform[k].size), static_cast<float>(name == "regularisation" ? 0.1 : 0.002 * (k + 1)));
     if (name == "rate") u.back()[0] = 10;
-    if (name == "tolerance" && needs_of<Op>() == Needs::loops) u.back()[0] = static_cast<float>(1e-5);
+    if (name == "tolerance" && row.needs == Needs::loops) u.back()[0] = static_cast<float>(1e-5);
     const int n = static_cast<int>(u.back().size());
     for (int c = 0; c < n; c++) {
       if (name == "prescribed") u.back()[c] = c % 2;
@@ -89,16 +115,19 @@ template <class Op, class M> std::vector<std::vector<double>> op_uniforms(const 
   }
   return u;
 }
+template <class Op, class M> std::vector<std::vector<double>> op_uniforms(const M& m) {
+  return op_uniforms(row_text<Op>(), m);
+}
 
 // Outputs of one instance by Model<Real>, the form the reference and the CPU backend use; `repeat` passes.
-template <class Op, class Real>
-std::vector<std::vector<Real>> run_on_host(const Model<Real>& m, const std::vector<std::vector<double>>& in, int frame = 0,
-                                           int repeat = 1) {
+template <class Real>
+std::vector<std::vector<Real>> run_on_host(const RowText& row, const Model<Real>& m, const std::vector<std::vector<double>>& in,
+                                           int frame, int repeat) {
   std::vector<std::vector<Real>> inputs, out;
   for (const auto& a : in) inputs.emplace_back(a.begin(), a.end());
-  for (const OpArray& a : Op::info.out) out.emplace_back(size_of(m, a.size));
+  for (const OpArray& a : row.out) out.emplace_back(size_of(m, a.size));
   std::vector<std::vector<Real>> uniforms;
-  for (const auto& x : op_uniforms<Op>(m)) uniforms.emplace_back(x.begin(), x.end());
+  for (const auto& x : op_uniforms(row, m)) uniforms.emplace_back(x.begin(), x.end());
   std::vector<const Real*> u;
   for (const auto& x : uniforms) u.push_back(x.data());
   for (int r = 0; r < repeat; r++) {
@@ -106,11 +135,16 @@ std::vector<std::vector<Real>> run_on_host(const Model<Real>& m, const std::vect
     std::vector<Real*> po;
     for (const auto& a : inputs) pi.push_back(a.data());
     for (auto& a : out) po.push_back(a.data());
-    run_row(index_of<Op>(), m, frame, pi.data(), u.data(), po.data());
-    if (Op::info.carried)
+    run_row(row.op, m, frame, pi.data(), u.data(), po.data());
+    if (row.carried)
       for (std::size_t k = 0; k < out.size(); k++) inputs[k] = out[k];
   }
   return out;
+}
+template <class Op, class Real>
+std::vector<std::vector<Real>> run_on_host(const Model<Real>& m, const std::vector<std::vector<double>>& in, int frame = 0,
+                                           int repeat = 1) {
+  return run_on_host<Real>(row_text<Op>(), m, in, frame, repeat);
 }
 
 // Instances of one array as a kernel sees them: component c of instance i at [c * stride + i], the rest set to `guard`.

@@ -64,22 +64,22 @@ template <class Real> class GpuArray {
 };
 
 // The arrays of one operation: inputs of `count` different instances, outputs and all padding NaN.
-template <class Op, class Real> struct Batch {
+template <class Real> struct Batch {
   std::vector<BatchArray<Real>> in, out;
   std::vector<std::unique_ptr<GpuArray<Real>>> device_in, device_out;
   std::vector<std::vector<Real>> uniform;
 
   // inputs[i % inputs.size()]: op_inputs of instance i
-  Batch(const Model<double>& m, int count, const std::vector<std::vector<std::vector<double>>>& inputs) {
+  Batch(const RowText& row, const Model<double>& m, int count, const std::vector<std::vector<std::vector<double>>>& inputs) {
     const Real guard = std::numeric_limits<Real>::quiet_NaN();
-    for (const OpArray& a : Op::info.in) in.emplace_back(size_of(m, a.size), count, guard);
-    for (const OpArray& a : Op::info.out) out.emplace_back(size_of(m, a.size), count, guard);
+    for (const OpArray& a : row.in) in.emplace_back(size_of(m, a.size), count, guard);
+    for (const OpArray& a : row.out) out.emplace_back(size_of(m, a.size), count, guard);
     for (int i = 0; i < count; i++)
       for (std::size_t k = 0; k < in.size(); k++)
         for (int c = 0; c < in[k].components; c++) in[k].at(c, i) = static_cast<Real>(inputs[i % inputs.size()][k][c]);
     for (const auto& a : in) device_in.push_back(std::make_unique<GpuArray<Real>>(a));
     for (const auto& a : out) device_out.push_back(std::make_unique<GpuArray<Real>>(a));
-    for (const auto& u : op_uniforms<Op>(m)) uniform.emplace_back(u.begin(), u.end());
+    for (const auto& u : op_uniforms(row, m)) uniform.emplace_back(u.begin(), u.end());
   }
   void launch(const GpuModel& model, int op, int frame, int repeat, int count) {
     std::vector<Array> i, o;

@@ -47,12 +47,15 @@ Reference reference_of(int count, int outputs, const Inputs& inputs, const Exact
   }
   return r;
 }
-template <class Op> Reference reference(const Model<double>& m, int count, int frame, int repeat) {
+inline Reference reference(const RowText& row, const Model<double>& m, int count, int frame, int repeat) {
   const Model<float> f = cast<float>(m);
   return reference_of(
-      count, Op::info.out.size(), [&](int i) { return op_inputs<Op>(m, 1000 + i); },
-      [&](const auto& in) { return run_on_host<Op, double>(m, in, frame, repeat); },
-      [&](const auto& in) { return run_on_host<Op, float>(f, in, frame, repeat); });
+      count, static_cast<int>(row.out.size()), [&](int i) { return op_inputs(row, m, 1000 + i); },
+      [&](const auto& in) { return run_on_host<double>(row, m, in, frame, repeat); },
+      [&](const auto& in) { return run_on_host<float>(row, f, in, frame, repeat); });
+}
+template <class Op> Reference reference(const Model<double>& m, int count, int frame, int repeat) {
+  return reference(row_text<Op>(), m, count, frame, repeat);
 }
 
 // The greatest error of outputs, found(k, c, i) of instance i, as a part of the tolerance; infinite where one is no number.

@@ -19,12 +19,12 @@ constexpr int distinct = 4099;
 
 template <class Real> bool same_bits(Real a, Real b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
-template <class Op, class Real>
-void check(const std::string& where, const NamedRobot& robot, const GpuModel& model, const Reference& r, int op, int count,
-           int frame, int repeat) {
+template <class Real>
+void check(const std::string& where, const NamedRobot& robot, const GpuModel& model, const Reference& r, const RowText& row,
+           int count, int frame, int repeat) {
   tally().cases++;
-  Batch<Op, Real> batch(robot.robot.model, count, r.inputs);
-  batch.launch(model, op, frame, repeat, count);
+  Batch<Real> batch(row, robot.robot.model, count, r.inputs);
+  batch.launch(model, row.op, frame, repeat, count);
   batch.download();
   const double worst =
       worst_of<Real>(r, count, [&](int k, int c, int i) { return static_cast<double>(batch.out[k].at(c, i)); });
@@ -38,15 +38,15 @@ void check(const std::string& where, const NamedRobot& robot, const GpuModel& mo
 
   // determinism: a second launch, and the last instance alone
   const auto first = batch.out;
-  batch.launch(model, op, frame, repeat, count);
+  batch.launch(model, row.op, frame, repeat, count);
   batch.download();
   bool same = true;
   for (std::size_t k = 0; k < first.size(); k++)
     for (std::size_t j = 0; j < first[k].data.size(); j++) same = same && same_bits(first[k].data[j], batch.out[k].data[j]);
   if (!same) failed(where, "a second launch gave other bits");
   if (count < 2) return;
-  Batch<Op, Real> alone(robot.robot.model, 1, {r.inputs[count - 1]});
-  alone.launch(model, op, frame, repeat, 1);
+  Batch<Real> alone(row, robot.robot.model, 1, {r.inputs[count - 1]});
+  alone.launch(model, row.op, frame, repeat, 1);
   alone.download();
   same = true;
   for (std::size_t k = 0; k < first.size(); k++)
@@ -56,20 +56,20 @@ void check(const std::string& where, const NamedRobot& robot, const GpuModel& mo
 }
 
 // One row of the table on one robot.
-template <class Op> void check_row(const NamedRobot& robot, const GpuModel& model, int op, const std::vector<int>& counts) {
+void check_row(const NamedRobot& robot, const GpuModel& model, const RowText& row, const std::vector<int>& counts) {
   const int frame = robot.robot.model.nf - 1;
   for (int repeat : {1, 3}) {
-    if (repeat > 1 && !Op::info.carried) continue;
-    const Reference r = reference<Op>(robot.robot.model, counts.back(), frame, repeat);
+    if (repeat > 1 && !row.carried) continue;
+    const Reference r = reference(row, robot.robot.model, counts.back(), frame, repeat);
     for (int count : counts) {
       const auto where = [&](const char* precision) {
-        return std::string(Op::info.name) + "/" + robot.name + "/" + precision + "/B=" + std::to_string(count) +
+        return std::string(row.name) + "/" + robot.name + "/" + precision + "/B=" + std::to_string(count) +
                "/repeat=" + std::to_string(repeat);
       };
       std::string name = where("float");
-      attempt(name, [&] { check<Op, float>(name, robot, model, r, op, count, frame, repeat); });
+      attempt(name, [&] { check<float>(name, robot, model, r, row, count, frame, repeat); });
       name = where("double");
-      attempt(name, [&] { check<Op, double>(name, robot, model, r, op, count, frame, repeat); });
+      attempt(name, [&] { check<double>(name, robot, model, r, row, count, frame, repeat); });
     }
   }
 }
@@ -87,7 +87,7 @@ int run(bool quick) {
         using Op = decltype(row);
         if (!takes_part<Op>(robot)) return;
         attempt(std::string(Op::info.name) + "/" + robot.name, [&] {
-          check_row<Op>(robot, model, op, counts);
+          check_row(robot, model, row_text<Op>(), counts);
           coverage.ran(op);
         });
       });

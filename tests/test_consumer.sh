@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# README's CMake recipe, from another project: tests/consumer against an installed package that has been moved since, and
+# against the sources.
+#
+#   tests/test_consumer.sh [BUILD]    a build folder with everything, build/release unless it is said
+#
+# The sources are compiled once more, in build/consumer with the same options as BUILD, so that ccache has the objects.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=$(realpath "${1:-$root/build/release}")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+# tests of the user's environment must not help
+unset FEATHERSTORM_BACKENDS FEATHERSTORM_ROBOTS
+
+# cmake's output is shown where it fails
+quietly() { "$@" >"$scratch/out" 2>&1 || { cat "$scratch/out"; return 1; }; }
+
+echo "an installed package, moved"
+quietly cmake --install "$build" --prefix "$scratch/first"
+mv "$scratch/first" "$scratch/installed"
+quietly cmake -S "$root/tests/consumer" -B "$scratch/build" -G Ninja "-DCMAKE_PREFIX_PATH=$scratch/installed"
+quietly cmake --build "$scratch/build"
+"$scratch/build/planner" | tee "$scratch/out"
+# the folders of the build would serve too, so the program says where its files come from
+! grep -E '^(robots|kernels): ' "$scratch/out" | grep -vF ": $scratch/installed/" || { echo "these are not the installed ones"; exit 1; }
+grep -q '^kernels: ' "$scratch/out"
+
+echo "the sources"
+quietly cmake -S "$root/tests/consumer" -B "$root/build/consumer" -G Ninja "-DFEATHERSTORM_SOURCE=$root" \
+  -DFEATHERSTORM_ISAS=native
+quietly cmake --build "$root/build/consumer" --target planner --parallel "${FEATHERSTORM_JOBS:-$(nproc)}"
+"$root/build/consumer/planner"
