@@ -3,7 +3,7 @@
 
 # The targets of a build folder that a visit runs, in $targets.
 find_targets() {
-  local known wanted=(featherstorm_cpu_base featherstorm_cpu_avx2 featherstorm_cpu_avx512 bench_peer_featherstorm _featherstorm)
+  local known wanted=(featherstorm_cpu_base featherstorm_cpu_book featherstorm_cpu_avx2 featherstorm_cpu_avx512 bench_peer_featherstorm _featherstorm)
   known=$(cmake --build "$build" --target help | sed -E 's/^(\.\.\. )?([A-Za-z0-9_]+).*/\2/')
   if ((stand_in)); then wanted+=(stand_in stand_in_nvrtc); else wanted+=(featherstorm_cuda); fi
   mapfile -t programs < <(grep -x 'gpu_[a-z_]*' <<<"$known" | sort -u | grep -xE "gpu_(${only:-.*})")
