@@ -24,6 +24,7 @@ namespace {
 template <class Op> OpRow row_of(int index, const Model<double>& m, const Parameters& parameters) {
   OpRow r{index, Op::info.name, Op::info.summary, {}, {}, {}, Op::info.uses_frame, Op::info.carried};
   r.refused = lack<Op>(m);
+  r.on_device = !host_only<Op> || !parameters.arrays().empty();  // with parameters kernels are made at the first use
   for (const OpArray& a : Op::info.in) r.in.push_back({a.name, size_of(m, a.size)});
   for (const auto& a : parameters.arrays()) r.in.push_back({a.name, a.components});
   for (const OpArray& a : Op::info.out) r.out.push_back({a.name, size_of(m, a.size)});
@@ -44,7 +45,7 @@ OpRow derivative_of(const OpRow& f, Derivative d, std::deque<std::string>& names
     return std::string_view(names.emplace_back(std::string(name) + suffix));
   };
   OpRow r = f;
-  r.derivative = d, r.carried = false;
+  r.derivative = d, r.carried = false, r.on_device = true;
   const bool reverse = d == Derivative::vjp;
   r.name = named(f.name, reverse ? "_vjp" : "_jvp");
   r.summary = reverse ? "the cotangents of the inputs" : "the tangents of the outputs";

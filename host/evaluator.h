@@ -47,6 +47,7 @@ struct OpRow {
   bool uses_frame, carried;
   Derivative derivative = Derivative::none;
   std::string_view refused{};  // why there is no such operation for this model; empty where there is
+  bool on_device = true;       // arrays on a CUDA device are served; else only once specialise() has made the row's kernel
 };
 
 struct EvaluatorOptions {

@@ -35,7 +35,8 @@ class Layout {
       for (int role = 0; role < roles; role++) walk(role);
       if (pass == 0) hand_out_slots();
     }
-    r.slots = slots_, r.phases = std::popcount(used_) + end_barriers_;
+    // without a statement that belongs to a role, role 0 has its one phase all the same
+    r.slots = slots_, r.phases = std::max(1, std::popcount(used_)) + end_barriers_;
     for (int i : last_fetch_) r.exchanged += i >= 0;
     for (const auto& slots : next_slot_)
       for (int s : slots) r.exchanged += s >= 0;

@@ -211,7 +211,9 @@ void bind_evaluator(nb::module_& module) {
           "refused", [](const OpRow& r) { return std::string(r.refused); },
           "Why the robot has no such operation; empty where it has.")
       .def_ro("uses_frame", &OpRow::uses_frame)
-      .def_ro("carried", &OpRow::carried);
+      .def_ro("carried", &OpRow::carried)
+      .def_ro("on_device", &OpRow::on_device,
+              "Whether arrays on a CUDA device are served; else only once specialise() has made the row's kernel.");
 
   nb::class_<PyEvaluator>(module, "Evaluator", "Evaluates the operations for one robot.")
       .def(nb::init<const Robot&, int, std::string, bool, std::vector<std::string>>(), nb::arg("robot"),

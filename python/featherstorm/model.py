@@ -24,10 +24,12 @@ class Row(NamedTuple):
     uniforms: tuple  # (name, components) of what is the same for all instances
     uses_frame: bool
     carried: bool  # its outputs are the inputs of the next pass
+    on_device: bool  # takes arrays on a CUDA device; else only once `specialise` has made its kernel
 
     @classmethod
     def of(cls, r):
-        return cls(r.name, r.summary, tuple(r.inputs), tuple(r.outputs), tuple(r.uniforms), r.uses_frame, r.carried)
+        arrays = tuple(r.inputs), tuple(r.outputs), tuple(r.uniforms)
+        return cls(r.name, r.summary, *arrays, r.uses_frame, r.carried, r.on_device)
 
 
 class Notice(UserWarning):

@@ -172,7 +172,7 @@ TEST_F(DeviceRun, DoesNothingBeforeSomebodyWaits) {
   Buffer before(Precision::float32, 33, 7), after(Precision::float32, 33, 7);
   synchronise(device);
   ASSERT_EQ(run(a), "no error");
-  std::memcpy(before.ref().data, tau.ref().data, 4 * 7 * tau.stride());
+  for (int c = 0; c < 7; c++) std::memcpy(before.component<float>(c), tau.component<float>(c), 4 * 33);
   for (int i = 0; i < 33; i++) EXPECT_EQ(before.component<float>(1)[i], 0);
   synchronise(device);
   copy(tau.ref(), after.ref());

@@ -79,12 +79,15 @@ TEST(DeviceRoles, LoopsExchangeTheStateBetweenPasses) {
 TEST(DeviceRoles, TheLibrarysTableGivesSmallBatchesOfHumanoidsFourWarps) {
   const Robot robot = load("humanoid");
   Special s(robot, "");
-  ASSERT_TRUE(s.e.specialise("fd", Precision::float32, 0, device)) << s.told;
-  results<OpFd, float>(robot, s.e, 128, 1);  // the stand-in has one multiprocessor
+  for (const char* op : {"rnea", "fd"})
+    ASSERT_TRUE(s.e.specialise(op, Precision::float32, 0, device)) << s.told;
+  results<OpRnea, float>(robot, s.e, 96, 1);  // the stand-in has one multiprocessor
   EXPECT_EQ(program_threads(), 128);
   EXPECT_NE(s.text_of_kernels().find("__launch_bounds__(128)"), std::string::npos);
-  results<OpFd, float>(robot, s.e, 129, 1);
+  results<OpRnea, float>(robot, s.e, 97, 1);
   EXPECT_EQ(program_threads(), 64);
+  results<OpFd, float>(robot, s.e, 200, 1);
+  EXPECT_EQ(program_threads(), 128) << "fd at all sizes";
 }
 
 TEST(DeviceRoles, WhatCannotBeCutIsToldAndServedByOneThread) {

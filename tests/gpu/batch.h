@@ -4,12 +4,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "host/cuda_backend.h"
 #include "tests/cuda/op_cases.h"
+#include "tests/gpu/robots.h"
 
 namespace featherstorm::testing {
 
@@ -91,29 +93,5 @@ template <class Op, class Real> struct Batch {
     for (std::size_t k = 0; k < out.size(); k++) device_out[k]->download(out[k]);
   }
 };
-
-// Robots of the shapes that matter: an arm, a quadruped, a humanoid, and trees over all joint types.
-struct NamedRobot {
-  std::string name;
-  Robot robot;
-};
-inline std::vector<NamedRobot> gpu_robots() {
-  std::vector<NamedRobot> robots;
-  RandomOptions o;
-  o.types = {JointType::Revolute}, o.reversed = 0, o.roots = 0;
-  o.bodies = 7, o.branching = 0;
-  robots.push_back({"arm7", random_robot(31, o)});
-  o.bodies = 13, o.branching = 0.35, o.floating = true;
-  robots.push_back({"legged18", random_robot(32, o)});
-  o.bodies = 31;
-  robots.push_back({"humanoid36", random_robot(33, o)});
-  for (unsigned seed = 1; seed <= 4; seed++) {
-    o = RandomOptions{};
-    o.types.pop_back();  // no user-defined joints
-    o.bodies = 3 + 4 * static_cast<int>(seed), o.floating = seed % 2 == 0;
-    robots.push_back({"all_joints_" + std::to_string(seed), random_robot(40 + seed, o)});
-  }
-  return robots;
-}
 
 }  // namespace featherstorm::testing

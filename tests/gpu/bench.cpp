@@ -1,71 +1,92 @@
-// Throughput of every operation on a GPU, as CSV lines: nanoseconds per instance, median and spread of 9 series of
-// launches, transfers apart; results are compared before and after. Also what each kernel takes of the machine.
-#include <algorithm>
-#include <chrono>
-#include <cstring>
-#include <memory>
-
-#include "tests/gpu/batch.h"
+// Times of the kernels that serve any robot, a line each (bench_report.h): answers are compared with the host's in
+// double and before and after.
+//
+//   gpu_bench [all] [--only ROBOT[/ROW]] [--seconds N]     rows of the engine; all: those of the books too
+//   gpu_bench quick     small, for a test without a GPU
+#include "host/load.h"
+#include "tests/cuda/op_cases.h"
+#include "tests/gpu/any_robot.h"
+#include "tests/gpu/options.h"
+#include "tests/gpu/row_case.h"
 
 namespace featherstorm::testing {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-template <class Op, class Real> void bench(const NamedRobot& robot, const GpuModel& model, int op, int count) {
-  const Model<double>& m = robot.robot.model;
-  std::vector<std::vector<std::vector<double>>> inputs;
-  for (int i = 0; i < 512; i++) inputs.push_back(op_inputs<Op>(m, 1000 + i));
-  Batch<Op, Real> batch(m, count, inputs);
-  const int frame = m.nf - 1;
-  CudaKernelInfo info;
-  require(gpu().prepare(model.get(), op, sizeof(Real) == 8, &info));
-  batch.launch(model, op, frame, 1, count);
-  batch.download();
-  const auto before = batch.out;
-
-  auto seconds = [&](int launches) {
-    const auto start = Clock::now();
-    for (int k = 0; k < launches; k++) batch.launch(model, op, frame, 1, count);
-    require(gpu().synchronise(0, nullptr));
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  };
-  // as many launches as take 20 ms
-  int launches = 1;
-  while (seconds(launches) < 0.02 && launches < 20000) launches *= 2;
-  std::vector<double> ns;
-  for (int k = 0; k < 9; k++) ns.push_back(seconds(launches) / launches / count * 1e9);
-  std::sort(ns.begin(), ns.end());
-
-  batch.download();
-  bool same = true;
-  for (std::size_t k = 0; k < before.size(); k++)
-    same = same && std::memcmp(before[k].data.data(), batch.out[k].data.data(), before[k].data.size() * sizeof(Real)) == 0;
-  std::printf("%s/%s/%s/cuda/run-time/B=%d,%.4f,%.4f,%.4f,%d,%d,%d,%s\n", std::string(Op::info.name).c_str(),
-              robot.name.c_str(), sizeof(Real) == 4 ? "float" : "double", count, ns[4], ns[0], ns[8], launches,
-              info.registers, info.local_bytes, same ? "same" : "DIFFERENT");
-  std::fflush(stdout);
+template <class Op>
+RowData data_of(const Model<double>& m, int frame, int instances) {
+  RowData d;
+  d.instances = instances;
+  for (const OpArray& a : Op::info.in) d.in.push_back({std::string(a.name), size_of(m, a.size), false});
+  for (const OpArray& a : Op::info.uniform) d.in.push_back({std::string(a.name), size_of(m, a.size), true});
+  for (const OpArray& a : Op::info.out) d.out.push_back({std::string(a.name), size_of(m, a.size), false});
+  d.uniform = op_uniforms<Op>(m);
+  for (int i = 0; i < instances; i++) {
+    d.inputs.push_back(op_inputs<Op>(m, 1000 + i));
+    for (auto& a : d.inputs.back())
+      for (double& x : a) x = static_cast<float>(x);
+  }
+  const Model<float> rounded = cast<float>(m);
+  d.expect([&](const Arrays<double>& x) { return run_on_host<Op, double>(m, x, frame); },
+           [&](const Arrays<double>& x) { return run_on_host<Op, float>(rounded, x, frame); });
+  return d;
 }
 
-void run() {
-  std::printf("bench,ns_per_instance_median,fastest,slowest,launches,registers,local_bytes,results_before_and_after\n");
-  const std::vector<NamedRobot> robots = gpu_robots();
-  for (int k = 0; k < 3; k++) {
-    const GpuModel model(robots[k].robot.model);
+struct Bench {
+  Report report;
+  Budget budget;
+  DeviceStream stream{0};
+  Stopwatch watch;
+  Repetitions repetitions;
+  double seconds = 0.3;  // that the last case took
+
+  explicit Bench(const Options& o)
+      : budget(o.seconds), watch(stream.get(), o.quick ? TimingOptions::quick() : TimingOptions{}) {}
+
+  template <class Real>
+  void time(const std::string& name, const DeviceModel& model, int op, int frame, const RowData& data, long count) {
+    ReportRow r;
+    r.what = name + (sizeof(Real) == 8 ? "/float64" : "/float32") + "/any robot/-/B=" + std::to_string(count);
+    if (!budget.fits(2 * seconds, r.what)) return;
+    const double began = budget.used();
+    report.attempt(r.what, [&] {
+      time_any_robot<Real>(r, model, op, frame, data, count, repetitions, watch, stream.get());
+      report.row(r);
+    });
+    seconds = budget.used() - began;
+  }
+};
+
+int run(const Options& o) {
+  Bench bench(o);
+  bench.report.head();
+  for (const std::string robot : {"go2", "g1", "iiwa14", "atlas"}) {
+    if (o.quick && robot != "go2" && robot != "iiwa14") continue;
+    if (!o.robot.empty() && o.robot != robot) continue;
+    const Robot r = load(robot);
+    const Model<double>& m = r.model;
+    const DeviceModel model(m);
     for_every_op([&](auto row, int op) {
-      if (!on_device<decltype(row)>(robots[k].robot.model)) return;
-      for (int count : {1, 4096, 65536}) bench<decltype(row), float>(robots[k], model, op, count);
-      bench<decltype(row), double>(robots[k], model, op, 4096);
+      using Op = decltype(row);
+      const std::string name(Op::info.name);
+      if (op >= engine_ops && !o.has("all")) return;
+      if (!on_device<Op>(m) || !o.wants(robot, name)) return;
+      const int frame = farthest_frame(m);
+      bench.report.attempt(robot + "/" + name, [&] {
+        const RowData data = data_of<Op>(m, frame, o.quick ? 20 : distinct);
+        for (long count : o.quick ? std::vector<long>{67} : std::vector<long>{1, 256, 4096, 65536})
+          bench.time<float>(robot + "/" + name, model, op, frame, data, count);
+        bench.time<double>(robot + "/" + name, model, op, frame, data, o.quick ? 33 : 4096);
+      });
     });
   }
+  return bench.report.end(bench.budget);
 }
 
 }  // namespace
 }  // namespace featherstorm::testing
 
-int main() try {
-  featherstorm::testing::run();
-  return 0;
+int main(int argc, char** argv) try {
+  return featherstorm::testing::run(featherstorm::testing::Options(argc, argv));
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 2;

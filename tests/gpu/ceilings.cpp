@@ -1,137 +1,217 @@
-// What a GPU can do at best, and what straight-line code costs its instruction cache, as CSV lines.
+// What a GPU can do at best, and what straight-line code costs its instruction cache, a line each (bench_report.h).
 //
-//   copy bandwidth and multiply-adds a second: the ceilings of any kernel
-//   fd of two robots with 1, 2, 4, 8 warps on each multiprocessor, in blocks of as many warps, without barriers and
-//   with one after each 64 statements, which keeps a block's warps at the same place of the code
+//   ceilings/memory/...        reading, writing and copying in memory and in the L2, of bits without a pattern: 16
+//   bytes a
+//                              thread, and 4 bytes a thread in 74 arrays with the paddings of batches
+//   ceilings/arithmetic/...    multiply-adds and special functions by warps a scheduler has
+//   ceilings/launch/...        what a launch costs on a stream, in a graph, and until the host knows that it is done
+//   instruction cache/...      kernels of 40 to 150 KB: by warps on a multiprocessor, without barriers and with one
+//   after each
+//                              64 statements, which keeps a block's warps at the same place of the code; after another
+//                              kernel (cold); in blocks of 2 and of 8 warps on a full machine
 //
-// If the code does not fit the instruction cache, warps that drift apart wait for it: the time of 2 and 8 warps without
+// If the code does not fit the instruction cache, warps that drift apart wait for it: the time of several warps without
 // barriers then grows against that of one, and barriers help. If neither is seen, the cache is no limit.
 //
-//   gpu_ceilings          gpu_ceilings quick    small, for a test without a GPU
-#include <cstring>
-#include <sstream>
-
-#include "core/emit/emit.h"
-#include "core/trace/order.h"
-#include "host/specialised_program.h"
-#include "tests/gpu/program.h"
+//   gpu_ceilings [--only ROBOT[/ROW]] [--seconds N]      gpu_ceilings quick    small, for a test without a GPU
+#include "host/load.h"
+#include "tests/gpu/bench_report.h"
+#include "tests/gpu/code_probe.h"
+#include "tests/gpu/machine.h"
+#include "tests/gpu/options.h"
 
 namespace featherstorm::testing {
 namespace {
 
-bool quick = false;
+struct Ceilings {
+  const Options& o;
+  Report report;
+  Budget budget;
+  DeviceStream stream{0};
+  Stopwatch watch;
+  explicit Ceilings(const Options& o)
+      : o(o), budget(o.seconds), watch(stream.get(), o.quick ? TimingOptions::quick() : TimingOptions{}) {}
 
-// The parameters of emitted kernels, so that launch_program launches these as well.
-const char* const head = R"(
-namespace featherstorm { namespace vector_math {
-struct Array { void* data; long stride; };
-struct Arrays { Array array[1]; };
-struct Uniforms { float value[1]; };
-extern "C" __global__ void featherstorm_kernel(const Arrays in, const Arrays out, const Uniforms uniform, long repeat, long first, long count) {
-  const long i = first + long(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= count) return;
-)";
-const char* const tail = "\n} } }\n";
-// 16 bytes a thread
-const char* const copy_text = R"(
-  struct alignas(16) Aligned { float x[4]; };
-  static_cast<Aligned*>(out.array[0].data)[i] = static_cast<const Aligned*>(in.array[0].data)[i];
-)";
-// 16 chains of `repeat` times 16 multiply-adds
-const char* const fma_text = R"(
-  float x[16];
-  for (int k = 0; k < 16; k++) x[k] = static_cast<const float*>(in.array[0].data)[k];
-  const float a = uniform.value[0];
-  for (long r = 0; r < repeat; r++) {
-#pragma unroll
-    for (int u = 0; u < 16; u++)
-#pragma unroll
-      for (int k = 0; k < 16; k++) x[k] = x[k] * a + 0.25f;
+  // One case, where it fits into the time.
+  template <class F>
+  void line(const std::string& what, const F& measure) {
+    if (!budget.fits(0.3, what)) return;
+    report.attempt(what, [&] {
+      ReportRow r;
+      r.what = what;
+      measure(r);
+      report.row(r);
+    });
   }
-  float sum = 0;
-  for (int k = 0; k < 16; k++) sum += x[k];
-  static_cast<float*>(out.array[0].data)[i] = sum;
-)";
+  static float* floats(const Buffer& b) { return b.component<float>(0); }
+  Buffer random(long numbers) {
+    Buffer b(Precision::float32, numbers, 1, 0, stream.get());
+    RandomBits().fill(b, 7, stream.get());
+    return b;
+  }
+  Time timed(const Stopwatch::Work& launch) {
+    launch(stream.get());
+    return watch.in_graph(launch);
+  }
+  // The first numbers of a buffer.
+  std::vector<float> head(const Buffer& b, long n) {
+    std::vector<float> x(n);
+    succeed(device_table().copy(CopyKind::to_host, stream.get(), x.data(), 4 * n, floats(b), 4 * n, 4 * n, 1));
+    synchronise(0, stream.get());
+    return x;
+  }
+  // Instance i of all components.
+  std::vector<float> column(const Buffer& b, long stride, long components, long i) {
+    std::vector<float> x(components);
+    succeed(
+        device_table().copy(CopyKind::to_host, stream.get(), x.data(), 4, floats(b) + i, 4 * stride, 4, components));
+    synchronise(0, stream.get());
+    return x;
+  }
+  static void compare(ReportRow& r, bool same) { r.result = same ? "same" : "DIFFERENT"; }
 
-void ceilings() {
-  const CudaDevice device = device_info();
-  const long bytes = quick ? 1 << 16 : 1 << 28;
-  void *from = nullptr, *to = nullptr;
-  require(gpu().allocate(0, nullptr, bytes, &from) && gpu().allocate(0, nullptr, bytes, &to));
-  require(gpu().fill(0, nullptr, from, 0, bytes));
-  const float a = 0.999f;
-  {
-    const GpuProgram p(nvrtc().compile(std::string(head) + copy_text + tail, device_target()).image);
-    const Time t = time_of([&] { p.launch({{from, 0}}, {{to, 0}}, &a, 1, bytes / 16, 256); });
-    std::printf("copy,GB/s read and written,%.1f,%.1f,%.1f\n", 2e-9 * bytes / t.median, 2e-9 * bytes / t.most,
-                2e-9 * bytes / t.least);
+  // Arrays of so many bytes.
+  void memory(long bytes) {
+    const std::string name = "ceilings/memory/" + std::to_string(bytes >> 10) + " KiB/";
+    const Buffer from = random(bytes / 4), to = random(bytes / 4);
+    const void* a = floats(from);
+    void* b = floats(to);
+    const auto rate = [&](ReportRow& r, double moved) {
+      r.instances = bytes / 16, r.bytes = moved, r.in_cache = 2.0 * bytes <= cache_bytes(device_info()),
+      r.figure = moved * r.instances / r.time.median * 1e-9;
+      r.unit = "GB/s";
+    };
+    line(name + "copy", [&](ReportRow& r) {
+      const SmallKernel k(copy_parameters, copy_body);
+      r.time = timed([&](void* s) { k.launch(bytes / 16, 256, s, a, b); }), r.kernel = k.info();
+      compare(r, head(from, 1000) == head(to, 1000)), rate(r, 32);
+    });
+    line(name + "read", [&](ReportRow& r) {  // writes what never comes, so that nothing is left out
+      const SmallKernel k(
+          "const Sixteen* from, unsigned* to",
+          "  const Sixteen x = from[i];\n  if ((x.x[0] & x.x[1] & x.x[2] & x.x[3] & 0x40000000u) != 0) to[0] = 1;\n");
+      r.time = timed([&](void* s) { k.launch(bytes / 16, 256, s, a, b); }), r.kernel = k.info(), rate(r, 16);
+    });
+    line(name + "write", [&](ReportRow& r) {
+      const SmallKernel k("Sixteen* to",
+                          "  const unsigned x = unsigned(i) * 0x9E3779B9u;\n  to[i] = {{x, x + 1, x + 2, x + 3}};\n");
+      r.time = timed([&](void* s) { k.launch(bytes / 16, 256, s, b); }), r.kernel = k.info(), rate(r, 16);
+    });
   }
-  {
-    const GpuProgram p(nvrtc().compile(std::string(head) + fma_text + tail, device_target()).image);
-    const long threads = quick ? 64 : 2048L * device.multiprocessors, repeat = quick ? 2 : 1000;
-    const Time t = time_of([&] { p.launch({{from, 0}}, {{to, 0}}, &a, repeat, threads, 256); });
-    const double n = 256.0 * repeat * threads;
-    std::printf("fma,1e12/s in float,%.3f,%.3f,%.3f\n", 1e-12 * n / t.median, 1e-12 * n / t.most, 1e-12 * n / t.least);
-  }
-  require(gpu().release(0, nullptr, from) && gpu().release(0, nullptr, to));
-}
 
-// A barrier after each `distance` statements. All threads of the launch must have an instance.
-std::string with_barriers(const std::string& text, int distance) {
-  std::istringstream lines(text);
-  std::string s;
-  int statements = 0;
-  for (std::string line; std::getline(lines, line);) {
-    s += line + "\n";
-    if (line.starts_with("    const T ") && ++statements % distance == 0) s += "    __syncthreads();\n";
+  // What a kernel of go2's inverse dynamics moves: 56 arrays are read, 18 written, 4 bytes a thread, components
+  // `stride` numbers apart.
+  void streams(long count, long pad) {
+    line("ceilings/memory/74 streams/B=" + std::to_string(count) + " stride B+" + std::to_string(pad),
+         [&](ReportRow& r) {
+           const SmallKernel k(
+               "const float* from, float* to, long stride",
+               "  float x[56], sum = 0;\n#pragma unroll\n  for (int c = 0; c < 56; c++) x[c] = from[c * stride + i];\n"
+               "#pragma unroll\n  for (int c = 0; c < 56; c++) sum += x[c];\n"
+               "#pragma unroll\n  for (int c = 0; c < 18; c++) to[c * stride + i] = sum + float(c);\n");
+           const long stride = count + pad;
+           const Buffer from = random(56 * stride), to = random(18 * stride);
+           const float* a = floats(from);
+           float* b = floats(to);
+           r.time = timed([&](void* s) { k.launch(count, 64, s, a, b, stride); }), r.kernel = k.info();
+           bool same = true;
+           for (long i : {0L, count / 2, count - 1}) {
+             double sum = 0;
+             for (float x : column(from, stride, 56, i)) sum += x;
+             for (float y : column(to, stride, 18, i)) same = same && std::abs(y - sum++) < 1e-3;
+           }
+           compare(r, same);
+           r.instances = count, r.bytes = 4 * 74, r.in_cache = 4.0 * 74 * count <= cache_bytes(device_info());
+           r.figure = r.bytes * count / r.time.median * 1e-9, r.unit = "GB/s";
+         });
   }
-  return s;
-}
 
-void probe(const NamedRobot& robot) {
-  const CudaDevice device = device_info();
-  const Model<double>& m = robot.robot.model;
-  for_every_op([&](auto row, int op) {
-    using Op = decltype(row);
-    if constexpr (Op::info.name == "fd") {
-      const Program p = specialised_program({op}, m);
-      std::vector<std::vector<std::vector<double>>> inputs;
-      for (int i = 0; i < 64; i++) inputs.push_back(op_inputs<Op>(m, 1000 + i));
-      for (int warps : {1, 2, 4, 8})
-        for (bool barriers : {false, true}) {
-          std::string text = emit(p, greedy_order(p), Cuda{false, 256, 0});
-          if (barriers) text = with_barriers(text, 64);
-          const DeviceCode code = nvrtc().compile(text, device_target());
-          const GpuProgram program(code.image);
-          const int count = 32 * warps * device.multiprocessors;
-          Batch<Op, float> batch(m, count, inputs);
-          std::vector<Array> in, out;
-          for (const auto& x : batch.device_in) in.push_back(x->array());
-          for (auto& x : batch.device_out) out.push_back(x->array());
-          const float none = 0;
-          const Time t = time_of([&] { program.launch(in, out, &none, 1, count, 32 * warps); });
-          std::printf(
-              "instruction cache/fd/%s/%d bytes of code/%d warps per multiprocessor/%s,us a launch,%.3f,%.3f,%.3f\n",
-              robot.name.c_str(), code.cost.code, warps, barriers ? "barriers" : "no barriers", t.median * 1e6,
-              t.least * 1e6, t.most * 1e6);
-          std::fflush(stdout);
-        }
-    }
-  });
+  // `chains` independent values a thread, `steps` times `one`, by so many warps on each scheduler.
+  void arithmetic(const std::string& name, const std::string& one, int chains, int warps, int per_step) {
+    line("ceilings/arithmetic/" + name + "/" + std::to_string(chains) + " chains/" + std::to_string(warps) +
+             " warps a scheduler",
+         [&](ReportRow& r) {
+           const std::string n = std::to_string(chains);
+           const SmallKernel k(
+               "float* out, float a, long repeat",
+               "  float x[" + n + "];\n#pragma unroll\n  for (int k = 0; k < " + n +
+                   "; k++) x[k] = a + 0.001f * float(i + k);\n"
+                   "  for (long r = 0; r < repeat; r++) {\n#pragma unroll\n    for (int u = 0; u < 16; u++)\n"
+                   "#pragma unroll\n      for (int k = 0; k < " +
+                   n + "; k++) { " + one +
+                   " }\n  }\n"
+                   "  float sum = 0;\n#pragma unroll\n  for (int k = 0; k < " +
+                   n + "; k++) sum += x[k];\n  out[i] = sum;\n");
+           const long threads = 128L * warps * device_info().multiprocessors,
+                      repeat = o.quick ? 2 : 6400 / chains / per_step;
+           const Buffer out(Precision::float32, threads, 1, 0, stream.get());
+           float* to = floats(out);
+           r.time = timed([&](void* s) { k.launch(threads, 128 * warps, s, to, 0.999f, repeat); }), r.kernel = k.info();
+           for (float x : head(out, 32))
+             if (!std::isfinite(x)) throw std::runtime_error("a result is not finite");
+           r.instances = threads, r.figure = 16.0 * chains * repeat * threads / r.time.median * 1e-12,
+           r.unit = "1e12/s";
+         });
+  }
+
+  void launches() {
+    const SmallKernel k("float* out", "  if (i < 0) out[0] = 1;\n");
+    const Buffer out = random(64);
+    float* to = floats(out);
+    const auto launch = [&](void* s) { k.launch(32, 32, s, to); };
+    launch(stream.get());
+    const auto figure = [&](ReportRow& r) { r.figure = r.time.median * 1e6, r.unit = "us a launch"; };
+    line("ceilings/launch/on a stream", [&](ReportRow& r) { r.time = watch.on_stream(launch), figure(r); });
+    line("ceilings/launch/in a graph", [&](ReportRow& r) { r.time = watch.in_graph(launch), figure(r); });
+    line("ceilings/launch/graphs of one launch", [&](ReportRow& r) {
+      const DeviceGraph graph(0, stream.get(), [&] { launch(stream.get()); });
+      r.time = watch.on_stream([&](void* s) { graph.launch(s); }), figure(r);
+    });
+    line("ceilings/launch/until the host knows", [&](ReportRow& r) {
+      std::vector<double> s;
+      for (int n = 0; n < (o.quick ? 3 : 1001); n++) {
+        const auto start = std::chrono::steady_clock::now();
+        launch(stream.get());
+        synchronise(0, stream.get());
+        s.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      }
+      std::sort(s.begin(), s.end());
+      r.time = {s[s.size() / 2], s.front(), s.back(), 1}, figure(r);
+    });
+  }
+
+  void all() {
+    const long cache = static_cast<long>(cache_bytes(device_info()));
+    memory(o.quick ? 1 << 16 : 1L << 28);
+    memory(o.quick ? 1 << 14 : cache / 5 / 4096 * 4096);
+    for (long count : o.quick ? std::vector<long>{256} : std::vector<long>{65536, 1 << 20})
+      for (long pad : {0, 16, 32}) streams(count, pad);
+    const std::string special =
+        "\n#ifdef __CUDA_ARCH__\n asm(\"rsqrt.approx.ftz.f32 %0, %0;\" : \"+f\"(x[k]));\n#else\n x[k] = 1 / (1 + x[k] "
+        "* x[k]);\n#endif\n";
+    for (int warps : o.quick ? std::vector<int>{1} : std::vector<int>{1, 2, 3, 4})
+      for (int chains : {2, 16}) arithmetic("multiply-add", "x[k] = x[k] * a + 0.25f;", chains, warps, 1);
+    for (int warps : o.quick ? std::vector<int>{1} : std::vector<int>{1, 4})
+      arithmetic("special function", special, 16, warps, 4);
+    launches();
+  }
+};
+
+int run(const Options& o) {
+  Ceilings c(o);
+  c.report.head();
+  std::printf("# %s, %d multiprocessors, memory clock %d MHz\n", device_info().name, device_info().multiprocessors,
+              c.watch.clocks().memory());
+  if (o.robot.empty()) c.report.attempt("ceilings", [&] { c.all(); });
+  probe_code(o, c.report, c.budget, c.stream.get(), c.watch);
+  return c.report.end(c.budget);
 }
 
 }  // namespace
 }  // namespace featherstorm::testing
 
 int main(int argc, char** argv) try {
-  using namespace featherstorm::testing;
-  quick = argc > 1 && !std::strcmp(argv[1], "quick");
-  std::printf("what,unit,median,least,most\n");
-  ceilings();
-  const auto robots = gpu_robots();
-  probe(robots[0]);
-  if (!quick) probe(robots[1]), probe(robots[2]);
-  return 0;
+  return featherstorm::testing::run(featherstorm::testing::Options(argc, argv));
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 2;

@@ -1,43 +1,56 @@
-// A kernel from its text on device 0, compiled by NVRTC as the engine does, and its time.
+// Device 0 and kernels from their text on it, compiled by NVRTC as the engine does.
 #pragma once
-#include <algorithm>
-#include <chrono>
 #include <memory>
+#include <string>
+#include <vector>
 
-#include "host/device_kernel.h"
-#include "tests/gpu/batch.h"
+#include "host/cuda_backend.h"
+#include "host/device.h"
+#include "host/nvrtc.h"
 
 namespace featherstorm::testing {
 
+inline const CudaTable& device_table() { return cuda_for("tests/gpu", 0); }
+inline void succeed(bool ok) {
+  if (!ok) throw_cuda_error(device_table(), "tests/gpu", 0);
+}
 inline const Nvrtc& nvrtc() {
   static const Nvrtc compiler;
   if (!compiler.missing().empty()) throw std::runtime_error(compiler.missing());
   return compiler;
 }
-inline CudaDevice device_info() {
-  CudaDevice info;
-  require(gpu().device_info(0, &info));
+inline const CudaDevice& device_info() {
+  static const CudaDevice info = [] {
+    CudaDevice d;
+    succeed(device_table().device_info(0, &d));
+    return d;
+  }();
   return info;
 }
-inline std::string device_target() {
-  const CudaDevice d = device_info();
-  return nvrtc().target(10 * d.major + d.minor);
-}
+inline int device_capability() { return 10 * device_info().major + device_info().minor; }
+inline std::string device_target() { return nvrtc().target(device_capability()); }
 
 class GpuProgram {
  public:
   explicit GpuProgram(const std::string& image) {
-    require(gpu().load_program(0, image.data(), "featherstorm_kernel", &program_));
-    require(gpu().program_info(program_, &info));
+    succeed(device_table().load_program(0, image.data(), "featherstorm_kernel", &program_));
+    succeed(device_table().program_info(program_, &info));
   }
-  ~GpuProgram() { gpu().unload_program(program_); }
+  ~GpuProgram() { device_table().unload_program(program_); }
   GpuProgram(const GpuProgram&) = delete;
   GpuProgram& operator=(const GpuProgram&) = delete;
 
+  // An emitted kernel (core/emit/emit.h).
   void launch(const std::vector<Array>& in, const std::vector<Array>& out, const void* uniform, long repeat, long count,
-              int threads) const {
+              int threads, void* stream) const {
     const ProgramLaunch l{in.data(), out.data(), uniform, repeat, count, threads};
-    require(gpu().launch_program(program_, &l, nullptr));
+    succeed(device_table().launch_program(program_, &l, stream));
+  }
+  // A kernel with any parameters, for `count` threads in all.
+  template <class... P>
+  void launch_with(long count, int threads, void* stream, P... parameters) const {
+    void* addresses[] = {&parameters...};
+    succeed(device_table().launch_arguments(program_, addresses, count, threads, stream));
   }
   CudaKernelInfo info{};
 
@@ -45,26 +58,30 @@ class GpuProgram {
   CudaProgram* program_ = nullptr;
 };
 
-// Seconds of one launch: median, least and most of 9 series that take 20 ms each.
-struct Time {
-  double median, least, most;
-  int launches;
+// A kernel of a few lines. `i` is the thread's number, threads from `count` on do nothing.
+class SmallKernel {
+ public:
+  SmallKernel(const std::string& parameters, const std::string& body)
+      : code_(nvrtc().compile("namespace featherstorm { namespace vector_math {\n"
+                              "struct alignas(16) Sixteen { unsigned x[4]; };  // bytes\n"
+                              "extern \"C\" __global__ void featherstorm_kernel(" +
+                                  parameters +
+                                  ", long count) {\n"
+                                  "  const long i = long(blockIdx.x) * blockDim.x + threadIdx.x;\n"
+                                  "  if (i >= count) return;\n" +
+                                  body + "}\n} }\n",
+                              device_target())),
+        program_(code_.image) {}
+  template <class... P>
+  void launch(long count, int threads, void* stream, P... parameters) const {
+    program_.launch_with(count, threads, stream, parameters..., count);
+  }
+  const CudaKernelInfo& info() const { return program_.info; }
+  int code() const { return code_.cost.code; }
+
+ private:
+  DeviceCode code_;
+  GpuProgram program_;
 };
-template <class F>
-Time time_of(F&& launch) {
-  using Clock = std::chrono::steady_clock;
-  const auto series = [&](int launches) {
-    const auto start = Clock::now();
-    for (int k = 0; k < launches; k++) launch();
-    require(gpu().synchronise(0, nullptr));
-    return std::chrono::duration<double>(Clock::now() - start).count() / launches;
-  };
-  int launches = 1;
-  while (series(launches) * launches < 0.02 && launches < 20000) launches *= 2;
-  std::vector<double> s;
-  for (int k = 0; k < 9; k++) s.push_back(series(launches));
-  std::sort(s.begin(), s.end());
-  return {s[4], s[0], s[8], launches};
-}
 
 }  // namespace featherstorm::testing

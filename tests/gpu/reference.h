@@ -2,9 +2,11 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "tests/cuda/op_cases.h"
+#include "tests/gpu/cores.h"
 
 namespace featherstorm::testing {
 
@@ -12,31 +14,59 @@ namespace featherstorm::testing {
 struct Reference {
   std::vector<std::vector<std::vector<double>>> inputs, exact;  // [instance][array][component]
   std::vector<double> tolerance_float, tolerance_double;       // [output]
+  template <class Real> const std::vector<double>& tolerance() const {
+    return sizeof(Real) == 4 ? tolerance_float : tolerance_double;
+  }
 };
-template <class Op> Reference reference(const Model<double>& m, int count, int frame, int repeat) {
+
+// inputs(i): of instance i. exact(in) and rounded(in): its outputs in double and in float.
+template <class Inputs, class Exact, class Rounded>
+Reference reference_of(int count, int outputs, const Inputs& inputs, const Exact& exact, const Rounded& rounded) {
   Reference r;
-  const Model<float> f = cast<float>(m);
-  constexpr int outputs = Op::info.out.size();
-  std::vector<double> error(outputs), scale(outputs);
-  for (int i = 0; i < count; i++) {
-    auto in = op_inputs<Op>(m, 1000 + i);
+  r.inputs.resize(count), r.exact.resize(count);
+  std::vector<std::vector<double>> error(count, std::vector<double>(outputs)), scale = error;
+  on_all_cores(count, [&](int i) {
+    auto in = inputs(i);
     for (auto& a : in)
       for (double& x : a) x = static_cast<float>(x);
-    r.exact.push_back(run_on_host<Op, double>(m, in, frame, repeat));
-    const auto rounded = run_on_host<Op, float>(f, in, frame, repeat);
-    r.inputs.push_back(std::move(in));
+    r.exact[i] = exact(in);
+    const auto in_float = rounded(in);
+    r.inputs[i] = std::move(in);
     for (int k = 0; k < outputs; k++)
-      for (std::size_t c = 0; c < rounded[k].size(); c++) {
-        error[k] = std::max(error[k], std::abs(rounded[k][c] - r.exact[i][k][c]));
-        scale[k] = std::max(scale[k], std::abs(r.exact[i][k][c]));
+      for (std::size_t c = 0; c < in_float[k].size(); c++) {
+        error[i][k] = std::max(error[i][k], std::abs(in_float[k][c] - r.exact[i][k][c]));
+        scale[i][k] = std::max(scale[i][k], std::abs(r.exact[i][k][c]));
       }
-  }
+  });
   // the host's own error in float shows how well the problem is conditioned; double has 29 bits more
   for (int k = 0; k < outputs; k++) {
-    r.tolerance_float.push_back(4 * error[k] + 5e-6 * scale[k] + 1e-12);
-    r.tolerance_double.push_back(8 * error[k] * 0x1p-29 + 1e-13 * scale[k] + 1e-15);
+    double e = 0, s = 0;
+    for (int i = 0; i < count; i++) e = std::max(e, error[i][k]), s = std::max(s, scale[i][k]);
+    r.tolerance_float.push_back(4 * e + 5e-6 * s + 1e-12);
+    r.tolerance_double.push_back(8 * e * 0x1p-29 + 1e-13 * s + 1e-15);
   }
   return r;
+}
+template <class Op> Reference reference(const Model<double>& m, int count, int frame, int repeat) {
+  const Model<float> f = cast<float>(m);
+  return reference_of(
+      count, Op::info.out.size(), [&](int i) { return op_inputs<Op>(m, 1000 + i); },
+      [&](const auto& in) { return run_on_host<Op, double>(m, in, frame, repeat); },
+      [&](const auto& in) { return run_on_host<Op, float>(f, in, frame, repeat); });
+}
+
+// The greatest error of outputs, found(k, c, i) of instance i, as a part of the tolerance; infinite where one is no number.
+template <class Real, class Found> double worst_of(const Reference& r, int count, const Found& found) {
+  std::vector<double> worst(count);
+  on_all_cores(count, [&](int i) {
+    const auto& exact = r.exact[i % r.exact.size()];
+    for (std::size_t k = 0; k < exact.size(); k++)
+      for (std::size_t c = 0; c < exact[k].size(); c++) {
+        const double e = std::abs(found(k, c, i) - exact[k][c]) / r.tolerance<Real>()[k];
+        worst[i] = e <= worst[i] ? worst[i] : std::isnan(e) ? std::numeric_limits<double>::infinity() : e;
+      }
+  });
+  return count ? *std::max_element(worst.begin(), worst.end()) : 0;
 }
 
 }  // namespace featherstorm::testing

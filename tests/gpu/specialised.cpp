@@ -1,173 +1,222 @@
-// Throughput of the kernels made for one robot, as CSV lines, in several forms (order of statements, limit on
-// registers, threads in a block), beside the kernel for any robot; results are compared with it and before and after.
+// Times of the kernels made for one robot in the forms that compete (order of statements, limit on registers, instances
+// in a block, warps for 32 instances), a line each (bench_report.h): answers are compared with the host's in double and
+// before and after. The fastest become rows of the dispatch table.
 //
-//   gpu_specialised [ROWS.csv]    ROWS.csv: is written: the fastest of them as rows of the dispatch table
-//   gpu_specialised quick         small, for a test without a GPU
-#include <cstring>
-#include <fstream>
+//   gpu_specialised [ROWS.csv] [--only ROBOT[/ROW]] [--seconds N]   ROWS.csv: is written, for tests/gpu/adopt
+//   gpu_specialised quick [ROWS.csv]   small, for a test without a GPU
+//   gpu_specialised plan               what would be timed, and about how long it takes; needs no device
+//   gpu_specialised compile 90         makes all kernels for compute capability 9.0 and keeps them in the cache on
+//   disk, so
+//                                      that they need not be made where they are timed; needs no device
+#include <ctime>
 
-#include "host/bodies.h"
-#include "host/error.h"
 #include "host/load.h"
-#include "host/specialised_program.h"
-#include "tests/gpu/program.h"
+#include "tests/gpu/checked_time.h"
+#include "tests/gpu/dispatch_rows.h"
+#include "tests/gpu/forms.h"
+#include "tests/gpu/machine.h"
+#include "tests/gpu/options.h"
 
 namespace featherstorm::testing {
 namespace {
 
-bool quick = false;
-int failures = 0;
-std::ofstream rows;
+using Sizes = std::vector<long>;
 
-std::vector<NamedRobot> robots() {
-  std::vector<NamedRobot> all;
-  for (const char* name : {"iiwa14", "go2", "atlas"}) all.push_back({name, load(name)});
-  if (quick) all.erase(all.begin() + 1, all.end());
-  return all;
-}
+// A row of one robot in one precision: what is timed first, and the sizes between.
+struct Case {
+  std::string robot, row;
+  bool double_precision;
+  FormsOptions options;
+  Sizes first, grid;
+  std::shared_ptr<Forms> forms{};
+  std::map<std::string, double> behind{};  // of each form, how far it was behind the fastest where it did best
 
-template <class Real>
-bool same_bits(const std::vector<BatchArray<Real>>& a, const std::vector<BatchArray<Real>>& b) {
-  for (std::size_t k = 0; k < a.size(); k++)
-    if (std::memcmp(a[k].data.data(), b[k].data.data(), a[k].data.size() * sizeof(Real)) != 0) return false;
-  return true;
-}
-// Against the kernel for any robot, whose results gpu_results has compared with the reference.
-template <class Real>
-double distance(const std::vector<BatchArray<Real>>& a, const std::vector<BatchArray<Real>>& b, int count) {
-  double worst = 0;
-  for (std::size_t k = 0; k < a.size(); k++) {
-    double scale = 1e-3;
-    for (int c = 0; c < a[k].components; c++)
-      for (int i = 0; i < count; i++) scale = std::max(scale, std::abs(double(b[k].at(c, i))));
-    for (int c = 0; c < a[k].components; c++)
-      for (int i = 0; i < count; i++) {
-        const double e = std::abs(double(a[k].at(c, i)) - b[k].at(c, i)) / scale;
-        worst = e <= worst ? worst : std::isnan(e) ? std::numeric_limits<double>::infinity() : e;
-      }
-  }
-  return worst;
-}
-
-struct Form {
-  std::string name;
-  DeviceForm form;
-  int threads;
-  std::shared_ptr<GpuProgram> program;
+  std::string name() const { return robot + "/" + row + (double_precision ? "/float64" : "/float32"); }
 };
 
-template <class Op, class Real>
-void bench(const NamedRobot& robot, int op) {
-  const Model<double>& m = robot.robot.model;
-  const GpuModel model(m);
-  const bool double_precision = sizeof(Real) == 8;
-  const CudaDevice device = device_info();
-  const int frame = Op::info.uses_frame ? m.nf - 1 : 0;
-  const Program p = specialised_program({op, frame}, m);
-  const DeviceKernel best = compile_for_device(p, double_precision, nvrtc(), device_target());
-  std::vector<Form> forms;
-  for (std::string_view order : {"trace", "greedy", "sethi_ullman"})
-    for (int blocks : {0, 6, 8}) {
-      if (blocks > 0 && order != best.form.order) continue;
-      const DeviceForm form{order, blocks};
-      const auto program =
-          std::make_shared<GpuProgram>(nvrtc().compile(device_text(p, double_precision, form), device_target()).image);
-      for (int threads : {32, 64})
-        forms.push_back({std::string(order) + ":" + std::to_string(blocks) + ":" + std::to_string(threads), form,
-                         threads, program});
-    }
-
-  const Bodies bodies = bodies_of(p, m);
-  for (int warps : {2, 4, 5}) {
-    const DeviceForm form{"greedy", 0, warps};
-    std::string text;
-    try {
-      text = device_text(p, double_precision, form, &bodies);
-    } catch (const Error&) { continue; }  // not so many limbs
-    forms.push_back({"greedy:0:32x" + std::to_string(warps), form, 32,
-                     std::make_shared<GpuProgram>(nvrtc().compile(text, device_target()).image)});
+// What is worth most comes first.
+std::vector<Case> cases(const Options& o) {
+  const FormsOptions all, few = FormsOptions::few();
+  const Sizes first = {4096, 65536, 1 << 20};
+  // 32, 96 and 129 instances a multiprocessor of an H100, where the table by count changes, among powers of two
+  const Sizes grid = {16, 256, 1024, 4224, 8192, 12672, 16384, 17028, 32768, 262144};
+  const std::vector<const char*> robots = {"go2", "g1", "iiwa14", "atlas"};
+  std::vector<Case> list;
+  if (o.quick) {
+    const FormsOptions quick = FormsOptions::quick();
+    list = {{"iiwa14", "fd", false, quick, {67, 1037}, {16}},
+            {"go2", "rnea", false, quick, {67}, {}},
+            {"iiwa14", "fd_vjp", false, quick, {67}, {}},
+            {"iiwa14", "rnea", true, quick, {33}, {}}};
+  } else {
+    for (const char* row : {"fd", "step", "rnea", "crba"})
+      for (const char* robot : robots) list.push_back({robot, row, false, all, first, grid});
+    for (const char* row : {"fd_vjp", "aba", "jacobian", "forward_kinematics"})
+      for (const char* robot : robots) list.push_back({robot, row, false, few, {256, 4096, 65536, 1 << 20}, {}});
+    for (const char* robot : robots) list.push_back({robot, "fd", true, few, {4096, 65536}, {}});
   }
-
-  std::vector<std::vector<std::vector<double>>> inputs;
-  for (int i = 0; i < 512; i++) inputs.push_back(op_inputs<Op>(m, 1000 + i));
-  std::vector<int> counts = {1, 32 * device.multiprocessors, 4096, 65536, 1 << 20};
-  if (quick) counts = {1, 67};
-  for (int count : counts) {
-    Batch<Op, Real> batch(m, count, inputs);
-    batch.launch(model, op, frame, 1, count);
-    batch.download();
-    const auto reference = batch.out;
-    const std::string name = std::string(Op::info.name) + "/" + robot.name + "/" +
-                             (double_precision ? "double" : "float") + "/cuda/",
-                      size = "/B=" + std::to_string(count);
-    const auto report = [&](const std::string& form, const CudaKernelInfo& info, const Time& t,
-                            const std::string& results) {
-      std::printf("%s%s%s,%.4f,%.4f,%.4f,%d,%d,%d,%s\n", name.c_str(), form.c_str(), size.c_str(),
-                  t.median / count * 1e9, t.least / count * 1e9, t.most / count * 1e9, t.launches, info.registers,
-                  info.local_bytes, results.c_str());
-      std::fflush(stdout);
-    };
-    CudaKernelInfo info;
-    require(gpu().prepare(model.get(), op, double_precision, &info));
-    const Time run_time = time_of([&] { batch.launch(model, op, frame, 1, count); });
-    report("run-time", info, run_time, "reference");
-
-    std::vector<Array> in, out;
-    std::vector<Real> uniform;
-    for (const auto& a : batch.device_in) in.push_back(a->array());
-    for (const auto& u : batch.uniform) in.push_back({nullptr, 0}), uniform.insert(uniform.end(), u.begin(), u.end());
-    for (auto& a : batch.device_out) out.push_back(a->array());
-    if (uniform.empty()) uniform.push_back(0);
-    const Form* fastest = nullptr;
-    double least = run_time.median;
-    for (const Form& f : forms) {
-      const auto once = [&] { f.program->launch(in, out, uniform.data(), 1, count * f.form.warps, f.threads * f.form.warps); };
-      for (auto& a : batch.out) std::fill(a.data.begin(), a.data.end(), std::numeric_limits<Real>::quiet_NaN());
-      for (std::size_t k = 0; k < batch.out.size(); k++) batch.device_out[k]->upload(batch.out[k]);
-      once();
-      batch.download();
-      const auto before = batch.out;
-      const double off = distance(before, reference, count);
-      const Time t = time_of(once);
-      batch.download();
-      const bool right = off < (double_precision ? 1e-8 : 5e-3) && same_bits(before, batch.out);
-      failures += !right;
-      report("specialised:" + f.name, f.program->info, t, right ? "same" : "DIFFERENT");
-      if (right && t.median < least) least = t.median, fastest = &f;
-    }
-    if (rows.is_open())
-      rows << robot.name << "," << Op::info.name << "," << (double_precision ? "float64" : "float32") << ","
-           << 10 * device.major + device.minor << "," << count / device.multiprocessors << ","
-           << (fastest ? "specialised" : "run-time") << "," << (fastest ? fastest->threads : 64) << ","
-           << (fastest ? fastest->form.order : best.form.order) << "," << (fastest ? fastest->form.blocks : 0)
-           << "," << (fastest ? fastest->form.warps : 1) << ",measured\n";
-  }
+  std::erase_if(list, [&](const Case& c) { return !o.wants(c.robot, c.row); });
+  if (list.empty()) throw std::runtime_error("--only fits no case");
+  return list;
 }
 
-void run() {
-  std::printf("bench,ns_per_instance_median,fastest,slowest,launches,registers,local_bytes,results\n");
-  if (rows.is_open())
-    rows << "# Written by tests/gpu/run on " << device_info().name
-         << ": rows for host/dispatch_table.inc or FEATHERSTORM_DISPATCH.\n";
-  for (const NamedRobot& robot : robots())
-    for_every_op([&](auto row, int op) {
-      using Op = decltype(row);
-      const std::string_view name = Op::info.name;
-      if (name != "rnea" && name != "crba" && name != "fd" && name != "step") return;
-      bench<Op, float>(robot, op);
-      if (name == "fd" && robot.name != "atlas") bench<Op, double>(robot, op);
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[20];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+struct Bench {
+  const Options& options;
+  Report report;
+  Budget budget;
+  DeviceStream stream{0};
+  Stopwatch watch;
+  Machine best;
+  Repetitions repetitions;
+  DispatchRows rows;
+  double form_seconds = 0.12;  // that a form and size took so far, with its checks
+  long timed = 0;
+  std::map<std::string, double> medians;  // ns of the fastest form, by case and size
+
+  Bench(const Options& o, const std::string& path)
+      : options(o),
+        budget(o.seconds),
+        watch(stream.get(), o.quick ? TimingOptions::quick() : TimingOptions{}),
+        best(machine(watch, stream.get(), o.quick)),
+        rows(path, "# Measured by gpu_specialised on " + std::string(device_info().name) + ", " + today() + ".\n") {}
+
+  template <class Real>
+  void run(Case& c, long count, bool choose);
+  void attempt(Case& c, long count, bool choose) {
+    const std::string what = c.name() + "/B=" + std::to_string(count);
+    if (!budget.fits(form_seconds * (choose ? 5 : c.options.most()), what)) return;
+    if (!c.forms->ready(budget.left())) return budget.leave_out(what, "its kernels are still being made");
+    report.attempt(what, [&] {
+      if (c.double_precision) run<double>(c, count, choose);
+      else run<float>(c, count, choose);
     });
+  }
+  // A vector-Jacobian product beside the operation itself.
+  void ratio(const Case& c, long count) {
+    if (!c.row.ends_with("_vjp")) return;
+    const std::string size = "/B=" + std::to_string(count);
+    Case primal{c.robot, c.row.substr(0, c.row.size() - 4), c.double_precision, {}, {}, {}};
+    const auto mine = medians.find(c.name() + size), other = medians.find(primal.name() + size);
+    if (mine == medians.end() || other == medians.end()) return;
+    std::printf("# %s%s takes %.2f times %s (goal: 2.1)\n", c.name().c_str(), size.c_str(),
+                mine->second / other->second, primal.row.c_str());
+    std::fflush(stdout);
+  }
+};
+
+template <class Real>
+void Bench::run(Case& c, long count, bool choose) {
+  const RowCase& row = c.forms->row();
+  const std::vector<Form>& forms = c.forms->loaded([&](const std::string& why) { report.failed(c.name(), why); });
+  const auto began = budget.used();
+  const DeviceBatch<Real> batch(row, count, stream.get());
+  const double bytes = double(sizeof(Real)) * row.numbers_moved;
+  std::vector<DispatchRows::Measured> measured;
+  int tried = 0;
+  for (const Form& f : forms) {
+    if (choose && c.behind[f.name()] > 1.1) continue;
+    tried++;
+    ReportRow r;
+    r.what = c.name() + "/own kernel/" + f.name() + "/B=" + std::to_string(count);
+    report.attempt(r.what, [&] {
+      const auto launch = [&](void* s) {
+        f.program->launch(batch.in(), batch.out(), batch.uniform(), 1, count * f.form.warps, f.threads * f.form.warps,
+                          s);
+      };
+      check_and_time(r, batch, repetitions, watch, stream.get(), launch);
+      r.kernel = f.program->info, r.code = f.kernel->cost.code, r.bytes = bytes;
+      r.in_cache = bytes * count <= best.cache;
+      r.ceiling = best.least_seconds(bytes * count, f.kernel->cost.instructions * ((count + 31) / 32.0), r.time);
+      report.row(r);
+      if (r.result == "same") measured.push_back({f, r.time.median});
+      else rows.different(r.what);
+    });
+  }
+  const CudaDevice d = device_info();
+  rows.add(c.robot, c.row, c.double_precision ? "float64" : "float32", device_capability(), count, d.multiprocessors,
+           measured);
+  double fastest = HUGE_VAL, one_warp = HUGE_VAL, several = HUGE_VAL;
+  for (const auto& m : measured) {
+    fastest = std::min(fastest, m.seconds);
+    double& kind = m.form.form.warps > 1 ? several : one_warp;
+    kind = std::min(kind, m.seconds);
+  }
+  for (const auto& m : measured) {
+    // the best with one warp and with several are kept, for which of them wins is what sizes decide
+    const double behind = m.seconds / (m.form.form.warps > 1 ? several : one_warp);
+    const auto found = c.behind.find(m.form.name());
+    if (found == c.behind.end() || !choose) {
+      double& least = c.behind.insert({m.form.name(), behind}).first->second;
+      least = std::min(least, behind);
+    }
+  }
+  if (!measured.empty()) medians[c.name() + "/B=" + std::to_string(count)] = fastest / count * 1e9, ratio(c, count);
+  if (tried > 0) form_seconds += ((budget.used() - began) / tried - form_seconds) / std::min(++timed, 10L);
+}
+
+int plan(std::vector<Case>& list) {
+  int first = 0, between = 0, kernels = 0;
+  for (const Case& c : list) {
+    std::printf("%s: %d forms at %zu sizes, those within a tenth of the fastest at %zu more\n", c.name().c_str(),
+                c.options.most(), c.first.size(), c.grid.size());
+    first += c.options.most() * static_cast<int>(c.first.size()), between += 5 * static_cast<int>(c.grid.size());
+    kernels += static_cast<int>(c.options.orders.size() + c.options.blocks.size() + c.options.warps.size());
+  }
+  std::printf("at most %d kernels; at most %d and about %d timings of 0.1 s: %.0f s\n", kernels, first, between,
+              0.1 * (first + between));
+  return 0;
+}
+
+int run(const Options& o) {
+  std::vector<Case> list = cases(o);
+  if (o.has("plan")) return plan(list);
+  const bool only_compile = o.has("compile");
+  if (only_compile && o.words.size() != 2) throw std::runtime_error("expected compile CAPABILITY, such as 90");
+  const int capability = only_compile ? std::stoi(o.words[1]) : device_capability();
+  std::map<std::string, Robot> robots;
+  for (const Case& c : list)
+    if (!robots.count(c.robot)) robots.emplace(c.robot, load(c.robot));
+  DeviceCompiler compiler([](const std::string& notice) { std::fprintf(stderr, "%s\n", notice.c_str()); });
+  if (!compiler.missing().empty()) throw std::runtime_error(compiler.missing());
+  Workshop shop(std::max(1u, std::thread::hardware_concurrency()));
+  for (Case& c : list)
+    c.forms = std::make_shared<Forms>(c.row, robots.at(c.robot), c.double_precision, capability,
+                                      o.quick ? 40 : distinct, c.options, compiler, shop);
+  if (only_compile) {
+    int n = 0;
+    for (Case& c : list) {
+      n += c.forms->compiled();
+      std::printf("%s: %d kernels so far\n", c.name().c_str(), n), std::fflush(stdout);
+    }
+    return 0;
+  }
+  Bench bench(o, o.words.empty() ? "" : o.words[0]);
+  bench.report.head();
+  std::printf("# %s, %d multiprocessors: copies %.0f GB/s in memory, %.0f GB/s in the L2; memory clock %d MHz\n",
+              device_info().name, device_info().multiprocessors, bench.best.memory_rate * 1e-9,
+              bench.best.cache_rate * 1e-9, bench.watch.clocks().memory());
+  for (Case& c : list)
+    for (long count : c.first) bench.attempt(c, count, false);
+  for (Case& c : list)
+    for (long count : c.grid) bench.attempt(c, count, true);
+  const int status = bench.report.end(bench.budget);
+  // what is still being compiled for cases that were left out is not waited for
+  if (bench.budget.left_out()) std::_Exit(status);
+  return status;
 }
 
 }  // namespace
 }  // namespace featherstorm::testing
 
 int main(int argc, char** argv) try {
-  using namespace featherstorm::testing;
-  quick = argc > 1 && !std::strcmp(argv[1], "quick");
-  if (argc > 1 && !quick) rows.open(argv[1]);
-  run();
-  return failures > 0;
+  return featherstorm::testing::run(featherstorm::testing::Options(argc, argv));
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 2;

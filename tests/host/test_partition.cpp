@@ -252,6 +252,20 @@ TEST(Partition, RobotsInRolesGiveTheSameBits) {
   EXPECT_GE(cut, 200);
 }
 
+// The trunk's frames have nothing to do with the limbs: role 0 works alone, in one phase.
+TEST(Partition, WhatNoLimbTakesPartInIsDoneByRole0) {
+  const Robot robot = load("go2");
+  Case c;
+  c.program = specialised_program({op_index("jacobian"), 0}, robot.model);
+  c.bodies = bodies_of(c.program, robot.model);
+  const RoleProgram r = partition(c.program, c.bodies, 4, greedy_order(c.program));
+  ASSERT_EQ(r.steps.size(), 4u);
+  EXPECT_EQ(r.phases, 1);
+  for (int role : {1, 2, 3}) EXPECT_TRUE(r.steps[role].empty());
+  check_steps(c.program, r);
+  expect_same_bits<float>(c, r, 1);
+}
+
 // A carried program whose state goes around between the limbs.
 TEST(Partition, CarriedProgramsGiveTheSameBits) {
   for (std::uint32_t seed = 0; seed < 100; seed++) {

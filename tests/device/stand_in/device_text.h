@@ -1,5 +1,6 @@
 // What stands around an emitted CUDA text that is compiled for the host: the words of CUDA, and at the end a way to run
-// the kernel thread by thread. stand_in/program.cpp splits this file at the line that names the text.
+// the kernel thread by thread. stand_in/program.cpp splits this file at the line that names the text, and defines
+// STAND_IN_BARRIERS: 1 where the text has barriers, else 0.
 //
 // Threads that wait for each other are coroutines: each runs to its barrier before the next one goes on, first to last in
 // one phase and last to first in the next, so that who reads what is not yet written finds out. Shared memory is NaN when a
@@ -63,7 +64,8 @@ static void body() {
 
 // A block whose threads meet at barriers.
 static void run_together(unsigned count) {
-  memset(__start_stand_in_shared, 0xff, size_t(__stop_stand_in_shared - __start_stand_in_shared));
+  if (__start_stand_in_shared)
+    memset(__start_stand_in_shared, 0xff, size_t(__stop_stand_in_shared - __start_stand_in_shared));
   char* stacks = static_cast<char*>(malloc(size_t(count) * stack_bytes));
   threads = new Thread[count]();
   for (unsigned t = 0; t < count; t++) {
@@ -97,7 +99,7 @@ extern "C" void stand_in_launch_text(void** arguments, unsigned blocks, unsigned
   stand_in::parameters = arguments;
   for (unsigned b = blocks; b-- > 0;) {
     blockIdx.x = b;
-    if (__start_stand_in_shared != __stop_stand_in_shared) {
+    if (STAND_IN_BARRIERS || __start_stand_in_shared != __stop_stand_in_shared) {
       stand_in::run_together(threads);
       continue;
     }

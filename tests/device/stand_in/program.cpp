@@ -43,7 +43,9 @@ void* compile_and_open(const std::string& text) {
   std::stringstream around;
   around << std::ifstream(FEATHERSTORM_DEVICE_TEXT).rdbuf();
   const std::size_t at = around.str().find(splitter);
-  std::ofstream(folder / "text.cpp") << around.str().substr(0, at) << text << around.str().substr(at);
+  const bool barriers = text.find("__syncthreads()") != std::string::npos;
+  std::ofstream(folder / "text.cpp") << "#define STAND_IN_BARRIERS " << barriers << "\n"
+                                     << around.str().substr(0, at) << text << around.str().substr(at);
   const std::string command = std::string(FEATHERSTORM_HOST_COMPILER) + " -std=c++17 -O0 -w -fPIC -shared " +
                               (folder / "text.cpp").string() + " -o " + (folder / "text.so").string();
   void* handle = nullptr;

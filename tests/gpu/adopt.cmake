@@ -1,0 +1,35 @@
+# From a measurement to the engine: gpu_specialised writes rows through the stand-in, adopt puts them into a copy of the
+# table, and the engine reads that table; it must refuse one with a wrong row, else it did not read it.
+#
+#   cmake -DSPECIALISED=gpu_specialised -DENGINE=gpu_rollouts -DADOPT=adopt -DPYTHON=python3 -DTABLE=dispatch_table.inc
+#         -DSTAND_IN=FOLDER -P adopt.cmake
+execute_process(COMMAND mktemp -d OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE)
+set(ENV{FEATHERSTORM_BACKENDS} ${STAND_IN})
+set(ENV{FEATHERSTORM_NVRTC} ${STAND_IN}/libnvrtc.so)
+set(ENV{FEATHERSTORM_CACHE} ${folder}/cache)
+configure_file(${TABLE} ${folder}/table.inc COPYONLY)
+function(run expected)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  if((expected EQUAL 0 AND NOT status EQUAL 0) OR (NOT expected EQUAL 0 AND status EQUAL 0))
+    file(REMOVE_RECURSE ${folder})
+    message(FATAL_ERROR "${ARGN}: exit status ${status}, expected ${expected}\n${text}")
+  endif()
+endfunction()
+
+run(0 ${SPECIALISED} quick ${folder}/dispatch.csv --only iiwa14/rnea)
+run(0 ${PYTHON} ${ADOPT} ${folder}/dispatch.csv --table ${folder}/table.inc --commit test)
+file(STRINGS ${folder}/table.inc lines REGEX "^iiwa14,rnea,float64,80,0,specialised,32,greedy,0,1,measured$")
+if(NOT lines)
+  file(REMOVE_RECURSE ${folder})
+  message(FATAL_ERROR "the row that was measured is not in the table")
+endif()
+file(READ ${folder}/table.inc table)
+string(REPLACE "R\"csv(\n" "" table "${table}")
+string(REPLACE ")csv\"\n" "" table "${table}")
+file(WRITE ${folder}/rows.csv "${table}")
+set(ENV{FEATHERSTORM_DISPATCH} ${folder}/rows.csv)
+run(0 ${ENGINE} quick --only iiwa14/latency)
+string(REPLACE "greedy,0,1,measured" "best,0,1,measured" table "${table}")
+file(WRITE ${folder}/rows.csv "${table}")
+run(1 ${ENGINE} quick --only iiwa14/latency)
+file(REMOVE_RECURSE ${folder})

@@ -1,0 +1,21 @@
+# Kernels that a bench makes ahead of its day are those that it uses then: with them in the cache on disk, none is made.
+#
+#   cmake -DPROGRAM=gpu_rollouts -DSTAND_IN=FOLDER -P compile.cmake
+execute_process(COMMAND mktemp -d OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE)
+set(ENV{FEATHERSTORM_NVRTC} ${STAND_IN}/libnvrtc.so)
+set(ENV{FEATHERSTORM_CACHE} ${folder})
+set(ENV{FEATHERSTORM_BACKENDS} ${folder}) # nothing there: no device is needed
+execute_process(COMMAND ${PROGRAM} quick compile 80 RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text)
+file(GLOB before ${folder}/*.cubin)
+set(ENV{FEATHERSTORM_BACKENDS} ${STAND_IN})
+execute_process(COMMAND ${PROGRAM} quick RESULT_VARIABLE used OUTPUT_VARIABLE text_used ERROR_VARIABLE text_used)
+file(GLOB after ${folder}/*.cubin)
+file(REMOVE_RECURSE ${folder})
+list(LENGTH before made)
+list(LENGTH after there)
+if(NOT status EQUAL 0 OR NOT used EQUAL 0 OR made EQUAL 0)
+  message(FATAL_ERROR "exit status ${status}, then ${used}; ${made} kernels\n${text}${text_used}")
+endif()
+if(NOT made EQUAL there)
+  message(FATAL_ERROR "${made} kernels were made ahead, ${there} were needed")
+endif()
