@@ -6,7 +6,8 @@ graph, MJX as one program of XLA. Contacts, limits and dry friction are off, the
 from __future__ import annotations
 
 import gc
-import importlib.util
+import importlib
+import os
 import tempfile
 import time
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ STEPS = 20  # of a launch; even, as a simulation goes back and forth between two
 COMPARED = 256  # instances whose velocities after one step are held against MuJoCo's
 TOLERANCE = 1e-2  # float32, one step, relative to the largest entry of a state
 SAMPLES = 9
+NO_GPU = "no GPU here"
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # or JAX takes three quarters of a GPU's memory
 
 
 @dataclass
@@ -182,20 +185,23 @@ def missing(name: str) -> str:
     """Why a library does not run on a GPU here; empty where it does."""
     _, module, package = LIBRARIES[name]
     try:
-        if importlib.util.find_spec(module) is None:
-            return f"not installed here (the package {package})"
-    except ModuleNotFoundError:
-        return f"not installed here (the package {package})"
-    if module == "featherstorm":
-        from featherstorm import _featherstorm
-        devices, why = _featherstorm.cuda_devices()
-        return "" if devices else why
-    if name == "MJX":
-        import jax
-        return "" if jax.default_backend() == "gpu" else "no GPU here"
-    import warp as wp
-    wp.config.log_level = wp.LOG_WARNING
-    return "" if wp.is_cuda_available() else "no GPU here"
+        importlib.import_module(module)
+        if module == "featherstorm":
+            from featherstorm import _featherstorm
+            devices, why = _featherstorm.cuda_devices()
+            return "" if devices else why
+        if name == "MJX":
+            import jax
+            there = jax.default_backend() == "gpu"
+        else:
+            import warp as wp
+            wp.config.log_level = wp.LOG_WARNING
+            there = wp.is_cuda_available()
+        return "" if there else NO_GPU
+    except ModuleNotFoundError as error:
+        return f"the module {error.name} is not installed here (for the package {package})"
+    except Exception as error:  # a library that does not fit another one, or the driver
+        return f"{package} cannot be used here: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 def times(job: Job, instances: int, samples: int = SAMPLES, seconds: float = 0.02) -> list[float]:

@@ -12,18 +12,14 @@ from __future__ import annotations
 import argparse
 import functools
 import gc
-import os
 import time
 from pathlib import Path
 
-os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # or JAX takes three quarters of the memory
-
-from . import gpu  # noqa: E402
+from . import gpu
 
 SIZES = (16, 256, 4096, 8192, 65536, 262144)
 MJX_SIZES, MJX_ROBOTS = (8192,), ("go2", "g1")  # XLA compiles each shape anew, for a quarter of a minute and more
 OURS = [name for name, (_, module, _) in gpu.LIBRARIES.items() if module == "featherstorm"]
-NO_GPU = "no GPU here"
 
 
 def arguments() -> argparse.Namespace:
@@ -69,7 +65,7 @@ def main() -> int:
     print("robot,library,instances,ns per instance and step,least,most,difference from MuJoCo,answers,launched as,device")
     missing = {name: gpu.missing(name) for name in options.libraries}
     if options.quick:
-        missing = {name: "" if why == NO_GPU else why for name, why in missing.items()}
+        missing = {name: "" if why == gpu.NO_GPU else why for name, why in missing.items()}
     for name, robot, B in rows(options):
         begin = f'{robot},"{name}",{B},'
         if missing[name]:

@@ -22,10 +22,12 @@ HORIZONS = (3,) if quick else (20, 50, 100)
 INSTANCES = (16,) if quick else (16, 256, 4096)
 ROBOTS = ("iiwa14",) if quick else ("iiwa14", "go2", "atlas")
 REPETITIONS = 3 if quick else 15
-DEVICE = _featherstorm.cuda_devices()[0][0][0]
+devices, why_none = _featherstorm.cuda_devices()
+if not devices:
+    raise SystemExit(f"planning: {why_none}")
 failures = 0
 
-if DEVICE.startswith("stand-in"):
+if devices[0][0].startswith("stand-in"):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
     import fake_cuda
 

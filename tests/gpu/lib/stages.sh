@@ -15,11 +15,11 @@ program() {
   if [[ $file == *.csv ]]; then
     timeout -k 5 "$limit" "$@" >"$out/$file" 2>"$errors" </dev/null || rc=$?
     tail -20 "$errors" >>"$log"
-    [[ $rc == 0 ]] || tail -3 "$errors"
   else
     timeout -k 5 "$limit" "$@" >"$out/$file" 2>&1 </dev/null || rc=$?
   fi
   what=$(grep -v '^ *$' "$out/$file" | tail -1 | cut -c1-150 || true)
+  if [[ $rc != 0 && $file == *.csv && -s $errors ]]; then what="$(tail -1 "$errors" | cut -c1-200); $what"; fi
   if ((rc == 124 || (rc == 137 && SECONDS - begin >= limit))); then
     what="ended at its limit of $limit s; $what"
   elif ((rc > 128)); then
