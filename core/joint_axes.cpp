@@ -6,7 +6,7 @@
 namespace featherstorm {
 namespace {
 
-constexpr double rounding = 1e-13;  // what products of a few rotations leave of a zero
+constexpr double rounding = 5e-15;  // what products of a few rotations leave of a zero
 
 // The turn about z that puts (x, y) on the x axis; none where it is zero or on an axis already.
 RotationZ<double> turn_to(double x, double y) {
@@ -20,7 +20,7 @@ RotationZ<double> own_turn(const Body<double>& b, const Body<double>* child, Tur
   if (child) {
     const Mat3d& R = child->X_T.R;
     const Vec3d& r = child->X_T.r;
-    if (std::hypot(R(0, 2), R(1, 2)) >= 1e-12) return zxz(R).phi;
+    if (std::hypot(R(0, 2), R(1, 2)) >= rounding) return zxz(R).phi;
     if (turns == Turns::numbers && std::hypot(r.x(), r.y()) > 1e-9) return turn_to(r.x(), r.y());
   }
   return turns == Turns::numbers ? turn_to(b.I.h.x(), b.I.h.y()) : RotationZ<double>{1, 0};
@@ -53,17 +53,20 @@ Mat3d z_to(const Vec3d& axis) {
     for (double sign : {1.0, -1.0}) {
       Vec3d e = Vec3d::Zero();
       e(k) = sign;
-      if ((axis - e).norm() > 1e-12) continue;
+      if ((axis - e).norm() > 1e-14) continue;
       Mat3d R = Mat3d::Zero();  // columns x', y', z'
       R(k, 2) = sign;
       R((k + 1) % 3, 0) = 1;
       R((k + 2) % 3, 1) = sign;
       return R;
     }
-  // the shortest turn from the nearer of z and -z: that from z to an axis almost opposite is lost in rounding
-  if (axis.z() >= 0) return Eigen::Quaterniond::FromTwoVectors(Vec3d::UnitZ(), axis).toRotationMatrix();
-  const Mat3d half_turn = Vec3d(1, -1, -1).asDiagonal();
-  return Eigen::Quaterniond::FromTwoVectors(-Vec3d::UnitZ(), axis).toRotationMatrix() * half_turn;
+  // The shortest turn, Rz(phi) Ry(theta) Rz(-phi) with phi the direction of the axis in the plane: about (1 - c) = s^2 / (1 + c)
+  // it is the quotient that has digits near z, and the difference near -z.
+  const double x = axis.x(), y = axis.y(), c = axis.z();
+  const double k = c < 0 ? (1 - c) / (x * x + y * y) : 1 / (1 + c);
+  Mat3d R;
+  R << 1 - k * x * x, -k * x * y, x, -k * x * y, 1 - k * y * y, y, -x, -y, c;
+  return R;
 }
 
 Mat3d clean_rotation(const Mat3d& R) {
@@ -78,7 +81,7 @@ Mat3d clean_rotation(const Mat3d& R) {
 Zxz zxz(const Mat3d& R) {
   Zxz a;
   const double s = std::hypot(R(0, 2), R(1, 2));
-  if (s < 1e-12) {  // axes parallel or opposite: alpha = 0 or pi
+  if (s < rounding) {  // axes parallel or opposite: alpha = 0 or pi
     a.alpha = {R(2, 2) > 0 ? 1.0 : -1.0, 0};
     a.phi = {1, 0};
     a.psi = {R(0, 0), -R(0, 1)};
@@ -110,7 +113,7 @@ std::vector<Mat3d> turn_bodies(Model<double>& m, Turns turns) {
     b.X_T = {clean_rotation(parent.transpose() * b.X_T.R), clean(parent.transpose() * b.X_T.r)};
     if (b.type == JointType::Revolute && !b.reversed) {
       const Zxz a = zxz(b.X_T.R);
-      const bool tilted = std::abs(a.phi.s) < 1e-12 && a.phi.c > 0;
+      const bool tilted = std::abs(a.phi.s) < rounding && a.phi.c > 0;
       b.shape = tilted ? JointShape::RevoluteTilted : JointShape::Revolute;
       if (tilted) b.tilt = a.alpha;
       b.zero = a.psi * b.zero;
@@ -121,7 +124,7 @@ std::vector<Mat3d> turn_bodies(Model<double>& m, Turns turns) {
       turn_inertia(b, turn[i]);
       for (double* x : {&b.tilt.c, &b.tilt.s, &b.zero.c, &b.zero.s})
         for (double e : {-1.0, 0.0, 1.0})
-          if (std::abs(*x - e) < 1e-12) *x = e;
+          if (std::abs(*x - e) < rounding) *x = e;
       if (tilted) b.X_T.R = matrix(b.tilt);
     } else if (b.type == JointType::Prismatic && !b.reversed && subtree_size[i] == 1) {
       // nothing asks for the turn about a slider's axis: none that the parent's frame has not

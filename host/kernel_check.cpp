@@ -40,6 +40,32 @@ std::vector<double> sample_known(std::string_view name, const Robot& robot, Engi
   return {};
 }
 
+// Of torques, drives and forces: what accelerates each joint or body by some 10. Others make light robots fly apart.
+struct NaturalSize {
+  const Model<double>& m;
+  std::vector<double> inertia;  // of each joint
+  NaturalSize(const Model<double>& m, Engine& engine) : m(m), inertia(m.nv, 1.0) {
+    for (const UserJoint& joint : m.user)
+      if (joint.time_dependent) return;  // it has no place without a time
+    std::vector<double> M(m.nh);
+    crba(m, sample_q(m, engine).data(), M.data());
+    ltdl(m, M.data());
+    for (int c = 0; c < m.nv; c++) {  // 1 / (M^-1)_cc, of the joint while all others move freely
+      std::vector<double> x(m.nv, 0.0);
+      x[c] = 1;
+      solve<Factor::LTDL>(m, M.data(), x.data());
+      inertia[c] = std::isfinite(1 / x[c]) ? std::abs(1 / x[c]) : 0;
+    }
+  }
+  double operator()(const OpRow::Argument& a, int c) const {
+    const bool joints = a.components == m.nv;
+    if (joints && (a.name == "tau" || a.name == "b")) return 10 * inertia[c];
+    if (joints && (a.name == "kp" || a.name == "kd")) return inertia[c];
+    if (a.name == "f_ext" && a.components == 6 * m.nb) return std::abs(m.body[1 + c / 6].I.m) * (c % 6 < 3 ? 0.1 : 10);
+    return 1;
+  }
+};
+
 double sample_uniform(std::string_view name, int component, int components, Engine& engine) {
   if (name == "dt") return 0.002;
   if (name == "friction_velocity") return 0.05;
@@ -54,17 +80,22 @@ double sample_uniform(std::string_view name, int component, int components, Engi
   return uniform(engine, 0.5, 1.5);
 }
 
-// A force that is nothing beside those of the robot [N m]: its weight on its full length.
-double natural_force(const Model<double>& m) {
+// The robot's full length [m].
+double natural_length(const Model<double>& m) {
   std::vector<double> reach(m.nb + 1);
-  double mass = 0, length = 0.01;
+  double length = 0.01;
   for (int i = 1; i <= m.nb; i++) {
     const Body<double>& b = m.body[i];
     reach[i] = reach[b.parent] + b.X_T.r.norm();
     length = std::max(length, reach[i] + (b.I.m > 0 ? Vec3d(b.I.h).norm() / b.I.m : 0));
-    mass += std::abs(b.I.m);
   }
-  return 10 * mass * length;
+  return length;
+}
+// A force beside which others are nothing [N m]: its weight on its full length.
+double natural_force(const Model<double>& m) {
+  double mass = 0;
+  for (int i = 1; i <= m.nb; i++) mass += std::abs(m.body[i].I.m);
+  return 10 * mass * natural_length(m);
 }
 
 template <class Real>
@@ -129,16 +160,17 @@ std::string KernelCheck::words() const {
 SampledRow sample_row(const OpRow& row, const Robot& robot, int count, unsigned seed) {
   Engine engine(seed);
   SampledRow s;
+  const NaturalSize natural(robot.model, engine);
   for (const auto& a : row.in) {
     auto& array = s.in.emplace_back(a.components, std::vector<double>(count));
     for (int i = 0; i < count; i++) {
       const std::vector<double> known = sample_known(a.name, robot, engine);
       for (int c = 0; c < a.components; c++)
-        array[c][i] = static_cast<int>(known.size()) == a.components ? known[c] : uniform(engine, -1, 1);
+        array[c][i] = static_cast<int>(known.size()) == a.components ? known[c] : natural(a, c) * uniform(engine, -1, 1);
     }
   }
   for (const auto& u : row.uniforms)
-    for (int c = 0; c < u.components; c++) s.uniforms.push_back(sample_uniform(u.name, c, u.components, engine));
+    for (int c = 0; c < u.components; c++) s.uniforms.push_back(natural(u, c) * sample_uniform(u.name, c, u.components, engine));
   return s;
 }
 
@@ -176,7 +208,8 @@ SampledArrays run_sampled(const BoundKernel& kernel, Precision precision, const 
 KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const SampledArrays& found, const SampledArrays& exact,
                     const SampledArrays& rounded) {
   const bool single = precision == Precision::float32;
-  const double nothing = (single ? 1e-7 : 1e-15) * natural_force(robot.model);
+  // what rounding of placements leaves of the torque of an axis along gravity, or of the way of a frame on an axis
+  const double nothing = (single ? 1e-6 : 2e-14) * (row.uses_frame ? natural_length(robot.model) : natural_force(robot.model));
   KernelCheck worst;
   std::size_t failed = 0, states = 0;
   double worst_ratio = -1;
@@ -186,12 +219,15 @@ KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, c
     double all = 0;
     for (const auto& array : exact) all = std::max(all, largest(array, i));
     for (std::size_t k = 0; k < exact.size(); k++) {
-      const bool remains = row.out[k].name == "violation" || row.out[k].name == "missing";  // of the other outputs
+      // of the other outputs
+      const bool remains = row.out[k].name == "violation" || row.out[k].name == "missing" || row.out[k].name == "residual";
       const double size = remains ? all : largest(exact[k], i);
       if (!std::isfinite(size)) continue;
-      const double sensitivity = std::min(difference(rounded[k], exact[k], i), size);
-      const double bound = single ? 16 * sensitivity + 2e-5 * size + nothing
-                                  : 64 * double_from_float * sensitivity + 1e-9 * size + nothing;
+      // a result in double has digits where that in float has none: as many as it is off, up to ten thousand times its size
+      const double sensitivity = std::min(difference(rounded[k], exact[k], i), (single ? 1 : 1e4) * size);
+      const double zero = nothing + (single ? 1e-6 : 1e-14) * all;  // what rounding makes of it beside the other outputs
+      const double bound = single ? 16 * sensitivity + 2e-5 * size + zero
+                                  : 64 * double_from_float * sensitivity + 1e-9 * size + zero;
       const double error = difference(found[k], exact[k], i);
       fails = fails || !(error <= bound);
       if (error / (bound + 1e-300) <= worst_ratio) continue;

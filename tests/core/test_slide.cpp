@@ -9,6 +9,7 @@
 #include "core/joint_axes.h"
 #include "core/kinematics.h"
 #include "core/regroup.h"
+#include "tests/support/adversarial_robot.h"
 #include "tests/support/cases.h"
 
 namespace featherstorm::test_slide {
@@ -109,7 +110,7 @@ TEST(Slide, FindsDenavitHartenbergOrigins) {
   }
 }
 
-// All ways to slide three origins by what makes some component zero.
+// All ways to slide three origins by what makes some component zero, none farther than the robot's size.
 TEST(Slide, IsTheBestOfAll) {
   Random random(5);
   for (int k = 0; k < 60; k++) {
@@ -127,11 +128,64 @@ TEST(Slide, IsTheBestOfAll) {
       }
       return n;
     };
+    const double size = std::max(axes[2].r.norm(), axes[3].r.norm());
+    const int most = static_cast<int>(size);
     int best = 100;
-    for (int x = -8; x <= 8; x++)
-      for (int y = -8; y <= 8; y++)
-        for (int z = -8; z <= 8; z++) best = std::min(best, cost({0, double(x), double(y), double(z)}));
+    for (int x = -most; x <= most; x++)
+      for (int y = -most; y <= most; y++)
+        for (int z = -most; z <= most; z++) best = std::min(best, cost({0, double(x), double(y), double(z)}));
     EXPECT_EQ(cost(slides(axes)), best);
+    for (double t : slides(axes)) EXPECT_LE(std::abs(t), size);
+  }
+}
+
+// The common normal of axes that are almost parallel is as far away as they are near to it: no origin goes there.
+TEST(Slide, OriginsStayWithinTheRobotWhereAxesAreAlmostParallel) {
+  for (double angle : {1e-2, 1e-4, 4e-6, 1e-9, 1e-12, 1e-15})
+    for (double right : {0.0, M_PI / 2, M_PI}) {
+      std::vector<Axis> axes(4);
+      for (int i = 1; i < 4; i++) {
+        axes[i].parent = i - 1, axes[i].slides = true;
+        axes[i].r = Vec3d(0.1 * i, -0.2, 0.3);
+        axes[i].z = Vec3d(0, std::sin(right + angle), std::cos(right + angle));
+      }
+      double size = 0;
+      for (int i = 2; i < 4; i++) size = std::max(size, axes[i].r.norm());
+      for (double t : slides(axes)) EXPECT_LE(std::abs(t), size) << angle << ", " << right;
+    }
+}
+
+// An offset is zero only where rounding left it, be the offset itself a nanometre.
+TEST(Slide, KeepsSmallOffsets) {
+  Axis a;
+  a.parent = 1, a.slides = true, a.r = Vec3d(1e-9, 0.5, -2e-13), a.z = Vec3d(0, 0, 1);
+  EXPECT_EQ(slid_origin(a, 0, 0), a.r);
+  const Vec3d r = slid_origin(a, 0.25, 0.25 + 1e-16);
+  EXPECT_EQ(r.x(), 1e-9);
+  EXPECT_NEAR(r.z(), -2e-13, 1e-15);
+}
+
+// Frames of robots with almost parallel axes stay as the specification has them, and so do their forces.
+TEST(Slide, AdversarialRobotsStay) {
+  for (unsigned seed = 1; seed <= 150; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Case c(adversarial_spec(seed, {12}), seed);
+    const State& s = c.state;
+    const auto tau = c.oracle.rnea(s.q, s.v, s.a, {});
+    const MatrixX H = c.oracle.crba(s.q);
+    double reach = 1e-300;
+    for (const auto& T : c.oracle.pose(s.q, s.v).T) reach = std::max(reach, T.topRightCorner<3, 1>().norm());
+    std::vector<double> built(12 * c.model().nf), formed(12 * c.model().nf);
+    forward_kinematics(c.model(), s.q.data(), built.data());
+    const double scale = force_scale(c, s.a);
+    for (const Model<double>& m : {c.model(), slid(turned(c.model())), regrouped(slid(turned(c.model())))}) {
+      EXPECT_LT(relative_error(call_newton_euler(m, s.q, s.v, s.a, {}), tau, scale), 1e-12);
+      const MatrixX G = dense::unpacked(m, call_crba(m, s.q));
+      EXPECT_LT((G - H).cwiseAbs().maxCoeff(), 1e-12 * H.cwiseAbs().maxCoeff());
+      forward_kinematics(m, s.q.data(), formed.data());
+      for (int k = 0; k < 12 * m.nf; k++)
+        EXPECT_NEAR(formed[k], built[k], 1e-12 * (k % 12 < 3 ? std::max(reach, std::abs(built[k])) : 1));
+    }
   }
 }
 

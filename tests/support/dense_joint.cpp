@@ -58,12 +58,14 @@ Matrix3 joint_axes(const JointSpec& j) {
   }
   const Vector3 u = j.axis.normalized();
   for (int k = 0; k < 3; k++)
-    if (std::abs(std::abs(u(k)) - 1) < 1e-12) {
+    if ((u.cwiseAbs() - Vector3::Unit(k)).norm() < 1e-14) {
       const Vector3 z = Vector3::Unit(k) * (u(k) > 0 ? 1 : -1), x = Vector3::Unit((k + 1) % 3);
       return (Matrix3() << x, z.cross(x), z).finished();
     }
-  const Matrix3 K = skew(Vector3::UnitZ().cross(u));
-  return Matrix3::Identity() + K + K * K / (1 + u.z());
+  // I + K + K^2 / (1 + u_z), where 1 + u_z = |K z|^2 / (1 - u_z) has its digits near -z too
+  const Vector3 n = Vector3::UnitZ().cross(u);
+  const Matrix3 K = skew(n);
+  return Matrix3::Identity() + K + K * K * (u.z() < 0 ? (1 - u.z()) / n.squaredNorm() : 1 / (1 + u.z()));
 }
 
 Curve forward_pose(const JointSpec& j, const double* q, const double* v) {
