@@ -64,9 +64,9 @@ struct Report {
 const char* word(Precision p) { return p == Precision::float64 ? "float64" : "float32"; }
 
 template <class Real>
-Numbers run_text(const OpRow& row, const Model<Real>& m, int frame, const SampledRow& inputs) {
+SampledArrays run_text(const OpRow& row, const Model<Real>& m, int frame, const SampledRow& inputs) {
   const std::size_t count = inputs.in[0][0].size();
-  Numbers found;
+  SampledArrays found;
   for (const auto& a : row.out) found.emplace_back(a.components, Numbers1(count));
   for (std::size_t i = 0; i < count; i++) {
     std::vector<std::vector<Real>> in, uniforms, out;
@@ -98,7 +98,7 @@ template <class Real> void copy(const Buffer& b, Numbers1& component, long c, bo
     else component[i] = b.component<Real>(c)[i];
 }
 
-Numbers run_evaluator(Evaluator& e, const OpRow& row, Precision precision, int frame, SampledRow inputs) {
+SampledArrays run_evaluator(Evaluator& e, const OpRow& row, Precision precision, int frame, SampledRow inputs) {
   const long count = static_cast<long>(inputs.in[0][0].size());
   std::vector<ArrayRef> in, out;
   std::vector<Buffer> buffers;
@@ -111,7 +111,7 @@ Numbers run_evaluator(Evaluator& e, const OpRow& row, Precision precision, int f
     exchange(b, array, true);
     in.push_back(b.ref());
   }
-  Numbers found;
+  SampledArrays found;
   for (const auto& a : row.out) out.push_back(buffers.emplace_back(precision, count, a.components).ref());
   e.run(row.name, in, out, {inputs.uniforms, row.uses_frame ? frame : 0});
   for (std::size_t k = 0; k < out.size(); k++) {
@@ -322,7 +322,7 @@ class Robots {
           array[c][i] = exact[i].array(a.name, row.name == "aba_forces")[c];
     }
     for (Precision p : {Precision::float64, Precision::float32}) {
-      Numbers found;
+      SampledArrays found;
       try {
         found = run_evaluator(e, row, p, 0, inputs);
       } catch (const std::exception& why) {
@@ -330,7 +330,7 @@ class Robots {
         continue;
       }
       const bool dbl = p == Precision::float64;
-      const Numbers text = dbl ? run_text(row, e.robot().model, 0, inputs) : run_text(row, single, 0, inputs);
+      const SampledArrays text = dbl ? run_text(row, e.robot().model, 0, inputs) : run_text(row, single, 0, inputs);
       Errors kernel, by_text;
       for (int i = 0; i < states; i++) {
         exact[i].judge(std::string(row.name), instance(found[0], i), kernel);
@@ -355,7 +355,7 @@ class Robots {
     const Robot& robot = e.robot();
     const int frame = robot.model.nf - 1;
     const SampledRow inputs = sample_row(row, robot, text_states, seed + 2);
-    const Numbers exact = run_text(row, robot.model, frame, inputs), rounded = run_text(row, single, frame, inputs);
+    const SampledArrays exact = run_text(row, robot.model, frame, inputs), rounded = run_text(row, single, frame, inputs);
     Random random(seed);
     const auto off = [&](double x) { return x * (1 + double_rounding * random.uniform(-1, 1)); };
     SampledRow near = inputs;
@@ -369,9 +369,9 @@ class Robots {
       for (double* x : {&b.I.I.xx, &b.I.I.xy, &b.I.I.xz, &b.I.I.yy, &b.I.I.yz, &b.I.I.zz}) *x = off(*x);
       b.second_moments = second_moments(b.I.I);
     }
-    const Numbers beside = run_text(row, other, frame, near);
+    const SampledArrays beside = run_text(row, other, frame, near);
     for (Precision p : {Precision::float64, Precision::float32}) {
-      Numbers found;
+      SampledArrays found;
       try {
         found = run_evaluator(e, row, p, frame, inputs);
       } catch (const std::exception& why) {
