@@ -29,11 +29,11 @@ TEST(CanonicalForm, WhatIsNotWantedIsNotTaken) {
   EXPECT_TRUE(f.turned && !f.slid && f.regrouped);
 }
 
-// Sliding that moves a mass by a part in 10^9 is not taken, what is sound stays.
+// Sliding that changes a first moment by a part in 10^8 is not taken, what is sound stays.
 TEST(CanonicalForm, AStepThatChangesTheRobotIsLeftOut) {
   const auto spoilt = [](const Model<double>& m, CanonicalForm f) {
     Model<double> r = f.regrouped ? regrouped(m) : m;
-    if (f.slid) r.body[2].I.m *= 1 + 1e-9;
+    if (f.slid) r.body[3].I.h *= 1 + 1e-8;
     return r;
   };
   const CanonicalForm f = canonical_form(load("go2").model, {true, true, true}, spoilt);
