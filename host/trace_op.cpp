@@ -1,8 +1,11 @@
 #include "host/trace_op.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "core/trace/count.h"
 #include "core/trace/order.h"
@@ -12,14 +15,6 @@
 
 namespace featherstorm {
 namespace {
-
-// f(Op{}) with the structure of row `index`.
-template <class F, int i = 0> void with_op(int index, F&& f) {
-  if constexpr (i < op_count) {
-    if (i == index) f(std::tuple_element_t<i, Ops>{});
-    else with_op<F, i + 1>(index, std::forward<F>(f));
-  }
-}
 
 // The row of an operation.
 template <class Op, int i = 0> constexpr int index_of() {
@@ -54,6 +49,31 @@ template <class Op> constexpr bool sees_axes() {
 // Whether a row tells of bodies at their own origins, as forces on them are told.
 template <class Op> constexpr bool sees_origins() { return sees_axes<Op>() || has_array<Op>({Size::bodies6}); }
 
+// A row as data: one template of a hundred rows is small, and all else is compiled once.
+struct TraceRow {
+  std::string_view name;
+  std::span<const OpArray> in, uniform, out;
+  int variants;
+  bool per_body, carried, sees_axes, sees_origins;
+  int inverse;  // -1: none
+  std::string_view (*lack)(const Model<double>&);
+  void (*run)(const Model<Expr>& m, int frame, int variant, const Expr* const* in, const Expr* const* uniform,
+              Expr* const* out);
+};
+template <class Op> constexpr int inverse_row() {
+  if constexpr (requires { typename Op::Inverse; }) return index_of<typename Op::Inverse>();
+  else return -1;
+}
+template <class Op> constexpr TraceRow trace_row() {
+  return {Op::info.name,     Op::info.in,      Op::info.uniform,    Op::info.out,
+          Op::variants,      Op::info.per_body, Op::info.carried,   sees_axes<Op>(),
+          sees_origins<Op>(), inverse_row<Op>(), &lack<Op, Model<double>>, &run_variant<Op>};
+}
+constexpr auto rows = []<std::size_t... i>(std::index_sequence<i...>) {
+  return std::array<TraceRow, op_count>{trace_row<std::tuple_element_t<i, Ops>>()...};
+}(std::make_index_sequence<op_count>{});
+const TraceRow& row(int op) { return rows[static_cast<std::size_t>(op)]; }
+
 std::vector<const Expr*> pointers(const std::vector<std::vector<Expr>>& arrays, std::size_t first, std::size_t count) {
   std::vector<const Expr*> all;
   for (std::size_t k = 0; k < count; k++) all.push_back(arrays[first + k].data());
@@ -63,69 +83,54 @@ std::vector<const Expr*> pointers(const std::vector<std::vector<Expr>>& arrays, 
 }  // namespace
 
 int op_index(std::string_view name) {
-  for (int op = 0; op < op_count; op++) {
-    bool found = false;
-    with_op(op, [&](auto o) { found = decltype(o)::info.name == name; });
-    if (found) return op;
-  }
+  for (int op = 0; op < op_count; op++)
+    if (row(op).name == name) return op;
   throw Error("there is no operation '" + std::string(name) + "'");
 }
 
-int variants_of(int op) {
-  int n = 0;
-  with_op(op, [&](auto o) { n = decltype(o)::variants; });
-  return n;
-}
+int variants_of(int op) { return row(op).variants; }
 
 Model<Expr> model_of_row(int op, const Model<double>& model, const Parameters& parameters,
                          const std::vector<std::vector<Expr>>& values) {
-  Model<Expr> m;
-  with_op(op, [&](auto o) {
-    using Op = decltype(o);
-    const CanonicalForm form = canonical_form(
-        model, {.turned = !sees_axes<Op>(), .slid = !Op::info.per_body && !sees_origins<Op>(), .regrouped = !Op::info.per_body});
-    m = parameters.apply(form.turned ? turned(model) : model, values);
-    if (form.slid) m = slid(std::move(m));
-    if (form.regrouped) m = regrouped(std::move(m));
-  });
+  const TraceRow& r = row(op);
+  const CanonicalForm form = canonical_form(
+      model, {.turned = !r.sees_axes, .slid = !r.per_body && !r.sees_origins, .regrouped = !r.per_body});
+  Model<Expr> m = parameters.apply(form.turned ? turned(model) : model, values);
+  if (form.slid) m = slid(std::move(m));
+  if (form.regrouped) m = regrouped(std::move(m));
   return m;
 }
 
 std::vector<std::vector<Expr>> record_op(int op, const Model<Expr>& model, int frame, int variant,
                                          const std::vector<std::vector<Expr>>& in) {
+  const TraceRow& r = row(op);
+  const auto vi = pointers(in, 0, r.in.size());
+  const auto u = pointers(in, r.in.size(), r.uniform.size());
   std::vector<std::vector<Expr>> out;
-  with_op(op, [&](auto o) {
-    using Op = decltype(o);
-    const auto vi = pointers(in, 0, Op::info.in.size());
-    const auto u = pointers(in, Op::info.in.size(), Op::info.uniform.size());
-    std::vector<Expr*> vo;
-    for (const OpArray& a : Op::info.out) out.emplace_back(size_of(model, a.size));
-    for (auto& a : out) vo.push_back(a.data());
-    run_variant<Op>(model, frame, variant, vi.data(), u.data(), vo.data());
-  });
+  std::vector<Expr*> vo;
+  for (const OpArray& a : r.out) out.emplace_back(size_of(model, a.size));
+  for (auto& a : out) vo.push_back(a.data());
+  r.run(model, frame, variant, vi.data(), u.data(), vo.data());
   return out;
 }
 
 Program trace_op(int op, const Model<double>& model, int frame, int variant, const Parameters& parameters,
                  int most) {
+  const TraceRow& r = row(op);
   Program p;
   p.graph.limit(most);
-  with_op(op, [&](auto o) {
-    const auto& info = decltype(o)::info;
-    if (const auto why = lack<decltype(o)>(model); !why.empty())
-      throw Error(std::string(info.name) + ": " + std::string(why));
-    std::vector<std::vector<Expr>> in, values, out;
-    for (const OpArray& a : info.in) in.push_back(p.input(std::string(a.name), size_of(model, a.size)));
-    for (const auto& a : parameters.arrays()) values.push_back(p.input(std::string(a.name), a.components));
-    for (const OpArray& a : info.uniform) in.push_back(p.input(std::string(a.name), size_of(model, a.size), true));
-    {
-      Tracing scope(p.graph);
-      out = record_op(op, model_of_row(op, model, parameters, values), frame, variant, in);
-    }
-    for (std::size_t k = 0; k < out.size(); k++) p.output(std::string(info.out[k].name), out[k]);
-    if (info.carried)
-      for (std::size_t k = 0; k < out.size(); k++) p.carry(std::string(info.out[k].name), std::string(info.in[k].name));
-  });
+  if (const auto why = r.lack(model); !why.empty()) throw Error(std::string(r.name) + ": " + std::string(why));
+  std::vector<std::vector<Expr>> in, values, out;
+  for (const OpArray& a : r.in) in.push_back(p.input(std::string(a.name), size_of(model, a.size)));
+  for (const auto& a : parameters.arrays()) values.push_back(p.input(std::string(a.name), a.components));
+  for (const OpArray& a : r.uniform) in.push_back(p.input(std::string(a.name), size_of(model, a.size), true));
+  {
+    Tracing scope(p.graph);
+    out = record_op(op, model_of_row(op, model, parameters, values), frame, variant, in);
+  }
+  for (std::size_t k = 0; k < out.size(); k++) p.output(std::string(r.out[k].name), out[k]);
+  if (r.carried)
+    for (std::size_t k = 0; k < out.size(); k++) p.carry(std::string(r.out[k].name), std::string(r.in[k].name));
   return p;
 }
 
@@ -151,12 +156,6 @@ Program trace_best(int op, const Model<double>& model, int frame, Derivative der
   return std::move(*best);
 }
 
-int inverse_of(int op) {
-  int inverse = -1;
-  with_op(op, [&](auto o) {
-    if constexpr (requires { typename decltype(o)::Inverse; }) inverse = index_of<typename decltype(o)::Inverse>();
-  });
-  return inverse;
-}
+int inverse_of(int op) { return row(op).inverse; }
 
 }  // namespace featherstorm

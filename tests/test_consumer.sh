@@ -11,7 +11,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 build=$(realpath "${1:-$root/build/release}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-# tests of the user's environment must not help
+# settings of the user must not help
 unset FEATHERSTORM_BACKENDS FEATHERSTORM_ROBOTS
 
 # cmake's output is shown where it fails
