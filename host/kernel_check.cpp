@@ -209,7 +209,7 @@ KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, c
                     const SampledArrays& rounded) {
   const bool single = precision == Precision::float32;
   // what rounding of placements leaves of the torque of an axis along gravity, or of the way of a frame on an axis
-  const double nothing = (single ? 1e-6 : 2e-14) * (row.uses_frame ? natural_length(robot.model) : natural_force(robot.model));
+  const double nothing = (single ? 1e-6 : 1e-13) * (row.uses_frame ? natural_length(robot.model) : natural_force(robot.model));
   KernelCheck worst;
   std::size_t failed = 0, states = 0;
   double worst_ratio = -1;
