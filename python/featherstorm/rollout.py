@@ -99,8 +99,8 @@ class Rollout:
         in   p (np,) for all instances, or (B, np); None: none
         in   t0  the time of x0 [s]
         in   states, controls  whether the states after each step and the controls are returned
-        in   out  RolloutResult of a call of the same sizes, whose arrays are written again and returned: fresh memory for
-             states takes twice as long as the simulation of go2 (CPU only)
+        in   out  RolloutResult of a call of the same sizes, whose arrays are written again and returned, which spares
+             fresh memory (CPU only)
         out  RolloutResult
         On a device: x0, U and p lie on the same one, p may also be (np,) on the CPU; the call does not wait where the
         arrays' library has streams (see featherstorm.device), and quaternions are not checked.

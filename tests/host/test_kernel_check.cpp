@@ -62,7 +62,6 @@ TEST(KernelCheck, AFaultyKernelIsNotUsedAndTheTextServes) {
 
 TEST(KernelCheck, ACompiledKernelIsChecked) {
   Faulty f(load("double_pendulum"), other_sign);
-  EvaluatorOptions plain;
   EXPECT_FALSE(f.e.specialise("rnea", Precision::float32));
   EXPECT_NE(f.told.find("kernel is not used: tau differs by"), std::string::npos) << f.told;
 }
