@@ -17,6 +17,7 @@ namespace {
 
 constexpr int instances = 16, walked_instances = 4;  // the lanes of the widest pack; of derivatives
 constexpr double double_from_float = 0x1p-29;
+constexpr double few_roundings = 0x1p-50;
 
 using Engine = std::mt19937_64;
 double uniform(Engine& engine, double low, double high) { return std::uniform_real_distribution<>(low, high)(engine); }
@@ -44,19 +45,7 @@ std::vector<double> sample_known(std::string_view name, const Robot& robot, Engi
 struct NaturalSize {
   const Model<double>& m;
   std::vector<double> inertia;  // of each joint
-  NaturalSize(const Model<double>& m, Engine& engine) : m(m), inertia(m.nv, 1.0) {
-    for (const UserJoint& joint : m.user)
-      if (joint.time_dependent) return;  // it has no place without a time
-    std::vector<double> M(m.nh);
-    crba(m, sample_q(m, engine).data(), M.data());
-    ltdl(m, M.data());
-    for (int c = 0; c < m.nv; c++) {  // 1 / (M^-1)_cc, of the joint while all others move freely
-      std::vector<double> x(m.nv, 0.0);
-      x[c] = 1;
-      solve<Factor::LTDL>(m, M.data(), x.data());
-      inertia[c] = std::isfinite(1 / x[c]) ? std::abs(1 / x[c]) : 0;
-    }
-  }
+  NaturalSize(const Model<double>& m, Engine& engine) : m(m), inertia(natural_inertia(m, engine)) {}
   double operator()(const OpRow::Argument& a, int c) const {
     const bool joints = a.components == m.nv;
     if (joints && (a.name == "tau" || a.name == "b")) return 10 * inertia[c];
@@ -205,8 +194,8 @@ SampledArrays run_sampled(const BoundKernel& kernel, Precision precision, const 
   return results;
 }
 
-KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const SampledArrays& found, const SampledArrays& exact,
-                    const SampledArrays& rounded) {
+KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const SampledArrays& found, const SampledText& text) {
+  const auto& [exact, rounded, beside] = text;
   const bool single = precision == Precision::float32;
   // what rounding of placements leaves of the torque of an axis along gravity, or of the way of a frame on an axis
   const double nothing = (single ? 1e-6 : 1e-13) * (row.uses_frame ? natural_length(robot.model) : natural_force(robot.model));
@@ -222,10 +211,12 @@ KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, c
       // of the other outputs
       const bool remains = row.out[k].name == "violation" || row.out[k].name == "missing" || row.out[k].name == "residual";
       const double size = remains ? all : largest(exact[k], i);
-      if (!std::isfinite(size)) continue;
+      const double conditioning = difference(beside[k], exact[k], i);
+      if (!std::isfinite(size) || !std::isfinite(conditioning)) continue;
       // a result in double has digits where that in float has none: as many as it is off, up to ten thousand times its size
       const double sensitivity = std::min(difference(rounded[k], exact[k], i), (single ? 1 : 1e4) * size);
-      const double zero = nothing + (single ? 1e-6 : 1e-14) * all;  // what rounding makes of it beside the other outputs
+      const double zero = nothing + (single ? 1e-6 : 1e-14) * all +  // what rounding makes of it beside the other outputs
+                          16 * (single ? 1 / double_from_float : 1) * conditioning;
       const double bound = single ? 16 * sensitivity + 2e-5 * size + zero
                                   : 64 * double_from_float * sensitivity + 1e-9 * size + zero;
       const double error = difference(found[k], exact[k], i);
@@ -241,12 +232,26 @@ KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, c
   return worst;
 }
 
+namespace {
+
+SampledRow off_by_few_roundings(SampledRow inputs) {
+  Engine engine(2);
+  for (auto& array : inputs.in)
+    for (auto& component : array)
+      for (double& x : component) x *= 1 + few_roundings * uniform(engine, -1, 1);
+  return inputs;
+}
+
+}  // namespace
+
 KernelCheck check_kernel(const OpRow& row, const Robot& robot, Precision precision, int frame, const Program& program,
                          const std::function<SampledArrays(const SampledRow&)>& run) {
   if (row.in.empty() || row.in[0].components == 0) return {};
   if (row.derivative != Derivative::none) {
     const SampledRow inputs = sample_row(row, robot, walked_instances, 1);
-    return compare(row, robot, precision, run(inputs), walk<double>(program, row, inputs), walk<float>(program, row, inputs));
+    return compare(row, robot, precision, run(inputs),
+                   {walk<double>(program, row, inputs), walk<float>(program, row, inputs),
+                    walk<double>(program, row, off_by_few_roundings(inputs))});
   }
   const KernelTable& table = table_of_row(row.index, row.name);
   const KernelEntry& text = table.entries[row.index];
@@ -260,9 +265,11 @@ KernelCheck check_kernel(const OpRow& row, const Robot& robot, Precision precisi
       own.in.erase(own.in.begin() + static_cast<long>(k)), plain.in.erase(plain.in.begin() + static_cast<long>(k));
   const Model<float> single = cast<float>(robot.model);
   const RunTimeModel exact{&robot.model, frame}, rounded{&single, frame};
+  const BoundKernel in_double{text.in_double, &exact, table.double_width, nullptr};
+  const BoundKernel in_float{text.in_float, &rounded, table.float_width, nullptr};
   return compare(row, robot, precision, run(inputs),
-                 run_sampled({text.in_double, &exact, table.double_width, nullptr}, Precision::float64, plain, own),
-                 run_sampled({text.in_float, &rounded, table.float_width, nullptr}, Precision::float32, plain, own));
+                 {run_sampled(in_double, Precision::float64, plain, own), run_sampled(in_float, Precision::float32, plain, own),
+                  run_sampled(in_double, Precision::float64, plain, off_by_few_roundings(own))});
 }
 
 }  // namespace featherstorm

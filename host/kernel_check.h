@@ -2,9 +2,10 @@
 //
 // What is made for a robot rests on its numbers: constants fold, frames turn, origins slide, inertias are regrouped, machine
 // code is encoded. A fault in any of these gives wrong numbers for some robot that no test had. So each kernel runs once, on
-// random states. How far it may be off is measured in each state: by the text's own error in float, which tells how well the map
-// is conditioned there, scaled to the precision of the kernel, and 1e-9 (float: 2e-5) of the largest number of the output. A
-// kernel that is further off in more than a quarter of the states is not used.
+// random states. How far it may be off is measured in each state: by the text's own error in float, and by what the text in double
+// makes of inputs that are off by a few roundings, which tell how well the map is conditioned there, scaled to the precision of the
+// kernel, and 1e-9 (float: 2e-5) of the largest number of the output. A kernel that is further off in more than a quarter of the
+// states is not used.
 #pragma once
 #include <functional>
 #include <string>
@@ -39,9 +40,13 @@ SampledRow sample_row(const OpRow& row, const Robot& robot, int instances, unsig
 // The outputs of a kernel of the host.
 SampledArrays run_sampled(const BoundKernel& kernel, Precision precision, const OpRow& row, const SampledRow& inputs);
 
-// Compares the outputs of a kernel in `precision` with those of the text in double, whose outputs in float are `rounded`.
-KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const SampledArrays& found, const SampledArrays& exact,
-                    const SampledArrays& rounded);
+// Outputs of the text.
+struct SampledText {
+  SampledArrays exact, rounded;  // in double, in float
+  SampledArrays beside;          // in double, from inputs that are off by a few roundings
+};
+// Compares the outputs of a kernel in `precision` with those of the text.
+KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const SampledArrays& found, const SampledText& text);
 
 // Checks a kernel of a row, made from `program`; `run` gives its outputs. Derivatives, which no kernel for any robot computes,
 // are compared with the program itself, walked through node by node.

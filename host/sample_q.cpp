@@ -1,22 +1,24 @@
 #include "host/sample_q.h"
 
-#include <cmath>
+#include "core/crba.h"
+#include "core/ltdl.h"
 
 namespace featherstorm {
 
-std::vector<double> sample_q(const Model<double>& m, std::mt19937_64& engine) {
-  std::uniform_real_distribution<> uniform(-1, 1);
-  std::vector<double> q(m.nq);
-  for (double& x : q) x = uniform(engine);
-  for (int i = 1; i <= m.nb; i++) {
-    const Body<double>& b = m.body[i];
-    const int at = b.type == JointType::Ball ? b.q : b.type == JointType::Free ? b.q + 3 : -1;
-    if (at < 0) continue;
-    double norm = 0;
-    for (int k = 0; k < 4; k++) norm += q[at + k] * q[at + k];
-    for (int k = 0; k < 4; k++) q[at + k] /= std::sqrt(norm);
+std::vector<double> natural_inertia(const Model<double>& m, std::mt19937_64& engine) {
+  std::vector<double> inertia(m.nv, 1.0);
+  for (const UserJoint& joint : m.user)
+    if (joint.time_dependent) return inertia;
+  std::vector<double> M(m.nh);
+  crba(m, sample_q(m, engine).data(), M.data());
+  ltdl(m, M.data());
+  for (int c = 0; c < m.nv; c++) {
+    std::vector<double> x(m.nv, 0.0);
+    x[c] = 1;
+    solve<Factor::LTDL>(m, M.data(), x.data());
+    inertia[c] = std::isfinite(1 / x[c]) ? std::abs(1 / x[c]) : 0;
   }
-  return q;
+  return inertia;
 }
 
 }  // namespace featherstorm

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "host/ops.h"
+#include "host/sample_q.h"
 #include "tests/support/linkages.h"
 #include "tests/support/op_reference.h"
 
@@ -15,21 +16,6 @@ struct OpCase {
   std::vector<std::vector<std::vector<double>>> in, out;
   std::vector<double> uniforms;
 };
-
-inline std::vector<double> random_q(const Model<double>& m, std::mt19937& g) {
-  std::uniform_real_distribution<double> U(-1, 1);
-  std::vector<double> q(m.nq);
-  for (double& x : q) x = U(g);
-  for (int i = 1; i <= m.nb; i++) {
-    const Body<double>& b = m.body[i];
-    const int k = b.type == JointType::Ball ? b.q : b.type == JointType::Free ? b.q + 3 : -1;
-    if (k < 0) continue;
-    double s = 0;
-    for (int e = 0; e < 4; e++) s += q[k + e] * q[k + e];
-    for (int e = 0; e < 4; e++) q[k + e] /= std::sqrt(s);
-  }
-  return q;
-}
 
 // Inputs that make sense by name, and the reference outputs by the core text in double.
 template <class Op> OpCase make_case(int op, const Model<double>& m, long instances, int frame, long repeat) {
@@ -57,9 +43,9 @@ template <class Op> OpCase make_case(int op, const Model<double>& m, long instan
       if (a.name == "remaining") x[0] = 0.01;
       if (a.name == "step") x[0] = 0.002;
       if (a.name == "error") x[0] = 1;
-      if (a.size == Size::q) x = random_q(m, g);
+      if (a.size == Size::q) x = sample_q(m, g);
       if (a.size == Size::h) {
-        crba(m, random_q(m, g).data(), x.data());
+        crba(m, sample_q(m, g).data(), x.data());
         if (a.name == "L") ltdl(m, x.data());
         if (a.name == "L_ltl") ltl(m, x.data());
       }
