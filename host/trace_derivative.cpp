@@ -5,8 +5,8 @@
 //   tau_bar = M^-1 a_bar,   (q, v, f_ext)_bar = -(dID/d(q, v, f_ext))^T tau_bar
 //   a_tan = M^-1 (tau_tan - dID/d(q, v, f_ext) (q, v, f_ext)_tan)
 //
-// M^-1 shares its factors with a itself: M^-1 is applied by the sparse factor (variant 0) or by articulated bodies at
-// rest (1). All other operations are differentiated as they are written.
+// M^-1 shares its factors with a itself: M^-1 is applied by articulated bodies at rest (variant 0) or by the sparse
+// factor (1). All other operations are differentiated as they are written.
 #include "core/forward_dynamics.h"
 #include "core/trace/differentiate.h"
 #include "host/trace_op.h"
@@ -18,7 +18,7 @@ constexpr int accelerations = 2;  // which input of inverse dynamics they are; o
 
 void solve_inertia(const Model<Expr>& m, int method, const std::vector<Expr>& q, std::vector<Expr>& x) {
   to_body_axes(m, q.data(), x.data());
-  if (method == 1) {
+  if (method == 0) {
     aba_solve<BodyAxes>(m, q.data(), Zeros<Expr>{}, x.data());
   } else {
     std::vector<Expr> H(m.nh);

@@ -11,6 +11,7 @@
 #include "core/trace/order.h"
 #include "host/canonical_form.h"
 #include "host/error.h"
+#include "host/factor_accuracy.h"
 #include "host/ops.h"
 
 namespace featherstorm {
@@ -138,7 +139,8 @@ Program trace_best(int op, const Model<double>& model, int frame, Derivative der
                    int most) {
   std::optional<Program> best;
   long least = 0;
-  const int variants = derivative == Derivative::none ? variants_of(op) : derivative_variants_of(op);
+  int variants = derivative == Derivative::none ? variants_of(op) : derivative_variants_of(op);
+  if (variants > 1 && !factor_keeps_digits(model)) variants = 1;
   int limit = 4 * most;  // nodes that nothing depends on count as well, and products that a sum takes
   for (int variant = 0; variant < variants; variant++) {
     try {

@@ -14,7 +14,8 @@ enum class Derivative { none, vjp, jvp };
 // The row of an operation by its name. Throws Error where there is none.
 int op_index(std::string_view name);
 
-// How many algorithms compute this operation (ops.h).
+// How many algorithms compute this operation (ops.h). Where there are two, the first goes by articulated bodies, the second by
+// the factor of the inertia matrix.
 int variants_of(int op);
 
 // The model that a row is traced with, values[k] for parameters.arrays()[k]: with regrouped inertia where the row depends
@@ -40,8 +41,8 @@ Program trace_derivative(int op, const Model<double>& model, int frame, int vari
                          const Parameters& parameters = {}, int most = std::numeric_limits<int>::max());
 int derivative_variants_of(int op);
 
-// The variant with the fewest operations (a multiply-add counts once, divisions and sine-cosine pairs as eight). Throws
-// std::length_error where all of them need many more than `most`.
+// The variant with the fewest operations (a multiply-add counts once, divisions and sine-cosine pairs as eight), of those that
+// keep digits of this robot (factor_accuracy.h). Throws std::length_error where all of them need many more than `most`.
 Program trace_best(int op, const Model<double>& model, int frame, Derivative derivative = Derivative::none,
                    const Parameters& parameters = {}, int most = 1 << 22);
 
