@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <random>
 
 #include "host/evaluator.h"
@@ -61,13 +62,39 @@ std::vector<double> run(Evaluator& e, const std::string& op, long instances, con
   return all;
 }
 
+// The first robot with these numbers of the other.
+RobotSpec with_numbers_of(RobotSpec spec, const RobotSpec& other, const std::vector<std::string>& names) {
+  for (const std::string& p : names) {
+    for (std::size_t l = 0; l < spec.links.size(); l++) {
+      if (p == "mass") spec.links[l].mass = other.links[l].mass;
+      if (p == "com") spec.links[l].com = other.links[l].com;
+      if (p == "inertia") spec.links[l].inertia = other.links[l].inertia;
+    }
+    for (std::size_t j = 0; j < spec.joints.size(); j++) {
+      if (p == "position") spec.joints[j].X.r = other.joints[j].X.r;
+      if (p == "armature") spec.joints[j].armature = other.joints[j].armature;
+      if (p == "damping") spec.joints[j].damping = other.joints[j].damping;
+      if (p == "friction") spec.joints[j].friction = other.joints[j].friction;
+    }
+  }
+  return spec;
+}
+
 // Every operation that takes a state, with the numbers of three other robots in one batch.
 void compare(const RobotSpec& spec, const std::vector<std::string>& names) {
   const test::WithoutCompiler interpreted;
   const Robot robot = testing::build(spec);
   constexpr long instances = 3;
   std::vector<Robot> others;
-  for (unsigned i = 0; i < instances; i++) others.push_back(testing::build(with_other_numbers(spec, 100 + i)));
+  std::vector<std::unique_ptr<Evaluator>> references;
+  std::vector<testing::State> states, goals;
+  for (unsigned i = 0; i < instances; i++) {
+    const RobotSpec other = with_other_numbers(spec, 100 + i);
+    others.push_back(testing::build(other));
+    references.push_back(std::make_unique<Evaluator>(testing::build(with_numbers_of(spec, other, names)),
+                                                     EvaluatorOptions{.threads = 1, .assemble = false}));
+    states.push_back(testing::random_state(robot.model, 7 + i)), goals.push_back(testing::random_state(robot.model, 90 + i));
+  }
   Evaluator e(robot, {.threads = 1, .parameters = names});
   for (const OpRow& row : e.ops()) {
     const std::string op(row.name);
@@ -78,10 +105,9 @@ void compare(const RobotSpec& spec, const std::vector<std::string>& names) {
     std::vector<double> uniforms;
     for (const auto& u : row.uniforms) uniforms.insert(uniforms.end(), u.components, u.name == "dt" ? 0.01 : u.name == "tolerance" ? 1e-12 : 0.7);
     const auto state = [&](std::string_view name, int c, long i) {
-      const testing::State s = testing::random_state(robot.model, static_cast<unsigned>(7 + i));
-      if (name == "q") return s.q[c];
-      if (name == "q_to") return testing::random_state(robot.model, static_cast<unsigned>(90 + i)).q[c];
-      return name == "v" ? s.v[c] : std::sin(c + 1.3 * static_cast<double>(i));
+      if (name == "q") return states[i].q[c];
+      if (name == "q_to") return goals[i].q[c];
+      return name == "v" ? states[i].v[c] : std::sin(c + 1.3 * static_cast<double>(i));
     };
     const std::vector<double> got = run(e, op, instances, uniforms, [&](std::string_view name, int c, long i) {
       for (const std::string& p : names)
@@ -89,25 +115,8 @@ void compare(const RobotSpec& spec, const std::vector<std::string>& names) {
       return state(name, c, i);
     });
     for (long i = 0; i < instances; i++) {
-      // what is not a parameter stays that of the first robot
-      RobotSpec expected_spec = spec;
-      const RobotSpec other = with_other_numbers(spec, 100 + static_cast<unsigned>(i));
-      for (const std::string& p : names) {
-        for (std::size_t l = 0; l < spec.links.size(); l++) {
-          if (p == "mass") expected_spec.links[l].mass = other.links[l].mass;
-          if (p == "com") expected_spec.links[l].com = other.links[l].com;
-          if (p == "inertia") expected_spec.links[l].inertia = other.links[l].inertia;
-        }
-        for (std::size_t j = 0; j < spec.joints.size(); j++) {
-          if (p == "position") expected_spec.joints[j].X.r = other.joints[j].X.r;
-          if (p == "armature") expected_spec.joints[j].armature = other.joints[j].armature;
-          if (p == "damping") expected_spec.joints[j].damping = other.joints[j].damping;
-          if (p == "friction") expected_spec.joints[j].friction = other.joints[j].friction;
-        }
-      }
-      Evaluator reference(testing::build(expected_spec), {.threads = 1, .assemble = false});
       const std::vector<double> expected =
-          run(reference, op, 1, uniforms, [&](std::string_view name, int c, long) { return state(name, c, i); });
+          run(*references[i], op, 1, uniforms, [&](std::string_view name, int c, long) { return state(name, c, i); });
       double scale = 1e-3;
       for (double x : expected) scale = std::max(scale, std::fabs(x));
       for (std::size_t k = 0; k < expected.size(); k++)

@@ -5,11 +5,18 @@
 namespace featherstorm::testing {
 namespace {
 
+// Compilers evaluate arguments and factors in orders of their own: each random number has a statement of its own, so that a seed is
+// one robot everywhere.
+
 double power(Random& random, double low, double high) { return std::pow(10, random.uniform(low, high)); }
 double sign(Random& random) { return random.chance(0.5) ? 1 : -1; }
 
 // Nothing, or 1e-16 to 1e-2 of either sign.
-double almost_nothing(Random& random) { return random.chance(0.25) ? 0 : sign(random) * power(random, -16, -2); }
+double almost_nothing(Random& random) {
+  if (random.chance(0.25)) return 0;
+  const double s = sign(random);
+  return s * power(random, -16, -2);
+}
 
 // A multiple of a right angle, almost, as it is or with the four decimals that people write.
 double adversarial_angle(Random& random) {
@@ -17,13 +24,18 @@ double adversarial_angle(Random& random) {
   return (random.chance(0.2) ? std::round(angle * 1e4) / 1e4 : angle) + almost_nothing(random);
 }
 
-Vec3d coordinate_axis(Random& random) { return Vec3d::Unit(random.below(3)) * sign(random); }
+Vec3d coordinate_axis(Random& random) {
+  const Vec3d axis = Vec3d::Unit(random.below(3));
+  return axis * sign(random);
+}
 Vec3d direction(Random& random) { return random.rotation().col(0); }
 
 // A direction that is almost one of the coordinate axes, or any.
 Vec3d adversarial_axis(Random& random) {
   if (random.chance(0.15)) return direction(random);
-  return (coordinate_axis(random) + almost_nothing(random) * direction(random)).normalized();
+  const Vec3d axis = coordinate_axis(random);
+  const double angle = almost_nothing(random);
+  return (axis + angle * direction(random)).normalized();
 }
 
 // The sizes of one robot, and how often a link has any other.
@@ -36,10 +48,14 @@ double length_of(Random& random, const Scales& s) {
 }
 Vec3d offset(Random& random, const Scales& s) {
   if (random.chance(0.15)) return Vec3d::Zero();
-  if (random.chance(0.3)) return direction(random) * length_of(random, s);
-  Vec3d r = coordinate_axis(random) * length_of(random, s);
-  if (random.chance(0.3)) r += coordinate_axis(random) * length_of(random, s);
-  if (random.chance(0.3)) r += direction(random) * r.norm() * std::abs(almost_nothing(random));
+  const auto along = [&](const Vec3d& axis) { return Vec3d(axis * length_of(random, s)); };
+  if (random.chance(0.3)) return along(direction(random));
+  Vec3d r = along(coordinate_axis(random));
+  if (random.chance(0.3)) r += along(coordinate_axis(random));
+  if (random.chance(0.3)) {
+    const Vec3d aside = direction(random) * r.norm();
+    r += aside * std::abs(almost_nothing(random));
+  }
   return r;
 }
 
@@ -48,7 +64,8 @@ LinkSpec adversarial_link(Random& random, const std::string& name, const Scales&
   link.com = offset(random, s);
   const double size = length_of(random, s);
   // lengths along the principal axes: of bodies, plates, lines and points
-  Vec3d extent = size * Vec3d(random.uniform(0.2, 1), random.uniform(0.2, 1), random.uniform(0.2, 1));
+  Vec3d extent;
+  for (double& x : extent) x = size * random.uniform(0.2, 1);
   for (int k = random.below(8) - 4, axis = random.below(3); k > 0 && k < 4; k--) extent((axis + k) % 3) = 0;
   const Vec3d square = link.mass * extent.cwiseProduct(extent);
   const Mat3d R = random.chance(0.5) ? adversarial_rotation(random) : random.rotation();
@@ -80,11 +97,18 @@ Mat3d adversarial_rotation(Random& random) {
   const auto turn = [&](const Vec3d& axis, double angle) { return Mat3d(Eigen::AngleAxisd(angle, axis)); };
   switch (random.below(4)) {
     case 0: return random.aligned_rotation();
-    case 1: return turn(coordinate_axis(random), adversarial_angle(random));
-    case 2: return turn(direction(random), adversarial_angle(random));
-    default:  // roll, pitch and yaw of a file
-      return turn(Vec3d::UnitZ(), adversarial_angle(random)) * turn(Vec3d::UnitY(), adversarial_angle(random)) *
-             turn(Vec3d::UnitX(), adversarial_angle(random));
+    case 1: {
+      const Vec3d axis = coordinate_axis(random);
+      return turn(axis, adversarial_angle(random));
+    }
+    case 2: {
+      const Vec3d axis = direction(random);
+      return turn(axis, adversarial_angle(random));
+    }
+    default: {  // of a file
+      const double yaw = adversarial_angle(random), pitch = adversarial_angle(random), roll = adversarial_angle(random);
+      return turn(Vec3d::UnitZ(), yaw) * turn(Vec3d::UnitY(), pitch) * turn(Vec3d::UnitX(), roll);
+    }
   }
 }
 
