@@ -158,7 +158,8 @@ TEST(Planar, InverseDynamicsIsThatOfTheSpatialRun) {
     RobotSpec spec;
     for (int i = 0; i < 6; i++) {
       spec.links.push_back(random_link(random, std::to_string(i)));
-      JointSpec j{"j" + std::to_string(i), random.chance(0.3) ? JointType::Prismatic : JointType::Revolute};
+      JointSpec j;
+      j.name = "j" + std::to_string(i), j.type = random.chance(0.3) ? JointType::Prismatic : JointType::Revolute;
       j.parent = i && !random.chance(0.2) ? std::to_string(random.below(i)) : "", j.child = std::to_string(i);
       const double t = random.uniform(-3, 3), u = random.uniform(-3, 3);
       j.X.R = matrix(rotation_z(t)), j.X.r = {random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1)};
