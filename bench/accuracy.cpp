@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "bench/case.h"
-#include "host/load.h"
+#include "host/load/load.h"
 
 using namespace featherstorm;
 

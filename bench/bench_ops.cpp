@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "bench/case.h"
-#include "host/load.h"
+#include "host/load/load.h"
 #include "host/robots/robots.h"
 
 namespace featherstorm {

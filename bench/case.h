@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "host/evaluator.h"
+#include "host/engine/evaluator.h"
 
 namespace featherstorm {
 

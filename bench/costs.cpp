@@ -15,8 +15,8 @@
 #include <random>
 
 #include "bench/case.h"
-#include "host/load.h"
-#include "host/parameters.h"
+#include "host/load/load.h"
+#include "host/trace/parameters.h"
 
 using namespace featherstorm;
 

@@ -1,7 +1,7 @@
 # featherstorm_add_robot(target robot [NAME name] [OPS op...] [CUDA] [DOUBLE] [WIDTH n] [FLOATING_BASE | FIXED_BASE]
 #                        [ARCHITECTURE option])
 #
-# A static library of straight-line kernels for one robot, generated when the project is built (host/generate.h):
+# A static library of straight-line kernels for one robot, generated when the project is built (host/compile/generate.h):
 #
 #   add_subdirectory(featherstorm)                             # or find_package(featherstorm)
 #   featherstorm_add_robot(go2_dynamics models/go2.urdf NAME go2 OPS rnea fd step FLOATING_BASE)

@@ -6,8 +6,8 @@
 
 #include <memory>
 
-#include "host/evaluator.h"
-#include "host/load.h"
+#include "host/engine/evaluator.h"
+#include "host/load/load.h"
 
 using namespace featherstorm;
 

@@ -7,9 +7,9 @@
 // axes, those of the surface's frame on a plane (z, x, y). Everything is computed in world axes about the origin of
 // body 1 (world_axes.h), so nothing is lost far from the world's origin.
 #pragma once
-#include "core/contact/contacts.h"
-#include "core/loop_constraints.h"
-#include "core/world_axes.h"
+#include "core/kinematics/world_axes.h"
+#include "core/loops/loop_constraints.h"
+#include "core/model/contacts.h"
 
 namespace featherstorm {
 

@@ -19,7 +19,7 @@
 // (residual, another solver) or run the sweeps as the real loop of a traced Program.
 #pragma once
 #include "core/contact/contact_system.h"
-#include "core/step.h"
+#include "core/step/step.h"
 
 namespace featherstorm {
 

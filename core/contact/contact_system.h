@@ -8,9 +8,9 @@
 #pragma once
 #include "core/contact/contact_kinematics.h"
 #include "core/contact/projected_gauss_seidel.h"
-#include "core/crba.h"
-#include "core/ltdl.h"
-#include "core/newton_euler.h"
+#include "core/dynamics/crba.h"
+#include "core/dynamics/newton_euler.h"
+#include "core/linear/ltdl.h"
 
 namespace featherstorm {
 

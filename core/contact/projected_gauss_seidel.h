@@ -24,7 +24,7 @@
 // The sweep is a text of its own. With Expr the loop over sweeps of an algorithm unrolls; a Program whose text is one
 // sweep and that carries lambda (trace/program.h) runs it as a real loop instead.
 #pragma once
-#include "core/scratch.h"
+#include "core/scalar/scratch.h"
 
 namespace featherstorm {
 

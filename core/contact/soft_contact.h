@@ -23,7 +23,7 @@
 // would not do: that point of a rolling body has no velocity, so friction would cancel it and the ball roll on.
 #pragma once
 #include "core/contact/contact_kinematics.h"
-#include "core/step.h"
+#include "core/step/step.h"
 
 namespace featherstorm {
 

@@ -23,7 +23,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/trace/partition.h"
+#include "core/program/partition.h"
 #include "core/trace/program.h"
 
 namespace featherstorm {

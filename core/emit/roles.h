@@ -2,7 +2,7 @@
 // The statements of a program in roles (partition.h), for the CUDA target.
 #include <string>
 
-#include "core/trace/partition.h"
+#include "core/program/partition.h"
 
 namespace featherstorm {
 

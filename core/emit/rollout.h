@@ -3,7 +3,7 @@
 //
 //   const T q[7], v[7], total[1]      what stages write: registers, zero before the first step
 //   for every step t
-//     arrays read at each step, controls drawn or interpolated (host/controls.h)
+//     arrays read at each step, controls drawn or interpolated (host/rollout/controls.h)
 //     the stages in their order, each the text of its program (body.h); pairs of arrays change places
 //     arrays written after each step
 //   arrays written after the last step
@@ -63,7 +63,7 @@ struct Rollout {
   int controlled = 0;  // the array that controls go to
 };
 
-// How the statements of a program are ordered (core/trace/order.h).
+// How the statements of a program are ordered (core/program/order.h).
 using OrderOf = std::function<std::vector<int>(const Program&)>;
 
 // The text of a rollout. Throws std::invalid_argument where a program's array is uniform and the rollout's is not, or

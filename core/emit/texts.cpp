@@ -2,7 +2,7 @@
 // path is the compiler's: this file needs -I<project root>, and must be rebuilt when one of the four changes.
 #include "core/emit/texts.h"
 
-#include "core/emit/vector_math.h"  // makes build systems see that dependency
+#include "core/scalar/vector_math.h"  // makes build systems see that dependency
 
 #ifdef __APPLE__
 #define FEATHERSTORM_SYMBOL(name) "_" #name
@@ -20,7 +20,7 @@
       name) ":\n.incbin \"" file "\"\n.byte 0\n" FEATHERSTORM_CODE);                       \
   extern "C" __attribute__((visibility("hidden"))) const char name[]
 
-FEATHERSTORM_EMBED(featherstorm_text_vector_math, "core/emit/vector_math.h");
+FEATHERSTORM_EMBED(featherstorm_text_vector_math, "core/scalar/vector_math.h");
 FEATHERSTORM_EMBED(featherstorm_text_prelude_host, "core/emit/prelude_host.inc");
 FEATHERSTORM_EMBED(featherstorm_text_prelude_cuda, "core/emit/prelude_cuda.inc");
 FEATHERSTORM_EMBED(featherstorm_text_prelude_rollout, "core/emit/prelude_rollout.inc");

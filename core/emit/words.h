@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "core/trace/count.h"
+#include "core/program/count.h"
 #include "core/trace/program.h"
 
 namespace featherstorm {

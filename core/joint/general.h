@@ -1,6 +1,6 @@
 // Any joint as the passes see it: its placement, its motion subspace S (6 x n) and its bias c_J, as jcalc returns them.
 //
-// The numbers are kept per body in the array x (joint.h): R (9, by rows), r (3), S (6 n), c_J (6).
+// The numbers are kept per body in the array x (joints.h): R (9, by rows), r (3), S (6 n), c_J (6).
 #pragma once
 #include "core/joint/timed.h"
 #include "core/spatial/transform.h"

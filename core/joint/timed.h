@@ -72,7 +72,7 @@ FS_HD auto time_of(const Slice<Array>& q) {
   return time_of(q.array);
 }
 
-// sigma of the joint whose velocities these are (joint.h)
+// sigma of the joint whose velocities these are (joints.h)
 template <class T, class M, class Q, class V, class S>
 Motion<T> drift_of(const Slice<Drifting<M, Q, V, S>>& v);
 

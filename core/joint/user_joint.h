@@ -6,7 +6,7 @@
 //
 // In a batch of packs the double function is called lane by lane; specialised kernels contain its traced text.
 #pragma once
-#include "core/dual.h"
+#include "core/scalar/dual.h"
 #include "core/spatial/transform.h"
 #include "core/trace/eigen_traits.h"
 
@@ -57,10 +57,6 @@ struct UserJoint {
     else return trace_dual3;
   }
 };
-
-// Whether a scalar is traced, so that a joint's text is called with it as a whole and not lane by lane.
-template <class T> inline constexpr bool is_traced = std::is_same_v<T, Expr>;
-template <class T> inline constexpr bool is_traced<Dual<T>> = is_traced<T>;
 
 // The scalar that a user-defined joint's functions are called with for one lane of T.
 template <class T> struct UserScalar {

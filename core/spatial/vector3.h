@@ -6,7 +6,7 @@
 #pragma once
 #include <Eigen/Core>
 
-#include "core/scalar.h"
+#include "core/scalar/scalar.h"
 
 namespace featherstorm {
 

@@ -1,6 +1,7 @@
 // Remarks in the text of a traced program: what the next stretch of statements computes.
 #pragma once
-#include "core/joint/user_joint.h"
+#include "core/scalar/is_traced.h"
+#include "core/trace/expr.h"
 
 namespace featherstorm {
 

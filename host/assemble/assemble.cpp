@@ -1,13 +1,13 @@
 #include "host/assemble/assemble.h"
 
-#include "host/error.h"
+#include "host/system/error.h"
 
 #if FEATHERSTORM_XBYAK
 #include <xbyak/xbyak.h>
 
 #include <algorithm>
 
-#include "core/trace/hoist.h"
+#include "core/program/hoist.h"
 #include "host/assemble/allocate.h"
 
 namespace featherstorm {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "core/trace/program.h"
-#include "host/buffer.h"
-#include "host/kernel.h"
+#include "host/memory/buffer.h"
+#include "host/memory/kernel.h"
 
 namespace featherstorm {
 

@@ -1,7 +1,7 @@
-// A number that writes down instructions: the scalar with which core/emit/vector_math.h tells the assembler how sines,
+// A number that writes down instructions: the scalar with which core/scalar/vector_math.h tells the assembler how sines,
 // exponentials, logarithms and arc tangents are computed.
 #pragma once
-#include "core/emit/vector_math.h"
+#include "core/scalar/vector_math.h"
 #include "host/assemble/straight_line.h"
 
 namespace featherstorm {

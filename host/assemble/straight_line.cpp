@@ -3,7 +3,7 @@
 #include <bit>
 #include <map>
 
-#include "core/trace/count.h"
+#include "core/program/count.h"
 #include "host/assemble/recorded.h"
 
 namespace featherstorm {
@@ -86,7 +86,7 @@ class Lowering final : public Recorder {
     return put(!sub ? Code::MulAdd : first ? Code::MulSub : Code::SubMul, a, b, c);
   }
 
-  // y = f(x, ...) by the text of core/emit/vector_math.h.
+  // y = f(x, ...) by the text of core/scalar/vector_math.h.
   template <class F> auto function(F&& f) { return double_ ? f(double()) : f(float()); }
   std::pair<int, int> sincos(int x) {
     return function([&](auto real) {

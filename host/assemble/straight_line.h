@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/trace/count.h"
+#include "core/program/count.h"
 
 namespace featherstorm {
 

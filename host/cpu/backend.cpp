@@ -1,6 +1,6 @@
 // The table of one library of kernels.
-#include "host/kernel.h"
-#include "host/ops.h"
+#include "host/memory/kernel.h"
+#include "host/table/ops.h"
 
 namespace featherstorm {
 

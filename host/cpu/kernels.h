@@ -3,9 +3,9 @@
 // Compiled once per instruction set into a library of its own with hidden symbols, so that no function compiled for a
 // wider machine can be called on a narrower one. FEATHERSTORM_WIDTH is the number of floats in a vector.
 #pragma once
-#include "core/pack.h"
-#include "host/kernel.h"
-#include "host/ops.h"
+#include "core/scalar/pack.h"
+#include "host/memory/kernel.h"
+#include "host/table/ops.h"
 
 namespace featherstorm {
 

@@ -1,11 +1,11 @@
-// The loops of host/noise.h, compiled once for each instruction set: plain loops over instances that the compiler turns
+// The loops of host/rollout/noise.h, compiled once for each instruction set: plain loops over instances that the compiler turns
 // into vectors. Compiled without contraction to fused products, so that all instruction sets return the same bits.
 // Everything in here is inlined or static: nothing of this file may serve another instruction set.
-#include "host/noise.h"
+#include "host/rollout/noise.h"
 
 #include <Random123/philox.h>
 
-#include "core/emit/vector_math.h"
+#include "core/scalar/vector_math.h"
 
 namespace featherstorm {
 namespace {

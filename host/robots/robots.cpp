@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "host/error.h"
-#include "host/installation.h"
+#include "host/system/error.h"
+#include "host/system/installation.h"
 
 namespace featherstorm {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/trace/program.h"
-#include "host/evaluator.h"
+#include "host/engine/evaluator.h"
 
 namespace featherstorm {
 

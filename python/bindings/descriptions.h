@@ -4,7 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
-#include "core/builder.h"
+#include "core/model/builder.h"
 
 namespace featherstorm {
 

@@ -1,7 +1,7 @@
 // Streams of a CUDA device, graphs captured from them, and time measured there.
 #include "bindings.h"
-#include "host/device.h"
-#include "host/device_graph.h"
+#include "host/memory/device.h"
+#include "host/memory/device_graph.h"
 
 namespace nb = nanobind;
 

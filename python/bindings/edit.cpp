@@ -1,11 +1,11 @@
-// Robots made of robots (core/edit.h) as methods of RobotBuilder, and masses of shapes (core/inertia_of.h) as the
+// Robots made of robots (core/model/edit.h) as methods of RobotBuilder, and masses of shapes (core/model/inertia_of.h) as the
 // submodule `inertia`.
-#include "core/edit.h"
+#include "core/model/edit.h"
 
 #include <nanobind/operators.h>
 #include <nanobind/stl/array.h>
 
-#include "core/inertia_of.h"
+#include "core/model/inertia_of.h"
 #include "descriptions.h"
 
 namespace nb = nanobind;

@@ -1,6 +1,6 @@
 // Evaluator and Buffer: arrays of any library go in by buffer protocol or DLPack, and the interpreter's lock is
 // released while the engine works.
-#include "host/evaluator.h"
+#include "host/engine/evaluator.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -9,8 +9,8 @@
 #include <mutex>
 
 #include "bindings.h"
-#include "host/device.h"
-#include "host/ops.h"
+#include "host/memory/device.h"
+#include "host/table/ops.h"
 
 namespace nb = nanobind;
 

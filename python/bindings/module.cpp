@@ -3,10 +3,10 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings.h"
-#include "core/builder.h"
-#include "host/cache.h"
-#include "host/compile.h"
-#include "host/error.h"
+#include "core/model/builder.h"
+#include "host/compile/compile.h"
+#include "host/system/cache.h"
+#include "host/system/error.h"
 
 namespace nb = nanobind;
 

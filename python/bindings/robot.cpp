@@ -8,11 +8,11 @@
 
 #include "bindings.h"
 #include "descriptions.h"
-#include "core/builder.h"
-#include "host/generate.h"
-#include "host/joint_inertia.h"
-#include "host/robot_bytes.h"
-#include "host/load.h"
+#include "core/model/builder.h"
+#include "host/compile/generate.h"
+#include "host/load/joint_inertia.h"
+#include "host/load/robot_bytes.h"
+#include "host/load/load.h"
 #include "host/robots/robots.h"
 
 namespace nb = nanobind;

@@ -1,6 +1,6 @@
 // Sequence: stages of kernels over a horizon; arrays come by buffer protocol or DLPack, (B, n) or (B, T, n), on a
 // device also as Buffers. Reductions over samples.
-#include "host/sequence.h"
+#include "host/rollout/sequence.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -11,9 +11,9 @@
 #include <algorithm>
 
 #include "bindings.h"
-#include "host/device_reduce.h"
-#include "host/reduce.h"
-#include "host/traced_kernel.h"
+#include "host/compile/traced_kernel.h"
+#include "host/rollout/device_reduce.h"
+#include "host/rollout/reduce.h"
 
 namespace nb = nanobind;
 

@@ -11,11 +11,11 @@
 #include <memory>
 
 #include "bindings.h"
-#include "core/builder.h"
-#include "core/trace/count.h"
-#include "core/trace/order.h"
+#include "core/model/builder.h"
+#include "core/program/count.h"
+#include "core/program/order.h"
 #include "host/assemble/assemble.h"
-#include "host/trace_op.h"
+#include "host/trace/trace_op.h"
 
 namespace nb = nanobind;
 

@@ -16,14 +16,13 @@ if _os.path.isdir(_folder):
 from . import inertia
 from . import operations as _operations
 from ._featherstorm import Joint, RobotBuilder, __version__, instruction_sets
-from .adaptive import dormand_prince
 from .batch import Batch
-from .closures import Coupling, Loop, coupled_step, loop_step
-from .contacts import Contact, contact_step, soft_contact_step
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
 from .model import Model, Notice, from_mujoco, load, robots
 from .noise import Noise
+from .robot.closures import Coupling, Loop
+from .robot.contacts import Contact
 from .operations import (
     aba,
     bias,
@@ -42,10 +41,13 @@ from .operations import (
     solve,
     step,
 )
+from .robot.states import random_state
+from .robot.steps import check_tree
 from .rollout import Rollout, RolloutResult, rollout
 from .simulation import Simulation, Status
-from .states import random_state
-from .steps import check_tree
+from .stepping.adaptive import dormand_prince
+from .stepping.closed_steps import coupled_step, loop_step
+from .stepping.contact_steps import contact_step, soft_contact_step
 
 __all__ = [
     "Batch",

@@ -3,8 +3,8 @@
 import numpy as np
 
 from . import _featherstorm
-from .arrays import to_numpy
 from .device import DeviceArray, device_number, device_of
+from .memory.arrays import to_numpy
 from .operations import frame_index, tell_notices
 
 

@@ -7,7 +7,7 @@ of a link by name) and its unlimited revolute joints have q = (cos, sin).
 
 import numpy as np
 
-from .arrays import Arguments
+from .memory.arrays import Arguments
 from .operations import check_quaternions
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from . import _featherstorm
 from .operations import evaluate
-from .steps import check_tree, independent, step_numbers, step_op, substep_time
+from .robot.steps import check_tree, independent, step_numbers, step_op, substep_time
 
 __all__ = ["run", "step"]
 

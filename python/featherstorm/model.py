@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _featherstorm
 from .device import device_number
+from .robot.contacts import with_contacts
 
 
 class Row(NamedTuple):
@@ -43,7 +44,7 @@ class Model:
     environment's FEATHERSTORM_ASSEMBLE=0, leaves it to the kernels that serve any robot.
 
     nq, nv, nb, nf, nh   numbers of positions, velocities, moving bodies, frames, entries of a packed M
-    nc, contacts         number of contacts, and the featherstorm.Contact of each; see featherstorm.contacts
+    nc, contacts         number of contacts, and the featherstorm.Contact of each
     joint_names, body_names, frame_names, q_names, v_names
     nl, n_constraints    kinematic loops and their constraints, rows of K
     nu, u_names          independent velocities where joints are coupled; 0 and none where they are not
@@ -58,8 +59,6 @@ class Model:
 
     def __init__(self, robot, threads=0, isa="", assemble=True, parameters=(), contacts=(), sweeps=8, relax=2):
         if contacts:
-            from .contacts import with_contacts
-
             robot = with_contacts(robot, contacts, sweeps, relax)
         self.robot = robot
         self.contacts = tuple(contacts)
@@ -374,7 +373,7 @@ def load(
     loops           joints that close kinematic loops, of `Loop`; for `fd_loops`, `loop_step` and others
     couplings       joints that follow others, of `Coupling`; for `fd_coupled`, `coupled_step` and others
     mimic           "independent": mimic joints of URDF move on their own, with a notice; "couple": they are couplings
-    contacts        featherstorm.Contact of what may touch what; sweeps, relax: see featherstorm.contacts.with_contacts
+    contacts        featherstorm.Contact of what may touch what; sweeps, relax: see featherstorm.robot.contacts.with_contacts
     strict          what is odd in a file but has a meaning (an inertia that no body has, a mimic of no joint) is an error; else
                     it is kept as it is written, and a Notice says what
     armature        for URDF, which has none: rotor inertia of each joint with one freedom [kg m^2 | kg]
@@ -389,7 +388,7 @@ def load(
             raise FileNotFoundError(f"there is no file {text}")
         if floating_base is not None:
             raise ValueError(f"{text}: floating_base is for URDF; an MJCF file says itself which bodies float")
-        from .mjcf import load_mjcf
+        from .robot.mjcf import load_mjcf
 
         if mimic != "independent":
             raise ValueError(f"{text}: mimic is for URDF")
@@ -434,7 +433,7 @@ def tell_odd(name, robot):
 
 def from_mujoco(compiled, name="robot", threads=0, isa="", assemble=True, parameters=()):
     """A Model from a compiled mujoco.MjModel."""
-    from .mjcf import robot_from_mujoco
+    from .robot.mjcf import robot_from_mujoco
 
     return Model(robot_from_mujoco(compiled, name), threads, isa, assemble, parameters)
 

@@ -5,14 +5,14 @@
     U = noise.controls("float32")                                       # the same numbers as an array
 
 The number of a sample, a step and a component is a function of these, of the seed and of `draw` alone (Philox4x32-10
-and Box and Muller; host/noise.h): it depends neither on how many samples there are nor on blocks, threads or the
+and Box and Muller; host/rollout/noise.h): it depends neither on how many samples there are nor on blocks, threads or the
 processor, and on a CUDA device it is the same up to rounding.
 """
 
 import numpy as np
 
 from . import _featherstorm
-from .arrays import shape_error
+from .memory.arrays import shape_error
 
 INTERPOLATIONS = ("linear", "cubic", "hold")
 

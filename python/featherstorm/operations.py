@@ -18,11 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _featherstorm
-from .arrays import library_of, shape_error
 from .device import DeviceArray
-from .device_arguments import collect
+from .memory.arrays import library_of, shape_error
+from .memory.device_arguments import collect
 from .model import Notice
-from .steps import check_tree, independent, step_numbers, step_op, substep_time
+from .robot.steps import check_tree, independent, step_numbers, step_op, substep_time
 
 QUATERNION_SLACK = 1e-2  # how far a norm may be from 1; integration renormalises
 

@@ -15,9 +15,10 @@ Where x lies on a CUDA device, so do samples, noise, costs and sums over them (p
 
 import numpy as np
 
-from . import _featherstorm, planning_device
-from .arrays import shape_error
+from . import _featherstorm
 from .device import device_of
+from .horizon import planning_device
+from .memory.arrays import shape_error
 from .noise import Noise, interpolation_weights
 
 

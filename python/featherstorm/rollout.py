@@ -18,32 +18,21 @@ Where x0 or U lies on a CUDA device, so do the results: one kernel runs the whol
 """
 
 import warnings
-from typing import NamedTuple
 
 import numpy as np
 
-from . import _featherstorm, rollout_device
-from .arrays import Arguments, from_numpy, shape_error, to_numpy
+from . import _featherstorm
+from .horizon import rollout_device
+from .horizon.result import RolloutResult
+from .horizon.rollout_step import append_coupled_start, append_coupled_velocity, append_step, declare
+from .memory.arrays import Arguments, from_numpy, shape_error, to_numpy
 from .model import Notice
 from .noise import Noise, interpolation_weights, new
 from .operations import check_quaternions
-from .rollout_step import append_coupled_start, append_coupled_velocity, append_step, declare
-from .steps import step_numbers, step_op, substep_time
+from .robot.steps import step_numbers, step_op, substep_time
 from .symbols import State, symbols, values_of
 
 KEPT = 64  # rollouts that `rollout` keeps for each model
-
-
-class RolloutResult(NamedTuple):
-    """costs (B,), sums over the horizon, NaN where the last state is not finite; final (B, nq + nv), the last state;
-    states (B, T, nq + nv) after each step, observations (B, T, n), and controls (B, T, nu), the U that was used; None
-    where they were not asked for."""
-
-    costs: object
-    final: object
-    states: object
-    observations: object
-    controls: object = None
 
 
 class Rollout:

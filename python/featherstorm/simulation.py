@@ -5,12 +5,12 @@ import math
 
 import numpy as np
 
-from .arrays import Arguments, to_numpy
 from .batch import allocate
 from .device import device_number, device_of
-from .device_arguments import collect
+from .memory.arrays import Arguments, to_numpy
+from .memory.device_arguments import collect
 from .operations import check_quaternions, evaluate, tell_notices
-from .steps import independent, step_numbers, step_op, substep_time
+from .robot.steps import independent, step_numbers, step_op, substep_time
 
 
 class Status(enum.IntFlag):

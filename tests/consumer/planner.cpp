@@ -5,8 +5,8 @@
 #include <fstream>
 #include <string>
 
-#include "host/evaluator.h"
-#include "host/load.h"
+#include "host/engine/evaluator.h"
+#include "host/load/load.h"
 #include "host/robots/robots.h"
 #include "pendulum.h"
 

@@ -4,7 +4,7 @@
     budgets.py check OBJECT...    exit status 1 where a limit is exceeded or a kernel has no row
     budgets.py write OBJECT...    writes budgets.csv: what was measured, with a margin
 
-OBJECT are the object files of cuda/shard.cu; beside each lies OBJECT.ptxas, what the compiler said. A limit may be raised
+OBJECT are the object files of cuda/kernels/shard.cu; beside each lies OBJECT.ptxas, what the compiler said. A limit may be raised
 in the same change that explains why; it is a guard against surprises, not a goal.
 """
 import csv

@@ -7,12 +7,12 @@
 #include <cstdio>
 #include <cstring>
 
-#include "host/bodies.h"
-#include "host/device_kernel.h"
-#include "host/load.h"
-#include "host/specialised_program.h"
+#include "host/compile/device_kernel.h"
+#include "host/load/load.h"
+#include "host/trace/bodies.h"
+#include "host/trace/specialised_program.h"
 #include "tests/cuda/launch_text.h"
-#include "tests/cuda/op_cases.h"
+#include "tests/support/oracles/op_cases.h"
 
 namespace featherstorm::testing {
 namespace {

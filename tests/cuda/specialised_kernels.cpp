@@ -13,14 +13,14 @@
 #include <iostream>
 
 #include "core/emit/emit.h"
-#include "core/trace/order.h"
-#include "host/bodies.h"
-#include "host/device_kernel.h"
-#include "host/error.h"
-#include "host/load.h"
-#include "host/ops.h"
+#include "core/program/order.h"
+#include "host/compile/device_kernel.h"
+#include "host/load/load.h"
 #include "host/robots/robots.h"
-#include "host/trace_op.h"
+#include "host/system/error.h"
+#include "host/table/ops.h"
+#include "host/trace/bodies.h"
+#include "host/trace/trace_op.h"
 
 namespace featherstorm {
 namespace {

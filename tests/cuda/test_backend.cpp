@@ -5,9 +5,9 @@
 #include <set>
 #include <string>
 
-#include "host/cuda_backend.h"
-#include "host/ops.h"
-#include "tests/support/random_robot.h"
+#include "host/memory/cuda_backend.h"
+#include "host/table/ops.h"
+#include "tests/support/robots/random_robot.h"
 
 namespace featherstorm::test_backend {
 namespace {
@@ -47,7 +47,7 @@ TEST_F(CudaBackend, ExplainsWhyThereIsNoDevice) {
   EXPECT_EQ(count, 0);
   const std::string reason = table->last_error();
   EXPECT_NE(reason.find("cudaGetDeviceCount"), std::string::npos) << reason;
-  EXPECT_NE(reason.find("cuda/backend.cpp:"), std::string::npos) << reason;
+  EXPECT_NE(reason.find("cuda/runtime/backend.cpp:"), std::string::npos) << reason;
   CudaDevice device;
   EXPECT_FALSE(table->device_info(0, &device));
   void* memory = nullptr;

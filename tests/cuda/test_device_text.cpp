@@ -5,9 +5,9 @@
 #include <cstring>
 #include <limits>
 
-#include "cuda/kernels.cuh"
-#include "tests/cuda/op_cases.h"
-#include "tests/support/linkages.h"
+#include "cuda/kernels/kernels.cuh"
+#include "tests/support/oracles/op_cases.h"
+#include "tests/support/robots/linkages.h"
 
 namespace featherstorm::test_device_text {
 namespace {

@@ -2,17 +2,17 @@
 #include <gtest/gtest.h>
 
 #include "core/emit/rollout.h"
-#include "core/trace/count.h"
-#include "core/trace/order.h"
-#include "host/bodies.h"
-#include "host/device_kernel.h"
-#include "host/error.h"
-#include "host/load.h"
-#include "host/ops.h"
-#include "host/specialised_program.h"
-#include "tests/cuda/op_cases.h"
-#include "tests/host/scratch.h"
-#include "tests/support/linkages.h"
+#include "core/program/count.h"
+#include "core/program/order.h"
+#include "host/compile/device_kernel.h"
+#include "host/load/load.h"
+#include "host/system/error.h"
+#include "host/table/ops.h"
+#include "host/trace/bodies.h"
+#include "host/trace/specialised_program.h"
+#include "tests/support/oracles/op_cases.h"
+#include "tests/support/robots/linkages.h"
+#include "tests/support/tools/scratch.h"
 
 namespace featherstorm::test_nvrtc {
 namespace {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Results of the float kernels' machine code without a GPU.
 
-    test_sass.py CASES OBJECT...   CASES: the program write_cases; OBJECT: object files of cuda/shard.cu with sm_90 code
+    test_sass.py CASES OBJECT...   CASES: the program write_cases; OBJECT: object files of cuda/kernels/shard.cu with sm_90 code
 
 Needs nvdisasm (disassembly.py); exit status 77 without it. A compiler has been seen to put two live local arrays in one
 place, with sources and a host build that were right: hence this test.

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cuda/kernels.cuh"
+#include "cuda/kernels/kernels.cuh"
 #include "tests/cuda/launch_text.h"
-#include "tests/cuda/op_cases.h"
+#include "tests/support/oracles/op_cases.h"
 
 namespace featherstorm::testing {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "host/error.h"
+#include "host/system/error.h"
 #include "tests/device/stand_in/stand_in.h"
 
 namespace featherstorm::testing {

@@ -7,13 +7,13 @@
 #include <memory>
 
 #include "core/trace/program.h"
-#include "host/device.h"
-#include "host/evaluator.h"
-#include "host/load.h"
-#include "host/sequence.h"
-#include "host/traced_kernel.h"
+#include "host/compile/traced_kernel.h"
+#include "host/engine/evaluator.h"
+#include "host/load/load.h"
+#include "host/memory/device.h"
+#include "host/rollout/sequence.h"
 #include "tests/device/control.h"
-#include "tests/host/scratch.h"
+#include "tests/support/tools/scratch.h"
 
 namespace featherstorm::testing {
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "host/device.h"
-#include "host/evaluator.h"
-#include "tests/cuda/op_cases.h"
+#include "host/engine/evaluator.h"
+#include "host/memory/device.h"
 #include "tests/device/control.h"
-#include "tests/host/scratch.h"
+#include "tests/support/oracles/op_cases.h"
+#include "tests/support/tools/scratch.h"
 
 namespace featherstorm::testing {
 

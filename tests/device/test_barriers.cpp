@@ -1,9 +1,9 @@
 // Texts with barriers on the stand-in: their threads run together, with shared memory or without.
 #include <gtest/gtest.h>
 
-#include "host/cuda_backend.h"
-#include "host/device.h"
-#include "host/nvrtc.h"
+#include "host/compile/nvrtc.h"
+#include "host/memory/cuda_backend.h"
+#include "host/memory/device.h"
 #include "tests/device/control.h"
 
 namespace featherstorm::test_barriers {

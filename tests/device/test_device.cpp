@@ -6,8 +6,8 @@
 #include <fstream>
 #include <numeric>
 
-#include "host/cuda_backend.h"
-#include "host/device.h"
+#include "host/memory/cuda_backend.h"
+#include "host/memory/device.h"
 #include "tests/device/control.h"
 
 namespace featherstorm::test_device {
@@ -130,7 +130,7 @@ TEST(DeviceBuffer, ErrorsHaveTheWordsOfCuda) {
   std::string words = message([] { Buffer(Precision::float32, 1000, 7, 0); });
   EXPECT_EQ(words.find("Buffer: CUDA device 0: cudaErrorMemoryAllocation: out of memory (cudaMallocFromPoolAsync("), 0u)
       << words;
-  EXPECT_NE(words.find("cuda/memory.cpp:"), std::string::npos) << words;
+  EXPECT_NE(words.find("cuda/runtime/memory.cpp:"), std::string::npos) << words;
   fail_next("cudaMemsetAsync", illegal_address);
   words = message([] { Buffer(Precision::float32, 1000, 7, 0); });
   EXPECT_EQ(words.find("Buffer: CUDA device 0: cudaErrorIllegalAddress: "), 0u) << words;

@@ -6,13 +6,13 @@
 #include <cstring>
 #include <set>
 
-#include "host/device.h"
-#include "host/device_evaluator.h"
-#include "host/load.h"
-#include "tests/cuda/op_cases.h"
+#include "host/memory/device.h"
+#include "host/engine/device_evaluator.h"
+#include "host/load/load.h"
+#include "tests/support/oracles/op_cases.h"
 #include "tests/device/control.h"
-#include "tests/support/op_conditioning.h"
-#include "tests/support/linkages.h"
+#include "tests/support/tools/op_conditioning.h"
+#include "tests/support/robots/linkages.h"
 
 namespace featherstorm::test_device_evaluator {
 namespace {

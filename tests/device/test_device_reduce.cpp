@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "host/device.h"
-#include "host/device_graph.h"
-#include "host/device_reduce.h"
+#include "host/memory/device.h"
+#include "host/memory/device_graph.h"
+#include "host/rollout/device_reduce.h"
 #include "tests/device/control.h"
 
 namespace featherstorm::test_device_reduce {

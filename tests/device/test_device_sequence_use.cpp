@@ -1,7 +1,7 @@
 // Rollouts on a device, through the stand-in: what is allocated, streams, threads and graphs; what is refused.
 #include <thread>
 
-#include "host/device_graph.h"
+#include "host/memory/device_graph.h"
 #include "tests/device/sequence_cases.h"
 
 namespace featherstorm::test_device_sequence_use {

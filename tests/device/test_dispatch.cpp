@@ -1,8 +1,8 @@
 // The dispatch table, and that an evaluator follows it.
 #include <gtest/gtest.h>
 
-#include "host/device_kernel.h"
-#include "host/dispatch.h"
+#include "host/compile/device_kernel.h"
+#include "host/compile/dispatch.h"
 #include "host/robots/robots.h"
 #include "tests/device/control.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "host/load.h"
+#include "host/load/load.h"
 #include "tests/device/control.h"
 #include "tests/device/special.h"
 

@@ -8,11 +8,11 @@
 #include <fstream>
 #include <thread>
 
-#include "host/device_kernel.h"
-#include "host/load.h"
+#include "host/compile/device_kernel.h"
+#include "host/load/load.h"
 #include "tests/device/control.h"
 #include "tests/device/special.h"
-#include "tests/support/linkages.h"
+#include "tests/support/robots/linkages.h"
 
 namespace featherstorm::test_specialised {
 namespace {

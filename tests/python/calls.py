@@ -1,4 +1,4 @@
-"""Which functions and types the rows of the table of operations (host/ops.h, host/ops/) reach, by calls.
+"""Which functions and types the rows of the table of operations (host/table/ops.h, host/table/ops/) reach, by calls.
 
 Texts are read by patterns, not by a compiler: a name that several included files define counts for all of them. A type is
 reached where a reached text names it, a function where a reached text calls its name and all types of its arguments are
@@ -91,7 +91,7 @@ def included(start):
 
 
 def bodies_of_rows():
-    for file in included("host/ops.h"):
+    for file in included("host/table/ops.h"):
         text = plain(file)
         for match in re.finditer(r"FEATHERSTORM_RUN\s*\{", text):
             yield Definition(file, "run", text[match.end() : closing(text, match.end() - 1)])
@@ -115,12 +115,12 @@ def reached_from(start, files):
 
 
 def reached_by_rows():
-    return reached_from(bodies_of_rows(), included("host/ops.h"))
+    return reached_from(bodies_of_rows(), included("host/table/ops.h"))
 
 
 def reached_by_traces():
     """What the making of a robot's own programs reaches beside the rows."""
-    start = ["host/specialised_program.cpp", "host/trace_op.cpp", "host/canonical_form.cpp"]
+    start = ["host/trace/specialised_program.cpp", "host/trace/trace_op.cpp", "host/trace/canonical_form.cpp"]
     headers = {header for file in start for header in included(file)}
     files = sorted(headers | {f for h in headers if (ROOT / (f := h[: -len("h")] + "cpp")).exists()})
     return reached_from([d for file in start for d in definitions(file)], files)

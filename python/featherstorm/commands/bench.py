@@ -13,9 +13,9 @@ import time
 import numpy as np
 
 from .. import model as models
-from ..batch import Batch
-from ..states import random_state
 from . import add_engine_arguments, operation_count, positive, report, specialise, table
+from ..batch import Batch
+from ..robot.states import random_state
 
 OPS = "rnea,crba,fd"
 ROBOTS = "iiwa14,go2,g1,atlas"

@@ -9,8 +9,8 @@ import time
 import numpy as np
 
 from .. import _featherstorm, model as models
+from ..robot.states import random_state
 from ..simulation import Simulation
-from ..states import random_state
 
 DTYPES = ("float32", "float64")
 # what no correct kernel exceeds, relative to the largest entry of an answer; not a measure of accuracy

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import _featherstorm, model as models, operations
 from ..convert import to_pinocchio
-from ..states import random_state
+from ..robot.states import random_state
 from .report_measure import Case, clock_of, per_instance, rounds
 
 KINDS = {"rnea": "inverse dynamics", "crba": "inertia matrix", "fd": "forward dynamics", "step": "a step"}

@@ -12,9 +12,9 @@ import time
 import numpy as np
 
 from .. import model as models, operations
-from ..simulation import Simulation
-from ..states import random_state
 from . import add_engine_arguments, add_model_arguments, load, positive, seconds, specialise, standing
+from ..robot.states import random_state
+from ..simulation import Simulation
 from .simulate_plot import check_plot, draw
 
 SAMPLE = 8  # instances that are drawn and checked

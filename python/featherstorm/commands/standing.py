@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import operations
-from ..contacts import Contact
 from ..model import Model
+from ..robot.contacts import Contact
 
 FRICTION = 0.8
 STIFFNESS = 1.5  # of a joint, in weights times the height of the base; an inverted pendulum on stiff feet needs some 0.5

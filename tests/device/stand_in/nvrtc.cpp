@@ -1,4 +1,4 @@
-// The part of libnvrtc that host/nvrtc.cpp uses. Its machine code is the text itself behind a mark; what it says of
+// The part of libnvrtc that host/compile/nvrtc.cpp uses. Its machine code is the text itself behind a mark; what it says of
 // registers is invented, the same for every text.
 #include <atomic>
 #include <cstring>

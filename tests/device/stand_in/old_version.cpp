@@ -1,5 +1,5 @@
 // A table of version 0.
-#include "cuda/backend.h"
+#include "host/memory/cuda_table.h"
 
 extern "C" __attribute__((visibility("default"))) const featherstorm::CudaTable* featherstorm_cuda_backend() {
   static const featherstorm::CudaTable table{};

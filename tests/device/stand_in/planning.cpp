@@ -1,8 +1,8 @@
 // The launchers of uploads and reductions, on the host. CUB's part, adding up in any order, is a loop from the end and
-// a tree, each over the text of cuda/reduce.h.
-#include "cuda/launcher.h"
-#include "cuda/reduce.h"
-#include "cuda/upload.h"
+// a tree, each over the text of cuda/kernels/reduce.h.
+#include "cuda/kernels/launcher.h"
+#include "cuda/kernels/reduce.h"
+#include "cuda/kernels/upload.h"
 #include "tests/device/stand_in/runtime.h"
 
 namespace featherstorm {

@@ -1,7 +1,7 @@
-// The kernels of one shard, as cuda/shard.cu enters them, launched on the host: all blocks of the grid, last thread
+// The kernels of one shard, as cuda/kernels/shard.cu enters them, launched on the host: all blocks of the grid, last thread
 // first.
-#include "cuda/kernels.cuh"
-#include "cuda/launcher.h"
+#include "cuda/kernels/kernels.cuh"
+#include "cuda/kernels/launcher.h"
 #include "tests/device/stand_in/runtime.h"
 
 namespace featherstorm {
@@ -25,4 +25,4 @@ KernelLauncher launcher() {
 
 }  // namespace featherstorm
 
-#include "cuda/shard.cu"
+#include "cuda/kernels/shard.cu"

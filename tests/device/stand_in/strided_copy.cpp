@@ -1,8 +1,8 @@
-#include "cuda/strided_copy.h"
+#include "cuda/kernels/strided_copy.h"
 
 #include <cstring>
 
-#include "cuda/launcher.h"
+#include "cuda/kernels/launcher.h"
 #include "tests/device/stand_in/runtime.h"
 
 namespace featherstorm {

@@ -1,0 +1,35 @@
+// External forces on bodies, given in world axes with the moment about each body's origin.
+//
+// Only the body's orientation is needed to bring them into body axes; nothing is computed where no force is given.
+#pragma once
+#include "core/model/joints.h"
+#include "core/scalar/scratch.h"
+
+namespace featherstorm {
+
+template <class T, class F, class M> class ExternalForce {
+ public:
+  FS_HD ExternalForce(const M& m, const F& f_ext) : f_ext_(f_ext), R_(scratch<Mat3<T>>(m.nb + 1)) {
+    R_[0] = identity_placement<T>().R;
+  }
+  // The force on body i in its axes; bodies must be asked for in ascending order.
+  template <class Joint> FS_HD Force<T> on_body(int i, int parent, const Joint& J) {
+    R_[i] = R_[parent] * J.placement().R;
+    const auto f = slice(f_ext_, 6 * (i - 1));
+    return {transpose_times(R_[i], Vec3<T>{f[0], f[1], f[2]}), transpose_times(R_[i], Vec3<T>{f[3], f[4], f[5]})};
+  }
+
+ private:
+  F f_ext_;
+  ScratchOf<Mat3<T>, decltype(std::declval<const M&>().nb + 1)> R_;
+};
+
+template <class T, class M> class ExternalForce<T, Zeros<T>, M> {
+ public:
+  FS_HD ExternalForce(const M&, const Zeros<T>&) {}
+  template <class Joint> FS_HD Zeros<T> on_body(int, int, const Joint&) { return {}; }
+};
+
+template <class T> FS_HD Force<T> operator-(const Force<T>& f, Zeros<T>) { return f; }
+
+}  // namespace featherstorm

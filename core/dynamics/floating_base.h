@@ -1,0 +1,215 @@
+// Floating-base systems: the joints' equations of motion with the base's six freedoms apart. RBDA sections 9.3-9.5.
+//
+//   [I0^c F; F^T H] [a0; qdd] + [p0^c; C] = [0; tau]      (9.13), base coordinates
+//
+// The base is body 1 behind a free joint, an ancestor of all other bodies; n = nv - 6 joint coordinates follow it.
+// Spatial quantities are in the base's frame. a0 is the base's true spatial acceleration: gravity is part of p0^c and
+// C, through a0^vp = -a_g, and comes back in a0. H is the block of crba.h behind the base's, unchanged.
+// Forward dynamics with the base's 6x6 solved once (Table 9.4) is what aba.h does at a free joint.
+#pragma once
+#include "core/dynamics/articulated_joint.h"
+#include "core/dynamics/external_force.h"
+#include "core/kinematics/jacobian.h"
+
+namespace featherstorm {
+
+// in   q (nq)
+// out  I0 (36)  composite inertia of the whole system, by rows
+// out  F (6 n)  F_i = I^c_i S_i, by rows [N m s^2, N s^2 per rad | m]: the momentum that a joint's unit velocity gives
+// RBDA Table 9.5, the composite-rigid-body part. Cost O(n depth).
+template <class M, class Q, class OutI, class OutF>
+FS_HD void floating_inertia(const M& m, const Q& q, OutI I0, OutF F) {
+  using T = ScalarOf<Q>;
+  const int n = m.nv - 6;
+  auto x = scratch<T>(m.nx);
+  auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
+  for (int i = 1; i <= m.nb; i++) {
+    update_joint(m, i, q, Zeros<T>{}, x);
+    Ic[i] = cast<T>(m.body[i].I);
+  }
+  for (int i = m.nb; i > 1; i--) {
+    const auto& b = m.body[i];
+    Force<T> f[6];
+    int dofs = 0;
+    with_joint(m, i, x, [&](const auto& J) {
+      dofs = J.nv;
+      for (int k = 0; k < J.nv; k++) f[k] = apply_transpose(J, J.force_of_axis(k, Ic[i]));
+      Ic[b.parent] += apply_transpose(J, Ic[i]);
+    });
+    // F_i to base coordinates
+    for (int j = b.parent; j > 1; j = m.body[j].parent)
+      with_joint(m, j, x, [&](const auto& J) {
+        for (int k = 0; k < dofs; k++) f[k] = apply_transpose(J, f[k]);
+      });
+    for (int k = 0; k < dofs; k++)
+      for (int c = 0; c < 6; c++) F[c * n + b.v - 6 + k] = component(f[k], c);
+  }
+  const ArticulatedInertia<T> I = articulated<T>(Ic[1]);
+  const Mat3<T> J = full(I.I), mass = full(I.M);
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) {
+      I0[6 * r + c] = J(r, c), I0[6 * r + 3 + c] = I.H(r, c);
+      I0[6 * (3 + r) + c] = I.H(c, r), I0[6 * (3 + r) + 3 + c] = mass(r, c);
+    }
+}
+
+// in   q (nq), qd (nv)
+// in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
+// out  p0 (6)  [N m, N]  force on the base that a0 = 0 and qdd = 0 would take
+// out  C (n)   joint forces that they would take
+// RBDA Table 9.5, the recursive Newton-Euler part: a0^vp = -a_g. Cost O(nb).
+template <class M, class Q, class V, class F, class OutP, class OutC>
+FS_HD void floating_bias(const M& m, const Q& q, const V& qd, const F& f_ext, OutP p0, OutC C) {
+  using T = ScalarOf<Q>;
+  auto x = scratch<T>(m.nx);
+  auto v = scratch<Motion<T>>(m.nb + 1);
+  auto a = scratch<Motion<T>>(m.nb + 1);
+  auto f = scratch<Force<T>>(m.nb + 1);
+  ExternalForce<T, F, M> external(m, f_ext);
+  v[0] = zero_motion<T>();
+  a[0] = {zero3<T>(), -cast<T>(m.gravity)};
+  for (int i = 1; i <= m.nb; i++) {
+    const auto& b = m.body[i];
+    update_joint(m, i, q, qd, x);
+    with_joint(m, i, x, [&](const auto& J) {
+      const auto vJ = J.velocity(slice(qd, b.v));
+      v[i] = apply(J, v[b.parent]) + vJ;
+      // the base's own acceleration is -a_g alone; a_i = X a_parent + c_J + v x S qd
+      a[i] = apply(J, a[b.parent]);
+      if (i > 1) a[i] = a[i] + J.bias(slice(qd, b.v)) + cross(v[i], vJ);
+      f[i] = b.I * a[i] + cross_dual(v[i], b.I * v[i]) - external.on_body(i, b.parent, J);
+    });
+  }
+  for (int i = m.nb; i > 1; i--) {
+    const auto& b = m.body[i];
+    with_joint(m, i, x, [&](const auto& J) {
+      for (int k = 0; k < J.nv; k++) C[b.v - 6 + k] = J.project(k, f[i]);
+      f[b.parent] += apply_transpose(J, f[i]);
+    });
+  }
+  for (int c = 0; c < 6; c++) p0[c] = component(f[1], c);
+}
+
+// The base eliminated, RBDA (9.14)-(9.16), dense: H^fl qdd + C^fl = tau.
+//
+//   H^fl = H - F^T (I0^c)^-1 F,   C^fl = C - F^T (I0^c)^-1 p0^c
+//
+// in   I0 (36), F (6 n), p0 (6)  of the functions above
+// in out  H (n n) by rows, C (n)  become H^fl, C^fl
+// Branch sparsity is lost: for computing accelerations keep the (6 + n) system of aba.h or crba.h.
+template <class I, class Columns, class P, class Out, class OutC>
+FS_HD void floating_reduce(int n, const I& I0, const Columns& F, const P& p0, Out H, OutC C) {
+  using T = ScalarOf<I>;
+  T A[6][6], x[6];
+  for (int r = 0; r < 6; r++)
+    for (int c = 0; c < 6; c++) A[r][c] = I0[6 * r + c];
+  factor_small(A);
+  for (int j = -1; j < n; j++) {
+    for (int c = 0; c < 6; c++) x[c] = j < 0 ? p0[c] : F[c * n + j];
+    solve_small(A, x);
+    for (int i = 0; i < n; i++) {
+      T s(0.0);
+      for (int c = 0; c < 6; c++) s = s + F[c * n + i] * x[c];
+      if (j < 0) C[i] = C[i] - s;
+      else H[i * n + j] = H[i * n + j] - s;
+    }
+  }
+}
+
+// Inverse dynamics of a floating base: joint accelerations are known, the base's is not. RBDA section 9.5, Table 9.6.
+//
+//   a_i^r = X a^r_parent + S qdd + c_J + v x S qd,  a0^r = -a_g;   p_i = I a_i^r + v x* I v - f_ext
+//   I^c_parent += X^T I^c X,  p^c_parent += X^T p^c;   a0 = -(I0^c)^-1 p0^c;   tau_i = S^T (I^c_i ^ia0 + p^c_i)
+//
+// in   q (nq), qd (nv), qdd (nv)  the base's six are not read
+// in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
+// out  qdd_out (nv)  with the base's acceleration in the coordinates of the free joint; may be qdd
+// out  tau (nv)  the base's six are zero
+// Cost O(nb).
+template <class M, class Q, class V, class A, class F, class OutA, class Out>
+FS_HD void floating_id(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, OutA qdd_out, Out tau) {
+  using T = ScalarOf<Q>;
+  auto x = scratch<T>(m.nx);
+  auto v = scratch<Motion<T>>(m.nb + 1);
+  auto a = scratch<Motion<T>>(m.nb + 1);
+  auto p = scratch<Force<T>>(m.nb + 1);
+  auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
+  ExternalForce<T, F, M> external(m, f_ext);
+  v[0] = zero_motion<T>();
+  a[0] = {zero3<T>(), -cast<T>(m.gravity)};
+  for (int i = 1; i <= m.nb; i++) {
+    const auto& b = m.body[i];
+    update_joint(m, i, q, qd, x);
+    with_joint(m, i, x, [&](const auto& J) {
+      const auto vJ = J.velocity(slice(qd, b.v));
+      v[i] = apply(J, v[b.parent]) + vJ;
+      a[i] = apply(J, a[b.parent]);
+      if (i > 1) a[i] = a[i] + J.velocity(slice(qdd, b.v)) + J.bias(slice(qd, b.v)) + cross(v[i], vJ);
+      p[i] = b.I * a[i] + cross_dual(v[i], b.I * v[i]) - external.on_body(i, b.parent, J);
+    });
+    Ic[i] = cast<T>(b.I);
+  }
+  for (int i = m.nb; i > 1; i--)
+    with_joint(m, i, x, [&](const auto& J) {
+      Ic[m.body[i].parent] += apply_transpose(J, Ic[i]);
+      p[m.body[i].parent] += apply_transpose(J, p[i]);
+    });
+  // from here on a holds a0 in the coordinates of each body
+  a[1] = solve_articulated(articulated<T>(Ic[1]), -p[1]);
+  for (int i = 2; i <= m.nb; i++) {
+    const auto& b = m.body[i];
+    with_joint(m, i, x, [&](const auto& J) {
+      a[i] = apply(J, a[b.parent]);
+      const Force<T> f = Ic[i] * a[i] + p[i];
+      for (int k = 0; k < J.nv; k++) {
+        tau[b.v + k] = J.project(k, f) + m.armature[b.v + k] * T(qdd[b.v + k]);
+        qdd_out[b.v + k] = qdd[b.v + k];
+      }
+    });
+  }
+  // a0 = S qdd + c_J with S^-1 = S^T
+  with_joint(m, 1, x, [&](const auto& J) {
+    const Motion<T> s = a[1] - (zero_motion<T>() + J.bias(qd));
+    for (int k = 0; k < J.nv; k++) {
+      qdd_out[k] = J.project(k, Force<T>{s.w, s.v});
+      tau[k] = T(0.0);
+    }
+  });
+}
+
+// Jacobian of a frame of a system that floats freely: joint velocities change its velocity while momentum is conserved.
+// RBDA Example 9.4, there J_i - (I0^c)^-1 F in base coordinates.
+//
+//   dv_F = J^fl dqd,   J^fl = J_q - J_0 (I0^c)^-1 F,   J = [J_0 J_q]
+//
+// in   q (nq), frame  index of a named frame
+// out  J_fl (6 n)  rows as in jacobian.h: angular, linear; world axes, at the frame's origin
+template <class M, class Q, class Out> FS_HD void floating_jacobian(const M& m, const Q& q, int frame, Out J_fl) {
+  using T = ScalarOf<Q>;
+  const int n = m.nv - 6;
+  auto x = scratch<T>(m.nx);
+  auto J = scratch<T>(sixfold(m.nv));
+  auto F = scratch<T>(sixfold(m.nv));
+  T I0[36], A[6][6], y[6];
+  jacobian(m, q, frame, J.data());
+  floating_inertia(m, q, &I0[0], F.data());
+  for (int r = 0; r < 6; r++)
+    for (int c = 0; c < 6; c++) A[r][c] = I0[6 * r + c];
+  factor_small(A);
+  update_joint(m, 1, q, Zeros<T>{}, x);
+  with_joint(m, 1, x, [&](const auto& base) {
+    for (int j = 0; j < n; j++) {
+      for (int c = 0; c < 6; c++) y[c] = F[c * n + j];
+      solve_small(A, y);
+      // the base's velocity per qd_j, in its joint's coordinates: -S^T (I0^c)^-1 F_j
+      const Force<T> s{{y[0], y[1], y[2]}, {y[3], y[4], y[5]}};
+      for (int r = 0; r < 6; r++) {
+        T sum = J[r * m.nv + 6 + j];
+        for (int k = 0; k < base.nv; k++) sum = sum - J[r * m.nv + k] * base.project(k, s);
+        J_fl[r * n + j] = sum;
+      }
+    }
+  });
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,54 @@
+// Inverse dynamics of a robot on a base that moves in a known way: a vehicle, a ship, the last link of another robot.
+// Lynch and Park (9.49)-(9.57) with V0 and Vd0; RBDA Table 5.1 with v_0 and a_0 that are not zero.
+//
+//   v_0 = v_base,   a_0 = a_base - a_g,   then as rnea.h;   f_base = sum of X^T f_i over the bodies on the base
+//
+// The model's world stands for the base's frame; its gravity is not used, as it turns with the base. With the base as
+// an unknown see floating_base.h; a free joint with prescribed motion (hybrid_aba.h) is the same as this.
+#pragma once
+#include "core/model/joints.h"
+#include "core/scalar/scratch.h"
+
+namespace featherstorm {
+
+// in   v_base (6)  [rad/s, m/s]  angular velocity of the base and velocity of its origin, base axes
+// in   a_base (6)  [rad/s^2, m/s^2]  rates of the components of v_base: the true acceleration of the origin is
+//      linear part + w × v
+// in   gravity (3) [m/s^2]  base axes
+// in   q (nq), qd (nv), qdd (nv)  relative to the base
+// out  tau (nv)  [N m | N]
+// out  f_base (6)  [N m, N]  that the base exerts on the robot: moment about the base's origin and force, base axes
+// Cost O(nb).
+template <class M, class VBase, class ABase, class G, class Q, class V, class A, class Out, class OutF>
+FS_HD void rnea_moving_base(const M& m, const VBase& v_base, const ABase& a_base, const G& gravity, const Q& q,
+                            const V& qd, const A& qdd, Out tau, OutF f_base) {
+  using T = ScalarOf<Q>;
+  auto x = scratch<T>(m.nx);
+  auto v = scratch<Motion<T>>(m.nb + 1);
+  auto a = scratch<Motion<T>>(m.nb + 1);
+  auto f = scratch<Force<T>>(m.nb + 1);
+  v[0] = {{T(v_base[0]), T(v_base[1]), T(v_base[2])}, {T(v_base[3]), T(v_base[4]), T(v_base[5])}};
+  a[0] = {{T(a_base[0]), T(a_base[1]), T(a_base[2])},
+          {a_base[3] - gravity[0], a_base[4] - gravity[1], a_base[5] - gravity[2]}};
+  f[0] = zero_force<T>();
+  for (int i = 1; i <= m.nb; i++) {
+    const auto& b = m.body[i];
+    update_joint(m, i, q, qd, x);
+    with_joint(m, i, x, [&](const auto& J) {
+      const auto vJ = J.velocity(slice(qd, b.v));
+      v[i] = apply(J, v[b.parent]) + vJ;
+      a[i] = apply(J, a[b.parent]) + J.velocity(slice(qdd, b.v)) + J.bias(slice(qd, b.v)) + cross(v[i], vJ);
+      f[i] = b.I * a[i] + cross_dual(v[i], b.I * v[i]);
+    });
+  }
+  for (int i = m.nb; i >= 1; i--) {
+    const auto& b = m.body[i];
+    with_joint(m, i, x, [&](const auto& J) {
+      for (int k = 0; k < J.nv; k++) tau[b.v + k] = J.project(k, f[i]) + m.armature[b.v + k] * T(qdd[b.v + k]);
+      f[b.parent] = f[b.parent] + apply_transpose(J, f[i]);
+    });
+  }
+  for (int k = 0; k < 6; k++) f_base[k] = component(f[0], k);
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,19 @@
+// The equation of motion in state-space form. RBDA section 3.1, (3.8), (3.9).
+#pragma once
+#include "core/dynamics/aba.h"
+#include "core/kinematics/position_rate.h"
+
+namespace featherstorm {
+
+// d/dt (q; v) = FD_x(q, v, tau, f_ext): what an integrator for plain vectors takes. RBDA (3.8), (3.9)
+// Quaternions drift off the unit sphere under such integrators and must be normalised; integrate.h does without.
+//
+// in   q (nq), v (nv), tau (nv), f_ext (6 nb) or Zeros<T>{}
+// out  rate (nq + nv)
+template <class M, class Q, class V, class Tau, class F, class Out>
+FS_HD void state_rate(const M& m, const Q& q, const V& v, const Tau& tau, const F& f_ext, Out rate) {
+  position_rate(m, q, v, rate);
+  aba(m, q, v, tau, f_ext, slice(rate, m.nq));
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,147 @@
+#include "core/model/joint_axes.h"
+
+#include <Eigen/Geometry>
+#include <cmath>
+
+namespace featherstorm {
+namespace {
+
+constexpr double rounding = 5e-15;  // what products of a few rotations leave of a zero
+
+// The turn about z that puts (x, y) on the x axis; none where it is zero or on an axis already.
+RotationZ<double> turn_to(double x, double y) {
+  const double r = std::hypot(x, y);
+  if (r < 1e-9 || std::abs(x) < 1e-9 * r || std::abs(y) < 1e-9 * r) return {1, 0};
+  return {x / r, y / r};
+}
+
+// The turn of a body's frame about its axis that its numbers ask for.
+RotationZ<double> own_turn(const Body<double>& b, const Body<double>* child, Turns turns) {
+  if (child) {
+    const Mat3d& R = child->X_T.R;
+    const Vec3d& r = child->X_T.r;
+    if (std::hypot(R(0, 2), R(1, 2)) >= rounding) return zxz(R).phi;
+    if (turns == Turns::numbers && std::hypot(r.x(), r.y()) > 1e-9) return turn_to(r.x(), r.y());
+  }
+  return turns == Turns::numbers ? turn_to(b.I.h.x(), b.I.h.y()) : RotationZ<double>{1, 0};
+}
+
+// Of several children the one with the most bodies beyond; a prismatic one where none is revolute; 0 where there is none.
+std::vector<int> favourite_children(const Model<double>& m, const std::vector<int>& subtree_size) {
+  std::vector<int> favourite(m.nb + 1, 0);
+  for (const JointType type : {JointType::Revolute, JointType::Prismatic}) {
+    const std::vector<int> before = favourite;
+    for (int i = 1; i <= m.nb; i++) {
+      const Body<double>& b = m.body[i];
+      if (b.type != type || b.reversed || before[b.parent] > 0) continue;
+      int& f = favourite[b.parent];
+      if (f == 0 || subtree_size[i] > subtree_size[f]) f = i;
+    }
+  }
+  return favourite;
+}
+
+void turn_inertia(Body<double>& b, const Mat3d& turn) {
+  b.I = rotate(Mat3d(turn.transpose()), b.I);
+  b.I.h = clean(b.I.h);
+}
+
+}  // namespace
+
+Mat3d z_to(const Vec3d& axis) {
+  for (int k = 0; k < 3; k++)
+    for (double sign : {1.0, -1.0}) {
+      Vec3d e = Vec3d::Zero();
+      e(k) = sign;
+      if ((axis - e).norm() > 1e-14) continue;
+      Mat3d R = Mat3d::Zero();  // columns x', y', z'
+      R(k, 2) = sign;
+      R((k + 1) % 3, 0) = 1;
+      R((k + 2) % 3, 1) = sign;
+      return R;
+    }
+  // The shortest turn, Rz(phi) Ry(theta) Rz(-phi) with phi the direction of the axis in the plane: about (1 - c) = s^2 / (1 + c)
+  // it is the quotient that has digits near z, and the difference near -z.
+  const double x = axis.x(), y = axis.y(), c = axis.z();
+  const double k = c < 0 ? (1 - c) / (x * x + y * y) : 1 / (1 + c);
+  Mat3d R;
+  R << 1 - k * x * x, -k * x * y, x, -k * x * y, 1 - k * y * y, y, -x, -y, c;
+  return R;
+}
+
+Mat3d clean_rotation(const Mat3d& R) {
+  Eigen::Quaterniond p(R);
+  Mat3d C = p.normalized().toRotationMatrix();
+  for (int i = 0; i < 9; i++)
+    for (double e : {-1.0, 0.0, 1.0})
+      if (std::abs(C(i) - e) < rounding) C(i) = e;
+  return C;
+}
+
+Zxz zxz(const Mat3d& R) {
+  Zxz a;
+  const double s = std::hypot(R(0, 2), R(1, 2));
+  if (s < rounding) {  // axes parallel or opposite: alpha = 0 or pi
+    a.alpha = {R(2, 2) > 0 ? 1.0 : -1.0, 0};
+    a.phi = {1, 0};
+    a.psi = {R(0, 0), -R(0, 1)};
+    return a;
+  }
+  a.alpha = {R(2, 2), s};
+  a.phi = {-R(1, 2) / s, R(0, 2) / s};
+  // of the two solutions (phi, alpha), (phi + pi, -alpha) take the one that turns the parent least
+  if (a.phi.c < -1e-12 || (std::abs(a.phi.c) <= 1e-12 && a.phi.s < 0)) a.phi = {-a.phi.c, -a.phi.s}, a.alpha.s = -s;
+  // Of axes that are almost parallel phi has few digits: psi is what it leaves, the first row of Rz(-phi) R.
+  const double c = a.phi.c * R(0, 0) + a.phi.s * R(1, 0), d = a.phi.c * R(0, 1) + a.phi.s * R(1, 1);
+  a.psi = {c / std::hypot(c, d), -d / std::hypot(c, d)};
+  return a;
+}
+
+Vec3d clean(const Vec3d& v) {
+  const double least = 1e-14 * v.norm();
+  return {std::abs(v.x()) < least ? 0 : v.x(), std::abs(v.y()) < least ? 0 : v.y(), std::abs(v.z()) < least ? 0 : v.z()};
+}
+
+std::vector<Mat3d> turn_bodies(Model<double>& m, Turns turns) {
+  std::vector<int> subtree_size(m.nb + 1, 1);
+  for (int i = m.nb; i >= 1; i--) subtree_size[m.body[i].parent] += subtree_size[i];
+  const std::vector<int> favourite = favourite_children(m, subtree_size);
+  std::vector<Mat3d> turn(m.nb + 1, Mat3d::Identity());
+  for (int i = 1; i <= m.nb; i++) {
+    Body<double>& b = m.body[i];
+    const Mat3d& parent = turn[b.parent];  // turned already
+    b.X_T = {clean_rotation(parent.transpose() * b.X_T.R), clean(parent.transpose() * b.X_T.r)};
+    if (b.type == JointType::Revolute && !b.reversed) {
+      const Zxz a = zxz(b.X_T.R);
+      const bool tilted = std::abs(a.phi.s) < rounding && a.phi.c > 0;
+      b.shape = tilted ? JointShape::RevoluteTilted : JointShape::Revolute;
+      if (tilted) b.tilt = a.alpha;
+      b.zero = a.psi * b.zero;
+      b.X_T.R = clean_rotation(matrix(a.phi) * matrix(a.alpha));
+      const RotationZ<double> own = own_turn(b, favourite[i] > 0 ? &m.body[favourite[i]] : nullptr, turns);
+      turn[i] = clean_rotation(matrix(own));
+      b.zero = own * b.zero;
+      turn_inertia(b, turn[i]);
+      for (double* x : {&b.tilt.c, &b.tilt.s, &b.zero.c, &b.zero.s})
+        for (double e : {-1.0, 0.0, 1.0})
+          if (std::abs(*x - e) < rounding) *x = e;
+      if (tilted) b.X_T.R = matrix(b.tilt);
+    } else if (b.type == JointType::Prismatic && !b.reversed && subtree_size[i] == 1) {
+      // nothing asks for the turn about a slider's axis: none that the parent's frame has not
+      const RotationZ<double> psi = zxz(b.X_T.R).psi;
+      turn[i] = matrix(RotationZ<double>{psi.c, -psi.s});
+      b.X_T.R = clean_rotation(b.X_T.R * turn[i]);
+      turn_inertia(b, turn[i]);
+    }
+  }
+  return turn;
+}
+
+Model<double> turned(Model<double> m) {
+  const std::vector<Mat3d> turn = turn_bodies(m, Turns::numbers);
+  for (Body<double>& b : m.body) b.second_moments = second_moments(b.I.I);
+  for (Frame<double>& f : m.frame) f.X = Placement<double>{turn[f.body].transpose(), Vec3d::Zero()} * f.X;
+  return m;
+}
+
+}  // namespace featherstorm

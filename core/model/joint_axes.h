@@ -1,0 +1,37 @@
+// The axes of bodies: z along the joint's axis, and of the turns about it that are left free the one that makes most
+// numbers zero.
+#pragma once
+#include "core/model/builder.h"
+
+namespace featherstorm {
+
+// A rotation that takes z to the unit vector `axis`, exact (zeros and ones) for coordinate axes.
+Mat3d z_to(const Vec3d& axis);
+
+// The nearest rotation, with entries that are 0 or +-1 up to rounding made exactly so.
+Mat3d clean_rotation(const Mat3d& R);
+// The vector with components that are zero up to rounding made exactly so.
+Vec3d clean(const Vec3d& v);
+
+// R = Rz(phi) Rx(alpha) Rz(psi), the angles as (cos, sin); exact for axis-aligned R.
+struct Zxz {
+  RotationZ<double> phi, psi;
+  RotationX<double> alpha;
+};
+Zxz zxz(const Mat3d& R);
+
+// Frames of bodies of revolute joints may be turned about their axes, and some numbers of the robot become zero:
+//   axes     the placement of the favourite child becomes a turn about x alone. Building does this much, so that frames
+//            depend on the axes of the joints only
+//   numbers  where the axes are parallel the child's origin comes to lie on x; where that does not matter either, or there
+//            is no child, the centre of mass comes to lie in the plane y = 0
+enum class Turns { axes, numbers };
+
+// Turns the frames of bodies, their parents' first, and finds the shapes of their revolute joints. Returns the turn of each
+// body (nb + 1), its new frame in the old one; the robot's named frames are left.
+std::vector<Mat3d> turn_bodies(Model<double>& m, Turns turns);
+
+// The same robot with frames turned for the sake of all numbers: for maps that do not see the axes of bodies.
+Model<double> turned(Model<double> m);
+
+}  // namespace featherstorm

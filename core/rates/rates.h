@@ -1,0 +1,74 @@
+// Derivatives along a direction of quantities that have a text: the text is run on dual numbers.
+//
+//   d/de g(q (+) e u),   d/de C(q (+) e u, qd + e a),   d/de J(q (+) e u)   at e = 0
+//
+// With u = qd and a = qdd these are the rates gd, Cd and Jd along a motion; along unit vectors they are the columns of the
+// state derivatives dg/dq, dC/dq, dC/dqd, dJ/dq. Garofalo et al. (24), (25b), (25c), (28)-(32). dH/dq along u is crba_rate
+// with u for qd.
+#pragma once
+#include "core/dynamics/gravity_torques.h"
+#include "core/kinematics/jacobian.h"
+#include "core/rates/coriolis_matrix.h"
+
+namespace featherstorm {
+
+// An output array of dual numbers that keeps their derivatives.
+template <class Out> struct DerivativeArray {
+  struct Element {
+    Out out;
+    int i;
+    template <class T> FS_HD void operator=(const Dual<T>& x) { out[i] = x.d; }
+  };
+  Out out;
+  FS_HD Element operator[](int i) const { return {out, i}; }
+};
+template <class Out> FS_HD DerivativeArray<Out> derivatives_in(const Out& out) { return {out}; }
+
+// in   q (nq), u (nv)
+// out  r (nq)  q (+) e u as dual numbers
+template <class M, class Q, class U, class Out> FS_HD void along(const M& m, const Q& q, const U& u, Out& r) {
+  using T = ScalarOf<Q>;
+  for (int i = 1; i <= m.nb; i++) {
+    const auto& b = m.body[i];
+    integrate_joint<Dual<T>>(m, b, dual_array(slice(q, b.q), Zeros<T>{}), dual_array(Zeros<T>{}, slice(u, b.v)),
+                             slice(r.data(), b.q));
+  }
+}
+
+// in   q (nq), u (nv)
+// out  gd (nv)  gravity torques
+template <class M, class Q, class U, class Out>
+FS_HD void gravity_torques_rate(const M& m, const Q& q, const U& u, Out gd) {
+  auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
+  along(m, q, u, qe);
+  gravity_torques(m, qe.data(), derivatives_in(gd));
+}
+
+// in   q (nq), qd (nv), u (nv), a (nv)
+// out  Cd (nv nv)  Coriolis matrix of that form
+template <Coriolis form = Coriolis::Christoffel, class M, class Q, class V, class U, class A, class Out>
+FS_HD void coriolis_matrix_rate(const M& m, const Q& q, const V& qd, const U& u, const A& a, Out Cd) {
+  auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
+  along(m, q, u, qe);
+  coriolis_matrix<form>(m, qe.data(), dual_array(qd, a), derivatives_in(Cd));
+}
+
+// in   q (nq), u (nv), frame  index of a named frame
+// out  Jd (6 nv)  jacobian.h
+template <class M, class Q, class U, class Out>
+FS_HD void jacobian_rate(const M& m, const Q& q, const U& u, int frame, Out Jd) {
+  auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
+  along(m, q, u, qe);
+  jacobian(m, qe.data(), frame, derivatives_in(Jd));
+}
+
+// in   q (nq), qd (nv), u (nv), a (nv), frame  index of a named frame
+// out  Jdd (6 nv)  jacobian_rate at qd; along a motion the second rate of the Jacobian
+template <class M, class Q, class V, class U, class A, class Out>
+FS_HD void jacobian_second_rate(const M& m, const Q& q, const V& qd, const U& u, const A& a, int frame, Out Jdd) {
+  auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
+  along(m, q, u, qe);
+  jacobian_rate(m, qe.data(), dual_array(qd, a), frame, derivatives_in(Jdd));
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,85 @@
+// Hybrid dynamics by articulated bodies: some joints are told their accelerations, the others their forces.
+// RBDA section 9.2, Tables 9.2 and 9.3; Kim, Table 4.
+//
+//   prescribed joint   c = c_J + v x S qd + S qdd,   I^a = I^A,   p^a = p^A + I^A c,   tau = S^T (I^A a + p^A)
+//   other joint        as in aba.h
+//
+// With no joint prescribed it is aba.h, with all of them rnea.h. D is never formed at a prescribed joint, so a body
+// without inertia may follow one.
+#pragma once
+#include "core/dynamics/articulated_joint.h"
+#include "core/dynamics/external_force.h"
+
+namespace featherstorm {
+
+// in   prescribed (nb + 1)  whether the joint of body i is told its acceleration; the same for all of a batch
+// in   q (nq), qd (nv)
+// in   qdd (nv)  read at prescribed joints     tau (nv)  read at the others
+// in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
+// out  qdd_out (nv)  [rad/s^2 | m/s^2], tau_out (nv)  [N m | N]  all joints; may be qdd and tau
+// Cost O(nb).
+template <class M, class Joints, class Q, class V, class A, class Tau, class F, class OutA, class OutTau>
+FS_HD void hybrid_aba(const M& m, const Joints& prescribed, const Q& q, const V& qd, const A& qdd, const Tau& tau,
+                      const F& f_ext, OutA qdd_out, OutTau tau_out) {
+  using T = ScalarOf<Q>;
+  auto x = scratch<T>(m.nx);
+  auto y = scratch<T>(m.nv);  // y = D^-1 u
+  auto v = scratch<Motion<T>>(m.nb + 1);
+  auto a = scratch<Motion<T>>(m.nb + 1);
+  auto c = scratch<Motion<T>>(m.nb + 1);
+  auto IA = scratch<ArticulatedInertia<T>>(m.nb + 1);
+  auto p = scratch<Force<T>>(m.nb + 1);
+  auto G = scratch<Force<T>>(m.nv);  // G = U D^-1
+  ExternalForce<T, F, M> external(m, f_ext);
+  v[0] = zero_motion<T>();
+  for (int i = 1; i <= m.nb; i++) {
+    const auto& b = m.body[i];
+    update_joint(m, i, q, qd, x);
+    with_joint(m, i, x, [&](const auto& J) {
+      const auto vJ = J.velocity(slice(qd, b.v));
+      v[i] = apply(J, v[b.parent]) + vJ;
+      // c = c_J + v x S qd, and S qdd where it is known
+      c[i] = cross(v[i], vJ) + J.bias(slice(qd, b.v));
+      if (prescribed[i]) c[i] = c[i] + J.velocity(slice(qdd, b.v));
+      // p = v x* I v - X* f_ext
+      p[i] = cross_dual(v[i], b.I * v[i]) - external.on_body(i, b.parent, J);
+    });
+    IA[i] = articulated<T>(b.I);
+  }
+  for (int i = m.nb; i >= 1; i--) {
+    const auto& b = m.body[i];
+    with_joint(m, i, x, [&](const auto& J) {
+      ArticulatedInertia<T> Ia = IA[i];
+      Force<T> pa = p[i];
+      if (!prescribed[i])
+        articulate(m, b, J, slice(tau, b.v), IA[i], p[i], slice(G.data(), b.v), slice(y.data(), b.v), Ia, pa);
+      if (b.parent == 0) return;
+      // I^A_parent += X^T I^a X,  p^A_parent += X^T (p^a + I^a c)
+      IA[b.parent] += apply_transpose(J, Ia);
+      p[b.parent] += apply_transpose(J, pa + Ia * c[i]);
+    });
+  }
+  // a_0 = -a_g
+  a[0] = {zero3<T>(), -cast<T>(m.gravity)};
+  for (int i = 1; i <= m.nb; i++) {
+    const auto& b = m.body[i];
+    with_joint(m, i, x, [&](const auto& J) {
+      a[i] = apply(J, a[b.parent]) + c[i];
+      if (prescribed[i]) {
+        // tau = S^T (I^A a + p^A)
+        const Force<T> f = IA[i] * a[i] + p[i];
+        for (int k = 0; k < J.nv; k++) {
+          qdd_out[b.v + k] = qdd[b.v + k];
+          tau_out[b.v + k] = J.project(k, f) + m.armature[b.v + k] * T(qdd[b.v + k]);
+        }
+      } else {
+        // qdd = D^-1 (u - U^T a'),  a = a' + S qdd
+        accelerate(b, J, a[i], slice(G.data(), b.v), slice(y.data(), b.v), slice(qdd_out, b.v));
+        for (int k = 0; k < J.nv; k++) tau_out[b.v + k] = tau[b.v + k];
+        a[i] = a[i] + J.velocity(slice(qdd_out, b.v));
+      }
+    });
+  }
+}
+
+}  // namespace featherstorm

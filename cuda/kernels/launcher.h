@@ -1,0 +1,45 @@
+// How the table of the backend sees a kernel.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include "host/memory/cuda_table.h"
+
+namespace featherstorm {
+
+struct StridedCopy;
+struct UploadPiece;
+
+// The arguments were checked by the caller; at least one element.
+cudaError_t launch_strided_copy(const StridedCopy& copy, bool double_precision, cudaStream_t stream);
+cudaError_t launch_upload(const UploadPiece& piece, cudaStream_t stream);
+// Reductions of cuda_table.h; work memory as reduction_bytes says, for at least one cost.
+cudaError_t reduction_bytes(long count, unsigned long* bytes);
+cudaError_t launch_least(const CostArray& costs, DeviceLeast* result, void* work, unsigned long bytes,
+                         cudaStream_t stream);
+cudaError_t launch_softmax(const CostArray& costs, double temperature, DeviceLeast* result, double* weights, void* work,
+                           unsigned long bytes, cudaStream_t stream);
+cudaError_t launch_mean(const SampleArray& samples, const double* weights, void* mean, cudaStream_t stream);
+
+struct KernelLauncher {
+  // model: the bytes of a DeviceModel, on the host
+  cudaError_t (*launch)(const void* model, const Array* in, const Array* out, const LaunchOptions& options,
+                        cudaStream_t stream) = nullptr;
+  const void* kernel = nullptr;
+};
+
+// X(class, real, limit, shard) for every part of the library. Classes 0 to 3 are float models of at most 16, 32 and 64
+// degrees of freedom and double of at most 64. Parts 0 and 1 hold the engine's operations; 2 to 5 those of the books, for
+// the largest models alone, whose kernels serve the smaller ones too.
+inline constexpr int cuda_shards = 2, cuda_book_shards = 4;
+#define FEATHERSTORM_CUDA_ENGINE(X, class, real, limit) X(class, real, limit, 0) X(class, real, limit, 1)
+#define FEATHERSTORM_CUDA_BOOK(X, class, real, limit) \
+  X(class, real, limit, 2) X(class, real, limit, 3) X(class, real, limit, 4) X(class, real, limit, 5)
+#define FEATHERSTORM_CUDA_PARTS(X)                                                        \
+  FEATHERSTORM_CUDA_ENGINE(X, 0, float, 16) FEATHERSTORM_CUDA_ENGINE(X, 1, float, 32)     \
+  FEATHERSTORM_CUDA_ENGINE(X, 2, float, 64) FEATHERSTORM_CUDA_ENGINE(X, 3, double, 64)    \
+  FEATHERSTORM_CUDA_BOOK(X, 2, float, 64) FEATHERSTORM_CUDA_BOOK(X, 3, double, 64)
+#define FEATHERSTORM_DECLARE(class, real, limit, shard) void enter_##real##_##limit##_##shard(KernelLauncher* entries);
+FEATHERSTORM_CUDA_PARTS(FEATHERSTORM_DECLARE)
+#undef FEATHERSTORM_DECLARE
+
+}  // namespace featherstorm

@@ -1,0 +1,69 @@
+// Reductions over samples on a device (host/rollout/reduce.h has those of the host): what is added up for one sample, the same
+// text for the device, where CUB does the adding (reduce.cu), and for tests on the host.
+#pragma once
+#include <cmath>
+
+#include "core/scalar/scalar.h"
+#include "core/scalar/vector_math.h"
+#include "host/memory/cuda_table.h"
+
+namespace featherstorm {
+
+inline constexpr int mean_threads = 256;        // of the block that adds up one component
+inline constexpr unsigned long sum_room = 256;  // bytes at the beginning of the work memory, for the sum of the weights
+
+// A cost with its index, so that the least one is a reduction.
+struct CostAt {
+  CostArray costs;
+  FS_HD double number(long i) const {
+    return costs.double_precision ? static_cast<const double*>(costs.data)[i * costs.stride]
+                                  : static_cast<const float*>(costs.data)[i * costs.stride];
+  }
+  FS_HD DeviceLeast operator()(long i) const {
+    const double x = number(i);
+    return x - x == 0 ? DeviceLeast{x, i} : DeviceLeast{HUGE_VAL, -1};  // finite
+  }
+};
+// The smaller of two, the first of two that are equal; an index of -1 is none.
+struct Lesser {
+  FS_HD DeviceLeast operator()(const DeviceLeast& a, const DeviceLeast& b) const {
+    if (a.index < 0) return b;
+    if (b.index < 0) return a;
+    const bool second = b.value < a.value || (b.value == a.value && b.index < a.index);
+    return second ? b : a;
+  }
+};
+struct Plus {
+  FS_HD double operator()(double a, double b) const { return a + b; }
+};
+
+// exp((least - cost) / temperature), 0 where the cost is not finite or the exponent below -700.
+struct ExponentialAt {
+  CostAt cost;
+  const DeviceLeast* least;
+  double temperature;
+  FS_HD double operator()(long i) const {
+    const double x = (least->value - cost.number(i)) / temperature;
+    const bool counts = least->index >= 0 && x > -700 && x <= 0;  // not where x is no number
+    return counts ? vector_math::exp(counts ? x : 0.0) : 0.0;
+  }
+};
+// What sample i's weight is, once the sum is known.
+FS_HD double weight_of(const ExponentialAt& e, double sum, long i) { return sum > 0 ? e(i) / sum : 0; }
+
+// The part of thread `thread` of the weighted sum of component k of all samples, (step, component) = (k / n, k % n).
+template <class Real>
+FS_HD Real part_of_mean(const SampleArray& a, const double* weights, long k, int thread) {
+  const Real* from =
+      static_cast<const Real*>(a.data) + k / a.components * a.step_stride + k % a.components * a.component_stride;
+  const Real center = a.center ? static_cast<const Real*>(a.center)[k] : Real(0);
+  Real sum = 0;
+  for (long i = thread; i < a.count; i += mean_threads) {
+    const Real w = static_cast<Real>(weights[i]);
+    const Real x = from[i * a.instance_stride];
+    if (w > 0) sum += w * (a.center ? (x - center) * (x - center) : x);  // of weight 0 none counts, whatever it is
+  }
+  return sum;
+}
+
+}  // namespace featherstorm

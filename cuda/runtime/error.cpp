@@ -1,0 +1,32 @@
+#include "cuda/runtime/error.h"
+
+#include <cstring>
+
+namespace featherstorm {
+
+std::string& cuda_error_message() {
+  static thread_local std::string message;
+  return message;
+}
+bool cuda_failed(const std::string& what) {
+  cuda_error_message() = what;
+  return false;
+}
+bool cuda_succeeded(cudaError_t error, const char* expression, const char* file, int line) {
+  if (error == cudaSuccess) return true;
+  cudaGetLastError();  // else the next launch, which asks for it, would be told of this failure
+  const char* name = std::strrchr(file, '/');
+  return cuda_failed(std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error) + " (" + expression +
+                     ", cuda/" + (name ? name + 1 : file) + ":" + std::to_string(line) + ")");
+}
+
+OnDevice::OnDevice(int device) {
+  if (!FEATHERSTORM_CUDA(cudaGetDevice(&before_))) return;
+  ok_ = before_ == device || FEATHERSTORM_CUDA(cudaSetDevice(device));
+  if (before_ == device) before_ = -1;
+}
+OnDevice::~OnDevice() {
+  if (ok_ && before_ >= 0) cudaSetDevice(before_);
+}
+
+}  // namespace featherstorm

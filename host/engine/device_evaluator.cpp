@@ -1,0 +1,294 @@
+#include "host/engine/device_evaluator.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/scalar/scratch.h"
+#include "host/compile/device_kernel.h"
+#include "host/compile/dispatch.h"
+#include "host/engine/kernel_check.h"
+#include "host/memory/cuda_backend.h"
+#include "host/memory/device.h"
+#include "host/trace/bodies.h"
+#include "host/trace/specialised_program.h"
+
+namespace featherstorm {
+namespace {
+
+// Memory of the pool for one call, given back in the order of the stream.
+struct Temporary {
+  const CudaTable* table = nullptr;
+  int device = 0;
+  void* stream = nullptr;
+  void* data = nullptr;
+  ~Temporary() {
+    if (data) table->release(device, stream, data);
+  }
+};
+
+// The arrays of one side of a call as a kernel takes them.
+struct Side {
+  Array array[max_arrays];
+  Temporary temporary[max_arrays];
+};
+
+StridedArray strided(const ArrayRef& a) { return {a.data, a.instance_stride, a.component_stride}; }
+StridedArray strided(const Array& a) { return {a.data, 1, a.stride}; }
+
+// Elements between the components of an array as a kernel sees it.
+long stride_of(const ArrayRef& a) {
+  if (by_components(a)) return a.components > 1 ? a.component_stride : 0;
+  return padded_stride(a.instances, a.precision, a.device);
+}
+// Whether an emitted kernel can take it: it counts the bytes between components in an int.
+bool fits_program(const ArrayRef& a) { return stride_of(a) * static_cast<long>(bytes_of(a.precision)) <= INT32_MAX; }
+
+// One call on one stream.
+struct Call {
+  const CudaTable& table;
+  const OpRow& row;
+  int device;
+  void* stream;
+  bool double_precision;
+
+  void require(bool ok) const {
+    if (!ok) throw_cuda_error(table, row.name, device);
+  }
+  // The array where it lies, or room for it in the engine's layout.
+  void place(const ArrayRef& a, Array& array, Temporary& t) const {
+    array.stride = stride_of(a);
+    if (by_components(a)) {
+      array.data = a.data;
+      return;
+    }
+    t.table = &table, t.device = device, t.stream = stream;
+    require(table.allocate(device, stream, bytes_of(a.precision) * array.stride * a.components, &t.data));
+    array.data = t.data;
+  }
+  void copy(const StridedArray& to, const StridedArray& from, const ArrayRef& shape) const {
+    require(table.copy_strided(device, stream, double_precision, &to, &from, shape.instances, shape.components));
+  }
+};
+
+// The uniforms in the precision of the call, one behind the other.
+template <class Real>
+void place_uniforms(const OpRow& row, const std::vector<double>& values, void* memory, Array* array) {
+  Real* at = static_cast<Real*>(memory);
+  std::copy(values.begin(), values.end(), at);
+  for (std::size_t k = 0; k < row.uniforms.size(); at += row.uniforms[k].components, k++) array[k] = {at, 0};
+}
+
+// A kernel of a device with what its launch needs.
+struct MadeKernel {
+  CudaProgram* program;
+  int warps, device;
+  Precision precision;
+};
+
+template <class Real>
+void fill(const Buffer& b, const std::vector<std::vector<double>>& array) {
+  for (std::size_t c = 0; c < array.size(); c++) std::copy(array[c].begin(), array[c].end(), b.component<Real>(c));
+}
+template <class Real>
+void take(const Buffer& b, std::vector<std::vector<double>>& array) {
+  for (std::size_t c = 0; c < array.size(); c++)
+    std::copy_n(b.component<Real>(c), array[c].size(), array[c].begin());
+}
+
+// Its outputs for these inputs; waits for the device.
+SampledArrays run_on_device(const MadeKernel& kernel, const OpRow& row, const SampledRow& inputs) {
+  const bool single = kernel.precision == Precision::float32;
+  const long count = static_cast<long>(inputs.in[0][0].size());
+  const CudaTable& table = *cuda_backend();
+  std::vector<Buffer> there;
+  Array in[max_arrays], out[max_arrays];
+  SampledArrays results;
+  for (std::size_t k = 0; k < inputs.in.size(); k++) {
+    const Buffer host(kernel.precision, count, static_cast<long>(inputs.in[k].size()));
+    single ? fill<float>(host, inputs.in[k]) : fill<double>(host, inputs.in[k]);
+    const Buffer& b = there.emplace_back(kernel.precision, count, static_cast<long>(inputs.in[k].size()), kernel.device);
+    copy(host.ref(), b.ref());
+    in[k] = {b.ref().data, b.stride()};
+  }
+  for (std::size_t k = 0; k < row.out.size(); k++) {
+    const Buffer& b = there.emplace_back(kernel.precision, count, row.out[k].components, kernel.device);
+    out[k] = {b.ref().data, b.stride()};
+    results.emplace_back(row.out[k].components, std::vector<double>(count));
+  }
+  std::vector<double> doubles = inputs.uniforms;
+  std::vector<float> singles(doubles.begin(), doubles.end());
+  doubles.push_back(0), singles.push_back(0);  // memory to point to where there are none
+  void* memory = single ? static_cast<void*>(singles.data()) : doubles.data();
+  single ? place_uniforms<float>(row, inputs.uniforms, memory, in + inputs.in.size())
+         : place_uniforms<double>(row, inputs.uniforms, memory, in + inputs.in.size());
+  const ProgramLaunch launch{in, out, memory, 1, count * kernel.warps, 32 * kernel.warps};
+  if (!table.launch_program(kernel.program, &launch, nullptr)) throw_cuda_error(table, row.name, kernel.device);
+  for (std::size_t k = 0; k < row.out.size(); k++) {
+    const Buffer host(kernel.precision, count, row.out[k].components);
+    copy(there[inputs.in.size() + k].ref(), host.ref());
+    single ? take<float>(host, results[k]) : take<double>(host, results[k]);
+  }
+  return results;
+}
+
+}  // namespace
+
+DeviceEvaluator::DeviceEvaluator() = default;
+DeviceEvaluator::~DeviceEvaluator() {
+  for (const auto& entry : models_) cuda_backend()->destroy_model(entry.second);
+  for (const auto& entry : specialised_)
+    for (CudaProgram* p : entry.second.with_warps)
+      if (p) cuda_backend()->unload_program(p);
+}
+
+const CudaModel* DeviceEvaluator::model(const Model<double>& m, const OpRow& row, int device) {
+  std::lock_guard lock(mutex_);
+  if (auto found = models_.find(device); found != models_.end()) return found->second;
+  const CudaTable& table = cuda_for(row.name, device);
+  CudaModel* made = nullptr;
+  if (!table.create_model(device, &m, &made)) throw_cuda_error(table, row.name, device);
+  return models_[device] = made;
+}
+
+DeviceEvaluator::Specialised DeviceEvaluator::find(const Key& key) const {
+  std::lock_guard lock(mutex_);
+  const auto found = specialised_.find(key);
+  return found == specialised_.end() ? Specialised{} : found->second;
+}
+
+std::shared_ptr<DeviceCompiler> DeviceEvaluator::compiler(const std::function<void(const std::string&)>& notice) {
+  std::lock_guard lock(mutex_);
+  if (!compiler_ || !compiler_->missing().empty()) compiler_ = std::make_shared<DeviceCompiler>(notice);
+  return compiler_;
+}
+
+std::shared_ptr<const Dispatch> DeviceEvaluator::dispatch() {
+  std::lock_guard lock(mutex_);
+  if (!dispatch_) dispatch_ = std::make_shared<const Dispatch>(Dispatch::standard());
+  return dispatch_;
+}
+
+std::vector<KernelCheck> DeviceEvaluator::specialise(const Operation& o, const Robot& robot, const OpRow& row, int device,
+                                                     Precision precision,
+                                                     const std::function<void(const std::string&)>& notice,
+                                                     const std::function<void(Program&)>& before_making) {
+  const Key key{row.name, device, precision, o.frame};
+  if (row.uses_frame && (o.frame < 0 || o.frame >= robot.model.nf))
+    throw Error("frame is " + std::to_string(o.frame) + ", expected 0 to " + std::to_string(robot.model.nf - 1));
+  if (find(key).program) return {};
+  const CudaTable& table = cuda_for(row.name, device);
+  CudaDevice info;
+  if (!table.device_info(device, &info)) throw_cuda_error(table, row.name, device);
+  const auto compile = compiler(notice);
+  if (!compile->missing().empty()) throw Error(compile->missing());
+  Program p = specialised_program(o, robot.model);
+  if (before_making) before_making(p);
+  std::vector<KernelCheck> checks;
+  Specialised made{nullptr, 1, {}, info.multiprocessors, 10 * info.major + info.minor, robot.name, dispatch()};
+  static_assert(std::tuple_size_v<decltype(made.with_warps)> == max_device_roles + 1);
+  const DispatchCall call{robot.name, row.name, precision, made.capability};
+  const Bodies bodies = bodies_of(p, robot.model);
+  const auto unload = [&] {
+    for (CudaProgram* loaded : made.with_warps)
+      if (loaded) table.unload_program(loaded);
+  };
+  const auto make = [&](const DispatchRow& choice) {
+    const DeviceKernel kernel = compile->kernel(p, precision == Precision::float64, made.capability,
+                                                {choice.order, choice.blocks, choice.warps}, &bodies);
+    CudaProgram* program = nullptr;
+    if (!table.load_program(device, kernel.image.data(), "featherstorm_kernel", &program))
+      throw_cuda_error(table, row.name, device);
+    checks.push_back(check_kernel(row, robot, precision, o.frame, p, [&](const SampledRow& inputs) {
+      return run_on_device({program, choice.warps, device, precision}, row, inputs);
+    }));
+    if (!checks.back().passed) {
+      table.unload_program(program);
+      throw Error("the kernel of " + std::to_string(choice.warps) + " warps is not used: " + checks.back().words());
+    }
+    return made.with_warps[choice.warps] = program;
+  };
+  const DispatchRow& largest = made.dispatch->choose(call);
+  try {
+    made.program = make(largest), made.warps = largest.warps;
+    for (const DispatchRow* choice : made.dispatch->forms(call)) {
+      if (made.with_warps[choice->warps]) continue;
+      try {
+        make(*choice);
+      } catch (const Error& e) {
+        if (notice)
+          notice(std::string(row.name) + " has no kernel of " + std::to_string(choice->warps) + " warps for CUDA device " +
+                 std::to_string(device) + ", that for large batches serves all: " + e.what());
+      }
+    }
+  } catch (...) {
+    unload();
+    throw;
+  }
+  std::lock_guard lock(mutex_);
+  // another thread may have been first
+  if (!specialised_.emplace(key, made).second) unload();
+  return checks;
+}
+
+bool DeviceEvaluator::specialised(const OpRow& row, int device, Precision precision, int frame) const {
+  return find({row.name, device, precision, frame}).program != nullptr;
+}
+
+void DeviceEvaluator::run(const Model<double>& m, const OpRow& row, int device, const std::vector<ArrayRef>& in,
+                          const std::vector<ArrayRef>& out, const RunOptions& o, bool any_robot) {
+  const ArrayRef& lead = in.empty() ? out.front() : in.front();
+  const std::string prefix = std::string(row.name) + ": ";
+  if (lead.instances > max_device_instances)
+    throw Error(prefix + "the batch has " + std::to_string(lead.instances) +
+                " instances, on a device expected at most " + std::to_string(max_device_instances));
+  if (o.repeat > max_device_instances)
+    throw Error(prefix + "repeat is " + std::to_string(o.repeat) + ", on a device expected at most " +
+                std::to_string(max_device_instances));
+  for (std::size_t k = 0; k < out.size(); k++)
+    if ((out[k].instances > 1 && out[k].instance_stride == 0) ||
+        (out[k].components > 1 && out[k].component_stride == 0))
+      throw Error(prefix + "output " + std::string(row.out[k].name) +
+                  " has a stride of 0, so that several numbers have one place: expected memory for each");
+  const Specialised made = find({row.name, device, lead.precision, row.uses_frame ? o.frame : 0});
+  const DispatchRow* choice = nullptr;
+  if (made.program)
+    choice = &made.dispatch->choose({made.robot, row.name, lead.precision, made.capability,
+                                     static_cast<double>(lead.instances) / made.multiprocessors});
+  const bool special = choice && (choice->specialised || !any_robot) && std::all_of(in.begin(), in.end(), fits_program) &&
+                       std::all_of(out.begin(), out.end(), fits_program);
+  if (!special && !any_robot)
+    throw Error(prefix + "an array's components are 2^31 bytes or more apart, which the only kernel of this row, that "
+                         "made for the robot, cannot count");
+  const CudaModel* uploaded = special ? nullptr : model(m, row, device);
+  const Call call{*cuda_backend(), row, device, o.stream, lead.precision == Precision::float64};
+
+  Side inputs, outputs;
+  for (std::size_t k = 0; k < in.size(); k++) {
+    call.place(in[k], inputs.array[k], inputs.temporary[k]);
+    if (inputs.temporary[k].data) call.copy(strided(inputs.array[k]), strided(in[k]), in[k]);
+  }
+  for (std::size_t k = 0; k < out.size(); k++) call.place(out[k], outputs.array[k], outputs.temporary[k]);
+  const ScratchStack::Mark mark = scratch_stack.mark();
+  void* memory = scratch_stack.take(sizeof(double) * std::max<std::size_t>(o.uniforms.size(), 1));
+  if (call.double_precision) place_uniforms<double>(row, o.uniforms, memory, inputs.array + in.size());
+  else place_uniforms<float>(row, o.uniforms, memory, inputs.array + in.size());
+  bool launched = false;
+  if (special) {
+    const bool has = made.with_warps[choice->warps];
+    const int warps = has ? choice->warps : made.warps, threads = warps > 1 ? 32 : choice->threads;
+    // a thread for each instance and role
+    const ProgramLaunch launch{inputs.array, outputs.array,          memory,
+                               o.repeat,     lead.instances * warps, threads * warps};
+    launched = call.table.launch_program(has ? made.with_warps[warps] : made.program, &launch, o.stream);
+  } else {
+    const LaunchOptions options{o.frame, static_cast<int>(o.repeat), static_cast<int>(lead.instances)};
+    launched =
+        call.table.launch(uploaded, row.index, call.double_precision, inputs.array, outputs.array, &options, o.stream);
+  }
+  scratch_stack.give_back(mark);
+  call.require(launched);
+  for (std::size_t k = 0; k < out.size(); k++)
+    if (outputs.temporary[k].data) call.copy(strided(out[k]), strided(outputs.array[k]), out[k]);
+}
+
+}  // namespace featherstorm

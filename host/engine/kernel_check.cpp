@@ -1,0 +1,275 @@
+#include "host/engine/kernel_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+#include "core/dynamics/crba.h"
+#include "core/linear/ltdl.h"
+#include "core/trace/evaluate.h"
+#include "host/load/sample_q.h"
+#include "host/memory/cpu_library.h"
+#include "host/trace/parameters.h"
+
+namespace featherstorm {
+namespace {
+
+constexpr int instances = 16, walked_instances = 4;  // the lanes of the widest pack; of derivatives
+constexpr double double_from_float = 0x1p-29;
+constexpr double few_roundings = 0x1p-50;
+
+using Engine = std::mt19937_64;
+double uniform(Engine& engine, double low, double high) { return std::uniform_real_distribution<>(low, high)(engine); }
+
+// Of an array that means something special; empty for all others.
+std::vector<double> sample_known(std::string_view name, const Robot& robot, Engine& engine) {
+  const Model<double>& m = robot.model;
+  if (name == "q" || name == "q_to") return sample_q(m, engine);
+  if (name == "M" || name == "L" || name == "L_ltl") {
+    std::vector<double> x(m.nh);
+    crba(m, sample_q(m, engine).data(), x.data());
+    if (name == "L") ltdl(m, x.data());
+    if (name == "L_ltl") ltl(m, x.data());
+    return x;
+  }
+  if (name == "remaining") return {0.01};
+  if (name == "step") return {0.002};
+  if (name == "error") return {1};
+  const auto& parameters = parameter_names();
+  if (std::find(parameters.begin(), parameters.end(), name) != parameters.end()) return parameter_values(robot, name);
+  return {};
+}
+
+// Of torques, drives and forces: what accelerates each joint or body by some 10. Others make light robots fly apart.
+struct NaturalSize {
+  const Model<double>& m;
+  std::vector<double> inertia;  // of each joint
+  NaturalSize(const Model<double>& m, Engine& engine) : m(m), inertia(natural_inertia(m, engine)) {}
+  double operator()(const OpRow::Argument& a, int c) const {
+    const bool joints = a.components == m.nv;
+    if (joints && (a.name == "tau" || a.name == "b")) return 10 * inertia[c];
+    if (joints && (a.name == "kp" || a.name == "kd")) return inertia[c];
+    if (a.name == "f_ext" && a.components == 6 * m.nb) return std::abs(m.body[1 + c / 6].I.m) * (c % 6 < 3 ? 0.1 : 10);
+    return 1;
+  }
+};
+
+double sample_uniform(std::string_view name, int component, int components, Engine& engine) {
+  if (name == "dt") return 0.002;
+  if (name == "friction_velocity") return 0.05;
+  if (name == "tolerance") return 1e-6;
+  if (name == "regularisation") return 0.1;
+  if (name == "rate") return 10;
+  if (name == "slop") return 1e-3;
+  if (name == "compliance") return 1e-2;
+  if (name == "prescribed") return component % 2;
+  if (name == "actuated") return (component + 1) % 2;
+  if (name == "independent") return component + 2 < components;
+  return uniform(engine, 0.5, 1.5);
+}
+
+// The robot's full length [m].
+double natural_length(const Model<double>& m) {
+  std::vector<double> reach(m.nb + 1);
+  double length = 0.01;
+  for (int i = 1; i <= m.nb; i++) {
+    const Body<double>& b = m.body[i];
+    reach[i] = reach[b.parent] + b.X_T.r.norm();
+    length = std::max(length, reach[i] + (b.I.m > 0 ? Vec3d(b.I.h).norm() / b.I.m : 0));
+  }
+  return length;
+}
+// A force beside which others are nothing [N m]: its weight on its full length.
+double natural_force(const Model<double>& m) {
+  double mass = 0;
+  for (int i = 1; i <= m.nb; i++) mass += std::abs(m.body[i].I.m);
+  return 10 * mass * natural_length(m);
+}
+
+template <class Real>
+SampledArrays walk(const Program& p, const OpRow& row, const SampledRow& inputs) {
+  SampledArrays out;
+  for (const auto& a : row.out) out.emplace_back(a.components, std::vector<double>(inputs.in[0][0].size()));
+  for (std::size_t i = 0; i < inputs.in[0][0].size(); i++) {
+    Arrays<Real> in;
+    for (const auto& array : inputs.in) {
+      auto& x = in.emplace_back();
+      for (const auto& component : array) x.push_back(static_cast<Real>(component[i]));
+    }
+    std::size_t at = 0;
+    for (const auto& u : row.uniforms) {
+      in.emplace_back(inputs.uniforms.begin() + at, inputs.uniforms.begin() + at + u.components);
+      at += u.components;
+    }
+    const Arrays<Real> y = evaluate(p, in);
+    for (std::size_t k = 0; k < out.size(); k++)
+      for (std::size_t c = 0; c < out[k].size(); c++) out[k][c][i] = y[k][c];
+  }
+  return out;
+}
+
+double largest(const std::vector<std::vector<double>>& array, std::size_t i) {
+  double x = 0;
+  for (const auto& component : array) x = std::max(x, std::abs(component[i]));
+  return x;
+}
+// The largest difference, infinite where one of the two is no number.
+double difference(const std::vector<std::vector<double>>& a, const std::vector<std::vector<double>>& b, std::size_t i) {
+  double d = 0;
+  for (std::size_t c = 0; c < a.size(); c++) {
+    const double x = std::abs(a[c][i] - b[c][i]);
+    d = x <= d ? d : std::isfinite(x) ? x : HUGE_VAL;
+  }
+  return d;
+}
+
+template <class Real>
+void fill(const Buffer& b, const std::vector<std::vector<double>>& array) {
+  const long padded = b.stride();
+  for (std::size_t c = 0; c < array.size(); c++)
+    for (long i = 0; i < padded; i++)  // the lanes behind the last instance repeat it
+      b.component<Real>(c)[i] = static_cast<Real>(array[c][std::min<std::size_t>(i, array[c].size() - 1)]);
+}
+template <class Real>
+void take(const Buffer& b, std::vector<std::vector<double>>& array) {
+  for (std::size_t c = 0; c < array.size(); c++)
+    for (std::size_t i = 0; i < array[c].size(); i++) array[c][i] = b.component<Real>(c)[i];
+}
+
+}  // namespace
+
+std::string KernelCheck::words() const {
+  if (array.empty()) return "not compared";
+  char text[200];
+  std::snprintf(text, sizeof text, " differs by %.0e of its size from the text in double, expected at most %.0e", error, bound);
+  return array + text;
+}
+
+SampledRow sample_row(const OpRow& row, const Robot& robot, int count, unsigned seed) {
+  Engine engine(seed);
+  SampledRow s;
+  const NaturalSize natural(robot.model, engine);
+  for (const auto& a : row.in) {
+    auto& array = s.in.emplace_back(a.components, std::vector<double>(count));
+    for (int i = 0; i < count; i++) {
+      const std::vector<double> known = sample_known(a.name, robot, engine);
+      for (int c = 0; c < a.components; c++)
+        array[c][i] = static_cast<int>(known.size()) == a.components ? known[c] : natural(a, c) * uniform(engine, -1, 1);
+    }
+  }
+  for (const auto& u : row.uniforms)
+    for (int c = 0; c < u.components; c++) s.uniforms.push_back(natural(u, c) * sample_uniform(u.name, c, u.components, engine));
+  return s;
+}
+
+SampledArrays run_sampled(const BoundKernel& kernel, Precision precision, const OpRow& row, const SampledRow& inputs) {
+  const bool single = precision == Precision::float32;
+  const long count = static_cast<long>(inputs.in[0][0].size());
+  std::vector<Buffer> buffers;
+  std::vector<Array> in, out;
+  for (const auto& array : inputs.in) {
+    const Buffer& b = buffers.emplace_back(precision, count, static_cast<long>(array.size()));
+    single ? fill<float>(b, array) : fill<double>(b, array);
+    in.push_back({b.ref().data, b.stride()});
+  }
+  std::vector<float> singles(inputs.uniforms.begin(), inputs.uniforms.end());
+  std::vector<double> doubles = inputs.uniforms;
+  std::size_t at = 0;
+  for (const auto& u : row.uniforms) {
+    in.push_back({single ? static_cast<void*>(singles.data() + at) : doubles.data() + at, 0});
+    at += u.components;
+  }
+  const std::size_t first = buffers.size();
+  SampledArrays results;
+  for (const auto& a : row.out) {
+    const Buffer& b = buffers.emplace_back(precision, count, a.components);
+    out.push_back({b.ref().data, b.stride()});
+    results.emplace_back(a.components, std::vector<double>(count));
+  }
+  const long padded = (count + kernel.width - 1) / kernel.width * kernel.width;
+  kernel.kernel(kernel.model, in.data(), out.data(), 1, 0, padded);
+  for (std::size_t k = 0; k < results.size(); k++)
+    single ? take<float>(buffers[first + k], results[k]) : take<double>(buffers[first + k], results[k]);
+  return results;
+}
+
+KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const SampledArrays& found, const SampledText& text) {
+  const auto& [exact, rounded, beside] = text;
+  const bool single = precision == Precision::float32;
+  // what rounding of placements leaves of the torque of an axis along gravity, or of the way of a frame on an axis
+  const double nothing = (single ? 1e-6 : 1e-13) * (row.uses_frame ? natural_length(robot.model) : natural_force(robot.model));
+  KernelCheck worst;
+  std::size_t failed = 0, states = 0;
+  double worst_ratio = -1;
+  for (std::size_t i = 0; !exact.empty() && !exact[0].empty() && i < exact[0][0].size(); i++) {
+    bool fails = false;
+    states++;
+    double all = 0;
+    for (const auto& array : exact) all = std::max(all, largest(array, i));
+    for (std::size_t k = 0; k < exact.size(); k++) {
+      // of the other outputs
+      const bool remains = row.out[k].name == "violation" || row.out[k].name == "missing" || row.out[k].name == "residual";
+      const double size = remains ? all : largest(exact[k], i);
+      const double conditioning = difference(beside[k], exact[k], i);
+      if (!std::isfinite(size) || !std::isfinite(conditioning)) continue;
+      // a result in double has digits where that in float has none: as many as it is off, up to ten thousand times its size
+      const double sensitivity = std::min(difference(rounded[k], exact[k], i), (single ? 1 : 1e4) * size);
+      const double zero = nothing + (single ? 1e-6 : 1e-14) * all +  // what rounding makes of it beside the other outputs
+                          16 * (single ? 1 / double_from_float : 1) * conditioning;
+      const double bound = single ? 16 * sensitivity + 2e-5 * size + zero
+                                  : 64 * double_from_float * sensitivity + 1e-9 * size + zero;
+      const double error = difference(found[k], exact[k], i);
+      fails = fails || !(error <= bound);
+      if (error / (bound + 1e-300) <= worst_ratio) continue;
+      worst_ratio = error / (bound + 1e-300);
+      const double unit = std::max(size, 1e-300);
+      worst.array = row.out[k].name, worst.error = error / unit, worst.bound = bound / unit;
+    }
+    failed += fails;
+  }
+  worst.passed = 4 * failed <= states;
+  return worst;
+}
+
+namespace {
+
+SampledRow off_by_few_roundings(SampledRow inputs) {
+  Engine engine(2);
+  for (auto& array : inputs.in)
+    for (auto& component : array)
+      for (double& x : component) x *= 1 + few_roundings * uniform(engine, -1, 1);
+  return inputs;
+}
+
+}  // namespace
+
+KernelCheck check_kernel(const OpRow& row, const Robot& robot, Precision precision, int frame, const Program& program,
+                         const std::function<SampledArrays(const SampledRow&)>& run) {
+  if (row.in.empty() || row.in[0].components == 0) return {};
+  if (row.derivative != Derivative::none) {
+    const SampledRow inputs = sample_row(row, robot, walked_instances, 1);
+    return compare(row, robot, precision, run(inputs),
+                   {walk<double>(program, row, inputs), walk<float>(program, row, inputs),
+                    walk<double>(program, row, off_by_few_roundings(inputs))});
+  }
+  const KernelTable& table = table_of_row(row.index, row.name);
+  const KernelEntry& text = table.entries[row.index];
+  const SampledRow inputs = sample_row(row, robot, instances, 1);
+  // kernels for any robot know no parameters
+  SampledRow own = inputs;
+  OpRow plain = row;
+  const auto& parameters = parameter_names();
+  for (std::size_t k = plain.in.size(); k-- > 0;)
+    if (std::find(parameters.begin(), parameters.end(), plain.in[k].name) != parameters.end())
+      own.in.erase(own.in.begin() + static_cast<long>(k)), plain.in.erase(plain.in.begin() + static_cast<long>(k));
+  const Model<float> single = cast<float>(robot.model);
+  const RunTimeModel exact{&robot.model, frame}, rounded{&single, frame};
+  const BoundKernel in_double{text.in_double, &exact, table.double_width, nullptr};
+  const BoundKernel in_float{text.in_float, &rounded, table.float_width, nullptr};
+  return compare(row, robot, precision, run(inputs),
+                 {run_sampled(in_double, Precision::float64, plain, own), run_sampled(in_float, Precision::float32, plain, own),
+                  run_sampled(in_double, Precision::float64, plain, off_by_few_roundings(own))});
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,31 @@
+// Random positions of a robot, and the size of forces that move it, for what is checked before it serves.
+#pragma once
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "core/model/model.h"
+
+namespace featherstorm {
+
+// Numbers in [-1, 1]; quaternions are unit.
+template <class Engine> std::vector<double> sample_q(const Model<double>& m, Engine& engine) {
+  std::uniform_real_distribution<> uniform(-1, 1);
+  std::vector<double> q(m.nq);
+  for (double& x : q) x = uniform(engine);
+  for (int i = 1; i <= m.nb; i++) {
+    const Body<double>& b = m.body[i];
+    const int at = b.type == JointType::Ball ? b.q : b.type == JointType::Free ? b.q + 3 : -1;
+    if (at < 0) continue;
+    double norm = 0;
+    for (int k = 0; k < 4; k++) norm += q[at + k] * q[at + k];
+    for (int k = 0; k < 4; k++) q[at + k] /= std::sqrt(norm);
+  }
+  return q;
+}
+
+// 1 / (M^-1)_cc at a random position, the inertia of each joint while all others move freely [kg m^2 | kg]; ones for robots whose
+// joints have no place without a time. Torques as large as this accelerate every joint by some 1; others make light limbs fly apart.
+std::vector<double> natural_inertia(const Model<double>& m, std::mt19937_64& engine);
+
+}  // namespace featherstorm

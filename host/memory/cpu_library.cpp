@@ -1,0 +1,63 @@
+#include "host/memory/cpu_library.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+#include "host/system/error.h"
+#include "host/system/installation.h"
+
+namespace featherstorm {
+
+std::vector<std::filesystem::path> backend_folders() {
+  std::vector<std::filesystem::path> folders;
+  if (const char* set = std::getenv("FEATHERSTORM_BACKENDS"); set && *set) folders.push_back(set);
+  for (const auto& folder : installation_folders()) folders.push_back(folder);
+  folders.push_back(FEATHERSTORM_BACKEND_DIR);
+  return folders;
+}
+
+std::vector<std::string> supported_isas() {
+  std::vector<std::string> isas;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw"))
+    isas.push_back("avx512");
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) isas.push_back("avx2");
+#endif
+  isas.push_back("base");
+  return isas;
+}
+
+const KernelTable* cpu_kernels(const std::string& name) {
+  static std::mutex mutex;
+  static std::map<std::string, const KernelTable*> tables;
+  std::lock_guard lock(mutex);
+  if (auto found = tables.find(name); found != tables.end()) return found->second;
+  const KernelTable* table = nullptr;
+  for (const auto& folder : backend_folders()) {
+    const auto file = folder / ("libfeatherstorm_cpu_" + name + ".so");
+    if (!std::filesystem::exists(file)) continue;
+    if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      if (auto get = reinterpret_cast<const KernelTable* (*)()>(dlsym(handle, "featherstorm_backend"))) table = get();
+      break;
+    }
+  }
+  return tables[name] = table;
+}
+
+const KernelTable& table_of_row(int op, std::string_view row, const KernelTable* first,
+                                const std::function<const KernelTable*(const std::string&)>& find) {
+  if (first && first->entries[op].in_double) return *first;
+  const KernelTable* base = find("base");
+  if (base && base->entries[op].in_double) return *base;
+  if (const KernelTable* book = base ? find("book") : nullptr; book && book->entries[op].in_double) return *book;
+  throw Error(std::string(row) + ": the library of CPU kernels libfeatherstorm_cpu_" + (base ? "book" : "base") +
+              ".so was not found; the target featherstorm_cpu_" + (base ? "book" : "base") + ", or `./featherstorm setup`, builds it");
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,25 @@
+// Finds and loads the library of run-time-model kernels for this machine's instruction set.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/memory/kernel.h"
+
+namespace featherstorm {
+
+// Where backend libraries may lie: FEATHERSTORM_BACKENDS, the installation (installation.h), and where they were built.
+std::vector<std::filesystem::path> backend_folders();
+// The instruction sets this processor can run, widest first: of "avx512", "avx2", "base".
+std::vector<std::string> supported_isas();
+// The table of the library of an instruction set, or "book", loaded once per process; null where it is not installed.
+const KernelTable* cpu_kernels(const std::string& name);
+
+// The table that has row `op`, named `row`: `first`, or that of the base set or of the books. Throws Error where that library
+// is not installed.
+const KernelTable& table_of_row(int op, std::string_view row, const KernelTable* first = nullptr,
+                                const std::function<const KernelTable*(const std::string&)>& find = cpu_kernels);
+
+}  // namespace featherstorm

@@ -1,0 +1,39 @@
+#include "host/memory/cuda_backend.h"
+
+#include <dlfcn.h>
+
+#include "host/memory/cpu_library.h"
+#include "host/table/ops.h"
+
+namespace featherstorm {
+
+const CudaTable* load_cuda_backend(const std::vector<std::filesystem::path>& folders, std::string& reason) {
+  for (const auto& folder : folders) {
+    const auto file = folder / "libfeatherstorm_cuda.so";
+    if (!std::filesystem::exists(file)) continue;
+    void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle) return reason = dlerror(), nullptr;
+    auto get = reinterpret_cast<const CudaTable* (*)()>(dlsym(handle, "featherstorm_cuda_backend"));
+    const CudaTable* table = get ? get() : nullptr;
+    if (!table || table->version != cuda_table_version || table->op_count != op_count)
+      return reason = file.string() + " belongs to another version of featherstorm", nullptr;
+    int devices = 0;
+    if (!table->device_count(&devices)) {
+      // without a driver CUDA's words are that it is too old
+      const bool driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+      return reason = driver ? table->last_error() : "no NVIDIA driver (libcuda.so.1) is installed", nullptr;
+    }
+    if (devices == 0) return reason = "no CUDA device", nullptr;
+    return table;
+  }
+  return reason = "libfeatherstorm_cuda.so is not installed", nullptr;
+}
+
+const CudaTable* cuda_backend(std::string* reason) {
+  static std::string why;
+  static const CudaTable* table = load_cuda_backend(backend_folders(), why);
+  if (reason) *reason = why;
+  return table;
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,157 @@
+// The CUDA backend's C interface: what libfeatherstorm_cuda.so offers to the engine, which loads it only where a driver
+// is installed. Nothing here needs a CUDA header.
+//
+// A function that can fail returns false and leaves the reason (expression, file, line, CUDA's words) in last_error(),
+// per thread. Asynchronous failures of a kernel show at the next synchronising call. `stream` is a cudaStream_t; null is
+// the default stream. No call but those marked (s) synchronises.
+#pragma once
+#include "host/memory/kernel.h"
+
+namespace featherstorm {
+
+struct CudaDevice {
+  char name[256];
+  int major, minor;  // compute capability
+  int multiprocessors;
+  long memory;       // [bytes]
+};
+struct CudaKernelInfo {
+  int registers;          // per thread
+  int local_bytes;        // working memory and spills, per thread
+  int max_threads;        // per block
+  int model_limit;        // degrees of freedom the kernel has room for; 0: it is one robot's
+  // What the driver sets aside for the process at the kernel's first launch, unless it has done so for another: the working
+  // memory of all threads that a device can hold [bytes].
+  unsigned long set_aside;
+};
+
+struct CudaModel;    // a model in its device forms, on one device
+struct CudaProgram;  // a kernel from machine code or PTX, on one device
+struct CudaGraph;    // what a stream was given while it was captured, ready to be launched again
+struct CudaTimer;    // two marks on a stream
+
+struct LaunchOptions {
+  int frame;   // which frame an operation refers to
+  int repeat;  // passes of an operation with carried arrays, else 1
+  int count;   // instances; 0 does nothing
+};
+
+// A launch of a program: the parameters that an emitted kernel takes (core/emit/emit.h).
+struct ProgramLaunch {
+  const Array* in;      // all inputs, uniform ones included (their entries are not read), in device memory
+  const Array* out;
+  const void* uniform;  // the numbers of the uniform inputs, on the host
+  long repeat, count;   // count 0 does nothing
+  int threads;          // in a block, at most what the kernel was compiled for
+};
+
+// An array of any strides, in elements: component c of instance i at data[i * instance_stride + c * component_stride].
+struct StridedArray {
+  void* data;
+  long instance_stride, component_stride;
+};
+
+// Costs of samples, for planners: `count` numbers, `stride` elements apart.
+struct CostArray {
+  const void* data;
+  long count, stride;
+  bool double_precision;
+};
+// The least finite one and where it is first; HUGE_VAL and -1 where there is none.
+struct DeviceLeast {
+  double value;
+  long index;
+};
+// Samples (count, steps, components) of any strides in elements; their weighted mean, (steps, components) without gaps
+// in the same precision. With a `center` like the mean, that of their squared distances from it; else it is null.
+struct SampleArray {
+  const void *data, *center;
+  long count, steps, components, instance_stride, step_stride, component_stride;
+  bool double_precision;
+};
+
+enum class CopyKind { to_device, to_host, on_device };
+
+struct CudaTable {
+  int version;       // cuda_table_version
+  int op_count;      // operations, in the order of ops.h
+  const char* const* op_names;
+
+  const char* (*last_error)();
+  // Devices that can be used. False where there is no driver or it is too old.
+  bool (*device_count)(int* count);
+  bool (*device_info)(int device, CudaDevice* info);
+
+  // model: a Model<double>. Refused: user-defined joints, more than 64 degrees of freedom. (s)
+  bool (*create_model)(int device, const void* model, CudaModel** handle);
+  void (*destroy_model)(CudaModel* handle);
+
+  // Memory of the backend's pool, in the order of the stream; a warm pool asks the driver for nothing.
+  bool (*allocate)(int device, void* stream, unsigned long bytes, void** memory);
+  bool (*release)(int device, void* stream, void* memory);
+  // Rows of `row_bytes`, their starts `to_pitch` and `from_pitch` bytes apart. Host memory that is not page-locked makes
+  // the copy wait. (s)
+  bool (*copy)(CopyKind kind, void* stream, void* to, unsigned long to_pitch, const void* from,
+               unsigned long from_pitch, unsigned long row_bytes, unsigned long rows);
+  // Sets every byte of memory to `value`: 0 makes zeros, 255 makes NaN of any precision.
+  bool (*fill)(int device, void* stream, void* memory, int value, unsigned long bytes);
+  // Memory of the device that no process has taken, and all of it.
+  bool (*memory_info)(int device, unsigned long* free, unsigned long* total);
+  // Copies instances x components numbers between two arrays on the device that do not overlap.
+  bool (*copy_strided)(int device, void* stream, bool double_precision, const StridedArray* to, const StridedArray* from,
+                       long instances, long components);
+  bool (*synchronise)(int device, void* stream);  // (s)
+
+  // Runs operation `op` of the table. in: its inputs, then its uniforms as host pointers; out: its
+  // outputs. Arrays are device memory, component c of instance i at data[c * stride + i]. A kernel whose working memory the
+  // device cannot set aside is refused, with the figures.
+  bool (*launch)(const CudaModel* model, int op, bool double_precision, const Array* in, const Array* out,
+                 const LaunchOptions* options, void* stream);
+  // Loads the kernel that `launch` would run. (s)
+  bool (*prepare)(const CudaModel* model, int op, bool double_precision, CudaKernelInfo* info);
+
+  // The kernel `name` of a cubin or PTX. The first launch neither allocates nor synchronises. (s)
+  bool (*load_program)(int device, const void* image, const char* name, CudaProgram** handle);
+  void (*unload_program)(CudaProgram* handle);  // (s)
+  bool (*program_info)(const CudaProgram* program, CudaKernelInfo* info);
+  bool (*launch_program)(const CudaProgram* program, const ProgramLaunch* launch, void* stream);
+  // The same with any parameters, an address each, for `count` threads in all.
+  bool (*launch_arguments)(const CudaProgram* program, void** arguments, long count, int threads, void* stream);
+
+  // Numbers of the host into device memory; they are read before the call returns, by launches whose parameters they
+  // are, so that a graph that captures the stream keeps them. bytes: a multiple of 4.
+  bool (*upload)(int device, void* stream, void* to, const void* from, unsigned long bytes);
+  // Whether the stream is being captured into a graph: then memory must not be asked for.
+  bool (*capturing)(int device, void* stream, bool* yes);
+
+  // A stream that does not wait for the default stream. It must not be destroyed before the memory that is given back on it.
+  bool (*create_stream)(int device, void** stream);
+  bool (*destroy_stream)(int device, void* stream);
+  // What this thread gives to the stream from now on is not done, but kept until end_capture() makes a graph of it. The
+  // default stream cannot be captured.
+  bool (*begin_capture)(int device, void* stream);
+  bool (*end_capture)(int device, void* stream, CudaGraph** graph);
+  bool (*launch_graph)(const CudaGraph* graph, void* stream);
+  void (*destroy_graph)(CudaGraph* graph);
+  // Time on the device from the mark of start_timer() to that of stop_timer() [s].
+  bool (*create_timer)(int device, CudaTimer** timer);
+  bool (*start_timer)(CudaTimer* timer, void* stream);
+  bool (*stop_timer)(CudaTimer* timer, void* stream);
+  bool (*timer_seconds)(CudaTimer* timer, double* seconds);  // (s)
+  void (*destroy_timer)(CudaTimer* timer);
+
+  // Reductions over samples; `work` has the bytes that reduction_work tells for so many samples.
+  bool (*reduction_work)(int device, long count, unsigned long* bytes);
+  // result: device memory.
+  bool (*least)(int device, void* stream, const CostArray* costs, DeviceLeast* result, void* work, unsigned long bytes);
+  // weights (count): exp((least - cost) / temperature) over their sum, 0 where a cost is not finite; all are 0 where
+  // none is.
+  bool (*softmax_weights)(int device, void* stream, const CostArray* costs, double temperature, DeviceLeast* result,
+                          double* weights, void* work, unsigned long bytes);
+  bool (*weighted_mean)(int device, void* stream, const SampleArray* samples, const double* weights, void* mean);
+};
+inline constexpr int cuda_table_version = 5;
+
+}  // namespace featherstorm
+
+extern "C" const featherstorm::CudaTable* featherstorm_cuda_backend();

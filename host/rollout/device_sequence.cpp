@@ -1,0 +1,206 @@
+#include "host/rollout/device_sequence.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "core/scalar/scratch.h"
+#include "host/compile/device_kernel.h"
+#include "host/engine/device_evaluator.h"
+#include "host/memory/cuda_backend.h"
+#include "host/memory/device.h"
+#include "host/system/error.h"
+
+namespace featherstorm {
+namespace {
+
+// As core/emit/prelude_rollout.inc has them.
+struct Memory {
+  void* data;
+  long instance, component, step;
+};
+struct ControlSource {
+  const void *mean, *sigma, *lower, *upper, *weights;
+  long mean_step, sigma_step, knots;
+  Memory given;
+  const std::uint32_t* more_draws;
+  std::uint32_t seed_low, seed_high, draw, first;
+  std::int32_t keep_mean;
+};
+static_assert(sizeof(Memory) == 32 && sizeof(ControlSource) == 128);
+
+Memory memory_of(const SequenceMemory& m) {
+  const ArrayRef& a = m.array;
+  if (a.components > 1 &&
+      std::abs(a.component_stride) * static_cast<long>(bytes_of(a.precision)) > std::numeric_limits<int>::max())
+    throw Error(m.name + " has components " + std::to_string(a.component_stride) +
+                " numbers apart, on a device expected less than 2^31 bytes");
+  return {a.data, a.instance_stride, a.components > 1 ? a.component_stride : 0, m.every_step ? m.step_stride : 0};
+}
+
+// Nothing that takes memory or loads code may happen while a stream is captured.
+void require_no_capture(const CudaTable& table, int device, void* stream) {
+  bool captured = false;
+  if (!table.capturing(device, stream, &captured)) throw_cuda_error(table, "rollout", device);
+  if (captured)
+    throw Error(
+        "a rollout that is captured into a graph must have run before, with the same choice of arrays, as many "
+        "steps and on the same stream");
+}
+
+Rollout::ControlKind kind_of(const Controls* c) {
+  return !c ? Rollout::ControlKind::none : c->given ? Rollout::ControlKind::knots : Rollout::ControlKind::noise;
+}
+
+}  // namespace
+
+struct DeviceSequence::Variant {
+  int device;
+  Rollout rollout;
+  CudaProgram* program = nullptr;
+  int multiprocessors = 0, capability = 0;
+
+  bool serves(const DeviceRun& r) const {
+    const auto same = [](const std::vector<Rollout::Transfer>& mine, const SequenceMemory* m, const int* at, int n) {
+      if (static_cast<int>(mine.size()) != n) return false;
+      for (int k = 0; k < n; k++)
+        if (mine[k].array != at[k] || mine[k].every_step != m[k].every_step) return false;
+      return true;
+    };
+    if (device != r.device || rollout.controls != kind_of(r.controls)) return false;
+    if (r.controls && rollout.controlled != r.controlled) return false;
+    for (std::size_t k = 0; k < rollout.arrays.size(); k++)
+      if (rollout.arrays[k].uniform && rollout.arrays[k].every_step != r.every_step[k]) return false;
+    return same(rollout.in, r.in, r.in_at, r.in_count) && same(rollout.out, r.out, r.out_at, r.out_count);
+  }
+};
+
+DeviceSequence::DeviceSequence() = default;
+DeviceSequence::~DeviceSequence() {
+  // unloading waits for the device, after which memory may be given back on any stream
+  for (const auto& v : variants_) cuda_backend()->unload_program(v->program);
+  for (const auto& [at, w] : work_) cuda_backend()->release(at.first, nullptr, w.memory);
+  for (const auto& [device, memory] : outgrown_) cuda_backend()->release(device, nullptr, memory);
+}
+
+const DeviceSequence::Variant& DeviceSequence::variant(const Rollout& sequence, const DeviceRun& r,
+                                                       const CudaTable& table) {
+  std::lock_guard lock(mutex_);
+  for (const auto& v : variants_)
+    if (v->serves(r)) return *v;
+  require_no_capture(table, r.device, r.stream);
+  auto v = std::make_unique<Variant>(Variant{r.device, sequence});
+  for (int k = 0; k < r.in_count; k++) v->rollout.in.push_back({r.in_at[k], r.in[k].every_step});
+  for (int k = 0; k < r.out_count; k++) v->rollout.out.push_back({r.out_at[k], r.out[k].every_step});
+  for (std::size_t k = 0; k < sequence.arrays.size(); k++) v->rollout.arrays[k].every_step = r.every_step[k];
+  v->rollout.controls = kind_of(r.controls), v->rollout.controlled = r.controlled;
+  CudaDevice info;
+  if (!table.device_info(r.device, &info)) throw_cuda_error(table, "rollout", r.device);
+  v->multiprocessors = std::max(info.multiprocessors, 1), v->capability = 10 * info.major + info.minor;
+  if (!compiler_ || !compiler_->missing().empty()) compiler_ = std::make_unique<DeviceCompiler>(nullptr);
+  if (!compiler_->missing().empty())
+    throw Error("a rollout on a device needs a kernel of its own: " + compiler_->missing());
+  std::vector<std::pair<DeviceForm, std::string>> texts;
+  for (const char* order : {"trace", "greedy", "sethi_ullman"}) {
+    const OrderOf of = [&](const Program& p) { return order_of(p, order); };
+    texts.push_back(
+        {{order, 0}, emit_rollout(v->rollout, of, Cuda{r.precision == Precision::float64, device_block_threads, 0})});
+  }
+  const DeviceKernel kernel = compiler_->kernel(texts, v->capability);
+  if (!table.load_program(r.device, kernel.image.data(), "featherstorm_kernel", &v->program))
+    throw_cuda_error(table, "rollout", r.device);
+  if (!dispatch_) dispatch_ = std::make_unique<const Dispatch>(Dispatch::standard());
+  return *variants_.emplace_back(std::move(v));
+}
+
+// Memory of the stream, which grows.
+void* DeviceSequence::work(const CudaTable& table, const DeviceRun& r, unsigned long bytes) {
+  std::lock_guard lock(mutex_);
+  Work& w = work_[{r.device, r.stream}];
+  if (w.bytes >= bytes) return w.memory;
+  require_no_capture(table, r.device, r.stream);
+  void* memory = nullptr;
+  bytes = std::max({bytes, 2 * w.bytes, 4096ul});
+  if (!table.allocate(r.device, r.stream, bytes, &memory)) throw_cuda_error(table, "rollout", r.device);
+  if (w.memory) outgrown_.push_back({r.device, w.memory});
+  w = {memory, bytes};
+  return memory;
+}
+
+template <class Real>
+void DeviceSequence::launch(const Variant& v, const DeviceRun& r, const CudaTable& table) {
+  const Rollout& rollout = v.rollout;
+  const Controls* c = r.controls;
+  const long n = c ? rollout.arrays[r.controlled].components : 0,
+             knots = c && !c->weights.empty() ? c->count(r.steps) : 0;
+  const bool own_mean = c && !c->device_mean;
+  std::lock_guard lock(launching_);  // another thread may use the same stream
+  // numbers for the device, then those that are parameters
+  const long mean = own_mean ? (c->mean.empty() ? n : r.steps * n) : 0;
+  const long sigma = c ? std::max(static_cast<long>(c->sigma.size()), n) : 0;
+  const long count = r.steps * step_numbers(rollout) + mean + sigma + 2 * n + r.steps * knots;
+  const ScratchStack::Mark mark = scratch_stack.mark();
+  Real* numbers = static_cast<Real*>(scratch_stack.take(sizeof(Real) * (count + uniform_numbers(rollout) + 1)));
+  auto* memory = static_cast<Memory*>(scratch_stack.take(sizeof(Memory) * (r.in_count + r.out_count + 1)));
+  Real *at = numbers, *uniform = numbers + count;
+  for (std::size_t k = 0; k < rollout.arrays.size(); k++) {
+    if (!rollout.arrays[k].uniform) continue;
+    Real*& to = r.every_step[k] ? at : uniform;
+    to = std::copy_n(r.uniforms[k], (r.every_step[k] ? r.steps : 1) * rollout.arrays[k].components, to);
+  }
+  void* device_numbers = nullptr;
+  ControlSource source{};
+  try {
+    if (count > 0) device_numbers = work(table, r, sizeof(Real) * count);
+    if (c) {
+      constexpr double infinite = std::numeric_limits<double>::infinity();
+      const auto add = [&](const std::vector<double>& given, long size, double absent) {
+        const Real* there = static_cast<Real*>(device_numbers) + (at - numbers);
+        for (long k = 0; k < size; k++) *at++ = static_cast<Real>(given.empty() ? absent : given[k]);
+        return there;
+      };
+      source.mean = own_mean ? add(c->mean, mean, 0) : c->device_mean;
+      source.mean_step = own_mean && c->mean.empty() ? 0 : n;
+      source.sigma = add(c->sigma, sigma, 1), source.sigma_step = sigma == r.steps * n && r.steps > 1 ? n : 0;
+      source.lower = add(c->lower, n, -infinite), source.upper = add(c->upper, n, infinite);
+      if (knots) source.weights = add(c->weights, r.steps * knots, 1);
+      source.knots = knots, source.keep_mean = c->keep_mean, source.more_draws = c->device_draw;
+      if (c->given) source.given = memory_of(c->knots);
+      source.seed_low = static_cast<std::uint32_t>(c->key.seed), source.seed_high = c->key.seed >> 32;
+      source.draw = c->key.draw, source.first = static_cast<std::uint32_t>(c->first_instance);
+    }
+    for (int k = 0; k < r.in_count; k++) memory[k] = memory_of(r.in[k]);
+    for (int k = 0; k < r.out_count; k++) memory[r.in_count + k] = memory_of(r.out[k]);
+    if (count > 0 && !table.upload(r.device, r.stream, device_numbers, numbers, sizeof(Real) * count))
+      throw_cuda_error(table, "rollout", r.device);
+    long steps = r.steps, instances = r.instances;
+    void* arguments[] = {memory, numbers + count, &device_numbers, &source, &steps, &instances};
+    const int threads =
+        dispatch_
+            ->choose({"", "rollout", r.precision, v.capability, static_cast<double>(r.instances) / v.multiprocessors})
+            .threads;
+    if (!table.launch_arguments(v.program, arguments, instances, threads, r.stream))
+      throw_cuda_error(table, "rollout", r.device);
+  } catch (...) {
+    scratch_stack.give_back(mark);
+    throw;
+  }
+  scratch_stack.give_back(mark);
+}
+
+void DeviceSequence::run(const Rollout& sequence, const DeviceRun& r) {
+  if (r.instances > max_device_instances)
+    throw Error("the batch has " + std::to_string(r.instances) + " instances, on a device expected at most " +
+                std::to_string(max_device_instances));
+  const CudaTable& table = cuda_for("rollout", r.device);
+  const Variant* v = nullptr;
+  try {
+    v = &variant(sequence, r, table);
+  } catch (const Error&) { throw; } catch (const std::exception& e) {
+    throw Error(e.what());
+  }
+  if (r.precision == Precision::float32) launch<float>(*v, r, table);
+  else launch<double>(*v, r, table);
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,31 @@
+#include "host/system/installation.h"
+
+#include <dlfcn.h>
+
+namespace featherstorm {
+
+namespace {
+
+// needed before main(), where the order of initialisation is nobody's promise
+std::filesystem::path& told() {
+  static std::filesystem::path folder;
+  return folder;
+}
+
+}  // namespace
+
+bool tell_installation(const std::filesystem::path& folder) {
+  told() = folder;
+  return true;
+}
+
+std::vector<std::filesystem::path> installation_folders() {
+  std::vector<std::filesystem::path> folders;
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(&installation_folders), &info) && info.dli_fname)
+    folders.push_back(std::filesystem::path(info.dli_fname).parent_path());
+  if (!told().empty()) folders.push_back(told());
+  return folders;
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,190 @@
+#include "host/trace/parameters.h"
+
+#include <algorithm>
+
+#include "host/system/error.h"
+
+namespace featherstorm {
+namespace {
+
+using Links = std::vector<Placement<double>>;  // the link of each body in the body's frame
+using Numbers = std::vector<double>;
+
+void append(Numbers& all, const Vec3<double>& v) { all.insert(all.end(), {v.x(), v.y(), v.z()}); }
+template <class T> Vec3<T> vector3(const std::vector<T>& all, int k) { return {all[k], all[k + 1], all[k + 2]}; }
+
+// Mass, centre of mass and rotational inertia about it.
+template <class P> struct MassAndShape {
+  P m;
+  Vec3<P> c;
+  Sym3<P> I;
+};
+
+// That of a body in the axes of its link, which is at X in the body's frame. Without mass the centre is the origin.
+MassAndShape<double> in_link(const RigidBodyInertia<double>& J, const Placement<double>& X) {
+  const Vec3<double> c = J.m == 0 ? Vec3<double>(0, 0, 0) : Vec3<double>(J.h * (1 / J.m));
+  const Sym3<double> o = rigid_body_inertia(J.m, c, Sym3<double>{0, 0, 0, 0, 0, 0}).I, &I = J.I;
+  const Sym3<double> Ic{I.xx - o.xx, I.xy - o.xy, I.xz - o.xz, I.yy - o.yy, I.yz - o.yz, I.zz - o.zz};
+  return {J.m, transpose_times(X.R, c - X.r), conjugate(transposed(X.R), Ic)};
+}
+RigidBodyInertia<Expr> in_body(const MassAndShape<Expr>& a, const Placement<double>& X) {
+  const Placement<Expr> L = cast<Expr>(X);
+  return rigid_body_inertia(a.m, L.r + L.R * a.c, conjugate(L.R, a.I));
+}
+
+// Body i in its parent at q = 0.
+Placement<double> at_rest(const Model<double>& m, int i) {
+  const Body<double>& b = m.body[i];
+  return {b.X_T.R * matrix(b.zero), b.X_T.r};
+}
+
+enum class Count { three, bodies, bodies3, bodies6, freedoms };
+struct Description {
+  std::string_view name;
+  Count count;
+  Numbers (*read)(const Model<double>&, const Links&);
+};
+constexpr Description descriptions[] = {
+    {"gravity", Count::three,
+     [](const Model<double>& m, const Links&) {
+       Numbers all;
+       append(all, m.gravity);
+       return all;
+     }},
+    {"mass", Count::bodies,
+     [](const Model<double>& m, const Links&) {
+       Numbers all;
+       for (int i = 1; i <= m.nb; i++) all.push_back(m.body[i].I.m);
+       return all;
+     }},
+    {"com", Count::bodies3,
+     [](const Model<double>& m, const Links& link) {
+       Numbers all;
+       for (int i = 1; i <= m.nb; i++) append(all, in_link(m.body[i].I, link[i]).c);
+       return all;
+     }},
+    {"inertia", Count::bodies6,
+     [](const Model<double>& m, const Links& link) {
+       Numbers all;
+       for (int i = 1; i <= m.nb; i++) {
+         const Sym3<double> I = in_link(m.body[i].I, link[i]).I;
+         all.insert(all.end(), {I.xx, I.xy, I.xz, I.yy, I.yz, I.zz});
+       }
+       return all;
+     }},
+    {"position", Count::bodies3,
+     [](const Model<double>& m, const Links& link) {
+       Numbers all;
+       for (int i = 1; i <= m.nb; i++) append(all, (inverse(link[m.body[i].parent]) * at_rest(m, i) * link[i]).r);
+       return all;
+     }},
+    {"armature", Count::freedoms, [](const Model<double>& m, const Links&) { return m.armature; }},
+    {"damping", Count::freedoms, [](const Model<double>& m, const Links&) { return m.damping; }},
+    {"friction", Count::freedoms, [](const Model<double>& m, const Links&) { return m.friction; }},
+    {"lower", Count::freedoms, [](const Model<double>& m, const Links&) { return m.lower; }},
+    {"upper", Count::freedoms, [](const Model<double>& m, const Links&) { return m.upper; }},
+    {"max_effort", Count::freedoms, [](const Model<double>& m, const Links&) { return m.max_effort; }},
+};
+
+int components(const Model<double>& m, Count c) {
+  switch (c) {
+    case Count::three: return 3;
+    case Count::bodies: return m.nb;
+    case Count::bodies3: return 3 * m.nb;
+    case Count::bodies6: return 6 * m.nb;
+    case Count::freedoms: return m.nv;
+  }
+  return 0;
+}
+
+const Description& description(std::string_view name) {
+  std::string known;
+  for (const Description& d : descriptions) {
+    if (d.name == name) return d;
+    known += (known.empty() ? "" : ", ") + std::string(d.name);
+  }
+  throw Error("a robot has no parameter '" + std::string(name) + "'; there are: " + known);
+}
+
+// The frame that is the link of each body; -1 where there is none.
+std::vector<int> link_frames(const Robot& robot) {
+  std::vector<int> all;
+  for (const std::string& name : robot.body_names) all.push_back(robot.frame(name));
+  return all;
+}
+Links links_of(const Model<double>& m, const std::vector<int>& frames) {
+  Links all;
+  for (int f : frames) all.push_back(f < 0 ? identity_placement<double>() : m.frame[f].X);
+  return all;
+}
+
+}  // namespace
+
+Parameters::Parameters(const Robot& robot, const std::vector<std::string>& names) : link_(link_frames(robot)) {
+  for (const std::string& name : names) {
+    const Description& d = description(name);
+    for (const Array& a : arrays_)
+      if (a.name == d.name) throw Error("parameter '" + name + "' is given twice");
+    arrays_.push_back({d.name, components(robot.model, d.count)});
+  }
+}
+
+Model<Expr> Parameters::apply(const Model<double>& m, const std::vector<std::vector<Expr>>& values) const {
+  Model<Expr> r = cast<Expr>(m);
+  const Links link = links_of(m, link_);
+  const auto given = [&](std::string_view name) -> const std::vector<Expr>* {
+    for (std::size_t k = 0; k < arrays_.size(); k++)
+      if (arrays_[k].name == name) return &values.at(k);
+    return nullptr;
+  };
+  if (const auto* g = given("gravity")) r.gravity = vector3(*g, 0);
+  if (const auto* x = given("armature")) {
+    r.armature = *x;
+    for (int i = 1; i <= r.nb; i++) {
+      Body<Expr>& b = r.body[i];
+      b.rotor = b.type != JointType::Free;
+      for (int k = 0; k < 6 && b.type == JointType::Free; k++) r.armature[b.v + k] = Expr(0);
+    }
+  }
+  if (const auto* x = given("damping")) r.damping = *x;
+  if (const auto* x = given("friction")) r.friction = *x;
+  if (const auto* x = given("lower")) r.lower = *x;
+  if (const auto* x = given("upper")) r.upper = *x;
+  if (const auto* x = given("max_effort")) r.max_effort = *x;
+  if (const auto* x = given("position"))
+    for (int i = 1; i <= m.nb; i++) {
+      const Placement<Expr> parent = cast<Expr>(link[m.body[i].parent]);
+      const Vec3<double> offset = at_rest(m, i).R * link[i].r;
+      r.body[i].X_T.r = parent.r + parent.R * vector3(*x, 3 * (i - 1)) - cast<Expr>(offset);
+    }
+  const auto *mass = given("mass"), *com = given("com"), *inertia = given("inertia");
+  for (int i = 1; (mass || com || inertia) && i <= m.nb; i++) {
+    const MassAndShape<double> own = in_link(m.body[i].I, link[i]);
+    MassAndShape<Expr> a{Expr(own.m), cast<Expr>(own.c), cast<Expr>(own.I)};
+    const int k = i - 1;
+    if (mass) a.m = (*mass)[k];
+    if (com) a.c = vector3(*com, 3 * k);
+    if (inertia) {
+      const Expr* x = inertia->data() + 6 * k;
+      a.I = {x[0], x[1], x[2], x[3], x[4], x[5]};
+    }
+    r.body[i].I = in_body(a, link[i]);
+    r.body[i].second_moments = second_moments(r.body[i].I.I);
+  }
+  return r;
+}
+
+std::vector<double> parameter_values(const Robot& robot, std::string_view name) {
+  return description(name).read(robot.model, links_of(robot.model, link_frames(robot)));
+}
+
+const std::vector<std::string_view>& parameter_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    for (const Description& d : descriptions) all.push_back(d.name);
+    return all;
+  }();
+  return names;
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,57 @@
+// Numbers of a robot that may differ from instance to instance: chosen by name, everything else stays a constant of the
+// traced program.
+//
+//   name      per instance      unit               what
+//   gravity   (3)               m/s^2              in world axes
+//   mass      (nb)              kg                 of a moving body, everything fixed to it included
+//   com       (nb, 3)           m                  its centre of mass, in the axes of its link
+//   inertia   (nb, 6)           kg m^2             xx xy xz yy yz zz about the centre of mass, in the axes of its link
+//   position  (nb, 3)           m                  origin of its link in that of its parent's link, at q = 0
+//   armature  (nv)              kg m^2 | kg        reflected inertia of rotors; a free joint has none
+//   damping   (nv)              N m s | N s/m
+//   friction  (nv)              N m | N            dry friction
+//   lower, upper (nv)           rad | m            position limits
+//   max_effort (nv)             N m | N
+//
+// "Its link" is the one that robot.body_names tells. Derived numbers (first moments, regrouped inertia) are computed from
+// these in the same program, so they cannot be out of date.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/builder.h"
+#include "core/trace/expr.h"
+
+namespace featherstorm {
+
+class Parameters {
+ public:
+  struct Array {
+    std::string_view name;
+    int components;
+  };
+
+  // None: the whole robot is constant.
+  Parameters() = default;
+  // Throws Error for a name that is unknown or given twice.
+  Parameters(const Robot& robot, const std::vector<std::string>& names);
+
+  const std::vector<Array>& arrays() const { return arrays_; }
+
+  // The model with these numbers, values[k] for arrays()[k]; to be called within a Tracing scope. `m`: the robot's, or it with
+  // other frames in its bodies.
+  Model<Expr> apply(const Model<double>& m, const std::vector<std::vector<Expr>>& values) const;
+
+ private:
+  std::vector<Array> arrays_;
+  std::vector<int> link_;  // (nb + 1) the frame that is the link of each body; -1: none
+};
+
+// The robot's own numbers, as a parameter's components. Throws Error for an unknown name.
+std::vector<double> parameter_values(const Robot& robot, std::string_view name);
+
+// The names in the order of the table above.
+const std::vector<std::string_view>& parameter_names();
+
+}  // namespace featherstorm

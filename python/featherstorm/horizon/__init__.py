@@ -1,0 +1,1 @@
+"""What rollouts and planners are made of."""

@@ -1,0 +1,1 @@
+"""Arrays: of NumPy, PyTorch and JAX, on the host and on devices."""

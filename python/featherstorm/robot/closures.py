@@ -1,0 +1,54 @@
+"""What a robot has beside its tree: kinematic loops and coupled joints, given to `load` or `RobotBuilder.build`."""
+
+from dataclasses import dataclass, field
+
+IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A joint that closes a kinematic loop. The tree's joints stay as they are; `fd_loops`, `loop_step` and the other
+    operations on loops keep it closed.
+
+    predecessor, successor   links or frames that it joins; "" is the world
+    type        what stays free, by the frames' z axis: "fixed" nothing, "revolute" the turn about z, "prismatic" the shift
+                along z, "helical" both with `parameter` [m/rad] between them, "rack_pinion" a pinion of radius `parameter`
+                [m] that rolls along the predecessor's x, "cylindrical" turn and shift, "universal" turns about the
+                predecessor's z and the successor's x, "planar" the x-y plane and the turn about z, "spherical" all
+                turns, "point_on_line" all turns and the shift along the predecessor's z
+    at          (3,) [m] the joint in the predecessor, its link's axes
+    rotation    (3, 3) the joint's axes in the predecessor, as columns
+    on          (3,) [m] the joint in the successor, its link's axes
+    on_rotation (3, 3) the joint's axes in the successor, as columns
+    name        for messages
+
+    Errors, when a robot gets it: ValueError for a link that does not exist, a type that is unknown, one body on both
+    sides, a rotation that is none. Rigid Body Dynamics Algorithms, section 8.3 and Table 8.1.
+    """
+
+    predecessor: str
+    successor: str
+    type: str = "revolute"
+    at: tuple = (0.0, 0.0, 0.0)
+    on: tuple = (0.0, 0.0, 0.0)
+    rotation: tuple = IDENTITY
+    on_rotation: tuple = IDENTITY
+    parameter: float = 0.0
+    name: str = "loop"
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """A joint whose position follows others: q = sum ratio * q_driver + offset. Gears, mimic joints, differentials.
+
+    joint     name of a joint of one freedom
+    drivers   {name of a joint of one freedom: ratio}; drivers may not be coupled themselves
+    offset    [rad | m]
+
+    Operations on coupled joints (`fd_coupled`, `coupled_step`) take u (B, nu), the velocities of `model.u_names`.
+    Errors, when a robot gets it: ValueError. Rigid Body Dynamics Algorithms, section 9.6.
+    """
+
+    joint: str
+    drivers: dict = field(default_factory=dict)
+    offset: float = 0.0

@@ -1,0 +1,183 @@
+"""Robots from MuJoCo: MJCF files through MuJoCo's own compiled model, never parsed here.
+
+A body with several joints becomes a chain of massless bodies in the order of its joints, each with its frame at the
+joint's anchor. Coordinates are MuJoCo's: q = qpos, v = qvel, so that M, bias and accelerations compare directly.
+"""
+
+import os
+
+import numpy as np
+
+from .. import _featherstorm
+
+JOINT_TYPES = {0: "free", 1: "ball", 2: "prismatic", 3: "revolute"}  # mjtJoint
+
+
+def load_mjcf(path, strict=False):
+    """The robot of an MJCF file. Raises ImportError without the package mujoco, ValueError for what is unsupported."""
+    try:
+        import mujoco
+    except ImportError as error:
+        raise ImportError(f"{path}: MJCF files are read through MuJoCo: python -m pip install mujoco") from error
+    try:
+        compiled = mujoco.MjModel.from_xml_path(os.fspath(path))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    name = os.path.splitext(os.path.basename(path))[0]
+    return robot_from_mujoco(compiled, name, strict)
+
+
+def robot_from_mujoco(m, name="robot", strict=False):
+    """A Robot from a compiled MjModel; see `notices` of the result for what it leaves out."""
+    import mujoco
+
+    refuse(m, mujoco, name)
+    builder = _featherstorm.RobotBuilder(name)
+    gravity_off = int(m.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    builder.set_gravity([0.0, 0.0, 0.0] if gravity_off else list(m.opt.gravity))
+    names = Names(m, mujoco)
+    for body in range(1, m.nbody):
+        add_body(builder, m, names, body)
+    for site in range(m.nsite):
+        link = names.body[m.site_bodyid[site]]
+        if link:  # sites of the world do not move
+            builder.add_frame(names.site[site], link, rotation(m.site_quat[site]), list(m.site_pos[site]))
+    return builder.build(notices(m, mujoco, names), strict=strict)
+
+
+class Names:
+    """A unique name for every body, joint and site, also where the file gives none; "" is the world."""
+
+    def __init__(self, m, mujoco):
+        taken = set()
+
+        def unique(name, suffix):
+            while name in taken:
+                name += suffix
+            taken.add(name)
+            return name
+
+        def of(kind, index):
+            return mujoco.mj_id2name(m, getattr(mujoco.mjtObj, "mjOBJ_" + kind.upper()), index) or f"{kind}{index}"
+
+        self.body = [""] + [unique(of("body", i), "_body") for i in range(1, m.nbody)]
+        self.site = [unique(of("site", i), "_site") for i in range(m.nsite)]
+        self.joint = [of("joint", i) for i in range(m.njnt)]
+        self.link = [unique(name + "_joint_link", "_") for name in self.joint]
+        self.of = of
+
+
+def add_body(builder, m, names, body):
+    """One link per joint, the last one joined to the body's own link where the anchor is not the body's origin."""
+    name = names.body[body]
+    principal = rotation(m.body_iquat[body])
+    inertia = principal @ np.diag(m.body_inertia[body]) @ principal.T
+    builder.add_link(name, m.body_mass[body], list(m.body_ipos[body]), symmetric(inertia))
+    parent = names.body[m.body_parentid[body]]
+    R, r = rotation(m.body_quat[body]), np.array(m.body_pos[body])
+    joints = range(m.body_jntadr[body], m.body_jntadr[body] + m.body_jntnum[body])
+    anchor = np.zeros(3)  # of the last joint, body axes
+    for j in joints:
+        kind = JOINT_TYPES[int(m.jnt_type[j])]
+        at, axis = np.array(m.jnt_pos[j]), np.array(m.jnt_axis[j])
+        if kind == "free":  # q is the pose itself
+            builder.add_joint(names.joint[j], kind, "", name)
+            return
+        # the joint's frame at its anchor; at q = qpos0 the body stands where the file puts it
+        r, anchor = r + R @ (at - anchor), at
+        reference = m.qpos0[m.jnt_qposadr[j]]
+        if kind == "prismatic":
+            r = r - R @ axis * reference
+        elif kind == "revolute":
+            R = R @ turn(axis, -reference)
+        last = j == joints[-1] and not anchor.any()
+        child = name if last else names.link[j]
+        if not last:
+            builder.add_link(child)
+        builder.add_joint(names.joint[j], kind, parent, child, R, list(r), list(axis), **coordinates(m, j))
+        parent, R, r = child, np.eye(3), np.zeros(3)
+    if parent != name:
+        builder.add_joint(name + "_fixed", "fixed", parent, name, R, list(r - R @ anchor))
+
+
+def coordinates(m, j):
+    """Limits, damping, friction and armature of a joint, per coordinate."""
+    n = {0: 6, 1: 3}.get(int(m.jnt_type[j]), 1)
+    dofs = slice(m.jnt_dofadr[j], m.jnt_dofadr[j] + n)
+    values = {
+        "damping": list(np.ravel(m.dof_damping[dofs])),
+        "friction": list(np.ravel(m.dof_frictionloss[dofs])),
+        "armature": list(np.ravel(m.dof_armature[dofs])),
+    }
+    if n == 1 and m.jnt_limited[j]:
+        values["lower"], values["upper"] = ([x] for x in m.jnt_range[j])
+    if n == 1 and m.jnt_actfrclimited[j]:
+        values["max_effort"] = [min(abs(x) for x in m.jnt_actfrcrange[j])]
+    return values
+
+
+def refuse(m, mujoco, name):
+    """ValueError for what would make M or the bias force wrong."""
+
+    def of(kind, index):
+        return mujoco.mj_id2name(m, kind, index) or str(index)
+
+    for j in range(m.njnt):
+        dof = m.jnt_dofadr[j]
+        if m.jnt_type[j] == 0 and m.dof_armature[dof : dof + 6].any():
+            raise ValueError(
+                f"{name}: joint '{of(mujoco.mjtObj.mjOBJ_JOINT, j)}': a free joint has no armature "
+                "(write <freejoint/>, which takes none from the defaults)"
+            )
+    for t in range(m.ntendon):
+        if m.tendon_armature[t]:
+            raise ValueError(f"{name}: tendon '{of(mujoco.mjtObj.mjOBJ_TENDON, t)}': armature is not supported")
+    if getattr(m, "nflex", 0):
+        raise ValueError(f"{name}: flexible bodies (flex) are not supported")
+
+
+def notices(m, mujoco, names):
+    """What the model leaves out, a sentence each."""
+    said = []
+
+    def say(kind, indices, what):
+        found = [names.of(kind, int(i)) for i in indices]
+        if len(found) > 4:
+            found[3:] = [f"{len(found) - 3} more"]
+        if found:
+            said.append(f"{kind} {', '.join(found)}: {what}")
+
+    say("equality", range(m.neq), "equality constraints are left out; the joints move on their own")
+    say("joint", np.flatnonzero(np.reshape(m.jnt_stiffness, (m.njnt, -1)).any(axis=1)), "joint springs are left out")
+    ball_limits = [j for j in range(m.njnt) if m.jnt_limited[j] and m.jnt_type[j] == 1]
+    say("joint", ball_limits, "limits of ball joints are left out")
+    say("tendon", range(m.ntendon), "tendons are left out")
+    say("actuator", range(m.nu), "actuators are left out; tau acts at the joints")
+    say("body", np.flatnonzero(m.body_gravcomp), "gravity compensation is left out")
+    say("body", np.flatnonzero(m.body_mocapid >= 0), "mocap bodies are fixed to the world")
+    if m.opt.density or m.opt.viscosity:
+        said.append("forces of the surrounding medium are left out")
+    if m.ngeom:
+        said.append("geometry and contacts are left out")
+    return said
+
+
+def rotation(quat_wxyz):
+    """The rotation matrix of a quaternion."""
+    w, x, y, z = np.asarray(quat_wxyz) / np.linalg.norm(quat_wxyz)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def turn(axis, angle):
+    """The rotation by an angle about a unit axis."""
+    return rotation([np.cos(angle / 2), *(np.sin(angle / 2) * np.asarray(axis))])
+
+
+def symmetric(inertia):
+    return (inertia + inertia.T) / 2

@@ -1,0 +1,1 @@
+"""Steps in time that have a function of their own."""

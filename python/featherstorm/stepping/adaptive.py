@@ -1,0 +1,72 @@
+"""Integration with a step size of its own for each instance."""
+
+from typing import NamedTuple
+
+from ..operations import evaluate
+from ..robot.steps import STEP_DEFAULTS, check_tree
+
+PASSES = 16  # attempts in one call of the engine
+
+
+class Motion(NamedTuple):
+    """q (B, nq), v (B, nv) at the end; remaining (B, 1) [s], 0 where the end was reached; step (B, 1) [s], with which to
+    go on."""
+
+    q: object
+    v: object
+    remaining: object
+    step: object
+
+
+def dormand_prince(
+    model,
+    q,
+    v,
+    duration,
+    tau=None,
+    q_target=None,
+    relative=1e-6,
+    absolute=1e-8,
+    first_step=0.0,
+    attempts=10000,
+    *,
+    ignore=(),
+    check=True,
+    **numbers,
+):
+    """Moves every instance on by `duration`, with steps of order 5 whose length follows the error of each instance.
+
+        error = sqrt(mean (e / (absolute + relative x))^2) <= 1      RBDA section 10.2; Dormand and Prince 1980
+
+    with e the difference between the orders 5 and 4 of a step, x how far a coordinate moves in it or how fast it is.
+
+    in   q (B, nq), v (B, nv), duration [s], tau (B, nv), q_target (B, nv)  drives are held
+    in   relative, absolute [rad | m and rad/s | m/s]; in float32 not below some 1e-5
+    in   first_step [s]  0 for the whole duration, which costs some refused attempts
+    in   attempts  at most so many steps are tried for an instance, rounded up to a multiple of 16
+    in   numbers: those of steps.STEP_DEFAULTS; the same for all instances
+    out  a `Motion`
+    Errors: ValueError for a duration, tolerance or number of attempts that is not positive, and for a model with
+    contacts, loops or couplings that are not ignored: `step` takes those.
+    """
+    check_tree(model, "dormand_prince", ignore)
+    for name, x in (("duration", duration), ("relative", relative), ("absolute", absolute), ("attempts", attempts)):
+        if not x > 0:
+            raise ValueError(f"dormand_prince: {name} is {x}, expected more than 0")
+    if not first_step >= 0:
+        raise ValueError(f"dormand_prince: first_step is {first_step}, expected 0 or more")
+    unknown = set(numbers) - set(STEP_DEFAULTS)
+    if unknown:
+        raise TypeError(
+            f"dormand_prince: unknown number {', '.join(sorted(unknown))}; there are {', '.join(STEP_DEFAULTS)}"
+        )
+    zero = [0.0] * model.nv
+    drive = [zero if tau is None else tau, zero if q_target is None else q_target]
+    uniforms = {**STEP_DEFAULTS, **numbers, "tolerances": [absolute, relative]}
+    state = [q, v, [float(duration)], [float(first_step)], [1.0]]
+    for _ in range(-(-int(attempts) // PASSES)):
+        batch, outputs = evaluate(model, "dormand_prince", state + drive, None, uniforms, PASSES, check)
+        state, check = [batch.result(x) for x in outputs], False
+        if not (state[2] > 0).any():
+            break
+    return Motion(*state[:4])

@@ -1,0 +1,39 @@
+"""Steps in time of robots with kinematic loops or coupled joints."""
+
+from ..operations import evaluate
+from ..robot.steps import step_numbers, substep_time
+
+
+def loop_step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, check=True, **numbers):
+    """A step in time of closed loops: `step` with the forces that keep them closed.
+
+        (M + dt D) a = tau - C - D v + K^T lambda,   K a = k(rate)                     RBDA (8.37)-(8.41), (8.12)
+
+    in   q (B, nq), v (B, nv), tau (B, nv), q_target (B, nv)
+    in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
+    in   numbers: those of `step`; rate [1/s], with which open loops close, stable below 1 / pass, 0.1 / pass if not given;
+         tolerance of the rank of the constraints
+    out  q (B, nq), v (B, nv)
+    Errors: ValueError for a robot without loops.
+    """
+    numbers = step_numbers("loop_step", numbers, substep_time("loop_step", dt, substeps))
+    drive = [[0.0] * model.nv if x is None else x for x in (tau, q_target)]
+    batch, outputs = evaluate(model, "loop_step", [q, v, *drive], None, numbers, substeps, check)
+    return tuple(batch.result(view) for view in outputs)
+
+
+def coupled_step(model, q, u, dt, tau=None, q_target=None, substeps=1, *, check=True, **numbers):
+    """A step in time of coupled joints: `step` in the velocities u of `model.u_names`, v = G u.
+
+        G^T (M + dt D) G u' = G^T (tau - C - D v)                                      RBDA section 9.6
+
+    in   q (B, nq), coupled positions as coupled_position has them; u (B, nu), tau (B, nv), q_target (B, nv)
+    in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
+    in   numbers: those of `step`
+    out  q (B, nq), u (B, nu)
+    Errors: ValueError for a robot without couplings.
+    """
+    numbers = step_numbers("coupled_step", numbers, substep_time("coupled_step", dt, substeps))
+    drive = [[0.0] * model.nv if x is None else x for x in (tau, q_target)]
+    batch, outputs = evaluate(model, "coupled_step", [q, u, *drive], None, numbers, substeps, check)
+    return tuple(batch.result(view) for view in outputs)

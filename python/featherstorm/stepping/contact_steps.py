@@ -1,0 +1,57 @@
+"""Steps in time of robots with contacts."""
+
+from ..operations import evaluate
+from ..robot.steps import step_numbers, substep_time
+
+
+def contact_step(model, q, v, dt, tau=None, q_target=None, impulse=None, substeps=1, *, check=True, **numbers):
+    """A step in time with contacts: `step` with impulses at the contacts, by projected Gauss-Seidel.
+
+        (M + dt D) (v_next - v) = dt (tau - C - D v) + G^T impulse,   q = q (+) v_next dt
+
+    Normal impulses do not pull, tangential ones stay within the friction disc, and bodies do not enter each other but for
+    what the sweeps leave.                                                     RBDA (11.35), (11.42)
+
+    in   q (B, nq), v (B, nv), tau (B, nv), q_target (B, nv)
+    in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
+    in   impulse (B, nc, 3) [N s], of the last pass, where the sweeps begin; None: zero
+    in   numbers: those of `step`; erp, 0 to 1: part of a penetration that is pushed out in a pass; slop [m]: what of it is
+         left alone; max_push [m/s]; rebound [m/s]: slower rebounds are none; compliance [1/kg]: softens the normals
+    out  q (B, nq), v (B, nv), impulse (B, nc, 3): normal, two tangents, on the link of each contact
+    Errors: ValueError for a robot without contacts.
+    """
+    numbers = step_numbers("contact_step", numbers, substep_time("contact_step", dt, substeps))
+    arrays = [q, v, zeros(3 * model.nc) if impulse is None else impulse, *drives(model, tau, q_target)]
+    batch, outputs = evaluate(model, "contact_step", arrays, None, numbers, substeps, check)
+    return tuple(batch.result(view) for view in outputs)
+
+
+def soft_contact_step(
+    model, q, v, dt, tau=None, q_target=None, deformation=None, substeps=1, *, rolling=0.0, check=True, **numbers
+):
+    """A step in time with soft contacts: surfaces on springs and dampers, with friction.
+
+    dt / substeps has to be short against sqrt(m / K) and m / D of the contacts.                  RBDA (11.73)-(11.79)
+
+    in   q (B, nq), v (B, nv), tau (B, nv), q_target (B, nv)
+    in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
+    in   deformation (B, nc, 3) [m] of the surfaces as they would be at the end of the step if they were left, axes of the
+         links that carry them; None: zero
+    in   numbers: those of `step`; K_n, K_t [N/m], D_n, D_t [N s/m], all positive: normal and tangential stiffness and
+         damping, (nc,) or a number; rolling [s/m]: resistance to the motion of the contact point by normal force
+    out  q (B, nq), v (B, nv), deformation (B, nc, 3)
+    Errors: TypeError where a stiffness or damping is missing; ValueError for a robot without contacts.
+    """
+    numbers = {**numbers, "rolling": rolling}
+    numbers = step_numbers("soft_contact_step", numbers, substep_time("soft_contact_step", dt, substeps))
+    arrays = [q, v, zeros(3 * model.nc) if deformation is None else deformation, *drives(model, tau, q_target)]
+    batch, outputs = evaluate(model, "soft_contact_step", arrays, None, numbers, substeps, check)
+    return tuple(batch.result(view) for view in outputs)
+
+
+def zeros(n):
+    return [0.0] * n
+
+
+def drives(model, tau, q_target):
+    return [zeros(model.nv) if x is None else x for x in (tau, q_target)]

@@ -1,0 +1,63 @@
+#include "core/dynamics/forward_dynamics.h"
+
+#include "tests/support/oracles/cases.h"
+#include "tests/support/tools/differences.h"
+#include "tests/support/tools/every_scalar.h"
+
+namespace featherstorm::test_forward_dynamics {
+namespace {
+
+using namespace testing;
+
+TEST(ForwardDynamics, InvertsRneaAndAgreesWithAba) {
+  for_robots_in_states([](const Robot& robot, const State& s) {
+    const Model<double>& m = robot.model;
+    Numbers a(m.nv, NAN), c(m.nv, NAN), tau(m.nv, NAN);
+    fd_crba(m, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), a.data());
+    aba(m, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), c.data());
+    EXPECT_LT((vector(a) - vector(c)).norm(), 1e-10 * (1 + vector(c).norm()));
+    for (const Numbers& qdd : {a, c}) {
+      rnea(m, s.q.data(), s.v.data(), qdd.data(), s.f_ext.data(), tau.data());
+      EXPECT_LT((vector(tau) - vector(s.tau)).norm(), 1e-9 * (1 + vector(s.tau).norm()));
+    }
+  });
+}
+
+TEST(AbaSolve, SolvesWithTheJointSpaceInertiaAndAnAddedDiagonal) {
+  for_robots_in_states([](const Robot& robot, const State& s) {
+    const Model<double>& m = robot.model;
+    Numbers d(m.nv), H(m.nh);
+    for (int k = 0; k < m.nv; k++) d[k] = std::abs(s.a[k]);
+    crba(m, s.q.data(), H.data());
+    // (H + diag(d)) x - b = 0, with and without d
+    Numbers x = s.tau, y(m.nv);
+    aba_solve(m, s.q.data(), d.data(), x.data());
+    mul_h(m, H.data(), x.data(), y.data());
+    for (int k = 0; k < m.nv; k++) EXPECT_NEAR(y[k] + d[k] * x[k], s.tau[k], 1e-10 * scale_of(s.tau));
+    x = s.tau;
+    aba_solve(m, s.q.data(), Zeros<double>{}, x.data());
+    mul_h(m, H.data(), x.data(), y.data());
+    for (int k = 0; k < m.nv; k++) EXPECT_NEAR(y[k], s.tau[k], 1e-9 * scale_of(s.tau));
+  });
+}
+
+TEST(ForwardDynamics, IsTheSameForEveryScalar) {
+  for (unsigned seed = 1; seed <= 5; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Robot robot = random_robot(seed);
+    const Model<double>& m = robot.model;
+    const State s = random_state(robot, seed);
+    Numbers d(m.nv);
+    for (int k = 0; k < m.nv; k++) d[k] = std::abs(s.a[k]);
+    expect_every_scalar(m, {s.q, s.v, s.tau, d}, 3 * m.nv, 1e-3, [](const auto& m, const auto& in, auto out) {
+      using T = ScalarOf<decltype(out)>;
+      fd_crba(m, in[0], in[1], in[2], Zeros<T>{}, out);
+      aba(m, in[0], in[1], in[2], Zeros<T>{}, out + m.nv);
+      for (int k = 0; k < m.nv; k++) out[2 * m.nv + k] = in[2][k];
+      aba_solve(m, in[0], in[3], out + 2 * m.nv);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace featherstorm::test_forward_dynamics

@@ -1,0 +1,63 @@
+#include "core/dynamics/crba.h"
+#include "core/dynamics/gravity_torques.h"
+#include "core/dynamics/id_delta.h"
+#include "core/dynamics/rnea.h"
+#include "core/linear/ltdl.h"
+#include "tests/support/robots/random_robot.h"
+#include "tests/support/tools/differences.h"
+#include "tests/support/tools/every_scalar.h"
+
+namespace featherstorm::test_id_delta {
+namespace {
+
+using namespace testing;
+
+TEST(IdDelta, EqualsTheProductWithTheMatrix) {
+  for (unsigned seed = 1; seed <= 40; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Robot robot = random_robot(seed);
+    const Model<double>& m = robot.model;
+    const State s = random_state(robot, seed);
+    Numbers H(m.nh), expected(m.nv), y(m.nv, NAN), x = s.a;
+    crba(m, s.q.data(), H.data());
+    mul_h(m, H.data(), s.a.data(), expected.data());
+    id_delta(m, s.q.data(), s.a.data(), y.data());
+    EXPECT_LT((vector(y) - vector(expected)).norm(), 1e-12 * scale_of(expected));
+    id_delta(m, s.q.data(), x.data(), x.data());
+    EXPECT_EQ(x, y);
+    // a difference of inverse dynamics: ID(q, qd, x) - ID(q, qd, 0)
+    Numbers with(m.nv), without(m.nv);
+    rnea(m, s.q.data(), s.v.data(), s.a.data(), s.f_ext.data(), with.data());
+    rnea(m, s.q.data(), s.v.data(), Zeros<double>{}, s.f_ext.data(), without.data());
+    EXPECT_LT((vector(with) - vector(without) - vector(y)).norm(), 1e-11 * scale_of(with));
+  }
+}
+
+TEST(GravityTorques, AreInverseDynamicsAtRest) {
+  for (unsigned seed = 1; seed <= 40; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Robot robot = random_robot(seed);
+    const Model<double>& m = robot.model;
+    const State s = random_state(robot, seed);
+    const Zeros<double> none;
+    Numbers expected(m.nv), g(m.nv, NAN);
+    rnea(m, s.q.data(), none, none, none, expected.data());
+    gravity_torques(m, s.q.data(), g.data());
+    EXPECT_LT((vector(g) - vector(expected)).norm(), 1e-12 * scale_of(expected));
+  }
+}
+
+TEST(IdDelta, IsTheSameForEveryScalar) {
+  for (unsigned seed = 1; seed <= 10; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Robot robot = random_robot(seed);
+    const State s = random_state(robot, seed);
+    expect_every_scalar(robot.model, {s.q, s.a}, 2 * robot.model.nv, 1e-5, [](const auto& m, const auto& in, auto out) {
+      id_delta(m, in[0], in[1], out);
+      gravity_torques(m, in[0], out + m.nv);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace featherstorm::test_id_delta

@@ -1,0 +1,339 @@
+// Every joint type in both polarities: kinematic identities by finite differences, the oracle's motion.
+#include "core/model/joints.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/oracles/cases.h"
+#include "tests/support/tools/six.h"
+
+namespace featherstorm::test_joint {
+namespace {
+
+using namespace testing;
+
+using namespace dense;
+
+// A joint at one position and velocity as plain matrices.
+struct At {
+  Matrix6 X;     // parent to child
+  MatrixX S;
+  Vector6 c;
+  Vector6 vJ;
+  Vector3 w, v, alpha, a;  // classical: angular and linear velocity, accelerations for the given coordinate accelerations
+};
+At at(const Model<double>& m, int i, const std::vector<double>& q, const std::vector<double>& v,
+      const std::vector<double>& a) {
+  std::vector<double> x(m.nx);
+  update_joint(m, i, q, v, x);
+  At r;
+  with_joint(m, i, x, [&](const auto& J) {
+    const auto vi = slice(v, m.body[i].v);
+    const auto ai = slice(a, m.body[i].v);
+    const Placement<double> P = J.placement();
+    r.X = transform_to(homogeneous(P.R, P.r));
+    r.S = MatrixX(6, J.nv);
+    for (int k = 0; k < J.nv; k++) {
+      std::vector<double> unit(J.nv, 0.0);
+      unit[k] = 1;
+      r.S.col(k) = vector(zero_motion<double>() + J.velocity(unit));
+    }
+    r.c = vector(zero_motion<double>() + J.bias(vi));
+    r.vJ = vector(zero_motion<double>() + J.velocity(vi));
+    r.w = zero3<double>() + J.angular_velocity(vi), r.v = zero3<double>() + J.linear_velocity(vi);
+    r.alpha = zero3<double>() + J.angular_acceleration(vi, ai), r.a = zero3<double>() + J.linear_acceleration(vi, ai);
+  });
+  return r;
+}
+
+// q after a step of velocity u of body i's joint, through the joint's own file.
+std::vector<double> integrated(const Model<double>& m, int i, const std::vector<double>& q, const std::vector<double>& u) {
+  const Body<double>& b = m.body[i];
+  std::vector<double> next(q);
+  if (b.type == JointType::UserDefined) m.user[b.user].integrate(b.parameter, &q[b.q], u.data(), &next[b.q]);
+  with_joint_type(b.type, [&](auto joint) {
+    decltype(joint)::template integrate<double>(b, &q[b.q], u.data(), &next[b.q]);
+  });
+  return next;
+}
+std::vector<double> difference(const Model<double>& m, int i, const std::vector<double>& q0, const std::vector<double>& q1,
+                               int nv) {
+  const Body<double>& b = m.body[i];
+  std::vector<double> u(nv);
+  if (b.type == JointType::UserDefined) m.user[b.user].difference(b.parameter, &q0[b.q], &q1[b.q], u.data());
+  with_joint_type(b.type, [&](auto joint) {
+    decltype(joint)::template difference<double>(b, &q0[b.q], &q1[b.q], u.data());
+  });
+  return u;
+}
+
+// f(model, state) for a body on one joint: every type, both polarities, several placements and states.
+template <class F> void for_joints(F f) {
+  for (JointType type : all_joint_types)
+    for (bool reversed : {false, true})
+      for (unsigned seed = 1; seed <= 6; seed++) {
+        SCOPED_TRACE(name_of(type) + (reversed ? " reversed, seed " : ", seed ") + std::to_string(seed));
+        RandomOptions o;
+        o.bodies = 1, o.types = {type}, o.reversed = reversed, o.fixed = 0;
+        f(Case(random_spec(seed, o), seed));
+      }
+}
+std::vector<double> scaled(std::vector<double> v, double k) {
+  for (double& x : v) x *= k;
+  return v;
+}
+
+// dX/dt = -v_J x X along integrate(): RBDA (2.45) for a parent at rest. The master test of placement, S and integrate.
+TEST(Joint, RateOfTransformIsVelocityCross) {
+  for_joints([](const Case& c) {
+    const Model<double>& m = c.model();
+    const State& s = c.state;
+    const double h = 1e-5;
+    const At j = at(m, 1, s.q, s.v, s.a);
+    const Matrix6 forward = at(m, 1, integrated(m, 1, s.q, scaled(s.v, h)), s.v, s.a).X;
+    const Matrix6 back = at(m, 1, integrated(m, 1, s.q, scaled(s.v, -h)), s.v, s.a).X;
+    const Matrix6 rate = (forward - back) / (2 * h), expected = -crm(j.vJ) * j.X;
+    EXPECT_LT((rate - expected).cwiseAbs().maxCoeff(), tolerance<double>("finite_difference"));
+    EXPECT_GT(expected.cwiseAbs().maxCoeff(), 0.01);
+  });
+}
+
+// c_J = dS/dt v in the child's axes.
+TEST(Joint, BiasIsRateOfSubspace) {
+  int moving = 0;
+  for_joints([&](const Case& c) {
+    const Model<double>& m = c.model();
+    const State& s = c.state;
+    const double h = 1e-5;
+    const At j = at(m, 1, s.q, s.v, s.a);
+    const Vector6 forward = at(m, 1, integrated(m, 1, s.q, scaled(s.v, h)), s.v, s.a).vJ;
+    const Vector6 back = at(m, 1, integrated(m, 1, s.q, scaled(s.v, -h)), s.v, s.a).vJ;
+    EXPECT_LT(((forward - back) / (2 * h) - j.c).cwiseAbs().maxCoeff(), tolerance<double>("finite_difference"));
+    moving += j.c.norm() > 0.01;
+  });
+  EXPECT_GT(moving, 50);
+}
+
+// Placement, S and c_J equal the oracle's, which differentiates poses and knows neither z axes nor S.
+TEST(Joint, MotionEqualsOracle) {
+  for_joints([](const Case& c) {
+    const State& s = c.state;
+    const At j = at(c.model(), 1, s.q, s.v, s.a);
+    const JointMotion o = motion(c.oracle.node[0].joint, c.model().nv, s.q.data(), s.v.data());
+    // link frame in the body: the turn of the axis to z
+    const Placement<double> L = c.model().frame[c.robot.frame("body0")].X;
+    const Matrix6 to_link = transform_to(homogeneous(L.R, L.r));
+    const double bound = tolerance<double>("joint");
+    EXPECT_LT((to_link * j.X - transform_to(o.T)).cwiseAbs().maxCoeff(), bound * 3);
+    EXPECT_LT((to_link * j.S - o.S).cwiseAbs().maxCoeff(), bound * (1 + o.S.cwiseAbs().maxCoeff()));
+    EXPECT_LT((to_link * j.c - o.c).cwiseAbs().maxCoeff(), bound * (1 + o.c.cwiseAbs().maxCoeff()));
+  });
+}
+
+TEST(Joint, VelocityIsSubspaceTimesCoordinates) {
+  for_joints([](const Case& c) {
+    const At j = at(c.model(), 1, c.state.q, c.state.v, c.state.a);
+    const Vector6 Sv = j.S * Eigen::Map<const VectorX>(c.state.v.data(), c.model().nv);
+    EXPECT_LT((Sv - j.vJ).cwiseAbs().maxCoeff(), tolerance<double>("joint") * (1 + Sv.norm()));
+  });
+}
+
+// alpha and the acceleration of the origin: S a + c_J + (0; w x v), RBDA (2.47)
+TEST(Joint, ClassicalAccelerationsAreThoseOfTheOrigin) {
+  for_joints([](const Case& c) {
+    const At j = at(c.model(), 1, c.state.q, c.state.v, c.state.a);
+    const Vector6 a = j.S * Eigen::Map<const VectorX>(c.state.a.data(), c.model().nv) + j.c;
+    const double bound = tolerance<double>("joint") * (1 + a.norm() + j.vJ.squaredNorm());
+    EXPECT_LT((j.w - j.vJ.head<3>()).norm(), bound);
+    EXPECT_LT((j.v - j.vJ.tail<3>()).norm(), bound);
+    EXPECT_LT((j.alpha - a.head<3>()).norm(), bound);
+    EXPECT_LT((j.a - (a.tail<3>() + j.w.cross(j.v))).norm(), bound);
+  });
+}
+
+TEST(Joint, IntegrateAndDifferenceAreInverse) {
+  for_joints([](const Case& c) {
+    const Model<double>& m = c.model();
+    const std::vector<double> u = scaled(c.state.v, 0.4);
+    const std::vector<double> q1 = integrated(m, 1, c.state.q, u);
+    EXPECT_LT(relative_error(difference(m, 1, c.state.q, q1, m.nv), u, 1), tolerance<double>("joint"));
+    EXPECT_LT(largest(difference(m, 1, c.state.q, c.state.q, m.nv)), tolerance<double>("joint"));
+    // and the other way, poses compared: quaternions have two signs
+    const State other = random_state(m, 999);
+    const auto there = integrated(m, 1, c.state.q, difference(m, 1, c.state.q, other.q, m.nv));
+    EXPECT_LT((at(m, 1, there, c.state.v, c.state.a).X - at(m, 1, other.q, c.state.v, c.state.a).X).cwiseAbs().maxCoeff(),
+              tolerance<double>("joint"));
+  });
+}
+
+TEST(Joint, IntegrateKeepsQuaternionsUnit) {
+  for (JointType type : {JointType::Ball, JointType::Free}) {
+    RandomOptions o;
+    o.bodies = 1, o.types = {type}, o.fixed = 0;
+    const Case c(random_spec(1, o), 1);
+    std::vector<double> q = c.state.q;
+    const int first = type == JointType::Free ? 3 : 0;
+    for (int k = 0; k < 1000; k++) q = integrated(c.model(), 1, q, scaled(c.state.v, 0.1));
+    EXPECT_NEAR(q[first] * q[first] + q[first + 1] * q[first + 1] + q[first + 2] * q[first + 2] + q[first + 3] * q[first + 3],
+                1, 1e-15);
+  }
+}
+
+// BallExp stays within a half turn and goes on turning through it.
+TEST(Joint, BallExpPassesThroughHalfTurn) {
+  RandomOptions o;
+  o.bodies = 1, o.types = {JointType::BallExp}, o.fixed = 0, o.reversed = 0;
+  const Case c(random_spec(1, o), 1);
+  std::vector<double> q{0, 0, 3.0};
+  q = integrated(c.model(), 1, q, {0, 0, 0.5});
+  EXPECT_NEAR(q[2], 3.5 - 2 * M_PI, 1e-14);
+}
+
+// F_s = F_p at the neutral position, in both polarities.
+TEST(Joint, NeutralPositionIsTheFixedPlacement) {
+  for_joints([](const Case& c) {
+    const JointSpec& j = c.oracle.node[0].joint;
+    const At neutral = at(c.model(), 1, c.robot.q0, c.state.v, c.state.a);
+    const Placement<double> L = c.model().frame[c.robot.frame("body0")].X;
+    const Matrix6 X = transform_to(homogeneous(L.R, L.r)) * neutral.X;
+    EXPECT_LT((X - transform_to(homogeneous(j.X.R, j.X.r))).cwiseAbs().maxCoeff(), tolerance<double>("joint"));
+  });
+}
+
+TEST(Joint, SubspaceHasFullRank) {
+  for_joints([](const Case& c) {
+    const MatrixX S = at(c.model(), 1, c.state.q, c.state.v, c.state.a).S;
+    const Eigen::JacobiSVD<MatrixX> svd(S);
+    EXPECT_GT(svd.singularValues()(S.cols() - 1), 0.05);
+  });
+}
+
+// RBDA (4.8): yaw and roll axes coincide at a pitch of 90 degrees.
+TEST(Joint, BallYprIsSingularAtVerticalPitch) {
+  RandomOptions o;
+  o.bodies = 1, o.types = {JointType::BallYpr}, o.fixed = 0;
+  const Case c(random_spec(1, o), 1);
+  const MatrixX S = at(c.model(), 1, {0.3, M_PI / 2, -0.4}, c.state.v, c.state.a).S;
+  EXPECT_LT(Eigen::JacobiSVD<MatrixX>(S).singularValues()(2), 1e-15);
+}
+
+// T^T S = 0 for the constraint force subspaces of RBDA Table 4.1.
+TEST(Joint, SubspaceIsOrthogonalToConstraintForces) {
+  struct Row {
+    JointType type;
+    std::vector<int> free;  // directions that S may have, angular first
+  };
+  for (const Row& row : {Row{JointType::Revolute, {2}}, Row{JointType::Prismatic, {5}}, Row{JointType::Cylindrical, {2, 5}},
+                         Row{JointType::Planar, {2, 3, 4}}, Row{JointType::Ball, {0, 1, 2}}, Row{JointType::BallYpr, {0, 1, 2}},
+                         Row{JointType::BallExp, {0, 1, 2}}, Row{JointType::Universal, {0, 1, 2}},
+                         Row{JointType::RackPinion, {2, 3, 4}}, Row{JointType::Helical, {2, 5}}}) {
+    RandomOptions o;
+    o.bodies = 1, o.types = {row.type}, o.reversed = 0, o.fixed = 0;
+    const Case c(random_spec(2, o), 2);
+    MatrixX S = at(c.model(), 1, c.state.q, c.state.v, c.state.a).S;
+    for (int k : row.free) S.row(k).setZero();
+    EXPECT_EQ(S.cwiseAbs().maxCoeff(), 0) << name_of(row.type);
+    if (row.type == JointType::Helical) {  // T's last column (0 0 -h 0 0 1)
+      const MatrixX full_S = at(c.model(), 1, c.state.q, c.state.v, c.state.a).S;
+      EXPECT_EQ(full_S(5, 0), c.model().body[1].parameter * full_S(2, 0));
+    }
+  }
+}
+
+// RBDA Example 4.6, and the velocity in the predecessor's frame, (0 0 1 r -r q 0) q'
+TEST(Joint, RackAndPinionClosedForm) {
+  const double rho = 0.3, q = 0.8, v = 1.7;
+  ModelBuilder b;
+  b.add_link({"pinion", 1.0});
+  JointSpec j;
+  j.name = "rack", j.type = JointType::RackPinion, j.child = "pinion", j.parameter = rho;
+  b.add_joint(j);
+  const Model<double> m = b.build().model;
+  const At x = at(m, 1, {q}, {v}, {0});
+  Vector6 S, c, in_parent;
+  S << 0, 0, 1, rho * std::cos(q), -rho * std::sin(q), 0;
+  c << 0, 0, 0, -rho * std::sin(q) * v * v, -rho * std::cos(q) * v * v, 0;
+  in_parent << 0, 0, v, rho * v, -rho * q * v, 0;
+  EXPECT_LT((x.S - S).norm(), 1e-15);
+  EXPECT_LT((x.c - c).norm(), 1e-15);
+  EXPECT_LT((x.X.inverse() * x.vJ - in_parent).norm(), 1e-14);
+}
+
+// The passes' products with a joint equal those with X and S: shapes of joints.h against matrices.
+TEST(Joint, ShapesMultiplyLikeTheirMatrices) {
+  for_joints([](const Case& c) {
+    const Model<double>& m = c.model();
+    Random random(17);
+    std::vector<double> x(m.nx);
+    update_joint(m, 1, c.state.q, c.state.v, x);
+    const At j = at(m, 1, c.state.q, c.state.v, c.state.a);
+    const Motion<double> v{random.vector(), random.vector()};
+    const Force<double> f{random.vector(), random.vector()};
+    const RigidBodyInertia<double> I = m.body[1].I;
+    Matrix6 A;
+    for (int k = 0; k < 36; k++) A(k) = random.uniform(-1, 1);
+    const Matrix6 G = A * A.transpose();
+    const ArticulatedInertia<double> IA{upper(Matrix3(G.topLeftCorner<3, 3>())), G.topRightCorner<3, 3>(),
+                                        upper(Matrix3(G.bottomRightCorner<3, 3>()))};
+    const double bound = 10 * tolerance<double>("spatial") * (1 + matrix6(I).norm() + G.norm());
+    with_joint(m, 1, x, [&](const auto& J) {
+      EXPECT_LT((vector(apply(J, v)) - j.X * vector(v)).norm(), bound);
+      EXPECT_LT((vector(apply_transpose(J, f)) - j.X.transpose() * vector(f)).norm(), bound);
+      EXPECT_LT((matrix6(apply_transpose(J, I)) - j.X.transpose() * matrix6(I) * j.X).norm(), bound);
+      EXPECT_LT((matrix6(apply_transpose(J, IA)) - j.X.transpose() * G * j.X).norm(), bound);
+      for (int k = 0; k < J.nv; k++) {
+        EXPECT_NEAR(J.project(k, f), j.S.col(k).dot(vector(f)), bound);
+        EXPECT_LT((vector(J.force_of_axis(k, I)) - matrix6(I) * j.S.col(k)).norm(), bound);
+        EXPECT_LT((vector(J.force_of_axis(k, IA)) - G * j.S.col(k)).norm(), bound);
+      }
+    });
+  });
+}
+
+// The special shapes agree with their joint's file: placement after X_T, subspace, size.
+TEST(Joint, ShapesAgreeWithTheJointFiles) {
+  for_joints([](const Case& c) {
+    const Model<double>& m = c.model();
+    const Body<double>& b = m.body[1];
+    if (b.reversed) return;
+    const At j = at(m, 1, c.state.q, c.state.v, c.state.a);
+    with_joint_type(b.type, [&](auto joint) {
+      using Joint = decltype(joint);
+      Motion<double> S[6];
+      Joint::template subspace<double>(b, c.state.q.data(), S);
+      ASSERT_EQ(Joint::nv, m.nv);
+      ASSERT_EQ(Joint::nq, m.nq);
+      for (int k = 0; k < Joint::nv; k++) EXPECT_LT((j.S.col(k) - vector(S[k])).norm(), 1e-15);
+      std::vector<double> q = c.state.q;
+      if (b.type == JointType::Revolute) q[0] += std::atan2(b.zero.s, b.zero.c);
+      const Placement<double> P = b.X_T * Joint::template placement<double>(b, q.data());
+      EXPECT_LT((j.X - transform_to(homogeneous(P.R, P.r))).norm(), 1e-14);
+      EXPECT_LT((j.c - vector(Joint::template bias<double>(b, c.state.q.data(), c.state.v.data()))).norm(), 1e-14);
+    });
+  });
+}
+
+TEST(Joint, EveryShapeOccursInTheRandomRobots) {
+  std::map<JointShape, int> seen;
+  for (unsigned seed = 1; seed <= 60; seed++) {
+    RandomOptions o;
+    o.bodies = 1 + static_cast<int>(seed % 14);
+    for (const Body<double>& b : random_robot(seed, o).model.body) seen[b.shape]++;
+  }
+  for (JointShape shape : {JointShape::RevoluteTilted, JointShape::Revolute, JointShape::Prismatic, JointShape::Free,
+                           JointShape::General1, JointShape::General2, JointShape::General3, JointShape::General6})
+    EXPECT_GT(seen[shape], 0) << static_cast<int>(shape);
+}
+
+TEST(Joint, SizesOfAllTypes) {
+  const std::map<JointType, std::pair<int, int>> sizes = {
+      {JointType::Fixed, {0, 0}},    {JointType::Revolute, {1, 1}},  {JointType::Prismatic, {1, 1}}, {JointType::Helical, {1, 1}},
+      {JointType::Cylindrical, {2, 2}}, {JointType::Planar, {3, 3}}, {JointType::Ball, {4, 3}},      {JointType::BallYpr, {3, 3}},
+      {JointType::BallExp, {3, 3}},  {JointType::Universal, {2, 2}}, {JointType::RackPinion, {1, 1}}, {JointType::Free, {7, 6}}};
+  for (auto [type, size] : sizes) {
+    EXPECT_EQ(joint_size(type).nq, size.first) << name_of(type);
+    EXPECT_EQ(joint_size(type).nv, size.second) << name_of(type);
+  }
+}
+
+}  // namespace
+}  // namespace featherstorm::test_joint

@@ -1,0 +1,145 @@
+#include "core/kinematics/kinematics.h"
+#include "tests/support/robots/random_robot.h"
+#include "tests/support/tools/differences.h"
+#include "tests/support/tools/every_scalar.h"
+
+namespace featherstorm::test_kinematics {
+namespace {
+
+using namespace testing;
+
+// position and rotation of a frame, from forward_kinematics
+Placement<double> placement(const Model<double>& m, const Numbers& q, int frame) {
+  Numbers pose(12 * m.nf, NAN);
+  forward_kinematics(m, q.data(), pose.data());
+  const double* p = pose.data() + 12 * frame;
+  return {rows(p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11]), {p[0], p[1], p[2]}};
+}
+Eigen::VectorXd velocity(const Model<double>& m, const Numbers& q, const Numbers& v, int frame) {
+  Numbers r(6, NAN);
+  frame_velocity(m, q.data(), v.data(), frame, r.data());
+  return vector(r);
+}
+Vec3d vee(const Mat3d& W) { return {W(2, 1) - W(1, 2), W(0, 2) - W(2, 0), W(1, 0) - W(0, 1)}; }
+
+TEST(ForwardKinematics, PlacesAChainOfLinksAsByHand) {
+  ModelBuilder b;
+  b.add_link({"upper", 1, {0.5, 0, 0}, Mat3d::Identity() * 0.1});
+  b.add_link({"lower", 1, {0.5, 0, 0}, Mat3d::Identity() * 0.1});
+  JointSpec shoulder{"shoulder", JointType::Revolute, "", "upper"},
+      elbow{"elbow", JointType::Prismatic, "upper", "lower"};
+  shoulder.axis = {0, 1, 0};
+  shoulder.X.r = {0, 0, 1};
+  elbow.X.r = {2, 0, 0};
+  elbow.axis = {1, 0, 0};
+  b.add_joint(shoulder), b.add_joint(elbow);
+  b.add_frame({"tip", "lower", {Mat3d::Identity(), {0, 0.25, 0}}});
+  const Robot robot = b.build();
+  const double t = 0.3, d = 0.7;
+  const Placement<double> tip = placement(robot.model, {t, d}, robot.frame("tip"));
+  EXPECT_LT((tip.r - Vec3d(std::cos(t) * (2 + d), 0.25, 1 - std::sin(t) * (2 + d))).norm(), 1e-15);
+  EXPECT_LT((tip.R - Eigen::AngleAxisd(t, Vec3d::UnitY()).toRotationMatrix()).norm(), 1e-15);
+}
+
+TEST(ForwardKinematics, GivesRotations) {
+  for (unsigned seed = 1; seed <= 20; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Robot robot = random_robot(seed);
+    const State s = random_state(robot, seed);
+    for (int f = 0; f < robot.model.nf; f++) {
+      const Placement<double> X = placement(robot.model, s.q, f);
+      EXPECT_LT((X.R * X.R.transpose() - Mat3d::Identity()).norm(), 1e-13);
+      EXPECT_GT(X.R.determinant(), 0);
+    }
+  }
+}
+
+TEST(FrameVelocity, IsTheRateOfThePlacement) {
+  for (unsigned seed = 1; seed <= 40; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Robot robot = random_robot(seed);
+    const Model<double>& m = robot.model;
+    const State s = random_state(robot, seed);
+    for (int f = 0; f < m.nf; f++) {
+      const Mat3d R = placement(m, s.q, f).R;
+      const Eigen::VectorXd expected = derivative([&](double t) {
+        const Placement<double> X = placement(m, moved(m, s.q, s.v, t), f);
+        Eigen::VectorXd x(6);
+        x << vee(X.R * R.transpose()) / 2, X.r;  // sin(angle) axis, whose rate is w
+        return x;
+      });
+      const Eigen::VectorXd v = velocity(m, s.q, s.v, f);
+      EXPECT_LT((v - expected).norm(), 1e-8 * (1 + v.norm())) << robot.frame_names[f];
+    }
+  }
+}
+
+TEST(FrameAcceleration, IsTheRateOfTheVelocity) {
+  for (unsigned seed = 1; seed <= 40; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Robot robot = random_robot(seed);
+    const Model<double>& m = robot.model;
+    const State s = random_state(robot, seed);
+    for (int f = 0; f < m.nf; f++) {
+      // in world axes the rate of (w, velocity of the origin) is (alpha, acceleration of the origin)
+      const Eigen::VectorXd expected =
+          rate(m, s.q, s.v, s.a, [&](const Numbers& q, const Numbers& v) { return velocity(m, q, v, f); });
+      Numbers a(6, NAN);
+      frame_acceleration(m, s.q.data(), s.v.data(), s.a.data(), f, a.data());
+      EXPECT_LT((vector(a) - expected).norm(), 1e-7 * (1 + expected.norm())) << robot.frame_names[f];
+    }
+  }
+}
+
+TEST(FrameAcceleration, SpatialOneIsTheRateOfTheVelocityAtAFixedPoint) {
+  for (unsigned seed = 1; seed <= 40; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Robot robot = random_robot(seed);
+    const Model<double>& m = robot.model;
+    const State s = random_state(robot, seed);
+    for (int f = 0; f < m.nf; f++) {
+      const Vec3d O = placement(m, s.q, f).r;
+      const Eigen::VectorXd expected = rate(m, s.q, s.v, s.a, [&](const Numbers& q, const Numbers& v) {
+        Eigen::VectorXd x = velocity(m, q, v, f);
+        const Vec3d w = x.head<3>(), r = O - placement(m, q, f).r;
+        x.tail<3>() += w.cross(r).eval();
+        return x;
+      });
+      Numbers a(6, NAN);
+      frame_spatial_acceleration(m, s.q.data(), s.v.data(), s.a.data(), f, a.data());
+      EXPECT_LT((vector(a) - expected).norm(), 1e-7 * (1 + expected.norm())) << robot.frame_names[f];
+    }
+  }
+}
+
+TEST(FrameAcceleration, OfUniformRotationIsZeroSpatiallyAndCentripetalClassically) {
+  ModelBuilder b;
+  b.add_link({"wheel", 1, Vec3d::Zero(), Mat3d::Identity()});
+  b.add_joint({"axle", JointType::Revolute, "", "wheel"});
+  b.add_frame({"rim", "wheel", {Mat3d::Identity(), {2, 0, 0}}});
+  const Robot robot = b.build();
+  const double q = 0, v = 3, a = 0;
+  double spatial[6], classical[6];
+  frame_spatial_acceleration(robot.model, &q, &v, &a, 1, spatial);
+  frame_acceleration(robot.model, &q, &v, &a, 1, classical);
+  for (double x : spatial) EXPECT_EQ(x, 0);
+  EXPECT_DOUBLE_EQ(classical[3], -18);
+}
+
+TEST(Kinematics, IsTheSameForEveryScalar) {
+  for (unsigned seed = 1; seed <= 10; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Robot robot = random_robot(seed);
+    const Model<double>& m = robot.model;
+    const State s = random_state(robot, seed);
+    expect_every_scalar(m, {s.q, s.v, s.a}, 12 * m.nf + 18, 2e-5, [](const auto& m, const auto& in, auto out) {
+      forward_kinematics(m, in[0], out);
+      frame_velocity(m, in[0], in[1], m.nf - 1, out + 12 * m.nf);
+      frame_acceleration(m, in[0], in[1], in[2], m.nf - 1, out + 12 * m.nf + 6);
+      frame_spatial_acceleration(m, in[0], in[1], in[2], m.nf - 1, out + 12 * m.nf + 12);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace featherstorm::test_kinematics

@@ -1,0 +1,337 @@
+#include "core/loops/fd_loops.h"
+
+#include "core/dynamics/aba.h"
+#include "core/dynamics/rnea.h"
+#include "core/kinematics/energy.h"
+#include "core/loops/independent.h"
+#include "core/reference/loops/loop_closure.h"
+#include "core/reference/loops/null_space.h"
+#include "core/scalar/pack.h"
+#include "tests/support/robots/linkages.h"
+#include "tests/support/tools/every_scalar.h"
+
+namespace featherstorm::test_fd_loops {
+namespace {
+
+using namespace testing;
+using Eigen::VectorXd;
+
+constexpr double tolerance = 1e-11;
+
+struct Accelerations {
+  VectorXd qdd, lambda;
+  double rank;
+};
+Accelerations run_fd(const Model<double>& m, const Loops<double>& loops, const Numbers& q, const Numbers& v,
+               const Numbers& tau, const Numbers& f_ext, double rate) {
+  Accelerations r{VectorXd::Constant(m.nv, NAN), VectorXd::Constant(loops.nc, NAN), NAN};
+  fd_loops(m, loops, q.data(), v.data(), tau.data(), f_ext.data(), rate, tolerance, r.qdd.data(), r.lambda.data(),
+           &r.rank);
+  return r;
+}
+Accelerations run_fd(const Linkage& l, const State& s, double rate) {
+  return run_fd(l.model(), l.loops, s.q, s.v, s.tau, s.f_ext, rate);
+}
+
+TEST(FdLoops, AllMethodsAgreeAndSatisfyTheEquationsOfMotion) {
+  for (const Linkage& l : linkages())
+    for (unsigned seed = 1; seed <= 8; seed++) {
+      SCOPED_TRACE(l.name + ", seed " + std::to_string(seed));
+      const State s = admissible_state(l, seed);
+      const double rate = seed % 2 ? 20 : 0;
+      const ClosedLoopSystem e = system_of(l, s, rate);
+      const Accelerations r = run_fd(l, s, rate);
+      const double scale = 1 + r.qdd.norm(), force = 1 + (e.H * r.qdd).norm() + e.C.norm() + vector(s.tau).norm();
+      EXPECT_EQ(r.rank, l.model().nv - l.mobility);
+      EXPECT_LT((e.K * r.qdd - e.k).norm(), 1e-9 * (1 + e.k.norm() + e.K.norm() * scale));
+      EXPECT_LT((e.H * r.qdd + e.C - vector(s.tau) - e.K.transpose() * r.lambda).norm(), 1e-10 * force);
+      const KktSolution kkt = fd_loops_kkt(e, vector(s.tau));
+      EXPECT_LT((kkt.qdd - r.qdd).norm(), 1e-8 * scale);
+      EXPECT_LT((e.K.transpose() * (kkt.lambda - r.lambda)).norm(), 1e-8 * force);
+      EXPECT_LT((fd_loops_null_space(e, vector(s.tau)) - r.qdd).norm(), 1e-8 * scale);
+      VectorXd qdd = VectorXd::Constant(l.model().nv, NAN);
+      double rank = NAN;
+      fd_independent(l.model(), l.loops, l.independent, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), rate,
+                     tolerance, qdd.data(), &rank);
+      EXPECT_EQ(rank, l.model().nv - l.mobility);
+      EXPECT_LT((qdd - r.qdd).norm(), 1e-8 * scale);
+      // constraint forces do no work
+      EXPECT_NEAR((e.K.transpose() * r.lambda).dot(vector(s.v)), 0, 1e-9 * force * vector(s.v).norm());
+    }
+}
+
+TEST(NullSpace, SolvesTheConstraintEquationForEveryY) {
+  for (const Linkage& l : linkages()) {
+    SCOPED_TRACE(l.name);
+    const State s = admissible_state(l, 4);
+    const ClosedLoopSystem e = system_of(l, s, 0);
+    const NullSpace x = null_space(e.K, e.k);
+    EXPECT_EQ(x.rank, l.model().nv - l.mobility);
+    EXPECT_LT((e.K * x.G).norm(), 1e-12 * x.G.norm() * e.K.norm());
+    EXPECT_LT((e.K * x.g - e.k).norm(), 1e-10 * (1 + e.k.norm()));
+    // y is a subset of x
+    for (int j = 0; j < static_cast<int>(x.independent.size()); j++) {
+      EXPECT_EQ(x.G.row(x.independent[j]), VectorXd::Unit(x.G.cols(), j).transpose());
+      EXPECT_EQ(x.g(x.independent[j]), 0);
+    }
+    const Mobility mob = mobility(l.model(), l.loops, l.q.data());
+    EXPECT_EQ(mob.freedoms, l.mobility);
+    EXPECT_EQ(mob.redundant, l.loops.nc - (l.model().nv - l.mobility));
+  }
+  // a planar four-bar in space: n = 3, n^c = 5, r = 2 (section 8.10)
+  const Mobility mob = mobility(four_bar().model(), four_bar().loops, four_bar().q.data());
+  EXPECT_EQ(mob.rank, 2);
+  EXPECT_EQ(mob.redundant, 3);
+}
+
+// A parallelogram: flat, its mobility is 2, otherwise 1.
+Linkage parallelogram() {
+  ModelBuilder b;
+  b.add_link(bar("crank", 0.3, 1)), b.add_link(bar("coupler", 0.8, 2)), b.add_link(bar("rocker", 0.3, 1));
+  b.add_joint(hinge("a", "", "crank", {0, 0, 0})), b.add_joint(hinge("b", "crank", "coupler", {0.3, 0, 0}));
+  b.add_joint(hinge("d", "", "rocker", {0.8, 0, 0}));
+  return finish("parallelogram", b, {pin("coupler", {0.8, 0, 0}, "rocker", {0.3, 0, 0})}, {0.4, -0.4, 0.4}, {1, 0, 0},
+                {1, 0, 0}, 1);
+}
+
+TEST(FdLoops, FindsTheRankOfEachConfiguration) {
+  const Linkage l = parallelogram();
+  const Numbers rest(3, 0.0), f_ext(18, 0.0);
+  for (double angle : {0.0, 0.4, 1.0}) {
+    const Numbers q{angle, -angle, angle}, tau{1, 2, -1};
+    const Accelerations x = run_fd(l.model(), l.loops, q, rest, tau, f_ext, 0);
+    EXPECT_EQ(x.rank, angle == 0 ? 1 : 2);
+    EXPECT_EQ(mobility(l.model(), l.loops, q.data()).rank, x.rank);
+    const ClosedLoopSystem e = closed_loop_system(l.model(), l.loops, q.data(), rest.data(), f_ext.data(), 0);
+    EXPECT_LT((fd_loops_kkt(e, vector(tau)).qdd - x.qdd).norm(), 1e-10 * (1 + x.qdd.norm()));
+  }
+}
+
+TEST(FdLoops, InstancesOfDifferentRankShareAPack) {
+  using T = Pack<double, 2>;
+  const Linkage l = parallelogram();
+  const double angle[2] = {0, 0.4};
+  std::vector<T> q(3), v(3, T(0)), tau{T(1), T(2), T(-1)}, f_ext(18, T(0.5)), qdd(3), lambda(5), rank(1);
+  for (int i = 0; i < 2; i++) set_lane(q[0], i, angle[i]), set_lane(q[1], i, -angle[i]), set_lane(q[2], i, angle[i]);
+  fd_loops(l.model(), l.loops, q.data(), v.data(), tau.data(), f_ext.data(), 10.0, tolerance, qdd.data(), lambda.data(),
+           rank.data());
+  for (int i = 0; i < 2; i++) {
+    const Numbers qi{angle[i], -angle[i], angle[i]};
+    const Accelerations x = run_fd(l.model(), l.loops, qi, Numbers(3, 0.0), {1, 2, -1}, Numbers(18, 0.5), 10);
+    EXPECT_EQ(lane(rank[0], i), i + 1);
+    for (int k = 0; k < 3; k++) EXPECT_NEAR(lane(qdd[k], i), x.qdd(k), 1e-12 * x.qdd.norm());
+  }
+}
+
+TEST(FdLoops, DoesNotDependOnHowManyTimesAConstraintIsStated) {
+  // a sphere in a cylinder has 2 constraints where the revolute joint has 5, 3 of them redundant (section 8.10)
+  const Linkage five = four_bar(), two = four_bar(LoopType::PointOnLine);
+  const State s = admissible_state(five, 2);
+  const Accelerations a = run_fd(five, s, 5), b = run_fd(two, s, 5);
+  EXPECT_EQ(two.loops.nc, 2);
+  EXPECT_EQ(a.rank, b.rank);
+  EXPECT_LT((a.qdd - b.qdd).norm(), 1e-10 * a.qdd.norm());
+}
+
+TEST(FdLoops, DoesNotDependOnTheSpanningTree) {
+  // the slider-crank cut at the wrist, or at the crank's bearing in the ground: slider, rod, crank as a chain
+  const Linkage cut = slider_crank();
+  ModelBuilder b;
+  b.set_gravity({0, -9.81, 0});
+  LinkSpec crank = bar("crank", 0.2, 1), rod = bar("rod", 0.7, 2);
+  crank.com.x() -= 0.2, rod.com.x() -= 0.7;  // now hinged at their far ends
+  b.add_link(crank), b.add_link(rod), b.add_link(bar("slider", 0.1, 3));
+  JointSpec slide{"s", JointType::Prismatic, "", "slider"};
+  slide.axis = {1, 0, 0};
+  b.add_joint(slide), b.add_joint(hinge("w", "slider", "rod", {0, 0, 0}));
+  b.add_joint(hinge("b", "rod", "crank", {-0.7, 0, 0}));
+  const Robot r = b.build();
+  const Loops<double> loops = close_loops(r, {pin("", {0, 0, 0}, "crank", {-0.2, 0, 0})});
+  const State s = admissible_state(cut, 3);
+  const Model<double>&m = cut.model(), &n = r.model;
+  auto dof = [](const Robot& robot, const char* name) { return robot.model.body[robot.joint(name)].v; };
+  const int a = dof(cut.robot, "a"), bb = dof(cut.robot, "b"), sl = dof(cut.robot, "s");
+  const int a2 = dof(r, "b"), w2 = dof(r, "w"), s2 = dof(r, "s");
+  Numbers q(3), v(3), zero(3, 0.0), f(18, 0.0);
+  // angles against the ground: rod a + b, crank a
+  q[s2] = s.q[sl], q[w2] = s.q[a] + s.q[bb], q[a2] = -s.q[bb];
+  v[s2] = s.v[sl], v[w2] = s.v[a] + s.v[bb], v[a2] = -s.v[bb];
+  const VectorXd x = run_fd(m, cut.loops, s.q, s.v, zero, f, 0).qdd, y = run_fd(n, loops, q, v, zero, f, 0).qdd;
+  const double scale = 1e-9 * (1 + x.norm());
+  EXPECT_NEAR(y(s2), x(sl), scale);
+  EXPECT_NEAR(y(w2), x(a) + x(bb), scale);
+  EXPECT_NEAR(y(a2), -x(bb), scale);
+}
+
+TEST(FdLoops, ZeroFreedomJointIsAUniversalLoopJoint) {
+  // the four-bar's pin as a massless body on a revolute tree joint that is welded to the rocker; H is singular then
+  const Linkage l = four_bar();
+  const State s = admissible_state(l, 5);
+  ModelBuilder b;
+  b.set_gravity({0.3, -9.81, 0.5});
+  b.add_link(bar("crank", 0.3, 1)), b.add_link(bar("coupler", 0.8, 2)), b.add_link(bar("rocker", 0.6, 1.5));
+  b.add_link(bar("massless", 0.1, 1));
+  b.add_joint(hinge("a", "", "crank", {0, 0, 0})), b.add_joint(hinge("b", "crank", "coupler", {0.3, 0, 0}));
+  b.add_joint(hinge("c", "coupler", "massless", {0.8, 0, 0})), b.add_joint(hinge("d", "", "rocker", {0.7, 0, 0}));
+  Robot r = b.build();
+  r.model.body[r.joint("c")].I = {0, Vec3d::Zero(), {0, 0, 0, 0, 0, 0}};
+  r.model.body[r.joint("c")].second_moments = {0, 0, 0, 0, 0, 0};
+  LoopSpec weld = pin("massless", {0, 0, 0}, "rocker", {0.6, 0, 0});
+  weld.type = LoopType::Fixed;
+  const Loops<double> loops = close_loops(r, {weld});
+  // q = a, b, c, d with c = d - a - b
+  const Numbers q{s.q[0], s.q[1], s.q[2] - s.q[0] - s.q[1], s.q[2]};
+  const Numbers v{s.v[0], s.v[1], s.v[2] - s.v[0] - s.v[1], s.v[2]};
+  const Numbers tau{s.tau[0], s.tau[1], 0, s.tau[2]};
+  const ClosedLoopSystem e = closed_loop_system(r.model, loops, q.data(), v.data(), nullptr, 0);
+  EXPECT_NEAR(e.H(2, 2), 0, 1e-15);
+  const VectorXd x = run_fd(l.model(), l.loops, s.q, s.v, s.tau, Numbers(18, 0.0), 0).qdd;
+  for (const VectorXd& y : {fd_loops_kkt(e, vector(tau)).qdd, fd_loops_null_space(e, vector(tau))}) {
+    EXPECT_LT((Vec3d(y(0), y(1), y(3)) - x).norm(), 1e-9 * x.norm());
+    EXPECT_NEAR(y(2), y(3) - y(0) - y(1), 1e-9 * x.norm());
+  }
+}
+
+// The four-bar moved for a time by classical Runge-Kutta steps; watch(t, q, v) after each.
+template <class F> void simulate(const Linkage& l, Numbers q, Numbers v, double rate, double h, int steps, F watch) {
+  const Model<double>& m = l.model();
+  const Numbers zero(m.nv, 0.0), f(6 * m.nb, 0.0);
+  const auto acc = [&](const Numbers& q, const Numbers& v) {
+    return numbers(run_fd(m, l.loops, q, v, zero, f, rate).qdd);
+  };
+  for (int i = 1; i <= steps; i++) {
+    const Numbers a1 = acc(q, v), v2 = sum(v, a1, h / 2), a2 = acc(moved(m, q, v, h / 2), v2), v3 = sum(v, a2, h / 2),
+                  a3 = acc(moved(m, q, v2, h / 2), v3), v4 = sum(v, a3, h), a4 = acc(moved(m, q, v3, h), v4);
+    Numbers mean(m.nv);
+    for (int k = 0; k < m.nv; k++) {
+      mean[k] = (v[k] + 2 * v2[k] + 2 * v3[k] + v4[k]) / 6;
+      v[k] += h / 6 * (a1[k] + 2 * a2[k] + 2 * a3[k] + a4[k]);
+    }
+    q = moved(m, q, mean, h);
+    watch(i * h, q, v);
+  }
+}
+
+TEST(Baumgarte, LetsAPositionErrorDecayCriticallyDamped) {
+  const Linkage l = four_bar();
+  Numbers q = l.q;
+  q[1] += 1e-4;
+  const Numbers rest(3, 0.0);
+  const double T = 0.05, e0 = constraints(l.model(), l.loops, q, rest).delta.norm();
+  simulate(l, q, rest, 1 / T, 1e-3, 300, [&](double t, const Numbers& q, const Numbers& v) {
+    const double e = constraints(l.model(), l.loops, q, v).delta.norm();
+    EXPECT_NEAR(e, e0 * (1 + t / T) * std::exp(-t / T), 0.02 * e0) << t;
+  });
+}
+
+TEST(Baumgarte, HoldsTheLoopsClosedWhereTheyDriftWithout) {
+  const Linkage l = four_bar();
+  const Numbers v = admissible(l.model(), l.loops, l.q, {6, 0, 0});
+  double with = 0, without = 0, e[2], e0[2];
+  energy(l.model(), l.q.data(), v.data(), e0);
+  const auto error = [&](double& worst) {
+    return [&](double, const Numbers& q, const Numbers& v) {
+      worst = constraints(l.model(), l.loops, q, v).delta.norm();
+      energy(l.model(), q.data(), v.data(), e);
+    };
+  };
+  simulate(l, l.q, v, 0, 4e-3, 1000, error(without));
+  simulate(l, l.q, v, 20, 4e-3, 1000, error(with));
+  EXPECT_GT(without, 20 * with);
+  EXPECT_LT(with, 1e-6);
+  // and energy is kept
+  EXPECT_NEAR(e[0] + e[1], e0[0] + e0[1], 1e-4 * e0[0]);
+}
+
+// The mechanism of Figure 8.3: an arm on a base hinge, moved by a linear actuator, and a forearm.
+struct Triangle {
+  static constexpr double l1 = 0.7, l2 = 0.5;
+  int arm, cylinder, piston, forearm;  // coordinates
+  template <class Y, class Yd, class Q, class Columns, class Bias>
+  void operator()(const Y& y, const Yd& yd, Q q, Columns G, Bias g) const {
+    using T = ScalarOf<Y>;
+    T s, c;
+    sincos(T(y[0]), s, c);
+    const T d2 = T(l1 * l1 + l2 * l2) - c * (2 * l1 * l2), d = sqrt(d2), r = rcp(d), r2 = r * r;
+    const T u1 = (T(l2 * l2) - c * (l1 * l2)) * r2, u2 = s * r * (l1 * l2), w = yd[0] * yd[0];
+    q[arm] = y[0], q[cylinder] = atan2(s * l2, c * l2 - T(l1)), q[piston] = d, q[forearm] = y[1];
+    for (int k = 0; k < 8; k++) G[k] = T(0.0);
+    G[2 * arm] = T(1.0), G[2 * cylinder] = u1, G[2 * piston] = u2, G[2 * forearm + 1] = T(1.0);
+    for (int k = 0; k < 4; k++) g[k] = T(0.0);
+    g[cylinder] = s * r2 * r2 * w * ((l1 * l1 - l2 * l2) * l1 * l2), g[piston] = (c * (l1 * l2) - u2 * u2) * r * w;
+  }
+};
+struct TriangleRobot {
+  Robot robot;
+  Loops<double> loops;
+  Triangle gamma;
+};
+TriangleRobot triangle() {
+  ModelBuilder b;
+  b.set_gravity({0, -9.81, 0});
+  b.add_link(bar("arm", 0.9, 2)), b.add_link(bar("cylinder", 0.3, 1)), b.add_link(bar("piston", 0.2, 0.4));
+  b.add_link(bar("forearm", 0.5, 1));
+  JointSpec slide{"piston", JointType::Prismatic, "cylinder", "piston"};
+  slide.axis = {1, 0, 0};
+  b.add_joint(hinge("arm", "", "arm", {0, 0, 0}));
+  b.add_joint(hinge("cylinder", "", "cylinder", {Triangle::l1, 0, 0}));
+  b.add_joint(slide), b.add_joint(hinge("forearm", "arm", "forearm", {0.9, 0, 0}));
+  TriangleRobot t{b.build(), {}, {}};
+  t.loops = close_loops(t.robot, {pin("piston", {0, 0, 0}, "arm", {Triangle::l2, 0, 0})});
+  auto v = [&](const char* name) { return t.robot.model.body[t.robot.joint(name)].v; };
+  t.gamma = {v("arm"), v("cylinder"), v("piston"), v("forearm")};
+  return t;
+}
+
+TEST(LoopClosure, ClosesTheTriangleOfFigure83) {
+  const TriangleRobot t = triangle();
+  const Model<double>& m = t.robot.model;
+  Random random(8);
+  for (int trial = 0; trial < 20; trial++) {
+    const Numbers y{random.uniform(-3, 3), random.uniform(-3, 3)}, yd{random.uniform(-2, 2), random.uniform(-2, 2)};
+    Numbers tau(4), f_ext(24), ydd(2, NAN), q(4, NAN), qd(4, NAN), qdd(4, NAN);
+    for (double& x : tau) x = random.uniform(-5, 5);
+    for (double& x : f_ext) x = random.uniform(-5, 5);
+    fd_closure(m, t.gamma, 2, y.data(), yd.data(), tau.data(), f_ext.data(), ydd.data(), q.data(), qd.data(),
+               qdd.data());
+    const Constraints c = constraints(m, t.loops, q, qd);
+    EXPECT_LT(c.delta.norm(), 1e-14);
+    EXPECT_LT((c.K * vector(qd)).norm(), 1e-13);
+    // G and g are those of gamma
+    auto at = [&](double h) {
+      Numbers q(4), G(8), g(4);
+      t.gamma(sum(y, yd, h).data(), yd.data(), q.data(), G.data(), g.data());
+      return q;
+    };
+    const VectorXd rate = derivative([&](double h) { return vector(at(h)); });
+    EXPECT_LT((rate - vector(qd)).norm(), 1e-9 * (1 + rate.norm()));
+    EXPECT_LT((c.K * vector(qdd) - c.k).norm(), 1e-11 * (1 + c.k.norm() + vector(qdd).norm()));
+    EXPECT_LT((run_fd(m, t.loops, q, qd, tau, f_ext, 0).qdd - vector(qdd)).norm(), 1e-9 * (1 + vector(qdd).norm()));
+  }
+}
+
+TEST(FdLoops, IsTheSameForEveryScalar) {
+  for (const Linkage& l : linkages()) {
+    SCOPED_TRACE(l.name);
+    const State s = admissible_state(l, 6);
+    const int nv = l.model().nv, nc = l.loops.nc;
+    const auto all = [&](const auto& m, const auto& in, auto out) {
+      using T = std::remove_cvref_t<decltype(out[0])>;
+      const auto loops = cast<typename std::decay_t<decltype(m)>::Number>(l.loops);
+      std::vector<T> lambda(nc);
+      const double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-11;
+      fd_loops(m, loops, in[0], in[1], in[2], in[3], 10, tolerance, out, lambda.data(), out + nv);
+      fd_independent(m, loops, l.independent, in[0], in[1], in[2], in[3], 10, tolerance, out + nv + 1,
+                     out + 2 * nv + 1);
+    };
+    expect_every_scalar(l.model(), {s.q, s.v, s.tau, s.f_ext}, 2 * nv + 2, 2e-3, all);
+  }
+  const TriangleRobot t = triangle();
+  const auto closure = [&](const auto& m, const auto& in, auto out) {
+    fd_closure(m, t.gamma, 2, in[0], in[1], in[2], in[3], out, out + 2, out + 6, out + 10);
+  };
+  expect_every_scalar(t.robot.model, {{0.8, -0.4}, {1.1, 0.7}, {1, 2, 3, 4}, Numbers(24, 0.5)}, 14, 1e-4, closure);
+}
+
+}  // namespace
+}  // namespace featherstorm::test_fd_loops

@@ -1,0 +1,241 @@
+// The variable step: orders of the pair, errors against closed forms and tiny steps, batches, bad steps.
+#include "core/step/dormand_prince.h"
+
+#include "core/kinematics/energy.h"
+#include "core/scalar/pack.h"
+#include "tests/support/robots/swinging.h"
+#include "tests/support/tools/every_scalar.h"
+
+namespace featherstorm::test_dormand_prince {
+namespace {
+
+using namespace testing;
+
+constexpr Zeros<double> none;
+constexpr StepParameters<double> plain{0, 0, 0, 1};
+
+// `steps` steps of equal length, and the sum of their error estimates
+State run(const Model<double>& m, State s, double time, int steps, double* estimate = nullptr) {
+  const auto forward = [&](double, auto q, auto v, auto tau, auto qdd) { aba(m, q, v, tau, none, qdd); };
+  double sum = 0;
+  for (int k = 0; k < steps; k++) {
+    State next = s;
+    sum += dormand_prince_step_by(forward, m, s.q.data(), s.v.data(), Drive{s.tau.data(), none, none, none}, plain,
+                                  time / steps, ErrorTolerance<double>{1, 0}, next.q.data(), next.v.data());
+    s = next;
+  }
+  if (estimate) *estimate = sum;
+  return s;
+}
+State run_rk4(const Model<double>& m, State s, double time, int steps) {
+  const StepParameters<double> p{time / steps, 0, 0, 1};
+  for (int k = 0; k < steps; k++)
+    rk4_step_aba(m, s.q.data(), s.v.data(), Drive{s.tau.data(), none, none, none}, none, p, s.q.data(), s.v.data());
+  return s;
+}
+State run_adaptively(const Model<double>& m, State s, double time, double tolerance, StepControl<double>* end = nullptr) {
+  const auto c = integrate_adaptively(m, s.q.data(), s.v.data(), Drive{s.tau.data(), none, none, none}, none, plain,
+                                      {tolerance, tolerance}, time, 100000);
+  EXPECT_EQ(c.remaining, 0);
+  if (end) *end = c;
+  return s;
+}
+const State stone = tumbling(), swing{{1, 0.5}, {0, 1}, {}, Numbers(2), {}};
+
+// by halving the step: the solution 5, the estimate (a sum over twice the steps) 4
+void expect_orders(const Model<double>& m, const State& s, double time, int steps) {
+  double e1, e2;
+  const State exact = run(m, s, time, 16 * steps), a = run(m, s, time, steps, &e1), b = run(m, s, time, 2 * steps, &e2);
+  EXPECT_NEAR(std::log2(distance(m, a, exact) / distance(m, b, exact)), 5, 0.4);
+  EXPECT_NEAR(std::log2(e1 / e2), 4, 0.4);
+}
+TEST(DormandPrince, IsOfFifthOrderForAFreeBody) { expect_orders(free_body().model, stone, 2, 30); }
+TEST(DormandPrince, IsOfFifthOrderForADoublePendulum) {
+  expect_orders(pendulum(2).model, swing, 1, 160);
+}
+TEST(DormandPrince, IsOfFifthOrderForJointsOfEveryType) {
+  RandomOptions options;
+  options.bodies = 2, options.roots = 0;
+  for (unsigned seed = 1; seed <= 24; seed++) {
+    options.types = {all_joint_types[seed % all_joint_types.size()]};
+    if (options.types[0] == JointType::BallYpr) continue;  // runs into its singularity
+    SCOPED_TRACE("seed " + std::to_string(seed) + " " + name_of(options.types[0]));
+    const Robot robot = random_robot(seed, options);
+    const State s = random_state(robot, seed);
+    if (distance(robot.model, run(robot.model, s, 0.2, 5), run(robot.model, s, 0.2, 10)) < 1e-10) continue;  // exact
+    const Model<double>& m = robot.model;
+    const State exact = run(m, s, 0.2, 160);
+    EXPECT_GT(std::log2(distance(m, run(m, s, 0.2, 10), exact) / distance(m, run(m, s, 0.2, 20), exact)), 4.6);
+  }
+}
+
+// With the second term of its series the tangent rate is right to |u|^6; without it a step is of order four only.
+TEST(DormandPrince, TangentRateHasTheNextTerm) {
+  const Model<double> m = free_body().model;
+  const Numbers u{0, 0, 0, 0.3, -0.2, 0.25}, w{0, 0, 0, -1, 0.5, 2}, q1 = moved(m, stone.q, u, 1);
+  Numbers rate(6), back(6);
+  const Eigen::VectorXd expected = derivative([&](double t) {
+    difference(m, stone.q.data(), moved(m, q1, w, t).data(), back.data());
+    return vector(back);
+  });
+  tangent_rate<2>(m, u.data(), w.data(), rate.data());
+  EXPECT_LT((vector(rate) - expected).norm(), 1e-6);
+  tangent_rate<1>(m, u.data(), w.data(), rate.data());
+  EXPECT_GT((vector(rate) - expected).norm(), 1e-5);
+}
+
+// theta'' = -(g m l / I) sin theta: the period by the arithmetic-geometric mean
+TEST(DormandPrince, SwingsWithThePeriodOfThePendulum) {
+  const Model<double> m = pendulum(1).model;
+  const double amplitude = 2, omega = std::sqrt(9.81 * 0.5 / (0.25 + 0.05));
+  double a = 1, b = std::cos(amplitude / 2);
+  for (int k = 0; k < 8; k++) {
+    const double mean = (a + b) / 2;
+    b = std::sqrt(a * b), a = mean;
+  }
+  const double period = 2 * std::acos(-1.0) / (omega * a);
+  for (double tolerance : {1e-4, 1e-6, 1e-8, 1e-10}) {
+    const State s = run_adaptively(m, {{amplitude}, {0}, {}, {0}, {}}, period, tolerance);
+    EXPECT_LT(std::hypot(s.q[0] - amplitude, s.v[0]), 100 * tolerance);
+  }
+}
+
+// the moment of momentum and the energy of a tumbling stone, and a double pendulum's energy
+TEST(DormandPrince, KeepsEnergyWithinTolerance) {
+  const Model<double> body = free_body().model, arm = pendulum(2).model;
+  const auto drift = [](const Model<double>& m, const State& s, double time, double tolerance) {
+    const State end = run_adaptively(m, s, time, tolerance);
+    double e0[2], e[2];
+    energy(m, s.q.data(), s.v.data(), e0), energy(m, end.q.data(), end.v.data(), e);
+    return std::abs(e[0] + e[1] - e0[0] - e0[1]);
+  };
+  for (double tolerance : {1e-5, 1e-7, 1e-9}) {
+    EXPECT_LT(drift(body, stone, 10, tolerance), 1e3 * tolerance);
+    EXPECT_LT(drift(arm, swing, 5, tolerance), 1e3 * tolerance);
+  }
+  EXPECT_LT(drift(arm, swing, 5, 1e-9), 1e-2 * drift(arm, swing, 5, 1e-5));
+}
+
+TEST(DormandPrince, IsTheLimitOfTinyStepsForRandomRobots) {
+  RandomOptions options;
+  options.bodies = 4;
+  options.types = {JointType::Revolute, JointType::Prismatic, JointType::Ball, JointType::Helical, JointType::Planar};
+  for (unsigned seed = 1; seed <= 6; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    options.floating = seed % 2 == 0;
+    const Robot robot = random_robot(seed, options);
+    const State s = random_state(robot, seed);
+    const State fine = run_rk4(robot.model, s, 0.2, 1000);
+    const double scale = 1 + vector(fine.v).norm();
+    EXPECT_LT(distance(robot.model, run_adaptively(robot.model, s, 0.2, 1e-9), fine), 1e-6 * scale);
+  }
+}
+
+// Dampers, springs at the stops and drives act during the step as in rk4_step.h.
+TEST(DormandPrince, DrivesAndStopsActAsInOtherSteps) {
+  Robot robot = pendulum(2);
+  Model<double>& m = robot.model;
+  m.damping = {0.3, 0.2}, m.friction = {0.1, 0.1}, m.upper[1] = 0.6, m.max_effort[0] = 4;
+  const Numbers q{1, 0.5}, v{0, 1}, tau{1, -2}, target{0.4, 0.2}, kp{30, 20}, kd{1, 2};
+  const Drive drive{tau.data(), target.data(), kp.data(), kd.data()};
+  const StepParameters<double> p{1e-5, 200, 3, 0.1};
+  Numbers q1 = q, v1 = v, q2 = q, v2 = v;
+  for (int k = 0; k < 20000; k++) rk4_step(m, q1.data(), v1.data(), drive, none, p, q1.data(), v1.data());
+  const auto c = integrate_adaptively(m, q2.data(), v2.data(), drive, none, p, {1e-8, 1e-8}, 0.2, 10000);
+  EXPECT_EQ(c.remaining, 0);
+  EXPECT_LT((vector(q1) - vector(q2)).norm() + (vector(v1) - vector(v2)).norm(), 1e-5);
+}
+
+// a batch in one pack: a slow and a fast instance, each with the bits it has alone
+TEST(DormandPrince, InstancesHaveStepsOfTheirOwn) {
+  const Model<double> m = pendulum(2).model;
+  using T = Pack<double, 2>;
+  const Numbers tau(2);
+  const State slow{{0.01, 0}, {0, 0}, {}, tau, {}}, fast{{2, 1}, {8, -12}, {}, tau, {}};
+  const auto advance = [&](auto& q, auto& v, auto& c, auto tolerance, auto drive) {
+    using R = ScalarOf<decltype(q)>;
+    dormand_prince(m, q, v, drive, Zeros<R>{}, StepParameters<R>{R(0.0), R(0.0), R(0.0), R(1.0)}, tolerance, c, q, v);
+  };
+  T q[2], v[2];
+  StepControl<T> c{T(0.5), T(0.0), T(1.0)};
+  for (int k = 0; k < 2; k++)
+    for (int l = 0; l < 2; l++) {
+      const State& s = l == 0 ? slow : fast;
+      set_lane(q[k], l, s.q[k]), set_lane(v[k], l, s.v[k]);
+    }
+  State alone[2] = {slow, fast};
+  StepControl<double> control[2] = {{0.5, 0, 1}, {0.5, 0, 1}};
+  int finished[2] = {0, 0};
+  const Zeros<T> zero;
+  for (int attempt = 1; attempt <= 200; attempt++) {
+    T *qp = q, *vp = v;
+    advance(qp, vp, c, ErrorTolerance<T>{T(1e-8), T(1e-8)}, Drive{zero, zero, zero, zero});
+    for (int l = 0; l < 2; l++) {
+      double *qa = alone[l].q.data(), *va = alone[l].v.data();
+      advance(qa, va, control[l], ErrorTolerance<double>{1e-8, 1e-8}, Drive{none, none, none, none});
+      if (control[l].remaining == 0 && finished[l] == 0) finished[l] = attempt;
+      EXPECT_NEAR(lane(c.remaining, l), control[l].remaining, 1e-9);
+      for (int k = 0; k < 2; k++) EXPECT_NEAR(lane(q[k], l), qa[k], 1e-9) << attempt << " " << l;
+    }
+  }
+  EXPECT_GT(finished[0], 0);
+  EXPECT_GT(finished[1], 4 * finished[0]);
+}
+
+TEST(DormandPrince, RefusesWhatIsNoNumberAndReportsWhatRemains) {
+  const Model<double> m = pendulum(2).model;
+  const State s{{1, 0.5}, {0, 1e160}, {}, Numbers(2), {}};  // v^2 overflows
+  Numbers q = s.q, v = s.v;
+  const Drive drive{none, none, none, none};
+  auto c = integrate_adaptively(m, q.data(), v.data(), drive, none, plain, {1e-6, 1e-6}, 1, 5);
+  EXPECT_EQ(c.remaining, 1);
+  EXPECT_EQ(q, s.q);
+  EXPECT_EQ(v, s.v);
+  EXPECT_NEAR(c.step, 1 / std::pow(5.0, 5), 1e-12);
+  // nothing remains: nothing changes
+  StepControl<double> done{0, 0.25, 0.5};
+  v = {0, 1};
+  dormand_prince(m, q.data(), v.data(), drive, none, plain, {1e-6, 1e-6}, done, q.data(), v.data());
+  EXPECT_EQ(v, (Numbers{0, 1}));
+  EXPECT_EQ(done.remaining, 0);
+  EXPECT_EQ(done.step, 0.25);
+  EXPECT_EQ(done.error, 0.5);
+}
+
+// the end cuts the last step; what it would have been is kept for what follows
+TEST(DormandPrince, KeepsTheStepBehindTheEnd) {
+  const Model<double> m = pendulum(2).model;
+  StepControl<double> c;
+  const State s{{0.2, 0.1}, {0, 0}, {}, Numbers(2), {}};
+  run_adaptively(m, s, 3, 1e-6, &c);
+  const double usual = c.step;
+  EXPECT_GT(usual, 0.01);
+  Numbers q = s.q, v = s.v;
+  c = integrate_adaptively(m, q.data(), v.data(), Drive{none, none, none, none}, none, plain, {1e-6, 1e-6}, 1e-3, 1, usual);
+  EXPECT_EQ(c.remaining, 0);
+  EXPECT_GE(c.step, usual);
+}
+
+TEST(DormandPrince, IsTheSameForEveryScalar) {
+  RandomOptions options;
+  options.bodies = 3;
+  options.types = {JointType::Revolute, JointType::Ball, JointType::Planar};
+  const Robot robot = random_robot(2, options);
+  const Model<double>& m = robot.model;
+  const State s = random_state(robot, 2);
+  for (double step : {0.01, 0.0})  // accepted, refused
+    expect_every_scalar(m, {s.q, s.v, s.tau, {1, step, 1, 1e-2}}, m.nq + m.nv + 3, 2e-3,
+                        [](const auto& m, const auto& in, auto out) {
+                          using T = ScalarOf<decltype(out)>;
+                          const Zeros<T> none;
+                          const T o(0.0);
+                          StepControl<T> c{in[3][0], in[3][1], in[3][2]};
+                          dormand_prince(m, in[0], in[1], Drive{in[2], none, none, none}, none,
+                                         StepParameters<T>{o, o, o, T(1.0)}, ErrorTolerance<T>{in[3][3], in[3][3]}, c,
+                                         out, out + m.nq);
+                          out[m.nq + m.nv] = c.remaining, out[m.nq + m.nv + 1] = c.step, out[m.nq + m.nv + 2] = c.error;
+                        });
+}
+
+}  // namespace
+}  // namespace featherstorm::test_dormand_prince

@@ -1,0 +1,121 @@
+#include "core/kinematics/energy.h"
+#include "core/step/rk4_step.h"
+#include "tests/support/robots/swinging.h"
+#include "tests/support/tools/every_scalar.h"
+
+namespace featherstorm::test_rk4_step {
+namespace {
+
+using namespace testing;
+
+constexpr Zeros<double> none;
+
+State run(const Model<double>& m, State s, double time, int steps) {
+  const StepParameters<double> p{time / steps, 0, 0, 1};
+  for (int k = 0; k < steps; k++)
+    rk4_step(m, s.q.data(), s.v.data(), Drive{s.tau.data(), none, none, none}, none, p, s.q.data(), s.v.data());
+  return s;
+}
+// the error at half the step over that at the whole, as a power of two
+double order(const Model<double>& m, const State& s, double time, int steps) {
+  const State exact = run(m, s, time, 16 * steps);
+  return std::log2(distance(m, run(m, s, time, steps), exact) / distance(m, run(m, s, time, 2 * steps), exact));
+}
+
+const State swing{{1, 0.5}, {0, 1}, {}, Numbers(2), {}};
+
+TEST(Rk4, IsOfFourthOrderForAFreeBody) {
+  EXPECT_NEAR(order(free_body().model, tumbling(), 2, 50), 4, 0.15);
+}
+TEST(Rk4, IsOfFourthOrderForADoublePendulum) {
+  EXPECT_NEAR(order(pendulum(2).model, swing, 1, 200), 4, 0.15);
+}
+TEST(Rk4, IsOfFourthOrderForJointsOfEveryType) {
+  RandomOptions options;
+  options.bodies = 2, options.roots = 0;
+  for (unsigned seed = 1; seed <= 24; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    options.types = {all_joint_types[seed % all_joint_types.size()]};
+    if (options.types[0] == JointType::BallYpr) continue;  // runs into its singularity
+    const Robot robot = random_robot(seed, options);
+    const State s = random_state(robot, seed);
+    if (distance(robot.model, run(robot.model, s, 0.1, 20), run(robot.model, s, 0.1, 40)) < 1e-12) continue;  // exact
+    EXPECT_NEAR(order(robot.model, s, 0.1, 20), 4, 0.3) << name_of(options.types[0]);
+  }
+}
+
+TEST(Rk4, ConservesEnergyAndAngularMomentumOfATumblingBody) {
+  const Robot robot = free_body();
+  State s = tumbling();
+  double e0[2], e[2];
+  energy(robot.model, s.q.data(), s.v.data(), e0);
+  s = run(robot.model, s, 100, 10000);
+  energy(robot.model, s.q.data(), s.v.data(), e);
+  EXPECT_NEAR(e[0], e0[0], 1e-6 * e0[0]);
+}
+TEST(Rk4, ConservesEnergyOfADoublePendulum) {
+  const Robot robot = pendulum(2);
+  State s = swing;
+  double e0[2], e[2];
+  energy(robot.model, s.q.data(), s.v.data(), e0);
+  s = run(robot.model, s, 20, 10000);
+  energy(robot.model, s.q.data(), s.v.data(), e);
+  EXPECT_NEAR(e[0] + e[1], e0[0] + e0[1], 1e-6 * std::abs(e0[1]));
+}
+
+TEST(Rk4, TangentRateUndoesTheDerivativeOfTheExponentialMap) {
+  RandomOptions options;
+  options.types = {JointType::Ball, JointType::BallExp, JointType::Free};
+  for (unsigned seed = 1; seed <= 10; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Robot robot = random_robot(seed, options);
+    const Model<double>& m = robot.model;
+    const State s = random_state(robot, seed);
+    Numbers u = s.a, rate(m.nv), back(m.nv);
+    for (double& x : u) x *= 0.01;
+    // u(t) = difference(q, (q (+) u) (+) v t) has the rate tangent_rate(u, v) at t = 0
+    const Numbers q1 = moved(m, s.q, u, 1);
+    const Eigen::VectorXd expected = derivative([&](double t) {
+      difference(m, s.q.data(), moved(m, q1, s.v, t).data(), back.data());
+      return vector(back);
+    });
+    tangent_rate(m, u.data(), s.v.data(), rate.data());
+    EXPECT_LT((vector(rate) - expected).norm(), 1e-7);
+  }
+}
+
+TEST(Rk4, IsTheSameByArticulatedBodies) {
+  for (unsigned seed = 1; seed <= 20; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Robot robot = random_robot(seed);
+    const Model<double>& m = robot.model;
+    const State s = random_state(robot, seed);
+    const Drive drive{s.tau.data(), none, none, none};
+    const StepParameters<double> p{0.01, 0, 0, 1};
+    State a = s, b = s;
+    rk4_step(m, s.q.data(), s.v.data(), drive, s.f_ext.data(), p, a.q.data(), a.v.data());
+    rk4_step_aba(m, s.q.data(), s.v.data(), drive, s.f_ext.data(), p, b.q.data(), b.v.data());
+    EXPECT_LT(distance(m, a, b), 1e-11 * (1 + vector(a.v).norm()));
+  }
+}
+
+TEST(Rk4, IsTheSameForEveryScalar) {
+  for (unsigned seed = 1; seed <= 3; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomOptions options;
+    options.bodies = 4;
+    const Robot robot = random_robot(seed, options);
+    const Model<double>& m = robot.model;
+    const State s = random_state(robot, seed);
+    expect_every_scalar(m, {s.q, s.v, s.tau, {0.01, 0, 0, 1}}, m.nq + m.nv, 1e-4,
+                        [](const auto& m, const auto& in, auto out) {
+                          using T = ScalarOf<decltype(out)>;
+                          const Zeros<T> none;
+                          const StepParameters<T> p{in[3][0], in[3][1], in[3][2], in[3][3]};
+                          rk4_step(m, in[0], in[1], Drive{in[2], none, none, none}, none, p, out, out + m.nq);
+                        });
+  }
+}
+
+}  // namespace
+}  // namespace featherstorm::test_rk4_step

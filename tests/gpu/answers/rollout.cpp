@@ -1,0 +1,229 @@
+// Rollouts and reductions on a GPU (host/rollout/device_sequence.h, host/rollout/device_reduce.h) against walks through the
+// same programs in double: with arrays, with noise, by the robot's step, with contacts where it has some, and a traced cost;
+// captured into a CUDA graph and launched again with other states; and how much memory warm runs take.
+//
+//   gpu_rollout           all of it
+//   gpu_rollout quick     an arm, a quadruped and a block on the ground, small batches, for a test without a GPU
+#include <chrono>
+#include <cstring>
+#include <functional>
+
+#include "host/memory/cuda_backend.h"
+#include "host/memory/device_graph.h"
+#include "host/rollout/device_reduce.h"
+#include "tests/gpu/answers/batch.h"
+#include "tests/gpu/answers/rolling.h"
+
+namespace featherstorm::testing {
+namespace {
+
+constexpr int device = 0;
+bool quick = false;
+
+void check(double error, double tolerance, const std::string& what) {
+  tally().cases++;
+  char numbers[64];
+  std::snprintf(numbers, sizeof numbers, "error %.2e, tolerance %.0e", error, tolerance);
+  if (error <= tolerance) line("%s  %s", what.c_str(), numbers);
+  else failed(what, numbers);
+}
+void check(bool right, const std::string& what) {
+  tally().cases++;
+  if (right) line("%s", what.c_str());
+  else failed(what, "is not so");
+}
+unsigned long free_memory() {
+  unsigned long free = 0, all = 0;
+  require(gpu().memory_info(device, &free, &all));
+  return free;
+}
+
+// A robot, and what of it is compared: NVRTC takes most of the time.
+struct Plan {
+  NamedRobot robot;
+  bool in_double, given;  // else in float alone, with noise alone
+  std::string name() const { return robot.name + (robot.robot.model.contacts.nc ? "/contacts" : ""); }
+};
+NamedRobot block_on_ground() {
+  const Vec3d half{0.2, 0.15, 0.1};
+  NamedRobot r{"block", floating({block("block", half, 3)})};
+  r.robot.model.contacts = contacts_of(r.robot, corners("block", half, 0.6));
+  return r;
+}
+std::vector<Plan> plans() {
+  if (quick) return {{named("iiwa14"), true, true}, {named("go2"), false, false}, {block_on_ground(), true, false}};
+  std::vector<Plan> all;
+  all.push_back({{"tree", all_joints(41, 7, false)}, true, true});
+  all.push_back({named("iiwa14"), true, true});
+  all.push_back({named("go2"), true, true});
+  all.push_back({block_on_ground(), true, true});
+  all.push_back({named("go2", go2_feet), false, false});
+  return all;
+}
+
+Controls noise_of(const Rolling& r) {
+  Controls noise;
+  noise.name = "u", noise.key = {0x123456789abcdef0ull, 3}, noise.sigma.assign(r.nv, 0.5), noise.keep_mean = true;
+  for (long k = 0; k < r.steps * r.nv; k++) noise.mean.push_back(0.1 * std::sin(k));
+  return noise;
+}
+
+// Runs every kernel once, on all cores, so that NVRTC puts it into the cache on disk; what fails fails again later.
+template <class Real> void make_kernel(const Rolling& r, bool noise) try {
+  const DeviceStream stream(device);
+  DeviceSequence s;
+  RollingBatch<Real> b(r, device, 1);
+  b.start(7);
+  const Controls controls = noise_of(r);
+  b.run(s, noise ? &controls : nullptr, stream.get());
+  synchronise(device, stream.get());
+} catch (const std::exception&) {}
+void make_kernels(const std::vector<Plan>& plans, const std::vector<Rolling>& rollings) {
+  std::vector<std::function<void()>> jobs;
+  for (std::size_t k = 0; k < plans.size(); k++)
+    for (bool noise : {false, true}) {
+      if (!noise && !plans[k].given) continue;
+      jobs.push_back([&, k, noise] { make_kernel<float>(rollings[k], noise); });
+      if (plans[k].in_double) jobs.push_back([&, k, noise] { make_kernel<double>(rollings[k], noise); });
+    }
+  const auto begin = std::chrono::steady_clock::now();
+  on_all_cores(static_cast<int>(jobs.size()), [&](int k) { jobs[k](); });
+  line("%zu kernels made in %.1f s, nearly all of it NVRTC's", jobs.size(),
+       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+}
+
+template <class Real> void compare(const Plan& plan, const Rolling& r) {
+  // in float a foot may touch the ground a step earlier or later
+  const bool feet = r.robot.robot.model.contacts.nc && r.robot.robot.model.nb > 1;
+  const double tolerance = sizeof(Real) == 8 ? 1e-9 : feet ? 2e-2 : 1e-4;
+  const std::string name = plan.name() + (sizeof(Real) == 4 ? "/float" : "/double");
+  const DeviceStream stream(device);
+  DeviceSequence s;
+  const Controls noise = noise_of(r);
+  const auto drawn = [&](long i, long t, int c) {
+    return noise.mean[t * r.nv + c] + 0.5 * (i == 0 ? 0 : normal(noise.key, i, t, c));
+  };
+  const long middle = quick ? 33 : 1000;
+  for (long B : quick ? std::vector<long>{middle} : std::vector<long>{1, 31, 33, middle, 4099}) {
+    const std::string size = "/B=" + std::to_string(B);
+    RollingBatch<Real> b(r, device, B);
+    b.start(7);
+    if (plan.given) {
+      b.run(s, nullptr, stream.get());
+      const auto given = [&](long i, long t, int c) {
+        return double(b.host_u.template component<Real>(t * r.nv + c)[i]);
+      };
+      check(b.error(given, stream.get()), tolerance, "rollout/" + name + size);
+    }
+    b.run(s, &noise, stream.get());
+    check(b.error(drawn, stream.get()), tolerance, "noise/" + name + size);
+    if (B != middle) continue;
+
+    // a graph, launched again with other states
+    const DeviceGraph graph(device, stream.get(), [&] { b.run(s, &noise, stream.get()); });
+    for (unsigned seed : {500u, 900u}) {
+      b.start(seed);
+      graph.launch(stream.get());
+      check(b.error(drawn, stream.get()), tolerance, "graph/" + name + "/seed=" + std::to_string(seed));
+    }
+
+    // memory, and the same bits again
+    Buffer once(b.p, B, 1), again(b.p, B, 1);
+    copy(b.total.ref(), once.ref(), stream.get());
+    const unsigned long before = free_memory();
+    for (int k = 0; k < 20; k++) b.run(s, &noise, stream.get());
+    synchronise(device, stream.get());
+    check(before == free_memory(), "20 warm runs take no memory/" + name);
+    copy(b.total.ref(), again.ref(), stream.get());
+    check(std::memcmp(once.ref().data, again.ref().data, sizeof(Real) * B) == 0, "the same bits again/" + name);
+  }
+}
+
+void reductions(Precision p) {
+  DeviceReduction r(device);
+  constexpr long n = 7, steps = 3;
+  for (long B : quick ? std::vector<long>{33} : std::vector<long>{1, 31, 33, 1000, 65537}) {
+    const std::string name = std::string(p == Precision::float32 ? "float/" : "double/") + std::to_string(B);
+    Buffer host(p, B, 1), costs(p, B, 1, device), weights(Precision::float64, B, 1, device),
+        found(Precision::float64, B, 1);
+    Buffer x(p, B, n * steps), there(p, B, n * steps, device), mean(p, n * steps, 1, device), back(p, n * steps, 1),
+        found_squares(p, n * steps, 1);
+    const auto number = [&](const Buffer& b, long c, long i) -> double {
+      return p == Precision::float32 ? b.component<float>(c)[i] : b.component<double>(c)[i];
+    };
+    const auto set = [&](const Buffer& b, long c, long i, double v) {
+      if (p == Precision::float32) b.component<float>(c)[i] = static_cast<float>(v);
+      else b.component<double>(c)[i] = v;
+    };
+    for (long i = 0; i < B; i++) {
+      set(host, 0, i, i % 17 == 5 ? NAN : i % 19 == 6 ? HUGE_VAL : 40 + std::round(100 * std::sin(0.7 * i)) / 4);
+      for (long c = 0; c < n * steps; c++) set(x, c, i, 1 + std::cos(0.1 * c + 0.3 * i));
+    }
+    copy(host.ref(), costs.ref()), copy(x.ref(), there.ref());
+    r.softmax_weights(costs.ref(), 2.5, weights.ref());
+    ArrayRef samples = there.ref();
+    samples.components = n;
+    r.weighted_mean({"x", samples, true, n * there.stride()}, steps, weights.ref(), mean.ref());
+    const Least best = r.best();
+    long least = -1;
+    for (long i = 0; i < B; i++)
+      if (const double c = number(host, 0, i); std::isfinite(c) && (least < 0 || c < number(host, 0, least))) least = i;
+    check(best.index == least && best.value == number(host, 0, least), "least/" + name);
+    long double sum = 0;
+    for (long i = 0; i < B; i++)
+      if (const double c = number(host, 0, i); std::isfinite(c))
+        sum += std::exp((best.value - static_cast<long double>(c)) / 2.5L);
+    copy(weights.ref(), found.ref()), copy(mean.ref(), back.ref());
+    double worst = 0, worst_mean = 0;
+    std::vector<double> exact(n * steps);
+    for (long i = 0; i < B; i++) {
+      const double c = number(host, 0, i);
+      const double w = std::isfinite(c) ? static_cast<double>(std::exp((best.value - c) / 2.5L) / sum) : 0;
+      worst = std::max(worst, std::abs(found.component<double>(0)[i] - w) / (w + 1e-30));
+      for (long k = 0; k < n * steps; k++) exact[k] += w * number(x, k, i);
+    }
+    for (long k = 0; k < n * steps; k++) worst_mean = std::max(worst_mean, std::abs(number(back, 0, k) - exact[k]));
+    const double tolerance = p == Precision::float32 ? 2e-5 : 1e-12;
+    check(worst, 1e-13, "weights/" + name);
+    check(worst_mean, tolerance, "mean/" + name);
+    const ArrayRef center = mean.ref();
+    Buffer squares(p, n * steps, 1, device);
+    r.weighted_mean({"x", samples, true, n * there.stride()}, steps, weights.ref(), squares.ref(), nullptr, &center);
+    copy(squares.ref(), found_squares.ref());
+    double worst_square = 0;
+    for (long k = 0; k < n * steps; k++) {
+      double expected = 0;
+      for (long i = 0; i < B; i++) {
+        const double d = number(x, k, i) - number(back, 0, k), w = found.component<double>(0)[i];
+        expected += w * d * d;
+      }
+      worst_square = std::max(worst_square, std::abs(number(found_squares, 0, k) - expected));
+    }
+    check(worst_square, tolerance, "squares/" + name);
+  }
+}
+
+int run() {
+  for (Precision p : {Precision::float32, Precision::float64}) attempt("reductions", [&] { reductions(p); });
+  const std::vector<Plan> all = plans();
+  std::vector<Rolling> rollings;
+  for (const Plan& plan : all) rollings.emplace_back(plan.robot, quick ? 6 : 20, 2);
+  make_kernels(all, rollings);
+  for (std::size_t k = 0; k < all.size(); k++) {
+    attempt(all[k].name() + "/float", [&] { compare<float>(all[k], rollings[k]); });
+    if (all[k].in_double) attempt(all[k].name() + "/double", [&] { compare<double>(all[k], rollings[k]); });
+  }
+  return finish("checks of rollouts");
+}
+
+}  // namespace
+}  // namespace featherstorm::testing
+
+int main(int argc, char** argv) try {
+  using namespace featherstorm::testing;
+  quick = argc > 1 && std::string(argv[1]) == "quick";
+  return run();
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 2;
+}

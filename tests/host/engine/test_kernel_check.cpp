@@ -1,0 +1,162 @@
+// Kernels made for one robot are compared with the text that takes the model as data, before they serve.
+#include "host/engine/kernel_check.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <mutex>
+
+#include "host/assemble/assemble.h"
+#include "host/engine/evaluator.h"
+#include "host/load/load.h"
+#include "tests/support/robots/random_robot.h"
+
+namespace featherstorm::test_kernel_check {
+namespace {
+
+using namespace testing;
+
+// An evaluator whose programs have a fault before kernels are made from them, and what it says.
+struct Faulty {
+  std::string told;
+  Evaluator e;
+  Faulty(const Robot& robot, std::function<void(Program&)> fault, std::vector<std::string> parameters = {})
+      : e(robot, {.threads = 1,
+                  .parameters = std::move(parameters),
+                  .notice = [this](const std::string& s) { told += s + "\n"; },
+                  .before_making = std::move(fault)}) {}
+};
+void other_sign(Program& p) { p.results[0][0] = -p.results[0][0]; }
+// Off by a part in a million.
+void off(Program& p) {
+  Tracing scope(p.graph);
+  p.results[0][0] = p.results[0][0] * Expr(1 + 1e-6);
+}
+
+double first_torque(Evaluator& e) {
+  const int n = e.robot().model.nv;
+  Buffer q(Precision::float64, 1, n), v = Buffer(Precision::float64, 1, n), a(Precision::float64, 1, n),
+                                       tau(Precision::float64, 1, n);
+  for (int c = 0; c < n; c++) q.component<double>(c)[0] = 0.3 * c + 0.2;
+  e.run("rnea", {q.ref(), v.ref(), a.ref()}, {tau.ref()});
+  return tau.component<double>(1)[0];
+}
+
+TEST(KernelCheck, AFaultyKernelIsNotUsedAndTheTextServes) {
+  const Robot robot = load("iiwa14");
+  Evaluator sound(robot);
+  if (!can_assemble(sound.isa())) GTEST_SKIP() << "nothing is assembled here";
+  for (const auto& fault : {other_sign, off}) {
+    Faulty f(robot, fault);
+    EXPECT_NEAR(first_torque(f.e), first_torque(sound), 1e-12);
+    EXPECT_FALSE(f.e.specialised("rnea", Precision::float64));
+    EXPECT_EQ(f.told.find("rnea of iiwa14: the assembled kernel is not used: tau differs by "), 0u) << f.told;
+    ASSERT_EQ(f.e.checks().size(), 1u);
+    EXPECT_FALSE(f.e.checks()[0].result.passed);
+    EXPECT_EQ(f.e.checks()[0].result.array, "tau");
+  }
+  EXPECT_TRUE(sound.specialised("rnea", Precision::float64));
+  ASSERT_EQ(sound.checks().size(), 1u);
+  EXPECT_LT(sound.checks()[0].result.error, 1e-13);
+}
+
+TEST(KernelCheck, ACompiledKernelIsChecked) {
+  Faulty f(load("double_pendulum"), other_sign);
+  EXPECT_FALSE(f.e.specialise("rnea", Precision::float32));
+  EXPECT_NE(f.told.find("kernel is not used: tau differs by"), std::string::npos) << f.told;
+}
+
+// A derivative has no text that takes the model as data: it is compared with its program, which is what a fault changes here, so
+// that nothing can be seen. What is seen is code that does not compute the program.
+TEST(KernelCheck, DerivativesAreComparedWithTheirPrograms) {
+  Evaluator e(load("iiwa14"));
+  const OpRow& row = e.op("fd_vjp");
+  const BoundKernel kernel = e.kernel("fd_vjp", Precision::float64);
+  Program p = e.program("fd_vjp");
+  const auto run = [&](const SampledRow& inputs) { return run_sampled(kernel, Precision::float64, row, inputs); };
+  EXPECT_TRUE(check_kernel(row, e.robot(), Precision::float64, 0, p, run).passed);
+  p.results[0][1] = -p.results[0][1];
+  const KernelCheck c = check_kernel(row, e.robot(), Precision::float64, 0, p, run);
+  EXPECT_FALSE(c.passed);
+  EXPECT_EQ(c.array, "q_bar");
+}
+
+TEST(KernelCheck, RowsWithParametersAreComparedAtTheRobotsOwnNumbers) {
+  const Robot robot = load("iiwa14");
+  Faulty f(robot, off, {"mass"});
+  const int n = robot.model.nv;
+  Buffer q(Precision::float64, 1, n), mass(Precision::float64, 1, robot.model.nb), M(Precision::float64, 1, robot.model.nh);
+  try {
+    f.e.run("crba", {q.ref(), mass.ref()}, {M.ref()});
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "crba: no kernel for this robot agrees with the text in double");
+  }
+  Evaluator sound(robot, {.parameters = {"mass"}});
+  sound.kernel("crba", Precision::float64);
+  ASSERT_EQ(sound.checks().size(), 1u);
+  EXPECT_TRUE(sound.checks()[0].result.passed);
+  EXPECT_EQ(sound.checks()[0].result.array, "M");
+}
+
+// The inertia of a ball does not depend on its position: the derivative of M^-1 is what rounding leaves of numbers of 1e7.
+TEST(KernelCheck, AnOutputThatIsAllRoundingIsNoFault) {
+  RobotSpec spec;
+  LinkSpec ball{"ball", 1e-4};
+  ball.com = {0.005, -0.02, -0.04}, ball.inertia = Vec3d(3e-7, 2e-7, 1e-7).asDiagonal();
+  spec.links = {ball};
+  JointSpec joint;
+  joint.name = "joint", joint.type = JointType::Ball, joint.child = "ball";
+  spec.joints = {joint};
+  Evaluator e(build(spec));
+  for (Precision p : {Precision::float64, Precision::float32}) e.kernel("fd_second_derivatives", p);
+  ASSERT_EQ(e.checks().size(), 2u);
+  for (const CheckedKernel& c : e.checks()) EXPECT_TRUE(c.result.passed) << c.result.words();
+}
+
+// In one state of sixteen the map may be singular; in all it is a fault.
+TEST(KernelCheck, AFewStatesMayBeBad) {
+  Evaluator e(load("iiwa14"));
+  const OpRow& row = e.op("rnea");
+  SampledArrays exact{std::vector<std::vector<double>>(7, std::vector<double>(16, 1.0))}, found = exact;
+  found[0][3][5] = NAN;
+  EXPECT_TRUE(compare(row, e.robot(), Precision::float64, found, {exact, exact, exact}).passed);
+  for (int i = 0; i < 5; i++) found[0][3][i] = 1 + 1e-6;
+  const KernelCheck c = compare(row, e.robot(), Precision::float64, found, {exact, exact, exact});
+  EXPECT_FALSE(c.passed);
+  EXPECT_TRUE(compare(row, e.robot(), Precision::float32, found, {exact, exact, exact}).error > 1) << "no number";
+  for (int i = 0; i < 16; i++) found[0][3][i] = 1 + 1e-6;
+  EXPECT_FALSE(compare(row, e.robot(), Precision::float64, found, {exact, exact, exact}).passed);
+  EXPECT_TRUE(compare(row, e.robot(), Precision::float32, found, {exact, exact, exact}).passed);
+  // where the text itself is that far off in float, double may be 2^-29 of it
+  SampledArrays rounded = exact;
+  for (auto& component : rounded[0])
+    for (double& x : component) x = 0.5;
+  EXPECT_FALSE(compare(row, e.robot(), Precision::float64, found, {exact, rounded, exact}).passed);
+  for (int i = 0; i < 16; i++) found[0][3][i] = 1 + 3e-8;
+  EXPECT_TRUE(compare(row, e.robot(), Precision::float64, found, {exact, rounded, exact}).passed);
+}
+
+TEST(KernelCheck, SaysWhatDiffers) {
+  EXPECT_EQ((KernelCheck{"tau", 8e-4, 1e-9, false}).words(),
+            "tau differs by 8e-04 of its size from the text in double, expected at most 1e-09");
+  EXPECT_EQ(KernelCheck{}.words(), "not compared");
+}
+
+// Every row that a robot has can be sampled: its text takes the numbers.
+TEST(KernelCheck, EveryRowGivesFiniteNumbersForItsSamples) {
+  for (const Robot& robot : {load("go2"), random_robot(3)}) {
+    Evaluator e(robot, {.assemble = false});
+    for (const OpRow& row : e.ops()) {
+      if (!row.refused.empty()) continue;
+      const SampledRow s = sample_row(row, robot, 4, 1);
+      const SampledArrays out = run_sampled(e.kernel(row.name, Precision::float64), Precision::float64, row, s);
+      for (const auto& array : out)
+        for (const auto& component : array)
+          for (double x : component) EXPECT_TRUE(std::isfinite(x)) << row.name << " of " << robot.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace featherstorm::test_kernel_check

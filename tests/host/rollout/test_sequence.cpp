@@ -1,0 +1,136 @@
+// Kernels of traced programs by every way of making them, and sequences of kernels against loops over instances.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/trace/evaluate.h"
+#include "host/compile/traced_kernel.h"
+#include "host/memory/cpu_library.h"
+#include "host/rollout/sequence.h"
+#include "host/system/error.h"
+
+namespace featherstorm::test_sequence {
+namespace {
+
+// x_next = x + dt sin(u) of two components, total_next = total + x . x + t
+Program integrator() {
+  Program p;
+  const auto x = p.input("x", 2), u = p.input("u", 2), total = p.input("total", 1);
+  const auto dt = p.input("dt", 1, true), t = p.input("t", 1, true);
+  Tracing scope(p.graph);
+  const std::vector<Expr> next = {x[0] + dt[0] * sin(u[0]), x[1] + dt[0] * sin(u[1])};
+  p.output("x_next", next);
+  p.output("total_next", {total[0] + next[0] * next[0] + next[1] * next[1] + t[0]});
+  return p;
+}
+
+// (B, T, n) by rows, as a user's arrays lie
+struct Rows {
+  Rows(long B, long T, long n) : B(B), T(T), n(n), x(static_cast<std::size_t>(B * T * n), -1e30) {}
+  double& at(long b, long t, long c) { return x[(b * T + t) * n + c]; }
+  SequenceMemory memory(const char* name, bool every_step) {
+    return {name, {x.data(), Precision::float64, B, n, T * n, 1, false}, every_step, n};
+  }
+  long B, T, n;
+  std::vector<double> x;
+};
+
+Sequence sequence_of(const BoundKernel& kernel, int threads) {
+  Sequence s(Precision::float64, threads);
+  for (const char* name : {"x", "x_next", "u"}) s.array(name, 2);
+  s.array("total", 1), s.array("total_next", 1);
+  s.uniform("dt", 1), s.uniform("t", 1);
+  s.stage({kernel,
+           {"x", "u", "total", "dt", "t"},
+           {"x_next", "total_next"},
+           {{"x", "x_next"}, {"total", "total_next"}},
+           1,
+           false});
+  return s;
+}
+
+TEST(Sequence, IsALoopOverStepsForEveryKindOfKernel) {
+  const Program p = integrator();
+  std::vector<BoundKernel> kernels = {interpret_program(p, Precision::float64)};
+  for (const std::string& isa : supported_isas())
+    if (const BoundKernel k = assemble_program(p, Precision::float64, isa); k.kernel) kernels.push_back(k);
+  HostCompiler compiler;
+  if (const BoundKernel k = compile_program(p, Precision::float64, 4, compiler); k.kernel) kernels.push_back(k);
+  for (const BoundKernel& kernel : kernels)
+    for (long B : {1L, 17L, 128L, 300L}) {
+      const long T = 5;
+      Rows x0(B, 1, 2), U(B, T, 2), states(B, T, 2), total(B, 1, 1);
+      for (std::size_t k = 0; k < x0.x.size(); k++) x0.x[k] = std::cos(0.3 * static_cast<double>(k));
+      for (std::size_t k = 0; k < U.x.size(); k++) U.x[k] = std::sin(0.7 * static_cast<double>(k));
+      const std::vector<double> times = {1, 2, 3, 4, 5};
+      sequence_of(kernel, B > 128 ? 2 : 1)
+          .run(T, B, {x0.memory("x", false), U.memory("u", true)}, {{"dt", {0.1}}, {"t", times}},
+               {states.memory("x", true), total.memory("total", false)});
+      for (long b = 0; b < B; b++) {
+        double x[2] = {x0.at(b, 0, 0), x0.at(b, 0, 1)}, sum = 0;
+        for (long t = 0; t < T; t++) {
+          for (int c = 0; c < 2; c++) {
+            x[c] += 0.1 * std::sin(U.at(b, t, c)), sum += x[c] * x[c];
+            ASSERT_NEAR(states.at(b, t, c), x[c], 1e-13);
+          }
+          sum += times[t];
+        }
+        ASSERT_NEAR(total.at(b, 0, 0), sum, 1e-12);
+      }
+    }
+}
+
+TEST(Sequence, RunsLastStagesOnce) {
+  Program p;
+  const auto total = p.input("total", 1);
+  {
+    Tracing scope(p.graph);
+    p.output("total_next", {total[0] + 1});
+  }
+  for (bool last : {false, true}) {
+    Sequence s(Precision::float64, 1);
+    s.array("total", 1), s.array("total_next", 1);
+    s.stage({interpret_program(p, Precision::float64), {"total"}, {"total_next"}, {{"total", "total_next"}}, 1, last});
+    Rows out(3, 1, 1);
+    s.run(7, 3, {}, {}, {out.memory("total", false)});
+    for (double x : out.x) EXPECT_EQ(x, last ? 1 : 7);
+  }
+}
+
+TEST(Sequence, NamesWhatDoesNotFit) {
+  const Sequence s = sequence_of(interpret_program(integrator(), Precision::float64), 1);
+  Rows wide(4, 1, 3), x(4, 1, 2);
+  const std::vector<UniformValues> uniforms = {{"dt", {0.1}}, {"t", {0}}};
+  const auto message = [&](long steps, std::vector<SequenceMemory> in, const std::vector<UniformValues>& u) {
+    try {
+      s.run(steps, 4, in, u, {});
+    } catch (const Error& e) { return std::string(e.what()); }
+    return std::string();
+  };
+  EXPECT_EQ(message(2, {x.memory("x", false)}, uniforms), "");
+  EXPECT_EQ(message(0, {}, uniforms), "steps is 0, expected 1 or more");
+  EXPECT_EQ(message(2, {wide.memory("x", false)}, uniforms), "x has shape (4, 3), expected (4, 2)");
+  EXPECT_EQ(message(2, {x.memory("y", false)}, uniforms), "the sequence has no array 'y'");
+  EXPECT_EQ(message(2, {x.memory("dt", false)}, uniforms),
+            "dt is an array, expected numbers that are the same for all instances");
+  EXPECT_EQ(message(2, {}, {{"t", {0}}}), "dt has 0 numbers, expected 1, or as many for each step");
+  SequenceMemory single = x.memory("x", false);
+  single.array.precision = Precision::float32;
+  EXPECT_EQ(message(2, {single}, uniforms), "x is float32, expected float64");
+}
+
+TEST(TracedKernel, FallsBackAndRefusesInfiniteConstants) {
+  std::vector<std::string> notices;
+  const Notice notice = [&](const std::string& n) { notices.push_back(n); };
+  EXPECT_NE(traced_kernel(integrator(), Precision::float32, supported_isas().front(), true, notice).kernel, nullptr);
+  Program p;
+  const auto x = p.input("x", 1);
+  {
+    Tracing scope(p.graph);
+    p.output("y", {x[0] + log(Expr(0.0))});
+  }
+  EXPECT_THROW(traced_kernel(p, Precision::float32, "base", true, notice), Error);
+}
+
+}  // namespace
+}  // namespace featherstorm::test_sequence

@@ -1,0 +1,296 @@
+"""Rooms: which folder may include or import which, and how many files one may hold.
+
+A room is a folder; in the Python package a module beside the folders is a room of its own. Each may take what is in itself
+and in the rooms above it in the list, so there is no cycle. What a new folder may take is said by where it stands in the list.
+"""
+
+import ast
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+MOST = 18  # source files of a folder, those in folders below it not counted
+SOURCES = (".h", ".cpp", ".cu", ".cuh", ".inc", ".py")
+
+ROOMS = """
+core/scalar core/spatial core/trace core/program core/emit core/joint core/model core/form core/linear core/kinematics
+core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/contact
+core/reference/spatial core/reference/model core/reference/dynamics core/reference/loops core/reference/contact
+
+host/system host/table/ops host/table host/memory host/urdf host/robots host/load host/trace host/assemble host/compile host/engine
+host/rollout host/cpu
+
+cuda/kernels cuda/runtime
+
+python/bindings bench bench/peers
+
+tests/support/tools tests/support/robots tests/support/oracles
+tests/core/scalar tests/core/spatial tests/core/trace tests/core/program tests/core/emit tests/core/joint tests/core/model
+tests/core/form tests/core/linear tests/core/kinematics tests/core/dynamics tests/core/step tests/core/rates
+tests/core/derivatives tests/core/hybrid tests/core/loops tests/core/contact tests/core/reference/spatial
+tests/core/reference/model tests/core/reference/dynamics tests/core/reference/loops tests/core/reference/contact
+tests/core/counts tests/core/accuracy
+tests/host/system tests/host/memory tests/host/load tests/host/trace tests/host/assemble tests/host/compile tests/host/table
+tests/host/engine tests/host/rollout
+tests/cuda tests/device/stand_in tests/device tests/gpu/timing tests/gpu/bench tests/gpu/answers tests/consumer
+""".split()
+
+# room: all that it may take besides itself, where that is less than what stands above it; folders with what is below them
+ONLY = {
+    "core/trace": ("core/scalar",),
+    "core/program": ("core/scalar", "core/trace"),
+    "core/emit": ("core/scalar", "core/trace", "core/program"),
+    "core/reference": ("core",),
+    "host/system": (),
+    "host": ("core", "host"),
+    "host/urdf": ("host/system",),
+    "host/robots": ("host/system",),
+    "host/cpu": ("core", "host/table", "host/memory", "host/rollout"),
+    "cuda": ("core", "host/table", "host/memory", "cuda"),
+    "python/bindings": ("core", "host"),
+    "bench": ("core", "host", "bench"),
+    "tests/support": ("core", "host/table", "tests/support"),
+    "tests/core": ("core", "tests/support"),
+    "tests/host": ("core", "host", "tests/support"),
+    "tests/gpu": ("core", "host", "tests/support", "tests/gpu/timing"),
+    "tests/consumer": ("host",),
+}
+# what only tests and itself may take
+REFERENCE = "core/reference"
+
+EXCEPTIONS = {
+    "tests/core/contact/test_contact_batched.cpp": "cuda/kernels/device_model.h",  # the limits that a device puts to contacts
+}
+
+# Rooms of the Python package. A module of the package's own folder is a room.
+PYTHON = """
+_featherstorm device memory robot inertia model operations stepping derivatives convert batch simulation noise symbols horizon rollout
+planning torch jax __init__ commands __main__ examples
+""".split()
+
+
+def under(folder, folders):
+    return any(folder == f or folder.startswith(f + "/") for f in folders)
+
+
+def sources(root, tops=("core", "host", "cuda", "python", "tests", "bench")):
+    for top in tops:
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in SOURCES and path.is_file() and "__pycache__" not in path.parts:
+                yield path.relative_to(root).as_posix()
+
+
+def includes(root, file):
+    """The files of the project that a file includes, with their line. A name alone is beside the file."""
+    for number, line in enumerate((root / file).read_text(encoding="utf-8").splitlines(), 1):
+        if match := re.match(r'\s*#\s*include\s+"([^"]+)"', line):
+            name = match[1]
+            yield number, name if "/" in name else str(pathlib.PurePosixPath(file).parent / name)
+
+
+# made by a build, beside no file of the project
+GENERATED = {"tests/consumer/pendulum.h", "tests/host/compile/panda.h"}
+
+
+def wrong_includes(root, rooms=ROOMS, only=ONLY, exceptions=EXCEPTIONS):
+    order = {room: at for at, room in enumerate(rooms)}
+    for file in sources(root):
+        room = str(pathlib.PurePosixPath(file).parent)
+        for line, target in includes(root, file):
+            there = str(pathlib.PurePosixPath(target).parent)
+            if target in GENERATED:
+                continue
+            if not (root / target).is_file():
+                yield f"{file}:{line}: {target} does not exist"
+            elif there == room or exceptions.get(file) == target:
+                continue
+            elif room not in order or there not in order:
+                yield f"{file}:{line}: {room if room not in order else there} is no room of the list"
+            elif order[there] > order[room]:
+                yield f"{file}:{line}: {room} stands above {there} and may not include it"
+            elif under(there, [REFERENCE]) and not under(room, [REFERENCE, "tests"]):
+                yield f"{file}:{line}: {there} is for tests alone"
+            else:
+                for folder, allowed in only.items():
+                    if under(room, [folder]) and not under(there, (*allowed, room)):
+                        yield f"{file}:{line}: {folder} may include {', '.join(allowed) or 'nothing'}, not {there}"
+
+
+def imports(package, file):
+    """Modules and folders of the package that a module imports, at its beginning or later, with the line."""
+    tree = ast.parse((package / file).read_text(encoding="utf-8"))
+    here = pathlib.PurePosixPath(file).parent
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [a.name.split(".")[1:] for a in node.names if a.name.split(".")[0] == "featherstorm"]
+            found = [name or ["__init__"] for name in names]
+        elif isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").split(".")[0] == "featherstorm"):
+            if node.level:
+                base = list(here.parts)[: len(here.parts) - node.level + 1] + (node.module.split(".") if node.module else [])
+            else:
+                base = node.module.split(".")[1:]
+            folder = package.joinpath(*base)
+            found = []
+            for alias in node.names:
+                is_module = folder.is_dir() and (alias.name == "_featherstorm" or (folder / f"{alias.name}.py").is_file()
+                                                 or (folder / alias.name).is_dir())
+                found.append(base + [alias.name] if is_module else base or ["__init__"])
+        else:
+            continue
+        for name in found:
+            yield node.lineno, "/".join(name)
+
+
+def python_room(name):
+    return name.split("/")[0].removesuffix(".py")
+
+
+def wrong_imports(package, rooms=PYTHON):
+    order = {room: at for at, room in enumerate(rooms)}
+    for path in sorted(package.rglob("*.py")):
+        file = path.relative_to(package).as_posix()
+        room = python_room(file)
+        for line, target in imports(package, file):
+            there = python_room(target)
+            exists = there == "_featherstorm" or any(
+                (package / p).exists() for p in (f"{target}.py", f"{target}/__init__.py", f"{there}.py"))
+            if not exists:
+                yield f"{file}:{line}: {target} does not exist"
+            elif room not in order or there not in order:
+                yield f"{file}:{line}: {room if room not in order else there} is no room of the list"
+            elif order[there] > order[room]:
+                yield f"{file}:{line}: {room} stands above {there} and may not import it"
+
+
+def full_folders(root):
+    count = {}
+    for file in sources(root):
+        folder = str(pathlib.PurePosixPath(file).parent)
+        count[folder] = count.get(folder, 0) + 1
+    return {folder: n for folder, n in count.items() if n > MOST}
+
+
+def cycles(root):
+    """Cycles between folders, whatever the list says."""
+    edges = {}
+    for file in sources(root):
+        room = str(pathlib.PurePosixPath(file).parent)
+        for _, target in includes(root, file):
+            there = str(pathlib.PurePosixPath(target).parent)
+            if there != room and (root / target).is_file():
+                edges.setdefault(room, set()).add(there)
+    done = set()
+
+    def walk(room, way):
+        if room in way:
+            return [" -> ".join((*way[way.index(room) :], room))]
+        if room in done:
+            return []
+        found = [c for there in sorted(edges.get(room, ())) for c in walk(there, (*way, room))]
+        done.add(room)
+        return found
+
+    return [c for room in sorted(edges) for c in walk(room, ())]
+
+
+def test_includes_go_one_way():
+    assert list(wrong_includes(ROOT)) == []
+
+
+def test_imports_go_one_way():
+    assert list(wrong_imports(ROOT / "python" / "featherstorm")) == []
+
+
+def test_modules_of_python_have_no_cycle():
+    """Within a room too: no module imports, even late, what imports it."""
+    package = ROOT / "python" / "featherstorm"
+    edges = {}
+    for path in package.rglob("*.py"):
+        file = path.relative_to(package).as_posix()
+        for _, target in imports(package, file):
+            for candidate in (f"{target}.py", f"{target}/__init__.py"):
+                if (package / candidate).is_file() and candidate != file:
+                    edges.setdefault(file, set()).add(candidate)
+    seen, done = [], set()
+
+    def walk(file):
+        assert file not in seen, " -> ".join((*seen[seen.index(file) :], file))
+        if file not in done:
+            seen.append(file)
+            for target in sorted(edges.get(file, ())):
+                walk(target)
+            done.add(seen.pop())
+
+    for file in sorted(edges):
+        walk(file)
+
+
+def test_folders_have_no_cycle():
+    assert cycles(ROOT) == []
+
+
+def test_folders_are_small():
+    assert full_folders(ROOT) == {}
+
+
+def test_rooms_of_the_list_exist():
+    assert [room for room in ROOMS if not (ROOT / room).is_dir()] == []
+    package = ROOT / "python" / "featherstorm"
+    missing = [r for r in PYTHON if not (package / r).is_dir() and not (package / f"{r}.py").is_file()]
+    assert missing == ["_featherstorm"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "error"),
+    [
+        ("core/joint/a.h", '#include "core/model/m.h"', "core/joint stands above core/model"),
+        ("core/trace/a.h", '#include "core/spatial/s.h"', "core/trace may include core/scalar, not core/spatial"),
+        ("core/model/a.h", '#include "core/nowhere.h"', "core/nowhere.h does not exist"),
+        ("core/model/a.h", '  #  include "host/system/e.h"', "core/model stands above host/system"),
+        ("core/news/a.h", '#include "core/model/m.h"', "core/news is no room of the list"),
+        ("host/memory/a.h", '#include "cuda/kernels/k.h"', "host/memory stands above cuda/kernels"),
+        ("host/load/a.h", '#include "core/reference/model/r.h"', "core/reference/model is for tests alone"),
+        ("cuda/kernels/a.h", '#include "host/system/e.h"', "cuda may include core, host/table, host/memory, cuda, not host"),
+    ],
+)
+def test_wrong_includes_are_found(tmp_path, file, text, error):
+    for there in ("core/model/m.h", "core/spatial/s.h", "core/reference/model/r.h", "host/system/e.h", "cuda/kernels/k.h"):
+        (tmp_path / there).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / there).touch()
+    assert list(wrong_includes(tmp_path)) == []
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(text)
+    found = list(wrong_includes(tmp_path))
+    assert len(found) == 1 and error in found[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "error"),
+    [
+        ("memory/a.py", "def f():\n    from ..model import load", "a.py:2: memory stands above model"),
+        ("robot/a.py", "from .. import operations", "robot stands above operations"),
+        ("model.py", "import featherstorm.rollout", "model stands above rollout"),
+        ("model.py", "from .memory.gone import x", "memory/gone does not exist"),
+        ("late.py", "from .model import load", "late is no room of the list"),
+    ],
+)
+def test_wrong_imports_are_found(tmp_path, file, text, error):
+    for there in ("__init__.py", "memory/__init__.py", "robot/__init__.py", "model.py", "operations.py", "rollout.py"):
+        (tmp_path / there).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / there).touch()
+    assert list(wrong_imports(tmp_path)) == []
+    (tmp_path / file).write_text(text)
+    found = list(wrong_imports(tmp_path))
+    assert len(found) == 1 and error in found[0]
+
+
+def test_cycles_and_full_folders_are_found(tmp_path):
+    for a, b in (("x", "y"), ("y", "x")):
+        (tmp_path / "core" / a).mkdir(parents=True)
+        (tmp_path / "core" / a / "a.h").write_text(f'#include "core/{b}/a.h"')
+    assert cycles(tmp_path) == ["core/x -> core/y -> core/x"]
+    for n in range(MOST):
+        (tmp_path / "core" / "x" / f"{n}.h").touch()
+    assert full_folders(tmp_path) == {"core/x": MOST + 1}

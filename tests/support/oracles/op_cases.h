@@ -1,0 +1,160 @@
+// Inputs for every operation of host/table/ops.h, and its result by the host's form of the model. What is done with a row takes
+// it as data: a template of a hundred rows would take the compiler minutes in every program.
+#pragma once
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/table/ops.h"
+#include "tests/support/oracles/op_reference.h"
+#include "tests/support/robots/random_robot.h"
+
+namespace featherstorm::testing {
+
+// f(Op{}) for every operation of the table.
+template <class F, int i = 0> void for_every_op(F&& f) {
+  if constexpr (i < op_count) {
+    f(std::tuple_element_t<i, Ops>{}, i);
+    for_every_op<F, i + 1>(std::forward<F>(f));
+  }
+}
+
+// The row's place in the table.
+template <class Op> constexpr int index_of() {
+  constexpr auto names = []<std::size_t... i>(std::index_sequence<i...>) {
+    return std::array<std::string_view, op_count>{std::tuple_element_t<i, Ops>::info.name...};
+  }(std::make_index_sequence<op_count>{});
+  int k = 0;
+  while (names[static_cast<std::size_t>(k)] != Op::info.name) k++;
+  return k;
+}
+
+// A row as data.
+struct RowText {
+  int op;
+  std::string_view name;
+  std::span<const OpArray> in, uniform, out;
+  bool carried;
+  Needs needs;
+};
+template <class Op> const RowText& row_text() {
+  static const RowText row{index_of<Op>(), Op::info.name, Op::info.in, Op::info.uniform, Op::info.out, Op::info.carried,
+                           needs_of<Op>()};
+  return row;
+}
+
+// Whether the CUDA library has a kernel of the row for this model.
+template <class Op> bool on_device(const Model<double>& m) { return !host_only<Op> && available<Op>(m); }
+
+// The robot with contacts of its bodies: with the ground, with a sphere of another body, within a cavity of the world.
+inline Robot touching(Robot robot) {
+  const int nb = robot.model.nb;
+  std::vector<ContactSpec> c{on_ground(robot.body_names[1], {0.1, 0, 0}, 0.8, 0.5, 0.2),
+                             on_ground(robot.body_names[nb], {0, 0.1, 0}, 1, 0.7)};
+  ContactSpec s = c[0];
+  s.name = "sphere", s.successor = robot.body_names[nb / 2 + 1], s.predecessor = robot.body_names[1];
+  s.surface = Surface::Sphere, s.radius = 0.9;
+  if (nb > 1) c.push_back(s);
+  s.name = "cavity", s.successor = robot.body_names[nb], s.predecessor = "";
+  s.surface = Surface::Cavity, s.radius = 1.2, s.radius_s = 0.3;
+  c.push_back(s);
+  robot.model.contacts = contacts_of(robot, c, 4, 1);
+  return robot;
+}
+
+// One instance's inputs, in the order of the row. Arrays whose name says nothing are random numbers in [-1, 1].
+inline std::vector<std::vector<double>> op_inputs(const RowText& row, const Model<double>& m, unsigned seed) {
+  const State s = random_state(m, seed);
+  std::vector<double> H(m.nh), L;
+  crba(m, s.q.data(), H.data());
+  L = H;
+  ltdl(m, L.data());
+  Random random(seed);
+  std::vector<std::vector<double>> in;
+  for (const OpArray& a : row.in) {
+    if (a.name == "q") in.push_back(s.q);
+    else if (a.name == "v") in.push_back(s.v);
+    else if (a.name == "a") in.push_back(s.a);
+    else if (a.name == "tau" || a.name == "b") in.push_back(s.tau);
+    else if (a.name == "f_ext") in.push_back(s.f_ext);
+    else if (a.name == "M") in.push_back(H);
+    else if (a.name == "L") in.push_back(L);
+    else if (a.name == "L_ltl") ltl(m, in.emplace_back(H).data());
+    else if (a.name == "remaining") in.push_back({0.01});
+    else if (a.name == "step") in.push_back({static_cast<float>(0.002)});
+    else if (a.name == "error") in.push_back({1});
+    else if (a.name == "q_to") in.push_back(random_state(m, seed + 1).q);
+    else {
+      in.emplace_back(size_of(m, a.size));
+      for (double& x : in.back()) x = random.uniform(-1, 1);
+    }
+  }
+  return in;
+}
+template <class Op> std::vector<std::vector<double>> op_inputs(const Model<double>& m, unsigned seed) {
+  return op_inputs(row_text<Op>(), m, seed);
+}
+
+// The uniform arrays of an operation (time steps, gains): small and positive; every other coordinate is
+// prescribed, actuated, and all but two are independent.
+template <class M> std::vector<std::vector<double>> op_uniforms(const RowText& row, const M& m) {
+  std::vector<std::vector<double>> u;
+  for (std::size_t k = 0; k < row.uniform.size(); k++) {
+    const std::string_view name = row.uniform[k].name;
+    u.emplace_back(size_of(m, row.uniform[k].size), static_cast<float>(name == "regularisation" ? 0.1 : 0.002 * (k + 1)));
+    if (name == "rate") u.back()[0] = 10;
+    if (name == "tolerance" && row.needs == Needs::loops) u.back()[0] = static_cast<float>(1e-5);
+    const int n = static_cast<int>(u.back().size());
+    for (int c = 0; c < n; c++) {
+      if (name == "prescribed") u.back()[c] = c % 2;
+      if (name == "actuated") u.back()[c] = (c + 1) % 2;
+      if (name == "independent") u.back()[c] = c + 2 < n;
+    }
+  }
+  return u;
+}
+template <class Op, class M> std::vector<std::vector<double>> op_uniforms(const M& m) {
+  return op_uniforms(row_text<Op>(), m);
+}
+
+// Outputs of one instance by Model<Real>, the form the reference and the CPU backend use; `repeat` passes.
+template <class Real>
+std::vector<std::vector<Real>> run_on_host(const RowText& row, const Model<Real>& m, const std::vector<std::vector<double>>& in,
+                                           int frame, int repeat) {
+  std::vector<std::vector<Real>> inputs, out;
+  for (const auto& a : in) inputs.emplace_back(a.begin(), a.end());
+  for (const OpArray& a : row.out) out.emplace_back(size_of(m, a.size));
+  std::vector<std::vector<Real>> uniforms;
+  for (const auto& x : op_uniforms(row, m)) uniforms.emplace_back(x.begin(), x.end());
+  std::vector<const Real*> u;
+  for (const auto& x : uniforms) u.push_back(x.data());
+  for (int r = 0; r < repeat; r++) {
+    std::vector<const Real*> pi;
+    std::vector<Real*> po;
+    for (const auto& a : inputs) pi.push_back(a.data());
+    for (auto& a : out) po.push_back(a.data());
+    run_row(row.op, m, frame, pi.data(), u.data(), po.data());
+    if (row.carried)
+      for (std::size_t k = 0; k < out.size(); k++) inputs[k] = out[k];
+  }
+  return out;
+}
+template <class Op, class Real>
+std::vector<std::vector<Real>> run_on_host(const Model<Real>& m, const std::vector<std::vector<double>>& in, int frame = 0,
+                                           int repeat = 1) {
+  return run_on_host<Real>(row_text<Op>(), m, in, frame, repeat);
+}
+
+// Instances of one array as a kernel sees them: component c of instance i at [c * stride + i], the rest set to `guard`.
+template <class Real> struct BatchArray {
+  int components, stride;
+  std::vector<Real> data;
+  BatchArray(int components, int count, Real guard)
+      : components(components), stride((count + 31) / 16 * 16), data(std::size_t(stride) * components + 16, guard) {}
+  Real& at(int c, int i) { return data[std::size_t(stride) * c + i]; }
+  Real at(int c, int i) const { return data[std::size_t(stride) * c + i]; }
+};
+
+}  // namespace featherstorm::testing
