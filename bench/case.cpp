@@ -6,6 +6,8 @@
 #include <numbers>
 #include <random>
 
+#include "core/model/joints.h"
+
 namespace featherstorm {
 namespace {
 
@@ -25,9 +27,9 @@ void random_configuration(const Model<double>& m, const ArrayRef& q, long i, Ran
   for (long c = 0; c < q.components; c++) set(q, i, c, uniform(random, 1));
   for (int b = 1; b <= m.nb; b++) {
     const auto& body = m.body[b];
-    if (body.type == JointType::Revolute) set(q, i, body.q, uniform(random, std::numbers::pi));
-    if (body.type == JointType::Ball) unit_quaternion(q, i, body.q, random);
-    if (body.type == JointType::Free) unit_quaternion(q, i, body.q + 3, random);
+    const JointTraits traits = joint_traits(body.type);
+    if (traits.group == JointGroup::turns_about_z) set(q, i, body.q, uniform(random, std::numbers::pi));
+    if (traits.quaternion >= 0) unit_quaternion(q, i, body.q + traits.quaternion, random);
   }
 }
 

@@ -7,31 +7,11 @@
 // axes, those of the surface's frame on a plane (z, x, y). Everything is computed in world axes about the origin of
 // body 1 (world_axes.h), so nothing is lost far from the world's origin.
 #pragma once
+#include "core/contact/surface/surfaces.h"
 #include "core/kinematics/world_axes.h"
 #include "core/loops/loop_constraints.h"
-#include "core/model/contacts.h"
 
 namespace featherstorm {
-
-// One contact in the common frame of world_axes.
-template <class T> struct ContactAt {
-  T phi;         // gap [m], negative where the bodies penetrate
-  T margin;      // how far the contact is inside the edges of its patch [m]; large where there are none
-  Vec3<T> e[3];  // normal, tangents
-  Vec3<T> r;     // centre of the sphere
-  Vec3<T> d;     // from the surface's centre to the sphere's; Sphere and Cavity
-  T inverse;     // 1 / |d|
-  Vec3<T> C;     // contact point, midway between the two surfaces
-};
-
-// Two tangents of a unit normal, continuous except across n_z = 0. Duff et al., Building an orthonormal basis,
-// revisited, 2017.
-template <class T> FS_HD void set_tangents(Vec3<T> (&e)[3]) {
-  const T one(1.0), x = e[0].x(), y = e[0].y(), z = e[0].z(), sign = select(z < T(0.0), -one, one);
-  const T a = -rcp(sign + z), b = x * y * a;
-  e[1] = {one + sign * x * x * a, sign * b, -(sign * x)};
-  e[2] = {b, sign + y * y * a, -y};
-}
 
 // in   X (nb + 1)  from world_axes
 template <class T, class P, class Placements>
@@ -42,22 +22,7 @@ FS_HD ContactAt<T> contact_at(const Contact<P>& c, const Placements& X) {
   k.d = k.r - o;
   k.margin = T(1e9);
   k.inverse = T(0.0);
-  if (c.surface == Surface::Plane) {
-    const Mat3<T> R = X[c.p].R * c.X_p.R;
-    for (int i = 0; i < 3; i++) {
-      const int column = (i + 2) % 3;
-      k.e[i] = {R(0, column), R(1, column), R(2, column)};
-    }
-    k.phi = dot(k.e[0], k.d) - c.radius_s;
-    if (c.bounded) k.margin = min(c.half_x - abs(dot(k.e[1], k.d)), c.half_y - abs(dot(k.e[2], k.d)));
-  } else {
-    // n = +-d / |d|, phi = +-(|d| - radius) - radius_s; no normal, hence no contact, at the centre itself
-    const T tiny(1e-30), l = sqrt(max(dot(k.d, k.d), tiny)), sign(c.surface == Surface::Sphere ? 1.0 : -1.0);
-    k.inverse = rcp(l);
-    k.e[0] = k.d * (sign * k.inverse);
-    k.phi = sign * (l - c.radius) - c.radius_s;
-    set_tangents(k.e);
-  }
+  with_surface(c.surface, [&](auto surface) { decltype(surface)::touch(c, X[c.p].R * c.X_p.R, k); });
   k.C = k.r - k.e[0] * (k.phi * T(0.5) + c.radius_s);
   return k;
 }
@@ -127,11 +92,9 @@ FS_HD void world_motions(const M& m, const Numbers& x, const Placements& X, cons
 // d/dt of the normal.
 template <class T, class C>
 FS_HD Vec3<T> normal_rate(const C& c, const ContactAt<T>& at, const Motion<T>& v_s, const Motion<T>& v_p) {
-  if (c.surface == Surface::Plane) return cross(v_p.w, at.e[0]);
-  // n = +-d / |d|, d between points of the two bodies
-  const Vec3<T> dd = v_s.v + cross(v_s.w, at.r) - (v_p.v + cross(v_p.w, at.r - at.d));
-  const T sign(c.surface == Surface::Sphere ? 1.0 : -1.0);
-  return (dd - at.e[0] * dot(at.e[0], dd)) * (sign * at.inverse);
+  Vec3<T> rate = zero3<T>();
+  with_surface(c.surface, [&](auto surface) { rate = decltype(surface)::normal_rate(c, at, v_s, v_p); });
+  return rate;
 }
 
 // td^T qd, RBDA (11.30). The spatial vector n is a force along the line of the normal; that line goes through the

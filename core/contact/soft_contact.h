@@ -77,7 +77,7 @@ FS_HD void with_soft_contacts(const M& m, const C& contacts, const Q& q, const V
     const Vec3<T> at_C = u.v + cross(u.w, s.at.C), at_centre = u.v + cross(u.w, s.at.r);
     s.zeta = dot(n, at_C);
     s.v = at_C - n * s.zeta;
-    if (c.surface != Surface::Plane) s.gear = s.at.inverse * c.radius;
+    with_surface(c.surface, [&](auto surface) { s.gear = decltype(surface)::gear(c, s.at); });
     s.locus = (at_centre - n * dot(n, at_centre)) * s.gear;
     visit(k, s, X);
   }

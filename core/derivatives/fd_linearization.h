@@ -34,8 +34,8 @@ FS_HD void fd_linearization(const M& m, const Q& q, const V& qd, const Tau& tau,
     }
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
-    const int r = b.type == JointType::Free ? 3 : 0;
-    if (b.type != JointType::Ball && b.type != JointType::BallExp && b.type != JointType::Free) continue;
+    const int r = joint_traits(b.type).rotation;
+    if (r < 0) continue;
     // -w ×
     for (int k = 0; k < 3; k++) {
       const int x = b.v + r + k, y = b.v + r + (k + 1) % 3, z = b.v + r + (k + 2) % 3;

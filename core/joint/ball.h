@@ -1,5 +1,6 @@
 // Ball joint by quaternion: q = (w x y z), unit; v = angular velocity in the child's axes. RBDA (4.12), S = [1; 0].
 #pragma once
+#include "core/joint/joint_type.h"
 #include "core/spatial/quaternion.h"
 #include "core/spatial/transform.h"
 
@@ -22,6 +23,10 @@ template <class T> FS_HD void angular_subspace(Motion<T>* S) {
 
 struct Ball {
   static constexpr int nq = 4, nv = 3;
+  FS_HD static constexpr JointTraits traits() {
+    return {.name = "ball", .constant_subspace = true, .quaternion = 0, .rotation = 0,
+            .group = JointGroup::turns_about_origin};
+  }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
     return {matrix(quaternion_at<T>(q, 0)), zero3<T>()};
   }

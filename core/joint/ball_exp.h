@@ -8,6 +8,9 @@ namespace featherstorm {
 
 struct BallExp {
   static constexpr int nq = 3, nv = 3;
+  FS_HD static constexpr JointTraits traits() {
+    return {.name = "ball_exp", .constant_subspace = true, .rotation = 0, .group = JointGroup::turns_about_origin};
+  }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
     return {matrix(quaternion_exp(vector_at<T>(q, 0))), zero3<T>()};
   }

@@ -2,12 +2,14 @@
 //
 // E = rx(q2) ry(q1) rz(q0); S and c_J are RBDA (4.8) and (4.9). Singular at pitch = +-90 degrees.
 #pragma once
+#include "core/joint/joint_type.h"
 #include "core/spatial/transform.h"
 
 namespace featherstorm {
 
 struct BallYpr {
   static constexpr int nq = 3, nv = 3;
+  FS_HD static constexpr JointTraits traits() { return {.name = "ball_ypr", .group = JointGroup::turns_about_origin}; }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
     T s0, c0, s1, c1, s2, c2;
     sincos(q[0], s0, c0), sincos(q[1], s1, c1), sincos(q[2], s2, c2);

@@ -1,11 +1,16 @@
 // Cylindrical joint: rotation q0 [rad] about z and translation q1 [m] along z. RBDA Table 4.1: S = [e3 e6].
 #pragma once
+#include "core/joint/joint_type.h"
 #include "core/spatial/transform.h"
 
 namespace featherstorm {
 
 struct Cylindrical {
   static constexpr int nq = 2, nv = 2;
+  FS_HD static constexpr JointTraits traits() {
+    return {.name = "cylindrical", .has_axis = true, .constant_subspace = true, .symmetric = true, .first_length = 1,
+            .lengths = 1};
+  }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
     return {matrix(rotation_z<T>(q[0])), {T(0.0), T(0.0), q[1]}};
   }

@@ -9,6 +9,7 @@ namespace featherstorm {
 
 struct Free {
   static constexpr int nq = 7, nv = 6;
+  FS_HD static constexpr JointTraits traits() { return {.name = "free", .quaternion = 3, .rotation = 3, .lengths = 3}; }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
     return {matrix(quaternion_at<T>(q, 3)), vector_at<T>(q, 0)};
   }

@@ -1,11 +1,15 @@
 // Helical joint of pitch h [m/rad]: rotation q about z and translation h q along z. RBDA Table 4.1: S = (0 0 1 0 0 h).
 #pragma once
+#include "core/joint/joint_type.h"
 #include "core/spatial/transform.h"
 
 namespace featherstorm {
 
 struct Helical {
   static constexpr int nq = 1, nv = 1;
+  FS_HD static constexpr JointTraits traits() {
+    return {.name = "helical", .has_axis = true, .constant_subspace = true, .symmetric = true};
+  }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B& b, const Q& q) {
     return {matrix(rotation_z<T>(q[0])), {T(0.0), T(0.0), q[0] * b.parameter}};
   }

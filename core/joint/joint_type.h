@@ -36,4 +36,20 @@ struct JointSize {
   int nq, nv;
 };
 
+// What may turn or slide at will: RBDA Table 9.7.
+enum class JointGroup { other, turns_about_z, slides_along_z, turns_about_origin };
+
+// What there is to know of a joint type besides its motion. Each structure of this folder says it in traits(); joint_traits
+// (model/joints.h) reads it by type.
+struct JointTraits {
+  const char* name;                // in descriptions of robots
+  bool has_axis = false;           // JointSpec::axis turns z; the frame of other joints is taken as it is given
+  bool constant_subspace = false;  // S does not depend on q, in the axes of the body
+  bool symmetric = false;          // seen from its other side it is a joint of the same type, along -z
+  int quaternion = -1;             // where q has a unit quaternion (w x y z); -1: nowhere
+  int rotation = -1;               // where v has the angular velocity of a turn in space, which is no derivative of coordinates
+  int first_length = 0, lengths = 0;  // which numbers of q are lengths [m]; all others but a quaternion's are angles [rad]
+  JointGroup group = JointGroup::other;
+};
+
 }  // namespace featherstorm

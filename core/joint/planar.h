@@ -4,12 +4,14 @@
 // (Example 4.5 printed). As for the free joint the linear velocity is taken in the predecessor's axes instead:
 //   S = [0 0 0; 0 0 0; 1 0 0; 0 c s; 0 -s c; 0 0 0],  c_J = -w x (E v_lin)
 #pragma once
+#include "core/joint/joint_type.h"
 #include "core/spatial/transform.h"
 
 namespace featherstorm {
 
 struct Planar {
   static constexpr int nq = 3, nv = 3;
+  FS_HD static constexpr JointTraits traits() { return {.name = "planar", .has_axis = true, .first_length = 1, .lengths = 2}; }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
     return {matrix(rotation_z<T>(q[0])), {q[1], q[2], T(0.0)}};
   }

@@ -1,12 +1,17 @@
 // Prismatic joint: translation q [m] along z. RBDA Table 4.1: E = 1, r = (0 0 q), S = e6.
 #pragma once
 #include "core/joint/along_z.h"
+#include "core/joint/joint_type.h"
 #include "core/spatial/transform.h"
 
 namespace featherstorm {
 
 struct Prismatic {
   static constexpr int nq = 1, nv = 1;
+  FS_HD static constexpr JointTraits traits() {
+    return {.name = "prismatic", .has_axis = true, .constant_subspace = true, .symmetric = true, .lengths = 1,
+            .group = JointGroup::slides_along_z};
+  }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
     Placement<T> X = identity_placement<T>();
     X.r.z() = q[0];

@@ -2,12 +2,14 @@
 //
 // E = rz(q), r = (rho q, 0, 0); S = (0 0 1 rho c -rho s 0), c_J = (0 0 0 -rho s -rho c 0) v^2.
 #pragma once
+#include "core/joint/joint_type.h"
 #include "core/spatial/transform.h"
 
 namespace featherstorm {
 
 struct RackPinion {
   static constexpr int nq = 1, nv = 1;
+  FS_HD static constexpr JointTraits traits() { return {.name = "rack_pinion", .has_axis = true}; }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B& b, const Q& q) {
     return {matrix(rotation_z<T>(q[0])), {q[0] * b.parameter, T(0.0), T(0.0)}};
   }

@@ -1,12 +1,17 @@
 // Revolute joint: rotation q [rad] about z. RBDA Table 4.1: E = rz(q), r = 0, S = e3.
 #pragma once
 #include "core/joint/along_z.h"
+#include "core/joint/joint_type.h"
 #include "core/spatial/transform.h"
 
 namespace featherstorm {
 
 struct Revolute {
   static constexpr int nq = 1, nv = 1;
+  FS_HD static constexpr JointTraits traits() {
+    return {.name = "revolute", .has_axis = true, .constant_subspace = true, .symmetric = true,
+            .group = JointGroup::turns_about_z};
+  }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
     return {matrix(rotation_z<T>(q[0])), zero3<T>()};
   }

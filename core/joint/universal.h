@@ -2,12 +2,14 @@
 //
 // E = rx(q1) rz(q0); S = [(0 s1 c1) (1 0 0); 0 0], c_J = (0 c1 -s1; 0) v0 v1.
 #pragma once
+#include "core/joint/joint_type.h"
 #include "core/spatial/transform.h"
 
 namespace featherstorm {
 
 struct Universal {
   static constexpr int nq = 2, nv = 2;
+  FS_HD static constexpr JointTraits traits() { return {.name = "universal", .has_axis = true}; }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
     T s0, c0, s1, c1;
     sincos(q[0], s0, c0), sincos(q[1], s1, c1);

@@ -46,7 +46,7 @@ FS_HD void integrate_joint(const M& m, const Body<typename M::Number>& b, const 
   with_joint_type(b.type, [&](auto joint) { decltype(joint)::template integrate<T>(b, q, u, q_next); });
 #ifndef __CUDA_ARCH__
   if constexpr (requires { m.user; }) {  // a device model has no user-defined joints
-    if (b.type != JointType::UserDefined) return;
+    if (!user_defined(b)) return;
     const UserJoint& user = m.user[b.user];
     const auto integrate = user.template text<typename UserScalar<T>::type>().integrate;
     user_joint_map<T>(integrate, lane(b.parameter, 0), q, user.nq, u, user.nv, q_next, user.nq);
@@ -78,7 +78,7 @@ template <class M, class Q, class Q1, class Out> FS_HD void difference(const M& 
     });
 #ifndef __CUDA_ARCH__
     if constexpr (requires { m.user; }) {  // a device model has no user-defined joints
-      if (b.type != JointType::UserDefined) continue;
+      if (!user_defined(b)) continue;
       const UserJoint& user = m.user[b.user];
       const auto map = [&](auto difference) {
         user_joint_map<T>(difference, lane(b.parameter, 0), slice(q0, b.q), user.nq, slice(q1, b.q), user.nq,

@@ -21,26 +21,6 @@ template <class T> struct JointRate {
   Motion<T> S[6], c;
 };
 
-// Whether S is constant in the axes of the body.
-template <class B> FS_HD bool constant_subspace(const B& b) {
-  switch (b.type) {
-    case JointType::Revolute:
-    case JointType::Prismatic: return true;
-    case JointType::Fixed:
-    case JointType::Helical:
-    case JointType::Cylindrical:
-    case JointType::Ball:
-    case JointType::BallExp: return !b.reversed;
-    case JointType::Planar:
-    case JointType::BallYpr:
-    case JointType::Universal:
-    case JointType::RackPinion:
-    case JointType::Free:
-    case JointType::UserDefined: return false;
-  }
-  return false;
-}
-
 // joint_rate of a joint whose S is not constant. It holds the text of every joint type on dual numbers, so compilers keep it
 // out of line: three copies in a kernel would take nvcc minutes.
 template <class T, class M, class Q, class V, class U, class A>

@@ -43,15 +43,10 @@ JointShape shape_of(JointType type, int nv, bool reversed) {
   }
 }
 
-bool has_axis(JointType t) {
-  return t == JointType::Revolute || t == JointType::Prismatic || t == JointType::Helical || t == JointType::Cylindrical ||
-         t == JointType::Planar || t == JointType::RackPinion || t == JointType::Universal;
-}
-
 }  // namespace
 
 Mat3d axes_of(const JointSpec& j) {
-  return has_axis(j.type) ? z_to(j.axis.normalized()) : Mat3d(Mat3d::Identity());
+  return joint_traits(j.type).has_axis ? z_to(j.axis.normalized()) : Mat3d(Mat3d::Identity());
 }
 
 std::string inertia_error(double mass, const Vec3d& com, const Mat3d& inertia) {
@@ -91,8 +86,8 @@ void ModelBuilder::float_root(const std::string& link) { floating_.push_back(lin
 std::vector<double> neutral(const Model<double>& m) {
   std::vector<double> q(m.nq, 0.0);
   for (int i = 1; i <= m.nb; i++) {
-    if (m.body[i].type == JointType::Ball) q[m.body[i].q] = 1;
-    if (m.body[i].type == JointType::Free) q[m.body[i].q + 3] = 1;
+    const int w = joint_traits(m.body[i].type).quaternion;
+    if (w >= 0) q[m.body[i].q + w] = 1;
   }
   return q;
 }
@@ -141,7 +136,7 @@ Robot ModelBuilder::build(bool strict) const {
     if ((j.X.R * j.X.R.transpose() - Mat3d::Identity()).norm() > 1e-6 || j.X.R.determinant() < 0)
       throw ModelError("joint", j.name, "placement is not a rotation");
     if (!std::isfinite(j.parameter)) throw ModelError("joint", j.name, "parameter is not finite");
-    if (has_axis(j.type) && (!j.axis.allFinite() || j.axis.norm() < 1e-9))
+    if (joint_traits(j.type).has_axis && (!j.axis.allFinite() || j.axis.norm() < 1e-9))
       throw ModelError("joint", j.name, "axis is zero or not finite");
     if (j.type == JointType::UserDefined && (!j.user.at || j.user.nv < 1))
       throw ModelError("joint", j.name, "user-defined joint has no functions");
@@ -230,7 +225,9 @@ Robot ModelBuilder::build(bool strict) const {
   for (int i = 1; i <= m.nb; i++) {
     Body<double>& b = m.body[i];
     const JointSpec& j = *spec[i];
-    const JointSize size = b.type == JointType::UserDefined ? JointSize{j.user.nq, j.user.nv} : joint_size(b.type);
+    const bool user = b.type == JointType::UserDefined;
+    const JointSize size = user ? JointSize{j.user.nq, j.user.nv} : joint_size(b.type);
+    const bool plain = user ? size.nq == size.nv : joint_traits(b.type).rotation < 0;
     if (b.type != JointType::Revolute || b.reversed) b.shape = shape_of(b.type, size.nv, b.reversed);
     b.q = m.nq, b.v = m.nv, b.x = m.nx;
     m.nq += size.nq, m.nv += size.nv, m.nx += joint_numbers(b.shape);
@@ -250,7 +247,7 @@ Robot ModelBuilder::build(bool strict) const {
       const int d = b.v + k;
       if (m.lower[d] > m.upper[d]) throw ModelError("joint", j.name, "lower limit exceeds upper limit");
       b.rotor = b.rotor || m.armature[d] != 0;
-      m.dof_q.push_back(size.nq == size.nv && b.type != JointType::BallExp ? b.q + k : -1);
+      m.dof_q.push_back(plain ? b.q + k : -1);
       m.dof_body.push_back(i);
       m.dof_parent.push_back(d - 1);
       robot.v_names.push_back(size.nv == 1 ? j.name : j.name + "_" + std::to_string(k));

@@ -24,7 +24,9 @@ namespace featherstorm {
 
 struct Robot;
 
+// Its motion against a sphere: core/contact/surface.
 enum class Surface { Plane, Sphere, Cavity };
+inline constexpr const char* surface_names[] = {"plane", "sphere", "cavity"};
 
 template <class P> struct Contact {
   int p = 0, s = 0;  // predecessor, successor body

@@ -54,11 +54,6 @@ struct Parts {
   }
 };
 
-bool symmetric(JointType type) {
-  return type == JointType::Revolute || type == JointType::Prismatic || type == JointType::Helical ||
-         type == JointType::Cylindrical;
-}
-
 }  // namespace
 
 ModelBuilder merged(const ModelBuilder& a, const ModelBuilder& b, JointSpec joint, const std::string& prefix) {
@@ -133,7 +128,7 @@ ModelBuilder rerooted(const ModelBuilder& robot, const std::string& link) {
     } else {
       // T_PC = X J, so T_C,base = J^-1 with a base whose frame is the joint's, and the parent welded to it at X^-1
       j.X = identity_placement<double>();
-      if (symmetric(j.type)) j.axis = -j.axis;
+      if (joint_traits(j.type).symmetric) j.axis = -j.axis;
       else j.reversed = !j.reversed;
       if ((X.R - Mat3d::Identity()).norm() > 0 || X.r.norm() > 0) {
         base = name + "_base";

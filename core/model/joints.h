@@ -1,5 +1,4 @@
 // The joint table: from a joint's type to its file, and the object of its shape that passes over the bodies work with.
-// What else asks for a type: README.md of core, "New algorithm, new joint".
 //
 // An algorithm keeps of each joint a few numbers in an array x of model.nx (joint_numbers below), set once per position
 // by update_joint and read in every pass by with_joint, which hands the pass an object of the joint's shape:
@@ -50,10 +49,24 @@ template <class F> FS_HD void with_joint_type(JointType type, F&& f) {
   }
 }
 
+template <class B> FS_HD bool user_defined(const B& b) { return b.type == JointType::UserDefined; }
+
 inline JointSize joint_size(JointType type) {
   JointSize size{0, 0};
   with_joint_type(type, [&](auto joint) { size = {decltype(joint)::nq, decltype(joint)::nv}; });
   return size;
+}
+
+FS_HD JointTraits joint_traits(JointType type) {
+  JointTraits traits{type == JointType::Fixed ? "fixed" : "user_defined"};
+  with_joint_type(type, [&](auto joint) { traits = decltype(joint)::traits(); });
+  return traits;
+}
+
+// Whether S is constant in the axes of the body.
+template <class B> FS_HD bool constant_subspace(const B& b) {
+  const JointTraits traits = joint_traits(b.type);
+  return traits.constant_subspace && (!b.reversed || traits.symmetric);
 }
 
 // How many numbers an algorithm keeps of a joint of this shape.
@@ -123,7 +136,7 @@ FS_HD int jcalc(const M& m, const Body<typename M::Number>& b, const Q& q, const
     n = Joint::nv;
   });
   if constexpr (requires { m.user; })  // a device model has no user-defined joints
-    if (b.type == JointType::UserDefined) user_jcalc(m, b, q, v, J), n = m.user[b.user].nv;
+    if (user_defined(b)) user_jcalc(m, b, q, v, J), n = m.user[b.user].nv;
   if (b.reversed) reverse_joint(J.X, J.S, n, J.c);
   return n;
 }
@@ -131,7 +144,7 @@ FS_HD int jcalc(const M& m, const Body<typename M::Number>& b, const Q& q, const
 template <class T, class M, class Q, class V, class S> Motion<T> drift_of(const Slice<Drifting<M, Q, V, S>>& v) {
   const M& m = v.array.m;
   const auto& b = m.body[m.dof_body[v.first]];
-  if (b.type != JointType::UserDefined || !m.user[b.user].time_dependent) return zero_motion<T>();
+  if (!user_defined(b) || !m.user[b.user].time_dependent) return zero_motion<T>();
   UserJointAt<T> J;
   jcalc(m, b, slice(v.array.q, b.q), v, J);
   return J.sigma;

@@ -21,9 +21,9 @@ FS_HD void tangent_rate(const M& m, const U& u, const V& v, Out rate) {
   using T = ScalarOf<U>;
   for (int k = 0; k < m.nv; k++) rate[k] = v[k];
   for (int i = 1; i <= m.nb; i++) {
-    const JointType type = m.body[i].type;
-    if (type != JointType::Ball && type != JointType::BallExp && type != JointType::Free) continue;
-    const int first = m.body[i].v + (type == JointType::Free ? 3 : 0);
+    const int rotation = joint_traits(m.body[i].type).rotation;
+    if (rotation < 0) continue;
+    const int first = m.body[i].v + rotation;
     const Vec3<T> w = vector_at<T>(v, first), x = vector_at<T>(u, first), xw = cross(x, w);
     T c(1.0 / 12);
     if constexpr (terms == 2) c = c + dot(x, x) * T(1.0 / 720);  // (x ×)^4 w = -|x|^2 (x ×)^2 w

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/model/joints.h"
 #include "host/system/error.h"
 
 namespace featherstorm {
@@ -124,7 +125,7 @@ bool is_whole(const Robot& r) {
   ok = ok && all(m.dof_parent, -1, m.nv) && all(m.depth, 0, m.nv) && all(m.row_start, 0, m.nh + 1) && all(m.column, 0, m.nv);
   for (int i = 1; ok && i <= m.nb; i++) {
     const Body<double>& b = m.body[i];
-    ok = b.parent >= 0 && b.parent < i && b.type > JointType::Fixed && b.type < JointType::UserDefined && b.q >= 0 &&
+    ok = b.parent >= 0 && b.parent < i && joint_size(b.type).nv > 0 && b.q >= 0 &&
          b.q < m.nq && b.v >= 0 && b.v < m.nv && b.x >= 0 && b.x <= m.nx && b.shape >= JointShape::RevoluteTilted &&
          b.shape <= JointShape::General6;
   }

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "core/model/model.h"
+#include "core/model/joints.h"
 
 namespace featherstorm {
 
@@ -15,8 +15,8 @@ template <class Engine> std::vector<double> sample_q(const Model<double>& m, Eng
   for (double& x : q) x = uniform(engine);
   for (int i = 1; i <= m.nb; i++) {
     const Body<double>& b = m.body[i];
-    const int at = b.type == JointType::Ball ? b.q : b.type == JointType::Free ? b.q + 3 : -1;
-    if (at < 0) continue;
+    const int quaternion = joint_traits(b.type).quaternion, at = b.q + quaternion;
+    if (quaternion < 0) continue;
     double norm = 0;
     for (int k = 0; k < 4; k++) norm += q[at + k] * q[at + k];
     for (int k = 0; k < 4; k++) q[at + k] /= std::sqrt(norm);

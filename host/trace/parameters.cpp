@@ -142,8 +142,8 @@ Model<Expr> Parameters::apply(const Model<double>& m, const std::vector<std::vec
     r.armature = *x;
     for (int i = 1; i <= r.nb; i++) {
       Body<Expr>& b = r.body[i];
-      b.rotor = b.type != JointType::Free;
-      for (int k = 0; k < 6 && b.type == JointType::Free; k++) r.armature[b.v + k] = Expr(0);
+      b.rotor = b.shape != JointShape::Free;
+      for (int k = 0; k < 6 && b.shape == JointShape::Free; k++) r.armature[b.v + k] = Expr(0);
     }
   }
   if (const auto* x = given("damping")) r.damping = *x;

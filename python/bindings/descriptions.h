@@ -5,6 +5,7 @@
 
 #include "bindings.h"
 #include "core/model/builder.h"
+#include "core/model/joints.h"
 
 namespace featherstorm {
 
@@ -23,30 +24,10 @@ inline Mat3d matrix3(const Matrix& rows, const char* what) {
   return R;
 }
 
-inline const std::vector<std::pair<JointType, const char*>>& joint_types() {
-  static const std::vector<std::pair<JointType, const char*>> names = {{JointType::Fixed, "fixed"},
-                                                                       {JointType::Revolute, "revolute"},
-                                                                       {JointType::Prismatic, "prismatic"},
-                                                                       {JointType::Helical, "helical"},
-                                                                       {JointType::Cylindrical, "cylindrical"},
-                                                                       {JointType::Planar, "planar"},
-                                                                       {JointType::Ball, "ball"},
-                                                                       {JointType::BallYpr, "ball_ypr"},
-                                                                       {JointType::BallExp, "ball_exp"},
-                                                                       {JointType::Universal, "universal"},
-                                                                       {JointType::RackPinion, "rack_pinion"},
-                                                                       {JointType::Free, "free"},
-                                                                       {JointType::UserDefined, "user_defined"}};
-  return names;
-}
-inline std::string type_name(JointType type) {
-  for (const auto& [t, name] : joint_types())
-    if (t == type) return name;
-  return "";
-}
+inline std::string type_name(JointType type) { return joint_traits(type).name; }
 inline JointType type_of(const std::string& joint, const std::string& name) {
-  for (const auto& [t, n] : joint_types())
-    if (n == name && t != JointType::UserDefined) return t;
+  for (int t = 0; t < static_cast<int>(JointType::UserDefined); t++)
+    if (name == joint_traits(static_cast<JointType>(t)).name) return static_cast<JointType>(t);
   throw ModelError("joint", joint, "type '" + name + "' is unknown");
 }
 

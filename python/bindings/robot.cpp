@@ -76,9 +76,8 @@ std::vector<std::string> u_names(const Robot& r) {
   return names;
 }
 Surface surface_of(const std::string& contact, const std::string& name) {
-  for (const auto& [surface, n] :
-       {std::pair{Surface::Plane, "plane"}, {Surface::Sphere, "sphere"}, {Surface::Cavity, "cavity"}})
-    if (n == name) return surface;
+  for (std::size_t k = 0; k < std::size(surface_names); k++)
+    if (surface_names[k] == name) return static_cast<Surface>(k);
   throw ModelError("contact", contact, "surface is '" + name + "', expected plane, sphere or cavity");
 }
 
@@ -95,6 +94,9 @@ nb::list bodies(const Robot& r) {
     d["joint"] = r.joint_names[i - 1];
     d["type"] = type_name(b.type);
     d["q"] = nb::make_tuple(b.q, end_q);
+    const JointTraits traits = joint_traits(b.type);
+    d["quaternion"] = traits.quaternion < 0 ? nb::object(nb::none()) : nb::object(nb::int_(b.q + traits.quaternion));
+    d["lengths"] = nb::make_tuple(b.q + traits.first_length, b.q + traits.first_length + traits.lengths);
     d["v"] = nb::make_tuple(b.v, end_v);
     d["mass"] = b.I.m;
     d["com"] = list(b.I.m > 0 ? Vec3d(b.I.h / b.I.m) : Vec3d(Vec3d::Zero()));

@@ -34,7 +34,7 @@ def to_pinocchio(model, q, v=None, pinocchio_model=None):
             p[:, his] = q[:, mine]
         if v is not None:
             u[:, his_v] = v[:, mine_v]
-        if body["type"] in ("free", "ball"):
+        if body["quaternion"] is not None:
             w = mine.stop - 4
             p[:, at_q + n - 4 : at_q + n] = q[:, [w + 1, w + 2, w + 3, w]]
         if body["type"] == "free" and v is not None:
@@ -60,7 +60,7 @@ def from_pinocchio(model, q, v=None, pinocchio_model=None):
             q[:, mine] = p[:, his]
         if u is not None:
             v[:, mine_v] = u[:, his_v]
-        if body["type"] in ("free", "ball"):
+        if body["quaternion"] is not None:
             x = at_q + n - 4
             q[:, mine.stop - 4 : mine.stop] = p[:, [x + 3, x, x + 1, x + 2]]
         if body["type"] == "free" and u is not None:

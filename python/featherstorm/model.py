@@ -134,11 +134,7 @@ class Model:
         self.bodies = tuple(robot.bodies)
         self.total_mass = sum(body["mass"] for body in self.bodies)
         # (name of the joint, first column) of each quaternion in q
-        self.quaternions = tuple(
-            (b["joint"], b["q"][0] + (3 if b["type"] == "free" else 0))
-            for b in self.bodies
-            if b["type"] in ("free", "ball")
-        )
+        self.quaternions = tuple((b["joint"], b["quaternion"]) for b in self.bodies if b["quaternion"] is not None)
 
     @property
     def ops(self):

@@ -5,6 +5,7 @@
 #pragma once
 #include "core/kinematics/kinematics.h"
 #include "core/model/builder.h"
+#include "core/model/joints.h"
 #include "core/reference/spatial/planar.h"
 
 namespace featherstorm {
@@ -36,10 +37,10 @@ inline PlanarModel planar_model(const Robot& robot) {
     const Body<double>& b = m.body[i];
     const Vec3d axis{X[i].R(0, 2), X[i].R(1, 2), X[i].R(2, 2)};
     PlanarBody r;
-    r.parent = b.parent, r.turns = b.type == JointType::Revolute;
+    r.parent = b.parent, r.turns = joint_traits(b.type).group == JointGroup::turns_about_z;
     r.sign = axis.z(), r.dx = axis.x(), r.dy = axis.y();
     const bool planar_joint = r.turns ? std::abs(std::abs(axis.z()) - 1) < 1e-9
-                                      : b.type == JointType::Prismatic && std::abs(axis.z()) < 1e-9;
+                                      : joint_traits(b.type).group == JointGroup::slides_along_z && std::abs(axis.z()) < 1e-9;
     if (!planar_joint || b.reversed) throw ModelError("joint", robot.joint_names[i - 1], "does not move in the plane");
     r.x = X[i].r.x() - X[b.parent].r.x(), r.y = X[i].r.y() - X[b.parent].r.y();
     r.I = planar(rotate(X[i].R, b.I));

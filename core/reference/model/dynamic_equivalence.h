@@ -8,27 +8,18 @@
 // Reference only: it edits a model. What comes out need not be physical (m may be 0 beside h), which only algorithms
 // that invert single bodies' inertias notice. regroup.h is the revolute line alone, which kernels are traced with.
 #pragma once
-#include "core/model/model.h"
+#include "core/model/joints.h"
 
 namespace featherstorm {
 
 // The I_D of Table 9.7 that leaves most zeros in the body's inertia; zero for joints that are not in the table.
 template <class P> RigidBodyInertia<P> equivalent_inertia(const Body<P>& b) {
   const P o(0.0), a = (b.I.I.xx + b.I.I.yy - b.I.I.zz) * P(0.5);
-  switch (b.type) {
-    case JointType::Revolute: return {b.I.m, {o, o, b.I.h.z()}, {a, o, o, a, o, o}};
-    case JointType::Prismatic: return {o, {o, o, o}, b.I.I};
-    case JointType::Ball:
-    case JointType::BallYpr:
-    case JointType::BallExp: return {b.I.m, {o, o, o}, {o, o, o, o, o, o}};
-    case JointType::Fixed:
-    case JointType::Helical:
-    case JointType::Cylindrical:
-    case JointType::Planar:
-    case JointType::Universal:
-    case JointType::RackPinion:
-    case JointType::Free:
-    case JointType::UserDefined: break;
+  switch (joint_traits(b.type).group) {
+    case JointGroup::turns_about_z: return {b.I.m, {o, o, b.I.h.z()}, {a, o, o, a, o, o}};
+    case JointGroup::slides_along_z: return {o, {o, o, o}, b.I.I};
+    case JointGroup::turns_about_origin: return {b.I.m, {o, o, o}, {o, o, o, o, o, o}};
+    case JointGroup::other: break;
   }
   return {o, {o, o, o}, {o, o, o, o, o, o}};
 }

@@ -149,7 +149,7 @@ std::string_view lack(const M& m, Needs needs) {
     case Needs::nothing:
       return "";
     case Needs::floating_base: {
-      bool floats = m.nb > 0 && m.body[1].type == JointType::Free;
+      bool floats = m.nb > 0 && m.body[1].shape == JointShape::Free;
       for (int i = 2; i <= m.nb; i++) floats = floats && m.body[i].parent != 0;
       return floats
                  ? ""

@@ -10,10 +10,8 @@ def random_state(model, instances, seed=0, dtype="float64", speed=1.0):
     q = np.empty((int(instances), nq))
     low, high = np.full(nq, -np.pi), np.full(nq, np.pi)
     for body in model.bodies:
-        if body["type"] in ("prismatic", "free"):
-            first = body["q"][0]
-            low[first : first + 3 if body["type"] == "free" else first + 1] = -1
-            high[first : first + 3 if body["type"] == "free" else first + 1] = 1
+        lengths = slice(*body["lengths"])
+        low[lengths], high[lengths] = -1, 1
     for k, c in enumerate(model.dof_q):
         if c >= 0:
             low[c], high[c] = max(low[c], model.lower[k]), min(high[c], model.upper[k])

@@ -16,7 +16,7 @@ SOURCES = (".h", ".cpp", ".cu", ".cuh", ".inc", ".py")
 
 ROOMS = """
 core/scalar core/spatial core/trace core/program core/emit core/joint core/model core/form core/linear core/kinematics
-core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/contact
+core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/contact/surface core/contact
 core/reference/spatial core/reference/model core/reference/dynamics core/reference/loops core/reference/contact
 
 host/system host/table/ops host/table host/memory host/urdf host/robots host/load host/trace host/assemble host/compile host/engine
@@ -240,6 +240,27 @@ def test_rooms_of_the_list_exist():
     package = ROOT / "python" / "featherstorm"
     missing = [r for r in PYTHON if not (package / r).is_dir() and not (package / f"{r}.py").is_file()]
     assert missing == ["_featherstorm"]
+
+
+# What may ask for a joint's type by name; all else reads JointTraits or a joint's shape.
+JOINT_TYPES = ("core/joint", "core/model", "core/reference/model", "host/load")
+
+
+def named_joint_types(root):
+    for file in sources(root, ("core", "host", "cuda", "python", "bench")):
+        if under(str(pathlib.PurePosixPath(file).parent), JOINT_TYPES) or file == "python/bindings/descriptions.h":
+            continue
+        for number, line in enumerate((root / file).read_text(encoding="utf-8").splitlines(), 1):
+            if re.search(r"\bJointType::", line):
+                yield f"{file}:{number}: {line.strip()}"
+
+
+def test_joint_types_are_named_in_few_places(tmp_path):
+    assert list(named_joint_types(ROOT)) == []
+    (tmp_path / "core/step").mkdir(parents=True)
+    (tmp_path / "core/step/a.h").write_text("if (type == JointType::Ball) return;")
+    (tmp_path / "core/step/b.h").write_text("if (type == UrdfJointType::kBall) return;")
+    assert list(named_joint_types(tmp_path)) == ["core/step/a.h:1: if (type == JointType::Ball) return;"]
 
 
 @pytest.mark.parametrize(

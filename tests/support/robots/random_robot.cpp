@@ -35,24 +35,7 @@ std::uint64_t Random::bits() {
   return z ^ (z >> 31);
 }
 
-std::string name_of(JointType type) {
-  switch (type) {
-    case JointType::Fixed: return "Fixed";
-    case JointType::Revolute: return "Revolute";
-    case JointType::Prismatic: return "Prismatic";
-    case JointType::Helical: return "Helical";
-    case JointType::Cylindrical: return "Cylindrical";
-    case JointType::Planar: return "Planar";
-    case JointType::Ball: return "Ball";
-    case JointType::BallYpr: return "BallYpr";
-    case JointType::BallExp: return "BallExp";
-    case JointType::Universal: return "Universal";
-    case JointType::RackPinion: return "RackPinion";
-    case JointType::Free: return "Free";
-    case JointType::UserDefined: return "UserDefined";
-  }
-  return "?";
-}
+std::string name_of(JointType type) { return joint_traits(type).name; }
 
 ModelBuilder builder(const RobotSpec& spec) {
   ModelBuilder b(spec.name);

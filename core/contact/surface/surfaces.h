@@ -1,0 +1,17 @@
+// The table of surfaces: from a surface's kind to its file.
+#pragma once
+#include "core/contact/surface/plane.h"
+#include "core/contact/surface/round.h"
+
+namespace featherstorm {
+
+// f(Type{}) with the structure of the surface's file.
+template <class F> FS_HD void with_surface(Surface surface, F&& f) {
+  switch (surface) {
+    case Surface::Plane: return f(PlaneSurface{});
+    case Surface::Sphere:
+    case Surface::Cavity: return f(RoundSurface{});
+  }
+}
+
+}  // namespace featherstorm
