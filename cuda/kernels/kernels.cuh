@@ -33,13 +33,17 @@ template <class Op, class Real> struct Arguments {
 // Components of the carried arrays of an operation, all together.
 template <class Op, class M, int k = 0> FS_HD int carried_size(const M& m) {
   if constexpr (k == static_cast<int>(Op::info.out.size())) return 0;
-  else return size_of(m, Op::info.out[k].size) + carried_size<Op, M, k + 1>(m);
+  else {
+    constexpr Shape shape = Op::info.out[k].shape;
+    return size_of(m, shape) + carried_size<Op, M, k + 1>(m);
+  }
 }
 // Copies output k and those after it to `state` and makes them the next pass's inputs.
 template <class Op, int k = 0, class M, class Real>
 FS_HD void carry(const M& m, Real* state, InstanceView<Real>* in, const InstanceView<Real>* out) {
   if constexpr (k < static_cast<int>(Op::info.out.size())) {
-    const int size = size_of(m, Op::info.out[k].size);
+    constexpr Shape shape = Op::info.out[k].shape;
+    const int size = size_of(m, shape);
     for (int c = 0; c < size; c++) state[c] = out[k][c];
     in[k] = {state, 1};
     carry<Op, k + 1>(m, state + size, in, out);
@@ -76,7 +80,7 @@ Arguments<Op, Real> arguments(const M& m, const Array* in, const Array* out, con
   for (int k = 0; k < A::outputs; k++)
     a.data[A::inputs + k] = out[k].data, a.stride[A::inputs + k] = static_cast<int>(out[k].stride);
   for (int k = 0; k < A::uniforms; k++) {
-    const int n = size_of(m, Op::info.uniform[k].size);
+    const int n = size_of(m, Op::info.uniform[k].shape);
     for (int c = 0; c < n; c++) a.uniform[k][c] = static_cast<const Real*>(in[A::inputs + k].data)[c];
   }
   a.frame = o.frame, a.repeat = o.repeat, a.count = o.count;

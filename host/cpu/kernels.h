@@ -26,11 +26,11 @@ inline void run_packs(const void* model, const Array* in, const Array* out, long
   const auto& run_time = *static_cast<const RunTimeModel*>(model);
   const auto& m = *static_cast<const Model<Real>*>(run_time.model);
   int uniforms = 0;
-  for (const OpArray& a : Op::info.uniform) uniforms += size_of(m, a.size);
+  for (const OpArray& a : Op::info.uniform) uniforms += size_of(m, a.shape);
   Scratch<T> uniform(uniforms);
   T* u[nu + 1] = {uniform.data()};
   for (int k = 0; k < nu; k++) {
-    const int n = size_of(m, Op::info.uniform[k].size);
+    const int n = size_of(m, Op::info.uniform[k].shape);
     for (int c = 0; c < n; c++) u[k][c] = T(static_cast<const Real*>(in[ni + k].data)[c]);
     u[k + 1] = u[k] + n;
   }
@@ -42,7 +42,7 @@ inline void run_packs(const void* model, const Array* in, const Array* out, long
     if constexpr (Op::info.carried) {
       // the next passes read what the last one wrote, through a copy: an output may not be read while it is written
       int size[no], total = 0;
-      for (int k = 0; k < no; k++) size[k] = size_of(m, Op::info.out[k].size), total += size[k];
+      for (int k = 0; k < no; k++) size[k] = size_of(m, Op::info.out[k].shape), total += size[k];
       auto state = scratch<T>(repeat > 1 ? total : 0);
       for (long r = 1; r < repeat; r++) {
         int at = 0;

@@ -26,10 +26,10 @@ template <class Op> OpRow row_of(int index, const Model<double>& m, const Parame
   OpRow r{index, Op::info.name, Op::info.summary, {}, {}, {}, Op::info.uses_frame, Op::info.carried};
   r.refused = lack<Op>(m);
   r.on_device = !host_only<Op> || !parameters.arrays().empty();  // with parameters kernels are made at the first use
-  for (const OpArray& a : Op::info.in) r.in.push_back({a.name, size_of(m, a.size)});
-  for (const auto& a : parameters.arrays()) r.in.push_back({a.name, a.components});
-  for (const OpArray& a : Op::info.out) r.out.push_back({a.name, size_of(m, a.size)});
-  for (const OpArray& a : Op::info.uniform) r.uniforms.push_back({a.name, size_of(m, a.size)});
+  for (const OpArray& a : Op::info.in) r.in.push_back({a.name, size_of(m, a.shape), shape_of(m, a.shape)});
+  for (const auto& a : parameters.arrays()) r.in.push_back({a.name, a.components, a.shape});
+  for (const OpArray& a : Op::info.out) r.out.push_back({a.name, size_of(m, a.shape), shape_of(m, a.shape)});
+  for (const OpArray& a : Op::info.uniform) r.uniforms.push_back({a.name, size_of(m, a.shape), shape_of(m, a.shape)});
   static_assert(Op::info.in.size() + Op::info.uniform.size() <= max_arrays && Op::info.out.size() <= max_arrays);
   return r;
 }
@@ -51,9 +51,9 @@ OpRow derivative_of(const OpRow& f, Derivative d, std::deque<std::string>& names
   r.name = named(f.name, reverse ? "_vjp" : "_jvp");
   r.summary = reverse ? "the cotangents of the inputs" : "the tangents of the outputs";
   const char* suffix = reverse ? cotangent_suffix : tangent_suffix;
-  for (const OpRow::Argument& a : reverse ? f.out : f.in) r.in.push_back({named(a.name, suffix), a.components});
+  for (const OpRow::Argument& a : reverse ? f.out : f.in) r.in.push_back({named(a.name, suffix), a.components, a.shape});
   r.out.clear();
-  for (const OpRow::Argument& a : reverse ? f.in : f.out) r.out.push_back({named(a.name, suffix), a.components});
+  for (const OpRow::Argument& a : reverse ? f.in : f.out) r.out.push_back({named(a.name, suffix), a.components, a.shape});
   return r;
 }
 

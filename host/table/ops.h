@@ -63,7 +63,7 @@ struct OpGravity {
 };
 struct OpIdDelta {
   static constexpr OpInfo<2, 0, 1> info{
-      "id_delta", "product M x without M", {{op_q, {"x", Size::v}}}, {}, {{{"y", Size::v}}}};
+      "id_delta", "product M x without M", {{op_q, {"x", {nv}}}}, {}, {{{"y", {nv}}}}};
   static constexpr int variants = 1;
   static constexpr bool hot = false;
   FEATHERSTORM_RUN { id_delta(m, in[0], in[1], out[0]); }
@@ -94,7 +94,7 @@ struct OpLtl {
 };
 struct OpSolve {
   static constexpr OpInfo<2, 0, 1> info{
-      "solve", "x = M^-1 b with the factor of ltdl", {{op_L, {"b", Size::v}}}, {}, {{{"x", Size::v}}}};
+      "solve", "x = M^-1 b with the factor of ltdl", {{op_L, {"b", {nv}}}}, {}, {{{"x", {nv}}}}};
   static constexpr int variants = 1;
   static constexpr bool hot = false;
   FEATHERSTORM_RUN {
@@ -104,7 +104,7 @@ struct OpSolve {
 };
 struct OpMul {
   static constexpr OpInfo<2, 0, 1> info{
-      "mul", "y = M x with the packed matrix", {{op_M, {"x", Size::v}}}, {}, {{{"y", Size::v}}}};
+      "mul", "y = M x with the packed matrix", {{op_M, {"x", {nv}}}}, {}, {{{"y", {nv}}}}};
   static constexpr int variants = 1;
   static constexpr bool hot = false;
   FEATHERSTORM_RUN { mul_h(m, in[0], in[1], out[0]); }
@@ -141,7 +141,7 @@ struct OpForwardKinematics {
                                         "position and rotation (by rows) of every frame in the world",
                                         {{op_q}},
                                         {},
-                                        {{{"pose", Size::frames12}}}};
+                                        {{{"pose", {nf, 12}}}}};
   static constexpr int variants = 1;
   static constexpr bool hot = false;
   FEATHERSTORM_RUN { forward_kinematics(m, in[0], out[0]); }
@@ -151,7 +151,7 @@ struct OpFrameVelocity {
                                         "velocity of a frame, world axes, angular first",
                                         {{op_q, op_v}},
                                         {},
-                                        {{{"velocity", Size::six}}},
+                                        {{{"velocity", {6}}}},
                                         true};
   static constexpr int variants = 1;
   static constexpr bool hot = false;
@@ -162,7 +162,7 @@ struct OpFrameAcceleration {
                                         "classical acceleration of a frame, world axes, angular first",
                                         {{op_q, op_v, op_a}},
                                         {},
-                                        {{{"acceleration", Size::six}}},
+                                        {{{"acceleration", {6}}}},
                                         true};
   static constexpr int variants = 1;
   static constexpr bool hot = false;
@@ -173,7 +173,7 @@ struct OpJacobian {
                                         "Jacobian of a frame, 6 x nv by rows, world axes, angular first",
                                         {{op_q}},
                                         {},
-                                        {{{"J", Size::jacobian}}},
+                                        {{{"J", {6, nv}}}},
                                         true};
   static constexpr int variants = 1;
   static constexpr bool hot = false;
@@ -184,7 +184,7 @@ struct OpJdotV {
                                         "acceleration of a frame at a = 0, world axes, angular first",
                                         {{op_q, op_v}},
                                         {},
-                                        {{{"acceleration", Size::six}}},
+                                        {{{"acceleration", {6}}}},
                                         true};
   static constexpr int variants = 1;
   static constexpr bool hot = false;
@@ -192,7 +192,7 @@ struct OpJdotV {
 };
 struct OpEnergy {
   static constexpr OpInfo<2, 0, 1> info{
-      "energy", "kinetic and potential energy", {{op_q, op_v}}, {}, {{{"energy", Size::two}}}, false, true};
+      "energy", "kinetic and potential energy", {{op_q, op_v}}, {}, {{{"energy", {2}}}}, false, true};
   static constexpr int variants = 1;
   static constexpr bool hot = false;
   FEATHERSTORM_RUN { energy(m, in[0], in[1], out[0]); }
@@ -203,7 +203,7 @@ struct OpMomentum {
       "centre of mass, its velocity, momentum about the origin and about the centre of mass",
       {{op_q, op_v}},
       {},
-      {{{"com", Size::three}, {"com_velocity", Size::three}, {"h", Size::six}, {"h_com", Size::three}}},
+      {{{"com", {3}}, {"com_velocity", {3}}, {"h", {6}}, {"h_com", {3}}}},
       false,
       true};
   static constexpr int variants = 1;
@@ -215,7 +215,7 @@ struct OpJointWrenches {
                                         "wrench each joint transmits, world axes about its child link's origin",
                                         {{op_q, op_v, op_a}},
                                         {},
-                                        {{{"wrench", Size::bodies6}}},
+                                        {{{"wrench", {nb, 6}}}},
                                         false,
                                         true};
   static constexpr int variants = 1;
@@ -224,14 +224,14 @@ struct OpJointWrenches {
 };
 struct OpIntegrate {
   static constexpr OpInfo<2, 1, 1> info{
-      "integrate", "q (+) v dt on the manifold", {{op_q, op_v}}, {{{"dt", Size::one}}}, {{op_q_next}}};
+      "integrate", "q (+) v dt on the manifold", {{op_q, op_v}}, {{{"dt", {1}}}}, {{op_q_next}}};
   static constexpr int variants = 1;
   static constexpr bool hot = false;
   FEATHERSTORM_RUN { integrate(m, in[0], in[1], u[0][0], out[0]); }
 };
 struct OpDifference {
   static constexpr OpInfo<2, 0, 1> info{
-      "difference", "the velocity that leads from q to q_to in unit time", {{op_q, {"q_to", Size::q}}}, {}, {{op_v}}};
+      "difference", "the velocity that leads from q to q_to in unit time", {{op_q, {"q_to", {nq}}}}, {}, {{op_v}}};
   static constexpr int variants = 1;
   static constexpr bool hot = false;
   FEATHERSTORM_RUN { difference(m, in[0], in[1], out[0]); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/system/error.h"
+#include "host/table/ops/op_row.h"
 
 namespace featherstorm {
 namespace {
@@ -38,32 +39,31 @@ Placement<double> at_rest(const Model<double>& m, int i) {
   return {b.X_T.R * matrix(b.zero), b.X_T.r};
 }
 
-enum class Count { three, bodies, bodies3, bodies6, freedoms };
 struct Description {
   std::string_view name;
-  Count count;
+  Shape shape;
   Numbers (*read)(const Model<double>&, const Links&);
 };
 constexpr Description descriptions[] = {
-    {"gravity", Count::three,
+    {"gravity", {3},
      [](const Model<double>& m, const Links&) {
        Numbers all;
        append(all, m.gravity);
        return all;
      }},
-    {"mass", Count::bodies,
+    {"mass", {nb},
      [](const Model<double>& m, const Links&) {
        Numbers all;
        for (int i = 1; i <= m.nb; i++) all.push_back(m.body[i].I.m);
        return all;
      }},
-    {"com", Count::bodies3,
+    {"com", {nb, 3},
      [](const Model<double>& m, const Links& link) {
        Numbers all;
        for (int i = 1; i <= m.nb; i++) append(all, in_link(m.body[i].I, link[i]).c);
        return all;
      }},
-    {"inertia", Count::bodies6,
+    {"inertia", {nb, 6},
      [](const Model<double>& m, const Links& link) {
        Numbers all;
        for (int i = 1; i <= m.nb; i++) {
@@ -72,30 +72,19 @@ constexpr Description descriptions[] = {
        }
        return all;
      }},
-    {"position", Count::bodies3,
+    {"position", {nb, 3},
      [](const Model<double>& m, const Links& link) {
        Numbers all;
        for (int i = 1; i <= m.nb; i++) append(all, (inverse(link[m.body[i].parent]) * at_rest(m, i) * link[i]).r);
        return all;
      }},
-    {"armature", Count::freedoms, [](const Model<double>& m, const Links&) { return m.armature; }},
-    {"damping", Count::freedoms, [](const Model<double>& m, const Links&) { return m.damping; }},
-    {"friction", Count::freedoms, [](const Model<double>& m, const Links&) { return m.friction; }},
-    {"lower", Count::freedoms, [](const Model<double>& m, const Links&) { return m.lower; }},
-    {"upper", Count::freedoms, [](const Model<double>& m, const Links&) { return m.upper; }},
-    {"max_effort", Count::freedoms, [](const Model<double>& m, const Links&) { return m.max_effort; }},
+    {"armature", {nv}, [](const Model<double>& m, const Links&) { return m.armature; }},
+    {"damping", {nv}, [](const Model<double>& m, const Links&) { return m.damping; }},
+    {"friction", {nv}, [](const Model<double>& m, const Links&) { return m.friction; }},
+    {"lower", {nv}, [](const Model<double>& m, const Links&) { return m.lower; }},
+    {"upper", {nv}, [](const Model<double>& m, const Links&) { return m.upper; }},
+    {"max_effort", {nv}, [](const Model<double>& m, const Links&) { return m.max_effort; }},
 };
-
-int components(const Model<double>& m, Count c) {
-  switch (c) {
-    case Count::three: return 3;
-    case Count::bodies: return m.nb;
-    case Count::bodies3: return 3 * m.nb;
-    case Count::bodies6: return 6 * m.nb;
-    case Count::freedoms: return m.nv;
-  }
-  return 0;
-}
 
 const Description& description(std::string_view name) {
   std::string known;
@@ -120,12 +109,16 @@ Links links_of(const Model<double>& m, const std::vector<int>& frames) {
 
 }  // namespace
 
+std::vector<int> parameter_shape(const Robot& robot, std::string_view name) {
+  return shape_of(robot.model, description(name).shape);
+}
+
 Parameters::Parameters(const Robot& robot, const std::vector<std::string>& names) : link_(link_frames(robot)) {
   for (const std::string& name : names) {
     const Description& d = description(name);
     for (const Array& a : arrays_)
       if (a.name == d.name) throw Error("parameter '" + name + "' is given twice");
-    arrays_.push_back({d.name, components(robot.model, d.count)});
+    arrays_.push_back({d.name, size_of(robot.model, d.shape), shape_of(robot.model, d.shape)});
   }
 }
 

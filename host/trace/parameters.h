@@ -30,6 +30,7 @@ class Parameters {
   struct Array {
     std::string_view name;
     int components;
+    std::vector<int> shape;
   };
 
   // None: the whole robot is constant.
@@ -50,6 +51,9 @@ class Parameters {
 
 // The robot's own numbers, as a parameter's components. Throws Error for an unknown name.
 std::vector<double> parameter_values(const Robot& robot, std::string_view name);
+
+// How they lie: (nb, 3) for three numbers a body.
+std::vector<int> parameter_shape(const Robot& robot, std::string_view name);
 
 // The names in the order of the table above.
 const std::vector<std::string_view>& parameter_names();

@@ -12,7 +12,8 @@ struct OpRow {
   std::string_view name, summary;
   struct Argument {
     std::string_view name;
-    int components;  // for this model
+    int components;          // for this model
+    std::vector<int> shape;  // their product
   };
   std::vector<Argument> in, uniforms, out;
   bool uses_frame, carried;

@@ -32,23 +32,24 @@ void run_variant(const Model<Expr>& m, int frame, int which, const Expr* const* 
   }
 }
 
-// Whether a row takes or gives an array of one of these sizes.
-template <class Op> constexpr bool has_array(std::initializer_list<Size> sizes) {
-  const auto among = [&](const auto& arrays) {
-    for (const OpArray& a : arrays)
-      for (Size s : sizes)
-        if (a.size == s) return true;
-    return false;
-  };
-  return among(Op::info.in) || among(Op::info.out);
+// Whether a row takes or gives an array with `wanted`.
+template <class Op> constexpr bool has_array(bool (*wanted)(const Shape&)) {
+  for (const OpArray& a : Op::info.in)
+    if (wanted(a.shape)) return true;
+  for (const OpArray& a : Op::info.out)
+    if (wanted(a.shape)) return true;
+  return false;
 }
 // Whether a row tells of bodies in their own axes: inertial parameters, loops and contacts.
 template <class Op> constexpr bool sees_axes() {
   constexpr Needs needs = needs_of<Op>();
-  return has_array<Op>({Size::bodies10, Size::vb10}) || needs == Needs::loops || needs == Needs::contacts;
+  return needs == Needs::loops || needs == Needs::contacts ||
+         has_array<Op>([](const Shape& s) { return s.dimension[s.rank - 1] == 10 * nb; });
 }
 // Whether a row tells of bodies at their own origins, as forces on them are told.
-template <class Op> constexpr bool sees_origins() { return sees_axes<Op>() || has_array<Op>({Size::bodies6}); }
+template <class Op> constexpr bool sees_origins() {
+  return sees_axes<Op>() || has_array<Op>([](const Shape& s) { return s == Shape{nb, 6}; });
+}
 
 // A row as data: one template of a hundred rows is small, and all else is compiled once.
 struct TraceRow {
@@ -109,7 +110,7 @@ std::vector<std::vector<Expr>> record_op(int op, const Model<Expr>& model, int f
   const auto u = pointers(in, r.in.size(), r.uniform.size());
   std::vector<std::vector<Expr>> out;
   std::vector<Expr*> vo;
-  for (const OpArray& a : r.out) out.emplace_back(size_of(model, a.size));
+  for (const OpArray& a : r.out) out.emplace_back(size_of(model, a.shape));
   for (auto& a : out) vo.push_back(a.data());
   r.run(model, frame, variant, vi.data(), u.data(), vo.data());
   return out;
@@ -122,9 +123,9 @@ Program trace_op(int op, const Model<double>& model, int frame, int variant, con
   p.graph.limit(most);
   if (const auto why = r.lack(model); !why.empty()) throw Error(std::string(r.name) + ": " + std::string(why));
   std::vector<std::vector<Expr>> in, values, out;
-  for (const OpArray& a : r.in) in.push_back(p.input(std::string(a.name), size_of(model, a.size)));
+  for (const OpArray& a : r.in) in.push_back(p.input(std::string(a.name), size_of(model, a.shape)));
   for (const auto& a : parameters.arrays()) values.push_back(p.input(std::string(a.name), a.components));
-  for (const OpArray& a : r.uniform) in.push_back(p.input(std::string(a.name), size_of(model, a.size), true));
+  for (const OpArray& a : r.uniform) in.push_back(p.input(std::string(a.name), size_of(model, a.shape), true));
   {
     Tracing scope(p.graph);
     out = record_op(op, model_of_row(op, model, parameters, values), frame, variant, in);

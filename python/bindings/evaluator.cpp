@@ -177,6 +177,18 @@ nb::list arguments(const std::vector<OpRow::Argument>& row) {
   return r;
 }
 
+// The shapes of inputs and outputs behind the batch, by name.
+nb::dict shapes(const OpRow& row) {
+  nb::dict all;
+  for (const auto* arrays : {&row.in, &row.out})
+    for (const auto& a : *arrays) {
+      nb::list shape;
+      for (int n : a.shape) shape.append(n);
+      all[nb::str(a.name.data(), a.name.size())] = nb::tuple(shape);
+    }
+  return all;
+}
+
 }  // namespace
 
 bool buffer_of(nb::handle h, ArrayRef* memory) {
@@ -204,6 +216,7 @@ void bind_evaluator(nb::module_& module) {
       .def_prop_ro(
           "inputs", [](const OpRow& r) { return arguments(r.in); }, "(name, components) of each input.")
       .def_prop_ro("outputs", [](const OpRow& r) { return arguments(r.out); })
+      .def_prop_ro("shapes", &shapes, "The shape of each input and output behind the batch, by name.")
       .def_prop_ro(
           "uniforms", [](const OpRow& r) { return arguments(r.uniforms); },
           "(name, components) of what is the same for all instances.")
@@ -277,6 +290,14 @@ void bind_evaluator(nb::module_& module) {
         return names;
       },
       "Names of the numbers of a robot that can differ from instance to instance.");
+  module.def(
+      "parameter_shape",
+      [](const Robot& robot, const std::string& name) {
+        nb::list shape;
+        for (int n : parameter_shape(robot, name)) shape.append(n);
+        return nb::tuple(shape);
+      },
+      nb::arg("robot"), nb::arg("name"), "The shape of a parameter of one instance.");
   module.def(
       "parameter_values",
       [](const Robot& robot, const std::string& name) { return parameter_values(robot, name); }, nb::arg("robot"),

@@ -1,5 +1,7 @@
 """Batch: arrays that live in the engine, and operations on them by name."""
 
+import math
+
 import numpy as np
 
 from . import _featherstorm
@@ -37,7 +39,7 @@ class Batch:
             "_device": number,
             "stream": stream,
             "dtype": np.dtype(dtype),
-            "_sizes": {},
+            "_shapes": {},
             "_names": {},
             "_buffers": {},
             "_views": {},
@@ -49,10 +51,11 @@ class Batch:
             names = []
             for arguments in (row.inputs, row.outputs):
                 own = []
-                for name, n in arguments:
-                    if self._sizes.setdefault(name, n) != n:
+                for name, _ in arguments:
+                    shape = row.shapes[name]
+                    if self._shapes.setdefault(name, shape) != shape:
                         name = f"{op}_{name}"
-                        self._sizes[name] = n
+                        self._shapes[name] = shape
                     own.append(name)
                 names.append(own)
             self._names[op] = names
@@ -60,11 +63,12 @@ class Batch:
     def buffer(self, name):
         """The engine's Buffer of an array."""
         if name not in self._buffers:
-            if name not in self._sizes:
-                raise AttributeError(f"Batch has no array '{name}'; there are {', '.join(self._sizes)}")
-            n = self._sizes[name]
+            if name not in self._shapes:
+                raise AttributeError(f"Batch has no array '{name}'; there are {', '.join(self._shapes)}")
+            shape = self._shapes[name]
+            n = math.prod(shape)
             self._buffers[name], self._views[name] = allocate(
-                self.dtype.name, self.instances, n, self.model.tail(name, n), self._device, self.stream
+                self.dtype.name, self.instances, n, shape, self._device, self.stream
             )
             if n == self.model.nq and name.startswith("q"):
                 setattr(self, name, self.model.q0.astype(self.dtype))
@@ -93,7 +97,7 @@ class Batch:
             raise ValueError(f"Batch: {name} has shape {array.shape}, expected {self._views[name].shape}") from None
 
     def __dir__(self):
-        return [*super().__dir__(), *self._sizes]
+        return [*super().__dir__(), *self._shapes]
 
     def run(self, op, frame=None, repeat=1, **numbers):
         """Runs an operation on the arrays of its names. `numbers`: its uniforms, such as dt [s], those of each of `repeat`

@@ -31,7 +31,7 @@ def call(model, op, frame, numbers, arrays):
 
     def host(*arrays):
         batch = np.shape(arrays[0])[:-1]
-        rows = [np.asarray(x).reshape(-1, *model.tail(name, n)) for x, (name, n) in zip(arrays, row.inputs)]
+        rows = [np.asarray(x).reshape(-1, *row.shapes[name]) for x, (name, _) in zip(arrays, row.inputs)]
         _, outputs = evaluate(model, op, rows, frame, numbers, check=False)
         return tuple(np.ascontiguousarray(y).reshape(*batch, n) for y, (_, n) in zip(outputs, row.outputs))
 
@@ -75,7 +75,7 @@ def run(model, op, *arrays, frame=None, **numbers):
     flat = []
     for x, (name, n) in zip(arrays, row.inputs):
         x = jnp.asarray(x, dtype)
-        tail = model.tail(name, n)
+        tail = row.shapes[name]
         if x.shape[x.ndim - len(tail) :] == tail:
             x = x.reshape((*x.shape[: x.ndim - len(tail)], n))
         if x.ndim == 0 or x.shape[-1] != n:

@@ -2,7 +2,6 @@
 
 import copy
 import difflib
-import math
 import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ class Row(NamedTuple):
     inputs: tuple  # of (name, components)
     outputs: tuple
     uniforms: tuple  # (name, components) of what is the same for all instances
+    shapes: dict  # of inputs and outputs behind the batch, by name
     uses_frame: bool
     carried: bool  # its outputs are the inputs of the next pass
     on_device: bool  # takes arrays on a CUDA device; else only once `specialise` has made its kernel
@@ -30,7 +30,7 @@ class Row(NamedTuple):
     @classmethod
     def of(cls, r):
         arrays = tuple(r.inputs), tuple(r.outputs), tuple(r.uniforms)
-        return cls(r.name, r.summary, *arrays, r.uses_frame, r.carried, r.on_device)
+        return cls(r.name, r.summary, *arrays, r.shapes, r.uses_frame, r.carried, r.on_device)
 
 
 class Notice(UserWarning):
@@ -66,41 +66,6 @@ class Model:
         self.nc = nc = robot.nc
         self.parameters = (parameters,) if isinstance(parameters, str) else tuple(parameters)
         self.evaluator = _featherstorm.Evaluator(robot, threads, isa, assemble, list(self.parameters))
-        nv, nb = robot.nv, robot.nb
-        squares = "C C_rate C_second_rate dtau_dq dtau_dv da_dq da_dv da_dtau by_q by_v by_tau y_q y_v y_x".split()
-        squares += ["M_inverse", "M_inverse_rate"]
-        # of one name in several operations, the shape with as many components
-        self._shapes = {
-            "f_ext": [(nb, 6)],
-            **{name: [(nb, 6)] for name in ("wrench", "velocities", "forces", "forces_at_points", "residual")},
-            "points": [(nb, 3)],
-            "da_dpi": [(nv, 10 * nb)],
-            "J": [(6, nv), (3, nv), (6, nv - 6)],
-            "J_rate": [(6, nv)],
-            "J_second_rate": [(6, nv)],
-            "J_inverse": [(nv, 6)],
-            "F": [(6, nv - 6)],
-            "A": [(6, nv), (2 * nv, 2 * nv), (3 * nc, 3 * nc), (nc, nc)],
-            "G": [(3 * nc, nv), (nv, nv)],  # of contacts, of closed loops
-            "contact_frame": [(nc, 12)],
-            **{name: [(nc, 3)] for name in ("impulse", "impulse_next", "contact_force")},
-            **{f"deformation{end}": [(nc, 3)] for end in ("", "_next", "_rate")},
-            "A_rate": [(6, nv)],
-            "B": [(2 * nv, nv)],
-            "Y": [(nv, 10 * nb)],
-            "pose": [(robot.nf, 12)],
-            # of closed loops and coupled joints
-            "K": [(robot.n_constraints, nv)],
-            "X_loop": [(robot.nl, 12)],
-            "f_loop": [(robot.nl, 6)],
-            "M_u": [(robot.nu, robot.nu)],
-            "com": [(nb, 3)] if nb > 1 else [],  # momentum has a com of three numbers
-            "inertia": [(nb, 6)],
-            "position": [(nb, 3)],
-            **{name: [(6, 6)] for name in ("Lambda", "I0")},
-            "Phi": [(6, 6), (robot.nf, 6, 6)],
-            **{name: [(nv, nv)] for name in squares},
-        }
         self.bound = {}  # name -> values of parameters that were bound; the others are the robot's own
         self._rows = {}
         self._refused = {}  # name -> why this robot cannot have it
@@ -108,7 +73,7 @@ class Model:
             self._rows[r.name] = Row.of(r)
             if r.refused:
                 self._refused[r.name] = r.refused
-        self._derivatives, self._tails = {}, {}
+        self._derivatives = {}
         for name in ("name", "nq", "nv", "nb", "nf", "nh", "nl", "n_constraints", "nu"):
             setattr(self, name, getattr(robot, name))
         for name in ("joint_names", "body_names", "frame_names", "q_names", "v_names", "u_names", "notices"):
@@ -165,24 +130,13 @@ class Model:
             self._derivatives[op] = Row.of(self.evaluator.row(op))
         return self._derivatives[op]
 
-    def tail(self, name, components):
-        """The shape behind the batch of an array of an operation: (components,), or more where rows have a meaning."""
-        base = name[:-4] if name.endswith(("_bar", "_tan")) else name
-        return next((t for t in self._shapes.get(base, ()) if math.prod(t) == components), (components,))
-
-    def tails(self, row):
-        """The shapes of an operation's inputs by name."""
-        if row.name not in self._tails:
-            self._tails[row.name] = {name: self.tail(name, n) for name, n in row.inputs}
-        return self._tails[row.name]
-
     def parameter(self, name):
         """The values of a parameter: what was bound, else the robot's own, of shape (n,) or, for com, inertia and
         position, (nb, 3), (nb, 6), (nb, 3)."""
         if name in self.bound:
             return self.bound[name]
         values = np.array(_featherstorm.parameter_values(self.robot, name))
-        return values.reshape(self.tail(name, values.size))
+        return values.reshape(_featherstorm.parameter_shape(self.robot, name))
 
     def bind(self, **values):
         """The same model with other numbers: arrays of one value, or of one for each instance of a batch (B, ...).

@@ -36,7 +36,7 @@ def evaluate(model, op, arguments, frame=None, numbers=None, repeat=1, check=Tru
     if len(arguments) != len(row.inputs):
         names = ", ".join(name for name, _ in row.inputs if name not in model.parameters)
         raise TypeError(f"{label}: got {len(arguments)} arrays, expected {len(row.inputs)}: {names}")
-    batch = collect(label, arguments, row.inputs, model.tails(row))
+    batch = collect(label, arguments, row.inputs, row.shapes)
     if check and model.quaternions and batch.device is None:
         for (name, n), array in zip(row.inputs, batch.arrays):
             if n == model.nq and name.startswith("q") and not name.endswith(("_bar", "_tan")):
@@ -47,7 +47,7 @@ def evaluate(model, op, arguments, frame=None, numbers=None, repeat=1, check=Tru
     memory = [memory for memory, _ in outputs]
     model.evaluator.run(op, batch.arrays, memory, uniforms, index, repeat, batch.stream, batch.instances)
     tell_notices(model)
-    return batch, [view(model.tail(name, n)) for (_, view), (name, n) in zip(outputs, row.outputs)]
+    return batch, [view(row.shapes[name]) for (_, view), (name, _) in zip(outputs, row.outputs)]
 
 
 def frame_index(model, row, frame, label):

@@ -179,7 +179,7 @@ class Rollout:
     def parameter(self, name, n, instances, dtype):
         """A parameter of the model as (B, n)."""
         value = np.asarray(self.model.parameter(name), dtype)
-        call = Arguments("rollout", [value], [(name, n)], self.model.tails(self.row))
+        call = Arguments("rollout", [value], [(name, n)], self.row.shapes)
         if call.instances not in (1, instances):
             raise shape_error("rollout", name, value.shape, (instances, n))
         return np.broadcast_to(call.arrays[0], (instances, n))

@@ -183,7 +183,7 @@ class Simulation:
         if name not in self._parameters:
             row = [(name, n) for other, n in self.model.row(self._op).inputs if other == name]
             value = np.asarray(self.model.parameter(name), self.dtype)
-            self._parameters[name] = Arguments("step", [value], row, self.model.tails(self.model.row(self._op))).arrays[0]
+            self._parameters[name] = Arguments("step", [value], row, self.model.row(self._op).shapes).arrays[0]
         return self._parameters[name]
 
     def reset(self, mask=None, q=None, v=None):

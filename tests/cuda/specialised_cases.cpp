@@ -48,8 +48,8 @@ void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_v
     side.push_back({reinterpret_cast<void*>(base + 4 * memory.size()), stride});
     memory.resize(memory.size() + stride * components + 1, -12345);
   };
-  for (const OpArray& x : Op::info.in) place(in, size_of(m, x.size));
-  for (const OpArray& x : Op::info.out) place(out, size_of(m, x.size));
+  for (const OpArray& x : Op::info.in) place(in, size_of(m, x.shape));
+  for (const OpArray& x : Op::info.out) place(out, size_of(m, x.shape));
   in.resize(inputs + uniforms);  // entries of uniform arrays: null
   std::vector<float> uniform;
   for (const auto& u : op_uniforms<Op>(m)) uniform.insert(uniform.end(), u.begin(), u.end());

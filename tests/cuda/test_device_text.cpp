@@ -32,8 +32,8 @@ template <class Op, class Real, int limit> void expect_same_bits(const Robot& ro
 
   const Real guard = std::numeric_limits<Real>::quiet_NaN();
   std::vector<BatchArray<Real>> in, out;
-  for (const OpArray& a : Op::info.in) in.emplace_back(size_of(m, a.size), count, guard);
-  for (const OpArray& a : Op::info.out) out.emplace_back(size_of(m, a.size), count, guard);
+  for (const OpArray& a : Op::info.in) in.emplace_back(size_of(m, a.shape), count, guard);
+  for (const OpArray& a : Op::info.out) out.emplace_back(size_of(m, a.shape), count, guard);
   std::vector<std::vector<std::vector<Real>>> expected;
   for (int i = 0; i < count; i++) {
     const auto inputs = op_inputs<Op>(m, 1000 + i);

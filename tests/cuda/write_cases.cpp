@@ -30,8 +30,8 @@ template <class Op, int limit> void write_case(const Robot& robot, const std::st
     memory.resize(memory.size() + std::size_t(stride) * components + 1, -12345);
   };
   int array = 0;
-  for (const OpArray& x : Op::info.in) place(array++, size_of(m, x.size));
-  for (const OpArray& x : Op::info.out) place(array++, size_of(m, x.size));
+  for (const OpArray& x : Op::info.in) place(array++, size_of(m, x.shape));
+  for (const OpArray& x : Op::info.out) place(array++, size_of(m, x.shape));
   memory.resize((memory.size() + 3) / 4 * 4);
   PlacedArrays arrays(base + 4 * memory.size());
   const Device device = device_model<Device>(host, arrays);

@@ -59,14 +59,14 @@ template <class Real> class DeviceArrays {
     for (long i = 0; i < n_; i++) inputs.push_back(op_inputs<Op>(m, 1000 + i));
     std::vector<ArrayRef> refs;
     for (std::size_t k = 0; k < Op::info.in.size(); k++)
-      refs.push_back(add(size_of(m, Op::info.in[k].size),
+      refs.push_back(add(size_of(m, Op::info.in[k].shape),
                          [&](long c, long i) { return i < n_ ? static_cast<Real>(inputs[i][k][c]) : Real(NAN); }));
     return refs;
   }
   // its outputs, full of `nothing`
   template <class Op> std::vector<ArrayRef> add_outputs(const Model<double>& m) {
     std::vector<ArrayRef> refs;
-    for (const OpArray& a : Op::info.out) refs.push_back(add(size_of(m, a.size), [](long, long) { return nothing; }));
+    for (const OpArray& a : Op::info.out) refs.push_back(add(size_of(m, a.shape), [](long, long) { return nothing; }));
     return refs;
   }
   // all numbers of array k, in the order they were added

@@ -54,10 +54,10 @@ struct HostCall {
 template <class Op, class Real>
 HostCall host_call(const Model<double>& m, long instances) {
   HostCall c;
-  for (const OpArray& a : Op::info.in) c.in.emplace_back(precision_of<Real>(), instances, size_of(m, a.size));
+  for (const OpArray& a : Op::info.in) c.in.emplace_back(precision_of<Real>(), instances, size_of(m, a.shape));
   for (const OpArray& a : Op::info.out) {
-    c.out.emplace_back(precision_of<Real>(), instances, size_of(m, a.size));
-    for (int k = 0; k < size_of(m, a.size); k++)
+    c.out.emplace_back(precision_of<Real>(), instances, size_of(m, a.shape));
+    for (int k = 0; k < size_of(m, a.shape); k++)
       std::fill_n(c.out.back().template component<Real>(k), instances, Real(NAN));
   }
   for (long i = 0; i < instances; i++) {

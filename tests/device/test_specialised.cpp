@@ -37,7 +37,7 @@ void agrees(const Robot& robot, Evaluator& special, long n, int repeat = 1, long
   special.run(Op::info.name, in, found, o);
   for (std::size_t k = 0; k < Op::info.out.size(); k++) {
     const std::vector<Real> e = arrays.numbers(in.size() + k), f = arrays.numbers(in.size() + expected.size() + k);
-    const long components = size_of(m, Op::info.out[k].size);
+    const long components = size_of(m, Op::info.out[k].shape);
     for (long i = 0; i < stride; i++) {
       double scale = 1e-3;
       for (long c = 0; c < components; c++) scale = std::max(scale, std::abs(double(e[c * stride + i])));

@@ -26,7 +26,7 @@ struct ContactRow : BookRow {
   static constexpr Needs needs = Needs::contacts;
 };
 
-inline constexpr OpArray op_u{"q_direction", Size::v}, op_du{"v_direction", Size::v}, op_C{"C", Size::vv},
-    op_J{"J", Size::jacobian}, op_Y{"Y", Size::vb10}, op_x{"x", Size::v}, op_y{"y", Size::v}, op_b{"b", Size::v};
+inline constexpr OpArray op_u{"q_direction", {nv}}, op_du{"v_direction", {nv}}, op_C{"C", {nv, nv}},
+    op_J{"J", {6, nv}}, op_Y{"Y", {nv, 10 * nb}}, op_x{"x", {nv}}, op_y{"y", {nv}}, op_b{"b", {nv}};
 
 }  // namespace featherstorm

@@ -12,9 +12,9 @@
 
 namespace featherstorm {
 
-inline constexpr OpArray op_gap{"gap", Size::contacts}, op_margin{"margin", Size::contacts},
-    op_gap_rate{"gap_rate", Size::contacts}, op_force{"force", Size::contacts}, op_impulse{"impulse", Size::contacts3},
-    op_deformation{"deformation", Size::contacts3};
+inline constexpr OpArray op_gap{"gap", {nc}}, op_margin{"margin", {nc}},
+    op_gap_rate{"gap_rate", {nc}}, op_force{"force", {nc}}, op_impulse{"impulse", {nc, 3}},
+    op_deformation{"deformation", {nc, 3}};
 
 struct OpContactJacobian : ContactRow {
   static constexpr OpInfo<1, 0, 3> info{
@@ -22,7 +22,7 @@ struct OpContactJacobian : ContactRow {
       "gaps, margins inside the edges of their surfaces, and G v, the velocity at contacts: normal, two tangents",
       {{op_q}},
       {},
-      {{op_gap, op_margin, {"G", Size::contacts3_v}}}};
+      {{op_gap, op_margin, {"G", {3 * nc, nv}}}}};
   FEATHERSTORM_RUN { contact_rows(m, m.contacts, in[0], 3, out[0], out[1], out[2]); }
 };
 struct OpContactFrames : ContactRow {
@@ -30,7 +30,7 @@ struct OpContactFrames : ContactRow {
                                         "of each contact the point, normal and two tangents in the world",
                                         {{op_q}},
                                         {},
-                                        {{{"contact_frame", Size::contacts12}}}};
+                                        {{{"contact_frame", {nc, 12}}}}};
   FEATHERSTORM_RUN { contact_frames(m, m.contacts, in[0], out[0]); }
 };
 struct OpContactRates : ContactRow {
@@ -39,7 +39,7 @@ struct OpContactRates : ContactRow {
       "rates of gaps, and what of their second rates does not depend on accelerations",
       {{op_q, op_v}},
       {},
-      {{op_gap_rate, {"gap_bias", Size::contacts}}}};
+      {{op_gap_rate, {"gap_bias", {nc}}}}};
   FEATHERSTORM_RUN { contact_rates(m, m.contacts, in[0], in[1], out[0], out[1]); }
 };
 struct OpContactInertia : ContactRow {
@@ -47,7 +47,7 @@ struct OpContactInertia : ContactRow {
                                         "Delassus matrix G M^-1 G^T of normals and tangents, 3 nc x 3 nc",
                                         {{op_q}},
                                         {},
-                                        {{{"A", Size::contacts9}}}};
+                                        {{{"A", {3 * nc, 3 * nc}}}}};
   FEATHERSTORM_RUN {
     using T = ScalarOf<In>;
     auto L = scratch<T>(m.nh);
@@ -66,7 +66,7 @@ struct OpContactSystem : ContactRow {
       "normals alone: gaps, their rates, second rates A lambda + d under contact forces lambda",
       {{op_q, op_v, op_tau, op_f_ext}},
       {},
-      {{op_gap, op_margin, op_gap_rate, {"A", Size::contacts2}, {"d", Size::contacts}}}};
+      {{op_gap, op_margin, op_gap_rate, {"A", {nc, nc}}, {"d", {nc}}}}};
   FEATHERSTORM_RUN {
     using T = ScalarOf<In>;
     auto H = scratch<T>(m.nh);
@@ -80,7 +80,7 @@ struct OpFdContacts : ContactRow {
   static constexpr OpInfo<6, 0, 2> info{
       "fd_contacts",
       "forward dynamics with frictionless contacts; touching: 1 for contacts to be solved for; force: a first guess",
-      {{op_q, op_v, op_tau, op_f_ext, {"touching", Size::contacts}, op_force}},
+      {{op_q, op_v, op_tau, op_f_ext, {"touching", {nc}}, op_force}},
       {},
       {{op_a, op_force}}};
   FEATHERSTORM_RUN {
@@ -92,7 +92,7 @@ struct OpContactImpulse : ContactRow {
   static constexpr OpInfo<4, 0, 2> info{
       "contact_impulse",
       "impact at contacts with restitution and friction; active: 1 for closed contacts; impulse: a first guess",
-      {{op_q, op_v, {"active", Size::contacts}, op_impulse}},
+      {{op_q, op_v, {"active", {nc}}, op_impulse}},
       {},
       {{op_v_next, op_impulse}}};
   FEATHERSTORM_RUN {
@@ -105,12 +105,12 @@ struct OpContactStep : ContactRow {
       "contact_step",
       "semi-implicit Euler steps with contacts; impulse: those of the last step, 0 where there is none",
       {{op_q, op_v, op_impulse, op_tau, op_target}},
-      step_uniforms_and(std::to_array<OpArray>({{"erp", Size::one},
-                                                {"slop", Size::one},
-                                                {"max_push", Size::one},
-                                                {"rebound", Size::one},
-                                                {"compliance", Size::one}})),
-      {{op_q_next, op_v_next, {"impulse_next", Size::contacts3}}},
+      step_uniforms_and(std::to_array<OpArray>({{"erp", {1}},
+                                                {"slop", {1}},
+                                                {"max_push", {1}},
+                                                {"rebound", {1}},
+                                                {"compliance", {1}}})),
+      {{op_q_next, op_v_next, {"impulse_next", {nc, 3}}}},
       false,
       false,
       true};
@@ -124,11 +124,11 @@ struct OpContactStep : ContactRow {
   }
 };
 
-inline constexpr std::array<OpArray, 5> soft_uniforms{{{"K_n", Size::contacts},
-                                                       {"D_n", Size::contacts},
-                                                       {"K_t", Size::contacts},
-                                                       {"D_t", Size::contacts},
-                                                       {"rolling", Size::contacts}}};
+inline constexpr std::array<OpArray, 5> soft_uniforms{{{"K_n", {nc}},
+                                                       {"D_n", {nc}},
+                                                       {"K_t", {nc}},
+                                                       {"D_t", {nc}},
+                                                       {"rolling", {nc}}}};
 // The surfaces of soft contacts from these.
 template <class T, class U>
 struct SoftUniforms {
@@ -142,7 +142,7 @@ struct OpSoftContactForces : ContactRow {
       "f_ext with the forces of soft contacts; deformation of their surfaces, axes of the bodies that carry them",
       {{op_q, op_v, op_deformation, op_f_ext}},
       soft_uniforms,
-      {{op_f_ext, {"contact_force", Size::contacts3}, {"deformation_rate", Size::contacts3}}}};
+      {{op_f_ext, {"contact_force", {nc, 3}}, {"deformation_rate", {nc, 3}}}}};
   FEATHERSTORM_RUN {
     for (int k = 0; k < 6 * m.nb; k++) out[0][k] = in[3][k];
     const SoftUniforms<ScalarOf<In>, U> soft{u};
@@ -155,7 +155,7 @@ struct OpSoftContactStep : ContactRow {
       "semi-implicit Euler steps with soft contacts; deformation of their surfaces, 0 where relaxed",
       {{op_q, op_v, op_deformation, op_tau, op_target}},
       step_uniforms_and(soft_uniforms),
-      {{op_q_next, op_v_next, {"deformation_next", Size::contacts3}}},
+      {{op_q_next, op_v_next, {"deformation_next", {nc, 3}}}},
       false,
       false,
       true};

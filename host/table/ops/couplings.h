@@ -9,8 +9,8 @@
 
 namespace featherstorm {
 
-inline constexpr OpArray op_speed{"u", Size::independent}, op_tau_u{"tau_u", Size::independent},
-    op_u_rate{"u_rate", Size::independent};
+inline constexpr OpArray op_speed{"u", {nu}}, op_tau_u{"tau_u", {nu}},
+    op_u_rate{"u_rate", {nu}};
 
 struct OpCoupledVelocity : CouplingRow {
   static constexpr OpInfo<1, 0, 1> info{
@@ -22,7 +22,7 @@ struct OpCoupledPosition : CouplingRow {
                                         "q with the positions of coupled joints as their drivers have them",
                                         {{op_q}},
                                         {},
-                                        {{{"q_coupled", Size::q}}}};
+                                        {{{"q_coupled", {nq}}}}};
   FEATHERSTORM_RUN {
     for (int k = 0; k < m.nq; k++) out[0][k] = in[0][k];
     coupled_position(m, m.coupling, out[0]);
@@ -35,7 +35,7 @@ struct OpCoupledForce : CouplingRow {
 };
 struct OpCoupledInertia : CouplingRow {
   static constexpr OpInfo<1, 0, 1> info{
-      "coupled_inertia", "G^T M G, nu x nu, of a packed matrix", {{op_M}}, {}, {{{"M_u", Size::independent2}}}};
+      "coupled_inertia", "G^T M G, nu x nu, of a packed matrix", {{op_M}}, {}, {{{"M_u", {nu, nu}}}}};
   FEATHERSTORM_RUN { coupled_inertia(m, m.coupling, in[0], out[0]); }
 };
 struct OpCoupledId : CouplingRow {
@@ -59,7 +59,7 @@ struct OpCoupledStep : CouplingRow {
                                         "semi-implicit Euler steps of coupled joints under torques and PD drives",
                                         {{op_q, op_speed, op_tau, op_target}},
                                         step_uniforms,
-                                        {{op_q_next, {"u_next", Size::independent}}},
+                                        {{op_q_next, {"u_next", {nu}}}},
                                         false,
                                         false,
                                         true};

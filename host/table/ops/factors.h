@@ -7,7 +7,7 @@ namespace featherstorm {
 
 struct OpSolveLtl : BookRow {
   static constexpr OpInfo<2, 0, 1> info{
-      "solve_ltl", "x = M^-1 b with the factor of ltl", {{{"L_ltl", Size::h}, op_b}}, {}, {{op_x}}};
+      "solve_ltl", "x = M^-1 b with the factor of ltl", {{{"L_ltl", {nh}}, op_b}}, {}, {{op_x}}};
   FEATHERSTORM_RUN {
     for (int k = 0; k < m.nv; k++) out[0][k] = in[1][k];
     solve<Factor::LTL>(m, in[0], out[0]);

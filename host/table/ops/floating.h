@@ -11,7 +11,7 @@ struct OpHybridDynamics : BookRow {
       "hybrid_dynamics",
       "some coordinates are given a, the others tau; prescribed: 1 for those with given a, else 0",
       {{op_q, op_v, op_a, op_tau, op_f_ext}},
-      {{{"prescribed", Size::v}}},
+      {{{"prescribed", {nv}}}},
       {{op_a, op_tau}}};
   FEATHERSTORM_RUN { hybrid_select(m, u[0], in[0], in[1], in[2], in[3], in[4], out[0], out[1]); }
 };
@@ -21,7 +21,7 @@ struct OpFloatingInertia : FloatingRow {
       "composite inertia of a floating robot and its momentum by each joint's velocity",
       {{op_q}},
       {},
-      {{{"I0", Size::matrix6}, {"F", Size::joints6}}},
+      {{{"I0", {6, 6}}, {"F", {6, joint_nv}}}},
       false,
       true};
   FEATHERSTORM_RUN { floating_inertia(m, in[0], out[0], out[1]); }
@@ -31,7 +31,7 @@ struct OpFloatingBias : FloatingRow {
                                         "bias force on a floating base, its axes, and on the joints",
                                         {{op_q, op_v, op_f_ext}},
                                         {},
-                                        {{{"p0", Size::six}, {"C", Size::joints}}},
+                                        {{{"p0", {6}}, {"C", {joint_nv}}}},
                                         false,
                                         true};
   FEATHERSTORM_RUN { floating_bias(m, in[0], in[1], in[2], out[0], out[1]); }
@@ -52,7 +52,7 @@ struct OpFloatingJacobian : FloatingRow {
                                         "Jacobian of a frame by the joints while momentum is conserved, 6 x (nv - 6)",
                                         {{op_q}},
                                         {},
-                                        {{{"J", Size::joints6}}},
+                                        {{{"J", {6, joint_nv}}}},
                                         true,
                                         true};
   FEATHERSTORM_RUN { floating_jacobian(m, in[0], frame, out[0]); }

@@ -13,9 +13,9 @@
 
 namespace featherstorm {
 
-inline constexpr OpArray op_rate{"rate", Size::one}, op_tolerance{"tolerance", Size::one},
-    op_lambda{"lambda", Size::constraints}, op_rank{"rank", Size::one}, op_actuated{"actuated", Size::v},
-    op_independent{"independent", Size::v};
+inline constexpr OpArray op_rate{"rate", {1}}, op_tolerance{"tolerance", {1}},
+    op_lambda{"lambda", {n_constraints}}, op_rank{"rank", {1}}, op_actuated{"actuated", {nv}},
+    op_independent{"independent", {nv}};
 
 struct OpLoopConstraints : LoopRow {
   static constexpr OpInfo<2, 1, 3> info{
@@ -23,14 +23,14 @@ struct OpLoopConstraints : LoopRow {
       "constraints of closed loops, K a = k, and the loops' errors delta",
       {{op_q, op_v}},
       {{op_rate}},
-      {{{"K", Size::constraints_v}, {"k", Size::constraints}, {"delta", Size::constraints}}}};
+      {{{"K", {n_constraints, nv}}, {"k", {n_constraints}}, {"delta", {n_constraints}}}}};
   FEATHERSTORM_RUN { loop_constraints(m, m.loops, in[0], in[1], u[0][0], out[0], out[1], out[2]); }
 };
 struct OpLoopForces : LoopRow {
   static constexpr OpInfo<2, 0, 1> info{
       "loop_forces",
       "joint forces that stand for what loop joints exert; f_loop: on successors, their axes, moment first",
-      {{op_q, {"f_loop", Size::loops6}}},
+      {{op_q, {"f_loop", {nl, 6}}}},
       {},
       {{op_tau}}};
   FEATHERSTORM_RUN { loop_forces(m, m.loops, in[0], in[1], out[0]); }
@@ -41,7 +41,7 @@ struct OpLoopPlacements : LoopRow {
       "position and rotation (by rows) of each loop's successor frame in its predecessor frame",
       {{op_q}},
       {},
-      {{{"X_loop", Size::loops12}}}};
+      {{{"X_loop", {nl, 12}}}}};
   FEATHERSTORM_RUN { loop_placements(m, m.loops, in[0], out[0]); }
 };
 struct OpFdLoops : LoopRow {
@@ -57,8 +57,8 @@ struct OpHybridLoops : LoopRow {
       "hybrid_loops",
       "hybrid dynamics of closed loops: prescribed coordinates are given a, the others tau",
       {{op_q, op_v, op_a, op_tau, op_f_ext}},
-      {{{"prescribed", Size::v}, op_rate, op_tolerance}},
-      {{op_a, op_tau, op_lambda, op_rank, {"violation", Size::constraints}}}};
+      {{{"prescribed", {nv}}, op_rate, op_tolerance}},
+      {{op_a, op_tau, op_lambda, op_rank, {"violation", {n_constraints}}}}};
   static constexpr bool host_only = true;
   FEATHERSTORM_RUN {
     hybrid_loops(m, m.loops, u[0], in[0], in[1], in[2], in[3], in[4], u[1][0], u[2][0], out[0], out[1], out[2], out[3],
@@ -71,7 +71,7 @@ struct OpIndependentMap : LoopRow {
       "motions that loops admit, v = G y and a = G y' + g, y the independent coordinates; other columns are 0",
       {{op_q, op_v}},
       {{op_independent, op_rate, op_tolerance}},
-      {{{"G", Size::vv}, {"g", Size::v}, op_rank}}};
+      {{{"G", {nv, nv}}, {"g", {nv}}, op_rank}}};
   static constexpr bool host_only = true;
   FEATHERSTORM_RUN {
     using T = ScalarOf<In>;
@@ -88,7 +88,7 @@ struct OpIdLoops : LoopRow {
       "inverse dynamics of closed loops: the shortest motor forces; tau in: of joints without motors",
       {{op_q, op_v, op_a, op_tau, op_f_ext}},
       {{op_independent, op_actuated, op_tolerance}},
-      {{op_tau, op_rank, {"missing", Size::v}}}};
+      {{op_tau, op_rank, {"missing", {nv}}}}};
   static constexpr bool host_only = true;
   FEATHERSTORM_RUN {
     id_loops(m, m.loops, u[0], u[1], in[0], in[1], in[2], in[3], in[4], u[2][0], out[0], out[1], out[2]);

@@ -8,7 +8,7 @@
 namespace featherstorm {
 
 struct OpCrbaRate : BookRow {
-  static constexpr OpInfo<2, 0, 1> info{"crba_rate", "dM/dt, packed", {{op_q, op_v}}, {}, {{{"M_rate", Size::h}}}};
+  static constexpr OpInfo<2, 0, 1> info{"crba_rate", "dM/dt, packed", {{op_q, op_v}}, {}, {{{"M_rate", {nh}}}}};
   FEATHERSTORM_RUN { crba_rate(m, in[0], in[1], out[0]); }
 };
 struct OpCoriolisMatrix : BookRow {
@@ -41,7 +41,7 @@ struct OpCoriolisMatrixRate : BookRow {
                                         "derivative of coriolis_matrix along a direction of (q, v)",
                                         {{op_q, op_v, op_u, op_du}},
                                         {},
-                                        {{{"C_rate", Size::vv}}}};
+                                        {{{"C_rate", {nv, nv}}}}};
   FEATHERSTORM_RUN { coriolis_matrix_rate(m, in[0], in[1], in[2], in[3], out[0]); }
 };
 struct OpGravityTorquesRate : BookRow {
@@ -49,7 +49,7 @@ struct OpGravityTorquesRate : BookRow {
                                         "derivative of gravity torques along a direction of q",
                                         {{op_q, op_u}},
                                         {},
-                                        {{{"tau_rate", Size::v}}}};
+                                        {{{"tau_rate", {nv}}}}};
   FEATHERSTORM_RUN { gravity_torques_rate(m, in[0], in[1], out[0]); }
 };
 struct OpJacobianRate : BookRow {
@@ -57,7 +57,7 @@ struct OpJacobianRate : BookRow {
                                         "derivative of a frame's Jacobian along a direction of q, 6 x nv",
                                         {{op_q, op_u}},
                                         {},
-                                        {{{"J_rate", Size::jacobian}}},
+                                        {{{"J_rate", {6, nv}}}},
                                         true};
   FEATHERSTORM_RUN { jacobian_rate(m, in[0], in[1], frame, out[0]); }
 };
@@ -66,7 +66,7 @@ struct OpJacobianSecondRate : BookRow {
                                         "derivative of jacobian_rate at v along a direction of (q, v), 6 x nv",
                                         {{op_q, op_v, op_u, op_du}},
                                         {},
-                                        {{{"J_second_rate", Size::jacobian}}},
+                                        {{{"J_second_rate", {6, nv}}}},
                                         true};
   FEATHERSTORM_RUN { jacobian_second_rate(m, in[0], in[1], in[2], in[3], frame, out[0]); }
 };

@@ -11,8 +11,8 @@
 namespace featherstorm {
 
 // of each body, world axes: angular velocity and that of the mass centre; moment about the mass centre and force
-inline constexpr OpArray op_V{"velocities", Size::bodies6}, op_F{"forces", Size::bodies6},
-    op_residual{"residual", Size::bodies6};
+inline constexpr OpArray op_V{"velocities", {nb, 6}}, op_F{"forces", {nb, 6}},
+    op_residual{"residual", {nb, 6}};
 
 struct OpIdMassCentres : BookRow {
   static constexpr OpInfo<4, 0, 1> info{"id_mass_centres",
@@ -30,9 +30,9 @@ struct OpRneaMovingBase : BookRow {
       "inverse dynamics on a base that moves: its velocity, rates of those components, gravity, and the force it "
       "bears, "
       "all in base axes, angular first",
-      {{op_q, op_v, op_a, {"v_base", Size::six}, {"a_base", Size::six}, {"gravity_base", Size::three}}},
+      {{op_q, op_v, op_a, {"v_base", {6}}, {"a_base", {6}}, {"gravity_base", {3}}}},
       {},
-      {{op_tau, {"f_base", Size::six}}},
+      {{op_tau, {"f_base", {6}}}},
       false,
       true};
   FEATHERSTORM_RUN { rnea_moving_base(m, in[3], in[4], in[5], in[0], in[1], in[2], out[0], out[1]); }
@@ -105,7 +105,7 @@ struct OpForceAtMassCentres : BookRow {
   static constexpr OpInfo<3, 0, 1> info{
       "force_at_mass_centres",
       "forces as generalised_force takes them from a couple and a force at a point of each body (3 nb, world)",
-      {{op_q, {"points", Size::bodies3}, {"forces_at_points", Size::bodies6}}},
+      {{op_q, {"points", {nb, 3}}, {"forces_at_points", {nb, 6}}}},
       {},
       {{op_F}},
       false,
@@ -127,7 +127,7 @@ struct OpForcesOfJoints : BookRow {
   static constexpr OpInfo<2, 0, 2> info{
       "forces_of_joints",
       "forces on each body and tau from wrenches that joints exert, world axes about the body's origin",
-      {{op_q, {"wrench", Size::bodies6}}},
+      {{op_q, {"wrench", {nb, 6}}}},
       {},
       {{op_F, op_tau}},
       false,
@@ -140,7 +140,7 @@ struct OpJointWrenchesOf : BookRow {
       "the shortest wrench of each joint that has tau; the inverse of forces_of_joints",
       {{op_q, op_tau}},
       {},
-      {{{"wrench", Size::bodies6}}}};
+      {{{"wrench", {nb, 6}}}}};
   FEATHERSTORM_RUN { joint_wrenches_of(m, in[0], in[1], out[0]); }
 };
 struct OpOperationalInertiaColumn : BookRow {
@@ -149,7 +149,7 @@ struct OpOperationalInertiaColumn : BookRow {
       "J_f M^-1 J^T for every named frame f (6 x 6 each) and one frame; its calls give that of any set of frames",
       {{op_q}},
       {},
-      {{{"Phi", Size::frames36}}},
+      {{{"Phi", {nf, 6, 6}}}},
       true};
   FEATHERSTORM_RUN { operational_inertia_column(m, in[0], frame, out[0]); }
 };

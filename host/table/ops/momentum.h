@@ -10,7 +10,7 @@ struct OpCentroidalMomentumMatrix : BookRow {
                                         "momentum about the centre of mass as a map of v, 6 x nv, angular first",
                                         {{op_q}},
                                         {},
-                                        {{{"A", Size::jacobian}}},
+                                        {{{"A", {6, nv}}}},
                                         false,
                                         true};
   FEATHERSTORM_RUN { centroidal_momentum_matrix(m, in[0], out[0]); }
@@ -20,7 +20,7 @@ struct OpCentroidalMomentumRate : BookRow {
                                         "dA/dt of the centroidal momentum matrix, and dA/dt v",
                                         {{op_q, op_v}},
                                         {},
-                                        {{{"A_rate", Size::jacobian}, {"h_rate", Size::six}}},
+                                        {{{"A_rate", {6, nv}}, {"h_rate", {6}}}},
                                         false,
                                         true};
   FEATHERSTORM_RUN { centroidal_momentum_rate(m, in[0], in[1], out[0], out[1]); }
@@ -30,7 +30,7 @@ struct OpComJacobian : BookRow {
                                         "Jacobian of the centre of mass, 3 x nv, world axes",
                                         {{op_q}},
                                         {},
-                                        {{{"J", Size::v3}}},
+                                        {{{"J", {3, nv}}}},
                                         false,
                                         true};
   FEATHERSTORM_RUN { com_jacobian(m, in[0], out[0]); }

@@ -1,7 +1,9 @@
 // What a row of the table of operations (ops.h) is made of.
 #pragma once
 #include <array>
+#include <initializer_list>
 #include <string_view>
+#include <vector>
 
 #include "core/joint/joint_type.h"
 #include "core/joint/user_joint.h"
@@ -9,119 +11,64 @@
 
 namespace featherstorm {
 
-// Number of components of an array, by model.
-enum class Size {
-  one,
-  two,
-  three,
-  six,
-  matrix6,  // 1, 2, 3, 6, 6 x 6
-  q,
-  v,
-  h,
-  vv,
-  v2v2,
-  v2v,  // nq, nv, nh (packed), nv x nv, 2nv x 2nv, 2nv x nv
-  jacobian,
-  v3,  // 6 x nv, 3 x nv
-  joints,
-  joints6,  // nv - 6, 6 x (nv - 6): without the base's freedoms
-  bodies6,
-  bodies10,
-  vb10,
-  frames12,  // 6 nb, 10 nb, nv x 10 nb, 12 nf
-  bodies3,
-  frames36,  // 3 nb, 36 nf
-  loops6,
-  loops12,  // 6 nl, 12 nl
-  constraints,
-  constraints_v,  // n^c of the loops, n^c x nv
-  independent,
-  independent2,  // nu of the coupling, nu x nu
-  contacts,
-  contacts2,  // nc contacts, nc x nc
-  contacts3,
-  contacts3_v,
-  contacts9,   // 3 nc, 3 nc x nv, 3 nc x 3 nc: normal and two tangents of each
-  contacts12,  // 12 nc
+// One dimension of an array: a number, or a count of the robot times one.
+enum class Count : unsigned char { one, nq, nv, nh, nb, nf, nl, n_constraints, nu, nc, joint_nv };
+struct Dimension {
+  int factor = 1;
+  Count count = Count::one;
+  constexpr Dimension() = default;
+  constexpr Dimension(int n) : factor(n) {}
+  constexpr Dimension(Count c) : count(c) {}
+  friend constexpr bool operator==(const Dimension&, const Dimension&) = default;
+  friend constexpr Dimension operator*(int n, Dimension d) { return d.factor *= n, d; }
+};
+// Positions, velocities, entries of the packed inertia matrix, bodies, frames; loops and their constraints; independent velocities
+// of coupled joints; contacts; velocities without those of a floating base.
+inline constexpr Dimension nq{Count::nq}, nv{Count::nv}, nh{Count::nh}, nb{Count::nb}, nf{Count::nf}, nl{Count::nl},
+    n_constraints{Count::n_constraints}, nu{Count::nu}, nc{Count::nc}, joint_nv{Count::joint_nv};
+
+// The shape of an array of one instance, rows first: {nv, nv}, {nb, 6}.
+struct Shape {
+  static constexpr int most = 3;
+  Dimension dimension[most];
+  int rank = 0;
+  constexpr Shape(std::initializer_list<Dimension> d) {
+    for (const Dimension& x : d) dimension[rank++] = x;
+  }
+  friend constexpr bool operator==(const Shape&, const Shape&) = default;
 };
 
-template <class M>
-FS_HD constexpr int size_of(const M& m, Size s) {
-  switch (s) {
-    case Size::one:
-      return 1;
-    case Size::two:
-      return 2;
-    case Size::three:
-      return 3;
-    case Size::six:
-      return 6;
-    case Size::matrix6:
-      return 36;
-    case Size::q:
-      return m.nq;
-    case Size::v:
-      return m.nv;
-    case Size::h:
-      return m.nh;
-    case Size::vv:
-      return m.nv * m.nv;
-    case Size::v2v2:
-      return 4 * m.nv * m.nv;
-    case Size::v2v:
-      return 2 * m.nv * m.nv;
-    case Size::jacobian:
-      return 6 * m.nv;
-    case Size::v3:
-      return 3 * m.nv;
-    case Size::joints:
-      return m.nv < 6 ? 0 : m.nv - 6;
-    case Size::joints6:
-      return m.nv < 6 ? 0 : 6 * (m.nv - 6);
-    case Size::bodies6:
-      return 6 * m.nb;
-    case Size::bodies10:
-      return 10 * m.nb;
-    case Size::vb10:
-      return 10 * m.nv * m.nb;
-    case Size::frames12:
-      return 12 * m.nf;
-    case Size::bodies3:
-      return 3 * m.nb;
-    case Size::frames36:
-      return 36 * m.nf;
-    case Size::loops6:
-      return 6 * m.loops.nl;
-    case Size::loops12:
-      return 12 * m.loops.nl;
-    case Size::constraints:
-      return m.loops.nc;
-    case Size::constraints_v:
-      return m.loops.nc * m.nv;
-    case Size::independent:
-      return m.coupling.nu;
-    case Size::independent2:
-      return m.coupling.nu * m.coupling.nu;
-    case Size::contacts:
-      return m.contacts.nc;
-    case Size::contacts2:
-      return m.contacts.nc * m.contacts.nc;
-    case Size::contacts3:
-      return m.contacts.nr;
-    case Size::contacts3_v:
-      return m.contacts.nr * m.nv;
-    case Size::contacts9:
-      return m.contacts.nr * m.contacts.nr;
-    case Size::contacts12:
-      return 12 * m.contacts.nc;
+template <class M> FS_HD constexpr int extent(const M& m, const Dimension& d) {
+  switch (d.count) {
+    case Count::one: return d.factor;
+    case Count::nq: return d.factor * m.nq;
+    case Count::nv: return d.factor * m.nv;
+    case Count::nh: return d.factor * m.nh;
+    case Count::nb: return d.factor * m.nb;
+    case Count::nf: return d.factor * m.nf;
+    case Count::nl: return d.factor * m.loops.nl;
+    case Count::n_constraints: return d.factor * m.loops.nc;
+    case Count::nu: return d.factor * m.coupling.nu;
+    case Count::nc: return d.factor * m.contacts.nc;
+    case Count::joint_nv: return m.nv < 6 ? 0 : d.factor * (m.nv - 6);
   }
   return 0;
+}
+// The number of components.
+template <class M> FS_HD constexpr int size_of(const M& m, const Shape& s) {
+  int size = 1;
+  for (int k = 0; k < s.rank; k++) size *= extent(m, s.dimension[k]);
+  return size;
+}
+template <class M> std::vector<int> shape_of(const M& m, const Shape& s) {
+  std::vector<int> extents;
+  for (int k = 0; k < s.rank; k++) extents.push_back(extent(m, s.dimension[k]));
+  return extents;
 }
 
 struct OpArray {
   std::string_view name;
-  Size size;
+  Shape shape;
 };
 template <int inputs, int uniforms, int outputs>
 struct OpInfo {
@@ -170,7 +117,7 @@ constexpr bool lacks_time() {
   if constexpr (requires { Op::takes_time; }) return false;
   if (Op::info.name == "integrate" || Op::info.name == "difference") return false;
   for (const OpArray& a : Op::info.in)
-    if (a.size == Size::q) return true;
+    if (a.shape == Shape{nq}) return true;
   return false;
 }
 template <class Op, class M>
@@ -187,8 +134,8 @@ bool available(const M& m) {
 }
 
 // Inputs that occur often.
-inline constexpr OpArray op_q{"q", Size::q}, op_v{"v", Size::v}, op_a{"a", Size::v}, op_tau{"tau", Size::v},
-    op_f_ext{"f_ext", Size::bodies6}, op_M{"M", Size::h}, op_L{"L", Size::h};
+inline constexpr OpArray op_q{"q", {nq}}, op_v{"v", {nv}}, op_a{"a", {nv}}, op_tau{"tau", {nv}},
+    op_f_ext{"f_ext", {nb, 6}}, op_M{"M", {nh}}, op_L{"L", {nh}};
 
 // The head of every row's function.
 #define FEATHERSTORM_RUN                                                                                        \

@@ -11,12 +11,12 @@ struct OpOperationalSpace : BookRow {
       "operational_space",
       "equation of motion of a frame: J M^-1 J^T, its inverse, velocity and gravity force, consistent inverse of J",
       {{op_q, op_v}},
-      {{{"regularisation", Size::one}, {"tolerance", Size::one}}},
-      {{{"Phi", Size::matrix6},
-        {"Lambda", Size::matrix6},
-        {"mu", Size::six},
-        {"p", Size::six},
-        {"J_inverse", Size::jacobian}}},
+      {{{"regularisation", {1}}, {"tolerance", {1}}}},
+      {{{"Phi", {6, 6}},
+        {"Lambda", {6, 6}},
+        {"mu", {6}},
+        {"p", {6}},
+        {"J_inverse", {6, nv}}}},
       true};
   FEATHERSTORM_RUN {
     operational_space(m, in[0], in[1], frame, u[0][0], u[1][0], out[0], out[1], out[2], out[3], out[4]);
@@ -27,7 +27,7 @@ struct OpOperationalInertia : BookRow {
                                         "J M^-1 J^T of a frame, 6 x 6, world axes, angular first",
                                         {{op_q}},
                                         {},
-                                        {{{"Phi", Size::matrix6}}},
+                                        {{{"Phi", {6, 6}}}},
                                         true};
   static constexpr int variants = 2;
   FEATHERSTORM_RUN {

@@ -18,7 +18,7 @@ struct OpRegressor : BookRow {
 struct OpSlotineLiRegressor : BookRow {
   static constexpr OpInfo<4, 0, 1> info{"slotine_li_regressor",
                                         "M a_r + C v_r + g = Y pi + armature a_r, C of coriolis_matrix, nv x 10 nb",
-                                        {{op_q, op_v, {"v_r", Size::v}, {"a_r", Size::v}}},
+                                        {{op_q, op_v, {"v_r", {nv}}, {"a_r", {nv}}}},
                                         {},
                                         {{op_Y}},
                                         false,
@@ -28,7 +28,7 @@ struct OpSlotineLiRegressor : BookRow {
 struct OpSlotineLiRegressorBodyFixed : BookRow {
   static constexpr OpInfo<4, 0, 1> info{"slotine_li_regressor_body_fixed",
                                         "slotine_li_regressor with coriolis_matrix_body_fixed, nv x 10 nb",
-                                        {{op_q, op_v, {"v_r", Size::v}, {"a_r", Size::v}}},
+                                        {{op_q, op_v, {"v_r", {nv}}, {"a_r", {nv}}}},
                                         {},
                                         {{op_Y}},
                                         false,
@@ -45,7 +45,7 @@ struct OpEnergyRegressor : BookRow {
                                         "kinetic and potential energy by inertial parameters, 10 nb each",
                                         {{op_q, op_v}},
                                         {},
-                                        {{{"y_T", Size::bodies10}, {"y_V", Size::bodies10}}},
+                                        {{{"y_T", {10 * nb}}, {"y_V", {10 * nb}}}},
                                         false,
                                         true};
   FEATHERSTORM_RUN { energy_regressor(m, in[0], in[1], out[0], out[1]); }

@@ -5,13 +5,13 @@
 
 namespace featherstorm {
 
-inline constexpr OpArray op_target{"target", Size::v}, op_q_next{"q_next", Size::q}, op_v_next{"v_next", Size::v};
-inline constexpr std::array<OpArray, 6> step_uniforms{{{"dt", Size::one},
-                                                       {"kp", Size::v},
-                                                       {"kd", Size::v},
-                                                       {"limit_stiffness", Size::one},
-                                                       {"limit_damping", Size::one},
-                                                       {"friction_velocity", Size::one}}};
+inline constexpr OpArray op_target{"target", {nv}}, op_q_next{"q_next", {nq}}, op_v_next{"v_next", {nv}};
+inline constexpr std::array<OpArray, 6> step_uniforms{{{"dt", {1}},
+                                                       {"kp", {nv}},
+                                                       {"kd", {nv}},
+                                                       {"limit_stiffness", {1}},
+                                                       {"limit_damping", {1}},
+                                                       {"friction_velocity", {1}}}};
 // Those and more.
 template <std::size_t n>
 constexpr std::array<OpArray, 6 + n> step_uniforms_and(const std::array<OpArray, n>& more) {

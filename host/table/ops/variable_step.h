@@ -15,25 +15,25 @@
 
 namespace featherstorm {
 
-inline constexpr OpArray op_t{"t", Size::one}, op_remaining{"remaining", Size::one},
-    op_step{"step", Size::one}, op_error{"error", Size::one};
+inline constexpr OpArray op_t{"t", {1}}, op_remaining{"remaining", {1}},
+    op_step{"step", {1}}, op_error{"error", {1}};
 
 struct OpDormandPrince : BookRow {
   static constexpr OpInfo<7, 6, 5> info{
       "dormand_prince",
       "an attempt at a step of order 5 with its length by the error: from {time to go, 0 or a first step, 1}",
       {{op_q, op_v, op_remaining, op_step, op_error, op_tau, op_target}},
-      {{{"tolerances", Size::two},  // absolute, relative
-        {"kp", Size::v},
-        {"kd", Size::v},
-        {"limit_stiffness", Size::one},
-        {"limit_damping", Size::one},
-        {"friction_velocity", Size::one}}},
+      {{{"tolerances", {2}},  // absolute, relative
+        {"kp", {nv}},
+        {"kd", {nv}},
+        {"limit_stiffness", {1}},
+        {"limit_damping", {1}},
+        {"friction_velocity", {1}}}},
       {{op_q_next,
         op_v_next,
-        {"remaining_next", Size::one},
-        {"step_next", Size::one},
-        {"error_next", Size::one}}},
+        {"remaining_next", {1}},
+        {"step_next", {1}},
+        {"error_next", {1}}}},
       false,
       false,
       true};
@@ -76,7 +76,7 @@ struct OpForwardKinematicsTimed : TimedRow {
                                         "forward_kinematics of robots with time-dependent joints, at time t",
                                         {{op_q, op_t}},
                                         {},
-                                        {{{"pose", Size::frames12}}}};
+                                        {{{"pose", {nf, 12}}}}};
   FEATHERSTORM_RUN { forward_kinematics(m, at_time(in[0], in[1][0]), out[0]); }
 };
 struct OpRneaTimedDerivatives : TimedRow {
@@ -85,7 +85,7 @@ struct OpRneaTimedDerivatives : TimedRow {
       "derivatives of rnea_timed on the tangent space at fixed time, nv x nv by rows, and by time",
       {{op_q, op_v, op_a, op_f_ext, op_t}},
       {},
-      {{{"dtau_dq", Size::vv}, {"dtau_dv", Size::vv}, {"dtau_dt", Size::v}}}};
+      {{{"dtau_dq", {nv, nv}}, {"dtau_dv", {nv, nv}}, {"dtau_dt", {nv}}}}};
   FEATHERSTORM_RUN { rnea_timed_derivatives(m, in[0], in[1], in[2], in[4][0], in[3], out[0], out[1], out[2]); }
 };
 struct OpFdTimedDerivatives : TimedRow {
@@ -94,7 +94,7 @@ struct OpFdTimedDerivatives : TimedRow {
       "fd_timed and its derivatives on the tangent space at fixed time, nv x nv by rows, and by time",
       {{op_q, op_v, op_tau, op_f_ext, op_t}},
       {},
-      {{op_a, {"da_dq", Size::vv}, {"da_dv", Size::vv}, {"da_dtau", Size::vv}, {"da_dt", Size::v}}}};
+      {{op_a, {"da_dq", {nv, nv}}, {"da_dv", {nv, nv}}, {"da_dtau", {nv, nv}}, {"da_dt", {nv}}}}};
   FEATHERSTORM_RUN {
     fd_timed_derivatives(m, in[0], in[1], in[2], in[4][0], in[3], out[0], out[1], out[2], out[3], out[4]);
   }
@@ -104,7 +104,7 @@ struct OpRk4StepTimed : TimedRow {
                                         "rk4_step of robots with time-dependent joints, from time t on",
                                         {{op_q, op_v, op_t, op_tau, op_target}},
                                         step_uniforms,
-                                        {{op_q_next, op_v_next, {"t_next", Size::one}}},
+                                        {{op_q_next, op_v_next, {"t_next", {1}}}},
                                         false,
                                         false,
                                         true};

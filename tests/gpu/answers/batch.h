@@ -72,8 +72,8 @@ template <class Real> struct Batch {
   // inputs[i % inputs.size()]: op_inputs of instance i
   Batch(const RowText& row, const Model<double>& m, int count, const std::vector<std::vector<std::vector<double>>>& inputs) {
     const Real guard = std::numeric_limits<Real>::quiet_NaN();
-    for (const OpArray& a : row.in) in.emplace_back(size_of(m, a.size), count, guard);
-    for (const OpArray& a : row.out) out.emplace_back(size_of(m, a.size), count, guard);
+    for (const OpArray& a : row.in) in.emplace_back(size_of(m, a.shape), count, guard);
+    for (const OpArray& a : row.out) out.emplace_back(size_of(m, a.shape), count, guard);
     for (int i = 0; i < count; i++)
       for (std::size_t k = 0; k < in.size(); k++)
         for (int c = 0; c < in[k].components; c++) in[k].at(c, i) = static_cast<Real>(inputs[i % inputs.size()][k][c]);

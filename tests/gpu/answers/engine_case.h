@@ -29,9 +29,9 @@ template <class Op> EngineCase case_of(const Model<double>& m, int op, int disti
                {},
                true,
                reference<Op>(m, distinct, m.nf - 1, 1)};
-  for (const OpArray& a : Op::info.in) c.row.in.push_back({a.name, size_of(m, a.size)});
-  for (const OpArray& a : Op::info.out) c.row.out.push_back({a.name, size_of(m, a.size)});
-  for (const OpArray& a : Op::info.uniform) c.row.uniforms.push_back({a.name, size_of(m, a.size)});
+  for (const OpArray& a : Op::info.in) c.row.in.push_back({a.name, size_of(m, a.shape)});
+  for (const OpArray& a : Op::info.out) c.row.out.push_back({a.name, size_of(m, a.shape)});
+  for (const OpArray& a : Op::info.uniform) c.row.uniforms.push_back({a.name, size_of(m, a.shape)});
   for (const auto& u : op_uniforms<Op>(m)) c.options.uniforms.insert(c.options.uniforms.end(), u.begin(), u.end());
   c.options.frame = c.operation.frame;
   return c;

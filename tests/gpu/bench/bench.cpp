@@ -16,9 +16,9 @@ template <class Op>
 RowData data_of(const Model<double>& m, int frame, int instances) {
   RowData d;
   d.instances = instances;
-  for (const OpArray& a : Op::info.in) d.in.push_back({std::string(a.name), size_of(m, a.size), false});
-  for (const OpArray& a : Op::info.uniform) d.in.push_back({std::string(a.name), size_of(m, a.size), true});
-  for (const OpArray& a : Op::info.out) d.out.push_back({std::string(a.name), size_of(m, a.size), false});
+  for (const OpArray& a : Op::info.in) d.in.push_back({std::string(a.name), size_of(m, a.shape), false});
+  for (const OpArray& a : Op::info.uniform) d.in.push_back({std::string(a.name), size_of(m, a.shape), true});
+  for (const OpArray& a : Op::info.out) d.out.push_back({std::string(a.name), size_of(m, a.shape), false});
   d.uniform = op_uniforms<Op>(m);
   for (int i = 0; i < instances; i++) {
     d.inputs.push_back(op_inputs<Op>(m, 1000 + i));

@@ -24,7 +24,7 @@ template <class Op> OpCase make_case(int op, const Model<double>& m, long instan
   std::uniform_real_distribution<double> U(-1, 1);
   const auto& info = Op::info;
   for (const OpArray& a : info.uniform)
-    for (int k = 0; k < size_of(m, a.size); k++)
+    for (int k = 0; k < size_of(m, a.shape); k++)
       c.uniforms.push_back(a.name == "dt"                  ? 0.002
                            : a.name == "friction_velocity" ? 0.05
                            : a.name == "prescribed"        ? k % 2
@@ -38,13 +38,13 @@ template <class Op> OpCase make_case(int op, const Model<double>& m, long instan
   for (const OpArray& a : info.in) {
     auto& array = c.in.emplace_back();
     for (long i = 0; i < instances; i++) {
-      std::vector<double> x(size_of(m, a.size));
+      std::vector<double> x(size_of(m, a.shape));
       for (double& y : x) y = U(g);
       if (a.name == "remaining") x[0] = 0.01;
       if (a.name == "step") x[0] = 0.002;
       if (a.name == "error") x[0] = 1;
-      if (a.size == Size::q) x = sample_q(m, g);
-      if (a.size == Size::h) {
+      if (a.shape == Shape{nq}) x = sample_q(m, g);
+      if (a.shape == Shape{nh}) {
         crba(m, sample_q(m, g).data(), x.data());
         if (a.name == "L") ltdl(m, x.data());
         if (a.name == "L_ltl") ltl(m, x.data());
@@ -55,14 +55,14 @@ template <class Op> OpCase make_case(int op, const Model<double>& m, long instan
   std::vector<std::vector<double>> u;
   std::size_t at = 0;
   for (const OpArray& a : info.uniform) {
-    u.emplace_back(c.uniforms.begin() + at, c.uniforms.begin() + at + size_of(m, a.size));
-    at += size_of(m, a.size);
+    u.emplace_back(c.uniforms.begin() + at, c.uniforms.begin() + at + size_of(m, a.shape));
+    at += size_of(m, a.shape);
   }
   std::vector<const double*> vu;
   for (auto& x : u) vu.push_back(x.data());
   vu.push_back(nullptr);
   for (const OpArray& a : info.out)
-    c.out.emplace_back(instances, std::vector<double>(size_of(m, a.size)));
+    c.out.emplace_back(instances, std::vector<double>(size_of(m, a.shape)));
   for (long i = 0; i < instances; i++) {
     std::vector<std::vector<double>> state;
     for (auto& a : c.in) state.push_back(a[i]);

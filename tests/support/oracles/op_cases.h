@@ -87,7 +87,7 @@ inline std::vector<std::vector<double>> op_inputs(const RowText& row, const Mode
     else if (a.name == "error") in.push_back({1});
     else if (a.name == "q_to") in.push_back(random_state(m, seed + 1).q);
     else {
-      in.emplace_back(size_of(m, a.size));
+      in.emplace_back(size_of(m, a.shape));
       for (double& x : in.back()) x = random.uniform(-1, 1);
     }
   }
@@ -103,7 +103,7 @@ template <class M> std::vector<std::vector<double>> op_uniforms(const RowText& r
   std::vector<std::vector<double>> u;
   for (std::size_t k = 0; k < row.uniform.size(); k++) {
     const std::string_view name = row.uniform[k].name;
-    u.emplace_back(size_of(m, row.uniform[k].size), static_cast<float>(name == "regularisation" ? 0.1 : 0.002 * (k + 1)));
+    u.emplace_back(size_of(m, row.uniform[k].shape), static_cast<float>(name == "regularisation" ? 0.1 : 0.002 * (k + 1)));
     if (name == "rate") u.back()[0] = 10;
     if (name == "tolerance" && row.needs == Needs::loops) u.back()[0] = static_cast<float>(1e-5);
     const int n = static_cast<int>(u.back().size());
@@ -125,7 +125,7 @@ std::vector<std::vector<Real>> run_on_host(const RowText& row, const Model<Real>
                                            int frame, int repeat) {
   std::vector<std::vector<Real>> inputs, out;
   for (const auto& a : in) inputs.emplace_back(a.begin(), a.end());
-  for (const OpArray& a : row.out) out.emplace_back(size_of(m, a.size));
+  for (const OpArray& a : row.out) out.emplace_back(size_of(m, a.shape));
   std::vector<std::vector<Real>> uniforms;
   for (const auto& x : op_uniforms(row, m)) uniforms.emplace_back(x.begin(), x.end());
   std::vector<const Real*> u;
