@@ -271,6 +271,28 @@ void bind_evaluator(nb::module_& module) {
 
   module.attr("engine_operations") = engine_ops;  // how many of the operations come first; those of the books follow
   module.def(
+      "operation_table",
+      [] {
+        nb::dict table;
+        const auto arrays = [](const auto& row) {
+          nb::list all;
+          for (const OpArray& a : row) all.append(nb::make_tuple(std::string(a.name), words(a.shape)));
+          return nb::tuple(all);
+        };
+        const auto add = [&]<class Op>(Op) {
+          nb::dict row;
+          row["summary"] = std::string(Op::info.summary);
+          row["inputs"] = arrays(Op::info.in), row["uniforms"] = arrays(Op::info.uniform), row["outputs"] = arrays(Op::info.out);
+          row["uses_frame"] = Op::info.uses_frame;
+          row["needs"] = needs_words[static_cast<int>(needs_of<Op>())];
+          table[std::string(Op::info.name).c_str()] = row;
+        };
+        std::apply([&](auto... op) { (add(op), ...); }, Ops{});
+        return table;
+      },
+      "Every operation by name: summary, (name, shape of an instance) of inputs, uniforms and outputs, whether it takes a frame, "
+      "what the robot must have.");
+  module.def(
       "operations",
       [] {
         nb::list names;

@@ -99,20 +99,13 @@ __all__ = [
 
 
 def __getattr__(name):
-    """Operations of the table without a function of their own: fs.NAME(model, *arrays, frame=..., **numbers)."""
-    summaries = dict(_operations._featherstorm.operations())
-    if name not in summaries:
+    """Operations of the table without a function of their own, with the signature and the shapes of their row."""
+    table = _operations._featherstorm.operation_table()
+    if name not in table:
         raise AttributeError(f"module 'featherstorm' has no attribute '{name}'")
-
-    def function(model, *arrays, frame=None, ignore=(), check=True, **numbers):
-        check_tree(model, name, ignore)
-        return _operations.run(model, name, *arrays, frame=frame, check=check, **numbers)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{summaries[name]}; see model.ops[{name!r}] for its arrays."
-    globals()[name] = function
-    return function
+    globals()[name] = _operations.function_of(name, table[name])
+    return globals()[name]
 
 
 def __dir__():
-    return sorted({*globals(), *(name for name, _ in _operations._featherstorm.operations())})
+    return sorted({*globals(), *_operations._featherstorm.operation_table()})

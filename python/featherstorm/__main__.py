@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from . import __version__
-from .commands import bench, doctor, generate, info, robots, simulate
+from .commands import bench, doctor, generate, info, operations, robots, simulate
 
 
 def parser():
@@ -13,7 +13,7 @@ def parser():
     )
     top.add_argument("--version", action="version", version=f"featherstorm {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (simulate, info, bench, generate, robots, doctor):
+    for module in (simulate, info, operations, bench, generate, robots, doctor):
         name = module.__name__.rpartition(".")[2]
         command = commands.add_parser(
             name,

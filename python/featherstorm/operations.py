@@ -12,6 +12,8 @@ this build lacks. NaN in an instance stays in that instance. `check=False` leave
 never made on a device.
 """
 
+import inspect
+import textwrap
 import warnings
 from typing import NamedTuple
 
@@ -91,6 +93,49 @@ def run(model, op, *arrays, frame=None, check=True, **numbers):
     batch, outputs = evaluate(model, op, arrays, frame, numbers, check=check)
     results = tuple(batch.result(view) for view in outputs)
     return results[0] if len(results) == 1 else results
+
+
+def function_of(name, row):
+    """The function of an operation by its row of the table: a signature, a docstring with shapes."""
+    inputs, uniforms = [n for n, _ in row["inputs"]], [n for n, _ in row["uniforms"]]
+
+    def function(model, *arrays, ignore=(), check=True, **given):
+        check_tree(model, name, ignore)
+        arrays = list(arrays)
+        for array in inputs[len(arrays) :]:
+            if array in given:
+                arrays.append(given.pop(array))
+        frame = given.pop("frame", None)
+        return run(model, name, *arrays, frame=frame, check=check, **given)
+
+    def parameter(name, kind, default=inspect.Parameter.empty):
+        return inspect.Parameter(name, kind, default=default)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    either = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    signature = [parameter(n, either) for n in ("model", *inputs)]
+    signature += [parameter("frame", keyword)] if row["uses_frame"] else []
+    signature += [parameter(n, keyword) for n in uniforms]
+    signature += [parameter("ignore", keyword, ()), parameter("check", keyword, True)]
+    function.__name__ = function.__qualname__ = name
+    function.__signature__ = inspect.Signature(signature)
+    function.__doc__ = description(row)
+    return function
+
+
+def description(row):
+    """The docstring of an operation."""
+    lines = [row["summary"][0].upper() + row["summary"][1:] + ".", ""]
+    for word, key, lead in (("in ", "inputs", "B, "), ("in ", "uniforms", ""), ("out", "outputs", "B, ")):
+        arrays = [f"{name} ({lead}{shape})" if lead or shape != "1" else name for name, shape in row[key]]
+        if arrays:
+            end = ", the same for all" if key == "uniforms" else ""
+            lines += textwrap.wrap(", ".join(arrays) + end, 110, initial_indent=f"{word}  ", subsequent_indent="     ")
+    if row["uses_frame"]:
+        lines.append("frame  by name or number")
+    if row["needs"]:
+        lines.append(f"For robots with {row['needs']}.")
+    return "\n".join(lines)
 
 
 def rnea(model, q, v, a, f_ext=None, *, ignore=(), check=True):

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -66,6 +67,18 @@ template <class M> std::vector<int> shape_of(const M& m, const Shape& s) {
   return extents;
 }
 
+// "2 nv, nv": of one instance of any robot.
+inline std::string words(const Shape& s) {
+  static constexpr const char* names[] = {"", "nq", "nv", "nh", "nb", "nf", "nl", "n_constraints", "nu", "nc", "(nv - 6)"};
+  std::string all;
+  for (int k = 0; k < s.rank; k++) {
+    const auto& [factor, count] = s.dimension[k];
+    const std::string name = names[static_cast<int>(count)], number = std::to_string(factor);
+    all += (k > 0 ? ", " : "") + (count == Count::one ? number : factor == 1 ? name : number + " " + name);
+  }
+  return all;
+}
+
 struct OpArray {
   std::string_view name;
   Shape shape;
@@ -83,6 +96,7 @@ struct OpInfo {
 
 // What a robot must have for a row to be run, where the row says so (`needs`).
 enum class Needs { nothing, floating_base, loops, coupling, contacts };
+inline constexpr const char* needs_words[] = {"", "a floating base", "kinematic loops", "coupled joints", "contacts"};
 template <class Op>
 constexpr Needs needs_of() {
   if constexpr (requires { Op::needs; }) return Op::needs;

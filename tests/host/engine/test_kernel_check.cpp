@@ -109,6 +109,7 @@ TEST(KernelCheck, AnOutputThatIsAllRoundingIsNoFault) {
   joint.name = "joint", joint.type = JointType::Ball, joint.child = "ball";
   spec.joints = {joint};
   Evaluator e(build(spec));
+  if (!can_assemble(e.isa())) GTEST_SKIP() << "nothing is assembled here";
   for (Precision p : {Precision::float64, Precision::float32}) e.kernel("fd_second_derivatives", p);
   ASSERT_EQ(e.checks().size(), 2u);
   for (const CheckedKernel& c : e.checks()) EXPECT_TRUE(c.result.passed) << c.result.words();

@@ -1,0 +1,56 @@
+"""Shows the table of operations: what each computes, its arrays and their shapes.
+
+operations                 all of them, or one by NAME
+operations --markdown      as docs/operations.md has them
+"""
+
+import featherstorm as fs
+
+from .. import _featherstorm
+
+
+def add_arguments(parser):
+    parser.add_argument("name", nargs="?", metavar="NAME", help="one operation (default: all)")
+    parser.add_argument("--markdown", action="store_true", help="as docs/operations.md has them")
+
+
+def main(options):
+    table = _featherstorm.operation_table()
+    if options.markdown:
+        print(markdown(table))
+        return
+    if options.name:
+        if options.name not in table:
+            raise ValueError(f"there is no operation '{options.name}'; `operations` lists them")
+        help(getattr(fs, options.name))
+        return
+    width = max(map(len, table))
+    for name, row in table.items():
+        print(f"{name:{width}}  {row['summary']}")
+
+
+def arrays(row, key):
+    return ", ".join(f"{name} ({shape})" if key != "uniforms" or shape != "1" else name for name, shape in row[key])
+
+
+def markdown(table):
+    lines = [
+        "# Operations",
+        "",
+        "Written by `featherstorm operations --markdown` from the table in `host/table`. Each is a function of Python,",
+        "`fs.NAME(model, *inputs, **uniforms)`, and a row of `Evaluator::run` in C++. Shapes are those of one instance; arrays of a",
+        "batch have the instance first. Uniforms are the same for all instances. `_vjp` and `_jvp` behind a name are its derivatives.",
+        "",
+        "nq, nv: positions, velocities; nb: moving bodies; nf: frames; nh: entries of a packed inertia matrix; nl, n_constraints: kinematic",
+        "loops and their constraints; nu: independent velocities of coupled joints; nc: contacts.",
+        "",
+        "| operation | | inputs | uniforms | outputs |",
+        "|---|---|---|---|---|",
+    ]
+    for name, row in table.items():
+        frame = "; of a frame" if row["uses_frame"] else ""
+        needs = f"; needs {row['needs']}" if row["needs"] else ""
+        lines.append(
+            f"| `{name}` | {row['summary']}{frame}{needs} | {arrays(row, 'inputs')} | {arrays(row, 'uniforms')} | {arrays(row, 'outputs')} |"
+        )
+    return "\n".join(lines)
