@@ -40,6 +40,7 @@ def markdown(table):
         "Written by `featherstorm operations --markdown` from the table in `host/table`. Each is a function of Python,",
         "`fs.NAME(model, *inputs, **uniforms)`, and a row of `Evaluator::run` in C++. Shapes are those of one instance; arrays of a",
         "batch have the instance first. Uniforms are the same for all instances. `_vjp` and `_jvp` behind a name are its derivatives.",
+        "Functions written by hand (`fs.crba` unpacks M, `fs.step` has defaults) say so in their own docstrings.",
         "",
         "nq, nv: positions, velocities; nb: moving bodies; nf: frames; nh: entries of a packed inertia matrix; nl, n_constraints: kinematic",
         "loops and their constraints; nu: independent velocities of coupled joints; nc: contacts.",
