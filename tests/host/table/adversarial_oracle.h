@@ -40,6 +40,7 @@ struct Exact {
     }
     const VectorX e = Eigen::SelfAdjointEigenSolver<MatrixX>(unit, Eigen::EigenvaluesOnly).eigenvalues();
     solvable = d.minCoeff() > lost * d.maxCoeff() && e(0) > e(n - 1) / singular;
+    definite_in_float = e(0) > e(n - 1) * 1e-6;
     for (const dense::Node& node : tree.node) mass += node.mass, length += node.joint.X.r.norm() + node.com.norm();
     moves = d.squaredNorm() > lost * mass * length * length;
     force = d * (motion + std::sqrt(mass) * tree.gravity.norm());
@@ -144,6 +145,7 @@ struct Exact {
   double cleaned;  // what the robot's weight makes of turns that building takes for none, of the largest force
   Numbers1 tau_pushed;
   bool solvable, moves;  // M is far from singular; some joint has more inertia than rounding leaves of a point on its axis
+  bool definite_in_float;  // so that roots of its pivots are numbers
 };
 
 }  // namespace featherstorm::testing
