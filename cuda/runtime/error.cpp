@@ -1,7 +1,5 @@
 #include "cuda/runtime/error.h"
 
-#include <cstring>
-
 namespace featherstorm {
 
 std::string& cuda_error_message() {
@@ -15,9 +13,10 @@ bool cuda_failed(const std::string& what) {
 bool cuda_succeeded(cudaError_t error, const char* expression, const char* file, int line) {
   if (error == cudaSuccess) return true;
   cudaGetLastError();  // else the next launch, which asks for it, would be told of this failure
-  const char* name = std::strrchr(file, '/');
+  const std::string path = file;
+  const std::size_t at = path.rfind("cuda/");
   return cuda_failed(std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error) + " (" + expression +
-                     ", cuda/" + (name ? name + 1 : file) + ":" + std::to_string(line) + ")");
+                     ", " + (at == std::string::npos ? path : path.substr(at)) + ":" + std::to_string(line) + ")");
 }
 
 OnDevice::OnDevice(int device) {

@@ -30,7 +30,7 @@ class Parameters {
   struct Array {
     std::string_view name;
     int components;
-    std::vector<int> shape;
+    std::vector<int> shape{};
   };
 
   // None: the whole robot is constant.

@@ -13,7 +13,7 @@ struct OpRow {
   struct Argument {
     std::string_view name;
     int components;          // for this model
-    std::vector<int> shape;  // their product
+    std::vector<int> shape{};  // their product
   };
   std::vector<Argument> in, uniforms, out;
   bool uses_frame, carried;

@@ -101,7 +101,9 @@ def reached_from(start, files):
     """The definitions of `files` that the definitions `start` reach."""
     rest = [d for file in files for d in definitions(file)]
     types = {d.name for d in rest if d.is_type}
-    takes = {d: types & set(re.findall(r"\w+", d.arguments)) for d in rest}
+    # a parameter of its template may have the name of a type elsewhere
+    own = {d: set(re.findall(r"\b(?:class|typename)\s+(\w+)", d.text.partition(d.name)[0])) for d in rest}
+    takes = {d: (types & set(re.findall(r"\w+", d.arguments))) - own[d] for d in rest}
     found, new, calls, names = set(), list(start), set(), {"Model"}
     while new:
         found.update(new)
