@@ -5,8 +5,6 @@
 namespace featherstorm {
 
 struct PlaneSurface {
-  static constexpr bool has_radius = false, has_edges = true;
-
   // in      R   the axes of the surface's frame
   // in out  at  given d; phi, margin, e
   template <class T, class C> FS_HD static void touch(const C& c, const Mat3<T>& R, ContactAt<T>& at) {

@@ -16,8 +16,6 @@ template <class T> FS_HD void set_tangents(Vec3<T> (&e)[3]) {
 }
 
 struct RoundSurface {
-  static constexpr bool has_radius = true, has_edges = false;
-
   template <class T, class C> FS_HD static T side(const C& c) { return T(c.surface == Surface::Sphere ? 1.0 : -1.0); }
 
   template <class T, class C> FS_HD static void touch(const C& c, const Mat3<T>&, ContactAt<T>& at) {
