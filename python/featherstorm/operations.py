@@ -101,10 +101,10 @@ def function_of(name, row):
 
     def function(model, *arrays, ignore=(), check=True, **given):
         check_tree(model, name, ignore)
-        arrays = list(arrays)
-        for array in inputs[len(arrays) :]:
-            if array in given:
-                arrays.append(given.pop(array))
+        if named := [array for array in inputs[len(arrays) :] if array in given]:
+            if missing := [array for array in inputs[len(arrays) :] if array not in given]:
+                raise TypeError(f"{name}: {', '.join(missing)} is missing")
+            arrays = [*arrays, *(given.pop(array) for array in named)]
         frame = given.pop("frame", None)
         return run(model, name, *arrays, frame=frame, check=check, **given)
 

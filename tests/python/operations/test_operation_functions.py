@@ -39,7 +39,7 @@ def test_arrays_may_be_named():
     )
     assert all((a == b).all() for a, b in zip(by_place, by_name))
     assert by_place[0].shape == (3, 7, 7)
-    with pytest.raises(TypeError, match="fd_second_derivatives"):
+    with pytest.raises(TypeError, match="fd_second_derivatives: f_ext, q_direction, v_direction, tau_direction is missing"):
         fs.fd_second_derivatives(model, q, v, tau=v)
 
 
