@@ -4,14 +4,12 @@ fixed and with floating base, MJCF beside MuJoCo, in double. A process for each 
 The packages are those of the extra `robots` in pyproject.toml, of which nothing but their files is read.
 """
 
-import functools
 import importlib.util
 import json
 import os
 import pathlib
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -60,12 +58,6 @@ def check(path):
     return lines or [{"base": "any", "refused": f"exit status {done.returncode}: {done.stderr[-2000:]}"}]
 
 
-@functools.cache
-def results():
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(zip(FILES, pool.map(check, FILES)))
-
-
 def name_of(path):
     return "/".join(path.parts[-3:])
 
@@ -74,7 +66,8 @@ def name_of(path):
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_a_published_robot_agrees(path):
     skipped = []
-    for result in results()[path]:
+    results = check(path)
+    for result in results:
         if "skipped" in result:
             skipped.append(result["skipped"])
         elif "refused" in result:
@@ -83,7 +76,7 @@ def test_a_published_robot_agrees(path):
             assert path.name not in REFUSED, "it is not refused any more"
             assert max(result["errors"].values()) < TOLERANCE, result
             assert all(result["kernels"].values()), f"by kernels for any robot: {result}"
-    if len(skipped) == len(results()[path]):
+    if len(skipped) == len(results):
         pytest.skip(skipped[0].splitlines()[0])
 
 
