@@ -7,6 +7,7 @@
 Only what float kernels need whose threads do not exchange values within a warp. An instruction, modifier or address that
 is not understood raises Unsupported: nothing is guessed.
 """
+import functools
 import math
 import re
 import struct
@@ -59,6 +60,76 @@ def constant_bank(*parameters):
     return bytes(bank)
 
 
+# What an operand says, whatever the registers hold: parsed once, as an instruction may run a hundred thousand times.
+
+@functools.cache
+def register_of(o):
+    """Whether it is a uniform register, and its number; None for the zero registers."""
+    o = o.split(".")[0]
+    if o in ("RZ", "URZ", "SRZ"):
+        return None
+    if m := re.fullmatch(r"(U?R)(\d+)", o):
+        return m[1] == "UR", int(m[2])
+    raise Unsupported(f"operand {o}")
+
+
+@functools.cache
+def operand(o):
+    """The operand without its signs, and whether it is negated, inverted, absolute."""
+    o = o.replace(".reuse", "").strip()
+    negate = invert = absolute = False
+    if o[0] == "-" and o[1] in "|RcU":
+        negate, o = True, o[1:]
+    if o[0] == "~":
+        invert, o = True, o[1:]
+    if o[0] == "|":
+        absolute, o = True, o.strip("|")
+    return o, negate, invert, absolute
+
+
+CONSTANT, REGISTER, NUMBER = range(3)
+
+
+@functools.cache
+def kind_of(o):
+    return CONSTANT if o.startswith("c[") else REGISTER if re.match(r"U?RZ?\d*$", o) else NUMBER
+
+
+@functools.cache
+def integer_of(o):
+    return int(o, 0) if re.fullmatch(r"-?(0x[0-9a-f]+|\d+)", o) else to_bits(float(o))
+
+
+@functools.cache
+def number_of(o):
+    return (-math.inf if o[0] == "-" else math.inf) if "INF" in o else float(o)
+
+
+@functools.cache
+def constant_of(o):
+    """The bank of a constant and the sum of its address."""
+    m = re.fullmatch(r"c\[0x(\w+)\]\s*\[(.*)\]", o)
+    return int(m[1], 16), m[2]
+
+
+@functools.cache
+def terms_of(expression):
+    """The sum in an address or constant operand: its number, and (sign, register, how it is read) of the rest."""
+    fixed, rest = 0, []
+    for sign, term in re.findall(r"([+-]?)([^+-]+)", expression):
+        one = -1 if sign == "-" else 1
+        if term.startswith("0x"):
+            fixed += one * int(term, 16)
+        else:
+            rest.append((one, term, "64" if term.endswith(".64") else "U32" if term.endswith(".U32") else "signed"))
+    return fixed, rest
+
+
+@functools.cache
+def is_condition(o):
+    return re.fullmatch(r"!?U?P[T\d]", o) is not None
+
+
 SHARED_BYTES = 49 << 10  # of a block on sm_90: 48 KiB, the first is the system's
 
 
@@ -101,14 +172,12 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
     local_traffic = [0, 0]
     banks = {0: bank0, 2: function.bank2}
 
+    files = R, U
+
     def register(o):
         """The file and number of a register operand; None for the zero registers."""
-        o = o.split(".")[0]
-        if o in ("RZ", "URZ", "SRZ"):
-            return None
-        if m := re.fullmatch(r"(U?R)(\d+)", o):
-            return (U if m[1] == "UR" else R), int(m[2])
-        raise Unsupported(f"operand {o}")
+        r = register_of(o)
+        return r and (files[r[0]], r[1])
 
     def get(o):
         r = register(o)
@@ -133,61 +202,32 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
 
     def total(expression):
         """The sum in an address or constant operand."""
-        a = 0
-        for sign, term in re.findall(r"([+-]?)([^+-]+)", expression):
-            if term.startswith("0x"):
-                value = int(term, 16)
-            elif term.endswith(".64"):
-                value = get64(term)
-            elif term.endswith(".U32"):
-                value = get(term)
-            else:
-                value = signed(get(term))
-            a += -value if sign == "-" else value
+        a, rest = terms_of(expression)
+        for sign, term, how in rest:
+            a += sign * (get64(term) if how == "64" else get(term) if how == "U32" else signed(get(term)))
         return a
 
     def constant(o):
-        m = re.fullmatch(r"c\[0x(\w+)\]\s*\[(.*)\]", o)
-        at = total(m[2])
-        if at < 0 or at + 4 > len(banks[int(m[1], 16)]):
+        bank, expression = constant_of(o)
+        at = total(expression)
+        if at < 0 or at + 4 > len(banks[bank]):
             raise Unsupported(f"constant address {at:#x}")
-        return banks[int(m[1], 16)], at
-
-    def operand(o):
-        """Raw bits of an operand and whether it is negated, inverted, absolute."""
-        o = o.replace(".reuse", "").strip()
-        negate = invert = absolute = False
-        if o[0] == "-" and o[1] in "|Rc" + "U":
-            negate, o = True, o[1:]
-        if o[0] == "~":
-            invert, o = True, o[1:]
-        if o[0] == "|":
-            absolute, o = True, o.strip("|")
-        return o, negate, invert, absolute
+        return banks[bank], at
 
     def integer(o):
         o, negate, invert, absolute = operand(o)
-        if o.startswith("c["):
-            v = struct.unpack_from("<I", *constant(o))[0]
-        elif re.match(r"U?RZ?\d*$", o):
-            v = get(o)
-        elif re.fullmatch(r"-?(0x[0-9a-f]+|\d+)", o):
-            v = int(o, 0)
-        else:
-            v = to_bits(float(o))
+        kind = kind_of(o)
+        v = get(o) if kind == REGISTER else struct.unpack_from("<I", *constant(o))[0] if kind == CONSTANT else integer_of(o)
         v = abs(signed(v)) if absolute else v
         return (-v if negate else ~v if invert else v) & MASK
 
     def number(o):
         o, negate, _, absolute = operand(o)
-        if o.startswith("c["):
-            v = struct.unpack_from("<f", *constant(o))[0]
-        elif re.match(r"U?RZ?\d*$", o):
+        kind = kind_of(o)
+        if kind == REGISTER:
             v = to_float(get(o))
-        elif "INF" in o:
-            v = -math.inf if o[0] == "-" else math.inf
         else:
-            v = float(o)
+            v = struct.unpack_from("<f", *constant(o))[0] if kind == CONSTANT else number_of(o)
         v = abs(v) if absolute else v
         return -v if negate else v
 
@@ -197,9 +237,6 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
     def put_condition(o, value):
         if o not in ("PT", "UPT"):
             P[o] = bool(value)
-
-    def is_condition(o):
-        return re.fullmatch(r"!?U?P[T\d]", o) is not None
 
     def address_of(o):
         return total(o[o.rindex("[") + 1:o.rindex("]")])
