@@ -12,7 +12,7 @@ namespace {
 // Every shard has its own: a function of one name for all would be one function to the linker.
 template <int i> void enter(KernelLauncher* entries) {
   if constexpr (i < op_count) {
-    if constexpr (shard_of(i, cuda_shards, cuda_book_shards) == FEATHERSTORM_SHARD && !host_only<std::tuple_element_t<i, Ops>>)
+    if constexpr (shard_of(i, cuda_shards, cuda_book_shards) == FEATHERSTORM_SHARD && info_of(i).cuda)
       entries[i] = launcher<std::tuple_element_t<i, Ops>, FEATHERSTORM_REAL, FEATHERSTORM_MAX>();
     enter<i + 1>(entries);
   }

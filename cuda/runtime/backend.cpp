@@ -43,14 +43,14 @@ const KernelLauncher& launcher_of(int model_class, int op) {
 }
 
 // Which kernel of an operation the model takes, and the model's bytes for it: that of its own class, or of the largest
-// class for the operations of the books.
+// class for operations that are not common.
 struct Chosen {
   int model_class;
   const void* image;
 };
 Chosen choose(const CudaModel& m, int op, bool double_precision) {
   if (double_precision) return {m.double_class, m.double_image.data()};
-  if (op < engine_ops) return {m.float_class, m.float_image.data()};
+  if (info_of(op).common) return {m.float_class, m.float_image.data()};
   return {largest_float_class, m.largest_float_image.data()};
 }
 

@@ -35,48 +35,20 @@ struct Function {
   Program program;
 };
 
-std::map<std::string, std::pair<int, std::string>> summaries() {
-  std::map<std::string, std::pair<int, std::string>> all;
-  int index = 0;
-  std::apply(
-      [&](auto... op) {
-        ((all[std::string(op.info.name)] = {index, std::string(op.info.summary)}, index++), ...);
-      },
-      Ops{});
-  return all;
-}
-
-bool uses_frame(int index) {
-  bool uses = false;
-  int i = 0;
-  std::apply([&](auto... op) { ((uses = i++ == index ? op.info.uses_frame : uses), ...); }, Ops{});
-  return uses;
-}
-
-bool is_available(int index, const Model<double>& m) {
-  bool is = false;
-  int i = 0;
-  std::apply([&](auto... op) { ((is = i++ == index ? available<decltype(op)>(m) : is), ...); }, Ops{});
-  return is;
-}
-
 Function function(const Robot& robot, const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
-  const auto ops = summaries();
-  Operation operation{-1};
-  auto found = ops.find(name);
+  Operation operation{op_named(name)};
   std::string of;
-  if (found == ops.end() && name.size() > 4 && (name.ends_with("_vjp") || name.ends_with("_jvp"))) {
-    found = ops.find(name.substr(0, name.size() - 4));
+  if (operation.op < 0 && name.size() > 4 && (name.ends_with("_vjp") || name.ends_with("_jvp"))) {
+    operation.op = op_named(name.substr(0, name.size() - 4));
     operation.derivative = name.ends_with("_vjp") ? Derivative::vjp : Derivative::jvp;
     of = name.ends_with("_vjp") ? "cotangents of the inputs of: " : "tangents of the outputs of: ";
   }
-  if (found == ops.end()) throw Error("generate: there is no operation '" + name + "'");
-  operation.op = found->second.first;
-  if (!is_available(operation.op, robot.model))
-    throw Error("generate: " + robot.name + " has no floating base, which " + name + " is about");
-  if (uses_frame(operation.op) != (colon != std::string::npos))
+  if (operation.op < 0) throw Error("generate: there is no operation '" + name + "'");
+  const OpInfo& info = info_of(operation.op);
+  if (const auto why = lack(robot.model, info); !why.empty()) throw Error("generate: " + name + ": " + std::string(why));
+  if (info.uses_frame != (colon != std::string::npos))
     throw Error("generate: " + name +
                 (colon == std::string::npos ? " refers to a frame, expected " + name + ":FRAME" : " refers to no frame"));
   std::string own = name;
@@ -87,7 +59,7 @@ Function function(const Robot& robot, const std::string& text) {
     own += "_" + identifier(frame);
     of += "frame " + plain(frame) + ": ";
   }
-  return {own, of + found->second.second, specialised_program(operation, robot.model)};
+  return {own, of + std::string(info.summary), specialised_program(operation, robot.model)};
 }
 
 // A function's parameters, as they are declared.

@@ -64,7 +64,7 @@ __attribute__((flatten)) void flat_kernel(const void* model, const Array* in, co
 }
 template <class Op, class Real> constexpr Kernel pack_kernel() {
 #ifdef FEATHERSTORM_FLATTEN
-  if constexpr (Op::hot) return flat_kernel<Op, Real>;
+  if constexpr (Op::info.inlined) return flat_kernel<Op, Real>;
 #endif
   return run_packs<Op, Real>;
 }

@@ -22,22 +22,22 @@
 namespace featherstorm {
 namespace {
 
-template <class Op> OpRow row_of(int index, const Model<double>& m, const Parameters& parameters) {
-  OpRow r{index, Op::info.name, Op::info.summary, {}, {}, {}, Op::info.uses_frame, Op::info.carried};
-  r.refused = lack<Op>(m);
-  r.on_device = !host_only<Op> || !parameters.arrays().empty();  // with parameters kernels are made at the first use
-  for (const OpArray& a : Op::info.in) r.in.push_back({a.name, size_of(m, a.shape), shape_of(m, a.shape)});
+OpRow row_of(int index, const Model<double>& m, const Parameters& parameters) {
+  const OpInfo& info = info_of(index);
+  OpRow r{index, info.name, info.summary, {}, {}, {}, info.uses_frame, info.carried};
+  const auto argument = [&](const OpArray& a) {
+    return OpRow::Argument{a.name, size_of(m, a.shape), shape_of(m, a.shape), a.sample, a.optional()};
+  };
+  r.refused = lack(m, info);
+  r.on_device = info.cuda || !parameters.arrays().empty();  // with parameters kernels are made at the first use
+  for (const OpArray& a : info.in) r.in.push_back(argument(a));
   for (const auto& a : parameters.arrays()) r.in.push_back({a.name, a.components, a.shape});
-  for (const OpArray& a : Op::info.out) r.out.push_back({a.name, size_of(m, a.shape), shape_of(m, a.shape)});
-  for (const OpArray& a : Op::info.uniform) r.uniforms.push_back({a.name, size_of(m, a.shape), shape_of(m, a.shape)});
-  static_assert(Op::info.in.size() + Op::info.uniform.size() <= max_arrays && Op::info.out.size() <= max_arrays);
+  for (const OpArray& a : info.out) r.out.push_back(argument(a));
+  for (const OpArray& a : info.uniform) r.uniforms.push_back(argument(a));
+  if (index + 1 < op_count && info_of(index + 1).form_of == info.name) r.given = info_of(index + 1).name;
+  if (!info.form_of.empty())
+    for (OpRow::Argument& a : r.in) a.optional = false;  // the other form is for calls without
   return r;
-}
-template <int i = 0> void add_rows(const Model<double>& m, const Parameters& parameters, std::vector<OpRow>& rows) {
-  if constexpr (i < op_count) {
-    rows.push_back(row_of<std::tuple_element_t<i, Ops>>(i, m, parameters));
-    add_rows<i + 1>(m, parameters, rows);
-  }
 }
 
 // The row of a derivative; its names go to `names`, which must not move them.
@@ -52,6 +52,8 @@ OpRow derivative_of(const OpRow& f, Derivative d, std::deque<std::string>& names
   r.summary = reverse ? "the cotangents of the inputs" : "the tangents of the outputs";
   const char* suffix = reverse ? cotangent_suffix : tangent_suffix;
   for (const OpRow::Argument& a : reverse ? f.out : f.in) r.in.push_back({named(a.name, suffix), a.components, a.shape});
+  for (OpRow::Argument& a : r.in) a.optional = false;
+  r.given = {};
   r.out.clear();
   for (const OpRow::Argument& a : reverse ? f.in : f.out) r.out.push_back({named(a.name, suffix), a.components, a.shape});
   return r;
@@ -106,6 +108,24 @@ struct Evaluator::Implementation {
   void notify(const std::string& what) {
     std::lock_guard lock(telling);
     if (told.insert(what).second && options.notice) options.notice(what);
+  }
+
+  // Whether all inputs are given but the optional ones.
+  static bool leaves_out(const OpRow& row, const std::vector<ArrayRef>& in) {
+    const auto optional = std::count_if(row.in.begin(), row.in.end(), [](const auto& a) { return a.optional; });
+    return optional > 0 && in.size() + static_cast<std::size_t>(optional) == row.in.size();
+  }
+  // The inputs with zeros in the place of the optional ones.
+  static std::vector<ArrayRef> with_zeros(const OpRow& row, std::vector<ArrayRef> in, const std::vector<ArrayRef>& out) {
+    static double zero = 0;  // every element of such an array
+    const ArrayRef lead = in.empty() ? out.front() : in.front();
+    for (std::size_t k = 0; k < row.in.size(); k++) {
+      if (!row.in[k].optional) continue;
+      if (lead.device != on_host)
+        throw Error(std::string(row.name) + ": " + std::string(row.in[k].name) + " is not given, which it must be on a device");
+      in.insert(in.begin() + static_cast<long>(k), {&zero, lead.precision, lead.instances, row.in[k].components, 0, 0});
+    }
+    return in;
   }
 
   // Whether kernels that take the model as data can run this row.
@@ -233,7 +253,7 @@ Evaluator::Evaluator(const Robot& robot, EvaluatorOptions options) : self_(std::
   s.options = std::move(options);
   s.model_float = cast<float>(robot.model);
   s.parameters = Parameters(robot, s.options.parameters);
-  add_rows(robot.model, s.parameters, s.rows);
+  for (int op = 0; op < op_count; op++) s.rows.push_back(row_of(op, robot.model, s.parameters));
   for (const OpRow& row : s.rows)
     for (Derivative d : {Derivative::vjp, Derivative::jvp}) s.derivatives.push_back(derivative_of(row, d, s.names));
   std::string isa = s.options.isa;
@@ -284,6 +304,8 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
   const OpRow& row = op(name);
   const std::string prefix = std::string(name) + ": ";
   if (!row.refused.empty()) throw Error(prefix + std::string(row.refused));
+  if (in.size() > row.in.size() && !row.given.empty()) return run(row.given, in, out, o);
+  if (s.leaves_out(row, in)) return run(name, s.with_zeros(row, in, out), out, o);
   auto require_count = [&](const char* what, std::size_t got, std::size_t expected) {
     if (got != expected)
       throw Error(prefix + "got " + std::to_string(got) + " " + what + ", expected " + std::to_string(expected));

@@ -5,11 +5,9 @@
 #include <cstdio>
 #include <random>
 
-#include "core/dynamics/crba.h"
-#include "core/linear/ltdl.h"
 #include "core/trace/evaluate.h"
-#include "host/load/sample_q.h"
 #include "host/memory/cpu_library.h"
+#include "host/trace/draw.h"
 #include "host/trace/parameters.h"
 
 namespace featherstorm {
@@ -21,53 +19,6 @@ constexpr double few_roundings = 0x1p-50;
 
 using Engine = std::mt19937_64;
 double uniform(Engine& engine, double low, double high) { return std::uniform_real_distribution<>(low, high)(engine); }
-
-// Of an array that means something special; empty for all others.
-std::vector<double> sample_known(std::string_view name, const Robot& robot, Engine& engine) {
-  const Model<double>& m = robot.model;
-  if (name == "q" || name == "q_to") return sample_q(m, engine);
-  if (name == "M" || name == "L" || name == "L_ltl") {
-    std::vector<double> x(m.nh);
-    crba(m, sample_q(m, engine).data(), x.data());
-    if (name == "L") ltdl(m, x.data());
-    if (name == "L_ltl") ltl(m, x.data());
-    return x;
-  }
-  if (name == "remaining") return {0.01};
-  if (name == "step") return {0.002};
-  if (name == "error") return {1};
-  const auto& parameters = parameter_names();
-  if (std::find(parameters.begin(), parameters.end(), name) != parameters.end()) return parameter_values(robot, name);
-  return {};
-}
-
-// Of torques, drives and forces: what accelerates each joint or body by some 10. Others make light robots fly apart.
-struct NaturalSize {
-  const Model<double>& m;
-  std::vector<double> inertia;  // of each joint
-  NaturalSize(const Model<double>& m, Engine& engine) : m(m), inertia(natural_inertia(m, engine)) {}
-  double operator()(const OpRow::Argument& a, int c) const {
-    const bool joints = a.components == m.nv;
-    if (joints && (a.name == "tau" || a.name == "b")) return 10 * inertia[c];
-    if (joints && (a.name == "kp" || a.name == "kd")) return inertia[c];
-    if (a.name == "f_ext" && a.components == 6 * m.nb) return std::abs(m.body[1 + c / 6].I.m) * (c % 6 < 3 ? 0.1 : 10);
-    return 1;
-  }
-};
-
-double sample_uniform(std::string_view name, int component, int components, Engine& engine) {
-  if (name == "dt") return 0.002;
-  if (name == "friction_velocity") return 0.05;
-  if (name == "tolerance") return 1e-6;
-  if (name == "regularisation") return 0.1;
-  if (name == "rate") return 10;
-  if (name == "slop") return 1e-3;
-  if (name == "compliance") return 1e-2;
-  if (name == "prescribed") return component % 2;
-  if (name == "actuated") return (component + 1) % 2;
-  if (name == "independent") return component + 2 < components;
-  return uniform(engine, 0.5, 1.5);
-}
 
 // The robot's full length [m].
 double natural_length(const Model<double>& m) {
@@ -147,19 +98,19 @@ std::string KernelCheck::words() const {
 }
 
 SampledRow sample_row(const OpRow& row, const Robot& robot, int count, unsigned seed) {
-  Engine engine(seed);
+  Draw draw(robot.model, seed);
+  const auto& parameters = parameter_names();
   SampledRow s;
-  const NaturalSize natural(robot.model, engine);
   for (const auto& a : row.in) {
     auto& array = s.in.emplace_back(a.components, std::vector<double>(count));
     for (int i = 0; i < count; i++) {
-      const std::vector<double> known = sample_known(a.name, robot, engine);
-      for (int c = 0; c < a.components; c++)
-        array[c][i] = static_cast<int>(known.size()) == a.components ? known[c] : natural(a, c) * uniform(engine, -1, 1);
+      const bool is_parameter = std::find(parameters.begin(), parameters.end(), a.name) != parameters.end();
+      const std::vector<double> x = is_parameter ? parameter_values(robot, a.name) : draw(a.sample, a.components);
+      for (int c = 0; c < a.components; c++) array[c][i] = x[c];
     }
   }
   for (const auto& u : row.uniforms)
-    for (int c = 0; c < u.components; c++) s.uniforms.push_back(natural(u, c) * sample_uniform(u.name, c, u.components, engine));
+    for (double x : draw(u.sample, u.components)) s.uniforms.push_back(x);
   return s;
 }
 

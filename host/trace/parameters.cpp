@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "host/system/error.h"
-#include "host/table/ops/op_row.h"
+#include "host/table/shape.h"
 
 namespace featherstorm {
 namespace {

@@ -221,6 +221,18 @@ void bind_evaluator(nb::module_& module) {
           "uniforms", [](const OpRow& r) { return arguments(r.uniforms); },
           "(name, components) of what is the same for all instances.")
       .def_prop_ro(
+          "given", [](const OpRow& r) { return std::string(r.given); },
+          "The row that is given the optional inputs too, where it has kernels of its own.")
+      .def_prop_ro(
+          "optional",
+          [](const OpRow& r) {
+            nb::list names;
+            for (const OpRow::Argument& a : r.in)
+              if (a.optional) names.append(std::string(a.name));
+            return nb::tuple(names);
+          },
+          "Inputs that may be left out.")
+      .def_prop_ro(
           "refused", [](const OpRow& r) { return std::string(r.refused); },
           "Why the robot has no such operation; empty where it has.")
       .def_ro("uses_frame", &OpRow::uses_frame)
@@ -269,41 +281,39 @@ void bind_evaluator(nb::module_& module) {
           "(op, dtype, device, array, error, bound, passed) of each kernel that was compared with the text in double.")
       .def("take_notices", &PyEvaluator::take_notices);
 
-  module.attr("engine_operations") = engine_ops;  // how many of the operations come first; those of the books follow
   module.def(
       "operation_table",
       [] {
         nb::dict table;
-        const auto arrays = [](const auto& row) {
+        const auto text = [](std::string_view s) { return std::string(s); };
+        const auto arrays = [&](const OpArrays& row) {
           nb::list all;
-          for (const OpArray& a : row) all.append(nb::make_tuple(std::string(a.name), words(a.shape)));
+          for (const OpArray& a : row) {
+            nb::dict array;
+            array["name"] = text(a.name), array["shape"] = words(a.shape), array["unit"] = text(a.unit);
+            array["meaning"] = text(a.meaning), array["optional"] = a.optional();
+            all.append(array);
+          }
           return nb::tuple(all);
         };
-        const auto add = [&]<class Op>(Op) {
+        const auto add = [&](const OpInfo& info, std::string_view subject) {
           nb::dict row;
-          row["summary"] = std::string(Op::info.summary);
-          row["inputs"] = arrays(Op::info.in), row["uniforms"] = arrays(Op::info.uniform), row["outputs"] = arrays(Op::info.out);
-          row["uses_frame"] = Op::info.uses_frame;
-          row["needs"] = needs_words[static_cast<int>(needs_of<Op>())];
-          table[std::string(Op::info.name).c_str()] = row;
+          row["subject"] = text(subject), row["summary"] = text(info.summary);
+          row["equation"] = text(info.equation), row["source"] = text(info.source);
+          row["inputs"] = arrays(info.in), row["uniforms"] = arrays(info.uniform), row["outputs"] = arrays(info.out);
+          row["uses_frame"] = info.uses_frame, row["common"] = info.common;
+          row["needs"] = needs_words[static_cast<int>(info.needs)];
+          row["cost"] = cost_words[static_cast<int>(info.cost)];
+          table[text(info.name).c_str()] = row;
         };
-        std::apply([&](auto... op) { (add(op), ...); }, Ops{});
+        const auto add_subject = [&]<class Subject>(Subject) {
+          std::apply([&](auto... op) { (add(op.info, Subject::title), ...); }, typename Subject::Rows{});
+        };
+        std::apply([&](auto... subject) { (add_subject(subject), ...); }, Subjects{});
         return table;
       },
-      "Every operation by name: summary, (name, shape of an instance) of inputs, uniforms and outputs, whether it takes a frame, "
-      "what the robot must have.");
-  module.def(
-      "operations",
-      [] {
-        nb::list names;
-        std::apply(
-            [&](auto... op) {
-              (names.append(nb::make_tuple(std::string(op.info.name), std::string(op.info.summary))), ...);
-            },
-            Ops{});
-        return names;
-      },
-      "(name, summary) of every operation.");
+      "Every operation by name: its subject, summary, equation, source, arrays (name, shape of an instance, unit, meaning, "
+      "whether it may be left out), cost on a chain of n joints, what the robot must have.");
   module.def(
       "parameters",
       [] {

@@ -107,8 +107,8 @@ def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, ignore=(), **n
 
 
 def __getattr__(name):
-    summaries = dict(_featherstorm.operations())
-    if name not in summaries:
+    table = _featherstorm.operation_table()
+    if name not in table:
         raise AttributeError(f"module 'featherstorm.jax' has no attribute '{name}'")
 
     def function(model, *arrays, frame=None, ignore=(), **numbers):
@@ -116,6 +116,6 @@ def __getattr__(name):
         return run(model, name, *arrays, frame=frame, **numbers)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{summaries[name]}, with gradients; see model.ops[{name!r}] for its arrays."
+    function.__doc__ = f"{table[name]['summary']}, with gradients; see model.ops[{name!r}] for its arrays."
     globals()[name] = function
     return function

@@ -25,12 +25,14 @@ class Row(NamedTuple):
     shapes: dict  # of inputs and outputs behind the batch, by name
     uses_frame: bool
     carried: bool  # its outputs are the inputs of the next pass
+    given: str  # the row that is given the optional inputs too, where it has kernels of its own
+    optional: tuple  # names of inputs that may be left out
     on_device: bool  # takes arrays on a CUDA device; else only once `specialise` has made its kernel
 
     @classmethod
     def of(cls, r):
         arrays = tuple(r.inputs), tuple(r.outputs), tuple(r.uniforms)
-        return cls(r.name, r.summary, *arrays, r.shapes, r.uses_frame, r.carried, r.on_device)
+        return cls(r.name, r.summary, *arrays, r.shapes, r.uses_frame, r.carried, r.given, tuple(r.optional), r.on_device)
 
 
 class Notice(UserWarning):
@@ -105,7 +107,8 @@ class Model:
     def ops(self):
         """The table of operations, by name; without those that this robot has not (of floating bases, loops, coupled
         joints, contacts)."""
-        return {name: row for name, row in self._rows.items() if name not in self._refused}
+        forms = {row.given for row in self._rows.values()}
+        return {name: row for name, row in self._rows.items() if name not in self._refused and name not in forms}
 
     @property
     def isa(self):

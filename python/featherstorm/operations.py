@@ -31,8 +31,9 @@ QUATERNION_SLACK = 1e-2  # how far a norm may be from 1; integration renormalise
 
 def evaluate(model, op, arguments, frame=None, numbers=None, repeat=1, check=True, caller=None):
     """Runs an operation; returns its Arguments and a view (instances, ...) of each output."""
-    row = model.row(op)
     label = caller or op
+    op, arguments = form(model, op, arguments)
+    row = model.row(op)
     if model.parameters:
         arguments = model.with_parameters(row, arguments)
     if len(arguments) != len(row.inputs):
@@ -50,6 +51,26 @@ def evaluate(model, op, arguments, frame=None, numbers=None, repeat=1, check=Tru
     model.evaluator.run(op, batch.arrays, memory, uniforms, index, repeat, batch.stream, batch.instances)
     tell_notices(model)
     return batch, [view(row.shapes[name]) for (_, view), (name, _) in zip(outputs, row.outputs)]
+
+
+def form(model, op, arguments):
+    """The row that takes what was given of the optional inputs, and its arguments: zeros for those that were not where the
+    operation has one row only."""
+    row = model.row(op)
+    arguments = list(arguments)
+    if row.given and len(arguments) > len(row.inputs) - len(model.parameters):
+        if arguments[-1] is not None:
+            return row.given, arguments
+        return op, arguments[:-1]
+    if row.optional:
+        own = [(name, n) for name, n in row.inputs if name not in model.parameters]
+        if len(arguments) == len(own) - len(row.optional):
+            for k, (name, _) in enumerate(own):
+                if name in row.optional:
+                    arguments.insert(k, None)
+        if len(arguments) == len(own):
+            arguments = [np.zeros(n).tolist() if x is None and name in row.optional else x for (name, n), x in zip(own, arguments)]
+    return op, arguments
 
 
 def frame_index(model, row, frame, label):
@@ -96,24 +117,31 @@ def run(model, op, *arrays, frame=None, check=True, **numbers):
 
 
 def function_of(name, row):
-    """The function of an operation by its row of the table: a signature, a docstring with shapes."""
-    inputs, uniforms = [n for n, _ in row["inputs"]], [n for n, _ in row["uniforms"]]
+    """The function of an operation by its row of the table: a signature, a docstring with equation, shapes and units."""
+    inputs, uniforms = [a["name"] for a in row["inputs"]], [a["name"] for a in row["uniforms"]]
+    optional = {a["name"] for a in row["inputs"] if a["optional"]}
 
     def function(model, *arrays, ignore=(), check=True, **given):
         check_tree(model, name, ignore)
-        if named := [array for array in inputs[len(arrays) :] if array in given]:
-            if missing := [array for array in inputs[len(arrays) :] if array not in given]:
-                raise TypeError(f"{name}: {', '.join(missing)} is missing")
-            arrays = [*arrays, *(given.pop(array) for array in named)]
+        if len(arrays) > len(inputs):
+            raise TypeError(f"{name}: got {len(arrays)} arrays, expected {len(inputs)}: {', '.join(inputs)}")
+        values = dict(zip(inputs, arrays))
+        values.update({array: given.pop(array) for array in inputs[len(arrays) :] if array in given})
+        if missing := [array for array in inputs if array not in values and array not in optional]:
+            raise TypeError(f"{name}: {', '.join(missing)} is missing")
         frame = given.pop("frame", None)
-        return run(model, name, *arrays, frame=frame, check=check, **given)
+        return run(model, name, *(values.get(array) for array in inputs), frame=frame, check=check, **given)
 
     def parameter(name, kind, default=inspect.Parameter.empty):
         return inspect.Parameter(name, kind, default=default)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     either = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    signature = [parameter(n, either) for n in ("model", *inputs)]
+    signature, behind = [parameter("model", either)], False
+    for array in inputs:  # what follows an input with a default can be given by name alone
+        default = None if array in optional else inspect.Parameter.empty
+        signature.append(parameter(array, keyword if behind and array not in optional else either, default))
+        behind = behind or array in optional
     signature += [parameter("frame", keyword)] if row["uses_frame"] else []
     signature += [parameter(n, keyword) for n in uniforms]
     signature += [parameter("ignore", keyword, ()), parameter("check", keyword, True)]
@@ -123,18 +151,28 @@ def function_of(name, row):
     return function
 
 
+def sentence(text):
+    """With a capital, unless it begins with a symbol."""
+    first = text.split()[0]
+    return (text if len(first) == 1 or not first.isalpha() else text[0].upper() + text[1:]) + "."
+
+
 def description(row):
     """The docstring of an operation."""
-    lines = [row["summary"][0].upper() + row["summary"][1:] + ".", ""]
-    for word, key, lead in (("in ", "inputs", "B, "), ("in ", "uniforms", ""), ("out", "outputs", "B, ")):
-        arrays = [f"{name} ({lead}{shape})" if lead or shape != "1" else name for name, shape in row[key]]
-        if arrays:
-            end = ", the same for all" if key == "uniforms" else ""
-            lines += textwrap.wrap(", ".join(arrays) + end, 110, initial_indent=f"{word}  ", subsequent_indent="     ")
+    lines = [sentence(row["summary"]), "", f"    {row['equation']}          {row['source']}", ""]
+    for word, key in (("in ", "inputs"), ("in ", "uniforms"), ("out", "outputs")):
+        for array in row[key]:
+            shape = array["shape"] if key == "uniforms" else f"B, {array['shape']}"
+            text = array["name"] + ("" if key == "uniforms" and shape == "1" else f" ({shape})")
+            text += f": {array['meaning']}" + (f" [{array['unit']}]" if array["unit"] else "")
+            text += "; the same for all instances" if key == "uniforms" else ""
+            text += "; None: zeros" if array["optional"] and key == "inputs" else ""
+            lines += textwrap.wrap(text, 110, initial_indent=f"{word}  ", subsequent_indent="       ")
     if row["uses_frame"]:
-        lines.append("frame  by name or number")
+        lines.append("in   frame: by name or number")
     if row["needs"]:
         lines.append(f"For robots with {row['needs']}.")
+    lines.append(f"Cost {row['cost']} on a chain of n joints.")
     return "\n".join(lines)
 
 
@@ -150,9 +188,7 @@ def rnea(model, q, v, a, f_ext=None, *, ignore=(), check=True):
     Errors: ValueError for a model with loops or couplings (id_loops, coupled_id) unless ignore=("loops", "couplings").
     """
     check_tree(model, "rnea", ignore)
-    if f_ext is None:
-        return single(model, "rnea", [q, v, a], check)
-    return single(model, "rnea_forces", [q, v, a, f_ext], check, caller="rnea")
+    return single(model, "rnea", [q, v, a, f_ext], check)
 
 
 def bias(model, q, v, *, check=True):
@@ -228,9 +264,7 @@ def aba(model, q, v, tau, f_ext=None, *, ignore=(), check=True):
     Errors: ValueError for a model with loops or couplings (fd_loops, fd_coupled) unless ignore=("loops", "couplings").
     """
     check_tree(model, "aba", ignore)
-    if f_ext is None:
-        return single(model, "aba", [q, v, tau], check)
-    return single(model, "aba_forces", [q, v, tau, f_ext], check, caller="aba")
+    return single(model, "aba", [q, v, tau, f_ext], check)
 
 
 def fd(model, q, v, tau, f_ext=None, *, ignore=(), check=True):
@@ -239,9 +273,7 @@ def fd(model, q, v, tau, f_ext=None, *, ignore=(), check=True):
     Contacts do not change it: their forces come as f_ext, or from fd_contacts and contact_step.
     """
     check_tree(model, "fd", ignore)
-    if f_ext is None:
-        return single(model, "fd", [q, v, tau], check)
-    return single(model, "aba_forces", [q, v, tau, f_ext], check, caller="fd")
+    return single(model, "fd", [q, v, tau, f_ext], check)
 
 
 def forward_kinematics(model, q, frame=None, *, check=True):

@@ -89,8 +89,8 @@ def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, ignore=(), che
 
 
 def __getattr__(name):
-    summaries = dict(_featherstorm.operations())
-    if name not in summaries:
+    table = _featherstorm.operation_table()
+    if name not in table:
         raise AttributeError(f"module 'featherstorm.torch' has no attribute '{name}'")
 
     def function(model, *tensors, frame=None, ignore=(), check=True, **numbers):
@@ -98,6 +98,6 @@ def __getattr__(name):
         return run(model, name, *tensors, frame=frame, check=check, **numbers)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{summaries[name]}, with gradients; see model.ops[{name!r}] for its arrays."
+    function.__doc__ = f"{table[name]['summary']}, with gradients; see model.ops[{name!r}] for its arrays."
     globals()[name] = function
     return function

@@ -87,7 +87,7 @@ int write_cases(bool books) {
   const Robot small = load("panda"), legged = load("go2"), large = load("atlas");
   for_every_op([&](auto op, int index) {
     using Op = decltype(op);
-    if ((books || index < engine_ops) && available<Op>(small.model)) write_case<Op>(compiler, small, index, "trace");
+    if ((books || info_of(index).common) && available<Op>(small.model)) write_case<Op>(compiler, small, index, "trace");
     const std::string_view name = Op::info.name;
     if (name == "rnea" || name == "crba" || name == "fd" || name == "step")
       write_case<Op>(compiler, legged, index, "sethi_ullman");

@@ -63,7 +63,7 @@ template <class Real, int limit> void every_op(const Robot& robot, int count) {
   for_every_op([&](auto op, int) {
     using Op = decltype(op);
     // the rows of the books have kernels for the largest models alone
-    if constexpr ((index_of<Op>() < engine_ops || limit == 64) && !host_only<Op>) {
+    if constexpr ((Op::info.common || limit == 64) && Op::info.cuda) {
       if (!on_device<Op>(robot.model)) return;
       expect_same_bits<Op, Real, limit>(robot, count);
       if (Op::info.carried) expect_same_bits<Op, Real, limit>(robot, count, 3);
@@ -94,7 +94,7 @@ TEST(DeviceText, HasTheBitsOfTheHostModelWithContacts) {
     const Robot r = touching(robot(seed, 2 + seed, true));
     for_every_op([&](auto op, int) {
       using Op = decltype(op);
-      if constexpr (needs_of<Op>() == Needs::contacts && !host_only<Op>) {
+      if constexpr (Op::info.needs == Needs::contacts && Op::info.cuda) {
         expect_same_bits<Op, float, 64>(r, 3, Op::info.carried ? 3 : 1);
         expect_same_bits<Op, double, 64>(r, 3);
       }
@@ -125,7 +125,7 @@ TEST(DeviceText, TakesTheLargestModels) {
 template <class Real> void every_closure_op(const Robot& robot, int count) {
   for_every_op([&](auto op, int) {
     using Op = decltype(op);
-    if constexpr (needs_of<Op>() == Needs::loops || needs_of<Op>() == Needs::coupling) {
+    if constexpr (Op::info.needs == Needs::loops || Op::info.needs == Needs::coupling) {
       if (!on_device<Op>(robot.model)) return;
       expect_same_bits<Op, Real, 64>(robot, count);
       if (Op::info.carried) expect_same_bits<Op, Real, 64>(robot, count, 3);

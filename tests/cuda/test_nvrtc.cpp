@@ -27,11 +27,8 @@ std::string message(const std::function<void()>& f) {
   return "no error";
 }
 
-template <class Op, int i = 0>
-constexpr int index_of() {
-  if constexpr (std::is_same_v<Op, std::tuple_element_t<i, Ops>>) return i;
-  else return index_of<Op, i + 1>();
-}
+using testing::OpCrba, testing::OpFd, testing::OpRnea, testing::OpStep, testing::index_of;
+
 template <class Op> Program program(const std::string& robot) {
   return specialised_program({index_of<Op>()}, load(robot).model);
 }
@@ -102,7 +99,7 @@ TEST_F(NvrtcCompiles, RowsWithoutAKernelForAnyRobot) {
   std::vector<std::string_view> rows;
   testing::for_every_op([&](auto op, int index) {
     using Op = decltype(op);
-    if constexpr (host_only<Op>) {
+    if constexpr (!Op::info.cuda) {
       rows.push_back(Op::info.name);
       const Program p = specialised_program({index}, available<Op>(arm.model) ? arm.model : mechanism.model);
       for (const char* target : {"sm_80", "sm_90"})

@@ -67,7 +67,7 @@ template <int limit> void write_cases(const Robot& robot, const std::string& nam
   for_every_op([&](auto op, int) {
     using Op = decltype(op);
     // the operations of the books come without machine code: a driver compiles them
-    if (index_of<Op>() >= engine_ops || !on_device<Op>(robot.model)) return;
+    if (!Op::info.common || !on_device<Op>(robot.model)) return;
     write_case<Op, limit>(robot, name, Op::info.carried ? 2 : 1);
   });
 }

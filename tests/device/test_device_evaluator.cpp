@@ -11,7 +11,7 @@
 #include "host/load/load.h"
 #include "tests/support/oracles/op_cases.h"
 #include "tests/device/control.h"
-#include "tests/support/tools/op_conditioning.h"
+#include "tests/support/tools/op_tolerance.h"
 #include "tests/support/robots/linkages.h"
 
 namespace featherstorm::test_device_evaluator {
@@ -71,15 +71,11 @@ HostCall host_call(const Model<double>& m, long instances) {
   return c;
 }
 
-// As in test_ops: rounding times the conditioning of the map.
-template <class Real>
-double tolerance(std::string_view op) {
-  const bool inverse = solves(op);
+template <class Op, class Real> double tolerance() {
+  constexpr bool single = sizeof(Real) == 4;
   // differences of terms much larger than themselves: the base carries the whole robot
-  const bool rate = op.ends_with("_rate");
-  if (sizeof(Real) == 4 && cancels(op)) return 5e-4;
-  if (sizeof(Real) == 8) return inverse ? 1e-8 : 1e-11;
-  return solves_squares(op) ? 1e-1 : solves_twice(op) ? 5e-2 : inverse ? 5e-3 : rate ? 3e-4 : 5e-5;
+  const bool rate = single && Op::info.condition == Condition::plain && Op::info.name.ends_with("_rate");
+  return rate ? 3e-4 : op_tolerance(Op::info, single);
 }
 
 template <class Op, class Real>
@@ -116,7 +112,7 @@ void agrees(Evaluator& e, long instances, Layout layout) {
           if (remains || other == k)
             scale = std::max(scale, std::abs(double(c.out[other].template component<Real>(d)[i])));
       for (long d = 0; d < expected.components; d++)
-        ASSERT_NEAR(found.component<Real>(d)[i], c.out[k].template component<Real>(d)[i], scale * tolerance<Real>(op));
+        ASSERT_NEAR(found.component<Real>(d)[i], c.out[k].template component<Real>(d)[i], scale * (tolerance<Op, Real>()));
     }
   }
 }
@@ -128,7 +124,7 @@ void every_op_agrees(const Robot& robot, std::vector<long> sizes, std::vector<La
     for (Layout layout : layouts)
       for_every_op([&](auto op, int) {
         using Op = decltype(op);
-        constexpr bool closure = needs_of<Op>() == Needs::loops || needs_of<Op>() == Needs::coupling;
+        constexpr bool closure = Op::info.needs == Needs::loops || Op::info.needs == Needs::coupling;
         if ((rows == Rows::All || closure) && on_device<Op>(robot.model)) agrees<Op, Real>(e, n, layout);
       });
 }

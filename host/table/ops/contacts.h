@@ -1,176 +1,257 @@
-// Rows of the table of operations (ops.h): contacts, for robots that carry some (core/model/contacts.h). RBDA
+// contacts, for robots that carry some (core/model/contacts.h). RBDA
 // chapter 11.
 //
-// Arrays of contacts lie contact by contact; those of 3 nc have the normal and two tangents of each. `sweeps` and
+// OpArrays of contacts lie contact by contact; those of 3 nc have the normal and two tangents of each. `sweeps` and
 // `relax` belong to the robot's contacts, as a row's loops are traced.
 #pragma once
 #include "core/contact/contact_impulse.h"
 #include "core/contact/contact_step.h"
 #include "core/contact/soft_surface.h"
-#include "host/table/ops/book_row.h"
-#include "host/table/ops/stepping.h"
+#include "host/table/form.h"
+#include "host/table/ops/quantities.h"
 
-namespace featherstorm {
+namespace featherstorm::table {
 
-inline constexpr OpArray op_gap{"gap", {nc}}, op_margin{"margin", {nc}},
-    op_gap_rate{"gap_rate", {nc}}, op_force{"force", {nc}}, op_impulse{"impulse", {nc, 3}},
-    op_deformation{"deformation", {nc, 3}};
+// The surface of contact k from the uniforms of soft contacts.
+template <class U>
+struct SoftSurfaces {
+  U K_n, D_n, K_t, D_t, rolling;
+  FS_HD SoftSurface<ScalarOf<U>> operator[](int k) const { return {K_n[k], D_n[k], K_t[k], D_t[k], rolling[k]}; }
+};
+template <class U>
+SoftSurfaces(U, U, U, U, U) -> SoftSurfaces<U>;
 
-struct OpContactJacobian : ContactRow {
-  static constexpr OpInfo<1, 0, 3> info{
-      "contact_jacobian",
-      "gaps, margins inside the edges of their surfaces, and G v, the velocity at contacts: normal, two tangents",
-      {{op_q}},
-      {},
-      {{op_gap, op_margin, {"G", {3 * nc, nv}}}}};
-  FEATHERSTORM_RUN { contact_rows(m, m.contacts, in[0], 3, out[0], out[1], out[2]); }
+struct OpContactJacobian {
+  static constexpr OpInfo info{
+      .name = "contact_jacobian",
+      .summary =
+          "gaps, margins inside the edges of their surfaces, and G v, the velocity at contacts: normal, two tangents",
+      .equation = "gap rates and slips = G v",
+      .source = "RBDA (11.25)-(11.31)",
+      .in = {q},
+      .out = {gap, margin, {"G", {3 * nc, nv}, "1 | m", "Jacobian of the contacts: normal, two tangents of each"}},
+      .needs = Needs::contacts,
+  };
+  FS_HD static void run(const auto& m, auto q, auto gap, auto margin, auto G) {
+    contact_rows(m, m.contacts, q, 3, gap, margin, G);
+  }
 };
-struct OpContactFrames : ContactRow {
-  static constexpr OpInfo<1, 0, 1> info{"contact_frames",
-                                        "of each contact the point, normal and two tangents in the world",
-                                        {{op_q}},
-                                        {},
-                                        {{{"contact_frame", {nc, 12}}}}};
-  FEATHERSTORM_RUN { contact_frames(m, m.contacts, in[0], out[0]); }
+
+struct OpContactFrames {
+  static constexpr OpInfo info{
+      .name = "contact_frames",
+      .summary = "of each contact the point, normal and two tangents in the world",
+      .equation = "normal from the surface to the sphere",
+      .source = "RBDA (11.25)-(11.31)",
+      .in = {q},
+      .out = {{"contact_frame", {nc, 12}, "m, 1", "point, normal, two tangents of each contact, world axes"}},
+      .needs = Needs::contacts,
+  };
+  FS_HD static void run(const auto& m, auto q, auto contact_frame) { contact_frames(m, m.contacts, q, contact_frame); }
 };
-struct OpContactRates : ContactRow {
-  static constexpr OpInfo<2, 0, 2> info{
-      "contact_rates",
-      "rates of gaps, and what of their second rates does not depend on accelerations",
-      {{op_q, op_v}},
-      {},
-      {{op_gap_rate, {"gap_bias", {nc}}}}};
-  FEATHERSTORM_RUN { contact_rates(m, m.contacts, in[0], in[1], out[0], out[1]); }
+
+struct OpContactRates {
+  static constexpr OpInfo info{
+      .name = "contact_rates",
+      .summary = "rates of gaps, and what of their second rates does not depend on accelerations",
+      .equation = "d^2 gap/dt^2 = G_n a + gap_bias",
+      .source = "RBDA (11.37)-(11.40)",
+      .in = {q, v},
+      .out = {gap_rate, {"gap_bias", {nc}, "m/s^2", "second rates of the gaps at a = 0"}},
+      .needs = Needs::contacts,
+  };
+  FS_HD static void run(const auto& m, auto q, auto v, auto gap_rate, auto gap_bias) {
+    contact_rates(m, m.contacts, q, v, gap_rate, gap_bias);
+  }
 };
-struct OpContactInertia : ContactRow {
-  static constexpr OpInfo<1, 0, 1> info{"contact_inertia",
-                                        "Delassus matrix G M^-1 G^T of normals and tangents, 3 nc x 3 nc",
-                                        {{op_q}},
-                                        {},
-                                        {{{"A", {3 * nc, 3 * nc}}}}};
-  FEATHERSTORM_RUN {
-    using T = ScalarOf<In>;
+
+struct OpContactInertia {
+  static constexpr OpInfo info{
+      .name = "contact_inertia",
+      .summary = "Delassus matrix G M^-1 G^T of normals and tangents, 3 nc x 3 nc",
+      .equation = "A = G M^-1 G^T",
+      .source = "RBDA (11.57)",
+      .in = {q},
+      .out = {{"A", {3 * nc, 3 * nc}, "1/kg", "Delassus matrix of normals and tangents"}},
+      .needs = Needs::contacts,
+      .cost = Cost::cubic,
+      .condition = Condition::solves,
+  };
+  FS_HD static void run(const auto& m, auto q, auto A) {
+    using T = ScalarOf<decltype(q)>;
     auto L = scratch<T>(m.nh);
     auto Z = scratch<T>(product(m.contacts.nr, m.nv));
     auto gap = scratch<T>(m.contacts.nc);
     auto margin = scratch<T>(m.contacts.nc);
-    crba(m, in[0], L.data());
+    crba(m, q, L.data());
     ltdl(m, L.data());
-    contact_rows(m, m.contacts, in[0], 3, gap.data(), margin.data(), Z.data());
-    contact_inertia(m, m.contacts, L.data(), 3, Z.data(), out[0]);
+    contact_rows(m, m.contacts, q, 3, gap.data(), margin.data(), Z.data());
+    contact_inertia(m, m.contacts, L.data(), 3, Z.data(), A);
   }
 };
-struct OpContactSystem : ContactRow {
-  static constexpr OpInfo<4, 0, 5> info{
-      "contact_system",
-      "normals alone: gaps, their rates, second rates A lambda + d under contact forces lambda",
-      {{op_q, op_v, op_tau, op_f_ext}},
-      {},
-      {{op_gap, op_margin, op_gap_rate, {"A", {nc, nc}}, {"d", {nc}}}}};
-  FEATHERSTORM_RUN {
-    using T = ScalarOf<In>;
+
+struct OpContactSystem {
+  static constexpr OpInfo info{
+      .name = "contact_system",
+      .summary = "normals alone: gaps, their rates, second rates A lambda + d under contact forces lambda",
+      .equation = "d^2 gap/dt^2 = A lambda + d",
+      .source = "RBDA (11.34)-(11.36)",
+      .in = {q, v, tau, f_ext},
+      .out = {gap,
+              margin,
+              gap_rate,
+              {"A", {nc, nc}, "1/kg", "Delassus matrix of normals"},
+              {"d", {nc}, "m/s^2", "second rates of the gaps without contact forces"}},
+      .needs = Needs::contacts,
+      .cost = Cost::cubic,
+      .condition = Condition::solves,
+  };
+  template <class In, class Out>
+  FS_HD static void run(const auto& m, In q, In v, In tau, In f_ext, Out gap, Out margin, Out gap_rate, Out A, Out d) {
+    using T = ScalarOf<decltype(q)>;
     auto H = scratch<T>(m.nh);
     auto Z = scratch<T>(product(m.contacts.nc, m.nv));
     auto w = scratch<T>(m.nv);
-    contact_system(m, m.contacts, in[0], in[1], in[2], in[3], out[0], out[1], out[2], out[3], out[4], H.data(),
-                   Z.data(), w.data());
-  }
-};
-struct OpFdContacts : ContactRow {
-  static constexpr OpInfo<6, 0, 2> info{
-      "fd_contacts",
-      "forward dynamics with frictionless contacts; touching: 1 for contacts to be solved for; force: a first guess",
-      {{op_q, op_v, op_tau, op_f_ext, {"touching", {nc}}, op_force}},
-      {},
-      {{op_a, op_force}}};
-  FEATHERSTORM_RUN {
-    for (int k = 0; k < m.contacts.nc; k++) out[1][k] = in[5][k];
-    fd_contacts(m, m.contacts, in[0], in[1], in[2], in[3], in[4], m.contacts.sweeps, out[1], out[0]);
-  }
-};
-struct OpContactImpulse : ContactRow {
-  static constexpr OpInfo<4, 0, 2> info{
-      "contact_impulse",
-      "impact at contacts with restitution and friction; active: 1 for closed contacts; impulse: a first guess",
-      {{op_q, op_v, {"active", {nc}}, op_impulse}},
-      {},
-      {{op_v_next, op_impulse}}};
-  FEATHERSTORM_RUN {
-    for (int k = 0; k < m.contacts.nr; k++) out[1][k] = in[3][k];
-    contact_impulse(m, m.contacts, in[0], in[1], in[2], m.contacts.sweeps, out[1], out[0]);
-  }
-};
-struct OpContactStep : ContactRow {
-  static constexpr OpInfo<5, 11, 3> info{
-      "contact_step",
-      "semi-implicit Euler steps with contacts; impulse: those of the last step, 0 where there is none",
-      {{op_q, op_v, op_impulse, op_tau, op_target}},
-      step_uniforms_and(std::to_array<OpArray>({{"erp", {1}},
-                                                {"slop", {1}},
-                                                {"max_push", {1}},
-                                                {"rebound", {1}},
-                                                {"compliance", {1}}})),
-      {{op_q_next, op_v_next, {"impulse_next", {nc, 3}}}},
-      false,
-      false,
-      true};
-  FEATHERSTORM_RUN {
-    using T = ScalarOf<In>;
-    const Drive drive{in[3], in[4], u[1], u[2]};
-    const ContactParameters<T> c{u[6][0], u[7][0], u[8][0], u[9][0], u[10][0]};
-    for (int k = 0; k < m.contacts.nr; k++) out[2][k] = in[2][k];
-    contact_step(m, m.contacts, in[0], in[1], drive, FEATHERSTORM_NONE, step_parameters<T>(u), c, m.contacts.sweeps,
-                 m.contacts.relax, out[2], out[0], out[1]);
+    contact_system(m, m.contacts, q, v, tau, f_ext, gap, margin, gap_rate, A, d, H.data(), Z.data(), w.data());
   }
 };
 
-inline constexpr std::array<OpArray, 5> soft_uniforms{{{"K_n", {nc}},
-                                                       {"D_n", {nc}},
-                                                       {"K_t", {nc}},
-                                                       {"D_t", {nc}},
-                                                       {"rolling", {nc}}}};
-// The surfaces of soft contacts from these.
-template <class T, class U>
-struct SoftUniforms {
-  const U* u;
-  FS_HD SoftSurface<T> operator[](int k) const { return {u[0][k], u[1][k], u[2][k], u[3][k], u[4][k]}; }
-};
-
-struct OpSoftContactForces : ContactRow {
-  static constexpr OpInfo<4, 5, 3> info{
-      "soft_contact_forces",
-      "f_ext with the forces of soft contacts; deformation of their surfaces, axes of the bodies that carry them",
-      {{op_q, op_v, op_deformation, op_f_ext}},
-      soft_uniforms,
-      {{op_f_ext, {"contact_force", {nc, 3}}, {"deformation_rate", {nc, 3}}}}};
-  FEATHERSTORM_RUN {
-    for (int k = 0; k < 6 * m.nb; k++) out[0][k] = in[3][k];
-    const SoftUniforms<ScalarOf<In>, U> soft{u};
-    soft_contact_forces(m, m.contacts, soft, in[0], in[1], in[2], out[0], out[1], out[2]);
+struct OpFdContacts {
+  static constexpr OpInfo info{
+      .name = "fd_contacts",
+      .summary =
+          "forward dynamics with frictionless contacts; touching: 1 for contacts to be solved for; force: a first "
+          "guess",
+      .equation = "M a = tau - C + G_n^T force,  gaps' second rates >= 0, force >= 0, complementary",
+      .source = "RBDA (11.34)-(11.36)",
+      .in = {q,
+             v,
+             tau,
+             f_ext,
+             {"touching", {nc}, "", "1 for contacts to be solved for, else 0"},
+             {"force", {nc}, "N", "normal forces"}},
+      .out = {a, {"force", {nc}, "N", "normal forces"}},
+      .needs = Needs::contacts,
+      .cost = Cost::cubic,
+      .condition = Condition::solves,
+  };
+  FS_HD static void run(const auto& m, auto q, auto v, auto tau, auto f_ext, auto touching, auto force, auto a,
+                        auto force_out) {
+    for (int k = 0; k < m.contacts.nc; k++) force_out[k] = force[k];
+    fd_contacts(m, m.contacts, q, v, tau, f_ext, touching, m.contacts.sweeps, force_out, a);
   }
 };
-struct OpSoftContactStep : ContactRow {
-  static constexpr OpInfo<5, 11, 3> info{
-      "soft_contact_step",
-      "semi-implicit Euler steps with soft contacts; deformation of their surfaces, 0 where relaxed",
-      {{op_q, op_v, op_deformation, op_tau, op_target}},
-      step_uniforms_and(soft_uniforms),
-      {{op_q_next, op_v_next, {"deformation_next", {nc, 3}}}},
-      false,
-      false,
-      true};
-  FEATHERSTORM_RUN {
-    using T = ScalarOf<In>;
-    const Drive drive{in[3], in[4], u[1], u[2]};
-    const SoftUniforms<T, U> soft{u + 6};
+
+struct OpContactImpulse {
+  static constexpr OpInfo info{
+      .name = "contact_impulse",
+      .summary =
+          "impact at contacts with restitution and friction; active: 1 for closed contacts; impulse: a first guess",
+      .equation = "M (v_next - v) = G^T impulse; restitution, Coulomb's law",
+      .source = "RBDA (11.57)-(11.59), (11.64)",
+      .in = {q, v, {"active", {nc}, "", "1 for closed contacts, else 0"}, impulse},
+      .out = {v_next, impulse},
+      .needs = Needs::contacts,
+      .cost = Cost::cubic,
+      .condition = Condition::solves,
+  };
+  FS_HD static void run(const auto& m, auto q, auto v, auto active, auto impulse, auto v_next, auto impulse_out) {
+    for (int k = 0; k < m.contacts.nr; k++) impulse_out[k] = impulse[k];
+    contact_impulse(m, m.contacts, q, v, active, m.contacts.sweeps, impulse_out, v_next);
+  }
+};
+
+struct OpContactStep {
+  static constexpr OpInfo info{
+      .name = "contact_step",
+      .summary = "semi-implicit Euler steps with contacts; impulse: those of the last step, 0 where there is none",
+      .equation = "(M + dt D) (v_next - v) = dt (tau - C - D v) + G^T impulse",
+      .source = "RBDA (11.57)-(11.64), (8.22)",
+      .in = {q, v, impulse, tau, target},
+      .uniform = step_uniforms +
+                 OpArrays{{"erp", {1}, "", "share of the penetration that a step takes back", Sample::positive},
+                          {"slop", {1}, "m", "penetration that is left", constant(1e-3)},
+                          {"max_push", {1}, "m/s", "fastest way out of a penetration", Sample::positive},
+                          {"rebound", {1}, "m/s", "approach below which nothing bounces", Sample::positive},
+                          {"compliance",
+                           {1},
+                           "",
+                           "added to the diagonal of the Delassus matrix, as a share of it",
+                           constant(1e-2)}},
+      .out = {q_next, v_next, {"impulse_next", {nc, 3}, "N s", "impulse of the step"}},
+      .carried = true,
+      .needs = Needs::contacts,
+      .cost = Cost::cubic,
+      .condition = Condition::solves,
+  };
+  template <class In, class U, class T, class Out>
+  FS_HD static void run(const auto& m, In q, In v, In impulse, In tau, In target, T dt, U kp, U kd, T limit_stiffness,
+                        T limit_damping, T friction_velocity, T erp, T slop, T max_push, T rebound, T compliance,
+                        Out q_next, Out v_next, Out impulse_next) {
+    const Drive drive{tau, target, kp, kd};
+    const ContactParameters<T> c{erp, slop, max_push, rebound, compliance};
+    for (int k = 0; k < m.contacts.nr; k++) impulse_next[k] = impulse[k];
+    contact_step(m, m.contacts, q, v, drive, none(q),
+                 step_parameters(dt, limit_stiffness, limit_damping, friction_velocity), c, m.contacts.sweeps,
+                 m.contacts.relax, impulse_next, q_next, v_next);
+  }
+};
+
+struct OpSoftContactForces {
+  static constexpr OpInfo info{
+      .name = "soft_contact_forces",
+      .summary =
+          "f_ext with the forces of soft contacts; deformation of their surfaces, axes of the bodies that carry them",
+      .equation = "f_n = -K_n z - D_n z',  f_t = -K_t x - D_t x', within the friction disc",
+      .source = "RBDA (11.73)-(11.79)",
+      .in = {q, v, deformation, f_ext},
+      .uniform = soft_uniforms,
+      .out = {f_ext,
+              {"contact_force", {nc, 3}, "N", "force of each contact: normal, two tangents"},
+              {"deformation_rate", {nc, 3}, "m/s", "its rate"}},
+      .needs = Needs::contacts,
+  };
+  template <class In, class U, class Out>
+  FS_HD static void run(const auto& m, In q, In v, In deformation, In f_ext, U K_n, U D_n, U K_t, U D_t, U rolling,
+                        Out f_ext_out, Out contact_force, Out deformation_rate) {
+    for (int k = 0; k < 6 * m.nb; k++) f_ext_out[k] = f_ext[k];
+    const SoftSurfaces soft{K_n, D_n, K_t, D_t, rolling};
+    soft_contact_forces(m, m.contacts, soft, q, v, deformation, f_ext_out, contact_force, deformation_rate);
+  }
+};
+
+struct OpSoftContactStep {
+  static constexpr OpInfo info{
+      .name = "soft_contact_step",
+      .summary = "semi-implicit Euler steps with soft contacts; deformation of their surfaces, 0 where relaxed",
+      .equation = "step with soft_contact_forces",
+      .source = "RBDA section 11.8",
+      .in = {q, v, deformation, tau, target},
+      .uniform = step_uniforms + soft_uniforms,
+      .out = {q_next, v_next, {"deformation_next", {nc, 3}, "m", "deformation at the end"}},
+      .carried = true,
+      .needs = Needs::contacts,
+      .cost = Cost::cubic,
+      .condition = Condition::solves,
+  };
+  template <class In, class U, class T, class Out>
+  FS_HD static void run(const auto& m, In q, In v, In deformation, In tau, In target, T dt, U kp, U kd,
+                        T limit_stiffness, T limit_damping, T friction_velocity, U K_n, U D_n, U K_t, U D_t, U rolling,
+                        Out q_next, Out v_next, Out deformation_next) {
+    const Drive drive{tau, target, kp, kd};
+    const SoftSurfaces soft{K_n, D_n, K_t, D_t, rolling};
     auto force = scratch<T>(m.contacts.nr);
-    for (int k = 0; k < m.contacts.nr; k++) out[2][k] = in[2][k];
-    soft_contact_step(m, m.contacts, soft, in[0], in[1], drive, FEATHERSTORM_NONE, step_parameters<T>(u), out[2],
-                      force.data(), out[0], out[1]);
+    for (int k = 0; k < m.contacts.nr; k++) deformation_next[k] = deformation[k];
+    soft_contact_step(m, m.contacts, soft, q, v, drive, none(q),
+                      step_parameters(dt, limit_stiffness, limit_damping, friction_velocity), deformation_next,
+                      force.data(), q_next, v_next);
   }
 };
 
-using ContactOps = std::tuple<OpContactJacobian, OpContactFrames, OpContactRates, OpContactInertia, OpContactSystem,
-                              OpFdContacts, OpContactImpulse, OpContactStep, OpSoftContactForces, OpSoftContactStep>;
+struct Contacts {
+  static constexpr std::string_view title = "Contacts";
+  using Rows = std::tuple<OpContactJacobian, OpContactFrames, OpContactRates, OpContactInertia, OpContactSystem,
+                          OpFdContacts, OpContactImpulse, OpContactStep, OpSoftContactForces, OpSoftContactStep>;
+};
 
-}  // namespace featherstorm
+}  // namespace featherstorm::table

@@ -1,76 +1,129 @@
-// Rows of the table of operations (ops.h): gears, mimic joints, differentials, those that the model carries
+// gears, mimic joints, differentials, those that the model carries
 // (Model::coupling). RBDA 9.6.
 //
 // u (nu): velocities of the joints that are not coupled, in the order of their coordinates; v = G u.
 #pragma once
 #include "core/loops/coupled_step.h"
-#include "host/table/ops/book_row.h"
-#include "host/table/ops/stepping.h"
+#include "host/table/form.h"
+#include "host/table/ops/quantities.h"
 
-namespace featherstorm {
+namespace featherstorm::table {
 
-inline constexpr OpArray op_speed{"u", {nu}}, op_tau_u{"tau_u", {nu}},
-    op_u_rate{"u_rate", {nu}};
+struct OpCoupledVelocity {
+  static constexpr OpInfo info{
+      .name = "coupled_velocity",
+      .summary = "v = G u: all velocities from the independent ones",
+      .equation = "v = G u",
+      .source = "RBDA section 9.6",
+      .in = {u},
+      .out = {v},
+      .needs = Needs::coupling,
+  };
+  FS_HD static void run(const auto& m, auto u, auto v) { coupled_velocity(m, m.coupling, u, v); }
+};
 
-struct OpCoupledVelocity : CouplingRow {
-  static constexpr OpInfo<1, 0, 1> info{
-      "coupled_velocity", "v = G u: all velocities from the independent ones", {{op_speed}}, {}, {{op_v}}};
-  FEATHERSTORM_RUN { coupled_velocity(m, m.coupling, in[0], out[0]); }
-};
-struct OpCoupledPosition : CouplingRow {
-  static constexpr OpInfo<1, 0, 1> info{"coupled_position",
-                                        "q with the positions of coupled joints as their drivers have them",
-                                        {{op_q}},
-                                        {},
-                                        {{{"q_coupled", {nq}}}}};
-  FEATHERSTORM_RUN {
-    for (int k = 0; k < m.nq; k++) out[0][k] = in[0][k];
-    coupled_position(m, m.coupling, out[0]);
-  }
-};
-struct OpCoupledForce : CouplingRow {
-  static constexpr OpInfo<1, 0, 1> info{
-      "coupled_force", "tau_u = G^T tau: joint forces as felt at the independent joints", {{op_tau}}, {}, {{op_tau_u}}};
-  FEATHERSTORM_RUN { coupled_force(m, m.coupling, in[0], out[0]); }
-};
-struct OpCoupledInertia : CouplingRow {
-  static constexpr OpInfo<1, 0, 1> info{
-      "coupled_inertia", "G^T M G, nu x nu, of a packed matrix", {{op_M}}, {}, {{{"M_u", {nu, nu}}}}};
-  FEATHERSTORM_RUN { coupled_inertia(m, m.coupling, in[0], out[0]); }
-};
-struct OpCoupledId : CouplingRow {
-  static constexpr OpInfo<4, 0, 1> info{"coupled_id",
-                                        "inverse dynamics of coupled joints, tau_u = G^T (M G u' + C)",
-                                        {{op_q, op_speed, op_u_rate, op_f_ext}},
-                                        {},
-                                        {{op_tau_u}}};
-  FEATHERSTORM_RUN { coupled_id(m, m.coupling, in[0], in[1], in[2], in[3], out[0]); }
-};
-struct OpFdCoupled : CouplingRow {
-  static constexpr OpInfo<4, 0, 2> info{"fd_coupled",
-                                        "forward dynamics of coupled joints, G^T M G u' = G^T (tau - C), a = G u'",
-                                        {{op_q, op_speed, op_tau, op_f_ext}},
-                                        {},
-                                        {{op_u_rate, op_a}}};
-  FEATHERSTORM_RUN { fd_coupled(m, m.coupling, in[0], in[1], in[2], in[3], out[0], out[1]); }
-};
-struct OpCoupledStep : CouplingRow {
-  static constexpr OpInfo<4, 6, 2> info{"coupled_step",
-                                        "semi-implicit Euler steps of coupled joints under torques and PD drives",
-                                        {{op_q, op_speed, op_tau, op_target}},
-                                        step_uniforms,
-                                        {{op_q_next, {"u_next", {nu}}}},
-                                        false,
-                                        false,
-                                        true};
-  FEATHERSTORM_RUN {
-    const Drive drive{in[2], in[3], u[1], u[2]};
-    coupled_step(m, m.coupling, in[0], in[1], drive, FEATHERSTORM_NONE, step_parameters<ScalarOf<In>>(u), out[0],
-                 out[1]);
+struct OpCoupledPosition {
+  static constexpr OpInfo info{
+      .name = "coupled_position",
+      .summary = "q with the positions of coupled joints as their drivers have them",
+      .equation = "q_k = ratio q_driver + offset",
+      .source = "RBDA section 9.6",
+      .in = {q},
+      .out = {{"q_coupled", {nq}, "rad | m", "positions that satisfy the couplings"}},
+      .needs = Needs::coupling,
+  };
+  FS_HD static void run(const auto& m, auto q, auto q_coupled) {
+    for (int k = 0; k < m.nq; k++) q_coupled[k] = q[k];
+    coupled_position(m, m.coupling, q_coupled);
   }
 };
 
-using CouplingOps = std::tuple<OpCoupledVelocity, OpCoupledPosition, OpCoupledForce, OpCoupledInertia, OpCoupledId,
-                               OpFdCoupled, OpCoupledStep>;
+struct OpCoupledForce {
+  static constexpr OpInfo info{
+      .name = "coupled_force",
+      .summary = "tau_u = G^T tau: joint forces as felt at the independent joints",
+      .equation = "tau_u = G^T tau",
+      .source = "RBDA (9.26)",
+      .in = {tau},
+      .out = {tau_u},
+      .needs = Needs::coupling,
+  };
+  FS_HD static void run(const auto& m, auto tau, auto tau_u) { coupled_force(m, m.coupling, tau, tau_u); }
+};
 
-}  // namespace featherstorm
+struct OpCoupledInertia {
+  static constexpr OpInfo info{
+      .name = "coupled_inertia",
+      .summary = "G^T M G, nu x nu, of a packed matrix",
+      .equation = "M_u = G^T M G",
+      .source = "RBDA (9.26)",
+      .in = {M},
+      .out = {{"M_u", {nu, nu}, "kg m^2 | kg", "inertia matrix of the independent joints"}},
+      .needs = Needs::coupling,
+      .cost = Cost::quadratic,
+  };
+  FS_HD static void run(const auto& m, auto M, auto M_u) { coupled_inertia(m, m.coupling, M, M_u); }
+};
+
+struct OpCoupledId {
+  static constexpr OpInfo info{
+      .name = "coupled_id",
+      .summary = "inverse dynamics of coupled joints, tau_u = G^T (M G u' + C)",
+      .equation = "tau_u = G^T (M G u' + C)",
+      .source = "RBDA (9.26), (9.27)",
+      .in = {q, u, u_rate, f_ext},
+      .out = {tau_u},
+      .needs = Needs::coupling,
+  };
+  FS_HD static void run(const auto& m, auto q, auto u, auto u_rate, auto f_ext, auto tau_u) {
+    coupled_id(m, m.coupling, q, u, u_rate, f_ext, tau_u);
+  }
+};
+
+struct OpFdCoupled {
+  static constexpr OpInfo info{
+      .name = "fd_coupled",
+      .summary = "forward dynamics of coupled joints, G^T M G u' = G^T (tau - C), a = G u'",
+      .equation = "G^T M G u' = G^T (tau - C),  a = G u'",
+      .source = "RBDA (9.26), (9.27)",
+      .in = {q, u, tau, f_ext},
+      .out = {u_rate, a},
+      .needs = Needs::coupling,
+      .cost = Cost::cubic,
+      .condition = Condition::solves,
+  };
+  FS_HD static void run(const auto& m, auto q, auto u, auto tau, auto f_ext, auto u_rate, auto a) {
+    fd_coupled(m, m.coupling, q, u, tau, f_ext, u_rate, a);
+  }
+};
+
+struct OpCoupledStep {
+  static constexpr OpInfo info{
+      .name = "coupled_step",
+      .summary = "semi-implicit Euler steps of coupled joints under torques and PD drives",
+      .equation = "G^T (M + dt D) G u' = G^T (tau - C - D v),  u_next = u + dt u'",
+      .source = "RBDA section 9.6",
+      .in = {q, u, tau, target},
+      .uniform = step_uniforms,
+      .out = {q_next, {"u_next", {nu}, "rad/s | m/s", "u at the end"}},
+      .carried = true,
+      .needs = Needs::coupling,
+      .cost = Cost::cubic,
+      .condition = Condition::solves,
+  };
+  template <class In, class U, class T, class Out>
+  FS_HD static void run(const auto& m, In q, In u, In tau, In target, T dt, U kp, U kd, T limit_stiffness,
+                        T limit_damping, T friction_velocity, Out q_next, Out u_next) {
+    const Drive drive{tau, target, kp, kd};
+    coupled_step(m, m.coupling, q, u, drive, none(q),
+                 step_parameters(dt, limit_stiffness, limit_damping, friction_velocity), q_next, u_next);
+  }
+};
+
+struct Couplings {
+  static constexpr std::string_view title = "Coupled joints";
+  using Rows = std::tuple<OpCoupledVelocity, OpCoupledPosition, OpCoupledForce, OpCoupledInertia, OpCoupledId,
+                          OpFdCoupled, OpCoupledStep>;
+};
+
+}  // namespace featherstorm::table

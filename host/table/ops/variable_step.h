@@ -10,115 +10,166 @@
 #pragma once
 #include "core/derivatives/timed_derivatives.h"
 #include "core/step/dormand_prince.h"
-#include "host/table/ops/book_row.h"
-#include "host/table/ops/stepping.h"
+#include "host/table/form.h"
+#include "host/table/ops/quantities.h"
 
-namespace featherstorm {
+namespace featherstorm::table {
 
-inline constexpr OpArray op_t{"t", {1}}, op_remaining{"remaining", {1}},
-    op_step{"step", {1}}, op_error{"error", {1}};
-
-struct OpDormandPrince : BookRow {
-  static constexpr OpInfo<7, 6, 5> info{
-      "dormand_prince",
-      "an attempt at a step of order 5 with its length by the error: from {time to go, 0 or a first step, 1}",
-      {{op_q, op_v, op_remaining, op_step, op_error, op_tau, op_target}},
-      {{{"tolerances", {2}},  // absolute, relative
-        {"kp", {nv}},
-        {"kd", {nv}},
-        {"limit_stiffness", {1}},
-        {"limit_damping", {1}},
-        {"friction_velocity", {1}}}},
-      {{op_q_next,
-        op_v_next,
-        {"remaining_next", {1}},
-        {"step_next", {1}},
-        {"error_next", {1}}}},
-      false,
-      false,
-      true};
-  FEATHERSTORM_RUN {
-    using T = ScalarOf<In>;
-    const Drive drive{in[5], in[6], u[1], u[2]};
-    const StepParameters<T> s{T(0.0), u[3][0], u[4][0], u[5][0]};
-    StepControl<T> c{in[2][0], in[3][0], in[4][0]};
-    dormand_prince(m, in[0], in[1], drive, FEATHERSTORM_NONE, s, ErrorTolerance<T>{u[0][0], u[0][1]}, c, out[0],
-                   out[1]);
-    out[2][0] = c.remaining, out[3][0] = c.step, out[4][0] = c.error;
+struct OpDormandPrince {
+  static constexpr OpInfo info{
+      .name = "dormand_prince",
+      .summary =
+          "an attempt at a step of order 5 with its length by the error: from {time to go, 0 or a first step, 1}",
+      .equation = "Runge-Kutta of orders 5 and 4, step length by error^(1/5)",
+      .source = "Dormand and Prince 1980; RBDA section 10.2",
+      .in = {q,
+             v,
+             {"remaining", {1}, "s", "time to go", constant(0.01)},
+             {"step", {1}, "s", "length of the next attempt; 0: choose", constant(0.002)},
+             {"error", {1}, "", "scaled error of the last accepted step; 1 at first", constant(1)},
+             tau,
+             target},
+      .uniform = {{"tolerances", {2}, "", "absolute and relative tolerance", Sample::positive},
+                  kp,
+                  kd,
+                  limit_stiffness,
+                  limit_damping,
+                  friction_velocity},
+      .out = {q_next,
+              v_next,
+              {"remaining_next", {1}, "s", "time to go after the attempt"},
+              {"step_next", {1}, "s", "length of the next attempt"},
+              {"error_next", {1}, "", "scaled error of the last accepted step"}},
+      .carried = true,
+      .condition = Condition::solves_twice,
+  };
+  template <class In, class U, class T, class Out>
+  FS_HD static void run(const auto& m, In q, In v, T remaining, T step, T error, In tau, In target, U tolerances, U kp,
+                        U kd, T limit_stiffness, T limit_damping, T friction_velocity, Out q_next, Out v_next,
+                        Out remaining_next, Out step_next, Out error_next) {
+    const Drive drive{tau, target, kp, kd};
+    const StepParameters<T> s{T(0.0), limit_stiffness, limit_damping, friction_velocity};
+    StepControl<T> c{remaining, step, error};
+    dormand_prince(m, q, v, drive, none(q), s, ErrorTolerance<T>{tolerances[0], tolerances[1]}, c, q_next, v_next);
+    remaining_next[0] = c.remaining, step_next[0] = c.step, error_next[0] = c.error;
   }
 };
 
-// What the rows of robots with time-dependent joints have in common.
-struct TimedRow : BookRow {
-  static constexpr bool takes_time = true;
-  static constexpr bool host_only = true;
-};
-struct OpRneaTimed : TimedRow {
-  static constexpr OpInfo<5, 0, 1> info{"rnea_timed",
-                                        "rnea_forces of robots with time-dependent joints, at time t",
-                                        {{op_q, op_v, op_a, op_f_ext, op_t}},
-                                        {},
-                                        {{op_tau}}};
-  FEATHERSTORM_RUN {
-    newton_euler(m, at_time(in[0], in[4][0]), drifting(m, in[0], in[1], in[4][0]), in[2], in[3], out[0]);
-  }
-};
-struct OpFdTimed : TimedRow {
-  static constexpr OpInfo<5, 0, 1> info{"fd_timed",
-                                        "aba_forces of robots with time-dependent joints, at time t",
-                                        {{op_q, op_v, op_tau, op_f_ext, op_t}},
-                                        {},
-                                        {{op_a}}};
-  FEATHERSTORM_RUN { aba(m, at_time(in[0], in[4][0]), drifting(m, in[0], in[1], in[4][0]), in[2], in[3], out[0]); }
-};
-struct OpForwardKinematicsTimed : TimedRow {
-  static constexpr OpInfo<2, 0, 1> info{"forward_kinematics_timed",
-                                        "forward_kinematics of robots with time-dependent joints, at time t",
-                                        {{op_q, op_t}},
-                                        {},
-                                        {{{"pose", {nf, 12}}}}};
-  FEATHERSTORM_RUN { forward_kinematics(m, at_time(in[0], in[1][0]), out[0]); }
-};
-struct OpRneaTimedDerivatives : TimedRow {
-  static constexpr OpInfo<5, 0, 3> info{
-      "rnea_timed_derivatives",
-      "derivatives of rnea_timed on the tangent space at fixed time, nv x nv by rows, and by time",
-      {{op_q, op_v, op_a, op_f_ext, op_t}},
-      {},
-      {{{"dtau_dq", {nv, nv}}, {"dtau_dv", {nv, nv}}, {"dtau_dt", {nv}}}}};
-  FEATHERSTORM_RUN { rnea_timed_derivatives(m, in[0], in[1], in[2], in[4][0], in[3], out[0], out[1], out[2]); }
-};
-struct OpFdTimedDerivatives : TimedRow {
-  static constexpr OpInfo<5, 0, 5> info{
-      "fd_timed_derivatives",
-      "fd_timed and its derivatives on the tangent space at fixed time, nv x nv by rows, and by time",
-      {{op_q, op_v, op_tau, op_f_ext, op_t}},
-      {},
-      {{op_a, {"da_dq", {nv, nv}}, {"da_dv", {nv, nv}}, {"da_dtau", {nv, nv}}, {"da_dt", {nv}}}}};
-  FEATHERSTORM_RUN {
-    fd_timed_derivatives(m, in[0], in[1], in[2], in[4][0], in[3], out[0], out[1], out[2], out[3], out[4]);
-  }
-};
-struct OpRk4StepTimed : TimedRow {
-  static constexpr OpInfo<5, 6, 3> info{"rk4_step_timed",
-                                        "rk4_step of robots with time-dependent joints, from time t on",
-                                        {{op_q, op_v, op_t, op_tau, op_target}},
-                                        step_uniforms,
-                                        {{op_q_next, op_v_next, {"t_next", {1}}}},
-                                        false,
-                                        false,
-                                        true};
-  FEATHERSTORM_RUN {
-    using T = ScalarOf<In>;
-    const Drive drive{in[3], in[4], u[1], u[2]};
-    const auto s = step_parameters<T>(u);
-    const T t = in[2][0];
-    rk4_step_timed(m, in[0], in[1], t, drive, FEATHERSTORM_NONE, s, out[0], out[1]);
-    out[2][0] = t + s.dt;
+struct OpRneaTimed {
+  static constexpr OpInfo info{
+      .name = "rnea_timed",
+      .summary = "rnea_f_ext of robots with time-dependent joints, at time t",
+      .equation = "tau = M a + C(q, v, t)",
+      .source = "RBDA section 3.4",
+      .in = {q, v, a, f_ext, t},
+      .out = {tau},
+      .takes_time = true,
+      .cuda = false,
+  };
+  FS_HD static void run(const auto& m, auto q, auto v, auto a, auto f_ext, auto t, auto tau) {
+    newton_euler(m, at_time(q, t), drifting(m, q, v, t), a, f_ext, tau);
   }
 };
 
-using VariableStepOps = std::tuple<OpDormandPrince, OpRneaTimed, OpFdTimed, OpForwardKinematicsTimed,
-                                   OpRneaTimedDerivatives, OpFdTimedDerivatives, OpRk4StepTimed>;
+struct OpFdTimed {
+  static constexpr OpInfo info{
+      .name = "fd_timed",
+      .summary = "aba_f_ext of robots with time-dependent joints, at time t",
+      .equation = "a = M^-1 (tau - C(q, v, t))",
+      .source = "RBDA section 3.4",
+      .in = {q, v, tau, f_ext, t},
+      .out = {a},
+      .takes_time = true,
+      .condition = Condition::solves,
+      .cuda = false,
+  };
+  FS_HD static void run(const auto& m, auto q, auto v, auto tau, auto f_ext, auto t, auto a) {
+    aba(m, at_time(q, t), drifting(m, q, v, t), tau, f_ext, a);
+  }
+};
 
-}  // namespace featherstorm
+struct OpForwardKinematicsTimed {
+  static constexpr OpInfo info{
+      .name = "forward_kinematics_timed",
+      .summary = "forward_kinematics of robots with time-dependent joints, at time t",
+      .equation = "X_i = X_parent X_J(q_i, t) X_T",
+      .source = "RBDA section 3.4",
+      .in = {q, t},
+      .out = {pose},
+      .takes_time = true,
+      .cuda = false,
+  };
+  FS_HD static void run(const auto& m, auto q, auto t, auto pose) { forward_kinematics(m, at_time(q, t), pose); }
+};
+
+struct OpRneaTimedDerivatives {
+  static constexpr OpInfo info{
+      .name = "rnea_timed_derivatives",
+      .summary = "derivatives of rnea_timed on the tangent space at fixed time, nv x nv by rows, and by time",
+      .equation = "d tau = dtau_dq dq + dtau_dv dv + M da + dtau_dt dt",
+      .source = "RBDA section 3.4",
+      .in = {q, v, a, f_ext, t},
+      .out = {dtau_dq, dtau_dv, {"dtau_dt", {nv}, "N m/s", "d tau / d t"}},
+      .takes_time = true,
+      .cost = Cost::quadratic,
+      .condition = Condition::cancels,
+      .cuda = false,
+  };
+  FS_HD static void run(const auto& m, auto q, auto v, auto a, auto f_ext, auto t, auto dtau_dq, auto dtau_dv,
+                        auto dtau_dt) {
+    rnea_timed_derivatives(m, q, v, a, t, f_ext, dtau_dq, dtau_dv, dtau_dt);
+  }
+};
+
+struct OpFdTimedDerivatives {
+  static constexpr OpInfo info{
+      .name = "fd_timed_derivatives",
+      .summary = "fd_timed and its derivatives on the tangent space at fixed time, nv x nv by rows, and by time",
+      .equation = "da_dx = -M^-1 dtau_dx",
+      .source = "RBDA section 3.4",
+      .in = {q, v, tau, f_ext, t},
+      .out = {a, da_dq, da_dv, da_dtau, {"da_dt", {nv}, "rad/s^3", "d a / d t"}},
+      .takes_time = true,
+      .cost = Cost::cubic,
+      .condition = Condition::solves,
+      .cuda = false,
+  };
+  template <class In, class T, class Out>
+  FS_HD static void run(const auto& m, In q, In v, In tau, In f_ext, T t, Out a, Out da_dq, Out da_dv, Out da_dtau,
+                        Out da_dt) {
+    fd_timed_derivatives(m, q, v, tau, t, f_ext, a, da_dq, da_dv, da_dtau, da_dt);
+  }
+};
+
+struct OpRk4StepTimed {
+  static constexpr OpInfo info{
+      .name = "rk4_step_timed",
+      .summary = "rk4_step of robots with time-dependent joints, from time t on",
+      .equation = "rk4_step from time t on",
+      .source = "RBDA section 3.4; Munthe-Kaas 1998",
+      .in = {q, v, t, tau, target},
+      .uniform = step_uniforms,
+      .out = {q_next, v_next, {"t_next", {1}, "s", "time at the end"}},
+      .carried = true,
+      .takes_time = true,
+      .cost = Cost::cubic,
+      .condition = Condition::solves,
+      .cuda = false,
+  };
+  template <class In, class U, class T, class Out>
+  FS_HD static void run(const auto& m, In q, In v, T t, In tau, In target, T dt, U kp, U kd, T limit_stiffness,
+                        T limit_damping, T friction_velocity, Out q_next, Out v_next, Out t_next) {
+    const Drive drive{tau, target, kp, kd};
+    const auto s = step_parameters(dt, limit_stiffness, limit_damping, friction_velocity);
+    rk4_step_timed(m, q, v, t, drive, none(q), s, q_next, v_next);
+    t_next[0] = t + s.dt;
+  }
+};
+
+struct VariableStep {
+  static constexpr std::string_view title = "Variable steps and time-dependent joints";
+  using Rows = std::tuple<OpDormandPrince, OpRneaTimed, OpFdTimed, OpForwardKinematicsTimed, OpRneaTimedDerivatives,
+                          OpFdTimedDerivatives, OpRk4StepTimed>;
+};
+
+}  // namespace featherstorm::table

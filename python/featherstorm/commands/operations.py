@@ -24,13 +24,20 @@ def main(options):
             raise ValueError(f"there is no operation '{options.name}'; `operations` lists them")
         help(getattr(fs, options.name))
         return
-    width = max(map(len, table))
+    width, subject = max(map(len, table)), ""
     for name, row in table.items():
-        print(f"{name:{width}}  {row['summary']}")
+        if row["subject"] != subject:
+            subject = row["subject"]
+            print(f"\n{subject}")
+        print(f"  {name:{width}}  {row['summary']}")
 
 
 def arrays(row, key):
-    return ", ".join(f"{name} ({shape})" if key != "uniforms" or shape != "1" else name for name, shape in row[key])
+    texts = []
+    for array in row[key]:
+        shape = "" if key == "uniforms" and array["shape"] == "1" else f" ({array['shape']})"
+        texts.append(f"{array['name']}{shape}" + (" or none" if array["optional"] and key == "inputs" else ""))
+    return ", ".join(texts)
 
 
 def markdown(table):
@@ -40,18 +47,22 @@ def markdown(table):
         "Written by `featherstorm operations --markdown` from the table in `host/table`. Each is a function of Python,",
         "`fs.NAME(model, *inputs, **uniforms)`, and a row of `Evaluator::run` in C++. Shapes are those of one instance; arrays of a",
         "batch have the instance first. Uniforms are the same for all instances. `_vjp` and `_jvp` behind a name are its derivatives.",
-        "Functions written by hand (`fs.crba` unpacks M, `fs.step` has defaults) say so in their own docstrings.",
+        "Functions written by hand (`fs.crba` unpacks M, `fs.step` has defaults) say so in their own docstrings; units and the meaning",
+        "of each array are in those of all functions.",
         "",
         "nq, nv: positions, velocities; nb: moving bodies; nf: frames; nh: entries of a packed inertia matrix; nl, n_constraints: kinematic",
-        "loops and their constraints; nu: independent velocities of coupled joints; nc: contacts.",
-        "",
-        "| operation | | inputs | uniforms | outputs |",
-        "|---|---|---|---|---|",
+        "loops and their constraints; nu: independent velocities of coupled joints; nc: contacts; n: joints of a chain.",
     ]
+    subject = ""
     for name, row in table.items():
+        if row["subject"] != subject:
+            subject = row["subject"]
+            lines += ["", f"## {subject}", "", "| operation | | equation | inputs | uniforms | outputs | cost | source |", "|---" * 8 + "|"]
         frame = "; of a frame" if row["uses_frame"] else ""
         needs = f"; needs {row['needs']}" if row["needs"] else ""
+        equation = row["equation"].replace("|", "\\|")
         lines.append(
-            f"| `{name}` | {row['summary']}{frame}{needs} | {arrays(row, 'inputs')} | {arrays(row, 'uniforms')} | {arrays(row, 'outputs')} |"
+            f"| `{name}` | {row['summary']}{frame}{needs} | {equation} | {arrays(row, 'inputs')} | {arrays(row, 'uniforms')} "
+            f"| {arrays(row, 'outputs')} | {row['cost']} | {row['source']} |"
         )
     return "\n".join(lines)

@@ -76,8 +76,8 @@ def step_numbers(op, given, dt):
 
 # operations on the tree that leave loops open and coupled joints free -> what takes loops, couplings; None: nothing does
 TREE_ALONE = {
-    **dict.fromkeys(("fd", "aba", "aba_forces", "fd_timed"), ("fd_loops", "fd_coupled")),
-    **dict.fromkeys(("rnea", "rnea_forces", "rnea_timed"), ("id_loops", "coupled_id")),
+    **dict.fromkeys(("fd", "aba", "aba_f_ext", "fd_timed"), ("fd_loops", "fd_coupled")),
+    **dict.fromkeys(("rnea", "rnea_f_ext", "rnea_timed"), ("id_loops", "coupled_id")),
     **dict.fromkeys(
         ("fd_derivatives", "fd_linearization", "fd_timed_derivatives"), ("vjp of fd_loops", "vjp of fd_coupled")
     ),

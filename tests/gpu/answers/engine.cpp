@@ -41,7 +41,7 @@ Names operator+(Names a, const Names& b) { return a.insert(a.end(), b.begin(), b
 Names engine_rows() {
   Names names;
   for_every_op([&](auto row, int op) {
-    if (op < engine_ops) names.push_back(decltype(row)::info.name);
+    if (info_of(op).common) names.push_back(decltype(row)::info.name);
   });
   return names;
 }
@@ -177,7 +177,7 @@ void run(const Plan& plan) {
     using Op = decltype(row);
     if (!takes_part<Op>(plan.robot)) return;
     attempt(std::string(Op::info.name) + "/" + plan.robot.name, [&] {
-      const bool any = plan.rows == Rows::all || (plan.rows == Rows::engine && op < engine_ops);
+      const bool any = plan.rows == Rows::all || (plan.rows == Rows::engine && info_of(op).common);
       if (!any && !wanted(Op::info.name)) return;
       auto c = std::make_unique<EngineCase>(case_of<Op>(robot.model, op, count));
       for (const Layout& l : layouts)

@@ -21,7 +21,7 @@ struct NamedRobot {
 };
 
 template <class Op> bool takes_part(const NamedRobot& r) {
-  return on_device<Op>(r.robot.model) && (r.only == Needs::nothing || r.only == needs_of<Op>());
+  return on_device<Op>(r.robot.model) && (r.only == Needs::nothing || r.only == Op::info.needs);
 }
 
 // A tree over all joint types but those of the user, with a free root.
@@ -89,7 +89,7 @@ class Coverage {
     std::string others;
     for_every_op([&](auto row, int op) {
       using Op = decltype(row);
-      if (host_only<Op>) return;
+      if (!Op::info.cuda) return;
       rows++, ran += ran_[op];
       if (!ran_[op]) others += " " + std::string(Op::info.name);
     });

@@ -68,7 +68,7 @@ int run(const Options& o) {
     for_every_op([&](auto row, int op) {
       using Op = decltype(row);
       const std::string name(Op::info.name);
-      if (op >= engine_ops && !o.has("all")) return;
+      if (!info_of(op).common && !o.has("all")) return;
       if (!on_device<Op>(m) || !o.wants(robot, name)) return;
       const int frame = farthest_frame(m);
       bench.report.attempt(robot + "/" + name, [&] {

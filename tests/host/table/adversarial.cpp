@@ -111,11 +111,11 @@ SampledArrays run_evaluator(Evaluator& e, const OpRow& row, Precision precision,
   return found;
 }
 
-bool accelerates(std::string_view row) { return row == "fd" || row == "aba" || row == "aba_forces"; }
+bool accelerates(std::string_view row) { return row == "fd" || row == "aba" || row == "aba_f_ext"; }
 // By the oracle; of robots with more freedoms only the first.
 constexpr int first_main_rows = 5;
-const std::vector<std::string> main_rows = {"rnea", "crba", "fd",   "forward_kinematics", "energy",    "rnea_forces",
-                                            "bias", "gravity", "id_delta", "aba", "aba_forces"};
+const std::vector<std::string> main_rows = {"rnea", "crba", "fd",   "forward_kinematics", "energy",    "rnea_f_ext",
+                                            "bias", "gravity", "id_delta", "aba", "aba_f_ext"};
 
 Numbers1 instance(const std::vector<Numbers1>& array, std::size_t i) {
   Numbers1 x;
@@ -193,7 +193,7 @@ class Robots {
       auto& array = inputs.in.emplace_back(a.components, Numbers1(states));
       for (int i = 0; i < states; i++)
         for (int c = 0; c < a.components; c++)
-          array[c][i] = exact[i].array(a.name, row.name == "aba_forces")[c];
+          array[c][i] = exact[i].array(a.name, row.name == "aba_f_ext")[c];
     }
     for (Precision p : {Precision::float64, Precision::float32}) {
       SampledArrays found;

@@ -76,12 +76,12 @@ struct Exact {
       return true;
     };
     if (row == "rnea") return forces(tree.rnea(s.q, s.v, s.a, none), force);
-    if (row == "rnea_forces") return forces(tree.rnea(s.q, s.v, s.a, s.f_ext), pushed);
+    if (row == "rnea_f_ext") return forces(tree.rnea(s.q, s.v, s.a, s.f_ext), pushed);
     if (row == "bias") return forces(tree.rnea(s.q, s.v, zero, none), force);
     if (row == "gravity") return forces(tree.rnea(s.q, zero, zero, none), force);
     if (row == "id_delta") return forces(M * Eigen::Map<const VectorX>(s.a.data(), tree.nv), force);
     if (row == "fd" || row == "aba") return accelerations(s.tau, none, force);
-    if (row == "aba_forces") return accelerations(tau_pushed, s.f_ext, pushed);
+    if (row == "aba_f_ext") return accelerations(tau_pushed, s.f_ext, pushed);
     if (row == "crba") return inertia(y, e);
     if (row == "forward_kinematics") return frames(y, e);
     if (row == "energy") {

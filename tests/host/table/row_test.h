@@ -88,8 +88,8 @@ class RowTest : public ::testing::Test {
     for (double x : expected) scale = std::max(scale, std::abs(x));
     for (std::size_t k = 0; k < found.size(); k++) EXPECT_NEAR(found[k], expected[k], tolerance * scale) << k;
   }
-  Numbers rnea(const Numbers& q, const Numbers& v, const Numbers& a) { return run("rnea_forces", {q, v, a, f})[0]; }
-  Numbers aba(const Numbers& q, const Numbers& v, const Numbers& tau) { return run("aba_forces", {q, v, tau, f})[0]; }
+  Numbers rnea(const Numbers& q, const Numbers& v, const Numbers& a) { return run("rnea_f_ext", {q, v, a, f})[0]; }
+  Numbers aba(const Numbers& q, const Numbers& v, const Numbers& tau) { return run("aba_f_ext", {q, v, tau, f})[0]; }
   // the model's inertial parameters, in the order of regressor.h
   Numbers parameters() const {
     Numbers p;

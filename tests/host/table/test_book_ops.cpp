@@ -137,7 +137,7 @@ TEST_F(BookOps, FloatingBase) {
   const Numbers h_G = times(run("centroidal_momentum_matrix", {q})[0], joints);
   EXPECT_NEAR(std::hypot(h[3], h[4], h[5]), std::hypot(h_G[3], h_G[4], h_G[5]), 1e-9);
   // at rest, where nothing is accelerated, the bias is what rnea gives
-  const Numbers C = run("rnea_forces", {q, rest, rest, f})[0];
+  const Numbers C = run("rnea_f_ext", {q, rest, rest, f})[0];
   expect_equal(bias[1], Numbers(C.begin() + 6, C.end()), 1e-9);
   // the motion that unit impulses at the joints give: the base moves so that momentum stays zero
   const Numbers still = run("hybrid_dynamics", {q, rest, rest, rest, no_force}, locked)[0];

@@ -249,7 +249,7 @@ TEST(ClosedRobots, HybridDynamicsIsForwardDynamicsUnderItsForces) {
       for (int k = 0; k < m.nv; k++) (k == driven ? tau : a)[i][k] = NAN;
     const std::vector<Batch> hybrid = run(e, "hybrid_loops", {q, v, a, tau, f}, uniforms);
     const std::vector<Batch> fd = run(e, "fd_loops", {q, v, hybrid[1], f}, {rate, tolerance});
-    const Batch needed = run(e, "rnea_forces", {q, v, hybrid[0], f})[0];
+    const Batch needed = run(e, "rnea_f_ext", {q, v, hybrid[0], f})[0];
     for (long i = 0; i < n; i++) {
       const testing::Constraints c = testing::constraints(m, l.loops, q[i], v[i], rate);
       const VectorXd lambda = testing::vector(hybrid[2][i]), violation = testing::vector(hybrid[4][i]);
@@ -369,7 +369,7 @@ TEST(ClosedRobots, CoupledForcesHaveThePowerOfTheForcesTheyStandFor) {
   }
   const Batch q = run(e, "coupled_position", {{s.q}})[0], v = run(e, "coupled_velocity", {{speed}})[0],
               a = run(e, "coupled_velocity", {{rate}})[0];
-  const Batch tau = run(e, "rnea_forces", {q, v, a, {s.f_ext}})[0];
+  const Batch tau = run(e, "rnea_f_ext", {q, v, a, {s.f_ext}})[0];
   const Numbers found = run(e, "coupled_force", {tau})[0][0],
                 expected = run(e, "coupled_id", {q, {speed}, {rate}, {s.f_ext}})[0][0];
   for (int j = 0; j < nu; j++) EXPECT_NEAR(found[j], expected[j], 1e-11 * (1 + std::fabs(expected[j])));

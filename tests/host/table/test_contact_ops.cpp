@@ -85,7 +85,7 @@ TEST_F(ContactOps, TheSystemIsThatOfForwardDynamics) {
   const RowArrays system = run("contact_system", {q, v, tau, f});
   const Numbers G = run("contact_jacobian", {q})[2], A = run("contact_inertia", {q})[0],
                 bias = run("contact_rates", {q, v})[1];
-  const Numbers free = run("aba_forces", {q, v, tau, f})[0], L = run("ltdl", {run("crba", {q})[0]})[0];
+  const Numbers free = run("aba_f_ext", {q, v, tau, f})[0], L = run("ltdl", {run("crba", {q})[0]})[0];
   for (int a = 0; a < 12; a++) {
     const Numbers column = run("solve", {L, Numbers(G.begin() + a * n, G.begin() + (a + 1) * n)})[0];
     for (int b = 0; b < 12; b++) EXPECT_NEAR(A[12 * a + b], dot(G, b, column), 1e-8 * (1 + std::abs(A[13 * a])));
@@ -145,7 +145,7 @@ TEST_F(ContactOps, SoftForcesAreThoseOfTheContactRows) {
   for (double x : {900.0, 20.0, 700.0, 15.0, 0.0}) soft.insert(soft.end(), 4, x);
   const RowArrays out = run("soft_contact_forces", {q, v, Numbers(12, 0.001), f}, soft);
   const Numbers G = run("contact_jacobian", {q})[2], rest(n, 0.0);
-  const Numbers with = run("rnea_forces", {q, v, rest, out[0]})[0], without = run("rnea_forces", {q, v, rest, f})[0];
+  const Numbers with = run("rnea_f_ext", {q, v, rest, out[0]})[0], without = run("rnea_f_ext", {q, v, rest, f})[0];
   double pressed = 0;
   for (int c = 0; c < n; c++) {
     double Gt = 0;

@@ -11,7 +11,7 @@
 #include "host/load/load.h"
 #include "tests/host/table/op_case.h"
 #include "tests/support/robots/random_robot.h"
-#include "tests/support/tools/op_conditioning.h"
+#include "tests/support/tools/op_tolerance.h"
 
 namespace featherstorm::test_ops {
 namespace {
@@ -54,17 +54,6 @@ template <class Real> double worst_error(Evaluator& e, std::string_view op, cons
   return worst;
 }
 
-// Errors are those of the inputs' rounding times the conditioning of the map: forward dynamics of light limbs is the worst.
-template <class Real> double op_tolerance(std::string_view op) {
-  const bool inverse = testing::solves(op);
-  if (sizeof(Real) == 8) return inverse ? 1e-8 : 1e-11;
-  return testing::solves_squares(op) ? 1e-1
-         : testing::solves_twice(op) ? 5e-2
-         : inverse                   ? 5e-3
-         : testing::cancels(op)      ? 5e-4
-                                     : 5e-5;
-}
-
 // The three ways to a kernel.
 enum class Made { AnyRobot, Assembled, Compiled };
 const char* name_of(Made made) {
@@ -87,7 +76,7 @@ template <class Op, class Real> void check(Evaluator& e, int index, Made made, l
     ASSERT_TRUE(e.specialise(op, precision_of<Real>(), frame));
   }
   const OpCase c = make_case<Op>(index, m, instances, frame, repeat);
-  EXPECT_LT(worst_error<Real>(e, op, c, frame, repeat), op_tolerance<Real>(op));
+  EXPECT_LT(worst_error<Real>(e, op, c, frame, repeat), op_tolerance(Op::info, sizeof(Real) == 4));
   if (made != Made::Compiled) {
     EXPECT_EQ(e.specialised(op, precision_of<Real>(), frame), made == Made::Assembled);
   }
@@ -98,12 +87,12 @@ enum class Rows { Engine, Books, Closures, Contacts };
 constexpr bool among(Rows rows, int index, Needs needs) {
   if (rows == Rows::Contacts) return needs == Needs::contacts;
   if (rows == Rows::Closures) return needs == Needs::loops || needs == Needs::coupling;
-  return (rows == Rows::Books) == (index >= engine_ops);
+  return (rows == Rows::Books) == !info_of(index).common;
 }
 template <class Real, int i = 0> void check_rows(Evaluator& e, Made made, long instances, Rows rows) {
   if constexpr (i < op_count) {
     using Op = std::tuple_element_t<i, Ops>;
-    if (among(rows, i, needs_of<Op>()) && available<Op>(e.robot().model)) check<Op, Real>(e, i, made, instances);
+    if (among(rows, i, Op::info.needs) && available<Op>(e.robot().model)) check<Op, Real>(e, i, made, instances);
     check_rows<Real, i + 1>(e, made, instances, rows);
   }
 }

@@ -141,7 +141,7 @@ void check_every_operation(const Robot& robot, const std::vector<std::string>& p
   for (const OpRow& row : e.ops()) {
     const std::string name(row.name);
     const bool closure = name.find("loop") != name.npos || name.find("coupled") != name.npos || name == "independent_map";
-    if (!row.refused.empty() || (row.index >= engine_ops && rows == Rows::Engine)) continue;
+    if (!row.refused.empty() || (!info_of(row.index).common && rows == Rows::Engine)) continue;
     if (rows == Rows::Closures && !closure) continue;
     SCOPED_TRACE(robot.name + " " + name);
     const int frame = row.uses_frame ? robot.model.nf - 1 : 0;

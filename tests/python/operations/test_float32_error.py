@@ -27,7 +27,7 @@ STATES = {"remaining": 0.01, "step": 0.002, "error": 1.0}  # of an integration
 #   kappa   factor * epsilon * condition number of M * the largest output of the instance
 BOUNDS = {
     "rnea": ("scale", 6),
-    "rnea_forces": ("scale", 6),
+    "rnea_f_ext": ("scale", 6),
     "bias": ("scale", 7),
     "gravity": ("scale", 9),
     "id_delta": ("scale", 4),
@@ -37,7 +37,7 @@ BOUNDS = {
     "solve": ("kappa", 0.6),
     "mul": ("scale", 6),
     "aba": ("kappa", 2.5),
-    "aba_forces": ("kappa", 3),
+    "aba_f_ext": ("kappa", 3),
     "fd": ("kappa", 4),
     "forward_kinematics": ("scale", 4),
     "frame_velocity": ("scale", 6),
@@ -135,7 +135,7 @@ CLOSED = {
 }
 MARKS = {"prescribed": [0, 1, 0], "actuated": [1, 1, 0], "independent": [1, 0, 0]}
 # The force that would make the error of an acceleration: factor * epsilon * the largest force.
-FORCES = {"aba": 50, "aba_forces": 70, "fd": 180}
+FORCES = {"aba": 50, "aba_f_ext": 70, "fd": 180}
 
 
 @functools.cache

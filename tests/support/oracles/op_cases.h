@@ -21,15 +21,16 @@ template <class F, int i = 0> void for_every_op(F&& f) {
   }
 }
 
+// Rows that tests name.
+using OpRnea = FirstForm<table::OpRnea>;
+using OpCrba = FirstForm<table::OpCrba>;
+using OpAba = FirstForm<table::OpAba>;
+using OpFd = FirstForm<table::OpFd>;
+using OpStep = FirstForm<table::OpStep>;
+using OpJacobian = FirstForm<table::OpJacobian>;
+
 // The row's place in the table.
-template <class Op> constexpr int index_of() {
-  constexpr auto names = []<std::size_t... i>(std::index_sequence<i...>) {
-    return std::array<std::string_view, op_count>{std::tuple_element_t<i, Ops>::info.name...};
-  }(std::make_index_sequence<op_count>{});
-  int k = 0;
-  while (names[static_cast<std::size_t>(k)] != Op::info.name) k++;
-  return k;
-}
+template <class Op> constexpr int index_of() { return op_named(Op::info.name); }
 
 // A row as data.
 struct RowText {
@@ -41,12 +42,12 @@ struct RowText {
 };
 template <class Op> const RowText& row_text() {
   static const RowText row{index_of<Op>(), Op::info.name, Op::info.in, Op::info.uniform, Op::info.out, Op::info.carried,
-                           needs_of<Op>()};
+                           Op::info.needs};
   return row;
 }
 
 // Whether the CUDA library has a kernel of the row for this model.
-template <class Op> bool on_device(const Model<double>& m) { return !host_only<Op> && available<Op>(m); }
+template <class Op> bool on_device(const Model<double>& m) { return Op::info.cuda && available<Op>(m); }
 
 // The robot with contacts of its bodies: with the ground, with a sphere of another body, within a cavity of the world.
 inline Robot touching(Robot robot) {

@@ -1,0 +1,126 @@
+// How backends call the rows of the table: by arrays of arguments.
+//
+// A row's function names its arguments; an array of one number comes as that number, unless it is an output:
+//
+//   run(m, [frame,] inputs..., uniforms..., outputs...)
+//
+// (nvcc 13 takes at most nine `auto` parameters; rows with more name the types of inputs, uniforms, numbers and outputs.)
+//
+// A row with optional inputs that is `common` has two forms, with them and without. In the latter they are Zeros, so
+// that nothing is computed with them. All other rows have one form, which is given all inputs.
+#pragma once
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "core/scalar/scalar.h"
+#include "host/table/operation.h"
+
+namespace featherstorm {
+
+// For an argument of core's functions that a row does not have.
+template <class Q>
+FS_HD Zeros<ScalarOf<Q>> none(const Q&) {
+  return {};
+}
+
+enum class Optional : bool { absent, given };
+
+constexpr bool has_optional(const OpInfo& info) {
+  for (const OpArray& a : info.in)
+    if (a.optional()) return true;
+  return false;
+}
+constexpr bool has_two_forms(const OpInfo& info) { return info.common && has_optional(info); }
+
+// "rnea" of a row without optional inputs, "rnea_f_ext" of one that is given them.
+template <class Op>
+struct GivenName {
+  static constexpr std::string_view suffix = "_f_ext";
+  static constexpr auto text = [] {
+    std::array<char, Op::info.name.size() + suffix.size() + 1> all{};
+    std::size_t k = 0;
+    for (char c : Op::info.name) all[k++] = c;
+    for (char c : suffix) all[k++] = c;
+    return all;
+  }();
+};
+
+template <class Op, Optional optional>
+constexpr OpInfo info_of_form() {
+  OpInfo info = Op::info;
+  if (optional == Optional::given) {
+    if (has_two_forms(info)) info.name = std::string_view(GivenName<Op>::text.data()), info.form_of = Op::info.name;
+    return info;
+  }
+  info.in = {};
+  for (const OpArray& a : Op::info.in)
+    if (!a.optional()) info.in.push_back(a);
+  return info;
+}
+
+template <class Operation, Optional optional>
+struct Form {
+  using Row = Operation;
+  static constexpr OpInfo info = info_of_form<Row, optional>();
+
+  // in[k] input arrays, u[k] uniform arrays, out[k] output arrays, in the order of `info`.
+  template <int variant, class M, class In, class U, class Out>
+  FS_HD static void run(const M& m, [[maybe_unused]] int frame, const In* in, [[maybe_unused]] const U* u,
+                        const Out* out) {
+    call<variant>(m, frame, in, u, out, std::make_index_sequence<Row::info.in.size()>{},
+                  std::make_index_sequence<info.uniform.size()>{}, std::make_index_sequence<info.out.size()>{});
+  }
+
+ private:
+  // Where input k of the row stands among those of the form; -1: it is absent.
+  static constexpr int place(std::size_t k) {
+    if (optional == Optional::given) return static_cast<int>(k);
+    if (Row::info.in[k].optional()) return -1;
+    int at = 0;
+    for (std::size_t i = 0; i < k; i++) at += !Row::info.in[i].optional();
+    return at;
+  }
+  template <std::size_t k, class In>
+  FS_HD static auto input(const In* in) {
+    constexpr int at = place(k);
+    if constexpr (at < 0) return Zeros<ScalarOf<In>>{};
+    else if constexpr (Row::info.in[k].shape == Shape{1}) return ScalarOf<In>(in[at][0]);
+    else return in[at];
+  }
+  template <std::size_t k, class U>
+  FS_HD static auto uniform(const U* u) {
+    if constexpr (info.uniform[k].shape == Shape{1}) return ScalarOf<const U>(u[k][0]);
+    else return &u[k][0];
+  }
+  template <int variant, class M, class In, class U, class Out, std::size_t... i, std::size_t... j, std::size_t... k>
+  FS_HD static void call(const M& m, [[maybe_unused]] int frame, const In* in, [[maybe_unused]] const U* u,
+                         const Out* out, std::index_sequence<i...>, std::index_sequence<j...>,
+                         std::index_sequence<k...>) {
+    if constexpr (info.variants > 1) {
+      if constexpr (info.uses_frame) Row::template run<variant>(m, frame, input<i>(in)..., uniform<j>(u)..., out[k]...);
+      else Row::template run<variant>(m, input<i>(in)..., uniform<j>(u)..., out[k]...);
+    } else {
+      if constexpr (info.uses_frame) Row::run(m, frame, input<i>(in)..., uniform<j>(u)..., out[k]...);
+      else Row::run(m, input<i>(in)..., uniform<j>(u)..., out[k]...);
+    }
+  }
+};
+
+// The forms of a list of rows.
+template <class Op>
+constexpr auto forms_of() {
+  if constexpr (has_two_forms(Op::info)) return std::tuple<Form<Op, Optional::absent>, Form<Op, Optional::given>>{};
+  else return std::tuple<Form<Op, Optional::given>>{};
+}
+// Of these the one without optional inputs, or the only one.
+template <class Op>
+using FirstForm = std::tuple_element_t<0, decltype(forms_of<Op>())>;
+template <class Rows>
+struct FormsOf;
+template <class... Op>
+struct FormsOf<std::tuple<Op...>> {
+  using type = decltype(std::tuple_cat(forms_of<Op>()...));
+};
+
+}  // namespace featherstorm
