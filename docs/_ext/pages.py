@@ -66,15 +66,14 @@ def operation(name, row, file):
     function = getattr(fs, name)
     yield from ("", f"({name})=", f"## {name}", "", f"`````{{py:function}} featherstorm.{name}{inspect.signature(function)}", "")
     yield from docstring(function.__doc__)
-    yield from ("", "`````", "")
+    given, result = (", ".join(f"{a[0]}.ref()" for a in row[key]) for key in ("inputs", "outputs"))
+    yield from ("", "`````", "", "The row" + (f", in `{file}`" if file else "") + f': `run("{name}", {{{given}}}, {{{result}}})`', "")
     yield from arrays(row)
     for key, value in row.items():  # what the table has learnt since
         if key not in KNOWN and value not in (None, "", (), False):
             yield from ("", f"*{key.replace('_', ' ').capitalize()}:* {shown(value)}")
     if row["needs"]:
         yield from ("", f"*For robots with* {row['needs']}.")
-    given, result = (", ".join(f"{a[0]}.ref()" for a in row[key]) for key in ("inputs", "outputs"))
-    yield from ("", f'C++: `run("{name}", {{{given}}}, {{{result}}})`' + (f"; its row: `{file}`" if file else ""), "")
 
 
 def shown(value):
@@ -141,7 +140,7 @@ def header(file):
     body = text[text.index("namespace featherstorm {") :].split("\n", 1)[1].rsplit("}  // namespace", 1)[0]
     for chunk in declarations(body):
         spoken = re.match(r"(?:\s*//.*\n)*", chunk)[0]
-        code = chunk[len(spoken) :]
+        code = re.sub(r"\n private:\n.*?\n\};", "\n};", chunk[len(spoken) :], flags=re.S)
         found = re.search(r"^(?:template[^\n]*\n)?(?:enum class|enum|struct|class) (\w+)", code, re.M) or re.search(r"(\w+)\(", code)
         if not found:
             continue
