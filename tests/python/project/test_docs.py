@@ -5,11 +5,14 @@ A page's blocks run in order in one namespace, in an empty folder. ```output is 
 block say what else it is:
 
     <!-- file: arm.urdf -->       it is this file, and lies in the folder from then on
-    <!-- needs: torch -->         it runs where this can be imported
+    <!-- needs: torch -->         it runs where this can be imported; `assembler`: where kernels are assembled
     <!-- not run: reason -->      it cannot run; NOT_RUN counts these
 """
 
+import contextlib
 import importlib.util
+import io
+import json
 import pathlib
 import re
 import shlex
@@ -17,7 +20,11 @@ import sys
 
 import pytest
 
+import featherstorm as fs
+from featherstorm.__main__ import parser
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "docs" / "_ext"))  # what the site is made with
 PAGES = {p.relative_to(ROOT).as_posix(): p for p in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]}
 GENERATED = ("_generated", "_build")
 PAGES = {name: path for name, path in PAGES.items() if not any(part in path.parts for part in GENERATED)}
@@ -55,23 +62,25 @@ def blocks_of(page):
 
 def wanted(block):
     """Whether what a block needs is here."""
-    return "not run" not in block.marks and importlib.util.find_spec(block.marks.get("needs", "sys")) is not None
+    needs = block.marks.get("needs", "sys")
+    if needs == "assembler":
+        model = fs.load("cartpole")
+        fs.gravity(model, model.q0)  # a first use assembles, where that can be done
+        return model.specialised("gravity", "float64")
+    return "not run" not in block.marks and importlib.util.find_spec(needs) is not None
 
 
 def run_page(name, found, folder):
     """Runs a page's blocks; where one prints something else than the page shows, or raises, it says the line."""
     namespace, printed = {"__name__": "docs"}, None
-    from contextlib import redirect_stdout
-    from io import StringIO
-
     for block in found:
         if "file" in block.marks:
             (folder / block.marks["file"]).write_text(block.text, encoding="utf-8")
         elif not wanted(block):
             continue
         elif block.language in RUN:
-            out = StringIO()
-            with redirect_stdout(out):
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
                 # numbered as the page is, so that an error shows its line
                 exec(compile("\n" * (block.line - 1) + block.text, name, "exec"), namespace)
             printed = out.getvalue()
@@ -156,8 +165,6 @@ def launcher_commands():
 
 
 def wrong_arguments(arguments):
-    from featherstorm.__main__ import parser
-
     try:
         parser().parse_args(arguments)
     except SystemExit as stop:
@@ -211,9 +218,6 @@ def test_files_that_are_named_exist():
 
 def test_the_first_page_has_the_figures_of_its_record():
     """README's table of times beside those of the file that it names."""
-    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
-    import json
-
     from plots import KINDS, LIBRARIES, median, number
 
     text = PAGES["README.md"].read_text(encoding="utf-8")
@@ -228,6 +232,28 @@ def test_the_first_page_has_the_figures_of_its_record():
             assert cells[6].split()[0] == ratio, line
             rows += 1
     assert rows >= 4
+
+
+# ---- the reference ----
+
+
+def test_every_operation_is_on_one_page():
+    import pages
+
+    shown = [name for name, file in pages.row_files().items() if file in pages.claimed()]
+    rest = [line for line in pages.operations() if line.startswith("## ")]
+    assert sorted(shown + [line[3:] for line in rest]) == sorted(fs._operations._featherstorm.operation_table())
+
+
+def test_a_field_that_the_table_learns_is_shown():
+    import pages
+
+    row = fs._operations._featherstorm.operation_table()["fd"]
+    new = {**row, "equation": "a = M^-1 (tau - C)", "optional": ("f_ext",), "nothing": ""}
+    new["outputs"] = (("a", "nv", "rad/s^2", "joint"),)
+    text = "\n".join(pages.operation("fd", new, "host/table/ops.h"))
+    assert "*Equation:* `a = M^-1 (tau - C)`" in text and "*Optional:* `f_ext`" in text and "Nothing" not in text
+    assert re.search(r"\| out \| `a` \| \(B, nv\) \| rad/s\^2 \| joint \|", text)
 
 
 # ---- the checks themselves ----
