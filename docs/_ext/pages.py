@@ -72,7 +72,7 @@ def operation(name, row, file):
     for key, value in row.items():  # what the table has learnt since
         if key not in KNOWN and value not in (None, "", (), False):
             yield from ("", f"*{key.replace('_', ' ').capitalize()}:* {shown(value)}")
-    if row["needs"]:
+    if row["needs"] and "For robots with" not in function.__doc__:
         yield from ("", f"*For robots with* {row['needs']}.")
 
 
