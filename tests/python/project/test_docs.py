@@ -25,12 +25,15 @@ from featherstorm.__main__ import parser
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT / "docs" / "_ext"))  # what the site is made with
-PAGES = {p.relative_to(ROOT).as_posix(): p for p in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]}
+FOLDERS = [ROOT / folder / "README.md" for folder in ("", "core", "host", "bench")]
+PAGES = {p.relative_to(ROOT).as_posix(): p for p in [*FOLDERS, *sorted((ROOT / "docs").rglob("*.md"))]}
 GENERATED = ("_generated", "_build")
 PAGES = {name: path for name, path in PAGES.items() if not any(part in path.parts for part in GENERATED)}
 
 # blocks that need what a test has not
 NOT_RUN = {"docs/cuda.md": 3}
+# blocks that run where something is there
+NEEDY = {"docs/concepts.md": ["assembler"], "docs/tutorials/derivatives.md": ["torch", "jax"]}
 # of a block's language: what is done with it. Directives of the site ({toctree}, {literalinclude}) begin with a brace
 RUN, SHELL, OUTPUT, FILE = ("python",), ("sh",), ("output",), ("xml",)
 
@@ -98,6 +101,8 @@ def test_python_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch):
 def test_what_is_not_run_is_counted():
     counts = {page: sum("not run" in b.marks for b in blocks_of(page)) for page in PAGES}
     assert {page: n for page, n in counts.items() if n} == NOT_RUN
+    needs = {page: [b.marks["needs"] for b in blocks_of(page) if "needs" in b.marks and b.language in RUN] for page in PAGES}
+    assert {page: names for page, names in needs.items() if names} == NEEDY
 
 
 def test_no_block_is_of_another_kind():
