@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# README's CMake recipe, from another project: tests/consumer against an installed package that has been moved since, and
-# against the sources.
+# The CMake recipe of docs/cpp.md, from another project: tests/consumer against an installed package that has been moved since,
+# with the programs that docs/ shows, and against the sources.
 #
 #   tests/test_consumer.sh [BUILD]    a build folder with everything, build/release unless it is said
 #
@@ -26,6 +26,7 @@ quietly cmake --build "$scratch/build"
 # the folders of the build would serve too, so the program says where its files come from
 ! grep -E '^(robots|kernels): ' "$scratch/out" | grep -vF ": $scratch/installed/" || { echo "these are not the installed ones"; exit 1; }
 grep -q '^kernels: ' "$scratch/out"
+for example in first own_algorithm own_joint; do "$scratch/build/$example"; done
 
 echo "the sources"
 quietly cmake -S "$root/tests/consumer" -B "$root/build/consumer" -G Ninja "-DFEATHERSTORM_SOURCE=$root" \

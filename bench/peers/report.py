@@ -66,7 +66,7 @@ def goals(robots: dict) -> list[str]:
             rows.append([kind, robot, *(number(m and m["median"]) for m in mine), *(f"{g:g}" for g in wanted),
                          *(f"**{base['median'] / m['median']:.0f}**" if m else "-" for m in mine),
                          " and ".join(f"{GOAL_PEER[kind][robot] / g:.0f}" for g in wanted)])
-    return ["Against the goals, in float: nanoseconds here and the goals' (set on a faster machine, bench/README.md), and "
+    return ["Against the goals, in float: nanoseconds here and the goals' (set on a faster machine, docs/measuring.md), and "
             "Pinocchio's time over ours here beside Pinocchio's time there over the goal. Assembled kernels need no compiler.", "",
             *table(["", "robot", "assembled", "compiled", "goal without a compiler", "goal specialised",
                     "Pinocchio / assembled", "/ compiled", "goals, without a compiler and specialised"], rows)]

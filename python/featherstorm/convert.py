@@ -44,7 +44,10 @@ def to_pinocchio(model, q, v=None, pinocchio_model=None):
 
 
 def from_pinocchio(model, q, v=None, pinocchio_model=None):
-    """The inverse of `to_pinocchio`."""
+    """The inverse of `to_pinocchio`: (q, v), or q alone, in our layout, from Pinocchio's; both (B, n) or (n,).
+
+    Errors: ValueError for a joint that the Pinocchio model has not, shapes, and quaternions that are no unit ones.
+    """
     columns = joint_columns(model, pinocchio_model)
     batch = states("from_pinocchio", model, q, v, sum(n for *_, n, _ in columns))
     p, u = batch.arrays[0], batch.arrays[1] if v is not None else None

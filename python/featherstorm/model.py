@@ -193,7 +193,7 @@ class Model:
         return values
 
     def frame(self, frame):
-        """The index of a frame given by name or index."""
+        """The index of a frame given by name or index; negative ones count from the end. ValueError for one that is not there."""
         if isinstance(frame, str):
             if frame in self.frame_names:
                 return self.frame_names.index(frame)
@@ -205,7 +205,7 @@ class Model:
         return int(frame) % self.nf
 
     def joint(self, name):
-        """The slices of q and v of a joint: q[..., model.joint("knee").q]."""
+        """The slices of q and v of a joint: q[..., model.joint("knee").q]. ValueError for one that is not there."""
         for body in self.bodies:
             if body["joint"] == name:
                 return JointSlices(slice(*body["q"]), slice(*body["v"]))
@@ -385,7 +385,12 @@ def tell_odd(name, robot):
 
 
 def from_mujoco(compiled, name="robot", threads=0, isa="", assemble=True, parameters=()):
-    """A Model from a compiled mujoco.MjModel."""
+    """A Model from a compiled mujoco.MjModel; q and v have MuJoCo's layout, and joints its order.
+
+    name  of the robot, for messages; the others as in `load`
+    What is left out (equality constraints, joint springs, tendons, actuators, geometry) is in its `notices`.
+    Errors: ValueError for what would make M or the bias force wrong: tendon armature, flexible bodies, armature of a free joint.
+    """
     from .robot.mjcf import robot_from_mujoco
 
     return Model(robot_from_mujoco(compiled, name), threads, isa, assemble, parameters)

@@ -73,7 +73,7 @@ def try_out(compiler):
         error = np.abs(operations.aba(model, q, v, operations.rnea(model, q, v, a)) - a).max()
         good = good and error < 1e-9
         if kind == "assembled" and not model.specialised("aba", "float64"):
-            say("trial", "kernels assembled: none; this machine or this build has no assembler, see the README")
+            say("trial", "kernels assembled: none; this machine or this build has no assembler, see docs/install.md")
             continue
         say("trial", f"kernels {kind}: forward dynamics inverts inverse dynamics to {error:.1e}")
     return good

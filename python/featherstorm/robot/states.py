@@ -4,7 +4,10 @@ import numpy as np
 
 
 def random_state(model, instances, seed=0, dtype="float64", speed=1.0):
-    """(q, v): angles and lengths within their limits (else +-pi, +-1 m), uniform orientations, v ~ N(0, speed)."""
+    """(q, v): angles and lengths within their limits (else +-pi, +-1 m), uniform orientations, v ~ N(0, speed).
+
+    out  q (instances, nq), v (instances, nv) with standard deviation `speed` [rad/s | m/s]
+    """
     nq, nv = model.nq, model.nv
     numbers = np.random.Generator(np.random.Philox(key=seed)).random((int(instances), nq + 2 * nv))
     q = np.empty((int(instances), nq))

@@ -20,7 +20,7 @@ TEST(Description, OfABuiltRobotBuildsItAgain) {
     });
 }
 
-// In chains of revolute joints body frames are turned and coordinates are offset: core/README.md.
+// In chains of revolute joints body frames are turned and coordinates are offset: docs/decisions/02-denavit-hartenberg-chains.md.
 TEST(Description, OfAChainInDenavitHartenbergFormBuildsItAgain) {
   int offset = 0;
   for (unsigned seed = 1; seed <= 8; seed++) {

@@ -55,7 +55,7 @@ ONLY = {
     "tests/core": ("core", "tests/support"),
     "tests/host": ("core", "host", "tests/support"),
     "tests/gpu": ("core", "host", "tests/support", "tests/gpu/timing"),
-    "tests/consumer": ("host",),
+    "tests/consumer": ("core", "host"),
 }
 # what only tests and itself may take
 REFERENCE = "core/reference"

@@ -1,0 +1,17 @@
+"""The site: sphinx-build -W docs build/docs, with the package installed. What is generated, `_ext` says."""
+
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+project = "featherstorm"
+html_title = "featherstorm"
+extensions = ["myst_parser", "sphinx.ext.mathjax", "pages"]
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+exclude_patterns = ["_ext", "_generated/*.md"]
+html_theme = "furo"
+html_copy_source = False
+suppress_warnings = ["misc.highlighting_failure"]  # `output` blocks are no language
