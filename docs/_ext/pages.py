@@ -21,7 +21,7 @@ from markdown import docstring, fenced, table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MARK = re.compile(r"^<!-- insert: (.*?) -->$", re.M)
-KNOWN = ("summary", "inputs", "uniforms", "outputs", "uses_frame", "needs")  # fields that have a place of their own
+KNOWN = ("subject", "summary", "equation", "source", "inputs", "uniforms", "outputs", "uses_frame", "common", "needs", "cost")  # that have a place of their own
 
 
 def operation_table():

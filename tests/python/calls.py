@@ -92,9 +92,12 @@ def included(start):
 
 def bodies_of_rows():
     for file in included("host/table/ops.h"):
+        if not file.startswith("host/table/ops/"):
+            continue
         text = plain(file)
-        for match in re.finditer(r"FEATHERSTORM_RUN\s*\{", text):
-            yield Definition(file, "run", text[match.end() : closing(text, match.end() - 1)])
+        for match in re.finditer(r"static void run\(", text):
+            body = text.index("{", closing(text, match.end() - 1))
+            yield Definition(file, "run", text[body + 1 : closing(text, body)])
 
 
 def reached_from(start, files):

@@ -14,7 +14,7 @@ namespace featherstorm::table {
 struct OpIdMassCentres {
   static constexpr OpInfo info{
       .name = "id_mass_centres",
-      .summary = "inverse dynamics in 3-vectors at the mass centres; the map of rnea_f_ext",
+      .summary = "inverse dynamics in 3-vectors at the mass centres; the map of rnea",
       .equation = "tau = M(q) a + C(q, v) - sum J_i^T f_ext_i",
       .source = "Liu and Jain (72)-(84)",
       .in = {q, v, a, f_ext},

@@ -58,7 +58,7 @@ struct OpDormandPrince {
 struct OpRneaTimed {
   static constexpr OpInfo info{
       .name = "rnea_timed",
-      .summary = "rnea_f_ext of robots with time-dependent joints, at time t",
+      .summary = "rnea of robots with time-dependent joints, at time t",
       .equation = "tau = M a + C(q, v, t)",
       .source = "RBDA section 3.4",
       .in = {q, v, a, f_ext, t},
@@ -74,7 +74,7 @@ struct OpRneaTimed {
 struct OpFdTimed {
   static constexpr OpInfo info{
       .name = "fd_timed",
-      .summary = "aba_f_ext of robots with time-dependent joints, at time t",
+      .summary = "aba of robots with time-dependent joints, at time t",
       .equation = "a = M^-1 (tau - C(q, v, t))",
       .source = "RBDA section 3.4",
       .in = {q, v, tau, f_ext, t},
