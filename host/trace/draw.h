@@ -1,11 +1,11 @@
 // Numbers for the arrays of a row, where it is tried: in self-checks, tests and benches. What they are is said by the row
-// (Sample, host/table/operation.h).
+// (Sample, host/table/row/operation.h).
 #pragma once
 #include <random>
 #include <vector>
 
 #include "core/model/model.h"
-#include "host/table/operation.h"
+#include "host/table/row/operation.h"
 
 namespace featherstorm {
 

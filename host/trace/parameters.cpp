@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "host/system/error.h"
-#include "host/table/shape.h"
+#include "host/table/row/shape.h"
 
 namespace featherstorm {
 namespace {

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/table/operation.h"
+#include "host/table/row/operation.h"
 #include "host/trace/trace_op.h"
 
 namespace featherstorm {

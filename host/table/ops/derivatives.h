@@ -2,7 +2,7 @@
 #pragma once
 #include "core/derivatives/fd_linearization.h"
 #include "core/derivatives/rnea_second_derivatives.h"
-#include "host/table/form.h"
+#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
 
 namespace featherstorm::table {

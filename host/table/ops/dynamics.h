@@ -6,7 +6,7 @@
 #include "core/dynamics/id_delta.h"
 #include "core/dynamics/joint_wrenches.h"
 #include "core/dynamics/newton_euler.h"
-#include "host/table/form.h"
+#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
 
 namespace featherstorm::table {

@@ -2,7 +2,7 @@
 #pragma once
 #include "core/dynamics/floating_base.h"
 #include "core/hybrid/hybrid_select.h"
-#include "host/table/form.h"
+#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
 
 namespace featherstorm::table {

@@ -2,7 +2,7 @@
 #pragma once
 #include "core/dynamics/crba.h"
 #include "core/linear/ltdl.h"
-#include "host/table/form.h"
+#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
 
 namespace featherstorm::table {

@@ -2,7 +2,7 @@
 #pragma once
 #include "core/step/rk4_step.h"
 #include "core/step/step.h"
-#include "host/table/form.h"
+#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
 
 namespace featherstorm::table {

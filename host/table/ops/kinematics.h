@@ -3,7 +3,7 @@
 #include "core/kinematics/integrate.h"
 #include "core/kinematics/jacobian.h"
 #include "core/kinematics/kinematics.h"
-#include "host/table/form.h"
+#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
 
 namespace featherstorm::table {

@@ -8,7 +8,7 @@
 #include "core/loops/hybrid_loops.h"
 #include "core/loops/id_loops.h"
 #include "core/loops/loop_step.h"
-#include "host/table/form.h"
+#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
 
 namespace featherstorm::table {

@@ -3,7 +3,7 @@
 #include "core/rates/coriolis_matrix.h"
 #include "core/rates/crba_rate.h"
 #include "core/rates/rates.h"
-#include "host/table/form.h"
+#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
 
 namespace featherstorm::table {

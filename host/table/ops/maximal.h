@@ -6,7 +6,7 @@
 #include "core/dynamics/operational_inertia.h"
 #include "core/kinematics/joint_conversions.h"
 #include "core/kinematics/maximal.h"
-#include "host/table/form.h"
+#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
 
 namespace featherstorm::table {

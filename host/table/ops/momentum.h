@@ -3,7 +3,7 @@
 #include "core/kinematics/energy.h"
 #include "core/kinematics/momentum.h"
 #include "core/rates/centroidal.h"
-#include "host/table/form.h"
+#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
 
 namespace featherstorm::table {

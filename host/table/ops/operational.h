@@ -2,7 +2,7 @@
 #pragma once
 #include "core/dynamics/operational_inertia.h"
 #include "core/dynamics/operational_space.h"
-#include "host/table/form.h"
+#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
 
 namespace featherstorm::table {

@@ -1,7 +1,7 @@
 // OpArrays that several operations take or give.
 #pragma once
 #include "core/step/step.h"
-#include "host/table/operation.h"
+#include "host/table/row/operation.h"
 
 namespace featherstorm::table {
 

@@ -1,7 +1,7 @@
 // dynamics as linear maps of the inertial parameters.
 #pragma once
 #include "core/rates/regressor.h"
-#include "host/table/form.h"
+#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
 
 namespace featherstorm::table {

@@ -10,7 +10,7 @@
 #pragma once
 #include "core/derivatives/timed_derivatives.h"
 #include "core/step/dormand_prince.h"
-#include "host/table/form.h"
+#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
 
 namespace featherstorm::table {

@@ -24,7 +24,7 @@ TEST(Ops, AnInstanceDoesNotDependOnItsBatch) {
   const Robot robot = load("go2");
   const Model<double>& m = robot.model;
   const long n = 400;
-  const OpCase c = make_case<OpAba>(Evaluator(robot).op("aba").index, m, n, 0, 1);
+  const OpCase c = make_case<FirstForm<table::OpAba>>(Evaluator(robot).op("aba").index, m, n, 0, 1);
   std::vector<float> q(n * m.nq), v(n * m.nv), tau(n * m.nv), a(n * m.nv), alone(m.nv), again(n * m.nv);
   for (long i = 0; i < n; i++) {
     for (int k = 0; k < m.nq; k++) q[i * m.nq + k] = static_cast<float>(c.in[0][i][k]);

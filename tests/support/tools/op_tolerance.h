@@ -1,6 +1,6 @@
 // How far two kernels of an operation may be apart: rounding times what the row says of its conditioning.
 #pragma once
-#include "host/table/operation.h"
+#include "host/table/row/operation.h"
 
 namespace featherstorm::testing {
 

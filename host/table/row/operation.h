@@ -9,7 +9,7 @@
 
 #include "core/joint/joint_type.h"
 #include "core/joint/user_joint.h"
-#include "host/table/shape.h"
+#include "host/table/row/shape.h"
 
 namespace featherstorm {
 

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "core/scalar/scalar.h"
-#include "host/table/operation.h"
+#include "host/table/row/operation.h"
 
 namespace featherstorm {
 
