@@ -13,16 +13,13 @@ _folder = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "robots")
 if _os.path.isdir(_folder):
     _os.environ.setdefault("FEATHERSTORM_ROBOTS", _folder)
 
-from . import inertia
-from . import operations as _operations
-from ._featherstorm import Joint, RobotBuilder, __version__, instruction_sets
+from . import inertia, operations as _operations
+from ._featherstorm import Joint, RobotBuilder, __version__ as __version__, instruction_sets
 from .batch import Batch
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
 from .model import Model, Notice, from_mujoco, load, robots
 from .noise import Noise
-from .robot.closures import Coupling, Loop
-from .robot.contacts import Contact
 from .operations import (
     aba,
     bias,
@@ -41,8 +38,9 @@ from .operations import (
     solve,
     step,
 )
+from .robot.closures import Coupling, Loop
+from .robot.contacts import Contact
 from .robot.states import random_state
-from .robot.steps import check_tree
 from .rollout import Rollout, RolloutResult, rollout
 from .simulation import Simulation, Status
 from .stepping.adaptive import dormand_prince

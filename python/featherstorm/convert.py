@@ -80,11 +80,9 @@ def states(op, model, q, v, nq=None):
 
 def joint_columns(model, other):
     """(body, first column of q, of v, width of q, whether q is (cos, sin)) of each joint in the other's layout."""
-    columns = []
     if other is None:
-        for body in model.bodies:
-            columns.append((body, body["q"][0], body["v"][0], body["q"][1] - body["q"][0], False))
-        return columns
+        return [(b, b["q"][0], b["v"][0], b["q"][1] - b["q"][0], False) for b in model.bodies]
+    columns = []
     names = list(other.names)
     for body in model.bodies:
         name = body["joint"]

@@ -32,7 +32,9 @@ class Row(NamedTuple):
     @classmethod
     def of(cls, r):
         arrays = tuple(r.inputs), tuple(r.outputs), tuple(r.uniforms)
-        return cls(r.name, r.summary, *arrays, r.shapes, r.uses_frame, r.carried, r.given, tuple(r.optional), r.on_device)
+        return cls(
+            r.name, r.summary, *arrays, r.shapes, r.uses_frame, r.carried, r.given, tuple(r.optional), r.on_device
+        )
 
 
 class Notice(UserWarning):
@@ -65,7 +67,7 @@ class Model:
         self.robot = robot
         self.contacts = tuple(contacts)
         self._options = {"threads": threads, "isa": isa, "assemble": assemble, "parameters": parameters}
-        self.nc = nc = robot.nc
+        self.nc = robot.nc
         self.parameters = (parameters,) if isinstance(parameters, str) else tuple(parameters)
         self.evaluator = _featherstorm.Evaluator(robot, threads, isa, assemble, list(self.parameters))
         self.bound = {}  # name -> values of parameters that were bound; the others are the robot's own
@@ -240,7 +242,8 @@ class Model:
         return done
 
     def _specialise(self, names, dtype, frame, device):
-        return all([self.evaluator.specialise(op, dtype, frame, device) for op in names])
+        # a list: all are made, whatever became of the first
+        return all([self.evaluator.specialise(op, dtype, frame, device) for op in names])  # noqa: C419
 
     @property
     def checks(self):

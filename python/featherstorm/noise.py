@@ -111,7 +111,7 @@ def interpolation_weights(T, knots, interpolation="linear"):
     "hold"     step t has knot floor(t knots / T)
     Errors: ValueError for another name or number of knots
     """
-    if int(knots) != knots or not 1 <= knots:
+    if int(knots) != knots or not knots >= 1:
         raise ValueError(f"knots is {knots}, expected 1 or more")
     if interpolation not in INTERPOLATIONS:
         raise ValueError(f"interpolation is {interpolation!r}, expected one of {', '.join(INTERPOLATIONS)}")

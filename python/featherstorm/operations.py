@@ -69,7 +69,10 @@ def form(model, op, arguments):
                 if name in row.optional:
                     arguments.insert(k, None)
         if len(arguments) == len(own):
-            arguments = [np.zeros(n).tolist() if x is None and name in row.optional else x for (name, n), x in zip(own, arguments)]
+            arguments = [
+                np.zeros(n).tolist() if x is None and name in row.optional else x
+                for (name, n), x in zip(own, arguments)
+            ]
     return op, arguments
 
 
@@ -387,7 +390,9 @@ def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, ignore=(), che
 def independent_velocity(model, v):
     """The velocities u (B, nu) of joints that are not coupled, of v (B, nv)."""
     if isinstance(v, DeviceArray):
-        raise ValueError("step: v of coupled joints is a DeviceArray, expected an array of a library, or call coupled_step")
+        raise ValueError(
+            "step: v of coupled joints is a DeviceArray, expected an array of a library, or call coupled_step"
+        )
     array = np.asarray(v, float) if library_of(v) is None else v
     if array.ndim not in (1, 2) or array.shape[-1] != model.nv:
         raise shape_error("step", "v", array.shape, (*array.shape[:-1], model.nv))

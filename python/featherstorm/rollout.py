@@ -98,7 +98,9 @@ class Rollout:
         """
         if rollout_device.on_device(x0, U, p):
             if out is not None:
-                raise ValueError("rollout: out is for the CPU; on a device results lie in memory that is kept between calls")
+                raise ValueError(
+                    "rollout: out is for the CPU; on a device results lie in memory that is kept between calls"
+                )
             return rollout_device.run(self, x0, U, p, t0, states, horizon, interpolation, controls)
         model, nx = self.model, self.model.nq + self.model.nv
         drawn = isinstance(U, Noise)
@@ -145,6 +147,7 @@ class Rollout:
             uniforms["p"] = parameters.tolist()
         else:
             inputs.append(("p", parameters))
+
         def result(name, *tail):
             return new(dtype, B, tail) if getattr(out, name, None) is None else written(out, name, dtype, (B, *tail))
 
@@ -280,7 +283,9 @@ def written(out, name, dtype, shape):
     """The memory of an array that is given for a result. Raises ValueError where it cannot be written there."""
     array = np.asarray(getattr(out, name))
     if array.shape != shape or array.dtype != dtype:
-        raise ValueError(f"rollout: out.{name} is {array.dtype} of shape {array.shape}, expected {dtype} of shape {shape}")
+        raise ValueError(
+            f"rollout: out.{name} is {array.dtype} of shape {array.shape}, expected {dtype} of shape {shape}"
+        )
     if not array.flags.writeable:
         raise ValueError(f"rollout: out.{name} cannot be written")
     return array

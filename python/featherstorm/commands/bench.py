@@ -13,9 +13,9 @@ import time
 import numpy as np
 
 from .. import model as models
-from . import add_engine_arguments, operation_count, positive, report, specialise, table
 from ..batch import Batch
 from ..robot.states import random_state
+from . import add_engine_arguments, operation_count, positive, report, specialise, table
 
 OPS = "rnea,crba,fd"
 ROBOTS = "iiwa14,go2,g1,atlas"
@@ -41,11 +41,13 @@ def main(options):
     if options.markdown and not options.count:
         raise ValueError("--markdown is for --count")
     if options.report:
-        return report.main(options)
+        report.main(options)
+        return
     default = models.robots() if options.markdown else ROBOTS.split(",")
     robots = options.robot or (options.robots.split(",") if options.robots else default)
     if options.count:
-        return count(robots, options.ops.split(",") if options.ops else None, options.markdown)
+        count(robots, options.ops.split(",") if options.ops else None, options.markdown)
+        return
     ops = (options.ops or OPS).split(",")
     rows, model = [], None
     for robot in robots:

@@ -8,10 +8,21 @@ import subprocess
 import numpy as np
 
 from .. import _featherstorm, model as models, operations
-from . import load, specialise
 from ..robot.states import random_state
+from . import load, specialise
 
-CHECKED = ("rnea", "crba", "fd", "aba", "step", "forward_kinematics", "energy", "contact_step", "loop_step", "coupled_step")
+CHECKED = (
+    "rnea",
+    "crba",
+    "fd",
+    "aba",
+    "step",
+    "forward_kinematics",
+    "energy",
+    "contact_step",
+    "loop_step",
+    "coupled_step",
+)
 
 
 def add_arguments(parser):

@@ -132,7 +132,12 @@ written out, over nv; spills: stores of values that found no register (AVX-512).
 def markdown(models, ops=None):
     """bench/results/operations.md"""
     common = [name for name, row in _featherstorm.operation_table().items() if row["common"]]
-    lines = ["# Operations per evaluation", "", "Written by `featherstorm bench --count --markdown`: the engine's operations, without those of the books.", ""]
+    lines = [
+        "# Operations per evaluation",
+        "",
+        "Written by `featherstorm bench --count --markdown`: the engine's operations, without those of the books.",
+        "",
+    ]
     lines += [*LEGEND.splitlines(), ""]
     head = None
     for model in models:

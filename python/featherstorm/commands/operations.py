@@ -57,7 +57,13 @@ def markdown(table):
     for name, row in table.items():
         if row["subject"] != subject:
             subject = row["subject"]
-            lines += ["", f"## {subject}", "", "| operation | | equation | inputs | uniforms | outputs | cost | source |", "|---" * 8 + "|"]
+            lines += [
+                "",
+                f"## {subject}",
+                "",
+                "| operation | | equation | inputs | uniforms | outputs | cost | source |",
+                "|---" * 8 + "|",
+            ]
         frame = "; of a frame" if row["uses_frame"] else ""
         needs = f"; needs {row['needs']}" if row["needs"] else ""
         equation = row["equation"].replace("|", "\\|")

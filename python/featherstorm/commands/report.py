@@ -5,24 +5,31 @@ import os
 import platform
 import time
 
-import numpy as np
-
 from .. import __version__, _featherstorm, model as models
 from . import report_measure as measure, report_peers as peers, report_plots as plots
 from .doctor import gpu, version
 from .report_page import page, paragraph, quartiles, table
 
 ROBOTS = ["iiwa14", "go2", "atlas"]
-PLAN = {"ops": ["rnea", "crba", "fd", "step"], "instances": 1024, "repeats": 9, "sample": 4e-3,
-        "batches": [1, 4, 16, 64, 256, 1024, 4096, 16384]}
+PLAN = {
+    "ops": ["rnea", "crba", "fd", "step"],
+    "instances": 1024,
+    "repeats": 9,
+    "sample": 4e-3,
+    "batches": [1, 4, 16, 64, 256, 1024, 4096, 16384],
+}
 QUICK = {**PLAN, "ops": ["rnea", "fd"], "instances": 32, "repeats": 3, "sample": 1e-4, "batches": [1, 16, 64]}
 LIBRARIES = ("numpy", "torch", "jax", "mujoco", "pin")
 
 
 def add_arguments(parser):
     group = parser.add_argument_group("a page of results")
-    group.add_argument("--report", metavar="FILE.html", help="measure this machine and write a page, of --robot or of "
-                       f"{', '.join(ROBOTS)}; the first but one is looked at closely")
+    group.add_argument(
+        "--report",
+        metavar="FILE.html",
+        help="measure this machine and write a page, of --robot or of "
+        f"{', '.join(ROBOTS)}; the first but one is looked at closely",
+    )
     group.add_argument("--quick", action="store_true", help="with --report: small sizes and few repeats, as a trial")
     group.add_argument("--peers", metavar="FILE.json", help="with --report: show this result of bench/peers.py")
 
@@ -49,7 +56,11 @@ def sections(robots, options, plan, record):
     parts = []
     for name, what, make in (
         ("batch", "Throughput and batch size", lambda: batch(many, plan)),
-        ("freedoms", "Time and degrees of freedom", lambda: freedoms(robots if options.quick else models.robots(), plan)),
+        (
+            "freedoms",
+            "Time and degrees of freedom",
+            lambda: freedoms(robots if options.quick else models.robots(), plan),
+        ),
         ("operations", f"All operations of {many.name}", lambda: operations(one[robots.index(main_robot)], plan)),
         ("simulation", "Simulation", lambda: simulation(robots, options, plan)),
         ("derivatives", "Derivatives", lambda: derivatives(one, plan)),
@@ -97,24 +108,43 @@ def processor():
 
 def batch(model, plan):
     rows = measure.batch_sizes(model, plan)
-    text = (f"{model.name}, {model.nv} degrees of freedom, {model.threads} thread{'s' * (model.threads > 1)}. A call has a "
-            "fixed cost, so throughput rises with the instances in it until the vectors are full and all threads have work.")
-    figure = plots.figure(plots.against_batch(rows), "batch", f"Throughput of {model.name} over batch size",
-                          "Million evaluations per second of each operation in float32 and float64; the table has the numbers.")
-    cells = [(r["op"], r["dtype"], r["instances"], r["ns"]["median"], quartiles(r["ns"]), 1e3 / r["ns"]["median"])
-             for r in rows]
+    text = (
+        f"{model.name}, {model.nv} degrees of freedom, {model.threads} thread{'s' * (model.threads > 1)}. A call has a "
+        "fixed cost, so throughput rises with the instances in it until the vectors are full and all threads have work."
+    )
+    figure = plots.figure(
+        plots.against_batch(rows),
+        "batch",
+        f"Throughput of {model.name} over batch size",
+        "Million evaluations per second of each operation in float32 and float64; the table has the numbers.",
+    )
+    cells = [
+        (r["op"], r["dtype"], r["instances"], r["ns"]["median"], quartiles(r["ns"]), 1e3 / r["ns"]["median"])
+        for r in rows
+    ]
     heads = ["operation", "dtype", "instances", "ns per evaluation", "quartiles", "million per second"]
-    return [paragraph(text), figure, table(f"{model.name}: time of an evaluation by batch size", heads, cells, ["dtype"])]
+    return [
+        paragraph(text),
+        figure,
+        table(f"{model.name}: time of an evaluation by batch size", heads, cells, ["dtype"]),
+    ]
 
 
 def freedoms(names, plan):
     rows = measure.freedoms(names, plan)
     ops = list(dict.fromkeys(row["op"] for row in rows))
-    figure = plots.figure(plots.against_freedoms(rows), "freedoms", "Time of an evaluation over degrees of freedom",
-                          "A point for each robot and operation, float32, one thread; the table has the numbers.")
+    figure = plots.figure(
+        plots.against_freedoms(rows),
+        "freedoms",
+        "Time of an evaluation over degrees of freedom",
+        "A point for each robot and operation, float32, one thread; the table has the numbers.",
+    )
     cells = [(f"{name}", *found(rows, name)) for name in dict.fromkeys(r["robot"] for r in rows)]
-    return [paragraph(f"Every robot, float32, {plan['instances']} instances a call, one thread."), figure,
-            table("Nanoseconds per evaluation, float32, one thread", ["robot", "freedoms", *ops], cells)]
+    return [
+        paragraph(f"Every robot, float32, {plan['instances']} instances a call, one thread."),
+        figure,
+        table("Nanoseconds per evaluation, float32, one thread", ["robot", "freedoms", *ops], cells),
+    ]
 
 
 def found(rows, name):
@@ -124,14 +154,35 @@ def found(rows, name):
 
 def operations(model, plan):
     rows = measure.operations(model, plan)
-    cells = [(r["op"] + ("" if r["made"] else "*"), *(f(r["ns"][d]) for d in measure.DTYPES for f in (median, quartiles)),
-              *(r["error"][d] for d in measure.DTYPES), r["summary"]) for r in rows]
-    heads = ["operation", "float32, ns", "quartiles", "float64, ns", "quartiles", "float32 error", "float64 error", "what it is"]
-    text = (f"{plan['instances']} instances a call, one thread. Errors: the largest difference over instances from the kernels "
-            "for any robot in float64, relative to the largest entry of the answer.")
+    cells = [
+        (
+            r["op"] + ("" if r["made"] else "*"),
+            *(f(r["ns"][d]) for d in measure.DTYPES for f in (median, quartiles)),
+            *(r["error"][d] for d in measure.DTYPES),
+            r["summary"],
+        )
+        for r in rows
+    ]
+    heads = [
+        "operation",
+        "float32, ns",
+        "quartiles",
+        "float64, ns",
+        "quartiles",
+        "float32 error",
+        "float64 error",
+        "what it is",
+    ]
+    text = (
+        f"{plan['instances']} instances a call, one thread. Errors: the largest difference over instances from the kernels "
+        "for any robot in float64, relative to the largest entry of the answer."
+    )
     star = [] if all(r["made"] for r in rows) else [paragraph("* kernel for any robot")]
-    return [paragraph(text), table(f"{model.name}: nanoseconds per evaluation", heads, cells, ["what it is"], "wide"),
-            *star]
+    return [
+        paragraph(text),
+        table(f"{model.name}: nanoseconds per evaluation", heads, cells, ["what it is"], "wide"),
+        *star,
+    ]
 
 
 def median(times):
@@ -140,26 +191,68 @@ def median(times):
 
 def simulation(robots, options, plan):
     rows = measure.simulations(robots, options, plan)
-    cells = [(r["robot"], r["nv"], r["dtype"], median(r["ns"]), quartiles(r["ns"]), 1e3 / median(r["ns"]),
-              1e6 / median(r["ns"]), r["bad"]) for r in rows]
-    heads = ["robot", "freedoms", "dtype", "ns per step", "quartiles", "million steps per second",
-             "times real time, all instances", "not finite"]
-    text = (f"{plan['instances']} instances fall freely from random states, steps of 1 ms, without contacts, on "
-            f"{options.threads or os.cpu_count()} threads.")
+    cells = [
+        (
+            r["robot"],
+            r["nv"],
+            r["dtype"],
+            median(r["ns"]),
+            quartiles(r["ns"]),
+            1e3 / median(r["ns"]),
+            1e6 / median(r["ns"]),
+            r["bad"],
+        )
+        for r in rows
+    ]
+    heads = [
+        "robot",
+        "freedoms",
+        "dtype",
+        "ns per step",
+        "quartiles",
+        "million steps per second",
+        "times real time, all instances",
+        "not finite",
+    ]
+    text = (
+        f"{plan['instances']} instances fall freely from random states, steps of 1 ms, without contacts, on "
+        f"{options.threads or os.cpu_count()} threads."
+    )
     return [paragraph(text), table("Simulation.step: time of an instance's step", heads, cells, ["dtype"])]
 
 
 def derivatives(loaded, plan):
     rows = measure.derivatives(loaded, plan)
-    cells = [(f"{r['robot']}: {r['op']}", median(r["ns"]), median(r["vjp"]), quartiles(r["vjp"]), ratio(r["vjp"], r["ns"]),
-              median(r["jvp"]), quartiles(r["jvp"]), ratio(r["jvp"], r["ns"])) for r in rows]
+    cells = [
+        (
+            f"{r['robot']}: {r['op']}",
+            median(r["ns"]),
+            median(r["vjp"]),
+            quartiles(r["vjp"]),
+            ratio(r["vjp"], r["ns"]),
+            median(r["jvp"]),
+            quartiles(r["jvp"]),
+            ratio(r["jvp"], r["ns"]),
+        )
+        for r in rows
+    ]
     heads = ["operation", "itself, ns", "vjp, ns", "quartiles", "over itself", "jvp, ns", "quartiles", "over itself"]
-    draw = plots.bars([m.name for m in loaded], {f"{op}_vjp": [ratio(r["vjp"], r["ns"]) for r in rows if r["op"] == op]
-                                                for op in plan["ops"]}, "time over the operation's own", 1)
-    text = ("op_vjp gives the gradients with respect to all inputs together, op_jvp a directional derivative; float32, "
-            f"{plan['instances']} instances a call, one thread. Both include the operation's own work.")
-    figure = plots.figure(draw, "derivatives", "Cost of gradients in times of the operation itself",
-                          "A bar for each robot and operation; the dashed line is the operation's own time.")
+    draw = plots.bars(
+        [m.name for m in loaded],
+        {f"{op}_vjp": [ratio(r["vjp"], r["ns"]) for r in rows if r["op"] == op] for op in plan["ops"]},
+        "time over the operation's own",
+        1,
+    )
+    text = (
+        "op_vjp gives the gradients with respect to all inputs together, op_jvp a directional derivative; float32, "
+        f"{plan['instances']} instances a call, one thread. Both include the operation's own work."
+    )
+    figure = plots.figure(
+        draw,
+        "derivatives",
+        "Cost of gradients in times of the operation itself",
+        "A bar for each robot and operation; the dashed line is the operation's own time.",
+    )
     return [paragraph(text), figure, table("Derivatives beside the operation itself", heads, cells)]
 
 
@@ -169,28 +262,51 @@ def ratio(times, base):
 
 def parameters(name, plan):
     rows = measure.parameters(name, plan)
-    cells = [(f"{r['op']}: {', '.join(r['parameters'])}", median(r["constants"]), median(r["ns"]), quartiles(r["ns"]),
-              ratio(r["ns"], r["constants"])) for r in rows]
+    cells = [
+        (
+            f"{r['op']}: {', '.join(r['parameters'])}",
+            median(r["constants"]),
+            median(r["ns"]),
+            quartiles(r["ns"]),
+            ratio(r["ns"], r["constants"]),
+        )
+        for r in rows
+    ]
     heads = ["operation: parameters", "constants, ns", "an own value per instance, ns", "quartiles", "over constants"]
-    text = ("Numbers of the robot that are inputs, so that every instance has its own (Model.bind), against kernels of which "
-            f"they are constants; float32, {plan['instances']} instances a call, one thread.")
+    text = (
+        "Numbers of the robot that are inputs, so that every instance has its own (Model.bind), against kernels of which "
+        f"they are constants; float32, {plan['instances']} instances a call, one thread."
+    )
     return [paragraph(text), table(f"{os.path.basename(name)}: what parameters cost", heads, cells)]
 
 
 def other_libraries(name, record, plan):
     if record:
-        rows = [(f"{what}: {robot}", *("-" if t is None else t for t in times), best(times))
-                for what, robot, times in peers.recorded(record)]
-        text = (f"Measured by bench/peers.py on {record['machine']}, {record['date']}, commit {record['commit']}; load average "
-                f"before {record.get('load_before')}, after {record.get('load_after')}. One thread each, answers compared first.")
-        heads = ["evaluation: robot", "Pinocchio", "MuJoCo", "ours, float64", "ours, float32", "fastest of them over float64"]
+        rows = [
+            (f"{what}: {robot}", *("-" if t is None else t for t in times), best(times))
+            for what, robot, times in peers.recorded(record)
+        ]
+        text = (
+            f"Measured by bench/peers.py on {record['machine']}, {record['date']}, commit {record['commit']}; load average "
+            f"before {record.get('load_before')}, after {record.get('load_after')}. One thread each, answers compared first."
+        )
+        heads = [
+            "evaluation: robot",
+            "Pinocchio",
+            "MuJoCo",
+            "ours, float64",
+            "ours, float32",
+            "fastest of them over float64",
+        ]
         return [paragraph(text), table("Nanoseconds per evaluation", heads, rows)]
     rows = peers.here(name, plan)
     if isinstance(rows, str):
         return [paragraph(rows + " For a comparison with compiled programs give --peers a result of bench/peers.py.")]
     cells = [(what, median(t), quartiles(t), median(u), quartiles(u), ratio(t, u)) for what, t, u in rows]
-    text = (f"Pinocchio {version('pin')} on {name}, called from Python for one state after the other: the call, about half a "
-            "microsecond, is in its time. bench/peers.py compares compiled programs. The inertia matrices agreed first.")
+    text = (
+        f"Pinocchio {version('pin')} on {name}, called from Python for one state after the other: the call, about half a "
+        "microsecond, is in its time. bench/peers.py compares compiled programs. The inertia matrices agreed first."
+    )
     heads = ["evaluation", "Pinocchio, ns", "quartiles", "ours, float64, ns", "quartiles", "Pinocchio over ours"]
     return [paragraph(text), table(f"{name}: Pinocchio beside featherstorm, float64, one thread", heads, cells)]
 

@@ -151,8 +151,10 @@ def operations(model, plan):
         errors = {dtype: error(case, exact[dtype]) for dtype, case in cases.items()}
         wrong = [dtype for dtype in DTYPES if not errors[dtype] < TOLERANCE[dtype]]
         if wrong:
-            raise ValueError(f"bench --report: {op} of {model.name} in {wrong[0]} differs by {errors[wrong[0]]:.1e} "
-                             "from the kernels for any robot in float64; nothing was written")
+            raise ValueError(
+                f"bench --report: {op} of {model.name} in {wrong[0]} differs by {errors[wrong[0]]:.1e} "
+                "from the kernels for any robot in float64; nothing was written"
+            )
         times = dict(zip(DTYPES, per_instance(list(cases.values()), plan)))
         made = all(model.specialised(op, dtype, cases[dtype].frame) for dtype in DTYPES)
         rows.append({"op": op, "summary": row.summary, "ns": times, "error": errors, "made": made})
@@ -176,8 +178,10 @@ def parameters(name, plan):
     for op in [op for op in plan["ops"] if op in ("fd", "step")] or plan["ops"][:1]:
         loaded = [models.load(name, threads=1, parameters=chosen) for chosen in ((), *PARAMETER_SETS)]
         times = per_instance([Case(model, op, plan["instances"], "float32") for model in loaded], plan)
-        rows += [{"op": op, "parameters": chosen, "ns": t, "constants": times[0]}
-                 for chosen, t in zip(PARAMETER_SETS, times[1:])]
+        rows += [
+            {"op": op, "parameters": chosen, "ns": t, "constants": times[0]}
+            for chosen, t in zip(PARAMETER_SETS, times[1:])
+        ]
     return rows
 
 
@@ -191,6 +195,14 @@ def simulations(names, options, plan):
             sim = Simulation(model, plan["instances"], dt=1e-3, dtype=dtype)
             sim.reset(q=q, v=v)
             (times,) = rounds([sim.step], plan, clock_of(model))
-            rows.append({"robot": model.name, "nv": model.nv, "dtype": dtype, "steps": round(sim.time / sim.dt),
-                         "ns": scaled(times, 1 / plan["instances"]), "bad": int(np.count_nonzero(sim.status))})
+            rows.append(
+                {
+                    "robot": model.name,
+                    "nv": model.nv,
+                    "dtype": dtype,
+                    "steps": round(sim.time / sim.dt),
+                    "ns": scaled(times, 1 / plan["instances"]),
+                    "bad": int(np.count_nonzero(sim.status)),
+                }
+            )
     return rows

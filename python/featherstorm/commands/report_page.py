@@ -34,12 +34,16 @@ tbody th { font-weight: 600; }
 def page(title, sections):
     """The whole text; sections: (id, heading, parts)."""
     links = "".join(f'<a href="#{name}">{escape(heading)}</a>' for name, heading, _ in sections)
-    body = "".join(f'<section aria-labelledby="{name}"><h2 id="{name}">{escape(heading)}</h2>{"".join(parts)}</section>\n'
-                   for name, heading, parts in sections)
-    return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
-            f"<style>{STYLE}</style>\n</head>\n<body>\n<header><h1>{escape(title)}</h1>\n"
-            f'<nav aria-label="Contents">{links}</nav></header>\n<main>\n{body}</main>\n</body>\n</html>\n')
+    body = "".join(
+        f'<section aria-labelledby="{name}"><h2 id="{name}">{escape(heading)}</h2>{"".join(parts)}</section>\n'
+        for name, heading, parts in sections
+    )
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
+        f"<style>{STYLE}</style>\n</head>\n<body>\n<header><h1>{escape(title)}</h1>\n"
+        f'<nav aria-label="Contents">{links}</nav></header>\n<main>\n{body}</main>\n</body>\n</html>\n'
+    )
 
 
 def paragraph(text):
@@ -50,12 +54,16 @@ def table(caption, heads, rows, text=(), kind=""):
     """A table; the first cell of a row is its head. Numbers stand to the right; `text`: heads of columns to the left."""
     left = [head in text for head in heads]
     top = "".join(f'<th scope="col"{side(x)}>{escape(head)}</th>' for head, x in zip(heads, left))
-    body = "".join("<tr>" + "".join(cell(*each) for each in zip(row, left, [True] + len(row) * [False])) + "</tr>\n"
-                   for row in rows)
+    body = "".join(
+        "<tr>" + "".join(cell(*each) for each in zip(row, left, [True] + len(row) * [False])) + "</tr>\n"
+        for row in rows
+    )
     # a wide table scrolls in its own box, also by keyboard
-    return (f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption, quote=True)}">'
-            f'<table class="{kind}"><caption>{escape(caption)}</caption><thead><tr>{top}</tr></thead>\n'
-            f"<tbody>{body}</tbody></table></div>\n")
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption, quote=True)}">'
+        f'<table class="{kind}"><caption>{escape(caption)}</caption><thead><tr>{top}</tr></thead>\n'
+        f"<tbody>{body}</tbody></table></div>\n"
+    )
 
 
 def side(left):

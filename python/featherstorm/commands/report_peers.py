@@ -32,8 +32,10 @@ def recorded(record):
     for kind, what in KINDS.items():
         for robot, result in record["robots"].items():
             times = [
-                min((t["median"] for t in result["times"] if t["kind"] == kind and t["library"].startswith(library)),
-                    default=None)
+                min(
+                    (t["median"] for t in result["times"] if t["kind"] == kind and t["library"].startswith(library)),
+                    default=None,
+                )
                 for library in COLUMNS
             ]
             if any(t is not None for t in times[:2]) and any(t is not None for t in times[2:]):

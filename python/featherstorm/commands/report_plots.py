@@ -39,9 +39,9 @@ def figure(draw, name, title, description):
     name          begins the names of its parts, which must differ within a page
     title         what a screen reader says first; description   what the figure shows, in a sentence
     """
+    from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
-    from matplotlib import rc_context
 
     with rc_context(STYLE):
         drawn = Figure(figsize=(5.6, 3.7), layout="constrained")
@@ -55,11 +55,16 @@ def figure(draw, name, title, description):
 def inline(text, name, title, description):
     """The SVG element of a file's text, without what only a file needs, named and in the page's colours."""
     text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     view = re.search(r'viewBox="[^"]*"', text).group()
-    text = re.sub(r"<svg[^>]*>", f'<svg {view} role="img" aria-labelledby="{name}-title {name}-desc">'
-                  f'<title id="{name}-title">{title}</title><desc id="{name}-desc">{description}</desc>', text, count=1)
-    text = re.sub(r'(?<=\bid=")(?!%s-)' % name, f"{name}-", text)
+    text = re.sub(
+        r"<svg[^>]*>",
+        f'<svg {view} role="img" aria-labelledby="{name}-title {name}-desc">'
+        f'<title id="{name}-title">{title}</title><desc id="{name}-desc">{description}</desc>',
+        text,
+        count=1,
+    )
+    text = re.sub(rf'(?<=\bid=")(?!{name}-)', f"{name}-", text)
     text = text.replace("url(#", f"url(#{name}-").replace('xlink:href="#', f'href="#{name}-')
     for color, variable in VARIABLES.items():
         text = text.replace(color, variable)
@@ -73,7 +78,9 @@ def against_batch(rows):
     def draw(axes):
         for color, marker, op in zip(SERIES, MARKERS, ops):
             for dtype, dash in (("float32", "-"), ("float64", "--")):
-                points = [(r["instances"], 1e3 / r["ns"]["median"]) for r in rows if (r["op"], r["dtype"]) == (op, dtype)]
+                points = [
+                    (r["instances"], 1e3 / r["ns"]["median"]) for r in rows if (r["op"], r["dtype"]) == (op, dtype)
+                ]
                 axes.plot(*np.transpose(points), dash, color=color, marker=marker, label=f"{op}, {dtype}")
         sizes = sorted({r["instances"] for r in rows})
         axes.set_xscale("log", base=2)

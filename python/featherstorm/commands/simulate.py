@@ -12,9 +12,9 @@ import time
 import numpy as np
 
 from .. import model as models, operations
-from . import add_engine_arguments, add_model_arguments, load, positive, seconds, specialise, standing
 from ..robot.states import random_state
 from ..simulation import Simulation
+from . import add_engine_arguments, add_model_arguments, load, positive, seconds, specialise, standing
 from .simulate_plot import check_plot, draw
 
 SAMPLE = 8  # instances that are drawn and checked
@@ -25,7 +25,9 @@ def add_arguments(parser):
     add_model_arguments(parser)
     parser.add_argument("--instances", type=positive, default=4096, help="default: %(default)s")
     parser.add_argument("--steps", type=positive, default=1000, help="default: %(default)s")
-    parser.add_argument("--dt", type=seconds, help="time of a step [s] (default: 0.002 for robots that stand, else 0.001)")
+    parser.add_argument(
+        "--dt", type=seconds, help="time of a step [s] (default: 0.002 for robots that stand, else 0.001)"
+    )
     parser.add_argument("--substeps", type=positive, default=1, help="passes that share dt (default: %(default)s)")
     parser.add_argument(
         "--drive", choices=["none", "pd", "stand"], help="default: stand for built-in robots with feet, else none"

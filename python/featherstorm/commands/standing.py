@@ -9,7 +9,9 @@ from ..model import Model
 from ..robot.contacts import Contact
 
 FRICTION = 0.8
-STIFFNESS = 1.5  # of a joint, in weights times the height of the base; an inverted pendulum on stiff feet needs some 0.5
+STIFFNESS = (
+    1.5  # of a joint, in weights times the height of the base; an inverted pendulum on stiff feet needs some 0.5
+)
 DAMPING_TIME = 0.05  # kd / kp [s]
 
 
@@ -54,10 +56,7 @@ STANCES = {
         push=0.1,
     ),
     "g1": Stance(
-        {
-            f"{side}_ankle_roll_link": corners((-0.05, 0.125), (-0.025, 0.025), -0.025)
-            for side in ("left", "right")
-        },
+        {f"{side}_ankle_roll_link": corners((-0.05, 0.125), (-0.025, 0.025), -0.025) for side in ("left", "right")},
         0.01,
         push=0.1,
     ),

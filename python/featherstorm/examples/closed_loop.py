@@ -39,5 +39,7 @@ def plot_over_time(file, title, dt, curves):
 def run_example(main, name, description):
     """Calls main(file=...) with the file of --plot."""
     parser = argparse.ArgumentParser(prog=f"python -m featherstorm.examples.{name}", description=description)
-    parser.add_argument("--plot", metavar="FILE", default=f"{name}.png", help="where the plot goes (default: %(default)s)")
+    parser.add_argument(
+        "--plot", metavar="FILE", default=f"{name}.png", help="where the plot goes (default: %(default)s)"
+    )
     main(file=parser.parse_args().plot)

@@ -37,7 +37,9 @@ def main(samples=4096, horizon=25, calls=20):
         costs = roll(x0, noise, p=[0.3]).costs
         spent.append(time.thread_time() - start)
     rate = samples * horizon / min(spent[1:])
-    print(f"{rate / 1e6:.2f} M control steps/s of 2 substeps on one core; the best of {samples} costs {costs.min():.3f}")
+    print(
+        f"{rate / 1e6:.2f} M control steps/s of 2 substeps on one core; the best of {samples} costs {costs.min():.3f}"
+    )
     return rate
 
 

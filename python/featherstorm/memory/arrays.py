@@ -28,10 +28,7 @@ def library_of(x):
 
 def to_numpy(x, op, name, list_dtype=np.float64):
     """A numpy view of an array on the CPU; op and name are for messages ("rnea: q ...")."""
-    if type(x) is np.ndarray:
-        array = x
-    else:
-        array = convert(x, f"{op}: {name}", list_dtype)
+    array = x if type(x) is np.ndarray else convert(x, f"{op}: {name}", list_dtype)
     if array.dtype not in FLOATS:
         raise TypeError(f"{op}: {name} is {array.dtype}, expected float32 or float64")
     size = array.itemsize
@@ -62,7 +59,9 @@ def from_torch(x, what):
     if x.device.type != "cpu":
         raise not_on_cpu(what, x.device)
     if x.requires_grad:
-        raise TypeError(f"{what} requires a gradient: call the function of featherstorm.torch, or pass it with .detach()")
+        raise TypeError(
+            f"{what} requires a gradient: call the function of featherstorm.torch, or pass it with .detach()"
+        )
     if str(x.dtype) not in ("torch.float32", "torch.float64"):
         raise TypeError(f"{what} is {x.dtype}, expected torch.float32 or torch.float64")
     return x.numpy()
