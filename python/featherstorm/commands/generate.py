@@ -4,13 +4,19 @@ A header and a file for each operation; every stretch of statements says which b
 done when they are built: host/featherstorm_add_robot.cmake.
 """
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 from .. import _featherstorm
 from . import add_model_arguments, load, positive
 
+if TYPE_CHECKING:
+    import argparse
 
-def add_arguments(parser):
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(parser)
     parser.add_argument(
         "--ops",
@@ -28,7 +34,7 @@ def add_arguments(parser):
     )
 
 
-def main(options):
+def main(options: argparse.Namespace) -> None:
     model = load(options)
     files = _featherstorm.generate(model.robot, options.ops, options.name, options.dtype, options.cuda, options.width)
     os.makedirs(options.output, exist_ok=True)

@@ -1,17 +1,26 @@
 """`bench --report FILE`: measures this machine and writes one HTML page that needs nothing beside it."""
 
+from __future__ import annotations
+
 import datetime
 import os
 import platform
 import time
+from typing import TYPE_CHECKING, Any
 
 from .. import __version__, _featherstorm, model as models
 from . import report_measure as measure, report_peers as peers, report_plots as plots
 from .doctor import gpu, version
 from .report_page import page, paragraph, quartiles, table
 
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    from .report_measure import Plan, Spread
+
 ROBOTS = ["iiwa14", "go2", "atlas"]
-PLAN = {
+PLAN: Plan = {
     "ops": ["rnea", "crba", "fd", "step"],
     "instances": 1024,
     "repeats": 9,
@@ -22,7 +31,7 @@ QUICK = {**PLAN, "ops": ["rnea", "fd"], "instances": 32, "repeats": 3, "sample":
 LIBRARIES = ("numpy", "torch", "jax", "mujoco", "pin")
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("a page of results")
     group.add_argument(
         "--report",
@@ -34,27 +43,29 @@ def add_arguments(parser):
     group.add_argument("--peers", metavar="FILE.json", help="with --report: show this result of bench/peers.py")
 
 
-def main(options):
+def main(options: argparse.Namespace) -> None:
     folder = os.path.dirname(os.path.abspath(options.report))
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"--report: there is no folder {folder}")
     record = peers.read(options.peers) if options.peers else None
     robots = options.robot or (options.robots.split(",") if options.robots else ROBOTS)
     plan = QUICK if options.quick else PLAN
-    text = page("featherstorm: performance report", list(sections(robots, options, plan, record)))
+    text = page("featherstorm: performance report", sections(robots, options, plan, record))
     with open(options.report, "w", encoding="utf-8") as file:
         file.write(text)
     print(f"report: {os.path.abspath(options.report)}")
 
 
-def sections(robots, options, plan, record):
+def sections(
+    robots: list[str], options: argparse.Namespace, plan: Plan, record: dict[str, Any] | None
+) -> list[tuple[str, str, list[str]]]:
     """(id, heading, parts) of all sections; what stands in the first is known when all is measured."""
     before, start = os.getloadavg(), time.perf_counter()
     main_robot = robots[min(1, len(robots) - 1)]
     one = [models.load(name, threads=1) for name in robots]
     many = models.load(main_robot, threads=options.threads)
     parts = []
-    for name, what, make in (
+    makers: tuple[tuple[str, str, Callable[[], list[str]]], ...] = (
         ("batch", "Throughput and batch size", lambda: batch(many, plan)),
         (
             "freedoms",
@@ -66,14 +77,15 @@ def sections(robots, options, plan, record):
         ("derivatives", "Derivatives", lambda: derivatives(one, plan)),
         ("parameters", "Parameters of an instance", lambda: parameters(main_robot, plan)),
         ("peers", "Other libraries", lambda: other_libraries(main_robot, record, plan)),
-    ):
+    )
+    for name, what, make in makers:
         print("measuring:", what, flush=True)
         parts.append((name, what, make()))
     return [("machine", "Machine and measurement", machine(many, plan, before, time.perf_counter() - start)), *parts]
 
 
-def machine(model, plan, before, elapsed):
-    def load(average):
+def machine(model: models.Model, plan: Plan, before: Sequence[float], elapsed: float) -> list[str]:
+    def load(average: Sequence[float]) -> str:
         return ", ".join(f"{x:.1f}" for x in average)
 
     facts = [
@@ -97,7 +109,7 @@ def machine(model, plan, before, elapsed):
     return [table("Where and when this was measured", ["what", "found"], facts, ["found"], "facts"), paragraph(noise)]
 
 
-def processor():
+def processor() -> str:
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
@@ -106,7 +118,7 @@ def processor():
     return names[0] if names else platform.processor() or "unknown"
 
 
-def batch(model, plan):
+def batch(model: models.Model, plan: Plan) -> list[str]:
     rows = measure.batch_sizes(model, plan)
     text = (
         f"{model.name}, {model.nv} degrees of freedom, {model.threads} thread{'s' * (model.threads > 1)}. A call has a "
@@ -130,7 +142,7 @@ def batch(model, plan):
     ]
 
 
-def freedoms(names, plan):
+def freedoms(names: Sequence[str], plan: Plan) -> list[str]:
     rows = measure.freedoms(names, plan)
     ops = list(dict.fromkeys(row["op"] for row in rows))
     figure = plots.figure(
@@ -147,12 +159,12 @@ def freedoms(names, plan):
     ]
 
 
-def found(rows, name):
+def found(rows: list[dict[str, Any]], name: str) -> tuple[float, ...]:
     mine = [r for r in rows if r["robot"] == name]
     return (mine[0]["nv"], *(r["ns"]["median"] for r in mine))
 
 
-def operations(model, plan):
+def operations(model: models.Model, plan: Plan) -> list[str]:
     rows = measure.operations(model, plan)
     cells = [
         (
@@ -185,11 +197,11 @@ def operations(model, plan):
     ]
 
 
-def median(times):
+def median(times: Spread) -> float:
     return times["median"]
 
 
-def simulation(robots, options, plan):
+def simulation(robots: list[str], options: argparse.Namespace, plan: Plan) -> list[str]:
     rows = measure.simulations(robots, options, plan)
     cells = [
         (
@@ -221,7 +233,7 @@ def simulation(robots, options, plan):
     return [paragraph(text), table("Simulation.step: time of an instance's step", heads, cells, ["dtype"])]
 
 
-def derivatives(loaded, plan):
+def derivatives(loaded: Sequence[models.Model], plan: Plan) -> list[str]:
     rows = measure.derivatives(loaded, plan)
     cells = [
         (
@@ -256,11 +268,11 @@ def derivatives(loaded, plan):
     return [paragraph(text), figure, table("Derivatives beside the operation itself", heads, cells)]
 
 
-def ratio(times, base):
+def ratio(times: Spread, base: Spread) -> float:
     return median(times) / median(base)
 
 
-def parameters(name, plan):
+def parameters(name: str, plan: Plan) -> list[str]:
     rows = measure.parameters(name, plan)
     cells = [
         (
@@ -280,7 +292,7 @@ def parameters(name, plan):
     return [paragraph(text), table(f"{os.path.basename(name)}: what parameters cost", heads, cells)]
 
 
-def other_libraries(name, record, plan):
+def other_libraries(name: str, record: dict[str, Any] | None, plan: Plan) -> list[str]:
     if record:
         rows = [
             (f"{what}: {robot}", *("-" if t is None else t for t in times), best(times))
@@ -299,10 +311,10 @@ def other_libraries(name, record, plan):
             "fastest of them over float64",
         ]
         return [paragraph(text), table("Nanoseconds per evaluation", heads, rows)]
-    rows = peers.here(name, plan)
-    if isinstance(rows, str):
-        return [paragraph(rows + " For a comparison with compiled programs give --peers a result of bench/peers.py.")]
-    cells = [(what, median(t), quartiles(t), median(u), quartiles(u), ratio(t, u)) for what, t, u in rows]
+    found = peers.here(name, plan)
+    if isinstance(found, str):
+        return [paragraph(found + " For a comparison with compiled programs give --peers a result of bench/peers.py.")]
+    cells = [(what, median(t), quartiles(t), median(u), quartiles(u), ratio(t, u)) for what, t, u in found]
     text = (
         f"Pinocchio {version('pin')} on {name}, called from Python for one state after the other: the call, about half a "
         "microsecond, is in its time. bench/peers.py compares compiled programs. The inertia matrices agreed first."
@@ -311,6 +323,6 @@ def other_libraries(name, record, plan):
     return [paragraph(text), table(f"{name}: Pinocchio beside featherstorm, float64, one thread", heads, cells)]
 
 
-def best(times):
+def best(times: Sequence[float | None]) -> str | float:
     theirs = [t for t in times[:2] if t is not None]
     return "-" if times[2] is None else min(theirs) / times[2]

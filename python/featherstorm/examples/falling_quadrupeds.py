@@ -9,7 +9,9 @@ import featherstorm as fs
 LEGS = ("FL", "FR", "RL", "RR")
 
 
-def main(instances=4096, seconds=1.0, dt=4e-3, substeps=4, threads=0):
+def main(
+    instances: int = 4096, seconds: float = 1.0, dt: float = 4e-3, substeps: int = 4, threads: int = 0
+) -> tuple[fs.Simulation, float]:
     """Returns the simulation and its rate in environment steps per second."""
     feet = [fs.Contact(f"{leg}_foot", radius=0.022, friction=0.6) for leg in LEGS]
     model = fs.load("go2", contacts=feet, threads=threads)
