@@ -81,7 +81,7 @@ def operation(name, row, file):
         f"({name})=",
         f"## {name}",
         "",
-        f"`````{{py:function}} featherstorm.{name}{inspect.signature(function)}",
+        f"`````{{py:function}} featherstorm.{name}{signature(function)}",
         "",
     )
     yield from docstring(function.__doc__)
@@ -152,11 +152,13 @@ def members(cls):
 
 
 def signature(thing, skip=0):
+    """Without types: shapes and units are in the docstrings."""
     try:
         found = inspect.signature(thing)
     except (TypeError, ValueError):
         return ""
-    found = found.replace(parameters=list(found.parameters.values())[skip:])
+    bare = [p.replace(annotation=inspect.Parameter.empty) for p in list(found.parameters.values())[skip:]]
+    found = found.replace(parameters=bare, return_annotation=inspect.Signature.empty)
     # an object as a default value has no text that Sphinx could read
     return "(...)" if "<" in str(found) else str(found)
 
