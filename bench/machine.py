@@ -1,4 +1,5 @@
 """What a result is recorded with: the machine, the commit, how busy it was."""
+
 from __future__ import annotations
 
 import datetime
@@ -40,7 +41,9 @@ def commit() -> str:
         return subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True).stdout.strip()
 
     # results and the text beside them change nothing that is measured
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", "core", "host", "cuda", "bench/*.cpp", "bench/*.h")
+    changed = git(
+        "status", "--porcelain", "--untracked-files=no", "--", "core", "host", "cuda", "bench/*.cpp", "bench/*.h"
+    )
     return (git("rev-parse", "--short=12", "HEAD") or "unknown") + (" with changes" if changed else "")
 
 
@@ -60,7 +63,7 @@ def describe() -> dict:
     return {
         "machine": name(),
         "cpu": f"{c.get('model name', '')} family {c.get('cpu family', '?')} model {c.get('model', '?')}, "
-               f"{c.get('cpu MHz', '?')} MHz, cache {c.get('cache size', '?')}",
+        f"{c.get('cpu MHz', '?')} MHz, cache {c.get('cache size', '?')}",
         "cores": os.cpu_count(),
         "commit": commit(),
         "date": datetime.date.today().isoformat(),

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Times Pinocchio, MuJoCo and featherstorm side by side on this machine, after their answers were compared.
 
     python -m pip install pin mujoco cmeel-eigen
@@ -8,6 +7,7 @@ Every library runs in a program of its own (bench/peers/), compiled at its best;
 random states for all, medians. Rollouts on all cores and simulators on a GPU are compared through Python, where the packages
 are there. Writes bench/results/<machine>/<date>-peers.json and .md.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -29,8 +29,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--states", type=int, default=1024)
     parser.add_argument("--repetitions", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.02, help="length of a repetition")
-    parser.add_argument("--pinocchio", nargs="+", choices=list(PINOCCHIO_BUILDS), default=list(PINOCCHIO_BUILDS),
-                        help="its builds, of which the faster one counts; each takes minutes to compile")
+    parser.add_argument(
+        "--pinocchio",
+        nargs="+",
+        choices=list(PINOCCHIO_BUILDS),
+        default=list(PINOCCHIO_BUILDS),
+        help="its builds, of which the faster one counts; each takes minutes to compile",
+    )
     parser.add_argument("--rollout-robot", default="go2")
     parser.add_argument("--output", type=Path, help="files to write, without .json or .md")
     return parser.parse_args()
@@ -40,10 +45,15 @@ def main():
     options = arguments()
     folder = options.build / "peers"
     folder.mkdir(parents=True, exist_ok=True)
-    programs = {"featherstorm": options.build / "bin" / "bench_peer_featherstorm", "pinocchio": build_pinocchio(folder, options.pinocchio),
-                "mujoco": build_mujoco(folder)}
+    programs = {
+        "featherstorm": options.build / "bin" / "bench_peer_featherstorm",
+        "pinocchio": build_pinocchio(folder, options.pinocchio),
+        "mujoco": build_mujoco(folder),
+    }
     record = machine.describe()
-    record.update(states=options.states, repetitions=options.repetitions, seconds=options.seconds, load_before=machine.load())
+    record.update(
+        states=options.states, repetitions=options.repetitions, seconds=options.seconds, load_before=machine.load()
+    )
     all_before, stolen_before = machine.steal()
     record["robots"] = {}
     for robot in options.robots:
@@ -57,7 +67,9 @@ def main():
     record["stolen"] = (stolen_after - stolen_before) / max(1, all_after - all_before)
     first = next(iter(record["robots"].values()))["ours"]
     record["versions"] = {
-        f"Pinocchio {importlib.metadata.version('pin')}, float64": "; ".join(flags for _, flags in programs["pinocchio"].values()),
+        f"Pinocchio {importlib.metadata.version('pin')}, float64": "; ".join(
+            flags for _, flags in programs["pinocchio"].values()
+        ),
         f"MuJoCo {importlib.metadata.version('mujoco')}": "float64, the library of its wheel",
         "featherstorm": f"{first['build']}; kernels {first['isa']}",
     }

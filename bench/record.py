@@ -1,8 +1,8 @@
-#!/usr/bin/env python3
 """Runs bench_ops, bench_accuracy, bench_costs and `featherstorm bench --count`, and writes their tables into bench/results.
 
-    python bench/record.py --build build/release [--filter REGEX] [ops] [accuracy] [costs] [operations]
+python bench/record.py --build build/release [--filter REGEX] [ops] [accuracy] [costs] [operations]
 """
+
 from __future__ import annotations
 
 import argparse
@@ -17,8 +17,10 @@ import machine
 
 def head(title: str, load_before: list[float]) -> str:
     d = machine.describe()
-    return (f"# {title} on {d['machine']}, {d['date']}\n\n{d['cpu']}, {d['cores']} cores; commit {d['commit']}; "
-            f"load average before {load_before}, after {machine.load()} (1, 5 minutes).\n\n")
+    return (
+        f"# {title} on {d['machine']}, {d['date']}\n\n{d['cpu']}, {d['cores']} cores; commit {d['commit']}; "
+        f"load average before {load_before}, after {machine.load()} (1, 5 minutes).\n\n"
+    )
 
 
 def ops(binaries: Path, options: argparse.Namespace) -> None:
@@ -28,7 +30,7 @@ def ops(binaries: Path, options: argparse.Namespace) -> None:
         if options.filter:
             command.append(f"--benchmark_filter={options.filter}")
         subprocess.run(command, check=True)
-        result = json.load(open(file.name))
+        result = json.load(file)
     rows: dict[str, dict] = {}
     for b in result["benchmarks"]:
         row = rows.setdefault(b["run_name"].removesuffix("/real_time"), {})
@@ -36,14 +38,20 @@ def ops(binaries: Path, options: argparse.Namespace) -> None:
             row["failed"] = b["error_message"]
         elif b.get("aggregate_name") in ("median", "cv"):
             row[b["aggregate_name"]] = b
-    lines = [f"Build: {result['context']['featherstorm_build']}. Median of the repetitions; spread: standard deviation / mean.", "",
-             "| benchmark | ns per instance | spread | error |", "|---|---|---|---|"]
+    lines = [
+        f"Build: {result['context']['featherstorm_build']}. Median of the repetitions; spread: standard deviation / mean.",
+        "",
+        "| benchmark | ns per instance | spread | error |",
+        "|---|---|---|---|",
+    ]
     for name, row in rows.items():
         if "failed" in row:
             lines.append(f"| {name} | {row['failed'].splitlines()[0]} | | |")
         else:
             spread = row["cv"]["per_instance"] if "cv" in row else float("nan")
-            lines.append(f"| {name} | {1e9 * row['median']['per_instance']:.2f} | {spread:.1%} | {row['median']['error']:.0e} |")
+            lines.append(
+                f"| {name} | {1e9 * row['median']['per_instance']:.2f} | {spread:.1%} | {row['median']['error']:.0e} |"
+            )
     write(f"{machine.describe()['date']}-ops.md", head("Every operation", before) + "\n".join(lines) + "\n")
 
 

@@ -1,4 +1,5 @@
 """Builds the programs of Pinocchio and MuJoCo, each as fast as it gets."""
+
 from __future__ import annotations
 
 import importlib.util
@@ -22,8 +23,17 @@ def package(name: str) -> Path:
 
 
 def compile_peer(compiler: str, source: str, output: Path, arguments: list) -> str:
-    command = [compiler, "-std=c++17", "-O3", "-DNDEBUG", f"-I{ROOT}", str(HERE / source), "-o", str(output),
-               *map(str, arguments)]
+    command = [
+        compiler,
+        "-std=c++17",
+        "-O3",
+        "-DNDEBUG",
+        f"-I{ROOT}",
+        str(HERE / source),
+        "-o",
+        str(output),
+        *map(str, arguments),
+    ]
     text = " ".join(command)
     stamp = output.with_suffix(".command")
     newest = max((HERE / f).stat().st_mtime for f in (source, "serve.h"))
@@ -41,9 +51,16 @@ def build_pinocchio(folder: Path, wanted: list[str]) -> dict[str, tuple[Path, st
     while prefix.name != "cmeel.prefix":
         prefix = prefix.parent
     # the definitions that the package's own CMake target has
-    arguments = ["-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30", "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
-                 "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "-isystem", prefix / "include", "-isystem",
-                 prefix / "include/eigen3"]
+    arguments = [
+        "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
+        "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
+        "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
+        "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
+        "-isystem",
+        prefix / "include",
+        "-isystem",
+        prefix / "include/eigen3",
+    ]
     compiler = shutil.which("clang++")
     builds = {label: PINOCCHIO_BUILDS[label] for label in wanted}
     if compiler is None:
@@ -58,7 +75,7 @@ def build_pinocchio(folder: Path, wanted: list[str]) -> dict[str, tuple[Path, st
 
 def build_mujoco(folder: Path) -> Path:
     root = package("mujoco")
-    library = sorted(root.glob("libmujoco.so*"))[-1]
+    library = max(root.glob("libmujoco.so*"))
     program = folder / "mujoco-peer"
     compile_peer("g++", "mujoco.cpp", program, ["-isystem", root / "include", f"-Wl,-rpath,{root}", library])
     return program

@@ -3,6 +3,7 @@
 Each adapter is a function of (Case) that returns a Job. All take STEPS steps a launch: MuJoCo Warp and featherstorm as a CUDA
 graph, MJX as one program of XLA. Contacts, limits and dry friction are off, the forces are held.
 """
+
 from __future__ import annotations
 
 import gc
@@ -10,9 +11,9 @@ import importlib
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class Case:
         return tuple(given[name].astype(np.float32) for name in ("q", "v", "tau"))
 
     def error(self, v: np.ndarray) -> float:
-        return error(np.asarray(v, np.float64)[:len(self.exact)], self.exact)
+        return error(np.asarray(v, np.float64)[: len(self.exact)], self.exact)
 
 
 @dataclass
@@ -71,8 +72,12 @@ def prepare(model):
 
     model.opt.timestep = DT
     # no solver of constraints works on none; of one that runs anyway an iteration is exact
-    model.opt.disableflags |= (mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
-                               | mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+    model.opt.disableflags |= (
+        mujoco.mjtDisableBit.mjDSBL_CONTACT
+        | mujoco.mjtDisableBit.mjDSBL_LIMIT
+        | mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS
+        | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    )
     model.opt.iterations = model.opt.ls_iterations = 1
 
 
@@ -119,8 +124,10 @@ def warp(case: Case) -> Job:
     wp.config.log_level = wp.LOG_WARNING  # standard output is for results
     model, given = case.adapter.model, case.theirs()
     # no constraints: room for one row of them, as with none the velocities stay what they are (mujoco-warp 4.0.0)
-    device, data = mujoco_warp.put_model(model), mujoco_warp.put_data(model, mujoco.MjData(model), nworld=len(given[0]),
-                                                                      nconmax=0, njmax=1)
+    device, data = (
+        mujoco_warp.put_model(model),
+        mujoco_warp.put_data(model, mujoco.MjData(model), nworld=len(given[0]), nconmax=0, njmax=1),
+    )
 
     def start():
         for array, x in zip((data.qpos, data.qvel, data.qfrc_applied), given):
@@ -188,13 +195,16 @@ def missing(name: str) -> str:
         importlib.import_module(module)
         if module == "featherstorm":
             from featherstorm import _featherstorm
+
             devices, why = _featherstorm.cuda_devices()
             return "" if devices else why
         if name == "MJX":
             import jax
+
             there = jax.default_backend() == "gpu"
         else:
             import warp as wp
+
             wp.config.log_level = wp.LOG_WARNING
             there = wp.is_cuda_available()
         return "" if there else NO_GPU

@@ -1,4 +1,5 @@
 """Answers of all libraries, compared, then their times."""
+
 from __future__ import annotations
 
 import argparse
@@ -16,10 +17,22 @@ from .robots import Description
 from .server import Server
 
 # what is compared -> our operations for it, the fastest counts
-OURS = {"rnea": ["rnea"], "crba": ["crba"], "fd": ["fd", "forward_dynamics", "aba"], "step": ["step"],
-        "rnea_derivatives": ["rnea_vjp", "rnea_derivatives"], "fd_derivatives": ["fd_vjp", "fd_derivatives"]}
-PINOCCHIO = {"rnea": ["rnea"], "crba": ["crba"], "fd": ["aba", "fd_factor"], "kinematics": ["kinematics"],
-             "rnea_derivatives": ["rnea_derivatives"], "fd_derivatives": ["aba_derivatives"]}
+OURS = {
+    "rnea": ["rnea"],
+    "crba": ["crba"],
+    "fd": ["fd", "forward_dynamics", "aba"],
+    "step": ["step"],
+    "rnea_derivatives": ["rnea_vjp", "rnea_derivatives"],
+    "fd_derivatives": ["fd_vjp", "fd_derivatives"],
+}
+PINOCCHIO = {
+    "rnea": ["rnea"],
+    "crba": ["crba"],
+    "fd": ["aba", "fd_factor"],
+    "kinematics": ["kinematics"],
+    "rnea_derivatives": ["rnea_derivatives"],
+    "fd_derivatives": ["aba_derivatives"],
+}
 MUJOCO = {"rnea": ["rnea"], "crba": ["crba"], "fd": ["fd"], "step": ["step"], "kinematics": ["kinematics"]}
 DERIVED = {"rnea_derivatives": "rnea", "fd_derivatives": "fd"}  # of what
 PATHS = [f"{dtype}/{path}" for dtype in ("double", "float") for path in ("run-time", "assembled", "compiled")]
@@ -51,7 +64,9 @@ class Comparison:
     def compare(self, library: str, op: str, kind: str, e: float, precision: str):
         self.answers.append({"library": library, "op": op, "kind": kind, "error": e})
         if not e < TOLERANCE[precision]:
-            self.wrong.append(f"{self.robot}: {op} of {library} differs from {'Pinocchio' if kind in DERIVED else 'ours'} by {e:.1e}")
+            self.wrong.append(
+                f"{self.robot}: {op} of {library} differs from {'Pinocchio' if kind in DERIVED else 'ours'} by {e:.1e}"
+            )
 
     def has(self, op: str) -> bool:
         return op.removesuffix("_vjp") in self.ours.ops
@@ -96,8 +111,16 @@ class Comparison:
         rows = []
         for (_, library, kind, op), x in zip(self.jobs, samples):
             q = statistics.quantiles(x, n=4)
-            rows.append({"library": library, "kind": kind, "op": op, "median": statistics.median(x), "least": min(x),
-                         "quartiles": [q[0], q[2]]})
+            rows.append(
+                {
+                    "library": library,
+                    "kind": kind,
+                    "op": op,
+                    "median": statistics.median(x),
+                    "least": min(x),
+                    "quartiles": [q[0], q[2]],
+                }
+            )
         return rows
 
     def close(self):
@@ -118,4 +141,8 @@ def measure(robot: str, programs: dict, options: argparse.Namespace) -> dict:
             sys.exit("\n".join(c.wrong))
         times = c.times(options.repetitions, options.seconds)
         c.close()
-        return {"times": times, "answers": c.answers, "ours": {"isa": c.ours.isa, "build": c.ours.build, "nv": c.ours.nv}}
+        return {
+            "times": times,
+            "answers": c.answers,
+            "ours": {"isa": c.ours.isa, "build": c.ours.build, "nv": c.ours.nv},
+        }

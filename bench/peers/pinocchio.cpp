@@ -1,7 +1,8 @@
 // Pinocchio for peers.py: MODEL lists the joints, a line each: name, kind, parent, placement (R by rows, p), then mass,
 // centre of mass, inertia about it (by rows) of the body, and the rotors (its nv numbers). One thread, one state a call, as its users have it;
 // convention LOCAL, which is its faster one.
-#include <pinocchio/multibody.hpp>
+#include <pinocchio/multibody.hpp>  // before all others of its own
+
 #include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/cholesky.hpp>

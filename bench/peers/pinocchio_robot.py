@@ -1,4 +1,5 @@
 """The robot in Pinocchio's conventions."""
+
 from __future__ import annotations
 
 import re
@@ -14,12 +15,18 @@ class PinocchioRobot:
 
     def __init__(self, ours: Description, folder: Path):
         import pinocchio
-        model = (pinocchio.buildModelFromUrdf(str(ours.file), pinocchio.JointModelFreeFlyer()) if ours.floating
-                 else pinocchio.buildModelFromUrdf(str(ours.file)))
+
+        model = (
+            pinocchio.buildModelFromUrdf(str(ours.file), pinocchio.JointModelFreeFlyer())
+            if ours.floating
+            else pinocchio.buildModelFromUrdf(str(ours.file))
+        )
         if model.nq != ours.nq or model.nv != ours.nv:
             raise RuntimeError(f"Pinocchio has nq {model.nq}, nv {model.nv}")
         index = {("root" if n == "root_joint" else n): k for k, n in enumerate(model.names)}
-        self.order = Order(ours, {n: model.idx_qs[k] for n, k in index.items()}, {n: model.idx_vs[k] for n, k in index.items()})
+        self.order = Order(
+            ours, {n: model.idx_qs[k] for n, k in index.items()}, {n: model.idx_vs[k] for n, k in index.items()}
+        )
         self.floating = ours.floating
         # its reader of URDF files has no rotors
         model.armature = self.order.give(ours.armature[None], self.order.v)[0]
@@ -33,7 +40,7 @@ class PinocchioRobot:
                     joint = model.joints[k].createData()
                     model.joints[k].calc(joint, pinocchio.neutral(model))
                     turns = "Revolute" in kind
-                    axis = np.asarray(joint.S).ravel()[3 * turns:][:3]
+                    axis = np.asarray(joint.S).ravel()[3 * turns :][:3]
                     n = int(np.argmax(np.abs(axis)))
                     turned[k] = -np.eye(3)
                     turned[k][n - 1, n - 1] = 1
@@ -45,8 +52,16 @@ class PinocchioRobot:
                 X, I, F = model.jointPlacements[k], model.inertias[k], turned[k]
                 P = turned[model.parents[k]].T
                 at = model.idx_vs[k]
-                numbers = np.concatenate([(P @ X.rotation @ F).ravel(), P @ X.translation, [I.mass], F.T @ I.lever,
-                                          (F.T @ I.inertia @ F).ravel(), model.armature[at:at + model.nvs[k]]])
+                numbers = np.concatenate(
+                    [
+                        (P @ X.rotation @ F).ravel(),
+                        P @ X.translation,
+                        [I.mass],
+                        F.T @ I.lever,
+                        (F.T @ I.inertia @ F).ravel(),
+                        model.armature[at : at + model.nvs[k]],
+                    ]
+                )
                 print(model.names[k], kind, model.parents[k], *map(repr, map(float, numbers)), file=f)
 
     def states(self, s: dict) -> dict:

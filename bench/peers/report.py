@@ -1,4 +1,5 @@
 """A record of peers.py as tables in Markdown."""
+
 from __future__ import annotations
 
 from .goals import GOAL, GOAL_PEER
@@ -9,7 +10,9 @@ SHOWN = ["double/assembled", "float/assembled"]  # of derivatives
 
 
 def fastest(result: dict, library: str, kind: str, op: str | None = None) -> dict | None:
-    rows = [t for t in result["times"] if t["library"].startswith(library) and t["kind"] == kind and op in (None, t["op"])]
+    rows = [
+        t for t in result["times"] if t["library"].startswith(library) and t["kind"] == kind and op in (None, t["op"])
+    ]
     return min(rows, key=lambda t: t["median"], default=None)
 
 
@@ -18,27 +21,47 @@ def number(x: float | None) -> str:
 
 
 def table(heads: list[str], rows: list[list[str]]) -> list[str]:
-    return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *("| " + " | ".join(row) + " |" for row in rows), ""]
+    return [
+        "| " + " | ".join(heads) + " |",
+        "|" + "---|" * len(heads),
+        *("| " + " | ".join(row) + " |" for row in rows),
+        "",
+    ]
 
 
 def head(record: dict) -> list[str]:
-    lines = [f"# Pinocchio, MuJoCo and featherstorm on {record['machine']}, {record['date']}", "",
-             f"{record['cpu']}, {record['cores']} cores, one thread each; commit {record['commit']}.", ""]
+    lines = [
+        f"# Pinocchio, MuJoCo and featherstorm on {record['machine']}, {record['date']}",
+        "",
+        f"{record['cpu']}, {record['cores']} cores, one thread each; commit {record['commit']}.",
+        "",
+    ]
     lines += [f"- {name}: {text}" for name, text in record["versions"].items()]
-    return lines + [
-        f"- load average before {record['load_before']}, after {record['load_after']} (1, 5 minutes); "
-        f"stolen by other machines {record['stolen']:.1%}",
-        f"- {record['states']} random states, {record['repetitions']} interleaved repetitions of {record['seconds']} s; "
-        f"medians of processor time, nanoseconds per evaluation",
-        "- Pinocchio: its faster build and, for FD, its faster of ABA and CRBA + UDU^T + solve; ratios for FD use ABA, as the "
-        "goals do. MuJoCo: kinematics included, contacts, limits and dry friction off.", ""]
+    return [
+        *lines,
+        (
+            f"- load average before {record['load_before']}, after {record['load_after']} (1, 5 minutes); "
+            f"stolen by other machines {record['stolen']:.1%}"
+        ),
+        (
+            f"- {record['states']} random states, {record['repetitions']} interleaved repetitions of {record['seconds']} s; "
+            f"medians of processor time, nanoseconds per evaluation"
+        ),
+        (
+            "- Pinocchio: its faster build and, for FD, its faster of ABA and CRBA + UDU^T + solve; ratios for FD use ABA, as the "
+            "goals do. MuJoCo: kinematics included, contacts, limits and dry friction off."
+        ),
+        "",
+    ]
 
 
 def times(robots: dict) -> list[str]:
     rows = []
     for kind in ("rnea", "crba", "fd", "step", "kinematics"):
         for robot, r in robots.items():
-            cells = [fastest(r, library, kind) for library in ("pinocchio", "mujoco", *("featherstorm/" + p for p in PATHS))]
+            cells = [
+                fastest(r, library, kind) for library in ("pinocchio", "mujoco", *("featherstorm/" + p for p in PATHS))
+            ]
             if not any(cells):
                 continue
             text = [number(c and c["median"]) for c in cells]
@@ -63,13 +86,37 @@ def goals(robots: dict) -> list[str]:
                 continue
             mine = [fastest(r, "featherstorm/float/" + path, kind) for path in ("assembled", "compiled")]
             wanted = [GOAL[which][kind][robot] for which in GOAL]
-            rows.append([kind, robot, *(number(m and m["median"]) for m in mine), *(f"{g:g}" for g in wanted),
-                         *(f"**{base['median'] / m['median']:.0f}**" if m else "-" for m in mine),
-                         " and ".join(f"{GOAL_PEER[kind][robot] / g:.0f}" for g in wanted)])
-    return ["Against the goals, in float: nanoseconds here and the goals' (set on a faster machine, docs/measuring.md), and "
-            "Pinocchio's time over ours here beside Pinocchio's time there over the goal. Assembled kernels need no compiler.", "",
-            *table(["", "robot", "assembled", "compiled", "goal without a compiler", "goal specialised",
-                    "Pinocchio / assembled", "/ compiled", "goals, without a compiler and specialised"], rows)]
+            rows.append(
+                [
+                    kind,
+                    robot,
+                    *(number(m and m["median"]) for m in mine),
+                    *(f"{g:g}" for g in wanted),
+                    *(f"**{base['median'] / m['median']:.0f}**" if m else "-" for m in mine),
+                    " and ".join(f"{GOAL_PEER[kind][robot] / g:.0f}" for g in wanted),
+                ]
+            )
+    return [
+        (
+            "Against the goals, in float: nanoseconds here and the goals' (set on a faster machine, docs/measuring.md), and "
+            "Pinocchio's time over ours here beside Pinocchio's time there over the goal. Assembled kernels need no compiler."
+        ),
+        "",
+        *table(
+            [
+                "",
+                "robot",
+                "assembled",
+                "compiled",
+                "goal without a compiler",
+                "goal specialised",
+                "Pinocchio / assembled",
+                "/ compiled",
+                "goals, without a compiler and specialised",
+            ],
+            rows,
+        ),
+    ]
 
 
 def ratios(robots: dict) -> list[str]:
@@ -79,8 +126,17 @@ def ratios(robots: dict) -> list[str]:
             peers = [fastest(r, "pinocchio", kind, "aba" if kind == "fd" else None), fastest(r, "mujoco", kind)]
             ours = [fastest(r, "featherstorm/" + path, kind) for path in PATHS]
             if any(peers):
-                rows.append([kind, robot, *(f"{peer['median'] / mine['median']:.1f}" if peer and mine else "-"
-                                            for peer in peers for mine in ours)])
+                rows.append(
+                    [
+                        kind,
+                        robot,
+                        *(
+                            f"{peer['median'] / mine['median']:.1f}" if peer and mine else "-"
+                            for peer in peers
+                            for mine in ours
+                        ),
+                    ]
+                )
     heads = [f"{peer} / {path}" for peer in ("Pinocchio", "MuJoCo") for path in LABELS]
     return ["A peer's time over ours:", "", *table(["", "robot", *heads], rows)]
 
@@ -94,20 +150,46 @@ def derivatives(robots: dict) -> list[str]:
             for op in OURS[kind]:
                 mine = [fastest(r, "featherstorm/" + path, kind, f"{op}/{path}") for path in SHOWN]
                 if base and any(mine):
-                    rows.append([kind, robot, f"{base['op']} {number(base['median'])}", op,
-                                 *(number(m and m["median"]) for m in mine),
-                                 *(f"{base['median'] / m['median']:.1f}" if m else "-" for m in mine),
-                                 f"{worst(r, 'featherstorm/double/assembled', kind, op):.0e}"])
-    heads = ["", "robot", "Pinocchio", "ours", *(p.replace("/", " ") for p in SHOWN),
-             *("Pinocchio / " + p.replace("/", " ") for p in SHOWN), "difference, double"]
-    return ["Derivatives. Pinocchio computes the matrices; `_vjp` gives their product with one vector, transposed, the gradient "
+                    rows.append(
+                        [
+                            kind,
+                            robot,
+                            f"{base['op']} {number(base['median'])}",
+                            op,
+                            *(number(m and m["median"]) for m in mine),
+                            *(f"{base['median'] / m['median']:.1f}" if m else "-" for m in mine),
+                            f"{worst(r, 'featherstorm/double/assembled', kind, op):.0e}",
+                        ]
+                    )
+    heads = [
+        "",
+        "robot",
+        "Pinocchio",
+        "ours",
+        *(p.replace("/", " ") for p in SHOWN),
+        *("Pinocchio / " + p.replace("/", " ") for p in SHOWN),
+        "difference, double",
+    ]
+    return [
+        (
+            "Derivatives. Pinocchio computes the matrices; `_vjp` gives their product with one vector, transposed, the gradient "
             "with respect to all inputs: enough for an optimiser, less than the matrices. Differences: ours from Pinocchio's on "
-            "our tangent space, max \\|x - r\\| / max \\|r\\|.", "", *table(heads, rows)]
+            "our tangent space, max \\|x - r\\| / max \\|r\\|."
+        ),
+        "",
+        *table(heads, rows),
+    ]
 
 
 def worst(result: dict, library: str, kind: str, op: str | None = None) -> float:
-    return max((a["error"] for a in result["answers"] if a["kind"] == kind and a["library"].startswith(library)
-                and (op is None or a["op"].startswith(op + "/"))), default=float("nan"))
+    return max(
+        (
+            a["error"]
+            for a in result["answers"]
+            if a["kind"] == kind and a["library"].startswith(library) and (op is None or a["op"].startswith(op + "/"))
+        ),
+        default=float("nan"),
+    )
 
 
 def answers(robots: dict) -> list[str]:
@@ -118,20 +200,36 @@ def answers(robots: dict) -> list[str]:
             cells = ["-" if x != x else f"{x:.0e}" for x in e]
             if any(c != "-" for c in cells):
                 rows.append([kind, robot, *cells])
-    return ["Answers against ours in double, run-time path: largest over states of max \\|x - r\\| / max \\|r\\|.", "",
-            *table(["", "robot", "Pinocchio", "MuJoCo", *(p.replace("/", " ") for p in others)], rows)]
+    return [
+        "Answers against ours in double, run-time path: largest over states of max \\|x - r\\| / max \\|r\\|.",
+        "",
+        *table(["", "robot", "Pinocchio", "MuJoCo", *(p.replace("/", " ") for p in others)], rows),
+    ]
 
 
 def rollouts(found: dict) -> list[str]:
     if "missing" in found:
         return [found["missing"], ""]
     base = found["times"]["mujoco"]["median"]
-    rows = [[library, number(t["median"]), " to ".join(number(x) for x in t["quartiles"]), f"{base / t['median']:.1f}",
-             f"{found['errors'][library]:.0e}"] for library, t in found["times"].items()]
-    return [f"Rollouts of {found['robot']} on {found['threads']} threads, {found['instances']} instances of {found['steps']} "
+    rows = [
+        [
+            library,
+            number(t["median"]),
+            " to ".join(number(x) for x in t["quartiles"]),
+            f"{base / t['median']:.1f}",
+            f"{found['errors'][library]:.0e}",
+        ]
+        for library, t in found["times"].items()
+    ]
+    return [
+        (
+            f"Rollouts of {found['robot']} on {found['threads']} threads, {found['instances']} instances of {found['steps']} "
             "steps: mujoco.rollout and fs.Rollout from Python, every state returned, no contacts. Wall-clock nanoseconds per "
-            "instance and step; differences of the last states from MuJoCo's.", "",
-            *table(["", "ns", "quartiles", "MuJoCo's time over it", "difference"], rows)]
+            "instance and step; differences of the last states from MuJoCo's."
+        ),
+        "",
+        *table(["", "ns", "quartiles", "MuJoCo's time over it", "difference"], rows),
+    ]
 
 
 def gpu(found: dict) -> list[str]:
@@ -141,5 +239,15 @@ def gpu(found: dict) -> list[str]:
 
 def report(record: dict) -> str:
     robots = record["robots"]
-    return "\n".join([*head(record), *times(robots), *goals(robots), *ratios(robots), *derivatives(robots), *answers(robots),
-                      *rollouts(record["rollouts"]), *gpu(record["gpu"])])
+    return "\n".join(
+        [
+            *head(record),
+            *times(robots),
+            *goals(robots),
+            *ratios(robots),
+            *derivatives(robots),
+            *answers(robots),
+            *rollouts(record["rollouts"]),
+            *gpu(record["gpu"]),
+        ]
+    )

@@ -1,4 +1,5 @@
 """Our robot and its states, and where another library keeps the same numbers."""
+
 from __future__ import annotations
 
 import subprocess
@@ -12,9 +13,13 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def rotation(quaternion: np.ndarray) -> np.ndarray:
     """(N, 4) wxyz -> (N, 3, 3)"""
     w, x, y, z = quaternion.T
-    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]]).transpose(2, 0, 1)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    ).transpose(2, 0, 1)
 
 
 class Description:
@@ -50,8 +55,8 @@ class Order:
         self.q, self.v = np.zeros(ours.nq, int), np.zeros(ours.nv, int)
         for name, q, v in zip(ours.joints, ours.q, ours.v):
             wide = name == "root"
-            self.q[q:q + (7 if wide else 1)] = q_of[name] + np.arange(7 if wide else 1)
-            self.v[v:v + (6 if wide else 1)] = v_of[name] + np.arange(6 if wide else 1)
+            self.q[q : q + (7 if wide else 1)] = q_of[name] + np.arange(7 if wide else 1)
+            self.v[v : v + (6 if wide else 1)] = v_of[name] + np.arange(6 if wide else 1)
 
     def give(self, x: np.ndarray, index: np.ndarray) -> np.ndarray:
         y = np.empty_like(x)

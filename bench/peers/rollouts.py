@@ -3,6 +3,7 @@
 The same states and forces, no contacts, limits and dry friction, steps of 2 ms; the last states are compared first. Wall-clock
 time, one repetition of each library in turn.
 """
+
 from __future__ import annotations
 
 import os
@@ -23,8 +24,9 @@ TOLERANCE = {"float64": 1e-8, "float32": 1e-1}  # after all steps, relative to t
 def measure(robot: str, program: Path, repetitions: int) -> dict:
     """{"robot", "times": {library: ns per instance and step}, ...}, or {"missing": why there is none}."""
     try:
-        import featherstorm  # noqa: F401
         import mujoco.rollout  # noqa: F401
+
+        import featherstorm  # noqa: F401
     except ImportError as missing:
         return {"missing": f"rollouts are not compared: {missing}"}
     with tempfile.TemporaryDirectory() as folder:
@@ -46,8 +48,14 @@ def measure(robot: str, program: Path, repetitions: int) -> dict:
                 start = time.perf_counter()
                 jobs[library]()
                 samples[library].append((time.perf_counter() - start) * 1e9 / (INSTANCES * STEPS))
-    return {"robot": robot, "instances": INSTANCES, "steps": STEPS, "threads": os.cpu_count(), "errors": errors,
-            "times": {library: summary(x) for library, x in samples.items()}}
+    return {
+        "robot": robot,
+        "instances": INSTANCES,
+        "steps": STEPS,
+        "threads": os.cpu_count(),
+        "errors": errors,
+        "times": {library: summary(x) for library, x in samples.items()},
+    }
 
 
 def summary(samples: list[float]) -> dict:
@@ -66,8 +74,11 @@ def mujoco_job(adapter: MujocoRobot, states: dict, forces: np.ndarray):
 
     model, order, threads = adapter.model, adapter.order, os.cpu_count()
     nv = model.nv
-    model.opt.disableflags |= (mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
-                               | mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS)
+    model.opt.disableflags |= (
+        mujoco.mjtDisableBit.mjDSBL_CONTACT
+        | mujoco.mjtDisableBit.mjDSBL_LIMIT
+        | mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS
+    )
     model.opt.timestep = DT
     s = adapter.states(states)
     start = np.concatenate([np.zeros((INSTANCES, 1)), s["q"], s["v"]], 1)
@@ -79,7 +90,7 @@ def mujoco_job(adapter: MujocoRobot, states: dict, forces: np.ndarray):
 
     def job():
         pool.rollout(model, data, start, applied, control_spec=mujoco.mjtState.mjSTATE_QFRC_APPLIED.value, state=out)
-        return np.concatenate([out[:, -1, 1:][:, order.q], out[:, -1, 1 + model.nq:][:, order.v]], 1)
+        return np.concatenate([out[:, -1, 1:][:, order.q], out[:, -1, 1 + model.nq :][:, order.v]], 1)
 
     return job
 

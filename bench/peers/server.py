@@ -1,4 +1,5 @@
 """A library's program, spoken to by lines (serve.h)."""
+
 from __future__ import annotations
 
 import subprocess
@@ -17,8 +18,9 @@ class Server:
             np.array([len(states["q"]), states["q"].shape[1], states["v"].shape[1]], np.int64).tofile(f)
             for name in ("q", "v", "a", "tau"):
                 np.ascontiguousarray(states[name], np.float64).tofile(f)
-        self.process = subprocess.Popen([*map(str, command), str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True)
+        self.process = subprocess.Popen(
+            [*map(str, command), str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
 
     def ask(self, line: str) -> str:
         self.process.stdin.write(line + "\n")

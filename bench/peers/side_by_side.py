@@ -7,6 +7,7 @@ A row says what a step takes, per instance, and how far velocities after one ste
 row goes on in the next; those that are not installed, or for which no time is left, have a row that says so.
 --quick: two small sizes of one robot, for libraries on whichever device they have: a test of this file, not of a GPU.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -40,7 +41,7 @@ def rows(options: argparse.Namespace):
         for robot in robots:
             for name in names or theirs:
                 for B in sizes:
-                    if name != "MJX" or options.quick and B == sizes[0] or B in MJX_SIZES and robot in MJX_ROBOTS:
+                    if name != "MJX" or (options.quick and sizes[0] == B) or (B in MJX_SIZES and robot in MJX_ROBOTS):
                         yield name, robot, B
 
 
@@ -62,7 +63,9 @@ def row(name: str, case: gpu.Case, quick: bool) -> tuple[str, bool]:
 def main() -> int:
     options, failures, count = arguments(), 0, 0
     end = time.monotonic() + options.seconds
-    print("robot,library,instances,ns per instance and step,least,most,difference from MuJoCo,answers,launched as,device")
+    print(
+        "robot,library,instances,ns per instance and step,least,most,difference from MuJoCo,answers,launched as,device"
+    )
     missing = {name: gpu.missing(name) for name in options.libraries}
     if options.quick:
         missing = {name: "" if why == gpu.NO_GPU else why for name, why in missing.items()}

@@ -37,7 +37,7 @@ class RolloutText {
     text_ += "\nnamespace featherstorm {\nnamespace vector_math {\n\ntypedef ";
     text_ += target_.double_precision ? "double Real;\n\n" : "float Real;\n\n";
     text_ += prelude_cuda_text();
-    text_ += "\n";
+    text_ += '\n';
     text_ += prelude_rollout_text();
     text_ += "\nextern \"C\" __global__ void __launch_bounds__(" + to_string(target_.threads) +
              (target_.blocks > 0 ? ", " + to_string(target_.blocks) : "") + ")\n";

@@ -66,7 +66,7 @@ FS_HD void hybrid_derivatives_select(const M& m, const Marks& prescribed, const 
       H11[m.at(i, j)] = select(half < T(prescribed[i]) + T(prescribed[j]), i == j ? one : zero, H[m.at(i, j)]);
   ltdl(m, H11.data());
   // z = [H11^-1 z1; 0],  h = H z
-  const auto solve_free = [&]() {
+  const auto solve_free = [&] {
     for (int k = 0; k < n; k++) z[k] = select(given(k), zero, z[k]);
     solve<Factor::LTDL>(m, H11.data(), z.data());
     mul_h(m, H.data(), z, h.data());

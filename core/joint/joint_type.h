@@ -48,7 +48,7 @@ struct JointTraits {
   bool symmetric = false;          // seen from its other side it is a joint of the same type, along -z
   int quaternion = -1;             // where q has a unit quaternion (w x y z); -1: nowhere
   int rotation = -1;               // where v has the angular velocity of a turn in space, which is no derivative of coordinates
-  int first_length = 0, lengths = 0;  // which numbers of q are lengths [m]; all others but a quaternion's are angles [rad]
+  int first_length = 0, lengths = 0;  // numbers of q that are lengths [m]; others but a quaternion's: angles [rad]
   JointGroup group = JointGroup::other;
 };
 

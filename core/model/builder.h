@@ -43,7 +43,7 @@ struct JointSpec {
   std::string name;
   JointType type = JointType::Revolute;
   std::string parent, child;                         // link names; parent "" is the world
-  Placement<double> X = identity_placement<double>();  // joint frame in the parent link; the child link's frame at q = 0
+  Placement<double> X = identity_placement<double>();  // joint frame in the parent link; the child's at q = 0
   Vec3d axis = {0, 0, 1};                            // of joints with one axis, joint frame
   double parameter = 0;                              // pitch [m/rad], radius [m]
   bool reversed = false;                             // polarity: the joint's predecessor is `child`

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "core/model/joints.h"
 
@@ -132,7 +133,7 @@ ModelBuilder rerooted(const ModelBuilder& robot, const std::string& link) {
       else j.reversed = !j.reversed;
       if ((X.R - Mat3d::Identity()).norm() > 0 || X.r.norm() > 0) {
         base = name + "_base";
-        while (r.has_link(base)) base += "_";
+        while (r.has_link(base)) base += '_';
         r.links.push_back({base});
         JointSpec weld{base + "_weld", JointType::Fixed, base, j.parent};
         weld.X = inverse(X);
@@ -150,7 +151,7 @@ ModelBuilder replaced(const ModelBuilder& robot, JointSpec joint) {
   JointSpec& old = r.joint(joint.name);
   if (joint.parent.empty()) joint.parent = old.parent;
   if (joint.child.empty()) joint.child = old.child;
-  old = joint;
+  old = std::move(joint);
   return r.builder();
 }
 
@@ -180,7 +181,7 @@ ModelBuilder locked(const ModelBuilder& robot, const std::string& name, const st
   JointSpec& j = r.joint(name);
   JointSpec weld{name, JointType::Fixed, j.parent, j.child};
   weld.X = placement_at(j, q);
-  j = weld;
+  j = std::move(weld);
   return r.builder();
 }
 

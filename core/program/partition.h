@@ -53,7 +53,7 @@ struct RoleStep {
 
 struct RoleProgram {
   std::vector<std::vector<RoleStep>> steps;  // role -> what it does; all roles have the same number of barriers
-  std::vector<std::vector<RoleStep>> before, after;  // of a carried program: the loads before its loop, the stores behind
+  std::vector<std::vector<RoleStep>> before, after;  // of a carried program: loads before its loop, stores behind
   std::vector<int> role_of_body;             // body -> role of its limb, -1 in the trunk
   bool traced = false;                       // statements of a phase stand in the order of the trace
   int slots = 0;                             // values that lie in the shared memory at once

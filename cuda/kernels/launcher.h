@@ -34,10 +34,12 @@ inline constexpr int cuda_shards = 2, cuda_book_shards = 4;
 #define FEATHERSTORM_CUDA_ENGINE(X, class, real, limit) X(class, real, limit, 0) X(class, real, limit, 1)
 #define FEATHERSTORM_CUDA_BOOK(X, class, real, limit) \
   X(class, real, limit, 2) X(class, real, limit, 3) X(class, real, limit, 4) X(class, real, limit, 5)
+// clang-format off
 #define FEATHERSTORM_CUDA_PARTS(X)                                                        \
   FEATHERSTORM_CUDA_ENGINE(X, 0, float, 16) FEATHERSTORM_CUDA_ENGINE(X, 1, float, 32)     \
   FEATHERSTORM_CUDA_ENGINE(X, 2, float, 64) FEATHERSTORM_CUDA_ENGINE(X, 3, double, 64)    \
   FEATHERSTORM_CUDA_BOOK(X, 2, float, 64) FEATHERSTORM_CUDA_BOOK(X, 3, double, 64)
+// clang-format on
 #define FEATHERSTORM_DECLARE(class, real, limit, shard) void enter_##real##_##limit##_##shard(KernelLauncher* entries);
 FEATHERSTORM_CUDA_PARTS(FEATHERSTORM_DECLARE)
 #undef FEATHERSTORM_DECLARE

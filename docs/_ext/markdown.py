@@ -10,7 +10,11 @@ def docstring(text):
         if not part.strip():
             continue
         # "A sentence.          RBDA Table 6.2"
-        if "\n" not in part and (cited := re.match(r"(\S.*?\S) {3,}(\S.*)$", part)) and not part.startswith(("in ", "out ")):
+        if (
+            "\n" not in part
+            and (cited := re.match(r"(\S.*?\S) {3,}(\S.*)$", part))
+            and not part.startswith(("in ", "out "))
+        ):
             part = f"{cited[1]} ({cited[2]})"
         yield from (fenced("text", part) if columns(part) else [escaped(part)])
         yield ""

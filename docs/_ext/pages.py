@@ -20,8 +20,20 @@ import plots
 from markdown import docstring, fenced, table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MARK = re.compile(r"^<!-- insert: (.*?) -->$", re.M)
-KNOWN = ("subject", "summary", "equation", "source", "inputs", "uniforms", "outputs", "uses_frame", "common", "needs", "cost")  # that have a place of their own
+MARK = re.compile(r"^<!-- insert: (.*?) -->$", re.MULTILINE)
+KNOWN = (
+    "subject",
+    "summary",
+    "equation",
+    "source",
+    "inputs",
+    "uniforms",
+    "outputs",
+    "uses_frame",
+    "common",
+    "needs",
+    "cost",
+)  # that have a place of their own
 
 
 def operation_table():
@@ -54,7 +66,7 @@ def operations(*files):
     where, known = row_files(), claimed()
     for name, row in operation_table().items():
         file = where.get(name, "")
-        if file in files or not files and file not in known:
+        if file in files or (not files and file not in known):
             yield from operation(name, row, file)
     if not files:
         yield "Every other operation has its page above."
@@ -64,10 +76,23 @@ def operation(name, row, file):
     import featherstorm as fs
 
     function = getattr(fs, name)
-    yield from ("", f"({name})=", f"## {name}", "", f"`````{{py:function}} featherstorm.{name}{inspect.signature(function)}", "")
+    yield from (
+        "",
+        f"({name})=",
+        f"## {name}",
+        "",
+        f"`````{{py:function}} featherstorm.{name}{signature(function)}",
+        "",
+    )
     yield from docstring(function.__doc__)
     given, result = (", ".join(f"{a[0]}.ref()" for a in row[key]) for key in ("inputs", "outputs"))
-    yield from ("", "`````", "", "The row" + (f", in `{file}`" if file else "") + f': `run("{name}", {{{given}}}, {{{result}}})`', "")
+    yield from (
+        "",
+        "`````",
+        "",
+        "The row" + (f", in `{file}`" if file else "") + f': `run("{name}", {{{given}}}, {{{result}}})`',
+        "",
+    )
     yield from arrays(row)
     for key, value in row.items():  # what the table has learnt since
         if key not in KNOWN and value not in (None, "", (), False):
@@ -103,7 +128,13 @@ def python(*names):
         module, _, attribute = ("featherstorm." + name).rpartition(".")
         thing = getattr(importlib.import_module(module), attribute)
         kind = "class" if inspect.isclass(thing) else "function"
-        yield from ("", f"`````{{py:{kind}}} {module}.{attribute}{signature(thing)}", "", *docstring(thing.__doc__ or ""), "")
+        yield from (
+            "",
+            f"`````{{py:{kind}}} {module}.{attribute}{signature(thing)}",
+            "",
+            *docstring(thing.__doc__ or ""),
+            "",
+        )
         if kind == "class":
             yield from members(thing)
         yield from ("`````", "")
@@ -121,11 +152,13 @@ def members(cls):
 
 
 def signature(thing, skip=0):
+    """Without types: shapes and units are in the docstrings."""
     try:
         found = inspect.signature(thing)
     except (TypeError, ValueError):
         return ""
-    found = found.replace(parameters=list(found.parameters.values())[skip:])
+    bare = [p.replace(annotation=inspect.Parameter.empty) for p in list(found.parameters.values())[skip:]]
+    found = found.replace(parameters=bare, return_annotation=inspect.Signature.empty)
     # an object as a default value has no text that Sphinx could read
     return "(...)" if "<" in str(found) else str(found)
 
@@ -134,14 +167,16 @@ def header(file):
     """The comment at the head of a C++ header, then each declaration of its namespace under a heading."""
     text = (ROOT / file).read_text(encoding="utf-8")
     head = re.match(r"(?://.*\n)+", text)
-    yield from (f"`#include \"{file}\"`", "")
+    yield from (f'`#include "{file}"`', "")
     if head:
         yield from comment(head[0])
     body = text[text.index("namespace featherstorm {") :].split("\n", 1)[1].rsplit("}  // namespace", 1)[0]
     for chunk in declarations(body):
         spoken = re.match(r"(?:\s*//.*\n)*", chunk)[0]
-        code = re.sub(r"\n private:\n.*?\n\};", "\n};", chunk[len(spoken) :], flags=re.S)
-        found = re.search(r"^(?:template[^\n]*\n)?(?:enum class|enum|struct|class) (\w+)", code, re.M) or re.search(r"(\w+)\(", code)
+        code = re.sub(r"\n private:\n.*?\n\};", "\n};", chunk[len(spoken) :], flags=re.DOTALL)
+        found = re.search(
+            r"^(?:template[^\n]*\n)?(?:enum class|enum|struct|class) (\w+)", code, re.MULTILINE
+        ) or re.search(r"(\w+)\(", code)
         if not found:
             continue
         yield from ("", f"### {found[1]}", "", *comment(spoken), "", *fenced("cpp", code))

@@ -29,7 +29,11 @@ def records():
 def median(result, library, kind):
     """The least of the library's medians, as bench/peers/report.py has it; of Pinocchio's forward dynamics its ABA."""
     op = "aba" if library == "pinocchio" and kind == "fd" else None
-    found = [t["median"] for t in result["times"] if t["library"].startswith(library) and t["kind"] == kind and op in (None, t["op"])]
+    found = [
+        t["median"]
+        for t in result["times"]
+        if t["library"].startswith(library) and t["kind"] == kind and op in (None, t["op"])
+    ]
     return min(found, default=None)
 
 
@@ -53,10 +57,17 @@ def peers_table():
                 times = [median(result, library, kind) for library in LIBRARIES]
                 peer, mine = times[0] or times[1], times[3]
                 if peer and mine:
-                    rows.append([name, robot, *map(number, times), f"{peer / mine:.0f}" + ("" if times[0] else " (MuJoCo)")])
+                    rows.append(
+                        [name, robot, *map(number, times), f"{peer / mine:.0f}" + ("" if times[0] else " (MuJoCo)")]
+                    )
         heads = ["ns per evaluation", "robot", *(label for label, _ in LIBRARIES.values()), "Pinocchio / ours, float32"]
         yield from table(heads, rows)
-        yield from (f"```{{figure}} _generated/peers-{machine}.svg", f"Nanoseconds per evaluation. {where(path, record)}.", "```", "")
+        yield from (
+            f"```{{figure}} _generated/peers-{machine}.svg",
+            f"Nanoseconds per evaluation. {where(path, record)}.",
+            "```",
+            "",
+        )
 
 
 def draw(folder):
@@ -64,7 +75,9 @@ def draw(folder):
 
     matplotlib.use("svg")
     # the same file for the same results
-    matplotlib.rcParams.update({"svg.hashsalt": "featherstorm", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
+    matplotlib.rcParams.update(
+        {"svg.hashsalt": "featherstorm", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
+    )
     folder.mkdir(exist_ok=True)
     for machine, (path, record) in records().items():
         draw_peers(folder / f"peers-{machine}.svg", path, record)

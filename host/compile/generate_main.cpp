@@ -2,11 +2,11 @@
 //
 //   featherstorm_generate FOLDER NAME (float32|float64) (host|cuda) WIDTH (usual|fixed|floating) ROBOT OPERATION...
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
 
 #include "host/compile/generate.h"
 #include "host/load/load.h"
@@ -37,7 +37,7 @@ int main(int n, char** argument) {
     o.name = argument[2];
     o.precision = std::string(argument[3]) == "float64" ? Precision::float64 : Precision::float32;
     o.cuda = std::string(argument[4]) == "cuda";
-    o.width = std::atoi(argument[5]);
+    o.width = std::stoi(argument[5]);
     o.ops.assign(argument + 8, argument + n);
     std::filesystem::create_directories(argument[1]);
     for (const GeneratedFile& f : generate(robot, o)) write(std::filesystem::path(argument[1]) / f.name, f.text);

@@ -128,7 +128,7 @@ PrivateFolder::~PrivateFolder() {
 }
 
 KernelCache::KernelCache(fs::path folder, std::uintmax_t limit, Notice notice, CacheNames names)
-    : folder_(folder.empty() ? folder : fs::absolute(folder)),
+    : folder_(folder.empty() ? std::move(folder) : fs::absolute(folder)),
       limit_(limit),
       notice_(std::move(notice)),
       names_(std::move(names)) {}
@@ -141,7 +141,7 @@ std::optional<fs::path> KernelCache::find(const std::string& key) {
     if (private_) folders.push_back(private_->path());
   }
   for (const fs::path& folder : folders) {
-    const fs::path path = folder / (key + names_.compiled);
+    fs::path path = folder / (key + names_.compiled);
     const std::optional<std::string> file = read_own_file(path);
     if (!file || !is_sealed(key, *file)) continue;
     // the time of last use, for trim()

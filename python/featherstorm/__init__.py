@@ -8,21 +8,26 @@ sim.step(tau)
 """
 
 import os as _os
+from typing import Any as _Any
 
 _folder = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "robots")
 if _os.path.isdir(_folder):
     _os.environ.setdefault("FEATHERSTORM_ROBOTS", _folder)
 
-from . import inertia
-from . import operations as _operations
-from ._featherstorm import Joint, RobotBuilder, __version__, instruction_sets
+from . import inertia, operations as _operations
+from ._featherstorm import (  # type: ignore[attr-defined]  # a stub has no __version__
+    Joint,
+    RobotBuilder,
+    __version__ as __version__,
+    instruction_sets,
+    operation_table as _operation_table,
+)
 from .batch import Batch
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
+from .horizon.result import RolloutResult
 from .model import Model, Notice, from_mujoco, load, robots
 from .noise import Noise
-from .robot.closures import Coupling, Loop
-from .robot.contacts import Contact
 from .operations import (
     aba,
     bias,
@@ -41,9 +46,10 @@ from .operations import (
     solve,
     step,
 )
+from .robot.closures import Coupling, Loop
+from .robot.contacts import Contact
 from .robot.states import random_state
-from .robot.steps import check_tree
-from .rollout import Rollout, RolloutResult, rollout
+from .rollout import Rollout, rollout
 from .simulation import Simulation, Status
 from .stepping.adaptive import dormand_prince
 from .stepping.closed_steps import coupled_step, loop_step
@@ -98,14 +104,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> _Any:
     """Operations of the table without a function of their own, with the signature and the shapes of their row."""
-    table = _operations._featherstorm.operation_table()
+    table = _operation_table()
     if name not in table:
         raise AttributeError(f"module 'featherstorm' has no attribute '{name}'")
     globals()[name] = _operations.function_of(name, table[name])
     return globals()[name]
 
 
-def __dir__():
-    return sorted({*globals(), *_operations._featherstorm.operation_table()})
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_operation_table()})

@@ -1,13 +1,19 @@
 """The command line: python -m featherstorm COMMAND."""
 
+from __future__ import annotations
+
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from . import __version__
 from .commands import bench, doctor, generate, info, operations, robots, simulate
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def parser():
+
+def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="featherstorm", description="Rigid-body dynamics of thousands of robots at once."
     )
@@ -17,7 +23,7 @@ def parser():
         name = module.__name__.rpartition(".")[2]
         command = commands.add_parser(
             name,
-            help=module.__doc__.splitlines()[0],
+            help=(module.__doc__ or "").partition("\n")[0],
             description=module.__doc__,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
@@ -26,7 +32,7 @@ def parser():
     return top
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0 done, 1 something failed, 2 wrong arguments, 130 interrupted."""
     options = parser().parse_args(arguments)
     try:

@@ -1,6 +1,9 @@
 """Batch: arrays that live in the engine, and operations on them by name."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -8,6 +11,14 @@ from . import _featherstorm
 from .device import DeviceArray, device_number, device_of
 from .memory.arrays import to_numpy
 from .operations import frame_index, tell_notices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from .model import Model
+    from .typing import Array, ArrayLike, Frame
 
 
 class Batch:
@@ -28,7 +39,20 @@ class Batch:
              outlive the batch; 0 is the default stream. run() does not wait for it.
     """
 
-    def __init__(self, model, instances, device="cpu", dtype="float32", stream=0):
+    model: Model
+    instances: int
+    device: str
+    dtype: np.dtype[Any]
+    stream: int
+    _device: int | None
+    _shapes: dict[str, tuple[int, ...]]
+    _names: dict[str, list[list[str]]]
+    _buffers: dict[str, _featherstorm.Buffer]
+    _views: dict[str, Array]
+
+    def __init__(
+        self, model: Model, instances: int, device: object = "cpu", dtype: npt.DTypeLike = "float32", stream: int = 0
+    ) -> None:
         number = device_number(device, "Batch")
         if int(instances) < 0:
             raise ValueError(f"Batch: instances is {instances}, expected 0 or more")
@@ -60,7 +84,7 @@ class Batch:
                 names.append(own)
             self._names[op] = names
 
-    def buffer(self, name):
+    def buffer(self, name: str) -> _featherstorm.Buffer:
         """The engine's Buffer of an array."""
         if name not in self._buffers:
             if name not in self._shapes:
@@ -76,13 +100,13 @@ class Batch:
                 setattr(self, name, np.asarray(self.model.parameter(name), self.dtype))
         return self._buffers[name]
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         self.buffer(name)
         return self._views[name]
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         self.buffer(name)
         if self._device is not None and device_of(value) is not None:
             self._views[name].assign(value, f"Batch: {name}")
@@ -96,10 +120,10 @@ class Batch:
         except ValueError:
             raise ValueError(f"Batch: {name} has shape {array.shape}, expected {self._views[name].shape}") from None
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._shapes]
 
-    def run(self, op, frame=None, repeat=1, **numbers):
+    def run(self, op: str, frame: Frame | None = None, repeat: int = 1, **numbers: ArrayLike) -> None:
         """Runs an operation on the arrays of its names. `numbers`: its uniforms, such as dt [s], those of each of `repeat`
         passes."""
         row, model = self.model.row(op), self.model
@@ -109,7 +133,9 @@ class Batch:
         tell_notices(model)
 
 
-def allocate(dtype, instances, n, tail, device, stream):
+def allocate(
+    dtype: str, instances: int, n: int, tail: Sequence[int], device: int | None, stream: int
+) -> tuple[_featherstorm.Buffer, Array]:
     """The engine's Buffer of an array and a view for users: numpy's on the CPU (device None), else a DeviceArray."""
     if device is None:
         buffer = _featherstorm.Buffer(dtype, instances, n)

@@ -5,13 +5,23 @@ axes; ours is w x y z, the linear velocity in world axes. The order of joints ma
 of a link by name) and its unlimited revolute joints have q = (cos, sin).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from .memory.arrays import Arguments
 from .operations import check_quaternions
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
-def to_pinocchio(model, q, v=None, pinocchio_model=None):
+    from .model import Model
+    from .typing import Array, ArrayLike
+
+
+def to_pinocchio(model: Model, q: ArrayLike, v: ArrayLike | None = None, pinocchio_model: Any = None) -> Array:
     """(q, v), or q alone, in Pinocchio's layout; both (B, n) or (n,).
 
     pinocchio_model   a pinocchio.Model of the same robot: its order of joints, found by name; without it the order is
@@ -43,7 +53,7 @@ def to_pinocchio(model, q, v=None, pinocchio_model=None):
     return batch.result(p) if v is None else (batch.result(p), batch.result(u))
 
 
-def from_pinocchio(model, q, v=None, pinocchio_model=None):
+def from_pinocchio(model: Model, q: ArrayLike, v: ArrayLike | None = None, pinocchio_model: Any = None) -> Array:
     """The inverse of `to_pinocchio`: (q, v), or q alone, in our layout, from Pinocchio's; both (B, n) or (n,).
 
     Errors: ValueError for a joint that the Pinocchio model has not, shapes, and quaternions that are no unit ones.
@@ -73,18 +83,16 @@ def from_pinocchio(model, q, v=None, pinocchio_model=None):
     return batch.result(q) if u is None else (batch.result(q), batch.result(v))
 
 
-def states(op, model, q, v, nq=None):
+def states(op: str, model: Model, q: ArrayLike, v: ArrayLike | None, nq: int | None = None) -> Arguments:
     rows = [("q", nq or model.nq), ("v", model.nv)]
     return Arguments(op, [q], rows[:1]) if v is None else Arguments(op, [q, v], rows)
 
 
-def joint_columns(model, other):
+def joint_columns(model: Model, other: Any) -> list[tuple[dict[str, Any], int, int, int, bool]]:
     """(body, first column of q, of v, width of q, whether q is (cos, sin)) of each joint in the other's layout."""
-    columns = []
     if other is None:
-        for body in model.bodies:
-            columns.append((body, body["q"][0], body["v"][0], body["q"][1] - body["q"][0], False))
-        return columns
+        return [(b, b["q"][0], b["v"][0], b["q"][1] - b["q"][0], False) for b in model.bodies]
+    columns = []
     names = list(other.names)
     for body in model.bodies:
         name = body["joint"]
@@ -100,7 +108,7 @@ def joint_columns(model, other):
     return columns
 
 
-def rotations(quat_wxyz):
+def rotations(quat_wxyz: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Rotation matrices (B, 3, 3) of unit quaternions (B, 4)."""
     w, x, y, z = quat_wxyz.T
     R = [

@@ -14,10 +14,29 @@ inputs as well, behind those of the operation.
 `featherstorm.torch` and `featherstorm.jax` put these behind autograd and jax.grad.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from .operations import evaluate
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
-def vjp(model, op, arrays, cotangents, frame=None, *, check=True, **numbers):
+    from .model import Model
+    from .typing import Array, ArrayLike, Frame
+
+
+def vjp(
+    model: Model,
+    op: str,
+    arrays: Sequence[ArrayLike],
+    cotangents: ArrayLike | Sequence[ArrayLike],
+    frame: Frame | None = None,
+    *,
+    check: bool = True,
+    **numbers: ArrayLike,
+) -> tuple[Array, ...]:
     """The cotangents of all inputs of an operation, x_bar = (df/dx)^T y_bar.
 
     in   arrays      the operation's inputs, as for `run`
@@ -28,7 +47,16 @@ def vjp(model, op, arrays, cotangents, frame=None, *, check=True, **numbers):
     return product(model, op, "_vjp", arrays, cotangents, frame, check, numbers)
 
 
-def jvp(model, op, arrays, tangents, frame=None, *, check=True, **numbers):
+def jvp(
+    model: Model,
+    op: str,
+    arrays: Sequence[ArrayLike],
+    tangents: ArrayLike | Sequence[ArrayLike],
+    frame: Frame | None = None,
+    *,
+    check: bool = True,
+    **numbers: ArrayLike,
+) -> tuple[Array, ...]:
     """The tangents of all outputs of an operation, y_tan = (df/dx) x_tan.
 
     in   arrays    the operation's inputs, as for `run`
@@ -39,7 +67,16 @@ def jvp(model, op, arrays, tangents, frame=None, *, check=True, **numbers):
     return product(model, op, "_jvp", arrays, tangents, frame, check, numbers)
 
 
-def product(model, op, suffix, arrays, added, frame, check, numbers):
+def product(
+    model: Model,
+    op: str,
+    suffix: str,
+    arrays: Sequence[ArrayLike],
+    added: Any,
+    frame: Frame | None,
+    check: bool,
+    numbers: Mapping[str, Any],
+) -> tuple[Array, ...]:
     model.row(op)  # refuses unknown names by their own
     added = added if isinstance(added, (tuple, list)) else (added,)
     batch, outputs = evaluate(model, op + suffix, (*arrays, *added), frame, numbers, check=check)

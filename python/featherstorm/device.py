@@ -5,16 +5,27 @@ theirs, on the stream of a Batch or Simulation where it is an array of one, else
 libraries of the array API standard, know no stream of ours: with these a call waits until its results are there.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
 import numpy as np
 
 from . import _featherstorm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from .typing import Array
 
 CUDA, CUDA_MANAGED = 2, 13  # DLPack's device types
 LEGACY_STREAM = 1  # DLPack's name for CUDA's default stream, whose number is 0
 NO_WAIT = -1  # DLPack: the consumer sees to the order of the work itself
 
 
-def device_of(x):
+def device_of(x: Array) -> int | None:
     """The number of the CUDA device an array lies on, None for all else."""
     if type(x) is np.ndarray or not hasattr(x, "__dlpack_device__"):
         return None
@@ -22,7 +33,7 @@ def device_of(x):
     return int(number) if int(kind) in (CUDA, CUDA_MANAGED) else None
 
 
-def device_number(device, what):
+def device_number(device: object, what: str) -> int | None:
     """None for "cpu"; the number of "cuda", "cuda:1", or what prints like these. ValueError for all else."""
     text = str(device)
     if text == "cpu":
@@ -33,7 +44,7 @@ def device_number(device, what):
     return int(number) if colon else 0
 
 
-def place(number):
+def place(number: int | None) -> str:
     return "the CPU" if number is None else f"CUDA device {number}"
 
 
@@ -51,22 +62,23 @@ class Stream:
     Raises ValueError with CUDA's words.
     """
 
-    def __init__(self, device="cuda"):
-        self.device = device_number(device, "Stream") if not isinstance(device, int) else device
-        if self.device is None:
+    def __init__(self, device: object = "cuda") -> None:
+        number = device if isinstance(device, int) else device_number(device, "Stream")
+        if number is None:
             raise ValueError("Stream: device is 'cpu', expected 'cuda' or 'cuda:NUMBER'")
+        self.device = number
         self.handle = _featherstorm.DeviceStream(self.device)
         self.number = self.handle.number
 
-    def synchronise(self):
+    def synchronise(self) -> None:
         """Waits until everything given to the stream is done, and raises what went wrong there."""
         _featherstorm.synchronise(self.device, self.number)
 
-    def capture(self, work):
+    def capture(self, work: Callable[[], object]) -> Graph:
         """A Graph of what work() gives to the stream, which is kept instead of done. Arrays of these calls must stay."""
         return Graph(self, work)
 
-    def elapsed(self, work):
+    def elapsed(self, work: Callable[[], object]) -> float:
         """Seconds that what work() gives to the stream takes on the device; waits for it."""
         return _featherstorm.elapsed(self.device, self.number, work)
 
@@ -74,11 +86,11 @@ class Stream:
 class Graph:
     """What Stream.capture kept."""
 
-    def __init__(self, stream, work):
+    def __init__(self, stream: Stream, work: Callable[[], object]) -> None:
         self.stream, self.work = stream, work  # and with it the arrays
         self.handle = _featherstorm.DeviceGraph(stream.device, stream.number, work)
 
-    def launch(self, stream=None):
+    def launch(self, stream: Stream | None = None) -> None:
         """Gives all of it to the stream it was captured from, or to another of the same device."""
         self.handle.launch((stream or self.stream).number)
 
@@ -90,43 +102,52 @@ class DeviceArray:
     numpy.asarray(x), x.numpy()                                          a copy on the CPU; it waits
     """
 
-    def __init__(self, buffer, tail, instances, dtype, device, stream):
+    def __init__(
+        self,
+        buffer: _featherstorm.Buffer,
+        tail: Sequence[int],
+        instances: int,
+        dtype: npt.DTypeLike,
+        device: int,
+        stream: int,
+    ) -> None:
         self.buffer = buffer
         self.tail, self.shape = list(tail), (instances, *tail)
         self.dtype, self.device, self.stream = np.dtype(dtype), device, stream
 
-    def __dlpack_device__(self):
+    def __dlpack_device__(self) -> tuple[int, int]:
         return (CUDA, self.device)
 
-    def __dlpack__(self, *, stream=None, **_):
+    def __dlpack__(self, *, stream: int | None = None, **_: object) -> Any:
         self.settle(stream)
         return self.capsule()
 
-    def settle(self, stream):
+    def settle(self, stream: int | None) -> None:
         """Waits for the work on our stream, unless the reader's is the same or sees to the order itself."""
         if stream != NO_WAIT and (stream or LEGACY_STREAM) != (self.stream or LEGACY_STREAM):
             _featherstorm.synchronise(self.device, self.stream)
 
-    def capsule(self):
+    def capsule(self) -> Any:
         return self.buffer.view(self.tail)
 
-    def numpy(self):
+    def numpy(self) -> npt.NDArray[Any]:
         """A copy on the CPU, a numpy array of the same shape."""
         host = _featherstorm.Buffer(self.dtype.name, self.shape[0], int(np.prod(self.tail)))
         _featherstorm.copy(self.buffer, host, self.stream)
-        return host.view(self.tail)
+        copy: Array = host.view(self.tail)
+        return copy
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
             raise ValueError(f"an array on {place(self.device)} cannot become a numpy array without a copy")
         return self.numpy().astype(dtype or self.dtype, copy=False)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: object) -> NoReturn:
         raise TypeError(
             "an array in the engine's memory on a device is taken whole: convert it first, as by torch.from_dlpack"
         )
 
-    def assign(self, value, what):
+    def assign(self, value: Array, what: str) -> None:
         """Copies an array that broadcasts to this one's shape, from the CPU or the same device. Raises ValueError."""
         device = device_of(value)
         if device is None:
@@ -147,20 +168,22 @@ class DeviceArray:
             value = value.reshape((self.shape[0], -1)).__dlpack__(stream=self.stream or LEGACY_STREAM)
         _featherstorm.copy(value, self.buffer, self.stream)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<featherstorm.DeviceArray {self.shape} {self.dtype} on {place(self.device)}>"
 
 
 class ComponentRows(DeviceArray):
     """The memory of a Buffer as it lies: (components, stride), contiguous."""
 
-    def __init__(self, buffer, components, dtype, device, stream):
+    def __init__(
+        self, buffer: _featherstorm.Buffer, components: int, dtype: npt.DTypeLike, device: int, stream: int
+    ) -> None:
         super().__init__(buffer, [buffer.stride], components, dtype, device, stream)
 
-    def capsule(self):
+    def capsule(self) -> Any:
         return self.buffer.rows()
 
 
-def dtype_name(x):
+def dtype_name(x: Array) -> str:
     """'float32' of any library's dtype."""
     return str(x.dtype).rpartition(".")[2]

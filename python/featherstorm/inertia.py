@@ -7,11 +7,18 @@ Solids have their axis along z and their centre in the origin, but for the cone.
 negative, zero or not finite raises ValueError; a mass may be zero.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any as _Any, TypeAlias as _TypeAlias
+
 import numpy as _np
 
 from ._featherstorm import inertia as _inertia
 
-MassProperties = _inertia.MassProperties
+if TYPE_CHECKING:
+    import numpy.typing as _npt
+
+MassProperties: _TypeAlias = _inertia.MassProperties
 sphere = _inertia.sphere
 cylinder = _inertia.cylinder
 capsule = _inertia.capsule
@@ -22,40 +29,40 @@ disc = _inertia.disc
 rod = _inertia.rod
 
 
-def _numbers(name, x, dtype, columns=None):
-    a = _np.asarray(x, dtype=dtype)
+def _numbers(name: str, x: _npt.ArrayLike, dtype: type, columns: int | None = None) -> _Any:
+    a: _Any = _np.asarray(x, dtype=dtype)
     if columns and (a.ndim != 2 or a.shape[1] != columns):
         raise ValueError(f"inertia: {name} has shape {a.shape}, expected (n, {columns})")
     return a.tolist()
 
 
-def particles(masses, points):
+def particles(masses: _npt.ArrayLike, points: _npt.ArrayLike) -> MassProperties:
     """Point masses (n,) [kg] at points (n, 3) [m]."""
     return _inertia.particles(_numbers("masses", masses, float), _numbers("points", points, float, 3))
 
 
-def box(mass, size):
+def box(mass: float, size: _npt.ArrayLike) -> MassProperties:
     """A solid box with edges (3,) along the axes [m]."""
     return _inertia.box(mass, _numbers("size", size, float))
 
 
-def ellipsoid(mass, semi_axes):
+def ellipsoid(mass: float, semi_axes: _npt.ArrayLike) -> MassProperties:
     """A solid ellipsoid with semi-axes (3,) [m]."""
     return _inertia.ellipsoid(mass, _numbers("semi_axes", semi_axes, float))
 
 
-def box_shell(mass, size):
+def box_shell(mass: float, size: _npt.ArrayLike) -> MassProperties:
     """The six faces of a box with edges (3,) [m]."""
     return _inertia.box_shell(mass, _numbers("size", size, float))
 
 
-def mesh(density, vertices, triangles):
+def mesh(density: float, vertices: _npt.ArrayLike, triangles: _npt.ArrayLike) -> MassProperties:
     """A solid of this density [kg/m^3] whose surface is closed, with triangles (n, 3) of vertices (m, 3) [m],
     counter-clockwise seen from outside. Raises ValueError where an edge is open or the surface is inside out."""
     return _inertia.mesh(density, _numbers("vertices", vertices, float, 3), _numbers("triangles", triangles, int, 3))
 
 
-def mesh_shell(density, vertices, triangles):
+def mesh_shell(density: float, vertices: _npt.ArrayLike, triangles: _npt.ArrayLike) -> MassProperties:
     """A surface of this density [kg/m^2], open or closed; arguments as those of `mesh`."""
     return _inertia.mesh_shell(
         density, _numbers("vertices", vertices, float, 3), _numbers("triangles", triangles, int, 3)

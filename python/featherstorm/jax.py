@@ -12,6 +12,10 @@ such as dt and kp are held fixed. The work is done on the CPU through jax.pure_c
 Quaternions are not checked.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,16 +24,24 @@ from . import _featherstorm
 from .operations import evaluate
 from .robot.steps import check_tree, independent, step_numbers, step_op, substep_time
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from .model import Model
+    from .typing import ArrayLike, Frame, Names
+
 __all__ = ["run", "step"]
 
 
-def call(model, op, frame, numbers, arrays):
+def call(
+    model: Model, op: str, frame: Frame | None, numbers: Mapping[str, Any], arrays: Sequence[jax.Array]
+) -> tuple[jax.Array, ...]:
     """An operation or a derivative of one, as a callback on arrays (..., n) of equal leading axes."""
     row = model.row(op)
     lead, dtype = arrays[0].shape[:-1], arrays[0].dtype
-    shapes = tuple(jax.ShapeDtypeStruct((*lead, n), dtype) for _, n in row.outputs)
+    shapes = tuple(jax.ShapeDtypeStruct((*lead, n), dtype) for _, n in row.outputs)  # type: ignore[no-untyped-call]
 
-    def host(*arrays):
+    def host(*arrays: Any) -> tuple[Any, ...]:
         batch = np.shape(arrays[0])[:-1]
         rows = [np.asarray(x).reshape(-1, *row.shapes[name]) for x, (name, _) in zip(arrays, row.inputs)]
         _, outputs = evaluate(model, op, rows, frame, numbers, check=False)
@@ -38,7 +50,9 @@ def call(model, op, frame, numbers, arrays):
     return jax.pure_callback(host, shapes, *arrays, vmap_method="broadcast_all")
 
 
-def differentiable(model, op, frame, numbers):
+def differentiable(
+    model: Model, op: str, frame: Frame | None, numbers: tuple[tuple[str, Any], ...]
+) -> Callable[..., tuple[jax.Array, ...]]:
     """The operation with its gradient; kept with the model, so that jax.jit knows it again."""
     kept = model.__dict__.setdefault("_jax", {})
     key = (op, frame, numbers)
@@ -47,33 +61,35 @@ def differentiable(model, op, frame, numbers):
     return kept[key]
 
 
-def make(model, op, frame, numbers):
-    numbers = {name: np.asarray(value) if isinstance(value, tuple) else value for name, value in numbers}
+def make(
+    model: Model, op: str, frame: Frame | None, numbers: tuple[tuple[str, Any], ...]
+) -> Callable[..., tuple[jax.Array, ...]]:
+    uniforms = {name: np.asarray(value) if isinstance(value, tuple) else value for name, value in numbers}
 
     @jax.custom_vjp
-    def operation(*arrays):
-        return call(model, op, frame, numbers, arrays)
+    def operation(*arrays: jax.Array) -> tuple[jax.Array, ...]:
+        return call(model, op, frame, uniforms, arrays)
 
-    def forward(*arrays):
+    def forward(*arrays: jax.Array) -> tuple[tuple[jax.Array, ...], tuple[jax.Array, ...]]:
         return operation(*arrays), arrays
 
-    def backward(arrays, bars):
-        return call(model, op + "_vjp", frame, numbers, (*arrays, *bars))
+    def backward(arrays: tuple[jax.Array, ...], bars: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        return call(model, op + "_vjp", frame, uniforms, (*arrays, *bars))
 
     operation.defvjp(forward, backward)
     return operation
 
 
-def run(model, op, *arrays, frame=None, **numbers):
+def run(model: Model, op: str, *arrays: ArrayLike, frame: Frame | None = None, **numbers: Any) -> Any:
     """Any operation of `model.ops` by name: arrays in its order, its uniforms by keyword; an array or a tuple of them."""
     row = model.row(op)
-    arrays = model.with_parameters(row, arrays)
-    if len(arrays) != len(row.inputs):
+    given = model.with_parameters(row, arrays)
+    if len(given) != len(row.inputs):
         names = ", ".join(name for name, _ in row.inputs)
-        raise TypeError(f"{op}: got {len(arrays)} arrays, expected {len(row.inputs)}: {names}")
-    dtype = jnp.result_type(*(x for x in arrays if hasattr(x, "dtype"))) if arrays else None
+        raise TypeError(f"{op}: got {len(given)} arrays, expected {len(row.inputs)}: {names}")
+    dtype = jnp.result_type(*(x for x in given if hasattr(x, "dtype"))) if given else None
     flat = []
-    for x, (name, n) in zip(arrays, row.inputs):
+    for x, (name, n) in zip(given, row.inputs):
         x = jnp.asarray(x, dtype)
         tail = row.shapes[name]
         if x.shape[x.ndim - len(tail) :] == tail:
@@ -88,13 +104,24 @@ def run(model, op, *arrays, frame=None, **numbers):
     return outputs[0] if len(outputs) == 1 else outputs
 
 
-def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, ignore=(), **numbers):
+def step(
+    model: Model,
+    q: jax.Array,
+    v: jax.Array,
+    dt: float,
+    tau: ArrayLike | None = None,
+    q_target: ArrayLike | None = None,
+    substeps: int = 1,
+    *,
+    ignore: Names = (),
+    **numbers: Any,
+) -> tuple[jax.Array, jax.Array]:
     """`featherstorm.step` with gradients with respect to q, v, tau and q_target; `substeps` passes share dt."""
     op = step_op(model, "step", ignore)
     numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))
     zero = jnp.zeros(model.nv, q.dtype)
     drive = (zero if tau is None else tau, zero if q_target is None else q_target)
-    state = (q, v)
+    state: tuple[jax.Array, ...] = (q, v)
     if op == "contact_step":
         state = (q, v, jnp.zeros(3 * model.nc, q.dtype))
     elif op == "coupled_step":
@@ -106,12 +133,14 @@ def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, ignore=(), **n
     return state[0], state[1]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Callable[..., Any]:
     table = _featherstorm.operation_table()
     if name not in table:
         raise AttributeError(f"module 'featherstorm.jax' has no attribute '{name}'")
 
-    def function(model, *arrays, frame=None, ignore=(), **numbers):
+    def function(
+        model: Model, *arrays: ArrayLike, frame: Frame | None = None, ignore: Names = (), **numbers: Any
+    ) -> Any:
         check_tree(model, name, ignore)
         return run(model, name, *arrays, frame=frame, **numbers)
 

@@ -1,17 +1,27 @@
 """Model: a robot, what its coordinates are called, and the engine that evaluates it. Immutable but for its kernels."""
 
+from __future__ import annotations
+
 import copy
 import difflib
 import os
 import warnings
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
 from . import _featherstorm
 from .device import device_number
-from .robot.contacts import with_contacts
+from .robot.contacts import Contact, with_contacts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from concurrent.futures import Future
+
+    import numpy.typing as npt
+
+    from .robot.closures import Coupling, Loop
+    from .typing import Array, ArrayLike, Frame, Names
 
 
 class Row(NamedTuple):
@@ -19,20 +29,22 @@ class Row(NamedTuple):
 
     name: str
     summary: str
-    inputs: tuple  # of (name, components)
-    outputs: tuple
-    uniforms: tuple  # (name, components) of what is the same for all instances
-    shapes: dict  # of inputs and outputs behind the batch, by name
+    inputs: tuple[tuple[str, int], ...]  # (name, components)
+    outputs: tuple[tuple[str, int], ...]
+    uniforms: tuple[tuple[str, int], ...]  # (name, components) of what is the same for all instances
+    shapes: dict[str, tuple[int, ...]]  # of inputs and outputs behind the batch, by name
     uses_frame: bool
     carried: bool  # its outputs are the inputs of the next pass
     given: str  # the row that is given the optional inputs too, where it has kernels of its own
-    optional: tuple  # names of inputs that may be left out
+    optional: tuple[str, ...]  # names of inputs that may be left out
     on_device: bool  # takes arrays on a CUDA device; else only once `specialise` has made its kernel
 
     @classmethod
-    def of(cls, r):
+    def of(cls, r: _featherstorm.OpRow) -> Row:
         arrays = tuple(r.inputs), tuple(r.outputs), tuple(r.uniforms)
-        return cls(r.name, r.summary, *arrays, r.shapes, r.uses_frame, r.carried, r.given, tuple(r.optional), r.on_device)
+        return cls(
+            r.name, r.summary, *arrays, r.shapes, r.uses_frame, r.carried, r.given, tuple(r.optional), r.on_device
+        )
 
 
 class Notice(UserWarning):
@@ -59,66 +71,66 @@ class Model:
     parameters           names of the numbers that can differ from instance to instance, see `bind`
     """
 
-    def __init__(self, robot, threads=0, isa="", assemble=True, parameters=(), contacts=(), sweeps=8, relax=2):
+    def __init__(
+        self,
+        robot: _featherstorm.Robot,
+        threads: int = 0,
+        isa: str = "",
+        assemble: bool = True,
+        parameters: Names = (),
+        contacts: Sequence[Contact] = (),
+        sweeps: int = 8,
+        relax: int = 2,
+    ) -> None:
         if contacts:
             robot = with_contacts(robot, contacts, sweeps, relax)
         self.robot = robot
         self.contacts = tuple(contacts)
         self._options = {"threads": threads, "isa": isa, "assemble": assemble, "parameters": parameters}
-        self.nc = nc = robot.nc
-        self.parameters = (parameters,) if isinstance(parameters, str) else tuple(parameters)
+        self.nc = robot.nc
+        self.parameters: tuple[str, ...] = (parameters,) if isinstance(parameters, str) else tuple(parameters)
         self.evaluator = _featherstorm.Evaluator(robot, threads, isa, assemble, list(self.parameters))
-        self.bound = {}  # name -> values of parameters that were bound; the others are the robot's own
-        self._rows = {}
-        self._refused = {}  # name -> why this robot cannot have it
+        self.bound: dict[str, Any] = {}  # name -> values of parameters that were bound; the others are the robot's own
+        self._rows: dict[str, Row] = {}
+        self._refused: dict[str, str] = {}  # name -> why this robot cannot have it
         for r in self.evaluator.ops:
             self._rows[r.name] = Row.of(r)
             if r.refused:
                 self._refused[r.name] = r.refused
-        self._derivatives = {}
-        for name in ("name", "nq", "nv", "nb", "nf", "nh", "nl", "n_constraints", "nu"):
-            setattr(self, name, getattr(robot, name))
-        for name in ("joint_names", "body_names", "frame_names", "q_names", "v_names", "u_names", "notices"):
-            setattr(self, name, tuple(getattr(robot, name)))
-        for name in (
-            "q0",
-            "gravity",
-            "lower",
-            "upper",
-            "max_velocity",
-            "max_effort",
-            "damping",
-            "friction",
-            "armature",
-            "row_start",
-            "column",
-            "dof_q",
-            "dof_parent",
-        ):
-            array = np.array(getattr(robot, name))
-            array.flags.writeable = False
-            setattr(self, name, array)
-        self.bodies = tuple(robot.bodies)
+        self._derivatives: dict[str, Row] = {}
+        self.name, self.nq, self.nv, self.nb = robot.name, robot.nq, robot.nv, robot.nb
+        self.nf, self.nh, self.nl, self.nu = robot.nf, robot.nh, robot.nl, robot.nu
+        self.n_constraints = robot.n_constraints
+        self.joint_names, self.body_names = tuple(robot.joint_names), tuple(robot.body_names)
+        self.frame_names, self.notices = tuple(robot.frame_names), tuple(robot.notices)
+        self.q_names, self.v_names, self.u_names = tuple(robot.q_names), tuple(robot.v_names), tuple(robot.u_names)
+        self.q0, self.gravity = constant(robot.q0), constant(robot.gravity)
+        self.lower, self.upper = constant(robot.lower), constant(robot.upper)
+        self.max_velocity, self.max_effort = constant(robot.max_velocity), constant(robot.max_effort)
+        self.damping, self.friction, self.armature = map(constant, (robot.damping, robot.friction, robot.armature))
+        self.row_start, self.column = constant(robot.row_start), constant(robot.column)
+        self.dof_q, self.dof_parent = constant(robot.dof_q), constant(robot.dof_parent)
+        self.bodies: tuple[dict[str, Any], ...] = tuple(robot.bodies)
         self.total_mass = sum(body["mass"] for body in self.bodies)
         # (name of the joint, first column) of each quaternion in q
         self.quaternions = tuple((b["joint"], b["quaternion"]) for b in self.bodies if b["quaternion"] is not None)
 
     @property
-    def ops(self):
+    def ops(self) -> dict[str, Row]:
         """The table of operations, by name; without those that this robot has not (of floating bases, loops, coupled
         joints, contacts)."""
         forms = {row.given for row in self._rows.values()}
         return {name: row for name, row in self._rows.items() if name not in self._refused and name not in forms}
 
     @property
-    def isa(self):
+    def isa(self) -> str:
         return self.evaluator.isa
 
     @property
-    def threads(self):
+    def threads(self) -> int:
         return self.evaluator.threads
 
-    def row(self, op):
+    def row(self, op: str) -> Row:
         """The row of an operation, or of a derivative: "fd_vjp", "fd_jvp". ValueError where the robot cannot have it."""
         refused = self._refused.get(op) or self._refused.get(op[:-4])
         if refused:
@@ -133,7 +145,7 @@ class Model:
             self._derivatives[op] = Row.of(self.evaluator.row(op))
         return self._derivatives[op]
 
-    def parameter(self, name):
+    def parameter(self, name: str) -> Array:
         """The values of a parameter: what was bound, else the robot's own, of shape (n,) or, for com, inertia and
         position, (nb, 3), (nb, 6), (nb, 3)."""
         if name in self.bound:
@@ -141,7 +153,7 @@ class Model:
         values = np.array(_featherstorm.parameter_values(self.robot, name))
         return values.reshape(_featherstorm.parameter_shape(self.robot, name))
 
-    def bind(self, **values):
+    def bind(self, **values: ArrayLike) -> Model:
         """The same model with other numbers: arrays of one value, or of one for each instance of a batch (B, ...).
 
             model = fs.load("go2", parameters=("mass", "friction"))
@@ -168,14 +180,14 @@ class Model:
             model.__dict__.pop(kept, None)
         return model
 
-    def with_parameters(self, row, arrays):
+    def with_parameters(self, row: Row, arrays: Sequence[Array]) -> list[Array]:
         """The arguments of an operation with the parameters between its own inputs and what derivatives add."""
         at = [k for k, (name, _) in enumerate(row.inputs) if name in self.parameters]
         if not at or len(arrays) == len(row.inputs):
             return list(arrays)
         return [*arrays[: at[0]], *(self.parameter(row.inputs[k][0]) for k in at), *arrays[at[0] :]]
 
-    def uniform_values(self, op, given, label=None):
+    def uniform_values(self, op: str, given: Mapping[str, Any], label: str | None = None) -> list[float]:
         """The numbers of an operation's uniforms, one behind the other; a number stands for equal components."""
         row, values = self.row(op), []
         if given.keys() != {name for name, _ in row.uniforms}:
@@ -192,7 +204,7 @@ class Model:
             values.extend(np.broadcast_to(value, (n,)).tolist())
         return values
 
-    def frame(self, frame):
+    def frame(self, frame: Frame) -> int:
         """The index of a frame given by name or index; negative ones count from the end. ValueError for one that is not there."""
         if isinstance(frame, str):
             if frame in self.frame_names:
@@ -204,7 +216,7 @@ class Model:
             raise ValueError(f"frame is {frame}, expected 0 to {self.nf - 1}")
         return int(frame) % self.nf
 
-    def joint(self, name):
+    def joint(self, name: str) -> JointSlices:
         """The slices of q and v of a joint: q[..., model.joint("knee").q]. ValueError for one that is not there."""
         for body in self.bodies:
             if body["joint"] == name:
@@ -214,7 +226,22 @@ class Model:
             f"{self.name} has no joint '{name}'" + (f"; did you mean {' or '.join(near)}?" if near else "")
         )
 
-    def specialise(self, ops=("rnea", "crba", "fd"), dtype="float32", frame=0, wait=True, device="cpu"):
+    @overload
+    def specialise(
+        self, ops: Names = ..., dtype: npt.DTypeLike = ..., frame: Frame = ..., *, device: object = ...
+    ) -> bool: ...
+    @overload
+    def specialise(
+        self, ops: Names = ..., dtype: npt.DTypeLike = ..., frame: Frame = ..., wait: bool = ..., device: object = ...
+    ) -> bool | Future[bool]: ...
+    def specialise(
+        self,
+        ops: Names = ("rnea", "crba", "fd"),
+        dtype: npt.DTypeLike = "float32",
+        frame: Frame = 0,
+        wait: bool = True,
+        device: object = "cpu",
+    ) -> bool | Future[bool]:
         """Makes kernels for this robot now and uses them from now on; True where all of them could be made.
 
         Assembled where that can be done, as at an operation's first use; else compiled: that takes the compiler's
@@ -230,6 +257,8 @@ class Model:
             self.row(op)
         frame, number = self.frame(frame), self._device(device, "specialise")
         if not wait:
+            from concurrent.futures import ThreadPoolExecutor  # 4 ms of an import that few need
+
             pool = ThreadPoolExecutor(1, "featherstorm-specialise")
             future = pool.submit(self._specialise, names, dtype, frame, number)
             pool.shutdown(wait=False)
@@ -239,11 +268,12 @@ class Model:
             warnings.warn(notice, Notice, stacklevel=2)
         return done
 
-    def _specialise(self, names, dtype, frame, device):
-        return all([self.evaluator.specialise(op, dtype, frame, device) for op in names])
+    def _specialise(self, names: Sequence[str], dtype: str, frame: int, device: int) -> bool:
+        # a list: all are made, whatever became of the first
+        return all([self.evaluator.specialise(op, dtype, frame, device) for op in names])  # noqa: C419
 
     @property
-    def checks(self):
+    def checks(self) -> list[Check]:
         """What came of comparing each kernel made for this robot with the text that takes the model as data, in double:
         a `Check` each. One that did not pass is not used, and a Notice said so."""
         return [
@@ -251,34 +281,41 @@ class Model:
             for op, dtype, device, array, error, bound, passed in self.evaluator.checks
         ]
 
-    def specialised(self, op, dtype="float32", frame=0, device="cpu"):
+    def specialised(self, op: str, dtype: npt.DTypeLike = "float32", frame: Frame = 0, device: object = "cpu") -> bool:
         """Whether the operation runs with a kernel made for this robot."""
         self.row(op)
         number = self._device(device, "specialised")
         return self.evaluator.specialised(op, np.dtype(dtype).name, self.frame(frame), number)
 
     @staticmethod
-    def _device(device, label):
+    def _device(device: object, label: str) -> int:
         """The engine's number of a device; -1 is the CPU."""
         number = device_number(device, label)
         return -1 if number is None else number
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: another process makes kernels of its own, from the same numbers."""
         return (_unpickled, (self.robot, self._options, self.contacts, self.bound))
 
-    def __copy__(self):
+    def __copy__(self) -> Model:
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         return twin
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: object) -> Model:
         return copy.copy(self)  # nothing in it changes but its kernels, which both use
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"<featherstorm.Model {self.name}: {self.nb} bodies, nq {self.nq}, nv {self.nv}, {self.total_mass:.4g} kg>"
         )
+
+
+def constant(numbers: list[Any]) -> npt.NDArray[Any]:
+    """An array that nobody writes to."""
+    array = np.array(numbers)
+    array.flags.writeable = False
+    return array
 
 
 class Check(NamedTuple):
@@ -300,21 +337,21 @@ class JointSlices(NamedTuple):
 
 
 def load(
-    name_or_path,
-    floating_base=None,
-    threads=0,
-    isa="",
-    assemble=True,
-    parameters=(),
-    loops=(),
-    couplings=(),
-    mimic="independent",
-    contacts=(),
-    sweeps=8,
-    relax=2,
-    strict=False,
-    armature=0.0,
-):
+    name_or_path: str | os.PathLike[str],
+    floating_base: bool | None = None,
+    threads: int = 0,
+    isa: str = "",
+    assemble: bool = True,
+    parameters: Names = (),
+    loops: Iterable[Loop] = (),
+    couplings: Iterable[Coupling] = (),
+    mimic: str = "independent",
+    contacts: Sequence[Contact] = (),
+    sweeps: int = 8,
+    relax: int = 2,
+    strict: bool = False,
+    armature: float = 0.0,
+) -> Model:
     """Loads a robot: a built-in name (`robots()`), a .urdf file, or an MJCF .xml file through the package mujoco.
 
     floating_base   for URDF, which cannot say: True adds a free joint to the root link. None: as usual for a built-in
@@ -366,25 +403,29 @@ def load(
     return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
 
 
-def robot_of_bytes(data):
+def robot_of_bytes(data: bytes) -> _featherstorm.Robot:
     """The robot that pickle kept as bytes."""
     return _featherstorm.robot_of_bytes(data)
 
 
-def _unpickled(robot, options, contacts, bound):
+def _unpickled(
+    robot: _featherstorm.Robot, options: dict[str, Any], contacts: tuple[Contact, ...], bound: dict[str, Any]
+) -> Model:
     model = Model(robot, **options)
     model.contacts = contacts  # the robot has them already
     return model.bind(**bound) if bound else model
 
 
-def tell_odd(name, robot):
+def tell_odd(name: str, robot: _featherstorm.Robot) -> None:
     """One Notice of what no robot has and was kept as it is written."""
     if robot.odd:
         more = f"; and {len(robot.odd) - 3} more, see model.notices" if len(robot.odd) > 3 else ""
         warnings.warn(f"{name}: {'; '.join(robot.odd[:3])}{more}", Notice, stacklevel=3)
 
 
-def from_mujoco(compiled, name="robot", threads=0, isa="", assemble=True, parameters=()):
+def from_mujoco(
+    compiled: Any, name: str = "robot", threads: int = 0, isa: str = "", assemble: bool = True, parameters: Names = ()
+) -> Model:
     """A Model from a compiled mujoco.MjModel; q and v have MuJoCo's layout, and joints its order.
 
     name  of the robot, for messages; the others as in `load`
@@ -396,6 +437,6 @@ def from_mujoco(compiled, name="robot", threads=0, isa="", assemble=True, parame
     return Model(robot_from_mujoco(compiled, name), threads, isa, assemble, parameters)
 
 
-def robots():
+def robots() -> list[str]:
     """Names of the built-in robots."""
     return [name for name, *_ in _featherstorm.robots()]

@@ -9,10 +9,21 @@ and Box and Muller; host/rollout/noise.h): it depends neither on how many sample
 processor, and on a CUDA device it is the same up to rounding.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from . import _featherstorm
 from .memory.arrays import shape_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from .typing import Array
 
 INTERPOLATIONS = ("linear", "cubic", "hold")
 
@@ -33,19 +44,19 @@ class Noise:
 
     def __init__(
         self,
-        samples,
-        mean,
-        sigma=1.0,
+        samples: int,
+        mean: npt.ArrayLike,
+        sigma: npt.ArrayLike = 1.0,
         *,
-        seed=0,
-        draw=0,
-        lower=None,
-        upper=None,
-        knots=None,
-        interpolation="linear",
-        first_instance=0,
-        keep_mean=False,
-    ):
+        seed: int = 0,
+        draw: int = 0,
+        lower: npt.ArrayLike | None = None,
+        upper: npt.ArrayLike | None = None,
+        knots: int | None = None,
+        interpolation: str = "linear",
+        first_instance: int = 0,
+        keep_mean: bool = False,
+    ) -> None:
         mean = np.array(mean, dtype=float)
         if mean.ndim != 2 or mean.shape[0] < 1:
             raise shape_error("Noise", "mean", mean.shape, ("T", "nu"))
@@ -73,7 +84,7 @@ class Noise:
         self.seed, self.draw, self.first_instance = int(seed), int(draw), int(first_instance)
         self.keep_mean = bool(keep_mean)
 
-    def native(self):
+    def native(self) -> _featherstorm.Controls:
         """The engine's description, for the array `u` of a sequence."""
         return _featherstorm.noise(
             "u",
@@ -88,21 +99,21 @@ class Noise:
             self.keep_mean,
         )
 
-    def controls(self, dtype="float32", threads=1):
+    def controls(self, dtype: npt.DTypeLike = "float32", threads: int = 1) -> npt.NDArray[Any]:
         """The sequences (samples, T, nu); the samples lie side by side in memory."""
         out = new(np.dtype(dtype).name, self.shape[0], list(self.shape[1:]))
         _featherstorm.draw(self.native(), out, threads)
         return out
 
 
-def per_control(what, value, nu):
+def per_control(what: str, value: npt.ArrayLike, nu: int) -> npt.NDArray[np.float64]:
     value = np.array(value, dtype=float)
     if value.shape not in ((), (nu,)):
         raise shape_error("Noise", what, value.shape, (nu,))
     return np.ascontiguousarray(np.broadcast_to(value, (nu,)))
 
 
-def interpolation_weights(T, knots, interpolation="linear"):
+def interpolation_weights(T: int, knots: int, interpolation: str = "linear") -> npt.NDArray[np.float64]:
     """The weights (T, knots) with which T steps take knots: U[t] = sum over k of weights[t, k] knot[k].
 
     "linear"   knots at equal distances, the first at the first step, the last at the last
@@ -111,7 +122,7 @@ def interpolation_weights(T, knots, interpolation="linear"):
     "hold"     step t has knot floor(t knots / T)
     Errors: ValueError for another name or number of knots
     """
-    if int(knots) != knots or not 1 <= knots:
+    if int(knots) != knots or not knots >= 1:
         raise ValueError(f"knots is {knots}, expected 1 or more")
     if interpolation not in INTERPOLATIONS:
         raise ValueError(f"interpolation is {interpolation!r}, expected one of {', '.join(INTERPOLATIONS)}")
@@ -132,6 +143,6 @@ def interpolation_weights(T, knots, interpolation="linear"):
     return ends + (s3 - 2 * s2 + s) * slope[k] + (s3 - s2) * slope[k + 1]
 
 
-def new(dtype, instances, tail):
+def new(dtype: str, instances: int, tail: Sequence[int]) -> Array:
     """An array (instances, *tail) in the engine's layout, instance fastest."""
     return _featherstorm.Buffer(dtype, instances, int(np.prod(tail))).view(list(tail))

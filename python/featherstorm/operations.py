@@ -12,24 +12,44 @@ this build lacks. NaN in an instance stays in that instance. `check=False` leave
 never made on a device.
 """
 
+from __future__ import annotations
+
 import inspect
 import textwrap
 import warnings
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import _featherstorm
 from .device import DeviceArray
 from .memory.arrays import library_of, shape_error
-from .memory.device_arguments import collect
+from .memory.device_arguments import DeviceArguments, collect
 from .model import Notice
 from .robot.steps import check_tree, independent, step_numbers, step_op, substep_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from .memory.arrays import Arguments
+    from .model import Model, Row
+    from .typing import Array, ArrayLike, Frame, Names
 
 QUATERNION_SLACK = 1e-2  # how far a norm may be from 1; integration renormalises
 
 
-def evaluate(model, op, arguments, frame=None, numbers=None, repeat=1, check=True, caller=None):
+def evaluate(
+    model: Model,
+    op: str,
+    arguments: Sequence[ArrayLike | None],
+    frame: Frame | None = None,
+    numbers: Mapping[str, Any] | None = None,
+    repeat: int = 1,
+    check: bool = True,
+    caller: str | None = None,
+) -> tuple[Arguments | DeviceArguments, list[Array]]:
     """Runs an operation; returns its Arguments and a view (instances, ...) of each output."""
     label = caller or op
     op, arguments = form(model, op, arguments)
@@ -53,11 +73,11 @@ def evaluate(model, op, arguments, frame=None, numbers=None, repeat=1, check=Tru
     return batch, [view(row.shapes[name]) for (_, view), (name, _) in zip(outputs, row.outputs)]
 
 
-def form(model, op, arguments):
+def form(model: Model, op: str, given: Sequence[ArrayLike | None]) -> tuple[str, list[Array]]:
     """The row that takes what was given of the optional inputs, and its arguments: zeros for those that were not where the
     operation has one row only."""
     row = model.row(op)
-    arguments = list(arguments)
+    arguments: list[Array] = list(given)
     if row.given and len(arguments) > len(row.inputs) - len(model.parameters):
         if arguments[-1] is not None:
             return row.given, arguments
@@ -69,11 +89,14 @@ def form(model, op, arguments):
                 if name in row.optional:
                     arguments.insert(k, None)
         if len(arguments) == len(own):
-            arguments = [np.zeros(n).tolist() if x is None and name in row.optional else x for (name, n), x in zip(own, arguments)]
+            arguments = [
+                np.zeros(n).tolist() if x is None and name in row.optional else x
+                for (name, n), x in zip(own, arguments)
+            ]
     return op, arguments
 
 
-def frame_index(model, row, frame, label):
+def frame_index(model: Model, row: Row, frame: Frame | None, label: str) -> int:
     if not row.uses_frame:
         if frame is not None:
             raise TypeError(f"{label} takes no frame")
@@ -83,12 +106,12 @@ def frame_index(model, row, frame, label):
     return model.frame(frame)
 
 
-def tell_notices(model):
+def tell_notices(model: Model) -> None:
     for notice in model.evaluator.take_notices():
         warnings.warn(notice, Notice, stacklevel=4)
 
 
-def check_quaternions(model, op, name, array):
+def check_quaternions(model: Model, op: str, name: str, array: npt.NDArray[Any]) -> None:
     """ValueError for a quaternion whose norm is far from 1. NaN passes."""
     for joint, c in model.quaternions:
         norm2 = np.square(array[:, c : c + 4]).sum(axis=1)
@@ -105,7 +128,14 @@ def check_quaternions(model, op, name, array):
             )
 
 
-def run(model, op, *arrays, frame=None, check=True, **numbers):
+def run(
+    model: Model,
+    op: str,
+    *arrays: ArrayLike | None,
+    frame: Frame | None = None,
+    check: bool = True,
+    **numbers: ArrayLike,
+) -> Array:
     """Any operation of the table `model.ops` by name: arrays in its order, its uniforms by keyword.
 
     Returns the output (B, components), or a tuple of them. The operation is taken as it is: `dt` is that of its only pass,
@@ -116,12 +146,12 @@ def run(model, op, *arrays, frame=None, check=True, **numbers):
     return results[0] if len(results) == 1 else results
 
 
-def function_of(name, row):
+def function_of(name: str, row: Mapping[str, Any]) -> Callable[..., Array]:
     """The function of an operation by its row of the table: a signature, a docstring with equation, shapes and units."""
     inputs, uniforms = [a["name"] for a in row["inputs"]], [a["name"] for a in row["uniforms"]]
     optional = {a["name"] for a in row["inputs"] if a["optional"]}
 
-    def function(model, *arrays, ignore=(), check=True, **given):
+    def function(model: Model, *arrays: ArrayLike, ignore: Names = (), check: bool = True, **given: Any) -> Array:
         check_tree(model, name, ignore)
         if len(arrays) > len(inputs):
             raise TypeError(f"{name}: got {len(arrays)} arrays, expected {len(inputs)}: {', '.join(inputs)}")
@@ -132,7 +162,7 @@ def function_of(name, row):
         frame = given.pop("frame", None)
         return run(model, name, *(values.get(array) for array in inputs), frame=frame, check=check, **given)
 
-    def parameter(name, kind, default=inspect.Parameter.empty):
+    def parameter(name: str, kind: Any, default: object = inspect.Parameter.empty) -> inspect.Parameter:
         return inspect.Parameter(name, kind, default=default)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -146,18 +176,18 @@ def function_of(name, row):
     signature += [parameter(n, keyword) for n in uniforms]
     signature += [parameter("ignore", keyword, ()), parameter("check", keyword, True)]
     function.__name__ = function.__qualname__ = name
-    function.__signature__ = inspect.Signature(signature)
+    function.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
     function.__doc__ = description(row)
     return function
 
 
-def sentence(text):
+def sentence(text: str) -> str:
     """With a capital, unless it begins with a symbol."""
     first = text.split()[0]
     return (text if len(first) == 1 or not first.isalpha() else text[0].upper() + text[1:]) + "."
 
 
-def description(row):
+def description(row: Mapping[str, Any]) -> str:
     """The docstring of an operation."""
     lines = [sentence(row["summary"]), "", f"    {row['equation']}          {row['source']}", ""]
     for word, key in (("in ", "inputs"), ("in ", "uniforms"), ("out", "outputs")):
@@ -176,7 +206,16 @@ def description(row):
     return "\n".join(lines)
 
 
-def rnea(model, q, v, a, f_ext=None, *, ignore=(), check=True):
+def rnea(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+) -> Array:
     """Inverse dynamics: the forces at the joints that make the robot accelerate by `a`.
 
         tau = M(q) a + C(q, v)                                  RBDA Table 5.1
@@ -191,7 +230,7 @@ def rnea(model, q, v, a, f_ext=None, *, ignore=(), check=True):
     return single(model, "rnea", [q, v, a, f_ext], check)
 
 
-def bias(model, q, v, *, check=True):
+def bias(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> Array:
     """The bias force C(q, v): gravity, Coriolis and centrifugal forces; rnea with a = 0.
 
     in   q (B, nq), v (B, nv)
@@ -200,7 +239,7 @@ def bias(model, q, v, *, check=True):
     return single(model, "bias", [q, v], check)
 
 
-def crba(model, q, packed=False, *, check=True):
+def crba(model: Model, q: ArrayLike, packed: bool = False, *, check: bool = True) -> Array:
     """The joint-space inertia matrix M(q), symmetric and positive definite.          RBDA Table 6.2
 
     in   q (B, nq)
@@ -211,23 +250,23 @@ def crba(model, q, packed=False, *, check=True):
     return batch.result(M if packed else dense(model, batch, M))
 
 
-def dense(model, batch, packed):
+def dense(model: Model, batch: Arguments | DeviceArguments, packed: Array) -> Array:
     """The symmetric matrix (B, nv, nv) of a packed one (B, nh); entries of different branches are zero."""
     n, instances = model.nv, batch.instances
     row = np.repeat(np.arange(n), np.diff(model.row_start))
-    if batch.device is not None:
+    if isinstance(batch, DeviceArguments):
         where = np.full((n, n), model.nh)
         where[row, model.column] = where[model.column, row] = np.arange(model.nh)
         return batch.spread(packed, where.ravel()).reshape((instances, n, n))
     memory = _featherstorm.Buffer(packed.dtype.name, instances, n * n)
-    M = memory.view([n, n])
+    M: Array = memory.view([n, n])
     for k, (i, j) in enumerate(zip(row, model.column)):
         M[:, i, j] = packed[:, k]
         M[:, j, i] = packed[:, k]
     return M
 
 
-def ltdl(model, M_packed):
+def ltdl(model: Model, M_packed: ArrayLike) -> Array:
     """The factorisation M = L^T D L without fill-in.          RBDA Table 6.3
 
     in   M (B, nh), from crba(packed=True)
@@ -236,7 +275,7 @@ def ltdl(model, M_packed):
     return single(model, "ltdl", [M_packed], False)
 
 
-def solve(model, L, b):
+def solve(model: Model, L: ArrayLike, b: Array) -> Array:
     """x = M^-1 b with the factor of ltdl.          RBDA section 6.5
 
     in   L (B, nh), b (B, nv) or (B, nv, k) for k right-hand sides
@@ -252,7 +291,16 @@ def solve(model, L, b):
     return batch.result(batch.stack([x for _, (x,) in parts]))
 
 
-def aba(model, q, v, tau, f_ext=None, *, ignore=(), check=True):
+def aba(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+) -> Array:
     """Forward dynamics by articulated bodies: the acceleration under `tau`.          RBDA Table 7.1
 
         a = M(q)^-1 (tau - C(q, v))
@@ -267,7 +315,16 @@ def aba(model, q, v, tau, f_ext=None, *, ignore=(), check=True):
     return single(model, "aba", [q, v, tau, f_ext], check)
 
 
-def fd(model, q, v, tau, f_ext=None, *, ignore=(), check=True):
+def fd(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+) -> Array:
     """Forward dynamics by the way that is fastest for this robot; arguments, result and errors as `aba`.
 
     Contacts do not change it: their forces come as f_ext, or from fd_contacts and contact_step.
@@ -276,7 +333,9 @@ def fd(model, q, v, tau, f_ext=None, *, ignore=(), check=True):
     return single(model, "fd", [q, v, tau, f_ext], check)
 
 
-def forward_kinematics(model, q, frame=None, *, check=True):
+def forward_kinematics(
+    model: Model, q: ArrayLike, frame: Frame | None = None, *, check: bool = True
+) -> tuple[Array, Array]:
     """Where frames are in the world.
 
     in   q (B, nq); frame: name or index, None for all
@@ -292,7 +351,7 @@ def forward_kinematics(model, q, frame=None, *, check=True):
     return batch.result(position), batch.result(rotation)
 
 
-def jacobian(model, q, frame, *, check=True):
+def jacobian(model: Model, q: ArrayLike, frame: Frame, *, check: bool = True) -> Array:
     """The Jacobian of a frame: (angular velocity; velocity of the frame's origin) = J v, world axes.
 
     in   q (B, nq); frame: name or index
@@ -301,7 +360,7 @@ def jacobian(model, q, frame, *, check=True):
     return single(model, "jacobian", [q], check, frame)
 
 
-def frame_velocity(model, q, v, frame, *, check=True):
+def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: Frame, *, check: bool = True) -> Array:
     """Angular velocity and velocity of the origin of a frame, world axes.
 
     in   q (B, nq), v (B, nv); frame: name or index
@@ -310,7 +369,7 @@ def frame_velocity(model, q, v, frame, *, check=True):
     return single(model, "frame_velocity", [q, v], check, frame)
 
 
-def energy(model, q, v, *, check=True):
+def energy(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> tuple[Array, Array]:
     """Kinetic and potential energy [J]; the potential is zero where all mass is at the world's origin.
 
     in   q (B, nq), v (B, nv)
@@ -324,13 +383,13 @@ class Momentum(NamedTuple):
     """com (B, 3) [m], com_velocity (B, 3) [m/s]; h (B, 6) [N m s, N s] angular momentum about the world's origin and
     linear momentum; h_com (B, 3) [N m s] angular momentum about the centre of mass. World axes."""
 
-    com: object
-    com_velocity: object
-    h: object
-    h_com: object
+    com: Array
+    com_velocity: Array
+    h: Array
+    h_com: Array
 
 
-def momentum(model, q, v, *, check=True):
+def momentum(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> Momentum:
     """Centre of mass, its velocity, and momentum of the robot, as a `Momentum`.
 
     in   q (B, nq), v (B, nv)
@@ -338,7 +397,7 @@ def momentum(model, q, v, *, check=True):
     return Momentum(*run(model, "momentum", q, v, check=check))
 
 
-def integrate(model, q, v, dt, *, check=True):
+def integrate(model: Model, q: ArrayLike, v: ArrayLike, dt: float, *, check: bool = True) -> Array:
     """Where the constant velocity `v` leads from `q` in the time `dt`; quaternions are renormalised.
 
     in   q (B, nq), v (B, nv), dt [s]
@@ -347,7 +406,7 @@ def integrate(model, q, v, dt, *, check=True):
     return run(model, "integrate", q, v, dt=dt, check=check)
 
 
-def difference(model, q0, q1, *, check=True):
+def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, check: bool = True) -> Array:
     """The constant velocity that leads from `q0` to `q1` in unit time, turning by at most half a turn.
 
     in   q0 (B, nq), q1 (B, nq)
@@ -356,7 +415,19 @@ def difference(model, q0, q1, *, check=True):
     return single(model, "difference", [q0, q1], check)
 
 
-def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, ignore=(), check=True, **numbers):
+def step(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    dt: float,
+    tau: ArrayLike | None = None,
+    q_target: ArrayLike | None = None,
+    substeps: int = 1,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+    **numbers: ArrayLike,
+) -> tuple[Array, Array]:
     """A step of semi-implicit Euler with what the model carries; damping, kd and dry friction are implicit.
 
         (M + dt D) a = tau + kp (q_target - q) - C - D v,   v += a dt,   q = q (+) v dt
@@ -384,10 +455,12 @@ def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, ignore=(), che
     return batch.result(q), batch.result(v)
 
 
-def independent_velocity(model, v):
+def independent_velocity(model: Model, v: Array) -> Array:
     """The velocities u (B, nu) of joints that are not coupled, of v (B, nv)."""
     if isinstance(v, DeviceArray):
-        raise ValueError("step: v of coupled joints is a DeviceArray, expected an array of a library, or call coupled_step")
+        raise ValueError(
+            "step: v of coupled joints is a DeviceArray, expected an array of a library, or call coupled_step"
+        )
     array = np.asarray(v, float) if library_of(v) is None else v
     if array.ndim not in (1, 2) or array.shape[-1] != model.nv:
         raise shape_error("step", "v", array.shape, (*array.shape[:-1], model.nv))
@@ -395,7 +468,14 @@ def independent_velocity(model, v):
     return u.tolist() if library_of(v) is None else u
 
 
-def single(model, op, arguments, check, frame=None, caller=None):
+def single(
+    model: Model,
+    op: str,
+    arguments: Sequence[ArrayLike | None],
+    check: bool,
+    frame: Frame | None = None,
+    caller: str | None = None,
+) -> Array:
     """The only output of an operation."""
     batch, (output,) = evaluate(model, op, arguments, frame, check=check, caller=caller)
     return batch.result(output)

@@ -13,6 +13,10 @@ model, so a robot is planned for on its feet.
 Where x lies on a CUDA device, so do samples, noise, costs and sums over them (planning_device), and the control.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from . import _featherstorm
@@ -20,6 +24,14 @@ from .device import device_of
 from .horizon import planning_device
 from .memory.arrays import shape_error
 from .noise import Noise, interpolation_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from .horizon.planning_device import Samples
+    from .typing import Array, Vector
 
 
 class Planner:
@@ -39,20 +51,20 @@ class Planner:
 
     def __init__(
         self,
-        rollout,
-        horizon,
-        nu,
+        rollout: Callable[..., Any],
+        horizon: int,
+        nu: int,
         *,
-        samples=1024,
-        sigma=1.0,
-        lower=None,
-        upper=None,
-        iterations=1,
-        knots=None,
-        interpolation="linear",
-        seed=0,
-        dtype="float32",
-    ):
+        samples: int = 1024,
+        sigma: float | Vector = 1.0,
+        lower: float | Vector | None = None,
+        upper: float | Vector | None = None,
+        iterations: int = 1,
+        knots: int | None = None,
+        interpolation: str = "linear",
+        seed: int = 0,
+        dtype: npt.DTypeLike = "float32",
+    ) -> None:
         name = type(self).__name__
         if not callable(rollout):
             raise TypeError(f"{name}: rollout is a {type(rollout).__name__}, expected a function")
@@ -73,17 +85,17 @@ class Planner:
         interpolation_weights(self.horizon, self.knots or 1, interpolation)  # raises for what it does not know
         threads = getattr(getattr(rollout, "model", None), "threads", 1)
         self.reductions = _featherstorm.Reduction(threads if isinstance(threads, int) and threads > 0 else 1)
-        self.on_device = {}  # (device, stream) -> planning_device.Samples
+        self.on_device: dict[tuple[int, int], Samples] = {}  # (device, stream) -> planning_device.Samples
         self.reset()
 
-    def row(self, what, value, default):
+    def row(self, what: str, value: npt.ArrayLike | None, default: float | None) -> npt.NDArray[np.float64]:
         value = np.asarray(default if value is None else value, dtype=float)
         if value.shape not in ((), (self.nu,)):
             name = type(self).__name__
             raise ValueError(f"{name}: {what} has shape {value.shape}, expected ({self.nu},) or a number")
         return np.broadcast_to(value, (self.nu,))
 
-    def reset(self, U=None):
+    def reset(self, U: npt.ArrayLike | None = None) -> None:
         """Begins anew with the plan U (horizon, nu); None: the controls nearest to zero."""
         if U is None:
             U = np.broadcast_to(np.clip(0.0, self.lower, self.upper), (self.horizon, self.nu))
@@ -92,7 +104,7 @@ class Planner:
             raise shape_error(type(self).__name__, "U", U.shape, (self.horizon, self.nu))
         self.U, self.calls, self.cost = U, 0, np.nan
 
-    def command(self, x, **given):
+    def command(self, x: Array, **given: Any) -> Array:
         """The control (nu,) for the state x (nx,), from an improved plan; each call but the first moves on by a step.
 
         given   passed on to the rollout: p and t0 of featherstorm.Rollout
@@ -104,7 +116,7 @@ class Planner:
         u = self.plan(x, **given)[0].copy()
         return u if device_of(x) is None else planning_device.control(self, x, u)
 
-    def plan(self, x, **given):
+    def plan(self, x: Array, **given: Any) -> npt.NDArray[Any]:
         """Improves the plan for the state x and returns it, U (horizon, nu); self.cost is that of its best sample."""
         if device_of(x) is not None:
             return planning_device.plan(self, x, given)
@@ -132,11 +144,11 @@ class Planner:
         self.calls += 1
         return self.U
 
-    def clip(self, plan):
+    def clip(self, plan: npt.NDArray[Any]) -> None:
         # a mean may pass a bound by a rounding error
         self.U = np.clip(plan, self.lower.astype(self.dtype), self.upper.astype(self.dtype)).astype(self.dtype)
 
-    def noise(self, iteration, sigma):
+    def noise(self, iteration: int, sigma: npt.NDArray[Any]) -> Noise:
         """The samples about the plan; they depend on the seed, the call and the iteration alone."""
         return Noise(
             self.samples,
@@ -151,11 +163,15 @@ class Planner:
             keep_mean=True,
         )
 
-    def update(self, U, costs, sigma):
+    def update(
+        self, U: npt.NDArray[Any], costs: npt.NDArray[np.float64], sigma: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """The next plan and noise, (horizon, nu) each, from U (horizon, nu, samples) and costs (samples), inf if bad."""
         raise NotImplementedError
 
-    def update_on_device(self, samples, best, sigma):
+    def update_on_device(
+        self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """The same from planning_device.Samples and the best of their costs."""
         raise NotImplementedError
 
@@ -163,10 +179,14 @@ class Planner:
 class PredictiveSampling(Planner):
     """The best sample is the plan (Howell et al. 2022, "Predictive Sampling")."""
 
-    def update(self, U, costs, sigma):
+    def update(
+        self, U: npt.NDArray[Any], costs: npt.NDArray[np.float64], sigma: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         return U[:, :, self.reductions.least(costs).index].copy(), sigma
 
-    def update_on_device(self, samples, best, sigma):
+    def update_on_device(
+        self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         samples.set_weights(np.arange(self.samples) == best.index)
         return samples.mean(), sigma
 
@@ -177,19 +197,25 @@ class MPPI(Planner):
     temperature   in the unit of the cost: small is greedy. The weights have the cost alone, no term for the noise.
     """
 
-    def __init__(self, rollout, horizon, nu, *, temperature=1.0, **options):
+    def __init__(
+        self, rollout: Callable[..., Any], horizon: int, nu: int, *, temperature: float = 1.0, **options: Any
+    ) -> None:
         if not temperature > 0:
             raise ValueError(f"MPPI: temperature is {temperature}, expected a positive number")
         self.temperature = float(temperature)
         super().__init__(rollout, horizon, nu, **options)
 
-    def update(self, U, costs, sigma):
+    def update(
+        self, U: npt.NDArray[Any], costs: npt.NDArray[np.float64], sigma: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         weights, plan = np.empty(self.samples), np.empty((self.horizon, self.nu))
         self.reductions.softmax_weights(costs, self.temperature, weights)
         self.reductions.weighted_mean(U.transpose(2, 0, 1), weights, plan)
         return plan, sigma
 
-    def update_on_device(self, samples, best, sigma):
+    def update_on_device(
+        self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         samples.softmax_weights(self.temperature)
         return samples.mean(), sigma
 
@@ -201,22 +227,36 @@ class CEM(Planner):
     sigma_min   the least noise of later iterations, a number or (nu,)
     """
 
-    def __init__(self, rollout, horizon, nu, *, elites=64, sigma_min=0.0, iterations=3, **options):
+    def __init__(
+        self,
+        rollout: Callable[..., Any],
+        horizon: int,
+        nu: int,
+        *,
+        elites: int = 64,
+        sigma_min: float | Vector = 0.0,
+        iterations: int = 3,
+        **options: Any,
+    ) -> None:
         super().__init__(rollout, horizon, nu, iterations=iterations, **options)
         if int(elites) != elites or not 1 <= elites <= self.samples:
             raise ValueError(f"CEM: elites is {elites}, expected 1 to {self.samples}, the number of samples")
         self.elites, self.sigma_min = int(elites), self.row("sigma_min", sigma_min, None)
 
-    def update(self, U, costs, sigma):
+    def update(
+        self, U: npt.NDArray[Any], costs: npt.NDArray[np.float64], sigma: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         chosen = U[:, :, self.chosen(costs)]
         return chosen.mean(axis=2), np.maximum(chosen.std(axis=2), self.sigma_min).astype(self.dtype)
 
-    def chosen(self, costs):
+    def chosen(self, costs: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
         """The indices of the elites, those of finite costs."""
         best = np.argpartition(costs, self.elites - 1)[: self.elites]
         return np.sort(best[np.isfinite(costs[best])])
 
-    def update_on_device(self, samples, best, sigma):
+    def update_on_device(
+        self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         costs, weights = samples.costs_on_cpu(), np.zeros(self.samples)
         chosen = self.chosen(np.where(np.isfinite(costs), costs, np.inf))
         weights[chosen] = 1 / len(chosen)

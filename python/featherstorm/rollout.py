@@ -17,7 +17,10 @@ stays in the processor's caches.
 Where x0 or U lies on a CUDA device, so do the results: one kernel runs the whole horizon there (rollout_device).
 """
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +33,15 @@ from .model import Notice
 from .noise import Noise, interpolation_weights, new
 from .operations import check_quaternions
 from .robot.steps import step_numbers, step_op, substep_time
-from .symbols import State, symbols, values_of
+from .symbols import State, Symbols, symbols, values_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from .model import Model
+    from .typing import Array, ArrayLike, Names
 
 KEPT = 64  # rollouts that `rollout` keeps for each model
 
@@ -55,8 +66,18 @@ class Rollout:
     """
 
     def __init__(
-        self, model, dt, cost=None, *, terminal=None, control=None, observe=None, substeps=1, ignore=(), **numbers
-    ):
+        self,
+        model: Model,
+        dt: float,
+        cost: Callable[..., Any] | None = None,
+        *,
+        terminal: Callable[..., Any] | None = None,
+        control: Callable[..., Any] | None = None,
+        observe: Callable[..., Any] | None = None,
+        substeps: int = 1,
+        ignore: Names = (),
+        **numbers: ArrayLike,
+    ) -> None:
         pass_time = substep_time("Rollout", dt, substeps)
         for name, f in (("cost", cost), ("terminal", terminal), ("control", control), ("observe", observe)):
             if f is not None and not callable(f):
@@ -71,14 +92,25 @@ class Rollout:
             self.numbers[name], flat = flat[:n], flat[n:]
         self.drives = "kp" in numbers
         self.parameters = [(name, n) for name, n in self.row.inputs if name in model.parameters]
-        self.made = {}  # (dtype, nu, np, one p for all, on a device) -> (Sequence, number of observations)
-        self.uploads = {}  # parameters on devices
+        # (dtype, nu, np, one p for all, on a device) -> (Sequence, number of observations)
+        self.made: dict[tuple[str, int, int, bool, bool], tuple[_featherstorm.Sequence, int | None]] = {}
+        self.uploads: dict[tuple[Any, ...], tuple[npt.NDArray[Any], _featherstorm.Buffer]] = {}  # parameters on devices
 
     takes_noise = True  # what planners ask for: a call with Noise for U
 
     def __call__(
-        self, x0, U, p=None, t0=0.0, states=False, *, horizon=None, interpolation="linear", controls=False, out=None
-    ):
+        self,
+        x0: Array,
+        U: Array,
+        p: Array = None,
+        t0: float = 0.0,
+        states: bool = False,
+        *,
+        horizon: int | None = None,
+        interpolation: str = "linear",
+        controls: bool = False,
+        out: RolloutResult | None = None,
+    ) -> RolloutResult:
         """Runs all control sequences.
 
         in   x0 (nq + nv,), (1, nq + nv) or (B, nq + nv): q, then v
@@ -98,16 +130,18 @@ class Rollout:
         """
         if rollout_device.on_device(x0, U, p):
             if out is not None:
-                raise ValueError("rollout: out is for the CPU; on a device results lie in memory that is kept between calls")
+                raise ValueError(
+                    "rollout: out is for the CPU; on a device results lie in memory that is kept between calls"
+                )
             return rollout_device.run(self, x0, U, p, t0, states, horizon, interpolation, controls)
         model, nx = self.model, self.model.nq + self.model.nv
         drawn = isinstance(U, Noise)
         given = None if drawn else to_numpy(U, "rollout", "U")
-        shape = U.shape if drawn else given.shape
+        shape = U.shape if given is None else given.shape
         if len(shape) != 3:
             raise shape_error("rollout", "U", shape, ("B", "T", "nu"))
-        state = to_numpy(x0, "rollout", "x0", np.float32 if drawn else given.dtype)
-        if not drawn and state.dtype != given.dtype:
+        state = to_numpy(x0, "rollout", "x0", np.float32 if given is None else given.dtype)
+        if given is not None and state.dtype != given.dtype:
             raise TypeError(f"rollout: x0 is {state.dtype}, expected {given.dtype} as U is")
         state = state[None] if state.ndim == 1 else state
         B, T, nu = shape
@@ -145,8 +179,11 @@ class Rollout:
             uniforms["p"] = parameters.tolist()
         else:
             inputs.append(("p", parameters))
-        def result(name, *tail):
-            return new(dtype, B, tail) if getattr(out, name, None) is None else written(out, name, dtype, (B, *tail))
+
+        def result(name: str, *tail: int) -> npt.NDArray[Any]:
+            if out is None or getattr(out, name, None) is None:
+                return new(dtype, B, tail)
+            return written(out, name, dtype, (B, *tail))
 
         final = result("final", nx)
         costs = new(dtype, B, [1]) if out is None else written(out, "costs", dtype, (B,))[:, None]
@@ -165,7 +202,7 @@ class Rollout:
         results = (costs[:, 0], final, trajectory, observations, used)
         return RolloutResult(*(None if r is None else from_numpy(r, x0 if drawn else U) for r in results))
 
-    def check_horizon(self, horizon, drawn, T):
+    def check_horizon(self, horizon: int | None, drawn: bool, T: int) -> None:
         if horizon is not None and (drawn or int(horizon) != horizon or horizon < T):
             raise ValueError(
                 "rollout: horizon is for arrays of knots; Noise has knots of its own"
@@ -173,10 +210,10 @@ class Rollout:
                 else f"rollout: horizon is {horizon}, expected {T} or more, the number of knots in U"
             )
 
-    def device_parameter(self, call, name, n, instances):
+    def device_parameter(self, call: rollout_device.Call, name: str, n: int, instances: int) -> Any:
         return rollout_device.parameter(self, call, name, n, instances)
 
-    def parameter(self, name, n, instances, dtype):
+    def parameter(self, name: str, n: int, instances: int, dtype: str) -> npt.NDArray[Any]:
         """A parameter of the model as (B, n)."""
         value = np.asarray(self.model.parameter(name), dtype)
         call = Arguments("rollout", [value], [(name, n)], self.row.shapes)
@@ -184,14 +221,18 @@ class Rollout:
             raise shape_error("rollout", name, value.shape, (instances, n))
         return np.broadcast_to(call.arrays[0], (instances, n))
 
-    def sequence(self, dtype, nu, np_, shared, on_device=False):
+    def sequence(
+        self, dtype: str, nu: int, np_: int, shared: bool, on_device: bool = False
+    ) -> tuple[_featherstorm.Sequence, int | None]:
         """The kernels for arrays of these sizes, made at their first use."""
         key = (dtype, nu, np_, shared, on_device)
         if key not in self.made:
             self.made[key] = self.make(*key)
         return self.made[key]
 
-    def make(self, dtype, nu, np_, shared, on_device):
+    def make(
+        self, dtype: str, nu: int, np_: int, shared: bool, on_device: bool
+    ) -> tuple[_featherstorm.Sequence, int | None]:
         model = self.model
         nq, nv = model.nq, model.nv
         if self.control is None and nu != nv:
@@ -208,7 +249,7 @@ class Rollout:
             s.uniform(name, n)
         declare(s, self.row)
 
-        def trace(time, body):
+        def trace(time: str, body: Callable[..., None]) -> _featherstorm.Trace:
             """Records body(x, u, t, p, trace)."""
             recorded = _featherstorm.Trace()
             x = State(model, recorded, recorded.input("q", nq), recorded.input("v", nv))
@@ -224,10 +265,10 @@ class Rollout:
         if coupled:
             append_coupled_start(s, model)
         drive = ["tau", "u"] if self.drives else ["u", "target"]
-        if self.control is not None:
+        if (controller := self.control) is not None:
 
-            def control(x, u, t, p, recorded):
-                result = self.control(x, u, t, p)
+            def control(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
+                result = controller(x, u, t, p)
                 both = isinstance(result, tuple)
                 tau, target = result if both else (result, None)
                 recorded.output("tau", values_of(tau, "control: tau", nv))
@@ -242,27 +283,27 @@ class Rollout:
 
         observed = None
         total = [("total", "total_next")]
-        if self.cost is not None:
+        if (step_cost := self.cost) is not None:
 
-            def cost(x, u, t, p, recorded):
+            def cost(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
                 before = symbols(recorded.input("total", 1))[0]
-                value = values_of(self.cost(x, u, t, p), "cost", 1)[0]
+                value = values_of(step_cost(x, u, t, p), "cost", 1)[0]
                 recorded.output("total_next", values_of(before + value, "cost"))
 
             s.trace(trace("t_next", cost), total)
-        if self.terminal is not None:
+        if (final_cost := self.terminal) is not None:
 
-            def terminal(x, u, t, p, recorded):
+            def terminal(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
                 before = symbols(recorded.input("total", 1))[0]
-                value = values_of(self.terminal(x, t, p), "terminal", 1)[0]
+                value = values_of(final_cost(x, t, p), "terminal", 1)[0]
                 recorded.output("total_next", values_of(before + value, "terminal"))
 
             s.trace(trace("t_next", terminal), total, last=True)
-        if self.observe is not None:
+        if (observer := self.observe) is not None:
             sizes = []
 
-            def observe(x, u, t, p, recorded):
-                values = values_of(self.observe(x, u, t, p), "observe")
+            def observe(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
+                values = values_of(observer(x, u, t, p), "observe")
                 sizes.append(len(values))
                 recorded.output("observation", values)
 
@@ -276,31 +317,33 @@ class Rollout:
         return s, observed
 
 
-def written(out, name, dtype, shape):
+def written(out: RolloutResult, name: str, dtype: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """The memory of an array that is given for a result. Raises ValueError where it cannot be written there."""
     array = np.asarray(getattr(out, name))
     if array.shape != shape or array.dtype != dtype:
-        raise ValueError(f"rollout: out.{name} is {array.dtype} of shape {array.shape}, expected {dtype} of shape {shape}")
+        raise ValueError(
+            f"rollout: out.{name} is {array.dtype} of shape {array.shape}, expected {dtype} of shape {shape}"
+        )
     if not array.flags.writeable:
         raise ValueError(f"rollout: out.{name} cannot be written")
     return array
 
 
 def rollout(
-    model,
-    x0,
-    U,
-    dt,
-    cost=None,
+    model: Model,
+    x0: Array,
+    U: Array,
+    dt: float,
+    cost: Callable[..., Any] | None = None,
     *,
-    p=None,
-    t0=0.0,
-    states=False,
-    horizon=None,
-    interpolation="linear",
-    controls=False,
-    **options,
-):
+    p: Array = None,
+    t0: float = 0.0,
+    states: bool = False,
+    horizon: int | None = None,
+    interpolation: str = "linear",
+    controls: bool = False,
+    **options: Any,
+) -> RolloutResult:
     """Runs control sequences over a horizon; see `Rollout` for functions and options, its call for the arrays.
 
     in   x0 (1 or B, nq + nv), U (B, T, nu), knots (B, K, nu) with a horizon, or Noise
@@ -318,7 +361,7 @@ def rollout(
     return kept[key](x0, U, p, t0, states, horizon=horizon, interpolation=interpolation, controls=controls)
 
 
-def held(value):
+def held(value: Any) -> Any:
     """An option as a part of a key."""
     if isinstance(value, str) or (isinstance(value, tuple) and all(isinstance(part, str) for part in value)):
         return value

@@ -1,7 +1,10 @@
 """Simulation: a batch of robots in time, with its state in the engine."""
 
+from __future__ import annotations
+
 import enum
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +14,13 @@ from .memory.arrays import Arguments, to_numpy
 from .memory.device_arguments import collect
 from .operations import check_quaternions, evaluate, tell_notices
 from .robot.steps import independent, step_numbers, step_op, substep_time
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from . import _featherstorm
+    from .model import Model
+    from .typing import Array, ArrayLike, Names
 
 
 class Status(enum.IntFlag):
@@ -41,8 +51,18 @@ class Simulation:
     """
 
     def __init__(
-        self, model, instances, dt, substeps=1, device="cpu", dtype="float32", stream=0, *, ignore=(), **numbers
-    ):
+        self,
+        model: Model,
+        instances: int,
+        dt: float,
+        substeps: int = 1,
+        device: object = "cpu",
+        dtype: npt.DTypeLike = "float32",
+        stream: int = 0,
+        *,
+        ignore: Names = (),
+        **numbers: ArrayLike,
+    ) -> None:
         number = device_number(device, "Simulation")
         self._pass_time = substep_time("Simulation", dt, substeps)
         if int(instances) < 0:
@@ -62,10 +82,10 @@ class Simulation:
         self._device = number
         self.time = 0.0
         self._numbers = numbers
-        self._parameters = {}
+        self._parameters: dict[str, npt.NDArray[Any]] = {}
         model.uniform_values(self._op, step_numbers(self._op, numbers, self._pass_time))  # refuses wrong ones now
 
-        def array(*tail):
+        def array(*tail: int) -> tuple[_featherstorm.Buffer, Array]:
             return allocate(self.dtype.name, self.instances, math.prod(tail), list(tail), number, stream)
 
         # (Buffer, view) of q, v and the impulses at contacts, now and after the next step
@@ -79,25 +99,25 @@ class Simulation:
         self.reset()
 
     @property
-    def q(self):
+    def q(self) -> Array:
         """Positions (B, nq): a view of the state, valid until the next step()."""
         return self._now[0][1]
 
     @q.setter
-    def q(self, value):
+    def q(self, value: Array) -> Array:
         self._assign("q", value, self.q)
 
     @property
-    def v(self):
+    def v(self) -> Array:
         """Velocities (B, nv): a view of the state, valid until the next step()."""
         return self._now[1][1]
 
     @v.setter
-    def v(self, value):
+    def v(self, value: Array) -> Array:
         self._assign("v", value, self.v)
 
     @property
-    def impulse(self):
+    def impulse(self) -> Array:
         """Impulses of the last substep at contacts (B, nc, 3) [N s]: normal, two tangents; valid until the next step()."""
         if self._op != "contact_step":
             has = "ignores its contacts" if self.model.nc else "has no contacts"
@@ -105,11 +125,11 @@ class Simulation:
         return self._now[2][1]
 
     @property
-    def state(self):
+    def state(self) -> tuple[Array, Array]:
         """(q, v): views that are valid until the next step(); copy what you keep."""
         return self.q, self.v
 
-    def _assign(self, name, value, view):
+    def _assign(self, name: str, value: Array, view: Array) -> None:
         if self._device is not None and device_of(value) is not None:
             view.assign(value, f"Simulation: {name}")
             return
@@ -121,13 +141,19 @@ class Simulation:
         else:
             view.assign(array.astype(self.dtype), f"Simulation: {name}")
 
-    def _fitting(self, name, value, view):
+    def _fitting(self, name: str, value: Array, view: Array) -> npt.NDArray[Any]:
         array = to_numpy(value, "Simulation", name, self.dtype)
         if array.shape not in (view.shape, view.shape[1:], (1, *view.shape[1:])):
             raise ValueError(f"Simulation: {name} has shape {array.shape}, expected {view.shape}")
         return array
 
-    def step(self, tau=None, q_target=None, kp=None, kd=None):
+    def step(
+        self,
+        tau: ArrayLike | None = None,
+        q_target: Array = None,
+        kp: ArrayLike | None = None,
+        kd: ArrayLike | None = None,
+    ) -> None:
         """Advances all instances by dt under tau + kp (q_target - q) - kd v, with tau and q_target held constant.
 
         in   tau (B, nv) [N m | N]; q_target (B, nv), or (B, nq) whose quaternions count for nothing
@@ -166,7 +192,7 @@ class Simulation:
         self._now, self._next = self._next, self._now
         self.time += self.dt
 
-    def _coupled_step(self, rest, uniforms):
+    def _coupled_step(self, rest: list[Any], uniforms: list[float]) -> None:
         """The next q and v by way of the independent velocities."""
         run, n = self.model.evaluator.run, self.instances
         own = [self._parameter(name) for name, _ in self.model.row("coupled_position").inputs if name != "q"]
@@ -178,7 +204,7 @@ class Simulation:
         run("coupled_velocity", [self._u_next[0], *own], [self._next[1][0]], [], 0, 1, 0, n)
         self._now[0], self._next[0] = self._next[0], self._now[0]  # step() exchanges them once more
 
-    def _parameter(self, name):
+    def _parameter(self, name: str) -> npt.NDArray[Any]:
         """A parameter of the model as (1 or B, n), converted when it was first used."""
         if name not in self._parameters:
             row = [(name, n) for other, n in self.model.row(self._op).inputs if other == name]
@@ -186,7 +212,7 @@ class Simulation:
             self._parameters[name] = Arguments("step", [value], row, self.model.row(self._op).shapes).arrays[0]
         return self._parameters[name]
 
-    def reset(self, mask=None, q=None, v=None):
+    def reset(self, mask: npt.ArrayLike | None = None, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
         """Sets instances to q (default model.q0) and v (default zero).
 
         mask   (B,) of bool; None: all. q, v: (n,) or (B, n), of which the masked rows are taken
@@ -206,18 +232,18 @@ class Simulation:
             if self._device is not None:
                 view.assign(state, "reset: state")
 
-    def energy(self):
+    def energy(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Kinetic and potential energy (B,) [J]."""
         _, (columns,) = evaluate(self.model, "energy", [self.q, self.v], check=False)
         columns = np.asarray(columns)
         return columns[:, 0], columns[:, 1]
 
     @property
-    def status(self):
+    def status(self) -> npt.NDArray[np.int32]:
         """Status bits (B,) int32, 0 where all is well."""
         bad = np.zeros(self.instances, bool)
         for array in self.state:
-            bits = np.asarray(array).T.view(np.int32 if self.dtype.itemsize == 4 else np.int64)
+            bits: npt.NDArray[Any] = np.asarray(array).T.view(np.int32 if self.dtype.itemsize == 4 else np.int64)
             exponent = bits.dtype.type(0x7F800000 if self.dtype.itemsize == 4 else 0x7FF0000000000000)
             bad |= ((bits & exponent) == exponent).any(axis=0)
         return bad * np.int32(Status.NON_FINITE)

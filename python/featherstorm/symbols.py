@@ -7,9 +7,21 @@ A symbol has no truth value: `np.where(c, a, b)` stands for `if`, np.minimum for
 after their function has returned.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
 import numpy as np
 
 from . import _featherstorm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from typing_extensions import Self
+
+    from .model import Model
+    from .typing import Frame
 
 traced = _featherstorm.traced
 NO_TRUTH = (
@@ -18,14 +30,14 @@ NO_TRUTH = (
 )
 
 
-def is_symbol(x):
+def is_symbol(x: Any) -> bool:
     return isinstance(x, _featherstorm.Symbol)
 
 
-def element(name, numbers):
+def element(name: str, numbers: Callable[..., Any]) -> Callable[..., Any]:
     """The function of single elements: recorded where one of them is a symbol, else numpy's."""
 
-    def function(*x):
+    def function(*x: Any) -> Any:
         if any(map(is_symbol, x)):
             return traced(name, *x)
         return numbers(*(float(value) for value in x))
@@ -33,24 +45,26 @@ def element(name, numbers):
     return function
 
 
-def where_element(c, a, b):
+def where_element(c: Any, a: Any, b: Any) -> Any:
     if not is_symbol(c):
         return a if c else b
     return traced("where", c, a, b)
 
 
-NATIVE = {
+NATIVE: dict[str, Callable[..., Any]] = {
     name: element(name, getattr(np, name))
     for name in (
         "negative sqrt sin cos exp log arcsin arccos absolute floor add subtract multiply divide minimum maximum "
         "arctan2 less less_equal logical_and logical_or logical_not"
     ).split()
 }
-ELEMENTS = {name: np.frompyfunc(f, f_arity, 1) for name, f in NATIVE.items() for f_arity in [getattr(np, name).nin]}
+ELEMENTS: dict[str, Any] = {
+    name: np.frompyfunc(f, f_arity, 1) for name, f in NATIVE.items() for f_arity in [getattr(np, name).nin]
+}
 WHERE = np.frompyfunc(where_element, 3, 1)
 
 
-def power(x, n):
+def power(x: Any, n: Any) -> Any:
     """x**n: products for whole numbers |n| <= 64, roots for multiples of a half, else exp(n log x)."""
     if is_symbol(n):
         return traced("exp", traced("multiply", n, NATIVE["log"](x)))
@@ -72,7 +86,7 @@ def power(x, n):
 ELEMENTS["power"] = np.frompyfunc(power, 2, 1)
 
 # ufuncs that are made of others
-DERIVED = {
+DERIVED: dict[str, Callable[..., Any]] = {
     "positive": lambda x: x,
     "square": lambda x: x * x,
     "reciprocal": lambda x: 1 / x,
@@ -107,16 +121,16 @@ DERIVED = {
 FUNCTIONS = sorted([*ELEMENTS, *DERIVED, "where", "linalg.norm", "sum", "prod", "min", "max", "mean", "dot"])
 
 
-def refuse(what):
+def refuse(what: str) -> NoReturn:
     raise TypeError(f"{what} cannot be traced; there are {', '.join(FUNCTIONS)}")
 
 
-def plain(x):
+def plain(x: Any) -> Any:
     """The array of objects or numbers behind an argument of a ufunc."""
     return x.view(np.ndarray) if isinstance(x, Symbols) else x
 
 
-def wrap(x):
+def wrap(x: Any) -> Any:
     """An array of symbols, or what it is where it has none."""
     if isinstance(x, (tuple, list)):
         return type(x)(map(wrap, x))
@@ -125,10 +139,10 @@ def wrap(x):
     return x
 
 
-class Symbols(np.ndarray):
+class Symbols(np.ndarray[Any, np.dtype[np.object_]]):
     """An array of traced numbers."""
 
-    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
         result = self.apply(ufunc, method, inputs, options)
         if out is None:
             return result
@@ -136,7 +150,7 @@ class Symbols(np.ndarray):
         return out[0]
 
     @staticmethod
-    def apply(ufunc, method, inputs, options):
+    def apply(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
         name = ufunc.__name__
         options = {key: value for key, value in options.items() if key != "dtype" and value is not np._NoValue}
         if method == "reduce" and name in ("logical_and", "logical_or") and "axis" not in options:
@@ -156,7 +170,7 @@ class Symbols(np.ndarray):
             return DERIVED[name](*inputs)
         return refuse(f"np.{name}")
 
-    def __array_function__(self, function, types, arguments, options):
+    def __array_function__(self, function: Callable[..., Any], types: Any, arguments: Any, options: Any) -> Any:
         if function is np.where:
             if len(arguments) != 3:
                 refuse("np.where without two values")
@@ -167,33 +181,35 @@ class Symbols(np.ndarray):
             return clip(*arguments, **options)
         return wrap(super().__array_function__(function, types, arguments, options))
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         return wrap(self.view(np.ndarray)[key])
 
-    def __setitem__(self, key, value):
+    def __setitem__(self, key: Any, value: Any) -> None:
         self.view(np.ndarray)[key] = value.view(np.ndarray)[()] if isinstance(value, Symbols) else value
 
-    def __bool__(self):
+    def __bool__(self) -> NoReturn:
         raise TypeError(NO_TRUTH)
 
-    def __float__(self):
+    def __float__(self) -> NoReturn:
         raise TypeError(NO_TRUTH)
 
     __int__ = __index__ = __complex__ = __float__
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<symbols of shape {self.shape}>"
 
     __str__ = __repr__
 
-    def clip(self, low=None, high=None):
+    def clip(self, low: Any = None, high: Any = None) -> Any:  # type: ignore[override]
         return clip(self, low, high)
 
-    def dot(self, other):
+    def dot(self, other: Any) -> Any:  # type: ignore[override]
         return np.dot(self, other)
 
 
-def reduced(function, name, x, axis=0, keepdims=False, initial=None):
+def reduced(
+    function: Callable[..., Any], name: str, x: Any, axis: Any = 0, keepdims: bool = False, initial: Any = None
+) -> Any:
     """function.reduce(x) in a fixed order: pairs of neighbours first, so that chains are short."""
     x = np.asarray(x, dtype=object)
     axes = range(x.ndim) if axis is None else [axis] if np.ndim(axis) == 0 else axis
@@ -214,13 +230,13 @@ def reduced(function, name, x, axis=0, keepdims=False, initial=None):
     return np.expand_dims(np.asarray(result, dtype=object), axes) if keepdims else result
 
 
-def norm(x, ord=None, axis=None, keepdims=False):
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     if ord not in (None, 2) or (ord == 2 and np.ndim(x) != 1 and axis is None):
         refuse(f"np.linalg.norm with ord={ord}")
     return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
 
 
-def clip(x, low=None, high=None):
+def clip(x: Any, low: Any = None, high: Any = None) -> Any:
     x = x if low is None else np.maximum(x, low)
     return x if high is None else np.minimum(x, high)
 
@@ -234,41 +250,47 @@ class State(Symbols):
     x.run(op, *arrays, frame=None): any operation of model.ops, such as x.run("energy", x.q, x.v)
     """
 
-    def __new__(cls, model, trace, q, v):
+    model: Model
+    trace: _featherstorm.Trace  # type: ignore[assignment]
+    poses: Symbols | None
+    parameters: list[Any] | None
+
+    def __new__(cls, model: Model, trace: _featherstorm.Trace, q: Sequence[Any], v: Sequence[Any]) -> Self:
         self = np.asarray([*q, *v], dtype=object).view(cls)
         self.model, self.trace, self.poses, self.parameters = model, trace, None, None
         return self
 
     @property
-    def q(self):
+    def q(self) -> Symbols:
         return self[: self.model.nq]
 
     @property
-    def v(self):
+    def v(self) -> Symbols:
         return self[self.model.nq :]
 
-    def pose(self, frame):
+    def pose(self, frame: Frame) -> Symbols:
         if self.poses is None:
             self.poses = self.run("forward_kinematics", self.q)
         k = 12 * self.model.frame(frame)
         return self.poses[k : k + 12]
 
-    def position(self, frame):
+    def position(self, frame: Frame) -> Symbols:
         return self.pose(frame)[:3]
 
-    def rotation(self, frame):
+    def rotation(self, frame: Frame) -> Symbols:
         return self.pose(frame)[3:].reshape(3, 3)
 
-    def velocity(self, frame):
+    def velocity(self, frame: Frame) -> Symbols:
         return self.run("frame_velocity", self.q, self.v, frame=frame)
 
-    def run(self, op, *arrays, frame=None):
+    def run(self, op: str, *arrays: Any, frame: Frame | None = None) -> Any:
         row = next((r for r in self.model.evaluator.ops if r.name == op), None)
         if row is None:
-            self.model.row(op)
+            self.model.row(op)  # says what is wrong with the name
+            raise NotImplementedError(f"{op}: a derivative cannot be traced")
         if row.uses_frame != (frame is not None):
             raise TypeError(f"{op} takes {'a' if row.uses_frame else 'no'} frame")
-        index = self.model.frame(frame) if row.uses_frame else 0
+        index = 0 if frame is None else self.model.frame(frame)
         lists = [np.asarray(a, dtype=object).ravel().tolist() for a in arrays]
         if self.parameters is None:
             sizes = [(name, n) for name, n in row.inputs if name in self.model.parameters]
@@ -279,14 +301,14 @@ class State(Symbols):
         return outputs[0] if len(outputs) == 1 else outputs
 
 
-def symbols(values):
+def symbols(values: Sequence[Any]) -> Symbols:
     """An array of a list of symbols."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array.view(Symbols)
 
 
-def values_of(x, what, size=None):
+def values_of(x: Any, what: str, size: int | None = None) -> list[Any]:
     """What a traced function returned, as a list of `size` symbols and numbers (None: any)."""
     if x is None:
         raise TypeError(f"{what} returned None, expected numbers")

@@ -13,20 +13,32 @@ gradients. Reverse mode once (no gradients of gradients) and forward mode (torch
 dt and kp are held fixed. See `featherstorm.derivatives` for what is differentiated.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 import torch
 
 from . import _featherstorm
 from .operations import evaluate
 from .robot.steps import check_tree, independent, step_numbers, step_op, substep_time
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from .model import Model
+    from .typing import ArrayLike, Frame, Names
+
 __all__ = ["run", "step"]
+
+Call: TypeAlias = "tuple[Model, str, Frame | None, Mapping[str, Any], bool]"  # model, op, frame, numbers, check
 
 
 class Operation(torch.autograd.Function):
-    """An operation as a node of autograd's graph. call: (model, op, frame, numbers, check)."""
+    """An operation as a node of autograd's graph."""
 
     @staticmethod
-    def forward(ctx, call, *tensors):
+    def forward(ctx: Any, call: Call, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         ctx.call = call
         ctx.save_for_backward(*tensors)
         ctx.save_for_forward(*tensors)
@@ -34,49 +46,63 @@ class Operation(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, *bars):
-        bars = [bar.contiguous() if bar.numel() else bar for bar in bars]
-        gradients = results(ctx.call, "_vjp", (*ctx.saved_tensors, *bars))
+    def backward(ctx: Any, *bars: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        whole = [bar.contiguous() if bar.numel() else bar for bar in bars]
+        gradients = results(ctx.call, "_vjp", (*ctx.saved_tensors, *whole))
         return None, *(summed(g, x) for g, x in zip(gradients, ctx.saved_tensors))
 
     @staticmethod
-    def jvp(ctx, _, *tangents):
+    def jvp(ctx: Any, _: None, *tangents: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
         tensors = ctx.saved_tensors
         full = [torch.zeros_like(x) if t is None else t for t, x in zip(tangents, tensors)]
         return results(ctx.call, "_jvp", (*tensors, *full))
 
 
-def results(call, suffix, tensors):
+def results(call: Call, suffix: str, tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     model, op, frame, numbers, check = call
     batch, outputs = evaluate(model, op + suffix, [x.detach() for x in tensors], frame, numbers, check=check)
     return tuple(batch.result(view) for view in outputs)
 
 
-def summed(gradient, x):
+def summed(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     """The gradient of a tensor that stood for the whole batch is the sum over it."""
     if gradient.ndim > x.ndim:
         return gradient.sum(0)
     return gradient.sum(0, keepdim=True) if gradient.shape[0] != x.shape[0] else gradient
 
 
-def run(model, op, *tensors, frame=None, check=True, **numbers):
+def run(
+    model: Model, op: str, *tensors: ArrayLike, frame: Frame | None = None, check: bool = True, **numbers: Any
+) -> Any:
     """Any operation of `model.ops` by name: tensors in its order, its uniforms by keyword; a tensor or a tuple of them."""
     row = model.row(op)
-    tensors = model.with_parameters(row, tensors)
-    lead = next((x for x in tensors if isinstance(x, torch.Tensor)), None)
+    given = model.with_parameters(row, tensors)
+    lead = next((x for x in given if isinstance(x, torch.Tensor)), None)
     like = {} if lead is None else {"dtype": lead.dtype, "device": lead.device}
-    tensors = [x if isinstance(x, torch.Tensor) else torch.as_tensor(x, **like) for x in tensors]
-    outputs = Operation.apply((model, op, frame, numbers, check), *tensors)
+    full = [x if isinstance(x, torch.Tensor) else torch.as_tensor(x, **like) for x in given]
+    outputs = Operation.apply((model, op, frame, numbers, check), *full)
     return outputs[0] if len(outputs) == 1 else outputs
 
 
-def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, ignore=(), check=True, **numbers):
+def step(
+    model: Model,
+    q: torch.Tensor,
+    v: torch.Tensor,
+    dt: float,
+    tau: torch.Tensor | None = None,
+    q_target: torch.Tensor | None = None,
+    substeps: int = 1,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+    **numbers: Any,
+) -> tuple[torch.Tensor, torch.Tensor]:
     """`featherstorm.step` with gradients with respect to q, v, tau and q_target; `substeps` passes share dt."""
     op = step_op(model, "step", ignore)
     numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))
     zero = torch.zeros(model.nv, dtype=q.dtype, device=q.device)
     drive = (zero if tau is None else tau, zero if q_target is None else q_target)
-    state = (q, v)
+    state: tuple[torch.Tensor, ...] = (q, v)
     if op == "contact_step":
         state = (q, v, torch.zeros(3 * model.nc, dtype=q.dtype, device=q.device))
     elif op == "coupled_step":
@@ -88,12 +114,19 @@ def step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, ignore=(), che
     return state[0], state[1]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Callable[..., Any]:
     table = _featherstorm.operation_table()
     if name not in table:
         raise AttributeError(f"module 'featherstorm.torch' has no attribute '{name}'")
 
-    def function(model, *tensors, frame=None, ignore=(), check=True, **numbers):
+    def function(
+        model: Model,
+        *tensors: ArrayLike,
+        frame: Frame | None = None,
+        ignore: Names = (),
+        check: bool = True,
+        **numbers: Any,
+    ) -> Any:
         check_tree(model, name, ignore)
         return run(model, name, *tensors, frame=frame, check=check, **numbers)
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Compares what ptxas reports of every kernel (registers, stack, spills) and the kernel's code bytes with budgets.csv.
 
     budgets.py check OBJECT...    exit status 1 where a limit is exceeded or a kernel has no row
@@ -7,6 +6,7 @@
 OBJECT are the object files of cuda/kernels/shard.cu; beside each lies OBJECT.ptxas, what the compiler said. A limit may be raised
 in the same change that explains why; it is a guard against surprises, not a goal.
 """
+
 import csv
 import pathlib
 import re
@@ -31,7 +31,9 @@ def ptxas_reports(text):
             key = (kernel_name(m[1]), m[2]) if KERNEL.search(m[1]) else None
             if key:
                 rows[key] = [0, 0, 0, 0]
-        elif key and (m := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line)):
+        elif key and (
+            m := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line)
+        ):
             # functions that are not inlined follow their kernel
             rows[key] = [rows[key][0]] + [a + int(b) for a, b in zip(rows[key][1:], m.groups())]
         elif key and (m := re.search(r"Used (\d+) registers", line)):
@@ -43,17 +45,17 @@ def code_sizes(data):
     """{(kernel, target): bytes} of the GPU programs (ELF, machine 190) within an object file."""
     sizes, at = {}, data.find(b"\x7fELF\x02\x01", 1)
     while at >= 0:
-        machine, = struct.unpack_from("<H", data, at + 18)
-        flags, = struct.unpack_from("<I", data, at + 48)
+        (machine,) = struct.unpack_from("<H", data, at + 18)
+        (flags,) = struct.unpack_from("<I", data, at + 48)
         if machine == 190:
-            sections, = struct.unpack_from("<Q", data, at + 40)
+            (sections,) = struct.unpack_from("<Q", data, at + 40)
             size, count, names = struct.unpack_from("<HHH", data, at + 58)
             header = [struct.unpack_from("<IIQQQQ", data, at + sections + k * size) for k in range(count)]
             for name, _, _, _, _, length in header:
                 start = at + header[names][4] + name
-                text = data[start:data.index(b"\0", start)].decode()
+                text = data[start : data.index(b"\0", start)].decode()
                 if text.startswith(".text.") and KERNEL.search(text):
-                    sizes[kernel_name(text), f"sm_{flags >> 8 & 0xff}"] = length
+                    sizes[kernel_name(text), f"sm_{flags >> 8 & 0xFF}"] = length
         at = data.find(b"\x7fELF\x02\x01", at + 1)
     return sizes
 
@@ -65,13 +67,19 @@ def measure(objects):
         reports = ptxas_reports(pathlib.Path(name + ".ptxas").read_text())
         code = code_sizes(path.read_bytes())
         for key, numbers in reports.items():
-            rows[key] = numbers + [code[key]]
+            rows[key] = [*numbers, code[key]]
     return rows
 
 
 def with_margin(numbers):
     registers, stack, stores, loads, code = numbers
-    return [min(255, registers + 8 + -registers % 8), stack + 64, stores + 32, loads + 32, int(code * 1.1) // 128 * 128 + 128]
+    return [
+        min(255, registers + 8 + -registers % 8),
+        stack + 64,
+        stores + 32,
+        loads + 32,
+        int(code * 1.1) // 128 * 128 + 128,
+    ]
 
 
 def main(command, objects):
@@ -93,8 +101,11 @@ def main(command, objects):
         if key not in limits:
             faults.append(f"{key[0]} for {key[1]} has no row in {TABLE.name}: run `budgets.py write`")
         else:
-            faults += [f"{key[0]} for {key[1]}: {c} is {n}, the limit is {l}"
-                       for c, n, l in zip(COLUMNS[2:], numbers, limits[key]) if n > l]
+            faults += [
+                f"{key[0]} for {key[1]}: {c} is {n}, the limit is {l}"
+                for c, n, l in zip(COLUMNS[2:], numbers, limits[key])
+                if n > l
+            ]
     if faults:
         sys.exit("\n".join(faults))
 

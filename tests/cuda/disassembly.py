@@ -1,7 +1,8 @@
 """The instructions of compiled CUDA kernels, from nvdisasm's text.
 
-    functions = disassemble(nvdisasm, object_file)   # {symbol: Function}
+functions = disassemble(nvdisasm, object_file)   # {symbol: Function}
 """
+
 import os
 import pathlib
 import re
@@ -27,10 +28,10 @@ def find_nvdisasm():
 
 class Function:
     def __init__(self):
-        self.code = []       # (address, predicate, opcode, modifiers, operands, text)
-        self.index = {}      # address -> position in code
-        self.labels = {}     # name -> address
-        self.bank2 = b""     # jump tables
+        self.code = []  # (address, predicate, opcode, modifiers, operands, text)
+        self.index = {}  # address -> position in code
+        self.labels = {}  # name -> address
+        self.bank2 = b""  # jump tables
 
 
 INSTRUCTION = re.compile(r"\s+/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z0-9_.]+)\s*(.*?)\s*;\s*$")
@@ -73,8 +74,16 @@ def disassemble(nvdisasm, object_file):
             operands = re.sub(r"\(\*.*?\*\)", "", m[4]).strip()
             opcode, *modifiers = m[3].split(".")
             code.index[address] = len(code.code)
-            code.code.append((address, m[2], opcode, modifiers,
-                              [o.strip() for o in re.split(r",(?![^\[]*\])", operands)] if operands else [], line.strip()))
+            code.code.append(
+                (
+                    address,
+                    m[2],
+                    opcode,
+                    modifiers,
+                    [o.strip() for o in re.split(r",(?![^\[]*\])", operands)] if operands else [],
+                    line.strip(),
+                )
+            )
     for name, data in banks.items():
         functions[name].bank2 = bytes(data)
     return functions

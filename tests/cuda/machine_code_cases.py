@@ -1,4 +1,5 @@
 """Launches of float kernels that write_cases and specialised_cases write as JSON lines, run by sass.py and compared."""
+
 import json
 import struct
 
@@ -16,7 +17,7 @@ def run_case(function, bank, case):
         runs = [sass.run(function, bank, {case["base"]: memory}, 0, thread) for thread in range(case["count"] + 1)]
     worst, written = 0.0, set()
     for output, at, exact in case["expected"]:
-        value, = struct.unpack_from("<f", memory, at)
+        (value,) = struct.unpack_from("<f", memory, at)
         error = abs(value - exact) / case["tolerance"][output]
         worst = max(worst, error) if error == error else float("inf")
         written.update(range(at, at + 4))
@@ -39,7 +40,10 @@ def check(lines, name, launch, what):
             continue
         ok = worst <= 1 and not stray
         failures += not ok
-        print(f"{'ok    ' if ok else 'FAILED'}  {name(case)}: error {worst:.3f} of the tolerance, {executed} instructions, "
-              f"{traffic[0]} + {traffic[1]} bytes of local memory" + (f", wrote {len(stray)} other bytes" if stray else ""))
+        print(
+            f"{'ok    ' if ok else 'FAILED'}  {name(case)}: error {worst:.3f} of the tolerance, {executed} instructions, "
+            f"{traffic[0]} + {traffic[1]} bytes of local memory"
+            + (f", wrote {len(stray)} other bytes" if stray else "")
+        )
     print(f"{tried} {what}, {failures} failed")
     return 1 if failures or not tried else 0

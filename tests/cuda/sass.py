@@ -7,6 +7,7 @@
 Only what float kernels need whose threads do not exchange values within a warp. An instruction, modifier or address that
 is not understood raises Unsupported: nothing is guessed.
 """
+
 import functools
 import math
 import re
@@ -16,7 +17,7 @@ from disassembly import Unsupported
 
 MASK = 0xFFFFFFFF
 PARAMETERS = 0x210  # where a kernel's parameters begin in constant bank 0 on sm_90
-STACK = 0x28        # where bank 0 tells the end of local memory, from which the stack grows down
+STACK = 0x28  # where bank 0 tells the end of local memory, from which the stack grows down
 PARAMETERS_POINTER = 0x198  # where it tells the address of the parameters among those of all memory
 PARAMETERS_ADDRESS = 1 << 40
 LOCAL_BYTES = 1 << 17
@@ -37,8 +38,14 @@ def to_bits(x):
         return 0x7F800000 if x > 0 else 0xFF800000
 
 
-COMPARE = {"GE": lambda a, b: a >= b, "GT": lambda a, b: a > b, "LE": lambda a, b: a <= b, "LT": lambda a, b: a < b,
-           "EQ": lambda a, b: a == b, "NE": lambda a, b: a != b}
+COMPARE = {
+    "GE": lambda a, b: a >= b,
+    "GT": lambda a, b: a > b,
+    "LE": lambda a, b: a <= b,
+    "LT": lambda a, b: a < b,
+    "EQ": lambda a, b: a == b,
+    "NE": lambda a, b: a != b,
+}
 
 
 def compare(name, x, y):
@@ -61,6 +68,7 @@ def constant_bank(*parameters):
 
 
 # What an operand says, whatever the registers hold: parsed once, as an instruction may run a hundred thousand times.
+
 
 @functools.cache
 def register_of(o):
@@ -151,7 +159,7 @@ def run_block(function, bank0, memory, block, count):
     ended, phase = [None] * count, 0
     while None in ended:
         waiting = []
-        for t in range(count)[::1 if phase % 2 else -1]:
+        for t in range(count)[:: 1 if phase % 2 else -1]:
             if ended[t] is not None:
                 raise Unsupported(f"thread {t} has ended, others wait for it at a barrier")
             try:
@@ -217,7 +225,13 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
     def integer(o):
         o, negate, invert, absolute = operand(o)
         kind = kind_of(o)
-        v = get(o) if kind == REGISTER else struct.unpack_from("<I", *constant(o))[0] if kind == CONSTANT else integer_of(o)
+        v = (
+            get(o)
+            if kind == REGISTER
+            else struct.unpack_from("<I", *constant(o))[0]
+            if kind == CONSTANT
+            else integer_of(o)
+        )
         v = abs(signed(v)) if absolute else v
         return (-v if negate else ~v if invert else v) & MASK
 
@@ -239,7 +253,7 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
             P[o] = bool(value)
 
     def address_of(o):
-        return total(o[o.rindex("[") + 1:o.rindex("]")])
+        return total(o[o.rindex("[") + 1 : o.rindex("]")])
 
     def place(o):
         """Bytes and offset of a global address."""
@@ -344,7 +358,7 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
                 put(A[0], high << 16 | low)
             elif op == "F2I":
                 x = number(A[1])
-                put(A[0], int(math.trunc(x)) if "TRUNC" in mods else round(x))
+                put(A[0], math.trunc(x) if "TRUNC" in mods else round(x))
             elif op in ("I2FP", "I2F"):
                 if "F64" in mods:
                     raise Unsupported("double precision")
@@ -369,7 +383,7 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
                 while is_condition(A[k]):
                     carries.append(A[k])
                     k += 1
-                v = sum(integer(a) for a in A[k:k + 3]) + sum(condition(a) for a in A[k + 3:] if "X" in mods)
+                v = sum(integer(a) for a in A[k : k + 3]) + sum(condition(a) for a in A[k + 3 :] if "X" in mods)
                 for j, c in enumerate(carries):
                     put_condition(c, v >> 32 > j)
                 put(A[0], v)
@@ -426,8 +440,11 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
                     x, y = signed(x), signed(y)
                 value = COMPARE[mods[0]](x, y)
                 if "EX" in mods:  # the lower words decide between equals
-                    value = COMPARE[mods[0][0] + "T"](x, y) or (x == y and condition(A[5])) if mods[0] in (
-                        "GE", "GT", "LE", "LT") else (value and condition(A[5]) if mods[0] == "EQ" else value or condition(A[5]))
+                    value = (
+                        COMPARE[mods[0][0] + "T"](x, y) or (x == y and condition(A[5]))
+                        if mods[0] in ("GE", "GT", "LE", "LT")
+                        else (value and condition(A[5]) if mods[0] == "EQ" else value or condition(A[5]))
+                    )
                 put_condition(A[0], combine(mods, value, condition(A[4])))
                 put_condition(A[1], combine(mods, not value, condition(A[4])))
             elif op in ("PLOP3", "UPLOP3"):

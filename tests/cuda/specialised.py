@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Compiles the specialised kernels of the built-in robots and compares what they take with specialised.csv.
 
     specialised.py check PROGRAM          those for sm_90 with NVRTC, a few for sm_80, and with nvcc where it is found
@@ -9,6 +8,7 @@ PROGRAM is specialised_kernels. Exit status 77 where there is no NVRTC 13.0. The
 check allows a little more; a row may be worse in the same change that explains why. What is better is no fault either,
 but `write` then. A `check` takes about 20 s of one core, `--all` and `write` two to three minutes.
 """
+
 import csv
 import io
 import pathlib
@@ -19,8 +19,19 @@ import sys
 import tempfile
 
 TABLE = pathlib.Path(__file__).with_name("specialised.csv")
-COLUMNS = ["kernel", "target", "order", "blocks", "registers", "spill_stores", "spill_loads", "code", "instructions",
-           "instructions_per_dof", "shared"]
+COLUMNS = [
+    "kernel",
+    "target",
+    "order",
+    "blocks",
+    "registers",
+    "spill_stores",
+    "spill_loads",
+    "code",
+    "instructions",
+    "instructions_per_dof",
+    "shared",
+]
 TARGETS = ["sm_80", "sm_90"]
 SECOND_TARGET = ["iiwa14/", "go2/fd/"]  # what a check without --all compiles for sm_80
 BY_NVCC = ["iiwa14/fd/float", "iiwa14/fd/double", "go2/step/float", "atlas/crba/float"]
@@ -58,15 +69,24 @@ def form(row):
 def limits(row):
     """What a kernel may take: registers as they are handed out, by 8, and a little more of the rest."""
     registers, stores, loads, code, instructions = (int(row[c]) for c in COLUMNS[4:9])
-    return {"registers": min(255, (registers + 15) // 8 * 8), "spill_stores": stores + 32 + stores // 10,
-            "spill_loads": loads + 32 + loads // 10, "code": code + 256 + code // 50,
-            "instructions": instructions + 16 + instructions // 50, "shared": int(row["shared"])}
+    return {
+        "registers": min(255, (registers + 15) // 8 * 8),
+        "spill_stores": stores + 32 + stores // 10,
+        "spill_loads": loads + 32 + loads // 10,
+        "code": code + 256 + code // 50,
+        "instructions": instructions + 16 + instructions // 50,
+        "shared": int(row["shared"]),
+    }
 
 
 def exceeded(row, known, compiler):
     found = {c: int(row[c]) for c in [*COLUMNS[4:9], "shared"] if row.get(c) not in (None, "")}
-    return [f"{row['kernel']} for {row['target']} by {compiler}: {c} is {n}, the table says {known[c]} and allows "
-            f"{limits(known)[c]}" for c, n in found.items() if n > limits(known)[c]]
+    return [
+        f"{row['kernel']} for {row['target']} by {compiler}: {c} is {n}, the table says {known[c]} and allows "
+        f"{limits(known)[c]}"
+        for c, n in found.items()
+        if n > limits(known)[c]
+    ]
 
 
 def by_nvcc(program, nvcc, row):
@@ -74,14 +94,30 @@ def by_nvcc(program, nvcc, row):
     with tempfile.TemporaryDirectory() as folder:
         text = pathlib.Path(folder) / "kernel.cu"
         text.write_text(call(program, "text", form(row)))
-        command = [nvcc, "-std=c++17", "-cubin", f"-arch={row['target']}", "-prec-div=false", "-prec-sqrt=false", "-Xptxas",
-                   "-v", str(text), "-o", str(text.with_suffix(".cubin"))]
+        command = [
+            nvcc,
+            "-std=c++17",
+            "-cubin",
+            f"-arch={row['target']}",
+            "-prec-div=false",
+            "-prec-sqrt=false",
+            "-Xptxas",
+            "-v",
+            str(text),
+            "-o",
+            str(text.with_suffix(".cubin")),
+        ]
         run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
         sys.exit(f"nvcc refuses {row['kernel']}:\n{run.stderr[:3000]}")
     spills = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", run.stderr)
-    return {"kernel": row["kernel"], "target": row["target"], "registers": re.search(r"Used (\d+) reg", run.stderr)[1],
-            "spill_stores": spills[1], "spill_loads": spills[2]}
+    return {
+        "kernel": row["kernel"],
+        "target": row["target"],
+        "registers": re.search(r"Used (\d+) reg", run.stderr)[1],
+        "spill_stores": spills[1],
+        "spill_loads": spills[2],
+    }
 
 
 def check(program, everything):
@@ -94,8 +130,11 @@ def check(program, everything):
         wanted = [n for n in names if everything or target == "sm_90" or any(n.startswith(s) for s in SECOND_TARGET)]
         if everything:
             rows = rows_of(call(program, "choose", target, *wanted))
-            faults += [f"{r['kernel']} for {target}: {form(r)} is best, the table has {form(known[r['kernel'], target])}"
-                       for r in rows if form(r) != form(known[r["kernel"], target])]
+            faults += [
+                f"{r['kernel']} for {target}: {form(r)} is best, the table has {form(known[r['kernel'], target])}"
+                for r in rows
+                if form(r) != form(known[r["kernel"], target])
+            ]
         else:
             rows = rows_of(call(program, "measure", target, *(form(known[n, target]) for n in wanted)))
         compiled += len(rows)

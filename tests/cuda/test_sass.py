@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Results of the float kernels' machine code without a GPU.
 
     test_sass.py CASES OBJECT...   CASES: the program write_cases; OBJECT: object files of cuda/kernels/shard.cu with sm_90 code
@@ -6,6 +5,7 @@
 Needs nvdisasm (disassembly.py); exit status 77 without it. A compiler has been seen to put two live local arrays in one
 place, with sources and a host build that were right: hence this test.
 """
+
 import re
 import subprocess
 import sys

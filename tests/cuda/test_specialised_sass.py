@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Results of specialised float kernels' machine code without a GPU.
 
     test_specialised_sass.py CASES engine|all    CASES: the program specialised_cases, and what it shall write
@@ -7,6 +6,7 @@ All take 260 s of one core, those of the engine 30 s.
 
 Needs NVRTC and nvdisasm (disassembly.py); exit status 77 without them.
 """
+
 import struct
 import subprocess
 import sys

@@ -77,7 +77,10 @@ def main():
                     operations(robot, dtype, own)
                 except Exception as why:  # the next one may do
                     failures += 1
-                    print(f"FAILED  {robot}/{dtype}/{'own' if own else 'any robot'}: {type(why).__name__}: {why}", flush=True)
+                    print(
+                        f"FAILED  {robot}/{dtype}/{'own' if own else 'any robot'}: {type(why).__name__}: {why}",
+                        flush=True,
+                    )
         try:
             simulation(robot)
         except Exception as why:

@@ -48,14 +48,17 @@ def to_cpu(x):
 
 def row(what, robot, form, instances, horizon, seconds, per_second, answers=""):
     s = sorted(seconds)
-    print(f"{what},{robot},{form},{instances},{horizon},{s[len(s) // 2] * 1e6:.1f},{s[0] * 1e6:.1f},{s[-1] * 1e6:.1f},"
-          f"{per_second / s[len(s) // 2]:.4g},{answers}", flush=True)
+    print(
+        f"{what},{robot},{form},{instances},{horizon},{s[len(s) // 2] * 1e6:.1f},{s[0] * 1e6:.1f},{s[-1] * 1e6:.1f},"
+        f"{per_second / s[len(s) // 2]:.4g},{answers}",
+        flush=True,
+    )
 
 
 def spent(work, repetitions=REPETITIONS):
     """Seconds of each call, after some that are not counted."""
     seconds = []
-    for k in range(repetitions + 2):
+    for _k in range(repetitions + 2):
         start = time.perf_counter()
         work()
         seconds.append(time.perf_counter() - start)

@@ -11,11 +11,12 @@ import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LEFT_OUT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|^[ \t]*#[^\n]*', re.S | re.M)
+LEFT_OUT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|^[ \t]*#[^\n]*', re.DOTALL | re.MULTILINE)
 TYPE = re.compile(r"(?<!<)(?<!, )\b(?:struct|class)\s+(?:alignas\([^)]*\)\s*)?(\w+)([^;{}()=]*)\{")
 FUNCTION = re.compile(r"(\boperator\s*(?:\(\)|[^\s\w(]+|\w+)|\w+)\s*(\()")
 ITS_BODY = re.compile(  # what stands between a function's arguments and its body
-    r"\s*(?:(?:const|noexcept|override|&)\s*)*(?:->[^;{}]*|requires[^;{}]*|:(?:\w\{[^{};]*\}|[^;{}])*)?\{")
+    r"\s*(?:(?:const|noexcept|override|&)\s*)*(?:->[^;{}]*|requires[^;{}]*|:(?:\w\{[^{};]*\}|[^;{}])*)?\{"
+)
 NO_FUNCTIONS = {"if", "for", "while", "switch", "catch", "requires", "constexpr", "noexcept", "decltype", "alignas"}
 
 
@@ -113,8 +114,11 @@ def reached_from(start, files):
         calls.update(*(d.calls for d in new))
         # the types that stand among a function's arguments are reached by others
         names.update(*(d.names - takes.get(d, set()) for d in new))
-        new = [d for d in rest if d.name in (names if d.is_type else calls) and takes[d] <= names
-               and (d.owner is None or d.owner in names)]
+        new = [
+            d
+            for d in rest
+            if d.name in (names if d.is_type else calls) and takes[d] <= names and (d.owner is None or d.owner in names)
+        ]
         rest = [d for d in rest if d not in set(new)]
     return found
 

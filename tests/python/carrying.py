@@ -1,7 +1,8 @@
 """Robots that carry loops or contacts."""
 
-import featherstorm as fs
 import numpy as np
+
+import featherstorm as fs
 
 LEGS = ("FL", "FR", "RL", "RR")
 SOFT = {"K_n": 2e4, "D_n": 100.0, "K_t": 2e4, "D_t": 100.0}

@@ -1,6 +1,6 @@
 """One robot file in a process of its own, so that none hides another: ours beside Pinocchio's (URDF) or MuJoCo's (MJCF) answers.
 
-    python check_robot_file.py FILE     prints a line of JSON for each kind of base, {"base": ..., "errors": {...}} or why not
+python check_robot_file.py FILE     prints a line of JSON for each kind of base, {"base": ..., "errors": {...}} or why not
 """
 
 import json
@@ -22,6 +22,7 @@ def relative(x, y):
 
 def against_pinocchio(path, floating):
     import pinocchio as pin
+
     from pinocchio_oracle import Oracle
 
     try:
@@ -46,7 +47,10 @@ def against_pinocchio(path, floating):
         # accelerations by the forces that they stand for, beside the largest force of the robot in that state
         parts = np.abs(exact) @ np.abs(kept[k]) + np.abs(oracle.rnea(q[k], v[k], 0 * a[k])) + np.abs(a[k])
         errors["fd"].append(float((np.abs(oracle.rnea(q[k], v[k], kept[k]) - a[k]) / parts.max()).max()))
-    return {"errors": {op: max(e) for op, e in errors.items()}, "kernels": {op: model.specialised(op, "float64") for op in errors}}
+    return {
+        "errors": {op: max(e) for op, e in errors.items()},
+        "kernels": {op: model.specialised(op, "float64") for op in errors},
+    }
 
 
 def against_mujoco(path):
@@ -78,13 +82,15 @@ def against_mujoco(path):
         errors["fd"].append(
             float(np.abs(exact @ (a[k] - data.qacc_smooth)).max() / forces(exact, data.qfrc_bias, a[k], tau[k]))
         )
-    return {"errors": {op: max(e) for op, e in errors.items()}, "kernels": {op: model.specialised(op, "float64") for op in errors}}
+    return {
+        "errors": {op: max(e) for op, e in errors.items()},
+        "kernels": {op: model.specialised(op, "float64") for op in errors},
+    }
 
 
 def forces(M, bias, a, tau):
     """The largest sum of forces at a joint, which rounding is relative to."""
     return (np.abs(M) @ np.abs(a) + np.abs(bias) + np.abs(tau)).max()
-
 
 
 def main(path):

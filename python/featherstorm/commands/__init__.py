@@ -1,13 +1,21 @@
 """The commands of `python -m featherstorm`, one a file: add_arguments(parser) and main(options)."""
 
+from __future__ import annotations
+
 import argparse
 import sys
 import warnings
+from typing import TYPE_CHECKING
 
 from .. import model as models
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
-def positive(text):
+    from ..model import Model
+
+
+def positive(text: str) -> int:
     """An argument that is a whole number above zero."""
     try:
         number = int(text)
@@ -18,7 +26,7 @@ def positive(text):
     return number
 
 
-def seconds(text):
+def seconds(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
@@ -28,7 +36,7 @@ def seconds(text):
     return number
 
 
-def add_model_arguments(parser, name=True):
+def add_model_arguments(parser: argparse.ArgumentParser, name: bool = True) -> None:
     if name:
         parser.add_argument(
             "robot", metavar="ROBOT", help="a built-in name (see `robots`), a .urdf or an MJCF .xml file"
@@ -41,13 +49,13 @@ def add_model_arguments(parser, name=True):
     )
 
 
-def add_engine_arguments(parser):
+def add_engine_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float32", help="default: %(default)s")
     parser.add_argument("--threads", type=int, default=0, help="default: all cores")
     parser.add_argument("--no-specialise", action="store_true", help="use the kernels that serve any robot")
 
 
-def load(options):
+def load(options: argparse.Namespace) -> Model:
     threads = getattr(options, "threads", 0)
     if threads < 0:
         raise ValueError(f"--threads is {threads}, expected 0 or more")
@@ -55,7 +63,7 @@ def load(options):
     return models.load(options.robot, getattr(options, "floating_base", None), threads, assemble=assemble)
 
 
-def specialise(model, ops, dtype):
+def specialise(model: Model, ops: Sequence[str], dtype: str) -> bool:
     """Makes kernels for this robot and says in a line why one could not be."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -66,11 +74,11 @@ def specialise(model, ops, dtype):
     return done
 
 
-def table(rows, heads):
+def table(rows: Iterable[Sequence[object]], heads: Sequence[str]) -> list[str]:
     """Lines of a table, the first column to the left and the others to the right."""
-    rows = [[str(cell) for cell in row] for row in [heads, *rows]]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(heads))]
+    cells = [[str(cell) for cell in row] for row in [heads, *rows]]
+    widths = [max(len(row[k]) for row in cells) for k in range(len(heads))]
     return [
         "  ".join(cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths))).rstrip()
-        for row in rows
+        for row in cells
     ]

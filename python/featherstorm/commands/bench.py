@@ -8,20 +8,29 @@ bench --count --robot a.urdf  another robot
 bench --report page.html      a page about this machine: batch sizes, robots, operations, derivatives, parameters, peers
 """
 
+from __future__ import annotations
+
 import time
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import model as models
-from . import add_engine_arguments, operation_count, positive, report, specialise, table
 from ..batch import Batch
 from ..robot.states import random_state
+from . import add_engine_arguments, operation_count, positive, report, specialise, table
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+    from ..model import Model
 
 OPS = "rnea,crba,fd"
 ROBOTS = "iiwa14,go2,g1,atlas"
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ops", nargs="?", help=f"operations with commas between (default: {OPS}; --count: all)")
     parser.add_argument("robots", nargs="?", help=f"robots with commas between (default: {ROBOTS}; --markdown: all)")
     parser.add_argument(
@@ -35,19 +44,21 @@ def add_arguments(parser):
     report.add_arguments(parser)
 
 
-def main(options):
+def main(options: argparse.Namespace) -> None:
     if options.robot and options.robots:
         raise ValueError(f"got the robots {options.robots} and --robot {options.robot[0]}, expected one of the two")
     if options.markdown and not options.count:
         raise ValueError("--markdown is for --count")
     if options.report:
-        return report.main(options)
+        report.main(options)
+        return
     default = models.robots() if options.markdown else ROBOTS.split(",")
     robots = options.robot or (options.robots.split(",") if options.robots else default)
     if options.count:
-        return count(robots, options.ops.split(",") if options.ops else None, options.markdown)
+        count(robots, options.ops.split(",") if options.ops else None, options.markdown)
+        return
     ops = (options.ops or OPS).split(",")
-    rows, model = [], None
+    rows = []
     for robot in robots:
         model = models.load(robot, threads=options.threads, assemble=not options.no_specialise)
         check_ops(model, ops)
@@ -70,13 +81,13 @@ def main(options):
         print("* kernel for any robot")
 
 
-def check_ops(model, ops):
+def check_ops(model: Model, ops: Iterable[str]) -> None:
     missing = [op for op in ops if op not in model.ops]
     if missing:
         raise ValueError(f"there is no operation {', '.join(missing)}; there are {', '.join(model.ops)}")
 
 
-def count(robots, ops, as_markdown):
+def count(robots: Iterable[str], ops: list[str] | None, as_markdown: bool) -> None:
     """Prints operations per evaluation of these robots; ops None: all."""
     loaded = [models.load(robot) for robot in robots]
     check_ops(loaded[0], ops or [])
@@ -92,11 +103,11 @@ def count(robots, ops, as_markdown):
     print(operation_count.LEGEND, end="")
 
 
-def measure(batch, op, repeats):
+def measure(batch: Batch, op: str, repeats: int) -> float:
     """Median time of an operation on random inputs [ns per instance]."""
     fill(batch, op)
     row = batch.model.row(op)
-    numbers = {name: 1e-3 for name, _ in row.uniforms}
+    numbers: dict[str, Any] = {name: 1e-3 for name, _ in row.uniforms}
     frame = batch.model.nf - 1 if row.uses_frame else None
     batch.run(op, frame, **numbers)
     times = []
@@ -107,7 +118,7 @@ def measure(batch, op, repeats):
     return float(np.median(times)) / batch.instances
 
 
-def fill(batch, op):
+def fill(batch: Batch, op: str) -> None:
     """Random states; a factor is that of a real matrix."""
     model = batch.model
     q, v = random_state(model, batch.instances, dtype=batch.dtype)

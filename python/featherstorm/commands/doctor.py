@@ -1,27 +1,44 @@
 """Says what this installation has, tries it out, and what is missing."""
 
+from __future__ import annotations
+
 import os
 import platform
 import shutil
 import subprocess
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _featherstorm, model as models, operations
-from . import load, specialise
+from .. import __version__, _featherstorm, model as models, operations
 from ..robot.states import random_state
+from . import load, specialise
 
-CHECKED = ("rnea", "crba", "fd", "aba", "step", "forward_kinematics", "energy", "contact_step", "loop_step", "coupled_step")
+if TYPE_CHECKING:
+    import argparse
+
+CHECKED = (
+    "rnea",
+    "crba",
+    "fd",
+    "aba",
+    "step",
+    "forward_kinematics",
+    "energy",
+    "contact_step",
+    "loop_step",
+    "coupled_step",
+)
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("robot", nargs="?", help="also: each kernel made for this robot beside the text in double")
 
 
-def main(options):
+def main(options: argparse.Namespace) -> int:
     say(
         "featherstorm",
-        f"{_featherstorm.__version__}, built with {_featherstorm.built_with}, "
+        f"{__version__}, built with {_featherstorm.built_with}, "
         f"Python {platform.python_version()}, {platform.system()} {platform.machine()}",
     )
     say(
@@ -43,7 +60,7 @@ def main(options):
     return 0 if isas and try_out(bool(command)) else 1
 
 
-def check_robot(model):
+def check_robot(model: models.Model) -> int:
     """Makes the kernels of the usual operations and says how far each is from the text in double."""
     import warnings
 
@@ -61,7 +78,7 @@ def check_robot(model):
     return 0 if all(c.passed for c in model.checks) else 1
 
 
-def try_out(compiler):
+def try_out(compiler: bool) -> bool:
     """Runs inverse and forward dynamics against each other with every kind of kernels."""
     good = True
     for kind in ["for any robot", "assembled"] + ["compiled"] * compiler:
@@ -79,11 +96,11 @@ def try_out(compiler):
     return good
 
 
-def say(what, text):
+def say(what: str, text: str) -> None:
     print(f"{what:<13} {text}")
 
 
-def version(package):
+def version(package: str) -> str | None:
     from importlib import metadata
 
     try:
@@ -92,7 +109,7 @@ def version(package):
         return None
 
 
-def cache():
+def cache() -> str:
     folder = _featherstorm.cache_folder()
     if not folder:
         return "none: neither FEATHERSTORM_CACHE nor XDG_CACHE_HOME nor HOME is set"
@@ -102,7 +119,7 @@ def cache():
     return f"{folder}, {len(sizes)} kernels, {sum(sizes) / 1e6:.1f} MB"
 
 
-def cuda():
+def cuda() -> list[str]:
     """What can be run on: a line for each device, or why there is none."""
     found, missing = _featherstorm.cuda_devices()
     if not found:
@@ -114,7 +131,7 @@ def cuda():
     return [*lines, f"GPU and driver: {gpu()}"]
 
 
-def gpu():
+def gpu() -> str:
     if not shutil.which("nvidia-smi"):
         return "none"
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]

@@ -4,13 +4,19 @@ A header and a file for each operation; every stretch of statements says which b
 done when they are built: host/featherstorm_add_robot.cmake.
 """
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 from .. import _featherstorm
 from . import add_model_arguments, load, positive
 
+if TYPE_CHECKING:
+    import argparse
 
-def add_arguments(parser):
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(parser)
     parser.add_argument(
         "--ops",
@@ -23,14 +29,14 @@ def add_arguments(parser):
     parser.add_argument("--name", default="", help="of the files and the namespace (default: the robot's)")
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float32", help="default: %(default)s")
     parser.add_argument("--cuda", action="store_true", help="for CUDA: .cuh and .cu")
-    parser.add_argument("--width", type=positive, default=16, help="instances of a pack on the CPU (default: %(default)s)")
-
-
-def main(options):
-    model = load(options)
-    files = _featherstorm.generate(
-        model.robot, options.ops, options.name, options.dtype, options.cuda, options.width
+    parser.add_argument(
+        "--width", type=positive, default=16, help="instances of a pack on the CPU (default: %(default)s)"
     )
+
+
+def main(options: argparse.Namespace) -> None:
+    model = load(options)
+    files = _featherstorm.generate(model.robot, options.ops, options.name, options.dtype, options.cuda, options.width)
     os.makedirs(options.output, exist_ok=True)
     for name, text in files:
         path = os.path.join(options.output, name)

@@ -1,15 +1,26 @@
 """Shows a robot: its tree, degrees of freedom, masses and limits."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from . import add_model_arguments, load, table
 
+if TYPE_CHECKING:
+    import argparse
 
-def add_arguments(parser):
+    import numpy.typing as npt
+
+    from ..model import Model
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(parser)
 
 
-def main(options):
+def main(options: argparse.Namespace) -> None:
     model = load(options)
     print(
         f"{model.name}: {model.nb} moving bodies, nq {model.nq}, nv {model.nv}, {model.nf} frames, "
@@ -29,12 +40,13 @@ def main(options):
         print(f"note: {notice}")
 
 
-def tree(model):
+def tree(model: Model) -> list[tuple[dict[str, Any], str]]:
     """(body, its name drawn as a branch), depth first."""
-    children = {}
-    for number, body in enumerate(model.bodies, 1):
-        children.setdefault(body["parent"], []).append((number, body))
-    lines, stack = [], [(0, "", True, None)]
+    children: dict[int, list[tuple[int, dict[str, Any]]]] = {}
+    for child, b in enumerate(model.bodies, 1):
+        children.setdefault(b["parent"], []).append((child, b))
+    lines = []
+    stack: list[tuple[int, str, bool, dict[str, Any] | None]] = [(0, "", True, None)]
     while stack:
         number, prefix, last, body = stack.pop()
         if body is not None:
@@ -46,11 +58,11 @@ def tree(model):
     return lines
 
 
-def row(model, body, label):
-    def span(pair):
+def row(model: Model, body: dict[str, Any], label: str) -> tuple[str, ...]:
+    def span(pair: tuple[int, int]) -> str:
         return str(pair[0]) if pair[1] - pair[0] == 1 else f"{pair[0]}..{pair[1] - 1}"
 
-    def number(array):
+    def number(array: npt.NDArray[np.float64]) -> str:
         values = array[body["v"][0] : body["v"][1]]
         if not np.isfinite(values).any():
             return "-"

@@ -5,7 +5,16 @@ Formulas: RBDA Table 10.1 for chains of n revolute joints with general parameter
 inertia matrix and its factor RBDA (10.12) and Table 6.6 on the tree at hand. A floating base counts as six such joints.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from .. import _featherstorm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..model import Model
 
 COUNTS = ("mul", "add", "fused", "div", "sqrt", "sincos", "other", "loads", "stores", "max_live")
 
@@ -24,14 +33,14 @@ PROTOTYPE = {
 }
 
 
-def count(model, op):
+def count(model: Model, op: str) -> dict[str, Any]:
     """The counts of an operation as a dictionary; for one with a frame, that of the deepest."""
     frame = deepest_frame(model) if model.row(op).uses_frame else 0
     row = next(row for row in model.evaluator.ops if row.name == op)
     return _featherstorm.count_operations(model.robot, row, frame)
 
 
-def deepest_frame(model):
+def deepest_frame(model: Model) -> int:
     """The last frame on a body with the most joints before it."""
     depth = [0]
     for body in model.bodies:
@@ -39,7 +48,7 @@ def deepest_frame(model):
     return max(range(model.nf), key=lambda f: (depth[model.robot.frame_bodies[f]], f))
 
 
-def branching(model):
+def branching(model: Model) -> tuple[tuple[int, int, int, int], tuple[int, int]]:
     """D0, D1 of RBDA (10.11) as (D0dh, D0g, D1dh, D1g), and D1, D2 of (6.26), on the tree of freedoms.
 
     Of several children the first with the most freedoms behind it has its frame in Denavit-Hartenberg form.
@@ -49,7 +58,7 @@ def branching(model):
     for i in reversed(range(n)):
         if parent[i] >= 0:
             size[parent[i]] += size[i]
-    favourite = {}
+    favourite: dict[int, int] = {}
     for i in range(n):
         if parent[i] >= 0:
             depth[i] = depth[parent[i]] + 1
@@ -62,7 +71,7 @@ def branching(model):
     return (len(dh), len(general), sum(dh), sum(general)), (d1, d2)
 
 
-def formula(model, op):
+def formula(model: Model, op: str) -> tuple[int, int] | None:
     """(multiplies, adds) by the book, None where it has no formula."""
     n = model.nv
     (dh0, g0, dh1, g1), (d1, d2) = branching(model)
@@ -70,7 +79,7 @@ def formula(model, op):
     aba = (224 * n - 259, 205 * n - 248)
     crba = (32 * dh0 + 47 * g0 + 20 * dh1 + 24 * g1, 43 * dh0 + 58 * g0 + 12 * dh1 + 18 * g1)
     factor, solve = (d1 + d2, d2), (2 * d1 + n, 2 * d1)
-    by_inertia = tuple(sum(x) for x in zip(rnea, crba, factor, solve))
+    by_inertia = (rnea[0] + crba[0] + factor[0] + solve[0], rnea[1] + crba[1] + factor[1] + solve[1])
     formulas = {
         "rnea": rnea,
         "bias": rnea,
@@ -87,14 +96,14 @@ def formula(model, op):
     return formulas.get(op)
 
 
-def prototype(model, op):
+def prototype(model: Model, op: str) -> float | None:
     """Multiplies, adds and multiply-adds of the prototype's program for this robot, per freedom; None where it had none."""
     counts = PROTOTYPE.get(model.name)
     ops = ("rnea", "crba", "aba", "fd")
     return counts[ops.index(op)] / model.nv if counts and op in ops else None
 
 
-def rows(model, ops):
+def rows(model: Model, ops: Iterable[str]) -> Iterator[dict[str, Any]]:
     """The table's rows: a dictionary for each operation, in the order of the columns."""
     for op in ops:
         c = count(model, op)
@@ -129,10 +138,15 @@ written out, over nv; spills: stores of values that found no register (AVX-512).
 """
 
 
-def markdown(models, ops=None):
+def markdown(models: Iterable[Model], ops: Iterable[str] | None = None) -> str:
     """bench/results/operations.md"""
     common = [name for name, row in _featherstorm.operation_table().items() if row["common"]]
-    lines = ["# Operations per evaluation", "", "Written by `featherstorm bench --count --markdown`: the engine's operations, without those of the books.", ""]
+    lines = [
+        "# Operations per evaluation",
+        "",
+        "Written by `featherstorm bench --count --markdown`: the engine's operations, without those of the books.",
+        "",
+    ]
     lines += [*LEGEND.splitlines(), ""]
     head = None
     for model in models:

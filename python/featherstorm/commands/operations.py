@@ -4,17 +4,24 @@ operations                 all of them, or one by NAME
 operations --markdown      as docs/operations.md has them
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import featherstorm as fs
 
 from .. import _featherstorm
 
+if TYPE_CHECKING:
+    import argparse
 
-def add_arguments(parser):
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="one operation (default: all)")
     parser.add_argument("--markdown", action="store_true", help="as docs/operations.md has them")
 
 
-def main(options):
+def main(options: argparse.Namespace) -> None:
     table = _featherstorm.operation_table()
     if options.markdown:
         print(markdown(table))
@@ -32,7 +39,7 @@ def main(options):
         print(f"  {name:{width}}  {row['summary']}")
 
 
-def arrays(row, key):
+def arrays(row: dict[str, Any], key: str) -> str:
     texts = []
     for array in row[key]:
         shape = "" if key == "uniforms" and array["shape"] == "1" else f" ({array['shape']})"
@@ -40,7 +47,7 @@ def arrays(row, key):
     return ", ".join(texts)
 
 
-def markdown(table):
+def markdown(table: dict[str, dict[str, Any]]) -> str:
     lines = [
         "# Operations",
         "",
@@ -57,7 +64,13 @@ def markdown(table):
     for name, row in table.items():
         if row["subject"] != subject:
             subject = row["subject"]
-            lines += ["", f"## {subject}", "", "| operation | | equation | inputs | uniforms | outputs | cost | source |", "|---" * 8 + "|"]
+            lines += [
+                "",
+                f"## {subject}",
+                "",
+                "| operation | | equation | inputs | uniforms | outputs | cost | source |",
+                "|---" * 8 + "|",
+            ]
         frame = "; of a frame" if row["uses_frame"] else ""
         needs = f"; needs {row['needs']}" if row["needs"] else ""
         equation = row["equation"].replace("|", "\\|")

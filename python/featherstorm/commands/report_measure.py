@@ -4,7 +4,10 @@ Things that are compared are timed in rounds, one repetition of each in every ro
 what else the machine does meets all of them. On one thread it is that thread's processor time, else wall-clock time.
 """
 
+from __future__ import annotations
+
 import time
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -12,6 +15,14 @@ from .. import _featherstorm, model as models
 from ..robot.states import random_state
 from ..simulation import Simulation
 
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+Spread: TypeAlias = dict[str, float]  # median, low and high [ns]
+Plan: TypeAlias = dict[str, Any]  # see report.PLAN
 DTYPES = ("float32", "float64")
 # what no correct kernel exceeds, relative to the largest entry of an answer; not a measure of accuracy
 TOLERANCE = {"float32": 1e-1, "float64": 1e-8}
@@ -25,7 +36,7 @@ class Case:
     rounded   the dtype that input values are rounded to, so that a case of another dtype has the same ones
     """
 
-    def __init__(self, model, op, instances, dtype, rounded=None):
+    def __init__(self, model: models.Model, op: str, instances: int, dtype: str, rounded: str | None = None) -> None:
         row = model.row(op)
         self.model, self.op, self.instances = model, op, instances
         self.frame = model.nf - 1 if row.uses_frame else 0
@@ -33,21 +44,26 @@ class Case:
         self.inputs = [_featherstorm.Buffer(dtype, instances, n) for _, n in row.inputs]
         self.outputs = [_featherstorm.Buffer(dtype, instances, n) for _, n in row.outputs]
         for seed, ((name, n), buffer) in enumerate(zip(row.inputs, self.inputs)):
-            buffer.view([n])[:] = values(model, name, n, instances, seed).astype(rounded or dtype)
+            rows_of(buffer, n)[:] = values(model, name, n, instances, seed).astype(rounded or dtype)
 
-    def run(self):
+    def run(self) -> None:
         self.model.evaluator.run(self.op, self.inputs, self.outputs, self.uniforms, self.frame)
 
-    def answers(self):
+    def answers(self) -> list[npt.NDArray[np.float64]]:
         """Its outputs (B, n) in float64, computed now into memory that was full of NaN."""
         sizes = [n for _, n in self.model.row(self.op).outputs]
         for buffer, n in zip(self.outputs, sizes):
-            buffer.view([n])[:] = np.nan
+            rows_of(buffer, n)[:] = np.nan
         self.run()
-        return [buffer.view([n]).astype(np.float64) for buffer, n in zip(self.outputs, sizes)]
+        return [rows_of(buffer, n).astype(np.float64) for buffer, n in zip(self.outputs, sizes)]
 
 
-def values(model, name, n, instances, seed):
+def rows_of(buffer: _featherstorm.Buffer, n: int) -> Any:
+    """Its memory as an array (B, n)."""
+    return buffer.view([n])
+
+
+def values(model: models.Model, name: str, n: int, instances: int, seed: int) -> npt.NDArray[np.float64]:
     """Values of an array of an operation, by its name and size."""
     if name in model.parameters:
         own = model.parameter(name).reshape(-1)
@@ -61,16 +77,16 @@ def values(model, name, n, instances, seed):
     return np.random.default_rng(seed).uniform(-1, 1, (instances, n))
 
 
-def chain(model, x, ops):
+def chain(model: models.Model, x: npt.NDArray[np.float64], ops: Sequence[str]) -> npt.NDArray[np.float64]:
     """The output of operations of one input, one behind the other."""
     for op in ops:
         out = _featherstorm.Buffer("float64", len(x), model.nh)
         model.evaluator.run(op, [x], [out], [], 0)
-        x = out.view([model.nh]).copy()
+        x = rows_of(out, model.nh).copy()
     return x
 
 
-def error(case, exact):
+def error(case: Case, exact: Sequence[npt.NDArray[np.float64]]) -> float:
     """The largest difference from other answers, over instances and outputs: max |x - r| / max |r|."""
     worst = 0.0
     for x, r in zip(case.answers(), exact):
@@ -80,13 +96,15 @@ def error(case, exact):
     return worst
 
 
-def rounds(jobs, plan, clock=time.perf_counter_ns):
+def rounds(
+    jobs: Sequence[Callable[[], object]], plan: Plan, clock: Callable[[], int] = time.perf_counter_ns
+) -> list[Spread]:
     """Times functions in turn: for each its Spread of nanoseconds per call.
 
     plan   `repeats`, the number of rounds, and `sample`, the least length of a repetition [s]
     """
     passes = [calibrate(job, plan["sample"], clock) for job in jobs]
-    samples = [[] for _ in jobs]
+    samples: list[list[float]] = [[] for _ in jobs]
     for k in range(plan["repeats"]):
         for i in np.random.default_rng(k).permutation(len(jobs)):
             start = clock()
@@ -96,7 +114,7 @@ def rounds(jobs, plan, clock=time.perf_counter_ns):
     return [spread(x) for x in samples]
 
 
-def calibrate(job, sample, clock):
+def calibrate(job: Callable[[], object], sample: float, clock: Callable[[], int]) -> int:
     """How many calls take as long as a repetition; after two calls that make kernels and warm caches."""
     job()
     job()
@@ -105,33 +123,33 @@ def calibrate(job, sample, clock):
     return max(1, int(np.ceil(sample * 1e9 / max(clock() - start, 1))))
 
 
-def spread(samples):
+def spread(samples: Sequence[float]) -> Spread:
     low, median, high = np.percentile(samples, [25, 50, 75])
     return {"median": float(median), "low": float(low), "high": float(high)}
 
 
-def scaled(times, factor):
+def scaled(times: Spread, factor: float) -> Spread:
     return {name: value * factor for name, value in times.items()}
 
 
-def clock_of(model):
+def clock_of(model: models.Model) -> Callable[[], int]:
     return time.thread_time_ns if model.threads == 1 else time.perf_counter_ns
 
 
-def per_instance(cases, plan):
+def per_instance(cases: Sequence[Case], plan: Plan) -> list[Spread]:
     """Nanoseconds per instance of each of these cases, in turn."""
     times = rounds([case.run for case in cases], plan, clock_of(cases[0].model))
     return [scaled(t, 1 / case.instances) for t, case in zip(times, cases)]
 
 
-def batch_sizes(model, plan):
+def batch_sizes(model: models.Model, plan: Plan) -> list[dict[str, Any]]:
     """Rows of op, dtype, instances and ns per instance."""
     keys = [(op, dtype, n) for op in plan["ops"] for dtype in DTYPES for n in plan["batches"]]
     times = per_instance([Case(model, op, n, dtype) for op, dtype, n in keys], plan)
     return [{"op": op, "dtype": dtype, "instances": n, "ns": t} for (op, dtype, n), t in zip(keys, times)]
 
 
-def freedoms(names, plan):
+def freedoms(names: Sequence[str], plan: Plan) -> list[dict[str, Any]]:
     """Rows of robot, nv, op and ns per instance, float32, for every robot."""
     rows = []
     for name in names:
@@ -142,7 +160,7 @@ def freedoms(names, plan):
     return rows
 
 
-def operations(model, plan):
+def operations(model: models.Model, plan: Plan) -> list[dict[str, Any]]:
     """Rows of op, ns per instance in both dtypes, and how far both are from the kernels for any robot in float64."""
     any_robot, rows = models.Model(model.robot, threads=1, assemble=False), []
     for op, row in model.ops.items():
@@ -151,15 +169,17 @@ def operations(model, plan):
         errors = {dtype: error(case, exact[dtype]) for dtype, case in cases.items()}
         wrong = [dtype for dtype in DTYPES if not errors[dtype] < TOLERANCE[dtype]]
         if wrong:
-            raise ValueError(f"bench --report: {op} of {model.name} in {wrong[0]} differs by {errors[wrong[0]]:.1e} "
-                             "from the kernels for any robot in float64; nothing was written")
+            raise ValueError(
+                f"bench --report: {op} of {model.name} in {wrong[0]} differs by {errors[wrong[0]]:.1e} "
+                "from the kernels for any robot in float64; nothing was written"
+            )
         times = dict(zip(DTYPES, per_instance(list(cases.values()), plan)))
         made = all(model.specialised(op, dtype, cases[dtype].frame) for dtype in DTYPES)
         rows.append({"op": op, "summary": row.summary, "ns": times, "error": errors, "made": made})
     return rows
 
 
-def derivatives(models_, plan):
+def derivatives(models_: Sequence[models.Model], plan: Plan) -> list[dict[str, Any]]:
     """Rows of robot, op and ns per instance of the operation, its vjp and its jvp, float32."""
     rows = []
     for model in models_:
@@ -170,18 +190,20 @@ def derivatives(models_, plan):
     return rows
 
 
-def parameters(name, plan):
+def parameters(name: str, plan: Plan) -> list[dict[str, Any]]:
     """Rows of op, parameters and ns per instance beside the same with constants, float32."""
     rows = []
     for op in [op for op in plan["ops"] if op in ("fd", "step")] or plan["ops"][:1]:
         loaded = [models.load(name, threads=1, parameters=chosen) for chosen in ((), *PARAMETER_SETS)]
         times = per_instance([Case(model, op, plan["instances"], "float32") for model in loaded], plan)
-        rows += [{"op": op, "parameters": chosen, "ns": t, "constants": times[0]}
-                 for chosen, t in zip(PARAMETER_SETS, times[1:])]
+        rows += [
+            {"op": op, "parameters": chosen, "ns": t, "constants": times[0]}
+            for chosen, t in zip(PARAMETER_SETS, times[1:])
+        ]
     return rows
 
 
-def simulations(names, options, plan):
+def simulations(names: Sequence[str], options: argparse.Namespace, plan: Plan) -> list[dict[str, Any]]:
     """Rows of robot, nv, dtype, ns per instance and step, and how many instances became bad; all threads."""
     rows = []
     for name in names:
@@ -191,6 +213,14 @@ def simulations(names, options, plan):
             sim = Simulation(model, plan["instances"], dt=1e-3, dtype=dtype)
             sim.reset(q=q, v=v)
             (times,) = rounds([sim.step], plan, clock_of(model))
-            rows.append({"robot": model.name, "nv": model.nv, "dtype": dtype, "steps": round(sim.time / sim.dt),
-                         "ns": scaled(times, 1 / plan["instances"]), "bad": int(np.count_nonzero(sim.status))})
+            rows.append(
+                {
+                    "robot": model.name,
+                    "nv": model.nv,
+                    "dtype": dtype,
+                    "steps": round(sim.time / sim.dt),
+                    "ns": scaled(times, 1 / plan["instances"]),
+                    "bad": int(np.count_nonzero(sim.status)),
+                }
+            )
     return rows

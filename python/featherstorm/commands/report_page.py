@@ -1,6 +1,13 @@
 """The page of `bench --report`: one HTML text that refers to nothing outside itself."""
 
+from __future__ import annotations
+
 from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from typing import Any
 
 STYLE = """
 :root { color-scheme: light dark; --paper: #fdfdfb; --ink: #1d2330; --soft: #5a6272; --line: #cfd4dc; --stripe: #f2f4f6;
@@ -31,43 +38,57 @@ tbody th { font-weight: 600; }
 """
 
 
-def page(title, sections):
+def page(title: str, sections: Sequence[tuple[str, str, list[str]]]) -> str:
     """The whole text; sections: (id, heading, parts)."""
     links = "".join(f'<a href="#{name}">{escape(heading)}</a>' for name, heading, _ in sections)
-    body = "".join(f'<section aria-labelledby="{name}"><h2 id="{name}">{escape(heading)}</h2>{"".join(parts)}</section>\n'
-                   for name, heading, parts in sections)
-    return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
-            f"<style>{STYLE}</style>\n</head>\n<body>\n<header><h1>{escape(title)}</h1>\n"
-            f'<nav aria-label="Contents">{links}</nav></header>\n<main>\n{body}</main>\n</body>\n</html>\n')
+    body = "".join(
+        f'<section aria-labelledby="{name}"><h2 id="{name}">{escape(heading)}</h2>{"".join(parts)}</section>\n'
+        for name, heading, parts in sections
+    )
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
+        f"<style>{STYLE}</style>\n</head>\n<body>\n<header><h1>{escape(title)}</h1>\n"
+        f'<nav aria-label="Contents">{links}</nav></header>\n<main>\n{body}</main>\n</body>\n</html>\n'
+    )
 
 
-def paragraph(text):
+def paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>"
 
 
-def table(caption, heads, rows, text=(), kind=""):
+def table(
+    caption: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    text: Collection[str] = (),
+    kind: str = "",
+) -> str:
     """A table; the first cell of a row is its head. Numbers stand to the right; `text`: heads of columns to the left."""
     left = [head in text for head in heads]
     top = "".join(f'<th scope="col"{side(x)}>{escape(head)}</th>' for head, x in zip(heads, left))
-    body = "".join("<tr>" + "".join(cell(*each) for each in zip(row, left, [True] + len(row) * [False])) + "</tr>\n"
-                   for row in rows)
+    body = "".join(
+        "<tr>" + "".join(cell(*each) for each in zip(row, left, [True] + len(row) * [False])) + "</tr>\n"
+        for row in rows
+    )
     # a wide table scrolls in its own box, also by keyboard
-    return (f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption, quote=True)}">'
-            f'<table class="{kind}"><caption>{escape(caption)}</caption><thead><tr>{top}</tr></thead>\n'
-            f"<tbody>{body}</tbody></table></div>\n")
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption, quote=True)}">'
+        f'<table class="{kind}"><caption>{escape(caption)}</caption><thead><tr>{top}</tr></thead>\n'
+        f"<tbody>{body}</tbody></table></div>\n"
+    )
 
 
-def side(left):
+def side(left: bool) -> str:
     return ' class="text"' if left else ""
 
 
-def cell(value, left, head):
+def cell(value: str | float, left: bool, head: bool) -> str:
     text = number(value) if isinstance(value, (int, float)) else escape(value)
     return f'<th scope="row">{text}</th>' if head else f"<td{side(left)}>{text}</td>"
 
 
-def number(x):
+def number(x: float) -> str:
     """Three digits, or all of a whole number."""
     if isinstance(x, int):
         return str(x)
@@ -78,5 +99,5 @@ def number(x):
     return f"{x:.2f}" if abs(x) < 10 else f"{x:.1f}" if abs(x) < 100 else f"{x:,.0f}"
 
 
-def quartiles(times):
+def quartiles(times: dict[str, float]) -> str:
     return f"{number(times['low'])} to {number(times['high'])}"

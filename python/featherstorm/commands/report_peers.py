@@ -1,6 +1,9 @@
 """Other libraries in `bench --report`: from a file that bench/peers.py wrote, or timed here through Python."""
 
+from __future__ import annotations
+
 import json
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,11 +12,16 @@ from ..convert import to_pinocchio
 from ..robot.states import random_state
 from .report_measure import Case, clock_of, per_instance, rounds
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from .report_measure import Plan, Spread
+
 KINDS = {"rnea": "inverse dynamics", "crba": "inertia matrix", "fd": "forward dynamics", "step": "a step"}
 COLUMNS = ("pinocchio", "mujoco", "featherstorm/double/assembled", "featherstorm/float/assembled")
 
 
-def read(path):
+def read(path: str) -> dict[str, Any]:
     """The record of a file, checked."""
     with open(path, encoding="utf-8") as file:
         try:
@@ -26,14 +34,16 @@ def read(path):
     return record
 
 
-def recorded(record):
+def recorded(record: dict[str, Any]) -> list[tuple[str, str, list[float | None]]]:
     """Rows of kind, robot, then the fastest of each of COLUMNS [ns], None where there is none."""
     rows = []
     for kind, what in KINDS.items():
         for robot, result in record["robots"].items():
             times = [
-                min((t["median"] for t in result["times"] if t["kind"] == kind and t["library"].startswith(library)),
-                    default=None)
+                min(
+                    (t["median"] for t in result["times"] if t["kind"] == kind and t["library"].startswith(library)),
+                    default=None,
+                )
                 for library in COLUMNS
             ]
             if any(t is not None for t in times[:2]) and any(t is not None for t in times[2:]):
@@ -41,7 +51,7 @@ def recorded(record):
     return rows
 
 
-def here(name, plan):
+def here(name: str, plan: Plan) -> str | list[tuple[str, Spread, Spread]]:
     """Rows of kind, nanoseconds of Pinocchio called from Python for one state and of ours, or why there are none."""
     try:
         import pinocchio
@@ -68,12 +78,12 @@ def here(name, plan):
     return [(KINDS[op], t, u) for op, t, u in zip(calls, times, ours)]
 
 
-def tangent(model, q, his):
+def tangent(model: models.Model, q: npt.NDArray[np.float64], his: Any) -> npt.NDArray[np.float64]:
     """T with v_pinocchio = T v."""
     return to_pinocchio(model, np.tile(q, (model.nv, 1)), np.eye(model.nv), his)[1].T
 
 
-def check_agreement(pinocchio, his, data, model):
+def check_agreement(pinocchio: Any, his: Any, data: Any, model: models.Model) -> None:
     """ValueError where the inertia matrices differ, M = T^T M_pinocchio T."""
     q, _ = random_state(model, 4, seed=3)
     for row, p, mine in zip(q, to_pinocchio(model, q, None, his), operations.crba(model, q)):

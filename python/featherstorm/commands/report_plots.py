@@ -1,9 +1,18 @@
 """The figures of `bench --report`: matplotlib's, as SVG elements that stand in a page and take their colours from it."""
 
+from __future__ import annotations
+
 import io
 import re
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
 
 # stand-ins that matplotlib writes; the page's style says what they are, in light and in dark
 INK, FAINT = "#010203", "#040506"
@@ -11,7 +20,7 @@ SERIES = ["#0a0001", "#0a0002", "#0a0003", "#0a0004", "#0a0005"]
 MARKERS = ["o", "s", "^", "D", "v"]
 VARIABLES = {INK: "var(--ink)", FAINT: "var(--line)", **{c: f"var(--series-{k})" for k, c in enumerate(SERIES, 1)}}
 
-STYLE = {
+STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "featherstorm",
     "font.family": "sans-serif",
@@ -33,15 +42,15 @@ STYLE = {
 }
 
 
-def figure(draw, name, title, description):
+def figure(draw: Callable[[Axes], None], name: str, title: str, description: str) -> str:
     """An SVG element of what draw(axes) draws.
 
     name          begins the names of its parts, which must differ within a page
     title         what a screen reader says first; description   what the figure shows, in a sentence
     """
+    from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
-    from matplotlib import rc_context
 
     with rc_context(STYLE):
         drawn = Figure(figsize=(5.6, 3.7), layout="constrained")
@@ -52,28 +61,35 @@ def figure(draw, name, title, description):
     return inline(file.getvalue(), name, title, description)
 
 
-def inline(text, name, title, description):
+def inline(text: str, name: str, title: str, description: str) -> str:
     """The SVG element of a file's text, without what only a file needs, named and in the page's colours."""
     text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
-    view = re.search(r'viewBox="[^"]*"', text).group()
-    text = re.sub(r"<svg[^>]*>", f'<svg {view} role="img" aria-labelledby="{name}-title {name}-desc">'
-                  f'<title id="{name}-title">{title}</title><desc id="{name}-desc">{description}</desc>', text, count=1)
-    text = re.sub(r'(?<=\bid=")(?!%s-)' % name, f"{name}-", text)
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    view = re.findall(r'viewBox="[^"]*"', text)[0]
+    text = re.sub(
+        r"<svg[^>]*>",
+        f'<svg {view} role="img" aria-labelledby="{name}-title {name}-desc">'
+        f'<title id="{name}-title">{title}</title><desc id="{name}-desc">{description}</desc>',
+        text,
+        count=1,
+    )
+    text = re.sub(rf'(?<=\bid=")(?!{name}-)', f"{name}-", text)
     text = text.replace("url(#", f"url(#{name}-").replace('xlink:href="#', f'href="#{name}-')
     for color, variable in VARIABLES.items():
         text = text.replace(color, variable)
     return text
 
 
-def against_batch(rows):
+def against_batch(rows: list[dict[str, Any]]) -> Callable[[Axes], None]:
     """draw(axes): evaluations per second over instances in a call, a colour for each operation, a dash for float64."""
     ops = list(dict.fromkeys(row["op"] for row in rows))
 
-    def draw(axes):
+    def draw(axes: Axes) -> None:
         for color, marker, op in zip(SERIES, MARKERS, ops):
             for dtype, dash in (("float32", "-"), ("float64", "--")):
-                points = [(r["instances"], 1e3 / r["ns"]["median"]) for r in rows if (r["op"], r["dtype"]) == (op, dtype)]
+                points = [
+                    (r["instances"], 1e3 / r["ns"]["median"]) for r in rows if (r["op"], r["dtype"]) == (op, dtype)
+                ]
                 axes.plot(*np.transpose(points), dash, color=color, marker=marker, label=f"{op}, {dtype}")
         sizes = sorted({r["instances"] for r in rows})
         axes.set_xscale("log", base=2)
@@ -87,10 +103,10 @@ def against_batch(rows):
     return draw
 
 
-def against_freedoms(rows):
+def against_freedoms(rows: list[dict[str, Any]]) -> Callable[[Axes], None]:
     """draw(axes): nanoseconds of an evaluation over degrees of freedom, a colour for each operation."""
 
-    def draw(axes):
+    def draw(axes: Axes) -> None:
         for color, marker, op in zip(SERIES, MARKERS, dict.fromkeys(row["op"] for row in rows)):
             points = sorted((r["nv"], r["ns"]["median"]) for r in rows if r["op"] == op)
             axes.plot(*np.transpose(points), linestyle="none", color=color, marker=marker, label=op)
@@ -103,10 +119,12 @@ def against_freedoms(rows):
     return draw
 
 
-def bars(labels, groups, ylabel, line=None):
+def bars(
+    labels: Sequence[str], groups: Mapping[str, Sequence[float]], ylabel: str, line: float | None = None
+) -> Callable[[Axes], None]:
     """draw(axes): groups of bars, {what a colour means: heights}; `line`: a dashed one at this height."""
 
-    def draw(axes):
+    def draw(axes: Axes) -> None:
         width = 0.8 / len(groups)
         for k, (name, heights) in enumerate(groups.items()):
             at = np.arange(len(labels)) + (k - (len(groups) - 1) / 2) * width

@@ -1,14 +1,21 @@
 """Lists the built-in robots."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .. import _featherstorm
 from . import table
 
+if TYPE_CHECKING:
+    import argparse
 
-def add_arguments(parser):
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     pass
 
 
-def main(options):
+def main(options: argparse.Namespace) -> None:
     rows = [
         (name, "floating" if floating else "fixed", " " + what) for name, _, what, floating in _featherstorm.robots()
     ]

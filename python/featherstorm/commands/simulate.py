@@ -6,26 +6,38 @@ its range. Reported are the throughput, how many states went bad, how many robot
 of a sample without damping changes, and the agreement of a sample with the float64 kernels for any robot.
 """
 
+from __future__ import annotations
+
 import os
 import time
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import model as models, operations
-from . import add_engine_arguments, add_model_arguments, load, positive, seconds, specialise, standing
 from ..robot.states import random_state
 from ..simulation import Simulation
+from . import add_engine_arguments, add_model_arguments, load, positive, seconds, specialise, standing
 from .simulate_plot import check_plot, draw
+
+if TYPE_CHECKING:
+    import argparse
+
+    import numpy.typing as npt
+
+    from .simulate_plot import Snapshot
 
 SAMPLE = 8  # instances that are drawn and checked
 STROKE = 20  # steps between two moves of the progress bar
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(parser)
     parser.add_argument("--instances", type=positive, default=4096, help="default: %(default)s")
     parser.add_argument("--steps", type=positive, default=1000, help="default: %(default)s")
-    parser.add_argument("--dt", type=seconds, help="time of a step [s] (default: 0.002 for robots that stand, else 0.001)")
+    parser.add_argument(
+        "--dt", type=seconds, help="time of a step [s] (default: 0.002 for robots that stand, else 0.001)"
+    )
     parser.add_argument("--substeps", type=positive, default=1, help="passes that share dt (default: %(default)s)")
     parser.add_argument(
         "--drive", choices=["none", "pd", "stand"], help="default: stand for built-in robots with feet, else none"
@@ -35,7 +47,7 @@ def add_arguments(parser):
     add_engine_arguments(parser)
 
 
-def main(options):
+def main(options: argparse.Namespace) -> int:
     if options.plot:
         check_plot(options.plot)
     model = load(options)
@@ -54,7 +66,8 @@ def main(options):
         print(f"kernel {'for this robot' if done else 'for any robot'} after {time.perf_counter() - start:.2f} s")
     sim = Simulation(model, options.instances, options.dt, options.substeps, dtype=options.dtype)
     if stance:
-        pose, pushes = standing.pose(model, stance), standing.Pushes(stance.push, options.seed)
+        pose = standing.pose(model, stance)
+        pushes: standing.Pushes | None = standing.Pushes(stance.push, options.seed)
         q, v = standing.start(model, stance, pose, options.instances, options.seed, options.dtype)
         arguments = {"q_target": pose, **standing.gains(model, pose)}
     else:
@@ -63,7 +76,7 @@ def main(options):
     sim.reset(q=q, v=v)
     history, elapsed = advance(sim, options, arguments, pushes)
     report(sim, options, elapsed)
-    if stance:
+    if pushes:
         standing.report(sim, pose, pushes)
     passive_check(model, options, q, v)
     agreement(sim, options)
@@ -73,7 +86,7 @@ def main(options):
     return 0
 
 
-def stance_of(model, options):
+def stance_of(model: models.Model, options: argparse.Namespace) -> standing.Stance | None:
     """How the robot stands, None where it does not."""
     floating = model.bodies[0]["type"] == "free"
     stance = standing.STANCES.get(options.robot) if floating else None
@@ -85,7 +98,7 @@ def stance_of(model, options):
     return stance if options.drive in (None, "stand") else None
 
 
-def drive(model, kind):
+def drive(model: models.Model, kind: str | None) -> dict[str, Any]:
     """Arguments of Simulation.step: none, or gains by the inertia each joint moves at model.q0 (2 Hz, well damped)."""
     if kind != "pd":
         return {}
@@ -96,7 +109,9 @@ def drive(model, kind):
     return {"q_target": middle, "kp": rate**2 * inertia, "kd": 2 * rate * inertia}
 
 
-def advance(sim, options, arguments, pushes):
+def advance(
+    sim: Simulation, options: argparse.Namespace, arguments: dict[str, Any], pushes: standing.Pushes | None
+) -> tuple[list[Snapshot], float]:
     """Runs all steps; returns the snapshots of the sample and the seconds spent in step()."""
     from tqdm import tqdm
 
@@ -121,7 +136,7 @@ def advance(sim, options, arguments, pushes):
     return history, elapsed
 
 
-def snapshot(sim, sample):
+def snapshot(sim: Simulation, sample: int) -> Snapshot:
     """time, q, v, energy and the force that the floor exerts [N] of the sample."""
     q, v = sim.q[:sample].copy(), sim.v[:sample].copy()
     energy = np.add(*operations.energy(sim.model, q, v, check=False))
@@ -129,7 +144,7 @@ def snapshot(sim, sample):
     return sim.time, q, v, energy, force
 
 
-def report(sim, options, elapsed):
+def report(sim: Simulation, options: argparse.Namespace, elapsed: float) -> None:
     n = options.instances * options.steps * options.substeps
     print(
         f"throughput: {n / elapsed:,.0f} instance-steps/s, {elapsed / n * 1e9:.1f} ns per step "
@@ -142,7 +157,7 @@ def report(sim, options, elapsed):
     )
 
 
-def passive_check(model, options, q, v):
+def passive_check(model: models.Model, options: argparse.Namespace, q: npt.NDArray[Any], v: npt.NDArray[Any]) -> None:
     """By how much the energy of a sample changes without damping, in float64 with the same step."""
     free = models.Model(model.robot.undamped(), threads=1)
     sample = min(SAMPLE, options.instances)
@@ -163,7 +178,7 @@ def passive_check(model, options, q, v):
     )
 
 
-def agreement(sim, options):
+def agreement(sim: Simulation, options: argparse.Namespace) -> None:
     """A step of a sample by the kernels in use, against float64 kernels for any robot."""
     good = np.flatnonzero(sim.status[:SAMPLE] == 0)
     if len(good) == 0:
@@ -183,7 +198,7 @@ def agreement(sim, options):
     print(f"agreement: one step of {len(good)} instances is within {max(errors):.1e} of float64 kernels for any robot")
 
 
-def normalised(model, q):
+def normalised(model: models.Model, q: npt.NDArray[Any]) -> npt.NDArray[Any]:
     for _, c in model.quaternions:
         q[:, c : c + 4] /= np.linalg.norm(q[:, c : c + 4], axis=1, keepdims=True)
     return q

@@ -1,11 +1,25 @@
 """The picture of a simulation: a sample of robots over time."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
 
-def check_plot(path):
+    import numpy.typing as npt
+
+    from ..model import Model
+
+# time, q, v, energy and the force of the floor on each instance of a sample
+Snapshot: TypeAlias = "tuple[float, npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]"
+
+
+def check_plot(path: str) -> None:
     """ValueError now rather than after the simulation."""
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
@@ -22,7 +36,7 @@ def check_plot(path):
         raise ValueError(f"--plot: .{ending} is not supported; .png, .svg and .pdf are")
 
 
-def draw(path, model, history, options):
+def draw(path: str, model: Model, history: Sequence[Snapshot], options: argparse.Namespace) -> None:
     """Height of a floating base, positions of the last joints, energy; of robots on a floor how fast they are pushed and
     what the floor carries in place of the energy."""
     import matplotlib.pyplot as plt

@@ -1,6 +1,9 @@
 """Built-in robots on their feet: which spheres of which links may touch the floor, and the pose that drives hold."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -8,8 +11,17 @@ from .. import operations
 from ..model import Model
 from ..robot.contacts import Contact
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
+    from ..simulation import Simulation
+
 FRICTION = 0.8
-STIFFNESS = 1.5  # of a joint, in weights times the height of the base; an inverted pendulum on stiff feet needs some 0.5
+STIFFNESS = (
+    1.5  # of a joint, in weights times the height of the base; an inverted pendulum on stiff feet needs some 0.5
+)
 DAMPING_TIME = 0.05  # kd / kp [s]
 
 
@@ -18,13 +30,13 @@ class Stance:
     """feet: link -> centres of its spheres (n, 3) [m], its axes; radius [m]; joints: name or its ending -> [rad];
     push: speed of the whole robot [m/s] that its drives, which do not balance, take up; starts are as near to the pose."""
 
-    feet: dict
+    feet: dict[str, list[tuple[float, float, float]]]
     radius: float
-    joints: dict = field(default_factory=dict)
+    joints: dict[str, float] = field(default_factory=dict)
     push: float = 0.5
 
 
-def corners(x, y, z):
+def corners(x: Iterable[float], y: Iterable[float], z: float) -> list[tuple[float, float, float]]:
     return [(a, b, z) for a in x for b in y]
 
 
@@ -54,10 +66,7 @@ STANCES = {
         push=0.1,
     ),
     "g1": Stance(
-        {
-            f"{side}_ankle_roll_link": corners((-0.05, 0.125), (-0.025, 0.025), -0.025)
-            for side in ("left", "right")
-        },
+        {f"{side}_ankle_roll_link": corners((-0.05, 0.125), (-0.025, 0.025), -0.025) for side in ("left", "right")},
         0.01,
         push=0.1,
     ),
@@ -72,7 +81,7 @@ STANCES = {
 }
 
 
-def on_feet(model, stance, assemble=True):
+def on_feet(model: Model, stance: Stance, assemble: bool = True) -> Model:
     """The model with its feet as contacts with the floor."""
     contacts = [
         Contact(link, centre, stance.radius, FRICTION, name=f"{link} {k}")
@@ -82,7 +91,7 @@ def on_feet(model, stance, assemble=True):
     return Model(model.robot, model.threads, model.isa, assemble, contacts=contacts)
 
 
-def pose(model, stance):
+def pose(model: Model, stance: Stance) -> npt.NDArray[np.float64]:
     """q (nq) of the standing robot, its feet on the floor. The model is that of `on_feet`."""
     q = np.array(model.q0)
     for name, column in zip(model.v_names, model.dof_q):
@@ -94,14 +103,16 @@ def pose(model, stance):
     return q
 
 
-def gains(model, q):
+def gains(model: Model, q: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[np.float64]]:
     """kp and kd of Simulation.step, equal for all joints, by the robot's weight and height."""
     kp = STIFFNESS * 9.81 * model.total_mass * q[2]
     joints = model.dof_q >= 6
     return {"kp": kp * joints, "kd": DAMPING_TIME * kp * joints}
 
 
-def start(model, stance, q, instances, seed, dtype):
+def start(
+    model: Model, stance: Stance, q: npt.NDArray[np.float64], instances: int, seed: int, dtype: npt.DTypeLike
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """(q, v): near the pose and up to some centimetres above the floor, at rest."""
     random = np.random.default_rng(seed).random((instances, model.nq))
     joints = [column for column in model.dof_q if column >= 7]
@@ -115,10 +126,10 @@ class Pushes:
     """Horizontal impulses on the whole robot, mass times a speed of up to `speed` [m/s], each robot's once a second on
     average."""
 
-    def __init__(self, speed, seed):
+    def __init__(self, speed: float, seed: int) -> None:
         self.speed, self.random, self.count = speed, np.random.default_rng([seed, 1]), 0
 
-    def __call__(self, sim):
+    def __call__(self, sim: Simulation) -> None:
         hit = np.flatnonzero(self.random.random(sim.instances) < sim.dt)
         speed, angle = self.random.random((2, len(hit))) * [[self.speed], [2 * np.pi]]
         sim.v[hit, 0] += speed * np.cos(angle)
@@ -129,7 +140,7 @@ class Pushes:
 UPRIGHT = 0.7  # of the height of the pose
 
 
-def report(sim, q, pushes):
+def report(sim: Simulation, q: npt.NDArray[np.float64], pushes: Pushes) -> None:
     standing = int(np.count_nonzero(sim.q[:, 2] > UPRIGHT * q[2]))
     print(
         f"standing: {standing} of {sim.instances} robots after {sim.time:.1f} s, with their base above "

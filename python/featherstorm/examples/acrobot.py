@@ -4,18 +4,22 @@ MPPI finds the swing; near the top a linear feedback is part of the controller t
 samples of an unstable system tell a planner little.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 import featherstorm as fs
 from featherstorm.examples.closed_loop import closed_loop, plot_over_time, run_example
 from featherstorm.planning import MPPI
+from featherstorm.symbols import State, Symbols
 
 DT = 0.02
 TOP = np.array([np.pi, 0.0, 0.0, 0.0])
 NEAR = 8000.0  # cost-to-go of the feedback below which it acts: about 0.2 rad from the top
 
 
-def acrobot(threads=0):
+def acrobot(threads: int = 0) -> fs.Model:
     """Two rods of 1 kg and 1 m that hang from a shoulder 2 m above the ground at q = 0; both joints turn about x."""
     builder = fs.RobotBuilder("acrobot")
     rod = [[1 / 12, 0, 0], [0, 1 / 12, 0], [0, 0, 1e-4]]
@@ -27,11 +31,11 @@ def acrobot(threads=0):
     return fs.Model(builder.build(), threads)
 
 
-def elbow(x, u, t, p):
+def elbow(x: State, u: Any, t: Symbols, p: Symbols) -> Any:
     return np.concatenate([[0.0], u])
 
 
-def regulator(model):
+def regulator(model: fs.Model) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """(K, P): the feedback u = -K (x - TOP) and its cost-to-go (x - TOP)' P (x - TOP), from differences of one step."""
     step = fs.Rollout(model, DT, control=elbow, substeps=2)
     h = 1e-5 * np.concatenate([np.eye(5), -np.eye(5)])
@@ -44,20 +48,20 @@ def regulator(model):
     return K, P
 
 
-def make(model):
+def make(model: fs.Model) -> fs.Rollout:
     """The rollout: the control is what is added to the elbow's feedback [N m]."""
     K, P = regulator(model)
     highest = sum(float(e[0]) for e in fs.energy(model, TOP[None, :2], np.zeros((1, 2))))
 
-    def from_top(x):
+    def from_top(x: State) -> Any:
         """x - TOP with angles from -pi to pi."""
         return np.concatenate([np.remainder(x.q - TOP[:2] + np.pi, 2 * np.pi) - np.pi, x.v])
 
-    def control(x, u, t, p):
+    def control(x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
         d = from_top(x)
         return elbow(x, u - np.where(d @ P @ d < NEAR, K @ d, 0.0), t, p)
 
-    def cost(x, u, t, p):
+    def cost(x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
         d = from_top(x)
         energy = np.sum(x.run("energy", x.q, x.v)) - highest
         return np.minimum(d @ P @ d / NEAR, 10.0) + 0.02 * energy**2 + 1e-3 * u @ u
@@ -65,7 +69,9 @@ def make(model):
     return fs.Rollout(model, DT, cost, control=control, substeps=2)
 
 
-def main(samples=512, seconds=6.0, threads=0, seed=0, file=None):
+def main(
+    samples: int = 512, seconds: float = 6.0, threads: int = 0, seed: int = 0, file: str | None = None
+) -> tuple[float, float]:
     """Returns the largest distance of the tip from its highest place in the last second [m] and the rate [1/s]."""
     model = acrobot(threads)
     roll = make(model)

@@ -1,13 +1,16 @@
 """Swings up the pole of a cart-pole and balances it, by MPPI: python -m featherstorm.examples.cartpole"""
 
+from typing import Any
+
 import numpy as np
 
 import featherstorm as fs
 from featherstorm.examples.closed_loop import closed_loop, plot_over_time, run_example
 from featherstorm.planning import MPPI
+from featherstorm.symbols import State, Symbols
 
 
-def cost(x, u, t, p):
+def cost(x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
     """Upright is q[1] = 0, the rail's middle q[0] = 0; near the ends of the rail it gets steep."""
     upright = 1 - np.cos(x.q[1])
     beyond = np.maximum(np.abs(x.q[0]) - 1.5, 0)
@@ -15,7 +18,9 @@ def cost(x, u, t, p):
     return 5 * upright + 0.1 * x.q[0] ** 2 + speed + 100 * beyond**2 + 1e-3 * u[0] ** 2
 
 
-def main(samples=512, seconds=5.0, threads=0, seed=0, file=None):
+def main(
+    samples: int = 512, seconds: float = 5.0, threads: int = 0, seed: int = 0, file: str | None = None
+) -> tuple[float, float]:
     """Returns the largest angle from upright in the last second [rad] and the control rate [1/s]."""
     model = fs.load("cartpole", threads=threads)
     # one motor: on the cart

@@ -2,11 +2,19 @@
 
 import argparse
 import time
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+
+from featherstorm.planning import Planner
+from featherstorm.rollout import Rollout
 
 
-def closed_loop(planner, roll, x, steps, **given):
+def closed_loop(
+    planner: Planner, roll: Rollout, x: npt.ArrayLike, steps: int, **given: Any
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float]:
     """Runs planner.command and the plant, which is `roll` itself in float64 for one step, by turns.
 
     in   x (nq + nv), given: passed on to the rollout (p)
@@ -22,7 +30,7 @@ def closed_loop(planner, roll, x, steps, **given):
     return np.array(states), np.array(controls), steps / spent
 
 
-def plot_over_time(file, title, dt, curves):
+def plot_over_time(file: str, title: str, dt: float, curves: Mapping[str, npt.NDArray[np.float64]]) -> None:
     """Draws curves {label with its unit: (steps + 1,)}, one below the other, over the time [s] of the control steps."""
     from matplotlib.figure import Figure
 
@@ -36,8 +44,10 @@ def plot_over_time(file, title, dt, curves):
     figure.savefig(file, dpi=120)
 
 
-def run_example(main, name, description):
+def run_example(main: Callable[..., object], name: str, description: str | None) -> None:
     """Calls main(file=...) with the file of --plot."""
     parser = argparse.ArgumentParser(prog=f"python -m featherstorm.examples.{name}", description=description)
-    parser.add_argument("--plot", metavar="FILE", default=f"{name}.png", help="where the plot goes (default: %(default)s)")
+    parser.add_argument(
+        "--plot", metavar="FILE", default=f"{name}.png", help="where the plot goes (default: %(default)s)"
+    )
     main(file=parser.parse_args().plot)

@@ -9,7 +9,9 @@ import featherstorm as fs
 LEGS = ("FL", "FR", "RL", "RR")
 
 
-def main(instances=4096, seconds=1.0, dt=4e-3, substeps=4, threads=0):
+def main(
+    instances: int = 4096, seconds: float = 1.0, dt: float = 4e-3, substeps: int = 4, threads: int = 0
+) -> tuple[fs.Simulation, float]:
     """Returns the simulation and its rate in environment steps per second."""
     feet = [fs.Contact(f"{leg}_foot", radius=0.022, friction=0.6) for leg in LEGS]
     model = fs.load("go2", contacts=feet, threads=threads)
@@ -30,8 +32,10 @@ def main(instances=4096, seconds=1.0, dt=4e-3, substeps=4, threads=0):
     rate = instances * steps / (time.perf_counter() - start)
 
     height, push = np.asarray(sim.q)[:, 2], np.asarray(sim.impulse)[:, :, 0].sum(axis=1) / (dt / substeps)
-    print(f"{rate / 1e6:.3f} M environment steps/s of {substeps} substeps; trunks at {height.min():.3f} to "
-          f"{height.max():.3f} m, feet carry {np.median(push):.1f} N of {9.81 * model.total_mass:.1f} N")
+    print(
+        f"{rate / 1e6:.3f} M environment steps/s of {substeps} substeps; trunks at {height.min():.3f} to "
+        f"{height.max():.3f} m, feet carry {np.median(push):.1f} N of {9.81 * model.total_mass:.1f} N"
+    )
     return sim, rate
 
 

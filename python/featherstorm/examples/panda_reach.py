@@ -3,34 +3,38 @@
 The path folds the elbow close to its limit; in the first steps the motors' torques are at theirs.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 import featherstorm as fs
 from featherstorm.examples.closed_loop import closed_loop, plot_over_time, run_example
 from featherstorm.planning import CEM
+from featherstorm.symbols import State, Symbols
 
 HAND = "panda_hand_tcp"
 START = np.array([0.0, -0.4, 0.0, -2.2, 0.0, 1.8, 0.8, 0.02, 0.02])
 GAINS = np.array([150.0, 150.0, 150.0, 150.0, 25.0, 25.0, 25.0, 100.0, 100.0])  # [N m s/rad]
-STOPS = {"limit_stiffness": 1e4, "limit_damping": 1e2}
+STOPS: dict[str, Any] = {"limit_stiffness": 1e4, "limit_damping": 1e2}
 SUBSTEPS = 2
 
 
-def target(t):
+def target(t: Any) -> Any:
     """A loop about a point in front of the robot, 50 cm wide and high, in 5 s [m]."""
     phase = 2 * np.pi / 5 * t
     return np.stack([0.42 + 0.25 * np.sin(phase), 0.075 * np.sin(2 * phase), 0.35 + 0.25 * np.cos(phase)])
 
 
-def make(model):
+def make(model: fs.Model) -> fs.Rollout:
     """The rollout: controls are the velocities of the seven joints of the arm [rad/s]."""
     lower, upper = model.lower[:7] + 0.05, model.upper[:7] - 0.05
 
-    def control(x, u, t, p):
+    def control(x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
         # gravity is held, the drives (kd) are implicit: tau = gravity + kd (u - v), within the motors' limits
         return x.run("gravity", x.q) + GAINS * np.concatenate([u, np.zeros(2)])
 
-    def cost(x, u, t, p):
+    def cost(x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
         error = x.position(HAND) - target(t)
         beyond = np.maximum(lower - x.q[:7], 0) + np.maximum(x.q[:7] - upper, 0)
         return 1e3 * error @ error + 0.01 * u @ u + 1e3 * beyond @ beyond
@@ -38,7 +42,9 @@ def make(model):
     return fs.Rollout(model, dt=0.02, cost=cost, control=control, substeps=SUBSTEPS, kp=0.0, kd=GAINS, **STOPS)
 
 
-def torques(model, dt, states, controls):
+def torques(
+    model: fs.Model, dt: float, states: npt.NDArray[np.float64], controls: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
     """What drove the joints in each substep (steps, SUBSTEPS, 9) [N m | N], by inverse dynamics of the motion."""
     q, v = np.split(states[:-1], 2, axis=1)
     tau = fs.gravity(model, q) + GAINS * np.pad(controls, ((0, 0), (0, 2)))
@@ -51,13 +57,22 @@ def torques(model, dt, states, controls):
     return np.stack(result, axis=1)
 
 
-def main(samples=512, seconds=10.0, threads=0, seed=0, file=None):
+def main(
+    samples: int = 512, seconds: float = 10.0, threads: int = 0, seed: int = 0, file: str | None = None
+) -> tuple[float, bool, float, float]:
     """Returns the largest distance of the hand from its target after the first 2 s [m], whether positions, velocities
     and torques kept their limits, the share of control steps with a motor at its limit, and the control rate [1/s]."""
     model = fs.load("panda", threads=threads)
     roll = make(model)
     fastest = 0.9 * model.max_velocity[:7]
-    options = {"samples": samples, "sigma": 0.15, "knots": 3, "elites": samples // 16, "sigma_min": 0.02, "seed": seed}
+    options: dict[str, Any] = {
+        "samples": samples,
+        "sigma": 0.15,
+        "knots": 3,
+        "elites": samples // 16,
+        "sigma_min": 0.02,
+        "seed": seed,
+    }
     planner = CEM(roll, horizon=20, nu=7, lower=-fastest, upper=fastest, **options)
     states, controls, rate = closed_loop(planner, roll, np.r_[START, np.zeros(9)], round(seconds / roll.dt))
     q, v = states[:, :9], states[:, 9:]

@@ -5,11 +5,15 @@ rollouts simulate as a part of the controller, turns them into the thrusts of th
 that pushes with f turns the body against its spin with REACTION f.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 import featherstorm as fs
 from featherstorm.examples.closed_loop import closed_loop, run_example
 from featherstorm.planning import MPPI
+from featherstorm.symbols import State, Symbols
 
 DT = 0.02
 MASS, INERTIA = 1.0, np.array([0.010, 0.010, 0.018])  # [kg], [kg m^2]
@@ -22,7 +26,7 @@ PERIOD = 6.0  # of the figure [s]
 ROTORS = np.array([[1, 1, 1, 1], [0, ARM, 0, -ARM], [-ARM, 0, ARM, 0], [REACTION, -REACTION, REACTION, -REACTION]])
 
 
-def quadrotor(threads=0):
+def quadrotor(threads: int = 0) -> fs.Model:
     builder = fs.RobotBuilder("quadrotor")
     builder.add_link("body", MASS, [0, 0, 0], np.diag(INERTIA).tolist())
     builder.float_root("body")
@@ -30,7 +34,7 @@ def quadrotor(threads=0):
     return fs.Model(builder.build(), threads)
 
 
-def path(t):
+def path(t: Any) -> tuple[Any, Any]:
     """Where the quadrotor should be, and its velocity: a figure eight of 3 m by 1.5 m that rises and falls [m, m/s]."""
     w = 2 * np.pi / PERIOD
     position = [1.5 * np.sin(w * t), 0.75 * np.sin(2 * w * t), 1 + 0.2 * np.cos(w * t)]
@@ -38,19 +42,19 @@ def path(t):
     return np.stack(position), np.stack(velocity)
 
 
-def rotor_thrusts(rates, u):
+def rotor_thrusts(rates: Symbols, u: Symbols) -> Any:
     """The rotors' thrusts [N] for controls u = (thrust [N], body rates [rad/s]) at the body rates `rates`."""
     moment = INERTIA * RATE_GAIN * (u[1:] - rates)
     return np.clip(np.linalg.inv(ROTORS) @ np.concatenate([u[:1], moment]), 0.0, STRONGEST)
 
 
-def control(x, u, t, p):
+def control(x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
     """Force in world axes and moment in body axes, as the free joint has them."""
     wrench = ROTORS @ rotor_thrusts(x.v[3:], u)
     return np.concatenate([x.rotation("body")[:, 2] * wrench[0], wrench[1:]])
 
 
-def cost(x, u, t, p):
+def cost(x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
     position, velocity = path(t)
     error, slip = x.q[:3] - position, x.v[:3] - velocity
     heading = x.rotation("body")[1, 0]  # 0: the nose points along x
@@ -58,7 +62,7 @@ def cost(x, u, t, p):
     return 20 * error @ error + 0.5 * slip @ slip + heading**2 + effort
 
 
-def plot(file, states):
+def plot(file: str, states: npt.NDArray[np.float64]) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
@@ -70,7 +74,9 @@ def plot(file, states):
     figure.savefig(file, dpi=120)
 
 
-def main(samples=1024, seconds=8.0, threads=0, seed=0, file=None):
+def main(
+    samples: int = 1024, seconds: float = 8.0, threads: int = 0, seed: int = 0, file: str | None = None
+) -> tuple[float, float, float]:
     """Returns the largest distance from the path after the first 2 s [m], the root of its mean square, and the rate."""
     model = quadrotor(threads)
     roll = fs.Rollout(model, DT, cost, control=control, substeps=2)

@@ -1,6 +1,11 @@
 """What a rollout returns, from the host and from devices."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 
 class RolloutResult(NamedTuple):
@@ -8,8 +13,8 @@ class RolloutResult(NamedTuple):
     states (B, T, nq + nv) after each step, observations (B, T, n), and controls (B, T, nu), the U that was used; None
     where they were not asked for."""
 
-    costs: object
-    final: object
-    states: object
-    observations: object
-    controls: object = None
+    costs: Array
+    final: Array
+    states: Array
+    observations: Array
+    controls: Array = None

@@ -4,6 +4,10 @@ The kernel is made by NVRTC when a Rollout first meets a kind of call (which res
 seconds, and kept on disk. Nothing is read on the CPU: quaternions are not checked.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
 import numpy as np
 
 from .. import _featherstorm
@@ -13,8 +17,31 @@ from ..memory.device_libraries import library_for
 from ..noise import Noise, interpolation_weights
 from .result import RolloutResult
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
-def on_device(*arrays):
+    from ..model import Model
+    from ..typing import Array
+
+
+class Horizon(Protocol):
+    """What is asked of a Rollout."""
+
+    model: Model
+    dt: float
+    numbers: dict[str, list[float]]
+    parameters: list[tuple[str, int]]
+    uploads: dict[tuple[Any, ...], tuple[npt.NDArray[Any], _featherstorm.Buffer]]
+
+    def check_horizon(self, horizon: int | None, drawn: bool, T: int) -> None: ...
+    def device_parameter(self, call: Call, name: str, n: int, instances: int) -> Any: ...
+    def parameter(self, name: str, n: int, instances: int, dtype: str) -> npt.NDArray[Any]: ...
+    def sequence(
+        self, dtype: str, nu: int, np_: int, shared: bool, on_device: bool = False
+    ) -> tuple[_featherstorm.Sequence, int | None]: ...
+
+
+def on_device(*arrays: Array) -> bool:
     """Whether one of a call's arrays lies on a device."""
     return any(device_of(x) is not None for x in arrays)
 
@@ -22,19 +49,21 @@ def on_device(*arrays):
 class Call:
     """The arrays of one rollout, all on the device of the first, in its dtype."""
 
-    def __init__(self, lead, what):
-        self.device, self.what = device_of(lead), what
-        self.library = library_for(lead, self.device, f"rollout: {what}")
+    def __init__(self, lead: Array, what: str) -> None:
+        device = device_of(lead)
+        assert device is not None
+        self.device, self.what = device, what
+        self.library = library_for(lead, device, f"rollout: {what}")
         self.stream, self.dtype = self.library.stream, self.checked_dtype(lead, what)
 
-    def checked_dtype(self, x, name):
+    def checked_dtype(self, x: Array, name: str) -> str:
         if getattr(x, "requires_grad", False):
             raise TypeError(f"rollout: {name} requires a gradient: pass it with .detach()")
         if dtype_name(x) not in ("float32", "float64"):
             raise TypeError(f"rollout: {name} is {dtype_name(x)}, expected float32 or float64")
         return dtype_name(x)
 
-    def array(self, x, name):
+    def array(self, x: Array, name: str) -> Any:
         """What the engine reads; raises for what does not lie here or has another dtype."""
         number = device_of(x)
         if number != self.device:
@@ -46,15 +75,26 @@ class Call:
             return x.buffer
         return self.library.read(x if len(x.shape) > 1 else x.reshape((1, *x.shape)))
 
-    def uploaded(self, values):
+    def uploaded(self, values: npt.NDArray[Any]) -> _featherstorm.Buffer:
         """Numbers (rows, n) of the CPU as a Buffer; it waits."""
         values = np.ascontiguousarray(values, self.dtype)
-        buffer = _featherstorm.Buffer(self.dtype, *values.shape, self.device, self.stream)
+        rows, n = values.shape
+        buffer = _featherstorm.Buffer(self.dtype, rows, n, self.device, self.stream)
         _featherstorm.copy(values, buffer, self.stream)
         return buffer
 
 
-def run(roll, x0, U, p, t0, states, horizon, interpolation, controls):
+def run(
+    roll: Horizon,
+    x0: Array,
+    U: Array,
+    p: Array,
+    t0: float,
+    states: bool,
+    horizon: int | None,
+    interpolation: str,
+    controls: bool,
+) -> RolloutResult:
     """`Rollout.__call__` for arrays on a device; p may also be numbers on the CPU, the same for all instances."""
     model, nx = roll.model, roll.model.nq + roll.model.nv
     drawn = isinstance(U, Noise)
@@ -77,7 +117,7 @@ def run(roll, x0, U, p, t0, states, horizon, interpolation, controls):
     made = U.native() if drawn else None
     if given is not None and horizon is None:
         inputs.append(("u", given, 0, nu, True))
-    elif given is not None:
+    elif given is not None and horizon is not None:
         made = _featherstorm.device_knots("u", given, nu, interpolation_weights(horizon, T, interpolation), B)
         T = int(horizon)
     shared = device_of(p) is None
@@ -99,9 +139,10 @@ def run(roll, x0, U, p, t0, states, horizon, interpolation, controls):
     uniforms = {**roll.numbers, "t": times[:-1].tolist(), "t_next": times[1:].tolist()}
     if shared:
         uniforms["p"] = numbers.tolist()
-    outputs, results = [], []
+    outputs: list[Any] = []
+    results: list[Any] = []
 
-    def output(asked, tail, *columns):
+    def output(asked: bool, tail: list[int], *columns: tuple[str, int, int]) -> None:
         """Memory for a result of shape (B, *tail), written as (array, first column, columns) say."""
         if not asked:
             results.append(None)
@@ -113,13 +154,13 @@ def run(roll, x0, U, p, t0, states, horizon, interpolation, controls):
     output(True, [], ("total", 0, 1))
     output(True, [nx], ("q", 0, model.nq), ("v", model.nq, model.nv))
     output(states, [T, nx], ("q", 0, model.nq), ("v", model.nq, model.nv))
-    output(observed is not None, [T, observed], ("observation", 0, observed))
+    output(observed is not None, [T, observed or 0], ("observation", 0, observed or 0))
     output(controls, [T, nu], ("u", 0, nu))
     sequence.run_on_device(T, B, inputs, uniforms, outputs, made, call.stream)
     return RolloutResult(*(None if r is None else r[0](r[1]) for r in results))
 
 
-def parameter(roll, call, name, n, instances):
+def parameter(roll: Horizon, call: Call, name: str, n: int, instances: int) -> Any:
     """A parameter of the model on the device: where it lies, or uploaded when its numbers have changed."""
     value = roll.model.parameter(name)
     if device_of(value) is not None:
@@ -129,7 +170,7 @@ def parameter(roll, call, name, n, instances):
         return array
     key = (name, instances, call.dtype, call.device, call.stream)
     kept, buffer = roll.uploads.get(key, (None, None))
-    if not np.array_equal(kept, value):
+    if kept is None or not np.array_equal(kept, value):
         buffer = call.uploaded(roll.parameter(name, n, instances, call.dtype))
         roll.uploads[key] = (np.array(value), buffer)
     return buffer

@@ -4,17 +4,27 @@ An argument is (n,) for one instance or (B, n) for a batch; where the others are
 instances (no copy: a stride of zero). Arrays that are read row by row are copied by the engine in small blocks.
 """
 
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _featherstorm
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from ..typing import Array
+
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 CPU_DEVICES = (1, 3)  # DLPack: kDLCPU, kDLCUDAHost
 
 
-def library_of(x):
+def library_of(x: Array) -> str | None:
     """'numpy', 'torch', 'jax', 'other' for any array with DLPack, or None for lists and numbers."""
     if isinstance(x, (np.ndarray, np.generic)):
         return "numpy"
@@ -26,12 +36,9 @@ def library_of(x):
     return "other" if hasattr(x, "__dlpack__") or hasattr(x, "__array__") else None
 
 
-def to_numpy(x, op, name, list_dtype=np.float64):
+def to_numpy(x: Array, op: str, name: str, list_dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
     """A numpy view of an array on the CPU; op and name are for messages ("rnea: q ...")."""
-    if type(x) is np.ndarray:
-        array = x
-    else:
-        array = convert(x, f"{op}: {name}", list_dtype)
+    array = x if type(x) is np.ndarray else convert(x, f"{op}: {name}", list_dtype)
     if array.dtype not in FLOATS:
         raise TypeError(f"{op}: {name} is {array.dtype}, expected float32 or float64")
     size = array.itemsize
@@ -40,7 +47,7 @@ def to_numpy(x, op, name, list_dtype=np.float64):
     return array
 
 
-def convert(x, what, list_dtype):
+def convert(x: Array, what: str, list_dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     library = library_of(x)
     if library == "numpy":
         return np.asarray(x)
@@ -58,17 +65,19 @@ def convert(x, what, list_dtype):
         raise TypeError(f"{what} is a {type(x).__name__} that is no array of numbers: {error}") from None
 
 
-def from_torch(x, what):
+def from_torch(x: Array, what: str) -> npt.NDArray[Any]:
     if x.device.type != "cpu":
         raise not_on_cpu(what, x.device)
     if x.requires_grad:
-        raise TypeError(f"{what} requires a gradient: call the function of featherstorm.torch, or pass it with .detach()")
+        raise TypeError(
+            f"{what} requires a gradient: call the function of featherstorm.torch, or pass it with .detach()"
+        )
     if str(x.dtype) not in ("torch.float32", "torch.float64"):
         raise TypeError(f"{what} is {x.dtype}, expected torch.float32 or torch.float64")
     return x.numpy()
 
 
-def from_jax(x, what):
+def from_jax(x: Array, what: str) -> npt.NDArray[Any]:
     import jax
 
     if isinstance(x, jax.core.Tracer):
@@ -82,7 +91,7 @@ def from_jax(x, what):
     return np.asarray(x)
 
 
-def from_dlpack(x, what):
+def from_dlpack(x: Array, what: str) -> npt.NDArray[Any]:
     if hasattr(x, "__dlpack_device__") and int(x.__dlpack_device__()[0]) not in CPU_DEVICES:
         raise not_on_cpu(what, f"DLPack device {x.__dlpack_device__()}")
     try:
@@ -91,11 +100,11 @@ def from_dlpack(x, what):
         return np.asarray(x)
 
 
-def not_on_cpu(what, device):
+def not_on_cpu(what: str, device: object) -> ValueError:
     return ValueError(f"{what} lies on {device}, expected the CPU: move it there")
 
 
-def from_numpy(array, like):
+def from_numpy(array: npt.NDArray[Any], like: Array) -> Array:
     """A result for a user whose first array was `like`; numpy, PyTorch and most others get a view, JAX a copy."""
     library = library_of(like)
     if library == "torch":
@@ -109,7 +118,7 @@ def from_numpy(array, like):
     return array
 
 
-def flat(op, name, n, tail, array):
+def flat(op: str, name: str, n: int, tail: tuple[int, ...], array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """An array of its public shape as (n,) or (B, n). Raises ValueError for any other."""
     k = array.ndim - len(tail)
     if k in (0, 1) and array.shape[k:] == tail:
@@ -118,7 +127,7 @@ def flat(op, name, n, tail, array):
     raise shape_error(op, name, array.shape, (*batch, *tail))
 
 
-def shape_error(op, name, got, expected):
+def shape_error(op: str, name: str, got: Sequence[int], expected: Sequence[int | str]) -> ValueError:
     shape = ", ".join(str(n) for n in expected) + ("," if len(expected) == 1 else "")
     return ValueError(f"{op}: {name} has shape {tuple(int(n) for n in got)}, expected ({shape})")
 
@@ -129,19 +138,26 @@ class Arguments:
     rows: (name, n) of each; tails: the public shape of those that have one, such as (nb, 6) of 6 nb numbers.
     """
 
-    device, stream = None, 0
+    device: int | None = None
+    stream = 0
 
-    def __init__(self, op, arguments, rows, tails={}):
-        arrays = [to_numpy(x, op, name) if library_of(x) else None for x, (name, _) in zip(arguments, rows)]
+    def __init__(
+        self,
+        op: str,
+        arguments: Sequence[Array],
+        rows: Sequence[tuple[str, int]],
+        tails: Mapping[str, tuple[int, ...]] = {},
+    ) -> None:
+        arrays: list[Any] = [to_numpy(x, op, name) if library_of(x) else None for x, (name, _) in zip(arguments, rows)]
         lead = next((k for k, array in enumerate(arrays) if array is not None), None)
-        self.like = None if lead is None else arguments[lead]
-        self.dtype = FLOATS[1] if lead is None else arrays[lead].dtype
+        self.like: Array = None if lead is None else arguments[lead]
+        self.dtype: np.dtype[Any] = FLOATS[1] if lead is None else arrays[lead].dtype
         self.batched, self.instances = False, 1
         for k, (name, n) in enumerate(rows):
             array = arrays[k]
             if array is None:
                 array = to_numpy(arguments[k], op, name, self.dtype)
-            elif array.dtype != self.dtype:
+            elif array.dtype != self.dtype and lead is not None:
                 raise TypeError(f"{op}: {name} is {array.dtype}, expected {self.dtype} as {rows[lead][0]} is")
             if array.shape[-1:] != (n,) or array.ndim > 2:
                 array = flat(op, name, n, tails.get(name, (n,)), array)
@@ -152,7 +168,9 @@ class Arguments:
             arrays[k] = array
         self.arrays = [self.rows_of(op, *row, array, tails) for row, array in zip(rows, arrays)]
 
-    def rows_of(self, op, name, n, array, tails):
+    def rows_of(
+        self, op: str, name: str, n: int, array: npt.NDArray[Any], tails: Mapping[str, tuple[int, ...]]
+    ) -> npt.NDArray[Any]:
         """The array with a row per instance, repeated by a stride of zero where it has one row."""
         if array.ndim == 1:
             array = array[None]
@@ -162,15 +180,15 @@ class Arguments:
             raise shape_error(op, name, array.shape, (self.instances, *tails.get(name, (n,))))
         return np.broadcast_to(array, (self.instances, n))
 
-    def output(self, n):
+    def output(self, n: int) -> tuple[_featherstorm.Buffer, Callable[[Sequence[int]], Array]]:
         """What the engine writes (instances, n) to, and a function from the rows' shape to a view of it."""
         buffer = _featherstorm.Buffer(self.dtype.name, self.instances, n)
         return buffer, lambda tail: buffer.view(list(tail))
 
-    def stack(self, arrays):
+    def stack(self, arrays: Sequence[Array]) -> Array:
         """Arrays (B, n) side by side as (B, n, k)."""
         return np.stack(arrays, axis=2)
 
-    def result(self, view):
+    def result(self, view: Array) -> Array:
         """A view (instances, ...) as the user gets it."""
         return from_numpy(view if self.batched else view[0], self.like)

@@ -1,5 +1,9 @@
 """The arrays of a call that lie on a CUDA device."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from .. import _featherstorm
@@ -7,11 +11,20 @@ from ..device import DeviceArray, device_of, dtype_name, place
 from .arrays import Arguments, shape_error
 from .device_libraries import library_for
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
 
-def collect(op, arguments, rows, tails={}):
+    import numpy.typing as npt
+
+    from ..typing import Array, ArrayLike
+
+
+def collect(
+    op: str, arguments: Sequence[Array], rows: Sequence[tuple[str, int]], tails: Mapping[str, tuple[int, ...]] = {}
+) -> Arguments | DeviceArguments:
     """The arrays of a call: DeviceArguments where one lies on a device, else Arguments."""
     on_device = any(device_of(x) is not None for x in arguments)
-    return (DeviceArguments if on_device else Arguments)(op, arguments, rows, tails)
+    return DeviceArguments(op, arguments, rows, tails) if on_device else Arguments(op, arguments, rows, tails)
 
 
 class DeviceArguments:
@@ -20,13 +33,21 @@ class DeviceArguments:
     Nothing is read here: quaternions are not checked, because that would make the call wait.
     """
 
-    def __init__(self, op, arguments, rows, tails={}):
+    def __init__(
+        self,
+        op: str,
+        arguments: Sequence[Array],
+        rows: Sequence[tuple[str, int]],
+        tails: Mapping[str, tuple[int, ...]] = {},
+    ) -> None:
         devices = [device_of(x) for x in arguments]
-        lead = next(k for k, number in enumerate(devices) if number is not None)
-        self.device, first = devices[lead], rows[lead][0]
+        lead, self.device = next((k, number) for k, number in enumerate(devices) if number is not None)
+        first = rows[lead][0]
         self.library = library_for(arguments[lead], self.device, f"{op}: {first}")
         self.stream, self.dtype = self.library.stream, np.dtype(self.checked_dtype(op, first, arguments[lead]))
-        self.batched, self.arrays, counts = False, [], []
+        self.batched = False
+        self.arrays: list[Any] = []
+        counts: list[int] = []
         for x, number, (name, n) in zip(arguments, devices, rows):
             tail = tails.get(name, (n,))
             if number is None and (isinstance(x, np.ndarray) or hasattr(x, "__dlpack__")):
@@ -55,7 +76,7 @@ class DeviceArguments:
             if count not in (1, self.instances):
                 raise shape_error(op, name, x.shape, (self.instances, *tails.get(name, (n,))))
 
-    def checked_dtype(self, op, name, x):
+    def checked_dtype(self, op: str, name: str, x: Array) -> str:
         if getattr(x, "requires_grad", False):
             raise TypeError(
                 f"{op}: {name} requires a gradient: call the function of featherstorm.torch, or pass it with .detach()"
@@ -64,7 +85,7 @@ class DeviceArguments:
             raise TypeError(f"{op}: {name} is {dtype_name(x)}, expected float32 or float64")
         return dtype_name(x)
 
-    def uploaded(self, op, name, n, numbers):
+    def uploaded(self, op: str, name: str, n: int, numbers: ArrayLike) -> _featherstorm.Buffer:
         """A list of numbers as a row on the device; zeros are not sent."""
         try:
             row = np.asarray(numbers, dtype=self.dtype)
@@ -77,16 +98,16 @@ class DeviceArguments:
             _featherstorm.copy(row[None], buffer, self.stream)
         return buffer
 
-    def output(self, n):
+    def output(self, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
         return self.library.output(self.instances, n)
 
-    def spread(self, x, index):
+    def spread(self, x: Array, index: npt.NDArray[np.intp]) -> Array:
         """x[:, index], with zeros where the index is that of a column behind the last."""
         return self.library.columns(self.library.beside(x, self.library.xp.zeros_like(x[:, :1])), index)
 
-    def stack(self, arrays):
+    def stack(self, arrays: Sequence[Array]) -> Array:
         return self.library.stack(arrays)
 
-    def result(self, view):
+    def result(self, view: Array) -> Array:
         """An array (instances, ...) as the user gets it."""
         return view if self.batched else view[0]

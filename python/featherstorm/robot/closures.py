@@ -1,6 +1,12 @@
 """What a robot has beside its tree: kinematic loops and coupled joints, given to `load` or `RobotBuilder.build`."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..typing import Matrix, Vector
 
 IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -29,10 +35,10 @@ class Loop:
     predecessor: str
     successor: str
     type: str = "revolute"
-    at: tuple = (0.0, 0.0, 0.0)
-    on: tuple = (0.0, 0.0, 0.0)
-    rotation: tuple = IDENTITY
-    on_rotation: tuple = IDENTITY
+    at: Vector = (0.0, 0.0, 0.0)
+    on: Vector = (0.0, 0.0, 0.0)
+    rotation: Matrix = IDENTITY
+    on_rotation: Matrix = IDENTITY
     parameter: float = 0.0
     name: str = "loop"
 
@@ -50,5 +56,5 @@ class Coupling:
     """
 
     joint: str
-    drivers: dict = field(default_factory=dict)
+    drivers: dict[str, float] = field(default_factory=dict)
     offset: float = 0.0

@@ -9,9 +9,17 @@ contact_step and soft_contact_step: contact_jacobian, contact_frames, contact_ra
 contact_impulse, soft_contact_forces; fs.contact_jacobian(model, q) and so on.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .. import _featherstorm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..typing import Matrix, Vector
 
 
 @dataclass(frozen=True)
@@ -33,20 +41,20 @@ class Contact:
     """
 
     link: str
-    centre: tuple = (0.0, 0.0, 0.0)
+    centre: Vector = (0.0, 0.0, 0.0)
     radius: float = 0.0
     friction: float = 0.0
     restitution: float = 0.0
     on: str = ""
     surface: str = "plane"
-    rotation: tuple = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-    position: tuple = (0.0, 0.0, 0.0)
+    rotation: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    position: Vector = (0.0, 0.0, 0.0)
     surface_radius: float = 0.0
     half_x: float = 0.0
     half_y: float = 0.0
     name: str = ""
 
-    def native(self):
+    def native(self) -> _featherstorm.ContactSpec:
         numbers = [float(x) for x in (self.surface_radius, self.half_x, self.half_y, self.friction, self.restitution)]
         centre, position = ([float(x) for x in array] for array in (self.centre, self.position))
         rotation = [[float(x) for x in row] for row in self.rotation]
@@ -63,7 +71,9 @@ class Contact:
         )
 
 
-def with_contacts(robot, contacts, sweeps=8, relax=2):
+def with_contacts(
+    robot: _featherstorm.Robot, contacts: Iterable[Contact], sweeps: int = 8, relax: int = 2
+) -> _featherstorm.Robot:
     """A Robot that carries these contacts in place of its own.
 
     sweeps, relax   of projected Gauss-Seidel: how many, and how many more without the push that undoes penetrations; they

@@ -4,16 +4,24 @@ A body with several joints becomes a chain of massless bodies in the order of it
 joint's anchor. Coordinates are MuJoCo's: q = qpos, v = qvel, so that M, bias and accelerations compare directly.
 """
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _featherstorm
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
 JOINT_TYPES = {0: "free", 1: "ball", 2: "prismatic", 3: "revolute"}  # mjtJoint
 
 
-def load_mjcf(path, strict=False):
+def load_mjcf(path: str | os.PathLike[str], strict: bool = False) -> _featherstorm.Robot:
     """The robot of an MJCF file. Raises ImportError without the package mujoco, ValueError for what is unsupported."""
     try:
         import mujoco
@@ -27,7 +35,7 @@ def load_mjcf(path, strict=False):
     return robot_from_mujoco(compiled, name, strict)
 
 
-def robot_from_mujoco(m, name="robot", strict=False):
+def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> _featherstorm.Robot:
     """A Robot from a compiled MjModel; see `notices` of the result for what it leaves out."""
     import mujoco
 
@@ -41,23 +49,23 @@ def robot_from_mujoco(m, name="robot", strict=False):
     for site in range(m.nsite):
         link = names.body[m.site_bodyid[site]]
         if link:  # sites of the world do not move
-            builder.add_frame(names.site[site], link, rotation(m.site_quat[site]), list(m.site_pos[site]))
+            builder.add_frame(names.site[site], link, rotation(m.site_quat[site]).tolist(), list(m.site_pos[site]))
     return builder.build(notices(m, mujoco, names), strict=strict)
 
 
 class Names:
     """A unique name for every body, joint and site, also where the file gives none; "" is the world."""
 
-    def __init__(self, m, mujoco):
+    def __init__(self, m: Any, mujoco: Any) -> None:
         taken = set()
 
-        def unique(name, suffix):
+        def unique(name: str, suffix: str) -> str:
             while name in taken:
                 name += suffix
             taken.add(name)
             return name
 
-        def of(kind, index):
+        def of(kind: str, index: int) -> str:
             return mujoco.mj_id2name(m, getattr(mujoco.mjtObj, "mjOBJ_" + kind.upper()), index) or f"{kind}{index}"
 
         self.body = [""] + [unique(of("body", i), "_body") for i in range(1, m.nbody)]
@@ -67,12 +75,12 @@ class Names:
         self.of = of
 
 
-def add_body(builder, m, names, body):
+def add_body(builder: _featherstorm.RobotBuilder, m: Any, names: Names, body: int) -> None:
     """One link per joint, the last one joined to the body's own link where the anchor is not the body's origin."""
     name = names.body[body]
     principal = rotation(m.body_iquat[body])
     inertia = principal @ np.diag(m.body_inertia[body]) @ principal.T
-    builder.add_link(name, m.body_mass[body], list(m.body_ipos[body]), symmetric(inertia))
+    builder.add_link(name, m.body_mass[body], list(m.body_ipos[body]), symmetric(inertia).tolist())
     parent = names.body[m.body_parentid[body]]
     R, r = rotation(m.body_quat[body]), np.array(m.body_pos[body])
     joints = range(m.body_jntadr[body], m.body_jntadr[body] + m.body_jntnum[body])
@@ -94,13 +102,13 @@ def add_body(builder, m, names, body):
         child = name if last else names.link[j]
         if not last:
             builder.add_link(child)
-        builder.add_joint(names.joint[j], kind, parent, child, R, list(r), list(axis), **coordinates(m, j))
+        builder.add_joint(names.joint[j], kind, parent, child, R.tolist(), list(r), list(axis), **coordinates(m, j))
         parent, R, r = child, np.eye(3), np.zeros(3)
     if parent != name:
-        builder.add_joint(name + "_fixed", "fixed", parent, name, R, list(r - R @ anchor))
+        builder.add_joint(name + "_fixed", "fixed", parent, name, R.tolist(), list(r - R @ anchor))
 
 
-def coordinates(m, j):
+def coordinates(m: Any, j: int) -> dict[str, Any]:
     """Limits, damping, friction and armature of a joint, per coordinate."""
     n = {0: 6, 1: 3}.get(int(m.jnt_type[j]), 1)
     dofs = slice(m.jnt_dofadr[j], m.jnt_dofadr[j] + n)
@@ -116,10 +124,10 @@ def coordinates(m, j):
     return values
 
 
-def refuse(m, mujoco, name):
+def refuse(m: Any, mujoco: Any, name: str) -> None:
     """ValueError for what would make M or the bias force wrong."""
 
-    def of(kind, index):
+    def of(kind: Any, index: int) -> str:
         return mujoco.mj_id2name(m, kind, index) or str(index)
 
     for j in range(m.njnt):
@@ -136,11 +144,11 @@ def refuse(m, mujoco, name):
         raise ValueError(f"{name}: flexible bodies (flex) are not supported")
 
 
-def notices(m, mujoco, names):
+def notices(m: Any, mujoco: Any, names: Names) -> list[str]:
     """What the model leaves out, a sentence each."""
     said = []
 
-    def say(kind, indices, what):
+    def say(kind: str, indices: Iterable[int], what: str) -> None:
         found = [names.of(kind, int(i)) for i in indices]
         if len(found) > 4:
             found[3:] = [f"{len(found) - 3} more"]
@@ -162,7 +170,7 @@ def notices(m, mujoco, names):
     return said
 
 
-def rotation(quat_wxyz):
+def rotation(quat_wxyz: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """The rotation matrix of a quaternion."""
     w, x, y, z = np.asarray(quat_wxyz) / np.linalg.norm(quat_wxyz)
     return np.array(
@@ -174,10 +182,10 @@ def rotation(quat_wxyz):
     )
 
 
-def turn(axis, angle):
+def turn(axis: npt.ArrayLike, angle: float) -> npt.NDArray[np.float64]:
     """The rotation by an angle about a unit axis."""
     return rotation([np.cos(angle / 2), *(np.sin(angle / 2) * np.asarray(axis))])
 
 
-def symmetric(inertia):
+def symmetric(inertia: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return (inertia + inertia.T) / 2

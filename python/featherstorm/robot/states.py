@@ -1,9 +1,30 @@
 """Random states: row i depends on the seed and on i, not on the number of rows."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
 import numpy as np
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
-def random_state(model, instances, seed=0, dtype="float64", speed=1.0):
+
+class Coordinates(Protocol):
+    """What a random state asks of a model."""
+
+    nq: int
+    nv: int
+    bodies: tuple[dict[str, Any], ...]
+    quaternions: tuple[tuple[str, int], ...]
+    dof_q: npt.NDArray[np.int64]
+    lower: npt.NDArray[np.float64]
+    upper: npt.NDArray[np.float64]
+
+
+def random_state(
+    model: Coordinates, instances: int, seed: int = 0, dtype: npt.DTypeLike = "float64", speed: float = 1.0
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """(q, v): angles and lengths within their limits (else +-pi, +-1 m), uniform orientations, v ~ N(0, speed).
 
     out  q (instances, nq), v (instances, nv) with standard deviation `speed` [rad/s | m/s]
@@ -27,7 +48,7 @@ def random_state(model, instances, seed=0, dtype="float64", speed=1.0):
     return q.astype(dtype), v.astype(dtype)
 
 
-def uniform_quaternion(u):
+def uniform_quaternion(u: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Unit quaternions w x y z from three numbers in [0, 1) each (Shoemake 1992)."""
     a, b, c = np.sqrt(1 - u[:, 0]), np.sqrt(u[:, 0]), 2 * np.pi * u[:, 1:].T
     return np.stack([b * np.cos(c[1]), a * np.sin(c[0]), a * np.cos(c[0]), b * np.sin(c[1])], axis=1)

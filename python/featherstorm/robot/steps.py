@@ -7,7 +7,30 @@
 A model with contacts is moved on by contact_step, with loops by loop_step, with couplings by coupled_step, else by step.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from ..typing import Names
+
+
+class Carrier(Protocol):
+    """What steps ask of a model."""
+
+    name: str
+    nc: int
+    nl: int
+    nu: int
+    u_names: tuple[str, ...]
+    v_names: tuple[str, ...]
+
 
 # what a model can carry beside its tree -> how many, which operation moves it on
 CARRIED = {"contacts": ("nc", "contact_step"), "loops": ("nl", "loop_step"), "couplings": ("nu", "coupled_step")}
@@ -21,7 +44,7 @@ CONTACT_DEFAULTS = {"erp": 0.2, "slop": 1e-3, "max_push": 1.0, "rebound": 0.1, "
 # so the tolerance is that of single precision
 LOOP_DEFAULTS = {"rate": None, "tolerance": 1e-5}
 SOFT_NUMBERS = ("K_n", "D_n", "K_t", "D_t")  # must be given
-DEFAULTS = {
+DEFAULTS: dict[str, dict[str, Any]] = {
     "step": STEP_DEFAULTS,
     "contact_step": {**STEP_DEFAULTS, **CONTACT_DEFAULTS},
     "soft_contact_step": {**STEP_DEFAULTS, **dict.fromkeys(SOFT_NUMBERS), "rolling": 0.0},
@@ -30,7 +53,7 @@ DEFAULTS = {
 }
 
 
-def substep_time(label, dt, substeps):
+def substep_time(label: str, dt: float, substeps: int) -> float:
     """The time of one of the substeps that share dt. Raises ValueError for a dt or substeps that are not positive."""
     if not dt > 0 or not np.isfinite(dt):
         raise ValueError(f"{label}: dt is {dt}, expected a positive number of seconds")
@@ -39,7 +62,7 @@ def substep_time(label, dt, substeps):
     return dt / int(substeps)
 
 
-def carried(model, label, ignore=()):
+def carried(model: Carrier, label: str, ignore: Names = ()) -> tuple[str, ...]:
     """What the model carries and the call does not ignore, as a tuple of names of CARRIED."""
     ignore = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     unknown = [name for name in ignore if name not in CARRIED]
@@ -48,7 +71,7 @@ def carried(model, label, ignore=()):
     return tuple(name for name, (count, _) in CARRIED.items() if getattr(model, count) and name not in ignore)
 
 
-def step_op(model, label, ignore=()):
+def step_op(model: Carrier, label: str, ignore: Names = ()) -> str:
     """The operation that moves the model on. Raises ValueError where none takes all that it carries."""
     names = carried(model, label, ignore)
     if len(names) > 1:
@@ -59,7 +82,7 @@ def step_op(model, label, ignore=()):
     return CARRIED[names[0]][1] if names else "step"
 
 
-def step_numbers(op, given, dt):
+def step_numbers(op: str, given: Mapping[str, Any], dt: float) -> dict[str, Any]:
     """The uniforms of an operation that steps, for substeps of the time dt."""
     defaults = DEFAULTS[op]
     unknown = set(given) - set(defaults)
@@ -75,7 +98,7 @@ def step_numbers(op, given, dt):
 
 
 # operations on the tree that leave loops open and coupled joints free -> what takes loops, couplings; None: nothing does
-TREE_ALONE = {
+TREE_ALONE: dict[str, tuple[str | None, str | None]] = {
     **dict.fromkeys(("fd", "aba", "aba_f_ext", "fd_timed"), ("fd_loops", "fd_coupled")),
     **dict.fromkeys(("rnea", "rnea_f_ext", "rnea_timed"), ("id_loops", "coupled_id")),
     **dict.fromkeys(
@@ -89,7 +112,7 @@ TREE_ALONE = {
 CONTACTLESS = ("rk4_step", "rk4_step_timed", "dormand_prince")  # move on in time as if nothing touched
 
 
-def check_tree(model, op, ignore=(), label=None):
+def check_tree(model: Carrier, op: str, ignore: Names = (), label: str | None = None) -> None:
     """Raises ValueError where the operation would leave out what the model carries and the call does not ignore."""
     names = carried(model, label or op, ignore)
     if op not in TREE_ALONE:
@@ -103,6 +126,6 @@ def check_tree(model, op, ignore=(), label=None):
             )
 
 
-def independent(model):
+def independent(model: Carrier) -> npt.NDArray[np.intp]:
     """The columns of v that are u, the velocities of `model.u_names`."""
     return np.array([model.v_names.index(name) for name in model.u_names])

@@ -1,9 +1,15 @@
 """Integration with a step size of its own for each instance."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..operations import evaluate
 from ..robot.steps import STEP_DEFAULTS, check_tree
+
+if TYPE_CHECKING:
+    from ..model import Model
+    from ..typing import Array, ArrayLike, Names
 
 PASSES = 16  # attempts in one call of the engine
 
@@ -12,28 +18,28 @@ class Motion(NamedTuple):
     """q (B, nq), v (B, nv) at the end; remaining (B, 1) [s], 0 where the end was reached; step (B, 1) [s], with which to
     go on."""
 
-    q: object
-    v: object
-    remaining: object
-    step: object
+    q: Array
+    v: Array
+    remaining: Array
+    step: Array
 
 
 def dormand_prince(
-    model,
-    q,
-    v,
-    duration,
-    tau=None,
-    q_target=None,
-    relative=1e-6,
-    absolute=1e-8,
-    first_step=0.0,
-    attempts=10000,
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    duration: float,
+    tau: ArrayLike | None = None,
+    q_target: ArrayLike | None = None,
+    relative: float = 1e-6,
+    absolute: float = 1e-8,
+    first_step: float = 0.0,
+    attempts: int = 10000,
     *,
-    ignore=(),
-    check=True,
-    **numbers,
-):
+    ignore: Names = (),
+    check: bool = True,
+    **numbers: ArrayLike,
+) -> Motion:
     """Moves every instance on by `duration`, with steps of order 5 whose length follows the error of each instance.
 
         error = sqrt(mean (e / (absolute + relative x))^2) <= 1      RBDA section 10.2; Dormand and Prince 1980
@@ -61,9 +67,9 @@ def dormand_prince(
             f"dormand_prince: unknown number {', '.join(sorted(unknown))}; there are {', '.join(STEP_DEFAULTS)}"
         )
     zero = [0.0] * model.nv
-    drive = [zero if tau is None else tau, zero if q_target is None else q_target]
+    drive: list[Array] = [zero if tau is None else tau, zero if q_target is None else q_target]
     uniforms = {**STEP_DEFAULTS, **numbers, "tolerances": [absolute, relative]}
-    state = [q, v, [float(duration)], [float(first_step)], [1.0]]
+    state: list[Array] = [q, v, [float(duration)], [float(first_step)], [1.0]]
     for _ in range(-(-int(attempts) // PASSES)):
         batch, outputs = evaluate(model, "dormand_prince", state + drive, None, uniforms, PASSES, check)
         state, check = [batch.result(x) for x in outputs], False

@@ -1,10 +1,29 @@
 """Steps in time of robots with kinematic loops or coupled joints."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ..operations import evaluate
 from ..robot.steps import step_numbers, substep_time
 
+if TYPE_CHECKING:
+    from ..model import Model
+    from ..typing import Array, ArrayLike
 
-def loop_step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, check=True, **numbers):
+
+def loop_step(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    dt: float,
+    tau: ArrayLike | None = None,
+    q_target: ArrayLike | None = None,
+    substeps: int = 1,
+    *,
+    check: bool = True,
+    **numbers: ArrayLike,
+) -> tuple[Array, Array]:
     """A step in time of closed loops: `step` with the forces that keep them closed.
 
         (M + dt D) a = tau - C - D v + K^T lambda,   K a = k(rate)                     RBDA (8.37)-(8.41), (8.12)
@@ -22,7 +41,18 @@ def loop_step(model, q, v, dt, tau=None, q_target=None, substeps=1, *, check=Tru
     return tuple(batch.result(view) for view in outputs)
 
 
-def coupled_step(model, q, u, dt, tau=None, q_target=None, substeps=1, *, check=True, **numbers):
+def coupled_step(
+    model: Model,
+    q: ArrayLike,
+    u: ArrayLike,
+    dt: float,
+    tau: ArrayLike | None = None,
+    q_target: ArrayLike | None = None,
+    substeps: int = 1,
+    *,
+    check: bool = True,
+    **numbers: ArrayLike,
+) -> tuple[Array, Array]:
     """A step in time of coupled joints: `step` in the velocities u of `model.u_names`, v = G u.
 
         G^T (M + dt D) G u' = G^T (tau - C - D v)                                      RBDA section 9.6

@@ -1,10 +1,30 @@
 """Steps in time of robots with contacts."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ..operations import evaluate
 from ..robot.steps import step_numbers, substep_time
 
+if TYPE_CHECKING:
+    from ..model import Model
+    from ..typing import Array, ArrayLike
 
-def contact_step(model, q, v, dt, tau=None, q_target=None, impulse=None, substeps=1, *, check=True, **numbers):
+
+def contact_step(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    dt: float,
+    tau: ArrayLike | None = None,
+    q_target: ArrayLike | None = None,
+    impulse: ArrayLike | None = None,
+    substeps: int = 1,
+    *,
+    check: bool = True,
+    **numbers: ArrayLike,
+) -> tuple[Array, Array, Array]:
     """A step in time with contacts: `step` with impulses at the contacts, by projected Gauss-Seidel.
 
         (M + dt D) (v_next - v) = dt (tau - C - D v) + G^T impulse,   q = q (+) v_next dt
@@ -27,8 +47,19 @@ def contact_step(model, q, v, dt, tau=None, q_target=None, impulse=None, substep
 
 
 def soft_contact_step(
-    model, q, v, dt, tau=None, q_target=None, deformation=None, substeps=1, *, rolling=0.0, check=True, **numbers
-):
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    dt: float,
+    tau: ArrayLike | None = None,
+    q_target: ArrayLike | None = None,
+    deformation: ArrayLike | None = None,
+    substeps: int = 1,
+    *,
+    rolling: float = 0.0,
+    check: bool = True,
+    **numbers: ArrayLike,
+) -> tuple[Array, Array, Array]:
     """A step in time with soft contacts: surfaces on springs and dampers, with friction.
 
     dt / substeps has to be short against sqrt(m / K) and m / D of the contacts.                  RBDA (11.73)-(11.79)
@@ -49,9 +80,9 @@ def soft_contact_step(
     return tuple(batch.result(view) for view in outputs)
 
 
-def zeros(n):
+def zeros(n: int) -> list[float]:
     return [0.0] * n
 
 
-def drives(model, tau, q_target):
+def drives(model: Model, tau: ArrayLike | None, q_target: ArrayLike | None) -> list[ArrayLike]:
     return [zeros(model.nv) if x is None else x for x in (tau, q_target)]

@@ -19,7 +19,7 @@ struct At {
   MatrixX S;
   Vector6 c;
   Vector6 vJ;
-  Vector3 w, v, alpha, a;  // classical: angular and linear velocity, accelerations for the given coordinate accelerations
+  Vector3 w, v, alpha, a;  // classical: velocities and accelerations, angular and linear, of the coordinates'
 };
 At at(const Model<double>& m, int i, const std::vector<double>& q, const std::vector<double>& v,
       const std::vector<double>& a) {

@@ -131,11 +131,13 @@ TEST_P(Assembler, EveryOperation) {
     Expr s, c;
     sincos(x[0] * 50, s, c);
     const auto less = x[0] < x[1], equal = x[1] <= x[1];
+    // clang-format off
     p.output("y", {x[0] + x[1], x[0] - x[1], -(x[0] * x[1]), x[0] * x[1] + x[2], x[0] * x[1] - x[2], x[2] - x[0] * x[1],
                    x[0] * x[0] + x[0], x[0] * x[0] - x[0], rcp(x[0] + 3), sqrt(x[0] * x[0] + 1), s, c, sin(x[1] * 7),
                    cos(-x[2]), min(x[0], -x[1]), max(x[0], 0.25), abs(x[0] - x[1]), floor(x[0] * 10), select(less, x[2], -x[0]),
                    select(equal && less, x[0], x[1]), select(less || x[1] < x[2], 1.0, x[1]), select(!less, x[0], 0.5),
                    u[0] * x[0] + u[1], u[1] - x[2], u[0], x[1], -x[1], Expr(2.5), Expr(0), (x[0] + 1) * 0.1});
+    // clang-format on
   }
   EXPECT_LT(worst_error<double>(p, trace_order(p), GetParam()), 1e-13);
   EXPECT_LT(worst_error<float>(p, trace_order(p), GetParam()), 2e-6);

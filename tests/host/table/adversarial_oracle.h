@@ -144,7 +144,7 @@ struct Exact {
   VectorX force, root, push;
   double cleaned;  // what the robot's weight makes of turns that building takes for none, of the largest force
   Numbers1 tau_pushed;
-  bool solvable, moves;  // M is far from singular; some joint has more inertia than rounding leaves of a point on its axis
+  bool solvable, moves;  // M is far from singular; a joint has more inertia than rounding leaves of a point on its axis
   bool definite_in_float;  // so that roots of its pivots are numbers
 };
 

@@ -95,12 +95,12 @@ def test_simulate_every_kind(capsys, drive):
 
 
 def test_generate(capsys, tmp_path):
-    code, out, err = run(capsys, "generate", "ur5", "--ops", "rnea", "jacobian:tool0", "--output", str(tmp_path / "a"))
+    code, _, err = run(capsys, "generate", "ur5", "--ops", "rnea", "jacobian:tool0", "--output", str(tmp_path / "a"))
     assert code == 0, err
     assert sorted(os.listdir(tmp_path / "a")) == ["ur5.h", "ur5_jacobian_tool0.cpp", "ur5_rnea.cpp"]
     text = (tmp_path / "a" / "ur5_rnea.cpp").read_text()
     assert "// body 3: forearm_link" in text and 'extern "C" void ur5_rnea_kernel' in text
-    code, out, _ = run(capsys, "generate", "ur5", "--cuda", "--name", "arm", "--ops", "fd", "--output", str(tmp_path))
+    code, _, _ = run(capsys, "generate", "ur5", "--cuda", "--name", "arm", "--ops", "fd", "--output", str(tmp_path))
     assert code == 0 and "__global__" in (tmp_path / "arm_fd.cu").read_text()
     code, _, err = run(capsys, "generate", "ur5", "--ops", "nothing", "--output", str(tmp_path))
     assert code == 1 and "no operation 'nothing'" in err
@@ -144,14 +144,21 @@ def test_doctor_checks_the_kernels_of_a_robot(capsys):
     assert code == 0
     for op in ("rnea", "crba", "fd", "step"):
         for dtype in ("float32", "float64"):
-            assert re.search(rf"^{op} +{dtype}: \w+ differs by \d\.\de-\d+, allowed are", out, re.M), (op, dtype, out)
+            assert re.search(rf"^{op} +{dtype}: \w+ differs by \d\.\de-\d+, allowed are", out, re.MULTILINE), (
+                op,
+                dtype,
+                out,
+            )
     assert "NOT USED" not in out
 
 
 @pytest.mark.parametrize(
-    "devices, line",
+    ("devices", "line"),
     [
-        (([], "libfeatherstorm_cuda.so is not installed"), "none (libfeatherstorm_cuda.so is not installed); GPU and driver: "),
+        (
+            ([], "libfeatherstorm_cuda.so is not installed"),
+            "none (libfeatherstorm_cuda.so is not installed); GPU and driver: ",
+        ),
         (([("Some GPU", 9, 0, 132, 80_000_000_000)], ""), "device 0: Some GPU, compute capability 9.0, 132 multiproc"),
     ],
 )
@@ -162,7 +169,7 @@ def test_doctor_tells_about_cuda(capsys, monkeypatch, devices, line):
 
 
 @pytest.mark.parametrize(
-    "arguments, message",
+    ("arguments", "message"),
     [
         (["info", "go3"], "featherstorm info: 'go3' is neither a file nor a built-in robot; did you mean go2"),
         (["info", "none.urdf"], "featherstorm info: there is no file none.urdf"),

@@ -42,11 +42,11 @@ def test_the_cheaper_way_to_forward_dynamics_changes_at_nine_joints():
 
 # RBDA (10.12) and Table 6.6 worked out by hand for trees with branches
 @pytest.mark.parametrize(
-    "parents, crba, factor_and_solve",
+    ("parents", "crba", "factor_and_solve"),
     [
         ([-1] * 5, (0, 0), (5, 0)),
         ([-1, 0, 1, 1, 0, 4, 4], (457, 453), (51, 34)),  # binary tree of three levels
-        ([-1, 0, 1, 2, 3, 4] + [5, 6, 7, 5, 9, 10, 5, 12, 13, 5, 15, 16], (2605, 2018), (690, 573)),  # four legs
+        ([-1, 0, 1, 2, 3, 4, 5, 6, 7, 5, 9, 10, 5, 12, 13, 5, 15, 16], (2605, 2018), (690, 573)),  # four legs
     ],
 )
 def test_branches(parents, crba, factor_and_solve):
@@ -153,7 +153,7 @@ def test_the_command_takes_a_robot_file(capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments, message",
+    ("arguments", "message"),
     [
         (["--count", "rnae"], "there is no operation rnae; there are rnea"),
         (["--count", "rnea", "go2", "--robot", "g1"], "got the robots go2 and --robot g1, expected one of the two"),

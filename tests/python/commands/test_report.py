@@ -81,8 +81,16 @@ def table_of(page, caption):
 
 
 def test_has_every_section(page):
-    for heading in ("Machine", "batch size", "degrees of freedom", "All operations of double_pendulum", "Simulation",
-                    "Derivatives", "Parameters", "Other libraries"):
+    for heading in (
+        "Machine",
+        "batch size",
+        "degrees of freedom",
+        "All operations of double_pendulum",
+        "Simulation",
+        "Derivatives",
+        "Parameters",
+        "Other libraries",
+    ):
         assert any(heading in found for found in page.headings), heading
 
 
@@ -150,8 +158,10 @@ def test_figures_are_named(page):
 
 
 def test_peers_of_a_file(tmp_path):
-    times = [{"library": library, "kind": "rnea", "median": median} for library, median in
-             (("pinocchio/a", 500.0), ("pinocchio/b", 400.0), ("featherstorm/double/assembled", 20.0))]
+    times = [
+        {"library": library, "kind": "rnea", "median": median}
+        for library, median in (("pinocchio/a", 500.0), ("pinocchio/b", 400.0), ("featherstorm/double/assembled", 20.0))
+    ]
     record = {"machine": "m", "date": "d", "commit": "c", "robots": {"iiwa14": {"times": times}}}
     file = tmp_path / "peers.json"
     file.write_text(json.dumps(record))
@@ -160,7 +170,7 @@ def test_peers_of_a_file(tmp_path):
     assert [cell for _, _, cell in table["rows"][1]] == ["inverse dynamics: iiwa14", "400", "-", "20.0", "-", "20.0"]
 
 
-@pytest.mark.parametrize("content, message", [("{", "is not JSON"), ("{}", "has no machine")])
+@pytest.mark.parametrize(("content", "message"), [("{", "is not JSON"), ("{}", "has no machine")])
 def test_refuses_other_files(tmp_path, capsys, content, message):
     file = tmp_path / "peers.json"
     file.write_text(content)
@@ -172,7 +182,9 @@ def test_refuses_other_files(tmp_path, capsys, content, message):
 
 def test_wrong_answers_stop_it(tmp_path, capsys, monkeypatch):
     right = report_measure.Case.answers
-    monkeypatch.setattr(report_measure.Case, "answers", lambda case: [x + (case.model.specialised(case.op)) for x in right(case)])
+    monkeypatch.setattr(
+        report_measure.Case, "answers", lambda case: [x + (case.model.specialised(case.op)) for x in right(case)]
+    )
     assert main(["bench", "--report", str(tmp_path / "a.html"), "--quick", "--robot", "double_pendulum"]) == 1
     assert "from the kernels for any robot in float64; nothing was written" in capsys.readouterr().err
     assert not (tmp_path / "a.html").exists()
@@ -184,6 +196,7 @@ def test_rounds_time_what_they_say():
     def job(cost):
         def run():
             now[0] += cost
+
         return run
 
     plan = {"repeats": 3, "sample": 1e-6}
@@ -202,8 +215,14 @@ def test_without_other_libraries(tmp_path, monkeypatch):
 def test_pinocchio_is_compared_before_it_is_timed(robot, monkeypatch):
     pytest.importorskip("pinocchio")
     plan = {"instances": 8, "repeats": 2, "sample": 1e-5}
-    assert [what for what, *_ in report_peers.here(robot, plan)] == ["inverse dynamics", "inertia matrix", "forward dynamics"]
-    monkeypatch.setattr(report_peers.operations, "crba", lambda model, q, crba=report_peers.operations.crba: 1.001 * crba(model, q))
+    assert [what for what, *_ in report_peers.here(robot, plan)] == [
+        "inverse dynamics",
+        "inertia matrix",
+        "forward dynamics",
+    ]
+    monkeypatch.setattr(
+        report_peers.operations, "crba", lambda model, q, crba=report_peers.operations.crba: 1.001 * crba(model, q)
+    )
     with pytest.raises(ValueError, match="inertia matrices of Pinocchio and ours differ"):
         report_peers.here(robot, plan)
 

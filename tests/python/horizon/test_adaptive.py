@@ -46,7 +46,7 @@ def test_what_is_not_reached_remains():
 
 
 @pytest.mark.parametrize(
-    "numbers, error, message",
+    ("numbers", "error", "message"),
     [
         ({"duration": 0}, ValueError, "duration is 0, expected more than 0"),
         ({"duration": 1, "relative": -1}, ValueError, "relative is -1"),

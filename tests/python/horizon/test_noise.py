@@ -130,7 +130,7 @@ def test_reductions_are_those_of_numpy(dtype):
 
 
 @pytest.mark.parametrize(
-    "call, message",
+    ("call", "message"),
     [
         (lambda roll: fs.Noise(5, np.zeros(4)), r"Noise: mean has shape \(4,\), expected \(T, nu\)"),
         (lambda roll: fs.Noise(-1, np.zeros((4, 2))), "Noise: samples is -1"),

@@ -103,7 +103,7 @@ def test_controllers_targets_and_terminal_costs(go2):
 
 
 def test_results_do_not_depend_on_batch_threads_or_layout():
-    model, cost, q, v, U, p = problem("panda", "float32")
+    _model, cost, q, v, U, p = problem("panda", "float32")
     x0, U = np.repeat(np.c_[q, v], 5, axis=0), np.repeat(U, 5, axis=0)
     p = np.repeat(p, 5, axis=0)
     one, many = (fs.Rollout(fs.load("panda", threads=n), DT, cost) for n in (1, 3))
@@ -157,7 +157,7 @@ def test_kernels_are_kept_and_parameters_change_without_new_ones():
 
 
 @pytest.mark.parametrize(
-    "call, error, message",
+    ("call", "error", "message"),
     [
         (lambda m, r: r(np.zeros(3), np.zeros((2, 5, 2))), ValueError, r"x0 has shape \(3,\), expected \(2, 4\)"),
         (lambda m, r: r(np.zeros((3, 4)), np.zeros((2, 5, 2))), ValueError, r"shape \(3, 4\), expected \(2, 4\)"),
@@ -210,7 +210,9 @@ def test_results_that_do_not_fit_are_named(go2):
     roll = fs.Rollout(go2, dt=0.01)
     x0 = np.concatenate([go2.q0, np.zeros(go2.nv)]).astype(np.float32)
     kept = roll(x0, np.zeros((7, 5, go2.nv), np.float32), states=True)
-    with pytest.raises(ValueError, match=r"out.final is float32 of shape \(7, 37\), expected float32 of shape \(8, 37\)"):
+    with pytest.raises(
+        ValueError, match=r"out.final is float32 of shape \(7, 37\), expected float32 of shape \(8, 37\)"
+    ):
         roll(x0, np.zeros((8, 5, go2.nv), np.float32), states=True, out=kept)
     with pytest.raises(ValueError, match=r"out.states is float64 of shape \(7, 5, 37\), expected float32"):
         roll(x0, np.zeros((7, 5, go2.nv), np.float32), states=True, out=kept._replace(states=kept.states.astype(float)))

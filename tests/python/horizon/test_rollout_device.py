@@ -3,13 +3,13 @@
 import os
 import sys
 
-import fake_cuda
 import numpy as np
 import pytest
+
+import fake_cuda
+import featherstorm as fs
 from carrying import closed, feet, parallelogram, stance
 from fake_cuda import StandardArray, Tensor, array
-
-import featherstorm as fs
 from featherstorm import _featherstorm
 from featherstorm.device import DeviceArray
 from featherstorm.planning import CEM, MPPI, PredictiveSampling
@@ -195,7 +195,11 @@ def test_planners_plan_on_the_device_as_on_the_cpu(which, torch):
 
 
 MESSAGES = [
-    (lambda r, x, U, p: r(np.array(x), U, p), ValueError, r"^rollout: x0 is on the CPU, expected CUDA device 0 as U is$"),
+    (
+        lambda r, x, U, p: r(np.array(x), U, p),
+        ValueError,
+        r"^rollout: x0 is on the CPU, expected CUDA device 0 as U is$",
+    ),
     (
         lambda r, x, U, p: r(x, U, np.array(p)),
         ValueError,
@@ -216,7 +220,7 @@ MESSAGES = [
 ]
 
 
-@pytest.mark.parametrize("call, error, message", MESSAGES, ids=[message for *_, message in MESSAGES])
+@pytest.mark.parametrize(("call", "error", "message"), MESSAGES, ids=[message for *_, message in MESSAGES])
 def test_messages(call, error, message, torch):
     arrays = [array(Tensor, a) for a in problem()]
     with pytest.raises(error, match=message):
@@ -224,11 +228,13 @@ def test_messages(call, error, message, torch):
 
 
 def test_arrays_on_the_cpu_beside_a_state_on_a_device_are_refused(torch):
-    x0, U, p = problem()
+    x0, U, _ = problem()
     roll = fs.Rollout(fs.load("cartpole"), DT, cost)
     with pytest.raises(ValueError, match="^rollout: U is on the CPU, expected CUDA device 0 as x0 is$"):
         roll(array(Tensor, x0), U, [0.1])
-    with pytest.raises(TypeError, match="^MPPI: x is on a device, for which the rollout must be a featherstorm.Rollout$"):
+    with pytest.raises(
+        TypeError, match="^MPPI: x is on a device, for which the rollout must be a featherstorm.Rollout$"
+    ):
         MPPI(lambda x, U: U[:, 0, 0], 5, 2).plan(array(Tensor, x0[0].astype("f4")))
     with pytest.raises(TypeError, match="^MPPI: x is float64, expected float32$"):
         MPPI(roll, 5, 2).plan(array(Tensor, x0[0]))
@@ -237,5 +243,7 @@ def test_arrays_on_the_cpu_beside_a_state_on_a_device_are_refused(torch):
 def test_without_the_compiler_a_rollout_says_so(monkeypatch, torch):
     monkeypatch.setenv("FEATHERSTORM_NVRTC", "/nowhere/libnvrtc.so")
     arrays = [array(Tensor, a) for a in problem()]
-    with pytest.raises(ValueError, match="^a rollout on a device needs a kernel of its own: FEATHERSTORM_NVRTC: /nowhere"):
+    with pytest.raises(
+        ValueError, match="^a rollout on a device needs a kernel of its own: FEATHERSTORM_NVRTC: /nowhere"
+    ):
         fs.Rollout(fs.load("cartpole"), DT, cost)(*arrays)

@@ -28,7 +28,7 @@ def test_a_view_outlives_its_batch(go2):
 
 
 @pytest.mark.parametrize(
-    "call, error, message",
+    ("call", "error", "message"),
     [
         (lambda m: fs.Batch(m, -1), ValueError, "Batch: instances is -1"),
         (lambda m: fs.Batch(m, 2, device="tpu"), ValueError, "Batch: device is 'tpu', expected 'cpu', 'cuda' or"),

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from carrying import PIN, SOFT, closed, feet, linkage, parallelogram, stance
 
 import featherstorm as fs
+from carrying import PIN, SOFT, closed, feet, linkage, parallelogram, stance
 from featherstorm.planning import MPPI
 
 DT = 4e-3
@@ -48,7 +48,11 @@ def cases():
     drive = {"kp": 20.0, "kd": 1.0, "tau": np.linspace(-1, 1, 18)}
     return {
         "step": (go2, x, lambda m, s, dt, n: fs.step(m, *s, dt, substeps=n, **drive)),
-        "step with loops": (bars, (q, closed(np.array([0.5, -0.3]))), lambda m, s, dt, n: fs.step(m, *s, dt, substeps=n)),
+        "step with loops": (
+            bars,
+            (q, closed(np.array([0.5, -0.3]))),
+            lambda m, s, dt, n: fs.step(m, *s, dt, substeps=n),
+        ),
         "step with couplings": (panda, y, lambda m, s, dt, n: fs.step(m, *s, dt, substeps=n)),
         "contact_step": (
             touching,
@@ -60,7 +64,11 @@ def cases():
             (q_feet, v_feet, kept),
             lambda m, s, dt, n: fs.soft_contact_step(m, *s[:2], dt, deformation=s[2], substeps=n, **on, **SOFT),
         ),
-        "loop_step": (bars, (q, closed(np.array([0.5, -0.3]))), lambda m, s, dt, n: fs.loop_step(m, *s, dt, substeps=n)),
+        "loop_step": (
+            bars,
+            (q, closed(np.array([0.5, -0.3]))),
+            lambda m, s, dt, n: fs.loop_step(m, *s, dt, substeps=n),
+        ),
         "coupled_step": (
             panda,
             (fs.coupled_position(panda, y[0]), y[1][:, :8]),
@@ -170,7 +178,7 @@ def test_what_is_ignored_does_not_count(on_feet, gripper, both):
         sim.step(q_target=target)
         np.testing.assert_array_equal(np.c_[sim.q, sim.v], np.hstack(expected))
         with pytest.raises(ValueError, match="Simulation: go2 ignores its contacts"):
-            sim.impulse  # noqa: B018
+            sim.impulse
         U = np.tile(target, (5, 1, 1))
         rolled = fs.rollout(on_feet, np.c_[q, v], U, DT, ignore=ignore, **GAINS)
         np.testing.assert_array_equal(rolled.final, np.hstack(expected))
@@ -186,7 +194,7 @@ X = [np.zeros(3)] * 3
 
 
 @pytest.mark.parametrize(
-    "call, message",
+    ("call", "message"),
     [
         (lambda m: fs.step(m, *X[:2], DT), "step: parallelogram carries loops and couplings, which no operation steps together; ignore=.'loops',. leaves couplings alone"),
         (lambda m: fs.Simulation(m, 2, DT), "Simulation: parallelogram carries loops and couplings"),
@@ -271,7 +279,9 @@ def test_a_planner_crouches_on_its_feet(on_feet):
 
 
 def test_coupled_simulations_are_on_the_cpu(gripper):
-    with pytest.raises(ValueError, match="^Simulation: couplings are simulated on the CPU alone; on a device call coupled_step"):
+    with pytest.raises(
+        ValueError, match="^Simulation: couplings are simulated on the CPU alone; on a device call coupled_step"
+    ):
         fs.Simulation(gripper, 2, DT, device="cuda")
     sim = fs.Simulation(gripper, 3, DT, dtype="float64")
     q, v = fs.random_state(gripper, 3)

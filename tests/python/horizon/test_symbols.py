@@ -27,7 +27,7 @@ def flat(parts):
 
 
 @pytest.mark.parametrize("name", SHAPES)
-@pytest.mark.parametrize("dtype, tolerance", [("float64", 1e-12), ("float32", 2e-5)])
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-12), ("float32", 2e-5)])
 def test_a_traced_function_is_numpys(name, dtype, tolerance):
     model = fs.load("double_pendulum")
     values = np.random.default_rng(3).uniform(-1, 1, (37, 10)).astype(dtype)
@@ -61,7 +61,7 @@ def test_frames_and_operations_are_those_of_the_model():
 
 
 @pytest.mark.parametrize(
-    "cost, error, message",
+    ("cost", "error", "message"),
     [
         (lambda x, u, t, p: 1.0 if x[0] > 0 else 2.0, TypeError, "truth value.*np.where"),
         (lambda x, u, t, p: max(x[0], x[1]), TypeError, "np.maximum"),

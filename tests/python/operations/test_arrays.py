@@ -114,9 +114,7 @@ def test_threads_of_python_share_a_model(go2, state):
     wrong = []
 
     def work():
-        for _ in range(20):
-            if not np.array_equal(fs.aba(go2, *state), expected):
-                wrong.append(1)
+        wrong.extend(1 for _ in range(20) if not np.array_equal(fs.aba(go2, *state), expected))
 
     workers = [threading.Thread(target=work) for _ in range(4)]
     for worker in workers:
@@ -151,8 +149,10 @@ MESSAGES = [
     (
         lambda m, q, v, a: fs.rnea(m, 0 * q, v, a),
         ValueError,
-        r"^rnea: q\[0, 3:7\], the quaternion of joint 'root', has norm 0, expected 1: all zeros is not a valid q; "
-        "begin with model.q0$",
+        (
+            r"^rnea: q\[0, 3:7\], the quaternion of joint 'root', has norm 0, expected 1: all zeros is not a valid q; "
+            "begin with model.q0$"
+        ),
     ),
     (
         lambda m, q, v, a: fs.rnea(m, 2 * q, v, a),
@@ -180,14 +180,14 @@ MESSAGES = [
 ]
 
 
-@pytest.mark.parametrize("call, error, message", MESSAGES, ids=[message for *_, message in MESSAGES])
+@pytest.mark.parametrize(("call", "error", "message"), MESSAGES, ids=[message for *_, message in MESSAGES])
 def test_messages(go2, state, call, error, message):
     with pytest.raises(error, match=message):
         call(go2, *state)
 
 
 def test_check_false_leaves_quaternions_alone(go2, state):
-    q, v, a = state
+    q, v, _ = state
     assert not np.isfinite(fs.integrate(go2, 0 * q, v, 0.1, check=False)).all()
 
 
@@ -290,7 +290,9 @@ def test_the_engine_takes_dlpack_as_it_comes(go2, state):
 
 
 def test_a_batch_too_large_for_memory_says_how_many_bytes(arm):
-    words = r"an array of \(1000000000000, 7\) float32 needs 28000000\d* bytes, this machine has \d+: take smaller batches"
+    words = (
+        r"an array of \(1000000000000, 7\) float32 needs 28000000\d* bytes, this machine has \d+: take smaller batches"
+    )
     with pytest.raises(MemoryError, match=words):
         fs.Batch(arm, 10**12).v
     with pytest.raises(MemoryError, match=words):

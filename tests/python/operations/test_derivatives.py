@@ -122,7 +122,7 @@ def test_parameters_are_the_robots_own_until_bound():
 
 def test_every_instance_has_its_own_mass():
     model = fs.load("panda", parameters="mass")
-    q, v, tau = state(model)
+    q, v, _ = state(model)
     scale = np.linspace(0.5, 2, B)
     batch = fs.energy(model.bind(mass=model.parameter("mass") * scale[:, None]), q, v)[0]
     for i in range(B):
@@ -179,7 +179,9 @@ def test_gradient_by_a_parameter():
         d = np.zeros_like(com)
         d[:, body, axis] = h
         high, low = (fs.rnea(model.bind(com=com + s * d), q, v, tau) for s in (1, -1))
-        np.testing.assert_allclose(com_bar[:, body, axis], ((high - low) * weights).sum(1) / (2 * h), rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(
+            com_bar[:, body, axis], ((high - low) * weights).sum(1) / (2 * h), rtol=1e-6, atol=1e-7
+        )
 
 
 # --- PyTorch

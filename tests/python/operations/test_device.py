@@ -9,12 +9,12 @@ import os
 import subprocess
 import sys
 
-import fake_cuda
 import numpy as np
 import pytest
-from fake_cuda import CupyArray, OnlyDlpack, StandardArray, Tensor, array
 
+import fake_cuda
 import featherstorm as fs
+from fake_cuda import CupyArray, OnlyDlpack, StandardArray, Tensor, array
 from featherstorm import _featherstorm
 from featherstorm.device import DeviceArray
 from featherstorm.memory.device_libraries import Jax
@@ -149,21 +149,21 @@ def test_functions_that_shape_their_results(go2, state, kind, torch, cupy):
         b = np.stack([v, a], 2)
         L = fs.ltdl(go2, fs.crba(go2, q, packed=True))
         assert close(fs.solve(go2, array(kind, L), array(kind, b)), fs.solve(go2, L, b))
-    position, rotation = fs.forward_kinematics(go2, dq)
+    position, _ = fs.forward_kinematics(go2, dq)
     energy = fs.energy(go2, dq, dv)
     f_ext = np.ones((B, go2.nb, 6), "float32")
     tau = fs.rnea(go2, dq, dv, da, array(kind, f_ext))
     wait()
     assert close(position, fs.forward_kinematics(go2, q)[0]) and close(energy[1], fs.energy(go2, q, v)[1])
     if kind is not StandardArray:
-        position, rotation = fs.forward_kinematics(go2, dq, "FL_foot")
+        position, _ = fs.forward_kinematics(go2, dq, "FL_foot")
         wait()
         assert close(position, fs.forward_kinematics(go2, q, "FL_foot")[0])
     assert close(tau, fs.rnea(go2, q, v, a, f_ext))
 
 
 def test_rows_and_lists_stand_for_all_instances(go2, state, torch):
-    q, v, a = state
+    q, v, _ = state
     expected = fs.rnea(go2, q[0], v, [1.0] * go2.nv)
     one = fs.rnea(go2, array(Tensor, q[0]), array(Tensor, v), [1.0] * go2.nv)
     row = fs.rnea(go2, array(Tensor, q[:1]), array(Tensor, v), [1.0] * go2.nv)
@@ -250,7 +250,7 @@ MESSAGES = [
 ]
 
 
-@pytest.mark.parametrize("call, error, message", MESSAGES, ids=[message for *_, message in MESSAGES])
+@pytest.mark.parametrize(("call", "error", "message"), MESSAGES, ids=[message for *_, message in MESSAGES])
 def test_messages(go2, state, call, error, message, torch):
     with pytest.raises(error, match=message):
         call(lambda *arrays: fs.rnea(go2, *arrays), *(array(Tensor, x) for x in state))

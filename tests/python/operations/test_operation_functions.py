@@ -24,7 +24,13 @@ def test_a_row_is_a_function_that_tells_its_arrays(name):
         assert "\n" in function.__doc__
         return
     arrays = [array for key in ("inputs", "uniforms") for array, _ in row[key]]
-    assert parameters[1:] == [*arrays[: len(row["inputs"])], *["frame"] * row["uses_frame"], *arrays[len(row["inputs"]) :], "ignore", "check"]
+    assert parameters[1:] == [
+        *arrays[: len(row["inputs"])],
+        *["frame"] * row["uses_frame"],
+        *arrays[len(row["inputs"]) :],
+        "ignore",
+        "check",
+    ]
     for array, shape in [*row["inputs"], *row["outputs"]]:
         assert f"{array} (B, {shape})" in " ".join(function.__doc__.split())
 
@@ -39,13 +45,20 @@ def test_arrays_may_be_named():
     )
     assert all((a == b).all() for a, b in zip(by_place, by_name))
     assert by_place[0].shape == (3, 7, 7)
-    with pytest.raises(TypeError, match="fd_second_derivatives: f_ext, q_direction, v_direction, tau_direction is missing"):
+    with pytest.raises(
+        TypeError, match="fd_second_derivatives: f_ext, q_direction, v_direction, tau_direction is missing"
+    ):
         fs.fd_second_derivatives(model, q, v, tau=v)
 
 
 def test_a_docstring_has_shapes_and_conditions():
     text = fs.contact_system.__doc__
-    assert "q (B, nq)" in text and "f_ext (B, nb, 6)" in text and "A (B, nc, nc)" in text and "For robots with contacts." in text
+    assert (
+        "q (B, nq)" in text
+        and "f_ext (B, nb, 6)" in text
+        and "A (B, nc, nc)" in text
+        and "For robots with contacts." in text
+    )
     assert str(inspect.signature(fs.frame_acceleration)) == "(model, q, v, a, *, frame, ignore=(), check=True)"
 
 

@@ -63,7 +63,8 @@ def test_rows_by_count_stay_in_front():
 
 def test_a_choice_that_comes_back_has_a_row_of_its_own():
     text = MEASURED + "".join(
-        f"go2,rnea,float32,90,{size},specialised,{threads},trace,8,1,measured\n" for size, threads in ((31, 64), (96, 32))
+        f"go2,rnea,float32,90,{size},specialised,{threads},trace,8,1,measured\n"
+        for size, threads in ((31, 64), (96, 32))
     )
     assert [x.split(",")[4] for x in rows_of(adopt.adopted(table(), text, ""))[-3:]] == ["0", "31", "96"]
 

@@ -3,8 +3,9 @@
 import pathlib
 import re
 
-import calls
 import pytest
+
+import calls
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 LABELS = ("batched", "element", "reference-only", "in traces", "-")
@@ -59,7 +60,9 @@ def by_traces():
 
 @pytest.fixture(scope="module")
 def tests():
-    text = "\n".join((ROOT / f).read_text(encoding="utf-8") for f in FILES if f.startswith("tests/") and f.endswith(".cpp"))
+    text = "\n".join(
+        (ROOT / f).read_text(encoding="utf-8") for f in FILES if f.startswith("tests/") and f.endswith(".cpp")
+    )
     return {f"{suite}.{name}" for suite, name in re.findall(r"\bTEST(?:_P|_F)?\((\w+),\s*(\w+)\)", text)}
 
 
@@ -74,7 +77,9 @@ def test_files_exist():
     for cells in items():
         for file in quoted(cells[2]):
             is_file = re.fullmatch(r"[\w/]+\.(h|cpp|py)", file)
-            if is_file and not named(file) or file.endswith("/") and not any((ROOT / d / file).is_dir() for d in ("", "core")):
+            if (is_file and not named(file)) or (
+                file.endswith("/") and not any((ROOT / d / file).is_dir() for d in ("", "core"))
+            ):
                 wrong.append((cells[0], file))
     assert not wrong
 
@@ -83,12 +88,13 @@ def test_tests_exist(tests):
     wrong = []
     for cells in items():
         for name in quoted(cells[3]):
+            found = True
             if re.fullmatch(r"test_\w+(\.py)?", name):
-                if not any(pathlib.PurePath(f).stem.startswith(name.removesuffix(".py")) for f in FILES):
-                    wrong.append((cells[0], name))
+                found = any(pathlib.PurePath(f).stem.startswith(name.removesuffix(".py")) for f in FILES)
             elif match := re.fullmatch(r"([A-Z]\w+\.\w*?)(\*|\.\.\.)?", name):
-                if not any(t.startswith(match[1]) if match[2] else t == match[1] for t in tests):
-                    wrong.append((cells[0], name))
+                found = any(t.startswith(match[1]) if match[2] else t == match[1] for t in tests)
+            if not found:
+                wrong.append((cells[0], name))
     assert not wrong
 
 
@@ -120,13 +126,22 @@ def test_labels_are_true_of_what_the_rows_call(by_rows, by_traces):
 @pytest.mark.parametrize(
     ("row", "error"),
     [
-        ("`hybrid/hybrid_crba.h` | batched", "hybrid_crba of hybrid/hybrid_crba.h is called batched, and no row reaches it"),
+        (
+            "`hybrid/hybrid_crba.h` | batched",
+            "hybrid_crba of hybrid/hybrid_crba.h is called batched, and no row reaches it",
+        ),
         ("`contact/soft_surface.h` (`NonlinearSurface`) | batched", "is called batched, and no row reaches it"),
-        ("`dynamics/floating_base.h` | batched", "floating_reduce of dynamics/floating_base.h is called batched, and no row reaches it"),
+        (
+            "`dynamics/floating_base.h` | batched",
+            "floating_reduce of dynamics/floating_base.h is called batched, and no row reaches it",
+        ),
         ("`form/slide.h` | batched", "slid of form/slide.h is called batched, and no row reaches it"),
         ("`dynamics/crba.h` | element", "crba of dynamics/crba.h is called element, and rows reach it"),
         ("`dynamics/crba.h` | in traces", "crba of dynamics/crba.h is said to be in traces alone, and is not"),
-        ("`hybrid/hybrid_crba.h` | in traces", "hybrid_crba of hybrid/hybrid_crba.h is said to be in traces alone, and is not"),
+        (
+            "`hybrid/hybrid_crba.h` | in traces",
+            "hybrid_crba of hybrid/hybrid_crba.h is said to be in traces alone, and is not",
+        ),
         ("`dynamics/crba.h` (`crbb`) | batched", "dynamics/crba.h does not define crbb"),
         ("`joint/joint_type.h` | batched", "joint/joint_type.h has no functions: name the type that is meant"),
     ],

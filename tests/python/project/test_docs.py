@@ -101,7 +101,9 @@ def test_python_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch):
 def test_what_is_not_run_is_counted():
     counts = {page: sum("not run" in b.marks for b in blocks_of(page)) for page in PAGES}
     assert {page: n for page, n in counts.items() if n} == NOT_RUN
-    needs = {page: [b.marks["needs"] for b in blocks_of(page) if "needs" in b.marks and b.language in RUN] for page in PAGES}
+    needs = {
+        page: [b.marks["needs"] for b in blocks_of(page) if "needs" in b.marks and b.language in RUN] for page in PAGES
+    }
     assert {page: names for page, names in needs.items() if names} == NEEDY
 
 
@@ -148,7 +150,7 @@ def wrong_command(words):
     if program == "featherstorm":
         return wrong_arguments(arguments)
     if program == ".ci/run":
-        steps = re.search(r"^steps=\((.*)\)", (ROOT / ".ci/run").read_text(encoding="utf-8"), re.M)[1].split()
+        steps = re.search(r"^steps=\((.*)\)", (ROOT / ".ci/run").read_text(encoding="utf-8"), re.MULTILINE)[1].split()
         return None if set(arguments) <= set(steps) else "no such step"
     if program == "cmake":
         options = [re.match(r"-D(FEATHERSTORM_\w+)", a) for a in arguments]
@@ -157,7 +159,7 @@ def wrong_command(words):
     if program == "pip":
         extras = [e for a in arguments for e in re.findall(r"\[(\w+)\]", a)]
         text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-        return next((f"no extra {e}" for e in extras if not re.search(rf"^{e} = \[", text, re.M)), None)
+        return next((f"no extra {e}" for e in extras if not re.search(rf"^{e} = \[", text, re.MULTILINE)), None)
     if (ROOT / program).is_file():
         return None
     return "an unknown program"
@@ -166,7 +168,7 @@ def wrong_command(words):
 def launcher_commands():
     """Words that the launcher itself takes, of its `case`."""
     text = (ROOT / "featherstorm").read_text(encoding="utf-8")
-    return re.findall(r"^    ([a-z]+)\)", text, re.M) + ["help"]
+    return [*re.findall(r"^    ([a-z]+)\)", text, re.MULTILINE), "help"]
 
 
 def wrong_arguments(arguments):
@@ -193,9 +195,11 @@ COMPILED = ("tests/consumer/", "core/", "host/", "tests/core/", "tests/host/")
 
 def test_included_files_are_there_and_compiled():
     cmake = (ROOT / "tests/consumer/CMakeLists.txt").read_text(encoding="utf-8")
-    programs = re.findall(r"foreach\(example ([\w ]+)\)", cmake)[0].split() + ["planner"]
+    programs = [*re.findall(r"foreach\(example ([\w ]+)\)", cmake)[0].split(), "planner"]
     for page, path in PAGES.items():
-        for match in re.finditer(r"^```\{literalinclude\} (\S+)\n((?::.*\n)*)", path.read_text(encoding="utf-8"), re.M):
+        for match in re.finditer(
+            r"^```\{literalinclude\} (\S+)\n((?::.*\n)*)", path.read_text(encoding="utf-8"), re.MULTILINE
+        ):
             file = (path.parent / match[1]).resolve()
             relative = file.relative_to(ROOT).as_posix()
             assert file.is_file() and relative.startswith(COMPILED), f"{page}: {match[1]}"
@@ -214,7 +218,9 @@ def test_files_that_are_named_exist():
     """Files in backticks with a folder of the project in front."""
     tops = "core|host|cuda|python|tests|bench|docs"
     for page, path in PAGES.items():
-        for name in re.findall(rf"`((?:{tops})/[\w./-]+\.(?:h|cpp|py|md|csv|inc|cmake))`", path.read_text(encoding="utf-8")):
+        for name in re.findall(
+            rf"`((?:{tops})/[\w./-]+\.(?:h|cpp|py|md|csv|inc|cmake))`", path.read_text(encoding="utf-8")
+        ):
             assert (ROOT / name).is_file(), f"{page}: {name}"
 
 
@@ -226,7 +232,9 @@ def test_the_first_page_has_the_figures_of_its_record():
     from plots import KINDS, LIBRARIES, median, number
 
     text = PAGES["README.md"].read_text(encoding="utf-8")
-    record = json.loads((ROOT / re.search(r"`(bench/results/\S+-peers)\.md`", text)[1]).with_suffix(".json").read_text())
+    record = json.loads(
+        (ROOT / re.search(r"`(bench/results/\S+-peers)\.md`", text)[1]).with_suffix(".json").read_text()
+    )
     kinds, rows = {name: kind for kind, name in KINDS.items()}, 0
     for line in text.splitlines():
         cells = [c.strip(" *") for c in line.strip("|").split("|")]
@@ -272,6 +280,12 @@ def test_wrong_pages_are_found(tmp_path):
         run_page("page", blocks("```python\nnobody\n```\n"), tmp_path)
     unneeded = "<!-- needs: no_such_module -->\n```python\nnobody\n```\n"
     run_page("page", blocks(unneeded), tmp_path)
-    for command in ("./featherstorm simulate go2 --no-such-option", "pip install .[nothing]", "rm -rf /", ".ci/run nothing",
-                    "cmake -S . -DFEATHERSTORM_NOTHING=ON", "python -m featherstorm.examples.nothing"):
+    for command in (
+        "./featherstorm simulate go2 --no-such-option",
+        "pip install .[nothing]",
+        "rm -rf /",
+        ".ci/run nothing",
+        "cmake -S . -DFEATHERSTORM_NOTHING=ON",
+        "python -m featherstorm.examples.nothing",
+    ):
         assert wrong_command(shlex.split(command)), command

@@ -66,7 +66,7 @@ EXCEPTIONS = {
 
 # Rooms of the Python package. A module of the package's own folder is a room.
 PYTHON = """
-_featherstorm device memory robot inertia model operations stepping derivatives convert batch simulation noise symbols horizon rollout
+_featherstorm typing device memory robot inertia model operations stepping derivatives convert batch simulation noise symbols horizon rollout
 planning torch jax __init__ commands __main__ examples
 """.split()
 
@@ -128,15 +128,20 @@ def imports(package, file):
             found = [name or ["__init__"] for name in names]
         elif isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").split(".")[0] == "featherstorm"):
             if node.level:
-                base = list(here.parts)[: len(here.parts) - node.level + 1] + (node.module.split(".") if node.module else [])
+                base = list(here.parts)[: len(here.parts) - node.level + 1] + (
+                    node.module.split(".") if node.module else []
+                )
             else:
                 base = node.module.split(".")[1:]
             folder = package.joinpath(*base)
             found = []
             for alias in node.names:
-                is_module = folder.is_dir() and (alias.name == "_featherstorm" or (folder / f"{alias.name}.py").is_file()
-                                                 or (folder / alias.name).is_dir())
-                found.append(base + [alias.name] if is_module else base or ["__init__"])
+                is_module = folder.is_dir() and (
+                    alias.name == "_featherstorm"
+                    or (folder / f"{alias.name}.py").is_file()
+                    or (folder / alias.name).is_dir()
+                )
+                found.append([*base, alias.name] if is_module else base or ["__init__"])
         else:
             continue
         for name in found:
@@ -155,7 +160,8 @@ def wrong_imports(package, rooms=PYTHON):
         for line, target in imports(package, file):
             there = python_room(target)
             exists = there == "_featherstorm" or any(
-                (package / p).exists() for p in (f"{target}.py", f"{target}/__init__.py", f"{there}.py"))
+                (package / p).exists() for p in (f"{target}.py", f"{target}/__init__.py", f"{there}.py")
+            )
             if not exists:
                 yield f"{file}:{line}: {target} does not exist"
             elif room not in order or there not in order:
@@ -273,11 +279,21 @@ def test_joint_types_are_named_in_few_places(tmp_path):
         ("core/news/a.h", '#include "core/model/m.h"', "core/news is no room of the list"),
         ("host/memory/a.h", '#include "cuda/kernels/k.h"', "host/memory stands above cuda/kernels"),
         ("host/load/a.h", '#include "core/reference/model/r.h"', "core/reference/model is for tests alone"),
-        ("cuda/kernels/a.h", '#include "host/system/e.h"', "cuda may include core, host/table, host/memory, cuda, not host"),
+        (
+            "cuda/kernels/a.h",
+            '#include "host/system/e.h"',
+            "cuda may include core, host/table, host/memory, cuda, not host",
+        ),
     ],
 )
 def test_wrong_includes_are_found(tmp_path, file, text, error):
-    for there in ("core/model/m.h", "core/spatial/s.h", "core/reference/model/r.h", "host/system/e.h", "cuda/kernels/k.h"):
+    for there in (
+        "core/model/m.h",
+        "core/spatial/s.h",
+        "core/reference/model/r.h",
+        "host/system/e.h",
+        "cuda/kernels/k.h",
+    ):
         (tmp_path / there).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / there).touch()
     assert list(wrong_includes(tmp_path)) == []

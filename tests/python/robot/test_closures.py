@@ -12,7 +12,7 @@ def test_a_parallelogram_turns_as_one():
     assert (model.nl, model.n_constraints, model.nu) == (1, 5, 0)
     q = closed(np.linspace(0.4, 2.0, 33))
     v = closed(np.linspace(-1, 1, 33))
-    K, k, delta = fs.loop_constraints(model, q, v, rate=0.0)
+    K, _, delta = fs.loop_constraints(model, q, v, rate=0.0)
     assert K.shape == (33, 5, 3)
     assert np.abs(delta).max() < 1e-6
     assert np.abs(np.einsum("nij,nj->ni", K, v)).max() < 1e-6
@@ -46,7 +46,7 @@ def test_derivatives_of_closed_loops_are_those_of_differences():
     model = parallelogram()
     q, v = closed(np.array([0.7])), closed(np.array([0.5]))
     tau, f = np.array([[1.0, -0.4, 0.2]]), np.zeros((1, 3, 6))
-    numbers = dict(rate=0.0, tolerance=1e-11)
+    numbers = {"rate": 0.0, "tolerance": 1e-11}
     bars = (np.array([[1.0, 0, 0]]), np.zeros((1, 5)), np.zeros((1, 1)))
     by_tau = fs.vjp(model, "fd_loops", (q, v, tau, f), bars, **numbers)[2]
     for k in range(3):
@@ -70,21 +70,42 @@ def test_mimic_joints_of_a_file_are_coupled_when_asked():
 
 
 @pytest.mark.parametrize(
-    "call, message",
+    ("call", "message"),
     [
-        (lambda: linkage().build(loops=[fs.Loop("top", "rigth", name="pin")]), "loop joint 'pin': link 'rigth' does not exist"),
-        (lambda: linkage().build(loops=[fs.Loop("top", "top", name="pin")]), "loop joint 'pin': connects a body with itself"),
-        (lambda: linkage().build(loops=[fs.Loop("top", "right", "hinge", name="pin")]), "'pin': type 'hinge' is unknown; there are: fixed, "),
-        (lambda: linkage().build(loops=[fs.Loop("top", "right", rotation=((1, 0, 0), (0, 1, 0), (0, 0, -1)))]), "'loop': placement is not a rotation"),
+        (
+            lambda: linkage().build(loops=[fs.Loop("top", "rigth", name="pin")]),
+            "loop joint 'pin': link 'rigth' does not exist",
+        ),
+        (
+            lambda: linkage().build(loops=[fs.Loop("top", "top", name="pin")]),
+            "loop joint 'pin': connects a body with itself",
+        ),
+        (
+            lambda: linkage().build(loops=[fs.Loop("top", "right", "hinge", name="pin")]),
+            "'pin': type 'hinge' is unknown; there are: fixed, ",
+        ),
+        (
+            lambda: linkage().build(loops=[fs.Loop("top", "right", rotation=((1, 0, 0), (0, 1, 0), (0, 0, -1)))]),
+            "'loop': placement is not a rotation",
+        ),
         (lambda: linkage().build(loops=[fs.Loop("top", "right", at=(0, 0))]), "'at': has 2 numbers, expected 3"),
         (lambda: linkage().build(loops=[fs.Loop("top", "right", "helical")]), "parameter is zero"),
         (lambda: linkage().build(couplings=[fs.Coupling("b", {"d": 1})]), "coupling 'b': joint 'd' does not exist"),
         (lambda: linkage().build(couplings=[fs.Coupling("b")]), "coupling 'b': has no driver"),
-        (lambda: linkage().build(couplings=[fs.Coupling("b", {"a": 1}), fs.Coupling("c", {"b": 1})]), "driver 'b' is coupled itself"),
+        (
+            lambda: linkage().build(couplings=[fs.Coupling("b", {"a": 1}), fs.Coupling("c", {"b": 1})]),
+            "driver 'b' is coupled itself",
+        ),
         (lambda: fs.load("iiwa14", loops=[fs.Loop("iiwa_link_9", "")]), "link 'iiwa_link_9' does not exist"),
         (lambda: fs.load("panda", mimic="copy"), "mimic is 'copy', expected 'independent' or 'couple'"),
-        (lambda: fs.load("panda", mimic="couple", couplings=[fs.Coupling("panda_joint2", {"panda_joint1": 1})]), "robot 'panda': its mimic joints are coupled already"),
-        (lambda: fs.fd_coupled(parallelogram(), *[np.zeros((1, 3))] * 3, np.zeros((1, 3, 6))), "fd_coupled: the robot has no coupled joints"),
+        (
+            lambda: fs.load("panda", mimic="couple", couplings=[fs.Coupling("panda_joint2", {"panda_joint1": 1})]),
+            "robot 'panda': its mimic joints are coupled already",
+        ),
+        (
+            lambda: fs.fd_coupled(parallelogram(), *[np.zeros((1, 3))] * 3, np.zeros((1, 3, 6))),
+            "fd_coupled: the robot has no coupled joints",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(call, message):

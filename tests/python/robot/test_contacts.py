@@ -1,8 +1,9 @@
 """Contacts from Python: construction, steps, refusals. The physics are tested in tests/host and tests/core."""
 
-import featherstorm as fs
 import numpy as np
 import pytest
+
+import featherstorm as fs
 from carrying import LEGS, SOFT, feet, stance
 
 
@@ -46,12 +47,19 @@ def test_impulses_carry_the_weight(model):
     np.testing.assert_allclose(impulse[:, :, 0].sum(axis=1) / 1e-3, weight, rtol=0.01)
     for _ in range(400):
         q, v, deformation = fs.soft_contact_step(
-            model, q, v, 4e-3, q_target=target, deformation=deformation, substeps=16, kp=60.0, kd=3.0,
-            friction_velocity=1.0, **SOFT
+            model,
+            q,
+            v,
+            4e-3,
+            q_target=target,
+            deformation=deformation,
+            substeps=16,
+            kp=60.0,
+            kd=3.0,
+            friction_velocity=1.0,
+            **SOFT,
         )
-    f_ext, force, _ = fs.soft_contact_forces(
-        model, q, v, deformation, np.zeros((2, model.nb, 6)), rolling=0.0, **SOFT
-    )
+    f_ext, force, _ = fs.soft_contact_forces(model, q, v, deformation, np.zeros((2, model.nb, 6)), rolling=0.0, **SOFT)
     assert f_ext.shape == (2, model.nb, 6) and force.shape == (2, 4, 3)
     np.testing.assert_allclose(force[:, :, 0].sum(axis=1), weight, rtol=0.01)
 

@@ -45,7 +45,9 @@ def test_locked_replaced_and_reordered():
     assert fixed.nv == 1
     with_elbow = np.column_stack([q[:, 0], np.full(5, 0.3)])
     still = np.column_stack([v[:, 0], np.zeros(5)])
-    assert np.allclose(fs.rnea(fixed, q[:, :1], v[:, :1], v[:, :1])[:, 0], fs.rnea(full, with_elbow, still, still)[:, 0])
+    assert np.allclose(
+        fs.rnea(fixed, q[:, :1], v[:, :1], v[:, :1])[:, 0], fs.rnea(full, with_elbow, still, still)[:, 0]
+    )
     slider = arm().replaced(fs.Joint("elbow", "prismatic", "", "", axis=[0, 0, 1], position=[0, 0, 0.4]))
     assert [b["type"] for b in fs.Model(slider.build()).bodies] == ["revolute", "prismatic"]
     assert arm().reordered(["elbow", "shoulder"]).joint_names == ["elbow", "shoulder"]
@@ -73,7 +75,7 @@ def test_a_description_builds_the_robot_again():
 
 
 @pytest.mark.parametrize(
-    "what, message",
+    ("what", "message"),
     [
         (lambda: arm().cut("wrist"), "joint 'wrist': does not exist"),
         (lambda: arm().locked("elbow", [1.0, 2.0]), "position has 2 numbers, expected 1"),

@@ -7,7 +7,7 @@ import featherstorm as fs
 from conftest import SHARED_MODELS, load
 
 pytest.importorskip("pinocchio", reason="the oracle of these tests: pip install pin")
-from pinocchio_oracle import Oracle  # noqa: E402
+from pinocchio_oracle import Oracle
 
 SEED, CASES = 7, 5
 # relative to the largest entry of the answer, per instance. float64: rounding of sums of a few hundred terms.
@@ -18,7 +18,9 @@ TOLERANCE = {"float64": 1e-9, "float32": 5e-5, "float32 by M^-1": 5e-3}
 
 # built-in names, and published files with a fixed and with a floating base
 ROBOTS = [(name, None) for name in fs.robots()]
-ROBOTS += [(str(path), floating) for path in sorted((SHARED_MODELS / "urdf").glob("*.urdf")) for floating in (False, True)]
+ROBOTS += [
+    (str(path), floating) for path in sorted((SHARED_MODELS / "urdf").glob("*.urdf")) for floating in (False, True)
+]
 
 
 def label(robot):

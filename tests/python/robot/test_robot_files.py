@@ -62,7 +62,9 @@ def name_of(path):
     return "/".join(path.parts[-3:])
 
 
-@pytest.mark.skipif(not FILES, reason="no robot files: pip install --no-deps example-robot-data gymnasium dm-control mjlab")
+@pytest.mark.skipif(
+    not FILES, reason="no robot files: pip install --no-deps example-robot-data gymnasium dm-control mjlab"
+)
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_a_published_robot_agrees(path):
     skipped = []
