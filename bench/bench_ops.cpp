@@ -29,9 +29,8 @@ struct Axes {
 };
 
 std::string name_of(const Axes& a) {
-  return a.op + "/" + a.robot + (a.precision == Precision::float32 ? "/float/cpu-" : "/double/cpu-") + a.isa +
-         "/" + a.path + "/B=" + std::to_string(a.batch) + (a.rows ? "/rows" : "") +
-         (a.threads == 0 ? "/threads=0" : "");
+  return a.op + "/" + a.robot + (a.precision == Precision::float32 ? "/float/cpu-" : "/double/cpu-") + a.isa + "/" +
+         a.path + "/B=" + std::to_string(a.batch) + (a.rows ? "/rows" : "") + (a.threads == 0 ? "/threads=0" : "");
 }
 
 const Robot& robot_of(const std::string& name) {

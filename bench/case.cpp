@@ -69,7 +69,8 @@ int deepest_frame(const Model<double>& m) {
 
 double get(const ArrayRef& a, long instance, long component) {
   const long k = instance * a.instance_stride + component * a.component_stride;
-  return a.precision == Precision::float32 ? static_cast<const float*>(a.data)[k] : static_cast<const double*>(a.data)[k];
+  return a.precision == Precision::float32 ? static_cast<const float*>(a.data)[k]
+                                           : static_cast<const double*>(a.data)[k];
 }
 void set(const ArrayRef& a, long instance, long component, double value) {
   const long k = instance * a.instance_stride + component * a.component_stride;
@@ -106,7 +107,8 @@ Case::Case(Evaluator& reference, std::string_view name, Precision precision, lon
     }
   }
   for (const auto& a : row.out) add_array(a.components, rows, out);
-  for (const auto& u : row.uniforms) options.uniforms.insert(options.uniforms.end(), u.components, uniform_value(u.name));
+  for (const auto& u : row.uniforms)
+    options.uniforms.insert(options.uniforms.end(), u.components, uniform_value(u.name));
   if (row.uses_frame) options.frame = deepest_frame(m);
 
   std::vector<Buffer> exact;

@@ -140,7 +140,8 @@ EvaluatorOptions one_thread(bool assemble, std::vector<std::string> parameters =
 const char* verdict(double ratio, double goal) { return ratio <= goal ? "met" : "missed"; }
 
 void derivatives(const std::vector<std::string>& robots, long instances) {
-  std::printf("| robot | operation | ns | vjp, ns | over the operation | goal | error of vjp in double |\n|---|---|---|---|---|---|---|\n");
+  std::printf(
+      "| robot | operation | ns | vjp, ns | over the operation | goal | error of vjp in double |\n|---|---|---|---|---|---|---|\n");
   for (const std::string& name : robots) {
     const Robot robot = load(name);
     Evaluator run_time(robot, one_thread(false)), assembled(robot, one_thread(true));
@@ -148,7 +149,8 @@ void derivatives(const std::vector<std::string>& robots, long instances) {
       const double error = error_of_vjp(run_time, assembled, op);
       if (!(error < 1e-5)) wrong(name, op + "_vjp", error);
       Case c(run_time, op, Precision::float32, instances);
-      Run itself(assembled, op, Precision::float32, instances), vjp(assembled, op + "_vjp", Precision::float32, instances);
+      Run itself(assembled, op, Precision::float32, instances),
+          vjp(assembled, op + "_vjp", Precision::float32, instances);
       itself.options = vjp.options = c.options;
       for (std::size_t k = 0; k < c.in.size(); k++) copy(c.in[k], itself.in[k]), copy(c.in[k], vjp.in[k]);
       for (std::size_t k = c.in.size(); k < vjp.in.size(); k++) randomise(vjp.in[k], 3);

@@ -75,11 +75,11 @@ int main(int, char** argv) {
     for (const auto& argument : row.in) {
       // cotangents are what the accelerations and the forces of the states are; bodies have no external forces
       const std::vector<double> none(s.count * argument.components);
-      const std::vector<double>& x = argument.name == "q"                                ? s.q
-                                     : argument.name == "v"                              ? s.v
-                                     : argument.name == "a" || argument.name == "a_bar"  ? s.a
+      const std::vector<double>& x = argument.name == "q"                                   ? s.q
+                                     : argument.name == "v"                                 ? s.v
+                                     : argument.name == "a" || argument.name == "a_bar"     ? s.a
                                      : argument.name == "tau" || argument.name == "tau_bar" ? s.tau
-                                                                                         : none;
+                                                                                            : none;
       arrays->buffers.emplace_back(precision, s.count, argument.components);
       if (precision == Precision::float32) fill<float>(arrays->buffers.back(), x, s.count, argument.components);
       else fill<double>(arrays->buffers.back(), x, s.count, argument.components);
@@ -104,7 +104,8 @@ int main(int, char** argv) {
     result->answer = [arrays, matrix, &m](long k, double* x) {
       const auto at = [k](const ArrayRef& out, long c) {
         const long i = k * out.instance_stride + c * out.component_stride;
-        return out.precision == Precision::float32 ? static_cast<const float*>(out.data)[i] : static_cast<const double*>(out.data)[i];
+        return out.precision == Precision::float32 ? static_cast<const float*>(out.data)[i]
+                                                   : static_cast<const double*>(out.data)[i];
       };
       if (!matrix) {
         for (const ArrayRef& out : arrays->answer)

@@ -49,10 +49,15 @@ int main(int, char** argv) {
 
   std::map<std::string, peers::Op> ops;
   auto add = [&](const std::string& name, long size, auto one, auto result) {
-    ops[name] = {size, [=, &s] { for (long k = 0; k < s.count; k++) one(k); }, [=](long k, double* to) { one(k), result(to); }};
+    ops[name] = {size,
+                 [=, &s] {
+                   for (long k = 0; k < s.count; k++) one(k);
+                 },
+                 [=](long k, double* to) { one(k), result(to); }};
   };
   auto copy_x = [&](double* to) { std::memcpy(to, x.data(), nv * sizeof(double)); };
-  add("kinematics", 3, kinematics, [=](double* to) { std::memcpy(to, d->xpos + 3 * (m->nbody - 1), 3 * sizeof(double)); });
+  add("kinematics", 3, kinematics,
+      [=](double* to) { std::memcpy(to, d->xpos + 3 * (m->nbody - 1), 3 * sizeof(double)); });
   add("rnea", nv, rnea, copy_x);
   add("crba", nv * nv, crba, [=](double* to) {
     std::memset(to, 0, nv * nv * sizeof(double));

@@ -59,28 +59,37 @@ int main(int, char** argv) {
   const long nv = s.nv;
   std::vector<VectorXd> q, v, a, tau;
   for (long k = 0; k < s.count; k++) {
-    auto row = [&](const std::vector<double>& x, long n) { return VectorXd(Eigen::Map<const VectorXd>(x.data() + k * n, n)); };
+    auto row = [&](const std::vector<double>& x, long n) {
+      return VectorXd(Eigen::Map<const VectorXd>(x.data() + k * n, n));
+    };
     q.push_back(row(s.q, s.nq)), v.push_back(row(s.v, nv)), a.push_back(row(s.a, nv)), tau.push_back(row(s.tau, nv));
   }
   VectorXd x(nv);
   std::map<std::string, peers::Op> ops;
   auto add = [&](const std::string& name, long size, auto one, auto result) {
-    ops[name] = {size, [=, &s] { for (long k = 0; k < s.count; k++) one(k); },
+    ops[name] = {size,
+                 [=, &s] {
+                   for (long k = 0; k < s.count; k++) one(k);
+                 },
                  [=](long k, double* to) {
                    one(k);
                    const Eigen::MatrixXd r = result();
                    Eigen::Map<Eigen::MatrixXd>(to, r.rows(), r.cols()) = r;
                  }};
   };
-  add("kinematics", 3, [&](long k) { pin::forwardKinematics(model, data, q[k]); },
+  add(
+      "kinematics", 3, [&](long k) { pin::forwardKinematics(model, data, q[k]); },
       [&] { return Eigen::MatrixXd(data.oMi.back().translation()); });
   add("rnea", nv, [&](long k) { pin::rnea(model, data, q[k], v[k], a[k]); }, [&] { return Eigen::MatrixXd(data.tau); });
-  add("crba", nv * nv, [&](long k) { pin::crba(model, data, q[k], pin::Convention::LOCAL); },
+  add(
+      "crba", nv * nv, [&](long k) { pin::crba(model, data, q[k], pin::Convention::LOCAL); },
       [&] { return Eigen::MatrixXd(data.M.selfadjointView<Eigen::Upper>()); });
-  add("aba", nv, [&](long k) { pin::aba(model, data, q[k], v[k], tau[k], pin::Convention::LOCAL); },
+  add(
+      "aba", nv, [&](long k) { pin::aba(model, data, q[k], v[k], tau[k], pin::Convention::LOCAL); },
       [&] { return Eigen::MatrixXd(data.ddq); });
   // a = M^-1 (tau - C) with the sparse factorisation M = U D U^T
-  add("fd_factor", nv,
+  add(
+      "fd_factor", nv,
       [&](long k) {
         pin::crba(model, data, q[k], pin::Convention::LOCAL);
         pin::cholesky::decompose(model, data);
@@ -94,9 +103,11 @@ int main(int, char** argv) {
     all << x, y, Eigen::MatrixXd(upper.selfadjointView<Eigen::Upper>());
     return all;
   };
-  add("aba_derivatives", 3 * nv * nv, [&](long k) { pin::computeABADerivatives(model, data, q[k], v[k], tau[k]); },
+  add(
+      "aba_derivatives", 3 * nv * nv, [&](long k) { pin::computeABADerivatives(model, data, q[k], v[k], tau[k]); },
       [&] { return three(data.ddq_dq, data.ddq_dv, data.Minv); });
-  add("rnea_derivatives", 3 * nv * nv, [&](long k) { pin::computeRNEADerivatives(model, data, q[k], v[k], a[k]); },
+  add(
+      "rnea_derivatives", 3 * nv * nv, [&](long k) { pin::computeRNEADerivatives(model, data, q[k], v[k], a[k]); },
       [&] { return three(data.dtau_dq, data.dtau_dv, data.M); });
   peers::serve(s.count, [&](const std::string& name) { return ops.count(name) ? &ops.at(name) : nullptr; });
 }

@@ -45,8 +45,8 @@ inline States read_states(const char* path) {
 }
 
 struct Op {
-  long size = 0;                     // results per state
-  std::function<void()> pass;        // evaluates all states once
+  long size = 0;                                  // results per state
+  std::function<void()> pass;                     // evaluates all states once
   std::function<void(long k, double* x)> answer;  // evaluates where needed and stores the results of state k
 };
 

@@ -15,8 +15,8 @@ namespace featherstorm {
 
 // Directional derivative of tau along (u, a, 1 where by_time) in (q, qd, t).
 template <class M, class Q, class V, class A, class Time, class F, class U, class Du, class Out>
-FS_HD void rnea_timed_along(const M& m, const Q& q, const V& qd, const A& qdd, const Time& t, const F& f_ext, const U& u,
-                            const Du& a, bool by_time, Out taud) {
+FS_HD void rnea_timed_along(const M& m, const Q& q, const V& qd, const A& qdd, const Time& t, const F& f_ext,
+                            const U& u, const Du& a, bool by_time, Out taud) {
   using T = ScalarOf<Q>;
   auto qe = scratch<Dual<T>>(m.nq);
   auto tau = scratch<Dual<T>>(m.nv);

@@ -33,9 +33,7 @@ FS_HD void operational_inertia(const M& m, const Matrix& L, int rows, Rows J, Ou
 }
 
 // Six motions: column c is what a unit force component c does.
-template <class T> struct MotionOfForce {
-  Motion<T> column[6];
-};
+template <class T> struct MotionOfForce { Motion<T> column[6]; };
 template <class T> FS_HD MotionOfForce<T> transposed(const MotionOfForce<T>& A) {
   MotionOfForce<T> B;
   for (int i = 0; i < 6; i++)
@@ -59,7 +57,7 @@ FS_HD void operational_inertia_blocks(const M& m, const Q& q, const At& at, int 
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
   auto S = scratch<Motion<T>>(m.nv);
-  auto G = scratch<Force<T>>(m.nv);   // U D^-1
+  auto G = scratch<Force<T>>(m.nv);    // U D^-1
   auto SD = scratch<Motion<T>>(m.nv);  // S D^-1
   auto IA = scratch<ArticulatedInertia<T>>(m.nb + 1);
   auto Omega = scratch<MotionOfForce<T>>(m.nb + 1);  // motion of body i by a force on it

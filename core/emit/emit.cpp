@@ -33,8 +33,8 @@ std::string strides(const Program& p, const std::string& type) {
     for (int i = 0; i < int(arrays.size()); ++i) {
       if (arrays[i].uniform) continue;
       const std::string stride = side + "[" + to_string(i) + "].stride";
-      s += "  const " + type + " " + arrays[i].name + "_" + side + "_stride = " +
-           (type == "Stride" ? "{int(" + stride + " * sizeof(Real))}" : stride) + ";\n";
+      s += "  const " + type + " " + arrays[i].name + "_" + side +
+           "_stride = " + (type == "Stride" ? "{int(" + stride + " * sizeof(Real))}" : stride) + ";\n";
     }
   };
   stride("in", p.inputs);

@@ -57,9 +57,7 @@ class Cases : Words {
   void step(const RoleStep& s) {
     const Node& n = g_.node(s.node);
     switch (s.kind) {
-      case RoleStep::load:
-        line("const T " + name(s.node) + " = " + load({n.array, n.component}) + ";");
-        break;
+      case RoleStep::load: line("const T " + name(s.node) + " = " + load({n.array, n.component}) + ";"); break;
       case RoleStep::compute:
         remark(s.node);
         if (n.op == Op::Sin || n.op == Op::Cos) {
@@ -71,28 +69,15 @@ class Cases : Words {
           line(definition(s.node));
         }
         break;
-      case RoleStep::give:
-        line(slot(s) + " = " + name(s.node) + ";");
-        break;
-      case RoleStep::fetch:
-        line("const T " + name(s.node) + " = " + slot(s) + ";");
-        break;
+      case RoleStep::give: line(slot(s) + " = " + name(s.node) + ";"); break;
+      case RoleStep::fetch: line("const T " + name(s.node) + " = " + slot(s) + ";"); break;
       case RoleStep::store:
-        line("if (inside) " +
-             store_text({s.array, s.component}, argument(p_.results[s.array][s.component].edge())));
+        line("if (inside) " + store_text({s.array, s.component}, argument(p_.results[s.array][s.component].edge())));
         break;
-      case RoleStep::keep:
-        line(kept(s) + " = " + argument(p_.results[s.array][s.component].edge()) + ";");
-        break;
-      case RoleStep::give_next:
-        line(slot(s) + " = " + kept(s) + ";");
-        break;
-      case RoleStep::take:
-        line(input_of(s.node) + " = " + kept(s) + ";");
-        break;
-      case RoleStep::fetch_next:
-        line(input_of(s.node) + " = " + slot(s) + ";");
-        break;
+      case RoleStep::keep: line(kept(s) + " = " + argument(p_.results[s.array][s.component].edge()) + ";"); break;
+      case RoleStep::give_next: line(slot(s) + " = " + kept(s) + ";"); break;
+      case RoleStep::take: line(input_of(s.node) + " = " + kept(s) + ";"); break;
+      case RoleStep::fetch_next: line(input_of(s.node) + " = " + slot(s) + ";"); break;
       case RoleStep::barrier:
         line("wait_for_all_roles();");
         mark_ = -1;

@@ -64,44 +64,25 @@ std::string Words::expression(int node) const {
   switch (n.op) {
     case Op::Const:
     case Op::Sin:
-    case Op::Cos:
-      return "";
-    case Op::Input:
-      return load({n.array, n.component});
-    case Op::Add:
-      return term(node, a) + " + " + term(node, b);
-    case Op::Sub:
-      return term(node, a) + " - " + term(node, b);
-    case Op::Mul:
-      return operand(a) + " * " + operand(b);
-    case Op::Rcp:
-      return "rcp(" + argument(a) + ")";
-    case Op::Sqrt:
-      return "sqrt(" + argument(a) + ")";
-    case Op::Exp:
-      return "exp(" + argument(a) + ")";
-    case Op::Log:
-      return "log(" + argument(a) + ")";
-    case Op::Atan2:
-      return "atan2(" + argument(a) + ", " + argument(b) + ")";
-    case Op::Min:
-      return "min(" + argument(a) + ", " + argument(b) + ")";
-    case Op::Max:
-      return "max(" + argument(a) + ", " + argument(b) + ")";
-    case Op::Abs:
-      return "abs(" + argument(a) + ")";
-    case Op::Floor:
-      return "floor(" + argument(a) + ")";
-    case Op::Less:
-      return argument(a) + " < " + argument(b);
-    case Op::LessEqual:
-      return argument(a) + " <= " + argument(b);
-    case Op::And:
-      return name(a.node()) + " & " + name(b.node());
-    case Op::Or:
-      return name(a.node()) + " | " + name(b.node());
-    case Op::Select:
-      return "select(" + name(a.node()) + ", " + argument(b) + ", " + argument(c) + ")";
+    case Op::Cos: return "";
+    case Op::Input: return load({n.array, n.component});
+    case Op::Add: return term(node, a) + " + " + term(node, b);
+    case Op::Sub: return term(node, a) + " - " + term(node, b);
+    case Op::Mul: return operand(a) + " * " + operand(b);
+    case Op::Rcp: return "rcp(" + argument(a) + ")";
+    case Op::Sqrt: return "sqrt(" + argument(a) + ")";
+    case Op::Exp: return "exp(" + argument(a) + ")";
+    case Op::Log: return "log(" + argument(a) + ")";
+    case Op::Atan2: return "atan2(" + argument(a) + ", " + argument(b) + ")";
+    case Op::Min: return "min(" + argument(a) + ", " + argument(b) + ")";
+    case Op::Max: return "max(" + argument(a) + ", " + argument(b) + ")";
+    case Op::Abs: return "abs(" + argument(a) + ")";
+    case Op::Floor: return "floor(" + argument(a) + ")";
+    case Op::Less: return argument(a) + " < " + argument(b);
+    case Op::LessEqual: return argument(a) + " <= " + argument(b);
+    case Op::And: return name(a.node()) + " & " + name(b.node());
+    case Op::Or: return name(a.node()) + " | " + name(b.node());
+    case Op::Select: return "select(" + name(a.node()) + ", " + argument(b) + ", " + argument(c) + ")";
   }
   return "";
 }
@@ -119,7 +100,8 @@ std::string Words::store_text(Component output, const std::string& value) const 
 }
 
 std::string Words::definition(int node) const {
-  return (is_condition(g_.node(node).op) ? "const Condition " : "const T ") + name(node) + " = " + expression(node) + ";";
+  return (is_condition(g_.node(node).op) ? "const Condition " : "const T ") + name(node) + " = " + expression(node) +
+         ";";
 }
 
 std::array<std::string, 2> Words::sincos_text(Edge angle) const {

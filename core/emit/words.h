@@ -11,9 +11,7 @@ namespace featherstorm {
 // A remark as one line of comment: names come from users' files, so nothing in them may end the line or continue it.
 std::string comment(const std::string& text);
 
-struct Component {
-  int array, component;
-};
+struct Component { int array, component; };
 
 class Words {
  public:

@@ -5,14 +5,10 @@
 
 namespace featherstorm {
 
-template <class T> struct AlongZ {
-  T z;
-};
+template <class T> struct AlongZ { T z; };
 struct NoVector {};
 
-template <class T> FS_HD Vec3<T> operator+(const Vec3<T>& a, const AlongZ<T>& b) {
-  return {a.x(), a.y(), a.z() + b.z};
-}
+template <class T> FS_HD Vec3<T> operator+(const Vec3<T>& a, const AlongZ<T>& b) { return {a.x(), a.y(), a.z() + b.z}; }
 template <class T> FS_HD Vec3<T> operator+(const Vec3<T>& a, NoVector) { return a; }
 // a + b x c
 template <class T> FS_HD Vec3<T> add_cross(const Vec3<T>& a, const Vec3<T>& b, const AlongZ<T>& c) {

@@ -24,7 +24,10 @@ template <class T> FS_HD void angular_subspace(Motion<T>* S) {
 struct Ball {
   static constexpr int nq = 4, nv = 3;
   FS_HD static constexpr JointTraits traits() {
-    return {.name = "ball", .constant_subspace = true, .quaternion = 0, .rotation = 0,
+    return {.name = "ball",
+            .constant_subspace = true,
+            .quaternion = 0,
+            .rotation = 0,
             .group = JointGroup::turns_about_origin};
   }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {

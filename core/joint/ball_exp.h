@@ -29,7 +29,8 @@ struct BallExp {
   }
   template <class T, class B, class Q, class Q1, class Out>
   FS_HD static void difference(const B&, const Q& q0, const Q1& q1, Out u) {
-    const Vec3<T> d = quaternion_log(conjugated(quaternion_exp(vector_at<T>(q0, 0))) * quaternion_exp(vector_at<T>(q1, 0)));
+    const Vec3<T> d =
+        quaternion_log(conjugated(quaternion_exp(vector_at<T>(q0, 0))) * quaternion_exp(vector_at<T>(q1, 0)));
     for (int k = 0; k < 3; k++) u[k] = d(k);
   }
 };

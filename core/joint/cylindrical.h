@@ -8,7 +8,11 @@ namespace featherstorm {
 struct Cylindrical {
   static constexpr int nq = 2, nv = 2;
   FS_HD static constexpr JointTraits traits() {
-    return {.name = "cylindrical", .has_axis = true, .constant_subspace = true, .symmetric = true, .first_length = 1,
+    return {.name = "cylindrical",
+            .has_axis = true,
+            .constant_subspace = true,
+            .symmetric = true,
+            .first_length = 1,
             .lengths = 1};
   }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {

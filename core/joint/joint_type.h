@@ -11,12 +11,12 @@ enum class JointType {
   Helical,    // about z, with translation pitch * q along z
   Cylindrical,
   Planar,
-  Ball,          // quaternion
-  BallYpr,       // yaw, pitch, roll
-  BallExp,       // rotation vector
+  Ball,     // quaternion
+  BallYpr,  // yaw, pitch, roll
+  BallExp,  // rotation vector
   Universal,
   RackPinion,
-  Free,          // floating base
+  Free,  // floating base
   UserDefined,
 };
 
@@ -32,9 +32,7 @@ enum class JointShape {
   General6,
 };
 
-struct JointSize {
-  int nq, nv;
-};
+struct JointSize { int nq, nv; };
 
 // What may turn or slide at will: RBDA Table 9.7.
 enum class JointGroup { other, turns_about_z, slides_along_z, turns_about_origin };
@@ -47,7 +45,7 @@ struct JointTraits {
   bool constant_subspace = false;  // S does not depend on q, in the axes of the body
   bool symmetric = false;          // seen from its other side it is a joint of the same type, along -z
   int quaternion = -1;             // where q has a unit quaternion (w x y z); -1: nowhere
-  int rotation = -1;               // where v has the angular velocity of a turn in space, which is no derivative of coordinates
+  int rotation = -1;  // where v has the angular velocity of a turn in space, which is no derivative of coordinates
   int first_length = 0, lengths = 0;  // numbers of q that are lengths [m]; others but a quaternion's: angles [rad]
   JointGroup group = JointGroup::other;
 };

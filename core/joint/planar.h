@@ -11,7 +11,9 @@ namespace featherstorm {
 
 struct Planar {
   static constexpr int nq = 3, nv = 3;
-  FS_HD static constexpr JointTraits traits() { return {.name = "planar", .has_axis = true, .first_length = 1, .lengths = 2}; }
+  FS_HD static constexpr JointTraits traits() {
+    return {.name = "planar", .has_axis = true, .first_length = 1, .lengths = 2};
+  }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
     return {matrix(rotation_z<T>(q[0])), {q[1], q[2], T(0.0)}};
   }

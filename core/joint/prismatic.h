@@ -9,7 +9,11 @@ namespace featherstorm {
 struct Prismatic {
   static constexpr int nq = 1, nv = 1;
   FS_HD static constexpr JointTraits traits() {
-    return {.name = "prismatic", .has_axis = true, .constant_subspace = true, .symmetric = true, .lengths = 1,
+    return {.name = "prismatic",
+            .has_axis = true,
+            .constant_subspace = true,
+            .symmetric = true,
+            .lengths = 1,
             .group = JointGroup::slides_along_z};
   }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {

@@ -9,7 +9,10 @@ namespace featherstorm {
 struct Revolute {
   static constexpr int nq = 1, nv = 1;
   FS_HD static constexpr JointTraits traits() {
-    return {.name = "revolute", .has_axis = true, .constant_subspace = true, .symmetric = true,
+    return {.name = "revolute",
+            .has_axis = true,
+            .constant_subspace = true,
+            .symmetric = true,
             .group = JointGroup::turns_about_z};
   }
   template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {

@@ -19,9 +19,7 @@ template <class T> struct UserJointAt {
   Motion<T> c;
   Motion<T> sigma;  // of time-dependent joints
 };
-struct UserParameter {
-  double parameter;
-};
+struct UserParameter { double parameter; };
 
 // The functions of a user-defined joint for one scalar. Behind the nq positions of a time-dependent joint `at` finds t.
 template <class T> struct UserJointText {
@@ -59,15 +57,9 @@ struct UserJoint {
 };
 
 // The scalar that a user-defined joint's functions are called with for one lane of T.
-template <class T> struct UserScalar {
-  using type = double;
-};
-template <> struct UserScalar<Expr> {
-  using type = Expr;
-};
-template <class T> struct UserScalar<Dual<T>> {
-  using type = Dual<typename UserScalar<T>::type>;
-};
+template <class T> struct UserScalar { using type = double; };
+template <> struct UserScalar<Expr> { using type = Expr; };
+template <class T> struct UserScalar<Dual<T>> { using type = Dual<typename UserScalar<T>::type>; };
 
 template <class Joint> constexpr bool is_time_dependent() {
   if constexpr (requires { Joint::time_dependent; }) return Joint::time_dependent;

@@ -17,14 +17,13 @@
 
 namespace featherstorm {
 
-template <class T> struct JointRate {
-  Motion<T> S[6], c;
-};
+template <class T> struct JointRate { Motion<T> S[6], c; };
 
 // joint_rate of a joint whose S is not constant. It holds the text of every joint type on dual numbers, so compilers keep it
 // out of line: three copies in a kernel would take nvcc minutes.
 template <class T, class M, class Q, class V, class U, class A>
-FS_HD_CALL void joint_rate_of_varying(const M& m, int i, const Q& q, const V& v, const U& u, const A& a, JointRate<T>& r) {
+FS_HD_CALL void joint_rate_of_varying(const M& m, int i, const Q& q, const V& v, const U& u, const A& a,
+                                      JointRate<T>& r) {
   const auto& b = m.body[i];
   Dual<T> position[7];
   const auto here = dual_array(slice(q, b.q), Zeros<T>{});

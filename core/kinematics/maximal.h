@@ -153,11 +153,7 @@ FS_HD void generalised_force(const M& m, const Configuration& q, const Forces& F
   auto r = scratch<Vec3<T>>(m.nb + 1);
   bodies_at(m, q, X, S, r);
   joint_forces_of(
-      m, S, r,
-      [&](int i) {
-        return Force<T>{vector_from<T>(F, 6 * (i - 1)), vector_from<T>(F, 6 * (i - 1) + 3)};
-      },
-      Q);
+      m, S, r, [&](int i) { return Force<T>{vector_from<T>(F, 6 * (i - 1)), vector_from<T>(F, 6 * (i - 1) + 3)}; }, Q);
 }
 
 // in   q (nq), Q (nv)  [N m | N]

@@ -23,8 +23,7 @@ FS_HD void world_axes(const M& m, const Numbers& x, Placements& X, Columns& S) {
     with_joint(m, i, x, [&](const auto& J) {
       if (i == 1) X[0].r = -(zero3<T>() + J.origin());
       X[i] = beyond(X[b.parent], J);
-      for (int k = 0; k < J.nv; k++)
-        S[b.v + k] = apply_inverse(X[i], zero_motion<T>() + J.velocity(UnitArray<T>{k}));
+      for (int k = 0; k < J.nv; k++) S[b.v + k] = apply_inverse(X[i], zero_motion<T>() + J.velocity(UnitArray<T>{k}));
     });
   }
 }
@@ -41,14 +40,14 @@ FS_HD void base_axes(const M& m, const Numbers& x, Placements& X, Columns& S) {
       if (i == 1 && b.shape == JointShape::Free) X[0].R = transposed(J.placement().R);
       if (i == 1) X[0].r = -(X[0].R * (zero3<T>() + J.origin()));
       X[i] = i == 1 && b.shape == JointShape::Free ? identity_placement<T>() : beyond(X[b.parent], J);
-      for (int k = 0; k < J.nv; k++)
-        S[b.v + k] = apply_inverse(X[i], zero_motion<T>() + J.velocity(UnitArray<T>{k}));
+      for (int k = 0; k < J.nv; k++) S[b.v + k] = apply_inverse(X[i], zero_motion<T>() + J.velocity(UnitArray<T>{k}));
     });
   }
 }
 
 // X^T I X in the common frame.
-template <class T, class P> FS_HD RigidBodyInertia<T> in_world_axes(const Placement<T>& X, const RigidBodyInertia<P>& I) {
+template <class T, class P> FS_HD RigidBodyInertia<T> in_world_axes(const Placement<T>& X,
+                                                                    const RigidBodyInertia<P>& I) {
   return apply_transpose(X, cast<T>(I));
 }
 

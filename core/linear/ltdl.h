@@ -3,9 +3,9 @@
 //
 // D1 = sum (d_k - 1), D2 = sum d_k (d_k - 1) / 2 over the expanded tree; the costs of Table 6.6 are counted in tests.
 #pragma once
-#include "core/trace/remark.h"
-#include "core/scalar/scratch.h"
 #include "core/model/model.h"
+#include "core/scalar/scratch.h"
+#include "core/trace/remark.h"
 
 namespace featherstorm {
 
@@ -92,7 +92,8 @@ template <class M, class Matrix> FS_HD void invert_l(const M& m, Matrix L) {
     for (int c = 0; c < m.depth[i]; c++) {
       // -(L^-1)_ij = L_ij + sum over the ancestors l of i beyond j of L_il (L^-1)_lj, from the root on
       auto sum = L[m.row_start[i] + c];
-      for (int l = m.dof_parent[i]; m.depth[l] > c; l = m.dof_parent[l]) sum = sum + L[m.at(i, l)] * L[m.row_start[l] + c];
+      for (int l = m.dof_parent[i]; m.depth[l] > c; l = m.dof_parent[l])
+        sum = sum + L[m.at(i, l)] * L[m.row_start[l] + c];
       L[m.row_start[i] + c] = -sum;
     }
 }

@@ -7,10 +7,10 @@
 // lambda is zero. qdd does not depend on which rows are.
 #pragma once
 #include "core/dynamics/crba.h"
-#include "core/linear/ltdl.h"
-#include "core/loops/loop_constraints.h"
 #include "core/dynamics/newton_euler.h"
+#include "core/linear/ltdl.h"
 #include "core/linear/semidefinite.h"
+#include "core/loops/loop_constraints.h"
 
 namespace featherstorm {
 

@@ -22,8 +22,8 @@ namespace featherstorm {
 // out  tau_out (nv)  may be tau
 // out  rank (1)  of the rows of G with motors: ny where every motion can be driven
 // out  missing (ny)  G^T (tau_id - tau_out), generalised forces of y; 0 where the motion can be driven
-template <class M, class Count, class Columns, class Mask, class TauId, class Tau, class Tolerance, class Out, class OutR,
-          class OutM>
+template <class M, class Count, class Columns, class Mask, class TauId, class Tau, class Tolerance, class Out,
+          class OutR, class OutM>
 FS_HD void actuation(const M& m, Count ny, const Columns& G, const Mask& actuated, const TauId& tau_id, const Tau& tau,
                      const Tolerance& tolerance, Out tau_out, OutR rank, OutM missing) {
   using T = ScalarOf<Columns>;

@@ -21,8 +21,9 @@ std::vector<double> per_dof(const std::vector<double>& given, int n, double fall
                             const char* what, bool may_be_negative, bool may_be_infinite) {
   if (given.empty()) return std::vector<double>(n, fallback);
   if (static_cast<int>(given.size()) != n)
-    throw ModelError("joint", j.name,
-                     std::string(what) + " has " + std::to_string(given.size()) + " numbers, expected " + std::to_string(n));
+    throw ModelError(
+        "joint", j.name,
+        std::string(what) + " has " + std::to_string(given.size()) + " numbers, expected " + std::to_string(n));
   for (double x : given)
     if (std::isnan(x) || (!may_be_infinite && std::isinf(x)) || (!may_be_negative && x < 0))
       throw ModelError("joint", j.name, std::string(what) + " is " + std::to_string(x));
@@ -50,7 +51,8 @@ Mat3d axes_of(const JointSpec& j) {
 }
 
 std::string inertia_error(double mass, const Vec3d& com, const Mat3d& inertia) {
-  if (!std::isfinite(mass) || !com.allFinite() || !inertia.allFinite()) return "mass, centre of mass or inertia is not finite";
+  if (!std::isfinite(mass) || !com.allFinite() || !inertia.allFinite())
+    return "mass, centre of mass or inertia is not finite";
   if (mass < 0) return "mass is negative";
   const double scale = inertia.cwiseAbs().maxCoeff();
   if ((inertia - inertia.transpose()).cwiseAbs().maxCoeff() > 1e-9 * scale) return "inertia is not symmetric";
@@ -128,8 +130,9 @@ Robot ModelBuilder::build(bool strict) const {
     if (!j.parent.empty() && parent == link_of.end())
       throw ModelError("joint", j.name, "parent link '" + j.parent + "' does not exist");
     if (joint_to[child->second] >= 0)
-      throw ModelError("link", j.child, "has two parents, through joints '" + joints[joint_to[child->second]].name +
-                                            "' and '" + j.name + "'");
+      throw ModelError(
+          "link", j.child,
+          "has two parents, through joints '" + joints[joint_to[child->second]].name + "' and '" + j.name + "'");
     joint_to[child->second] = static_cast<int>(k);
     joints_from[j.parent.empty() ? links_.size() : parent->second].push_back(static_cast<int>(k));
     if (!j.X.R.allFinite() || !j.X.r.allFinite()) throw ModelError("joint", j.name, "placement is not finite");
@@ -275,9 +278,10 @@ Robot ModelBuilder::build(bool strict) const {
     const Body<double>& b = m.body[i];
     const Sym3<double>& I = b.I.I;
     moves[i] = moves[i] || b.I.m != 0 || I.xx != 0 || I.xy != 0 || I.xz != 0 || I.yy != 0 || I.yz != 0 || I.zz != 0;
-    if (!moves[i] && !b.rotor) 
-      throw ModelError("joint", spec[i]->name,
-                       "moves no mass, so that forces determine no acceleration: give it a rotor (armature), or make it fixed");
+    if (!moves[i] && !b.rotor)
+      throw ModelError(
+          "joint", spec[i]->name,
+          "moves no mass, so that forces determine no acceleration: give it a rotor (armature), or make it fixed");
     moves[b.parent] = moves[b.parent] || moves[i];
   }
 

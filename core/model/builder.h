@@ -33,23 +33,23 @@ class ModelError : public std::runtime_error {
 
 struct LinkSpec {
   std::string name;
-  double mass = 0;                 // [kg]; a link without inertia has 0
-  Vec3d com = Vec3d::Zero();       // centre of mass, link axes [m]
-  Mat3d inertia = Mat3d::Zero();   // about the centre of mass, link axes [kg m^2]
+  double mass = 0;                // [kg]; a link without inertia has 0
+  Vec3d com = Vec3d::Zero();      // centre of mass, link axes [m]
+  Mat3d inertia = Mat3d::Zero();  // about the centre of mass, link axes [kg m^2]
 };
 
 // Per coordinate of the joint, in the order of v; an empty vector means the default for all.
 struct JointSpec {
   std::string name;
   JointType type = JointType::Revolute;
-  std::string parent, child;                         // link names; parent "" is the world
-  Placement<double> X = identity_placement<double>();  // joint frame in the parent link; the child's at q = 0
-  Vec3d axis = {0, 0, 1};                            // of joints with one axis, joint frame
-  double parameter = 0;                              // pitch [m/rad], radius [m]
-  bool reversed = false;                             // polarity: the joint's predecessor is `child`
-  UserJoint user{};                                  // for UserDefined
-  std::vector<double> lower{}, upper{};              // [rad | m], default -+infinity
-  std::vector<double> max_velocity{}, max_effort{};  // default infinity
+  std::string parent, child;                              // link names; parent "" is the world
+  Placement<double> X = identity_placement<double>();     // joint frame in the parent link; the child's at q = 0
+  Vec3d axis = {0, 0, 1};                                 // of joints with one axis, joint frame
+  double parameter = 0;                                   // pitch [m/rad], radius [m]
+  bool reversed = false;                                  // polarity: the joint's predecessor is `child`
+  UserJoint user{};                                       // for UserDefined
+  std::vector<double> lower{}, upper{};                   // [rad | m], default -+infinity
+  std::vector<double> max_velocity{}, max_effort{};       // default infinity
   std::vector<double> damping{}, friction{}, armature{};  // default 0
 };
 
@@ -66,10 +66,10 @@ struct Robot {
   std::vector<std::string> joint_names;  // (nb) joint i + 1 moves body i + 1
   std::vector<std::string> frame_names;  // (nf) all links in the order added, then the added frames
   std::vector<std::string> q_names, v_names;
-  std::vector<double> q0;                // (nq) neutral configuration
-  std::vector<int> joint_order;          // joint_order[k] = body moved by the k-th moving joint that was added
-  std::vector<std::string> notices;      // what a loader ignored, and:
-  std::vector<std::string> odd;          // what no robot has and was kept as it is given
+  std::vector<double> q0;            // (nq) neutral configuration
+  std::vector<int> joint_order;      // joint_order[k] = body moved by the k-th moving joint that was added
+  std::vector<std::string> notices;  // what a loader ignored, and:
+  std::vector<std::string> odd;      // what no robot has and was kept as it is given
 
   int frame(const std::string& name) const;  // index, or -1
   int joint(const std::string& name) const;  // body index, or -1

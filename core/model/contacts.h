@@ -31,20 +31,20 @@ inline constexpr const char* surface_names[] = {"plane", "sphere", "cavity"};
 template <class P> struct Contact {
   int p = 0, s = 0;  // predecessor, successor body
   Surface surface = Surface::Plane;
-  bool bounded = false;         // whether the plane ends at half_x, half_y
-  Placement<P> X_p{};           // the surface's frame in body p
-  Vec3<P> centre;               // of the sphere, in body s [m]
-  P radius_s{};                 // of the sphere [m]
-  P radius{};                   // of the surface, Sphere and Cavity [m]
-  P half_x{}, half_y{};         // [m]
-  P friction{};                 // Coulomb's mu
-  P restitution{};              // e, 0 to 1
+  bool bounded = false;  // whether the plane ends at half_x, half_y
+  Placement<P> X_p{};    // the surface's frame in body p
+  Vec3<P> centre;        // of the sphere, in body s [m]
+  P radius_s{};          // of the sphere [m]
+  P radius{};            // of the surface, Sphere and Cavity [m]
+  P half_x{}, half_y{};  // [m]
+  P friction{};          // Coulomb's mu
+  P restitution{};       // e, 0 to 1
 };
 
 template <class P> struct Contacts {
   using Number = P;
-  int nc = 0;  // contacts
-  int nr = 0;  // 3 nc, rows of normal and tangents
+  int nc = 0;                       // contacts
+  int nr = 0;                       // 3 nc, rows of normal and tangents
   std::vector<Contact<P>> contact;  // (nc)
   // Of projected Gauss-Seidel, for rows of the table of operations, whose loops are traced: how many, and how many of
   // contact_step.h without push.
@@ -52,8 +52,8 @@ template <class P> struct Contacts {
 };
 
 template <class P, class S> Contact<P> cast(const Contact<S>& c) {
-  return {c.p, c.s, c.surface, c.bounded, cast<P>(c.X_p), cast<P>(c.centre), P(c.radius_s), P(c.radius),
-          P(c.half_x), P(c.half_y), P(c.friction), P(c.restitution)};
+  return {c.p,           c.s,         c.surface,   c.bounded,   cast<P>(c.X_p), cast<P>(c.centre),
+          P(c.radius_s), P(c.radius), P(c.half_x), P(c.half_y), P(c.friction),  P(c.restitution)};
 }
 template <class P, class S> Contacts<P> cast(const Contacts<S>& contacts) {
   Contacts<P> r{contacts.nc, contacts.nr, {}, contacts.sweeps, contacts.relax};
@@ -64,14 +64,14 @@ template <class P, class S> Contacts<P> cast(const Contacts<S>& contacts) {
 // A contact in the user's frames; link "" is the world.
 struct ContactSpec {
   std::string name;
-  std::string successor;              // link that carries the sphere
-  Vec3<double> centre = Vec3<double>::Zero();       // in the successor link [m]
-  double radius_s = 0;                // [m]
-  std::string predecessor;            // link that carries the surface
+  std::string successor;                       // link that carries the sphere
+  Vec3<double> centre = Vec3<double>::Zero();  // in the successor link [m]
+  double radius_s = 0;                         // [m]
+  std::string predecessor;                     // link that carries the surface
   Surface surface = Surface::Plane;
   Placement<double> X_p = identity_placement<double>();  // the surface's frame in the predecessor link
-  double radius = 0;                  // of the surface [m]
-  double half_x = 0, half_y = 0;      // of a plane's part [m]; 0, 0: the whole plane
+  double radius = 0;                                     // of the surface [m]
+  double half_x = 0, half_y = 0;                         // of a plane's part [m]; 0, 0: the whole plane
   double friction = 0, restitution = 0;
 };
 

@@ -99,7 +99,8 @@ Zxz zxz(const Mat3d& R) {
 
 Vec3d clean(const Vec3d& v) {
   const double least = 1e-14 * v.norm();
-  return {std::abs(v.x()) < least ? 0 : v.x(), std::abs(v.y()) < least ? 0 : v.y(), std::abs(v.z()) < least ? 0 : v.z()};
+  return {std::abs(v.x()) < least ? 0 : v.x(), std::abs(v.y()) < least ? 0 : v.y(),
+          std::abs(v.z()) < least ? 0 : v.z()};
 }
 
 std::vector<Mat3d> turn_bodies(Model<double>& m, Turns turns) {

@@ -238,8 +238,7 @@ template <class M, class X, class F> FS_HD void with_joint(const M& m, int i, co
   using P = typename M::Number;
   const auto& b = m.body[i];
   switch (b.shape) {
-    case JointShape::RevoluteTilted:
-      return f(RevoluteAt<T, RotationX<P>, P>{{x[b.x], x[b.x + 1]}, b.tilt, b.X_T.r});
+    case JointShape::RevoluteTilted: return f(RevoluteAt<T, RotationX<P>, P>{{x[b.x], x[b.x + 1]}, b.tilt, b.X_T.r});
     case JointShape::Revolute: {
       // R = rz rx, since the turn about the joint's own axis is in `zero`
       const Mat3<P>& R = b.X_T.R;

@@ -57,8 +57,8 @@ template <class P> struct Loop {
 
 template <class P> struct Loops {
   using Number = P;
-  int nl = 0;  // loops
-  int nc = 0;  // constraints n^c, rows of K
+  int nl = 0;                 // loops
+  int nc = 0;                 // constraints n^c, rows of K
   std::vector<Loop<P>> loop;  // (nl)
 };
 

@@ -16,20 +16,20 @@
 namespace featherstorm {
 
 template <class P> struct Body {
-  int parent = 0;                          // lambda(i)
-  JointType type = JointType::Fixed;       // joint from the parent to this body
+  int parent = 0;                     // lambda(i)
+  JointType type = JointType::Fixed;  // joint from the parent to this body
   JointShape shape = JointShape::General1;
-  bool reversed = false;                   // the joint runs from this body to its parent (RBDA 4.1.3)
-  int q = 0, v = 0;                        // first position and velocity coordinate
-  int x = 0;                               // first of the numbers an algorithm keeps of this joint (joints.h)
-  int user = 0;                            // which user-defined joint
-  bool rotor = false;                      // whether any of its coordinates has an armature
-  P parameter{};                           // pitch of a helical joint [m/rad], radius of a rack and pinion [m]
-  RotationZ<P> zero{};                     // revolute: fixed turn about z added to q
-  RotationX<P> tilt{};                     // RevoluteTilted: the rotation of the placement
-  Placement<P> X_T{};                      // fixed placement of the joint in the parent; without `zero`
-  RigidBodyInertia<P> I{};                 // about the body's origin, body axes
-  Sym3<P> second_moments{};                // int r r^T dm about the body's origin [kg m^2], from I
+  bool reversed = false;     // the joint runs from this body to its parent (RBDA 4.1.3)
+  int q = 0, v = 0;          // first position and velocity coordinate
+  int x = 0;                 // first of the numbers an algorithm keeps of this joint (joints.h)
+  int user = 0;              // which user-defined joint
+  bool rotor = false;        // whether any of its coordinates has an armature
+  P parameter{};             // pitch of a helical joint [m/rad], radius of a rack and pinion [m]
+  RotationZ<P> zero{};       // revolute: fixed turn about z added to q
+  RotationX<P> tilt{};       // RevoluteTilted: the rotation of the placement
+  Placement<P> X_T{};        // fixed placement of the joint in the parent; without `zero`
+  RigidBodyInertia<P> I{};   // about the body's origin, body axes
+  Sym3<P> second_moments{};  // int r r^T dm about the body's origin [kg m^2], from I
 };
 
 template <class P> struct Frame {
@@ -39,23 +39,23 @@ template <class P> struct Frame {
 
 template <class P> struct Model {
   using Number = P;
-  int nb = 0;  // moving bodies
-  int nq = 0;  // positions
-  int nv = 0;  // velocities
-  int nx = 0;  // joint numbers (joints.h)
-  int nh = 0;  // entries of the packed joint-space inertia matrix, n + D1
-  int nf = 0;  // named frames
+  int nb = 0;                   // moving bodies
+  int nq = 0;                   // positions
+  int nv = 0;                   // velocities
+  int nx = 0;                   // joint numbers (joints.h)
+  int nh = 0;                   // entries of the packed joint-space inertia matrix, n + D1
+  int nf = 0;                   // named frames
   std::vector<Body<P>> body;    // (nb + 1)
   std::vector<Frame<P>> frame;  // (nf)
   Vec3<P> gravity;              // world [m/s^2]
 
-  std::vector<P> armature;          // (nv) reflected rotor inertia [kg m^2 | kg]
-  std::vector<P> damping;           // (nv) [N m s | N s/m]
-  std::vector<P> friction;          // (nv) dry friction [N m | N]
-  std::vector<P> lower, upper;      // (nv) position limits, +-infinity where there is none [rad | m]
-  std::vector<P> max_velocity;      // (nv) [rad/s | m/s]
-  std::vector<P> max_effort;        // (nv) [N m | N]
-  std::vector<int> dof_q;           // (nv) position coordinate a limit applies to, -1 where v is no derivative of one
+  std::vector<P> armature;      // (nv) reflected rotor inertia [kg m^2 | kg]
+  std::vector<P> damping;       // (nv) [N m s | N s/m]
+  std::vector<P> friction;      // (nv) dry friction [N m | N]
+  std::vector<P> lower, upper;  // (nv) position limits, +-infinity where there is none [rad | m]
+  std::vector<P> max_velocity;  // (nv) [rad/s | m/s]
+  std::vector<P> max_effort;    // (nv) [N m | N]
+  std::vector<int> dof_q;       // (nv) position coordinate a limit applies to, -1 where v is no derivative of one
 
   std::vector<int> dof_body;    // (nv) body whose joint has this coordinate
   std::vector<int> dof_parent;  // (nv) expanded parent array lambda', -1 at a root (RBDA Table 6.4)
@@ -108,8 +108,20 @@ template <class P, class S> Model<P> cast(const Model<S>& m) {
     return b;
   };
   for (const Body<S>& b : m.body)
-    r.body.push_back({b.parent, b.type, b.shape, b.reversed, b.q, b.v, b.x, b.user, b.rotor, P(b.parameter),
-                      {P(b.zero.c), P(b.zero.s)}, {P(b.tilt.c), P(b.tilt.s)}, cast<P>(b.X_T), cast<P>(b.I),
+    r.body.push_back({b.parent,
+                      b.type,
+                      b.shape,
+                      b.reversed,
+                      b.q,
+                      b.v,
+                      b.x,
+                      b.user,
+                      b.rotor,
+                      P(b.parameter),
+                      {P(b.zero.c), P(b.zero.s)},
+                      {P(b.tilt.c), P(b.tilt.s)},
+                      cast<P>(b.X_T),
+                      cast<P>(b.I),
                       cast<P>(b.second_moments)});
   for (const Frame<S>& f : m.frame) r.frame.push_back({f.body, cast<P>(f.X)});
   r.gravity = cast<P>(m.gravity);

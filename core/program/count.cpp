@@ -81,25 +81,16 @@ Counts count(const Program& p, const std::vector<int>& order) {
   for (int i : order) {
     const Node& n = p.graph.node(i);
     switch (n.op) {
-      case Op::Const:
-        break;
-      case Op::Input:
-        ++c.loads;
-        break;
+      case Op::Const: break;
+      case Op::Input: ++c.loads; break;
       case Op::Add:
-      case Op::Sub:
-        ++c.add;
-        break;
+      case Op::Sub: ++c.add; break;
       case Op::Mul:
         ++c.mul;
         c.fused += fusion.folded[i];
         break;
-      case Op::Rcp:
-        ++c.rcp;
-        break;
-      case Op::Sqrt:
-        ++c.sqrt;
-        break;
+      case Op::Rcp: ++c.rcp; break;
+      case Op::Sqrt: ++c.sqrt; break;
       case Op::Sin:
       case Op::Cos:
         c.sincos += !angle[n.operand[0].node()];
@@ -116,9 +107,7 @@ Counts count(const Program& p, const std::vector<int>& order) {
       case Op::LessEqual:
       case Op::And:
       case Op::Or:
-      case Op::Select:
-        ++c.other;
-        break;
+      case Op::Select: ++c.other; break;
     }
   }
   for (const auto& values : p.results) c.stores += int(values.size());

@@ -14,30 +14,18 @@ Expr operation(Op op, Expr a, Expr b, Expr c) {
   const Edge x = a.edge(), y = b.edge();
   switch (op) {
     case Op::Const:
-    case Op::Input:
-      break;
-    case Op::Add:
-      return a + b;
-    case Op::Sub:
-      return a - b;
-    case Op::Mul:
-      return a * b;
-    case Op::Atan2:
-      return atan2(a, b);
-    case Op::Min:
-      return min(a, b);
-    case Op::Max:
-      return max(a, b);
-    case Op::Less:
-      return Expr(algebra::less(g, x, y));
-    case Op::LessEqual:
-      return Expr(algebra::less_equal(g, x, y));
-    case Op::And:
-      return Expr(algebra::both(g, x, y));
-    case Op::Or:
-      return Expr(algebra::either(g, x, y));
-    case Op::Select:
-      return select(ExprCondition(x), b, c);
+    case Op::Input: break;
+    case Op::Add: return a + b;
+    case Op::Sub: return a - b;
+    case Op::Mul: return a * b;
+    case Op::Atan2: return atan2(a, b);
+    case Op::Min: return min(a, b);
+    case Op::Max: return max(a, b);
+    case Op::Less: return Expr(algebra::less(g, x, y));
+    case Op::LessEqual: return Expr(algebra::less_equal(g, x, y));
+    case Op::And: return Expr(algebra::both(g, x, y));
+    case Op::Or: return Expr(algebra::either(g, x, y));
+    case Op::Select: return select(ExprCondition(x), b, c);
     case Op::Rcp:
     case Op::Sqrt:
     case Op::Sin:
@@ -45,8 +33,7 @@ Expr operation(Op op, Expr a, Expr b, Expr c) {
     case Op::Exp:
     case Op::Log:
     case Op::Abs:
-    case Op::Floor:
-      return Expr(algebra::unary(g, op, x));
+    case Op::Floor: return Expr(algebra::unary(g, op, x));
   }
   assert(false);
   return {};
@@ -87,44 +74,30 @@ TracedArrays outputs_of(const Program& p, const std::vector<Expr>& nodes) {
 // g(k, condition, taken) for those that the value passes through under a condition. x: the operands, y: the value.
 template <class F, class G> void slopes(const Node& n, const Expr x[3], Expr y, F f, G g) {
   switch (n.op) {
-    case Op::Add:
-      return f(0, Expr(1)), f(1, Expr(1));
-    case Op::Sub:
-      return f(0, Expr(1)), f(1, Expr(-1));
-    case Op::Mul:
-      return f(0, x[1]), f(1, x[0]);
-    case Op::Rcp:
-      return f(0, -(y * y));
-    case Op::Sqrt:
-      return f(0, 0.5 * rcp(y));
-    case Op::Sin:
-      return f(0, cos(x[0]));
-    case Op::Cos:
-      return f(0, -sin(x[0]));
-    case Op::Exp:
-      return f(0, y);
-    case Op::Log:
-      return f(0, rcp(x[0]));
+    case Op::Add: return f(0, Expr(1)), f(1, Expr(1));
+    case Op::Sub: return f(0, Expr(1)), f(1, Expr(-1));
+    case Op::Mul: return f(0, x[1]), f(1, x[0]);
+    case Op::Rcp: return f(0, -(y * y));
+    case Op::Sqrt: return f(0, 0.5 * rcp(y));
+    case Op::Sin: return f(0, cos(x[0]));
+    case Op::Cos: return f(0, -sin(x[0]));
+    case Op::Exp: return f(0, y);
+    case Op::Log: return f(0, rcp(x[0]));
     case Op::Atan2: {
       const Expr k = rcp(x[0] * x[0] + x[1] * x[1]);
       return f(0, x[1] * k), f(1, -(x[0] * k));
     }
-    case Op::Min:
-      return g(0, x[0] < x[1], true), g(1, x[0] < x[1], false);
-    case Op::Max:
-      return g(0, x[1] < x[0], true), g(1, x[1] < x[0], false);
-    case Op::Abs:
-      return f(0, select(x[0] < Expr(0), Expr(-1), Expr(1)));
-    case Op::Select:
-      return g(1, ExprCondition(x[0].edge()), true), g(2, ExprCondition(x[0].edge()), false);
+    case Op::Min: return g(0, x[0] < x[1], true), g(1, x[0] < x[1], false);
+    case Op::Max: return g(0, x[1] < x[0], true), g(1, x[1] < x[0], false);
+    case Op::Abs: return f(0, select(x[0] < Expr(0), Expr(-1), Expr(1)));
+    case Op::Select: return g(1, ExprCondition(x[0].edge()), true), g(2, ExprCondition(x[0].edge()), false);
     case Op::Const:
     case Op::Input:
     case Op::Floor:
     case Op::Less:
     case Op::LessEqual:
     case Op::And:
-    case Op::Or:
-      return;
+    case Op::Or: return;
   }
 }
 
@@ -148,9 +121,7 @@ void operands_of(const Node& n, const std::vector<Expr>& nodes, Expr x[3]) {
 }
 
 // The inputs of a derived program: those of p, `added` arrays between the others and the uniform ones.
-struct Inputs {
-  TracedArrays of_p, added;
-};
+struct Inputs { TracedArrays of_p, added; };
 Inputs declare(const Program& p, Program& d, const std::vector<Program::Array>& added) {
   Inputs in;
   in.of_p.resize(p.inputs.size());

@@ -11,28 +11,19 @@ namespace {
 // Cycles until the result can be used, on recent x86 and ARM vector units.
 int latency(Op op) {
   switch (op) {
-    case Op::Const:
-      return 0;
-    case Op::Input:
-      return 5;
+    case Op::Const: return 0;
+    case Op::Input: return 5;
     case Op::Add:
     case Op::Sub:
-    case Op::Mul:
-      return 4;
-    case Op::Rcp:
-      return 14;
-    case Op::Sqrt:
-      return 20;
+    case Op::Mul: return 4;
+    case Op::Rcp: return 14;
+    case Op::Sqrt: return 20;
     case Op::Sin:
-    case Op::Cos:
-      return 40;
+    case Op::Cos: return 40;
     case Op::Exp:
-    case Op::Log:
-      return 40;
-    case Op::Atan2:
-      return 60;
-    case Op::Floor:
-      return 12;
+    case Op::Log: return 40;
+    case Op::Atan2: return 60;
+    case Op::Floor: return 12;
     case Op::Min:
     case Op::Max:
     case Op::Abs:
@@ -40,8 +31,7 @@ int latency(Op op) {
     case Op::LessEqual:
     case Op::And:
     case Op::Or:
-    case Op::Select:
-      return 3;
+    case Op::Select: return 3;
   }
   return 0;
 }

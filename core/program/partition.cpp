@@ -88,8 +88,7 @@ std::vector<std::vector<int>> limbs_to_try(const Bodies& bodies, const std::vect
   std::vector<std::vector<int>> tries;
   std::vector<int> limbs{0};
   while (limbs.size() <= 31) {
-    const auto heaviest =
-        std::max_element(limbs.begin(), limbs.end(), [&](int a, int b) { return all[a] < all[b]; });
+    const auto heaviest = std::max_element(limbs.begin(), limbs.end(), [&](int a, int b) { return all[a] < all[b]; });
     int at = *heaviest;
     while (children[at].size() == 1) at = children[at][0];
     if (children[at].empty()) break;
@@ -129,8 +128,7 @@ std::vector<int> pack(const std::vector<long>& weight, int roles) {
 int device_instructions(Op op) {
   switch (op) {
     case Op::Const:
-    case Op::Input:
-      return 0;
+    case Op::Input: return 0;
     case Op::Add:
     case Op::Sub:
     case Op::Mul:
@@ -142,19 +140,14 @@ int device_instructions(Op op) {
     case Op::And:
     case Op::Or:
     case Op::Select:
-    case Op::Floor:
-      return 1;
-    case Op::Rcp:
-      return 2;
-    case Op::Sqrt:
-      return 8;
+    case Op::Floor: return 1;
+    case Op::Rcp: return 2;
+    case Op::Sqrt: return 8;
     case Op::Sin:
     case Op::Cos:
     case Op::Exp:
-    case Op::Log:
-      return 20;
-    case Op::Atan2:
-      return 40;
+    case Op::Log: return 20;
+    case Op::Atan2: return 40;
   }
   return 0;
 }

@@ -42,25 +42,25 @@ struct RoleStep {
     store,    // the result into component `component` of output `array`; of a carried program, what was kept of it
     barrier,  // all roles wait for each other
     // of carried programs, at the end of a pass
-    keep,        // the result, component `component` of output `array`
-    give_next,   // what was kept into `slot`
-    take,        // what was kept becomes the carried input `node`
-    fetch_next   // what lies in `slot` becomes the carried input `node`
+    keep,       // the result, component `component` of output `array`
+    give_next,  // what was kept into `slot`
+    take,       // what was kept becomes the carried input `node`
+    fetch_next  // what lies in `slot` becomes the carried input `node`
   };
   Kind kind;
   int node = 0, slot = 0, array = 0, component = 0;
 };
 
 struct RoleProgram {
-  std::vector<std::vector<RoleStep>> steps;  // role -> what it does; all roles have the same number of barriers
+  std::vector<std::vector<RoleStep>> steps;          // role -> what it does; all roles have the same number of barriers
   std::vector<std::vector<RoleStep>> before, after;  // of a carried program: loads before its loop, stores behind
-  std::vector<int> role_of_body;             // body -> role of its limb, -1 in the trunk
-  bool traced = false;                       // statements of a phase stand in the order of the trace
-  int slots = 0;                             // values that lie in the shared memory at once
-  int phases = 0;                            // barriers of a pass + 1
-  int exchanged = 0;                         // values given
-  long longest = 0, total = 0, whole = 0;    // instructions, roughly: of the longest roles of all phases, of all roles
-                                             // together, and of the program in one
+  std::vector<int> role_of_body;                     // body -> role of its limb, -1 in the trunk
+  bool traced = false;                               // statements of a phase stand in the order of the trace
+  int slots = 0;                                     // values that lie in the shared memory at once
+  int phases = 0;                                    // barriers of a pass + 1
+  int exchanged = 0;                                 // values given
+  long longest = 0, total = 0, whole = 0;  // instructions, roughly: of the longest roles of all phases, of all roles
+                                           // together, and of the program in one
 };
 
 // The program in `roles` >= 2 roles, statements of a phase as they stand in `order` (order.h). Without steps where it

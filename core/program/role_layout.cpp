@@ -45,15 +45,11 @@ class Layout {
   RoleProgram r;
 
  private:
-  struct Place {
-    int array, component;
-  };
+  struct Place { int array, component; };
 
   void add(RoleStep s) { steps_->push_back(s); }
   bool carried() const { return !c_.p.carried.empty(); }
-  bool is_carried(int node) const {
-    return c_.g.node(node).op == Op::Input && c_.p.is_carried(c_.g.node(node).array);
-  }
+  bool is_carried(int node) const { return c_.g.node(node).op == Op::Input && c_.p.is_carried(c_.g.node(node).array); }
 
   void store(int node) {
     for (Place o : outputs_[node]) add({RoleStep::store, node, 0, o.array, o.component});
@@ -184,10 +180,10 @@ class Layout {
   const Cut& c_;
   const Home& h_;
   const int roles_;
-  unsigned used_ = 0;  // phases with statements
+  unsigned used_ = 0;                        // phases with statements
   std::vector<std::vector<Place>> outputs_;  // node -> the results that it is
   std::vector<std::vector<int>> becomes_;    // output -> the carried input whose place it takes, or -1
-  std::vector<int> last_fetch_;  // node -> the last phase in which another role fetches it, -1: none
+  std::vector<int> last_fetch_;              // node -> the last phase in which another role fetches it, -1: none
   std::vector<int> slot_;
   std::vector<unsigned> users_;              // carried input -> the roles that use it
   std::vector<std::vector<int>> next_slot_;  // output -> where its users find the next value, or -1

@@ -17,9 +17,7 @@ namespace featherstorm {
 enum class Coriolis { Christoffel, BodyFixed, MassCentre };
 
 // A map from motions to forces: what the unit motions become.
-template <class T> struct ForceOfMotion {
-  Force<T> column[6];
-};
+template <class T> struct ForceOfMotion { Force<T> column[6]; };
 template <class T> FS_HD Force<T> operator*(const ForceOfMotion<T>& B, const Motion<T>& u) {
   Force<T> f = B.column[0] * component(u, 0);
   for (int c = 1; c < 6; c++) f += B.column[c] * component(u, c);
@@ -73,8 +71,7 @@ FS_HD void axes_in_motion(const M& m, const Q& q, const V& qd, const Numbers& x,
     JointRate<T> r;
     joint_rate(m, i, q, qd, qd, Zeros<T>{}, r);
     // dS/dt = v x S + S°
-    for (int k = 0; k < freedoms(m, i); k++)
-      Sd[b.v + k] = cross(v[i], S[b.v + k]) + apply_inverse(X[i], r.S[k]);
+    for (int k = 0; k < freedoms(m, i); k++) Sd[b.v + k] = cross(v[i], S[b.v + k]) + apply_inverse(X[i], r.S[k]);
   }
 }
 

@@ -87,17 +87,20 @@ FS_HD void slotine_li_regressor(const M& m, const Q& q, const V& qd, const R& qd
     }
   }
   for (int i = 1; i <= m.nb; i++) v[i] = apply(X[i], v[i]), v_r[i] = apply(X[i], v_r[i]), a_r[i] = apply(X[i], a_r[i]);
-  project_regressor(m, X, S, [&](int i, int h) -> Force<T> {
-    // I a_r + B v_r
-    const Force<T> f = cross_dual(v[i], parameter_momentum(h, v_r[i]));
-    if constexpr (form == Coriolis::BodyFixed) {
-      return parameter_momentum(h, a_r[i]) + f;
-    } else {
-      const Force<T> g = cross_dual(v_r[i], parameter_momentum(h, v[i])) -
-                         parameter_momentum(h, cross(v[i], v_r[i]));
-      return parameter_momentum(h, a_r[i]) + (f + g) * T(0.5);
-    }
-  }, Y);
+  project_regressor(
+      m, X, S,
+      [&](int i, int h) -> Force<T> {
+        // I a_r + B v_r
+        const Force<T> f = cross_dual(v[i], parameter_momentum(h, v_r[i]));
+        if constexpr (form == Coriolis::BodyFixed) {
+          return parameter_momentum(h, a_r[i]) + f;
+        } else {
+          const Force<T> g =
+              cross_dual(v_r[i], parameter_momentum(h, v[i])) - parameter_momentum(h, cross(v[i], v_r[i]));
+          return parameter_momentum(h, a_r[i]) + (f + g) * T(0.5);
+        }
+      },
+      Y);
 }
 
 // in   q (nq), qd (nv), qdd (nv)

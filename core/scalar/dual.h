@@ -97,6 +97,14 @@ template <class T> struct NumTraits<featherstorm::Dual<T>> : GenericNumTraits<fe
   using Real = featherstorm::Dual<T>;
   using NonInteger = Real;
   using Nested = Real;
-  enum { IsComplex = 0, IsInteger = 0, IsSigned = 1, RequireInitialization = 1, ReadCost = 2, AddCost = 2, MulCost = 6 };
+  enum {
+    IsComplex = 0,
+    IsInteger = 0,
+    IsSigned = 1,
+    RequireInitialization = 1,
+    ReadCost = 2,
+    AddCost = 2,
+    MulCost = 6
+  };
 };
 }  // namespace Eigen

@@ -68,6 +68,14 @@ template <class Real, int W> struct NumTraits<featherstorm::Pack<Real, W>> : Gen
   using Real_ = featherstorm::Pack<Real, W>;
   using NonInteger = Real_;
   using Nested = Real_;
-  enum { IsComplex = 0, IsInteger = 0, IsSigned = 1, RequireInitialization = 0, ReadCost = 1, AddCost = 1, MulCost = 1 };
+  enum {
+    IsComplex = 0,
+    IsInteger = 0,
+    IsSigned = 1,
+    RequireInitialization = 0,
+    ReadCost = 1,
+    AddCost = 1,
+    MulCost = 1
+  };
 };
 }  // namespace Eigen

@@ -36,9 +36,7 @@ template <int a> FS_HD constexpr Bounded<6 * a> sixfold(Bounded<a> x) { return {
 // it costs one instruction; the blocks themselves are owned by ScratchBlocks.
 struct ScratchStack {
   static constexpr std::size_t alignment = 64;
-  struct Mark {
-    std::size_t block, used;
-  };
+  struct Mark { std::size_t block, used; };
   unsigned char* base;
   std::size_t size, used, block;
 

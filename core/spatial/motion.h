@@ -13,12 +13,8 @@ template <class T> struct Motion {
 template <class T> struct Force {
   Vec3<T> n, f;  // moment about the frame's origin [N m], force [N]
 };
-template <class T> struct AngularZ {
-  T z;
-};
-template <class T> struct LinearZ {
-  T z;
-};
+template <class T> struct AngularZ { T z; };
+template <class T> struct LinearZ { T z; };
 struct NoMotion {};
 
 template <class T> FS_HD Motion<T> zero_motion() { return {zero3<T>(), zero3<T>()}; }

@@ -4,9 +4,7 @@
 
 namespace featherstorm {
 
-template <class T> struct Quaternion {
-  T w, x, y, z;
-};
+template <class T> struct Quaternion { T w, x, y, z; };
 
 // R takes coordinates of the turned frame to coordinates of the fixed one: the transpose of E in RBDA (4.12).
 template <class T> FS_HD Mat3<T> matrix(const Quaternion<T>& p) {
@@ -28,9 +26,7 @@ template <class T> FS_HD Quaternion<T> normalised(const Quaternion<T>& p) {
 }
 
 // sin(sqrt(s)) / sqrt(s) and cos(sqrt(s)), smooth at s = 0 (series below s = 0.01, relative error 1e-16 there).
-template <class T> struct SincCos {
-  T sinc, cos;
-};
+template <class T> struct SincCos { T sinc, cos; };
 template <class T> FS_HD SincCos<T> sinc_cos_of_square(const T& s) {
   const T small(0.01), one(1.0);
   const T x = sqrt(max(s, small));

@@ -12,12 +12,8 @@ namespace featherstorm {
 
 // [c -s; s c] block of a 3x3 congruence in 9 operations: with t = s (a-d) + c g, g = b + e,
 //   a' = a - s t,  d' = d + s t,  b' = b + (c t - g),  e' = e + (c t - g)
-template <class T> struct RotationZ {
-  T c, s;
-};
-template <class T> struct RotationX {
-  T c, s;
-};
+template <class T> struct RotationZ { T c, s; };
+template <class T> struct RotationX { T c, s; };
 template <class T> struct RotationZX {
   RotationZ<T> z;
   RotationX<T> x;

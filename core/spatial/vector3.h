@@ -97,9 +97,7 @@ template <class A, class B> FS_HD Mat3<Product<A, B>> cross_columns(const Vec3<A
 }
 
 // A symmetric 3x3 matrix: its six numbers.
-template <class T> struct Sym3 {
-  T xx, xy, xz, yy, yz, zz;
-};
+template <class T> struct Sym3 { T xx, xy, xz, yy, yz, zz; };
 template <class T> FS_HD Mat3<T> full(const Sym3<T>& s) {
   return rows<T>(s.xx, s.xy, s.xz, s.xy, s.yy, s.yz, s.xz, s.yz, s.zz);
 }

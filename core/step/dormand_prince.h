@@ -21,21 +21,18 @@ template <class T> struct StepControl {
   T error;      // of the last accepted step, as a multiple of what is allowed; 1 at the beginning
 };
 // What errors are measured by: positions [rad | m], velocities [rad/s | m/s].
-template <class T> struct ErrorTolerance {
-  T absolute, relative;
-};
+template <class T> struct ErrorTolerance { T absolute, relative; };
 
 // Row i < 7: a_ij of stage i + 1; row 7: the weights e of the error, that of k_7 in the place of k_2, whose own is 0.
 FS_HD double dormand_prince_weight(int i, int j) {
-  constexpr double table[8][6] = {
-      {},
-      {1.0 / 5},
-      {3.0 / 40, 9.0 / 40},
-      {44.0 / 45, -56.0 / 15, 32.0 / 9},
-      {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
-      {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
-      {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84},
-      {71.0 / 57600, -1.0 / 40, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525}};
+  constexpr double table[8][6] = {{},
+                                  {1.0 / 5},
+                                  {3.0 / 40, 9.0 / 40},
+                                  {44.0 / 45, -56.0 / 15, 32.0 / 9},
+                                  {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
+                                  {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
+                                  {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84},
+                                  {71.0 / 57600, -1.0 / 40, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525}};
   return table[i][j];
 }
 // When stage i + 1 is, as a part of the step.

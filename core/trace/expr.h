@@ -66,8 +66,8 @@ class Expr {
  public:
   Expr() = default;
   template <class Number>
-  requires(std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>) Expr(Number x)
-      : edge_(x == 0 ? Edge{} : Tracing::graph().constant(double(x))) {}
+    requires(std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>)
+  Expr(Number x) : edge_(x == 0 ? Edge{} : Tracing::graph().constant(double(x))) {}
   explicit Expr(Edge edge) : edge_(edge) {}
   Edge edge() const { return edge_; }
 

@@ -2,16 +2,15 @@
 
 #include <bit>
 #include <cmath>
-#include <stdexcept>
 #include <cstdint>
+#include <stdexcept>
 
 namespace featherstorm {
 
 int arity(Op op) {
   switch (op) {
     case Op::Const:
-    case Op::Input:
-      return 0;
+    case Op::Input: return 0;
     case Op::Rcp:
     case Op::Sqrt:
     case Op::Sin:
@@ -19,8 +18,7 @@ int arity(Op op) {
     case Op::Exp:
     case Op::Log:
     case Op::Abs:
-    case Op::Floor:
-      return 1;
+    case Op::Floor: return 1;
     case Op::Add:
     case Op::Sub:
     case Op::Mul:
@@ -30,10 +28,8 @@ int arity(Op op) {
     case Op::Less:
     case Op::LessEqual:
     case Op::And:
-    case Op::Or:
-      return 2;
-    case Op::Select:
-      return 3;
+    case Op::Or: return 2;
+    case Op::Select: return 3;
   }
   return 0;
 }
@@ -63,7 +59,8 @@ Edge Graph::operation(Op op, Edge a, Edge b, Edge c) {
 Edge Graph::share(const Node& n) {
   auto [place, fresh] = index_.try_emplace(n, size());
   if (fresh) {
-    if (size() >= most_) throw std::length_error("a traced program has more than " + std::to_string(most_) + " operations");
+    if (size() >= most_)
+      throw std::length_error("a traced program has more than " + std::to_string(most_) + " operations");
     nodes_.push_back(n);
   }
   return Edge::of(place->second);

@@ -101,9 +101,7 @@ class Graph {
   double value(Edge e) const { return e.negative() ? -node(e).value : node(e).value; }
 
  private:
-  struct Hash {
-    std::size_t operator()(const Node& n) const;
-  };
+  struct Hash { std::size_t operator()(const Node& n) const; };
   Edge share(const Node& n);
 
   int most_ = std::numeric_limits<int>::max();

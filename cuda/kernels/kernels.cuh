@@ -90,9 +90,7 @@ Arguments<Op, Real> arguments(const M& m, const Array* in, const Array* out, con
 #ifdef __CUDACC__
 
 // The model as raw bytes, because a kernel's parameter may not have Eigen's constructors.
-template <class M> struct ModelBytes {
-  alignas(16) unsigned char bytes[sizeof(M)];
-};
+template <class M> struct ModelBytes { alignas(16) unsigned char bytes[sizeof(M)]; };
 
 template <class Op, class Real, class M>
 __global__ void __launch_bounds__(threads_per_block)

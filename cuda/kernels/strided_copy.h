@@ -19,9 +19,7 @@ struct StridedCopy {
 };
 
 // Rows two numbers apart more than a tile needs: threads that go along components meet no bank of memory twice.
-template <class Real> struct CopyTile {
-  Real value[tile_components][tile_instances + 2];
-};
+template <class Real> struct CopyTile { Real value[tile_components][tile_instances + 2]; };
 
 // Calls f(i, c, instance, component) for each element of block `block` that is thread `thread`'s, in the order in which they lie
 // in `side`; (i, c) is the element's place in the tile.
@@ -42,8 +40,8 @@ FS_HD void for_elements(const StridedCopy& a, const StridedArray& side, long blo
 template <class Real>
 FS_HD void read_tile(const StridedCopy& a, long block, int thread, CopyTile<Real>& tile) {
   for_elements(a, a.from, block, thread, [&](int i, int c, long instance, long component) {
-    tile.value[c][i] = static_cast<const Real*>(
-        a.from.data)[instance * a.from.instance_stride + component * a.from.component_stride];
+    tile.value[c][i] =
+        static_cast<const Real*>(a.from.data)[instance * a.from.instance_stride + component * a.from.component_stride];
   });
 }
 template <class Real>

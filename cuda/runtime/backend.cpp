@@ -24,7 +24,8 @@ struct OpSizes {
   int inputs, uniforms, outputs;
 };
 template <int... i> constexpr std::array<OpSizes, sizeof...(i)> op_sizes(std::integer_sequence<int, i...>) {
-  return {OpSizes{std::tuple_element_t<i, Ops>::info.name.data(), static_cast<int>(std::tuple_element_t<i, Ops>::info.in.size()),
+  return {OpSizes{std::tuple_element_t<i, Ops>::info.name.data(),
+                  static_cast<int>(std::tuple_element_t<i, Ops>::info.in.size()),
                   static_cast<int>(std::tuple_element_t<i, Ops>::info.uniform.size()),
                   static_cast<int>(std::tuple_element_t<i, Ops>::info.out.size())}...};
 }
@@ -182,8 +183,9 @@ bool launch(const CudaModel* model, int op, bool double_precision, const Array* 
   OnDevice on(model->device);
   if (!on) return false;
   const Chosen c = choose(*model, op, double_precision);
-  return has_room(model->device, c.model_class, op) && FEATHERSTORM_CUDA(
-      launcher_of(c.model_class, op).launch(c.image, in, out, *options, static_cast<cudaStream_t>(stream)));
+  return has_room(model->device, c.model_class, op) &&
+         FEATHERSTORM_CUDA(
+             launcher_of(c.model_class, op).launch(c.image, in, out, *options, static_cast<cudaStream_t>(stream)));
 }
 
 bool prepare(const CudaModel* model, int op, bool double_precision, CudaKernelInfo* info) {

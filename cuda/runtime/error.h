@@ -12,8 +12,7 @@ std::string& cuda_error_message();
 bool cuda_failed(const std::string& what);
 bool cuda_succeeded(cudaError_t error, const char* expression, const char* file, int line);
 
-#define FEATHERSTORM_CUDA(expression) \
-  ::featherstorm::cuda_succeeded((expression), #expression, __FILE__, __LINE__)
+#define FEATHERSTORM_CUDA(expression) ::featherstorm::cuda_succeeded((expression), #expression, __FILE__, __LINE__)
 
 // Makes a device the current one of this thread until the end of the scope.
 class OnDevice {

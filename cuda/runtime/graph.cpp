@@ -48,8 +48,8 @@ bool begin_capture(int device, void* stream) {
   if (!stream) return cuda_failed("the default stream cannot be captured into a graph: give another");
   OnDevice on(device);
   // other threads, and other streams of this one, may go on as they are
-  return on && FEATHERSTORM_CUDA(
-                   cudaStreamBeginCapture(static_cast<cudaStream_t>(stream), cudaStreamCaptureModeThreadLocal));
+  return on &&
+         FEATHERSTORM_CUDA(cudaStreamBeginCapture(static_cast<cudaStream_t>(stream), cudaStreamCaptureModeThreadLocal));
 }
 bool end_capture(int device, void* stream, CudaGraph** graph) {
   *graph = nullptr;

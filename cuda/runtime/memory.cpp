@@ -36,7 +36,8 @@ bool pool_allocate(int device, void* stream, unsigned long bytes, void** memory)
   OnDevice on(device);
   if (!on) return false;
   cudaMemPool_t pool = pool_of(device);
-  return pool && FEATHERSTORM_CUDA(cudaMallocFromPoolAsync(memory, bytes ? bytes : 1, pool, static_cast<cudaStream_t>(stream)));
+  return pool &&
+         FEATHERSTORM_CUDA(cudaMallocFromPoolAsync(memory, bytes ? bytes : 1, pool, static_cast<cudaStream_t>(stream)));
 }
 
 bool pool_release(int device, void* stream, void* memory) {

@@ -35,7 +35,8 @@ CudaModel::~CudaModel() {
 }
 
 CudaModel* make_cuda_model(int device, const Model<double>& m) {
-  if (!m.user.empty()) return cuda_failed("user-defined joints have no CUDA kernels: run the model on the CPU"), nullptr;
+  if (!m.user.empty())
+    return cuda_failed("user-defined joints have no CUDA kernels: run the model on the CPU"), nullptr;
   if (m.loops.nl > max_device_loops || m.contacts.nc > max_device_contacts)
     return cuda_failed("the model has " + std::to_string(m.loops.nl) + " loops and " + std::to_string(m.contacts.nc) +
                        " contacts, the CUDA kernels take at most " + std::to_string(max_device_loops) + " and " +
@@ -58,8 +59,7 @@ CudaModel* make_cuda_model(int device, const Model<double>& m) {
     model->float_class = 0, model->float_image = image<DeviceModel<float, 16>>(f, model->float_arrays);
   else if (fits<DeviceModel<float, 32>>(m))
     model->float_class = 1, model->float_image = image<DeviceModel<float, 32>>(f, model->float_arrays);
-  else
-    model->float_class = largest_float_class, model->float_image = model->largest_float_image;
+  else model->float_class = largest_float_class, model->float_image = model->largest_float_image;
   model->double_class = 3, model->double_image = image<DoubleDevice>(m, model->double_arrays);
   return model.release();
 }

@@ -9,7 +9,7 @@ namespace featherstorm {
 
 struct CudaModel {
   int device = 0;
-  int float_class = 0, double_class = 0;                // which of the classes of launcher.h
+  int float_class = 0, double_class = 0;                 // which of the classes of launcher.h
   std::vector<unsigned char> float_image, double_image;  // the bytes of a DeviceModel
   std::vector<unsigned char> largest_float_image;        // in the largest class
   void* float_arrays = nullptr;                          // what the images point to, device memory

@@ -45,7 +45,8 @@ bool load_program(int device, const void* image, const char* name, CudaProgram**
 void unload_program(CudaProgram* handle) { delete handle; }
 
 bool program_info(const CudaProgram* p, CudaKernelInfo* info) {
-  *info = {p->attributes.numRegs, static_cast<int>(p->attributes.localSizeBytes), p->attributes.maxThreadsPerBlock, 0, 0};
+  *info = {p->attributes.numRegs, static_cast<int>(p->attributes.localSizeBytes), p->attributes.maxThreadsPerBlock, 0,
+           0};
   return true;
 }
 
@@ -57,9 +58,9 @@ bool launch_arguments(const CudaProgram* p, void** arguments, long count, int th
   const long blocks = (count + threads - 1) / threads;
   if (blocks > INT_MAX) return cuda_failed("a batch of " + std::to_string(count) + " instances is too large");
   OnDevice on(p->device);
-  return on && FEATHERSTORM_CUDA(cudaLaunchKernel(static_cast<const void*>(p->kernel), dim3(static_cast<unsigned>(blocks)),
-                                                  dim3(static_cast<unsigned>(threads)), arguments, 0,
-                                                  static_cast<cudaStream_t>(stream)));
+  return on && FEATHERSTORM_CUDA(cudaLaunchKernel(
+                   static_cast<const void*>(p->kernel), dim3(static_cast<unsigned>(blocks)),
+                   dim3(static_cast<unsigned>(threads)), arguments, 0, static_cast<cudaStream_t>(stream)));
 }
 
 bool launch_program(const CudaProgram* p, const ProgramLaunch* launch, void* stream) {

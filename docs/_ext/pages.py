@@ -85,7 +85,7 @@ def operation(name, row, file):
         "",
     )
     yield from docstring(function.__doc__)
-    given, result = (", ".join(f"{a[0]}.ref()" for a in row[key]) for key in ("inputs", "outputs"))
+    given, result = (", ".join(f"{a['name']}.ref()" for a in row[key]) for key in ("inputs", "outputs"))
     yield from (
         "",
         "`````",
@@ -110,11 +110,8 @@ def arrays(row):
     lines, fields = [], ["name", "shape"]
     for key, word in (("inputs", "in"), ("uniforms", "uniform"), ("outputs", "out")):
         for array in row[key]:
-            if isinstance(array, dict):
-                cells = list(array.values())
-                fields = list(array)
-            else:
-                cells, fields = list(array), list(getattr(array, "_fields", fields))
+            fields = list(array)
+            cells = ["" if value is False else value for value in array.values()]
             batch = "" if key == "uniforms" else "B, "
             cells[1] = f"({batch}{cells[1]})" if batch or str(cells[1]) != "1" else "a number"
             lines.append([word, f"`{cells[0]}`", *map(str, cells[1:])])

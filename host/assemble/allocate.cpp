@@ -21,21 +21,22 @@ bool may_be_memory(Code code, int k) {
     case Code::Less:
     case Code::LessEqual:
     case Code::Select:
-    case Code::IntegerSub:
-      return k == 1;
+    case Code::IntegerSub: return k == 1;
     case Code::ShiftLeft:
     case Code::ShiftRight:
-    case Code::Store:
-      return false;
-    default:
-      return true;
+    case Code::Store: return false;
+    default: return true;
   }
 }
 
 class Allocator {
  public:
   Allocator(const StraightLine& s, int registers)
-      : s_(s), held_(registers, -1), at_(s.values.size(), -1), slot_(s.values.size(), -1), next_(s.values.size(), 0),
+      : s_(s),
+        held_(registers, -1),
+        at_(s.values.size(), -1),
+        slot_(s.values.size(), -1),
+        next_(s.values.size(), 0),
         uses_(s.values.size()) {
     for (int t = 0; t < static_cast<int>(s.instructions.size()); t++) {
       const Instruction& i = s.instructions[t];

@@ -30,8 +30,13 @@ class Encoder : public Xbyak::CodeGenerator {
   // The parts of a program, itself or its pass first; where it is split (hoist.h), its set-up and the whole follow, which
   // serves single passes: they would pay for keeping what they use once.
   Encoder(const Program& p, const std::vector<Allocation>& parts, bool avx512, bool double_precision)
-      : CodeGenerator(1 << 16, Xbyak::AutoGrow), p_(p), parts_(parts), avx512_(avx512), double_(double_precision),
-        bytes_(avx512 ? 64 : 32), real_(double_ ? 8 : 4) {
+      : CodeGenerator(1 << 16, Xbyak::AutoGrow),
+        p_(p),
+        parts_(parts),
+        avx512_(avx512),
+        double_(double_precision),
+        bytes_(avx512 ? 64 : 32),
+        real_(double_ ? 8 : 4) {
     int at = 0;
     for (const Allocation& a : parts) at = std::max(at, a.slots);
     derived_ = split() ? static_cast<int>(p.inputs.size()) - 1 : -1;
@@ -175,20 +180,14 @@ class Encoder : public Xbyak::CodeGenerator {
           if (from.kind == Place::Kind::Constant && avx512_) broadcast(vector(m.result), memory(from, false));
           else vmovups(vector(m.result), memory(from, false));
           break;
-        case Move::Kind::Copy:
-          vmovaps(vector(m.result), vector(from.index));
-          break;
-        case Move::Kind::Spill:
-          vmovups(frame(m.number), vector(from.index));
-          break;
+        case Move::Kind::Copy: vmovaps(vector(m.result), vector(from.index)); break;
+        case Move::Kind::Spill: vmovups(frame(m.number), vector(from.index)); break;
         case Move::Kind::Store:
           if (part == 1) vmovups(frame(in_frame_[derived_] + m.number), vector(from.index));
           else if (carried()) vmovups(frame(out_frame_[m.array] + m.number), vector(from.index));
           else vmovups(component(rdx, m.array, m.number), vector(from.index));
           break;
-        case Move::Kind::Compute:
-          compute(m);
-          break;
+        case Move::Kind::Compute: compute(m); break;
       }
     }
   }
@@ -213,14 +212,10 @@ class Encoder : public Xbyak::CodeGenerator {
   if (in_memory == 0) FEATHERSTORM_BY_TYPE(ps, pd, r, x[1], last(0)); \
   FEATHERSTORM_BY_TYPE(ps, pd, r, x[0], last(1))
     switch (m.code) {
-      case Code::Add:
-        FEATHERSTORM_COMMUTATIVE(vaddps, vaddpd);
-      case Code::Mul:
-        FEATHERSTORM_COMMUTATIVE(vmulps, vmulpd);
-      case Code::Min:
-        FEATHERSTORM_COMMUTATIVE(vminps, vminpd);
-      case Code::Max:
-        FEATHERSTORM_COMMUTATIVE(vmaxps, vmaxpd);
+      case Code::Add: FEATHERSTORM_COMMUTATIVE(vaddps, vaddpd);
+      case Code::Mul: FEATHERSTORM_COMMUTATIVE(vmulps, vmulpd);
+      case Code::Min: FEATHERSTORM_COMMUTATIVE(vminps, vminpd);
+      case Code::Max: FEATHERSTORM_COMMUTATIVE(vmaxps, vmaxpd);
       case Code::And:
         if (avx512_) { FEATHERSTORM_COMMUTATIVE(vpandd, vpandq); }
         FEATHERSTORM_COMMUTATIVE(vandps, vandpd);
@@ -230,23 +225,16 @@ class Encoder : public Xbyak::CodeGenerator {
       case Code::Xor:
         if (avx512_) { FEATHERSTORM_COMMUTATIVE(vpxord, vpxorq); }
         FEATHERSTORM_COMMUTATIVE(vxorps, vxorpd);
-      case Code::Sub:
-        FEATHERSTORM_BY_TYPE(vsubps, vsubpd, r, x[0], last(1));
-      case Code::Div:
-        FEATHERSTORM_BY_TYPE(vdivps, vdivpd, r, x[0], last(1));
-      case Code::Sqrt:
-        FEATHERSTORM_BY_TYPE(vsqrtps, vsqrtpd, r, last(0));
+      case Code::Sub: FEATHERSTORM_BY_TYPE(vsubps, vsubpd, r, x[0], last(1));
+      case Code::Div: FEATHERSTORM_BY_TYPE(vdivps, vdivpd, r, x[0], last(1));
+      case Code::Sqrt: FEATHERSTORM_BY_TYPE(vsqrtps, vsqrtpd, r, last(0));
       case Code::Floor:
         if (avx512_) FEATHERSTORM_BY_TYPE(vrndscaleps, vrndscalepd, r, last(0), 9);
         FEATHERSTORM_BY_TYPE(vroundps, vroundpd, r, last(0), 9);
-      case Code::IntegerAdd:
-        FEATHERSTORM_COMMUTATIVE(vpaddd, vpaddq);
-      case Code::IntegerSub:
-        FEATHERSTORM_BY_TYPE(vpsubd, vpsubq, r, x[0], last(1));
-      case Code::ShiftRight:
-        FEATHERSTORM_BY_TYPE(vpsrld, vpsrlq, r, x[0], static_cast<std::uint8_t>(m.number));
-      case Code::ShiftLeft:
-        FEATHERSTORM_BY_TYPE(vpslld, vpsllq, r, x[0], static_cast<std::uint8_t>(m.number));
+      case Code::IntegerAdd: FEATHERSTORM_COMMUTATIVE(vpaddd, vpaddq);
+      case Code::IntegerSub: FEATHERSTORM_BY_TYPE(vpsubd, vpsubq, r, x[0], last(1));
+      case Code::ShiftRight: FEATHERSTORM_BY_TYPE(vpsrld, vpsrlq, r, x[0], static_cast<std::uint8_t>(m.number));
+      case Code::ShiftLeft: FEATHERSTORM_BY_TYPE(vpslld, vpsllq, r, x[0], static_cast<std::uint8_t>(m.number));
       case Code::Less:
       case Code::LessEqual: {
         const std::uint8_t how = m.code == Code::Less ? 1 : 2;
@@ -258,23 +246,19 @@ class Encoder : public Xbyak::CodeGenerator {
         if (!avx512_) FEATHERSTORM_BY_TYPE(vblendvps, vblendvpd, r, x[2], last(1), x[0]);
         double_ ? vpmovq2m(k1, x[0]) : vpmovd2m(k1, x[0]);
         FEATHERSTORM_BY_TYPE(vblendmps, vblendmpd, r | k1, x[2], last(1));
-      // 132: r = r x3 + x2,  213: r = x2 r + x3,  231: r = x2 x3 + r;  x3 may be memory
-#define FEATHERSTORM_MULTIPLY_ADD(name)                                                                 \
-  if (m.destroyed == 2) {                                                                               \
-    const int f = in_memory == 0 ? 0 : 1;                                                               \
-    FEATHERSTORM_BY_TYPE(name##231ps, name##231pd, x[2], x[1 - f], last(f));                            \
-  }                                                                                                     \
-  if (in_memory == 1 - m.destroyed)                                                                     \
-    FEATHERSTORM_BY_TYPE(name##132ps, name##132pd, x[m.destroyed], x[2], last(1 - m.destroyed));        \
+        // 132: r = r x3 + x2,  213: r = x2 r + x3,  231: r = x2 x3 + r;  x3 may be memory
+#define FEATHERSTORM_MULTIPLY_ADD(name)                                                          \
+  if (m.destroyed == 2) {                                                                        \
+    const int f = in_memory == 0 ? 0 : 1;                                                        \
+    FEATHERSTORM_BY_TYPE(name##231ps, name##231pd, x[2], x[1 - f], last(f));                     \
+  }                                                                                              \
+  if (in_memory == 1 - m.destroyed)                                                              \
+    FEATHERSTORM_BY_TYPE(name##132ps, name##132pd, x[m.destroyed], x[2], last(1 - m.destroyed)); \
   FEATHERSTORM_BY_TYPE(name##213ps, name##213pd, x[m.destroyed], x[1 - m.destroyed], last(2))
-      case Code::MulAdd:
-        FEATHERSTORM_MULTIPLY_ADD(vfmadd);
-      case Code::MulSub:
-        FEATHERSTORM_MULTIPLY_ADD(vfmsub);
-      case Code::SubMul:
-        FEATHERSTORM_MULTIPLY_ADD(vfnmadd);
-      case Code::Store:
-        return;
+      case Code::MulAdd: FEATHERSTORM_MULTIPLY_ADD(vfmadd);
+      case Code::MulSub: FEATHERSTORM_MULTIPLY_ADD(vfmsub);
+      case Code::SubMul: FEATHERSTORM_MULTIPLY_ADD(vfnmadd);
+      case Code::Store: return;
     }
 #undef FEATHERSTORM_BY_TYPE
 #undef FEATHERSTORM_COMMUTATIVE

@@ -86,7 +86,9 @@ template <class Real> struct RecordedBits {
   friend RecordedBits operator-(RecordedBits a, Word b) { return a.with(Code::IntegerSub, b); }
   friend RecordedBits operator^(RecordedBits a, RecordedBits b) { return of(Code::Xor, a, b); }
   friend RecordedBits operator&(RecordedBits a, Word b) { return a.with(Code::And, b); }
-  friend RecordedBits operator<<(RecordedBits a, int n) { return {a.to, a.to->put(Code::ShiftLeft, a.value, -1, -1, n), 0}; }
+  friend RecordedBits operator<<(RecordedBits a, int n) {
+    return {a.to, a.to->put(Code::ShiftLeft, a.value, -1, -1, n), 0};
+  }
   // of numbers that are not negative
   friend RecordedBits operator>>(RecordedBits a, int n) {
     return {a.to, a.to->put(Code::ShiftRight, a.value, -1, -1, n), 0};
@@ -103,8 +105,12 @@ template <class Real> struct RecordedMask {
 template <class Real> Recorded<Real> select(RecordedMask<Real> c, Recorded<Real> x, Recorded<Real> y) {
   return {*c.to, c.to->put(Code::Select, c.value, x.in(*c.to), y.in(*c.to))};
 }
-template <class Real> Recorded<Real> min(Recorded<Real> x, Recorded<Real> y) { return Recorded<Real>::of(Code::Min, x, y); }
-template <class Real> Recorded<Real> max(Recorded<Real> x, Recorded<Real> y) { return Recorded<Real>::of(Code::Max, x, y); }
+template <class Real> Recorded<Real> min(Recorded<Real> x, Recorded<Real> y) {
+  return Recorded<Real>::of(Code::Min, x, y);
+}
+template <class Real> Recorded<Real> max(Recorded<Real> x, Recorded<Real> y) {
+  return Recorded<Real>::of(Code::Max, x, y);
+}
 template <class Real> Recorded<Real> abs(Recorded<Real> x) {
   return {*x.to, x.to->put(Code::And, x.value, x.to->bits(~std::uint64_t(0) >> (65 - 8 * sizeof(Real))))};
 }

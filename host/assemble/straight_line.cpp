@@ -102,24 +102,13 @@ class Lowering final : public Recorder {
     const auto x = [&](int k) { return edge(n.operand[k]); };
     int& v = value_[i];
     switch (n.op) {
-      case Op::Const:
-        return;
-      case Op::Input:
-        v = value({Value::Kind::Input, n.array, n.component});
-        return;
+      case Op::Const: return;
+      case Op::Input: v = value({Value::Kind::Input, n.array, n.component}); return;
       case Op::Add:
-      case Op::Sub:
-        v = sum(i, n);
-        return;
-      case Op::Mul:
-        v = put(Code::Mul, x(0), x(1));
-        return;
-      case Op::Rcp:
-        v = put(Code::Div, constant(1), x(0));
-        return;
-      case Op::Sqrt:
-        v = put(Code::Sqrt, x(0));
-        return;
+      case Op::Sub: v = sum(i, n); return;
+      case Op::Mul: v = put(Code::Mul, x(0), x(1)); return;
+      case Op::Rcp: v = put(Code::Div, constant(1), x(0)); return;
+      case Op::Sqrt: v = put(Code::Sqrt, x(0)); return;
       case Op::Sin:
       case Op::Cos: {
         auto [at, fresh] = sincos_.try_emplace(n.operand[0].node());
@@ -127,33 +116,15 @@ class Lowering final : public Recorder {
         v = n.op == Op::Sin ? at->second.first : at->second.second;
         return;
       }
-      case Op::Min:
-        v = put(Code::Min, x(0), x(1));
-        return;
-      case Op::Max:
-        v = put(Code::Max, x(0), x(1));
-        return;
-      case Op::Abs:
-        v = put(Code::And, x(0), bits(double_ ? ~(std::uint64_t(1) << 63) : 0x7fffffffu));
-        return;
-      case Op::Floor:
-        v = put(Code::Floor, x(0));
-        return;
-      case Op::Less:
-        v = put(Code::Less, x(0), x(1));
-        return;
-      case Op::LessEqual:
-        v = put(Code::LessEqual, x(0), x(1));
-        return;
-      case Op::And:
-        v = put(Code::And, x(0), x(1));
-        return;
-      case Op::Or:
-        v = put(Code::Or, x(0), x(1));
-        return;
-      case Op::Select:
-        v = put(Code::Select, x(0), x(1), x(2));
-        return;
+      case Op::Min: v = put(Code::Min, x(0), x(1)); return;
+      case Op::Max: v = put(Code::Max, x(0), x(1)); return;
+      case Op::Abs: v = put(Code::And, x(0), bits(double_ ? ~(std::uint64_t(1) << 63) : 0x7fffffffu)); return;
+      case Op::Floor: v = put(Code::Floor, x(0)); return;
+      case Op::Less: v = put(Code::Less, x(0), x(1)); return;
+      case Op::LessEqual: v = put(Code::LessEqual, x(0), x(1)); return;
+      case Op::And: v = put(Code::And, x(0), x(1)); return;
+      case Op::Or: v = put(Code::Or, x(0), x(1)); return;
+      case Op::Select: v = put(Code::Select, x(0), x(1), x(2)); return;
       case Op::Exp:
         v = function([&](auto real) { return vector_math::exp(Recorded<decltype(real)>(*this, x(0))).value; });
         return;
@@ -172,7 +143,7 @@ class Lowering final : public Recorder {
   const Graph& g_;
   bool double_;
   Fusion fusion_;
-  std::vector<int> value_;                      // node -> its value
+  std::vector<int> value_;                     // node -> its value
   std::map<int, std::pair<int, int>> sincos_;  // node of an angle -> its sine and cosine
   std::map<int, int> negated_;                 // node -> its negative
   std::map<std::uint64_t, int> constants_;
@@ -188,15 +159,12 @@ int arity(Code code) {
     case Code::Floor:
     case Code::ShiftLeft:
     case Code::ShiftRight:
-    case Code::Store:
-      return 1;
+    case Code::Store: return 1;
     case Code::MulAdd:
     case Code::MulSub:
     case Code::SubMul:
-    case Code::Select:
-      return 3;
-    default:
-      return 2;
+    case Code::Select: return 3;
+    default: return 2;
   }
 }
 

@@ -12,28 +12,28 @@
 namespace featherstorm {
 
 enum class Code : unsigned char {
-  Add,          // a + b
-  Sub,          // a - b
-  Mul,          // a b
-  Div,          // a / b
-  Min,          // the smaller of a and b
-  Max,          // the larger of a and b
-  MulAdd,       // a b + c
-  MulSub,       // a b - c
-  SubMul,       // c - a b
-  Sqrt,         // square root of a
-  Floor,        // largest integer <= a
-  And,          // bits of a and b
-  Or,           // bits of a or b
-  Xor,          // bits that differ in a and b
-  IntegerAdd,   // a + b of integers
-  IntegerSub,   // a - b of integers
-  ShiftLeft,    // bits of a, `number` places to the left
-  ShiftRight,   // bits of a, `number` places to the right
-  Less,         // a < b: a mask, all bits of a lane
-  LessEqual,    // a <= b: a mask
-  Select,       // b where the sign bit of a is set, else c
-  Store         // a to component `number` of output `array`
+  Add,         // a + b
+  Sub,         // a - b
+  Mul,         // a b
+  Div,         // a / b
+  Min,         // the smaller of a and b
+  Max,         // the larger of a and b
+  MulAdd,      // a b + c
+  MulSub,      // a b - c
+  SubMul,      // c - a b
+  Sqrt,        // square root of a
+  Floor,       // largest integer <= a
+  And,         // bits of a and b
+  Or,          // bits of a or b
+  Xor,         // bits that differ in a and b
+  IntegerAdd,  // a + b of integers
+  IntegerSub,  // a - b of integers
+  ShiftLeft,   // bits of a, `number` places to the left
+  ShiftRight,  // bits of a, `number` places to the right
+  Less,        // a < b: a mask, all bits of a lane
+  LessEqual,   // a <= b: a mask
+  Select,      // b where the sign bit of a is set, else c
+  Store        // a to component `number` of output `array`
 };
 int arity(Code code);
 

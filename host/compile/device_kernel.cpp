@@ -24,8 +24,8 @@ int spilled(const DeviceCost& c) { return c.spill_stores + c.spill_loads; }
 // An entry of the cache: one line, then the image.
 std::string packed(const DeviceKernel& k) {
   std::ostringstream s;
-  s << k.form.order << " " << k.form.blocks << " " << k.form.warps << " " << k.cost.registers << " " << k.cost.spill_stores << " "
-    << k.cost.spill_loads << " " << k.cost.code << " " << k.cost.instructions << "\n"
+  s << k.form.order << " " << k.form.blocks << " " << k.form.warps << " " << k.cost.registers << " "
+    << k.cost.spill_stores << " " << k.cost.spill_loads << " " << k.cost.code << " " << k.cost.instructions << "\n"
     << k.image;
   return s.str();
 }
@@ -86,8 +86,8 @@ DeviceKernel compile_for_device(const Program& p, bool double_precision, const N
   if (!target.starts_with("sm_")) {
     const auto live = [&](std::string_view o) { return count(p, order_of(p, o)).max_live; };
     return compiled(
-        {*std::min_element(std::begin(orders), std::end(orders), [&](auto a, auto b) { return live(a) < live(b); }),
-         0, warps});
+        {*std::min_element(std::begin(orders), std::end(orders), [&](auto a, auto b) { return live(a) < live(b); }), 0,
+         warps});
   }
   std::optional<DeviceKernel> best;
   for (std::string_view order : orders) {
@@ -105,8 +105,7 @@ DeviceKernel DeviceCompiler::kernel(const Program& p, bool double_precision, int
   const std::string target = nvrtc_.target(capability);
   const bool best = form.order.empty();
   // where the best is asked for, the other texts follow from this one
-  const std::string text =
-      device_text(p, double_precision, best ? DeviceForm{"trace", 0, form.warps} : form, bodies);
+  const std::string text = device_text(p, double_precision, best ? DeviceForm{"trace", 0, form.warps} : form, bodies);
   const std::string key = Hash()
                               .add_field(FEATHERSTORM_VERSION)
                               .add_field(best ? "device kernel 2, best" : "device kernel 2, one form")

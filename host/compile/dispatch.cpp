@@ -12,7 +12,8 @@
 namespace featherstorm {
 namespace {
 
-constexpr const char* columns = "robot,op,precision,capability,per_multiprocessor,kernel,threads,order,blocks,warps,basis";
+constexpr const char* columns =
+    "robot,op,precision,capability,per_multiprocessor,kernel,threads,order,blocks,warps,basis";
 constexpr const char* own_table =
 #include "host/compile/dispatch_table.inc"
     ;

@@ -22,9 +22,7 @@ struct GenerateOptions {
   int width = 16;  // instances of a pack, a power of two from 1 to 64
 };
 
-struct GeneratedFile {
-  std::string name, text;
-};
+struct GeneratedFile { std::string name, text; };
 
 // The files, the header first. Throws Error for an unknown operation or frame, a name that is no identifier, and a robot
 // that is too large to unroll.

@@ -41,7 +41,5 @@ int main(int n, char** argument) {
     o.ops.assign(argument + 8, argument + n);
     std::filesystem::create_directories(argument[1]);
     for (const GeneratedFile& f : generate(robot, o)) write(std::filesystem::path(argument[1]) / f.name, f.text);
-  } catch (const std::exception& e) {
-    return std::fprintf(stderr, "featherstorm_generate: %s\n", e.what()), 1;
-  }
+  } catch (const std::exception& e) { return std::fprintf(stderr, "featherstorm_generate: %s\n", e.what()), 1; }
 }

@@ -17,8 +17,7 @@ template <class T, class Real> struct PackView {
 };
 
 template <class Op, class Real>
-inline void run_packs(const void* model, const Array* in, const Array* out, long repeat, long first,
-                                          long count) {
+inline void run_packs(const void* model, const Array* in, const Array* out, long repeat, long first, long count) {
   constexpr int W = FEATHERSTORM_WIDTH * static_cast<int>(sizeof(float)) / static_cast<int>(sizeof(Real));
   using T = Pack<Real, W>;
   using View = PackView<T, Real>;

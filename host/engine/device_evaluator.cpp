@@ -91,8 +91,7 @@ void fill(const Buffer& b, const std::vector<std::vector<double>>& array) {
 }
 template <class Real>
 void take(const Buffer& b, std::vector<std::vector<double>>& array) {
-  for (std::size_t c = 0; c < array.size(); c++)
-    std::copy_n(b.component<Real>(c), array[c].size(), array[c].begin());
+  for (std::size_t c = 0; c < array.size(); c++) std::copy_n(b.component<Real>(c), array[c].size(), array[c].begin());
 }
 
 // Its outputs for these inputs; waits for the device.
@@ -106,7 +105,8 @@ SampledArrays run_on_device(const MadeKernel& kernel, const OpRow& row, const Sa
   for (std::size_t k = 0; k < inputs.in.size(); k++) {
     const Buffer host(kernel.precision, count, static_cast<long>(inputs.in[k].size()));
     single ? fill<float>(host, inputs.in[k]) : fill<double>(host, inputs.in[k]);
-    const Buffer& b = there.emplace_back(kernel.precision, count, static_cast<long>(inputs.in[k].size()), kernel.device);
+    const Buffer& b =
+        there.emplace_back(kernel.precision, count, static_cast<long>(inputs.in[k].size()), kernel.device);
     copy(host.ref(), b.ref());
     in[k] = {b.ref().data, b.stride()};
   }
@@ -168,8 +168,8 @@ std::shared_ptr<const Dispatch> DeviceEvaluator::dispatch() {
   return dispatch_;
 }
 
-std::vector<KernelCheck> DeviceEvaluator::specialise(const Operation& o, const Robot& robot, const OpRow& row, int device,
-                                                     Precision precision,
+std::vector<KernelCheck> DeviceEvaluator::specialise(const Operation& o, const Robot& robot, const OpRow& row,
+                                                     int device, Precision precision,
                                                      const std::function<void(const std::string&)>& notice,
                                                      const std::function<void(Program&)>& before_making) {
   const Key key{row.name, device, precision, o.frame};
@@ -216,8 +216,9 @@ std::vector<KernelCheck> DeviceEvaluator::specialise(const Operation& o, const R
         make(*choice);
       } catch (const Error& e) {
         if (notice)
-          notice(std::string(row.name) + " has no kernel of " + std::to_string(choice->warps) + " warps for CUDA device " +
-                 std::to_string(device) + ", that for large batches serves all: " + e.what());
+          notice(std::string(row.name) + " has no kernel of " + std::to_string(choice->warps) +
+                 " warps for CUDA device " + std::to_string(device) +
+                 ", that for large batches serves all: " + e.what());
       }
     }
   } catch (...) {
@@ -254,11 +255,13 @@ void DeviceEvaluator::run(const Model<double>& m, const OpRow& row, int device, 
   if (made.program)
     choice = &made.dispatch->choose({made.robot, row.name, lead.precision, made.capability,
                                      static_cast<double>(lead.instances) / made.multiprocessors});
-  const bool special = choice && (choice->specialised || !any_robot) && std::all_of(in.begin(), in.end(), fits_program) &&
+  const bool special = choice && (choice->specialised || !any_robot) &&
+                       std::all_of(in.begin(), in.end(), fits_program) &&
                        std::all_of(out.begin(), out.end(), fits_program);
   if (!special && !any_robot)
-    throw Error(prefix + "an array's components are 2^31 bytes or more apart, which the only kernel of this row, that "
-                         "made for the robot, cannot count");
+    throw Error(prefix +
+                "an array's components are 2^31 bytes or more apart, which the only kernel of this row, that "
+                "made for the robot, cannot count");
   const CudaModel* uploaded = special ? nullptr : model(m, row, device);
   const Call call{*cuda_backend(), row, device, o.stream, lead.precision == Precision::float64};
 
@@ -277,8 +280,7 @@ void DeviceEvaluator::run(const Model<double>& m, const OpRow& row, int device, 
     const bool has = made.with_warps[choice->warps];
     const int warps = has ? choice->warps : made.warps, threads = warps > 1 ? 32 : choice->threads;
     // a thread for each instance and role
-    const ProgramLaunch launch{inputs.array, outputs.array,          memory,
-                               o.repeat,     lead.instances * warps, threads * warps};
+    const ProgramLaunch launch{inputs.array, outputs.array, memory, o.repeat, lead.instances * warps, threads * warps};
     launched = call.table.launch_program(has ? made.with_warps[warps] : made.program, &launch, o.stream);
   } else {
     const LaunchOptions options{o.frame, static_cast<int>(o.repeat), static_cast<int>(lead.instances)};

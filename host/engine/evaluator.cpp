@@ -9,15 +9,15 @@
 #include <set>
 #include <thread>
 
-#include "core/scalar/scratch.h"
 #include "core/program/differentiate.h"
+#include "core/scalar/scratch.h"
+#include "host/assemble/assemble.h"
+#include "host/compile/traced_kernel.h"
+#include "host/engine/device_evaluator.h"
 #include "host/memory/blocks.h"
 #include "host/memory/cpu_library.h"
-#include "host/engine/device_evaluator.h"
 #include "host/table/ops.h"
-#include "host/assemble/assemble.h"
 #include "host/trace/specialised_program.h"
-#include "host/compile/traced_kernel.h"
 
 namespace featherstorm {
 namespace {
@@ -51,11 +51,13 @@ OpRow derivative_of(const OpRow& f, Derivative d, std::deque<std::string>& names
   r.name = named(f.name, reverse ? "_vjp" : "_jvp");
   r.summary = reverse ? "the cotangents of the inputs" : "the tangents of the outputs";
   const char* suffix = reverse ? cotangent_suffix : tangent_suffix;
-  for (const OpRow::Argument& a : reverse ? f.out : f.in) r.in.push_back({named(a.name, suffix), a.components, a.shape});
+  for (const OpRow::Argument& a : reverse ? f.out : f.in)
+    r.in.push_back({named(a.name, suffix), a.components, a.shape});
   for (OpRow::Argument& a : r.in) a.optional = false;
   r.given = {};
   r.out.clear();
-  for (const OpRow::Argument& a : reverse ? f.in : f.out) r.out.push_back({named(a.name, suffix), a.components, a.shape});
+  for (const OpRow::Argument& a : reverse ? f.in : f.out)
+    r.out.push_back({named(a.name, suffix), a.components, a.shape});
   return r;
 }
 
@@ -63,9 +65,7 @@ std::string shape(long instances, long components) {
   return "(" + std::to_string(instances) + ", " + std::to_string(components) + ")";
 }
 
-std::string where(int device) {
-  return device == on_host ? "the host" : "CUDA device " + std::to_string(device);
-}
+std::string where(int device) { return device == on_host ? "the host" : "CUDA device " + std::to_string(device); }
 
 // First and one past last byte an array occupies.
 std::pair<const char*, const char*> extent(const ArrayRef& a) {
@@ -116,22 +116,22 @@ struct Evaluator::Implementation {
     return optional > 0 && in.size() + static_cast<std::size_t>(optional) == row.in.size();
   }
   // The inputs with zeros in the place of the optional ones.
-  static std::vector<ArrayRef> with_zeros(const OpRow& row, std::vector<ArrayRef> in, const std::vector<ArrayRef>& out) {
+  static std::vector<ArrayRef> with_zeros(const OpRow& row, std::vector<ArrayRef> in,
+                                          const std::vector<ArrayRef>& out) {
     static double zero = 0;  // every element of such an array
     const ArrayRef lead = in.empty() ? out.front() : in.front();
     for (std::size_t k = 0; k < row.in.size(); k++) {
       if (!row.in[k].optional) continue;
       if (lead.device != on_host)
-        throw Error(std::string(row.name) + ": " + std::string(row.in[k].name) + " is not given, which it must be on a device");
+        throw Error(std::string(row.name) + ": " + std::string(row.in[k].name) +
+                    " is not given, which it must be on a device");
       in.insert(in.begin() + static_cast<long>(k), {&zero, lead.precision, lead.instances, row.in[k].components, 0, 0});
     }
     return in;
   }
 
   // Whether kernels that take the model as data can run this row.
-  bool at_run_time(const OpRow& row) const {
-    return row.derivative == Derivative::none && parameters.arrays().empty();
-  }
+  bool at_run_time(const OpRow& row) const { return row.derivative == Derivative::none && parameters.arrays().empty(); }
   static Key key_of(const OpRow& row, Precision precision, int frame) {
     return {row.index, row.derivative, precision, row.uses_frame ? frame : 0};
   }
@@ -169,9 +169,7 @@ struct Evaluator::Implementation {
         const Program p = program_for(key, max_assembled_operations);
         const BoundKernel k = assemble_program(p, std::get<2>(key), table->name);
         if (k.kernel && agrees(row, key, p, k, "assembled")) at->second = k;
-      } catch (const std::exception& e) {
-        notify(std::string(row.name) + " is not assembled: " + e.what());
-      }
+      } catch (const std::exception& e) { notify(std::string(row.name) + " is not assembled: " + e.what()); }
     }
     return at->second;
   }
@@ -179,7 +177,8 @@ struct Evaluator::Implementation {
   // Throws Error where it cannot be made, or differs from the text in double.
   void specialise_on_device(const OpRow& row, const Key& key, int device) {
     const auto notice = [this](const std::string& what) { notify(what); };
-    const auto made = devices.specialise(operation(key), robot, row, device, std::get<2>(key), notice, options.before_making);
+    const auto made =
+        devices.specialise(operation(key), robot, row, device, std::get<2>(key), notice, options.before_making);
     std::lock_guard lock(mutex);
     for (const KernelCheck& c : made) checks.push_back({std::string(row.name), std::get<2>(key), device, c});
   }
@@ -223,8 +222,8 @@ struct Evaluator::Implementation {
   }
 
   template <class Real>
-  void run(const OpRow& row, const BoundKernel& bound, const std::vector<ArrayRef>& in, const std::vector<ArrayRef>& out,
-           const RunOptions& o, long instances) {
+  void run(const OpRow& row, const BoundKernel& bound, const std::vector<ArrayRef>& in,
+           const std::vector<ArrayRef>& out, const RunOptions& o, long instances) {
     const ScratchStack::Mark mark = scratch_stack.mark();
     Real* value = static_cast<Real*>(scratch_stack.take(sizeof(Real) * std::max<std::size_t>(o.uniforms.size(), 1)));
     std::copy(o.uniforms.begin(), o.uniforms.end(), value);
@@ -316,7 +315,8 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
   for (const OpRow::Argument& u : row.uniforms) uniforms += u.components;
   require_count("uniform numbers", o.uniforms.size(), uniforms);
   if (row.uses_frame && (o.frame < 0 || o.frame >= s.robot.model.nf))
-    throw Error(prefix + "frame is " + std::to_string(o.frame) + ", expected 0 to " + std::to_string(s.robot.model.nf - 1));
+    throw Error(prefix + "frame is " + std::to_string(o.frame) + ", expected 0 to " +
+                std::to_string(s.robot.model.nf - 1));
   if (o.repeat < 1 || (o.repeat > 1 && !row.carried))
     throw Error(prefix + "repeat is " + std::to_string(o.repeat) + ", expected 1" + (row.carried ? " or more" : ""));
   const ArrayRef& lead = in.empty() ? out.front() : in.front();
@@ -324,8 +324,8 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
   const Precision precision = lead.precision;
   auto check = [&](const ArrayRef& a, const OpRow::Argument& expected) {
     if (a.components != expected.components || a.instances != instances)
-      throw Error(prefix + std::string(expected.name) + " has shape " + shape(a.instances, a.components) + ", expected " +
-                  shape(instances, expected.components));
+      throw Error(prefix + std::string(expected.name) + " has shape " + shape(a.instances, a.components) +
+                  ", expected " + shape(instances, expected.components));
     if (a.precision != precision)
       throw Error(prefix + std::string(expected.name) + " is " +
                   (a.precision == Precision::float32 ? "float32, expected float64" : "float64, expected float32") +
@@ -333,7 +333,8 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
     if (a.device != lead.device)
       throw Error(prefix + std::string(expected.name) + " is on " + where(a.device) + ", expected " +
                   where(lead.device) + " as " + std::string(row.in.empty() ? row.out[0].name : row.in[0].name) + " is");
-    if (!a.data && a.instances * a.components > 0) throw Error(prefix + std::string(expected.name) + " is a null pointer");
+    if (!a.data && a.instances * a.components > 0)
+      throw Error(prefix + std::string(expected.name) + " is a null pointer");
   };
   if (instances < 0) throw Error(prefix + "the batch has " + std::to_string(instances) + " instances");
   for (std::size_t k = 0; k < in.size(); k++) check(in[k], row.in[k]);
@@ -349,7 +350,8 @@ void Evaluator::run(std::string_view name, const std::vector<ArrayRef>& in, cons
     };
     for (std::size_t k = 0; k < in.size(); k++)
       if (overlaps(in[k]) && in[k].data == out[j].data)
-        throw Error(prefix + "output " + std::string(row.out[j].name) + " overlaps input " + std::string(row.in[k].name));
+        throw Error(prefix + "output " + std::string(row.out[j].name) + " overlaps input " +
+                    std::string(row.in[k].name));
   }
 
   if (lead.device != on_host && !s.at_run_time(row))  // no kernels that take the model as data
@@ -428,9 +430,7 @@ bool Evaluator::specialise(std::string_view name, Precision precision, int frame
     BoundKernel& kept = s.specialised[key];
     if (!kept.kernel) kept = k;  // a kernel that is in use stays
     return true;
-  } catch (const std::exception& e) {
-    s.notify(std::string(name) + " is not specialised: " + e.what());
-  }
+  } catch (const std::exception& e) { s.notify(std::string(name) + " is not specialised: " + e.what()); }
   return false;
 }
 

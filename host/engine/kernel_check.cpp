@@ -93,7 +93,8 @@ void take(const Buffer& b, std::vector<std::vector<double>>& array) {
 std::string KernelCheck::words() const {
   if (array.empty()) return "not compared";
   char text[200];
-  std::snprintf(text, sizeof text, " differs by %.0e of its size from the text in double, expected at most %.0e", error, bound);
+  std::snprintf(text, sizeof text, " differs by %.0e of its size from the text in double, expected at most %.0e", error,
+                bound);
   return array + text;
 }
 
@@ -145,11 +146,13 @@ SampledArrays run_sampled(const BoundKernel& kernel, Precision precision, const 
   return results;
 }
 
-KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const SampledArrays& found, const SampledText& text) {
+KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const SampledArrays& found,
+                    const SampledText& text) {
   const auto& [exact, rounded, beside] = text;
   const bool single = precision == Precision::float32;
   // what rounding of placements leaves of the torque of an axis along gravity, or of the way of a frame on an axis
-  const double nothing = (single ? 1e-6 : 1e-13) * (row.uses_frame ? natural_length(robot.model) : natural_force(robot.model));
+  const double nothing =
+      (single ? 1e-6 : 1e-13) * (row.uses_frame ? natural_length(robot.model) : natural_force(robot.model));
   KernelCheck worst;
   std::size_t failed = 0, states = 0;
   double worst_ratio = -1;
@@ -160,16 +163,18 @@ KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, c
     for (const auto& array : exact) all = std::max(all, largest(array, i));
     for (std::size_t k = 0; k < exact.size(); k++) {
       // of the other outputs
-      const bool remains = row.out[k].name == "violation" || row.out[k].name == "missing" || row.out[k].name == "residual";
+      const bool remains =
+          row.out[k].name == "violation" || row.out[k].name == "missing" || row.out[k].name == "residual";
       const double size = remains ? all : largest(exact[k], i);
       const double conditioning = difference(beside[k], exact[k], i);
       if (!std::isfinite(size) || !std::isfinite(conditioning)) continue;
       // a result in double has digits where that in float has none: as many as it is off, up to ten thousand times its size
       const double sensitivity = std::min(difference(rounded[k], exact[k], i), (single ? 1 : 1e4) * size);
-      const double zero = nothing + (single ? 1e-6 : 1e-14) * all +  // what rounding makes of it beside the other outputs
+      const double zero = nothing +
+                          (single ? 1e-6 : 1e-14) * all +  // what rounding makes of it beside the other outputs
                           16 * (single ? 1 / double_from_float : 1) * conditioning;
-      const double bound = single ? 16 * sensitivity + 2e-5 * size + zero
-                                  : 64 * double_from_float * sensitivity + 1e-9 * size + zero;
+      const double bound =
+          single ? 16 * sensitivity + 2e-5 * size + zero : 64 * double_from_float * sensitivity + 1e-9 * size + zero;
       const double error = difference(found[k], exact[k], i);
       fails = fails || !(error <= bound);
       if (error / (bound + 1e-300) <= worst_ratio) continue;
@@ -218,9 +223,10 @@ KernelCheck check_kernel(const OpRow& row, const Robot& robot, Precision precisi
   const RunTimeModel exact{&robot.model, frame}, rounded{&single, frame};
   const BoundKernel in_double{text.in_double, &exact, table.double_width, nullptr};
   const BoundKernel in_float{text.in_float, &rounded, table.float_width, nullptr};
-  return compare(row, robot, precision, run(inputs),
-                 {run_sampled(in_double, Precision::float64, plain, own), run_sampled(in_float, Precision::float32, plain, own),
-                  run_sampled(in_double, Precision::float64, plain, off_by_few_roundings(own))});
+  return compare(
+      row, robot, precision, run(inputs),
+      {run_sampled(in_double, Precision::float64, plain, own), run_sampled(in_float, Precision::float32, plain, own),
+       run_sampled(in_double, Precision::float64, plain, off_by_few_roundings(own))});
 }
 
 }  // namespace featherstorm

@@ -46,7 +46,8 @@ struct SampledText {
   SampledArrays beside;          // in double, from inputs that are off by a few roundings
 };
 // Compares the outputs of a kernel in `precision` with those of the text.
-KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const SampledArrays& found, const SampledText& text);
+KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const SampledArrays& found,
+                    const SampledText& text);
 
 // Checks a kernel of a row, made from `program`; `run` gives its outputs. Derivatives, which no kernel for any robot computes,
 // are compared with the program itself, walked through node by node.

@@ -48,10 +48,11 @@ void check_joint_inertia(Robot& robot) {
   if (faults == 0) return;
   const std::string& joint = robot.joint_names[m.dof_body[found.freedom] - 1];
   if (zeros == positions)
-    throw ModelError("joint", joint,
-                     "moves no inertia, or none that the joints beyond it do not move as well: the joint-space inertia matrix is "
-                     "singular at every position, so that forces determine no acceleration. Give the joint a rotor "
-                     "(armature), or make it fixed");
+    throw ModelError(
+        "joint", joint,
+        "moves no inertia, or none that the joints beyond it do not move as well: the joint-space inertia matrix is "
+        "singular at every position, so that forces determine no acceleration. Give the joint a rotor "
+        "(armature), or make it fixed");
   robot.odd.push_back("joint '" + joint + "' has " + (found.zero ? "no" : "a negative") +
                       " inertia at some positions: accelerations there are not those of a body that can exist");
   robot.notices.push_back(robot.odd.back());

@@ -14,8 +14,8 @@ struct LoadOptions {
   // adds a free joint to the root link; absent: as usual for a built-in robot, none for a file
   std::optional<bool> floating_base{};
   UrdfOptions::Mimic mimic = UrdfOptions::Mimic::kIndependent;
-  bool strict = false;                          // UrdfOptions
-  double armature = 0;                          // of each joint with one freedom that has none of its own [kg m^2 | kg]
+  bool strict = false;  // UrdfOptions
+  double armature = 0;  // of each joint with one freedom that has none of its own [kg m^2 | kg]
   // what of the robot may touch what, and how many sweeps the rows of contacts make (core/model/contacts.h)
   std::vector<ContactSpec> contacts{};
   int sweeps = 8, relax = 2;

@@ -16,17 +16,12 @@ constexpr int kMaxDofs = 10000;  // the inertia matrix of a chain of these has 2
 
 JointType joint_type(UrdfJointType type) {
   switch (type) {
-    case UrdfJointType::kFixed:
-      return JointType::Fixed;
+    case UrdfJointType::kFixed: return JointType::Fixed;
     case UrdfJointType::kRevolute:
-    case UrdfJointType::kContinuous:
-      return JointType::Revolute;
-    case UrdfJointType::kPrismatic:
-      return JointType::Prismatic;
-    case UrdfJointType::kPlanar:
-      return JointType::Planar;
-    case UrdfJointType::kFloating:
-      return JointType::Free;
+    case UrdfJointType::kContinuous: return JointType::Revolute;
+    case UrdfJointType::kPrismatic: return JointType::Prismatic;
+    case UrdfJointType::kPlanar: return JointType::Planar;
+    case UrdfJointType::kFloating: return JointType::Free;
   }
   return JointType::Fixed;
 }

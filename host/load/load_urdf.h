@@ -15,8 +15,8 @@ struct UrdfOptions {
   // A <mimic> joint copies another one in the real hand or gripper.
   enum class Mimic {
     kIndependent,  // the joint moves on its own, and a notice says so
-    kCouple,       // the model's coupling has it, for the operations on coupled joints; all others take it as independent
-    kRefuse,       // Error
+    kCouple,  // the model's coupling has it, for the operations on coupled joints; all others take it as independent
+    kRefuse,  // Error
   };
   Mimic mimic = Mimic::kIndependent;
 

@@ -35,7 +35,8 @@ class Writer {
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : left_(bytes) {
-    if (!left_.starts_with(mark)) throw Error("these bytes are no robot of this version of featherstorm, " FEATHERSTORM_VERSION);
+    if (!left_.starts_with(mark))
+      throw Error("these bytes are no robot of this version of featherstorm, " FEATHERSTORM_VERSION);
     left_.remove_prefix(mark.size());
   }
   template <class Number>
@@ -96,7 +97,8 @@ template <class A> void members(A& a, Contact<double>& c) {
 }
 template <class A> void members(A& a, Model<double>& m) {
   a(m.nb), a(m.nq), a(m.nv), a(m.nx), a(m.nh), a(m.nf), a(m.body), a(m.frame), members(a, m.gravity);
-  for (auto* numbers : {&m.armature, &m.damping, &m.friction, &m.lower, &m.upper, &m.max_velocity, &m.max_effort}) a(*numbers);
+  for (auto* numbers : {&m.armature, &m.damping, &m.friction, &m.lower, &m.upper, &m.max_velocity, &m.max_effort})
+    a(*numbers);
   for (auto* indices : {&m.dof_q, &m.dof_body, &m.dof_parent, &m.depth, &m.row_start, &m.column}) a(*indices);
   a(m.loops.nl), a(m.loops.nc), a(m.loops.loop);
   Coupling<double>& c = m.coupling;
@@ -105,7 +107,8 @@ template <class A> void members(A& a, Model<double>& m) {
 }
 template <class A> void members(A& a, Robot& r) {
   a(r.name), members(a, r.model);
-  for (auto* names : {&r.body_names, &r.joint_names, &r.frame_names, &r.q_names, &r.v_names, &r.notices, &r.odd}) a(*names);
+  for (auto* names : {&r.body_names, &r.joint_names, &r.frame_names, &r.q_names, &r.v_names, &r.notices, &r.odd})
+    a(*names);
   a(r.q0), a(r.joint_order);
 }
 
@@ -122,30 +125,35 @@ bool is_whole(const Robot& r) {
     ok = ok && size(*v) == m.nv;
   for (const auto* v : {&m.dof_q, &m.dof_body, &m.dof_parent, &m.depth}) ok = ok && size(*v) == m.nv;
   ok = ok && size(m.row_start) == m.nv + 1 && all(m.dof_q, -1, m.nq) && all(m.dof_body, 1, m.nb + 1);
-  ok = ok && all(m.dof_parent, -1, m.nv) && all(m.depth, 0, m.nv) && all(m.row_start, 0, m.nh + 1) && all(m.column, 0, m.nv);
+  ok = ok && all(m.dof_parent, -1, m.nv) && all(m.depth, 0, m.nv) && all(m.row_start, 0, m.nh + 1) &&
+       all(m.column, 0, m.nv);
   for (int i = 1; ok && i <= m.nb; i++) {
     const Body<double>& b = m.body[i];
-    ok = b.parent >= 0 && b.parent < i && joint_size(b.type).nv > 0 && b.q >= 0 &&
-         b.q < m.nq && b.v >= 0 && b.v < m.nv && b.x >= 0 && b.x <= m.nx && b.shape >= JointShape::RevoluteTilted &&
+    ok = b.parent >= 0 && b.parent < i && joint_size(b.type).nv > 0 && b.q >= 0 && b.q < m.nq && b.v >= 0 &&
+         b.v < m.nv && b.x >= 0 && b.x <= m.nx && b.shape >= JointShape::RevoluteTilted &&
          b.shape <= JointShape::General6;
   }
   for (const Frame<double>& f : m.frame) ok = ok && body(f.body);
-  ok = ok && size(m.loops.loop) == m.loops.nl && size(m.contacts.contact) == m.contacts.nc && m.contacts.nr == 3 * m.contacts.nc;
-  for (const Loop<double>& l : m.loops.loop) ok = ok && body(l.p) && body(l.s) && l.row >= 0 && l.row < std::max(m.loops.nc, 1);
+  ok = ok && size(m.loops.loop) == m.loops.nl && size(m.contacts.contact) == m.contacts.nc &&
+       m.contacts.nr == 3 * m.contacts.nc;
+  for (const Loop<double>& l : m.loops.loop)
+    ok = ok && body(l.p) && body(l.s) && l.row >= 0 && l.row < std::max(m.loops.nc, 1);
   for (const Contact<double>& c : m.contacts.contact) ok = ok && body(c.p) && body(c.s);
   const Coupling<double>& c = m.coupling;
   if (c.nu > 0)
     ok = ok && size(c.start) == m.nv + 1 && all(c.start, 0, size(c.column) + 1) && all(c.column, 0, c.nu) &&
          size(c.value) == size(c.column) && size(c.driver) == c.nu && all(c.driver, 0, m.nv) && size(c.offset) == m.nv;
   return ok && size(r.q0) == m.nq && size(r.body_names) == m.nb + 1 && size(r.joint_names) == m.nb &&
-         size(r.frame_names) == m.nf && size(r.q_names) == m.nq && size(r.v_names) == m.nv && all(r.joint_order, 1, m.nb + 1);
+         size(r.frame_names) == m.nf && size(r.q_names) == m.nq && size(r.v_names) == m.nv &&
+         all(r.joint_order, 1, m.nb + 1);
 }
 
 }  // namespace
 
 std::string robot_bytes(const Robot& robot) {
   if (!robot.model.user.empty())
-    throw Error("robot '" + robot.name + "' has user-defined joints, which are functions of this process: it has no bytes");
+    throw Error("robot '" + robot.name +
+                "' has user-defined joints, which are functions of this process: it has no bytes");
   Writer w;
   members(w, const_cast<Robot&>(robot));
   return std::move(w.bytes);

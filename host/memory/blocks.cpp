@@ -7,9 +7,7 @@
 
 namespace featherstorm {
 
-struct BlockThreads::Arena {
-  tbb::task_arena arena;
-};
+struct BlockThreads::Arena { tbb::task_arena arena; };
 
 BlockThreads::BlockThreads(int threads) {
   if (threads > 1) arena_ = std::make_unique<Arena>(Arena{tbb::task_arena(threads)});

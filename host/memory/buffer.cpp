@@ -20,12 +20,15 @@ std::string words(Precision p, long instances, long components) {
 // Where memory is handed out before it is there, more than the machine has would end the process once it is written.
 std::size_t checked_bytes(Precision p, long instances, long components, long stride, int device) {
   std::size_t bytes = 0;
-  const bool fits = !__builtin_mul_overflow(static_cast<std::size_t>(stride), static_cast<std::size_t>(components), &bytes) &&
-                    !__builtin_mul_overflow(bytes, bytes_of(p), &bytes);
-  const std::size_t all = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const bool fits =
+      !__builtin_mul_overflow(static_cast<std::size_t>(stride), static_cast<std::size_t>(components), &bytes) &&
+      !__builtin_mul_overflow(bytes, bytes_of(p), &bytes);
+  const std::size_t all =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   if (!fits || (device == on_host && bytes > all))
     throw OutOfMemory(words(p, instances, components) + " needs " + (fits ? std::to_string(bytes) : "over 2^64") +
-                      " bytes, this machine has " + std::to_string(all) + ": take smaller batches, one after the other");
+                      " bytes, this machine has " + std::to_string(all) +
+                      ": take smaller batches, one after the other");
   return bytes;
 }
 
@@ -44,7 +47,9 @@ Buffer::Buffer(Precision precision, long instances, long components, int device,
   }
   if (bytes == 0) return;
   void* p = std::aligned_alloc(batch_alignment, (bytes + batch_alignment - 1) / batch_alignment * batch_alignment);
-  if (!p) throw OutOfMemory(words(precision, instances, components) + " needs " + std::to_string(bytes) + " bytes, which cannot be had");
+  if (!p)
+    throw OutOfMemory(words(precision, instances, components) + " needs " + std::to_string(bytes) +
+                      " bytes, which cannot be had");
   std::memset(p, 0, bytes);
   data_ = std::shared_ptr<void>(p, std::free);
 }

@@ -11,7 +11,9 @@
 namespace featherstorm {
 
 enum class Precision { float32, float64 };
-template <class Real> constexpr Precision precision_of() { return sizeof(Real) == 4 ? Precision::float32 : Precision::float64; }
+template <class Real> constexpr Precision precision_of() {
+  return sizeof(Real) == 4 ? Precision::float32 : Precision::float64;
+}
 inline std::size_t bytes_of(Precision p) { return p == Precision::float32 ? 4 : 8; }
 
 // Where memory lies: a CUDA device's number, or

@@ -57,7 +57,8 @@ const KernelTable& table_of_row(int op, std::string_view row, const KernelTable*
   if (base && base->entries[op].in_double) return *base;
   if (const KernelTable* book = base ? find("book") : nullptr; book && book->entries[op].in_double) return *book;
   throw Error(std::string(row) + ": the library of CPU kernels libfeatherstorm_cpu_" + (base ? "book" : "base") +
-              ".so was not found; the target featherstorm_cpu_" + (base ? "book" : "base") + ", or `./featherstorm setup`, builds it");
+              ".so was not found; the target featherstorm_cpu_" + (base ? "book" : "base") +
+              ", or `./featherstorm setup`, builds it");
 }
 
 }  // namespace featherstorm

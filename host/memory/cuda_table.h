@@ -13,13 +13,13 @@ struct CudaDevice {
   char name[256];
   int major, minor;  // compute capability
   int multiprocessors;
-  long memory;       // [bytes]
+  long memory;  // [bytes]
 };
 struct CudaKernelInfo {
-  int registers;          // per thread
-  int local_bytes;        // working memory and spills, per thread
-  int max_threads;        // per block
-  int model_limit;        // degrees of freedom the kernel has room for; 0: it is one robot's
+  int registers;    // per thread
+  int local_bytes;  // working memory and spills, per thread
+  int max_threads;  // per block
+  int model_limit;  // degrees of freedom the kernel has room for; 0: it is one robot's
   // What the driver sets aside for the process at the kernel's first launch, unless it has done so for another: the working
   // memory of all threads that a device can hold [bytes].
   unsigned long set_aside;
@@ -38,7 +38,7 @@ struct LaunchOptions {
 
 // A launch of a program: the parameters that an emitted kernel takes (core/emit/emit.h).
 struct ProgramLaunch {
-  const Array* in;      // all inputs, uniform ones included (their entries are not read), in device memory
+  const Array* in;  // all inputs, uniform ones included (their entries are not read), in device memory
   const Array* out;
   const void* uniform;  // the numbers of the uniform inputs, on the host
   long repeat, count;   // count 0 does nothing
@@ -73,8 +73,8 @@ struct SampleArray {
 enum class CopyKind { to_device, to_host, on_device };
 
 struct CudaTable {
-  int version;       // cuda_table_version
-  int op_count;      // operations, in the order of ops.h
+  int version;   // cuda_table_version
+  int op_count;  // operations, in the order of ops.h
   const char* const* op_names;
 
   const char* (*last_error)();
@@ -98,8 +98,8 @@ struct CudaTable {
   // Memory of the device that no process has taken, and all of it.
   bool (*memory_info)(int device, unsigned long* free, unsigned long* total);
   // Copies instances x components numbers between two arrays on the device that do not overlap.
-  bool (*copy_strided)(int device, void* stream, bool double_precision, const StridedArray* to, const StridedArray* from,
-                       long instances, long components);
+  bool (*copy_strided)(int device, void* stream, bool double_precision, const StridedArray* to,
+                       const StridedArray* from, long instances, long components);
   bool (*synchronise)(int device, void* stream);  // (s)
 
   // Runs operation `op` of the table. in: its inputs, then its uniforms as host pointers; out: its

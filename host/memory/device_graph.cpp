@@ -23,7 +23,8 @@ DeviceGraph::DeviceGraph(int device, void* stream, const std::function<void()>& 
   try {
     work();
   } catch (...) {
-    if (CudaGraph* unfinished = nullptr; table.end_capture(device, stream, &unfinished)) table.destroy_graph(unfinished);
+    if (CudaGraph* unfinished = nullptr; table.end_capture(device, stream, &unfinished))
+      table.destroy_graph(unfinished);
     throw;
   }
   require(table.end_capture(device, stream, &graph_), "graph", device);

@@ -33,9 +33,7 @@ class PrivateFolder {
 };
 
 // What the files of an entry are called behind its key.
-struct CacheNames {
-  std::string compiled = ".so", source = ".cpp";
-};
+struct CacheNames { std::string compiled = ".so", source = ".cpp"; };
 
 // Compiled kernels on disk, one file `<key>.so` each, with its program text `<key>.cpp` beside it for reading; those of
 // a CUDA device are `<key>.cubin` and `<key>.cu`.

@@ -20,9 +20,7 @@ Model<double> formed(const Model<double>& m, CanonicalForm f) {
 }
 
 // Joint forces and the joint-space inertia in some states, one behind the other.
-struct Moves {
-  std::vector<std::vector<double>> forces, inertia;
-};
+struct Moves { std::vector<std::vector<double>> forces, inertia; };
 Moves moves_of(const Model<double>& m, const std::vector<std::vector<double>>& q, const std::vector<double>& v,
                const std::vector<double>& a) {
   Moves r;
@@ -65,7 +63,7 @@ CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted, const
   };
   if (keeps(wanted)) return wanted;
   CanonicalForm found{false, false, false};
-  for (bool CanonicalForm::*step : {&CanonicalForm::turned, &CanonicalForm::slid, &CanonicalForm::regrouped}) {
+  for (bool CanonicalForm::* step : {&CanonicalForm::turned, &CanonicalForm::slid, &CanonicalForm::regrouped}) {
     if (!(wanted.*step)) continue;
     found.*step = true;
     if (!keeps(found)) found.*step = false;

@@ -10,9 +10,7 @@
 
 namespace featherstorm {
 
-struct CanonicalForm {
-  bool turned, slid, regrouped;
-};
+struct CanonicalForm { bool turned, slid, regrouped; };
 
 // As much of `wanted` as leaves the robot's joint forces and inertia what they are: in random states the sums of both forms are
 // compared in double, and a step that changes them by more than 1e-12 of their size is left out.

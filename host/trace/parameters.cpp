@@ -45,25 +45,29 @@ struct Description {
   Numbers (*read)(const Model<double>&, const Links&);
 };
 constexpr Description descriptions[] = {
-    {"gravity", {3},
+    {"gravity",
+     {3},
      [](const Model<double>& m, const Links&) {
        Numbers all;
        append(all, m.gravity);
        return all;
      }},
-    {"mass", {nb},
+    {"mass",
+     {nb},
      [](const Model<double>& m, const Links&) {
        Numbers all;
        for (int i = 1; i <= m.nb; i++) all.push_back(m.body[i].I.m);
        return all;
      }},
-    {"com", {nb, 3},
+    {"com",
+     {nb, 3},
      [](const Model<double>& m, const Links& link) {
        Numbers all;
        for (int i = 1; i <= m.nb; i++) append(all, in_link(m.body[i].I, link[i]).c);
        return all;
      }},
-    {"inertia", {nb, 6},
+    {"inertia",
+     {nb, 6},
      [](const Model<double>& m, const Links& link) {
        Numbers all;
        for (int i = 1; i <= m.nb; i++) {
@@ -72,7 +76,8 @@ constexpr Description descriptions[] = {
        }
        return all;
      }},
-    {"position", {nb, 3},
+    {"position",
+     {nb, 3},
      [](const Model<double>& m, const Links& link) {
        Numbers all;
        for (int i = 1; i <= m.nb; i++) append(all, (inverse(link[m.body[i].parent]) * at_rest(m, i) * link[i]).r);

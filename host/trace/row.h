@@ -23,7 +23,7 @@ struct OpRow {
   Derivative derivative = Derivative::none;
   std::string_view given{};    // the row that is given the optional inputs too, where it has kernels of its own
   std::string_view refused{};  // why there is no such operation for this model; empty where there is
-  bool on_device = true;       // arrays on a CUDA device are served; else only once specialise() has made the row's kernel
+  bool on_device = true;  // arrays on a CUDA device are served; else only once specialise() has made the row's kernel
 };
 
 }  // namespace featherstorm

@@ -89,8 +89,7 @@ std::vector<std::vector<Expr>> record_op(int op, const Model<Expr>& model, int f
   return out;
 }
 
-Program trace_op(int op, const Model<double>& model, int frame, int variant, const Parameters& parameters,
-                 int most) {
+Program trace_op(int op, const Model<double>& model, int frame, int variant, const Parameters& parameters, int most) {
   const OpInfo& r = info_of(op);
   Program p;
   p.graph.limit(most);

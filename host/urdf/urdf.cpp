@@ -139,7 +139,8 @@ double Reader::not_negative_or(const XMLElement& e, const char* attribute, doubl
 double Reader::limit_or(const XMLElement& e, const char* attribute, double otherwise) const {
   if (!e.Attribute(attribute)) return otherwise;
   double value = 0;
-  const std::string wrong = urdf::parse_numbers(e.Attribute(attribute), 1, &value, strict_ ? urdf::kLargest : UrdfJoint::kUnlimited);
+  const std::string wrong =
+      urdf::parse_numbers(e.Attribute(attribute), 1, &value, strict_ ? urdf::kLargest : UrdfJoint::kUnlimited);
   if (!wrong.empty()) fail(e, std::string(attribute) + ": " + wrong);
   return value;
 }

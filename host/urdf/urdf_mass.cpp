@@ -66,14 +66,12 @@ bool is_a_line(const UrdfBody& body) {
 std::string missing_inertia(const UrdfJoint& joint, const UrdfBody& body) {
   switch (joint.type) {
     case UrdfJointType::kFixed:
-    case UrdfJointType::kPrismatic:
-      return "";
+    case UrdfJointType::kPrismatic: return "";
     case UrdfJointType::kRevolute:
     case UrdfJointType::kContinuous:
     case UrdfJointType::kPlanar:
       return joint.armature == 0 && turns_freely(body, joint.axis) ? "has no inertia about its axis" : "";
-    case UrdfJointType::kFloating:
-      return is_a_line(body) ? "has no inertia about some axis" : "";
+    case UrdfJointType::kFloating: return is_a_line(body) ? "has no inertia about some axis" : "";
   }
   return "";
 }

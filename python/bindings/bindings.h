@@ -9,8 +9,8 @@
 
 namespace featherstorm {
 
-void bind_robot(nanobind::module_& module);      // Robot, RobotBuilder, load, robots
-void bind_edit(nanobind::module_& module);       // methods of RobotBuilder that make other robots, Joint, MassProperties
+void bind_robot(nanobind::module_& module);  // Robot, RobotBuilder, load, robots
+void bind_edit(nanobind::module_& module);   // methods of RobotBuilder that make other robots, Joint, MassProperties
 void bind_evaluator(nanobind::module_& module);  // Buffer, Evaluator, operations, instruction_sets
 void bind_trace(nanobind::module_& module);      // Trace, Symbol, traced
 void bind_sequence(nanobind::module_& module);   // Sequence

@@ -47,12 +47,12 @@ inline JointSpec joint_spec(std::string name, const std::string& type, std::stri
   return j;
 }
 // The arguments of joint_spec with their names and defaults.
-#define FEATHERSTORM_JOINT_ARGUMENTS                                                                                  \
-  nanobind::arg("name"), nanobind::arg("type"), nanobind::arg("parent"), nanobind::arg("child"),                     \
-      nanobind::arg("rotation") = Matrix{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, nanobind::arg("position") = Vector{0, 0, 0}, \
-      nanobind::arg("axis") = Vector{0, 0, 1}, nanobind::arg("parameter") = 0.0, nanobind::arg("lower") = Vector{},   \
-      nanobind::arg("upper") = Vector{}, nanobind::arg("max_velocity") = Vector{},                                   \
-      nanobind::arg("max_effort") = Vector{}, nanobind::arg("damping") = Vector{},                                   \
-      nanobind::arg("friction") = Vector{}, nanobind::arg("armature") = Vector{}
+#define FEATHERSTORM_JOINT_ARGUMENTS                                                                          \
+  nanobind::arg("name"), nanobind::arg("type"), nanobind::arg("parent"), nanobind::arg("child"),              \
+      nanobind::arg("rotation") = Matrix{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},                                    \
+      nanobind::arg("position") = Vector{0, 0, 0}, nanobind::arg("axis") = Vector{0, 0, 1},                   \
+      nanobind::arg("parameter") = 0.0, nanobind::arg("lower") = Vector{}, nanobind::arg("upper") = Vector{}, \
+      nanobind::arg("max_velocity") = Vector{}, nanobind::arg("max_effort") = Vector{},                       \
+      nanobind::arg("damping") = Vector{}, nanobind::arg("friction") = Vector{}, nanobind::arg("armature") = Vector {}
 
 }  // namespace featherstorm

@@ -1,6 +1,6 @@
 // Streams of a CUDA device, graphs captured from them, and time measured there.
-#include "bindings.h"
 #include "host/memory/device.h"
+#include "bindings.h"
 #include "host/memory/device_graph.h"
 
 namespace nb = nanobind;
@@ -18,7 +18,8 @@ std::function<void()> calling(nb::callable work) {
 }  // namespace
 
 void bind_device(nb::module_& module) {
-  nb::class_<DeviceStream>(module, "DeviceStream", "A stream of a CUDA device that does not wait for the default stream.")
+  nb::class_<DeviceStream>(module, "DeviceStream",
+                           "A stream of a CUDA device that does not wait for the default stream.")
       .def(nb::init<int>(), nb::arg("device"))
       .def_prop_ro("number", [](const DeviceStream& s) { return reinterpret_cast<std::uintptr_t>(s.get()); });
   nb::class_<DeviceGraph>(module, "DeviceGraph", "What a stream was given, as one launch.")

@@ -49,9 +49,8 @@ void bind_shapes(nb::module_& module) {
           "with_mass", [](const MassProperties& a, double mass) { return with_mass(a, mass); }, nb::arg("mass"),
           "The same shape with another mass [kg].");
   module.def(
-      "particles",
-      [](const Vector& masses, const Matrix& at) { return particles(masses, points(at)); }, nb::arg("masses"),
-      nb::arg("points"), "Point masses [kg] at points (n, 3) [m].");
+      "particles", [](const Vector& masses, const Matrix& at) { return particles(masses, points(at)); },
+      nb::arg("masses"), nb::arg("points"), "Point masses [kg] at points (n, 3) [m].");
   module.def(
       "box", [](double mass, const Vector& size) { return box(mass, vector_of(size)); }, nb::arg("mass"),
       nb::arg("size"), "A solid box with edges along the axes [m].");
@@ -95,7 +94,8 @@ void bind_edit(nb::module_& module) {
   nb::module_ shapes = module.def_submodule("inertia", "Masses of shapes.");
   bind_shapes(shapes);
 
-  nb::class_<JointSpec>(module, "Joint", "A joint to be put into a robot; arguments as those of RobotBuilder.add_joint.")
+  nb::class_<JointSpec>(module, "Joint",
+                        "A joint to be put into a robot; arguments as those of RobotBuilder.add_joint.")
       .def(
           "__init__",
           [](JointSpec* j, std::string name, const std::string& type, std::string parent, std::string child,
@@ -130,9 +130,10 @@ void bind_edit(nb::module_& module) {
                      for (const JointSpec& j : b.joints()) names.push_back(j.name);
                      return names;
                    })
-      .def("merged", &merged, nb::arg("other"), nb::arg("joint"), nb::arg("prefix") = "",
-           "Both robots as a new one. `joint` leads from a link or frame of this one (\"\" is the world) to the root link of\n"
-           "the other; `prefix` is put before the names of the other's links, joints and frames. Gravity is this one's.")
+      .def(
+          "merged", &merged, nb::arg("other"), nb::arg("joint"), nb::arg("prefix") = "",
+          "Both robots as a new one. `joint` leads from a link or frame of this one (\"\" is the world) to the root link of\n"
+          "the other; `prefix` is put before the names of the other's links, joints and frames. Gravity is this one's.")
       .def(
           "cut",
           [](const ModelBuilder& b, const std::string& joint) {
@@ -142,19 +143,22 @@ void bind_edit(nb::module_& module) {
           nb::arg("joint"),
           "(rest, part, joint): the robot without what is behind a joint, that part, and the joint between them, so\n"
           "that rest.merged(part, joint) is the robot again.")
-      .def("rerooted", &rerooted, nb::arg("link"),
-           "The robot seen from another root link; joints between the old root and it run the other way and keep their\n"
-           "coordinates.")
-      .def("replaced", &replaced, nb::arg("joint"),
-           "The robot with `joint` in place of the one with its name; a parent or child that is empty is the old one's.")
+      .def(
+          "rerooted", &rerooted, nb::arg("link"),
+          "The robot seen from another root link; joints between the old root and it run the other way and keep their\n"
+          "coordinates.")
+      .def(
+          "replaced", &replaced, nb::arg("joint"),
+          "The robot with `joint` in place of the one with its name; a parent or child that is empty is the old one's.")
       .def("locked", &locked, nb::arg("joint"), nb::arg("q"),
            "The robot with the joint welded at position q, a list of its numbers.")
       .def("reordered", &reordered, nb::arg("joints"),
            "The robot with its joints in this order, which holds every name once.");
   auto robot = nb::borrow<nb::class_<Robot>>(module.attr("Robot"));
-  robot.def("description", &description,
-            "A RobotBuilder that builds the robot again: one link for each body with the inertia of all that was merged\n"
-            "into it, frames for the other links.");
+  robot.def(
+      "description", &description,
+      "A RobotBuilder that builds the robot again: one link for each body with the inertia of all that was merged\n"
+      "into it, frames for the other links.");
 }
 
 }  // namespace featherstorm

@@ -97,7 +97,7 @@ ArrayRef reference(const NdArray& a, const std::string& name) {
 }
 
 ArrayRef argument(nb::handle h, const std::string& name, bool output, Keep& keep) {
-  if (PyBuffer * b; nb::try_cast(h, b) && b) {
+  if (PyBuffer* b; nb::try_cast(h, b) && b) {
     keep.buffers.push_back(nb::borrow(h));
     return b->buffer.ref();
   }
@@ -331,15 +331,13 @@ void bind_evaluator(nb::module_& module) {
       },
       nb::arg("robot"), nb::arg("name"), "The shape of a parameter of one instance.");
   module.def(
-      "parameter_values",
-      [](const Robot& robot, const std::string& name) { return parameter_values(robot, name); }, nb::arg("robot"),
-      nb::arg("name"), "The robot's own numbers, one behind the other.");
+      "parameter_values", [](const Robot& robot, const std::string& name) { return parameter_values(robot, name); },
+      nb::arg("robot"), nb::arg("name"), "The robot's own numbers, one behind the other.");
   module.def("copy", py_copy, nb::arg("source"), nb::arg("target"), nb::arg("stream") = 0,
              "Copies an array (instances, components), its DLPack capsule or a Buffer to another: from the host to a "
              "CUDA device, back, or within a device; waits for the stream where one of them is on the host.");
   module.def(
-      "synchronise",
-      [](int device, std::uintptr_t stream) { synchronise(device, reinterpret_cast<void*>(stream)); },
+      "synchronise", [](int device, std::uintptr_t stream) { synchronise(device, reinterpret_cast<void*>(stream)); },
       nb::arg("device"), nb::arg("stream") = 0, nb::call_guard<nb::gil_scoped_release>(),
       "Waits for a stream of a CUDA device, and raises what went wrong there.");
   module.def("cuda_devices", py_devices,

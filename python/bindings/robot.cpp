@@ -7,12 +7,12 @@
 #include <algorithm>
 
 #include "bindings.h"
-#include "descriptions.h"
 #include "core/model/builder.h"
+#include "descriptions.h"
 #include "host/compile/generate.h"
 #include "host/load/joint_inertia.h"
-#include "host/load/robot_bytes.h"
 #include "host/load/load.h"
+#include "host/load/robot_bytes.h"
 #include "host/robots/robots.h"
 
 namespace nb = nanobind;
@@ -47,7 +47,8 @@ LoopSpec loop_of(nb::handle h) {
   }
   if (!found) throw ModelError("loop joint", l.name, "type '" + type + "' is unknown; there are: " + known);
   l.X_P = {matrix3(nb::cast<Matrix>(h.attr("rotation")), "rotation"), vector3(nb::cast<Vector>(h.attr("at")), "at")};
-  l.X_S = {matrix3(nb::cast<Matrix>(h.attr("on_rotation")), "on_rotation"), vector3(nb::cast<Vector>(h.attr("on")), "on")};
+  l.X_S = {matrix3(nb::cast<Matrix>(h.attr("on_rotation")), "on_rotation"),
+           vector3(nb::cast<Vector>(h.attr("on")), "on")};
   l.parameter = nb::cast<double>(h.attr("parameter"));
   return l;
 }
@@ -119,8 +120,8 @@ void bind_robot(nb::module_& module) {
             const Vec3d r = vector3(centre, in_contact("centre").c_str());
             const Placement<double> X{matrix3(rotation, in_contact("rotation").c_str()),
                                       vector3(position, in_contact("position").c_str())};
-            new (c) ContactSpec{std::move(name), std::move(link), r, radius, std::move(on), kind, X, surface_radius,
-                                half_x, half_y, friction, restitution};
+            new (c) ContactSpec{std::move(name), std::move(link), r,      radius,   std::move(on), kind, X,
+                                surface_radius,  half_x,          half_y, friction, restitution};
           },
           nb::arg("name"), nb::arg("link"), nb::arg("centre"), nb::arg("radius"), nb::arg("on"), nb::arg("surface"),
           nb::arg("rotation"), nb::arg("position"), nb::arg("surface_radius"), nb::arg("half_x"), nb::arg("half_y"),
@@ -210,7 +211,8 @@ void bind_robot(nb::module_& module) {
              Vector upper, Vector max_velocity, Vector max_effort, Vector damping, Vector friction, Vector armature) {
             b.add_joint(joint_spec(std::move(name), type, std::move(parent), std::move(child), rotation, position, axis,
                                    parameter, std::move(lower), std::move(upper), std::move(max_velocity),
-                                   std::move(max_effort), std::move(damping), std::move(friction), std::move(armature)));
+                                   std::move(max_effort), std::move(damping), std::move(friction),
+                                   std::move(armature)));
           },
           FEATHERSTORM_JOINT_ARGUMENTS,
           "A joint from link `parent` (\"\" is the world) to link `child`; per coordinate lists in the order of v.")
@@ -244,7 +246,8 @@ void bind_robot(nb::module_& module) {
 
   module.def(
       "load",
-      [](const std::string& name_or_path, std::optional<bool> floating_base, bool couple_mimics, bool strict, double armature) {
+      [](const std::string& name_or_path, std::optional<bool> floating_base, bool couple_mimics, bool strict,
+         double armature) {
         using Mimic = UrdfOptions::Mimic;
         return load(name_or_path, {.floating_base = floating_base,
                                    .mimic = couple_mimics ? Mimic::kCouple : Mimic::kIndependent,
@@ -254,9 +257,8 @@ void bind_robot(nb::module_& module) {
       nb::arg("name_or_path"), nb::arg("floating_base") = nb::none(), nb::arg("couple_mimics") = false,
       nb::arg("strict") = false, nb::arg("armature") = 0.0, nb::call_guard<nb::gil_scoped_release>());
   module.def(
-      "robot_of_bytes",
-      [](nb::bytes b) { return robot_of_bytes({static_cast<const char*>(b.data()), b.size()}); }, nb::arg("bytes"),
-      "A Robot from what pickle keeps of it.");
+      "robot_of_bytes", [](nb::bytes b) { return robot_of_bytes({static_cast<const char*>(b.data()), b.size()}); },
+      nb::arg("bytes"), "A Robot from what pickle keeps of it.");
   module.def(
       "robots",
       [] {

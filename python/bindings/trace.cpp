@@ -52,7 +52,7 @@ void check_open(const Trace& trace) {
 }
 
 Operand operand(nb::handle h, const std::shared_ptr<Trace>& trace) {
-  if (Symbol * s; nb::try_cast(h, s) && s) {
+  if (Symbol* s; nb::try_cast(h, s) && s) {
     if (s->trace != trace) throw std::runtime_error("traced values of two different functions meet");
     return {s->edge, s->condition};
   }
@@ -109,7 +109,7 @@ Symbol traced(const std::string& name, nb::tuple x) {
     throw nb::type_error((name + " takes " + std::to_string(found->second.arity) + " values").c_str());
   std::shared_ptr<Trace> trace;
   for (nb::handle h : x)
-    if (Symbol * s; !trace && nb::try_cast(h, s) && s) trace = s->trace;
+    if (Symbol* s; !trace && nb::try_cast(h, s) && s) trace = s->trace;
   if (!trace) throw nb::type_error((name + ": expected a traced value among its arguments").c_str());
   check_open(*trace);
   Tracing scope(trace->program.graph);
@@ -205,11 +205,9 @@ void bind_trace(nb::module_& module) {
       .def("__float__", [](const Symbol&) -> double { throw nb::type_error(no_truth); })
       .def("__repr__", [](const Symbol& s) { return s.condition ? "<traced condition>" : "<traced number>"; });
   // what numpy calls on the elements of a plain array of objects, for dot products and the like
-#define FEATHERSTORM_BINARY(dunder, name)                                                                  \
-  symbol.def(                                                                                              \
-      "__" dunder "__", [](nb::handle a, nb::handle b) { return binary(name, a, b); }, nb::is_operator()); \
-  symbol.def(                                                                                              \
-      "__r" dunder "__", [](nb::handle a, nb::handle b) { return binary(name, b, a); }, nb::is_operator());
+#define FEATHERSTORM_BINARY(dunder, name)                                                                         \
+  symbol.def("__" dunder "__", [](nb::handle a, nb::handle b) { return binary(name, a, b); }, nb::is_operator()); \
+  symbol.def("__r" dunder "__", [](nb::handle a, nb::handle b) { return binary(name, b, a); }, nb::is_operator());
   FEATHERSTORM_BINARY("add", "add")
   FEATHERSTORM_BINARY("sub", "subtract")
   FEATHERSTORM_BINARY("mul", "multiply")
@@ -239,8 +237,7 @@ void bind_trace(nb::module_& module) {
           },
           nb::arg("name"), nb::arg("values"))
       .def("op", run_op, nb::arg("robot"), nb::arg("row"), nb::arg("frame"), nb::arg("arrays"))
-      .def(
-          "close", [](Trace& t) { t.open = false; }, "Ends the recording: its symbols raise from now on.");
+      .def("close", [](Trace& t) { t.open = false; }, "Ends the recording: its symbols raise from now on.");
   module.def(
       "traced", [](const std::string& name, nb::args x) { return traced(name, x); },
       "A function of traced values and numbers, by numpy's name of it.");

@@ -8,7 +8,8 @@ sim.step(tau)
 """
 
 import os as _os
-from typing import Any as _Any
+import warnings as _warnings
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 _folder = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "robots")
 if _os.path.isdir(_folder):
@@ -54,6 +55,11 @@ from .simulation import Simulation, Status
 from .stepping.adaptive import dormand_prince
 from .stepping.closed_steps import coupled_step, loop_step
 from .stepping.contact_steps import contact_step, soft_contact_step
+
+if _TYPE_CHECKING:
+    from ._table import *  # noqa: F403  # what __getattr__ makes
+
+_FORMER = {"rnea_forces": "rnea", "aba_forces": "aba"}
 
 __all__ = [
     "Batch",
@@ -106,6 +112,9 @@ __all__ = [
 
 def __getattr__(name: str) -> _Any:
     """Operations of the table without a function of their own, with the signature and the shapes of their row."""
+    if name in _FORMER:
+        _warnings.warn(f"fs.{name} is fs.{_FORMER[name]} now, and goes with the next release", Notice, stacklevel=2)
+        return globals()[_FORMER[name]]
     table = _operation_table()
     if name not in table:
         raise AttributeError(f"module 'featherstorm' has no attribute '{name}'")

@@ -167,11 +167,10 @@ def function_of(name: str, row: Mapping[str, Any]) -> Callable[..., Array]:
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     either = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    signature, behind = [parameter("model", either)], False
-    for array in inputs:  # what follows an input with a default can be given by name alone
-        default = None if array in optional else inspect.Parameter.empty
-        signature.append(parameter(array, keyword if behind and array not in optional else either, default))
-        behind = behind or array in optional
+    signature = [parameter("model", either)]
+    for k, array in enumerate(inputs):  # an optional input before others may be None, but has its place
+        last = all(later in optional for later in inputs[k:])
+        signature.append(parameter(array, either, None if last else inspect.Parameter.empty))
     signature += [parameter("frame", keyword)] if row["uses_frame"] else []
     signature += [parameter(n, keyword) for n in uniforms]
     signature += [parameter("ignore", keyword, ()), parameter("check", keyword, True)]

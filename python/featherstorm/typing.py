@@ -18,5 +18,6 @@ Array: TypeAlias = Any  # of the library that the first array of a call is of; w
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 Frame: TypeAlias = str | int  # by name or index
 Names: TypeAlias = str | Iterable[str]
+Numbers: TypeAlias = float | Sequence[float] | npt.NDArray[Any]  # the same for all instances
 Vector: TypeAlias = Sequence[float] | npt.NDArray[Any]
 Matrix: TypeAlias = Sequence[Sequence[float]] | npt.NDArray[Any]

@@ -31,10 +31,12 @@ struct Parallelogram {
     return {zero3<T>(), {-(s * k), T(0.0), c * k}};
   }
   // the step q (+) u, and what leads from one position to another
-  template <class T, class B, class Q, class U, class Out> static void integrate(const B&, const Q& q, const U& u, Out q_next) {
+  template <class T, class B, class Q, class U, class Out> static void integrate(const B&, const Q& q, const U& u,
+                                                                                 Out q_next) {
     q_next[0] = q[0] + u[0];
   }
-  template <class T, class B, class Q, class Q1, class Out> static void difference(const B&, const Q& q0, const Q1& q1, Out u) {
+  template <class T, class B, class Q, class Q1, class Out> static void difference(const B&, const Q& q0, const Q1& q1,
+                                                                                   Out u) {
     u[0] = q1[0] - q0[0];
   }
 };
@@ -57,7 +59,8 @@ int main() {
   const double m = 3, l = 0.7;
   Evaluator dynamics(swing(m, l));
   const long B = 5;
-  Buffer q(Precision::float64, B, 1), v(Precision::float64, B, 1), tau(Precision::float64, B, 1), a(Precision::float64, B, 1);
+  Buffer q(Precision::float64, B, 1), v(Precision::float64, B, 1), tau(Precision::float64, B, 1),
+      a(Precision::float64, B, 1);
   for (long i = 0; i < B; i++) {
     q.component<double>(0)[i] = 0.3 * static_cast<double>(i);
     v.component<double>(0)[i] = 1;

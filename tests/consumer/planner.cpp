@@ -24,7 +24,8 @@ double error_of_free_fall() {
   Evaluator dynamics(robot);
   const long B = 33;
   const int nq = robot.model.nq, nv = robot.model.nv;
-  Buffer q(Precision::float64, B, nq), v(Precision::float64, B, nv), tau(Precision::float64, B, nv), a(Precision::float64, B, nv);
+  Buffer q(Precision::float64, B, nq), v(Precision::float64, B, nv), tau(Precision::float64, B, nv),
+      a(Precision::float64, B, nv);
   for (long i = 0; i < B; i++) {
     q.component<double>(3)[i] = 1;  // the quaternion
     for (int c = 7; c < nq; c++) q.component<double>(c)[i] = std::sin(0.7 * c + 0.3 * static_cast<double>(i));
@@ -39,7 +40,8 @@ double error_of_free_fall() {
 
 // The same of a pendulum: (I + m l^2) a = tau - m g l sin(q)
 double error_of_pendulum() {
-  alignas(64) double q[pendulum::width] = {}, v[pendulum::width] = {}, tau[pendulum::width] = {}, a[pendulum::width] = {};
+  alignas(64) double q[pendulum::width] = {}, v[pendulum::width] = {}, tau[pendulum::width] = {},
+                     a[pendulum::width] = {};
   for (int i = 0; i < pendulum::width; i++) q[i] = 0.4 * i - 0.5, v[i] = i, tau[i] = 2 - i;
   pendulum::fd(q, v, tau, a, pendulum::width, pendulum::width);
   double error = 0;
@@ -66,7 +68,5 @@ int main() {
     const double free_fall = error_of_free_fall(), swing = error_of_pendulum();
     print_files();
     return free_fall < 1e-9 && swing < 1e-9 ? 0 : 1;
-  } catch (const std::exception& error) {
-    return std::printf("%s\n", error.what()), 1;
-  }
+  } catch (const std::exception& error) { return std::printf("%s\n", error.what()), 1; }
 }

@@ -15,12 +15,15 @@ import sys
 
 TABLE = pathlib.Path(__file__).with_name("budgets.csv")
 COLUMNS = ["kernel", "target", "registers", "stack", "spill_stores", "spill_loads", "code"]
-KERNEL = re.compile(r"op_kernelINS_\d+(Op\w+?)E([fd])NS_11DeviceModelI[fd]Li(\d+)E")
+# Form<table::OpRnea, Optional> (host/table/row/form.h), the precision, the largest model
+KERNEL = re.compile(
+    r"op_kernelINS_4FormINS_5table\d+(Op\w+?)ELNS_8OptionalE([012])EEE([fd])NS_11DeviceModelI[fd]Li(\d+)E"
+)
 
 
 def kernel_name(symbol):
-    op, real, limit = KERNEL.search(symbol).groups()
-    return f"{op}/{'float' if real == 'f' else 'double'}/{limit}"
+    op, optional, real, limit = KERNEL.search(symbol).groups()
+    return f"{op}{'FExt' if optional == '2' else ''}/{'float' if real == 'f' else 'double'}/{limit}"
 
 
 def ptxas_reports(text):

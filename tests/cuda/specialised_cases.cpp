@@ -30,8 +30,7 @@ struct Parameters {
 };
 
 template <class Op>
-void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_view order,
-                int warps = 1) {
+void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_view order, int warps = 1) {
   const Model<double>& m = robot.model;
   const int frame = Op::info.uses_frame ? m.nf - 1 : 0, repeat = Op::info.carried ? 2 : 1;
   const Program p = specialised_program({op, frame}, m);

@@ -47,8 +47,8 @@ Kernel traced(const std::string& name) {
   const Robot r = load(part[0]);
   Program p = trace_best(op_index(part[1]), r.model, 0);
   Bodies bodies = bodies_of(p, r.model);
-  return {name,       std::move(p), part[2] == "double", r.model.nv, part.size() > 3 ? std::stoi(part[3]) : 1,
-          std::move(bodies)};
+  return {
+      name, std::move(p), part[2] == "double", r.model.nv, part.size() > 3 ? std::stoi(part[3]) : 1, std::move(bodies)};
 }
 
 // A kernel and its form, from "KERNEL=order:blocks"; order points into `argument`.

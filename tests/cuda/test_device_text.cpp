@@ -133,7 +133,8 @@ template <class Real> void every_closure_op(const Robot& robot, int count) {
   });
 }
 TEST(DeviceText, HasLoopsAndCoupledJoints) {
-  for (const Robot& r : {closed_robot(four_bar()), closed_robot(parallel_leg()), closed_robot(stewart_platform()), gripper()}) {
+  for (const Robot& r :
+       {closed_robot(four_bar()), closed_robot(parallel_leg()), closed_robot(stewart_platform()), gripper()}) {
     SCOPED_TRACE(r.name);
     for (int count : {1, threads_per_block + 3}) every_closure_op<float>(r, count);
     every_closure_op<double>(r, 3);
@@ -142,7 +143,8 @@ TEST(DeviceText, HasLoopsAndCoupledJoints) {
 TEST(DeviceText, RefusesMoreLoops) {
   Robot r = closed_robot(four_bar());
   EXPECT_TRUE((fits<DeviceModel<double, 64>>(r.model)));
-  r.model.loops = close_loops(r, std::vector<LoopSpec>(max_device_loops + 1, pin("coupler", {0.8, 0, 0}, "rocker", {0.6, 0, 0})));
+  r.model.loops =
+      close_loops(r, std::vector<LoopSpec>(max_device_loops + 1, pin("coupler", {0.8, 0, 0}, "rocker", {0.6, 0, 0})));
   EXPECT_FALSE((fits<DeviceModel<double, 64>>(r.model)));
 }
 

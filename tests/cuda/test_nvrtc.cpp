@@ -202,12 +202,14 @@ Rollout rollout_of(const std::string& robot, Rollout::ControlKind kind) {
 
 TEST_F(NvrtcCompiles, RolloutsStayInRegisters) {
   using Kind = Rollout::ControlKind;
-  for (const auto& [robot, kind] : {std::pair{"cartpole", Kind::noise}, {"iiwa14", Kind::none}, {"iiwa14", Kind::knots}})
+  for (const auto& [robot, kind] :
+       {std::pair{"cartpole", Kind::noise}, {"iiwa14", Kind::none}, {"iiwa14", Kind::knots}})
     for (bool double_precision : {false, true})
       for (const char* target : {"sm_80", "sm_90"}) {
         const std::string text = emit_rollout(rollout_of(robot, kind), trace_order, Cuda{double_precision});
         const DeviceCost c = compiler.compile(text, target).cost;
-        const DeviceCost step = compiler.compile(device_text(program<OpStep>(robot), double_precision, {}), target).cost;
+        const DeviceCost step =
+            compiler.compile(device_text(program<OpStep>(robot), double_precision, {}), target).cost;
         // an array that is no register takes 28 bytes or more; at 255 registers one double or two may spill
         EXPECT_LE(c.spill_stores, step.spill_stores + 16) << robot << " " << target;
         EXPECT_LE(c.stack, step.stack + 16) << robot << " " << target;

@@ -11,10 +11,9 @@ import subprocess
 import sys
 
 import sass
+from budgets import KERNEL, kernel_name
 from disassembly import Unsupported, disassemble, find_nvdisasm
 from machine_code_cases import check
-
-KERNEL = re.compile(r"op_kernelINS_\d+Op(\w+?)E([fd])NS_11DeviceModelI[fd]Li(\d+)E")
 
 
 def main(program, objects):
@@ -25,8 +24,8 @@ def main(program, objects):
     functions = {}
     for name in objects:
         for symbol, function in disassemble(nvdisasm, name).items():
-            if m := KERNEL.search(symbol):
-                functions[f"{m[1]}/{'float' if m[2] == 'f' else 'double'}/{m[3]}"] = function
+            if KERNEL.search(symbol):
+                functions[kernel_name(symbol).removeprefix("Op")] = function
     by_name = {re.sub(r"_", "", k).lower(): f for k, f in functions.items()}
 
     def launch(case):

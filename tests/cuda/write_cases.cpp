@@ -56,11 +56,12 @@ template <class Op, int limit> void write_case(const Robot& robot, const std::st
     const auto rounded = run_on_host<Op, float>(host, in, frame, repeat);
     expected.add(exact, rounded, [&](int k, int c) { return first[inputs + k] + c * a.stride[inputs + k] + i; });
   }
-  std::printf("{\"kernel\": \"%.*s/float/%d\", \"case\": \"%s\", \"base\": %lu, \"count\": %d, \"model\": \"%s\", "
-              "\"arguments\": \"%s\", \"memory\": \"%s\", \"tolerance\": [%s], \"expected\": [%s]}\n",
-              static_cast<int>(Op::info.name.size()), Op::info.name.data(), limit, name.c_str(), base, count,
-              hex(&device, sizeof device).c_str(), hex(&a, sizeof a).c_str(),
-              hex(memory.data(), memory.size() * 4).c_str(), expected.tolerances().c_str(), expected.values().c_str());
+  std::printf(
+      "{\"kernel\": \"%.*s/float/%d\", \"case\": \"%s\", \"base\": %lu, \"count\": %d, \"model\": \"%s\", "
+      "\"arguments\": \"%s\", \"memory\": \"%s\", \"tolerance\": [%s], \"expected\": [%s]}\n",
+      static_cast<int>(Op::info.name.size()), Op::info.name.data(), limit, name.c_str(), base, count,
+      hex(&device, sizeof device).c_str(), hex(&a, sizeof a).c_str(), hex(memory.data(), memory.size() * 4).c_str(),
+      expected.tolerances().c_str(), expected.values().c_str());
 }
 
 template <int limit> void write_cases(const Robot& robot, const std::string& name) {

@@ -193,8 +193,8 @@ struct RolloutArrays {
 };
 
 // On both sides; returns how far apart they are, over all that is written.
-inline double both(Rolling& r, const RolloutArrays& a, long B, const Controls* host = nullptr, const Controls* there = nullptr,
-            void* stream = nullptr) {
+inline double both(Rolling& r, const RolloutArrays& a, long B, const Controls* host = nullptr,
+                   const Controls* there = nullptr, void* stream = nullptr) {
   r.s.run(horizon, B, a.in(false, !host), r.uniforms, a.out(false), host);
   r.s.run(horizon, B, a.in(true, !there), r.uniforms, a.out(true), there, stream);
   EXPECT_EQ(counts().device, device);

@@ -20,7 +20,8 @@ struct Special {
   test::Environment rows{"FEATHERSTORM_DISPATCH", (scratch / "rows.csv").string()};
   std::string told;
   Evaluator e;
-  explicit Special(const Robot& robot, const std::string& dispatch = "", std::function<void(Program&)> before_making = {})
+  explicit Special(const Robot& robot, const std::string& dispatch = "",
+                   std::function<void(Program&)> before_making = {})
       : e(robot, options(dispatch, std::move(before_making))) {}
   EvaluatorOptions options(const std::string& dispatch, std::function<void(Program&)> before_making) {
     test::write_file(scratch / "rows.csv", dispatch);

@@ -19,13 +19,16 @@ struct Array { void* data; long stride; };
 struct Arrays { Array array[1]; };
 struct Uniforms { float value[1]; };
 extern "C" __global__ void featherstorm_kernel(const Arrays in, const Arrays out, const Uniforms, long repeat, long, long) {
-)" + exchange + R"(
+)" + exchange +
+         R"(
   const int n = blockDim.x, t = threadIdx.x;
   float x = static_cast<const float*>(in.array[0].data)[blockIdx.x * n + t];
   for (long r = 0; r < repeat; r++) {
-    )" + place + R"([t] = x;
+    )" + place +
+         R"([t] = x;
     __syncthreads();
-    x = )" + place + R"([(t + 1) % n];
+    x = )" +
+         place + R"([(t + 1) % n];
     __syncthreads();
   }
   )" + "static_cast<float*>(out.array[0].data)[blockIdx.x * n + t] = x;\n} } }\n";

@@ -6,13 +6,13 @@
 #include <cstring>
 #include <set>
 
-#include "host/memory/device.h"
 #include "host/engine/device_evaluator.h"
 #include "host/load/load.h"
-#include "tests/support/oracles/op_cases.h"
+#include "host/memory/device.h"
 #include "tests/device/control.h"
-#include "tests/support/tools/op_tolerance.h"
+#include "tests/support/oracles/op_cases.h"
 #include "tests/support/robots/linkages.h"
+#include "tests/support/tools/op_tolerance.h"
 
 namespace featherstorm::test_device_evaluator {
 namespace {
@@ -112,7 +112,8 @@ void agrees(Evaluator& e, long instances, Layout layout) {
           if (remains || other == k)
             scale = std::max(scale, std::abs(double(c.out[other].template component<Real>(d)[i])));
       for (long d = 0; d < expected.components; d++)
-        ASSERT_NEAR(found.component<Real>(d)[i], c.out[k].template component<Real>(d)[i], scale * (tolerance<Op, Real>()));
+        ASSERT_NEAR(found.component<Real>(d)[i], c.out[k].template component<Real>(d)[i],
+                    scale * (tolerance<Op, Real>()));
     }
   }
 }
@@ -255,10 +256,11 @@ TEST_F(DeviceRun, KernelsWithoutRoomForTheirWorkingMemoryAreRefused) {
   Buffer result(Precision::float32, 33, 2, device);
   const auto energy = [&] { return message([&] { e.run("energy", {q.ref(), v.ref()}, {result.ref()}); }); };
   set_local_bytes(1 << 26);
-  EXPECT_EQ(energy(),
-            "energy: CUDA device 1: the kernel of energy for any robot needs 137.4 GB of working memory on the device, for "
-            "good, of which 68.7 GB are free. One that is made for the robot needs none: specialise(\"energy\", "
-            "device=\"cuda\")");
+  EXPECT_EQ(
+      energy(),
+      "energy: CUDA device 1: the kernel of energy for any robot needs 137.4 GB of working memory on the device, for "
+      "good, of which 68.7 GB are free. One that is made for the robot needs none: specialise(\"energy\", "
+      "device=\"cuda\")");
   set_local_bytes(0);
   EXPECT_EQ(energy(), "no error");
 }
@@ -277,9 +279,7 @@ TEST_F(DeviceRun, WrongArgumentsAreNamed) {
   EXPECT_EQ(run(other), "rnea: a is on CUDA device 0, expected CUDA device 1 as q is");
   EXPECT_EQ(run(wide), "rnea: a has shape (33, 8), expected (33, 7)");
   EXPECT_EQ(run(twice), "rnea: a is float64, expected float32 as q is");
-  EXPECT_EQ(message([&] {
-              e.run("rnea", {host.ref(), host.ref(), host.ref()}, {tau.ref()});
-            }),
+  EXPECT_EQ(message([&] { e.run("rnea", {host.ref(), host.ref(), host.ref()}, {tau.ref()}); }),
             "rnea: tau is on CUDA device 1, expected the host as q is");
   ArrayRef missing = q.ref(), shared = tau.ref(), huge = q.ref();
   missing.device = 2;

@@ -125,8 +125,9 @@ TEST(DeviceReduce, WarmCallsNeitherAllocateNorWaitAndAreCaptured) {
     r.softmax_weights(there.ref(), 1.5, weights.ref(), &stream);
     r.weighted_mean({"x", a, true, 3 * samples.stride()}, 2, weights.ref(), mean.ref(), &stream);
   };
-  EXPECT_EQ(message([&] { DeviceGraph(device, &stream, all); })
-                .find("a reduction that is captured into a graph may take no memory: run it once with as many "),
+  EXPECT_EQ(message([&] {
+              DeviceGraph(device, &stream, all);
+            }).find("a reduction that is captured into a graph may take no memory: run it once with as many "),
             0u);
   all();
   synchronise(device, &stream);
@@ -159,9 +160,7 @@ TEST(DeviceReduce, NamesWhatDoesNotFit) {
   EXPECT_EQ(message([&] { r.softmax_weights(costs.ref(), 1, two.ref()); }),
             "weights has shape (2, 1), expected (3, 1)");
   EXPECT_EQ(message([&] { r.softmax_weights(costs.ref(), 1, costs.ref()); }), "weights is float32, expected float64");
-  EXPECT_EQ(message([&] {
-              r.weighted_mean({"x", wide.ref(), true, 0}, 1, weights.ref(), weights.ref());
-            }),
+  EXPECT_EQ(message([&] { r.weighted_mean({"x", wide.ref(), true, 0}, 1, weights.ref(), weights.ref()); }),
             "mean has shape (3, 1), expected (2, 1)");
   EXPECT_EQ(message([&] { r.best(); }), "nothing was reduced on this stream");
   EXPECT_EQ(message([&] { DeviceReduction(7).least(costs.ref()); }),

@@ -36,7 +36,8 @@ TEST(DeviceSequence, ThreadsMayShareAStream) {
   const long B = 16;
   std::vector<std::unique_ptr<RolloutArrays>> arrays;
   std::vector<Controls> controls;
-  for (int k = 0; k < 4; k++) arrays.push_back(std::make_unique<RolloutArrays>(r, B)), controls.push_back(noise(r.nv, false));
+  for (int k = 0; k < 4; k++)
+    arrays.push_back(std::make_unique<RolloutArrays>(r, B)), controls.push_back(noise(r.nv, false));
   for (int k = 0; k < 4; k++) controls[k].mean.assign(horizon * r.nv, k);
   for (int round = 0; round < 5; round++) {
     std::vector<std::thread> threads;
@@ -78,9 +79,8 @@ TEST(DeviceSequence, IsCapturedIntoAGraph) {
   synchronise(device, &stream);
   int other_stream;
   EXPECT_EQ(message([&] {
-              DeviceGraph(device, &other_stream, [&] {
-                r.s.run(horizon, B, a.in(true, false), r.uniforms, a.out(true), &c, &other_stream);
-              });
+              DeviceGraph(device, &other_stream,
+                          [&] { r.s.run(horizon, B, a.in(true, false), r.uniforms, a.out(true), &c, &other_stream); });
             }).find("a rollout that is captured into a graph must have run before"),
             0u)
       << "it has no memory of its own yet";

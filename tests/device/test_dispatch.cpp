@@ -44,7 +44,8 @@ TEST(Dispatch, EntriesByCountFollowFromRegistersAndSpills) {
   const Dispatch d("");
   for (const BuiltinRobot& r : builtin_robots())
     for (const char* op : {"rnea", "crba", "fd", "step"}) {
-      EXPECT_EQ(d.choose(call(r.name, op, 63.9, unmeasured)).threads, 32) << "blocks of two warps would leave multiprocessors idle";
+      EXPECT_EQ(d.choose(call(r.name, op, 63.9, unmeasured)).threads, 32)
+          << "blocks of two warps would leave multiprocessors idle";
       const DispatchRow &small = d.choose(call(r.name, op, 1, unmeasured)),
                         &large = d.choose(call(r.name, op, 129, unmeasured));
       EXPECT_TRUE(large.specialised);
@@ -82,14 +83,18 @@ TEST(Dispatch, WrongRowsAreNamed) {
   const auto words = [](const std::string& rows) { return message([&] { Dispatch d(rows); }); };
   EXPECT_EQ(words("# a remark\n\ngo2,fd\n").find("dispatch rows, line 3: expected eleven cells, "), 0u);
   EXPECT_EQ(
-      words("a,b,float,*,0,specialised,32,,0,1,count").find("dispatch rows, line 1: expected float32, float64 or *"), 0u);
+      words("a,b,float,*,0,specialised,32,,0,1,count").find("dispatch rows, line 1: expected float32, float64 or *"),
+      0u);
   EXPECT_EQ(words("a,b,*,sm_90,0,specialised,32,,0,1,count").find("dispatch rows, line 1: expected a number in cell 4"),
             0u);
-  EXPECT_EQ(words("a,b,*,*,-1,specialised,32,,0,1,count").find("dispatch rows, line 1: expected a number in cell 5"), 0u);
+  EXPECT_EQ(words("a,b,*,*,-1,specialised,32,,0,1,count").find("dispatch rows, line 1: expected a number in cell 5"),
+            0u);
   EXPECT_EQ(words("a,b,*,*,0,fast,32,,0,1,count").find("dispatch rows, line 1: expected specialised or run-time"), 0u);
   EXPECT_EQ(words("a,b,*,*,0,specialised,48,,0,1,count").find("dispatch rows, line 1: expected 32 or 64 threads"), 0u);
-  EXPECT_EQ(words("a,b,*,*,0,specialised,32,random,0,1,count").find("dispatch rows, line 1: expected trace, greedy"), 0u);
-  EXPECT_EQ(words("a,b,*,*,0,specialised,32,,33,1,count").find("dispatch rows, line 1: expected at most 32 blocks"), 0u);
+  EXPECT_EQ(words("a,b,*,*,0,specialised,32,random,0,1,count").find("dispatch rows, line 1: expected trace, greedy"),
+            0u);
+  EXPECT_EQ(words("a,b,*,*,0,specialised,32,,33,1,count").find("dispatch rows, line 1: expected at most 32 blocks"),
+            0u);
   EXPECT_EQ(words("a,b,*,*,0,specialised,32,,0,1,guess").find("dispatch rows, line 1: expected count or measured"), 0u);
   EXPECT_EQ(words("a,b,*,*,0,specialised,32,,0,9,count").find("dispatch rows, line 1: expected 1 to 8 warps"), 0u);
   EXPECT_EQ(words("a,b,*,*,0,specialised,64,,0,4,count").find("dispatch rows, line 1: expected 32 threads where"), 0u);

@@ -79,8 +79,7 @@ TEST(DeviceRoles, LoopsExchangeTheStateBetweenPasses) {
 TEST(DeviceRoles, TheLibrarysTableGivesSmallBatchesOfHumanoidsFourWarps) {
   const Robot robot = load("humanoid");
   Special s(robot, "");
-  for (const char* op : {"rnea", "fd"})
-    ASSERT_TRUE(s.e.specialise(op, Precision::float32, 0, device)) << s.told;
+  for (const char* op : {"rnea", "fd"}) ASSERT_TRUE(s.e.specialise(op, Precision::float32, 0, device)) << s.told;
   results<OpRnea, float>(robot, s.e, 96, 1);  // the stand-in has one multiprocessor
   EXPECT_EQ(program_threads(), 128);
   EXPECT_NE(s.text_of_kernels().find("__launch_bounds__(128)"), std::string::npos);
@@ -92,11 +91,13 @@ TEST(DeviceRoles, TheLibrarysTableGivesSmallBatchesOfHumanoidsFourWarps) {
 
 TEST(DeviceRoles, WhatCannotBeCutIsToldAndServedByOneThread) {
   const Robot robot = load("iiwa14");
-  Special s(robot, "iiwa14,rnea,*,*,0,specialised,32,trace,0,2,count\niiwa14,rnea,*,*,64,specialised,64,trace,0,1,count\n");
+  Special s(robot,
+            "iiwa14,rnea,*,*,0,specialised,32,trace,0,2,count\niiwa14,rnea,*,*,64,specialised,64,trace,0,1,count\n");
   ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << s.told;
-  EXPECT_EQ(s.told,
-            "rnea has no kernel of 2 warps for CUDA device 1, that for large batches serves all: the program cannot be cut "
-            "into 2 roles by the robot's limbs\n");
+  EXPECT_EQ(
+      s.told,
+      "rnea has no kernel of 2 warps for CUDA device 1, that for large batches serves all: the program cannot be cut "
+      "into 2 roles by the robot's limbs\n");
   results<OpRnea, float>(robot, s.e, 5, 1);
   EXPECT_EQ(program_threads(), 32);
   Special alone(robot, row(robot, "rnea", 2));

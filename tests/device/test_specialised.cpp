@@ -77,7 +77,8 @@ TEST(DeviceSpecialised, AFaultyKernelIsNotUsed) {
   Special s(robot, "", [](Program& p) { p.results[0][0] = -p.results[0][0]; });
   const int programs = counts().live_programs, blocks = counts().live_blocks;
   EXPECT_FALSE(s.e.specialise("rnea", Precision::float32, 0, device));
-  EXPECT_EQ(s.told.find("rnea is not specialised for CUDA device 1: the kernel of 1 warps is not used: tau differs by "), 0u)
+  EXPECT_EQ(
+      s.told.find("rnea is not specialised for CUDA device 1: the kernel of 1 warps is not used: tau differs by "), 0u)
       << s.told;
   EXPECT_FALSE(s.e.specialised("rnea", Precision::float32, 0, device));
   EXPECT_EQ(counts().live_programs, programs);
@@ -125,8 +126,9 @@ TEST(DeviceSpecialised, SmallBatchesRunInBlocksOfOneWarp) {
 
 TEST(DeviceSpecialised, TheUsersDispatchRowsHold) {
   const Robot robot = load("double_pendulum");
-  Special s(robot, "double_pendulum,rnea,float32,80,0,specialised,64,greedy,8,1,measured\n"
-                   "double_pendulum,rnea,float32,80,20,run-time,64,greedy,8,1,measured\n");
+  Special s(robot,
+            "double_pendulum,rnea,float32,80,0,specialised,64,greedy,8,1,measured\n"
+            "double_pendulum,rnea,float32,80,20,run-time,64,greedy,8,1,measured\n");
   const int before = compiled();
   ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << s.told;
   EXPECT_EQ(compiled(), before + 1) << "the form is given";
@@ -255,8 +257,7 @@ TEST(DeviceSpecialised, FailuresAreToldAndLeaveTheRunTimeKernels) {
       << loading;
   Special s(robot);
   EXPECT_FALSE(s.e.specialise("rnea", Precision::float32, 0, 7));
-  EXPECT_EQ(s.told,
-            "rnea is not specialised for CUDA device 7: rnea: CUDA device 7 does not exist, expected 0 to 1\n");
+  EXPECT_EQ(s.told, "rnea is not specialised for CUDA device 7: rnea: CUDA device 7 does not exist, expected 0 to 1\n");
 }
 
 TEST(DeviceSpecialised, WithoutTheCompilerTheRunTimeKernelsServe) {

@@ -29,7 +29,11 @@ template <class T> FS_HD InverseInertia<T> immovable() {
 template <class T> FS_HD Sym3<T> inverse(const Sym3<T>& s) {
   const T xx = s.yy * s.zz - s.yz * s.yz, xy = s.xz * s.yz - s.xy * s.zz, xz = s.xy * s.yz - s.xz * s.yy;
   const T k = rcp(s.xx * xx + s.xy * xy + s.xz * xz);
-  return {xx * k, xy * k, xz * k, (s.xx * s.zz - s.xz * s.xz) * k, (s.xy * s.xz - s.xx * s.yz) * k,
+  return {xx * k,
+          xy * k,
+          xz * k,
+          (s.xx * s.zz - s.xz * s.xz) * k,
+          (s.xy * s.xz - s.xx * s.yz) * k,
           (s.xx * s.yy - s.xy * s.xy) * k};
 }
 // in  J  of a body with mass > 0

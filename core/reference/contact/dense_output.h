@@ -13,9 +13,7 @@
 namespace featherstorm {
 
 // The weights of k1 and k2 at delta in [0, 1].
-template <class T> struct HeunWeights {
-  T k1, k2;
-};
+template <class T> struct HeunWeights { T k1, k2; };
 template <class T> FS_HD HeunWeights<T> heun_weights(const T& delta) {
   const T k2 = delta * delta * T(0.75);
   return {delta - k2, k2};

@@ -29,9 +29,7 @@ inline PackedTree packed_tree(const std::vector<int>& dof_parent) {
 // in   prescribed (nb + 1)  as in hybrid_aba.h
 // out  map (nb + 1)         node of the contracted tree that body i belongs to; 0 is the world's
 // out  parent (n + 1)       lambda' of the n joints with known forces
-struct ContractedTree {
-  std::vector<int> map, parent;
-};
+struct ContractedTree { std::vector<int> map, parent; };
 inline ContractedTree contracted(const std::vector<int>& parent, const std::vector<char>& prescribed) {
   ContractedTree t{std::vector<int>(parent.size(), 0), {0}};
   for (std::size_t i = 1; i < parent.size(); i++) {

@@ -13,10 +13,10 @@ namespace featherstorm {
 // A planar tree; all body frames are parallel to the world's at q = 0.
 struct PlanarBody {
   int parent = 0;
-  bool turns = true;              // revolute, else prismatic
-  double sign = 1;                // of a revolute joint's axis along z
-  double dx = 1, dy = 0;          // direction of a slide, world axes at q = 0
-  double x = 0, y = 0;            // origin in the parent at q = 0 [m]
+  bool turns = true;      // revolute, else prismatic
+  double sign = 1;        // of a revolute joint's axis along z
+  double dx = 1, dy = 0;  // direction of a slide, world axes at q = 0
+  double x = 0, y = 0;    // origin in the parent at q = 0 [m]
   PlanarInertia<double> I{};
 };
 struct PlanarModel {
@@ -39,8 +39,9 @@ inline PlanarModel planar_model(const Robot& robot) {
     PlanarBody r;
     r.parent = b.parent, r.turns = joint_traits(b.type).group == JointGroup::turns_about_z;
     r.sign = axis.z(), r.dx = axis.x(), r.dy = axis.y();
-    const bool planar_joint = r.turns ? std::abs(std::abs(axis.z()) - 1) < 1e-9
-                                      : joint_traits(b.type).group == JointGroup::slides_along_z && std::abs(axis.z()) < 1e-9;
+    const bool planar_joint =
+        r.turns ? std::abs(std::abs(axis.z()) - 1) < 1e-9
+                : joint_traits(b.type).group == JointGroup::slides_along_z && std::abs(axis.z()) < 1e-9;
     if (!planar_joint || b.reversed) throw ModelError("joint", robot.joint_names[i - 1], "does not move in the plane");
     r.x = X[i].r.x() - X[b.parent].r.x(), r.y = X[i].r.y() - X[b.parent].r.y();
     r.I = planar(rotate(X[i].R, b.I));

@@ -103,10 +103,10 @@ Assembled connect(ArticulatedBody& A, const Connection& j) {
 
 // Bodies and joints in world coordinates, tree joints first.
 struct System {
-  std::vector<JointSpaces> J;             // (nb + 1)
-  std::vector<Matrix6d> I;                // (nb + 1)
-  std::vector<Vector6d> p;                // (nb + 1) v x* I v
-  std::vector<Vector6d> a;                // (nb + 1) to be found; a_0 = -a_g
+  std::vector<JointSpaces> J;  // (nb + 1)
+  std::vector<Matrix6d> I;     // (nb + 1)
+  std::vector<Vector6d> p;     // (nb + 1) v x* I v
+  std::vector<Vector6d> a;     // (nb + 1) to be found; a_0 = -a_g
   std::vector<Connection> joints;
   std::vector<std::vector<int>> handles;  // (nb + 1) of each body
 };
@@ -179,8 +179,7 @@ System system_at(const Model<double>& m, const Loops<double>& loops, const doubl
 Eigen::VectorXd accelerations(const Model<double>& m, const System& y) {
   Eigen::VectorXd qdd(m.nv);
   for (int i = 1; i <= m.nb; i++)
-    qdd.segment(m.body[i].v, y.J[i].S.cols()) =
-        y.J[i].Ta.transpose() * (y.a[i] - y.a[m.body[i].parent] - y.J[i].c);
+    qdd.segment(m.body[i].v, y.J[i].S.cols()) = y.J[i].Ta.transpose() * (y.a[i] - y.a[m.body[i].parent] - y.J[i].c);
   return qdd;
 }
 

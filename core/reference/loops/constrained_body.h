@@ -24,9 +24,7 @@ Eigen::VectorXd coordinates_in(const Eigen::MatrixXd& S1, const Eigen::MatrixXd&
 
 // f = f_a + f_c with f_a in I S, the part that accelerates a body held to S at rest, and f_c in S^perp, which the joint
 // opposes: f_a = I S (S^T I S)^-1 S^T f. RBDA (3.28)
-struct ForceParts {
-  Vector6d active, constraint;
-};
+struct ForceParts { Vector6d active, constraint; };
 ForceParts decompose_force(const Matrix6d& I, const Eigen::MatrixXd& S, const Vector6d& f);
 
 // The active force subspace spanned by these forces, scaled so that T_a^T S = 1. RBDA (3.35), Example 3.2: it decides

@@ -66,8 +66,7 @@ KktSolution fd_loops_kkt(const ClosedLoopSystem& s, const Eigen::VectorXd& tau, 
 Eigen::VectorXd fd_loops_null_space(const ClosedLoopSystem& s, const Eigen::VectorXd& tau) {
   const NullSpace x = null_space(s.K, s.k);
   if (x.G.cols() == 0) return x.g;
-  const Eigen::VectorXd ydd =
-      (x.G.transpose() * s.H * x.G).ldlt().solve(x.G.transpose() * (tau - s.C - s.H * x.g));
+  const Eigen::VectorXd ydd = (x.G.transpose() * s.H * x.G).ldlt().solve(x.G.transpose() * (tau - s.C - s.H * x.g));
   return x.G * ydd + x.g;
 }
 

@@ -30,9 +30,7 @@ ClosedLoopSystem closed_loop_system(const Model<double>& m, const Loops<double>&
                                     const double* qd, const double* f_ext, double rate);
 
 // Method 1, the whole system at once: [H K^T; K 0] [qdd; -lambda] = [tau - C; k]. RBDA (8.36). The shortest lambda.
-struct KktSolution {
-  Eigen::VectorXd qdd, lambda;
-};
+struct KktSolution { Eigen::VectorXd qdd, lambda; };
 KktSolution fd_loops_kkt(const ClosedLoopSystem& s, const Eigen::VectorXd& tau, double tolerance = 1e-10);
 
 // Method 3: qdd = G ydd + g, G^T H G ydd = G^T (tau - C - H g). RBDA (8.42)-(8.46)
@@ -40,9 +38,9 @@ Eigen::VectorXd fd_loops_null_space(const ClosedLoopSystem& s, const Eigen::Vect
 
 // Mobility n - rank(K), and how many constraints are more than needed. RBDA (8.52)-(8.55)
 struct Mobility {
-  int freedoms;     // n - r
-  int rank;         // r
-  int redundant;    // n^c - r; the mechanism is over-constrained where it is not 0
+  int freedoms;   // n - r
+  int rank;       // r
+  int redundant;  // n^c - r; the mechanism is over-constrained where it is not 0
 };
 Mobility mobility(const Model<double>& m, const Loops<double>& loops, const double* q);
 

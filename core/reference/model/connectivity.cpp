@@ -25,9 +25,7 @@ SpanningTree spanning_tree(int bodies, const std::vector<Arc>& joints, const std
   t.body.assign(bodies, -1), t.joint.assign(N_J, 0), t.lambda.assign(bodies, -1);
   t.p.assign(N_J + 1, 0), t.s.assign(N_J + 1, 0);
   int numbered = 0;
-  struct Visit {
-    int body, joint;
-  };
+  struct Visit { int body, joint; };
   std::vector<Visit> stack{{0, -1}};
   while (!stack.empty()) {
     const Visit v = stack.back();

@@ -20,7 +20,7 @@ struct DhJoint {
 struct DhChain {
   double theta_0 = 0, d_0 = 0;  // of the base frame: z_0 is its z axis
   std::vector<DhJoint> joints;
-  DhJoint end;                  // locates the end effector's frame behind the last link; its type is not read
+  DhJoint end;  // locates the end effector's frame behind the last link; its type is not read
 };
 
 // Placement of z_i, x_i after a and alpha, and the fixed part of d and theta.
@@ -33,8 +33,8 @@ inline Placement<double> dh_placement(const DhJoint& j) {
 // A link's frame is its Denavit-Hartenberg frame. Throws ModelError for a joint of another type.
 inline void add_chain(ModelBuilder& b, const DhChain& chain, const std::vector<std::string>& links) {
   if (links.size() != chain.joints.size())
-    throw ModelError("chain", "", std::to_string(links.size()) + " links for " + std::to_string(chain.joints.size()) +
-                                      " joints");
+    throw ModelError("chain", "",
+                     std::to_string(links.size()) + " links for " + std::to_string(chain.joints.size()) + " joints");
   Placement<double> base{matrix(rotation_z(chain.theta_0)), {0, 0, chain.d_0}};
   for (std::size_t i = 0; i < links.size(); i++) {
     const DhJoint& dh = chain.joints[i];

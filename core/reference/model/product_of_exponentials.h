@@ -13,10 +13,10 @@ namespace featherstorm {
 
 // In: what a link of the chain or tree is.
 struct ScrewLink {
-  LinkSpec link;              // mass, com, inertia in the frame M
-  std::string parent;         // link name, "" for the world
+  LinkSpec link;                                       // mass, com, inertia in the frame M
+  std::string parent;                                  // link name, "" for the world
   Placement<double> M = identity_placement<double>();  // in the world at q = 0
-  Motion<double> S;           // axis of the joint to the parent, world
+  Motion<double> S;                                    // axis of the joint to the parent, world
 };
 
 // Adds links, their joints ("joint_" + link) and their frames M ("home_" + link). Links come after their parents.
@@ -53,8 +53,8 @@ inline void add_screws(ModelBuilder& b, const std::vector<ScrewLink>& links) {
 
 // Out: the screw axes of all coordinates and the placements of all named frames at q = 0.
 struct Screws {
-  std::vector<Motion<double>> S;       // (nv) world
-  std::vector<Placement<double>> M;    // (nf) world
+  std::vector<Motion<double>> S;     // (nv) world
+  std::vector<Placement<double>> M;  // (nf) world
 };
 // Throws ModelError where a joint has more than one freedom or is no screw.
 inline Screws screws(const Robot& robot) {

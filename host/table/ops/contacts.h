@@ -7,8 +7,8 @@
 #include "core/contact/contact_impulse.h"
 #include "core/contact/contact_step.h"
 #include "core/contact/soft_surface.h"
-#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
 
 namespace featherstorm::table {
 

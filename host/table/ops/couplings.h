@@ -4,8 +4,8 @@
 // u (nu): velocities of the joints that are not coupled, in the order of their coordinates; v = G u.
 #pragma once
 #include "core/loops/coupled_step.h"
-#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
 
 namespace featherstorm::table {
 

@@ -2,8 +2,8 @@
 #pragma once
 #include "core/derivatives/fd_linearization.h"
 #include "core/derivatives/rnea_second_derivatives.h"
-#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
 
 namespace featherstorm::table {
 

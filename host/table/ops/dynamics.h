@@ -6,8 +6,8 @@
 #include "core/dynamics/id_delta.h"
 #include "core/dynamics/joint_wrenches.h"
 #include "core/dynamics/newton_euler.h"
-#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
 
 namespace featherstorm::table {
 

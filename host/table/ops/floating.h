@@ -2,8 +2,8 @@
 #pragma once
 #include "core/dynamics/floating_base.h"
 #include "core/hybrid/hybrid_select.h"
-#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
 
 namespace featherstorm::table {
 

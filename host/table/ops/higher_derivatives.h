@@ -8,8 +8,8 @@
 #include "core/rates/elastic_joints.h"
 #include "core/rates/higher_rates.h"
 #include "core/rates/state_tensors.h"
-#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
 
 namespace featherstorm::table {
 

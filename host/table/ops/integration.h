@@ -2,8 +2,8 @@
 #pragma once
 #include "core/step/rk4_step.h"
 #include "core/step/step.h"
-#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
 
 namespace featherstorm::table {
 

@@ -3,8 +3,8 @@
 #include "core/kinematics/integrate.h"
 #include "core/kinematics/jacobian.h"
 #include "core/kinematics/kinematics.h"
-#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
 
 namespace featherstorm::table {
 

@@ -8,8 +8,8 @@
 #include "core/loops/hybrid_loops.h"
 #include "core/loops/id_loops.h"
 #include "core/loops/loop_step.h"
-#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
 
 namespace featherstorm::table {
 

@@ -3,8 +3,8 @@
 #include "core/rates/coriolis_matrix.h"
 #include "core/rates/crba_rate.h"
 #include "core/rates/rates.h"
-#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
 
 namespace featherstorm::table {
 

@@ -6,8 +6,8 @@
 #include "core/dynamics/operational_inertia.h"
 #include "core/kinematics/joint_conversions.h"
 #include "core/kinematics/maximal.h"
-#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
 
 namespace featherstorm::table {
 

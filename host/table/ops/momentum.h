@@ -3,8 +3,8 @@
 #include "core/kinematics/energy.h"
 #include "core/kinematics/momentum.h"
 #include "core/rates/centroidal.h"
-#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
 
 namespace featherstorm::table {
 

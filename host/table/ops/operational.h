@@ -2,8 +2,8 @@
 #pragma once
 #include "core/dynamics/operational_inertia.h"
 #include "core/dynamics/operational_space.h"
-#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
 
 namespace featherstorm::table {
 

@@ -1,8 +1,8 @@
 // dynamics as linear maps of the inertial parameters.
 #pragma once
 #include "core/rates/regressor.h"
-#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
 
 namespace featherstorm::table {
 

@@ -10,8 +10,8 @@
 #pragma once
 #include "core/derivatives/timed_derivatives.h"
 #include "core/step/dormand_prince.h"
-#include "host/table/row/form.h"
 #include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
 
 namespace featherstorm::table {
 

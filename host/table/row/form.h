@@ -24,7 +24,7 @@ FS_HD Zeros<ScalarOf<Q>> none(const Q&) {
   return {};
 }
 
-enum class Optional : bool { absent, given };
+enum class Optional : unsigned char { only, absent, given };  // only: the row has no other form
 
 constexpr bool has_optional(const OpInfo& info) {
   for (const OpArray& a : info.in)
@@ -49,8 +49,9 @@ struct GivenName {
 template <class Op, Optional optional>
 constexpr OpInfo info_of_form() {
   OpInfo info = Op::info;
+  if (optional == Optional::only) return info;
   if (optional == Optional::given) {
-    if (has_two_forms(info)) info.name = std::string_view(GivenName<Op>::text.data()), info.form_of = Op::info.name;
+    info.name = std::string_view(GivenName<Op>::text.data()), info.form_of = Op::info.name;
     return info;
   }
   info.in = {};
@@ -75,7 +76,7 @@ struct Form {
  private:
   // Where input k of the row stands among those of the form; -1: it is absent.
   static constexpr int place(std::size_t k) {
-    if (optional == Optional::given) return static_cast<int>(k);
+    if (optional != Optional::absent) return static_cast<int>(k);
     if (Row::info.in[k].optional()) return -1;
     int at = 0;
     for (std::size_t i = 0; i < k; i++) at += !Row::info.in[i].optional();
@@ -111,7 +112,7 @@ struct Form {
 template <class Op>
 constexpr auto forms_of() {
   if constexpr (has_two_forms(Op::info)) return std::tuple<Form<Op, Optional::absent>, Form<Op, Optional::given>>{};
-  else return std::tuple<Form<Op, Optional::given>>{};
+  else return std::tuple<Form<Op, Optional::only>>{};
 }
 // Of these the one without optional inputs, or the only one.
 template <class Op>

@@ -119,8 +119,7 @@ struct OpInfo {
 template <class M>
 std::string_view lack(const M& m, Needs needs) {
   switch (needs) {
-    case Needs::nothing:
-      return "";
+    case Needs::nothing: return "";
     case Needs::floating_base: {
       bool floats = m.nb > 0 && m.body[1].shape == JointShape::Free;
       for (int i = 2; i <= m.nb; i++) floats = floats && m.body[i].parent != 0;
@@ -128,12 +127,9 @@ std::string_view lack(const M& m, Needs needs) {
                  ? ""
                  : "the robot has no floating base, expected one whose body 1 has a free joint and carries all others";
     }
-    case Needs::loops:
-      return m.loops.nl > 0 ? "" : "the robot has no kinematic loops, expected some (close_loops)";
-    case Needs::coupling:
-      return m.coupling.nu > 0 ? "" : "the robot has no coupled joints, expected some (couple)";
-    case Needs::contacts:
-      return m.contacts.nc > 0 ? "" : "the robot has no contacts, expected some (contacts_of)";
+    case Needs::loops: return m.loops.nl > 0 ? "" : "the robot has no kinematic loops, expected some (close_loops)";
+    case Needs::coupling: return m.coupling.nu > 0 ? "" : "the robot has no coupled joints, expected some (couple)";
+    case Needs::contacts: return m.contacts.nc > 0 ? "" : "the robot has no contacts, expected some (contacts_of)";
   }
   return "";
 }

@@ -39,28 +39,17 @@ struct Shape {
 template <class M>
 FS_HD constexpr int extent(const M& m, const Dimension& d) {
   switch (d.count) {
-    case Count::one:
-      return d.factor;
-    case Count::nq:
-      return d.factor * m.nq;
-    case Count::nv:
-      return d.factor * m.nv;
-    case Count::nh:
-      return d.factor * m.nh;
-    case Count::nb:
-      return d.factor * m.nb;
-    case Count::nf:
-      return d.factor * m.nf;
-    case Count::nl:
-      return d.factor * m.loops.nl;
-    case Count::n_constraints:
-      return d.factor * m.loops.nc;
-    case Count::nu:
-      return d.factor * m.coupling.nu;
-    case Count::nc:
-      return d.factor * m.contacts.nc;
-    case Count::joint_nv:
-      return m.nv < 6 ? 0 : d.factor * (m.nv - 6);
+    case Count::one: return d.factor;
+    case Count::nq: return d.factor * m.nq;
+    case Count::nv: return d.factor * m.nv;
+    case Count::nh: return d.factor * m.nh;
+    case Count::nb: return d.factor * m.nb;
+    case Count::nf: return d.factor * m.nf;
+    case Count::nl: return d.factor * m.loops.nl;
+    case Count::n_constraints: return d.factor * m.loops.nc;
+    case Count::nu: return d.factor * m.coupling.nu;
+    case Count::nc: return d.factor * m.contacts.nc;
+    case Count::joint_nv: return m.nv < 6 ? 0 : d.factor * (m.nv - 6);
   }
   return 0;
 }

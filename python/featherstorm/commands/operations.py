@@ -2,10 +2,13 @@
 
 operations                 all of them, or one by NAME
 operations --markdown      as docs/operations.md has them
+operations --stub          as python/featherstorm/_table.pyi has them
 """
 
 from __future__ import annotations
 
+import inspect
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import featherstorm as fs
@@ -19,12 +22,13 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="one operation (default: all)")
     parser.add_argument("--markdown", action="store_true", help="as docs/operations.md has them")
+    parser.add_argument("--stub", action="store_true", help="as python/featherstorm/_table.pyi has them")
 
 
 def main(options: argparse.Namespace) -> None:
     table = _featherstorm.operation_table()
-    if options.markdown:
-        print(markdown(table))
+    if options.markdown or options.stub:
+        print(markdown(table) if options.markdown else stub(table))
         return
     if options.name:
         if options.name not in table:
@@ -37,6 +41,41 @@ def main(options: argparse.Namespace) -> None:
             subject = row["subject"]
             print(f"\n{subject}")
         print(f"  {name:{width}}  {row['summary']}")
+
+
+def stub(table: dict[str, dict[str, Any]]) -> str:
+    """The functions that the package makes from the table, for editors and type checkers."""
+    lines = [
+        "# Written by `featherstorm operations --stub`: the operations that have no function written by hand.",
+        "from .model import Model",
+        "from .typing import Array, ArrayLike, Frame, Names, Numbers",
+        "",
+    ]
+    types = {"model": "Model", "frame": "Frame", "ignore": "Names", "check": "bool"}
+    for name, row in table.items():
+        if name in fs.__all__:
+            continue
+        function = getattr(fs, name)
+        uniforms = {array["name"] for array in row["uniforms"]}
+        parameters: list[str] = []
+        starred = False
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not starred:
+                parameters, starred = [*parameters, "*"], True
+            kind = types.get(parameter.name) or ("Numbers" if parameter.name in uniforms else "ArrayLike")
+            default = ""
+            if parameter.default is not inspect.Parameter.empty:
+                kind += " | None" if parameter.default is None else ""
+                default = f" = {parameter.default!r}"
+            parameters.append(f"{parameter.name}: {kind}{default}")
+        outputs = len(row["outputs"])
+        result = "Array" if outputs == 1 else f"tuple[{', '.join(['Array'] * outputs)}]"
+        head = f"def {name}({', '.join(parameters)}) -> {result}:"
+        if len(head) > 120:
+            head = f"def {name}(\n" + "".join(f"    {p},\n" for p in parameters) + f") -> {result}:"
+        documentation = textwrap.indent(str(function.__doc__), "    ").strip()
+        lines += [head, f'    """{documentation}"""', ""]
+    return "\n".join(lines).rstrip()
 
 
 def arrays(row: dict[str, Any], key: str) -> str:

@@ -23,12 +23,9 @@ double gap(const Robot& robot, const ContactSpec& c, const Numbers& q) {
   const Placement<double> s = pose(robot, c.successor, q), p = pose(robot, c.predecessor, q);
   const Vec3d in_p = p.R.transpose() * (s.R * c.centre + s.r - p.r), local = c.X_p.R.transpose() * (in_p - c.X_p.r);
   switch (c.surface) {
-    case Surface::Plane:
-      return local.z() - c.radius_s;
-    case Surface::Sphere:
-      return local.norm() - c.radius - c.radius_s;
-    case Surface::Cavity:
-      return c.radius - local.norm() - c.radius_s;
+    case Surface::Plane: return local.z() - c.radius_s;
+    case Surface::Sphere: return local.norm() - c.radius - c.radius_s;
+    case Surface::Cavity: return c.radius - local.norm() - c.radius_s;
   }
   return NAN;
 }

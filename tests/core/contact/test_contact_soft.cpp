@@ -53,9 +53,7 @@ struct Simulation {
 
 // Oracle: a mass m on the surface of Figure 11.10, phases in closed form. Compression from impact at speed w:
 // p = a e^(-s t) sin(r t) + ..., solved as a linear system; returns when and how fast the surface is left.
-struct Bounce {
-  double time, speed, z;
-};
+struct Bounce { double time, speed, z; };
 Bounce bounce(double m, double K, double D, double g, double w) {
   const double s = D / (2 * m), r = std::sqrt(K / m - s * s), rest = -m * g / K;
   // p(t) = rest + e^(-s t) (A cos rt + B sin rt), p(0) = 0, pd(0) = -w

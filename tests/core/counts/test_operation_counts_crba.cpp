@@ -31,8 +31,7 @@ std::vector<T> crba_by_screws(const ScrewTree& t, const std::vector<double>& q, 
   // the way back from the turned frame: the inverse screw
   const auto fixed = [&](auto axis, double angle, double d) -> AxialScrew<decltype(axis)::value, T> {
     const double x = std::cos(angle), y = -std::sin(angle);
-    return {number(x),     number(y),         number(-d),           number(y * y),
-            number(x * y), number(2 * x * y), number(1 - 2 * y * y)};
+    return {number(x), number(y), number(-d), number(y * y), number(x * y), number(2 * x * y), number(1 - 2 * y * y)};
   };
   std::vector<RigidBodyInertia<T>> Ic;
   std::vector<double> mass;  // of the subtree
@@ -76,9 +75,7 @@ std::vector<T> crba_by_screws(const ScrewTree& t, const std::vector<double>& q, 
 }
 
 // RBDA (10.4), (10.5), (10.11)
-struct Branching {
-  int D0dh = 0, D0g = 0, D1dh = 0, D1g = 0, D0 = 0, D1 = 0, depth = 0;
-};
+struct Branching { int D0dh = 0, D0g = 0, D1dh = 0, D1g = 0, D0 = 0, D1 = 0, depth = 0; };
 Branching branching(const ScrewTree& t) {
   Branching b;
   for (const ScrewJoint& j : t.joint) {

@@ -93,7 +93,7 @@ TEST(OperationCountsPrototype, OnItsRobots) {
   struct Row {
     const char* name;
     RobotSpec spec;
-    int rnea, crba, aba, fd;  // the prototype's
+    int rnea, crba, aba, fd;                 // the prototype's
     double of_rnea, of_crba, of_aba, of_fd;  // ours over them, at most
   };
   const Row rows[] = {{"arm", arm(), 406, 237, 969, 764, 0.88, 0.78, 0.70, 0.86},
@@ -112,8 +112,8 @@ TEST(OperationCountsPrototype, OnItsRobots) {
     const int ab = instructions({nq, n, n}, n, [&](auto& x, Expr* y) { aba(m, x[0], x[1], x[2], none, y); });
     const int fd1 = instructions({nq, n, n}, n, [&](auto& x, Expr* y) { fd_crba(m, x[0], x[1], x[2], none, y); });
     const int fd = std::min(fd1, ab);
-    std::printf("%-9s rnea %4d (%4d)  crba %4d, %4d in the base (%4d)  aba %4d (%4d)  fd %4d (%4d)\n", row.name, id, row.rnea, h,
-                in_base, row.crba, ab, row.aba, fd, row.fd);
+    std::printf("%-9s rnea %4d (%4d)  crba %4d, %4d in the base (%4d)  aba %4d (%4d)  fd %4d (%4d)\n", row.name, id,
+                row.rnea, h, in_base, row.crba, ab, row.aba, fd, row.fd);
     EXPECT_LE(id, row.rnea * row.of_rnea);
     EXPECT_LE(h, row.crba * row.of_crba);
     EXPECT_LE(in_base, row.crba * 0.95);

@@ -19,7 +19,9 @@ Derivatives analytic(const Model<double>& m, const State& s) {
   const int n = m.nv;
   Numbers a(n, NAN), q(n * n, NAN), v(n * n, NAN), tau(n * n, NAN);
   fd_derivatives(m, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), a.data(), q.data(), v.data(), tau.data());
-  const auto matrix = [&](const Numbers& x) { return MatrixXd(Eigen::Map<const MatrixXd>(x.data(), n, n).transpose()); };
+  const auto matrix = [&](const Numbers& x) {
+    return MatrixXd(Eigen::Map<const MatrixXd>(x.data(), n, n).transpose());
+  };
   return {vector(a), matrix(q), matrix(v), matrix(tau)};
 }
 
@@ -56,61 +58,63 @@ TEST(FdDerivatives, AreThoseOfArticulatedBodiesOnDualNumbers) {
 }
 
 TEST(FdDerivatives, AreThoseOfDifferencesOfTheDenseOracle) {
-  for_random_robots([](const Case& c) {
-    const Model<double>& m = c.model();
-    const State& s = c.state;
-    const Derivatives d = analytic(m, s);
-    const MatrixXd H = c.oracle.crba(s.q);
-    EXPECT_LT((H * d.by_tau - MatrixXd::Identity(m.nv, m.nv)).norm(), 1e-12 * condition(H));
-    if (condition(H) > 1e5) return;  // differences of accelerations are worth nothing there
-    for (int k = 0; k < m.nv; k++) {
-      Numbers e(m.nv, 0.0);
-      e[k] = 1;
-      const Eigen::VectorXd by_q =
-          derivative([&](double t) { return c.oracle.aba(moved(m, s.q, e, t), s.v, s.tau, s.f_ext); }, 1e-4);
-      const Eigen::VectorXd by_qd =
-          derivative([&](double t) { return c.oracle.aba(s.q, sum(s.v, e, t), s.tau, s.f_ext); }, 1e-4);
-      EXPECT_LT((H * (d.by_q.col(k) - by_q)).norm(), 1e-6 * (1 + (H * d.by_q).norm())) << "column " << k;
-      EXPECT_LT((H * (d.by_qd.col(k) - by_qd)).norm(), 1e-6 * (1 + (H * d.by_qd).norm())) << "column " << k;
-    }
-  }, 15);
+  for_random_robots(
+      [](const Case& c) {
+        const Model<double>& m = c.model();
+        const State& s = c.state;
+        const Derivatives d = analytic(m, s);
+        const MatrixXd H = c.oracle.crba(s.q);
+        EXPECT_LT((H * d.by_tau - MatrixXd::Identity(m.nv, m.nv)).norm(), 1e-12 * condition(H));
+        if (condition(H) > 1e5) return;  // differences of accelerations are worth nothing there
+        for (int k = 0; k < m.nv; k++) {
+          Numbers e(m.nv, 0.0);
+          e[k] = 1;
+          const Eigen::VectorXd by_q =
+              derivative([&](double t) { return c.oracle.aba(moved(m, s.q, e, t), s.v, s.tau, s.f_ext); }, 1e-4);
+          const Eigen::VectorXd by_qd =
+              derivative([&](double t) { return c.oracle.aba(s.q, sum(s.v, e, t), s.tau, s.f_ext); }, 1e-4);
+          EXPECT_LT((H * (d.by_q.col(k) - by_q)).norm(), 1e-6 * (1 + (H * d.by_q).norm())) << "column " << k;
+          EXPECT_LT((H * (d.by_qd.col(k) - by_qd)).norm(), 1e-6 * (1 + (H * d.by_qd).norm())) << "column " << k;
+        }
+      },
+      15);
 }
 
 TEST(FdLinearization, PredictsHowNeighbouringMotionsPart) {
-  for_random_robots([](const Case& c) {
-    const Model<double>& m = c.model();
-    const State& s = c.state;
-    const int n = m.nv;
-    const MatrixXd H = c.oracle.crba(s.q);
-    if (condition(H) > 1e4) return;
-    using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    Rows A = Rows::Constant(2 * n, 2 * n, NAN), B = Rows::Constant(2 * n, n, NAN);
-    Numbers qdd(n);
-    fd_linearization(m, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), qdd.data(), A.data(), B.data());
-    // another motion a step e (dq, dqd) away; the rate at which the step between the two grows
-    const Numbers dq = random_state(m, 5).v, dqd = random_state(m, 6).v;
-    const auto growth = [&](double e) {
-      const Numbers q1 = moved(m, s.q, dq, e), v1 = sum(s.v, dqd, e);
-      return derivative([&](double t) {
-        const Numbers a = moved(m, s.q, s.v, t), b = moved(m, q1, v1, t);
-        Numbers d(n);
-        difference(m, a.data(), b.data(), d.data());
-        return Eigen::VectorXd(vector(d));
-      });
-    };
-    Eigen::VectorXd x(2 * n);
-    x << vector(dq), vector(dqd);
-    const Eigen::VectorXd expected = derivative([&](double e) { return growth(e); }, 1e-2), got = (A * x).head(n);
-    EXPECT_LT((got - expected).norm(), 1e-5 * (1 + expected.norm()));
-    const Eigen::VectorXd acceleration = derivative(
-        [&](double e) {
-          return c.oracle.aba(moved(m, s.q, dq, e), sum(s.v, dqd, e), sum(s.tau, dqd, e), s.f_ext);
-        },
-        1e-4);
-    const Eigen::VectorXd bottom = (A * x + B * vector(dqd)).tail(n);
-    EXPECT_LT((bottom - acceleration).norm(), 1e-6 * condition(H) * (1 + acceleration.norm()));
-    EXPECT_EQ(B.topRows(n).norm(), 0);
-  }, 30);
+  for_random_robots(
+      [](const Case& c) {
+        const Model<double>& m = c.model();
+        const State& s = c.state;
+        const int n = m.nv;
+        const MatrixXd H = c.oracle.crba(s.q);
+        if (condition(H) > 1e4) return;
+        using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+        Rows A = Rows::Constant(2 * n, 2 * n, NAN), B = Rows::Constant(2 * n, n, NAN);
+        Numbers qdd(n);
+        fd_linearization(m, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), qdd.data(), A.data(), B.data());
+        // another motion a step e (dq, dqd) away; the rate at which the step between the two grows
+        const Numbers dq = random_state(m, 5).v, dqd = random_state(m, 6).v;
+        const auto growth = [&](double e) {
+          const Numbers q1 = moved(m, s.q, dq, e), v1 = sum(s.v, dqd, e);
+          return derivative([&](double t) {
+            const Numbers a = moved(m, s.q, s.v, t), b = moved(m, q1, v1, t);
+            Numbers d(n);
+            difference(m, a.data(), b.data(), d.data());
+            return Eigen::VectorXd(vector(d));
+          });
+        };
+        Eigen::VectorXd x(2 * n);
+        x << vector(dq), vector(dqd);
+        const Eigen::VectorXd expected = derivative([&](double e) { return growth(e); }, 1e-2), got = (A * x).head(n);
+        EXPECT_LT((got - expected).norm(), 1e-5 * (1 + expected.norm()));
+        const Eigen::VectorXd acceleration = derivative(
+            [&](double e) { return c.oracle.aba(moved(m, s.q, dq, e), sum(s.v, dqd, e), sum(s.tau, dqd, e), s.f_ext); },
+            1e-4);
+        const Eigen::VectorXd bottom = (A * x + B * vector(dqd)).tail(n);
+        EXPECT_LT((bottom - acceleration).norm(), 1e-6 * condition(H) * (1 + acceleration.norm()));
+        EXPECT_EQ(B.topRows(n).norm(), 0);
+      },
+      30);
 }
 
 TEST(FdDerivatives, AreTheSameForEveryScalar) {

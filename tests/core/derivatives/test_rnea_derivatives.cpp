@@ -11,9 +11,7 @@ namespace {
 using namespace testing;
 using Eigen::MatrixXd;
 
-struct Derivatives {
-  MatrixXd by_q, by_qd;
-};
+struct Derivatives { MatrixXd by_q, by_qd; };
 Derivatives analytic(const Model<double>& m, const State& s, bool forces = true) {
   Numbers q(m.nv * m.nv, NAN), v(m.nv * m.nv, NAN);
   if (forces) rnea_derivatives(m, s.q.data(), s.v.data(), s.a.data(), s.f_ext.data(), q.data(), v.data());
@@ -55,21 +53,23 @@ TEST(RneaDerivatives, AreThoseOfInverseDynamicsOnDualNumbers) {
 }
 
 TEST(RneaDerivatives, AreThoseOfDifferencesOfTheDenseOracle) {
-  for_random_robots([&](const Case& c) {
-    const Model<double>& m = c.model();
-    const State& s = c.state;
-    const Derivatives d = analytic(m, s);
-    for (int k = 0; k < m.nv; k++) {
-      Numbers e(m.nv, 0.0);
-      e[k] = 1;
-      const Eigen::VectorXd by_q =
-          derivative([&](double t) { return c.oracle.rnea(moved(m, s.q, e, t), s.v, s.a, s.f_ext); });
-      const Eigen::VectorXd by_qd =
-          derivative([&](double t) { return c.oracle.rnea(s.q, sum(s.v, e, t), s.a, s.f_ext); });
-      EXPECT_LT((d.by_q.col(k) - by_q).cwiseAbs().maxCoeff(), 1e-7 * scale(d.by_q)) << "column " << k;
-      EXPECT_LT((d.by_qd.col(k) - by_qd).cwiseAbs().maxCoeff(), 1e-8 * scale(d.by_qd)) << "column " << k;
-    }
-  }, 30);
+  for_random_robots(
+      [&](const Case& c) {
+        const Model<double>& m = c.model();
+        const State& s = c.state;
+        const Derivatives d = analytic(m, s);
+        for (int k = 0; k < m.nv; k++) {
+          Numbers e(m.nv, 0.0);
+          e[k] = 1;
+          const Eigen::VectorXd by_q =
+              derivative([&](double t) { return c.oracle.rnea(moved(m, s.q, e, t), s.v, s.a, s.f_ext); });
+          const Eigen::VectorXd by_qd =
+              derivative([&](double t) { return c.oracle.rnea(s.q, sum(s.v, e, t), s.a, s.f_ext); });
+          EXPECT_LT((d.by_q.col(k) - by_q).cwiseAbs().maxCoeff(), 1e-7 * scale(d.by_q)) << "column " << k;
+          EXPECT_LT((d.by_qd.col(k) - by_qd).cwiseAbs().maxCoeff(), 1e-8 * scale(d.by_qd)) << "column " << k;
+        }
+      },
+      30);
 }
 
 TEST(RneaDerivatives, StayAccurateFarFromTheWorldsOrigin) {

@@ -31,7 +31,8 @@ TEST(Aba, RneaInvertsIt) {
   for_random_robots([](const Case& c) {
     const State& s = c.state;
     const auto qdd = call_aba(c.model(), s.q, s.v, s.tau, {});
-    EXPECT_LT(relative_error(call_rnea(c.model(), s.q, s.v, qdd, {}), s.tau, force_scale(c, qdd)), tolerance<double>("rnea"));
+    EXPECT_LT(relative_error(call_rnea(c.model(), s.q, s.v, qdd, {}), s.tau, force_scale(c, qdd)),
+              tolerance<double>("rnea"));
   });
 }
 
@@ -62,8 +63,7 @@ TEST(Aba, EqualsDenseSolve) {
     const State& s = c.state;
     const std::vector<double> zero(c.model().nv, 0.0);
     const VectorX tau = Eigen::Map<const VectorX>(s.tau.data(), c.model().nv);
-    const VectorX expected =
-        c.oracle.inertia_by_columns(s.q).llt().solve(tau - c.oracle.rnea(s.q, s.v, zero, s.f_ext));
+    const VectorX expected = c.oracle.inertia_by_columns(s.q).llt().solve(tau - c.oracle.rnea(s.q, s.v, zero, s.f_ext));
     EXPECT_LT(relative_error(call_aba(c.model(), s.q, s.v, s.tau, s.f_ext), expected, acceleration_scale(c, expected)),
               tolerance<double>("aba_qdd"));
   });
@@ -90,7 +90,8 @@ TEST(Aba, FreeBodyFallsAndPrecesses) {
   const Robot r = build(spec);
   const auto qdd = call_aba<double>(r.model, {1, 2, 3, 0.5, -0.5, 0.5, 0.5}, {1, -1, 2, 0.3, 0.7, -0.4},
                                     std::vector<double>(6, 0.0), {});
-  const double expected[] = {0, 0, -9.81, (2 - 2.5) * 0.7 * -0.4 / 1, (2.5 - 1) * -0.4 * 0.3 / 2, (1 - 2) * 0.3 * 0.7 / 2.5};
+  const double expected[] = {
+      0, 0, -9.81, (2 - 2.5) * 0.7 * -0.4 / 1, (2.5 - 1) * -0.4 * 0.3 / 2, (1 - 2) * 0.3 * 0.7 / 2.5};
   for (int k = 0; k < 6; k++) EXPECT_NEAR(qdd[k], expected[k], 1e-14);
 }
 
@@ -164,22 +165,25 @@ TEST(Aba, ApparentInertiaHasNoResistanceAlongTheJoint) {
 }
 
 TEST(Aba, GravityIsFelt) {
-  for_random_robots([](const Case& c) {
-    Model<double> m = c.model();
-    const State& s = c.state;
-    m.gravity = m.gravity * 2.0;
-    RobotSpec heavy = c.spec;
-    heavy.gravity *= 2;
-    const VectorX expected = dense::Tree(heavy, c.robot).aba(s.q, s.v, s.tau, s.f_ext);
-    EXPECT_LT(relative_error(call_aba(m, s.q, s.v, s.tau, s.f_ext), expected, acceleration_scale(c, expected)),
-              tolerance<double>("aba_qdd"));
-  }, 10);
+  for_random_robots(
+      [](const Case& c) {
+        Model<double> m = c.model();
+        const State& s = c.state;
+        m.gravity = m.gravity * 2.0;
+        RobotSpec heavy = c.spec;
+        heavy.gravity *= 2;
+        const VectorX expected = dense::Tree(heavy, c.robot).aba(s.q, s.v, s.tau, s.f_ext);
+        EXPECT_LT(relative_error(call_aba(m, s.q, s.v, s.tau, s.f_ext), expected, acceleration_scale(c, expected)),
+                  tolerance<double>("aba_qdd"));
+      },
+      10);
 }
 
 // Working memory grows as it must: a chain of a thousand links, as accurate as a dense solve.
 TEST(Aba, ChainOfAThousandLinks) {
   RandomOptions o;
-  o.bodies = 1000, o.types = {JointType::Revolute}, o.reversed = 0, o.branching = 0, o.roots = 0, o.fixed = 0, o.armature = 1;
+  o.bodies = 1000, o.types = {JointType::Revolute}, o.reversed = 0, o.branching = 0, o.roots = 0, o.fixed = 0,
+  o.armature = 1;
   const Robot r = random_robot(1, o);
   const Model<double>& m = r.model;
   ASSERT_EQ(m.nv, 1000);

@@ -78,8 +78,7 @@ TEST(Crba, ForestIsBlockDiagonal) {
   EXPECT_GT(children(m, 0).size(), 2u);
   const MatrixX H = dense::unpacked(m, call_crba(m, c.state.q));
   for (int i = 0; i < m.nv; i++)
-    for (int j = 0; j < m.nv; j++)
-      EXPECT_TRUE(root[i] == root[j] || H(i, j) == 0);
+    for (int j = 0; j < m.nv; j++) EXPECT_TRUE(root[i] == root[j] || H(i, j) == 0);
 }
 
 // Every entry is written: poison stays nowhere. RBDA: code must not rely on a cleared matrix.

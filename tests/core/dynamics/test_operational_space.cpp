@@ -94,10 +94,10 @@ TEST(OperationalInertia, IsTheAccelerationByAUnitForce) {
     for (int g = 0; g < m.nf; g++) {
       const int body = m.frame[g].body;
       if (body == 0) continue;
-      const Vec3d arm = rows<double>(pose[12 * g + 3], pose[12 * g + 4], pose[12 * g + 5], pose[12 * g + 6],
-                                     pose[12 * g + 7], pose[12 * g + 8], pose[12 * g + 9], pose[12 * g + 10],
-                                     pose[12 * g + 11]) *
-                        (m.frame[g].X.R.transpose() * m.frame[g].X.r);
+      const Vec3d arm =
+          rows<double>(pose[12 * g + 3], pose[12 * g + 4], pose[12 * g + 5], pose[12 * g + 6], pose[12 * g + 7],
+                       pose[12 * g + 8], pose[12 * g + 9], pose[12 * g + 10], pose[12 * g + 11]) *
+          (m.frame[g].X.R.transpose() * m.frame[g].X.r);
       for (int k = 0; k < 6; k++) {
         Numbers f_ext(6 * m.nb, 0.0);
         double* f = f_ext.data() + 6 * (body - 1);

@@ -14,7 +14,8 @@ TEST(Rnea, EqualsDenseOracle) {
   for_random_robots([](const Case& c) {
     const State& s = c.state;
     const auto tau = call_rnea(c.model(), s.q, s.v, s.a, s.f_ext);
-    EXPECT_LT(relative_error(tau, c.oracle.rnea(s.q, s.v, s.a, s.f_ext), force_scale(c, s.a)), tolerance<double>("rnea"));
+    EXPECT_LT(relative_error(tau, c.oracle.rnea(s.q, s.v, s.a, s.f_ext), force_scale(c, s.a)),
+              tolerance<double>("rnea"));
   });
 }
 
@@ -95,8 +96,7 @@ TEST(Rnea, PowerOfJointForcesEqualsRateOfEnergy) {
         const int n = (i < m.nb ? m.body[i + 1].v : m.nv) - b.v;
         std::vector<double> u(n);
         for (int k = 0; k < n; k++) u[k] = s.v[b.v + k] * t + 0.5 * s.a[b.v + k] * t * t;
-        if (b.type == JointType::UserDefined)
-          m.user[b.user].integrate(b.parameter, &s.q[b.q], u.data(), &q[b.q]);
+        if (b.type == JointType::UserDefined) m.user[b.user].integrate(b.parameter, &s.q[b.q], u.data(), &q[b.q]);
         else
           with_joint_type(b.type, [&](auto joint) {
             decltype(joint)::template integrate<double>(b, &s.q[b.q], u.data(), &q[b.q]);

@@ -35,7 +35,8 @@ TEST(Slide, JointQuantitiesStay) {
     const double scale = force_scale(c, s.a);
     for (const Model<double>& m :
          {slid(c.model()), turned(c.model()), regrouped(c.model()), regrouped(slid(turned(c.model())))}) {
-      EXPECT_LT(relative_error(call_newton_euler(m, s.q, s.v, s.a, {}), tau, scale), 10 * tolerance<double>("newton_euler"));
+      EXPECT_LT(relative_error(call_newton_euler(m, s.q, s.v, s.a, {}), tau, scale),
+                10 * tolerance<double>("newton_euler"));
       EXPECT_LT(relative_error(call_rnea(m, s.q, s.v, s.a, {}), tau, scale), 10 * tolerance<double>("rnea"));
       const MatrixX G = dense::unpacked(m, call_crba(m, s.q));
       EXPECT_LT((G - H).cwiseAbs().maxCoeff(), 10 * tolerance<double>("crba") * H.cwiseAbs().maxCoeff());

@@ -20,9 +20,7 @@ std::vector<char> random_joints(const Model<double>& m, unsigned seed) {
   return p;
 }
 
-struct Motions {
-  Numbers qdd, tau;
-};
+struct Motions { Numbers qdd, tau; };
 template <class F> Motions call(const Model<double>& m, const std::vector<char>& p, const State& s, const F& hybrid) {
   // what must not be read is poisoned
   Motions in{s.a, s.tau}, out{Numbers(m.nv, NAN), Numbers(m.nv, NAN)};
@@ -116,7 +114,8 @@ TEST(HybridInertia, CostsNothingOutsideNuOfTheJointsWithKnownForces) {
     std::vector<char> p(n + 1, 0);
     std::fill(p.begin(), p.begin() + 1 + first, 1);
     const Robot rest = chain(n - first);
-    EXPECT_EQ(operations_of_inertia(whole.model, p), operations_of_inertia(rest.model, std::vector<char>(n - first + 1, 0)));
+    EXPECT_EQ(operations_of_inertia(whole.model, p),
+              operations_of_inertia(rest.model, std::vector<char>(n - first + 1, 0)));
   }
 }
 
@@ -128,30 +127,32 @@ TEST(HybridTree, ContractsPrescribedJointsAsInFigure91) {
 }
 
 TEST(HybridTree, HasTheSparsityOfH11AndFactorsIt) {
-  for_random_robots([](const Case& c) {
-    const Model<double>& m = c.model();
-    const std::vector<char> p = random_joints(m, 9);
-    const HybridTree h = hybrid_tree(m, p);
-    const dense::MatrixX H = c.oracle.crba(c.state.q);
-    const int n = h.tree.nv;
-    Numbers packed(h.tree.nh);
-    Eigen::VectorXd x(n);
-    dense::MatrixX H11(n, n);
-    for (int i = 0; i < n; i++) {
-      x(i) = c.state.tau[h.dof[i]];
-      std::vector<bool> ancestor(n, false);
-      for (int j = i; j >= 0; j = h.tree.dof_parent[j])
-        packed[h.tree.at(i, j)] = H(h.dof[i], h.dof[j]), ancestor[j] = true;
-      for (int j = 0; j < n; j++) {
-        H11(i, j) = H(h.dof[i], h.dof[j]);
-        if (j < i && !ancestor[j]) { EXPECT_EQ(H11(i, j), 0); }
-      }
-    }
-    const Eigen::VectorXd b = x;
-    ltdl(h.tree, packed.data());
-    solve<Factor::LTDL>(h.tree, packed.data(), x.data());
-    EXPECT_LT((H11 * x - b).norm(), 1e-11 * (1 + b.norm() + H.norm() * x.norm()));
-  }, 20);
+  for_random_robots(
+      [](const Case& c) {
+        const Model<double>& m = c.model();
+        const std::vector<char> p = random_joints(m, 9);
+        const HybridTree h = hybrid_tree(m, p);
+        const dense::MatrixX H = c.oracle.crba(c.state.q);
+        const int n = h.tree.nv;
+        Numbers packed(h.tree.nh);
+        Eigen::VectorXd x(n);
+        dense::MatrixX H11(n, n);
+        for (int i = 0; i < n; i++) {
+          x(i) = c.state.tau[h.dof[i]];
+          std::vector<bool> ancestor(n, false);
+          for (int j = i; j >= 0; j = h.tree.dof_parent[j])
+            packed[h.tree.at(i, j)] = H(h.dof[i], h.dof[j]), ancestor[j] = true;
+          for (int j = 0; j < n; j++) {
+            H11(i, j) = H(h.dof[i], h.dof[j]);
+            if (j < i && !ancestor[j]) { EXPECT_EQ(H11(i, j), 0); }
+          }
+        }
+        const Eigen::VectorXd b = x;
+        ltdl(h.tree, packed.data());
+        solve<Factor::LTDL>(h.tree, packed.data(), x.data());
+        EXPECT_LT((H11 * x - b).norm(), 1e-11 * (1 + b.norm() + H.norm() * x.norm()));
+      },
+      20);
 }
 
 TEST(Hybrid, PrescribedJointMayCarryABodyWithoutInertia) {

@@ -15,7 +15,7 @@ using namespace dense;
 
 // A joint at one position and velocity as plain matrices.
 struct At {
-  Matrix6 X;     // parent to child
+  Matrix6 X;  // parent to child
   MatrixX S;
   Vector6 c;
   Vector6 vJ;
@@ -46,23 +46,22 @@ At at(const Model<double>& m, int i, const std::vector<double>& q, const std::ve
 }
 
 // q after a step of velocity u of body i's joint, through the joint's own file.
-std::vector<double> integrated(const Model<double>& m, int i, const std::vector<double>& q, const std::vector<double>& u) {
+std::vector<double> integrated(const Model<double>& m, int i, const std::vector<double>& q,
+                               const std::vector<double>& u) {
   const Body<double>& b = m.body[i];
   std::vector<double> next(q);
   if (b.type == JointType::UserDefined) m.user[b.user].integrate(b.parameter, &q[b.q], u.data(), &next[b.q]);
-  with_joint_type(b.type, [&](auto joint) {
-    decltype(joint)::template integrate<double>(b, &q[b.q], u.data(), &next[b.q]);
-  });
+  with_joint_type(b.type,
+                  [&](auto joint) { decltype(joint)::template integrate<double>(b, &q[b.q], u.data(), &next[b.q]); });
   return next;
 }
-std::vector<double> difference(const Model<double>& m, int i, const std::vector<double>& q0, const std::vector<double>& q1,
-                               int nv) {
+std::vector<double> difference(const Model<double>& m, int i, const std::vector<double>& q0,
+                               const std::vector<double>& q1, int nv) {
   const Body<double>& b = m.body[i];
   std::vector<double> u(nv);
   if (b.type == JointType::UserDefined) m.user[b.user].difference(b.parameter, &q0[b.q], &q1[b.q], u.data());
-  with_joint_type(b.type, [&](auto joint) {
-    decltype(joint)::template difference<double>(b, &q0[b.q], &q1[b.q], u.data());
-  });
+  with_joint_type(b.type,
+                  [&](auto joint) { decltype(joint)::template difference<double>(b, &q0[b.q], &q1[b.q], u.data()); });
   return u;
 }
 
@@ -160,8 +159,9 @@ TEST(Joint, IntegrateAndDifferenceAreInverse) {
     // and the other way, poses compared: quaternions have two signs
     const State other = random_state(m, 999);
     const auto there = integrated(m, 1, c.state.q, difference(m, 1, c.state.q, other.q, m.nv));
-    EXPECT_LT((at(m, 1, there, c.state.v, c.state.a).X - at(m, 1, other.q, c.state.v, c.state.a).X).cwiseAbs().maxCoeff(),
-              tolerance<double>("joint"));
+    EXPECT_LT(
+        (at(m, 1, there, c.state.v, c.state.a).X - at(m, 1, other.q, c.state.v, c.state.a).X).cwiseAbs().maxCoeff(),
+        tolerance<double>("joint"));
   });
 }
 
@@ -173,8 +173,9 @@ TEST(Joint, IntegrateKeepsQuaternionsUnit) {
     std::vector<double> q = c.state.q;
     const int first = type == JointType::Free ? 3 : 0;
     for (int k = 0; k < 1000; k++) q = integrated(c.model(), 1, q, scaled(c.state.v, 0.1));
-    EXPECT_NEAR(q[first] * q[first] + q[first + 1] * q[first + 1] + q[first + 2] * q[first + 2] + q[first + 3] * q[first + 3],
-                1, 1e-15);
+    EXPECT_NEAR(
+        q[first] * q[first] + q[first + 1] * q[first + 1] + q[first + 2] * q[first + 2] + q[first + 3] * q[first + 3],
+        1, 1e-15);
   }
 }
 
@@ -222,10 +223,11 @@ TEST(Joint, SubspaceIsOrthogonalToConstraintForces) {
     JointType type;
     std::vector<int> free;  // directions that S may have, angular first
   };
-  for (const Row& row : {Row{JointType::Revolute, {2}}, Row{JointType::Prismatic, {5}}, Row{JointType::Cylindrical, {2, 5}},
-                         Row{JointType::Planar, {2, 3, 4}}, Row{JointType::Ball, {0, 1, 2}}, Row{JointType::BallYpr, {0, 1, 2}},
-                         Row{JointType::BallExp, {0, 1, 2}}, Row{JointType::Universal, {0, 1, 2}},
-                         Row{JointType::RackPinion, {2, 3, 4}}, Row{JointType::Helical, {2, 5}}}) {
+  for (const Row& row :
+       {Row{JointType::Revolute, {2}}, Row{JointType::Prismatic, {5}}, Row{JointType::Cylindrical, {2, 5}},
+        Row{JointType::Planar, {2, 3, 4}}, Row{JointType::Ball, {0, 1, 2}}, Row{JointType::BallYpr, {0, 1, 2}},
+        Row{JointType::BallExp, {0, 1, 2}}, Row{JointType::Universal, {0, 1, 2}}, Row{JointType::RackPinion, {2, 3, 4}},
+        Row{JointType::Helical, {2, 5}}}) {
     RandomOptions o;
     o.bodies = 1, o.types = {row.type}, o.reversed = 0, o.fixed = 0;
     const Case c(random_spec(2, o), 2);
@@ -326,9 +328,10 @@ TEST(Joint, EveryShapeOccursInTheRandomRobots) {
 
 TEST(Joint, SizesOfAllTypes) {
   const std::map<JointType, std::pair<int, int>> sizes = {
-      {JointType::Fixed, {0, 0}},    {JointType::Revolute, {1, 1}},  {JointType::Prismatic, {1, 1}}, {JointType::Helical, {1, 1}},
-      {JointType::Cylindrical, {2, 2}}, {JointType::Planar, {3, 3}}, {JointType::Ball, {4, 3}},      {JointType::BallYpr, {3, 3}},
-      {JointType::BallExp, {3, 3}},  {JointType::Universal, {2, 2}}, {JointType::RackPinion, {1, 1}}, {JointType::Free, {7, 6}}};
+      {JointType::Fixed, {0, 0}},     {JointType::Revolute, {1, 1}},    {JointType::Prismatic, {1, 1}},
+      {JointType::Helical, {1, 1}},   {JointType::Cylindrical, {2, 2}}, {JointType::Planar, {3, 3}},
+      {JointType::Ball, {4, 3}},      {JointType::BallYpr, {3, 3}},     {JointType::BallExp, {3, 3}},
+      {JointType::Universal, {2, 2}}, {JointType::RackPinion, {1, 1}},  {JointType::Free, {7, 6}}};
   for (auto [type, size] : sizes) {
     EXPECT_EQ(joint_size(type).nq, size.first) << name_of(type);
     EXPECT_EQ(joint_size(type).nv, size.second) << name_of(type);

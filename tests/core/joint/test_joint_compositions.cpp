@@ -44,16 +44,19 @@ class Composition : public ::testing::Test {
 };
 
 TEST_F(Composition, RevoluteThenPrismaticIsCylindrical) {
-  expect_equal(model({joint("r", JointType::Revolute, axis_, "", "m"), joint("p", JointType::Prismatic, axis_, "m", "end")}),
-               model({joint("c", JointType::Cylindrical, axis_, "", "end")}), {0.7, -0.4});
+  expect_equal(
+      model({joint("r", JointType::Revolute, axis_, "", "m"), joint("p", JointType::Prismatic, axis_, "m", "end")}),
+      model({joint("c", JointType::Cylindrical, axis_, "", "end")}), {0.7, -0.4});
 }
 TEST_F(Composition, ThreeRevolutesAreYawPitchRoll) {
-  expect_equal(model({joint("z", JointType::Revolute, {0, 0, 1}, "", "m"), joint("y", JointType::Revolute, {0, 1, 0}, "m", "n"),
-                      joint("x", JointType::Revolute, {1, 0, 0}, "n", "end")}),
-               model({joint("ypr", JointType::BallYpr, {0, 0, 1}, "", "end")}), {0.7, -0.4, 1.9});
+  expect_equal(
+      model({joint("z", JointType::Revolute, {0, 0, 1}, "", "m"), joint("y", JointType::Revolute, {0, 1, 0}, "m", "n"),
+             joint("x", JointType::Revolute, {1, 0, 0}, "n", "end")}),
+      model({joint("ypr", JointType::BallYpr, {0, 0, 1}, "", "end")}), {0.7, -0.4, 1.9});
 }
 TEST_F(Composition, TwoRevolutesAreUniversal) {
-  expect_equal(model({joint("z", JointType::Revolute, {0, 0, 1}, "", "m"), joint("x", JointType::Revolute, {1, 0, 0}, "m", "end")}),
+  expect_equal(model({joint("z", JointType::Revolute, {0, 0, 1}, "", "m"),
+                      joint("x", JointType::Revolute, {1, 0, 0}, "m", "end")}),
                model({joint("u", JointType::Universal, {0, 0, 1}, "", "end")}), {0.7, -0.4});
 }
 TEST_F(Composition, HelicalOfPitchZeroIsRevolute) {
@@ -66,10 +69,9 @@ TEST_F(Composition, RackOfRadiusZeroIsRevolute) {
 }
 TEST_F(Composition, SlidersAndBallAreFree) {
   // v of the free joint is (velocity of the origin in the predecessor's axes; w in the body): P3 + ball's, exactly
-  const Model<double> chain = model({joint("x", JointType::Prismatic, {1, 0, 0}, "", "a"),
-                                     joint("y", JointType::Prismatic, {0, 1, 0}, "a", "b"),
-                                     joint("z", JointType::Prismatic, {0, 0, 1}, "b", "c"),
-                                     joint("ball", JointType::Ball, {0, 0, 1}, "c", "end")});
+  const Model<double> chain = model(
+      {joint("x", JointType::Prismatic, {1, 0, 0}, "", "a"), joint("y", JointType::Prismatic, {0, 1, 0}, "a", "b"),
+       joint("z", JointType::Prismatic, {0, 0, 1}, "b", "c"), joint("ball", JointType::Ball, {0, 0, 1}, "c", "end")});
   const Eigen::Quaterniond p = random_.quaternion();
   expect_equal(model({joint("free", JointType::Free, {0, 0, 1}, "", "end")}), chain,
                {0.1, -0.2, 0.3, p.w(), p.x(), p.y(), p.z()});
@@ -107,10 +109,11 @@ TEST_F(Composition, UserDefinedRackEqualsBuiltIn) {
 TEST_F(Composition, UserDefinedCraneEqualsItsChain) {
   JointSpec user = joint("u", JointType::UserDefined, {0, 0, 1}, "", "end");
   user.user = user_crane;
-  expect_equal(model({user}), model({joint("x", JointType::Prismatic, {1, 0, 0}, "", "a"),
-                                     joint("y", JointType::Revolute, {0, 1, 0}, "a", "b"),
-                                     joint("z", JointType::Prismatic, {0, 0, 1}, "b", "end")}),
-               {0.3, -0.8, 0.5});
+  expect_equal(
+      model({user}),
+      model({joint("x", JointType::Prismatic, {1, 0, 0}, "", "a"), joint("y", JointType::Revolute, {0, 1, 0}, "a", "b"),
+             joint("z", JointType::Prismatic, {0, 0, 1}, "b", "end")}),
+      {0.3, -0.8, 0.5});
 }
 // The direction of a symmetric joint only changes the sign of its coordinate: RBDA section 4.1.3.
 TEST_F(Composition, ReversedRevoluteIsRevoluteOfOppositeSign) {

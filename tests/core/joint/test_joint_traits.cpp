@@ -30,8 +30,10 @@ double distance(const Motion<double>& a, const Motion<double>& b) {
 TEST(JointTraits, NamesTellTypesApart) {
   std::set<std::string> names{"fixed"};
   EXPECT_EQ(std::string(joint_traits(JointType::Fixed).name), "fixed");
-  for (JointType type : all_joint_types) EXPECT_TRUE(names.insert(joint_traits(type).name).second) << joint_traits(type).name;
-  EXPECT_EQ(names.size(), static_cast<std::size_t>(JointType::UserDefined) + 1) << "a type is missing in all_joint_types";
+  for (JointType type : all_joint_types)
+    EXPECT_TRUE(names.insert(joint_traits(type).name).second) << joint_traits(type).name;
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(JointType::UserDefined) + 1)
+      << "a type is missing in all_joint_types";
 }
 
 TEST(JointTraits, ASubspaceIsConstantWhereTheySaySo) {
@@ -42,7 +44,8 @@ TEST(JointTraits, ASubspaceIsConstantWhereTheySaySo) {
       const UserJointAt<double> a = at(r, random_state(r, 1)), b = at(r, random_state(r, 2));
       double change = 0;
       for (int k = 0; k < r.model.nv; k++) change += distance(a.S[k], b.S[k]);
-      EXPECT_EQ(constant_subspace(r.model.body[1]), change < 1e-12) << joint_traits(type).name << ", reversed " << reversed;
+      EXPECT_EQ(constant_subspace(r.model.body[1]), change < 1e-12)
+          << joint_traits(type).name << ", reversed " << reversed;
     }
   }
 }
@@ -84,7 +87,8 @@ TEST(JointTraits, VelocitiesAreDerivativesOfCoordinatesButOfRotations) {
 TEST(JointTraits, WhatIsNoLengthIsAnAngle) {
   for (JointType type : all_joint_types) {
     const JointTraits t = joint_traits(type);
-    if (type == JointType::UserDefined || type == JointType::BallExp) continue;  // a rotation vector's length is the angle
+    if (type == JointType::UserDefined || type == JointType::BallExp)
+      continue;  // a rotation vector's length is the angle
     const Robot r = of_one_joint(type, false, 7);
     State s = random_state(r, 8);
     const UserJointAt<double> before = at(r, s);

@@ -60,9 +60,7 @@ VectorXd random_vector(int n, unsigned seed) {
   for (int i = 0; i < n; i++) v(i) = random.uniform(-2, 2);
   return v;
 }
-struct Velocity {
-  VectorXd qd, residual;
-};
+struct Velocity { VectorXd qd, residual; };
 template <Metric metric>
 Velocity to_generalised(const Case& c, const VectorXd& V) {
   Velocity r{VectorXd::Constant(c.model().nv, NAN), VectorXd::Constant(V.size(), NAN)};
@@ -213,9 +211,7 @@ TEST(JointConversions, LeaveWhatTheJointDoesNotAdmit) {
       EXPECT_LT((residual - (d - S * qd)).norm(), 1e-10 * (1 + d.norm()));
       left += residual.norm();
     }
-    if (c.model().nv < 6 * c.model().nb) {
-      EXPECT_GT(left, 0.1);
-    }
+    if (c.model().nv < 6 * c.model().nb) { EXPECT_GT(left, 0.1); }
   });
 }
 

@@ -60,7 +60,8 @@ TEST(Ltdl, InverseFactorAndInverse) {
     EXPECT_LT((W1 * f.L1 - MatrixX::Identity(n, n)).cwiseAbs().maxCoeff(), 1e-14 * n * growth);
     const MatrixX Hinv = Eigen::Map<const MatrixX>(inverse.data(), n, n);
     EXPECT_EQ(Hinv, Hinv.transpose());
-    EXPECT_LT((Hinv * f.H - MatrixX::Identity(n, n)).cwiseAbs().maxCoeff(), tolerance<double>("solve_x") * condition(f.H));
+    EXPECT_LT((Hinv * f.H - MatrixX::Identity(n, n)).cwiseAbs().maxCoeff(),
+              tolerance<double>("solve_x") * condition(f.H));
   });
 }
 
@@ -105,7 +106,8 @@ TEST(Ltdl, ProductWithHEqualsDenseOne) {
     const Factored f(c);
     std::vector<double> y(f.m.nv, std::numeric_limits<double>::quiet_NaN());
     mul_h(f.m, f.packed, f.x, y.data());
-    EXPECT_LT(relative_error(y, (f.H * f.X()).eval(), 10 * (1 + f.H.cwiseAbs().maxCoeff())), tolerance<double>("solve_x"));
+    EXPECT_LT(relative_error(y, (f.H * f.X()).eval(), 10 * (1 + f.H.cwiseAbs().maxCoeff())),
+              tolerance<double>("solve_x"));
   });
 }
 
@@ -120,7 +122,8 @@ TEST(Ltdl, SolvesForwardDynamics) {
     for (int k = 0; k < f.m.nv; k++) x[k] -= C[k];
     solve<Factor::LTDL>(f.m, f.ltdl_factor, x.data());
     const VectorX expected = c.oracle.aba(s.q, s.v, s.tau, s.f_ext);
-    EXPECT_LT(relative_error(x, expected, condition(f.H) * expected.cwiseAbs().maxCoeff()), tolerance<double>("solve_x"));
+    EXPECT_LT(relative_error(x, expected, condition(f.H) * expected.cwiseAbs().maxCoeff()),
+              tolerance<double>("solve_x"));
   });
 }
 

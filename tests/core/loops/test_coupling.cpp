@@ -22,7 +22,10 @@ MatrixXd inertia(const Model<double>& m, const Numbers& q) {
 MatrixXd dense_map(const Model<double>& m, const Coupling<double>& c) {
   MatrixXd G(m.nv, c.nu);
   for (int j = 0; j < c.nu; j++) {
-    const Numbers u = [&] { Numbers e(c.nu, 0.0); return e[j] = 1, e; }();
+    const Numbers u = [&] {
+      Numbers e(c.nu, 0.0);
+      return e[j] = 1, e;
+    }();
     coupled_velocity(m, c, u.data(), G.col(j).data());
   }
   return G;
@@ -162,8 +165,12 @@ TEST(Coupling, RotorsApproachArmaturesForLargeRatios) {
   const Robot quick = arm({reflected}).build(), without = arm({0}).build();
   for (int i = 1; i <= 2; i++) ASSERT_TRUE(quick.model.body[i].rotor && !without.model.body[i].rotor);
   const Numbers q{0.3, 0.4, 0, 0}, u{1.2, -0.8}, tau{1, 2, 0, 0};
-  const auto by_aba = [&](const Robot& r, double* a) { aba(r.model, q.data(), u.data(), tau.data(), Zeros<double>{}, a); };
-  const auto by_crba = [&](const Robot& r, double* a) { fd_crba(r.model, q.data(), u.data(), tau.data(), Zeros<double>{}, a); };
+  const auto by_aba = [&](const Robot& r, double* a) {
+    aba(r.model, q.data(), u.data(), tau.data(), Zeros<double>{}, a);
+  };
+  const auto by_crba = [&](const Robot& r, double* a) {
+    fd_crba(r.model, q.data(), u.data(), tau.data(), Zeros<double>{}, a);
+  };
   const auto check = [&](const auto& forward_dynamics) {
     const auto error = [&](double rho, const Robot& r) {
       const Robot full = geared_arm(rho, reflected, 0.4);
@@ -186,9 +193,7 @@ TEST(Couple, RefusesWhatItCannotMean) {
   auto message = [&](std::vector<CouplingSpec> specs) -> std::string {
     try {
       couple(r, specs);
-    } catch (const ModelError& e) {
-      return e.what();
-    }
+    } catch (const ModelError& e) { return e.what(); }
     return "";
   };
   EXPECT_EQ(message({{"q2", {{"q1", 2}}}}), "");

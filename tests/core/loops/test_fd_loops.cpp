@@ -23,7 +23,7 @@ struct Accelerations {
   double rank;
 };
 Accelerations run_fd(const Model<double>& m, const Loops<double>& loops, const Numbers& q, const Numbers& v,
-               const Numbers& tau, const Numbers& f_ext, double rate) {
+                     const Numbers& tau, const Numbers& f_ext, double rate) {
   Accelerations r{VectorXd::Constant(m.nv, NAN), VectorXd::Constant(loops.nc, NAN), NAN};
   fd_loops(m, loops, q.data(), v.data(), tau.data(), f_ext.data(), rate, tolerance, r.qdd.data(), r.lambda.data(),
            &r.rank);

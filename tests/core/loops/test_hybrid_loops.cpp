@@ -42,8 +42,9 @@ Result run_hybrid(const Task& t, const std::vector<char>& p, const VectorXd& qdd
            VectorXd::Constant(t.nc, NAN)};
   VectorXd a = qdd, f = tau;
   for (int k = 0; k < t.n; k++) (t.given(p, k) ? f : a)(k) = NAN;  // what must not be read
-  hybrid_loops(t.l.model(), t.l.loops, coordinates(t.l.model(), p), t.s.q.data(), t.s.v.data(), a.data(), f.data(), t.s.f_ext.data(), rate,
-               tolerance, r.qdd.data(), r.tau.data(), r.lambda.data(), &r.rank, r.violation.data());
+  hybrid_loops(t.l.model(), t.l.loops, coordinates(t.l.model(), p), t.s.q.data(), t.s.v.data(), a.data(), f.data(),
+               t.s.f_ext.data(), rate, tolerance, r.qdd.data(), r.tau.data(), r.lambda.data(), &r.rank,
+               r.violation.data());
   return r;
 }
 // The rows of a that belong to the marked coordinates.
@@ -186,8 +187,8 @@ TEST(Structure, HasNoFreedomNeedsNoMotorsAndBearsItsLoads) {
   EXPECT_EQ(tau.norm(), 0);
   // hybrid dynamics: all joints prescribed at rest, likewise
   double qdd[2], lambda[5], violation[5];
-  hybrid_loops(m, l.loops, std::vector<char>{1, 1}, l.q.data(), rest.data(), rest.data(), rest.data(),
-               Zeros<double>{}, 0, tolerance, qdd, tau.data(), lambda, &rank, violation);
+  hybrid_loops(m, l.loops, std::vector<char>{1, 1}, l.q.data(), rest.data(), rest.data(), rest.data(), Zeros<double>{},
+               0, tolerance, qdd, tau.data(), lambda, &rank, violation);
   EXPECT_LT(tau.norm(), 1e-10);
   EXPECT_LT((e.C - e.K.transpose() * Eigen::Map<const VectorXd>(lambda, 5)).norm(), 1e-10);
 }

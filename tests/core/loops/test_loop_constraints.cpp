@@ -13,12 +13,10 @@ namespace {
 using namespace testing;
 
 const std::vector<LoopType> all_loop_types = {
-    LoopType::Fixed,     LoopType::Revolute, LoopType::Prismatic, LoopType::Helical,   LoopType::RackPinion,
-    LoopType::Cylindrical, LoopType::Universal, LoopType::Planar, LoopType::Spherical, LoopType::PointOnLine};
+    LoopType::Fixed,       LoopType::Revolute,  LoopType::Prismatic, LoopType::Helical,   LoopType::RackPinion,
+    LoopType::Cylindrical, LoopType::Universal, LoopType::Planar,    LoopType::Spherical, LoopType::PointOnLine};
 
-struct Parameter {
-  double parameter;
-};
+struct Parameter { double parameter; };
 // A placement that a joint of this type admits, and its motion subspace in the successor frame.
 struct Admitted {
   Placement<double> X = identity_placement<double>();
@@ -151,9 +149,8 @@ TEST(LoopConstraints, AreTheDerivativesOfThePositionError) {
     const Model<double>& m = c.robot.model;
     const Constraints at = constraints(m, c.loops, c.s.q, c.s.v);
     EXPECT_LT(at.delta.norm(), 1e-12);
-    const Eigen::VectorXd d = derivative([&](double t) {
-      return constraints(m, c.loops, moved(m, c.s.q, c.s.v, t), c.s.v).delta;
-    });
+    const Eigen::VectorXd d =
+        derivative([&](double t) { return constraints(m, c.loops, moved(m, c.s.q, c.s.v, t), c.s.v).delta; });
     EXPECT_LT((at.K * vector(c.s.v) - d).norm(), 1e-8 * (1 + d.norm()));
   }
 }
@@ -185,7 +182,9 @@ TEST(LoopConstraints, ChangeOnlyTheJointsOfTheLoop) {
       const std::vector<int> kp = support(m, l.p), ks = support(m, l.s);
       for (int j = 0; j < m.nv; j++) {
         const int i = m.dof_body[j];
-        if (std::count(kp.begin(), kp.end(), i) == std::count(ks.begin(), ks.end(), i)) { EXPECT_EQ(K.middleRows(l.row, constraints_of(l.type)).col(j).norm(), 0); }
+        if (std::count(kp.begin(), kp.end(), i) == std::count(ks.begin(), ks.end(), i)) {
+          EXPECT_EQ(K.middleRows(l.row, constraints_of(l.type)).col(j).norm(), 0);
+        }
       }
     }
   }
@@ -268,9 +267,7 @@ TEST(CloseLoops, RefusesWhatItCannotMean) {
   auto message = [&](LoopSpec spec) -> std::string {
     try {
       close_loops(l.robot, {spec});
-    } catch (const ModelError& e) {
-      return e.what();
-    }
+    } catch (const ModelError& e) { return e.what(); }
     return "";
   };
   LoopSpec spec = pin("coupler", {0, 0, 0}, "rocker", {0, 0, 0});

@@ -91,7 +91,8 @@ TEST(Builder, AxesOfBodiesDoNotDependOnNumbers) {
     Random random(3);
     RobotSpec other = c.spec;
     for (LinkSpec& l : other.links) l = random_link(random, l.name);
-    for (JointSpec& j : other.joints) j.X.r = Vec3d(random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1));
+    for (JointSpec& j : other.joints)
+      j.X.r = Vec3d(random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1));
     const Robot moved = build(other);
     for (int i = 1; i <= c.model().nb; i++) {
       const Body<double>&a = c.model().body[i], &b = moved.model.body[i];
@@ -301,8 +302,10 @@ constexpr double nan_ = std::numeric_limits<double>::quiet_NaN(), inf_ = std::nu
 const Fault faults[] = {
     {"LinkWithoutName", [](RobotSpec& s) { s.links[0].name = ""; }, "link '': has no name"},
     {"LinkTwice", [](RobotSpec& s) { s.links[1].name = "a"; }, "link 'a': name is used twice"},
-    {"MassNotFinite", [](RobotSpec& s) { s.links[0].mass = nan_; }, "link 'a': mass, centre of mass or inertia is not finite"},
-    {"ComNotFinite", [](RobotSpec& s) { s.links[0].com.x() = inf_; }, "link 'a': mass, centre of mass or inertia is not finite"},
+    {"MassNotFinite", [](RobotSpec& s) { s.links[0].mass = nan_; },
+     "link 'a': mass, centre of mass or inertia is not finite"},
+    {"ComNotFinite", [](RobotSpec& s) { s.links[0].com.x() = inf_; },
+     "link 'a': mass, centre of mass or inertia is not finite"},
     {"InertiaNotFinite", [](RobotSpec& s) { s.links[0].inertia(0, 1) = nan_; },
      "link 'a': mass, centre of mass or inertia is not finite"},
     {"MassNegative", [](RobotSpec& s) { s.links[0].mass = -1; }, "link 'a': mass is negative"},
@@ -322,7 +325,8 @@ const Fault faults[] = {
      "link 'a': has two parents, through joints 'root' and 'one'"},
     {"FloatingNothing", [](RobotSpec& s) { s.floating = {"x"}; }, "joint 'root': child link 'x' does not exist"},
     {"PlacementNotFinite", [](RobotSpec& s) { s.joints[0].X.r.x() = nan_; }, "joint 'one': placement is not finite"},
-    {"PlacementNoRotation", [](RobotSpec& s) { s.joints[0].X.R(0, 0) = 2; }, "joint 'one': placement is not a rotation"},
+    {"PlacementNoRotation", [](RobotSpec& s) { s.joints[0].X.R(0, 0) = 2; },
+     "joint 'one': placement is not a rotation"},
     {"PlacementMirrors", [](RobotSpec& s) { s.joints[0].X.R(0, 0) = -1; }, "joint 'one': placement is not a rotation"},
     {"ParameterNotFinite", [](RobotSpec& s) { s.joints[0].parameter = nan_; }, "joint 'one': parameter is not finite"},
     {"AxisZero", [](RobotSpec& s) { s.joints[0].axis = Vec3d::Zero(); }, "joint 'one': axis is zero or not finite"},
@@ -330,7 +334,8 @@ const Fault faults[] = {
     {"UserWithoutFunctions", [](RobotSpec& s) { s.joints[0].type = JointType::UserDefined; },
      "joint 'one': user-defined joint has no functions"},
     {"Cycle", [](RobotSpec& s) { s.joints[0].parent = "b"; }, "link 'a': is part of a cycle of joints"},
-    {"LimitsCount", [](RobotSpec& s) { s.joints[0].lower = {1, 2}; }, "joint 'one': lower limit has 2 numbers, expected 1"},
+    {"LimitsCount", [](RobotSpec& s) { s.joints[0].lower = {1, 2}; },
+     "joint 'one': lower limit has 2 numbers, expected 1"},
     {"LimitNan", [](RobotSpec& s) { s.joints[0].upper = {nan_}; }, "joint 'one': upper limit is nan"},
     {"LimitsCrossed", [](RobotSpec& s) { s.joints[0].lower = {2}, s.joints[0].upper = {1}; },
      "joint 'one': lower limit exceeds upper limit"},
@@ -340,13 +345,12 @@ const Fault faults[] = {
     {"FrictionNegative", [](RobotSpec& s) { s.joints[0].friction = {-1}; }, "joint 'one': friction is -1.000000"},
     {"VelocityLimitNegative", [](RobotSpec& s) { s.joints[0].max_velocity = {-1}; },
      "joint 'one': velocity limit is -1.000000"},
-    {"EffortLimitNegative", [](RobotSpec& s) { s.joints[0].max_effort = {-1}; }, "joint 'one': effort limit is -1.000000"},
-    {"FreeArmature", [](RobotSpec& s) { s.joints[0].type = JointType::Free, s.joints[0].armature = {1, 1, 1, 1, 1, 1}; },
+    {"EffortLimitNegative", [](RobotSpec& s) { s.joints[0].max_effort = {-1}; },
+     "joint 'one': effort limit is -1.000000"},
+    {"FreeArmature",
+     [](RobotSpec& s) { s.joints[0].type = JointType::Free, s.joints[0].armature = {1, 1, 1, 1, 1, 1}; },
      "joint 'one': a free joint has no armature"},
-    {"NoMass",
-     [](RobotSpec& s) {
-       s.links[1].mass = 0, s.links[1].inertia = Mat3d::Zero();
-     },
+    {"NoMass", [](RobotSpec& s) { s.links[1].mass = 0, s.links[1].inertia = Mat3d::Zero(); },
      "joint 'two': moves no mass, so that forces determine no acceleration: give it a rotor (armature), or make it fixed"},
     {"FrameNowhere", [](RobotSpec& s) { s.frames = {{"tool", "x"}}; }, "frame 'tool': link 'x' does not exist"},
     {"FrameTwice", [](RobotSpec& s) { s.frames = {{"b", "a"}}; }, "frame 'b': name is used twice"},

@@ -294,25 +294,17 @@ TEST(Edit, RefusesWhatItCannotMean) {
             "link 'b': cannot be the root: joint 'hinge' holds link 'a' to the world");
   EXPECT_EQ(reason([&] { locked(b, "elbow", {1, 2}); }), "joint 'elbow': position has 2 numbers, expected 1");
   EXPECT_EQ(reason([&] { reordered(b, {"elbow"}); }), "model 'two': 1 names of joints, expected each of 2 once");
-  EXPECT_EQ(reason([&] {
-              reordered(b, {"elbow", "elbow"});
-            }),
+  EXPECT_EQ(reason([&] { reordered(b, {"elbow", "elbow"}); }),
             "model 'two': 2 names of joints, expected each of 2 once");
   EXPECT_EQ(reason([&] { merged(b, b, elbow, "x"); }),
             "link 'b': is no root of robot 'two': joint 'elbow' leads to it");
-  EXPECT_EQ(reason([&] {
-              merged(b, b, {"j", JointType::Fixed, "a", "c"}, "x");
-            }),
+  EXPECT_EQ(reason([&] { merged(b, b, {"j", JointType::Fixed, "a", "c"}, "x"); }),
             "link 'c': does not exist in robot 'two'");
   ModelBuilder one("one");
   one.add_link({"c", 1});
-  EXPECT_EQ(reason([&] {
-              merged(b, one, {"j", JointType::Fixed, "d", "c"});
-            }),
+  EXPECT_EQ(reason([&] { merged(b, one, {"j", JointType::Fixed, "d", "c"}); }),
             "link 'd': is no link or frame of robot 'two'");
-  EXPECT_EQ(reason([&] {
-              merged(b, one, {"elbow", JointType::Fixed, "a", "c"}).build();
-            }),
+  EXPECT_EQ(reason([&] { merged(b, one, {"elbow", JointType::Fixed, "a", "c"}).build(); }),
             "joint 'elbow': name is used twice");
 }
 

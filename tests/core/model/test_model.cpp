@@ -30,9 +30,7 @@ Robot tree(const std::vector<int>& parent, const std::vector<JointType>& types =
 // the same parents by the names' numbers, for golden numbers whose numbering is not depth first
 int body(const Robot& r, int link) { return r.joint("joint" + std::to_string(link)); }
 
-struct Costs {
-  int D1 = 0, D2 = 0;
-};
+struct Costs { int D1 = 0, D2 = 0; };
 Costs costs(const Model<double>& m) {
   Costs c;
   for (int k = 0; k < m.nv; k++) {
@@ -163,8 +161,8 @@ TEST(Model, GoldenCostsOfChainsAndTrees) {
   EXPECT_EQ(costs(binary).D2, 14);
   EXPECT_EQ(2 * binary.nh - binary.nv, 27);
   const JointType R = JointType::Revolute;
-  const Model<double> quadruped = tree({0, 1, 2, 3, 1, 5, 6, 1, 8, 9, 1, 11, 12},
-                                       {JointType::Free, R, R, R, R, R, R, R, R, R, R, R, R}).model;
+  const Model<double> quadruped =
+      tree({0, 1, 2, 3, 1, 5, 6, 1, 8, 9, 1, 11, 12}, {JointType::Free, R, R, R, R, R, R, R, R, R, R, R, R}).model;
   EXPECT_EQ(quadruped.nv, 18);
   EXPECT_EQ(costs(quadruped).D1, 99);
   EXPECT_EQ(costs(quadruped).D2, 375);
@@ -178,20 +176,22 @@ TEST(Model, NeutralHasUnitQuaternions) {
 }
 
 TEST(Model, CastKeepsEveryNumber) {
-  for_random_robots([](const Case& c) {
-    const Model<double>& m = c.model();
-    const Model<double> n = cast<double>(m);
-    const State& s = c.state;
-    EXPECT_EQ(call_rnea(n, s.q, s.v, s.a, s.f_ext), call_rnea(m, s.q, s.v, s.a, s.f_ext));
-    EXPECT_EQ(call_newton_euler(n, s.q, s.v, s.a, s.f_ext), call_newton_euler(m, s.q, s.v, s.a, s.f_ext));
-    EXPECT_EQ(call_crba(n, s.q), call_crba(m, s.q));
-    EXPECT_EQ(call_aba(n, s.q, s.v, s.tau, s.f_ext), call_aba(m, s.q, s.v, s.tau, s.f_ext));
-    EXPECT_EQ(n.lower, m.lower);
-    EXPECT_EQ(n.dof_q, m.dof_q);
-    EXPECT_EQ(n.dof_body, m.dof_body);
-    EXPECT_EQ(n.frame.size(), m.frame.size());
-    EXPECT_EQ(n.column, m.column);
-  }, 10);
+  for_random_robots(
+      [](const Case& c) {
+        const Model<double>& m = c.model();
+        const Model<double> n = cast<double>(m);
+        const State& s = c.state;
+        EXPECT_EQ(call_rnea(n, s.q, s.v, s.a, s.f_ext), call_rnea(m, s.q, s.v, s.a, s.f_ext));
+        EXPECT_EQ(call_newton_euler(n, s.q, s.v, s.a, s.f_ext), call_newton_euler(m, s.q, s.v, s.a, s.f_ext));
+        EXPECT_EQ(call_crba(n, s.q), call_crba(m, s.q));
+        EXPECT_EQ(call_aba(n, s.q, s.v, s.tau, s.f_ext), call_aba(m, s.q, s.v, s.tau, s.f_ext));
+        EXPECT_EQ(n.lower, m.lower);
+        EXPECT_EQ(n.dof_q, m.dof_q);
+        EXPECT_EQ(n.dof_body, m.dof_body);
+        EXPECT_EQ(n.frame.size(), m.frame.size());
+        EXPECT_EQ(n.column, m.column);
+      },
+      10);
 }
 
 }  // namespace

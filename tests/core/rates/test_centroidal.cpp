@@ -32,7 +32,8 @@ TEST(Centroidal, MatrixTimesVelocityIsTheMomentumAboutTheMassCentre) {
     com_jacobian(m, c.state.q.data(), J.data());
     const VectorXd v = J * vector(c.state.v);
     for (int k = 0; k < 3; k++) EXPECT_NEAR(v(k), com_velocity[k], 1e-12 * (1 + v.norm()));
-    EXPECT_LT((J * total_mass(m) - matrix_of(m, c.state.q).bottomRows(3)).norm(), 1e-12 * total_mass(m) * (1 + J.norm()));
+    EXPECT_LT((J * total_mass(m) - matrix_of(m, c.state.q).bottomRows(3)).norm(),
+              1e-12 * total_mass(m) * (1 + J.norm()));
     // g = -m J^T gravity. Garofalo et al., Remark 3
     const Numbers rest(m.nv, 0.0);
     const VectorXd g = c.oracle.rnea(c.state.q, rest, rest, {});

@@ -82,8 +82,8 @@ MatrixXd mass_centre_jacobians(const Case& c, const Numbers& q) {
   const dense::Pose p = c.oracle.pose(q, Numbers(c.oracle.nv, 0.0));
   MatrixXd J = link_jacobians(c, q);
   for (int i = 0; i < static_cast<int>(c.oracle.node.size()); i++)
-    J.middleRows(6 * i, 6) = dense::rot(p.T[i].topLeftCorner<3, 3>()) * dense::xlt(c.oracle.node[i].com) *
-                             J.middleRows(6 * i, 6).eval();
+    J.middleRows(6 * i, 6) =
+        dense::rot(p.T[i].topLeftCorner<3, 3>()) * dense::xlt(c.oracle.node[i].com) * J.middleRows(6 * i, 6).eval();
   return J;
 }
 template <class F> MatrixXd matrix_rate(const Case& c, const F& f) {

@@ -156,8 +156,7 @@ TEST(HigherRates, OfTheCoriolisMatrixTakeUserDefinedJointsInEveryForm) {
       coriolis_matrix<f>(m, qt.data(), vt.data(), r.data());
       return VectorXd(vector(r));
     };
-    const VectorXd expected =
-        (4 * (C(1e-3) - 2 * C(0) + C(-1e-3)) / 1e-6 - (C(2e-3) - 2 * C(0) + C(-2e-3)) / 4e-6) / 3;
+    const VectorXd expected = (4 * (C(1e-3) - 2 * C(0) + C(-1e-3)) / 1e-6 - (C(2e-3) - 2 * C(0) + C(-2e-3)) / 4e-6) / 3;
     EXPECT_GT(expected.norm(), 1);
     EXPECT_LT((vector(Cdd) - expected).norm(), 1e-6 * (1 + expected.norm()));
   };
@@ -175,9 +174,7 @@ TEST(ElasticFeedforward, DrivesTheLinksAlongTheMotion) {
   const Motion5 x(c.state, m);
   Numbers K(n), B(n);
   for (int k = 0; k < n; k++) K[k] = 300 + 100 * k, B[k] = 0.2 + 0.1 * k;
-  struct Command {
-    Numbers deflection, thetad, tau_m;
-  };
+  struct Command { Numbers deflection, thetad, tau_m; };
   const auto command = [&](double t) {
     Command u{Numbers(n), Numbers(n), Numbers(n)};
     elastic_feedforward(m, x.at(0, t).data(), x.at(1, t).data(), x.at(2, t).data(), x.at(3, t).data(),

@@ -14,30 +14,33 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 TEST(Rates, AreDerivativesAlongTheMotion) {
-  for_random_robots([](const Case& c) {
-    const Model<double>& m = c.model();
-    const State& s = c.state;
-    Numbers gd(m.nv, NAN), Cd(m.nv * m.nv, NAN);
-    gravity_torques_rate(m, s.q.data(), s.v.data(), gd.data());
-    const Numbers rest(m.nv, 0.0);
-    const VectorXd expected = derivative([&](double t) { return c.oracle.rnea(moved(m, s.q, s.v, t), rest, rest, {}); });
-    EXPECT_LT((vector(gd) - expected).norm(), 1e-8 * (1 + expected.norm()));
-    for_every_form([&](auto form) {
-      coriolis_matrix_rate<form()>(m, s.q.data(), s.v.data(), s.v.data(), s.a.data(), Cd.data());
-      const VectorXd d = rate(m, s.q, s.v, s.a, [&](const Numbers& q, const Numbers& v) {
-        const MatrixXd C = coriolis<form()>(m, q, v);
-        return VectorXd(Eigen::Map<const VectorXd>(C.data(), C.size()));
-      });
-      const MatrixXd D = Eigen::Map<const MatrixXd>(d.data(), m.nv, m.nv);
-      EXPECT_LT(largest_entry(square(Cd, m.nv) - D), 1e-6 * (1 + largest_entry(D)));
-    });
-    // Jd qd is the acceleration of the frame at qdd = 0
-    Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor> Jd(6, m.nv);
-    Numbers a(6);
-    jacobian_rate(m, s.q.data(), s.v.data(), m.nf - 1, Jd.data());
-    jdot_v(m, s.q.data(), s.v.data(), m.nf - 1, a.data());
-    EXPECT_LT((Jd * vector(s.v) - vector(a)).norm(), 1e-11 * scale_of(a));
-  }, 20);
+  for_random_robots(
+      [](const Case& c) {
+        const Model<double>& m = c.model();
+        const State& s = c.state;
+        Numbers gd(m.nv, NAN), Cd(m.nv * m.nv, NAN);
+        gravity_torques_rate(m, s.q.data(), s.v.data(), gd.data());
+        const Numbers rest(m.nv, 0.0);
+        const VectorXd expected =
+            derivative([&](double t) { return c.oracle.rnea(moved(m, s.q, s.v, t), rest, rest, {}); });
+        EXPECT_LT((vector(gd) - expected).norm(), 1e-8 * (1 + expected.norm()));
+        for_every_form([&](auto form) {
+          coriolis_matrix_rate<form()>(m, s.q.data(), s.v.data(), s.v.data(), s.a.data(), Cd.data());
+          const VectorXd d = rate(m, s.q, s.v, s.a, [&](const Numbers& q, const Numbers& v) {
+            const MatrixXd C = coriolis<form()>(m, q, v);
+            return VectorXd(Eigen::Map<const VectorXd>(C.data(), C.size()));
+          });
+          const MatrixXd D = Eigen::Map<const MatrixXd>(d.data(), m.nv, m.nv);
+          EXPECT_LT(largest_entry(square(Cd, m.nv) - D), 1e-6 * (1 + largest_entry(D)));
+        });
+        // Jd qd is the acceleration of the frame at qdd = 0
+        Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor> Jd(6, m.nv);
+        Numbers a(6);
+        jacobian_rate(m, s.q.data(), s.v.data(), m.nf - 1, Jd.data());
+        jdot_v(m, s.q.data(), s.v.data(), m.nf - 1, a.data());
+        EXPECT_LT((Jd * vector(s.v) - vector(a)).norm(), 1e-11 * scale_of(a));
+      },
+      20);
 }
 
 TEST(Rates, AreLinearInTheDirectionSoUnitVectorsGiveStateDerivatives) {
@@ -48,15 +51,13 @@ TEST(Rates, AreLinearInTheDirectionSoUnitVectorsGiveStateDerivatives) {
     const Case c(random_spec(seed, o), seed);
     const Model<double>& m = c.model();
     MatrixXd dg(m.nv, m.nv);
-    for (int k = 0; k < m.nv; k++)
-      gravity_torques_rate(m, c.state.q.data(), UnitArray<double>{k}, dg.col(k).data());
+    for (int k = 0; k < m.nv; k++) gravity_torques_rate(m, c.state.q.data(), UnitArray<double>{k}, dg.col(k).data());
     EXPECT_LT(largest_entry(dg - dg.transpose()), 1e-12 * (1 + largest_entry(dg)));
     Numbers gd(m.nv);
     gravity_torques_rate(m, c.state.q.data(), c.state.v.data(), gd.data());
     EXPECT_LT((dg * vector(c.state.v) - vector(gd)).norm(), 1e-12 * scale_of(gd));
   }
 }
-
 
 using Rows = Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor>;
 Rows jacobian_rate_of(const Model<double>& m, const Numbers& q, const Numbers& u) {
@@ -86,9 +87,8 @@ TEST(JacobianRate, AndItsDerivativesAreThoseOfDifferences) {
     EXPECT_LT((flat(jacobian_rate_of(m, s.q, s.v)) - Jd).norm(), 1e-8 * (1 + Jd.norm()));
     Rows Jdd = Rows::Constant(6, m.nv, NAN);
     jacobian_second_rate(m, s.q.data(), s.v.data(), s.v.data(), s.a.data(), m.nf - 1, Jdd.data());
-    const VectorXd d = rate(m, s.q, s.v, s.a, [&](const Numbers& q, const Numbers& v) {
-      return flat(jacobian_rate_of(m, q, v));
-    });
+    const VectorXd d =
+        rate(m, s.q, s.v, s.a, [&](const Numbers& q, const Numbers& v) { return flat(jacobian_rate_of(m, q, v)); });
     EXPECT_LT((flat(Jdd) - d).norm(), 1e-6 * (1 + d.norm()));
     // dJd/dqd_k = dJ/dq_k. Garofalo et al. (32)
     const Numbers rest(m.nv, 0.0);
@@ -102,36 +102,38 @@ TEST(JacobianRate, AndItsDerivativesAreThoseOfDifferences) {
 
 TEST(StateDerivatives, MakeUpThoseOfInverseDynamics) {
   // dtau/dq_k = dH/dq_k qdd + dC/dq_k qd + dg/dq_k,  dtau/dqd_k = dC/dqd_k qd + C e_k. Garofalo et al. (24)
-  for_random_robots([](const Case& c) {
-    const Model<double>& m = c.model();
-    const State& s = c.state;
-    const VectorXd qd = vector(s.v), qdd = vector(s.a);
-    const Numbers rest(m.nv, 0.0);
-    Numbers by_q(m.nv * m.nv), by_qd(m.nv * m.nv), Hd(m.nh), Cd(m.nv * m.nv), gd(m.nv);
-    rnea_derivatives(m, s.q.data(), s.v.data(), s.a.data(), Zeros<double>{}, by_q.data(), by_qd.data());
-    const MatrixXd Q = square(by_q, m.nv), V = square(by_qd, m.nv);
-    for_every_form([&](auto form) {
-      const MatrixXd C = coriolis<form()>(m, s.q, s.v);
-      for (int k = 0; k < m.nv; k++) {
-        const Numbers e = unit(m.nv, k);
-        crba_rate(m, s.q.data(), e.data(), Hd.data());
-        gravity_torques_rate(m, s.q.data(), e.data(), gd.data());
-        coriolis_matrix_rate<form()>(m, s.q.data(), s.v.data(), e.data(), rest.data(), Cd.data());
-        const VectorXd by_q = dense::unpacked(m, Hd) * qdd + square(Cd, m.nv) * qd + vector(gd);
-        EXPECT_LT((Q.col(k) - by_q).norm(), 1e-11 * (1 + Q.norm()));
-        coriolis_matrix_rate<form()>(m, s.q.data(), s.v.data(), rest.data(), e.data(), Cd.data());
-        EXPECT_LT((V.col(k) - square(Cd, m.nv) * qd - C.col(k)).norm(), 1e-11 * (1 + V.norm()));
-      }
-    });
-    // at rest the derivatives are those of gravity
-    rnea_derivatives(m, s.q.data(), Zeros<double>{}, Zeros<double>{}, Zeros<double>{}, by_q.data(), by_qd.data());
-    EXPECT_EQ(largest(by_qd), 0);
-    for (int k = 0; k < m.nv; k++) {
-      const Numbers e = unit(m.nv, k);
-      gravity_torques_rate(m, s.q.data(), e.data(), gd.data());
-      EXPECT_LT((square(by_q, m.nv).col(k) - vector(gd)).norm(), 1e-12 * (1 + largest(by_q)));
-    }
-  }, 20);
+  for_random_robots(
+      [](const Case& c) {
+        const Model<double>& m = c.model();
+        const State& s = c.state;
+        const VectorXd qd = vector(s.v), qdd = vector(s.a);
+        const Numbers rest(m.nv, 0.0);
+        Numbers by_q(m.nv * m.nv), by_qd(m.nv * m.nv), Hd(m.nh), Cd(m.nv * m.nv), gd(m.nv);
+        rnea_derivatives(m, s.q.data(), s.v.data(), s.a.data(), Zeros<double>{}, by_q.data(), by_qd.data());
+        const MatrixXd Q = square(by_q, m.nv), V = square(by_qd, m.nv);
+        for_every_form([&](auto form) {
+          const MatrixXd C = coriolis<form()>(m, s.q, s.v);
+          for (int k = 0; k < m.nv; k++) {
+            const Numbers e = unit(m.nv, k);
+            crba_rate(m, s.q.data(), e.data(), Hd.data());
+            gravity_torques_rate(m, s.q.data(), e.data(), gd.data());
+            coriolis_matrix_rate<form()>(m, s.q.data(), s.v.data(), e.data(), rest.data(), Cd.data());
+            const VectorXd by_q = dense::unpacked(m, Hd) * qdd + square(Cd, m.nv) * qd + vector(gd);
+            EXPECT_LT((Q.col(k) - by_q).norm(), 1e-11 * (1 + Q.norm()));
+            coriolis_matrix_rate<form()>(m, s.q.data(), s.v.data(), rest.data(), e.data(), Cd.data());
+            EXPECT_LT((V.col(k) - square(Cd, m.nv) * qd - C.col(k)).norm(), 1e-11 * (1 + V.norm()));
+          }
+        });
+        // at rest the derivatives are those of gravity
+        rnea_derivatives(m, s.q.data(), Zeros<double>{}, Zeros<double>{}, Zeros<double>{}, by_q.data(), by_qd.data());
+        EXPECT_EQ(largest(by_qd), 0);
+        for (int k = 0; k < m.nv; k++) {
+          const Numbers e = unit(m.nv, k);
+          gravity_torques_rate(m, s.q.data(), e.data(), gd.data());
+          EXPECT_LT((square(by_q, m.nv).col(k) - vector(gd)).norm(), 1e-12 * (1 + largest(by_q)));
+        }
+      },
+      20);
 }
 
 TEST(SecondDerivatives, OfInverseDynamicsAreThoseOfDifferences) {

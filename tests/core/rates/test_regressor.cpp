@@ -47,8 +47,7 @@ TEST(Regressor, IsTheDerivativeOfInverseDynamicsByEachParameter) {
       for (int h = 0; h < 10; h++) {
         Model<double> m = c.model();
         RigidBodyInertia<double>& I = m.body[i].I;
-        double* number[] = {&I.m,    &I.h.x(), &I.h.y(), &I.h.z(), &I.I.xx,
-                            &I.I.yy, &I.I.zz,  &I.I.xy,  &I.I.xz,  &I.I.yz};
+        double* number[] = {&I.m, &I.h.x(), &I.h.y(), &I.h.z(), &I.I.xx, &I.I.yy, &I.I.zz, &I.I.xy, &I.I.xz, &I.I.yz};
         *number[h] += 1;  // linear: any step will do
         const VectorXd d = vector(call_rnea(m, c.state.q, c.state.v, c.state.a, {})) -
                            vector(call_rnea(c.model(), c.state.q, c.state.v, c.state.a, {}));
@@ -136,10 +135,10 @@ TEST(BaseParameters, AreAsManyAsBooksSayForOneJoint) {
     return base_parameters(measurements(build(one_joint(type, g)).model, 20)).rank;
   };
   const Vec3d along(0, 0, -9.81), across(-9.81, 0, 0);
-  EXPECT_EQ(count(JointType::Revolute, along), 1);    // Izz
-  EXPECT_EQ(count(JointType::Revolute, across), 3);   // Izz, m cx, m cy
-  EXPECT_EQ(count(JointType::Prismatic, along), 1);   // m
-  EXPECT_EQ(count(JointType::Ball, along), 9);        // all but the mass
+  EXPECT_EQ(count(JointType::Revolute, along), 1);   // Izz
+  EXPECT_EQ(count(JointType::Revolute, across), 3);  // Izz, m cx, m cy
+  EXPECT_EQ(count(JointType::Prismatic, along), 1);  // m
+  EXPECT_EQ(count(JointType::Ball, along), 9);       // all but the mass
   EXPECT_EQ(count(JointType::Free, along), 10);
 }
 

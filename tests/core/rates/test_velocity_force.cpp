@@ -42,7 +42,8 @@ TEST(VelocityForce, IsTheSumOfItsThreeTerms) {
       transposed.col(c).head<3>() = transpose_times(D, unit(c));
       // v x* I - I v x + (. x* h), RBDA (2.65) and (2.32)
       const Vector6 u = Vector6::Unit(c);
-      expected.col(c) = dense::crf(b.dense_v) * b.dense_I * u - b.dense_I * dense::crm(b.dense_v) * u + dense::crf(u) * h;
+      expected.col(c) =
+          dense::crf(b.dense_v) * b.dense_I * u - b.dense_I * dense::crm(b.dense_v) * u + dense::crf(u) * h;
     }
     EXPECT_LT((got - expected).norm(), 1e-12 * (1 + expected.norm()));
     EXPECT_LT((transposed - expected.transpose()).norm(), 1e-12 * (1 + expected.norm()));

@@ -12,7 +12,8 @@ template <class F> void expect_derivatives(const F& f, double x) {
   using D = Dual<double>;
   const double h = 1e-4;
   const auto plain = [&](double x) { return f(D(x, 0.0)).x; };
-  const double d1 = (plain(x + h) - plain(x - h)) / (2 * h), d2 = (plain(x + h) - 2 * plain(x) + plain(x - h)) / (h * h);
+  const double d1 = (plain(x + h) - plain(x - h)) / (2 * h),
+               d2 = (plain(x + h) - 2 * plain(x) + plain(x - h)) / (h * h);
   const D once = f(D(x, 1.0));
   EXPECT_EQ(once.x, plain(x));
   EXPECT_NEAR(once.d, d1, 1e-6 * (1 + std::abs(d1)));

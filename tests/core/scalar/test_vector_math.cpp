@@ -142,10 +142,8 @@ TYPED_TEST(VectorMath, ExpSaturates) {
   auto high = [](std::mt19937&) { return 1e6; };
   auto low = [](std::mt19937&) { return -1e6; };
   auto f = [](TypeParam x) { return exp(x); };
-  const double least = error<TypeParam>(
-      f, [](long double) { return 0.0L; }, low, false);
-  const double most = error<TypeParam>(
-      f, [](long double) { return 0.0L; }, high, false);
+  const double least = error<TypeParam>(f, [](long double) { return 0.0L; }, low, false);
+  const double most = error<TypeParam>(f, [](long double) { return 0.0L; }, high, false);
   EXPECT_LE(least, this->single ? 2e-38 : 1e-307);
   EXPECT_GE(most, this->single ? 1e38 : 1e307);
   EXPECT_TRUE(std::isfinite(Real(most)));

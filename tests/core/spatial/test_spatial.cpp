@@ -96,8 +96,7 @@ TEST(Spatial, CrossOperatorsTransformWithTheirArguments) {
   for_samples([](const Sample& s) {
     const Vector6 u = vector(s.u);
     expect_near(crm(vector(apply(s.P, s.v))), Matrix6(s.X * crm(vector(s.v)) * s.X.inverse()));
-    expect_near(crf(vector(apply(s.P, s.v))),
-                Matrix6(s.X.inverse().transpose() * crf(vector(s.v)) * s.X.transpose()));
+    expect_near(crf(vector(apply(s.P, s.v))), Matrix6(s.X.inverse().transpose() * crf(vector(s.v)) * s.X.transpose()));
     expect_near(crm(vector(cross(s.v, s.u))), Matrix6(crm(vector(s.v)) * crm(u) - crm(u) * crm(vector(s.v))));
     expect_near(crf(vector(cross(s.v, s.u))), Matrix6(crf(vector(s.v)) * crf(u) - crf(u) * crf(vector(s.v))));
     expect_near(vector(apply(s.P, cross(s.v, s.u))), vector(cross(apply(s.P, s.v), apply(s.P, s.u))));

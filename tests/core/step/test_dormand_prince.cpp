@@ -33,7 +33,8 @@ State run_rk4(const Model<double>& m, State s, double time, int steps) {
     rk4_step_aba(m, s.q.data(), s.v.data(), Drive{s.tau.data(), none, none, none}, none, p, s.q.data(), s.v.data());
   return s;
 }
-State run_adaptively(const Model<double>& m, State s, double time, double tolerance, StepControl<double>* end = nullptr) {
+State run_adaptively(const Model<double>& m, State s, double time, double tolerance,
+                     StepControl<double>* end = nullptr) {
   const auto c = integrate_adaptively(m, s.q.data(), s.v.data(), Drive{s.tau.data(), none, none, none}, none, plain,
                                       {tolerance, tolerance}, time, 100000);
   EXPECT_EQ(c.remaining, 0);
@@ -50,9 +51,7 @@ void expect_orders(const Model<double>& m, const State& s, double time, int step
   EXPECT_NEAR(std::log2(e1 / e2), 4, 0.4);
 }
 TEST(DormandPrince, IsOfFifthOrderForAFreeBody) { expect_orders(free_body().model, stone, 2, 30); }
-TEST(DormandPrince, IsOfFifthOrderForADoublePendulum) {
-  expect_orders(pendulum(2).model, swing, 1, 160);
-}
+TEST(DormandPrince, IsOfFifthOrderForADoublePendulum) { expect_orders(pendulum(2).model, swing, 1, 160); }
 TEST(DormandPrince, IsOfFifthOrderForJointsOfEveryType) {
   RandomOptions options;
   options.bodies = 2, options.roots = 0;
@@ -211,7 +210,8 @@ TEST(DormandPrince, KeepsTheStepBehindTheEnd) {
   const double usual = c.step;
   EXPECT_GT(usual, 0.01);
   Numbers q = s.q, v = s.v;
-  c = integrate_adaptively(m, q.data(), v.data(), Drive{none, none, none, none}, none, plain, {1e-6, 1e-6}, 1e-3, 1, usual);
+  c = integrate_adaptively(m, q.data(), v.data(), Drive{none, none, none, none}, none, plain, {1e-6, 1e-6}, 1e-3, 1,
+                           usual);
   EXPECT_EQ(c.remaining, 0);
   EXPECT_GE(c.step, usual);
 }
@@ -224,17 +224,16 @@ TEST(DormandPrince, IsTheSameForEveryScalar) {
   const Model<double>& m = robot.model;
   const State s = random_state(robot, 2);
   for (double step : {0.01, 0.0})  // accepted, refused
-    expect_every_scalar(m, {s.q, s.v, s.tau, {1, step, 1, 1e-2}}, m.nq + m.nv + 3, 2e-3,
-                        [](const auto& m, const auto& in, auto out) {
-                          using T = ScalarOf<decltype(out)>;
-                          const Zeros<T> none;
-                          const T o(0.0);
-                          StepControl<T> c{in[3][0], in[3][1], in[3][2]};
-                          dormand_prince(m, in[0], in[1], Drive{in[2], none, none, none}, none,
-                                         StepParameters<T>{o, o, o, T(1.0)}, ErrorTolerance<T>{in[3][3], in[3][3]}, c,
-                                         out, out + m.nq);
-                          out[m.nq + m.nv] = c.remaining, out[m.nq + m.nv + 1] = c.step, out[m.nq + m.nv + 2] = c.error;
-                        });
+    expect_every_scalar(
+        m, {s.q, s.v, s.tau, {1, step, 1, 1e-2}}, m.nq + m.nv + 3, 2e-3, [](const auto& m, const auto& in, auto out) {
+          using T = ScalarOf<decltype(out)>;
+          const Zeros<T> none;
+          const T o(0.0);
+          StepControl<T> c{in[3][0], in[3][1], in[3][2]};
+          dormand_prince(m, in[0], in[1], Drive{in[2], none, none, none}, none, StepParameters<T>{o, o, o, T(1.0)},
+                         ErrorTolerance<T>{in[3][3], in[3][3]}, c, out, out + m.nq);
+          out[m.nq + m.nv] = c.remaining, out[m.nq + m.nv + 1] = c.step, out[m.nq + m.nv + 2] = c.error;
+        });
 }
 
 }  // namespace

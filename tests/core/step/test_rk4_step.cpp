@@ -24,12 +24,8 @@ double order(const Model<double>& m, const State& s, double time, int steps) {
 
 const State swing{{1, 0.5}, {0, 1}, {}, Numbers(2), {}};
 
-TEST(Rk4, IsOfFourthOrderForAFreeBody) {
-  EXPECT_NEAR(order(free_body().model, tumbling(), 2, 50), 4, 0.15);
-}
-TEST(Rk4, IsOfFourthOrderForADoublePendulum) {
-  EXPECT_NEAR(order(pendulum(2).model, swing, 1, 200), 4, 0.15);
-}
+TEST(Rk4, IsOfFourthOrderForAFreeBody) { EXPECT_NEAR(order(free_body().model, tumbling(), 2, 50), 4, 0.15); }
+TEST(Rk4, IsOfFourthOrderForADoublePendulum) { EXPECT_NEAR(order(pendulum(2).model, swing, 1, 200), 4, 0.15); }
 TEST(Rk4, IsOfFourthOrderForJointsOfEveryType) {
   RandomOptions options;
   options.bodies = 2, options.roots = 0;

@@ -137,9 +137,7 @@ Robot wheel(JointSpec axle) {
   b.add_joint(axle);
   return b.build();
 }
-struct WheelState {
-  double q = 0, v = 0;
-};
+struct WheelState { double q = 0, v = 0; };
 template <class Drive>
 WheelState run_wheel(const Robot& robot, WheelState s, const Drive& drive, StepParameters<double> p, int steps) {
   for (int k = 0; k < steps; k++) step(robot.model, &s.q, &s.v, drive, none, p, &s.q, &s.v);

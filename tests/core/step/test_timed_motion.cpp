@@ -177,11 +177,12 @@ TEST(TimedDerivatives, AreTheSameForEveryScalar) {
   const Model<double>& m = r.model;
   const State s = random_state(r, 1);
   const int n = m.nv;
-  expect_every_scalar(m, {s.q, s.v, s.tau, {0.3}}, n + 3 * n * n + n, 2e-3, [&](const auto& m, const auto& in, auto out) {
-    using T = ScalarOf<decltype(out)>;
-    fd_timed_derivatives(m, in[0], in[1], in[2], in[3][0], Zeros<T>{}, out, out + n, out + n + n * n,
-                         out + n + 2 * n * n, out + n + 3 * n * n);
-  });
+  expect_every_scalar(m, {s.q, s.v, s.tau, {0.3}}, n + 3 * n * n + n, 2e-3,
+                      [&](const auto& m, const auto& in, auto out) {
+                        using T = ScalarOf<decltype(out)>;
+                        fd_timed_derivatives(m, in[0], in[1], in[2], in[3][0], Zeros<T>{}, out, out + n,
+                                             out + n + n * n, out + n + 2 * n * n, out + n + 3 * n * n);
+                      });
 }
 
 }  // namespace

@@ -10,9 +10,7 @@ namespace {
 
 // Neither an Expr nor a condition may steer a branch.
 template <class T>
-concept Steers = requires(T x) {
-  x ? 1 : 2;
-};
+concept Steers = requires(T x) { x ? 1 : 2; };
 static_assert(!Steers<Expr> && !Steers<ExprCondition>);
 static_assert(!std::is_convertible_v<Expr, bool> && !std::is_constructible_v<bool, Expr>);
 static_assert(!std::is_constructible_v<bool, ExprCondition> && !std::is_constructible_v<Expr, bool>);

@@ -25,7 +25,10 @@ struct Text {
 template <class T> struct Arguments {
   std::vector<T> q, v, a, tau, f_ext;
   explicit Arguments(const State& s)
-      : q(s.q.begin(), s.q.end()), v(s.v.begin(), s.v.end()), a(s.a.begin(), s.a.end()), tau(s.tau.begin(), s.tau.end()),
+      : q(s.q.begin(), s.q.end()),
+        v(s.v.begin(), s.v.end()),
+        a(s.a.begin(), s.a.end()),
+        tau(s.tau.begin(), s.tau.end()),
         f_ext(s.f_ext.begin(), s.f_ext.end()) {}
   Arguments() = default;
 };
@@ -111,12 +114,14 @@ class OneText : public ::testing::TestWithParam<Text> {};
 TEST_P(OneText, TracedProgramEqualsDouble) {
   const Text& t = GetParam();
   double worst = 0;
-  for_random_robots([&](const Case& c) {
-    const auto expected = t.in_double(c.model(), c.state);
-    const double e = t.error(c, t.traced(c.model(), c.state), expected);
-    EXPECT_LT(e, tolerance<double>("trace"));
-    worst = std::max(worst, e);
-  }, 15);
+  for_random_robots(
+      [&](const Case& c) {
+        const auto expected = t.in_double(c.model(), c.state);
+        const double e = t.error(c, t.traced(c.model(), c.state), expected);
+        EXPECT_LT(e, tolerance<double>("trace"));
+        worst = std::max(worst, e);
+      },
+      15);
   std::printf("%s, traced against double: %.1e of its scale\n", t.op, worst);
 }
 

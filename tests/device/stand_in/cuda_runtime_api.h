@@ -89,7 +89,8 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
 // Options of the loader are not imitated: their arguments must be null and 0.
-cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, void*, void*, unsigned, void*, void*, unsigned);
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, void*, void*, unsigned, void*, void*,
+                                unsigned);
 cudaError_t cudaLibraryUnload(cudaLibrary_t library);
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name);
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void** arguments, std::size_t shared_bytes,

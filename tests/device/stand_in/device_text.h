@@ -14,9 +14,7 @@
 #define __device__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
-struct StandInIndex {
-  unsigned x;
-};
+struct StandInIndex { unsigned x; };
 static thread_local StandInIndex blockIdx, blockDim, threadIdx;
 namespace stand_in {
 constexpr unsigned stack_bytes = 1 << 19;  // unoptimised text keeps every value in memory

@@ -7,9 +7,7 @@
 #include "tests/device/stand_in/stand_in.h"
 
 namespace {
-struct Program {
-  std::string text, image, log;
-};
+struct Program { std::string text, image, log; };
 std::atomic<int> compiled{0};
 std::atomic<bool> refuse{false};
 

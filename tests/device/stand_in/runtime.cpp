@@ -22,12 +22,12 @@ struct State {
   std::size_t local_bytes = 0;  // of each kernel, as it says
   StandInCounts counts{};
   std::map<std::string, cudaError_t> failing;
-  std::map<cudaStream_t, std::vector<std::function<void()>>> waiting;  // work by stream
-  std::map<void*, std::size_t> live;                                   // sizes of blocks in use
-  std::multimap<std::pair<int, std::size_t>, void*> kept;              // the pools' free blocks by device and size
-  std::map<void*, int> pool_of;                                        // device of a pool's block
+  std::map<cudaStream_t, std::vector<std::function<void()>>> waiting;   // work by stream
+  std::map<void*, std::size_t> live;                                    // sizes of blocks in use
+  std::multimap<std::pair<int, std::size_t>, void*> kept;               // the pools' free blocks by device and size
+  std::map<void*, int> pool_of;                                         // device of a pool's block
   std::map<cudaStream_t, std::vector<std::function<void()>>> captured;  // by stream, while it is captured
-  cudaError_t sticky = cudaSuccess;                                    // a kernel's failure, shown at the next wait
+  cudaError_t sticky = cudaSuccess;                                     // a kernel's failure, shown at the next wait
 };
 State& state() {
   static State* s = new State;  // outlives whoever destroys a model at the end of the process
@@ -87,51 +87,31 @@ cudaError_t stand_in_launch(cudaStream_t stream, std::function<void()> work) {
 
 const char* cudaGetErrorName(cudaError_t error) {
   switch (error) {
-    case cudaSuccess:
-      return "cudaSuccess";
-    case cudaErrorInvalidValue:
-      return "cudaErrorInvalidValue";
-    case cudaErrorMemoryAllocation:
-      return "cudaErrorMemoryAllocation";
-    case cudaErrorNoDevice:
-      return "cudaErrorNoDevice";
-    case cudaErrorInvalidDevice:
-      return "cudaErrorInvalidDevice";
-    case cudaErrorInvalidKernelImage:
-      return "cudaErrorInvalidKernelImage";
-    case cudaErrorSymbolNotFound:
-      return "cudaErrorSymbolNotFound";
-    case cudaErrorIllegalAddress:
-      return "cudaErrorIllegalAddress";
-    case cudaErrorLaunchOutOfResources:
-      return "cudaErrorLaunchOutOfResources";
-    case cudaErrorStreamCaptureUnsupported:
-      return "cudaErrorStreamCaptureUnsupported";
+    case cudaSuccess: return "cudaSuccess";
+    case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
+    case cudaErrorNoDevice: return "cudaErrorNoDevice";
+    case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
+    case cudaErrorInvalidKernelImage: return "cudaErrorInvalidKernelImage";
+    case cudaErrorSymbolNotFound: return "cudaErrorSymbolNotFound";
+    case cudaErrorIllegalAddress: return "cudaErrorIllegalAddress";
+    case cudaErrorLaunchOutOfResources: return "cudaErrorLaunchOutOfResources";
+    case cudaErrorStreamCaptureUnsupported: return "cudaErrorStreamCaptureUnsupported";
   }
   return "unrecognized error code";
 }
 const char* cudaGetErrorString(cudaError_t error) {
   switch (error) {
-    case cudaSuccess:
-      return "no error";
-    case cudaErrorInvalidValue:
-      return "invalid argument";
-    case cudaErrorMemoryAllocation:
-      return "out of memory";
-    case cudaErrorNoDevice:
-      return "no CUDA-capable device is detected";
-    case cudaErrorInvalidDevice:
-      return "invalid device ordinal";
-    case cudaErrorInvalidKernelImage:
-      return "device kernel image is invalid";
-    case cudaErrorSymbolNotFound:
-      return "named symbol not found";
-    case cudaErrorIllegalAddress:
-      return "an illegal memory access was encountered";
-    case cudaErrorLaunchOutOfResources:
-      return "too many resources requested for launch";
-    case cudaErrorStreamCaptureUnsupported:
-      return "operation not permitted when stream is capturing";
+    case cudaSuccess: return "no error";
+    case cudaErrorInvalidValue: return "invalid argument";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorNoDevice: return "no CUDA-capable device is detected";
+    case cudaErrorInvalidDevice: return "invalid device ordinal";
+    case cudaErrorInvalidKernelImage: return "device kernel image is invalid";
+    case cudaErrorSymbolNotFound: return "named symbol not found";
+    case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
+    case cudaErrorLaunchOutOfResources: return "too many resources requested for launch";
+    case cudaErrorStreamCaptureUnsupported: return "operation not permitted when stream is capturing";
   }
   return "unrecognized error code";
 }
@@ -268,12 +248,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
     return cudaErrorStreamCaptureUnsupported;
   return cudaSuccess;
 }
-struct CUgraph_st {
-  std::vector<std::function<void()>> work;
-};
-struct CUgraphExec_st {
-  std::vector<std::function<void()>> work;
-};
+struct CUgraph_st { std::vector<std::function<void()>> work; };
+struct CUgraphExec_st { std::vector<std::function<void()>> work; };
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   Lock lock(state().mutex);
   const auto captured = state().captured.find(stream);

@@ -15,9 +15,9 @@ struct StandInCounts {
   int live_blocks;  // of the pool and of cudaMalloc
   int launches;
   int live_programs;  // loaded by cudaLibraryLoadData
-  int waits;     // calls that synchronised
-  int device;    // of the last launch
-  void* stream;  // of the last launch
+  int waits;          // calls that synchronised
+  int device;         // of the last launch
+  void* stream;       // of the last launch
 };
 
 extern "C" {

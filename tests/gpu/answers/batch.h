@@ -70,7 +70,8 @@ template <class Real> struct Batch {
   std::vector<std::vector<Real>> uniform;
 
   // inputs[i % inputs.size()]: op_inputs of instance i
-  Batch(const RowText& row, const Model<double>& m, int count, const std::vector<std::vector<std::vector<double>>>& inputs) {
+  Batch(const RowText& row, const Model<double>& m, int count,
+        const std::vector<std::vector<std::vector<double>>>& inputs) {
     const Real guard = std::numeric_limits<Real>::quiet_NaN();
     for (const OpArray& a : row.in) in.emplace_back(size_of(m, a.shape), count, guard);
     for (const OpArray& a : row.out) out.emplace_back(size_of(m, a.shape), count, guard);

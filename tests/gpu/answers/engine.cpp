@@ -24,13 +24,19 @@ double own_seconds = 0, waited_seconds = 0;
 Coverage coverage;
 
 using Names = std::vector<std::string_view>;
-bool has(const Names& names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
+bool has(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 // A robot and the kernels of its own that are made: some 60 s of NVRTC in all. Rows of the books take it up to minutes
 // each, rows of go2 and of trees over all joint types a second each.
 struct Plan {
   NamedRobot robot;
-  enum class Rows { all, engine, own } rows;  // that the kernels for any robot serve; those with own kernels in any case
+  enum class Rows {
+    all,
+    engine,
+    own
+  } rows;  // that the kernels for any robot serve; those with own kernels in any case
   Names own_float{}, own_double{};
   const Names& own(Precision p) const { return p == Precision::float32 ? own_float : own_double; }
 };
@@ -153,8 +159,7 @@ void run_own(DeviceEvaluator& e, const Plan& plan, const Job& job, int count, vo
   for (int n : counts) {
     const DispatchRow& row = choice(table, plan.robot, *job.c, job.p, n);
     const bool own = row.specialised || !job.c->any_robot;
-    const std::string kernel =
-        own ? "own-kernel-of-" + std::to_string(row.warps) + "-warps" : "any-robot-by-the-table";
+    const std::string kernel = own ? "own-kernel-of-" + std::to_string(row.warps) + "-warps" : "any-robot-by-the-table";
     runs_with_warps += own && row.warps > 1;
     check(e, plan, *job.c, job.p, n, {false, stream}, kernel);
     if (n == count) check(e, plan, *job.c, job.p, n, {true, stream}, kernel);

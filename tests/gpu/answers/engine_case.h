@@ -88,7 +88,8 @@ struct DeviceArray {
 
 // Runs the case for `count` instances, those of the reference in turn; its greatest error as a part of the tolerance.
 template <class Real>
-double error_of(DeviceEvaluator& e, const Model<double>& m, const EngineCase& c, int device, int count, const Layout& l) {
+double error_of(DeviceEvaluator& e, const Model<double>& m, const EngineCase& c, int device, int count,
+                const Layout& l) {
   const Precision p = precision_of<Real>();
   const Reference& r = c.reference;
   RunOptions options = c.options;
@@ -108,8 +109,8 @@ double error_of(DeviceEvaluator& e, const Model<double>& m, const EngineCase& c,
   e.run(m, c.row, device, in_refs, out_refs, options, c.any_robot);
   std::vector<Buffer> found;
   for (const ArrayRef& a : out_refs) copy(a, found.emplace_back(p, count, a.components).ref(), l.stream);
-  return worst_of<Real>(
-      r, count, [&](int k, int d, int i) { return static_cast<double>(found[k].component<Real>(d)[i]); });
+  return worst_of<Real>(r, count,
+                        [&](int k, int d, int i) { return static_cast<double>(found[k].component<Real>(d)[i]); });
 }
 
 }  // namespace featherstorm::testing

@@ -13,7 +13,7 @@ namespace featherstorm::testing {
 // What the host computes of all instances, and how far a correct kernel may be from it.
 struct Reference {
   std::vector<std::vector<std::vector<double>>> inputs, exact;  // [instance][array][component]
-  std::vector<double> tolerance_float, tolerance_double;       // [output]
+  std::vector<double> tolerance_float, tolerance_double;        // [output]
   template <class Real> const std::vector<double>& tolerance() const {
     return sizeof(Real) == 4 ? tolerance_float : tolerance_double;
   }

@@ -20,8 +20,8 @@ constexpr int distinct = 4099;
 template <class Real> bool same_bits(Real a, Real b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
 template <class Real>
-void check(const std::string& where, const NamedRobot& robot, const GpuModel& model, const Reference& r, const RowText& row,
-           int count, int frame, int repeat) {
+void check(const std::string& where, const NamedRobot& robot, const GpuModel& model, const Reference& r,
+           const RowText& row, int count, int frame, int repeat) {
   tally().cases++;
   Batch<Real> batch(row, robot.robot.model, count, r.inputs);
   batch.launch(model, row.op, frame, repeat, count);
@@ -42,7 +42,8 @@ void check(const std::string& where, const NamedRobot& robot, const GpuModel& mo
   batch.download();
   bool same = true;
   for (std::size_t k = 0; k < first.size(); k++)
-    for (std::size_t j = 0; j < first[k].data.size(); j++) same = same && same_bits(first[k].data[j], batch.out[k].data[j]);
+    for (std::size_t j = 0; j < first[k].data.size(); j++)
+      same = same && same_bits(first[k].data[j], batch.out[k].data[j]);
   if (!same) failed(where, "a second launch gave other bits");
   if (count < 2) return;
   Batch<Real> alone(row, robot.robot.model, 1, {r.inputs[count - 1]});

@@ -166,8 +166,9 @@ template <class Real> struct RollingBatch {
     const auto every_step = std::make_unique<bool[]>(r.rollout.arrays.size());
     for (std::size_t k = 0; k < r.uniforms.size(); k++)
       numbers.push_back(r.uniforms[k].data()), every_step[k] = r.rollout.arrays[k].every_step;
-    s.run(r.rollout, {p, q.device(), T, B, in.data(), out.data(), in_at.data(), out_at.data(), static_cast<int>(in.size()),
-                      static_cast<int>(out.size()), numbers.data(), every_step.get(), controls, r.u, stream});
+    s.run(r.rollout,
+          {p, q.device(), T, B, in.data(), out.data(), in_at.data(), out_at.data(), static_cast<int>(in.size()),
+           static_cast<int>(out.size()), numbers.data(), every_step.get(), controls, r.u, stream});
   }
   // The greatest error of costs and last states, relative to their scale; u_of(i, t, c) gives the controls.
   template <class U> double error(const U& u_of, void* stream) const {
@@ -186,8 +187,7 @@ template <class Real> struct RollingBatch {
         worst[k] = e <= worst[k] ? worst[k] : std::isnan(e) ? HUGE_VAL : e;
       };
       compare(costs.component<Real>(0)[i], expected, 1 + std::abs(expected));
-      for (int c = 0; c < r.nq; c++)
-        compare(back.component<Real>((T - 1) * r.nq + c)[i], x.q[c], 1 + std::abs(x.q[c]));
+      for (int c = 0; c < r.nq; c++) compare(back.component<Real>((T - 1) * r.nq + c)[i], x.q[c], 1 + std::abs(x.q[c]));
     });
     return *std::max_element(worst.begin(), worst.end());
   }

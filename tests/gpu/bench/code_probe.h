@@ -116,7 +116,7 @@ inline void probe_code(const Options& o, Report& report, Budget& budget, void* s
         r.result = right && job.batch->repeats(repetitions) ? "same" : "DIFFERENT";
         if (before) {
           (*before)(stream);
-          const Time both = watch.in_graph([&](void*s) { (*before)(s), job(s); }), alone = watch.in_graph(*before);
+          const Time both = watch.in_graph([&](void* s) { (*before)(s), job(s); }), alone = watch.in_graph(*before);
           r.time = both;
           r.time.median -= alone.median, r.time.least = both.least - alone.median,
                                          r.time.most = both.most - alone.median;

@@ -34,12 +34,9 @@ inline Program distance_cost(int nq, int nu) {
 enum class From { noise, rows, components };
 inline const char* name_of(From f) {
   switch (f) {
-    case From::noise:
-      return "noise in the kernel";
-    case From::rows:
-      return "U by rows";
-    case From::components:
-      return "U by components";
+    case From::noise: return "noise in the kernel";
+    case From::rows: return "U by rows";
+    case From::components: return "U by components";
   }
   return "";
 }

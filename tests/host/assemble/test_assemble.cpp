@@ -92,8 +92,8 @@ TEST_P(Assembler, ElementaryFunctions) {
     Tracing scope(p.graph);
     Expr s, c;
     sincos(x[0] * 1000, s, c);
-    p.output("y", {s, c, exp(x[0] * 20), exp(Expr(-1e4) + x[1]), log(abs(x[0]) + 1e-6), log(exp(x[1] * 30)), atan2(x[0], x[1]),
-                   atan2(-abs(x[0]), Expr(-2)), atan2(Expr(0), x[1]), asin(x[0]), acos(x[1])});
+    p.output("y", {s, c, exp(x[0] * 20), exp(Expr(-1e4) + x[1]), log(abs(x[0]) + 1e-6), log(exp(x[1] * 30)),
+                   atan2(x[0], x[1]), atan2(-abs(x[0]), Expr(-2)), atan2(Expr(0), x[1]), asin(x[0]), acos(x[1])});
   }
   EXPECT_LT(worst_error<double>(p, trace_order(p), GetParam()), 1e-13);
   EXPECT_LT(worst_error<float>(p, trace_order(p), GetParam()), 1e-4);
@@ -183,7 +183,8 @@ TEST_P(Assembler, StateIsWrittenInPlace) {
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Assembler);
-INSTANTIATE_TEST_SUITE_P(Isas, Assembler, ::testing::ValuesIn(assemblers()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Isas, Assembler, ::testing::ValuesIn(assemblers()),
+                         [](const auto& info) { return info.param; });
 
 // One operand of memory at most, registers and slots that exist, and fewer slots where there are more registers.
 TEST(Allocate, StaysWithinTheMachine) {
@@ -196,12 +197,8 @@ TEST(Allocate, StaysWithinTheMachine) {
         int memory = 0;
         for (const Place& x : m.operand) {
           memory += x.kind == Place::Kind::Slot || x.kind == Place::Kind::Input || x.kind == Place::Kind::Constant;
-          if (x.kind == Place::Kind::Register) {
-            EXPECT_LT(x.index, registers);
-          }
-          if (x.kind == Place::Kind::Slot) {
-            EXPECT_LT(x.index, a.slots);
-          }
+          if (x.kind == Place::Kind::Register) { EXPECT_LT(x.index, registers); }
+          if (x.kind == Place::Kind::Slot) { EXPECT_LT(x.index, a.slots); }
         }
         EXPECT_LE(memory, 1);
       }

@@ -28,8 +28,12 @@ struct Arrays2 {
     for (double& x : data) x = U(g);
   }
   ArrayRef ref(long instances) {
-    return {.data = data.data(), .precision = Precision::float64, .instances = instances,
-            .components = static_cast<long>(data.size()) / stride, .instance_stride = 1, .component_stride = stride};
+    return {.data = data.data(),
+            .precision = Precision::float64,
+            .instances = instances,
+            .components = static_cast<long>(data.size()) / stride,
+            .instance_stride = 1,
+            .component_stride = stride};
   }
 };
 
@@ -94,8 +98,9 @@ TEST(Generate, TellsWhichBodyAStretchIsAbout) {
   EXPECT_NE(text.find("// articulated bodies, outward: forces"), std::string::npos);
   EXPECT_NE(text.find("// articulated bodies, inward: articulated inertias"), std::string::npos);
   EXPECT_EQ(text.find("featherstorm_kernel"), std::string::npos);
-  EXPECT_NE(files[0].text.find("void fd(const Real* q, const Real* v, const Real* tau, Real* a, long stride, long count);"),
-            std::string::npos);
+  EXPECT_NE(
+      files[0].text.find("void fd(const Real* q, const Real* v, const Real* tau, Real* a, long stride, long count);"),
+      std::string::npos);
 }
 
 TEST(Generate, WritesCuda) {

@@ -36,7 +36,7 @@ void off(Program& p) {
 double first_torque(Evaluator& e) {
   const int n = e.robot().model.nv;
   Buffer q(Precision::float64, 1, n), v = Buffer(Precision::float64, 1, n), a(Precision::float64, 1, n),
-                                       tau(Precision::float64, 1, n);
+                                      tau(Precision::float64, 1, n);
   for (int c = 0; c < n; c++) q.component<double>(c)[0] = 0.3 * c + 0.2;
   e.run("rnea", {q.ref(), v.ref(), a.ref()}, {tau.ref()});
   return tau.component<double>(1)[0];
@@ -85,13 +85,12 @@ TEST(KernelCheck, RowsWithParametersAreComparedAtTheRobotsOwnNumbers) {
   const Robot robot = load("iiwa14");
   Faulty f(robot, off, {"mass"});
   const int n = robot.model.nv;
-  Buffer q(Precision::float64, 1, n), mass(Precision::float64, 1, robot.model.nb), M(Precision::float64, 1, robot.model.nh);
+  Buffer q(Precision::float64, 1, n), mass(Precision::float64, 1, robot.model.nb),
+      M(Precision::float64, 1, robot.model.nh);
   try {
     f.e.run("crba", {q.ref(), mass.ref()}, {M.ref()});
     FAIL() << "no error";
-  } catch (const Error& e) {
-    EXPECT_STREQ(e.what(), "crba: no kernel for this robot agrees with the text in double");
-  }
+  } catch (const Error& e) { EXPECT_STREQ(e.what(), "crba: no kernel for this robot agrees with the text in double"); }
   Evaluator sound(robot, {.parameters = {"mass"}});
   sound.kernel("crba", Precision::float64);
   ASSERT_EQ(sound.checks().size(), 1u);

@@ -123,8 +123,7 @@ TEST(LoadUrdf, SaysThatAMimicIsIndependentOrRefusesIt) {
                            "</joint>\n<joint name='j' type='continuous'><parent link='a'/><child link='c'/><mimic "
                            "joint='i'/></joint></robot>";
   EXPECT_EQ(error_of(text), "");
-  EXPECT_EQ(error_of(text, {.mimic = UrdfOptions::Mimic::kRefuse}),
-            "x.urdf:2: joint 'j' mimics 'i', which is refused");
+  EXPECT_EQ(error_of(text, {.mimic = UrdfOptions::Mimic::kRefuse}), "x.urdf:2: joint 'j' mimics 'i', which is refused");
 }
 
 TEST(LoadUrdf, CouplesMimicJointsWhenAsked) {
@@ -180,7 +179,8 @@ TEST(LoadUrdf, KeepsInertiasThatNoBodyHas) {
     std::string mass, moments;
     double about_z;
   };
-  for (const Odd& o : {Odd{"2", moments("-1", "1", "3"), 3}, Odd{"1", moments("1", "1", "5"), 5}, Odd{"0", moments("1", "1", "0.5"), 0.5}}) {
+  for (const Odd& o : {Odd{"2", moments("-1", "1", "3"), 3}, Odd{"1", moments("1", "1", "5"), 5},
+                       Odd{"0", moments("1", "1", "0.5"), 0.5}}) {
     const std::string text = "<robot><link name='a'/>" + link("b", o.mass, o.moments) + kHinge + "</robot>";
     const Robot r = load_urdf_text(text, "x.urdf");
     EXPECT_EQ(r.model.body[1].I.I.zz, o.about_z);
@@ -193,10 +193,13 @@ TEST(LoadUrdf, KeepsInertiasThatNoBodyHas) {
 }
 
 TEST(LoadUrdf, AddsTheInertiaOfFixedLinksWithoutMass) {
-  const std::string tip = "<link name='c'><inertial><origin xyz='1 0 0' rpy='0 0 1.57079632679'/><mass value='0'/><inertia " +
-                          moments("1", "2", "4") + "/></inertial></link><joint name='k' type='fixed'><parent link='b'/>"
-                          "<child link='c'/><origin xyz='0 5 0'/></joint>";
-  const Robot r = load_urdf_text("<robot><link name='a'/>" + link("b", "1", moments("1", "1", "1")) + tip + kHinge + "</robot>");
+  const std::string tip =
+      "<link name='c'><inertial><origin xyz='1 0 0' rpy='0 0 1.57079632679'/><mass value='0'/><inertia " +
+      moments("1", "2", "4") +
+      "/></inertial></link><joint name='k' type='fixed'><parent link='b'/>"
+      "<child link='c'/><origin xyz='0 5 0'/></joint>";
+  const Robot r =
+      load_urdf_text("<robot><link name='a'/>" + link("b", "1", moments("1", "1", "1")) + tip + kHinge + "</robot>");
   EXPECT_EQ(r.model.body[1].I.I.zz, 1 + 4) << "nothing is shifted where there is no mass";
   EXPECT_EQ(r.model.body[1].I.m, 1);
 }
@@ -204,13 +207,16 @@ TEST(LoadUrdf, AddsTheInertiaOfFixedLinksWithoutMass) {
 TEST(LoadUrdf, RefusesAJointWhoseInertiaIsZeroEverywhere) {
   const std::string rod = "<robot><link name='a'/>" + link("b", "1", moments("1", "1", "0")) + kHinge + "</robot>";
   const std::string words = error_of(rod);
-  EXPECT_EQ(words.find("x.urdf:1: joint 'j': moves no inertia, or none that the joints beyond it do not move as well"), 0u) << words;
+  EXPECT_EQ(words.find("x.urdf:1: joint 'j': moves no inertia, or none that the joints beyond it do not move as well"),
+            0u)
+      << words;
   EXPECT_NE(words.find("Give the joint a rotor (armature)"), std::string::npos) << words;
   EXPECT_EQ(load_urdf_text(rod, "x.urdf", {.armature = 0.25}).model.armature, std::vector<double>{0.25});
   // two hinges about one axis with nothing between them
-  const std::string twice = "<robot><link name='w'/><link name='a'/>" + link("b", "1", moments("1", "1", "1")) +
-                            "<joint name='i' type='continuous'><parent link='w'/><child link='a'/><axis xyz='0 0 1'/></joint>" +
-                            kHinge + "</robot>";
+  const std::string twice =
+      "<robot><link name='w'/><link name='a'/>" + link("b", "1", moments("1", "1", "1")) +
+      "<joint name='i' type='continuous'><parent link='w'/><child link='a'/><axis xyz='0 0 1'/></joint>" + kHinge +
+      "</robot>";
   EXPECT_EQ(error_of(twice).find("x.urdf:1: joint 'i': moves no inertia"), 0u) << error_of(twice);
 }
 
@@ -237,7 +243,7 @@ TEST(LoadUrdf, GivesTheLineOfWhatTheBuilderRefuses) {
   EXPECT_EQ(
       error_of("<robot><link name='a'/>\n<link name='b'><inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' "
                "iyy='1' iyz='0' izz='4'/></inertial></link><joint name='j' type='continuous'>" +
-               kEnds + "</joint></robot>",
+                   kEnds + "</joint></robot>",
                {.strict = true}),
       "x.urdf:2: link 'b': principal moments of inertia violate the triangle inequality");
   std::string root = two_links("continuous");

@@ -174,12 +174,16 @@ const Refusal kOdd[] = {
     {"TwoInertials", robot("<link name='a'>" + kMass + kMass + "</link>"),
      "link 'a': <inertial> stands there twice; the first one is taken"},
     {"NoMass", inertial(""), "link 'a': <inertial> has no <mass>; taken as 0"},
-    {"NoInertia", inertial("<mass value='1'/>"), "link 'a': <inertial> has a mass and no <inertia>; taken as a point mass"},
-    {"IndefiniteInertia", inertia("1", "2", "1", "1"), "link 'a': <inertia> is not positive definite; kept, though no body has it"},
-    {"NegativeInertia", inertia("-1", "0", "-1", "-1"), "link 'a': <inertia> is not positive definite; kept, though no body has it"},
+    {"NoInertia", inertial("<mass value='1'/>"),
+     "link 'a': <inertial> has a mass and no <inertia>; taken as a point mass"},
+    {"IndefiniteInertia", inertia("1", "2", "1", "1"),
+     "link 'a': <inertia> is not positive definite; kept, though no body has it"},
+    {"NegativeInertia", inertia("-1", "0", "-1", "-1"),
+     "link 'a': <inertia> is not positive definite; kept, though no body has it"},
     {"CrossedLimits", joint("revolute", "<limit lower='1' upper='-1'/>"),
      "joint 'j': <limit> has lower above upper; taken as unlimited"},
-    {"NegativeEffort", joint("revolute", "<limit effort='-1'/>"), "joint 'j': <limit> effort is negative; taken as absent"},
+    {"NegativeEffort", joint("revolute", "<limit effort='-1'/>"),
+     "joint 'j': <limit> effort is negative; taken as absent"},
     {"NegativeVelocity", joint("revolute", "<limit velocity='-1'/>"),
      "joint 'j': <limit> velocity is negative; taken as absent"},
     {"NegativeDamping", joint("revolute", "<dynamics damping='-1'/>"),
@@ -202,7 +206,8 @@ TEST(Urdf, RefusesAFileTooLongToBeARobot) {
 
 // Files write 1e16, 3.4e38 or inf where there is no limit.
 TEST(Urdf, TakesLimitsOfAnySize) {
-  const Urdf urdf = read_urdf(joint("revolute", "<limit lower='-1e16' upper='1e999' effort='3.4e38' velocity='inf'/>"), "x.urdf");
+  const Urdf urdf =
+      read_urdf(joint("revolute", "<limit lower='-1e16' upper='1e999' effort='3.4e38' velocity='inf'/>"), "x.urdf");
   EXPECT_EQ(urdf.joints[0].lower, -1e16);
   EXPECT_EQ(urdf.joints[0].upper, UrdfJoint::kUnlimited);
   EXPECT_EQ(urdf.joints[0].effort, 3.4e38);
@@ -318,7 +323,8 @@ TEST(Urdf, SaysWhatLooksOdd) {
       read_urdf(inertial("<mass value='0'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"), "x").notices,
       std::vector<std::string>{"link 'a': <inertia> has no mass; kept, though no body has it"});
   EXPECT_EQ(
-      read_urdf(inertial("<mass value='0'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"), "x", true).notices,
+      read_urdf(inertial("<mass value='0'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"), "x", true)
+          .notices,
       std::vector<std::string>{"link 'a' has an inertia but no mass; taken as a frame"});
   EXPECT_EQ(read_urdf(inertia("1", "0", "1", "4"), "x").notices,
             std::vector<std::string>{

@@ -18,16 +18,15 @@ void run(const void*, const Array*, const Array*, long, long, long) {}
 const KernelEntry none{"second", nullptr, nullptr};
 const KernelEntry wide_entries[]{{"first", run, run}, none}, base_entries[]{{"first", run, run}, none};
 const KernelEntry book_entries[]{{"first", nullptr, nullptr}, {"second", run, run}};
-const KernelTable wide{"avx2", 8, 4, 2, wide_entries}, base{"base", 4, 2, 2, base_entries}, book{"book", 4, 2, 2, book_entries};
+const KernelTable wide{"avx2", 8, 4, 2, wide_entries}, base{"base", 4, 2, 2, base_entries},
+    book{"book", 4, 2, 2, book_entries};
 
 const KernelTable* all(const std::string& name) { return name == "base" ? &base : name == "book" ? &book : nullptr; }
 
 std::string message(int op, const std::function<const KernelTable*(const std::string&)>& find) {
   try {
     table_of_row(op, "the_row", nullptr, find);
-  } catch (const Error& e) {
-    return e.what();
-  }
+  } catch (const Error& e) { return e.what(); }
   return "none";
 }
 
@@ -40,9 +39,10 @@ TEST(TableOfRow, IsTheFirstThatHasTheRow) {
 TEST(TableOfRow, NamesTheLibraryThatIsMissingAndWhatBuildsIt) {
   const auto without_book = [](const std::string& name) { return name == "base" ? &base : nullptr; };
   const auto nothing = [](const std::string&) -> const KernelTable* { return nullptr; };
-  EXPECT_EQ(message(1, without_book),
-            "the_row: the library of CPU kernels libfeatherstorm_cpu_book.so was not found; the target featherstorm_cpu_book, or "
-            "`./featherstorm setup`, builds it");
+  EXPECT_EQ(
+      message(1, without_book),
+      "the_row: the library of CPU kernels libfeatherstorm_cpu_book.so was not found; the target featherstorm_cpu_book, or "
+      "`./featherstorm setup`, builds it");
   EXPECT_NE(message(0, nothing).find("libfeatherstorm_cpu_base.so was not found"), std::string::npos);
 }
 

@@ -114,8 +114,9 @@ SampledArrays run_evaluator(Evaluator& e, const OpRow& row, Precision precision,
 bool accelerates(std::string_view row) { return row == "fd" || row == "aba" || row == "aba_f_ext"; }
 // By the oracle; of robots with more freedoms only the first.
 constexpr int first_main_rows = 5;
-const std::vector<std::string> main_rows = {"rnea", "crba", "fd",   "forward_kinematics", "energy",    "rnea_f_ext",
-                                            "bias", "gravity", "id_delta", "aba", "aba_f_ext"};
+const std::vector<std::string> main_rows = {"rnea",     "crba",       "fd",       "forward_kinematics",
+                                            "energy",   "rnea_f_ext", "bias",     "gravity",
+                                            "id_delta", "aba",        "aba_f_ext"};
 
 Numbers1 instance(const std::vector<Numbers1>& array, std::size_t i) {
   Numbers1 x;
@@ -187,13 +188,13 @@ class Robots {
   // By the dense oracle: as accurate as the text on the robot as it was built, within a factor of 30, or to 1e-11 (float 2e-5) of
   // the largest number and 1e-9 of each joint's own. The text itself fails by 1e-11 of the largest (solutions: 1e-9),
   // and what turns of 1e-14 make of the robot's weight.
-  void by_oracle(unsigned seed, Evaluator& e, const OpRow& row, const std::vector<Exact>& exact, const Model<float>& single) {
+  void by_oracle(unsigned seed, Evaluator& e, const OpRow& row, const std::vector<Exact>& exact,
+                 const Model<float>& single) {
     SampledRow inputs;
     for (const auto& a : row.in) {
       auto& array = inputs.in.emplace_back(a.components, Numbers1(states));
       for (int i = 0; i < states; i++)
-        for (int c = 0; c < a.components; c++)
-          array[c][i] = exact[i].array(a.name, row.name == "aba_f_ext")[c];
+        for (int c = 0; c < a.components; c++) array[c][i] = exact[i].array(a.name, row.name == "aba_f_ext")[c];
     }
     for (Precision p : {Precision::float64, Precision::float32}) {
       SampledArrays found;
@@ -217,8 +218,8 @@ class Robots {
       const bool failed = !(kernel.all <= all) || !(kernel.joint <= joint) || textual;
       char words[300];
       std::snprintf(words, sizeof words,
-                    "%.1e of its size, expected at most %.1e; %.1e of a joint's own, expected at most %.1e%s", kernel.all, all,
-                    kernel.joint, joint, textual ? "; the text itself is wrong" : "");
+                    "%.1e of its size, expected at most %.1e; %.1e of a joint's own, expected at most %.1e%s",
+                    kernel.all, all, kernel.joint, joint, textual ? "; the text itself is wrong" : "");
       if (failed) fail(seed, row, p, words);
       record(row, p, kernel, by_text, failed);
     }
@@ -236,9 +237,10 @@ class Robots {
     Random random(seed);
     std::vector<SampledArrays> beside, rounded{run_text(row, single, frame, inputs)};
     for (int k = 0; k < neighbours; k++) {
-      beside.push_back(run_text(row, off(robot.model, double_rounding, random), frame, off(inputs, double_rounding, random)));
-      rounded.push_back(
-          run_text(row, cast<float>(off(robot.model, float_rounding, random)), frame, off(inputs, float_rounding, random)));
+      beside.push_back(
+          run_text(row, off(robot.model, double_rounding, random), frame, off(inputs, double_rounding, random)));
+      rounded.push_back(run_text(row, cast<float>(off(robot.model, float_rounding, random)), frame,
+                                 off(inputs, float_rounding, random)));
     }
     for (Precision p : {Precision::float64, Precision::float32}) {
       if (p == Precision::float32 && !in_float) continue;
@@ -257,14 +259,18 @@ class Robots {
         double all = 1e-300;
         for (std::size_t k = 0; k < exact.size(); k++) all = std::max(all, largest(instance(exact[k], i)));
         for (std::size_t k = 0; k < exact.size(); k++) {
-          const bool remains = row.out[k].name == "violation" || row.out[k].name == "missing" || row.out[k].name == "residual";
+          const bool remains =
+              row.out[k].name == "violation" || row.out[k].name == "missing" || row.out[k].name == "residual";
           const double size = remains ? all : std::max(largest(instance(exact[k], i)), 1e-7 * all);
           double sensitivity = 0;
           for (const SampledArrays& near : beside)
-            sensitivity = std::max(sensitivity, farthest(exact[k], near[k], i) * (dbl ? 1 : float_rounding / double_rounding));
+            sensitivity =
+                std::max(sensitivity, farthest(exact[k], near[k], i) * (dbl ? 1 : float_rounding / double_rounding));
           for (const SampledArrays& near : rounded)
-            sensitivity = std::max(sensitivity, std::min(farthest(exact[k], near[k], i), size) * (dbl ? double_from_float : 1));
-          const double remainder = (dbl ? 1 : 1 / double_from_float) * nothing(robot.model) + (dbl ? 1e-14 : 1e-6) * all;
+            sensitivity =
+                std::max(sensitivity, std::min(farthest(exact[k], near[k], i), size) * (dbl ? double_from_float : 1));
+          const double remainder =
+              (dbl ? 1 : 1 / double_from_float) * nothing(robot.model) + (dbl ? 1e-14 : 1e-6) * all;
           const double unclear = (dbl ? 1e-3 : 0.02) * size;
           if (!(size > 0) || !std::isfinite(size) || size > flown || !(std::max(sensitivity, remainder) < unclear)) {
             report_.unclear++;
@@ -278,8 +284,8 @@ class Robots {
           exceeded++;
           if (error <= 64 * 64 * sensitivity / size + rounding && exceeded == 1) continue;
           char words[200];
-          std::snprintf(words, sizeof words, " of state %d is off by %.1e of its size %.1e, expected at most %.1e", i, error, size,
-                        bound);
+          std::snprintf(words, sizeof words, " of state %d is off by %.1e of its size %.1e, expected at most %.1e", i,
+                        error, size, bound);
           failed = std::string(row.out[k].name) + words;
         }
       }
@@ -341,19 +347,20 @@ int usage() {
 }
 
 void print(const Report& r, double seconds) {
-  std::printf("\n%-34s %-8s %6s %6s %7s %10s %10s %10s %10s\n", "row", "", "robots", "made", "refused", "error", "by joint",
-              "text", "by joint");
+  std::printf("\n%-34s %-8s %6s %6s %7s %10s %10s %10s %10s\n", "row", "", "robots", "made", "refused", "error",
+              "by joint", "text", "by joint");
   long made = 0;
   for (const auto& [key, row] : r.rows) {
     made += row.made;
-    std::printf("%-34s %-8s %6ld %6ld %7ld %10.1e %10.1e %10.1e %10.1e\n", key.first.c_str(), word(key.second), row.runs, row.made,
-                row.refused, row.kernel.all, row.kernel.joint, row.text.all, row.text.joint);
+    std::printf("%-34s %-8s %6ld %6ld %7ld %10.1e %10.1e %10.1e %10.1e\n", key.first.c_str(), word(key.second),
+                row.runs, row.made, row.refused, row.kernel.all, row.kernel.joint, row.text.all, row.text.joint);
   }
   if (r.clear > 0)
     std::printf("%ld outputs compared with the text, %ld too close to rounding\n", r.clear.load(), r.unclear.load());
-  std::printf("%ld robots in %.0f s, %ld of them with a singular inertia matrix; %ld kernels made, %ld refused by their own check, "
-              "%ld too large; %ld failures\n",
-              r.robots.load(), seconds, r.singular.load(), made, r.refused.load(), r.unassembled.load(), r.failures.load());
+  std::printf(
+      "%ld robots in %.0f s, %ld of them with a singular inertia matrix; %ld kernels made, %ld refused by their own check, "
+      "%ld too large; %ld failures\n",
+      r.robots.load(), seconds, r.singular.load(), made, r.refused.load(), r.unassembled.load(), r.failures.load());
 }
 
 int main(int argc, char** argv) {

@@ -15,7 +15,7 @@ using dense::VectorX;
 using Numbers1 = std::vector<double>;
 
 inline constexpr double turned_away = 1e-14;  // `rounding` of core/model/joint_axes.cpp, of two joints
-inline constexpr double lost = 1e-10;  // of a robot's size: what rounding leaves of the inertia of points on an axis
+inline constexpr double lost = 1e-10;     // of a robot's size: what rounding leaves of the inertia of points on an axis
 inline constexpr double singular = 1e10;  // condition of M with unit diagonal: beyond it accelerations say nothing
 
 // Errors in units of the largest number of the array, and of what each joint's own inertia lets expect.
@@ -123,7 +123,8 @@ struct Exact {
       dense::Matrix4 X = dense::Matrix4::Identity();
       std::string link = robot.frame_names[f];
       for (const FrameSpec& given : spec.frames)
-        if (given.name == link) link = given.link, X.topLeftCorner<3, 3>() = given.X.R, X.topRightCorner<3, 1>() = given.X.r;
+        if (given.name == link)
+          link = given.link, X.topLeftCorner<3, 3>() = given.X.R, X.topRightCorner<3, 1>() = given.X.r;
       for (std::size_t i = 0; i < tree.node.size(); i++) {
         if (tree.node[i].name != link) continue;
         const dense::Matrix4 T = p.T[i] * X;

@@ -22,8 +22,8 @@ inline Robot on_feet() { return load("go2", {.contacts = feet()}); }
 
 // Runs a row on a batch, arrays [instance][component].
 template <class Real>
-std::vector<RowArrays> run_batch(Evaluator& e, const char* op, const std::vector<RowArrays>& in, const Numbers& uniforms = {},
-                              long repeat = 1) {
+std::vector<RowArrays> run_batch(Evaluator& e, const char* op, const std::vector<RowArrays>& in,
+                                 const Numbers& uniforms = {}, long repeat = 1) {
   const OpRow& row = e.op(op);
   const Precision p = precision_of<Real>();
   const long n = static_cast<long>(in[0].size());

@@ -35,8 +35,7 @@ template <class Op> OpCase make_case(int op, const Model<double>& m, long instan
   std::vector<const double*> vu;
   for (auto& x : u) vu.push_back(x.data());
   vu.push_back(nullptr);
-  for (const OpArray& a : info.out)
-    c.out.emplace_back(instances, std::vector<double>(size_of(m, a.shape)));
+  for (const OpArray& a : info.out) c.out.emplace_back(instances, std::vector<double>(size_of(m, a.shape)));
   for (long i = 0; i < instances; i++) {
     std::vector<std::vector<double>> state;
     for (auto& a : c.in) state.push_back(a[i]);

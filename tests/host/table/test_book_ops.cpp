@@ -54,10 +54,7 @@ TEST_F(BookOps, RatesAreThoseOfDifferences) {
   for (const char* op : {"coriolis_matrix", "jacobian_rate"})
     expect_equal(
         run(op == std::string("jacobian_rate") ? "jacobian_second_rate" : "coriolis_matrix_rate", {q, v, u, du})[0],
-        derivative([&](double t) {
-          return run(op, {moved(q, u, t), sum(v, du, t)})[0];
-        }),
-        1e-7);
+        derivative([&](double t) { return run(op, {moved(q, u, t), sum(v, du, t)})[0]; }), 1e-7);
 }
 
 TEST_F(BookOps, CoriolisMatricesGiveTheBiasForce) {
@@ -184,7 +181,8 @@ TEST(LargeBookOps, AreLeftToTheRunTimeModel) {
     link.name = "l" + std::to_string(i), link.mass = 1, link.com = {0.1, 0, 0.02}, link.inertia = Mat3d::Identity();
     b.add_link(link);
     JointSpec joint;
-    joint.name = "j" + std::to_string(i), joint.parent = i == 0 ? "" : "l" + std::to_string(i - 1), joint.child = link.name;
+    joint.name = "j" + std::to_string(i), joint.parent = i == 0 ? "" : "l" + std::to_string(i - 1),
+    joint.child = link.name;
     joint.X.r = {0.2, 0, 0.1}, joint.axis = i % 2 ? Vec3d(0, 1, 0) : Vec3d(0, 0, 1);
     b.add_joint(joint);
   }

@@ -11,10 +11,10 @@
 namespace featherstorm::test_closed_robots {
 namespace {
 
+using Eigen::VectorXd;
 using testing::Linkage;
 using testing::Numbers;
 using testing::RowMatrix;
-using Eigen::VectorXd;
 using Batch = std::vector<Numbers>;  // of one array, an instance each
 
 // Runs a row in double on a batch.
@@ -62,7 +62,8 @@ struct Mechanism {
     const Model<double>& m = robot.model;
     for (long i = 0; i < n; i++) {
       const testing::State s = testing::random_state(robot, static_cast<unsigned>(i + 1));
-      q.push_back(testing::closed(m, l.loops, testing::moved(m, l.q, testing::admissible(m, l.loops, l.q, s.a), spread)));
+      q.push_back(
+          testing::closed(m, l.loops, testing::moved(m, l.q, testing::admissible(m, l.loops, l.q, s.a), spread)));
       v.push_back(testing::admissible(m, l.loops, q.back(), s.v));
     }
   }
@@ -119,7 +120,8 @@ TEST(ClosedRobots, RedundantMotorsShareTheMotion) {
     for (long i = 0; i < n; i++) {
       const testing::State s = testing::random_state(t.robot, static_cast<unsigned>(100 + i));
       const testing::Constraints c = testing::constraints(m, l.loops, t.q[i], t.v[i]);
-      a.push_back(testing::numbers(testing::vector(s.a) + testing::least_squares(c.K, c.k - c.K * testing::vector(s.a))));
+      a.push_back(
+          testing::numbers(testing::vector(s.a) + testing::least_squares(c.K, c.k - c.K * testing::vector(s.a))));
       tau.push_back(s.tau), f.push_back(s.f_ext);
     }
     Numbers independent, all(m.nv, 1.0), some(m.nv, 1.0);
@@ -380,9 +382,7 @@ TEST(ClosedRobots, RobotsWithoutLoopsAreToldSo) {
   const auto message = [&](const char* op) -> std::string {
     try {
       e.run(op, {}, {});
-    } catch (const Error& error) {
-      return error.what();
-    }
+    } catch (const Error& error) { return error.what(); }
     return "no error";
   };
   EXPECT_EQ(message("fd_loops"), "fd_loops: the robot has no kinematic loops, expected some (close_loops)");

@@ -101,7 +101,8 @@ TEST_F(ContactOps, ForcesOfFrictionlessContactsAreComplementary) {
   Evaluator e(robot, {1, "", false, {}});
   const RowArrays out = [&] {
     RowArrays r;
-    for (const RowArrays& a : run_batch<double>(e, "fd_contacts", {{q}, {v}, {tau}, {f}, {{1, 1, 1, 0}}, {{0, 0, 0, 0}}}))
+    for (const RowArrays& a :
+         run_batch<double>(e, "fd_contacts", {{q}, {v}, {tau}, {f}, {{1, 1, 1, 0}}, {{0, 0, 0, 0}}}))
       r.push_back(a[0]);
     return r;
   }();
@@ -169,13 +170,9 @@ TEST(Contacts, AreRefusedByName) {
   Evaluator bare(load("go2"));
   EXPECT_EQ(message([&] { bare.kernel("contact_step", Precision::float32); }),
             "contact_step: the robot has no contacts, expected some (contacts_of)");
-  EXPECT_EQ(message([&] {
-              load("go2", {.contacts = {on_ground("hoof", {0, 0, 0}, 0.02)}});
-            }),
+  EXPECT_EQ(message([&] { load("go2", {.contacts = {on_ground("hoof", {0, 0, 0}, 0.02)}}); }),
             "contact 'hoof on ground': link 'hoof' does not exist");
-  EXPECT_EQ(message([&] {
-              load("go2", {.contacts = {on_ground("base", {0, 0, 0}, -1)}});
-            }),
+  EXPECT_EQ(message([&] { load("go2", {.contacts = {on_ground("base", {0, 0, 0}, -1)}}); }),
             "contact 'base on ground': radius_s is -1.000000, expected 0 to 1000000.000000");
   EXPECT_EQ(message([&] { load("go2", {.contacts = feet(), .sweeps = 0}); }),
             "contacts 'sweeps': is 0, expected 1 to 1000");

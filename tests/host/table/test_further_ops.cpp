@@ -81,8 +81,8 @@ TEST_F(FurtherOps, HybridDerivativesAreThoseOfDifferences) {
 TEST_F(FurtherOps, RatesAreThoseOfDifferences) {
   const RowArrays inverse = run("inverse_inertia_rate", {q, u});
   expect_equal(inverse[0], run("fd_derivatives", {q, v, tau, f})[3], 1e-8);
-  expect_equal(inverse[1],
-               derivative([&](double t) { return run("inverse_inertia_rate", {moved(q, u, t), u})[0]; }), 1e-7);
+  expect_equal(inverse[1], derivative([&](double t) { return run("inverse_inertia_rate", {moved(q, u, t), u})[0]; }),
+               1e-7);
   const std::pair<const char*, const char*> forms[] = {
       {"coriolis_matrix_body_fixed", "coriolis_matrix_rate_body_fixed"},
       {"coriolis_matrix_mass_centre", "coriolis_matrix_rate_mass_centre"}};
@@ -103,10 +103,9 @@ TEST_F(FurtherOps, RatesAreThoseOfDifferences) {
   expect_equal(first[0], run("rnea", {q, v, a})[0]);
   expect_equal(first[1], derivative([&](double t) { return run("rnea", {q_at(t), v_at(t), a_at(t)})[0]; }), 1e-6);
   expect_equal(second[0], first[0]), expect_equal(second[1], first[1]);
-  expect_equal(second[2], derivative([&](double t) {
-                 return run("rnea_rate", {q_at(t), v_at(t), a_at(t), sum(jerk, snap, t)})[1];
-               }),
-               1e-6);
+  expect_equal(
+      second[2],
+      derivative([&](double t) { return run("rnea_rate", {q_at(t), v_at(t), a_at(t), sum(jerk, snap, t)})[1]; }), 1e-6);
   Numbers K(n), B(n), uniforms;
   for (int k = 0; k < n; k++) K[k] = 300 + 10 * k, B[k] = 0.2 + 0.01 * k;
   uniforms.insert(uniforms.end(), K.begin(), K.end()), uniforms.insert(uniforms.end(), B.begin(), B.end());
@@ -213,7 +212,8 @@ TEST_F(FurtherOps, TimeChangesNothingWhereNothingDependsOnIt) {
   expect_equal(run("rnea_timed", {q, v, a, f, t})[0], rnea(q, v, a));
   expect_equal(run("fd_timed", {q, v, tau, f, t})[0], aba(q, v, tau));
   expect_equal(run("forward_kinematics_timed", {q, t})[0], run("forward_kinematics", {q})[0]);
-  const RowArrays id = run("rnea_timed_derivatives", {q, v, a, f, t}), fd = run("fd_timed_derivatives", {q, v, tau, f, t});
+  const RowArrays id = run("rnea_timed_derivatives", {q, v, a, f, t}),
+                  fd = run("fd_timed_derivatives", {q, v, tau, f, t});
   const RowArrays rnea_d = run("rnea_derivatives", {q, v, a, f}), fd_d = run("fd_derivatives", {q, v, tau, f});
   for (int k = 0; k < 2; k++) expect_equal(id[k], rnea_d[k], 1e-9);
   for (int k = 0; k < 4; k++) expect_equal(fd[k], fd_d[k], 1e-7);
@@ -249,7 +249,8 @@ TEST(TimedOps, OfARobotWithAJointThatDependsOnTime) {
     for (int i = 0; i < n; i++)
       EXPECT_NEAR(tau.component<double>(0)[i], 3 * (0.3 + i - 25 * A * std::sin(5 * (0.2 + i))), 1e-12);
     Buffer by_q = buffer(0), by_v = buffer(0), by_t = buffer(0);
-    e.run("rnea_timed_derivatives", {q.ref(), v.ref(), a.ref(), f.ref(), t.ref()}, {by_q.ref(), by_v.ref(), by_t.ref()});
+    e.run("rnea_timed_derivatives", {q.ref(), v.ref(), a.ref(), f.ref(), t.ref()},
+          {by_q.ref(), by_v.ref(), by_t.ref()});
     for (int i = 0; i < n; i++)
       EXPECT_NEAR(by_t.component<double>(0)[i], -3 * 125 * A * std::cos(5 * (0.2 + i)), 1e-11);
     try {

@@ -35,7 +35,8 @@ TEST(Ops, AnInstanceDoesNotDependOnItsBatch) {
   };
   Evaluator one(robot, {.threads = 1}), two(robot, {.threads = 2});
   one.run("aba", {ref(q.data(), n, m.nq), ref(v.data(), n, m.nv), ref(tau.data(), n, m.nv)}, {ref(a.data(), n, m.nv)});
-  two.run("aba", {ref(q.data(), n, m.nq), ref(v.data(), n, m.nv), ref(tau.data(), n, m.nv)}, {ref(again.data(), n, m.nv)});
+  two.run("aba", {ref(q.data(), n, m.nq), ref(v.data(), n, m.nv), ref(tau.data(), n, m.nv)},
+          {ref(again.data(), n, m.nv)});
   EXPECT_EQ(std::memcmp(a.data(), again.data(), a.size() * sizeof(float)), 0);
   for (long i = 0; i < n; i += 37) {
     two.run("aba", {ref(&q[i * m.nq], 1, m.nq), ref(&v[i * m.nv], 1, m.nv), ref(&tau[i * m.nv], 1, m.nv)},
@@ -65,7 +66,8 @@ template <class Real> void expect_same_bits(const Robot& robot, bool assemble) {
             b.component<Real>(d)[i] = static_cast<Real>(c.in[k][first + i][d]);
         in.push_back(b), vi.push_back(b.ref());
       }
-      for (const auto& a : row.out) out.emplace_back(precision_of<Real>(), count, a.components), vo.push_back(out.back().ref());
+      for (const auto& a : row.out)
+        out.emplace_back(precision_of<Real>(), count, a.components), vo.push_back(out.back().ref());
       e.run(Op::info.name, vi, vo, {c.uniforms, 0, 1});
       std::vector<std::vector<Real>> numbers(count);
       for (auto& b : out)
@@ -74,7 +76,8 @@ template <class Real> void expect_same_bits(const Robot& robot, bool assemble) {
       return numbers;
     };
     const auto all = results(1, 0, n), again = results(2, 0, n);
-    for (long i = 0; i < n; i++) ASSERT_EQ(std::memcmp(all[i].data(), again[i].data(), all[i].size() * sizeof(Real)), 0);
+    for (long i = 0; i < n; i++)
+      ASSERT_EQ(std::memcmp(all[i].data(), again[i].data(), all[i].size() * sizeof(Real)), 0);
     for (long first : {0L, 37L, 260L}) {
       const auto alone = results(2, first, 1);
       ASSERT_EQ(std::memcmp(all[first].data(), alone[0].data(), alone[0].size() * sizeof(Real)), 0) << first;
@@ -91,26 +94,24 @@ TEST(Ops, AnInstanceOfAClosedRobotDoesNotDependOnItsBatch) {
 TEST(Ops, NaNStaysInItsInstance) {
   const Robot robot = load("iiwa14");
   Evaluator e(robot);
-  Buffer q(Precision::float32, 33, 7), v(Precision::float32, 33, 7), t(Precision::float32, 33, 7), a(Precision::float32, 33, 7);
+  Buffer q(Precision::float32, 33, 7), v(Precision::float32, 33, 7), t(Precision::float32, 33, 7),
+      a(Precision::float32, 33, 7);
   t.component<float>(3)[5] = std::numeric_limits<float>::quiet_NaN();
   e.run("aba", {q.ref(), v.ref(), t.ref()}, {a.ref()});
   for (long i = 0; i < 33; i++)
     for (int k = 0; k < 7; k++)
-      if (i != 5) {
-        EXPECT_TRUE(std::isfinite(a.component<float>(k)[i])) << i;
-      }
+      if (i != 5) { EXPECT_TRUE(std::isfinite(a.component<float>(k)[i])) << i; }
   EXPECT_TRUE(std::isnan(a.component<float>(3)[5]));
 }
 
 TEST(Ops, WrongArgumentsAreNamed) {
   Evaluator e(load("iiwa14"));
-  Buffer q(Precision::float32, 4, 7), v(Precision::float32, 4, 6), tau(Precision::float32, 4, 7), d(Precision::float64, 4, 7);
+  Buffer q(Precision::float32, 4, 7), v(Precision::float32, 4, 6), tau(Precision::float32, 4, 7),
+      d(Precision::float64, 4, 7);
   auto message = [&](auto&& f) -> std::string {
     try {
       f();
-    } catch (const Error& error) {
-      return error.what();
-    }
+    } catch (const Error& error) { return error.what(); }
     return "no error";
   };
   EXPECT_EQ(message([&] { e.run("rnea", {q.ref(), v.ref(), q.ref()}, {tau.ref()}); }),

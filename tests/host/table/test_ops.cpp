@@ -71,15 +71,12 @@ template <class Op, class Real> void check(Evaluator& e, int index, Made made, l
   const Model<double>& m = e.robot().model;
   const int frame = m.nf - 1;
   const long repeat = Op::info.carried ? 3 : 1;
-  SCOPED_TRACE(op + " " + e.robot().name + " " + e.isa() + " " + name_of(made) + ", instances: " + std::to_string(instances));
-  if (made == Made::Compiled) {
-    ASSERT_TRUE(e.specialise(op, precision_of<Real>(), frame));
-  }
+  SCOPED_TRACE(op + " " + e.robot().name + " " + e.isa() + " " + name_of(made) +
+               ", instances: " + std::to_string(instances));
+  if (made == Made::Compiled) { ASSERT_TRUE(e.specialise(op, precision_of<Real>(), frame)); }
   const OpCase c = make_case<Op>(index, m, instances, frame, repeat);
   EXPECT_LT(worst_error<Real>(e, op, c, frame, repeat), op_tolerance(Op::info, sizeof(Real) == 4));
-  if (made != Made::Compiled) {
-    EXPECT_EQ(e.specialised(op, precision_of<Real>(), frame), made == Made::Assembled);
-  }
+  if (made != Made::Compiled) { EXPECT_EQ(e.specialised(op, precision_of<Real>(), frame), made == Made::Assembled); }
 }
 
 // The rows of the engine, those of the books that the robot has, or those of loops, couplings and contacts alone.

@@ -57,8 +57,14 @@ TEST(Table, OptionalInputsMakeASecondFormOfCommonRows) {
 
 // Operations of the first variant for a chain of n joints in space.
 double operations(int op, int n) {
-  const RandomOptions chain{.bodies = n, .types = {JointType::Revolute}, .reversed = 0, .branching = 0, .roots = 0,
-                            .aligned = 0, .armature = 0, .fixed = 0};
+  const RandomOptions chain{.bodies = n,
+                            .types = {JointType::Revolute},
+                            .reversed = 0,
+                            .branching = 0,
+                            .roots = 0,
+                            .aligned = 0,
+                            .armature = 0,
+                            .fixed = 0};
   const Model<double> m = random_robot(1, chain).model;
   const Program p = trace_op(op, m, m.nf - 1, 0);
   const Counts c = count(p, trace_order(p));

@@ -50,12 +50,11 @@ Inputs inputs_of(const Robot& robot, const OpRow& row, std::mt19937& g) {
       }
     r.in.push_back(x);
   }
-  const bool closed = m.loops.nl > 0;
   for (const auto& a : row.uniforms)
     for (int k = 0; k < a.components; k++)
       if (a.name == "prescribed" || a.name == "actuated") r.uniforms.push_back((k + (a.name == "actuated")) % 2);
       else if (a.name == "independent") r.uniforms.push_back(k + 2 < m.nv);
-      else if (a.name == "tolerance" && closed) r.uniforms.push_back(1e-9);
+      else if (a.name == "tolerance") r.uniforms.push_back(1e-9);
       else r.uniforms.push_back(a.name == "dt" ? 0.01 : a.name == "friction_velocity" ? 0.3 : 1 + 0.5 * U(g));
   return r;
 }
@@ -65,9 +64,7 @@ Columns run(Evaluator& e, std::string_view op, const Columns& in, const std::vec
   const OpRow& row = e.op(op);
   std::vector<Buffer> memory;
   std::vector<ArrayRef> vi, vo;
-  const auto make = [&](int components) -> Buffer& {
-    return memory.emplace_back(Precision::float64, 1, components);
-  };
+  const auto make = [&](int components) -> Buffer& { return memory.emplace_back(Precision::float64, 1, components); };
   for (const auto& x : in) {
     Buffer& b = make(static_cast<int>(x.size()));
     for (std::size_t c = 0; c < x.size(); c++) b.component<double>(static_cast<long>(c))[0] = x[c];
@@ -140,7 +137,8 @@ void check_every_operation(const Robot& robot, const std::vector<std::string>& p
   std::mt19937 g(11);
   for (const OpRow& row : e.ops()) {
     const std::string name(row.name);
-    const bool closure = name.find("loop") != name.npos || name.find("coupled") != name.npos || name == "independent_map";
+    const bool closure =
+        name.find("loop") != name.npos || name.find("coupled") != name.npos || name == "independent_map";
     if (!row.refused.empty() || (!info_of(row.index).common && rows == Rows::Engine)) continue;
     if (rows == Rows::Closures && !closure) continue;
     SCOPED_TRACE(robot.name + " " + name);
@@ -176,8 +174,18 @@ TEST(Derivatives, OfTheBooksOperationsEqualDifferences) {
   Robot robot = testing::random_robot(3, o);
   std::vector<ContactSpec> contacts{on_ground(robot.body_names[1], {0.1, 0, 0}, 1.5, 0.5, 0.2),
                                     on_ground(robot.body_names[3], {0, 0.1, 0}, 1, 0.7)};
-  contacts.push_back({"ball", robot.body_names[2], {0, 0, 0.1}, 0.6, robot.body_names[1], Surface::Sphere,
-                      identity_placement<double>(), 0.9, 0, 0, 0.4, 0});
+  contacts.push_back({"ball",
+                      robot.body_names[2],
+                      {0, 0, 0.1},
+                      0.6,
+                      robot.body_names[1],
+                      Surface::Sphere,
+                      identity_placement<double>(),
+                      0.9,
+                      0,
+                      0,
+                      0.4,
+                      0});
   robot.model.contacts = contacts_of(robot, contacts, 3, 1);
   check_every_operation(robot, {}, Rows::All);
 }
@@ -221,7 +229,8 @@ TEST(Derivatives, OfForwardDynamicsEqualTheRecursionOnTheTangentSpace) {
     Evaluator e(robot, {.threads = 1});
     const testing::State s = testing::random_state(robot.model, 5);
     std::vector<double> qdd(m.nv), dq(m.nv * m.nv), dv(m.nv * m.nv), dtau(m.nv * m.nv);
-    fd_derivatives(m, s.q.data(), s.v.data(), s.tau.data(), Zeros<double>{}, qdd.data(), dq.data(), dv.data(), dtau.data());
+    fd_derivatives(m, s.q.data(), s.v.data(), s.tau.data(), Zeros<double>{}, qdd.data(), dq.data(), dv.data(),
+                   dtau.data());
     std::mt19937 g(2);
     const Columns bars = random_like(e.op("fd").out, g);
     const Columns reverse = run(e, "fd_vjp", joined({s.q, s.v, s.tau}, bars), {}, 0);
@@ -266,7 +275,8 @@ TEST(Derivatives, OfRobotsTooLargeAreRefused) {
     link.name = "l" + std::to_string(i), link.mass = 1, link.inertia = Mat3d::Identity();
     b.add_link(link);
     JointSpec joint;
-    joint.name = "j" + std::to_string(i), joint.parent = i == 0 ? "" : "l" + std::to_string(i - 1), joint.child = link.name;
+    joint.name = "j" + std::to_string(i), joint.parent = i == 0 ? "" : "l" + std::to_string(i - 1),
+    joint.child = link.name;
     b.add_joint(joint);
   }
   Evaluator e(b.build(), {.threads = 1});

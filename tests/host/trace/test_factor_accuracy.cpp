@@ -18,7 +18,8 @@ using namespace testing;
 int operations(const Program& p) { return count(p, trace_order(p)).instructions(); }
 
 TEST(FactorAccuracy, RobotsThatPeopleBuildKeepTheirDigits) {
-  for (const char* name : {"iiwa14", "panda", "go2", "atlas", "g1"}) EXPECT_TRUE(factor_keeps_digits(load(name).model)) << name;
+  for (const char* name : {"iiwa14", "panda", "go2", "atlas", "g1"})
+    EXPECT_TRUE(factor_keeps_digits(load(name).model)) << name;
 }
 
 // Light limbs on heavy robots: in float, solutions by the factor are a hundred times as far off as those by articulated bodies.

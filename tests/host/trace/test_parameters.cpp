@@ -42,7 +42,8 @@ std::vector<std::string> all_names() {
 
 // All outputs of a row for `instances` instances, number k of each array by value(array, k, instance).
 template <class F>
-std::vector<double> run(Evaluator& e, const std::string& op, long instances, const std::vector<double>& uniforms, F value) {
+std::vector<double> run(Evaluator& e, const std::string& op, long instances, const std::vector<double>& uniforms,
+                        F value) {
   const OpRow& row = e.op(op);
   std::vector<Buffer> memory;
   std::vector<ArrayRef> in, out;
@@ -93,7 +94,8 @@ void compare(const RobotSpec& spec, const std::vector<std::string>& names) {
     others.push_back(testing::build(other));
     references.push_back(std::make_unique<Evaluator>(testing::build(with_numbers_of(spec, other, names)),
                                                      EvaluatorOptions{.threads = 1, .assemble = false}));
-    states.push_back(testing::random_state(robot.model, 7 + i)), goals.push_back(testing::random_state(robot.model, 90 + i));
+    states.push_back(testing::random_state(robot.model, 7 + i)),
+        goals.push_back(testing::random_state(robot.model, 90 + i));
   }
   Evaluator e(robot, {.threads = 1, .parameters = names});
   for (const OpRow& row : e.ops()) {
@@ -103,7 +105,8 @@ void compare(const RobotSpec& spec, const std::vector<std::string>& names) {
     if (first == "M" || first.starts_with("L")) continue;  // of matrices, not of the robot
     SCOPED_TRACE(op);
     std::vector<double> uniforms;
-    for (const auto& u : row.uniforms) uniforms.insert(uniforms.end(), u.components, u.name == "dt" ? 0.01 : u.name == "tolerance" ? 1e-12 : 0.7);
+    for (const auto& u : row.uniforms)
+      uniforms.insert(uniforms.end(), u.components, u.name == "dt" ? 0.01 : u.name == "tolerance" ? 1e-12 : 0.7);
     const auto state = [&](std::string_view name, int c, long i) {
       if (name == "q") return states[i].q[c];
       if (name == "q_to") return goals[i].q[c];
@@ -164,7 +167,8 @@ TEST(Parameters, LimitsAndEffortsEqualARobotBuiltWithThem) {
       if (p == name) return parameter_values(other, name)[c];
     return name == "tau" ? 20 * std::sin(c + static_cast<double>(i)) : 0.6 * std::cos(1.7 * c + static_cast<double>(i));
   };
-  const std::vector<double> got = run(e, "step", 4, uniforms, value), expected = run(reference, "step", 4, uniforms, value);
+  const std::vector<double> got = run(e, "step", 4, uniforms, value),
+                            expected = run(reference, "step", 4, uniforms, value);
   Evaluator without(robot, {.threads = 1, .assemble = false});
   const std::vector<double> unlimited = run(without, "step", 4, uniforms, value);
   double difference = 0;

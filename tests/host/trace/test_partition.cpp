@@ -59,9 +59,7 @@ void check_steps(const Program& p, const RoleProgram& r) {
         EXPECT_GE(s.slot, 0);
         EXPECT_LT(s.slot, r.slots);
       }
-      if (s.kind == RoleStep::give_next) {
-        EXPECT_TRUE(nexts.insert({s.array, s.component}).second);
-      }
+      if (s.kind == RoleStep::give_next) { EXPECT_TRUE(nexts.insert({s.array, s.component}).second); }
       if (s.kind == RoleStep::fetch) last_fetch[s.node] = std::max(last_fetch[s.node], phase);
     }
     EXPECT_EQ(phase + 1, r.phases);
@@ -103,9 +101,7 @@ void check_steps(const Program& p, const RoleProgram& r) {
           for (int k = operands(g, s.node, nodes); k-- > 0;) EXPECT_TRUE(available(available, nodes[k]));
           have[s.node] = 1, computed[s.node]++;
           break;
-        case RoleStep::give:
-          EXPECT_TRUE(have[s.node]);
-          break;
+        case RoleStep::give: EXPECT_TRUE(have[s.node]); break;
         case RoleStep::fetch:
           EXPECT_LT(given_in.at(s.node).first, phase) << "fetched before the barrier";
           EXPECT_EQ(given_in.at(s.node).second, s.slot);
@@ -119,16 +115,10 @@ void check_steps(const Program& p, const RoleProgram& r) {
           EXPECT_TRUE(have[s.node] || g.node(s.node).op == Op::Const);
           EXPECT_TRUE(stored.insert({s.array, s.component}).second) << "stored twice";
           break;
-        case RoleStep::barrier:
-          phase++;
-          break;
+        case RoleStep::barrier: phase++; break;
         case RoleStep::give_next:
-        case RoleStep::take:
-          EXPECT_TRUE(kept.count({s.array, s.component}));
-          break;
-        case RoleStep::fetch_next:
-          EXPECT_GE(s.slot, 0);
-          break;
+        case RoleStep::take: EXPECT_TRUE(kept.count({s.array, s.component})); break;
+        case RoleStep::fetch_next: EXPECT_GE(s.slot, 0); break;
       }
     }
   }
@@ -171,32 +161,19 @@ Arrays<T> run_roles(const Program& p, const RoleProgram& r, const Arrays<T>& in,
     const Node& n = g.node(s.node);
     T x[3] = {};
     switch (s.kind) {
-      case RoleStep::load:
-        v[s.node] = in[n.array][n.component];
-        break;
+      case RoleStep::load: v[s.node] = in[n.array][n.component]; break;
       case RoleStep::compute:
         for (int j = 0; j < arity(n.op); j++) x[j] = edge(n.operand[j]);
         v[s.node] = apply(n.op, x[0], x[1], x[2]);
         break;
-      case RoleStep::give:
-        exchange[s.slot] = v[s.node];
-        break;
+      case RoleStep::give: exchange[s.slot] = v[s.node]; break;
       case RoleStep::fetch:
-      case RoleStep::fetch_next:
-        v[s.node] = exchange[s.slot];
-        break;
+      case RoleStep::fetch_next: v[s.node] = exchange[s.slot]; break;
       case RoleStep::store:
-      case RoleStep::keep:
-        out[s.array][s.component] = edge(p.results[s.array][s.component].edge());
-        break;
-      case RoleStep::give_next:
-        exchange[s.slot] = out[s.array][s.component];
-        break;
-      case RoleStep::take:
-        v[s.node] = out[s.array][s.component];
-        break;
-      case RoleStep::barrier:
-        break;
+      case RoleStep::keep: out[s.array][s.component] = edge(p.results[s.array][s.component].edge()); break;
+      case RoleStep::give_next: exchange[s.slot] = out[s.array][s.component]; break;
+      case RoleStep::take: v[s.node] = out[s.array][s.component]; break;
+      case RoleStep::barrier: break;
     }
   };
   // a role may go on into the next pass before the others have begun it

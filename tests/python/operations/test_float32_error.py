@@ -236,7 +236,12 @@ def measure(name, op):
     return scale / EPSILON, by_kappa / EPSILON, force / EPSILON
 
 
-@pytest.mark.parametrize("op", fs.load("iiwa14").ops)
+def rows(model):
+    """The operations, and their forms that are given optional inputs."""
+    return [*model.ops, *(row.given for row in model.ops.values() if row.given)]
+
+
+@pytest.mark.parametrize("op", rows(fs.load("iiwa14")))
 def test_error_of_float32(op):
     kind, factor = BOUNDS.get(op, ANY)
     for name in fs.robots():
@@ -250,7 +255,7 @@ def test_error_of_float32(op):
 def test_error_of_float32_on_closed_robots(op):
     kind, factor = CLOSED[op]
     for name in closed_robots():
-        if op not in models(name)[0].ops:
+        if op not in rows(models(name)[0]):
             continue
         scale, kappa, _ = measure(name, op)
         error = scale if kind == "scale" else kappa
@@ -263,7 +268,7 @@ def test_every_row_of_closed_robots_has_its_bound():
 
 
 def test_the_bounds_are_for_operations_that_there_are():
-    assert BOUNDS.keys() | FORCES.keys() <= fs.load("iiwa14").ops.keys()
+    assert BOUNDS.keys() | FORCES.keys() <= set(rows(fs.load("iiwa14")))
 
 
 def test_an_error_is_seen(monkeypatch):

@@ -8,10 +8,11 @@ import pytest
 
 import featherstorm as fs
 from featherstorm import _featherstorm
-from featherstorm.commands.operations import markdown
+from featherstorm.commands.operations import markdown, stub
 
 TABLE = _featherstorm.operation_table()
-DOCS = pathlib.Path(__file__).resolve().parents[3] / "docs" / "operations.md"
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DOCS, STUB = ROOT / "docs" / "operations.md", ROOT / "python" / "featherstorm" / "_table.pyi"
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -23,7 +24,7 @@ def test_a_row_is_a_function_that_tells_its_arrays(name):
     if name in fs.__all__:  # written by hand, with its equation
         assert "\n" in function.__doc__
         return
-    arrays = [array for key in ("inputs", "uniforms") for array, _ in row[key]]
+    arrays = [array["name"] for key in ("inputs", "uniforms") for array in row[key]]
     assert parameters[1:] == [
         *arrays[: len(row["inputs"])],
         *["frame"] * row["uses_frame"],
@@ -31,8 +32,11 @@ def test_a_row_is_a_function_that_tells_its_arrays(name):
         "ignore",
         "check",
     ]
-    for array, shape in [*row["inputs"], *row["outputs"]]:
-        assert f"{array} (B, {shape})" in " ".join(function.__doc__.split())
+    text = " ".join(function.__doc__.split())
+    assert " ".join(row["equation"].split()) in text and row["source"] in text and row["cost"] in text
+    for array in [*row["inputs"], *row["outputs"]]:
+        assert f"{array['name']} (B, {array['shape']}): {array['meaning']}" in text
+        assert not array["unit"] or f"[{array['unit']}]" in text
 
 
 def test_arrays_may_be_named():
@@ -45,10 +49,29 @@ def test_arrays_may_be_named():
     )
     assert all((a == b).all() for a, b in zip(by_place, by_name))
     assert by_place[0].shape == (3, 7, 7)
-    with pytest.raises(
-        TypeError, match="fd_second_derivatives: f_ext, q_direction, v_direction, tau_direction is missing"
-    ):
+    without = fs.fd_second_derivatives(model, q, v, v, q_direction=u, v_direction=u, tau_direction=u)
+    assert all((a == b).all() for a, b in zip(by_place, without))
+    with pytest.raises(TypeError, match="fd_second_derivatives: q_direction, v_direction, tau_direction is missing"):
         fs.fd_second_derivatives(model, q, v, tau=v)
+    with pytest.raises(TypeError, match="frame_acceleration: got 4 arrays, expected 3: q, v, a"):
+        fs.frame_acceleration(model, q, v, v, v, frame=0)
+
+
+@pytest.mark.parametrize("name", ["rnea", "aba", "fd", "fd_derivatives", "rnea_derivatives", "floating_id"])
+def test_external_forces_may_be_left_out(name):
+    model = fs.load("go2")
+    q, v = fs.random_state(model, 4)
+    function, zero = getattr(fs, name), np.zeros((4, model.nb, 6), q.dtype)
+    pushed = zero + 1
+
+    def arrays(result):
+        return result if isinstance(result, tuple) else (result,)
+
+    given, left_out, none = (arrays(function(model, q, v, v, *f)) for f in ((zero,), (), (None,)))
+    for a, b, c in zip(given, left_out, none):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3 * abs(a).max())
+        np.testing.assert_array_equal(b, c)
+    assert any((a != b).any() for a, b in zip(given, arrays(function(model, q, v, v, pushed))))
 
 
 def test_a_docstring_has_shapes_and_conditions():
@@ -65,3 +88,14 @@ def test_a_docstring_has_shapes_and_conditions():
 def test_the_docs_have_every_operation():
     remedy = "write it anew: ./featherstorm operations --markdown > docs/operations.md"
     assert DOCS.read_text(encoding="utf-8").strip() == markdown(TABLE).strip(), remedy
+
+
+def test_editors_know_every_operation():
+    remedy = "write it anew: ./featherstorm operations --stub > python/featherstorm/_table.pyi"
+    assert STUB.read_text(encoding="utf-8").strip() == stub(TABLE).strip(), remedy
+
+
+@pytest.mark.parametrize(("old", "new"), [("rnea_forces", "rnea"), ("aba_forces", "aba")])
+def test_former_names_stay_for_one_release(old, new):
+    with pytest.warns(fs.Notice, match=f"fs.{old} is fs.{new} now"):
+        assert getattr(fs, old) is getattr(fs, new)

@@ -262,10 +262,10 @@ def test_a_field_that_the_table_learns_is_shown():
     import pages
 
     row = fs._operations._featherstorm.operation_table()["fd"]
-    new = {**row, "equation": "a = M^-1 (tau - C)", "optional": ("f_ext",), "nothing": ""}
-    new["outputs"] = (("a", "nv", "rad/s^2", "joint"),)
+    new = {**row, "stability": "any step", "ways": ("aba", "crba"), "nothing": ""}
+    new["outputs"] = ({"name": "a", "shape": "nv", "unit": "rad/s^2", "axes": "joint"},)
     text = "\n".join(pages.operation("fd", new, "host/table/ops.h"))
-    assert "*Equation:* `a = M^-1 (tau - C)`" in text and "*Optional:* `f_ext`" in text and "Nothing" not in text
+    assert "*Stability:* `any step`" in text and "*Ways:* `aba`, `crba`" in text and "Nothing" not in text
     assert re.search(r"\| out \| `a` \| \(B, nv\) \| rad/s\^2 \| joint \|", text)
 
 

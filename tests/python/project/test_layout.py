@@ -19,7 +19,7 @@ core/scalar core/spatial core/trace core/program core/emit core/joint core/model
 core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/contact/surface core/contact
 core/reference/spatial core/reference/model core/reference/dynamics core/reference/loops core/reference/contact
 
-host/system host/table/ops host/table host/memory host/urdf host/robots host/load host/trace host/assemble host/compile host/engine
+host/system host/table/row host/table/ops host/table host/memory host/urdf host/robots host/load host/trace host/assemble host/compile host/engine
 host/rollout host/cpu
 
 cuda/kernels cuda/runtime
@@ -66,7 +66,7 @@ EXCEPTIONS = {
 
 # Rooms of the Python package. A module of the package's own folder is a room.
 PYTHON = """
-_featherstorm typing device memory robot inertia model operations stepping derivatives convert batch simulation noise symbols horizon rollout
+_featherstorm typing _table device memory robot inertia model operations stepping derivatives convert batch simulation noise symbols horizon rollout
 planning torch jax __init__ commands __main__ examples
 """.split()
 
@@ -160,7 +160,7 @@ def wrong_imports(package, rooms=PYTHON):
         for line, target in imports(package, file):
             there = python_room(target)
             exists = there == "_featherstorm" or any(
-                (package / p).exists() for p in (f"{target}.py", f"{target}/__init__.py", f"{there}.py")
+                (package / p).exists() for p in (f"{target}.py", f"{target}.pyi", f"{target}/__init__.py", f"{there}.py")
             )
             if not exists:
                 yield f"{file}:{line}: {target} does not exist"

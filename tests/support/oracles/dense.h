@@ -24,7 +24,7 @@ Matrix6 inertia(double m, const Vector3& c, const Matrix3& Ic);
 // One link. Its joint has no coordinates where it is welded or stands on the world.
 struct Node {
   std::string name;
-  int parent = -1;   // node, -1 for the world
+  int parent = -1;  // node, -1 for the world
   JointSpec joint;
   int nv = 0, q = 0, v = 0, body = -1;  // coordinates in the model, body of f_ext
   Matrix6 I;
@@ -34,11 +34,11 @@ struct Node {
 
 // Everything that depends on position and velocity.
 struct Pose {
-  std::vector<Matrix6> X;    // parent to node
+  std::vector<Matrix6> X;  // parent to node
   std::vector<MatrixX> S;
-  std::vector<Vector6> c;    // c_J
-  std::vector<Matrix4> T;    // node in the world
-  std::vector<Vector6> v;    // velocity, link axes
+  std::vector<Vector6> c;  // c_J
+  std::vector<Matrix4> T;  // node in the world
+  std::vector<Vector6> v;  // velocity, link axes
 };
 
 class Tree {
@@ -63,8 +63,8 @@ class Tree {
 
   // Maximal coordinates, RBDA (3.74), world axes, gravity as a force; the constraint rows in the form of (3.44):
   //   [I + P A P^T, P T; T^T P^T, 0] [a; -lambda] = [P T_a tau - p + P A c; T^T c],  A = T_a rotor T_a^T
-  VectorX maximal_coordinates(const std::vector<double>& q, const std::vector<double>& v, const std::vector<double>& tau,
-                              const std::vector<double>& f_ext) const;
+  VectorX maximal_coordinates(const std::vector<double>& q, const std::vector<double>& v,
+                              const std::vector<double>& tau, const std::vector<double>& f_ext) const;
 
   double kinetic_energy(const std::vector<double>& q, const std::vector<double>& v) const;
   double potential_energy(const std::vector<double>& q) const;

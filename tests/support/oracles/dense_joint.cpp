@@ -70,7 +70,8 @@ Matrix3 joint_axes(const JointSpec& j) {
 
 Curve forward_pose(const JointSpec& j, const double* q, const double* v) {
   const Matrix3 A = joint_axes(j);
-  const Vector3 x = A.col(0), y = A.col(1), z = A.col(2), X = Vector3::UnitX(), Y = Vector3::UnitY(), Z = Vector3::UnitZ();
+  const Vector3 x = A.col(0), y = A.col(1), z = A.col(2), X = Vector3::UnitX(), Y = Vector3::UnitY(),
+                Z = Vector3::UnitZ();
   auto attitude = [](const double* p) { return Eigen::Quaterniond(p[0], p[1], p[2], p[3]).toRotationMatrix(); };
   auto vector = [](const double* p) { return Vector3(p[0], p[1], p[2]); };
   switch (j.type) {
@@ -105,9 +106,7 @@ Curve pose(const JointSpec& j, const double* q, const double* v) {
   return fixed * (j.reversed ? inverse(J) : J);
 }
 
-Vector6 vee(const Matrix4& W) {
-  return (Vector6() << W(2, 1), W(0, 2), W(1, 0), W(0, 3), W(1, 3), W(2, 3)).finished();
-}
+Vector6 vee(const Matrix4& W) { return (Vector6() << W(2, 1), W(0, 2), W(1, 0), W(0, 3), W(1, 3), W(2, 3)).finished(); }
 
 JointMotion motion(const JointSpec& j, int nv, const double* q, const double* v) {
   const Curve T = pose(j, q, v), I = inverse(T);

@@ -18,9 +18,7 @@ using Matrix6 = Eigen::Matrix<double, 6, 6>;
 using MatrixX = Eigen::MatrixXd;
 using VectorX = Eigen::VectorXd;
 
-struct Curve {
-  Matrix4 T0 = Matrix4::Identity(), T1 = Matrix4::Zero(), T2 = Matrix4::Zero();
-};
+struct Curve { Matrix4 T0 = Matrix4::Identity(), T1 = Matrix4::Zero(), T2 = Matrix4::Zero(); };
 Curve operator*(const Curve& a, const Curve& b);
 Curve inverse(const Curve& a);
 Matrix4 homogeneous(const Matrix3& R, const Vector3& r);
@@ -45,9 +43,9 @@ Curve pose(const JointSpec& j, const double* q, const double* v);
 // Velocity of the child against the parent in the child's axes, (angular; linear), and its derivative there.
 Vector6 vee(const Matrix4& W);
 struct JointMotion {
-  Matrix4 T;     // pose of the child in the parent
-  MatrixX S;     // (6, nv)
-  Vector6 c;     // S-ring v
+  Matrix4 T;  // pose of the child in the parent
+  MatrixX S;  // (6, nv)
+  Vector6 c;  // S-ring v
 };
 JointMotion motion(const JointSpec& j, int nv, const double* q, const double* v);
 

@@ -39,6 +39,8 @@ Lagrange::Vector Lagrange::coriolis_force(const Vector& qd) const {
   return c;
 }
 
-Lagrange::Vector Lagrange::torque(const Vector& qd, const Vector& qdd) const { return H * qdd + coriolis_force(qd) + g; }
+Lagrange::Vector Lagrange::torque(const Vector& qd, const Vector& qdd) const {
+  return H * qdd + coriolis_force(qd) + g;
+}
 
 }  // namespace featherstorm::testing

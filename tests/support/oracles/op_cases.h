@@ -41,8 +41,8 @@ struct RowText {
   Needs needs;
 };
 template <class Op> const RowText& row_text() {
-  static const RowText row{index_of<Op>(), Op::info.name, Op::info.in, Op::info.uniform, Op::info.out, Op::info.carried,
-                           Op::info.needs};
+  static const RowText row{index_of<Op>(), Op::info.name,    Op::info.in,   Op::info.uniform,
+                           Op::info.out,   Op::info.carried, Op::info.needs};
   return row;
 }
 
@@ -104,7 +104,8 @@ template <class M> std::vector<std::vector<double>> op_uniforms(const RowText& r
   std::vector<std::vector<double>> u;
   for (std::size_t k = 0; k < row.uniform.size(); k++) {
     const std::string_view name = row.uniform[k].name;
-    u.emplace_back(size_of(m, row.uniform[k].shape), static_cast<float>(name == "regularisation" ? 0.1 : 0.002 * (k + 1)));
+    u.emplace_back(size_of(m, row.uniform[k].shape),
+                   static_cast<float>(name == "regularisation" ? 0.1 : 0.002 * (k + 1)));
     if (name == "rate") u.back()[0] = 10;
     if (name == "tolerance" && row.needs == Needs::loops) u.back()[0] = static_cast<float>(1e-5);
     const int n = static_cast<int>(u.back().size());
@@ -122,8 +123,8 @@ template <class Op, class M> std::vector<std::vector<double>> op_uniforms(const 
 
 // Outputs of one instance by Model<Real>, the form the reference and the CPU backend use; `repeat` passes.
 template <class Real>
-std::vector<std::vector<Real>> run_on_host(const RowText& row, const Model<Real>& m, const std::vector<std::vector<double>>& in,
-                                           int frame, int repeat) {
+std::vector<std::vector<Real>> run_on_host(const RowText& row, const Model<Real>& m,
+                                           const std::vector<std::vector<double>>& in, int frame, int repeat) {
   std::vector<std::vector<Real>> inputs, out;
   for (const auto& a : in) inputs.emplace_back(a.begin(), a.end());
   for (const OpArray& a : row.out) out.emplace_back(size_of(m, a.shape));
@@ -143,8 +144,8 @@ std::vector<std::vector<Real>> run_on_host(const RowText& row, const Model<Real>
   return out;
 }
 template <class Op, class Real>
-std::vector<std::vector<Real>> run_on_host(const Model<Real>& m, const std::vector<std::vector<double>>& in, int frame = 0,
-                                           int repeat = 1) {
+std::vector<std::vector<Real>> run_on_host(const Model<Real>& m, const std::vector<std::vector<double>>& in,
+                                           int frame = 0, int repeat = 1) {
   return run_on_host<Real>(row_text<Op>(), m, in, frame, repeat);
 }
 

@@ -39,9 +39,7 @@ Vec3d adversarial_axis(Random& random) {
 }
 
 // The sizes of one robot, and how often a link has any other.
-struct Scales {
-  double mass, length, outliers;
-};
+struct Scales { double mass, length, outliers; };
 
 double length_of(Random& random, const Scales& s) {
   return random.chance(s.outliers) ? power(random, -9, 1) : std::min(s.length * power(random, -1, 0.3), 10.0);
@@ -60,7 +58,8 @@ Vec3d offset(Random& random, const Scales& s) {
 }
 
 LinkSpec adversarial_link(Random& random, const std::string& name, const Scales& s) {
-  LinkSpec link{name, random.chance(s.outliers) ? power(random, -9, 4) : std::clamp(s.mass * power(random, -1, 1), 1e-9, 1e4)};
+  LinkSpec link{
+      name, random.chance(s.outliers) ? power(random, -9, 4) : std::clamp(s.mass * power(random, -1, 1), 1e-9, 1e4)};
   link.com = offset(random, s);
   const double size = length_of(random, s);
   // lengths along the principal axes: of bodies, plates, lines and points
@@ -130,7 +129,8 @@ RobotSpec adversarial_spec(unsigned seed, const AdversarialOptions& options) {
     const std::string name = "body" + std::to_string(i);
     spec.links.push_back(adversarial_link(random, name, scales));
     std::string parent;
-    if (i > 0 && !random.chance(roots)) parent = "body" + std::to_string(random.chance(branching) ? random.below(i) : i - 1);
+    if (i > 0 && !random.chance(roots))
+      parent = "body" + std::to_string(random.chance(branching) ? random.below(i) : i - 1);
     if (floating && parent.empty()) {
       spec.floating.push_back(name);
     } else {
@@ -157,7 +157,8 @@ State adversarial_state(const Model<double>& m, unsigned seed) {
   Random random(seed + 0xadu);
   for (int d = 0; d < m.nv; d++) {
     const Body<double>& b = m.body[m.dof_body[d]];
-    if (m.dof_q[d] < 0 || b.type == JointType::BallYpr || b.type == JointType::UserDefined || !random.chance(0.2)) continue;
+    if (m.dof_q[d] < 0 || b.type == JointType::BallYpr || b.type == JointType::UserDefined || !random.chance(0.2))
+      continue;
     s.q[m.dof_q[d]] = adversarial_angle(random);
   }
   return s;

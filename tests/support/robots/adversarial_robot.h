@@ -9,9 +9,7 @@
 
 namespace featherstorm::testing {
 
-struct AdversarialOptions {
-  int most_bodies = 60;
-};
+struct AdversarialOptions { int most_bodies = 60; };
 
 RobotSpec adversarial_spec(unsigned seed, const AdversarialOptions& options = {});
 

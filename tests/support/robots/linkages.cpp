@@ -152,9 +152,7 @@ Linkage parallel_leg() {
                 {1, 1, 1, 1, 1, 1, 1, 0, 1, 0}, 8);
 }
 
-std::vector<Linkage> linkages() {
-  return {four_bar(), slider_crank(), five_bar(), stewart_platform(), parallel_leg()};
-}
+std::vector<Linkage> linkages() { return {four_bar(), slider_crank(), five_bar(), stewart_platform(), parallel_leg()}; }
 
 Robot closed_robot(const Linkage& l) {
   Robot r = l.robot;
@@ -174,8 +172,8 @@ Robot gripper() {
   right.X.r = {0.2, -0.01, 0}, right.axis = {0, -1, 0};
   b.add_joint(wrist), b.add_joint(left), b.add_joint(right), b.add_joint(hinge("knuckle", "left", "tip", {0.08, 0, 0}));
   Robot r = b.build();
-  r.model.coupling = couple(r, {{"right_finger", {{"left_finger", 1}}, 0.004},
-                                {"knuckle", {{"left_finger", -12}, {"wrist", 0.25}}, 0.1}});
+  r.model.coupling = couple(
+      r, {{"right_finger", {{"left_finger", 1}}, 0.004}, {"knuckle", {{"left_finger", -12}, {"wrist", 0.25}}, 0.1}});
   return r;
 }
 

@@ -13,9 +13,9 @@ struct Linkage {
   std::string name;
   Robot robot;
   Loops<double> loops;
-  Numbers q;                     // closed
-  std::vector<char> actuated;    // (nv) joints that have motors
-  std::vector<char> independent; // (nv) coordinates that may serve as y
+  Numbers q;                      // closed
+  std::vector<char> actuated;     // (nv) joints that have motors
+  std::vector<char> independent;  // (nv) coordinates that may serve as y
   int mobility;
   const Model<double>& model() const { return robot.model; }
 };

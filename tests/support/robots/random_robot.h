@@ -40,23 +40,23 @@ class Random {
 };
 
 inline const std::vector<JointType> all_joint_types = {
-    JointType::Revolute, JointType::Prismatic, JointType::Helical,   JointType::Cylindrical,
-    JointType::Planar,   JointType::Ball,      JointType::BallYpr,   JointType::BallExp,
+    JointType::Revolute,  JointType::Prismatic,  JointType::Helical, JointType::Cylindrical,
+    JointType::Planar,    JointType::Ball,       JointType::BallYpr, JointType::BallExp,
     JointType::Universal, JointType::RackPinion, JointType::Free,    JointType::UserDefined};
 
 std::string name_of(JointType type);
 
 struct RandomOptions {
-  int bodies = 8;                                // moving bodies
+  int bodies = 8;  // moving bodies
   std::vector<JointType> types = all_joint_types;
-  double reversed = 0.3;                         // probability that a joint runs from child to parent
-  double branching = 0.5;                        // probability that a body hangs on any earlier one, not on the last
-  double roots = 0.1;                            // probability that a body hangs on the world
-  double aligned = 0.4;                          // probability that a placement or an axis is along coordinate axes
-  double armature = 0.3;                         // probability that a joint has a rotor (never a free joint)
-  double fixed = 0.3;                            // probability of another link welded to a body
-  bool floating = false;                         // the first body floats
-  bool shuffled = true;                          // joints are added in random order
+  double reversed = 0.3;   // probability that a joint runs from child to parent
+  double branching = 0.5;  // probability that a body hangs on any earlier one, not on the last
+  double roots = 0.1;      // probability that a body hangs on the world
+  double aligned = 0.4;    // probability that a placement or an axis is along coordinate axes
+  double armature = 0.3;   // probability that a joint has a rotor (never a free joint)
+  double fixed = 0.3;      // probability of another link welded to a body
+  bool floating = false;   // the first body floats
+  bool shuffled = true;    // joints are added in random order
 };
 
 // What a builder is given, kept for oracles that must not look at the model.

@@ -11,12 +11,20 @@ namespace featherstorm::examples {
 
 // The same vocabulary for numbers; that of Expr is found by argument-dependent lookup.
 template <class T>
-requires std::is_floating_point_v<T> T select(bool c, T x, T y) { return c ? x : y; }
+  requires std::is_floating_point_v<T>
+T select(bool c, T x, T y) {
+  return c ? x : y;
+}
 template <class T>
-requires std::is_floating_point_v<T> T rcp(T x) { return 1 / x; }
+  requires std::is_floating_point_v<T>
+T rcp(T x) {
+  return 1 / x;
+}
 template <class T>
-requires std::is_floating_point_v<T>
-void sincos(T x, T& s, T& c) { s = std::sin(x), c = std::cos(x); }
+  requires std::is_floating_point_v<T>
+void sincos(T x, T& s, T& c) {
+  s = std::sin(x), c = std::cos(x);
+}
 using std::abs, std::acos, std::asin, std::atan2, std::cos, std::exp, std::floor, std::log, std::max, std::min,
     std::sin, std::sqrt;
 
@@ -60,71 +68,31 @@ std::vector<T> random_values(std::uint32_t seed, int length, const std::vector<T
   for (int i = 0; i < length; ++i) {
     T x = any(), y = any(), z = random() % 3 == 0 ? number() : any(), r(0), s(0), c(0);
     switch (random() % (jumps ? 22 : 19)) {
-      case 0:
-        r = x + y;
-        break;
-      case 1:
-        r = x - y;
-        break;
-      case 2:
-        r = x + z;
-        break;
-      case 3:
-        r = z - x;
-        break;
+      case 0: r = x + y; break;
+      case 1: r = x - y; break;
+      case 2: r = x + z; break;
+      case 3: r = z - x; break;
       case 4:
-      case 5:
-        r = x * y;
-        break;
-      case 6:
-        r = x * z;
-        break;
-      case 7:
-        r = x / (y * y + 1);
-        break;
-      case 8:
-        r = rcp(abs(x) + 0.5);
-        break;
-      case 9:
-        r = sqrt(abs(x * z) + 0.25);
-        break;
+      case 5: r = x * y; break;
+      case 6: r = x * z; break;
+      case 7: r = x / (y * y + 1); break;
+      case 8: r = rcp(abs(x) + 0.5); break;
+      case 9: r = sqrt(abs(x * z) + 0.25); break;
       case 10:
         sincos(x + z, s, c);
         r = s * y + c;
         break;
-      case 11:
-        r = exp(min(x, T(1)));
-        break;
-      case 12:
-        r = log(abs(x) + 0.5);
-        break;
-      case 13:
-        r = atan2(x, abs(y) + 0.5);
-        break;
-      case 14:
-        r = min(x, z) - max(x, y);
-        break;
-      case 15:
-        r = abs(x - y);
-        break;
-      case 16:
-        r = select(x < y, y - x, x - y);
-        break;
-      case 17:
-        r = asin(sin(x) * 0.5) + acos(cos(y) * 0.5);
-        break;
-      case 18:
-        r = select(x > y && x >= z, (x - y) * (x - z), T(0));
-        break;
-      case 19:
-        r = x - floor(x);
-        break;
-      case 20:
-        r = select(!(x < y) || x <= z, x, y);
-        break;
-      case 21:
-        r = select(x < z && !(y < x || z < y), y, z);
-        break;
+      case 11: r = exp(min(x, T(1))); break;
+      case 12: r = log(abs(x) + 0.5); break;
+      case 13: r = atan2(x, abs(y) + 0.5); break;
+      case 14: r = min(x, z) - max(x, y); break;
+      case 15: r = abs(x - y); break;
+      case 16: r = select(x < y, y - x, x - y); break;
+      case 17: r = asin(sin(x) * 0.5) + acos(cos(y) * 0.5); break;
+      case 18: r = select(x > y && x >= z, (x - y) * (x - z), T(0)); break;
+      case 19: r = x - floor(x); break;
+      case 20: r = select(!(x < y) || x <= z, x, y); break;
+      case 21: r = select(x < z && !(y < x || z < y), y, z); break;
     }
     values.push_back(max(T(-4), min(T(4), r)));
   }

@@ -26,7 +26,8 @@ struct OpTolerance {
 inline constexpr OpTolerance tolerances[] = {
     {"spatial", 50, 50, "a few dozen operations on numbers of size 1; scale: the largest entry"},
     {"joint", 100, 100, "products of three rotations and the matrix inverse of the oracle; scale: 1 + largest entry"},
-    {"finite_difference", 1e8, 0, "central differences with step 1e-5: 1e-10 of truncation, 1e-11 of rounding; scale: 1"},
+    {"finite_difference", 1e8, 0,
+     "central differences with step 1e-5: 1e-10 of truncation, 1e-11 of rounding; scale: 1"},
     {"placement", 2000, 4000, "a dozen chained rotations of up to 8 factors; scale: 1 + largest entry"},
     {"rnea", 250, 60, "sums over a dozen bodies both ways; scale: largest force of the call"},
     {"newton_euler", 250, 60, "as rnea; scale: largest force of the call"},

@@ -1,8 +1,8 @@
 // RBDA chapter 4: connectivity graphs and their numbering, polarity; section 3.1: rates of positions.
 #include <gtest/gtest.h>
 
-#include "core/joint/general.h"
 #include "core/dynamics/state_rate.h"
+#include "core/joint/general.h"
 #include "core/kinematics/position_rate.h"
 #include "core/reference/model/connectivity.h"
 #include "tests/support/oracles/cases.h"

@@ -42,8 +42,9 @@ TEST(DenavitHartenberg, ForwardKinematicsIsTheProductOfMatrices) {
     ModelBuilder b;
     std::vector<std::string> links;
     auto row = [&] {
-      return DhJoint{random.uniform(0, 0.7), random.chance(0.3) ? 0 : random.uniform(-2, 2), random.uniform(-0.5, 0.5),
-                     random.uniform(-3, 3), types[random.below(4)], random.uniform(-0.2, 0.2)};
+      return DhJoint{random.uniform(0, 0.7),    random.chance(0.3) ? 0 : random.uniform(-2, 2),
+                     random.uniform(-0.5, 0.5), random.uniform(-3, 3),
+                     types[random.below(4)],    random.uniform(-0.2, 0.2)};
     };
     for (int i = 0; i < 6; i++) {
       chain.joints.push_back(row());

@@ -131,37 +131,21 @@ TEST(TableA1, PlanarFunctionsAreThoseOfTheTypes) {
 
 // Table A.3 and section A.3: types that do not mix do not compile.
 template <class A, class B>
-concept Adds = requires(A a, B b) {
-  a + b;
-};
+concept Adds = requires(A a, B b) { a + b; };
 template <class A, class B>
-concept Multiplies = requires(A a, B b) {
-  a* b;
-};
+concept Multiplies = requires(A a, B b) { a * b; };
 template <class A, class B>
-concept Dots = requires(A a, B b) {
-  dot(a, b);
-};
+concept Dots = requires(A a, B b) { dot(a, b); };
 template <class A, class B>
-concept Crosses = requires(A a, B b) {
-  cross(a, b);
-};
+concept Crosses = requires(A a, B b) { cross(a, b); };
 template <class A, class B>
-concept CrossesDual = requires(A a, B b) {
-  cross_dual(a, b);
-};
+concept CrossesDual = requires(A a, B b) { cross_dual(a, b); };
 template <class X, class A>
-concept Applies = requires(X x, A a) {
-  apply(x.R, x.r, a);
-};
+concept Applies = requires(X x, A a) { apply(x.R, x.r, a); };
 template <class X, class A>
-concept AppliesDual = requires(X x, A a) {
-  apply_dual(x.R, x.r, a);
-};
+concept AppliesDual = requires(X x, A a) { apply_dual(x.R, x.r, a); };
 template <class A, class B>
-concept Assigns = requires(A a, B b) {
-  a = b;
-};
+concept Assigns = requires(A a, B b) { a = b; };
 using M = Motion<double>;
 using F = Force<double>;
 using RBI = RigidBodyInertia<double>;
