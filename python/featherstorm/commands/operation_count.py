@@ -144,13 +144,15 @@ def markdown(models: Iterable[Model], ops: Iterable[str] | None = None) -> str:
     lines = [
         "# Operations per evaluation",
         "",
-        "Written by `featherstorm bench --count --markdown`: the engine's operations, without those of the books.",
+        "Written by `featherstorm bench --count --markdown`: the operations that every instruction set has kernels of for any robot;",
+        "`rnea_f_ext` is `rnea` that is given external forces.",
         "",
     ]
     lines += [*LEGEND.splitlines(), ""]
     head = None
     for model in models:
-        for row in rows(model, ops or common):
+        forms = [form for op in common for form in (op, model.ops[op].given) if form]
+        for row in rows(model, ops or forms):
             if head is None:
                 head = list(row)
                 lines += ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
