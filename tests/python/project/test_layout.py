@@ -160,7 +160,8 @@ def wrong_imports(package, rooms=PYTHON):
         for line, target in imports(package, file):
             there = python_room(target)
             exists = there == "_featherstorm" or any(
-                (package / p).exists() for p in (f"{target}.py", f"{target}.pyi", f"{target}/__init__.py", f"{there}.py")
+                (package / p).exists()
+                for p in (f"{target}.py", f"{target}.pyi", f"{target}/__init__.py", f"{there}.py")
             )
             if not exists:
                 yield f"{file}:{line}: {target} does not exist"
@@ -244,7 +245,7 @@ def test_folders_are_small():
 def test_rooms_of_the_list_exist():
     assert [room for room in ROOMS if not (ROOT / room).is_dir()] == []
     package = ROOT / "python" / "featherstorm"
-    missing = [r for r in PYTHON if not (package / r).is_dir() and not (package / f"{r}.py").is_file()]
+    missing = [r for r in PYTHON if not any((package / f).exists() for f in (r, f"{r}.py", f"{r}.pyi"))]
     assert missing == ["_featherstorm"]
 
 
