@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import _featherstorm
-from .operations import evaluate
+from .operations import evaluate, form
 from .robot.steps import check_tree, independent, step_numbers, step_op, substep_time
 
 if TYPE_CHECKING:
@@ -82,8 +82,9 @@ def make(
 
 def run(model: Model, op: str, *arrays: ArrayLike, frame: Frame | None = None, **numbers: Any) -> Any:
     """Any operation of `model.ops` by name: arrays in its order, its uniforms by keyword; an array or a tuple of them."""
+    op, given = form(model, op, arrays)
     row = model.row(op)
-    given = model.with_parameters(row, arrays)
+    given = model.with_parameters(row, given)
     if len(given) != len(row.inputs):
         names = ", ".join(name for name, _ in row.inputs)
         raise TypeError(f"{op}: got {len(given)} arrays, expected {len(row.inputs)}: {names}")

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 
 from . import _featherstorm
-from .operations import evaluate
+from .operations import evaluate, form
 from .robot.steps import check_tree, independent, step_numbers, step_op, substep_time
 
 if TYPE_CHECKING:
@@ -75,8 +75,9 @@ def run(
     model: Model, op: str, *tensors: ArrayLike, frame: Frame | None = None, check: bool = True, **numbers: Any
 ) -> Any:
     """Any operation of `model.ops` by name: tensors in its order, its uniforms by keyword; a tensor or a tuple of them."""
+    op, given = form(model, op, tensors)
     row = model.row(op)
-    given = model.with_parameters(row, tensors)
+    given = model.with_parameters(row, given)
     lead = next((x for x in given if isinstance(x, torch.Tensor)), None)
     like = {} if lead is None else {"dtype": lead.dtype, "device": lead.device}
     full = [x if isinstance(x, torch.Tensor) else torch.as_tensor(x, **like) for x in given]

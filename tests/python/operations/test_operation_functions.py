@@ -1,5 +1,6 @@
 """Operations as functions: every row of the table has a signature, a docstring with shapes, and its line in the docs."""
 
+import importlib
 import inspect
 import pathlib
 
@@ -88,6 +89,23 @@ def test_a_docstring_has_shapes_and_conditions():
 def test_the_docs_have_every_operation():
     remedy = "write it anew: ./featherstorm operations --markdown > docs/operations.md"
     assert DOCS.read_text(encoding="utf-8").strip() == markdown(TABLE).strip(), remedy
+
+
+@pytest.mark.parametrize("library", ["jax", "torch"])
+def test_external_forces_may_be_left_out_with_gradients(library):
+    pytest.importorskip(library)
+    module = importlib.import_module(f"featherstorm.{library}")
+    array = pytest.importorskip("jax.numpy").asarray if library == "jax" else pytest.importorskip("torch").as_tensor
+    model = fs.load("iiwa14")
+    q, v = (array(np.asarray(x, np.float32)) for x in fs.random_state(model, 3))
+    pushed = array(np.ones((3, model.nb, 6), np.float32))
+    for name in ("rnea", "fd"):
+        for forces in ((), (pushed,)):
+            expected = getattr(fs, name)(model, *(np.asarray(x) for x in (q, v, v, *forces)))
+            np.testing.assert_allclose(
+                np.asarray(getattr(module, name)(model, q, v, v, *forces)), expected, rtol=1e-3, atol=1e-3
+            )
+    assert len(module.fd_derivatives(model, q, v, v)) == 4
 
 
 def test_editors_know_every_operation():
