@@ -132,9 +132,11 @@ Program trace_best(int op, const Model<double>& model, int frame, Derivative der
 }
 
 int inverse_of(int op) {
-  if (info_of(op).inverse.empty()) return -1;
-  const bool given = has_optional(info_of(op));  // then its inverse is given them too
-  return op_named(given ? std::string(info_of(op).inverse) + "_f_ext" : info_of(op).inverse);
+  const OpInfo& info = info_of(op);
+  for (int i = 0; i < op_count; i++)  // of a form with optional inputs the form with them
+    if ((info.form_of.empty() ? info_of(i).name : info_of(i).form_of) == info.inverse && !info.inverse.empty())
+      return i;
+  return -1;
 }
 
 }  // namespace featherstorm

@@ -17,10 +17,9 @@ using namespace testing;
 
 int operations(const Program& p) { return count(p, trace_order(p)).instructions(); }
 
-// Not atlas, whose wrists are light: its accelerations go by articulated bodies, which is the cheaper way there too.
 TEST(FactorAccuracy, RobotsThatPeopleBuildKeepTheirDigits) {
   for (const char* name :
-       {"iiwa14", "panda", "ur5", "go2", "anymal_c", "hyq", "g1", "humanoid", "cartpole", "double_pendulum"})
+       {"iiwa14", "panda", "ur5", "go2", "anymal_c", "hyq", "atlas", "g1", "humanoid", "cartpole", "double_pendulum"})
     EXPECT_TRUE(factor_keeps_digits(load(name).model)) << name;
 }
 
