@@ -187,7 +187,7 @@ class Robots {
 
   // By the dense oracle: as accurate as the text on the robot as it was built, within a factor of 30, or to 1e-11 (float 2e-5) of
   // the largest number and 1e-9 of each joint's own. The text itself fails by 1e-11 of the largest (solutions: 1e-9),
-  // and what turns of 1e-14 make of the robot's weight.
+  // and what turns of 1e-14 make of the weight and inertia of the robot.
   void by_oracle(unsigned seed, Evaluator& e, const OpRow& row, const std::vector<Exact>& exact,
                  const Model<float>& single) {
     SampledRow inputs;

@@ -32,10 +32,11 @@ struct Exact {
     const Numbers1 rest(n, 0.0);
     const VectorX d = M.diagonal().cwiseMax(0).cwiseSqrt();
     MatrixX unit = M;
-    double motion = 0, mass = 0, speed = 0, length = 0;
+    double motion = 0, turning = 0, mass = 0, speed = 0, length = 0;
     for (double x : s.v) speed = std::max(speed, std::abs(x));
     for (int i = 0; i < n; i++) {
-      motion = std::max(motion, d(i) * (std::abs(s.a[i]) + n * speed * std::abs(s.v[i])));
+      const double turns = std::abs(s.a[i]) + n * speed * std::abs(s.v[i]);
+      turning = std::max(turning, turns), motion = std::max(motion, d(i) * turns);
       for (int k = 0; k < n; k++) unit(i, k) = d(i) * d(k) > 0 ? M(i, k) / (d(i) * d(k)) : i == k;
     }
     const VectorX e = Eigen::SelfAdjointEigenSolver<MatrixX>(unit, Eigen::EigenvaluesOnly).eigenvalues();
@@ -45,7 +46,8 @@ struct Exact {
     moves = d.squaredNorm() > lost * mass * length * length;
     force = d * (motion + std::sqrt(mass) * tree.gravity.norm());
     root = d;
-    cleaned = turned_away * tree.gravity.norm() * mass * length / std::max(force.maxCoeff(), 1e-300);
+    cleaned =
+        turned_away * mass * length * (tree.gravity.norm() + length * turning) / std::max(force.maxCoeff(), 1e-300);
     const VectorX tau = tree.rnea(s.q, s.v, s.a, {}), pushed = tree.rnea(s.q, s.v, s.a, s.f_ext);
     s.tau.assign(tau.begin(), tau.end());
     tau_pushed.assign(pushed.begin(), pushed.end());
@@ -143,7 +145,7 @@ struct Exact {
   State s;
   MatrixX M;
   VectorX force, root, push;
-  double cleaned;  // what the robot's weight makes of turns that building takes for none, of the largest force
+  double cleaned;  // what weight and inertia of all bodies make of turns taken for none, of the largest force
   Numbers1 tau_pushed;
   bool solvable, moves;  // M is far from singular; a joint has more inertia than rounding leaves of a point on its axis
   bool definite_in_float;  // so that roots of its pivots are numbers
