@@ -34,6 +34,7 @@ bool chosen_by_rounding(std::string_view row) { return row == "operational_space
 constexpr double flown = 1e9;  // of numbers of what has flown apart
 constexpr int neighbours = 3;  // of a robot and its state, a few roundings away
 constexpr double double_rounding = 0x1p-44, float_rounding = 0x1p-24, double_from_float = 0x1p-29;
+constexpr double relative_to_size = 8;
 
 struct RowResult {
   long runs = 0, failures = 0, made = 0, refused = 0;
@@ -238,9 +239,9 @@ class Robots {
     std::vector<SampledArrays> beside, rounded{run_text(row, single, frame, inputs)};
     for (int k = 0; k < neighbours; k++) {
       beside.push_back(
-          run_text(row, off(robot.model, double_rounding, random), frame, off(inputs, double_rounding, random)));
+          run_text(row, off(robot.model, double_rounding, random), frame, off(row, inputs, double_rounding, random)));
       rounded.push_back(run_text(row, cast<float>(off(robot.model, float_rounding, random)), frame,
-                                 off(inputs, float_rounding, random)));
+                                 off(row, inputs, float_rounding, random)));
     }
     for (Precision p : {Precision::float64, Precision::float32}) {
       if (p == Precision::float32 && !in_float) continue;
@@ -294,21 +295,38 @@ class Robots {
     }
   }
 
-  // Inputs and robots that are off by a few roundings.
-  static SampledRow off(SampledRow inputs, double rounding, Random& random) {
-    for (auto& array : inputs.in)
-      for (auto& component : array)
-        for (double& x : component) x *= 1 + rounding * random.uniform(-1, 1);
+  // Inputs and robots that are off by a few roundings; positions also by roundings of a turn, as sines have them.
+  static SampledRow off(const OpRow& row, SampledRow inputs, double rounding, Random& random) {
+    for (std::size_t k = 0; k < inputs.in.size(); k++)
+      for (auto& component : inputs.in[k])
+        for (double& x : component) {
+          x *= 1 + rounding * random.uniform(-1, 1);
+          if (row.in[k].name == "q") x += rounding * random.uniform(-1, 1) / relative_to_size;
+        }
     return inputs;
   }
+  // A kernel's robot is the same robot with other numbers: origins elsewhere, at most the robot's size away, masses passed on
+  // from bodies to their parents. So its numbers are rounded at the size of the robot and of all that a body carries.
   static Model<double> off(Model<double> m, double rounding, Random& random) {
-    const auto change = [&](double& x) { x *= 1 + rounding * random.uniform(-1, 1); };
-    for (Body<double>& b : m.body) {
-      change(b.I.m);
-      for (int k = 0; k < 3; k++) change(b.I.h(k)), change(b.X_T.r(k));
-      for (double* x : {&b.I.I.xx, &b.I.I.xy, &b.I.I.xz, &b.I.I.yy, &b.I.I.yz, &b.I.I.zz}) change(*x);
+    const auto change = [&](double& x, double size) {
+      x += rounding * std::abs(x) * random.uniform(-1, 1);
+      x += rounding * size * random.uniform(-1, 1) / relative_to_size;
+    };
+    const double length = size(m);
+    std::vector<double> carried(m.nb + 1);
+    for (int i = m.nb; i >= 1; i--) carried[i] += m.body[i].I.m, carried[m.body[i].parent] += carried[i];
+    for (int i = 1; i <= m.nb; i++) {
+      Body<double>& b = m.body[i];
+      change(b.I.m, 0);
+      for (int k = 0; k < 3; k++) change(b.I.h(k), carried[i] * length), change(b.X_T.r(k), length);
+      for (double* x : {&b.I.I.xx, &b.I.I.xy, &b.I.I.xz, &b.I.I.yy, &b.I.I.yz, &b.I.I.zz})
+        change(*x, carried[i] * length * length);
+      for (double* x : {&b.zero.c, &b.zero.s, &b.tilt.c, &b.tilt.s}) change(*x, 1);
+      for (int k = 0; k < 9; k++) change(b.X_T.R(k), 1);
       b.second_moments = second_moments(b.I.I);
     }
+    for (Frame<double>& f : m.frame)
+      for (int k = 0; k < 3; k++) change(f.X.r(k), length);
     return m;
   }
 
@@ -321,20 +339,28 @@ class Robots {
     return d;
   }
 
-  // A force that is nothing beside the robot's weight: on its full length, and on 1 m where joints slide, whose forces have no arm.
-  static double nothing(const Model<double>& m) {
+  // From the root to the farthest centre of mass, on its full length [m].
+  static double size(const Model<double>& m) {
     std::vector<double> reach(m.nb + 1);
-    double mass = 0, length = 0;
+    double length = 0;
+    for (int i = 1; i <= m.nb; i++) {
+      const Body<double>& b = m.body[i];
+      reach[i] = reach[b.parent] + b.X_T.r.norm();
+      length = std::max(length, reach[i] + (b.I.m > 0 ? b.I.h.norm() / b.I.m : 0));
+    }
+    return length;
+  }
+
+  // A force that is nothing beside the robot's weight: on its size, and on 1 m where joints slide, whose forces have no arm.
+  static double nothing(const Model<double>& m) {
+    double mass = 0;
     bool slides = false;
     for (int i = 1; i <= m.nb; i++) {
-      reach[i] = reach[m.body[i].parent] + m.body[i].X_T.r.norm();
-      const double com = m.body[i].I.m > 0 ? m.body[i].I.h.norm() / m.body[i].I.m : 0;
-      length = std::max(length, reach[i] + com), mass += m.body[i].I.m;
+      mass += m.body[i].I.m;
       const JointType t = m.body[i].type;
       slides = slides || !(t == JointType::Revolute || t == JointType::Ball || t == JointType::BallYpr);
     }
-    if (slides) length += 1;
-    return 10 * mass * length * std::numeric_limits<double>::epsilon();
+    return 10 * mass * (size(m) + slides) * std::numeric_limits<double>::epsilon();
   }
 
   Report& report_;
