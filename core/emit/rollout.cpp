@@ -13,15 +13,16 @@ using std::to_string;
 
 class RolloutText {
  public:
-  RolloutText(const Rollout& r, const OrderOf& order, const Cuda& target) : r_(r), order_(order), target_(target) {
+  RolloutText(const RolloutProgram& r, const OrderOf& order, const Cuda& target)
+      : r_(r), order_(order), target_(target) {
     kept_.assign(r.arrays.size(), 0), entry_.assign(r.arrays.size(), -1), every_step_.assign(r.arrays.size(), 0);
     check();
-    for (const Rollout::Stage& s : r.stages) {
+    for (const RolloutProgram::Stage& s : r.stages) {
       for (int k : s.out) kept_[k] = 1;
       for (auto [x, y] : s.swaps) kept_[x] = kept_[y] = 1;
     }
-    if (r.controls != Rollout::ControlKind::none) kept_[r.controlled] = 1;
-    for (const Rollout::Check& c : r.checks) kept_[c.array] = 1;
+    if (r.controls != RolloutProgram::ControlKind::none) kept_[r.controlled] = 1;
+    for (const RolloutProgram::Check& c : r.checks) kept_[c.array] = 1;
     for (std::size_t k = 0; k < r.in.size(); k++) {
       int& entry = entry_[r.in[k].array];
       if (entry >= 0) kept_[r.in[k].array] = 1;  // one array before the first step and another at each
@@ -52,14 +53,14 @@ class RolloutText {
     line("for (long rollout_step = 0; rollout_step < steps; ++rollout_step) {");
     for (std::size_t k = 0; k < r_.in.size(); k++)
       if (r_.in[k].every_step) take(k, "rollout_step");
-    if (r_.controls != Rollout::ControlKind::none && r_.arrays[r_.controlled].components > 0)
-      line("  make_controls<" + std::string(r_.controls == Rollout::ControlKind::knots ? "true" : "false") +
+    if (r_.controls != RolloutProgram::ControlKind::none && r_.arrays[r_.controlled].components > 0)
+      line("  make_controls<" + std::string(r_.controls == RolloutProgram::ControlKind::knots ? "true" : "false") +
            ">(controls, i, rollout_step, kept" + to_string(r_.controlled) + ");");
-    for (const Rollout::Stage& s : r_.stages) stage(s);
+    for (const RolloutProgram::Stage& s : r_.stages) stage(s);
     for (std::size_t k = 0; k < r_.out.size(); k++)
       if (r_.out[k].every_step) give(k, "rollout_step");
     line("}");
-    for (const Rollout::Check& c : r_.checks) spoil(c);
+    for (const RolloutProgram::Check& c : r_.checks) spoil(c);
     for (std::size_t k = 0; k < r_.out.size(); k++)
       if (!r_.out[k].every_step) give(k, "0");
     return text_ + "}\n\n}  // namespace vector_math\n}  // namespace featherstorm\n";
@@ -91,7 +92,7 @@ class RolloutText {
     line(indent + "  give(" + to + ", i, " + step + ", copied);");
     line(indent + "}");
   }
-  void spoil(const Rollout::Check& c) {
+  void spoil(const RolloutProgram::Check& c) {
     std::string all;
     for (int a : c.of)
       if (r_.arrays[a].components > 0 && kept_[a])
@@ -116,7 +117,7 @@ class RolloutText {
       line("    const Stride " + name + "_stride = stride_of(" + from + ");");
     }
   }
-  void stage(const Rollout::Stage& s) {
+  void stage(const RolloutProgram::Stage& s) {
     line(s.last ? "  if (rollout_step + 1 == steps) {" : "  {");
     const Program& p = *s.program;
     for (std::size_t k = 0; k < p.inputs.size(); k++) bind(p.inputs[k], "in", s.in[k]);
@@ -142,14 +143,14 @@ class RolloutText {
     const auto require = [](bool ok, const std::string& what) {
       if (!ok) throw std::invalid_argument("rollout: " + what);
     };
-    for (const Rollout::Stage& s : r_.stages) {
+    for (const RolloutProgram::Stage& s : r_.stages) {
       const Program& p = *s.program;
       require(s.in.size() == p.inputs.size() && s.out.size() == p.outputs.size(),
               "a stage has " + to_string(s.in.size()) + " inputs and " + to_string(s.out.size()) +
                   " outputs, expected " + to_string(p.inputs.size()) + " and " + to_string(p.outputs.size()) +
                   " as its program has");
       const auto fits = [&](const Program::Array& a, int array, bool output) {
-        const Rollout::Array& here = r_.arrays[array];
+        const RolloutProgram::Array& here = r_.arrays[array];
         require(here.components == a.size, "array '" + a.name + "' of a stage has " + to_string(a.size) +
                                                " components, that of the rollout " + to_string(here.components));
         require(
@@ -164,7 +165,7 @@ class RolloutText {
     }
   }
 
-  const Rollout& r_;
+  const RolloutProgram& r_;
   const OrderOf& order_;
   const Cuda& target_;
   std::vector<char> kept_;        // array -> whether it is in registers
@@ -173,18 +174,18 @@ class RolloutText {
   std::string text_;
 };
 
-int count_uniforms(const Rollout& r, bool every_step) {
+int count_uniforms(const RolloutProgram& r, bool every_step) {
   int n = 0;
-  for (const Rollout::Array& a : r.arrays) n += a.uniform && a.every_step == every_step ? a.components : 0;
+  for (const RolloutProgram::Array& a : r.arrays) n += a.uniform && a.every_step == every_step ? a.components : 0;
   return n;
 }
 
 }  // namespace
 
-int uniform_numbers(const Rollout& r) { return count_uniforms(r, false); }
-int step_numbers(const Rollout& r) { return count_uniforms(r, true); }
+int uniform_numbers(const RolloutProgram& r) { return count_uniforms(r, false); }
+int step_numbers(const RolloutProgram& r) { return count_uniforms(r, true); }
 
-std::string emit_rollout(const Rollout& r, const OrderOf& order, const Cuda& target) {
+std::string emit_rollout(const RolloutProgram& r, const OrderOf& order, const Cuda& target) {
   return RolloutText(r, order, target).text();
 }
 

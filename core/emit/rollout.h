@@ -31,7 +31,7 @@
 
 namespace featherstorm {
 
-struct Rollout {
+struct RolloutProgram {
   struct Array {
     int components;
     bool uniform = false;     // the same numbers for all instances
@@ -68,10 +68,10 @@ using OrderOf = std::function<std::vector<int>(const Program&)>;
 
 // The text of a rollout. Throws std::invalid_argument where a program's array is uniform and the rollout's is not, or
 // the other way round; where sizes differ; and where something uniform is to be written.
-std::string emit_rollout(const Rollout& r, const OrderOf& order, const Cuda& target);
+std::string emit_rollout(const RolloutProgram& r, const OrderOf& order, const Cuda& target);
 
 // How many numbers `uniform` and, for each step, `numbers` hold.
-int uniform_numbers(const Rollout& r);
-int step_numbers(const Rollout& r);
+int uniform_numbers(const RolloutProgram& r);
+int step_numbers(const RolloutProgram& r);
 
 }  // namespace featherstorm

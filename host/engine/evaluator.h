@@ -13,56 +13,27 @@
 // A kernel that is made for the robot is compared with the text that takes the model as data before it serves; one that
 // differs is not used, and a notice says so (kernel_check.h).
 //
-// An operation's first use makes its kernel for this robot where that takes milliseconds (host/assemble); else kernels
-// that take the model as data serve, until specialise() has one compiled.
-//
-// Where the arrays lie decides what runs: on the host the kernels of this machine's instruction set, on a CUDA device
-// (Buffer q(Precision::float32, 4096, nq, 0)) those of the CUDA library, or the robot's own where specialise() has made
-// them for that device, asynchronously on a stream.
+// Where the arrays lie decides what runs (row_backend.h): on the host the kernels of this machine's instruction set (cpu_rows.h),
+// on a CUDA device (Buffer q(Precision::float32, 4096, nq, 0)) those of the CUDA library, or the robot's own where specialise()
+// has made them for that device, asynchronously on a stream (cuda_rows.h).
 //
 // Arrays may have any strides; those of a Buffer are read and written in place, others are copied through the caches
 // in small blocks. Precision float32 or float64, the same for all arrays of a call. Results of an instance do not
 // depend on the batch size, its place in the batch or the number of threads.
 #pragma once
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/model/builder.h"
-#include "host/engine/kernel_check.h"
+#include "host/engine/options.h"
 #include "host/memory/blocks.h"
-#include "host/memory/buffer.h"
 #include "host/system/error.h"
 #include "host/system/installation.h"
 #include "host/trace/row.h"
 
 namespace featherstorm {
-
-struct EvaluatorOptions {
-  int threads = 0;       // 0: all cores
-  std::string isa{};     // "avx512", "avx2", "base"; empty: the widest this machine has, or FEATHERSTORM_ISA
-  bool assemble = true;  // false, or FEATHERSTORM_ASSEMBLE=0: kernels are not assembled
-  std::vector<std::string> parameters{};  // numbers of the robot that are inputs of every operation (parameters.h)
-  std::function<void(const std::string&)> notice{};  // is told once what fell back, and why
-  std::function<void(Program&)> before_making{};  // may change what a kernel is made from, for tests of what is caught
-};
-
-struct RunOptions {
-  std::vector<double> uniforms;  // the row's uniform arrays, one behind the other
-  int frame = 0;
-  long repeat = 1;         // passes of an operation with carried arrays
-  void* stream = nullptr;  // cudaStream_t for arrays on a device; null: the default stream
-};
-
-// One kernel that was made for a robot.
-struct CheckedKernel {
-  std::string op;
-  Precision precision;
-  int device = on_host;
-  KernelCheck result;
-};
 
 class Evaluator {
  public:

@@ -40,6 +40,11 @@ struct ArrayRef {
   int device = on_host;
 };
 
+// For messages: "float32", "the host" or "CUDA device 1", "(4096, 12)".
+std::string words(Precision p);
+std::string place(int device);
+std::string shape_words(long instances, long components);
+
 // An array that is larger than the machine's memory, or than what is left of it; says how many bytes. In Python MemoryError.
 class OutOfMemory : public std::bad_alloc {
  public:

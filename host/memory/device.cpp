@@ -9,10 +9,7 @@
 namespace featherstorm {
 namespace {
 
-std::string words(const ArrayRef& a) {
-  return "(" + std::to_string(a.instances) + ", " + std::to_string(a.components) + ") " +
-         (a.precision == Precision::float32 ? "float32" : "float64");
-}
+std::string array_words(const ArrayRef& a) { return shape_words(a.instances, a.components) + " " + words(a.precision); }
 
 // The host's array `from` into its array `to`, of the same shape.
 template <class Real>
@@ -71,7 +68,7 @@ std::vector<CudaDevice> devices(std::string* reason) {
 const CudaTable& cuda_for(std::string_view caller, int device) {
   std::string why;
   const CudaTable* table = cuda_backend(&why);
-  const std::string prefix = std::string(caller) + ": CUDA device " + std::to_string(device);
+  const std::string prefix = std::string(caller) + ": " + place(device);
   if (!table) throw Error(prefix + " cannot be used: " + why);
   int count = 0;
   if (!table->device_count(&count)) throw Error(prefix + " cannot be used: " + table->last_error());
@@ -81,7 +78,7 @@ const CudaTable& cuda_for(std::string_view caller, int device) {
 }
 
 void throw_cuda_error(const CudaTable& table, std::string_view caller, int device) {
-  throw Error(std::string(caller) + ": CUDA device " + std::to_string(device) + ": " + table.last_error());
+  throw Error(std::string(caller) + ": " + place(device) + ": " + table.last_error());
 }
 
 std::shared_ptr<void> device_memory(int device, std::size_t bytes, void* stream) {
@@ -96,12 +93,12 @@ std::shared_ptr<void> device_memory(int device, std::size_t bytes, void* stream)
 
 void copy(const ArrayRef& from, const ArrayRef& to, void* stream) {
   if (from.instances != to.instances || from.components != to.components || from.precision != to.precision)
-    throw Error("copy: from is " + words(from) + ", to is " + words(to) + ", expected the same");
+    throw Error("copy: from is " + array_words(from) + ", to is " + array_words(to) + ", expected the same");
   if (from.device == on_host && to.device == on_host)
     throw Error("copy: both arrays are on the host, expected one on a device");
   if (from.device != on_host && to.device != on_host && from.device != to.device)
-    throw Error("copy: from is on CUDA device " + std::to_string(from.device) + ", to on CUDA device " +
-                std::to_string(to.device) + ", expected the same device or the host");
+    throw Error("copy: from is on " + place(from.device) + ", to on " + place(to.device) +
+                ", expected the same device or the host");
   const CudaTable& table = cuda_for("copy", std::max(from.device, to.device));
   if (from.instances == 0 || from.components == 0) return;
   if (from.device == to.device) return copy_within(table, from, to, stream);

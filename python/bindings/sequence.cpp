@@ -12,8 +12,8 @@
 
 #include "bindings.h"
 #include "host/compile/traced_kernel.h"
-#include "host/rollout/device_reduce.h"
-#include "host/rollout/reduce.h"
+#include "host/rollout/cpu_reduction.h"
+#include "host/rollout/cuda_reduction.h"
 
 namespace nb = nanobind;
 
@@ -135,26 +135,38 @@ void draw(const PyControls& c, nb::ndarray<> out, int threads) {
   s.run(static_cast<long>(out.shape(1)), m.array.instances, {}, {}, {m}, &controls);
 }
 
-class Reduction {
+class PyReduction {
  public:
-  explicit Reduction(int threads) : threads_(threads) {}
-  Least least(const Costs& costs) const { return featherstorm::least(costs.data(), costs.shape(0)); }
-  Least softmax_weights(const Costs& costs, double temperature, OutNumbers weights) const {
-    if (weights.size() != costs.size()) throw Error("weights and costs do not have the same size");
-    return featherstorm::softmax_weights(costs.data(), costs.shape(0), temperature, weights.data());
+  explicit PyReduction(int threads) : reduction_(threads) {}
+  Least least(const Costs& costs) {
+    reduction_.least(column(costs));
+    return reduction_.best();
   }
-  void weighted_mean(nb::ndarray<nb::ro> samples, const Costs& weights, OutNumbers mean) const {
+  Least softmax_weights(const Costs& costs, double temperature, OutNumbers weights) {
+    reduction_.softmax_weights(column(costs), temperature, column(weights));
+    if (const Least best = reduction_.best(); best.index >= 0) return best;
+    throw Error("no cost is finite");
+  }
+  void weighted_mean(nb::ndarray<nb::ro> samples, const Costs& weights, OutNumbers mean) {
     if (samples.ndim() != 3 || samples.shape(0) != weights.shape(0) ||
         mean.size() != samples.shape(1) * samples.shape(2))
       throw Error("samples, weights and mean do not fit together, expected (B, T, n), (B,) and (T, n)");
     const long steps = static_cast<long>(samples.shape(1));
     const SequenceMemory m = memory(samples, "samples", steps);
     nb::gil_scoped_release release;
-    featherstorm::weighted_mean(m, steps, weights.data(), threads_, mean.data());
+    const long n = static_cast<long>(mean.size());
+    if (m.array.precision == Precision::float64)
+      return reduction_.weighted_mean(m, steps, column(weights), {mean.data(), Precision::float64, n, 1});
+    std::vector<float> single(n);
+    reduction_.weighted_mean(m, steps, column(weights), {single.data(), Precision::float32, n, 1});
+    std::copy(single.begin(), single.end(), mean.data());
   }
 
  private:
-  BlockThreads threads_;
+  template <class Array> static ArrayRef column(const Array& a) {
+    return {const_cast<double*>(a.data()), Precision::float64, static_cast<long>(a.size()), 1};
+  }
+  CpuReduction reduction_;
 };
 
 class PyDeviceReduction {
@@ -180,7 +192,7 @@ class PyDeviceReduction {
   Least best(std::uintptr_t stream) { return reduction_.best(reinterpret_cast<void*>(stream)); }
 
  private:
-  DeviceReduction reduction_;
+  CudaReduction reduction_;
 };
 
 class PySequence {
@@ -199,7 +211,7 @@ class PySequence {
       throw Error(name + ": wrong number of arrays");
     Stage s{{}, std::move(in), std::move(out), std::move(swaps), repeat, false};
     if (on_device_) s.program = [&e = evaluator_of(evaluator_), name] { return e.program(name); };
-    else s.kernel = evaluator_of(evaluator_).kernel(name, precision_);
+    else s.kernel = [k = evaluator_of(evaluator_).kernel(name, precision_)] { return k; };
     sequence_.stage(std::move(s));
   }
   void trace(nb::handle trace, Pairs swaps, bool last) {
@@ -208,8 +220,8 @@ class PySequence {
     Stage s;
     if (on_device_) s.program = [p] { return p; };
     else
-      s.kernel =
-          traced_kernel(p, precision_, e.isa(), e.assembles(), [&](const std::string& n) { notices_.push_back(n); });
+      s.kernel = [k = traced_kernel(p, precision_, e.isa(), e.assembles(),
+                                    [&](const std::string& n) { notices_.push_back(n); })] { return k; };
     for (const auto& a : p.inputs) s.in.push_back(a.name);
     for (const auto& a : p.outputs) s.out.push_back(a.name);
     s.swaps = std::move(swaps), s.last = last;
@@ -269,12 +281,15 @@ void bind_sequence(nb::module_& module) {
   module.def("draw", &draw, nb::arg("controls"), nb::arg("out"), nb::arg("threads") = 1,
              "Writes controls to an array (B, T, n).");
   nb::class_<Least>(module, "Least").def_ro("value", &Least::value).def_ro("index", &Least::index);
-  nb::class_<Reduction>(module, "Reduction", "Reductions over samples; results do not depend on the number of threads.")
+  nb::class_<PyReduction>(module, "Reduction",
+                          "Reductions over samples; results do not depend on the number of threads.")
       .def(nb::init<int>(), nb::arg("threads"))
-      .def("least", &Reduction::least, nb::arg("costs"), "The least finite cost and its index, -1 where there is none.")
-      .def("softmax_weights", &Reduction::softmax_weights, nb::arg("costs"), nb::arg("temperature"), nb::arg("weights"),
+      .def("least", &PyReduction::least, nb::arg("costs"),
+           "The least finite cost and its index, -1 where there is none.")
+      .def("softmax_weights", &PyReduction::softmax_weights, nb::arg("costs"), nb::arg("temperature"),
+           nb::arg("weights"),
            "Writes exp(-cost / temperature) / sum of these to weights, 0 where a cost is not finite.")
-      .def("weighted_mean", &Reduction::weighted_mean, nb::arg("samples"), nb::arg("weights"), nb::arg("mean"),
+      .def("weighted_mean", &PyReduction::weighted_mean, nb::arg("samples"), nb::arg("weights"), nb::arg("mean"),
            "Writes the weighted sum of samples (B, T, n) to mean (T, n), float64.");
   nb::class_<PyDeviceReduction>(module, "DeviceReduction", "The same on a CUDA device; nothing but best() waits.")
       .def(nb::init<int>(), nb::arg("device"))

@@ -172,13 +172,13 @@ TEST_F(NvrtcCompiles, TheCacheGivesTheSameKernel) {
 }
 
 // A rollout of steps and costs: its arrays must all become registers, the loops must stay loops.
-Rollout rollout_of(const std::string& robot, Rollout::ControlKind kind) {
-  Rollout r;
+RolloutProgram rollout_of(const std::string& robot, RolloutProgram::ControlKind kind) {
+  RolloutProgram r;
   const auto array = [&](int components, bool uniform = false, bool every_step = false) {
     r.arrays.push_back({components, uniform, every_step});
     return static_cast<int>(r.arrays.size()) - 1;
   };
-  Rollout::Stage step{std::make_shared<const Program>(program<OpStep>(robot)), {}, {}, {}, 3, false};
+  RolloutProgram::Stage step{std::make_shared<const Program>(program<OpStep>(robot)), {}, {}, {}, 3, false};
   for (const auto& a : step.program->inputs) step.in.push_back(array(a.size, a.uniform));
   for (const auto& a : step.program->outputs) step.out.push_back(array(a.size));
   const int q = step.in[0], v = step.in[1], u = step.in[2], n = r.arrays[u].components;
@@ -196,12 +196,12 @@ Rollout rollout_of(const std::string& robot, Rollout::ControlKind kind) {
   r.in = {{q, false}, {v, false}}, r.out = {{q, true}, {v, false}, {total, false}};
   r.checks = {{total, {q, v}}};
   r.controls = kind, r.controlled = u;
-  if (kind == Rollout::ControlKind::none) r.in.push_back({u, true});
+  if (kind == RolloutProgram::ControlKind::none) r.in.push_back({u, true});
   return r;
 }
 
 TEST_F(NvrtcCompiles, RolloutsStayInRegisters) {
-  using Kind = Rollout::ControlKind;
+  using Kind = RolloutProgram::ControlKind;
   for (const auto& [robot, kind] :
        {std::pair{"cartpole", Kind::noise}, {"iiwa14", Kind::none}, {"iiwa14", Kind::knots}})
     for (bool double_precision : {false, true})

@@ -134,7 +134,7 @@ struct Rolling {
       uniforms[uniforms.size() - 2].values.push_back(0.3 * t), uniforms.back().values.push_back(0.3 * (t + 1));
     traced(control(nv), {}, false);
     Stage step;
-    step.kernel = e.kernel("step", p), step.program = [this] { return e.program("step"); };
+    step.kernel = [this, p] { return e.kernel("step", p); }, step.program = [this] { return e.program("step"); };
     step.in = {"q", "v", "tau", "q_target"}, step.out = {"q_next", "v_next"}, step.repeat = substeps;
     for (std::size_t k = 4; k < row.in.size(); k++) step.in.push_back(std::string(row.in[k].name));
     for (const auto& a : row.uniforms) step.in.push_back(std::string(a.name));
@@ -146,7 +146,7 @@ struct Rolling {
   }
   void traced(const Program& p, std::vector<std::pair<std::string, std::string>> swaps, bool last) {
     Stage s_;
-    s_.kernel = interpret_program(p, precision), s_.program = [p] { return p; };
+    s_.kernel = [this, p] { return interpret_program(p, precision); }, s_.program = [p] { return p; };
     for (const auto& a : p.inputs) s_.in.push_back(a.name);
     for (const auto& a : p.outputs) s_.out.push_back(a.name);
     s_.swaps = std::move(swaps), s_.last = last;

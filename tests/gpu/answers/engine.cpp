@@ -1,4 +1,4 @@
-// The engine's path to a GPU (host/engine/device_evaluator.h, Buffers, copies) against the reference in double: every
+// The engine's path to a GPU (host/engine/cuda_rows.h, Buffers, copies) against the reference in double: every
 // operation, robot and precision, arrays by components and by instances, on the default stream and on one of its own;
 // by the kernels for any robot, then by the robot's own, which NVRTC makes here: of the rows of the engine, of steps
 // with contacts, loops and coupled joints, and of reverse derivatives. Own kernels run at batch sizes for which the
@@ -90,19 +90,18 @@ const DispatchRow& choice(const Dispatch& table, const NamedRobot& robot, const 
 }
 
 template <class Real>
-void check(DeviceEvaluator& e, const Plan& plan, const EngineCase& c, int count, const Layout& l,
-           const std::string& kernel) {
+void check(CudaRows& e, const Plan& plan, const EngineCase& c, int count, const Layout& l, const std::string& kernel) {
   const std::string where = std::string(c.row.name) + "/" + plan.robot.name + "/" +
                             (sizeof(Real) == 4 ? "float" : "double") + "/" + kernel + "/" + l.name() +
                             "/B=" + std::to_string(count);
   tally().cases++;
   attempt(where, [&] {
-    const double worst = error_of<Real>(e, plan.robot.robot.model, c, device, count, l);
+    const double worst = error_of<Real>(e, c, device, count, l);
     if (worst > 1) failed(where, "error is " + std::to_string(worst) + " of the tolerance");
     else line("%s  error %.3f of the tolerance", where.c_str(), worst);
   });
 }
-void check(DeviceEvaluator& e, const Plan& plan, const EngineCase& c, Precision p, int count, const Layout& l,
+void check(CudaRows& e, const Plan& plan, const EngineCase& c, Precision p, int count, const Layout& l,
            const std::string& kernel) {
   if (p == Precision::float32) check<float>(e, plan, c, count, l, kernel);
   else check<double>(e, plan, c, count, l, kernel);
@@ -120,25 +119,20 @@ struct Told {
   std::mutex mutex;
   std::set<std::string> notices;
 };
-void make_kernels(DeviceEvaluator& e, const Plan& plan, std::vector<Job>& jobs) {
+void make_kernels(CudaRows& e, const Plan& plan, std::vector<Job>& jobs, Told& told) {
   using Clock = std::chrono::steady_clock;
   const auto since = [](Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); };
   const auto begin = Clock::now();
-  const auto told = std::make_shared<Told>();  // the evaluator keeps who tells it
-  const auto tell = [told](const std::string& notice) {
-    std::lock_guard lock(told->mutex);
-    told->notices.insert(notice);
-  };
   on_all_cores(static_cast<int>(jobs.size()), [&](int k) {
     Job& job = jobs[k];
     const auto start = Clock::now();
     try {
-      e.specialise(job.c->operation, plan.robot.robot, job.c->row, device, job.p, tell);
+      e.specialise({job.c->row, job.p, job.c->operation.frame, device});
     } catch (const std::exception& error) { job.why_not = error.what(); }
     job.seconds = since(start);
   });
   waited_seconds += since(begin);
-  for (const std::string& notice : told->notices) {
+  for (const std::string& notice : told.notices) {
     if (notice.find("has no kernel of") != std::string::npos) failed(plan.robot.name, notice);
     else line("%s: %s", plan.robot.name.c_str(), notice.c_str());
   }
@@ -151,7 +145,7 @@ void make_kernels(DeviceEvaluator& e, const Plan& plan, std::vector<Job>& jobs) 
   }
 }
 
-void run_own(DeviceEvaluator& e, const Plan& plan, const Job& job, int count, void* stream) {
+void run_own(CudaRows& e, const Plan& plan, const Job& job, int count, void* stream) {
   const Dispatch table = Dispatch::standard();
   std::set<int> counts{count};
   for (const DispatchRow* form : table.forms(call_of(plan.robot, *job.c, job.p)))
@@ -177,7 +171,12 @@ void run(const Plan& plan) {
   const auto wanted = [&](std::string_view name) { return has(plan.own_float, name) || has(plan.own_double, name); };
 
   std::vector<std::unique_ptr<EngineCase>> cases;  // that have own kernels, which know them by name
-  DeviceEvaluator e;
+  Told told;
+  EngineRobot shared(robot, {.notice = [&](const std::string& notice) {
+                       std::lock_guard lock(told.mutex);
+                       told.notices.insert(notice);
+                     }});
+  CudaRows e(shared);
   for_every_op([&](auto row, int op) {
     using Op = decltype(row);
     if (!takes_part<Op>(plan.robot)) return;
@@ -201,7 +200,7 @@ void run(const Plan& plan) {
   for (const auto& c : cases)
     for (Precision p : {Precision::float32, Precision::float64})
       if (has(plan.own(p), c->row.name)) jobs.push_back({c.get(), p});
-  make_kernels(e, plan, jobs);
+  make_kernels(e, plan, jobs, told);
   for (const Job& job : jobs)
     if (job.why_not.empty())
       attempt(std::string(job.c->row.name) + "/" + plan.robot.name,

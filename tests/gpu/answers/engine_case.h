@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/trace/evaluate.h"
-#include "host/engine/device_evaluator.h"
+#include "host/engine/cuda_rows.h"
 #include "host/memory/device.h"
 #include "host/trace/specialised_program.h"
 #include "tests/gpu/answers/reference.h"
@@ -88,8 +88,7 @@ struct DeviceArray {
 
 // Runs the case for `count` instances, those of the reference in turn; its greatest error as a part of the tolerance.
 template <class Real>
-double error_of(DeviceEvaluator& e, const Model<double>& m, const EngineCase& c, int device, int count,
-                const Layout& l) {
+double error_of(CudaRows& e, const EngineCase& c, int device, int count, const Layout& l) {
   const Precision p = precision_of<Real>();
   const Reference& r = c.reference;
   RunOptions options = c.options;
@@ -106,7 +105,7 @@ double error_of(DeviceEvaluator& e, const Model<double>& m, const EngineCase& c,
     copy(host.ref(), in_refs.back(), l.stream);
   }
   for (const auto& a : c.row.out) out_refs.push_back(out.emplace_back(p, device, count, a.components, l).ref);
-  e.run(m, c.row, device, in_refs, out_refs, options, c.any_robot);
+  e.run({c.row, in_refs, out_refs, options});
   std::vector<Buffer> found;
   for (const ArrayRef& a : out_refs) copy(a, found.emplace_back(p, count, a.components).ref(), l.stream);
   return worst_of<Real>(r, count,

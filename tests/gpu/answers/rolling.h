@@ -11,7 +11,7 @@
 #include "core/contact/contact_kinematics.h"
 #include "core/trace/evaluate.h"
 #include "host/memory/device.h"
-#include "host/rollout/device_sequence.h"
+#include "host/rollout/cuda_rollout.h"
 #include "host/trace/specialised_program.h"
 #include "tests/gpu/answers/reference.h"
 #include "tests/gpu/answers/robots.h"
@@ -50,7 +50,7 @@ inline Program cost_of(int nq, int nu) {
 struct Rolling {
   NamedRobot robot;
   long steps;
-  Rollout rollout;
+  RolloutProgram rollout;
   std::vector<std::vector<double>> uniforms;  // of each array
   int q, v, u, total, t_next, nq, nv;
 
@@ -62,7 +62,7 @@ struct Rolling {
       return static_cast<int>(rollout.arrays.size()) - 1;
     };
     const int op = op_index(robot.robot.model.contacts.nc > 0 ? "contact_step" : "step");
-    Rollout::Stage step{
+    RolloutProgram::Stage step{
         std::make_shared<const Program>(specialised_program({op}, robot.robot.model)), {}, {}, {}, substeps, false};
     for (const auto& a : step.program->inputs) {
       if (a.name == "q") q = static_cast<int>(rollout.arrays.size());
@@ -105,7 +105,7 @@ struct Rolling {
 
   // One instance: u(t, c) gives the controls; returns the total and leaves the last state.
   template <class U> double walk(State& state, const U& u_of) const {
-    const Rollout::Stage& step = rollout.stages[0];
+    const RolloutProgram::Stage& step = rollout.stages[0];
     const Program& p = *step.program;
     Arrays<double> in(p.inputs.size());
     for (std::size_t k = 0; k < in.size(); k++)
@@ -156,7 +156,7 @@ template <class Real> struct RollingBatch {
     return {name, a, every_step, n * b.stride()};
   }
   // Controls that are given, or drawn as `controls` says.
-  void run(DeviceSequence& s, const Controls* controls, void* stream) {
+  void run(CudaRollout& s, const Controls* controls, void* stream) {
     std::vector<SequenceMemory> in = {memory("q", q, r.nq, false), memory("v", v, r.nv, false)};
     std::vector<int> in_at = {r.q, r.v}, out_at = {r.q, r.total, r.u};
     if (!controls) in.push_back(memory("u", u, r.nv, true)), in_at.push_back(r.u);
@@ -166,8 +166,7 @@ template <class Real> struct RollingBatch {
     const auto every_step = std::make_unique<bool[]>(r.rollout.arrays.size());
     for (std::size_t k = 0; k < r.uniforms.size(); k++)
       numbers.push_back(r.uniforms[k].data()), every_step[k] = r.rollout.arrays[k].every_step;
-    s.run(r.rollout,
-          {p, q.device(), T, B, in.data(), out.data(), in_at.data(), out_at.data(), static_cast<int>(in.size()),
+    s.run({p, q.device(), T, B, in.data(), out.data(), in_at.data(), out_at.data(), static_cast<int>(in.size()),
            static_cast<int>(out.size()), numbers.data(), every_step.get(), controls, r.u, stream});
   }
   // The greatest error of costs and last states, relative to their scale; u_of(i, t, c) gives the controls.

@@ -1,4 +1,4 @@
-// Rollouts and reductions on a GPU (host/rollout/device_sequence.h, host/rollout/device_reduce.h) against walks through the
+// Rollouts and reductions on a GPU (host/rollout/cuda_rollout.h, host/rollout/cuda_reduction.h) against walks through the
 // same programs in double: with arrays, with noise, by the robot's step, with contacts where it has some, and a traced cost;
 // captured into a CUDA graph and launched again with other states; and how much memory warm runs take.
 //
@@ -10,7 +10,7 @@
 
 #include "host/memory/cuda_backend.h"
 #include "host/memory/device_graph.h"
-#include "host/rollout/device_reduce.h"
+#include "host/rollout/cuda_reduction.h"
 #include "tests/gpu/answers/batch.h"
 #include "tests/gpu/answers/rolling.h"
 
@@ -71,7 +71,7 @@ Controls noise_of(const Rolling& r) {
 // Runs every kernel once, on all cores, so that NVRTC puts it into the cache on disk; what fails fails again later.
 template <class Real> void make_kernel(const Rolling& r, bool noise) try {
   const DeviceStream stream(device);
-  DeviceSequence s;
+  CudaRollout s(r.rollout);
   RollingBatch<Real> b(r, device, 1);
   b.start(7);
   const Controls controls = noise_of(r);
@@ -98,7 +98,7 @@ template <class Real> void compare(const Plan& plan, const Rolling& r) {
   const double tolerance = sizeof(Real) == 8 ? 1e-9 : feet ? 2e-2 : 1e-4;
   const std::string name = plan.name() + (sizeof(Real) == 4 ? "/float" : "/double");
   const DeviceStream stream(device);
-  DeviceSequence s;
+  CudaRollout s(r.rollout);
   const Controls noise = noise_of(r);
   const auto drawn = [&](long i, long t, int c) {
     return noise.mean[t * r.nv + c] + 0.5 * (i == 0 ? 0 : normal(noise.key, i, t, c));
@@ -140,7 +140,7 @@ template <class Real> void compare(const Plan& plan, const Rolling& r) {
 }
 
 void reductions(Precision p) {
-  DeviceReduction r(device);
+  CudaReduction r(device);
   constexpr long n = 7, steps = 3;
   for (long B : quick ? std::vector<long>{33} : std::vector<long>{1, 31, 33, 1000, 65537}) {
     const std::string name = std::string(p == Precision::float32 ? "float/" : "double/") + std::to_string(B);

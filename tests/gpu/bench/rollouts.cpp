@@ -10,7 +10,7 @@
 //   gpu_rollouts compile 90    makes all kernels for compute capability 9.0 and keeps them in the cache on disk; needs
 //   no device
 #include "host/compile/dispatch.h"
-#include "host/engine/device_evaluator.h"
+#include "host/engine/cuda_rows.h"
 #include "host/load/load.h"
 #include "tests/gpu/bench/any_robot.h"
 #include "tests/gpu/bench/forms.h"
@@ -61,7 +61,7 @@ struct Kernels {
                               return std::shared_ptr<const TimedRobot>(std::move(robot));
                             })});
   }
-  // Those that DeviceEvaluator::specialise makes; their number.
+  // Those that CudaRows::specialise makes; their number.
   int engine_kernels(const Robot& robot, const std::string& row, int capability) {
     const Program p = specialised_program(operation_of(row, robot.model), robot.model);
     const Bodies bodies = bodies_of(p, robot.model);
@@ -113,11 +113,12 @@ struct Rollouts {
     report.attempt(what, [&] {
       const RowCase data(row_name, robot.model, o.quick ? 20 : 256);
       OpRow row{};
-      row.index = data.operation.op, row.name = row_name;
+      row.index = data.operation.op, row.name = row_name, row.derivative = data.operation.derivative;
       for (const auto& a : data.in) (a.uniform ? row.uniforms : row.in).push_back({a.name, a.size});
       for (const auto& a : data.out) row.out.push_back({a.name, a.size});
-      DeviceEvaluator engine;
-      engine.specialise(data.operation, robot, row, 0, Precision::float32, notice);
+      EngineRobot shared(robot, {.notice = notice});
+      CudaRows engine(shared);
+      engine.specialise({row, Precision::float32, 0, 0});
       RunOptions options;
       for (const auto& u : data.uniform) options.uniforms.insert(options.uniforms.end(), u.begin(), u.end());
       for (long count : {16, 256}) {
@@ -127,7 +128,7 @@ struct Rollouts {
         for (const Buffer& b : batch.outputs()) out.push_back(b.ref());
         const auto call = [&](void* s) {
           options.stream = s;
-          engine.run(robot.model, row, 0, in, out, options, true);
+          engine.run({row, in, out, options});
         };
         ReportRow r;
         r.unit = "us a call";

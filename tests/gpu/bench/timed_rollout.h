@@ -66,9 +66,9 @@ class TimedRobot {
   }
   int nu() const { return m.nv; }
 
-  // The texts of the kernel that a run makes (host/rollout/device_sequence.cpp), so that it can be made before.
+  // The texts of the kernel that a run makes (host/rollout/cuda_rollout.cpp), so that it can be made before.
   std::vector<std::pair<DeviceForm, std::string>> texts(From from) const {
-    Rollout r;
+    RolloutProgram r;
     for (const auto& a : arrays) r.arrays.push_back({a.size, a.uniform, false});
     const auto places = [&](const std::vector<Program::Array>& names) {
       std::vector<int> all;
@@ -88,7 +88,7 @@ class TimedRobot {
                         1,
                         false});
     r.in = {{find("q"), false}, {find("v"), false}};
-    if (from == From::noise) r.controls = Rollout::ControlKind::noise, r.controlled = find("tau");
+    if (from == From::noise) r.controls = RolloutProgram::ControlKind::noise, r.controlled = find("tau");
     else r.in.push_back({find("tau"), true});
     r.out = {{find("q"), false}, {find("total"), false}};
     std::vector<std::pair<DeviceForm, std::string>> all;

@@ -13,7 +13,7 @@
 
 #include "host/engine/evaluator.h"
 #include "host/load/load.h"
-#include "host/rollout/reduce.h"
+#include "host/rollout/reduction.h"
 #include "host/rollout/sequence.h"
 
 // g++ takes the pair of operators, once inlined, for a mismatch of new and free
@@ -69,17 +69,17 @@ TEST(Allocations, AWarmRolloutWithNoiseAndItsReductionsHasNone) {
   Evaluator dynamics(robot, {.threads = 1});
   const OpRow& row = dynamics.op("step");
   Sequence s(Precision::float32, 1);
-  Stage step{dynamics.kernel("step", Precision::float32), {}, {"q_next", "v_next"},
-             {{"q", "q_next"}, {"v", "v_next"}},          2,  false};
+  std::vector<std::string> inputs;
   std::vector<UniformValues> uniforms;
-  for (const auto& a : row.in) s.array(std::string(a.name), a.components), step.in.emplace_back(a.name);
+  for (const auto& a : row.in) s.array(std::string(a.name), a.components), inputs.emplace_back(a.name);
   for (const auto& a : row.uniforms) {
-    s.uniform(std::string(a.name), a.components), step.in.emplace_back(a.name);
+    s.uniform(std::string(a.name), a.components), inputs.emplace_back(a.name);
     uniforms.push_back({std::string(a.name), std::vector<double>(a.components, a.name == "dt" ? 1e-3 : 0.0)});
     if (a.name == "friction_velocity") uniforms.back().values = {0.01};
   }
   s.array("q_next", robot.model.nq), s.array("v_next", robot.model.nv);
-  s.stage(step);
+  s.stage(stage_of(dynamics, "step", Precision::float32, inputs, {"q_next", "v_next"},
+                   {{"q", "q_next"}, {"v", "v_next"}}, 2));
   constexpr long B = 300, T = 5;
   const int n = robot.model.nv;
   Controls noise;
@@ -98,11 +98,11 @@ TEST(Allocations, AWarmRolloutWithNoiseAndItsReductionsHasNone) {
   EXPECT_EQ(allocations_of(run), 0);
   EXPECT_NE(states.component<float>(T * n - 1)[B - 1], 0);
 
-  std::vector<double> costs(B, 1.0), weights(B), mean(T * n);
-  const BlockThreads one(1);
+  Buffer costs(Precision::float32, B, 1), weights(Precision::float64, B, 1), mean(Precision::float32, T * n, 1);
+  const auto reduction = Reduction::on(on_host);
   const auto reduce = [&] {
-    softmax_weights(costs.data(), B, 1, weights.data());
-    weighted_mean(out[1], T, weights.data(), one, mean.data());
+    reduction->softmax_weights(costs.ref(), 1, weights.ref());
+    reduction->weighted_mean(out[1], T, weights.ref(), mean.ref());
   };
   reduce();
   EXPECT_EQ(allocations_of(reduce), 0);

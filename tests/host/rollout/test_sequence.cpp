@@ -40,7 +40,7 @@ Sequence sequence_of(const BoundKernel& kernel, int threads) {
   for (const char* name : {"x", "x_next", "u"}) s.array(name, 2);
   s.array("total", 1), s.array("total_next", 1);
   s.uniform("dt", 1), s.uniform("t", 1);
-  s.stage({kernel,
+  s.stage({[kernel] { return kernel; },
            {"x", "u", "total", "dt", "t"},
            {"x_next", "total_next"},
            {{"x", "x_next"}, {"total", "total_next"}},
@@ -90,7 +90,12 @@ TEST(Sequence, RunsLastStagesOnce) {
   for (bool last : {false, true}) {
     Sequence s(Precision::float64, 1);
     s.array("total", 1), s.array("total_next", 1);
-    s.stage({interpret_program(p, Precision::float64), {"total"}, {"total_next"}, {{"total", "total_next"}}, 1, last});
+    s.stage({[&p] { return interpret_program(p, Precision::float64); },
+             {"total"},
+             {"total_next"},
+             {{"total", "total_next"}},
+             1,
+             last});
     Rows out(3, 1, 1);
     s.run(7, 3, {}, {}, {out.memory("total", false)});
     for (double x : out.x) EXPECT_EQ(x, last ? 1 : 7);

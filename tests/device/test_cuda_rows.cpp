@@ -6,7 +6,8 @@
 #include <cstring>
 #include <set>
 
-#include "host/engine/device_evaluator.h"
+#include "host/engine/cuda_rows.h"
+#include "host/engine/evaluator.h"
 #include "host/load/load.h"
 #include "host/memory/device.h"
 #include "tests/device/control.h"
@@ -136,18 +137,18 @@ Robot all_joints(unsigned seed, int bodies) {
   return random_robot(seed, o);
 }
 
-TEST(DeviceEvaluator, AgreesWithTheCpuForEveryOperationInFloat) {
+TEST(CudaRows, AgreesWithTheCpuForEveryOperationInFloat) {
   every_op_agrees<float>(load("go2"), {1, 67}, {Layout::by_components, Layout::by_instances, Layout::backwards});
   every_op_agrees<float>(load("iiwa14"), {17}, {Layout::by_components});
   every_op_agrees<float>(load("atlas"), {17}, {Layout::by_components});
 }
-TEST(DeviceEvaluator, AgreesWithTheCpuForEveryOperationInDouble) {
+TEST(CudaRows, AgreesWithTheCpuForEveryOperationInDouble) {
   every_op_agrees<double>(load("go2"), {1, 67}, {Layout::by_components, Layout::by_instances, Layout::backwards});
   every_op_agrees<double>(all_joints(3, 9), {17}, {Layout::by_components, Layout::by_instances});
   every_op_agrees<double>(load("atlas"), {17}, {Layout::by_components});
 }
 
-TEST(DeviceEvaluator, AgreesWithTheCpuOnClosedRobots) {
+TEST(CudaRows, AgreesWithTheCpuOnClosedRobots) {
   for (const Robot& r : {closed_robot(four_bar()), closed_robot(parallel_leg()), gripper()}) {
     // of their other rows some are singular: a planar mechanism in space
     every_op_agrees<double>(r, {1, 67}, {Layout::by_components, Layout::backwards}, Rows::Closures);
@@ -298,7 +299,7 @@ TEST_F(DeviceRun, WrongArgumentsAreNamed) {
             "gravity: the batch has 1073741825 instances, on a device expected at most 1073741824");
 }
 
-TEST(DeviceEvaluator, OneRowStandsForAllInstances) {
+TEST(CudaRows, OneRowStandsForAllInstances) {
   Evaluator e(load("iiwa14"));
   Buffer one(Precision::float64, 1, 7, device), tau(Precision::float64, 40, 7, device), back(Precision::float64, 40, 7);
   ArrayRef all = one.ref();
@@ -311,7 +312,7 @@ TEST(DeviceEvaluator, OneRowStandsForAllInstances) {
 }
 
 // What kernels read of a robot stays until they have run, though its evaluator goes first.
-TEST(DeviceEvaluator, MayGoBeforeItsKernelsHaveRun) {
+TEST(CudaRows, MayGoBeforeItsKernelsHaveRun) {
   const Robot robot = load("iiwa14");
   const int nf = robot.model.nf;
   Buffer q(Precision::float64, 5, 7), there(Precision::float64, 5, 7, device);
@@ -330,7 +331,7 @@ TEST(DeviceEvaluator, MayGoBeforeItsKernelsHaveRun) {
     for (int i = 0; i < 5; i++) EXPECT_NEAR(found.component<double>(c)[i], expected.component<double>(c)[i], 1e-12);
 }
 
-TEST(DeviceEvaluator, EmptyBatchDoesNothing) {
+TEST(CudaRows, EmptyBatchDoesNothing) {
   Evaluator e(load("iiwa14"));
   Buffer q(Precision::float32, 0, 7, device), M(Precision::float32, 0, 28, device);
   const int launches = counts().launches;
@@ -338,7 +339,7 @@ TEST(DeviceEvaluator, EmptyBatchDoesNothing) {
   EXPECT_EQ(counts().launches, launches);
 }
 
-TEST(DeviceEvaluator, RefusesModelsWithoutKernels) {
+TEST(CudaRows, RefusesModelsWithoutKernels) {
   const Robot large = random_robot(1, {.bodies = 70, .types = {JointType::Revolute}, .roots = 0});
   const Robot user = random_robot(1, {.bodies = 3, .types = {JointType::UserDefined}, .roots = 0});
   auto gravity = [](const Robot& robot) {

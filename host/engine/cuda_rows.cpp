@@ -1,4 +1,4 @@
-#include "host/engine/device_evaluator.h"
+#include "host/engine/cuda_rows.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include "host/engine/kernel_check.h"
 #include "host/memory/cuda_backend.h"
 #include "host/memory/device.h"
+#include "host/system/error.h"
 #include "host/trace/bodies.h"
-#include "host/trace/specialised_program.h"
 
 namespace featherstorm {
 namespace {
@@ -133,58 +133,62 @@ SampledArrays run_on_device(const MadeKernel& kernel, const OpRow& row, const Sa
 
 }  // namespace
 
-DeviceEvaluator::DeviceEvaluator() = default;
-DeviceEvaluator::~DeviceEvaluator() {
+CudaRows::CudaRows(EngineRobot& robot) : robot_(robot) {}
+CudaRows::~CudaRows() {
   for (const auto& entry : models_) cuda_backend()->destroy_model(entry.second);
   for (const auto& entry : specialised_)
     for (CudaProgram* p : entry.second.with_warps)
       if (p) cuda_backend()->unload_program(p);
 }
 
-const CudaModel* DeviceEvaluator::model(const Model<double>& m, const OpRow& row, int device) {
+const CudaModel* CudaRows::model(const OpRow& row, int device) {
   std::lock_guard lock(mutex_);
   if (auto found = models_.find(device); found != models_.end()) return found->second;
   const CudaTable& table = cuda_for(row.name, device);
   CudaModel* made = nullptr;
-  if (!table.create_model(device, &m, &made)) throw_cuda_error(table, row.name, device);
+  if (!table.create_model(device, &robot_.robot.model, &made)) throw_cuda_error(table, row.name, device);
   return models_[device] = made;
 }
 
-DeviceEvaluator::Specialised DeviceEvaluator::find(const Key& key) const {
+CudaRows::Specialised CudaRows::find(const Key& key) const {
   std::lock_guard lock(mutex_);
   const auto found = specialised_.find(key);
   return found == specialised_.end() ? Specialised{} : found->second;
 }
 
-std::shared_ptr<DeviceCompiler> DeviceEvaluator::compiler(const std::function<void(const std::string&)>& notice) {
+std::shared_ptr<DeviceCompiler> CudaRows::compiler() {
   std::lock_guard lock(mutex_);
-  if (!compiler_ || !compiler_->missing().empty()) compiler_ = std::make_shared<DeviceCompiler>(notice);
+  if (!compiler_ || !compiler_->missing().empty())
+    compiler_ = std::make_shared<DeviceCompiler>([&robot = robot_](const std::string& what) { robot.notify(what); });
   return compiler_;
 }
 
-std::shared_ptr<const Dispatch> DeviceEvaluator::dispatch() {
+std::shared_ptr<const Dispatch> CudaRows::dispatch() {
   std::lock_guard lock(mutex_);
   if (!dispatch_) dispatch_ = std::make_shared<const Dispatch>(Dispatch::standard());
   return dispatch_;
 }
 
-std::vector<KernelCheck> DeviceEvaluator::specialise(const Operation& o, const Robot& robot, const OpRow& row,
-                                                     int device, Precision precision,
-                                                     const std::function<void(const std::string&)>& notice,
-                                                     const std::function<void(Program&)>& before_making) {
-  const Key key{row.name, device, precision, o.frame};
-  if (row.uses_frame && (o.frame < 0 || o.frame >= robot.model.nf))
-    throw Error("frame is " + std::to_string(o.frame) + ", expected 0 to " + std::to_string(robot.model.nf - 1));
-  if (find(key).program) return {};
+CudaRows::Key CudaRows::key_of(const KernelName& name) {
+  return {name.row.name, name.device, name.precision, name.row.uses_frame ? name.frame : 0};
+}
+
+bool CudaRows::specialise(const KernelName& name) {
+  const OpRow& row = name.row;
+  const Key key = key_of(name);
+  const int device = name.device, frame = std::get<3>(key), frames = robot_.robot.model.nf;
+  const Precision precision = name.precision;
+  if (row.uses_frame && (frame < 0 || frame >= frames))
+    throw Error("frame is " + std::to_string(frame) + ", expected 0 to " + std::to_string(frames - 1));
+  if (find(key).program) return true;
   const CudaTable& table = cuda_for(row.name, device);
   CudaDevice info;
   if (!table.device_info(device, &info)) throw_cuda_error(table, row.name, device);
-  const auto compile = compiler(notice);
+  const auto compile = compiler();
   if (!compile->missing().empty()) throw Error(compile->missing());
-  Program p = specialised_program(o, robot.model);
-  if (before_making) before_making(p);
-  std::vector<KernelCheck> checks;
-  Specialised made{nullptr, 1, {}, info.multiprocessors, 10 * info.major + info.minor, robot.name, dispatch()};
+  const Robot& robot = robot_.robot;
+  const Program p = robot_.program(row, frame);
+  Specialised made{nullptr, 1, {}, info.multiprocessors, 10 * info.major + info.minor, dispatch()};
   static_assert(std::tuple_size_v<decltype(made.with_warps)> == max_device_roles + 1);
   const DispatchCall call{robot.name, row.name, precision, made.capability};
   const Bodies bodies = bodies_of(p, robot.model);
@@ -198,12 +202,13 @@ std::vector<KernelCheck> DeviceEvaluator::specialise(const Operation& o, const R
     CudaProgram* program = nullptr;
     if (!table.load_program(device, kernel.image.data(), "featherstorm_kernel", &program))
       throw_cuda_error(table, row.name, device);
-    checks.push_back(check_kernel(row, robot, precision, o.frame, p, [&](const SampledRow& inputs) {
+    const KernelCheck check = check_kernel(row, robot, precision, frame, p, [&](const SampledRow& inputs) {
       return run_on_device({program, choice.warps, device, precision}, row, inputs);
-    }));
-    if (!checks.back().passed) {
+    });
+    robot_.record({std::string(row.name), precision, device, check});
+    if (!check.passed) {
       table.unload_program(program);
-      throw Error("the kernel of " + std::to_string(choice.warps) + " warps is not used: " + checks.back().words());
+      throw Error("the kernel of " + std::to_string(choice.warps) + " warps is not used: " + check.words());
     }
     return made.with_warps[choice.warps] = program;
   };
@@ -215,10 +220,8 @@ std::vector<KernelCheck> DeviceEvaluator::specialise(const Operation& o, const R
       try {
         make(*choice);
       } catch (const Error& e) {
-        if (notice)
-          notice(std::string(row.name) + " has no kernel of " + std::to_string(choice->warps) +
-                 " warps for CUDA device " + std::to_string(device) +
-                 ", that for large batches serves all: " + e.what());
+        robot_.notify(std::string(row.name) + " has no kernel of " + std::to_string(choice->warps) + " warps for " +
+                      place(device) + ", that for large batches serves all: " + e.what());
       }
     }
   } catch (...) {
@@ -228,33 +231,31 @@ std::vector<KernelCheck> DeviceEvaluator::specialise(const Operation& o, const R
   std::lock_guard lock(mutex_);
   // another thread may have been first
   if (!specialised_.emplace(key, made).second) unload();
-  return checks;
+  return true;
 }
 
-bool DeviceEvaluator::specialised(const OpRow& row, int device, Precision precision, int frame) const {
-  return find({row.name, device, precision, frame}).program != nullptr;
-}
+bool CudaRows::specialised(const KernelName& name) const { return find(key_of(name)).program != nullptr; }
 
-void DeviceEvaluator::run(const Model<double>& m, const OpRow& row, int device, const std::vector<ArrayRef>& in,
-                          const std::vector<ArrayRef>& out, const RunOptions& o, bool any_robot) {
-  const ArrayRef& lead = in.empty() ? out.front() : in.front();
+void CudaRows::run(const RowCall& row_call) {
+  const auto& [row, in, out, o] = row_call;
+  const int device = row_call.device();
+  const Precision precision = row_call.precision();
+  const long instances = row_call.instances();
   const std::string prefix = std::string(row.name) + ": ";
-  if (lead.instances > max_device_instances)
-    throw Error(prefix + "the batch has " + std::to_string(lead.instances) +
-                " instances, on a device expected at most " + std::to_string(max_device_instances));
+  if (instances > max_device_instances)
+    throw Error(prefix + "the batch has " + std::to_string(instances) + " instances, on a device expected at most " +
+                std::to_string(max_device_instances));
   if (o.repeat > max_device_instances)
     throw Error(prefix + "repeat is " + std::to_string(o.repeat) + ", on a device expected at most " +
                 std::to_string(max_device_instances));
-  for (std::size_t k = 0; k < out.size(); k++)
-    if ((out[k].instances > 1 && out[k].instance_stride == 0) ||
-        (out[k].components > 1 && out[k].component_stride == 0))
-      throw Error(prefix + "output " + std::string(row.out[k].name) +
-                  " has a stride of 0, so that several numbers have one place: expected memory for each");
-  const Specialised made = find({row.name, device, lead.precision, row.uses_frame ? o.frame : 0});
+  const KernelName name{row, precision, o.frame, device};
+  const bool any_robot = robot_.at_run_time(row);
+  if (!any_robot) specialise(name);
+  const Specialised made = find(key_of(name));
   const DispatchRow* choice = nullptr;
   if (made.program)
-    choice = &made.dispatch->choose({made.robot, row.name, lead.precision, made.capability,
-                                     static_cast<double>(lead.instances) / made.multiprocessors});
+    choice = &made.dispatch->choose({robot_.robot.name, row.name, precision, made.capability,
+                                     static_cast<double>(instances) / made.multiprocessors});
   const bool special = choice && (choice->specialised || !any_robot) &&
                        std::all_of(in.begin(), in.end(), fits_program) &&
                        std::all_of(out.begin(), out.end(), fits_program);
@@ -262,8 +263,8 @@ void DeviceEvaluator::run(const Model<double>& m, const OpRow& row, int device, 
     throw Error(prefix +
                 "an array's components are 2^31 bytes or more apart, which the only kernel of this row, that "
                 "made for the robot, cannot count");
-  const CudaModel* uploaded = special ? nullptr : model(m, row, device);
-  const Call call{*cuda_backend(), row, device, o.stream, lead.precision == Precision::float64};
+  const CudaModel* uploaded = special ? nullptr : model(row, device);
+  const Call call{*cuda_backend(), row, device, o.stream, precision == Precision::float64};
 
   Side inputs, outputs;
   for (std::size_t k = 0; k < in.size(); k++) {
@@ -280,10 +281,10 @@ void DeviceEvaluator::run(const Model<double>& m, const OpRow& row, int device, 
     const bool has = made.with_warps[choice->warps];
     const int warps = has ? choice->warps : made.warps, threads = warps > 1 ? 32 : choice->threads;
     // a thread for each instance and role
-    const ProgramLaunch launch{inputs.array, outputs.array, memory, o.repeat, lead.instances * warps, threads * warps};
+    const ProgramLaunch launch{inputs.array, outputs.array, memory, o.repeat, instances * warps, threads * warps};
     launched = call.table.launch_program(has ? made.with_warps[warps] : made.program, &launch, o.stream);
   } else {
-    const LaunchOptions options{o.frame, static_cast<int>(o.repeat), static_cast<int>(lead.instances)};
+    const LaunchOptions options{o.frame, static_cast<int>(o.repeat), static_cast<int>(instances)};
     launched =
         call.table.launch(uploaded, row.index, call.double_precision, inputs.array, outputs.array, &options, o.stream);
   }

@@ -3,12 +3,12 @@
 
 #include "tests/device/sequence_cases.h"
 
-namespace featherstorm::test_device_sequence {
+namespace featherstorm::test_cuda_rollout {
 namespace {
 
 using namespace testing;
 
-TEST(DeviceSequence, IsTheHostsForEveryBatchRobotAndPrecision) {
+TEST(CudaRollout, IsTheHostsForEveryBatchRobotAndPrecision) {
   for (Precision p : {Precision::float32, Precision::float64})
     for (const auto& [robot, substeps] : {std::pair{"cartpole", 1L}, {"iiwa14", 3L}}) {
       Rolling r(robot, p, substeps);
@@ -20,7 +20,7 @@ TEST(DeviceSequence, IsTheHostsForEveryBatchRobotAndPrecision) {
     }
 }
 
-TEST(DeviceSequence, FloatingBasesParametersAndOneLaunch) {
+TEST(CudaRollout, FloatingBasesParametersAndOneLaunch) {
   Rolling r("go2", Precision::float32, 2, {"armature"});
   const RolloutArrays a(r, 37);
   Twin armature(r.precision, 37, r.nv, 1);
@@ -39,7 +39,7 @@ TEST(DeviceSequence, FloatingBasesParametersAndOneLaunch) {
   for (const Twin* x : {&a.states, &a.velocities, &a.used, &a.total}) EXPECT_LT(x->difference(), 5e-4);
 }
 
-TEST(DeviceSequence, ArraysOfAnyStrides) {
+TEST(CudaRollout, ArraysOfAnyStrides) {
   Rolling r("cartpole", Precision::float64, 1);
   const long B = 33, n = r.nv;
   const RolloutArrays a(r, B);
@@ -70,7 +70,7 @@ TEST(DeviceSequence, ArraysOfAnyStrides) {
   EXPECT_LT(a.states.difference(), tolerance(r.precision));
 }
 
-TEST(DeviceSequence, AStateThatIsNotFiniteSpoilsItsCostAlone) {
+TEST(CudaRollout, AStateThatIsNotFiniteSpoilsItsCostAlone) {
   Rolling r("cartpole", Precision::float32, 1);
   RolloutArrays a(r, 40);
   a.v.set(7, 1, NAN), a.v.set(9, 0, inf);
@@ -85,7 +85,7 @@ TEST(DeviceSequence, AStateThatIsNotFiniteSpoilsItsCostAlone) {
   }
 }
 
-TEST(DeviceSequence, DrawsTheHostsNoise) {
+TEST(CudaRollout, DrawsTheHostsNoise) {
   for (Precision p : {Precision::float32, Precision::float64})
     for (const char* robot : {"cartpole", "iiwa14"}) {
       Rolling r(robot, p, 1);
@@ -104,7 +104,7 @@ TEST(DeviceSequence, DrawsTheHostsNoise) {
 
 // With mean 0, sigma 1 and the numbers of noise.h inverted: the angle of a pair is its second word, so the words are
 // seen.
-TEST(DeviceSequence, DrawsTheHostsWords) {
+TEST(CudaRollout, DrawsTheHostsWords) {
   Rolling r("iiwa14", Precision::float64, 1);
   const long B = 33;
   const RolloutArrays a(r, B);
@@ -127,7 +127,7 @@ TEST(DeviceSequence, DrawsTheHostsWords) {
     }
 }
 
-TEST(DeviceSequence, InterpolatesKnotsOfTheCaller) {
+TEST(CudaRollout, InterpolatesKnotsOfTheCaller) {
   Rolling r("cartpole", Precision::float32, 2);
   const long B = 33, K = 3;
   const RolloutArrays a(r, B);
@@ -142,7 +142,7 @@ TEST(DeviceSequence, InterpolatesKnotsOfTheCaller) {
             "knots is on the host, expected CUDA device 1 as q is");
 }
 
-TEST(DeviceSequence, AMeanAndADrawOnTheDevice) {
+TEST(CudaRollout, AMeanAndADrawOnTheDevice) {
   Rolling r("cartpole", Precision::float32, 1);
   const long B = 31;
   const RolloutArrays a(r, B);
@@ -162,4 +162,4 @@ TEST(DeviceSequence, AMeanAndADrawOnTheDevice) {
 }
 
 }  // namespace
-}  // namespace featherstorm::test_device_sequence
+}  // namespace featherstorm::test_cuda_rollout

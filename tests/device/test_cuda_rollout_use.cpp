@@ -4,12 +4,12 @@
 #include "host/memory/device_graph.h"
 #include "tests/device/sequence_cases.h"
 
-namespace featherstorm::test_device_sequence_use {
+namespace featherstorm::test_cuda_rollout_use {
 namespace {
 
 using namespace testing;
 
-TEST(DeviceSequence, WarmRunsAllocateNothingAndStreamsHaveTheirOwnMemory) {
+TEST(CudaRollout, WarmRunsAllocateNothingAndStreamsHaveTheirOwnMemory) {
   Rolling r("cartpole", Precision::float32, 1);
   const long B = 33;
   const RolloutArrays a(r, B);
@@ -31,7 +31,7 @@ TEST(DeviceSequence, WarmRunsAllocateNothingAndStreamsHaveTheirOwnMemory) {
   synchronise(device, &stream), synchronise(device, &other);
 }
 
-TEST(DeviceSequence, ThreadsMayShareAStream) {
+TEST(CudaRollout, ThreadsMayShareAStream) {
   Rolling r("cartpole", Precision::float32, 1);
   const long B = 16;
   std::vector<std::unique_ptr<RolloutArrays>> arrays;
@@ -52,7 +52,7 @@ TEST(DeviceSequence, ThreadsMayShareAStream) {
   }
 }
 
-TEST(DeviceSequence, GivesBackItsMemoryAndItsKernels) {
+TEST(CudaRollout, GivesBackItsMemoryAndItsKernels) {
   const int blocks = counts().live_blocks, programs = counts().live_programs;
   {
     Rolling r("cartpole", Precision::float32, 1);
@@ -64,7 +64,7 @@ TEST(DeviceSequence, GivesBackItsMemoryAndItsKernels) {
   EXPECT_EQ(counts().live_blocks, blocks);
 }
 
-TEST(DeviceSequence, IsCapturedIntoAGraph) {
+TEST(CudaRollout, IsCapturedIntoAGraph) {
   Rolling r("cartpole", Precision::float32, 1);
   const long B = 33;
   RolloutArrays a(r, B);
@@ -98,7 +98,7 @@ TEST(DeviceSequence, IsCapturedIntoAGraph) {
   for (const Twin* x : {&a.states, &a.total}) EXPECT_LT(x->difference(&stream), tolerance(r.precision));
 }
 
-TEST(DeviceSequence, NamesWhatDoesNotFit) {
+TEST(CudaRollout, NamesWhatDoesNotFit) {
   Rolling r("cartpole", Precision::float32, 1);
   const long B = 8;
   const RolloutArrays a(r, B);
@@ -150,7 +150,7 @@ TEST(DeviceSequence, NamesWhatDoesNotFit) {
             "rollout: array 'v' of a stage is not the same for all instances, that of the rollout is");
 }
 
-TEST(DeviceSequence, FailuresHaveTheWordsOfTheirCause) {
+TEST(CudaRollout, FailuresHaveTheWordsOfTheirCause) {
   Rolling r("cartpole", Precision::float32, 1);
   const RolloutArrays a(r, 8);
   const auto run = [&] { r.s.run(horizon, 8, a.in(true, true), r.uniforms, a.out(true)); };
@@ -168,7 +168,7 @@ TEST(DeviceSequence, FailuresHaveTheWordsOfTheirCause) {
   EXPECT_LT(both(r, a, 8), tolerance(r.precision));
 }
 
-TEST(DeviceSequence, AnEmptyBatchDoesNothing) {
+TEST(CudaRollout, AnEmptyBatchDoesNothing) {
   Rolling r("cartpole", Precision::float32, 1);
   const RolloutArrays a(r, 0);
   const int launches = counts().launches;
@@ -177,4 +177,4 @@ TEST(DeviceSequence, AnEmptyBatchDoesNothing) {
 }
 
 }  // namespace
-}  // namespace featherstorm::test_device_sequence_use
+}  // namespace featherstorm::test_cuda_rollout_use

@@ -14,41 +14,28 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/emit/rollout.h"
 #include "host/compile/dispatch.h"
 #include "host/memory/cuda_table.h"
-#include "host/memory/memory.h"
-#include "host/rollout/controls.h"
+#include "host/rollout/rollout_backend.h"
 
 namespace featherstorm {
 
 class DeviceCompiler;
 
-// One run, its arguments checked, with the rollout's array for each memory.
-struct DeviceRun {
-  Precision precision;
-  int device;
-  long steps, instances;
-  const SequenceMemory *in, *out;
-  const int *in_at, *out_at;
-  int in_count, out_count;
-  const double* const* uniforms;  // for each array its numbers; null where it is not uniform
-  const bool* every_step;         // for each array whether there are numbers for each step
-  const Controls* controls;       // null: none
-  int controlled;
-  void* stream;
-};
-
-class DeviceSequence {
+class CudaRollout : public RolloutBackend {
  public:
-  DeviceSequence();
-  ~DeviceSequence();
+  // The programs of the stages are traced at the first run.
+  explicit CudaRollout(const SequencePlan& plan);  // which must stay
+  // Its arrays, stages and checks.
+  explicit CudaRollout(RolloutProgram program);
+  ~CudaRollout() override;
 
-  // `sequence`: its arrays, stages and checks; the same at every call. Throws Error where there is no NVRTC, where a
-  // program is too large, and with CUDA's words.
-  void run(const Rollout& sequence, const DeviceRun& run);
+  // Throws Error where there is no NVRTC, where a program is too large, and with CUDA's words.
+  void run(const SequenceCall& call) override;
 
  private:
   struct Variant;  // the kernel for one choice of arrays that are read and written
@@ -56,13 +43,16 @@ class DeviceSequence {
     void* memory = nullptr;
     unsigned long bytes = 0;
   };
-  const Variant& variant(const Rollout& sequence, const DeviceRun& run, const CudaTable& table);
-  void* work(const CudaTable& table, const DeviceRun& run, unsigned long bytes);
+  const RolloutProgram& program();
+  const Variant& variant(const SequenceCall& run, const CudaTable& table);
+  void* work(const CudaTable& table, const SequenceCall& run, unsigned long bytes);
   template <class Real>
-  void launch(const Variant& v, const DeviceRun& run, const CudaTable& table);
+  void launch(const Variant& v, const SequenceCall& run, const CudaTable& table);
 
-  std::mutex mutex_;      // of the members below
+  const SequencePlan* plan_ = nullptr;
   std::mutex launching_;  // from the upload of a run's numbers to its kernel
+  std::mutex mutex_;      // of the members below
+  std::optional<RolloutProgram> program_;
   std::vector<std::unique_ptr<Variant>> variants_;
   std::map<std::pair<int, void*>, Work> work_;   // by device and stream
   std::vector<std::pair<int, void*>> outgrown_;  // captured graphs may use it

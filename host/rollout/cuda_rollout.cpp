@@ -1,4 +1,4 @@
-#include "host/rollout/device_sequence.h"
+#include "host/rollout/cuda_rollout.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,7 +6,7 @@
 
 #include "core/scalar/scratch.h"
 #include "host/compile/device_kernel.h"
-#include "host/engine/device_evaluator.h"
+#include "host/engine/cuda_rows.h"
 #include "host/memory/cuda_backend.h"
 #include "host/memory/device.h"
 #include "host/system/error.h"
@@ -48,20 +48,23 @@ void require_no_capture(const CudaTable& table, int device, void* stream) {
         "steps and on the same stream");
 }
 
-Rollout::ControlKind kind_of(const Controls* c) {
-  return !c ? Rollout::ControlKind::none : c->given ? Rollout::ControlKind::knots : Rollout::ControlKind::noise;
+RolloutProgram::ControlKind kind_of(const Controls* c) {
+  return !c         ? RolloutProgram::ControlKind::none
+         : c->given ? RolloutProgram::ControlKind::knots
+                    : RolloutProgram::ControlKind::noise;
 }
 
 }  // namespace
 
-struct DeviceSequence::Variant {
+struct CudaRollout::Variant {
   int device;
-  Rollout rollout;
+  RolloutProgram rollout;
   CudaProgram* program = nullptr;
   int multiprocessors = 0, capability = 0;
 
-  bool serves(const DeviceRun& r) const {
-    const auto same = [](const std::vector<Rollout::Transfer>& mine, const SequenceMemory* m, const int* at, int n) {
+  bool serves(const SequenceCall& r) const {
+    const auto same = [](const std::vector<RolloutProgram::Transfer>& mine, const SequenceMemory* m, const int* at,
+                         int n) {
       if (static_cast<int>(mine.size()) != n) return false;
       for (int k = 0; k < n; k++)
         if (mine[k].array != at[k] || mine[k].every_step != m[k].every_step) return false;
@@ -75,17 +78,33 @@ struct DeviceSequence::Variant {
   }
 };
 
-DeviceSequence::DeviceSequence() = default;
-DeviceSequence::~DeviceSequence() {
+CudaRollout::CudaRollout(const SequencePlan& plan) : plan_(&plan) {}
+CudaRollout::CudaRollout(RolloutProgram program) : program_(std::move(program)) {}
+CudaRollout::~CudaRollout() {
   // unloading waits for the device, after which memory may be given back on any stream
   for (const auto& v : variants_) cuda_backend()->unload_program(v->program);
   for (const auto& [at, w] : work_) cuda_backend()->release(at.first, nullptr, w.memory);
   for (const auto& [device, memory] : outgrown_) cuda_backend()->release(device, nullptr, memory);
 }
 
-const DeviceSequence::Variant& DeviceSequence::variant(const Rollout& sequence, const DeviceRun& r,
-                                                       const CudaTable& table) {
+// With the mutex held.
+const RolloutProgram& CudaRollout::program() {
+  if (program_) return *program_;
+  RolloutProgram p;
+  for (const SequencePlan::Array& a : plan_->arrays)
+    p.arrays.push_back({static_cast<int>(a.components), a.uniform, false});
+  for (const SequencePlan::Stage& s : plan_->stages) {
+    if (!s.program) throw Error("a stage has no program for arrays on a device");
+    p.stages.push_back({std::make_shared<const Program>(s.program()), s.in, s.out, s.swaps, s.repeat, s.last});
+  }
+  for (const SequencePlan::Finite& f : plan_->finite) p.checks.push_back({f.array, f.of});
+  program_ = std::move(p);
+  return *program_;
+}
+
+const CudaRollout::Variant& CudaRollout::variant(const SequenceCall& r, const CudaTable& table) {
   std::lock_guard lock(mutex_);
+  const RolloutProgram& sequence = program();
   for (const auto& v : variants_)
     if (v->serves(r)) return *v;
   require_no_capture(table, r.device, r.stream);
@@ -114,7 +133,7 @@ const DeviceSequence::Variant& DeviceSequence::variant(const Rollout& sequence, 
 }
 
 // Memory of the stream, which grows.
-void* DeviceSequence::work(const CudaTable& table, const DeviceRun& r, unsigned long bytes) {
+void* CudaRollout::work(const CudaTable& table, const SequenceCall& r, unsigned long bytes) {
   std::lock_guard lock(mutex_);
   Work& w = work_[{r.device, r.stream}];
   if (w.bytes >= bytes) return w.memory;
@@ -128,8 +147,8 @@ void* DeviceSequence::work(const CudaTable& table, const DeviceRun& r, unsigned 
 }
 
 template <class Real>
-void DeviceSequence::launch(const Variant& v, const DeviceRun& r, const CudaTable& table) {
-  const Rollout& rollout = v.rollout;
+void CudaRollout::launch(const Variant& v, const SequenceCall& r, const CudaTable& table) {
+  const RolloutProgram& rollout = v.rollout;
   const Controls* c = r.controls;
   const long n = c ? rollout.arrays[r.controlled].components : 0,
              knots = c && !c->weights.empty() ? c->count(r.steps) : 0;
@@ -188,14 +207,14 @@ void DeviceSequence::launch(const Variant& v, const DeviceRun& r, const CudaTabl
   scratch_stack.give_back(mark);
 }
 
-void DeviceSequence::run(const Rollout& sequence, const DeviceRun& r) {
+void CudaRollout::run(const SequenceCall& r) {
   if (r.instances > max_device_instances)
     throw Error("the batch has " + std::to_string(r.instances) + " instances, on a device expected at most " +
                 std::to_string(max_device_instances));
   const CudaTable& table = cuda_for("rollout", r.device);
   const Variant* v = nullptr;
   try {
-    v = &variant(sequence, r, table);
+    v = &variant(r, table);
   } catch (const Error&) { throw; } catch (const std::exception& e) {
     throw Error(e.what());
   }

@@ -6,10 +6,11 @@
 
 #include "host/memory/device.h"
 #include "host/memory/device_graph.h"
-#include "host/rollout/device_reduce.h"
+#include "host/rollout/cpu_reduction.h"
+#include "host/rollout/cuda_reduction.h"
 #include "tests/device/control.h"
 
-namespace featherstorm::test_device_reduce {
+namespace featherstorm::test_cuda_reduction {
 namespace {
 
 using namespace testing;
@@ -35,6 +36,13 @@ std::vector<double> downloaded(const Buffer& there, void* stream = nullptr) {
   return x;
 }
 
+Least weights_on_host(std::vector<double>& costs, double temperature, std::vector<double>& weights) {
+  const long n = static_cast<long>(costs.size());
+  CpuReduction r(1);
+  r.softmax_weights({costs.data(), Precision::float64, n, 1}, temperature, {weights.data(), Precision::float64, n, 1});
+  return r.best();
+}
+
 std::vector<double> example(long n) {
   std::vector<double> costs(n);
   // quarters, which both precisions hold, and equal ones among them
@@ -43,15 +51,15 @@ std::vector<double> example(long n) {
   return costs;
 }
 
-TEST(DeviceReduce, TheLeastCostAndTheWeightsAreTheHosts) {
-  DeviceReduction r(device);
+TEST(CudaReduction, TheLeastCostAndTheWeightsAreTheHosts) {
+  CudaReduction r(device);
   for (Precision p : {Precision::float32, Precision::float64})
     for (long n : {1L, 15L, 256L, 257L, 5000L}) {
-      const std::vector<double> costs = example(n);
+      std::vector<double> costs = example(n);
       const Buffer there = uploaded(costs, p);
       Buffer weights(Precision::float64, n, 1, device);
       std::vector<double> expected(n);
-      const Least best = softmax_weights(costs.data(), n, 2.5, expected.data());
+      const Least best = weights_on_host(costs, 2.5, expected);
       r.least(there.ref());
       EXPECT_EQ(r.best().index, best.index);
       r.softmax_weights(there.ref(), 2.5, weights.ref());
@@ -62,8 +70,8 @@ TEST(DeviceReduce, TheLeastCostAndTheWeightsAreTheHosts) {
     }
 }
 
-TEST(DeviceReduce, CostsOfWhichNoneIsFiniteHaveNoWeights) {
-  DeviceReduction r(device);
+TEST(CudaReduction, CostsOfWhichNoneIsFiniteHaveNoWeights) {
+  CudaReduction r(device);
   const Buffer there = uploaded({NAN, inf, -inf, NAN}, Precision::float32);
   Buffer weights(Precision::float64, 4, 1, device);
   r.softmax_weights(there.ref(), 1, weights.ref());
@@ -74,11 +82,12 @@ TEST(DeviceReduce, CostsOfWhichNoneIsFiniteHaveNoWeights) {
 
 template <class Real>
 void check_mean(Precision precision, bool rows) {
-  DeviceReduction r(device);
+  CudaReduction r(device);
   for (long B : {1L, 100L, 257L, 1000L}) {
     constexpr long T = 7, n = 5;
     const long instance = rows ? T * n : 1, component = rows ? 1 : B;
-    std::vector<double> x(B * T * n), w(B), expected(T * n);
+    std::vector<double> x(B * T * n), w(B);
+    std::vector<Real> expected(T * n);
     for (std::size_t k = 0; k < x.size(); k++) x[k] = static_cast<Real>(1 + 0.1 * std::cos(0.3 * k));
     for (long i = 0; i < B; i++) w[i] = (1.5 + std::sin(i)) / B;
     if (B > 1) w[1] = 0, x[instance] = NAN;  // what does not count
@@ -89,7 +98,8 @@ void check_mean(Precision precision, bool rows) {
     r.weighted_mean({"x", a, true, n * component}, T, weights.ref(), mean.ref());
     std::vector<Real> host(x.begin(), x.end());
     a.data = host.data(), a.device = on_host;
-    weighted_mean({"x", a, true, n * component}, T, w.data(), BlockThreads(1), expected.data());
+    CpuReduction(1).weighted_mean({"x", a, true, n * component}, T, {w.data(), Precision::float64, B, 1},
+                                  {expected.data(), precision, T * n, 1});
     const std::vector<double> found = downloaded(mean);
     Buffer square(precision, T * n, 1, device);
     const ArrayRef center = mean.ref();
@@ -107,13 +117,13 @@ void check_mean(Precision precision, bool rows) {
   }
 }
 
-TEST(DeviceReduce, WeightedMeansAreTheHostsForAnyLayout) {
+TEST(CudaReduction, WeightedMeansAreTheHostsForAnyLayout) {
   check_mean<float>(Precision::float32, false), check_mean<float>(Precision::float32, true);
   check_mean<double>(Precision::float64, false), check_mean<double>(Precision::float64, true);
 }
 
-TEST(DeviceReduce, WarmCallsNeitherAllocateNorWaitAndAreCaptured) {
-  DeviceReduction r(device);
+TEST(CudaReduction, WarmCallsNeitherAllocateNorWaitAndAreCaptured) {
+  CudaReduction r(device);
   const std::vector<double> costs = example(300);
   const Buffer there = uploaded(costs, Precision::float32);
   Buffer weights(Precision::float64, 300, 1, device), samples(Precision::float32, 300, 6, device),
@@ -143,13 +153,13 @@ TEST(DeviceReduce, WarmCallsNeitherAllocateNorWaitAndAreCaptured) {
   copy(uploaded(others, Precision::float32).ref(), there.ref());
   synchronise(device);
   graph.launch(&stream);
-  softmax_weights(others.data(), 300, 1.5, expected.data());
+  weights_on_host(others, 1.5, expected);
   const std::vector<double> found = downloaded(weights, &stream);
   for (long i = 0; i < 300; i++) ASSERT_NEAR(found[i], expected[i], 1e-14 * expected[i]);
 }
 
-TEST(DeviceReduce, NamesWhatDoesNotFit) {
-  DeviceReduction r(device);
+TEST(CudaReduction, NamesWhatDoesNotFit) {
+  CudaReduction r(device);
   const Buffer costs = uploaded({1, 2, 3}, Precision::float32), two = uploaded({1, 2}, Precision::float64);
   Buffer host(Precision::float64, 3, 1), weights(Precision::float64, 3, 1, device),
       wide(Precision::float32, 3, 2, device);
@@ -163,7 +173,9 @@ TEST(DeviceReduce, NamesWhatDoesNotFit) {
   EXPECT_EQ(message([&] { r.weighted_mean({"x", wide.ref(), true, 0}, 1, weights.ref(), weights.ref()); }),
             "mean has shape (3, 1), expected (2, 1)");
   EXPECT_EQ(message([&] { r.best(); }), "nothing was reduced on this stream");
-  EXPECT_EQ(message([&] { DeviceReduction(7).least(costs.ref()); }),
+  ArrayRef nowhere = costs.ref();
+  nowhere.device = 7;
+  EXPECT_EQ(message([&] { CudaReduction(7).least(nowhere); }),
             "reduction: CUDA device 7 does not exist, expected 0 to 1");
   fail_next("launch", out_of_resources);
   EXPECT_EQ(message([&] { r.least(costs.ref()); }).find("reduction: CUDA device 1: cudaErrorLaunchOutOfResources: "),
@@ -171,4 +183,4 @@ TEST(DeviceReduce, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace featherstorm::test_device_reduce
+}  // namespace featherstorm::test_cuda_reduction

@@ -1,0 +1,203 @@
+#include "host/engine/cpu_rows.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+#include "core/scalar/scratch.h"
+#include "host/assemble/assemble.h"
+#include "host/compile/traced_kernel.h"
+#include "host/memory/cpu_library.h"
+#include "host/system/error.h"
+
+namespace featherstorm {
+namespace {
+
+// The kernels of the instruction set that was asked for, or of the widest.
+const KernelTable* table_for(std::string isa) {
+  if (const char* set = std::getenv("FEATHERSTORM_ISA"); isa.empty() && set) isa = set;
+  const std::vector<std::string> isas = available_isas();
+  if (isas.empty()) throw Error("no library of CPU kernels (libfeatherstorm_cpu_*.so) was found");
+  if (isa.empty()) isa = isas.front();
+  if (std::find(isas.begin(), isas.end(), isa) == isas.end()) {
+    std::string known;
+    for (const std::string& i : isas) known += (known.empty() ? "" : ", ") + i;
+    throw Error("instruction set '" + isa + "' is not available here; there are: " + known);
+  }
+  return cpu_kernels(isa);
+}
+
+int threads_for(int asked) {
+  if (asked < 0) throw Error("threads is " + std::to_string(asked) + ", expected 0 or more");
+  return asked > 0 ? asked : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+bool assembling(bool asked) {
+  const char* set = std::getenv("FEATHERSTORM_ASSEMBLE");
+  return asked && !(set && std::string_view(set) == "0");
+}
+
+// Whether a kernel may work on the array where it lies.
+bool in_place(const ArrayRef& a) {
+  return a.padded && a.instance_stride == 1 && a.component_stride % 16 == 0 &&
+         reinterpret_cast<std::uintptr_t>(a.data) % batch_alignment == 0;
+}
+
+// One block of at most block_size instances through the caches. uniform: the row's, already numbers of the kernel.
+template <class Real>
+void run_block(const RowCall& call, const BoundKernel& bound, const Array* uniform, long first, long n) {
+  const long padded = (n + bound.width - 1) / bound.width * bound.width;
+  Array vi[max_arrays], vo[max_arrays];
+  const ScratchStack::Mark mark = scratch_stack.mark();
+  const auto place = [&](const ArrayRef& a) {
+    if (in_place(a)) return Array{static_cast<Real*>(a.data) + first, a.component_stride};
+    return Array{scratch_stack.take(sizeof(Real) * padded * std::max(a.components, 1L)), padded};
+  };
+  for (std::size_t k = 0; k < call.in.size(); k++) {
+    vi[k] = place(call.in[k]);
+    if (!in_place(call.in[k])) gather(call.in[k], first, n, padded, static_cast<Real*>(vi[k].data));
+  }
+  for (std::size_t k = 0; k < call.row.uniforms.size(); k++) vi[call.in.size() + k] = uniform[k];
+  for (std::size_t k = 0; k < call.out.size(); k++) vo[k] = place(call.out[k]);
+  bound.kernel(bound.model, vi, vo, call.options.repeat, 0, padded);
+  for (std::size_t k = 0; k < call.out.size(); k++)
+    if (!in_place(call.out[k])) scatter(call.out[k], first, n, padded, static_cast<const Real*>(vo[k].data));
+  scratch_stack.give_back(mark);
+}
+
+}  // namespace
+
+std::vector<std::string> available_isas() {
+  std::vector<std::string> isas;
+  for (const std::string& isa : supported_isas())
+    if (cpu_kernels(isa)) isas.push_back(isa);
+  return isas;
+}
+
+CpuRows::CpuRows(EngineRobot& robot)
+    : robot_(robot),
+      model_float_(cast<float>(robot.robot.model)),
+      table_(table_for(robot.options.isa)),
+      isa_(table_->name),
+      threads_(threads_for(robot.options.threads)),
+      assembles_(assembling(robot.options.assemble)),
+      blocks_(std::make_unique<BlockThreads>(threads_)) {}
+
+void CpuRows::run(const RowCall& call) {
+  const BoundKernel bound = kernel(call.row, call.precision(), call.options.frame);
+  if (call.precision() == Precision::float32) run_in_blocks<float>(call, bound);
+  else run_in_blocks<double>(call, bound);
+}
+
+template <class Real>
+void CpuRows::run_in_blocks(const RowCall& call, const BoundKernel& bound) const {
+  const std::vector<double>& numbers = call.options.uniforms;
+  const ScratchStack::Mark mark = scratch_stack.mark();
+  Real* value = static_cast<Real*>(scratch_stack.take(sizeof(Real) * std::max<std::size_t>(numbers.size(), 1)));
+  std::copy(numbers.begin(), numbers.end(), value);
+  Array uniform[max_arrays];
+  for (std::size_t k = 0; k < call.row.uniforms.size(); k++)
+    uniform[k] = {value, 0}, value += call.row.uniforms[k].components;
+  const auto block = [&](long first, long n) { run_block<Real>(call, bound, uniform, first, n); };
+  blocks_->for_each(call.instances(), std::ref(block));  // by reference: nothing is allocated
+  scratch_stack.give_back(mark);
+}
+
+BoundKernel CpuRows::kernel(const OpRow& row, Precision precision, int frame) {
+  const Key key = key_of(row, precision, frame);
+  std::lock_guard lock(mutex_);
+  if (const BoundKernel& own = made(row, key); own.kernel) return own;
+  BoundKernel& kept = any_robot_[key];
+  if (kept.kernel) return kept;
+  const KernelTable& table = table_of_row(row.index, row.name, table_);
+  const KernelEntry& e = table.entries[row.index];
+  const bool single = precision == Precision::float32;
+  const auto model = std::make_shared<RunTimeModel>();
+  model->frame = frame;
+  model->model = single ? static_cast<const void*>(&model_float_) : &robot_.robot.model;
+  return kept = {single ? e.in_float : e.in_double, model.get(), single ? table.float_width : table.double_width,
+                 model};
+}
+
+// Whether a kernel that was made from `program` may serve.
+bool CpuRows::agrees(const OpRow& row, const Key& key, const Program& program, const BoundKernel& kernel,
+                     const char* kind) {
+  const Precision precision = std::get<2>(key);
+  const KernelCheck c =
+      check_kernel(row, robot_.robot, precision, std::get<3>(key), program,
+                   [&](const SampledRow& inputs) { return run_sampled(kernel, precision, row, inputs); });
+  robot_.record({std::string(row.name), precision, on_host, c});
+  if (!c.passed)
+    robot_.notify(std::string(row.name) + " of " + robot_.robot.name + ": the " + kind +
+                  " kernel is not used: " + c.words());
+  return c.passed;
+}
+
+// The kernel made for the robot, at its first use: assembled, or where nothing else can run the row, by any means.
+const BoundKernel& CpuRows::made(const OpRow& row, const Key& key) {
+  const auto [at, fresh] = specialised_.try_emplace(key);
+  const bool any = robot_.at_run_time(row);
+  if (at->second.kernel || (!fresh && any)) return at->second;
+  if (!any) {
+    at->second = made_by_any_means(row, key);
+  } else if (assembles_ && can_assemble(isa_) && robot_.robot.model.nv <= max_specialised_freedoms) {
+    try {
+      const Program p = robot_.program(row, std::get<3>(key), max_assembled_operations);
+      const BoundKernel k = assemble_program(p, std::get<2>(key), isa_);
+      if (k.kernel && agrees(row, key, p, k, "assembled")) at->second = k;
+    } catch (const std::exception& e) { robot_.notify(std::string(row.name) + " is not assembled: " + e.what()); }
+  }
+  return at->second;
+}
+
+// Assembled, compiled or interpreted: the first that agrees with the program.
+BoundKernel CpuRows::made_by_any_means(const OpRow& row, const Key& key) {
+  const Program p = robot_.program(row, std::get<3>(key), max_assembled_operations);
+  const auto notice = [this](const std::string& what) { robot_.notify(what); };
+  const Precision precision = std::get<2>(key);
+  for (bool assemble : {true, false}) {
+    if (assemble && !assembles_) continue;
+    const BoundKernel k = traced_kernel(p, precision, isa_, assemble, notice);
+    if (agrees(row, key, p, k, assemble ? "assembled" : "compiled")) return k;
+  }
+  const BoundKernel k = interpret_program(p, precision);
+  if (agrees(row, key, p, k, "interpreted")) return k;
+  throw Error(std::string(row.name) + ": no kernel for this robot agrees with the text in double");
+}
+
+bool CpuRows::specialise(const KernelName& name) {
+  const OpRow& row = name.row;
+  const Key key = key_of(row, name.precision, name.frame);
+  HostCompiler* compiler = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    if (made(row, key).kernel) return true;
+    if (!compiler_) {
+      CompileOptions options;
+      options.notice = [this](const std::string& what) { robot_.notify(what); };
+      compiler_ = std::make_unique<HostCompiler>(options);
+    }
+    compiler = compiler_.get();
+  }
+  // meanwhile other threads run what there is
+  if (!compiler->missing().empty()) {
+    robot_.notify("specialised kernels are not used: " + compiler->missing());
+    return false;
+  }
+  const Program p = robot_.program(row, std::get<3>(key));
+  const int width = name.precision == Precision::float32 ? table_->float_width : table_->double_width;
+  const BoundKernel k = compile_program(p, name.precision, width, *compiler);
+  std::lock_guard lock(mutex_);
+  if (!k.kernel || !agrees(row, key, p, k, "compiled")) return false;
+  BoundKernel& kept = specialised_[key];
+  if (!kept.kernel) kept = k;  // a kernel that is in use stays
+  return true;
+}
+
+bool CpuRows::specialised(const KernelName& name) const {
+  std::lock_guard lock(mutex_);
+  const auto found = specialised_.find(key_of(name.row, name.precision, name.frame));
+  return found != specialised_.end() && found->second.kernel;
+}
+
+}  // namespace featherstorm

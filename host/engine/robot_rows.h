@@ -1,0 +1,29 @@
+// The rows of the table of operations with the sizes for one robot, and their derivatives.
+#pragma once
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/builder.h"
+#include "host/trace/parameters.h"
+#include "host/trace/row.h"
+
+namespace featherstorm {
+
+class RobotRows {
+ public:
+  RobotRows(const Model<double>& m, const Parameters& parameters);
+  RobotRows(const RobotRows&) = delete;
+  RobotRows& operator=(const RobotRows&) = delete;
+
+  const std::vector<OpRow>& all() const { return rows_; }
+  // A row of the table or one of their derivatives, NAME_vjp and NAME_jvp. Throws Error for an unknown name.
+  const OpRow& find(std::string_view name) const;
+
+ private:
+  std::vector<OpRow> rows_, derivatives_;
+  std::deque<std::string> names_;  // of the derivatives and their arrays
+};
+
+}  // namespace featherstorm

@@ -1,0 +1,119 @@
+#include "host/rollout/cpu_rollout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "core/scalar/scratch.h"
+#include "host/memory/cpu_library.h"
+#include "host/system/error.h"
+
+namespace featherstorm {
+namespace {
+
+// Gives back what is taken from here on.
+struct ScratchGuard {
+  ScratchStack::Mark mark = scratch_stack.mark();
+  ~ScratchGuard() { scratch_stack.give_back(mark); }
+};
+
+}  // namespace
+
+CpuRollout::CpuRollout(const SequencePlan& plan)
+    : plan_(plan),
+      threads_(plan.threads),
+      noise_(noise_kernels(plan.isa.empty() ? supported_isas().front() : plan.isa)) {}
+
+const std::vector<BoundKernel>& CpuRollout::kernels() {
+  std::lock_guard lock(mutex_);
+  if (kernels_.size() == plan_.stages.size()) return kernels_;
+  std::vector<BoundKernel> made;
+  for (const SequencePlan::Stage& s : plan_.stages) {
+    made.push_back(s.kernel ? s.kernel() : BoundKernel{});
+    if (!made.back().kernel) throw Error("a stage has no kernel for arrays on the host");
+  }
+  return kernels_ = std::move(made);
+}
+
+void CpuRollout::run(const SequenceCall& call) {
+  if (call.controls && (call.controls->device_mean || call.controls->device_draw))
+    throw Error("controls have a mean or a draw on a device, expected it where the arrays are, on the host");
+  if (plan_.precision == Precision::float32) run_all<float>(call, kernels());
+  else run_all<double>(call, kernels());
+}
+
+template <class Real>
+void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel>& kernels) const {
+  const auto& arrays = plan_.arrays;
+  const int n_arrays = static_cast<int>(arrays.size());
+  const long steps = call.steps;
+  // uniform numbers in the kernels' precision
+  auto numbers = scratch<Real*>(n_arrays + 1);
+  const ScratchGuard guard;
+  for (int k = 0; k < n_arrays; k++) {
+    numbers[k] = nullptr;
+    if (!call.uniforms[k]) continue;
+    const long count = (call.every_step[k] ? steps : 1) * arrays[k].components;
+    numbers[k] = static_cast<Real*>(scratch_stack.take(sizeof(Real) * (count + 1)));
+    std::copy_n(call.uniforms[k], count, numbers[k]);
+  }
+  std::optional<PreparedControls<Real>> prepared;
+  if (call.controls) prepared.emplace(*call.controls, steps, arrays[call.controlled].components, noise_);
+  int width = 1;
+  for (const BoundKernel& k : kernels) width = std::max(width, k.width);
+
+  const auto spoil = [&](const SequencePlan::Finite& f, long n, long padded, const auto& memory) {
+    for (long i = 0; i < n; i++) {
+      bool all = true;
+      for (int k : f.of)
+        for (long c = 0; c < arrays[k].components; c++) all = all && std::isfinite(memory(k)[c * padded + i]);
+      for (long c = 0; !all && c < arrays[f.array].components; c++)
+        memory(f.array)[c * padded + i] = std::numeric_limits<Real>::quiet_NaN();
+    }
+  };
+  const auto block = [&](long first, long n) {
+    const long padded = (n + width - 1) / width * width;
+    const ScratchGuard block_guard;
+    auto table = scratch<Array>(n_arrays + 1);
+    for (int k = 0; k < n_arrays; k++) {
+      if (arrays[k].uniform) continue;
+      const std::size_t bytes = sizeof(Real) * padded * std::max(arrays[k].components, 1L);
+      table[k] = {std::memset(scratch_stack.take(bytes), 0, bytes), padded};
+    }
+    const auto memory = [&](int k) { return static_cast<Real*>(table[k].data); };
+    for (int k = 0; k < call.in_count; k++)
+      if (!call.in[k].every_step) gather(call.in[k].array, first, n, padded, memory(call.in_at[k]));
+    Real* z = nullptr;
+    long drawn = 0;
+    if (prepared) {
+      z = static_cast<Real*>(scratch_stack.take(sizeof(Real) * (prepared->room(padded) + 1)));
+      prepared->begin(first, n, padded, z);
+    }
+    for (long t = 0; t < steps; t++) {
+      for (int k = 0; k < n_arrays; k++)
+        if (arrays[k].uniform) table[k] = {numbers[k] + (call.every_step[k] ? t * arrays[k].components : 0), 0};
+      for (int k = 0; k < call.in_count; k++)
+        if (call.in[k].every_step) gather(call.in[k].at(t), first, n, padded, memory(call.in_at[k]));
+      if (prepared) prepared->step(t, first, padded, z, drawn, memory(call.controlled));
+      for (std::size_t k = 0; k < kernels.size(); k++) {
+        const SequencePlan::Stage& s = plan_.stages[k];
+        if (s.last && t + 1 < steps) continue;
+        Array vi[max_arrays], vo[max_arrays];
+        for (std::size_t j = 0; j < s.in.size(); j++) vi[j] = table[s.in[j]];
+        for (std::size_t j = 0; j < s.out.size(); j++) vo[j] = table[s.out[j]];
+        kernels[k].kernel(kernels[k].model, vi, vo, s.repeat, 0, padded);
+        for (const auto& [x, y] : s.swaps) std::swap(table[x], table[y]);
+      }
+      for (const SequencePlan::Finite& f : plan_.finite)
+        if (t + 1 == steps) spoil(f, n, padded, memory);
+      for (int k = 0; k < call.out_count; k++)
+        if (call.out[k].every_step || t + 1 == steps)
+          scatter(call.out[k].at(call.out[k].every_step ? t : 0), first, n, padded, memory(call.out_at[k]));
+    }
+  };
+  threads_.for_each(call.instances, std::ref(block));  // a reference: std::function need not allocate
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,27 @@
+// Sequences on the host's cores: a block of instances goes through all steps before the next one begins, so its state stays in
+// the caches.
+#pragma once
+#include <mutex>
+
+#include "host/rollout/rollout_backend.h"
+
+namespace featherstorm {
+
+class CpuRollout : public RolloutBackend {
+ public:
+  explicit CpuRollout(const SequencePlan& plan);  // which must stay
+  // All working memory is that of scratch.h, which threads keep: a thread's second run of the same size allocates nothing.
+  void run(const SequenceCall& call) override;
+
+ private:
+  const std::vector<BoundKernel>& kernels();
+  template <class Real> void run_all(const SequenceCall& call, const std::vector<BoundKernel>& kernels) const;
+
+  const SequencePlan& plan_;
+  BlockThreads threads_;
+  const NoiseKernels& noise_;
+  std::mutex mutex_;                  // of the next
+  std::vector<BoundKernel> kernels_;  // of the stages, from the first run on
+};
+
+}  // namespace featherstorm

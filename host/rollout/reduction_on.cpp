@@ -1,0 +1,12 @@
+// Apart from reduction.cpp, so that a program for a device alone is linked without the host's threads.
+#include "host/rollout/cpu_reduction.h"
+#include "host/rollout/cuda_reduction.h"
+
+namespace featherstorm {
+
+std::unique_ptr<Reduction> Reduction::on(int device, int threads) {
+  if (device == on_host) return std::make_unique<CpuReduction>(threads);
+  return std::make_unique<CudaReduction>(device);
+}
+
+}  // namespace featherstorm
