@@ -72,7 +72,8 @@ class Evaluator {
   // (kernel_check.h): the ones in use, and those that are not used because of it.
   std::vector<CheckedKernel> checks() const;
 
-  const std::string& isa() const;  // instruction set of the kernels in use
+  const std::string& isa() const;                      // instruction set of the kernels in use
+  const std::vector<std::string>& parameters() const;  // names of the robot's numbers that are inputs of every row
   int threads() const;
   bool assembles() const;  // whether kernels are assembled where that can be done
 

@@ -122,6 +122,7 @@ Sequence::Sequence(Precision precision, int threads, const std::string& isa)
     : self_(new Implementation{{precision, threads, isa, {}, {}, {}}, {}, {}, {}}) {}
 Sequence::~Sequence() = default;
 Sequence::Sequence(Sequence&&) noexcept = default;
+Sequence& Sequence::operator=(Sequence&&) noexcept = default;
 
 void Sequence::array(const std::string& name, long components) {
   self_->plan.arrays.push_back({name, components, false}), self_->changed();

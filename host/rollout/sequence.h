@@ -44,6 +44,7 @@ class Sequence {
   Sequence(Precision precision, int threads, const std::string& isa = "");
   ~Sequence();
   Sequence(Sequence&&) noexcept;
+  Sequence& operator=(Sequence&&) noexcept;
 
   // Declares an array, zero before the first step, or one with the same numbers for all instances.
   void array(const std::string& name, long components);

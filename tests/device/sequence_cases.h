@@ -155,9 +155,9 @@ struct Rolling {
 };
 
 // All arrays of a batch, on both sides.
-struct RolloutArrays {
+struct SequenceArrays {
   Twin q, v, u, p, states, velocities, used, total;
-  RolloutArrays(const Rolling& r, long B)
+  SequenceArrays(const Rolling& r, long B)
       : q(r.precision, B, r.nq, 1),
         v(r.precision, B, r.nv, 1),
         u(r.precision, B, r.nv, horizon),
@@ -193,7 +193,7 @@ struct RolloutArrays {
 };
 
 // On both sides; returns how far apart they are, over all that is written.
-inline double both(Rolling& r, const RolloutArrays& a, long B, const Controls* host = nullptr,
+inline double both(Rolling& r, const SequenceArrays& a, long B, const Controls* host = nullptr,
                    const Controls* there = nullptr, void* stream = nullptr) {
   r.s.run(horizon, B, a.in(false, !host), r.uniforms, a.out(false), host);
   r.s.run(horizon, B, a.in(true, !there), r.uniforms, a.out(true), there, stream);

@@ -14,7 +14,7 @@ TEST(CudaRollout, IsTheHostsForEveryBatchRobotAndPrecision) {
       Rolling r(robot, p, substeps);
       for (long B : {1L, 31L, 33L, 1000L}) {
         SCOPED_TRACE(std::string(robot) + " " + std::to_string(B));
-        const RolloutArrays a(r, B);
+        const SequenceArrays a(r, B);
         EXPECT_LT(both(r, a, B), tolerance(p));
       }
     }
@@ -22,7 +22,7 @@ TEST(CudaRollout, IsTheHostsForEveryBatchRobotAndPrecision) {
 
 TEST(CudaRollout, FloatingBasesParametersAndOneLaunch) {
   Rolling r("go2", Precision::float32, 2, {"armature"});
-  const RolloutArrays a(r, 37);
+  const SequenceArrays a(r, 37);
   Twin armature(r.precision, 37, r.nv, 1);
   armature.fill([](long i, long k) { return k < 6 ? 0 : 0.01 * (1 + i % 3); });
   const auto with = [&](bool on_device) {
@@ -42,7 +42,7 @@ TEST(CudaRollout, FloatingBasesParametersAndOneLaunch) {
 TEST(CudaRollout, ArraysOfAnyStrides) {
   Rolling r("cartpole", Precision::float64, 1);
   const long B = 33, n = r.nv;
-  const RolloutArrays a(r, B);
+  const SequenceArrays a(r, B);
   ASSERT_LT(both(r, a, B), tolerance(r.precision));
   // (B, horizon, n) by rows, as a tensor lies; one row of states for all instances
   Buffer rows(r.precision, B * horizon * n, 1), rows_there(r.precision, B * horizon * n, 1, device);
@@ -72,7 +72,7 @@ TEST(CudaRollout, ArraysOfAnyStrides) {
 
 TEST(CudaRollout, AStateThatIsNotFiniteSpoilsItsCostAlone) {
   Rolling r("cartpole", Precision::float32, 1);
-  RolloutArrays a(r, 40);
+  SequenceArrays a(r, 40);
   a.v.set(7, 1, NAN), a.v.set(9, 0, inf);
   copy(a.v.host.ref(), a.v.there.ref());
   r.s.run(horizon, 40, a.in(true, true), r.uniforms, a.out(true));
@@ -92,7 +92,7 @@ TEST(CudaRollout, DrawsTheHostsNoise) {
       for (bool knots : {false, true})
         for (long B : {1L, 31L, 1000L}) {
           SCOPED_TRACE(std::string(robot) + " " + std::to_string(B) + (knots ? " knots" : ""));
-          const RolloutArrays a(r, B);
+          const SequenceArrays a(r, B);
           Controls c = noise(r.nv, knots);
           if (B == 31) c.first_instance = 969, c.sigma.assign(horizon * r.nv, 0.3), c.lower = c.upper = {};
           EXPECT_LT(both(r, a, B, &c, &c), tolerance(p));
@@ -107,7 +107,7 @@ TEST(CudaRollout, DrawsTheHostsNoise) {
 TEST(CudaRollout, DrawsTheHostsWords) {
   Rolling r("iiwa14", Precision::float64, 1);
   const long B = 33;
-  const RolloutArrays a(r, B);
+  const SequenceArrays a(r, B);
   Controls c;
   c.name = "u", c.key = {0xfedcba9876543210ull, 0xffffffffu}, c.first_instance = (1L << 32) - B;
   r.s.run(horizon, B, a.in(true, false), r.uniforms, a.out(true), &c);
@@ -130,7 +130,7 @@ TEST(CudaRollout, DrawsTheHostsWords) {
 TEST(CudaRollout, InterpolatesKnotsOfTheCaller) {
   Rolling r("cartpole", Precision::float32, 2);
   const long B = 33, K = 3;
-  const RolloutArrays a(r, B);
+  const SequenceArrays a(r, B);
   Twin knots(r.precision, B, r.nv, K);
   knots.fill([](long i, long k) { return std::cos(0.3 * i + k); });
   Controls host = noise(r.nv, true);
@@ -145,7 +145,7 @@ TEST(CudaRollout, InterpolatesKnotsOfTheCaller) {
 TEST(CudaRollout, AMeanAndADrawOnTheDevice) {
   Rolling r("cartpole", Precision::float32, 1);
   const long B = 31;
-  const RolloutArrays a(r, B);
+  const SequenceArrays a(r, B);
   Controls c = noise(r.nv, false), there = c;
   Buffer mean(r.precision, horizon * r.nv, 1), mean_there(r.precision, horizon * r.nv, 1, device);
   for (long k = 0; k < horizon * r.nv; k++) mean.component<float>(0)[k] = static_cast<float>(c.mean[k]);

@@ -12,7 +12,7 @@ using namespace testing;
 TEST(CudaRollout, WarmRunsAllocateNothingAndStreamsHaveTheirOwnMemory) {
   Rolling r("cartpole", Precision::float32, 1);
   const long B = 33;
-  const RolloutArrays a(r, B);
+  const SequenceArrays a(r, B);
   const Controls c = noise(r.nv, true);
   int stream, other;
   const auto run = [&](void* on) { r.s.run(horizon, B, a.in(true, false), r.uniforms, a.out(true), &c, on); };
@@ -34,10 +34,10 @@ TEST(CudaRollout, WarmRunsAllocateNothingAndStreamsHaveTheirOwnMemory) {
 TEST(CudaRollout, ThreadsMayShareAStream) {
   Rolling r("cartpole", Precision::float32, 1);
   const long B = 16;
-  std::vector<std::unique_ptr<RolloutArrays>> arrays;
+  std::vector<std::unique_ptr<SequenceArrays>> arrays;
   std::vector<Controls> controls;
   for (int k = 0; k < 4; k++)
-    arrays.push_back(std::make_unique<RolloutArrays>(r, B)), controls.push_back(noise(r.nv, false));
+    arrays.push_back(std::make_unique<SequenceArrays>(r, B)), controls.push_back(noise(r.nv, false));
   for (int k = 0; k < 4; k++) controls[k].mean.assign(horizon * r.nv, k);
   for (int round = 0; round < 5; round++) {
     std::vector<std::thread> threads;
@@ -56,7 +56,7 @@ TEST(CudaRollout, GivesBackItsMemoryAndItsKernels) {
   const int blocks = counts().live_blocks, programs = counts().live_programs;
   {
     Rolling r("cartpole", Precision::float32, 1);
-    const RolloutArrays a(r, 5);
+    const SequenceArrays a(r, 5);
     EXPECT_LT(both(r, a, 5), tolerance(r.precision));
     EXPECT_EQ(counts().live_programs, programs + 1);
   }
@@ -67,7 +67,7 @@ TEST(CudaRollout, GivesBackItsMemoryAndItsKernels) {
 TEST(CudaRollout, IsCapturedIntoAGraph) {
   Rolling r("cartpole", Precision::float32, 1);
   const long B = 33;
-  RolloutArrays a(r, B);
+  SequenceArrays a(r, B);
   int stream;
   const Controls c = noise(r.nv, false);
   const auto run = [&] { r.s.run(horizon, B, a.in(true, false), r.uniforms, a.out(true), &c, &stream); };
@@ -101,7 +101,7 @@ TEST(CudaRollout, IsCapturedIntoAGraph) {
 TEST(CudaRollout, NamesWhatDoesNotFit) {
   Rolling r("cartpole", Precision::float32, 1);
   const long B = 8;
-  const RolloutArrays a(r, B);
+  const SequenceArrays a(r, B);
   const auto words =
       [&](const std::function<void(std::vector<SequenceMemory>&, std::vector<SequenceMemory>&)>& change) {
         auto in = a.in(true, true), out = a.out(true);
@@ -152,7 +152,7 @@ TEST(CudaRollout, NamesWhatDoesNotFit) {
 
 TEST(CudaRollout, FailuresHaveTheWordsOfTheirCause) {
   Rolling r("cartpole", Precision::float32, 1);
-  const RolloutArrays a(r, 8);
+  const SequenceArrays a(r, 8);
   const auto run = [&] { r.s.run(horizon, 8, a.in(true, true), r.uniforms, a.out(true)); };
   {
     const test::Environment elsewhere("FEATHERSTORM_CACHE", (sequence_scratch / "failures").string());
@@ -170,7 +170,7 @@ TEST(CudaRollout, FailuresHaveTheWordsOfTheirCause) {
 
 TEST(CudaRollout, AnEmptyBatchDoesNothing) {
   Rolling r("cartpole", Precision::float32, 1);
-  const RolloutArrays a(r, 0);
+  const SequenceArrays a(r, 0);
   const int launches = counts().launches;
   r.s.run(horizon, 0, a.in(true, true), r.uniforms, a.out(true));
   EXPECT_EQ(counts().launches, launches);

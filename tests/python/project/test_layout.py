@@ -20,7 +20,7 @@ core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/
 core/reference/spatial core/reference/model core/reference/dynamics core/reference/loops core/reference/contact
 
 host/system host/table/row host/table/ops host/table host/memory host/urdf host/robots host/load host/trace host/assemble host/compile host/engine
-host/rollout host/cpu
+host/rollout host/simulation host/cpu
 
 cuda/kernels cuda/runtime
 
@@ -33,7 +33,7 @@ tests/core/derivatives tests/core/hybrid tests/core/loops tests/core/contact tes
 tests/core/reference/model tests/core/reference/dynamics tests/core/reference/loops tests/core/reference/contact
 tests/core/counts tests/core/accuracy
 tests/host/system tests/host/memory tests/host/load tests/host/trace tests/host/assemble tests/host/compile tests/host/table
-tests/host/engine tests/host/rollout
+tests/host/engine tests/host/rollout tests/host/simulation
 tests/cuda tests/device/stand_in tests/device tests/gpu/timing tests/gpu/bench tests/gpu/answers tests/consumer
 """.split()
 

@@ -1,0 +1,189 @@
+#include "host/simulation/rollout.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "host/compile/traced_kernel.h"
+#include "host/memory/device.h"
+#include "host/trace/parameters.h"
+#include "host/trace/trace_op.h"
+
+namespace featherstorm {
+namespace {
+
+int frame_of(const Robot& robot, const std::string& name) {
+  const auto at = std::find(robot.frame_names.begin(), robot.frame_names.end(), name);
+  if (at == robot.frame_names.end()) throw Error(robot.name + " has no frame '" + name + "'");
+  return static_cast<int>(at - robot.frame_names.begin());
+}
+
+// A program that is being recorded, with the inputs that all functions of a rollout have.
+struct Recording {
+  Program program;
+  TracedState x;
+  Traced u, p;
+  Expr t;
+
+  Recording(const Robot& robot, int controls, int parameters, const char* time)
+      : x(robot, program.input("q", robot.model.nq), program.input("v", robot.model.nv)),
+        u(program.input("u", controls)),
+        p(program.input("p", parameters, true)),
+        t(program.input(time, 1, true)[0]) {}
+
+  // What f() returns, recorded.
+  template <class F> auto record(const F& f) {
+    Tracing scope(program.graph);
+    return f();
+  }
+  void output(const char* name, const Traced& values) {
+    Tracing scope(program.graph);
+    program.output(name, values);
+  }
+};
+
+void require_count(const char* what, std::size_t came, int expected) {
+  if (static_cast<int>(came) != expected)
+    throw Error(std::string("Rollout: ") + what + " has " + std::to_string(came) + " numbers, expected " +
+                std::to_string(expected));
+}
+
+bool recorded(const Program& p) { return !p.outputs.empty(); }
+
+RolloutStages stages_of(const Robot& robot, const RolloutOptions& o) {
+  const int nv = robot.model.nv;
+  if (o.parameters < 0) throw Error("Rollout: parameters is " + std::to_string(o.parameters) + ", expected 0 or more");
+  RolloutStages s{o.controls < 0 ? nv : o.controls, o.parameters, true};
+  if (!o.control && s.controls != nv)
+    throw Error("Rollout: controls is " + std::to_string(s.controls) + ", expected " + std::to_string(nv) +
+                " (nv), or a function `control`");
+  const auto recording = [&](const char* time) { return Recording(robot, s.controls, s.parameters, time); };
+  if (o.control) {
+    Recording r = recording("t");
+    const RolloutOptions::Drive d = r.record([&] { return o.control(r.x, r.u, r.t, r.p); });
+    require_count("tau of control", d.tau.size(), nv);
+    r.output("tau", d.tau);
+    if (!d.target.empty()) require_count("target of control", d.target.size(), nv), r.output("target", d.target);
+    s.control = std::move(r.program);
+  }
+  const auto add = [&](Program& to, const auto& f) {
+    Recording r = recording("t_next");
+    const Expr before = r.program.input("total", 1)[0];
+    const Expr total = r.record([&] { return before + f(r); });
+    r.output("total_next", {total});
+    to = std::move(r.program);
+  };
+  if (o.cost) add(s.cost, [&](Recording& r) { return o.cost(r.x, r.u, r.t, r.p); });
+  if (o.terminal) add(s.terminal, [&](Recording& r) { return o.terminal(r.x, r.t, r.p); });
+  if (o.observe) {
+    Recording r = recording("t_next");
+    const Traced values = r.record([&] { return o.observe(r.x, r.u, r.t, r.p); });
+    if (values.empty()) throw Error("Rollout: observe has no numbers, expected some");
+    r.output("observation", values);
+    s.observe = std::move(r.program);
+  }
+  return s;
+}
+
+// A traced function as a stage; its arrays are those of its names.
+Stage stage_of(const Evaluator& e, Precision precision, const Program& p) {
+  Stage s{[p, precision, isa = e.isa(), assemble = e.assembles()] {
+    return traced_kernel(p, precision, isa, assemble, [](const std::string&) {});
+  }};
+  for (const auto& a : p.inputs) s.in.push_back(a.name);
+  for (const auto& a : p.outputs) s.out.push_back(a.name);
+  s.program = [p] { return p; };
+  return s;
+}
+
+}  // namespace
+
+std::vector<Traced> TracedState::run(const std::string& op, const std::vector<Traced>& in,
+                                     const std::string& frame) const {
+  const int index = op_index(op);
+  const Model<Expr> model = Parameters(robot_, {}).apply(robot_.model, {});
+  return record_op(index, model, frame.empty() ? 0 : frame_of(robot_, frame), 0, in);
+}
+
+Traced TracedState::position(const std::string& frame) const {
+  const int k = 12 * frame_of(robot_, frame);
+  const Traced poses = run("forward_kinematics", {q})[0];
+  return {poses.begin() + k, poses.begin() + k + 3};
+}
+
+Traced TracedState::rotation(const std::string& frame) const {
+  const int k = 12 * frame_of(robot_, frame) + 3;
+  const Traced poses = run("forward_kinematics", {q})[0];
+  return {poses.begin() + k, poses.begin() + k + 9};
+}
+
+Traced TracedState::velocity(const std::string& frame) const { return run("frame_velocity", {q, v}, frame)[0]; }
+
+Sequence rollout_sequence(Evaluator& e, const Stepping& stepping, Precision precision, const RolloutStages& stages) {
+  const int nv = e.robot().model.nv;
+  Sequence s(precision, e.threads(), e.isa());
+  declare_state(s, e, stepping);
+  s.array("tau", nv), s.array("target", nv), s.array("u", stages.controls);
+  s.array("total", 1), s.array("total_next", 1);
+  if (stages.shared_parameters) s.uniform("p", stages.parameters);
+  else s.array("p", stages.parameters);
+  s.uniform("t", 1), s.uniform("t_next", 1);
+  if (recorded(stages.observe)) s.array("observation", stages.observe.outputs[0].size);
+
+  append_start(s, e, stepping, precision);
+  if (recorded(stages.control)) {
+    s.stage(stage_of(e, precision, stages.control));
+    append_step(s, e, stepping, precision, "tau", "target");
+  } else {
+    append_step(s, e, stepping, precision, stepping.drives ? "tau" : "u", stepping.drives ? "u" : "target");
+  }
+  for (bool last : {false, true}) {
+    const Program& p = last ? stages.terminal : stages.cost;
+    if (!recorded(p)) continue;
+    Stage stage = stage_of(e, precision, p);
+    stage.swaps = {{"total", "total_next"}}, stage.last = last;
+    s.stage(stage);
+  }
+  if (recorded(stages.observe)) s.stage(stage_of(e, precision, stages.observe));
+  s.finite("total", {"q", "v"});
+  return s;
+}
+
+Rollout::Rollout(Evaluator& evaluator, const RolloutOptions& options)
+    : evaluator_(evaluator),
+      stepping_(stepping_of(evaluator, "Rollout", options.stepping)),
+      dt_(options.stepping.dt),
+      sequence_(options.precision, 1) {
+  const RolloutStages stages = stages_of(evaluator.robot(), options);
+  if (recorded(stages.observe)) observed_ = stages.observe.outputs[0].size;
+  sequence_ = rollout_sequence(evaluator, stepping_, options.precision, stages);
+}
+
+void Rollout::run(long steps, long instances, const RolloutArrays& a, double t0, void* stream) const {
+  if (!evaluator_.parameters().empty())
+    throw Error("Rollout: parameters of the robot are not taken here; run rollout_sequence() with their arrays");
+  const auto spread = [&](ArrayRef r) {
+    if (r.instances == 1 && instances != 1) r.instances = instances, r.instance_stride = 0, r.padded = false;
+    return r;
+  };
+  if (!a.q.data || !a.v.data) throw Error("Rollout: q or v is not given");
+  if (!a.u.array.data && !a.made && instances > 0) throw Error("Rollout: u is not given, nor controls to make");
+  std::vector<SequenceMemory> in = {{"q", spread(a.q)}, {"v", spread(a.v)}}, out;
+  if (!a.made) in.push_back({"u", spread(a.u.array), true, a.u.step_stride});
+  const auto add = [&](const char* name, const ArrayRef& array) {
+    if (array.data) out.push_back({name, array});
+  };
+  const auto add_each = [&](const char* name, const SequenceMemory& m) {
+    if (m.array.data) out.push_back({name, m.array, true, m.step_stride});
+  };
+  add("total", a.costs), add("q", a.q_final), add("v", a.v_final);
+  add_each("q", a.q_states), add_each("v", a.v_states), add_each("u", a.used), add_each("observation", a.observations);
+  std::vector<UniformValues> uniforms = stepping_.uniforms;
+  uniforms.push_back({"p", a.p}), uniforms.push_back({"t", {}}), uniforms.push_back({"t_next", {}});
+  for (long k = 0; k < std::max(steps, 1L); k++) {
+    uniforms[uniforms.size() - 2].values.push_back(t0 + dt_ * static_cast<double>(k));
+    uniforms.back().values.push_back(t0 + dt_ * static_cast<double>(k + 1));
+  }
+  sequence_.run(steps, instances, in, uniforms, out, a.made, stream);
+}
+
+}  // namespace featherstorm

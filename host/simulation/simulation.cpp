@@ -1,0 +1,161 @@
+#include "host/simulation/simulation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/memory/device.h"
+#include "host/trace/parameters.h"
+
+namespace featherstorm {
+namespace {
+
+// f(component, instance, number&) for all numbers of an array that lies where a Buffer of the host does.
+template <class F> void for_each_number(const Buffer& b, const F& f) {
+  const ArrayRef a = b.ref();
+  for (long c = 0; c < a.components; c++)
+    for (long i = 0; i < a.instances; i++) {
+      if (a.precision == Precision::float64) {
+        f(c, i, b.component<double>(c)[i]);
+        continue;
+      }
+      double x = b.component<float>(c)[i];
+      f(c, i, x);
+      b.component<float>(c)[i] = static_cast<float>(x);
+    }
+}
+
+// The numbers of a Buffer on the host, and back if they change.
+Buffer on_the_host(const Buffer& b, void* stream) {
+  const ArrayRef a = b.ref();
+  if (a.device == on_host) return b;  // the same memory
+  Buffer host(a.precision, a.instances, a.components);
+  copy(a, host.ref(), stream);
+  return host;
+}
+
+}  // namespace
+
+Simulation::Simulation(Evaluator& evaluator, long instances, const StepOptions& options, Precision precision,
+                       int device, void* stream)
+    : evaluator_(evaluator),
+      stepping_(stepping_of(evaluator, "Simulation", options)),
+      instances_(instances),
+      precision_(precision),
+      device_(device),
+      stream_(stream) {
+  if (instances < 0) throw Error("Simulation: instances is " + std::to_string(instances) + ", expected 0 or more");
+  const Model<double>& m = evaluator.robot().model;
+  const auto buffer = [&](long rows, long n) { return Buffer(precision, rows, n, device, stream); };
+  for (std::vector<Buffer>* state : {&now_, &next_}) {
+    state->push_back(buffer(instances, m.nq)), state->push_back(buffer(instances, m.nv));
+    if (stepping_.op == "contact_step") state->push_back(buffer(instances, 3L * m.contacts.nc));
+  }
+  zero_ = buffer(1, m.nv);
+  options_ = {{}, 0, stepping_.substeps, stream};
+  for (const UniformValues& u : stepping_.uniforms)
+    options_.uniforms.insert(options_.uniforms.end(), u.values.begin(), u.values.end());
+  if (stepping_.op == "coupled_step") {
+    coupled_.emplace(precision, evaluator.threads(), evaluator.isa());
+    declare_state(*coupled_, evaluator, stepping_);
+    coupled_->array("tau", m.nv), coupled_->array("target", m.nv);
+    append_start(*coupled_, evaluator, stepping_, precision);
+    append_step(*coupled_, evaluator, stepping_, precision, "tau", "target");
+  }
+  for (const std::string& name : evaluator.parameters()) {
+    const std::vector<double> numbers = parameter_values(evaluator.robot(), name);
+    Buffer host(precision, 1, static_cast<long>(numbers.size()));
+    for_each_number(host, [&](long c, long, double& x) { x = numbers[c]; });
+    if (device != on_host) {
+      own_.push_back(buffer(1, static_cast<long>(numbers.size())));
+      copy(host.ref(), own_.back().ref(), stream);
+    } else {
+      own_.push_back(host);
+    }
+    parameter(name, own_.back().ref());
+  }
+  reset();
+}
+
+ArrayRef Simulation::impulse() const {
+  if (now_.size() < 3)
+    throw Error("Simulation: " + evaluator_.robot().name +
+                (evaluator_.robot().model.contacts.nc > 0 ? " ignores its contacts" : " has no contacts"));
+  return now_[2].ref();
+}
+
+// One row for all instances as an array of all.
+ArrayRef Simulation::spread(const ArrayRef& a, const std::string& name, long components) const {
+  ArrayRef r = a.data ? a : zero_.ref();
+  if (r.components != components || (r.instances != 1 && r.instances != instances_))
+    throw Error("step: " + name + " has shape " + shape_words(r.instances, r.components) + ", expected " +
+                shape_words(instances_, components));
+  if (r.instances != instances_ || !a.data) r.instances = instances_, r.instance_stride = 0, r.padded = false;
+  return r;
+}
+
+void Simulation::step(const ArrayRef& tau, const ArrayRef& q_target) {
+  const long nv = evaluator_.robot().model.nv;
+  const ArrayRef drive = spread(tau, "tau", nv), target = spread(q_target, "q_target", nv);
+  if (coupled_) {
+    step_coupled(drive, target);
+  } else {
+    std::vector<ArrayRef> in, out;
+    for (const Buffer& b : now_) in.push_back(b.ref());
+    for (const Buffer& b : next_) out.push_back(b.ref());
+    in.push_back(drive), in.push_back(target);
+    const OpRow& row = evaluator_.op(stepping_.op);
+    while (in.size() < row.in.size()) in.push_back(parameters_.at(std::string(row.in[in.size()].name)));
+    evaluator_.run(stepping_.op, in, out, options_);
+  }
+  std::swap(now_, next_);
+  time_ += stepping_.pass_time * stepping_.substeps;
+}
+
+void Simulation::step_coupled(const ArrayRef& tau, const ArrayRef& target) {
+  std::vector<SequenceMemory> in = {{"q", q()}, {"v", v()}, {"tau", tau}, {"target", target}};
+  for (const std::string& name : evaluator_.parameters()) in.push_back({name, parameters_.at(name)});
+  coupled_->run(1, instances_, in, stepping_.uniforms, {{"q", next_[0].ref()}, {"v", next_[1].ref()}}, nullptr,
+                stream_);
+}
+
+void Simulation::parameter(const std::string& name, const ArrayRef& values) {
+  const std::vector<std::string>& known = evaluator_.parameters();
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    throw Error("Simulation: " + name + " is no parameter of the evaluator");
+  const std::vector<double> own = parameter_values(evaluator_.robot(), name);
+  parameters_[name] = spread(values, name, static_cast<long>(own.size()));
+}
+
+void Simulation::reset(const std::vector<bool>& mask, const std::vector<double>& q, const std::vector<double>& v) {
+  const Robot& robot = evaluator_.robot();
+  const std::vector<double> zero(
+      std::max<std::size_t>(robot.model.nv, now_.size() > 2 ? 3 * robot.model.contacts.nc : 0));
+  const std::vector<double>* values[] = {q.empty() ? &robot.q0 : &q, v.empty() ? &zero : &v, &zero};
+  if (!mask.empty() && static_cast<long>(mask.size()) != instances_)
+    throw Error("reset: mask has " + std::to_string(mask.size()) + " instances, expected " +
+                std::to_string(instances_));
+  const auto require = [&](const char* name, const std::vector<double>& x, int n) {
+    if (!x.empty() && static_cast<int>(x.size()) != n)
+      throw Error(std::string("reset: ") + name + " has " + std::to_string(x.size()) + " numbers, expected " +
+                  std::to_string(n));
+  };
+  require("q", q, robot.model.nq), require("v", v, robot.model.nv);
+  for (std::size_t k = 0; k < now_.size(); k++) {
+    const Buffer host = on_the_host(now_[k], stream_);
+    for_each_number(host, [&](long c, long i, double& x) {
+      if (mask.empty() || mask[i]) x = (*values[k])[c];
+    });
+    if (device_ != on_host) copy(host.ref(), now_[k].ref(), stream_);
+  }
+}
+
+std::vector<bool> Simulation::finite() const {
+  std::vector<bool> all(instances_, true);
+  for (int k : {0, 1})
+    for_each_number(on_the_host(now_[k], stream_), [&](long, long i, double& x) {
+      if (!std::isfinite(x)) all[i] = false;
+    });
+  return all;
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,79 @@
+// docs/cpp.md: quadrupeds that stand, and a search for controls by samples.
+#include <cstdio>
+
+#include "host/load/load.h"
+#include "host/rollout/reduction.h"
+#include "host/simulation/rollout.h"
+#include "host/simulation/simulation.h"
+
+using namespace featherstorm;
+
+// [simulation]
+// 1024 quadrupeds on their feet, held by PD drives for half a second.
+double stand() {
+  Robot robot = load("go2");
+  std::vector<ContactSpec> feet;
+  for (const char* foot : {"FL_foot", "FR_foot", "RL_foot", "RR_foot"})
+    feet.push_back(on_ground(foot, {0, 0, 0}, 0.022, 0.8));
+  robot.model.contacts = contacts_of(robot, feet);
+  robot.q0[2] = 0.32;  // the trunk's height [m]; then its quaternion and the joints
+  for (int leg = 0; leg < 4; leg++) robot.q0[8 + 3 * leg] = 0.8, robot.q0[9 + 3 * leg] = -1.5;
+
+  Evaluator dynamics(robot);
+  const int nv = robot.model.nv;
+  Simulation sim(dynamics, 1024, {.dt = 4e-3, .substeps = 2, .numbers = {{"kp", {60}}, {"kd", {3}}}});
+  Buffer target(Precision::float32, 1, nv);  // one row for all
+  for (int c = 6; c < nv; c++) target.component<float>(c)[0] = static_cast<float>(robot.q0[c + 1]);
+  for (int t = 0; t < 125; t++) sim.step({}, target.ref());
+  const ArrayRef q = sim.q();
+  return static_cast<const float*>(q.data)[2 * q.component_stride];
+}
+// [simulation end]
+
+// [rollout]
+// The mean of 4096 random control sequences of a cart with a pole, weighted by their costs (MPPI).
+double plan() {
+  const Robot robot = load("cartpole");
+  Evaluator dynamics(robot);
+  RolloutOptions options;
+  options.stepping = {.dt = 0.02, .substeps = 2};
+  options.controls = 1;
+  options.control = [](const TracedState&, const Traced& u, Expr, const Traced&) -> RolloutOptions::Drive {
+    return {{u[0], 0.0}};  // the pole's joint has no motor
+  };
+  options.cost = [](const TracedState& x, const Traced& u, Expr, const Traced&) {
+    return x.q[0] * x.q[0] + 10.0 * (1.0 + cos(x.q[1])) + 1e-3 * u[0] * u[0];
+  };
+  const Rollout roll(dynamics, options);
+
+  const long B = 4096, T = 40;
+  Buffer q(Precision::float32, 1, 2), v(Precision::float32, 1, 2);
+  Buffer costs(Precision::float32, B, 1), used(Precision::float32, B, T);
+  Buffer weights(Precision::float64, B, 1), mean(Precision::float32, T, 1);
+  Controls noise;
+  noise.name = "u", noise.sigma = {5}, noise.keep_mean = true;
+  ArrayRef step = used.ref();
+  step.components = 1;
+  RolloutArrays arrays{.q = q.ref(), .v = v.ref(), .made = &noise, .costs = costs.ref()};
+  arrays.used = {"u", step, true, used.stride()};
+  const auto reduction = Reduction::on(on_host, dynamics.threads());
+  double best = 0;
+  for (std::uint32_t draw = 0; draw < 10; draw++) {
+    noise.key.draw = draw;
+    roll.run(T, B, arrays);
+    reduction->softmax_weights(costs.ref(), 1.0, weights.ref());
+    reduction->weighted_mean(arrays.used, T, weights.ref(), mean.ref());
+    noise.mean.assign(mean.component<float>(0), mean.component<float>(0) + T);
+    best = reduction->best().value;
+  }
+  return best;
+}
+// [rollout end]
+
+int main() {
+  const double height = stand();
+  std::printf("the trunk is %.3f m above the ground\n", height);
+  const double cost = plan();
+  std::printf("the best of the last samples costs %.1f\n", cost);
+  return height > 0.2 && height < 0.4 && cost < 800 ? 0 : 1;
+}

@@ -1,0 +1,83 @@
+// Simulations and rollouts with their arrays on a device, through the stand-in, against those of the host.
+#include <gtest/gtest.h>
+
+#include "host/simulation/rollout.h"
+#include "host/simulation/simulation.h"
+#include "tests/device/control.h"
+#include "tests/device/sequence_cases.h"
+#include "tests/host/simulation/worlds.h"
+
+namespace featherstorm::test_device_simulation {
+namespace {
+
+using namespace testing;
+
+constexpr long B = 37;
+
+// Five steps here and there.
+void agrees(const Robot& robot, const StepOptions& options) {
+  Evaluator e(robot, {.threads = 1});
+  const Precision p = Precision::float64;
+  const int nv = robot.model.nv;
+  Simulation host(e, B, options, p), there(e, B, options, p, device);
+  for (unsigned t = 0; t < 5; t++) {
+    host.step(noise(p, B, nv, 0.5, t).ref());
+    there.step(noise(p, B, nv, 0.5, t, device).ref());
+  }
+  EXPECT_LT(farthest(numbers_of(there.q()), numbers_of(host.q())), 1e-11) << robot.name;
+  EXPECT_LT(farthest(numbers_of(there.v()), numbers_of(host.v())), 1e-9) << robot.name;
+  std::vector<bool> mask(B, false);
+  mask[3] = true;
+  host.reset(mask), there.reset(mask);
+  EXPECT_LT(farthest(numbers_of(there.q()), numbers_of(host.q())), 1e-11);
+  EXPECT_EQ(there.finite(), std::vector<bool>(B, true));
+}
+
+TEST(DeviceSimulation, IsTheHostsWithAllThatRobotsCarry) {
+  agrees(load("cartpole"), {.dt = 4e-3, .substeps = 2});
+  agrees(standing_go2(), {.dt = 4e-3, .substeps = 2, .numbers = {{"kp", {30}}}});
+  agrees(gripping_panda(), {.dt = 4e-3, .substeps = 2});
+}
+
+TEST(DeviceSimulation, WrongPlacesAreNamed) {
+  const Robot robot = load("cartpole");
+  Evaluator e(robot, {.threads = 1});
+  Simulation there(e, 3, {.dt = 1e-2}, Precision::float32, device);
+  const Buffer tau(Precision::float32, 3, 2);
+  EXPECT_EQ(message([&] { there.step(tau.ref()); }), "step: tau is on the host, expected CUDA device 1 as q is");
+  EXPECT_EQ(message([&] { Simulation(e, 3, {.dt = 1e-2}, Precision::float32, 9); }),
+            "Buffer: CUDA device 9 does not exist, expected 0 to 1");
+}
+
+TEST(DeviceRollout, IsTheHosts) {
+  const Robot robot = standing_go2();
+  Evaluator e(robot, {.threads = 1});
+  const int nq = robot.model.nq, nv = robot.model.nv;
+  const Precision p = Precision::float64;
+  constexpr long T = 4;
+  RolloutOptions o;
+  o.stepping = {.dt = 4e-3, .substeps = 2, .numbers = {{"kp", {30}}, {"kd", {1}}}};
+  o.precision = p, o.parameters = 1;
+  o.cost = [](const TracedState& x, const Traced& u, Expr t, const Traced& g) {
+    const Expr height = x.position("base")[2] - g[0];
+    return height * height + 1e-3 * u[7] * u[7] + t;
+  };
+  const Rollout roll(e, o);
+  std::vector<double> costs[2], final[2];
+  for (int where : {on_host, device}) {
+    const Buffer q0 = noise(p, B, nq, 0.1, 1, where), v0 = noise(p, B, nv, 0.1, 2, where),
+                 u = noise(p, B, T * nv, 0.3, 3, where), total(p, B, 1, where), q(p, B, nq, where);
+    RolloutArrays a;
+    a.q = q0.ref(), a.v = v0.ref(), a.p = {0.3}, a.costs = total.ref(), a.q_final = q.ref();
+    a.u = {"u", u.ref(), true, nv * u.stride()};
+    a.u.array.components = nv;
+    roll.run(T, B, a);
+    costs[where == device] = numbers_of(total.ref()), final[where == device] = numbers_of(q.ref());
+  }
+  EXPECT_LT(farthest(costs[0], costs[1]), 1e-10);
+  EXPECT_LT(farthest(final[0], final[1]), 1e-10);
+  EXPECT_GT(costs[0][0], 0);
+}
+
+}  // namespace
+}  // namespace featherstorm::test_device_simulation
