@@ -10,8 +10,8 @@ namespace featherstorm {
 namespace {
 
 constexpr int states = 16;
-constexpr double one_digit = 0.1;
 constexpr double factor_of_error = 16, unit_of_error = 2e-5;  // what kernel_check.cpp allows a kernel in float
+constexpr double four_digits = 1e-4;
 
 // The largest difference; infinite where the second is no number.
 double difference(const std::vector<double>& exact, const std::vector<float>& found) {
@@ -34,7 +34,7 @@ bool factor_keeps_digits(const Model<double>& m) {
   const std::vector<double> inertia = natural_inertia(m, engine);
   std::vector<double> v(m.nv), tau(m.nv), exact(m.nv);
   std::vector<float> by_bodies(m.nv), by_factor(m.nv);
-  int failed = 0;
+  int failed = 0, lost = 0;
   for (int i = 0; i < states; i++) {
     const std::vector<double> q = sample_q(m, engine);
     for (double& x : v) x = uniform(engine);
@@ -47,10 +47,10 @@ bool factor_keeps_digits(const Model<double>& m) {
     for (double a : exact) size = std::max(size, std::abs(a));
     const double bodies = std::min(difference(exact, by_bodies), size);
     const double factor = difference(exact, by_factor);
-    failed += !(factor <= factor_of_error * bodies + unit_of_error * size) ||
-              (factor > one_digit * size && bodies <= one_digit * size);
+    failed += !(factor <= factor_of_error * bodies + unit_of_error * size);
+    lost += !(factor <= std::max(factor_of_error * bodies, four_digits * size));
   }
-  return 4 * failed <= states;
+  return 4 * failed <= states && lost <= 1;
 }
 
 }  // namespace featherstorm
