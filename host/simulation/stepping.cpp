@@ -133,7 +133,7 @@ void append_start(Sequence& s, Evaluator& e, const Stepping& stepping, Precision
   if (stepping.op != "coupled_step") return;
   s.stage(
       stage_of(e, "coupled_position", precision, inputs_of(e.op("coupled_position")), {"q_next"}, {{"q", "q_next"}}));
-  const Program pick = pick_independent(e.robot().model);
+  Program pick = pick_independent(e.robot().model);
   Stage stage{[pick, precision, isa = e.isa(), assemble = e.assembles()] {
                 return traced_kernel(pick, precision, isa, assemble, [](const std::string&) {});
               },
