@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _featherstorm
-from .device import DeviceArray, device_number, device_of
+from .device import HOST, DeviceArray, device_name, device_number, device_of
 from .memory.arrays import to_numpy
 from .operations import frame_index, tell_notices
 
@@ -44,7 +44,7 @@ class Batch:
     device: str
     dtype: np.dtype[Any]
     stream: int
-    _device: int | None
+    _device: int
     _shapes: dict[str, tuple[int, ...]]
     _names: dict[str, list[list[str]]]
     _buffers: dict[str, _featherstorm.Buffer]
@@ -59,7 +59,7 @@ class Batch:
         fields = {
             "model": model,
             "instances": int(instances),
-            "device": "cpu" if number is None else f"cuda:{number}",
+            "device": device_name(number),
             "_device": number,
             "stream": stream,
             "dtype": np.dtype(dtype),
@@ -108,11 +108,11 @@ class Batch:
 
     def __setattr__(self, name: str, value: Any) -> None:
         self.buffer(name)
-        if self._device is not None and device_of(value) is not None:
+        if self._device != HOST and device_of(value) != HOST:
             self._views[name].assign(value, f"Batch: {name}")
             return
         array = to_numpy(value, "Batch", name, self.dtype)
-        if self._device is not None:
+        if self._device != HOST:
             self._views[name].assign(array.astype(self.dtype), f"Batch: {name}")
             return
         try:
@@ -134,11 +134,10 @@ class Batch:
 
 
 def allocate(
-    dtype: str, instances: int, n: int, tail: Sequence[int], device: int | None, stream: int
+    dtype: str, instances: int, n: int, tail: Sequence[int], device: int, stream: int
 ) -> tuple[_featherstorm.Buffer, Array]:
-    """The engine's Buffer of an array and a view for users: numpy's on the CPU (device None), else a DeviceArray."""
-    if device is None:
-        buffer = _featherstorm.Buffer(dtype, instances, n)
-        return buffer, buffer.view(list(tail))
+    """The engine's Buffer of an array and a view for users: numpy's on the CPU (device HOST), else a DeviceArray."""
     buffer = _featherstorm.Buffer(dtype, instances, n, device, stream)
+    if device == HOST:
+        return buffer, buffer.view(list(tail))
     return buffer, DeviceArray(buffer, tail, instances, dtype, device, stream)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from . import _featherstorm
-from .device import device_number
+from .device import device_name, device_number
 from .robot.contacts import Contact, with_contacts
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ class Model:
         dtype = np.dtype(dtype).name
         for op in names:
             self.row(op)
-        frame, number = self.frame(frame), self._device(device, "specialise")
+        frame, number = self.frame(frame), device_number(device, "specialise")
         if not wait:
             from concurrent.futures import ThreadPoolExecutor  # 4 ms of an import that few need
 
@@ -277,21 +277,15 @@ class Model:
         """What came of comparing each kernel made for this robot with the text that takes the model as data, in double:
         a `Check` each. One that did not pass is not used, and a Notice said so."""
         return [
-            Check(op, dtype, "cpu" if device < 0 else f"cuda:{device}", array, error, bound, passed)
+            Check(op, dtype, device_name(device), array, error, bound, passed)
             for op, dtype, device, array, error, bound, passed in self.evaluator.checks
         ]
 
     def specialised(self, op: str, dtype: npt.DTypeLike = "float32", frame: Frame = 0, device: object = "cpu") -> bool:
         """Whether the operation runs with a kernel made for this robot."""
         self.row(op)
-        number = self._device(device, "specialised")
+        number = device_number(device, "specialised")
         return self.evaluator.specialised(op, np.dtype(dtype).name, self.frame(frame), number)
-
-    @staticmethod
-    def _device(device: object, label: str) -> int:
-        """The engine's number of a device; -1 is the CPU."""
-        number = device_number(device, label)
-        return -1 if number is None else number
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: another process makes kernels of its own, from the same numbers."""

@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from . import _featherstorm
 from .device import DeviceArray
+from .memory.arguments import Arguments
 from .memory.arrays import library_of, shape_error
-from .memory.device_arguments import DeviceArguments, collect
 from .model import Notice
 from .robot.steps import check_tree, independent, step_numbers, step_op, substep_time
 
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from .memory.arrays import Arguments
     from .model import Model, Row
     from .typing import Array, ArrayLike, Frame, Names
 
@@ -49,7 +47,7 @@ def evaluate(
     repeat: int = 1,
     check: bool = True,
     caller: str | None = None,
-) -> tuple[Arguments | DeviceArguments, list[Array]]:
+) -> tuple[Arguments, list[Array]]:
     """Runs an operation; returns its Arguments and a view (instances, ...) of each output."""
     label = caller or op
     op, arguments = form(model, op, arguments)
@@ -59,16 +57,16 @@ def evaluate(
     if len(arguments) != len(row.inputs):
         names = ", ".join(name for name, _ in row.inputs if name not in model.parameters)
         raise TypeError(f"{label}: got {len(arguments)} arrays, expected {len(row.inputs)}: {names}")
-    batch = collect(label, arguments, row.inputs, row.shapes)
-    if check and model.quaternions and batch.device is None:
+    batch = Arguments(label, arguments, row.inputs, row.shapes)
+    if check and model.quaternions and batch.library.readable:
         for (name, n), array in zip(row.inputs, batch.arrays):
             if n == model.nq and name.startswith("q") and not name.endswith(("_bar", "_tan")):
                 check_quaternions(model, label, name, array)
     uniforms = model.uniform_values(op, numbers or {}, label)
     index = frame_index(model, row, frame, label)
-    outputs = [batch.output(n) for _, n in row.outputs]
+    outputs = [batch.output(batch.instances, n) for _, n in row.outputs]
     memory = [memory for memory, _ in outputs]
-    model.evaluator.run(op, batch.arrays, memory, uniforms, index, repeat, batch.stream, batch.instances)
+    model.evaluator.run(op, batch.arrays, memory, uniforms, index, repeat, batch.library.stream, batch.instances)
     tell_notices(model)
     return batch, [view(row.shapes[name]) for (_, view), (name, _) in zip(outputs, row.outputs)]
 
@@ -249,20 +247,13 @@ def crba(model: Model, q: ArrayLike, packed: bool = False, *, check: bool = True
     return batch.result(M if packed else dense(model, batch, M))
 
 
-def dense(model: Model, batch: Arguments | DeviceArguments, packed: Array) -> Array:
+def dense(model: Model, batch: Arguments, packed: Array) -> Array:
     """The symmetric matrix (B, nv, nv) of a packed one (B, nh); entries of different branches are zero."""
-    n, instances = model.nv, batch.instances
+    n = model.nv
     row = np.repeat(np.arange(n), np.diff(model.row_start))
-    if isinstance(batch, DeviceArguments):
-        where = np.full((n, n), model.nh)
-        where[row, model.column] = where[model.column, row] = np.arange(model.nh)
-        return batch.spread(packed, where.ravel()).reshape((instances, n, n))
-    memory = _featherstorm.Buffer(packed.dtype.name, instances, n * n)
-    M: Array = memory.view([n, n])
-    for k, (i, j) in enumerate(zip(row, model.column)):
-        M[:, i, j] = packed[:, k]
-        M[:, j, i] = packed[:, k]
-    return M
+    where = np.full((n, n), model.nh)
+    where[row, model.column] = where[model.column, row] = np.arange(model.nh)
+    return batch.library.spread(packed, where)
 
 
 def ltdl(model: Model, M_packed: ArrayLike) -> Array:
@@ -287,7 +278,7 @@ def solve(model: Model, L: ArrayLike, b: Array) -> Array:
         return b
     parts = [evaluate(model, "solve", [L, b[:, :, k]]) for k in range(columns)]
     batch = parts[0][0]
-    return batch.result(batch.stack([x for _, (x,) in parts]))
+    return batch.result(batch.library.stack([x for _, (x,) in parts]))
 
 
 def aba(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _featherstorm
-from .device import device_of
+from .device import HOST, device_of
 from .horizon import planning_device
 from .memory.arrays import shape_error
 from .noise import Noise, interpolation_weights
@@ -114,11 +114,11 @@ class Planner:
             # warm start: the plan moves on by a step and holds its last control
             self.U = np.concatenate([self.U[1:], self.U[-1:]])
         u = self.plan(x, **given)[0].copy()
-        return u if device_of(x) is None else planning_device.control(self, x, u)
+        return u if device_of(x) == HOST else planning_device.control(self, x, u)
 
     def plan(self, x: Array, **given: Any) -> npt.NDArray[Any]:
         """Improves the plan for the state x and returns it, U (horizon, nu); self.cost is that of its best sample."""
-        if device_of(x) is not None:
+        if device_of(x) != HOST:
             return planning_device.plan(self, x, given)
         x = np.asarray(x, dtype=self.dtype)
         if x.ndim != 1:

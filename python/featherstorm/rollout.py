@@ -28,7 +28,9 @@ from . import _featherstorm
 from .horizon import rollout_device
 from .horizon.result import RolloutResult
 from .horizon.rollout_step import append_coupled_start, append_coupled_velocity, append_step, declare
-from .memory.arrays import Arguments, from_numpy, shape_error, to_numpy
+from .memory.arguments import Arguments
+from .memory.arrays import shape_error, to_numpy
+from .memory.host_libraries import host_library
 from .model import Notice
 from .noise import Noise, interpolation_weights, new
 from .operations import check_quaternions
@@ -200,7 +202,8 @@ class Rollout:
             outputs.append(("u", used))
         sequence.run(T, B, inputs, uniforms, outputs, made)
         results = (costs[:, 0], final, trajectory, observations, used)
-        return RolloutResult(*(None if r is None else from_numpy(r, x0 if drawn else U) for r in results))
+        library = host_library(x0 if drawn else U)
+        return RolloutResult(*(None if r is None else library.result(r) for r in results))
 
     def check_horizon(self, horizon: int | None, drawn: bool, T: int) -> None:
         if horizon is not None and (drawn or int(horizon) != horizon or horizon < T):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .batch import allocate
-from .device import device_number, device_of
-from .memory.arrays import Arguments, to_numpy
-from .memory.device_arguments import collect
+from .device import HOST, device_name, device_number, device_of
+from .memory.arguments import Arguments
+from .memory.arrays import to_numpy
 from .operations import check_quaternions, evaluate, tell_notices
 from .robot.steps import independent, step_numbers, step_op, substep_time
 
@@ -71,14 +71,14 @@ class Simulation:
         if self.dtype.name not in ("float32", "float64"):
             raise TypeError(f"Simulation: dtype is {self.dtype}, expected float32 or float64")
         self._op = step_op(model, "Simulation", ignore)
-        if self._op == "coupled_step" and number is not None:
+        if self._op == "coupled_step" and number != HOST:
             raise ValueError(
                 "Simulation: couplings are simulated on the CPU alone; on a device call coupled_step, or say "
                 "ignore=('couplings',)"
             )
         model.row(self._op)
         self.model, self.instances, self.dt, self.substeps = model, int(instances), float(dt), int(substeps)
-        self.device, self.stream = "cpu" if number is None else f"cuda:{number}", stream
+        self.device, self.stream = device_name(number), stream
         self._device = number
         self.time = 0.0
         self._numbers = numbers
@@ -130,13 +130,13 @@ class Simulation:
         return self.q, self.v
 
     def _assign(self, name: str, value: Array, view: Array) -> None:
-        if self._device is not None and device_of(value) is not None:
+        if self._device != HOST and device_of(value) != HOST:
             view.assign(value, f"Simulation: {name}")
             return
         array = self._fitting(name, value, view)
         if name == "q":
             check_quaternions(self.model, "Simulation", "q", np.atleast_2d(array))
-        if self._device is None:
+        if self._device == HOST:
             view[:] = array
         else:
             view.assign(array.astype(self.dtype), f"Simulation: {name}")
@@ -161,7 +161,7 @@ class Simulation:
         """
         model = self.model
         if q_target is not None and np.shape(q_target)[-1:] == (model.nq,) and model.nq != model.nv:
-            if device_of(q_target) is not None:
+            if device_of(q_target) != HOST:
                 raise ValueError(
                     f"step: q_target has shape {tuple(q_target.shape)}, on a device expected {(self.instances, model.nv)}: "
                     "q_target[:, model.dof_q], and anything where model.dof_q is negative"
@@ -177,9 +177,7 @@ class Simulation:
         names = [name for name, x in given.items() if x is not None]
         # the state decides the batch size and the dtype of what comes in
         rows = [(name, model.nv) for name in ("v", *names)]
-        call = collect("step", [self.v, *(given[name] for name in names)], rows)
-        if call.device != self._device:
-            raise ValueError(f"step: tau or q_target is on CUDA device {call.device}, expected the CPU as the state is")
+        call = Arguments("step", [self.v, *(given[name] for name in names)], rows)
         found = dict(zip(names, call.arrays[1:]))
         drives = [found.get(name, self._zero) for name in given]
         now, after = ([buffer for buffer, _ in state] for state in (self._now, self._next))
@@ -229,7 +227,7 @@ class Simulation:
         for (_, view), values in zip(self._now, values_of):
             state = np.asarray(view)
             state[mask] = np.broadcast_to(values, view.shape)[mask]
-            if self._device is not None:
+            if self._device != HOST:
                 view.assign(state, "reset: state")
 
     def energy(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:

@@ -134,6 +134,6 @@ def plan(planner: Sampler, x: Array, given: Mapping[str, Any]) -> npt.NDArray[An
 def control(planner: Sampler, x: Array, u: npt.NDArray[Any]) -> Array:
     """A control (nu,) of the CPU as an array of x's library on its device."""
     call = Call(x, "x")
-    memory, result = call.library.output(planner.nu, 1)
+    memory, result = call.library.output(call.dtype, planner.nu, 1)
     _featherstorm.copy(np.ascontiguousarray(u, planner.dtype)[:, None], memory, call.stream)
     return result([])

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .. import _featherstorm
-from ..device import DeviceArray, device_of, dtype_name, place
+from ..device import HOST, DeviceArray, device_of, dtype_name, place
 from ..memory.arrays import shape_error
-from ..memory.device_libraries import library_for
+from ..memory.device_libraries import device_library
 from ..noise import Noise, interpolation_weights
 from .result import RolloutResult
 
@@ -43,7 +43,7 @@ class Horizon(Protocol):
 
 def on_device(*arrays: Array) -> bool:
     """Whether one of a call's arrays lies on a device."""
-    return any(device_of(x) is not None for x in arrays)
+    return any(device_of(x) != HOST for x in arrays)
 
 
 class Call:
@@ -51,9 +51,8 @@ class Call:
 
     def __init__(self, lead: Array, what: str) -> None:
         device = device_of(lead)
-        assert device is not None
         self.device, self.what = device, what
-        self.library = library_for(lead, device, f"rollout: {what}")
+        self.library = device_library(lead, device, "rollout", what)
         self.stream, self.dtype = self.library.stream, self.checked_dtype(lead, what)
 
     def checked_dtype(self, x: Array, name: str) -> str:
@@ -73,7 +72,7 @@ class Call:
         if isinstance(x, DeviceArray):
             x.settle(self.stream)
             return x.buffer
-        return self.library.read(x if len(x.shape) > 1 else x.reshape((1, *x.shape)))
+        return self.library.memory(x, tuple(x.shape) if len(x.shape) > 1 else (1, *x.shape))
 
     def uploaded(self, values: npt.NDArray[Any]) -> _featherstorm.Buffer:
         """Numbers (rows, n) of the CPU as a Buffer; it waits."""
@@ -98,7 +97,7 @@ def run(
     """`Rollout.__call__` for arrays on a device; p may also be numbers on the CPU, the same for all instances."""
     model, nx = roll.model, roll.model.nq + roll.model.nv
     drawn = isinstance(U, Noise)
-    call = Call(*next((x, name) for x, name in ((U, "U"), (x0, "x0"), (p, "p")) if device_of(x) is not None))
+    call = Call(*next((x, name) for x, name in ((U, "U"), (x0, "x0"), (p, "p")) if device_of(x) != HOST))
     state = call.array(x0, "x0")
     given = None if drawn else call.array(U, "U")
     shape = tuple(int(k) for k in U.shape)
@@ -120,7 +119,7 @@ def run(
     elif given is not None and horizon is not None:
         made = _featherstorm.device_knots("u", given, nu, interpolation_weights(horizon, T, interpolation), B)
         T = int(horizon)
-    shared = device_of(p) is None
+    shared = device_of(p) == HOST
     if shared:
         numbers = np.zeros(0) if p is None else np.asarray(p, dtype=call.dtype)
         if numbers.ndim != 1:
@@ -147,7 +146,7 @@ def run(
         if not asked:
             results.append(None)
             return
-        memory, result = call.library.output(B, int(np.prod(tail)))
+        memory, result = call.library.output(call.dtype, B, int(np.prod(tail)))
         outputs.extend((name, memory, first, n, len(tail) > 1) for name, first, n in columns)
         results.append((result, tail))
 
@@ -163,7 +162,7 @@ def run(
 def parameter(roll: Horizon, call: Call, name: str, n: int, instances: int) -> Any:
     """A parameter of the model on the device: where it lies, or uploaded when its numbers have changed."""
     value = roll.model.parameter(name)
-    if device_of(value) is not None:
+    if device_of(value) != HOST:
         array, rows = call.array(value, name), tuple(int(k) for k in value.shape)
         if rows not in ((n,), (1, n), (instances, n)):
             raise shape_error("rollout", name, rows, (instances, n))

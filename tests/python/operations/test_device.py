@@ -238,7 +238,7 @@ MESSAGES = [
     ),
     (lambda f, q, v, a: f(q, v, a.astype("f8")), TypeError, r"^rnea: a is float64, expected float32 as q is$"),
     (lambda f, q, v, a: f(q, v, a.astype(int)), TypeError, r"^rnea: a is int64, expected float32 or float64$"),
-    (lambda f, q, v, a: f(q, v, a[:, :7]), ValueError, r"^rnea: a has shape \(37, 7\), expected \(batch, 18\)$"),
+    (lambda f, q, v, a: f(q, v, a[:, :7]), ValueError, r"^rnea: a has shape \(37, 7\), expected \(37, 18\)$"),
     (lambda f, q, v, a: f(q, v[:3], a), ValueError, r"^rnea: v has shape \(3, 18\), expected \(37, 18\)$"),
     (lambda f, q, v, a: f(q, v, [1.0]), ValueError, r"^rnea: a has shape \(1,\), expected \(18,\)$"),
     (lambda f, q, v, a: f(q, v, "a"), TypeError, r"^rnea: a is a str"),
