@@ -10,7 +10,7 @@ import numpy as np
 from . import _featherstorm
 from .device import HOST, DeviceArray, device_name, device_number, device_of
 from .memory.arrays import to_numpy
-from .operations import frame_index, tell_notices
+from .table.evaluation import frame_index, tell_notices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

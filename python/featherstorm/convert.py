@@ -14,7 +14,7 @@ import numpy as np
 from .device import HOST, device_of, place
 from .memory.arguments import Arguments
 from .memory.arrays import not_on_cpu
-from .operations import check_quaternions
+from .table.evaluation import check_quaternions
 
 if TYPE_CHECKING:
     import numpy.typing as npt

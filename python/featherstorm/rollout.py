@@ -33,9 +33,9 @@ from .memory.arrays import shape_error, to_numpy
 from .memory.host_libraries import host_library
 from .model import Notice
 from .noise import Noise, interpolation_weights, new
-from .operations import check_quaternions
 from .robot.steps import step_numbers, step_op, substep_time
 from .symbols import State, Symbols, symbols, values_of
+from .table.evaluation import check_quaternions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

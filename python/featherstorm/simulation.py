@@ -12,8 +12,8 @@ from .batch import allocate
 from .device import HOST, device_name, device_number, device_of
 from .memory.arguments import Arguments
 from .memory.arrays import to_numpy
-from .operations import check_quaternions, evaluate, tell_notices
 from .robot.steps import independent, step_numbers, step_op, substep_time
+from .table.evaluation import check_quaternions, evaluate, tell_notices
 
 if TYPE_CHECKING:
     import numpy.typing as npt
