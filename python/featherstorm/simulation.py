@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .batch import allocate
 from .device import HOST, device_name, device_number, device_of
-from .memory.arguments import Arguments
+from .memory.arguments import Arguments, Call, engine_in
 from .memory.arrays import to_numpy
 from .robot.steps import independent, step_numbers, step_op, substep_time
 from .table.evaluation import check_quaternions, evaluate, tell_notices
@@ -71,7 +70,8 @@ class Simulation:
         if self.dtype.name not in ("float32", "float64"):
             raise TypeError(f"Simulation: dtype is {self.dtype}, expected float32 or float64")
         self._op = step_op(model, "Simulation", ignore)
-        if self._op == "coupled_step" and number != HOST:
+        self._library = engine_in(number, stream)
+        if self._op == "coupled_step" and not self._library.readable:
             raise ValueError(
                 "Simulation: couplings are simulated on the CPU alone; on a device call coupled_step, or say "
                 "ignore=('couplings',)"
@@ -79,14 +79,14 @@ class Simulation:
         model.row(self._op)
         self.model, self.instances, self.dt, self.substeps = model, int(instances), float(dt), int(substeps)
         self.device, self.stream = device_name(number), stream
-        self._device = number
         self.time = 0.0
         self._numbers = numbers
-        self._parameters: dict[str, npt.NDArray[Any]] = {}
+        self._parameters: dict[str, Any] = {}
         model.uniform_values(self._op, step_numbers(self._op, numbers, self._pass_time))  # refuses wrong ones now
 
         def array(*tail: int) -> tuple[_featherstorm.Buffer, Array]:
-            return allocate(self.dtype.name, self.instances, math.prod(tail), list(tail), number, stream)
+            memory, view = self._library.output(self.dtype.name, self.instances, math.prod(tail))
+            return memory, view(list(tail))
 
         # (Buffer, view) of q, v and the impulses at contacts, now and after the next step
         touching = self._op == "contact_step"
@@ -130,16 +130,11 @@ class Simulation:
         return self.q, self.v
 
     def _assign(self, name: str, value: Array, view: Array) -> None:
-        if self._device != HOST and device_of(value) != HOST:
-            view.assign(value, f"Simulation: {name}")
-            return
-        array = self._fitting(name, value, view)
-        if name == "q":
-            check_quaternions(self.model, "Simulation", "q", np.atleast_2d(array))
-        if self._device == HOST:
-            view[:] = array
-        else:
-            view.assign(array.astype(self.dtype), f"Simulation: {name}")
+        if device_of(value) == HOST:
+            value = self._fitting(name, value, view)
+            if name == "q":
+                check_quaternions(self.model, "Simulation", "q", np.atleast_2d(value))
+        self._library.assign(view, value, "Simulation", name)
 
     def _fitting(self, name: str, value: Array, view: Array) -> npt.NDArray[Any]:
         array = to_numpy(value, "Simulation", name, self.dtype)
@@ -202,12 +197,14 @@ class Simulation:
         run("coupled_velocity", [self._u_next[0], *own], [self._next[1][0]], [], 0, 1, 0, n)
         self._now[0], self._next[0] = self._next[0], self._now[0]  # step() exchanges them once more
 
-    def _parameter(self, name: str) -> npt.NDArray[Any]:
-        """A parameter of the model as (1 or B, n), converted when it was first used."""
+    def _parameter(self, name: str) -> Any:
+        """A parameter of the model as (1 or B, n) where the state is, taken when it was first used."""
         if name not in self._parameters:
-            row = [(name, n) for other, n in self.model.row(self._op).inputs if other == name]
-            value = np.asarray(self.model.parameter(name), self.dtype)
-            self._parameters[name] = Arguments("step", [value], row, self.model.row(self._op).shapes).arrays[0]
+            row = self.model.row(self._op)
+            call = Call("step", [("v",)], [self.v])
+            n = dict(row.inputs)[name]
+            value = self.model.parameter(name)
+            self._parameters[name] = call.kept(value, name, n, row.shapes, self.instances, {})
         return self._parameters[name]
 
     def reset(self, mask: npt.ArrayLike | None = None, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
@@ -227,8 +224,8 @@ class Simulation:
         for (_, view), values in zip(self._now, values_of):
             state = np.asarray(view)
             state[mask] = np.broadcast_to(values, view.shape)[mask]
-            if self._device != HOST:
-                view.assign(state, "reset: state")
+            if state is not view:  # a copy
+                self._library.assign(view, state, "reset", "state")
 
     def energy(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Kinetic and potential energy (B,) [J]."""

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..device import HOST, device_of
-from .arrays import FLOATS, library_of, shape_error
-from .device_libraries import device_library
+from .arrays import FLOATS, NAMES, library_of, shape_error
+from .device_libraries import Engine, device_library
 from .host_libraries import NUMPY, host_library
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import numpy as np
+    import numpy.typing as npt
 
+    from .. import _featherstorm
     from ..typing import Array
     from .library import Library
 
@@ -31,6 +34,17 @@ def leading(arguments: Sequence[Array]) -> int | None:
         if first is None and library_of(x) is not None:
             first = k
     return first
+
+
+def place_of(x: Array, op: str, name: str) -> Library:
+    """The place of an array: with its library on a device, numpy's on the CPU."""
+    device = device_of(x)
+    return NUMPY if device == HOST else device_library(x, device, op, name)
+
+
+def engine_in(device: int, stream: int) -> Library:
+    """The engine's own memory in a place."""
+    return NUMPY if device == HOST else Engine(device, stream)
 
 
 class Call:
@@ -49,24 +63,60 @@ class Call:
     ) -> None:
         self.op, self.dtype, self.first = op, dtype, ""
         self.library: Library = NUMPY
+        self.lead: Array = None
         self.lead_array: Array = None
-        self.lead = leading(arguments)
-        if self.lead is not None:
-            x, self.first = arguments[self.lead], rows[self.lead][0]
-            device = device_of(x)
-            self.library = host_library(x) if device == HOST else device_library(x, device, op, self.first)
-            self.lead_array, self.dtype = self.library.array(x, op, self.first, dtype)
+        at = leading(arguments)
+        if at is not None:
+            self.lead, self.first = arguments[at], rows[at][0]
+            device = device_of(self.lead)
+            self.library = (
+                host_library(self.lead) if device == HOST else device_library(self.lead, device, op, self.first)
+            )
+            self.lead_array, self.dtype = self.library.array(self.lead, op, self.first, dtype)
 
     def array(self, x: Array, name: str) -> Array:
         """x as an array of the call. Raises for one of another place or dtype."""
+        if x is self.lead and x is not None:
+            return self.lead_array
         array, dtype = self.library.array(x, self.op, name, self.dtype)
         if dtype != self.dtype:
             raise TypeError(f"{self.op}: {name} is {dtype}, expected {self.dtype} as {self.first} is")
         return array
 
+    def count(
+        self, shape: tuple[int, ...], name: str, n: int, tails: Mapping[str, tuple[int, ...]]
+    ) -> tuple[int, bool]:
+        """How many rows an array of (n,), (B, n), or of the public shape of either, has, and whether it is one alone."""
+        if len(shape) == 2 and shape[1] == n:
+            return shape[0], False
+        tail = tails.get(name, (n,))
+        if shape in ((n,), tail):
+            return 1, True
+        if shape[1:] == tail:
+            return shape[0], False
+        batch = shape[:1] if len(shape) in (2, 1 + len(tail)) else () if len(shape) == 1 else ("batch",)
+        raise shape_error(self.op, name, shape, (*batch, *tail))
+
+    def kept(
+        self,
+        value: Array,
+        name: str,
+        n: int,
+        tails: Mapping[str, tuple[int, ...]],
+        instances: int,
+        sent: dict[tuple[Any, ...], tuple[npt.NDArray[Any], _featherstorm.Buffer]],
+    ) -> Any:
+        """What the engine reads of numbers (n,) or (instances, n) that stay from call to call, of any dtype on the CPU.
+        `sent` keeps what was sent to devices until the numbers change."""
+        array = np.asarray(value, self.dtype) if device_of(value) == HOST else self.array(value, name)
+        count, _ = self.count(array.shape, name, n, tails)
+        if count not in (1, instances):
+            raise shape_error(self.op, name, array.shape, (instances, *tails.get(name, (n,))))
+        return self.library.kept(array, (count, n), name, sent)
+
     def output(self, instances: int, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
         """What the engine writes (instances, n) to, and a function from the rows' shape to a view of it."""
-        return self.library.output(self.dtype.name, instances, n)
+        return self.library.output(NAMES[self.dtype.itemsize], instances, n)
 
 
 class Arguments(Call):
@@ -84,13 +134,11 @@ class Arguments(Call):
     ) -> None:
         super().__init__(op, rows, arguments)
         self.batched, self.instances = False, 1
-        memory, lead, found = self.library.memory, self.lead, []
-        for k, (name, n) in enumerate(rows):
-            array = self.lead_array if k == lead else self.array(arguments[k], name)
-            count = self.count(array.shape, name, n, tails)
-            if count is None:
-                count = 1
-            else:
+        memory, found = self.library.memory, []
+        for x, (name, n) in zip(arguments, rows):
+            array = self.array(x, name)
+            count, alone = self.count(array.shape, name, n, tails)
+            if not alone:
                 self.batched = True
                 if self.instances == 1:
                     self.instances = count
@@ -100,18 +148,6 @@ class Arguments(Call):
             if count not in (1, self.instances):
                 raise shape_error(op, name, array.shape, (self.instances, *tails.get(name, (n,))))
             self.arrays.append(memory(array, (count, n)))
-
-    def count(self, shape: tuple[int, ...], name: str, n: int, tails: Mapping[str, tuple[int, ...]]) -> int | None:
-        """How many instances an array of (n,), (B, n), or the public shape of either, is of; None for one alone."""
-        if len(shape) == 2 and shape[1] == n:
-            return shape[0]
-        tail = tails.get(name, (n,))
-        if shape in ((n,), tail):
-            return None
-        if shape[1:] == tail:
-            return shape[0]
-        batch = shape[:1] if len(shape) in (2, 1 + len(tail)) else () if len(shape) == 1 else ("batch",)
-        raise shape_error(self.op, name, shape, (*batch, *tail))
 
     def result(self, view: Array) -> Array:
         """A view (instances, ...) as the user gets it."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..typing import Array
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+NAMES = {4: "float32", 8: "float64"}  # by itemsize; numpy takes a microsecond for a dtype's name
 
 
 def library_of(x: Array) -> str | None:

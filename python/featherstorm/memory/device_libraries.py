@@ -5,6 +5,7 @@ Nothing is read here: quaternions are not checked, because that would make the c
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from .. import _featherstorm
 from ..device import HOST, LEGACY_STREAM, NO_WAIT, ComponentRows, DeviceArray, device_of, dtype_name, place
-from .arrays import FLOATS
+from .arrays import FLOATS, to_numpy
 from .library import Library
 
 if TYPE_CHECKING:
@@ -69,10 +70,31 @@ class Device(Library):
 
     def uploaded(self, rows: npt.NDArray[Any]) -> _featherstorm.Buffer:
         """Numbers of the CPU as rows on the device; zeros are not sent."""
+        rows = rows.reshape(rows.shape[0], math.prod(rows.shape[1:]))
         buffer = self.buffer(rows.dtype.name, *rows.shape)
         if rows.any():
             _featherstorm.copy(rows, buffer, self.stream)
         return buffer
+
+    def kept(
+        self,
+        array: Array,
+        shape: tuple[int, ...],
+        name: str,
+        sent: dict[tuple[Any, ...], tuple[npt.NDArray[Any], _featherstorm.Buffer]],
+    ) -> Any:
+        if device_of(array) != HOST:
+            return self.memory(array, shape)
+        key = (name, array.dtype.name, self.device, self.stream)
+        if key not in sent or not np.array_equal(sent[key][0], array):
+            rows = np.array(array).reshape(shape)
+            buffer = self.buffer(array.dtype.name, *shape)
+            _featherstorm.copy(rows, buffer, self.stream)
+            sent[key] = rows.reshape(array.shape), buffer
+        return sent[key][1]
+
+    def written(self, array: Array, what: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        raise ValueError(f"{what}: out is for the CPU; on a device results lie in memory that is kept between calls")
 
     def buffer(self, dtype: str, instances: int, n: int) -> _featherstorm.Buffer:
         return _featherstorm.Buffer(dtype, instances, n, self.device, self.stream)
@@ -91,6 +113,36 @@ class Device(Library):
             return self.take(DeviceArray(buffer, tail, instances, dtype, self.device, self.stream))
 
         return buffer, result
+
+    def sum_dtype(self, dtype: str) -> str:
+        return dtype
+
+    def column(self, dtype: str, n: int) -> _featherstorm.Buffer:
+        return self.buffer(dtype, n, 1)
+
+    def fill(self, column: _featherstorm.Buffer, x: Array, op: str, name: str) -> None:
+        array, _ = self.array(x, op, name, FLOATS[1])
+        _featherstorm.copy(self.memory(array, (x.shape[0], 1)), column, self.stream)
+
+    def send(self, numbers: npt.NDArray[Any], column: _featherstorm.Buffer) -> None:
+        _featherstorm.copy(np.ascontiguousarray(numbers)[:, None], column, self.stream)
+
+    def numbers(self, column: _featherstorm.Buffer, dtype: str, n: int) -> npt.NDArray[Any]:
+        host = _featherstorm.Buffer(dtype, n, 1)
+        _featherstorm.copy(column, host, self.stream)
+        numbers: Array = host.view([])
+        return numbers
+
+    def cast(self, x: Array, op: str, name: str, dtype: np.dtype[Any]) -> Array:
+        array, own = self.array(x, op, name, dtype)
+        if own != dtype:
+            raise TypeError(f"{op}: {name} is {own}, expected {dtype}")
+        return array
+
+    def placed(self, numbers: npt.NDArray[Any]) -> Array:
+        memory, result = self.output(numbers.dtype.name, len(numbers), 1)
+        _featherstorm.copy(np.ascontiguousarray(numbers)[:, None], memory, self.stream)
+        return result([])
 
     def take(self, array: DeviceArray) -> Array:
         _featherstorm.synchronise(self.device, self.stream)
@@ -188,17 +240,21 @@ class CuPy(Torch):
 
 
 class Engine(Device):
-    """The engine's own arrays: results are DeviceArrays on the first one's stream."""
+    """The engine's own arrays: results are DeviceArrays on a stream."""
 
-    def __init__(self, lead: Array, device: int, first: str) -> None:
-        super().__init__(lead, device, first)
-        self.stream = lead.stream
-
-    def namespace(self, lead: Array) -> Any:
-        return None
+    def __init__(self, device: int, stream: int, first: str = "") -> None:
+        self.xp, self.device, self.stream, self.first = None, device, stream, first
 
     def take(self, array: DeviceArray) -> Array:
         return array
+
+    def own(self, x: Array) -> bool:
+        return isinstance(x, DeviceArray)
+
+    def assign(self, view: DeviceArray, value: Array, op: str, name: str) -> None:
+        if device_of(value) == HOST:
+            value = to_numpy(value, op, name, view.dtype).astype(view.dtype)
+        view.assign(value, f"{op}: {name}")
 
 
 KNOWN: dict[str, type[Device]] = {"jax": Jax, "jaxlib": Jax, "torch": Torch, "cupy": CuPy}
@@ -208,7 +264,7 @@ def device_library(lead: Array, device: int, op: str, first: str) -> Library:
     """The library of an array on a device; op and first, its name, are for messages."""
     root = type(lead).__module__.partition(".")[0]
     if isinstance(lead, DeviceArray):
-        return Engine(lead, device, first)
+        return Engine(device, lead.stream, first)
     if root in KNOWN:
         return KNOWN[root](lead, device, first)
     if hasattr(lead, "__array_namespace__"):

@@ -29,6 +29,14 @@ class Numpy(Library):
     def memory(self, array: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
         return array if array.shape == shape else array.reshape(shape)
 
+    def written(self, array: Array, what: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        array = np.asarray(array)
+        if array.shape != shape or array.dtype != dtype:
+            raise ValueError(f"{what} is {array.dtype} of shape {array.shape}, expected {dtype} of shape {shape}")
+        if not array.flags.writeable:
+            raise ValueError(f"{what} cannot be written")
+        return array
+
     def output(self, dtype: str, instances: int, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
         buffer = _featherstorm.Buffer(dtype, instances, n)
         return buffer, buffer.view
@@ -37,16 +45,45 @@ class Numpy(Library):
         return np.stack(arrays, axis=2)
 
     def spread(self, x: npt.NDArray[Any], index: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
-        buffer = self.buffer(x.dtype.name, x.shape[0], index.size)
+        instances, width = x.shape
+        buffer = self.buffer(x.dtype.name, instances, index.size)
         columns: Array = buffer.view([index.size])
         for k, c in enumerate(index.ravel().tolist()):
-            if c < x.shape[1]:
+            if c < width:
                 columns[:, k] = x[:, c]
         spread: Array = buffer.view(list(index.shape))
         return spread
 
     def buffer(self, dtype: str, instances: int, n: int) -> _featherstorm.Buffer:
         return _featherstorm.Buffer(dtype, instances, n)
+
+    def sum_dtype(self, dtype: str) -> str:
+        return "float64"
+
+    def column(self, dtype: str, n: int) -> npt.NDArray[Any]:
+        return np.zeros(n, dtype)
+
+    def fill(self, column: npt.NDArray[Any], x: Array, op: str, name: str) -> None:
+        column[:] = x
+
+    def send(self, numbers: npt.NDArray[Any], column: npt.NDArray[Any]) -> None:
+        column[:] = numbers
+
+    def numbers(self, column: npt.NDArray[Any], dtype: str, n: int) -> npt.NDArray[Any]:
+        return column
+
+    def cast(self, x: Array, op: str, name: str, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        return np.asarray(x, dtype=dtype)
+
+    def placed(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return numbers
+
+    def assign(self, view: npt.NDArray[Any], value: Array, op: str, name: str) -> None:
+        array = to_numpy(value, op, name, view.dtype)
+        try:
+            view[:] = array
+        except ValueError:
+            raise ValueError(f"{op}: {name} has shape {array.shape}, expected {view.shape}") from None
 
 
 class Torch(Numpy):

@@ -40,6 +40,21 @@ class Library:
         """What the engine reads of `array` in another shape of as many numbers."""
         raise NotImplementedError
 
+    def kept(
+        self,
+        array: Array,
+        shape: tuple[int, ...],
+        name: str,
+        sent: dict[tuple[Any, ...], tuple[npt.NDArray[Any], _featherstorm.Buffer]],
+    ) -> Any:
+        """As memory(), of an array that stays from call to call. Numbers of the CPU are sent to a device when they have
+        changed; `sent` has what is there by name and place."""
+        return self.memory(array, shape)
+
+    def written(self, array: Array, what: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        """The memory of an array that is given for a result. Raises ValueError where it cannot be written there."""
+        raise NotImplementedError
+
     def output(self, dtype: str, instances: int, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
         """What the engine writes (instances, n) to, and a function from the rows' shape to a view of it."""
         raise NotImplementedError
@@ -58,4 +73,37 @@ class Library:
 
     def buffer(self, dtype: str, instances: int, n: int) -> _featherstorm.Buffer:
         """Memory of the engine in this place."""
+        raise NotImplementedError
+
+    def sum_dtype(self, dtype: str) -> str:
+        """The dtype in which sums over samples of `dtype` take costs and write means."""
+        raise NotImplementedError
+
+    def column(self, dtype: str, n: int) -> Any:
+        """Memory of the engine for numbers (n,) in this place."""
+        raise NotImplementedError
+
+    def fill(self, column: Any, x: Array, op: str, name: str) -> None:
+        """Writes numbers (n,) of this place to a column."""
+        raise NotImplementedError
+
+    def send(self, numbers: npt.NDArray[Any], column: Any) -> None:
+        """Writes numbers (n,) of the CPU to a column of the same dtype."""
+        raise NotImplementedError
+
+    def numbers(self, column: Any, dtype: str, n: int) -> npt.NDArray[Any]:
+        """The numbers (n,) of a column on the CPU; it waits."""
+        raise NotImplementedError
+
+    def cast(self, x: Array, op: str, name: str, dtype: np.dtype[Any]) -> Array:
+        """x in a dtype: the CPU converts, on a device it has to have it."""
+        raise NotImplementedError
+
+    def placed(self, numbers: npt.NDArray[Any]) -> Array:
+        """Numbers (n,) of the CPU as an array of the library in this place."""
+        raise NotImplementedError
+
+    def assign(self, view: Array, value: Array, op: str, name: str) -> None:
+        """Copies an array that broadcasts to it, from the CPU or this place, to an array of the engine's. Raises ValueError
+        for other shapes and places."""
         raise NotImplementedError
