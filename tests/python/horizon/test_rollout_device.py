@@ -9,16 +9,13 @@ import pytest
 import fake_cuda
 import featherstorm as fs
 from carrying import closed, feet, parallelogram, stance
-from fake_cuda import StandardArray, Tensor, array
+from fake_cuda import StandardArray, Tensor, array, needs_stand_in
 from featherstorm import _featherstorm
 from featherstorm.device import DeviceArray
 from featherstorm.planning import CEM, MPPI, PredictiveSampling
 
 B, T, DT = 33, 5, 4e-3
-found, missing = _featherstorm.cuda_devices()
-pytestmark = pytest.mark.skipif(
-    not found or not found[0][0].startswith("stand-in"), reason=f"needs the stand-in of the C++ tests: {missing}"
-)
+pytestmark = needs_stand_in
 
 
 @pytest.fixture(autouse=True)
