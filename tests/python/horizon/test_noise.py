@@ -120,6 +120,8 @@ def test_reductions_are_those_of_numpy(dtype):
         results.append((weights, mean))
         assert best.index == np.nanargmin(costs) and best.value == np.nanmin(costs)
         assert r.least(costs).index == best.index
+        with pytest.raises(TypeError, match="^costs: expected float64 without gaps on the host$"):
+            r.least(costs[::2])
     assert all(np.array_equal(*pair) for pair in zip(*results))
     finite = np.where(np.isfinite(costs), costs, np.inf)
     expected = np.exp((finite.min() - finite) / 10)

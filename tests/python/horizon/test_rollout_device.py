@@ -229,6 +229,11 @@ def test_arrays_on_the_cpu_beside_a_state_on_a_device_are_refused(torch):
     roll = fs.Rollout(fs.load("cartpole"), DT, cost)
     with pytest.raises(ValueError, match="^rollout: U is on the CPU, expected CUDA device 0 as x0 is$"):
         roll(array(Tensor, x0), U, [0.1])
+    lists = roll(array(Tensor, x0), U.tolist(), [0.1])  # which lie nowhere
+    torch.cuda.synchronize()
+    assert close(lists.costs, roll(x0, U, [0.1]).costs)
+    with pytest.raises(ValueError, match="^rollout: out.final: out is for the CPU"):
+        roll(array(Tensor, x0), array(Tensor, U), [0.1], out=roll(x0, U, [0.1]))
     with pytest.raises(
         TypeError, match="^MPPI: x is on a device, for which the rollout must be a featherstorm.Rollout$"
     ):

@@ -1,5 +1,7 @@
 """Batches, simulations, streams and graphs on CUDA devices, through the stand-in of the CUDA library."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -142,3 +144,16 @@ def test_arrays_of_a_device_are_not_for_a_batch_on_the_cpu(go2, state):
     batch = fs.Batch(go2, B)
     with pytest.raises(ValueError, match=r"^Batch: v lies on .*\(2, 0\), expected the CPU: move it there$"):
         batch.v = OnlyDlpack(array(StandardArray, state[1]))
+
+
+def test_parameters_of_the_cpu_are_sent_where_the_simulation_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
+    monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))
+    model = fs.load("cartpole", parameters=["armature"])
+    model = model.bind(armature=np.random.default_rng(8).uniform(0.01, 0.3, size=(5, 2)))
+    cpu, cuda = (fs.Simulation(model, 5, 0.002, device=device) for device in ("cpu", "cuda"))
+    tau = np.sin(np.arange(10, dtype="f4")).reshape(5, 2)
+    for sim in (cpu, cuda):
+        for _ in range(3):
+            sim.step(tau if sim is cpu else array(StandardArray, tau))
+    assert close(cuda.q, cpu.q) and not close(cuda.q, np.tile(cpu.q[:1], (5, 1)))
