@@ -27,10 +27,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _featherstorm
-from .device import HOST, device_of, place
 from .horizon.result import Results, RolloutResult
 from .horizon.rollout_step import append_coupled_start, append_coupled_velocity, append_step, declare
-from .memory.arguments import Call
+from .memory.arguments import Call, if_on_device
 from .memory.arrays import FLOATS, NAMES, shape_error
 from .model import Notice
 from .noise import Noise, interpolation_weights
@@ -134,9 +133,7 @@ class Rollout:
         """
         model, nx = self.model, self.model.nq + self.model.nv
         drawn = isinstance(U, Noise)
-        call = Call(
-            "rollout", ARRAYS, (None if drawn else U, x0, p if device_of(p) != HOST else None), FLOATS[not drawn]
-        )
+        call = Call("rollout", ARRAYS, (None if drawn else U, x0, if_on_device(p)), FLOATS[not drawn])
         library = call.library
         state = call.array(x0, "x0")
         given = U if drawn else call.array(U, "U")
@@ -163,7 +160,7 @@ class Rollout:
             else:
                 weights = interpolation_weights(horizon, T, interpolation)
                 made, T = _featherstorm.knots("u", memory, nu, weights, B), int(horizon)
-        values, shared = self.numbers_of(call, p, B)
+        values, shared = call.numbers(p, "p", "np", B)
         np_ = int(values.shape[-1])
         sequence, observed = self.sequence(NAMES[call.dtype.itemsize], nu, np_, shared)
         inputs += [
@@ -188,20 +185,6 @@ class Rollout:
             results.add("controls", [T, nu], ("u", 0, nu))
         sequence.run(T, B, inputs, uniforms, results.outputs, made, library.stream)
         return results.all()
-
-    def numbers_of(self, call: Call, p: Array, B: int) -> tuple[Array, bool]:
-        """p as numbers (np,) of the CPU that are the same for all instances (True), or as an array (np,) or (B, np)."""
-        here = device_of(p) == HOST
-        values = call.array(p, "p") if not here else np.zeros(0) if p is None else np.asarray(p, dtype=call.dtype)
-        sizes = tuple(values.shape)
-        if here and len(sizes) != 1 and not call.library.readable:
-            where = f"{place(call.library.device)} as {call.first} is"
-            raise ValueError(f"rollout: p is on the CPU, expected {where}, or shape (np,)")
-        if len(sizes) not in (1, 2) or (len(sizes) == 2 and sizes[0] not in (1, B)):
-            raise shape_error("rollout", "p", sizes, (B, "np"))
-        if here and len(sizes) == 2 and sizes[0] != B:
-            values = values[0]
-        return values, here and values.ndim == 1
 
     def check_horizon(self, horizon: int | None, drawn: bool, T: int) -> None:
         if horizon is not None and (drawn or int(horizon) != horizon or horizon < T):

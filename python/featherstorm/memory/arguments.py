@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..device import HOST, device_of
+from ..device import HOST, device_of, place
 from .arrays import FLOATS, NAMES, library_of, shape_error
 from .device_libraries import Engine, device_library
 from .host_libraries import NUMPY, host_library
@@ -34,6 +34,11 @@ def leading(arguments: Sequence[Array]) -> int | None:
         if first is None and library_of(x) is not None:
             first = k
     return first
+
+
+def if_on_device(x: Array) -> Array:
+    """x, or None where it lies on the CPU."""
+    return None if device_of(x) == HOST else x
 
 
 def place_of(x: Array, op: str, name: str) -> Library:
@@ -113,6 +118,21 @@ class Call:
         if count not in (1, instances):
             raise shape_error(self.op, name, array.shape, (instances, *tails.get(name, (n,))))
         return self.library.kept(array, (count, n), name, sent)
+
+    def numbers(self, x: Array, name: str, n: str, instances: int) -> tuple[Array, bool]:
+        """x as numbers (n,) of the CPU, of any dtype, that are the same for all instances (True), or as an array (n,) or
+        (instances, n) of the call. Arrays of the CPU may have a row each only where the call is; None: no numbers."""
+        here = device_of(x) == HOST
+        values = self.array(x, name) if not here else np.zeros(0) if x is None else np.asarray(x, dtype=self.dtype)
+        sizes = tuple(values.shape)
+        if here and len(sizes) != 1 and self.library.device != HOST:
+            where = f"{place(self.library.device)} as {self.first} is"
+            raise ValueError(f"{self.op}: {name} is on the CPU, expected {where}, or shape ({n},)")
+        if len(sizes) not in (1, 2) or (len(sizes) == 2 and sizes[0] not in (1, instances)):
+            raise shape_error(self.op, name, sizes, (instances, n))
+        if here and len(sizes) == 2 and sizes[0] != instances:
+            values = values[0]
+        return values, here and values.ndim == 1
 
     def output(self, instances: int, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
         """What the engine writes (instances, n) to, and a function from the rows' shape to a view of it."""
