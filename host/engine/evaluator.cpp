@@ -56,6 +56,7 @@ const Robot& Evaluator::robot() const { return self_->robot.robot; }
 const std::vector<OpRow>& Evaluator::ops() const { return self_->robot.rows.all(); }
 const OpRow& Evaluator::op(std::string_view name) const { return self_->robot.rows.find(name); }
 std::vector<CheckedKernel> Evaluator::checks() const { return self_->robot.checks(); }
+void Evaluator::notify(const std::string& what) const { self_->robot.notify(what); }
 const std::string& Evaluator::isa() const { return self_->cpu.isa(); }
 const std::vector<std::string>& Evaluator::parameters() const { return self_->robot.options.parameters; }
 int Evaluator::threads() const { return self_->cpu.threads(); }

@@ -72,6 +72,9 @@ class Evaluator {
   // (kernel_check.h): the ones in use, and those that are not used because of it.
   std::vector<CheckedKernel> checks() const;
 
+  // Tells the notice of the options, once for the same words: of what is made for the evaluator elsewhere.
+  void notify(const std::string& what) const;
+
   const std::string& isa() const;                      // instruction set of the kernels in use
   const std::vector<std::string>& parameters() const;  // names of the robot's numbers that are inputs of every row
   int threads() const;

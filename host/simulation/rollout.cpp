@@ -86,8 +86,8 @@ RolloutStages stages_of(const Robot& robot, const RolloutOptions& o) {
 
 // A traced function as a stage; its arrays are those of its names.
 Stage stage_of(const Evaluator& e, Precision precision, const Program& p) {
-  Stage s{[p, precision, isa = e.isa(), assemble = e.assembles()] {
-    return traced_kernel(p, precision, isa, assemble, [](const std::string&) {});
+  Stage s{[p, precision, &e] {
+    return traced_kernel(p, precision, e.isa(), e.assembles(), [&e](const std::string& what) { e.notify(what); });
   }};
   for (const auto& a : p.inputs) s.in.push_back(a.name);
   for (const auto& a : p.outputs) s.out.push_back(a.name);

@@ -134,8 +134,9 @@ void append_start(Sequence& s, Evaluator& e, const Stepping& stepping, Precision
   s.stage(
       stage_of(e, "coupled_position", precision, inputs_of(e.op("coupled_position")), {"q_next"}, {{"q", "q_next"}}));
   Program pick = pick_independent(e.robot().model);
-  Stage stage{[pick, precision, isa = e.isa(), assemble = e.assembles()] {
-                return traced_kernel(pick, precision, isa, assemble, [](const std::string&) {});
+  Stage stage{[pick, precision, &e] {
+                return traced_kernel(pick, precision, e.isa(), e.assembles(),
+                                     [&e](const std::string& what) { e.notify(what); });
               },
               {"v"},
               {"independent"}};

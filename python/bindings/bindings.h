@@ -9,11 +9,13 @@
 
 namespace featherstorm {
 
-void bind_robot(nanobind::module_& module);  // Robot, RobotBuilder, load, robots
-void bind_edit(nanobind::module_& module);   // methods of RobotBuilder that make other robots, Joint, MassProperties
-void bind_evaluator(nanobind::module_& module);  // Buffer, Evaluator, operations, instruction_sets
+void bind_robot(nanobind::module_& module);   // Robot, RobotBuilder, load, robots
+void bind_edit(nanobind::module_& module);    // methods of RobotBuilder that make other robots, Joint, MassProperties
+void bind_buffer(nanobind::module_& module);  // Buffer, copy, synchronise, cuda_devices
+void bind_evaluator(nanobind::module_& module);  // Evaluator, operations, instruction_sets
 void bind_trace(nanobind::module_& module);      // Trace, Symbol, traced
-void bind_sequence(nanobind::module_& module);   // Sequence
+void bind_sequence(nanobind::module_& module);   // Sequence, Controls
+void bind_reduction(nanobind::module_& module);  // Reduction
 void bind_device(nanobind::module_& module);     // DeviceStream, DeviceGraph, elapsed
 
 // "float32" or "float64"; throws TypeError for others.
@@ -21,7 +23,5 @@ Precision precision_of(const std::string& dtype);
 // The engine of a Python Evaluator, and the program of a Python Trace.
 Evaluator& evaluator_of(nanobind::handle evaluator);
 const Program& program_of(nanobind::handle trace);
-// The memory of a Python Buffer; false for all else.
-bool buffer_of(nanobind::handle buffer, ArrayRef* memory);
 
 }  // namespace featherstorm

@@ -1,5 +1,5 @@
-// Robots made of robots (core/model/edit.h) as methods of RobotBuilder, and masses of shapes (core/model/inertia_of.h) as the
-// submodule `inertia`.
+// Robots made of robots (core/model/edit.h) as methods of RobotBuilder, and masses of shapes (core/model/inertia_of.h) as
+// functions of MassProperties.
 #include "core/model/edit.h"
 
 #include <nanobind/operators.h>
@@ -26,8 +26,10 @@ Matrix rows(const Mat3d& m) {
 }
 
 void bind_shapes(nb::module_& module) {
-  nb::class_<MassProperties>(module, "MassProperties",
-                             "Mass [kg], centre of mass [m], inertia about it [kg m^2]; a + b is both bodies together.")
+  nb::class_<MassProperties> shapes(
+      module, "MassProperties",
+      "Mass [kg], centre of mass [m], inertia about it [kg m^2]; a + b is both bodies together.");
+  shapes
       .def(
           "__init__",
           [](MassProperties* a, double mass, const Vector& com, const Matrix& inertia) {
@@ -48,38 +50,38 @@ void bind_shapes(nb::module_& module) {
       .def(
           "with_mass", [](const MassProperties& a, double mass) { return with_mass(a, mass); }, nb::arg("mass"),
           "The same shape with another mass [kg].");
-  module.def(
+  shapes.def_static(
       "particles", [](const Vector& masses, const Matrix& at) { return particles(masses, points(at)); },
       nb::arg("masses"), nb::arg("points"), "Point masses [kg] at points (n, 3) [m].");
-  module.def(
+  shapes.def_static(
       "box", [](double mass, const Vector& size) { return box(mass, vector_of(size)); }, nb::arg("mass"),
       nb::arg("size"), "A solid box with edges along the axes [m].");
-  module.def(
+  shapes.def_static(
       "ellipsoid", [](double mass, const Vector& a) { return ellipsoid(mass, vector_of(a)); }, nb::arg("mass"),
       nb::arg("semi_axes"), "A solid ellipsoid [m].");
-  module.def("sphere", &sphere, nb::arg("mass"), nb::arg("radius"), "A solid sphere.");
-  module.def("cylinder", &cylinder, nb::arg("mass"), nb::arg("radius"), nb::arg("length"),
-             "A solid cylinder along z, its centre in the origin.");
-  module.def("capsule", &capsule, nb::arg("mass"), nb::arg("radius"), nb::arg("length"),
-             "A cylinder of this length along z with half a sphere at each end.");
-  module.def("cone", &cone, nb::arg("mass"), nb::arg("radius"), nb::arg("height"),
-             "A solid cone, its base round the origin, its tip at +height on z.");
-  module.def(
+  shapes.def_static("sphere", &sphere, nb::arg("mass"), nb::arg("radius"), "A solid sphere.");
+  shapes.def_static("cylinder", &cylinder, nb::arg("mass"), nb::arg("radius"), nb::arg("length"),
+                    "A solid cylinder along z, its centre in the origin.");
+  shapes.def_static("capsule", &capsule, nb::arg("mass"), nb::arg("radius"), nb::arg("length"),
+                    "A cylinder of this length along z with half a sphere at each end.");
+  shapes.def_static("cone", &cone, nb::arg("mass"), nb::arg("radius"), nb::arg("height"),
+                    "A solid cone, its base round the origin, its tip at +height on z.");
+  shapes.def_static(
       "box_shell", [](double mass, const Vector& size) { return box_shell(mass, vector_of(size)); }, nb::arg("mass"),
       nb::arg("size"), "The six faces of a box.");
-  module.def("sphere_shell", &sphere_shell, nb::arg("mass"), nb::arg("radius"), "A hollow sphere.");
-  module.def("cylinder_shell", &cylinder_shell, nb::arg("mass"), nb::arg("radius"), nb::arg("length"),
-             "A tube along z without ends.");
-  module.def("disc", &disc, nb::arg("mass"), nb::arg("radius"), "A thin disc normal to z.");
-  module.def("rod", &rod, nb::arg("mass"), nb::arg("length"), "A thin rod along z.");
-  module.def(
+  shapes.def_static("sphere_shell", &sphere_shell, nb::arg("mass"), nb::arg("radius"), "A hollow sphere.");
+  shapes.def_static("cylinder_shell", &cylinder_shell, nb::arg("mass"), nb::arg("radius"), nb::arg("length"),
+                    "A tube along z without ends.");
+  shapes.def_static("disc", &disc, nb::arg("mass"), nb::arg("radius"), "A thin disc normal to z.");
+  shapes.def_static("rod", &rod, nb::arg("mass"), nb::arg("length"), "A thin rod along z.");
+  shapes.def_static(
       "mesh",
       [](double density, const Matrix& vertices, const std::vector<Triangle>& triangles) {
         return mesh(density, points(vertices), triangles);
       },
       nb::arg("density"), nb::arg("vertices"), nb::arg("triangles"),
       "A solid of this density [kg/m^3] with a closed surface.");
-  module.def(
+  shapes.def_static(
       "mesh_shell",
       [](double density, const Matrix& vertices, const std::vector<Triangle>& triangles) {
         return mesh_shell(density, points(vertices), triangles);
@@ -91,8 +93,7 @@ void bind_shapes(nb::module_& module) {
 }  // namespace
 
 void bind_edit(nb::module_& module) {
-  nb::module_ shapes = module.def_submodule("inertia", "Masses of shapes.");
-  bind_shapes(shapes);
+  bind_shapes(module);
 
   nb::class_<JointSpec>(module, "Joint",
                         "A joint to be put into a robot; arguments as those of RobotBuilder.add_joint.")

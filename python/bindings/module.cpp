@@ -35,8 +35,10 @@ NB_MODULE(_featherstorm, module) {
       },
       "The compiler of specialised kernels and why there is none; one of the two is empty.");
   bind_robot(module);
+  bind_buffer(module);
   bind_evaluator(module);
   bind_trace(module);
   bind_sequence(module);
+  bind_reduction(module);
   bind_device(module);
 }

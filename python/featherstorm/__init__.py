@@ -15,7 +15,7 @@ _folder = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "robots")
 if _os.path.isdir(_folder):
     _os.environ.setdefault("FEATHERSTORM_ROBOTS", _folder)
 
-from . import inertia, operations as _operations
+from . import inertia
 from ._featherstorm import (  # type: ignore[attr-defined]  # a stub has no __version__
     Joint,
     RobotBuilder,
@@ -27,7 +27,8 @@ from .batch import Batch
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
 from .horizon.result import RolloutResult
-from .model import Model, Notice, from_mujoco, load, robots
+from .loading import from_mujoco, load, robots
+from .model import Model, Notice
 from .noise import Noise
 from .operations import (
     aba,
@@ -43,7 +44,6 @@ from .operations import (
     ltdl,
     momentum,
     rnea,
-    run,
     solve,
     step,
 )
@@ -55,6 +55,8 @@ from .simulation import Simulation, Status
 from .stepping.adaptive import dormand_prince
 from .stepping.closed_steps import coupled_step, loop_step
 from .stepping.contact_steps import contact_step, soft_contact_step
+from .table.evaluation import run
+from .table.row_functions import function_of as _function_of
 
 if _TYPE_CHECKING:
     from ._table import *  # noqa: F403  # what __getattr__ makes
@@ -118,7 +120,7 @@ def __getattr__(name: str) -> _Any:
     table = _operation_table()
     if name not in table:
         raise AttributeError(f"module 'featherstorm' has no attribute '{name}'")
-    globals()[name] = _operations.function_of(name, table[name])
+    globals()[name] = _function_of(name, table[name])
     return globals()[name]
 
 

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _featherstorm
-from .device import DeviceArray, device_number, device_of
-from .memory.arrays import to_numpy
-from .operations import frame_index, tell_notices
+from .device import device_name, device_number
+from .memory.arguments import engine_in
+from .table.evaluation import frame_index, tell_notices
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
+    from . import _featherstorm
+    from .memory.library import Library
     from .model import Model
     from .typing import Array, ArrayLike, Frame
 
@@ -44,7 +43,7 @@ class Batch:
     device: str
     dtype: np.dtype[Any]
     stream: int
-    _device: int | None
+    _library: Library
     _shapes: dict[str, tuple[int, ...]]
     _names: dict[str, list[list[str]]]
     _buffers: dict[str, _featherstorm.Buffer]
@@ -59,8 +58,8 @@ class Batch:
         fields = {
             "model": model,
             "instances": int(instances),
-            "device": "cpu" if number is None else f"cuda:{number}",
-            "_device": number,
+            "device": device_name(number),
+            "_library": engine_in(number, stream),
             "stream": stream,
             "dtype": np.dtype(dtype),
             "_shapes": {},
@@ -91,9 +90,8 @@ class Batch:
                 raise AttributeError(f"Batch has no array '{name}'; there are {', '.join(self._shapes)}")
             shape = self._shapes[name]
             n = math.prod(shape)
-            self._buffers[name], self._views[name] = allocate(
-                self.dtype.name, self.instances, n, shape, self._device, self.stream
-            )
+            self._buffers[name], view = self._library.output(self.dtype.name, self.instances, n)
+            self._views[name] = view(list(shape))
             if n == self.model.nq and name.startswith("q"):
                 setattr(self, name, self.model.q0.astype(self.dtype))
             if name in self.model.parameters:
@@ -108,17 +106,7 @@ class Batch:
 
     def __setattr__(self, name: str, value: Any) -> None:
         self.buffer(name)
-        if self._device is not None and device_of(value) is not None:
-            self._views[name].assign(value, f"Batch: {name}")
-            return
-        array = to_numpy(value, "Batch", name, self.dtype)
-        if self._device is not None:
-            self._views[name].assign(array.astype(self.dtype), f"Batch: {name}")
-            return
-        try:
-            self._views[name][:] = array
-        except ValueError:
-            raise ValueError(f"Batch: {name} has shape {array.shape}, expected {self._views[name].shape}") from None
+        self._library.assign(self._views[name], value, "Batch", name)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._shapes]
@@ -131,14 +119,3 @@ class Batch:
         inputs, outputs = ([self.buffer(name) for name in names] for names in self._names[op])
         model.evaluator.run(op, inputs, outputs, uniforms, frame_index(model, row, frame, op), repeat, self.stream)
         tell_notices(model)
-
-
-def allocate(
-    dtype: str, instances: int, n: int, tail: Sequence[int], device: int | None, stream: int
-) -> tuple[_featherstorm.Buffer, Array]:
-    """The engine's Buffer of an array and a view for users: numpy's on the CPU (device None), else a DeviceArray."""
-    if device is None:
-        buffer = _featherstorm.Buffer(dtype, instances, n)
-        return buffer, buffer.view(list(tail))
-    buffer = _featherstorm.Buffer(dtype, instances, n, device, stream)
-    return buffer, DeviceArray(buffer, tail, instances, dtype, device, stream)

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .memory.arrays import Arguments
-from .operations import check_quaternions
+from .device import HOST, device_of, place
+from .memory.arguments import Arguments
+from .memory.arrays import not_on_cpu
+from .table.evaluation import check_quaternions
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,11 +29,11 @@ def to_pinocchio(model: Model, q: ArrayLike, v: ArrayLike | None = None, pinocch
     pinocchio_model   a pinocchio.Model of the same robot: its order of joints, found by name; without it the order is
                       ours and unlimited joints stay plain angles
     """
-    batch = states("to_pinocchio", model, q, v)
-    check_quaternions(model, "to_pinocchio", "q", batch.arrays[0])
+    batch, arrays = states("to_pinocchio", model, q, v)
+    check_quaternions(model, "to_pinocchio", "q", arrays[0])
     columns = joint_columns(model, pinocchio_model)
     nq = sum(n for *_, n, _ in columns)
-    q, v = batch.arrays[0], batch.arrays[1] if v is not None else None
+    q, v = arrays[0], arrays[1] if v is not None else None
     p = np.empty((batch.instances, nq), batch.dtype)
     u = np.empty((batch.instances, model.nv), batch.dtype)
     for body, at_q, at_v, n, wide in columns:
@@ -59,8 +61,8 @@ def from_pinocchio(model: Model, q: ArrayLike, v: ArrayLike | None = None, pinoc
     Errors: ValueError for a joint that the Pinocchio model has not, shapes, and quaternions that are no unit ones.
     """
     columns = joint_columns(model, pinocchio_model)
-    batch = states("from_pinocchio", model, q, v, sum(n for *_, n, _ in columns))
-    p, u = batch.arrays[0], batch.arrays[1] if v is not None else None
+    batch, arrays = states("from_pinocchio", model, q, v, sum(n for *_, n, _ in columns))
+    p, u = arrays[0], arrays[1] if v is not None else None
     q = np.empty((batch.instances, model.nq), batch.dtype)
     v = np.empty((batch.instances, model.nv), batch.dtype)
     for body, at_q, at_v, n, wide in columns:
@@ -83,9 +85,16 @@ def from_pinocchio(model: Model, q: ArrayLike, v: ArrayLike | None = None, pinoc
     return batch.result(q) if u is None else (batch.result(q), batch.result(v))
 
 
-def states(op: str, model: Model, q: ArrayLike, v: ArrayLike | None, nq: int | None = None) -> Arguments:
-    rows = [("q", nq or model.nq), ("v", model.nv)]
-    return Arguments(op, [q], rows[:1]) if v is None else Arguments(op, [q, v], rows)
+def states(
+    op: str, model: Model, q: ArrayLike, v: ArrayLike | None, nq: int | None = None
+) -> tuple[Arguments, list[npt.NDArray[Any]]]:
+    """The arguments of a call, and the arrays of all instances."""
+    given = [("q", nq or model.nq, q)] + ([] if v is None else [("v", model.nv, v)])
+    for name, _, x in given:
+        if (device := device_of(x)) != HOST:
+            raise not_on_cpu(f"{op}: {name}", place(device))
+    batch = Arguments(op, [x for *_, x in given], [(name, n) for name, n, _ in given])
+    return batch, [np.broadcast_to(x, (batch.instances, n)) for x, (_, n, _) in zip(batch.arrays, given)]
 
 
 def joint_columns(model: Model, other: Any) -> list[tuple[dict[str, Any], int, int, int, bool]]:

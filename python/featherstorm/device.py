@@ -20,32 +20,44 @@ if TYPE_CHECKING:
 
     from .typing import Array
 
-CUDA, CUDA_MANAGED = 2, 13  # DLPack's device types
+HOST = -1  # the engine's number of the CPU
+CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # DLPack's device types
 LEGACY_STREAM = 1  # DLPack's name for CUDA's default stream, whose number is 0
 NO_WAIT = -1  # DLPack: the consumer sees to the order of the work itself
 
 
-def device_of(x: Array) -> int | None:
-    """The number of the CUDA device an array lies on, None for all else."""
+def device_of(x: Array) -> int:
+    """The number of the CUDA device an array lies on, HOST for all else."""
     if type(x) is np.ndarray or not hasattr(x, "__dlpack_device__"):
-        return None
+        return HOST
     kind, number = x.__dlpack_device__()
-    return int(number) if int(kind) in (CUDA, CUDA_MANAGED) else None
+    return int(number) if int(kind) in (CUDA, CUDA_MANAGED) else HOST
 
 
-def device_number(device: object, what: str) -> int | None:
-    """None for "cpu"; the number of "cuda", "cuda:1", or what prints like these. ValueError for all else."""
+def on_cpu(x: Array) -> bool:
+    """Whether an array lies on the CPU, as far as DLPack says where it lies."""
+    return not hasattr(x, "__dlpack_device__") or int(x.__dlpack_device__()[0]) in (CPU, CUDA_HOST)
+
+
+def device_number(device: object, what: str) -> int:
+    """HOST for "cpu"; the number of "cuda", "cuda:1", or what prints like these. ValueError for all else."""
     text = str(device)
     if text == "cpu":
-        return None
+        return HOST
     kind, colon, number = text.partition(":")
     if kind != "cuda" or (colon and not number.isdigit()):
         raise ValueError(f"{what}: device is {device!r}, expected 'cpu', 'cuda' or 'cuda:NUMBER'")
     return int(number) if colon else 0
 
 
-def place(number: int | None) -> str:
-    return "the CPU" if number is None else f"CUDA device {number}"
+def device_name(number: int) -> str:
+    """What device_number makes the number of: "cpu", "cuda:1"."""
+    return "cpu" if number == HOST else f"cuda:{number}"
+
+
+def place(number: int) -> str:
+    """A device in a message."""
+    return "the CPU" if number == HOST else f"CUDA device {number}"
 
 
 class Stream:
@@ -64,7 +76,7 @@ class Stream:
 
     def __init__(self, device: object = "cuda") -> None:
         number = device if isinstance(device, int) else device_number(device, "Stream")
-        if number is None:
+        if number == HOST:
             raise ValueError("Stream: device is 'cpu', expected 'cuda' or 'cuda:NUMBER'")
         self.device = number
         self.handle = _featherstorm.DeviceStream(self.device)
@@ -150,7 +162,7 @@ class DeviceArray:
     def assign(self, value: Array, what: str) -> None:
         """Copies an array that broadcasts to this one's shape, from the CPU or the same device. Raises ValueError."""
         device = device_of(value)
-        if device is None:
+        if device == HOST:
             try:
                 value = np.broadcast_to(value, self.shape).reshape(self.shape[0], -1)
             except ValueError:

@@ -9,24 +9,23 @@ negative, zero or not finite raises ValueError; a mass may be zero.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any as _Any, TypeAlias as _TypeAlias
+from typing import TYPE_CHECKING, Any as _Any
 
 import numpy as _np
 
-from ._featherstorm import inertia as _inertia
+from ._featherstorm import MassProperties
 
 if TYPE_CHECKING:
     import numpy.typing as _npt
 
-MassProperties: _TypeAlias = _inertia.MassProperties
-sphere = _inertia.sphere
-cylinder = _inertia.cylinder
-capsule = _inertia.capsule
-cone = _inertia.cone
-sphere_shell = _inertia.sphere_shell
-cylinder_shell = _inertia.cylinder_shell
-disc = _inertia.disc
-rod = _inertia.rod
+sphere = MassProperties.sphere
+cylinder = MassProperties.cylinder
+capsule = MassProperties.capsule
+cone = MassProperties.cone
+sphere_shell = MassProperties.sphere_shell
+cylinder_shell = MassProperties.cylinder_shell
+disc = MassProperties.disc
+rod = MassProperties.rod
 
 
 def _numbers(name: str, x: _npt.ArrayLike, dtype: type, columns: int | None = None) -> _Any:
@@ -38,32 +37,34 @@ def _numbers(name: str, x: _npt.ArrayLike, dtype: type, columns: int | None = No
 
 def particles(masses: _npt.ArrayLike, points: _npt.ArrayLike) -> MassProperties:
     """Point masses (n,) [kg] at points (n, 3) [m]."""
-    return _inertia.particles(_numbers("masses", masses, float), _numbers("points", points, float, 3))
+    return MassProperties.particles(_numbers("masses", masses, float), _numbers("points", points, float, 3))
 
 
 def box(mass: float, size: _npt.ArrayLike) -> MassProperties:
     """A solid box with edges (3,) along the axes [m]."""
-    return _inertia.box(mass, _numbers("size", size, float))
+    return MassProperties.box(mass, _numbers("size", size, float))
 
 
 def ellipsoid(mass: float, semi_axes: _npt.ArrayLike) -> MassProperties:
     """A solid ellipsoid with semi-axes (3,) [m]."""
-    return _inertia.ellipsoid(mass, _numbers("semi_axes", semi_axes, float))
+    return MassProperties.ellipsoid(mass, _numbers("semi_axes", semi_axes, float))
 
 
 def box_shell(mass: float, size: _npt.ArrayLike) -> MassProperties:
     """The six faces of a box with edges (3,) [m]."""
-    return _inertia.box_shell(mass, _numbers("size", size, float))
+    return MassProperties.box_shell(mass, _numbers("size", size, float))
 
 
 def mesh(density: float, vertices: _npt.ArrayLike, triangles: _npt.ArrayLike) -> MassProperties:
     """A solid of this density [kg/m^3] whose surface is closed, with triangles (n, 3) of vertices (m, 3) [m],
     counter-clockwise seen from outside. Raises ValueError where an edge is open or the surface is inside out."""
-    return _inertia.mesh(density, _numbers("vertices", vertices, float, 3), _numbers("triangles", triangles, int, 3))
+    return MassProperties.mesh(
+        density, _numbers("vertices", vertices, float, 3), _numbers("triangles", triangles, int, 3)
+    )
 
 
 def mesh_shell(density: float, vertices: _npt.ArrayLike, triangles: _npt.ArrayLike) -> MassProperties:
     """A surface of this density [kg/m^2], open or closed; arguments as those of `mesh`."""
-    return _inertia.mesh_shell(
+    return MassProperties.mesh_shell(
         density, _numbers("vertices", vertices, float, 3), _numbers("triangles", triangles, int, 3)
     )

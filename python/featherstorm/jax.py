@@ -21,8 +21,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import _featherstorm
-from .operations import evaluate, form
 from .robot.steps import check_tree, independent, step_numbers, step_op, substep_time
+from .table.evaluation import evaluate, form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -14,195 +14,21 @@ never made on a device.
 
 from __future__ import annotations
 
-import inspect
-import textwrap
-import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from . import _featherstorm
 from .device import DeviceArray
 from .memory.arrays import library_of, shape_error
-from .memory.device_arguments import DeviceArguments, collect
-from .model import Notice
-from .robot.steps import check_tree, independent, step_numbers, step_op, substep_time
+from .robot.steps import check_tree, drives, independent, step_numbers, step_op, substep_time, zeros
+from .table.evaluation import evaluate, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    from .memory.arrays import Arguments
-    from .model import Model, Row
+    from .memory.arguments import Arguments
+    from .model import Model
     from .typing import Array, ArrayLike, Frame, Names
-
-QUATERNION_SLACK = 1e-2  # how far a norm may be from 1; integration renormalises
-
-
-def evaluate(
-    model: Model,
-    op: str,
-    arguments: Sequence[ArrayLike | None],
-    frame: Frame | None = None,
-    numbers: Mapping[str, Any] | None = None,
-    repeat: int = 1,
-    check: bool = True,
-    caller: str | None = None,
-) -> tuple[Arguments | DeviceArguments, list[Array]]:
-    """Runs an operation; returns its Arguments and a view (instances, ...) of each output."""
-    label = caller or op
-    op, arguments = form(model, op, arguments)
-    row = model.row(op)
-    if model.parameters:
-        arguments = model.with_parameters(row, arguments)
-    if len(arguments) != len(row.inputs):
-        names = ", ".join(name for name, _ in row.inputs if name not in model.parameters)
-        raise TypeError(f"{label}: got {len(arguments)} arrays, expected {len(row.inputs)}: {names}")
-    batch = collect(label, arguments, row.inputs, row.shapes)
-    if check and model.quaternions and batch.device is None:
-        for (name, n), array in zip(row.inputs, batch.arrays):
-            if n == model.nq and name.startswith("q") and not name.endswith(("_bar", "_tan")):
-                check_quaternions(model, label, name, array)
-    uniforms = model.uniform_values(op, numbers or {}, label)
-    index = frame_index(model, row, frame, label)
-    outputs = [batch.output(n) for _, n in row.outputs]
-    memory = [memory for memory, _ in outputs]
-    model.evaluator.run(op, batch.arrays, memory, uniforms, index, repeat, batch.stream, batch.instances)
-    tell_notices(model)
-    return batch, [view(row.shapes[name]) for (_, view), (name, _) in zip(outputs, row.outputs)]
-
-
-def form(model: Model, op: str, given: Sequence[ArrayLike | None]) -> tuple[str, list[Array]]:
-    """The row that takes what was given of the optional inputs, and its arguments: zeros for those that were not where the
-    operation has one row only."""
-    row = model.row(op)
-    arguments: list[Array] = list(given)
-    if row.given and len(arguments) > len(row.inputs) - len(model.parameters):
-        if arguments[-1] is not None:
-            return row.given, arguments
-        return op, arguments[:-1]
-    if row.optional:
-        own = [(name, n) for name, n in row.inputs if name not in model.parameters]
-        if len(arguments) == len(own) - len(row.optional):
-            for k, (name, _) in enumerate(own):
-                if name in row.optional:
-                    arguments.insert(k, None)
-        if len(arguments) == len(own):
-            arguments = [
-                np.zeros(n).tolist() if x is None and name in row.optional else x
-                for (name, n), x in zip(own, arguments)
-            ]
-    return op, arguments
-
-
-def frame_index(model: Model, row: Row, frame: Frame | None, label: str) -> int:
-    if not row.uses_frame:
-        if frame is not None:
-            raise TypeError(f"{label} takes no frame")
-        return 0
-    if frame is None:
-        raise TypeError(f"{label}: which frame? Give its name (model.frame_names) or index")
-    return model.frame(frame)
-
-
-def tell_notices(model: Model) -> None:
-    for notice in model.evaluator.take_notices():
-        warnings.warn(notice, Notice, stacklevel=4)
-
-
-def check_quaternions(model: Model, op: str, name: str, array: npt.NDArray[Any]) -> None:
-    """ValueError for a quaternion whose norm is far from 1. NaN passes."""
-    for joint, c in model.quaternions:
-        norm2 = np.square(array[:, c : c + 4]).sum(axis=1)
-        wrong = np.abs(norm2 - 1) > 2 * QUATERNION_SLACK
-        if wrong.any():
-            i = int(np.argmax(wrong))
-            norm = float(np.sqrt(norm2[i]))
-            hint = (
-                "all zeros is not a valid q; begin with model.q0" if norm == 0 else "normalise it; the order is w x y z"
-            )
-            raise ValueError(
-                f"{op}: {name}[{i}, {c}:{c + 4}], the quaternion of joint '{joint}', has norm {norm:.4g}, "
-                f"expected 1: {hint}"
-            )
-
-
-def run(
-    model: Model,
-    op: str,
-    *arrays: ArrayLike | None,
-    frame: Frame | None = None,
-    check: bool = True,
-    **numbers: ArrayLike,
-) -> Array:
-    """Any operation of the table `model.ops` by name: arrays in its order, its uniforms by keyword.
-
-    Returns the output (B, components), or a tuple of them. The operation is taken as it is: `dt` is that of its only pass,
-    and what the model carries beside what the operation's name says does not count.
-    """
-    batch, outputs = evaluate(model, op, arrays, frame, numbers, check=check)
-    results = tuple(batch.result(view) for view in outputs)
-    return results[0] if len(results) == 1 else results
-
-
-def function_of(name: str, row: Mapping[str, Any]) -> Callable[..., Array]:
-    """The function of an operation by its row of the table: a signature, a docstring with equation, shapes and units."""
-    inputs, uniforms = [a["name"] for a in row["inputs"]], [a["name"] for a in row["uniforms"]]
-    optional = {a["name"] for a in row["inputs"] if a["optional"]}
-
-    def function(model: Model, *arrays: ArrayLike, ignore: Names = (), check: bool = True, **given: Any) -> Array:
-        check_tree(model, name, ignore)
-        if len(arrays) > len(inputs):
-            raise TypeError(f"{name}: got {len(arrays)} arrays, expected {len(inputs)}: {', '.join(inputs)}")
-        values = dict(zip(inputs, arrays))
-        values.update({array: given.pop(array) for array in inputs[len(arrays) :] if array in given})
-        if missing := [array for array in inputs if array not in values and array not in optional]:
-            raise TypeError(f"{name}: {', '.join(missing)} is missing")
-        frame = given.pop("frame", None)
-        return run(model, name, *(values.get(array) for array in inputs), frame=frame, check=check, **given)
-
-    def parameter(name: str, kind: Any, default: object = inspect.Parameter.empty) -> inspect.Parameter:
-        return inspect.Parameter(name, kind, default=default)
-
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    either = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    signature = [parameter("model", either)]
-    for k, array in enumerate(inputs):  # an optional input before others may be None, but has its place
-        last = all(later in optional for later in inputs[k:])
-        signature.append(parameter(array, either, None if last else inspect.Parameter.empty))
-    signature += [parameter("frame", keyword)] if row["uses_frame"] else []
-    signature += [parameter(n, keyword) for n in uniforms]
-    signature += [parameter("ignore", keyword, ()), parameter("check", keyword, True)]
-    function.__name__ = function.__qualname__ = name
-    function.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
-    function.__doc__ = description(row)
-    return function
-
-
-def sentence(text: str) -> str:
-    """With a capital, unless it begins with a symbol."""
-    first = text.split()[0]
-    return (text if len(first) == 1 or not first.isalpha() else text[0].upper() + text[1:]) + "."
-
-
-def description(row: Mapping[str, Any]) -> str:
-    """The docstring of an operation."""
-    lines = [sentence(row["summary"]), "", f"    {row['equation']}          {row['source']}", ""]
-    for word, key in (("in ", "inputs"), ("in ", "uniforms"), ("out", "outputs")):
-        for array in row[key]:
-            shape = array["shape"] if key == "uniforms" else f"B, {array['shape']}"
-            text = array["name"] + ("" if key == "uniforms" and shape == "1" else f" ({shape})")
-            text += f": {array['meaning']}" + (f" [{array['unit']}]" if array["unit"] else "")
-            text += "; the same for all instances" if key == "uniforms" else ""
-            text += "; None: zeros" if array["optional"] and key == "inputs" else ""
-            lines += textwrap.wrap(text, 110, initial_indent=f"{word}  ", subsequent_indent="       ")
-    if row["uses_frame"]:
-        lines.append("in   frame: by name or number")
-    if row["needs"]:
-        lines.append(f"For robots with {row['needs']}.")
-    lines.append(f"Cost {row['cost']} on a chain of n joints.")
-    return "\n".join(lines)
 
 
 def rnea(
@@ -249,20 +75,13 @@ def crba(model: Model, q: ArrayLike, packed: bool = False, *, check: bool = True
     return batch.result(M if packed else dense(model, batch, M))
 
 
-def dense(model: Model, batch: Arguments | DeviceArguments, packed: Array) -> Array:
+def dense(model: Model, batch: Arguments, packed: Array) -> Array:
     """The symmetric matrix (B, nv, nv) of a packed one (B, nh); entries of different branches are zero."""
-    n, instances = model.nv, batch.instances
+    n = model.nv
     row = np.repeat(np.arange(n), np.diff(model.row_start))
-    if isinstance(batch, DeviceArguments):
-        where = np.full((n, n), model.nh)
-        where[row, model.column] = where[model.column, row] = np.arange(model.nh)
-        return batch.spread(packed, where.ravel()).reshape((instances, n, n))
-    memory = _featherstorm.Buffer(packed.dtype.name, instances, n * n)
-    M: Array = memory.view([n, n])
-    for k, (i, j) in enumerate(zip(row, model.column)):
-        M[:, i, j] = packed[:, k]
-        M[:, j, i] = packed[:, k]
-    return M
+    where = np.full((n, n), model.nh)
+    where[row, model.column] = where[model.column, row] = np.arange(model.nh)
+    return batch.library.spread(packed, where)
 
 
 def ltdl(model: Model, M_packed: ArrayLike) -> Array:
@@ -287,7 +106,7 @@ def solve(model: Model, L: ArrayLike, b: Array) -> Array:
         return b
     parts = [evaluate(model, "solve", [L, b[:, :, k]]) for k in range(columns)]
     batch = parts[0][0]
-    return batch.result(batch.stack([x for _, (x,) in parts]))
+    return batch.result(batch.library.stack([x for _, (x,) in parts]))
 
 
 def aba(
@@ -443,13 +262,13 @@ def step(
     """
     op = step_op(model, "step", ignore)
     numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))
-    drive = [[0.0] * model.nv if x is None else x for x in (tau, q_target)]
+    drive = drives(model, tau, q_target)
     if op == "coupled_step":
         u = independent_velocity(model, v)
         q = run(model, "coupled_position", q, check=check)
         batch, (q, u) = evaluate(model, op, [q, u, *drive], None, numbers, substeps, check, "step")
         return batch.result(q), run(model, "coupled_velocity", batch.result(u))
-    impulse = [[0.0] * (3 * model.nc)] if op == "contact_step" else []
+    impulse = [zeros(3 * model.nc)] if op == "contact_step" else []
     batch, (q, v, *_) = evaluate(model, op, [q, v, *impulse, *drive], None, numbers, substeps, check, "step")
     return batch.result(q), batch.result(v)
 

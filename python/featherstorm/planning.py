@@ -10,18 +10,17 @@ featherstorm.Rollout (any function with a true `takes_noise`) is given featherst
 its way through the horizon, and returns U as the result's `controls`. It goes by the contacts, loops or couplings of its
 model, so a robot is planned for on its feet.
 
-Where x lies on a CUDA device, so do samples, noise, costs and sums over them (planning_device), and the control.
+Where x lies on a device, so do samples, noise, costs and sums over them (horizon/samples.py), and the control.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from . import _featherstorm
-from .device import device_of
-from .horizon import planning_device
+from .horizon.samples import samples_in
+from .memory.arguments import place_of
 from .memory.arrays import shape_error
 from .noise import Noise, interpolation_weights
 
@@ -30,8 +29,12 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from .horizon.planning_device import Samples
+    from . import _featherstorm
+    from .horizon.samples import Samples
+    from .memory.library import Library
     from .typing import Array, Vector
+
+Update: TypeAlias = "tuple[npt.NDArray[Any], npt.NDArray[Any]]"  # of a plan and its noise, (horizon, nu) each
 
 
 class Planner:
@@ -84,8 +87,8 @@ class Planner:
         self.interpolation = interpolation
         interpolation_weights(self.horizon, self.knots or 1, interpolation)  # raises for what it does not know
         threads = getattr(getattr(rollout, "model", None), "threads", 1)
-        self.reductions = _featherstorm.Reduction(threads if isinstance(threads, int) and threads > 0 else 1)
-        self.on_device: dict[tuple[int, int], Samples] = {}  # (device, stream) -> planning_device.Samples
+        self.threads = threads if isinstance(threads, int) and threads > 0 else 1
+        self.kept: dict[tuple[int, int], Samples] = {}  # by device and stream
         self.reset()
 
     def row(self, what: str, value: npt.ArrayLike | None, default: float | None) -> npt.NDArray[np.float64]:
@@ -114,35 +117,46 @@ class Planner:
             # warm start: the plan moves on by a step and holds its last control
             self.U = np.concatenate([self.U[1:], self.U[-1:]])
         u = self.plan(x, **given)[0].copy()
-        return u if device_of(x) is None else planning_device.control(self, x, u)
+        return place_of(x, type(self).__name__, "x").placed(u)
 
     def plan(self, x: Array, **given: Any) -> npt.NDArray[Any]:
         """Improves the plan for the state x and returns it, U (horizon, nu); self.cost is that of its best sample."""
-        if device_of(x) is not None:
-            return planning_device.plan(self, x, given)
-        x = np.asarray(x, dtype=self.dtype)
-        if x.ndim != 1:
-            raise shape_error(type(self).__name__, "x", x.shape, ("nx",))
+        name, takes_noise = type(self).__name__, getattr(self.rollout, "takes_noise", False)
+        library = place_of(x, name, "x")
+        if not takes_noise and not library.readable:
+            raise TypeError(f"{name}: x is on a device, for which the rollout must be a featherstorm.Rollout")
+        x = library.cast(x, name, "x", self.dtype)
+        if len(x.shape) != 1:
+            raise shape_error(name, "x", tuple(x.shape), ("nx",))
+        samples = self.samples_in(library)
         sigma = np.repeat(self.sigma[None], self.horizon, axis=0).astype(self.dtype)
         for iteration in range(self.iterations):
             noise = self.noise(iteration, sigma)
-            if getattr(self.rollout, "takes_noise", False):
+            if takes_noise:
                 result = self.rollout(x, noise, controls=True, **given)
                 U = result.controls
             else:
                 U = noise.controls(self.dtype)
                 result = self.rollout(x, U, **given)
-            costs = np.array(getattr(result, "costs", result), dtype=float)
-            if costs.shape != (self.samples,):
-                raise shape_error(type(self).__name__, "costs of the rollout", costs.shape, (self.samples,))
-            costs[~np.isfinite(costs)] = np.inf
-            self.cost = self.reductions.least(costs).value
-            if self.cost == np.inf:
-                raise ValueError(f"{type(self).__name__}: no sample has a finite cost; is the state finite?")
-            plan, sigma = self.update(U.transpose(1, 2, 0), costs, sigma)
+            samples.take(getattr(result, "costs", result), U)
+            best = samples.best()
+            self.cost = best.value
+            if best.index < 0:
+                raise ValueError(f"{name}: no sample has a finite cost; is the state finite?")
+            plan, sigma = self.update(samples, best, sigma)
+            samples.release()
             self.clip(plan)
         self.calls += 1
         return self.U
+
+    def samples_in(self, library: Library) -> Samples:
+        """The memory of samples in the place of a library, made at its first use."""
+        key = (library.device, library.stream)
+        if key not in self.kept:
+            shape = (self.samples, self.horizon, self.nu)
+            self.kept[key] = samples_in(type(self).__name__, library, shape, self.dtype.name, self.threads)
+        self.kept[key].library = library
+        return self.kept[key]
 
     def clip(self, plan: npt.NDArray[Any]) -> None:
         # a mean may pass a bound by a rounding error
@@ -163,32 +177,16 @@ class Planner:
             keep_mean=True,
         )
 
-    def update(
-        self, U: npt.NDArray[Any], costs: npt.NDArray[np.float64], sigma: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """The next plan and noise, (horizon, nu) each, from U (horizon, nu, samples) and costs (samples), inf if bad."""
-        raise NotImplementedError
-
-    def update_on_device(
-        self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """The same from planning_device.Samples and the best of their costs."""
+    def update(self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]) -> Update:
+        """The next plan and noise, (horizon, nu) each, from the samples and the best of them."""
         raise NotImplementedError
 
 
 class PredictiveSampling(Planner):
     """The best sample is the plan (Howell et al. 2022, "Predictive Sampling")."""
 
-    def update(
-        self, U: npt.NDArray[Any], costs: npt.NDArray[np.float64], sigma: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        return U[:, :, self.reductions.least(costs).index].copy(), sigma
-
-    def update_on_device(
-        self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        samples.set_weights(np.arange(self.samples) == best.index)
-        return samples.mean(), sigma
+    def update(self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]) -> Update:
+        return samples.sample(best.index), sigma
 
 
 class MPPI(Planner):
@@ -205,19 +203,8 @@ class MPPI(Planner):
         self.temperature = float(temperature)
         super().__init__(rollout, horizon, nu, **options)
 
-    def update(
-        self, U: npt.NDArray[Any], costs: npt.NDArray[np.float64], sigma: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        weights, plan = np.empty(self.samples), np.empty((self.horizon, self.nu))
-        self.reductions.softmax_weights(costs, self.temperature, weights)
-        self.reductions.weighted_mean(U.transpose(2, 0, 1), weights, plan)
-        return plan, sigma
-
-    def update_on_device(
-        self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        samples.softmax_weights(self.temperature)
-        return samples.mean(), sigma
+    def update(self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]) -> Update:
+        return samples.softmax_mean(self.temperature), sigma
 
 
 class CEM(Planner):
@@ -243,24 +230,6 @@ class CEM(Planner):
             raise ValueError(f"CEM: elites is {elites}, expected 1 to {self.samples}, the number of samples")
         self.elites, self.sigma_min = int(elites), self.row("sigma_min", sigma_min, None)
 
-    def update(
-        self, U: npt.NDArray[Any], costs: npt.NDArray[np.float64], sigma: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        chosen = U[:, :, self.chosen(costs)]
-        return chosen.mean(axis=2), np.maximum(chosen.std(axis=2), self.sigma_min).astype(self.dtype)
-
-    def chosen(self, costs: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
-        """The indices of the elites, those of finite costs."""
-        best = np.argpartition(costs, self.elites - 1)[: self.elites]
-        return np.sort(best[np.isfinite(costs[best])])
-
-    def update_on_device(
-        self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        costs, weights = samples.costs_on_cpu(), np.zeros(self.samples)
-        chosen = self.chosen(np.where(np.isfinite(costs), costs, np.inf))
-        weights[chosen] = 1 / len(chosen)
-        samples.set_weights(weights)
-        mean = samples.mean()
-        deviation = np.sqrt(samples.mean(center=mean))
+    def update(self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]) -> Update:
+        mean, deviation = samples.moments(samples.lowest(self.elites))
         return mean, np.maximum(deviation, self.sigma_min).astype(self.dtype)

@@ -14,26 +14,25 @@ called once with symbols (symbols.State) and become machine code; what they take
 change with every call. A block of instances goes through the whole horizon before the next one begins, so that its state
 stays in the processor's caches.
 
-Where x0 or U lies on a CUDA device, so do the results: one kernel runs the whole horizon there (rollout_device).
+Where x0 or U lies on a device, so do the results: one kernel runs the whole horizon there, on the stream of the first
+array's library. It is made when a Rollout first meets a kind of call there (which results are asked for, noise or arrays),
+in seconds, and kept on disk.
 """
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _featherstorm
-from .horizon import rollout_device
-from .horizon.result import RolloutResult
-from .horizon.rollout_step import append_coupled_start, append_coupled_velocity, append_step, declare
-from .memory.arrays import Arguments, from_numpy, shape_error, to_numpy
-from .model import Notice
-from .noise import Noise, interpolation_weights, new
-from .operations import check_quaternions
+from .horizon.result import Results, RolloutResult
+from .memory.arguments import Call, if_on_device
+from .memory.arrays import FLOATS, NAMES, shape_error
+from .noise import Noise, interpolation_weights
 from .robot.steps import step_numbers, step_op, substep_time
 from .symbols import State, Symbols, symbols, values_of
+from .table.evaluation import check_quaternions, tell_notices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from .model import Model
     from .typing import Array, ArrayLike, Names
 
+ARRAYS = (("U",), ("x0",), ("p",))  # what says where a rollout is, the first one first
 KEPT = 64  # rollouts that `rollout` keeps for each model
 
 
@@ -92,9 +92,9 @@ class Rollout:
             self.numbers[name], flat = flat[:n], flat[n:]
         self.drives = "kp" in numbers
         self.parameters = [(name, n) for name, n in self.row.inputs if name in model.parameters]
-        # (dtype, nu, np, one p for all, on a device) -> (Sequence, number of observations)
-        self.made: dict[tuple[str, int, int, bool, bool], tuple[_featherstorm.Sequence, int | None]] = {}
-        self.uploads: dict[tuple[Any, ...], tuple[npt.NDArray[Any], _featherstorm.Buffer]] = {}  # parameters on devices
+        # (dtype, nu, np, one p for all) -> (Sequence, number of observations)
+        self.made: dict[tuple[str, int, int, bool], tuple[_featherstorm.Sequence, int | None]] = {}
+        self.sent: dict[tuple[Any, ...], tuple[npt.NDArray[Any], _featherstorm.Buffer]] = {}  # parameters on devices
 
     takes_noise = True  # what planners ask for: a call with Noise for U
 
@@ -128,79 +128,61 @@ class Rollout:
         Errors: ValueError for shapes, an empty horizon and quaternions; TypeError for dtypes and functions that cannot
         be traced. NaN in an instance stays in that instance.
         """
-        if rollout_device.on_device(x0, U, p):
-            if out is not None:
-                raise ValueError(
-                    "rollout: out is for the CPU; on a device results lie in memory that is kept between calls"
-                )
-            return rollout_device.run(self, x0, U, p, t0, states, horizon, interpolation, controls)
         model, nx = self.model, self.model.nq + self.model.nv
         drawn = isinstance(U, Noise)
-        given = None if drawn else to_numpy(U, "rollout", "U")
-        shape = U.shape if given is None else given.shape
+        call = Call("rollout", ARRAYS, (None if drawn else U, x0, if_on_device(p)), FLOATS[not drawn])
+        library = call.library
+        state = call.array(x0, "x0")
+        given = U if drawn else call.array(U, "U")
+        rows, shape = tuple(state.shape), tuple(given.shape)
         if len(shape) != 3:
             raise shape_error("rollout", "U", shape, ("B", "T", "nu"))
-        state = to_numpy(x0, "rollout", "x0", np.float32 if given is None else given.dtype)
-        if given is not None and state.dtype != given.dtype:
-            raise TypeError(f"rollout: x0 is {state.dtype}, expected {given.dtype} as U is")
-        state = state[None] if state.ndim == 1 else state
         B, T, nu = shape
-        if B == 1 and state.ndim == 2 and not drawn:
-            B = state.shape[0]
-        if state.shape not in ((1, nx), (B, nx)):
-            raise shape_error("rollout", "x0", np.shape(x0), (B, nx))
+        if B == 1 and len(rows) == 2 and not drawn:
+            B = rows[0]
+        if rows not in ((nx,), (1, nx), (B, nx)):
+            raise shape_error("rollout", "x0", rows, (B, nx))
         if T == 0:
             raise ValueError(f"rollout: U has shape {shape}, expected a horizon T of 1 or more")
         self.check_horizon(horizon, drawn, T)
-        check_quaternions(model, "rollout", "x0", state)
-        state = np.broadcast_to(state, (B, nx))
-        dtype = state.dtype.name
-        parameters = np.zeros(0) if p is None else np.asarray(p, dtype=dtype)
-        if parameters.ndim not in (1, 2) or (parameters.ndim == 2 and parameters.shape[0] not in (1, B)):
-            raise shape_error("rollout", "p", parameters.shape, (B, "np"))
-        if parameters.ndim == 2 and parameters.shape[0] != B:
-            parameters = parameters[0]
-        shared = parameters.ndim == 1
-
-        sequence, observed = self.sequence(dtype, nu, parameters.shape[-1], shared)
-        inputs = [("q", state[:, : model.nq]), ("v", state[:, model.nq :])]
+        if library.readable and model.quaternions:
+            check_quaternions(model, "rollout", "x0", state.reshape(-1, nx))
+        memory = library.memory(state, (1, nx) if len(rows) == 1 else rows)
+        inputs = [("q", memory, 0, model.nq, False), ("v", memory, model.nq, model.nv, False)]
         made = U.native() if drawn else None
-        if given is not None:
-            given = np.broadcast_to(given, (B, T, nu))
+        if not drawn:
+            memory = library.memory(given, shape)
             if horizon is None:
-                inputs.append(("u", given))
+                inputs.append(("u", memory, 0, nu, True))
             else:
-                made = _featherstorm.knots("u", given, interpolation_weights(horizon, T, interpolation))
-                T = int(horizon)
-        inputs += [(name, self.parameter(name, n, B, dtype)) for name, n in self.parameters]
+                weights = interpolation_weights(horizon, T, interpolation)
+                made, T = _featherstorm.knots("u", memory, nu, weights, B), int(horizon)
+        values, shared = call.numbers(p, "p", "np", B)
+        np_ = int(values.shape[-1])
+        sequence, observed = self.sequence(NAMES[call.dtype.itemsize], nu, np_, shared)
+        inputs += [
+            (name, call.kept(model.parameter(name), name, n, self.row.shapes, B, self.sent), 0, n, False)
+            for name, n in self.parameters
+        ]
         times = t0 + self.dt * np.arange(T + 1)
         uniforms = {**self.numbers, "t": times[:-1].tolist(), "t_next": times[1:].tolist()}
         if shared:
-            uniforms["p"] = parameters.tolist()
+            uniforms["p"] = values.tolist()
         else:
-            inputs.append(("p", parameters))
-
-        def result(name: str, *tail: int) -> npt.NDArray[Any]:
-            if out is None or getattr(out, name, None) is None:
-                return new(dtype, B, tail)
-            return written(out, name, dtype, (B, *tail))
-
-        final = result("final", nx)
-        costs = new(dtype, B, [1]) if out is None else written(out, "costs", dtype, (B,))[:, None]
-        outputs = [("q", final[:, : model.nq]), ("v", final[:, model.nq :]), ("total", costs)]
-        trajectory = observations = used = None
+            rows = tuple(values.shape)
+            inputs.append(("p", library.memory(values, (1, np_) if len(rows) == 1 else rows), 0, np_, False))
+        results = Results(call, B, out)
+        results.add("final", [nx], ("q", 0, model.nq), ("v", model.nq, model.nv))
+        results.add("costs", [], ("total", 0, 1))
         if states:
-            trajectory = result("states", T, nx)
-            outputs += [("q", trajectory[:, :, : model.nq]), ("v", trajectory[:, :, model.nq :])]
+            results.add("states", [T, nx], ("q", 0, model.nq), ("v", model.nq, model.nv))
         if observed is not None:
-            observations = result("observations", T, observed)
-            outputs.append(("observation", observations))
+            results.add("observations", [T, observed], ("observation", 0, observed))
         if controls:
-            used = result("controls", T, nu)
-            outputs.append(("u", used))
-        sequence.run(T, B, inputs, uniforms, outputs, made)
-        results = (costs[:, 0], final, trajectory, observations, used)
-        return RolloutResult(*(None if r is None else from_numpy(r, x0 if drawn else U) for r in results))
+            results.add("controls", [T, nu], ("u", 0, nu))
+        sequence.run(T, B, inputs, uniforms, results.outputs, made, library.stream)
+        tell_notices(model)
+        return results.all()
 
     def check_horizon(self, horizon: int | None, drawn: bool, T: int) -> None:
         if horizon is not None and (drawn or int(horizon) != horizon or horizon < T):
@@ -210,44 +192,18 @@ class Rollout:
                 else f"rollout: horizon is {horizon}, expected {T} or more, the number of knots in U"
             )
 
-    def device_parameter(self, call: rollout_device.Call, name: str, n: int, instances: int) -> Any:
-        return rollout_device.parameter(self, call, name, n, instances)
-
-    def parameter(self, name: str, n: int, instances: int, dtype: str) -> npt.NDArray[Any]:
-        """A parameter of the model as (B, n)."""
-        value = np.asarray(self.model.parameter(name), dtype)
-        call = Arguments("rollout", [value], [(name, n)], self.row.shapes)
-        if call.instances not in (1, instances):
-            raise shape_error("rollout", name, value.shape, (instances, n))
-        return np.broadcast_to(call.arrays[0], (instances, n))
-
-    def sequence(
-        self, dtype: str, nu: int, np_: int, shared: bool, on_device: bool = False
-    ) -> tuple[_featherstorm.Sequence, int | None]:
+    def sequence(self, dtype: str, nu: int, np_: int, shared: bool) -> tuple[_featherstorm.Sequence, int | None]:
         """The kernels for arrays of these sizes, made at their first use."""
-        key = (dtype, nu, np_, shared, on_device)
+        key = (dtype, nu, np_, shared)
         if key not in self.made:
             self.made[key] = self.make(*key)
         return self.made[key]
 
-    def make(
-        self, dtype: str, nu: int, np_: int, shared: bool, on_device: bool
-    ) -> tuple[_featherstorm.Sequence, int | None]:
+    def make(self, dtype: str, nu: int, np_: int, shared: bool) -> tuple[_featherstorm.Sequence, int | None]:
         model = self.model
         nq, nv = model.nq, model.nv
         if self.control is None and nu != nv:
             raise ValueError(f"rollout: U has {nu} controls, expected {nv} (nv), or a function `control`")
-        s = _featherstorm.Sequence(model.evaluator, dtype, on_device)
-        for name, n in (("q", nq), ("v", nv), ("q_next", nq), ("v_next", nv), ("u", nu), ("tau", nv), ("target", nv)):
-            s.array(name, n)
-        s.array("total", 1)
-        s.array("total_next", 1)
-        (s.uniform if shared else s.array)("p", np_)
-        for name, n in self.parameters:
-            s.array(name, n)
-        for name, n in (("t", 1), ("t_next", 1), *self.row.uniforms):
-            s.uniform(name, n)
-        declare(s, self.row)
 
         def trace(time: str, body: Callable[..., None]) -> _featherstorm.Trace:
             """Records body(x, u, t, p, trace)."""
@@ -261,10 +217,8 @@ class Rollout:
                 recorded.close()
             return recorded
 
-        coupled = self.op == "coupled_step"
-        if coupled:
-            append_coupled_start(s, model)
-        drive = ["tau", "u"] if self.drives else ["u", "target"]
+        traces: dict[str, _featherstorm.Trace] = {}
+        observed = None
         if (controller := self.control) is not None:
 
             def control(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
@@ -275,14 +229,7 @@ class Rollout:
                 if both:
                     recorded.output("target", values_of(target, "control: q_target", nv))
 
-            s.trace(trace("t", control))
-            drive = ["tau", "target"]
-        append_step(s, self.row, drive, self.substeps)
-        if coupled:
-            append_coupled_velocity(s, model)
-
-        observed = None
-        total = [("total", "total_next")]
+            traces["control"] = trace("t", control)
         if (step_cost := self.cost) is not None:
 
             def cost(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
@@ -290,7 +237,7 @@ class Rollout:
                 value = values_of(step_cost(x, u, t, p), "cost", 1)[0]
                 recorded.output("total_next", values_of(before + value, "cost"))
 
-            s.trace(trace("t_next", cost), total)
+            traces["cost"] = trace("t_next", cost)
         if (final_cost := self.terminal) is not None:
 
             def terminal(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
@@ -298,7 +245,7 @@ class Rollout:
                 value = values_of(final_cost(x, t, p), "terminal", 1)[0]
                 recorded.output("total_next", values_of(before + value, "terminal"))
 
-            s.trace(trace("t_next", terminal), total, last=True)
+            traces["terminal"] = trace("t_next", terminal)
         if (observer := self.observe) is not None:
             sizes = []
 
@@ -307,26 +254,12 @@ class Rollout:
                 sizes.append(len(values))
                 recorded.output("observation", values)
 
-            recorded = trace("t_next", observe)
+            traces["observe"] = trace("t_next", observe)
             observed = sizes[0]
-            s.array("observation", observed)
-            s.trace(recorded)
-        s.finite("total", ["q", "v"])
-        for notice in s.take_notices():
-            warnings.warn(notice, Notice, stacklevel=5)
-        return s, observed
-
-
-def written(out: RolloutResult, name: str, dtype: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """The memory of an array that is given for a result. Raises ValueError where it cannot be written there."""
-    array = np.asarray(getattr(out, name))
-    if array.shape != shape or array.dtype != dtype:
-        raise ValueError(
-            f"rollout: out.{name} is {array.dtype} of shape {array.shape}, expected {dtype} of shape {shape}"
+        s = _featherstorm.rollout_sequence(
+            model.evaluator, dtype, self.op, self.substeps, self.drives, nu, np_, shared, **traces
         )
-    if not array.flags.writeable:
-        raise ValueError(f"rollout: out.{name} cannot be written")
-    return array
+        return s, observed
 
 
 def rollout(

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .batch import allocate
-from .device import device_number, device_of
-from .memory.arrays import Arguments, to_numpy
-from .memory.device_arguments import collect
-from .operations import check_quaternions, evaluate, tell_notices
+from .device import HOST, device_name, device_number, device_of
+from .memory.arguments import Arguments, Call, engine_in
+from .memory.arrays import to_numpy
 from .robot.steps import independent, step_numbers, step_op, substep_time
+from .table.evaluation import check_quaternions, evaluate, tell_notices
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -71,22 +70,23 @@ class Simulation:
         if self.dtype.name not in ("float32", "float64"):
             raise TypeError(f"Simulation: dtype is {self.dtype}, expected float32 or float64")
         self._op = step_op(model, "Simulation", ignore)
-        if self._op == "coupled_step" and number is not None:
+        self._library = engine_in(number, stream)
+        if self._op == "coupled_step" and not self._library.readable:
             raise ValueError(
                 "Simulation: couplings are simulated on the CPU alone; on a device call coupled_step, or say "
                 "ignore=('couplings',)"
             )
         model.row(self._op)
         self.model, self.instances, self.dt, self.substeps = model, int(instances), float(dt), int(substeps)
-        self.device, self.stream = "cpu" if number is None else f"cuda:{number}", stream
-        self._device = number
+        self.device, self.stream = device_name(number), stream
         self.time = 0.0
         self._numbers = numbers
-        self._parameters: dict[str, npt.NDArray[Any]] = {}
+        self._parameters: dict[str, Any] = {}
         model.uniform_values(self._op, step_numbers(self._op, numbers, self._pass_time))  # refuses wrong ones now
 
         def array(*tail: int) -> tuple[_featherstorm.Buffer, Array]:
-            return allocate(self.dtype.name, self.instances, math.prod(tail), list(tail), number, stream)
+            memory, view = self._library.output(self.dtype.name, self.instances, math.prod(tail))
+            return memory, view(list(tail))
 
         # (Buffer, view) of q, v and the impulses at contacts, now and after the next step
         touching = self._op == "contact_step"
@@ -130,16 +130,11 @@ class Simulation:
         return self.q, self.v
 
     def _assign(self, name: str, value: Array, view: Array) -> None:
-        if self._device is not None and device_of(value) is not None:
-            view.assign(value, f"Simulation: {name}")
-            return
-        array = self._fitting(name, value, view)
-        if name == "q":
-            check_quaternions(self.model, "Simulation", "q", np.atleast_2d(array))
-        if self._device is None:
-            view[:] = array
-        else:
-            view.assign(array.astype(self.dtype), f"Simulation: {name}")
+        if device_of(value) == HOST:
+            value = self._fitting(name, value, view)
+            if name == "q":
+                check_quaternions(self.model, "Simulation", "q", np.atleast_2d(value))
+        self._library.assign(view, value, "Simulation", name)
 
     def _fitting(self, name: str, value: Array, view: Array) -> npt.NDArray[Any]:
         array = to_numpy(value, "Simulation", name, self.dtype)
@@ -161,7 +156,7 @@ class Simulation:
         """
         model = self.model
         if q_target is not None and np.shape(q_target)[-1:] == (model.nq,) and model.nq != model.nv:
-            if device_of(q_target) is not None:
+            if device_of(q_target) != HOST:
                 raise ValueError(
                     f"step: q_target has shape {tuple(q_target.shape)}, on a device expected {(self.instances, model.nv)}: "
                     "q_target[:, model.dof_q], and anything where model.dof_q is negative"
@@ -177,9 +172,7 @@ class Simulation:
         names = [name for name, x in given.items() if x is not None]
         # the state decides the batch size and the dtype of what comes in
         rows = [(name, model.nv) for name in ("v", *names)]
-        call = collect("step", [self.v, *(given[name] for name in names)], rows)
-        if call.device != self._device:
-            raise ValueError(f"step: tau or q_target is on CUDA device {call.device}, expected the CPU as the state is")
+        call = Arguments("step", [self.v, *(given[name] for name in names)], rows)
         found = dict(zip(names, call.arrays[1:]))
         drives = [found.get(name, self._zero) for name in given]
         now, after = ([buffer for buffer, _ in state] for state in (self._now, self._next))
@@ -204,12 +197,14 @@ class Simulation:
         run("coupled_velocity", [self._u_next[0], *own], [self._next[1][0]], [], 0, 1, 0, n)
         self._now[0], self._next[0] = self._next[0], self._now[0]  # step() exchanges them once more
 
-    def _parameter(self, name: str) -> npt.NDArray[Any]:
-        """A parameter of the model as (1 or B, n), converted when it was first used."""
+    def _parameter(self, name: str) -> Any:
+        """A parameter of the model as (1 or B, n) where the state is, taken when it was first used."""
         if name not in self._parameters:
-            row = [(name, n) for other, n in self.model.row(self._op).inputs if other == name]
-            value = np.asarray(self.model.parameter(name), self.dtype)
-            self._parameters[name] = Arguments("step", [value], row, self.model.row(self._op).shapes).arrays[0]
+            row = self.model.row(self._op)
+            call = Call("step", [("v",)], [self.v])
+            n = dict(row.inputs)[name]
+            value = self.model.parameter(name)
+            self._parameters[name] = call.kept(value, name, n, row.shapes, self.instances, {})
         return self._parameters[name]
 
     def reset(self, mask: npt.ArrayLike | None = None, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
@@ -229,8 +224,8 @@ class Simulation:
         for (_, view), values in zip(self._now, values_of):
             state = np.asarray(view)
             state[mask] = np.broadcast_to(values, view.shape)[mask]
-            if self._device is not None:
-                view.assign(state, "reset: state")
+            if state is not view:  # a copy
+                self._library.assign(view, state, "reset", "state")
 
     def energy(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Kinetic and potential energy (B,) [J]."""

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 
 from . import _featherstorm
-from .operations import evaluate, form
 from .robot.steps import check_tree, independent, step_numbers, step_op, substep_time
+from .table.evaluation import evaluate, form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -7,7 +7,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING
 
-from .. import model as models
+from .. import loading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,7 +60,7 @@ def load(options: argparse.Namespace) -> Model:
     if threads < 0:
         raise ValueError(f"--threads is {threads}, expected 0 or more")
     assemble = not getattr(options, "no_specialise", False)
-    return models.load(options.robot, getattr(options, "floating_base", None), threads, assemble=assemble)
+    return loading.load(options.robot, getattr(options, "floating_base", None), threads, assemble=assemble)
 
 
 def specialise(model: Model, ops: Sequence[str], dtype: str) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import model as models
+from .. import loading
 from ..batch import Batch
 from ..robot.states import random_state
 from . import add_engine_arguments, operation_count, positive, report, specialise, table
@@ -52,7 +52,7 @@ def main(options: argparse.Namespace) -> None:
     if options.report:
         report.main(options)
         return
-    default = models.robots() if options.markdown else ROBOTS.split(",")
+    default = loading.robots() if options.markdown else ROBOTS.split(",")
     robots = options.robot or (options.robots.split(",") if options.robots else default)
     if options.count:
         count(robots, options.ops.split(",") if options.ops else None, options.markdown)
@@ -60,7 +60,7 @@ def main(options: argparse.Namespace) -> None:
     ops = (options.ops or OPS).split(",")
     rows = []
     for robot in robots:
-        model = models.load(robot, threads=options.threads, assemble=not options.no_specialise)
+        model = loading.load(robot, threads=options.threads, assemble=not options.no_specialise)
         check_ops(model, ops)
         batch = Batch(model, options.instances, dtype=options.dtype)
         cells = []
@@ -89,7 +89,7 @@ def check_ops(model: Model, ops: Iterable[str]) -> None:
 
 def count(robots: Iterable[str], ops: list[str] | None, as_markdown: bool) -> None:
     """Prints operations per evaluation of these robots; ops None: all."""
-    loaded = [models.load(robot) for robot in robots]
+    loaded = [loading.load(robot) for robot in robots]
     check_ops(loaded[0], ops or [])
     if as_markdown:
         print(operation_count.markdown(loaded, ops), end="")

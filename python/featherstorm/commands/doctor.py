@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import __version__, _featherstorm, model as models, operations
+from .. import __version__, _featherstorm, loading, model as models, operations
 from ..robot.states import random_state
 from . import load, specialise
 
@@ -82,7 +82,7 @@ def try_out(compiler: bool) -> bool:
     """Runs inverse and forward dynamics against each other with every kind of kernels."""
     good = True
     for kind in ["for any robot", "assembled"] + ["compiled"] * compiler:
-        model = models.load("double_pendulum", assemble=kind == "assembled")
+        model = loading.load("double_pendulum", assemble=kind == "assembled")
         q, v = random_state(model, 100)
         a = np.sin(np.arange(100 * model.nv)).reshape(100, model.nv)
         if kind == "compiled" and not specialise(model, ["rnea", "aba"], "float64"):

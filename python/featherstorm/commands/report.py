@@ -8,7 +8,7 @@ import platform
 import time
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__, _featherstorm, model as models
+from .. import __version__, _featherstorm, loading, model as models
 from . import report_measure as measure, report_peers as peers, report_plots as plots
 from .doctor import gpu, version
 from .report_page import page, paragraph, quartiles, table
@@ -62,15 +62,15 @@ def sections(
     """(id, heading, parts) of all sections; what stands in the first is known when all is measured."""
     before, start = os.getloadavg(), time.perf_counter()
     main_robot = robots[min(1, len(robots) - 1)]
-    one = [models.load(name, threads=1) for name in robots]
-    many = models.load(main_robot, threads=options.threads)
+    one = [loading.load(name, threads=1) for name in robots]
+    many = loading.load(main_robot, threads=options.threads)
     parts = []
     makers: tuple[tuple[str, str, Callable[[], list[str]]], ...] = (
         ("batch", "Throughput and batch size", lambda: batch(many, plan)),
         (
             "freedoms",
             "Time and degrees of freedom",
-            lambda: freedoms(robots if options.quick else models.robots(), plan),
+            lambda: freedoms(robots if options.quick else loading.robots(), plan),
         ),
         ("operations", f"All operations of {many.name}", lambda: operations(one[robots.index(main_robot)], plan)),
         ("simulation", "Simulation", lambda: simulation(robots, options, plan)),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from .. import _featherstorm, model as models
+from .. import _featherstorm, loading, model as models
 from ..robot.states import random_state
 from ..simulation import Simulation
 
@@ -153,7 +153,7 @@ def freedoms(names: Sequence[str], plan: Plan) -> list[dict[str, Any]]:
     """Rows of robot, nv, op and ns per instance, float32, for every robot."""
     rows = []
     for name in names:
-        model = models.load(name, threads=1)
+        model = loading.load(name, threads=1)
         ops = [op for op in plan["ops"] if op in model.ops]
         times = per_instance([Case(model, op, plan["instances"], "float32") for op in ops], plan)
         rows += [{"robot": name, "nv": model.nv, "op": op, "ns": t} for op, t in zip(ops, times)]
@@ -194,7 +194,7 @@ def parameters(name: str, plan: Plan) -> list[dict[str, Any]]:
     """Rows of op, parameters and ns per instance beside the same with constants, float32."""
     rows = []
     for op in [op for op in plan["ops"] if op in ("fd", "step")] or plan["ops"][:1]:
-        loaded = [models.load(name, threads=1, parameters=chosen) for chosen in ((), *PARAMETER_SETS)]
+        loaded = [loading.load(name, threads=1, parameters=chosen) for chosen in ((), *PARAMETER_SETS)]
         times = per_instance([Case(model, op, plan["instances"], "float32") for model in loaded], plan)
         rows += [
             {"op": op, "parameters": chosen, "ns": t, "constants": times[0]}
@@ -207,7 +207,7 @@ def simulations(names: Sequence[str], options: argparse.Namespace, plan: Plan) -
     """Rows of robot, nv, dtype, ns per instance and step, and how many instances became bad; all threads."""
     rows = []
     for name in names:
-        model = models.load(name, threads=options.threads)
+        model = loading.load(name, threads=options.threads)
         for dtype in DTYPES:
             q, v = random_state(model, plan["instances"], dtype=dtype, speed=0.5)
             sim = Simulation(model, plan["instances"], dt=1e-3, dtype=dtype)

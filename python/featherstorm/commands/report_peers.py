@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _featherstorm, model as models, operations
+from .. import _featherstorm, loading, model as models, operations
 from ..convert import to_pinocchio
 from ..robot.states import random_state
 from .report_measure import Case, clock_of, per_instance, rounds
@@ -62,7 +62,7 @@ def here(name: str, plan: Plan) -> str | list[tuple[str, Spread, Spread]]:
         return f"Pinocchio is not timed on {name}: it is not a built-in robot."
     file = f"{_featherstorm.robot_directory()}/{path[0]}"
     his = pinocchio.buildModelFromUrdf(file, *([pinocchio.JointModelFreeFlyer()] if path[1] else []))
-    data, model = his.createData(), models.load(name, threads=1)
+    data, model = his.createData(), loading.load(name, threads=1)
     # its reader of URDF files has no rotors
     his.armature = np.abs(tangent(model, model.q0, his)) @ model.armature
     check_agreement(pinocchio, his, data, model)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import operations
 from ..model import Model
 from ..robot.contacts import Contact
+from ..table.evaluation import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -98,7 +98,7 @@ def pose(model: Model, stance: Stance) -> npt.NDArray[np.float64]:
         for ending, angle in stance.joints.items():
             if column >= 0 and name.endswith(ending):
                 q[column] = angle
-    gap, *_ = operations.run(model, "contact_jacobian", q)
+    gap, *_ = run(model, "contact_jacobian", q)
     q[2] -= gap.min()
     return q
 

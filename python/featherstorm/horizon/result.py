@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..memory.arguments import Call
     from ..typing import Array
 
 
@@ -18,3 +22,32 @@ class RolloutResult(NamedTuple):
     states: Array
     observations: Array
     controls: Array = None
+
+
+class Results:
+    """The results of a rollout of B instances in the place of its call, or where `out` has memory for them.
+
+    outputs   what the engine writes: (array of the sequence, memory, first column, columns, whether after each step)
+    """
+
+    def __init__(self, call: Call, B: int, out: RolloutResult | None) -> None:
+        self.call, self.B, self.out = call, B, out
+        self.outputs: list[tuple[str, Any, int, int, bool]] = []
+        self.views: dict[str, tuple[Callable[[Sequence[int]], Array], list[int]]] = {}
+
+    def add(self, name: str, tail: list[int], *columns: tuple[str, int, int]) -> None:
+        """A result (B, *tail), which has (array, first column, columns)."""
+        call, given = self.call, getattr(self.out, name, None)
+        if given is None:
+            memory, view = call.output(self.B, math.prod(tail))
+        else:
+            array = call.library.written(given, f"rollout: out.{name}", call.dtype, (self.B, *tail))
+            memory, view = array if tail else array[:, None], lambda _: array
+        self.outputs += [(written, memory, first, n, len(tail) > 1) for written, first, n in columns]
+        self.views[name] = view, tail
+
+    def all(self) -> RolloutResult:
+        """The results as the user gets them; those that were not added are None."""
+        result, views = self.call.library.result, self.views
+        found = {name: result(view(tail)) for name, (view, tail) in views.items()}
+        return RolloutResult(*(found.get(name) for name in RolloutResult._fields))

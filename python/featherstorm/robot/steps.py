@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ..typing import Names
+    from ..typing import Array, Names
 
 
 class Carrier(Protocol):
@@ -28,6 +28,7 @@ class Carrier(Protocol):
     nc: int
     nl: int
     nu: int
+    nv: int
     u_names: tuple[str, ...]
     v_names: tuple[str, ...]
 
@@ -124,6 +125,16 @@ def check_tree(model: Carrier, op: str, ignore: Names = (), label: str | None = 
                 f"{label or op}: {model.name} carries {name}, which {label or op} does not take: "
                 f"{call}say ignore={names!r} for the tree alone"
             )
+
+
+def zeros(n: int) -> list[float]:
+    """What stands for an array of n numbers that is not given, in any place."""
+    return [0.0] * n
+
+
+def drives(model: Carrier, tau: Array, q_target: Array) -> list[Array]:
+    """The torques and targets of a step."""
+    return [zeros(model.nv) if x is None else x for x in (tau, q_target)]
 
 
 def independent(model: Carrier) -> npt.NDArray[np.intp]:

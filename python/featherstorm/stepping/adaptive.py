@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..operations import evaluate
-from ..robot.steps import STEP_DEFAULTS, check_tree
+from ..robot.steps import STEP_DEFAULTS, check_tree, drives
+from ..table.evaluation import evaluate
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -66,12 +66,12 @@ def dormand_prince(
         raise TypeError(
             f"dormand_prince: unknown number {', '.join(sorted(unknown))}; there are {', '.join(STEP_DEFAULTS)}"
         )
-    zero = [0.0] * model.nv
-    drive: list[Array] = [zero if tau is None else tau, zero if q_target is None else q_target]
     uniforms = {**STEP_DEFAULTS, **numbers, "tolerances": [absolute, relative]}
     state: list[Array] = [q, v, [float(duration)], [float(first_step)], [1.0]]
     for _ in range(-(-int(attempts) // PASSES)):
-        batch, outputs = evaluate(model, "dormand_prince", state + drive, None, uniforms, PASSES, check)
+        batch, outputs = evaluate(
+            model, "dormand_prince", [*state, *drives(model, tau, q_target)], None, uniforms, PASSES, check
+        )
         state, check = [batch.result(x) for x in outputs], False
         if not (state[2] > 0).any():
             break

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..operations import evaluate
-from ..robot.steps import step_numbers, substep_time
+from ..robot.steps import drives, step_numbers, substep_time
+from ..table.evaluation import evaluate
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -36,8 +36,7 @@ def loop_step(
     Errors: ValueError for a robot without loops.
     """
     numbers = step_numbers("loop_step", numbers, substep_time("loop_step", dt, substeps))
-    drive = [[0.0] * model.nv if x is None else x for x in (tau, q_target)]
-    batch, outputs = evaluate(model, "loop_step", [q, v, *drive], None, numbers, substeps, check)
+    batch, outputs = evaluate(model, "loop_step", [q, v, *drives(model, tau, q_target)], None, numbers, substeps, check)
     return tuple(batch.result(view) for view in outputs)
 
 
@@ -64,6 +63,7 @@ def coupled_step(
     Errors: ValueError for a robot without couplings.
     """
     numbers = step_numbers("coupled_step", numbers, substep_time("coupled_step", dt, substeps))
-    drive = [[0.0] * model.nv if x is None else x for x in (tau, q_target)]
-    batch, outputs = evaluate(model, "coupled_step", [q, u, *drive], None, numbers, substeps, check)
+    batch, outputs = evaluate(
+        model, "coupled_step", [q, u, *drives(model, tau, q_target)], None, numbers, substeps, check
+    )
     return tuple(batch.result(view) for view in outputs)

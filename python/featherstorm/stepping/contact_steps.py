@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..operations import evaluate
-from ..robot.steps import step_numbers, substep_time
+from ..robot.steps import drives, step_numbers, substep_time, zeros
+from ..table.evaluation import evaluate
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -78,11 +78,3 @@ def soft_contact_step(
     arrays = [q, v, zeros(3 * model.nc) if deformation is None else deformation, *drives(model, tau, q_target)]
     batch, outputs = evaluate(model, "soft_contact_step", arrays, None, numbers, substeps, check)
     return tuple(batch.result(view) for view in outputs)
-
-
-def zeros(n: int) -> list[float]:
-    return [0.0] * n
-
-
-def drives(model: Model, tau: ArrayLike | None, q_target: ArrayLike | None) -> list[ArrayLike]:
-    return [zeros(model.nv) if x is None else x for x in (tau, q_target)]

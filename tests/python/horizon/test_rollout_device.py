@@ -9,16 +9,13 @@ import pytest
 import fake_cuda
 import featherstorm as fs
 from carrying import closed, feet, parallelogram, stance
-from fake_cuda import StandardArray, Tensor, array
+from fake_cuda import StandardArray, Tensor, array, needs_stand_in
 from featherstorm import _featherstorm
 from featherstorm.device import DeviceArray
 from featherstorm.planning import CEM, MPPI, PredictiveSampling
 
 B, T, DT = 33, 5, 4e-3
-found, missing = _featherstorm.cuda_devices()
-pytestmark = pytest.mark.skipif(
-    not found or not found[0][0].startswith("stand-in"), reason=f"needs the stand-in of the C++ tests: {missing}"
-)
+pytestmark = needs_stand_in
 
 
 @pytest.fixture(autouse=True)
@@ -232,6 +229,11 @@ def test_arrays_on_the_cpu_beside_a_state_on_a_device_are_refused(torch):
     roll = fs.Rollout(fs.load("cartpole"), DT, cost)
     with pytest.raises(ValueError, match="^rollout: U is on the CPU, expected CUDA device 0 as x0 is$"):
         roll(array(Tensor, x0), U, [0.1])
+    lists = roll(array(Tensor, x0), U.tolist(), [0.1])  # which lie nowhere
+    torch.cuda.synchronize()
+    assert close(lists.costs, roll(x0, U, [0.1]).costs)
+    with pytest.raises(ValueError, match="^rollout: out.final: out is for the CPU"):
+        roll(array(Tensor, x0), array(Tensor, U), [0.1], out=roll(x0, U, [0.1]))
     with pytest.raises(
         TypeError, match="^MPPI: x is on a device, for which the rollout must be a featherstorm.Rollout$"
     ):

@@ -1,4 +1,4 @@
-"""CUDA devices from Python, through the stand-in of the CUDA library: arrays by DLPack, Batch, Simulation, errors.
+"""CUDA devices from Python, through the stand-in of the CUDA library: arrays by DLPack, errors.
 
 The stand-in does the work of a stream only when somebody waits for it, so results that are there too early or too late
 show. tests/gpu/run runs the same with PyTorch where there is a GPU.
@@ -14,29 +14,12 @@ import pytest
 
 import fake_cuda
 import featherstorm as fs
-from fake_cuda import CupyArray, OnlyDlpack, StandardArray, Tensor, array
+from fake_cuda import STREAMS, CupyArray, OnlyDlpack, StandardArray, Tensor, array, close, needs_stand_in
 from featherstorm import _featherstorm
-from featherstorm.device import DeviceArray
 from featherstorm.memory.device_libraries import Jax
 
 B = 37
-found, missing = _featherstorm.cuda_devices()
-pytestmark = pytest.mark.skipif(
-    not found or not found[0][0].startswith("stand-in"), reason=f"needs the stand-in of the C++ tests: {missing}"
-)
-
-
-STREAMS = (0, 0x77, 0x1230)
-
-
-@pytest.fixture(autouse=True)
-def finish():
-    """No test leaves work behind."""
-    yield
-    for device in (0, 1):
-        for stream in STREAMS:
-            _featherstorm.synchronise(device, stream)
-    fake_cuda.Array.kept.clear()
+pytestmark = [needs_stand_in, pytest.mark.usefixtures("no_work_left")]
 
 
 @pytest.fixture
@@ -61,41 +44,6 @@ def state(go2):
 
 def stand_in():
     return ctypes.CDLL(os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libfeatherstorm_cuda.so"))
-
-
-def close(x, expected):
-    return np.allclose(np.asarray(x), expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
-
-
-def test_a_graph_does_the_steps_again(go2):
-    stream, other = fs.device.Stream("cuda:1"), fs.device.Stream(1)
-    assert stream.device == 1 and stream.number != other.number
-    alone = fs.Simulation(go2, B, 1e-3)
-    q, v = fs.random_state(go2, B, seed=3, dtype="float32")
-    sim = fs.Simulation(go2, B, 1e-3, device="cuda:1", stream=stream.number)
-    sim.step()  # the first of a robot takes memory on the device, which a capture must not
-    for s in (alone, sim):
-        s.reset(q=q, v=v)
-    graph = stream.capture(lambda: [sim.step() for _ in range(4)])
-    stream.synchronise()
-    assert np.allclose(np.asarray(sim.q), q), "captured, not done"
-    for _ in range(3):
-        graph.launch()
-    for _ in range(12):
-        alone.step()
-    assert close(sim.q, alone.q) and close(sim.v, alone.v)
-    assert stream.elapsed(graph.launch) > 0
-
-
-def test_streams_say_what_is_wrong(go2):
-    with pytest.raises(ValueError, match="device is 'cpu', expected 'cuda'"):
-        fs.device.Stream("cpu")
-    with pytest.raises(ValueError, match="CUDA device 7 does not exist"):
-        fs.device.Stream(7)
-    stream = fs.device.Stream()
-    with pytest.raises(ZeroDivisionError):
-        stream.capture(lambda: 1 / 0)
-    stream.capture(lambda: None).launch()  # the stream is not captured any more
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -238,7 +186,7 @@ MESSAGES = [
     ),
     (lambda f, q, v, a: f(q, v, a.astype("f8")), TypeError, r"^rnea: a is float64, expected float32 as q is$"),
     (lambda f, q, v, a: f(q, v, a.astype(int)), TypeError, r"^rnea: a is int64, expected float32 or float64$"),
-    (lambda f, q, v, a: f(q, v, a[:, :7]), ValueError, r"^rnea: a has shape \(37, 7\), expected \(batch, 18\)$"),
+    (lambda f, q, v, a: f(q, v, a[:, :7]), ValueError, r"^rnea: a has shape \(37, 7\), expected \(37, 18\)$"),
     (lambda f, q, v, a: f(q, v[:3], a), ValueError, r"^rnea: v has shape \(3, 18\), expected \(37, 18\)$"),
     (lambda f, q, v, a: f(q, v, [1.0]), ValueError, r"^rnea: a has shape \(1,\), expected \(18,\)$"),
     (lambda f, q, v, a: f(q, v, "a"), TypeError, r"^rnea: a is a str"),
@@ -286,100 +234,6 @@ def test_robots_without_kernels_are_refused(torch):
     model = fs.Model(builder.build())
     with pytest.raises(ValueError, match="crba: CUDA device 0: the model has 70 degrees .* run it on the CPU$"):
         fs.crba(model, array(Tensor, np.zeros((2, 70))), packed=True)
-
-
-def test_batch_on_a_device(go2, state):
-    q, v, a = state
-    batch = fs.Batch(go2, B, device="cuda:1")
-    assert batch.device == "cuda:1" and isinstance(batch.q, DeviceArray) and batch.q.shape == (B, go2.nq)
-    assert np.array_equal(batch.q, np.tile(go2.q0.astype("f4"), (B, 1)))
-    batch.q, batch.v, batch.a = q, array(StandardArray, v, 1), a
-    batch.run("rnea")
-    assert close(batch.tau, fs.rnea(go2, q, v, a))
-    assert close(fake_cuda.adopt(fake_cuda.Array, batch.tau), fs.rnea(go2, q, v, a)), "the same memory by DLPack"
-    tau = fs.rnea(go2, batch.q, batch.v, batch.a)
-    assert isinstance(tau, DeviceArray) and close(tau, batch.tau.numpy())
-    batch.f_ext = np.ones(6, "f4")
-    batch.v = 0.5
-    assert (batch.f_ext.numpy() == 1).all() and (batch.v.numpy() == 0.5).all()
-    batch.a = batch.v
-    assert (batch.a.numpy() == 0.5).all()
-    with pytest.raises(ValueError, match=r"^Batch: v has shape \(3, 18\), expected \(37, 18\)$"):
-        batch.v = v[:3]
-    with pytest.raises(ValueError, match=r"^Batch: v is on CUDA device 0, expected CUDA device 1 or the CPU$"):
-        batch.v = array(StandardArray, v, 0)
-    with pytest.raises(TypeError, match=r"^Batch: v is float64, expected float32$"):
-        batch.v = array(StandardArray, v.astype("f8"), 1)
-    with pytest.raises(TypeError, match="taken whole"):
-        batch.v[0]
-    with pytest.raises(ValueError, match="without a copy"):
-        np.asarray(batch.v, copy=False)
-
-
-def test_device_names():
-    model = fs.load("iiwa14")
-    assert fs.Batch(model, 2, device="cuda").device == "cuda:0"
-    for name in ("cuda:x", "gpu", 0):
-        with pytest.raises(ValueError, match=f"Batch: device is {name!r}, expected 'cpu', 'cuda' or 'cuda:NUMBER'"):
-            fs.Batch(model, 2, device=name)
-    with pytest.raises(ValueError, match="Simulation: device is 'tpu'"):
-        fs.Simulation(model, 2, 0.01, device="tpu")
-    with pytest.raises(ValueError, match="Buffer: CUDA device 7 does not exist, expected 0 to 1"):
-        fs.Simulation(model, 2, 0.01, device="cuda:7")
-
-
-@pytest.mark.parametrize("stream", STREAMS[:2])
-def test_batch_on_a_stream(go2, state, stream):
-    batch = fs.Batch(go2, B, device="cuda", stream=stream)
-    batch.q = state[0]
-    batch.run("crba")
-    assert close(batch.M, fs.crba(go2, state[0], packed=True)), "a copy waits for the batch's stream"
-    batch.run("gravity")
-    tau = fake_cuda.adopt(fake_cuda.Array, batch.tau)  # a consumer on the default stream
-    _featherstorm.synchronise(0, 0)
-    assert close(tau, fs.run(go2, "gravity", state[0])), "a consumer on another stream gets what is done"
-    # so do other batches and operations
-    batch.v, batch.a = state[1:]
-    batch.run("rnea")
-    other = fs.Batch(go2, B, device="cuda")
-    other.q, other.v, other.tau = state[0], state[1], batch.tau
-    other.run("aba")
-    assert close(other.a, state[2])
-    batch.run("rnea")
-    found = fs.aba(go2, other.q, other.v, batch.tau)
-    assert close(found, state[2])
-
-
-def test_simulation_on_a_device(go2):
-    cpu, cuda = (fs.Simulation(go2, 5, 0.002, substeps=2, device=device, kd=0.5) for device in ("cpu", "cuda"))
-    tau = np.sin(np.arange(5 * go2.nv, dtype="f4")).reshape(5, go2.nv)
-    for sim in (cpu, cuda):
-        sim.v = 0.1 * tau
-        given = tau if sim is cpu else array(StandardArray, tau)
-        for _ in range(3):
-            sim.step(given)
-        sim.step(q_target=given, kp=20.0)
-        sim.step()
-    assert close(cuda.q, cpu.q) and close(cuda.v, cpu.v) and close(cuda.energy()[0], cpu.energy()[0])
-    assert not cuda.status.any()
-    mask = np.arange(5) == 2
-    for sim in (cpu, cuda):
-        sim.reset(mask)
-    assert close(cuda.q, cpu.q) and np.array_equal(cuda.q.numpy()[2], go2.q0.astype("f4"))
-    cuda.v = np.full((5, go2.nv), np.nan, "f4")
-    assert (cuda.status == fs.Status.NON_FINITE).all()
-    with pytest.raises(ValueError, match="^step: tau is on the CPU, expected CUDA device 0 as v is$"):
-        cuda.step(tau)
-    with pytest.raises(ValueError, match="^step: v is on the CPU, expected CUDA device 0 as tau is$"):
-        cpu.step(array(StandardArray, tau))
-    with pytest.raises(ValueError, match=r"^step: q_target has shape \(5, 19\), on a device expected \(5, 18\)"):
-        cuda.step(q_target=array(StandardArray, np.zeros((5, 19), "f4")), kp=1.0)
-
-
-def test_arrays_of_a_device_are_not_for_a_batch_on_the_cpu(go2, state):
-    batch = fs.Batch(go2, B)
-    with pytest.raises(ValueError, match=r"^Batch: v lies on .*\(2, 0\), expected the CPU: move it there$"):
-        batch.v = OnlyDlpack(array(StandardArray, state[1]))
 
 
 def test_a_library_that_cannot_be_loaded_is_an_error_and_no_crash(tmp_path):

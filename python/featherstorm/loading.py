@@ -1,0 +1,111 @@
+"""Models of robots by name, of files, and of MuJoCo's compiled models."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from . import _featherstorm
+from .model import Model, Notice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .robot.closures import Coupling, Loop
+    from .robot.contacts import Contact
+    from .typing import Names
+
+
+def load(
+    name_or_path: str | os.PathLike[str],
+    floating_base: bool | None = None,
+    threads: int = 0,
+    isa: str = "",
+    assemble: bool = True,
+    parameters: Names = (),
+    loops: Iterable[Loop] = (),
+    couplings: Iterable[Coupling] = (),
+    mimic: str = "independent",
+    contacts: Sequence[Contact] = (),
+    sweeps: int = 8,
+    relax: int = 2,
+    strict: bool = False,
+    armature: float = 0.0,
+) -> Model:
+    """Loads a robot: a built-in name (`robots()`), a .urdf file, or an MJCF .xml file through the package mujoco.
+
+    floating_base   for URDF, which cannot say: True adds a free joint to the root link. None: as usual for a built-in
+                    robot, False for a file. MJCF says it itself.
+    threads         0: all cores
+    isa             instruction set, "avx512", "avx2" or "base"; "": the widest there is
+    assemble        False: with the kernels that serve any robot (`Model`)
+    parameters      names of the robot's numbers that can differ from instance to instance (`Model.bind`)
+    loops           joints that close kinematic loops, of `Loop`; for `fd_loops`, `loop_step` and others
+    couplings       joints that follow others, of `Coupling`; for `fd_coupled`, `coupled_step` and others
+    mimic           "independent": mimic joints of URDF move on their own, with a notice; "couple": they are couplings
+    contacts        featherstorm.Contact of what may touch what; sweeps, relax: see featherstorm.robot.contacts.with_contacts
+    strict          what is odd in a file but has a meaning (an inertia that no body has, a mimic of no joint) is an error; else
+                    it is kept as it is written, and a Notice says what
+    armature        for URDF, which has none: rotor inertia of each joint with one freedom [kg m^2 | kg]
+    `step`, `Simulation` and `Rollout` go by what the robot carries. Other operations take its tree with all joints free;
+    forward and inverse dynamics (fd, rnea and others) refuse one with loops or couplings unless they are told `ignore=`.
+    Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop,
+    joint or contact and what is wrong with it.
+    """
+    text = os.fspath(name_or_path)
+    if text.lower().endswith((".xml", ".mjcf")):
+        if not os.path.exists(text):
+            raise FileNotFoundError(f"there is no file {text}")
+        if floating_base is not None:
+            raise ValueError(f"{text}: floating_base is for URDF; an MJCF file says itself which bodies float")
+        from .robot.mjcf import load_mjcf
+
+        if mimic != "independent":
+            raise ValueError(f"{text}: mimic is for URDF")
+        if armature:
+            raise ValueError(f"{text}: armature is for URDF; an MJCF file says it itself")
+        robot = load_mjcf(text, strict)
+        tell_odd(text, robot)
+        robot = robot.with_closures(loops, couplings)
+        return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
+    if mimic not in ("independent", "couple"):
+        raise ValueError(f"mimic is {mimic!r}, expected 'independent' or 'couple'")
+    builtin = [name for name, *_ in _featherstorm.robots()]
+    if text not in builtin and not os.path.exists(text):
+        if os.sep in text or os.path.splitext(text)[1]:
+            raise FileNotFoundError(f"there is no file {text}")
+        near = difflib.get_close_matches(text, builtin, 3)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(builtin)}"
+        raise ValueError(f"'{text}' is neither a file nor a built-in robot; {hint}")
+    robot = _featherstorm.load(text, floating_base, mimic == "couple", strict, armature)
+    tell_odd(text, robot)
+    robot = robot.with_closures(loops, couplings)
+    return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
+
+
+def tell_odd(name: str, robot: _featherstorm.Robot) -> None:
+    """One Notice of what no robot has and was kept as it is written."""
+    if robot.odd:
+        more = f"; and {len(robot.odd) - 3} more, see model.notices" if len(robot.odd) > 3 else ""
+        warnings.warn(f"{name}: {'; '.join(robot.odd[:3])}{more}", Notice, stacklevel=3)
+
+
+def from_mujoco(
+    compiled: Any, name: str = "robot", threads: int = 0, isa: str = "", assemble: bool = True, parameters: Names = ()
+) -> Model:
+    """A Model from a compiled mujoco.MjModel; q and v have MuJoCo's layout, and joints its order.
+
+    name  of the robot, for messages; the others as in `load`
+    What is left out (equality constraints, joint springs, tendons, actuators, geometry) is in its `notices`.
+    Errors: ValueError for what would make M or the bias force wrong: tendon armature, flexible bodies, armature of a free joint.
+    """
+    from .robot.mjcf import robot_from_mujoco
+
+    return Model(robot_from_mujoco(compiled, name), threads, isa, assemble, parameters)
+
+
+def robots() -> list[str]:
+    """Names of the built-in robots."""
+    return [name for name, *_ in _featherstorm.robots()]

@@ -1,0 +1,124 @@
+"""Array libraries on the CPU: arrays are numpy views of the same memory, results go back to the first one's library."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _featherstorm
+from .arrays import library_of, to_numpy
+from .library import Library
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from ..typing import Array
+
+
+class Numpy(Library):
+    """Results are views of the engine's memory."""
+
+    def array(self, x: Array, op: str, name: str, dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], np.dtype[Any]]:
+        array = to_numpy(x, op, name, dtype)
+        return array, array.dtype
+
+    def memory(self, array: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        return array if array.shape == shape else array.reshape(shape)
+
+    def written(self, array: Array, what: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        array = np.asarray(array)
+        if array.shape != shape or array.dtype != dtype:
+            raise ValueError(f"{what} is {array.dtype} of shape {array.shape}, expected {dtype} of shape {shape}")
+        if not array.flags.writeable:
+            raise ValueError(f"{what} cannot be written")
+        return array
+
+    def output(self, dtype: str, instances: int, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
+        buffer = _featherstorm.Buffer(dtype, instances, n)
+        return buffer, buffer.view
+
+    def stack(self, arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        return np.stack(arrays, axis=2)
+
+    def spread(self, x: npt.NDArray[Any], index: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
+        instances, width = x.shape
+        buffer = self.buffer(x.dtype.name, instances, index.size)
+        columns: Array = buffer.view([index.size])
+        for k, c in enumerate(index.ravel().tolist()):
+            if c < width:
+                columns[:, k] = x[:, c]
+        spread: Array = buffer.view(list(index.shape))
+        return spread
+
+    def buffer(self, dtype: str, instances: int, n: int) -> _featherstorm.Buffer:
+        return _featherstorm.Buffer(dtype, instances, n)
+
+    def cost_dtype(self, dtype: str) -> str:
+        return "float64"
+
+    def column(self, dtype: str, n: int) -> npt.NDArray[Any]:
+        return np.zeros((n, 1), dtype)
+
+    def fill(self, column: npt.NDArray[Any], x: Array, op: str, name: str) -> None:
+        column[:, 0] = x
+
+    def send(self, numbers: npt.NDArray[Any], column: npt.NDArray[Any]) -> None:
+        column[:, 0] = numbers
+
+    def numbers(self, column: npt.NDArray[Any], dtype: str, n: int) -> npt.NDArray[Any]:
+        numbers: npt.NDArray[Any] = column[:, 0]
+        return numbers
+
+    def cast(self, x: Array, op: str, name: str, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        return np.asarray(x, dtype=dtype)
+
+    def placed(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return numbers
+
+    def assign(self, view: npt.NDArray[Any], value: Array, op: str, name: str) -> None:
+        array = to_numpy(value, op, name, view.dtype)
+        try:
+            view[:] = array
+        except ValueError:
+            raise ValueError(f"{op}: {name} has shape {array.shape}, expected {view.shape}") from None
+
+
+class Torch(Numpy):
+    """Results are PyTorch's views of the engine's memory."""
+
+    def result(self, view: npt.NDArray[Any]) -> Array:
+        return sys.modules["torch"].from_numpy(view)
+
+
+class Jax(Numpy):
+    """Results are copies."""
+
+    def result(self, view: npt.NDArray[Any]) -> Array:
+        import jax.numpy
+
+        return jax.numpy.asarray(view)
+
+
+class Standard(Numpy):
+    """A library with a namespace of the array API standard, whose results are views; numpy's where it has none."""
+
+    def __init__(self, lead: Array) -> None:
+        self.lead = lead
+
+    def result(self, view: npt.NDArray[Any]) -> Array:
+        has_namespace = hasattr(self.lead, "__array_namespace__")
+        return self.lead.__array_namespace__().from_dlpack(view) if has_namespace else view
+
+
+NUMPY = Numpy()
+ALONE: dict[str | None, Numpy] = {None: NUMPY, "numpy": NUMPY, "torch": Torch(), "jax": Jax()}
+
+
+def host_library(lead: Array) -> Library:
+    """The library of an array on the CPU; numpy's of a list."""
+    kind = library_of(lead)
+    return ALONE[kind] if kind in ALONE else Standard(lead)

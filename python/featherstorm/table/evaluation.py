@@ -1,0 +1,125 @@
+"""A row of the table on the arrays of a call: what is checked, what the engine is given, what comes back."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..memory.arguments import Arguments
+from ..model import Notice
+from ..robot.steps import zeros
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from ..model import Model, Row
+    from ..typing import Array, ArrayLike, Frame
+
+QUATERNION_SLACK = 1e-2  # how far a norm may be from 1; integration renormalises
+
+
+def evaluate(
+    model: Model,
+    op: str,
+    arguments: Sequence[ArrayLike | None],
+    frame: Frame | None = None,
+    numbers: Mapping[str, Any] | None = None,
+    repeat: int = 1,
+    check: bool = True,
+    caller: str | None = None,
+) -> tuple[Arguments, list[Array]]:
+    """Runs an operation; returns its Arguments and a view (instances, ...) of each output."""
+    label = caller or op
+    op, arguments = form(model, op, arguments)
+    row = model.row(op)
+    if model.parameters:
+        arguments = model.with_parameters(row, arguments)
+    if len(arguments) != len(row.inputs):
+        names = ", ".join(name for name, _ in row.inputs if name not in model.parameters)
+        raise TypeError(f"{label}: got {len(arguments)} arrays, expected {len(row.inputs)}: {names}")
+    batch = Arguments(label, arguments, row.inputs, row.shapes)
+    if check and model.quaternions and batch.library.readable:
+        for (name, n), array in zip(row.inputs, batch.arrays):
+            if n == model.nq and name.startswith("q") and not name.endswith(("_bar", "_tan")):
+                check_quaternions(model, label, name, array)
+    uniforms = model.uniform_values(op, numbers or {}, label)
+    index = frame_index(model, row, frame, label)
+    outputs = [batch.output(batch.instances, n) for _, n in row.outputs]
+    memory = [memory for memory, _ in outputs]
+    model.evaluator.run(op, batch.arrays, memory, uniforms, index, repeat, batch.library.stream, batch.instances)
+    tell_notices(model)
+    return batch, [view(row.shapes[name]) for (_, view), (name, _) in zip(outputs, row.outputs)]
+
+
+def form(model: Model, op: str, given: Sequence[ArrayLike | None]) -> tuple[str, list[Array]]:
+    """The row that takes what was given of the optional inputs, and its arguments: zeros for those that were not where the
+    operation has one row only."""
+    row = model.row(op)
+    arguments: list[Array] = list(given)
+    if row.given and len(arguments) > len(row.inputs) - len(model.parameters):
+        if arguments[-1] is not None:
+            return row.given, arguments
+        return op, arguments[:-1]
+    if row.optional:
+        own = [(name, n) for name, n in row.inputs if name not in model.parameters]
+        if len(arguments) == len(own) - len(row.optional):
+            for k, (name, _) in enumerate(own):
+                if name in row.optional:
+                    arguments.insert(k, None)
+        if len(arguments) == len(own):
+            arguments = [zeros(n) if x is None and name in row.optional else x for (name, n), x in zip(own, arguments)]
+    return op, arguments
+
+
+def frame_index(model: Model, row: Row, frame: Frame | None, label: str) -> int:
+    if not row.uses_frame:
+        if frame is not None:
+            raise TypeError(f"{label} takes no frame")
+        return 0
+    if frame is None:
+        raise TypeError(f"{label}: which frame? Give its name (model.frame_names) or index")
+    return model.frame(frame)
+
+
+def tell_notices(model: Model) -> None:
+    for notice in model.evaluator.take_notices():
+        warnings.warn(notice, Notice, stacklevel=4)
+
+
+def check_quaternions(model: Model, op: str, name: str, array: npt.NDArray[Any]) -> None:
+    """ValueError for a quaternion whose norm is far from 1. NaN passes."""
+    for joint, c in model.quaternions:
+        norm2 = np.square(array[:, c : c + 4]).sum(axis=1)
+        wrong = np.abs(norm2 - 1) > 2 * QUATERNION_SLACK
+        if wrong.any():
+            i = int(np.argmax(wrong))
+            norm = float(np.sqrt(norm2[i]))
+            hint = (
+                "all zeros is not a valid q; begin with model.q0" if norm == 0 else "normalise it; the order is w x y z"
+            )
+            raise ValueError(
+                f"{op}: {name}[{i}, {c}:{c + 4}], the quaternion of joint '{joint}', has norm {norm:.4g}, "
+                f"expected 1: {hint}"
+            )
+
+
+def run(
+    model: Model,
+    op: str,
+    *arrays: ArrayLike | None,
+    frame: Frame | None = None,
+    check: bool = True,
+    **numbers: ArrayLike,
+) -> Array:
+    """Any operation of the table `model.ops` by name: arrays in its order, its uniforms by keyword.
+
+    Returns the output (B, components), or a tuple of them. The operation is taken as it is: `dt` is that of its only pass,
+    and what the model carries beside what the operation's name says does not count.
+    """
+    batch, outputs = evaluate(model, op, arrays, frame, numbers, check=check)
+    results = tuple(batch.result(view) for view in outputs)
+    return results[0] if len(results) == 1 else results
