@@ -31,8 +31,9 @@ namespace {
 constexpr int states = 4, text_states = 8, freedoms_of_all_rows = 12;
 // Of tasks that depend on each other rounding chooses the one that is left out; of steps the one that is refused.
 bool chosen_by_rounding(std::string_view row) { return row == "operational_space" || row == "dormand_prince"; }
-constexpr double flown = 1e9;  // of numbers of what has flown apart
-constexpr int neighbours = 3;  // of a robot and its state, a few roundings away
+constexpr double flown = 1e9,
+                 vanished = 1e-200;  // of numbers of what has flown apart, of what is zero but for rounding
+constexpr int neighbours = 3;        // of a robot and its state, a few roundings away
 constexpr double double_rounding = 0x1p-44, float_rounding = 0x1p-24, double_from_float = 0x1p-29;
 constexpr double relative_to_size = 8;
 
@@ -277,7 +278,8 @@ class Robots {
           const double remainder =
               (dbl ? 1 : 1 / double_from_float) * nothing(robot.model) + (dbl ? 1e-14 : 1e-6) * all;
           const double unclear = (dbl ? 1e-3 : 0.02) * size;
-          if (!(size > 0) || !std::isfinite(size) || size > flown || !(std::max(sensitivity, remainder) < unclear)) {
+          if (!(size > vanished) || !std::isfinite(size) || size > flown ||
+              !(std::max(sensitivity, remainder) < unclear)) {
             report_.unclear++;
             continue;
           }
