@@ -5,7 +5,7 @@
 // The base is body 1 behind a free joint, an ancestor of all other bodies; n = nv - 6 joint coordinates follow it.
 // Spatial quantities are in the base's frame. a0 is the base's true spatial acceleration: gravity is part of p0^c and
 // C, through a0^vp = -a_g, and comes back in a0. H is the block of crba.h behind the base's, unchanged.
-// Forward dynamics with the base's 6x6 solved once (Table 9.4) is what aba.h does at a free joint.
+// Forward dynamics with the base's 6x6 solved once (Table 9.4) is what articulated_bodies.h does at a free joint.
 #pragma once
 #include "core/dynamics/articulated_joint.h"
 #include "core/dynamics/external_force.h"
@@ -96,7 +96,7 @@ FS_HD void floating_bias(const M& m, const Q& q, const V& qd, const F& f_ext, Ou
 //
 // in   I0 (36), F (6 n), p0 (6)  of the functions above
 // in out  H (n n) by rows, C (n)  become H^fl, C^fl
-// Branch sparsity is lost: for computing accelerations keep the (6 + n) system of aba.h or crba.h.
+// Branch sparsity is lost: for computing accelerations keep the (6 + n) system of articulated_bodies.h or crba.h.
 template <class I, class Columns, class P, class Out, class OutC>
 FS_HD void floating_reduce(int n, const I& I0, const Columns& F, const P& p0, Out H, OutC C) {
   using T = ScalarOf<I>;

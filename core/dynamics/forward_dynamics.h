@@ -1,9 +1,9 @@
 // Forward dynamics in two steps: the bias force C of inverse dynamics, then the solution of H qdd = tau - C with H by the
 // composite-rigid-body algorithm, factorised: O(n d^2), the least work for small robots. RBDA section 6.1.
 //
-// aba.h gives the same in O(n). aba_solve is its second step alone, for other right-hand sides.
+// articulated_bodies.h gives the same in O(n). aba_solve is its second step alone, for other right-hand sides.
 #pragma once
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/crba.h"
 #include "core/dynamics/newton_euler.h"
 #include "core/linear/ltdl.h"
@@ -45,7 +45,7 @@ FS_HD void aba_solve(const M& m, const Q& q, const D& d, Out x) {
     update_position<Axes>(m, i, q, numbers);
     p[i] = zero_force<T>();
   }
-  articulated_bodies(m, numbers, d, x, p, x);
+  solve_articulated_bodies(m, numbers, d, x, p, x);
 }
 
 }  // namespace featherstorm

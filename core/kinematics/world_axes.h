@@ -11,6 +11,11 @@ template <class T> struct UnitArray {
   FS_HD T operator[](int i) const { return T(i == k ? 1.0 : 0.0); }
 };
 
+// S_k of a joint: the motion that its freedom k gives, in the axes of its body.
+template <class T, class J> FS_HD Motion<T> axis(const J& joint, int k) {
+  return zero_motion<T>() + joint.velocity(UnitArray<T>{k});
+}
+
 // in   x  joint numbers that update_joint has set for all bodies
 // out  X (nb + 1)  placement of each body in the common frame; X[0] that of the world's frame
 // out  S (nv)      motion that each coordinate gives to what lies beyond its joint, common frame
@@ -23,7 +28,7 @@ FS_HD void world_axes(const M& m, const Numbers& x, Placements& X, Columns& S) {
     with_joint(m, i, x, [&](const auto& J) {
       if (i == 1) X[0].r = -(zero3<T>() + J.origin());
       X[i] = beyond(X[b.parent], J);
-      for (int k = 0; k < J.nv; k++) S[b.v + k] = apply_inverse(X[i], zero_motion<T>() + J.velocity(UnitArray<T>{k}));
+      for (int k = 0; k < J.nv; k++) S[b.v + k] = apply_inverse(X[i], axis<T>(J, k));
     });
   }
 }
@@ -40,7 +45,7 @@ FS_HD void base_axes(const M& m, const Numbers& x, Placements& X, Columns& S) {
       if (i == 1 && b.shape == JointShape::Free) X[0].R = transposed(J.placement().R);
       if (i == 1) X[0].r = -(X[0].R * (zero3<T>() + J.origin()));
       X[i] = i == 1 && b.shape == JointShape::Free ? identity_placement<T>() : beyond(X[b.parent], J);
-      for (int k = 0; k < J.nv; k++) S[b.v + k] = apply_inverse(X[i], zero_motion<T>() + J.velocity(UnitArray<T>{k}));
+      for (int k = 0; k < J.nv; k++) S[b.v + k] = apply_inverse(X[i], axis<T>(J, k));
     });
   }
 }

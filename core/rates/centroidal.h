@@ -20,7 +20,7 @@ template <class M, class Q, class Out> FS_HD void centroidal_momentum_matrix(con
   auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
   for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
   world_axes(m, x, X, S);
-  Ic[0] = {T(0.0), zero3<T>(), {T(0.0), T(0.0), T(0.0), T(0.0), T(0.0), T(0.0)}};
+  Ic[0] = zero_inertia<T>();
   for (int i = 1; i <= m.nb; i++) Ic[i] = in_world_axes(X[i], m.body[i].I);
   for (int i = m.nb; i >= 1; i--) Ic[m.body[i].parent] += Ic[i];
   const Vec3<T> c = Ic[0].h * rcp(Ic[0].m);
@@ -48,7 +48,7 @@ FS_HD void centroidal_momentum_rate(const M& m, const Q& q, const V& qd, Out Ad,
   for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, qd, x);
   world_axes(m, x, X, S);
   axes_in_motion(m, q, qd, x, X, S, v, Sd);
-  Ic[0] = Id[0] = {T(0.0), zero3<T>(), {T(0.0), T(0.0), T(0.0), T(0.0), T(0.0), T(0.0)}};
+  Ic[0] = Id[0] = zero_inertia<T>();
   for (int i = 1; i <= m.nb; i++) {
     Ic[i] = in_world_axes(X[i], m.body[i].I);
     Id[i] = inertia_rate(Ic[i], v[i]);

@@ -115,12 +115,14 @@ FS_HD void dormand_prince_by(const ForwardDynamics& forward_dynamics, const M& m
 // in      tolerance  absolute [rad | m and rad/s | m/s] > 0, relative
 // in out  control    {duration, 0, 1} at the beginning; called again until nothing remains
 // out     q_next (nq), v_next (nv)  may be q, v
-// Cost seven times aba.
+// Cost seven times articulated_bodies.
 template <class T, class M, class Q, class V, class Drive, class F, class S, class QNext, class VNext>
 FS_HD void dormand_prince(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext,
                           const StepParameters<S>& s, const ErrorTolerance<T>& tolerance, StepControl<T>& control,
                           QNext q_next, VNext v_next) {
-  const auto forward = [&](const T&, auto qi, auto vi, auto tau, auto qdd) { aba(m, qi, vi, tau, f_ext, qdd); };
+  const auto forward = [&](const T&, auto qi, auto vi, auto tau, auto qdd) {
+    articulated_bodies(m, qi, vi, tau, f_ext, qdd);
+  };
   dormand_prince_by(forward, m, q, v, drive, s, tolerance, control, q_next, v_next);
 }
 

@@ -80,7 +80,9 @@ FS_HD void rk4_step(const M& m, const Q& q, const V& v, const Drive& drive, cons
 template <class M, class Q, class V, class Drive, class F, class S, class QNext, class VNext>
 FS_HD void rk4_step_aba(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext,
                         const StepParameters<S>& s, QNext q_next, VNext v_next) {
-  const auto forward = [&](const auto&, auto qi, auto vi, auto tau, auto qdd) { aba(m, qi, vi, tau, f_ext, qdd); };
+  const auto forward = [&](const auto&, auto qi, auto vi, auto tau, auto qdd) {
+    articulated_bodies(m, qi, vi, tau, f_ext, qdd);
+  };
   rk4_step_by(forward, m, q, v, drive, s, q_next, v_next);
 }
 

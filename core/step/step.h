@@ -79,7 +79,7 @@ FS_HD void step_aba(const M& m, const Q& q, const V& v, const Drive& drive, cons
   // (H + dt D) qdd = tau - D v - C
   for (int k = 0; k < m.nv; k++) x[k] = x[k] - D[k] * v[k], D[k] = T(s.dt) * D[k];
   forces_on_bodies(m, q, v, Zeros<T>{}, f_ext, numbers, p);
-  articulated_bodies(m, numbers, D.data(), x.data(), p, x.data());
+  solve_articulated_bodies(m, numbers, D.data(), x.data(), p, x.data());
   advance(m, q, v, x.data(), T(s.dt), q_next, v_next);
 }
 

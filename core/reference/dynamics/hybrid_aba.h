@@ -51,8 +51,10 @@ FS_HD void hybrid_aba(const M& m, const Joints& prescribed, const Q& q, const V&
     with_joint(m, i, x, [&](const auto& J) {
       ArticulatedInertia<T> Ia = IA[i];
       Force<T> pa = p[i];
+      const auto armature = [&](int k) { return m.armature[b.v + k]; };
       if (!prescribed[i])
-        articulate(m, b, J, slice(tau, b.v), IA[i], p[i], slice(G.data(), b.v), slice(y.data(), b.v), Ia, pa);
+        articulate(J, armature, b.rotor, slice(tau, b.v), IA[i], p[i], slice(G.data(), b.v), slice(y.data(), b.v), Ia,
+                   pa);
       if (b.parent == 0) return;
       // I^A_parent += X^T I^a X,  p^A_parent += X^T (p^a + I^a c)
       IA[b.parent] += apply_transpose(J, Ia);
@@ -74,7 +76,7 @@ FS_HD void hybrid_aba(const M& m, const Joints& prescribed, const Q& q, const V&
         }
       } else {
         // qdd = D^-1 (u - U^T a'),  a = a' + S qdd
-        accelerate(b, J, a[i], slice(G.data(), b.v), slice(y.data(), b.v), slice(qdd_out, b.v));
+        accelerate(J, b.rotor, a[i], slice(G.data(), b.v), slice(y.data(), b.v), slice(qdd_out, b.v));
         for (int k = 0; k < J.nv; k++) tau_out[b.v + k] = tau[b.v + k];
         a[i] = a[i] + J.velocity(slice(qdd_out, b.v));
       }

@@ -1,33 +1,21 @@
-// Articulated-body algorithm. RBDA Table 7.1 with the common subexpressions (7.43)-(7.50), for joints of every type.
+// Forward dynamics by articulated bodies, the text that rows run: the map of reference/dynamics/aba.h, RBDA Table 7.1, with the
+// common subexpressions (7.43)-(7.50), for joints of every type.
+//
+//   p_i = f_i(q, qd, 0) - f_ext_i,   a' = a - a|qdd=0
 //
 //   U = I^A S,  D = S^T U + armature,  u = tau - S^T p^A
 //   I^a = I^A - U D^-1 U^T,  p^a = p^A + U D^-1 u,   I^A_parent += X^T I^a X,  p^A_parent += X^T p^a
-//   a' = X a_parent,  qdd = D^-1 (u - U^T a'),  a = a' + S qdd
+//   a1 = X a'_parent,  qdd = D^-1 (u - U^T a1),  a' = a1 + S qdd
 //
-// Accelerations are those beyond the motion at qdd = 0: all that velocities, gravity and external forces do, c = c_J + v x S qd
-// among it, is in p, the force that each body needs for that motion, which is the outward pass of inverse dynamics in
-// its cheapest form (newton_euler.h). So there are no velocities here and no I^a c.
+// Why not the table: velocities, gravity and external forces are in p, the force that each body needs for the motion at
+// qdd = 0, which newton_euler.h has in its cheapest form. So there is no I^a c here: a fifth fewer operations.
 #pragma once
 #include "core/dynamics/articulated_joint.h"
 #include "core/dynamics/newton_euler.h"
 
 namespace featherstorm {
 
-// What articulate reads of a model and of a body, with d added to the armatures.
-template <class M, class D> struct AddedDiagonal {
-  struct Sum {
-    const M& m;
-    D d;
-    FS_HD auto operator[](int k) const { return m.armature[k] + d[k]; }
-  } armature;
-};
-struct Freedoms {
-  int v;
-  bool rotor;
-};
-
-// The solution of (H + diag(d)) qdd = tau - C by articulated bodies, where C is what the joints must give for the forces
-// p on the bodies.
+// The solution of (H + diag(d)) qdd = tau - C, where C is what the joints must give for the forces p on the bodies.
 //
 // in      x  joint numbers that update_joint or update_position has set for all bodies
 // in      d (nv)  [kg m^2 | kg]; Zeros<T>{} for none
@@ -36,26 +24,23 @@ struct Freedoms {
 // out     qdd (nv)  may be tau
 // Cost O(nb).
 template <class M, class X, class D, class Tau, class Forces, class Out>
-FS_HD void articulated_bodies(const M& m, const X& x, const D& d, const Tau& tau, Forces& p, Out qdd) {
+FS_HD void solve_articulated_bodies(const M& m, const X& x, const D& d, const Tau& tau, Forces& p, Out qdd) {
   using T = ScalarOf<X>;
   auto y = scratch<T>(m.nv);  // y = D^-1 u
   auto IA = scratch<ArticulatedInertia<T>>(m.nb + 1);
   auto G = scratch<Force<T>>(m.nv);  // G = U D^-1
   auto a = scratch<Motion<T>>(m.nb + 1);
-  const AddedDiagonal<M, D> sum{{m, d}};
   for (int i = 1; i <= m.nb; i++) IA[i] = articulated<T>(m.body[i].I);
   remark<T>("articulated bodies, inward: articulated inertias");
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];
     with_joint(m, i, x, [&](const auto& J) {
-      const Freedoms freedoms{b.v, is_given<D> || b.rotor};
-      const auto tau_i = slice(tau, b.v);
+      const auto armature = [&](int k) { return m.armature[b.v + k] + d[b.v + k]; };
+      const bool rotor = is_given<D> || b.rotor;
       ArticulatedInertia<T> Ia = IA[i];
       Force<T> pa = p[i];
-      articulate(sum, freedoms, J, tau_i, IA[i], p[i], slice(G.data(), b.v), slice(y.data(), b.v), Ia, pa);
+      articulate(J, armature, rotor, slice(tau, b.v), IA[i], p[i], slice(G.data(), b.v), slice(y.data(), b.v), Ia, pa);
       if (b.parent == 0) return;
-      // without rotor inertia I^a S = 0 and S^T p^a = tau, exactly
-      if (!freedoms.rotor) J.clear_axis(Ia), J.set_axis_force(pa, tau_i);
       IA[b.parent] += apply_transpose(J, Ia);
       p[b.parent] += apply_transpose(J, pa);
     });
@@ -65,9 +50,8 @@ FS_HD void articulated_bodies(const M& m, const X& x, const D& d, const Tau& tau
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     with_joint(m, i, x, [&](const auto& J) {
-      const Freedoms freedoms{b.v, is_given<D> || b.rotor};
       const Motion<T> a1 = apply(J, a[b.parent]);
-      accelerate(freedoms, J, a1, slice(G.data(), b.v), slice(y.data(), b.v), slice(qdd, b.v));
+      accelerate(J, is_given<D> || b.rotor, a1, slice(G.data(), b.v), slice(y.data(), b.v), slice(qdd, b.v));
       a[i] = a1 + J.velocity(slice(qdd, b.v));
     });
   }
@@ -78,13 +62,13 @@ FS_HD void articulated_bodies(const M& m, const X& x, const D& d, const Tau& tau
 // out  qdd (nv)  [rad/s^2 | m/s^2]
 // Cost O(nb).
 template <class M, class Q, class V, class Tau, class F, class Out>
-FS_HD void aba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_ext, Out qdd) {
+FS_HD void articulated_bodies(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_ext, Out qdd) {
   using T = ScalarOf<Q>;
   auto x = scratch<T>(m.nx);
   auto p = scratch<Force<T>>(m.nb + 1);
   remark<T>("articulated bodies, outward: forces at qdd = 0");
   forces_on_bodies(m, q, qd, Zeros<T>{}, f_ext, x, p);
-  articulated_bodies(m, x, Zeros<T>{}, tau, p, qdd);
+  solve_articulated_bodies(m, x, Zeros<T>{}, tau, p, qdd);
 }
 
 }  // namespace featherstorm
