@@ -8,7 +8,7 @@
 // body 1 (world_axes.h), so nothing is lost far from the world's origin.
 #pragma once
 #include "core/contact/surface/surfaces.h"
-#include "core/kinematics/world_axes.h"
+#include "core/kinematics/common_frame.h"
 #include "core/loops/loop_constraints.h"
 
 namespace featherstorm {
@@ -59,18 +59,14 @@ FS_HD void set_row(const M& m, const C& c, const Columns& S, const Vec3<T>& e, c
 template <class M, class C, class Q, class OutPhi, class OutMargin, class OutG>
 FS_HD void contact_rows(const M& m, const C& contacts, const Q& q, int rows, OutPhi phi, OutMargin margin, OutG G) {
   using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
+  const CommonFrame f(m, q);
   for (int j = 0; j < rows * contacts.nc * m.nv; j++) G[j] = T(0.0);
   for (int k = 0; k < contacts.nc; k++) {
     const auto& c = contacts.contact[k];
-    const ContactAt<T> at = contact_at<T>(c, X);
+    const ContactAt<T> at = contact_at<T>(c, f.X);
     phi[k] = at.phi;
     margin[k] = at.margin;
-    for (int i = 0; i < rows; i++) set_row(m, c, S, at.e[i], at.C, slice(G, (rows * k + i) * m.nv));
+    for (int i = 0; i < rows; i++) set_row(m, c, f.S, at.e[i], at.C, slice(G, (rows * k + i) * m.nv));
   }
 }
 
@@ -114,17 +110,13 @@ FS_HD T contact_bias(const C& c, const ContactAt<T>& at, const Motion<T>& v_s, c
 template <class M, class C, class Q, class V, class OutZ, class OutB>
 FS_HD void contact_rates(const M& m, const C& contacts, const Q& q, const V& qd, OutZ zeta, OutB bias) {
   using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+  const CommonFrame f(m, q, qd);
   auto v = scratch<Motion<T>>(m.nb + 1);
   auto a = scratch<Motion<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, qd, x);
-  world_axes(m, x, X, S);
-  world_motions(m, x, X, qd, v, a);
+  world_motions(m, f.x, f.X, qd, v, a);
   for (int k = 0; k < contacts.nc; k++) {
     const auto& c = contacts.contact[k];
-    const ContactAt<T> at = contact_at<T>(c, X);
+    const ContactAt<T> at = contact_at<T>(c, f.X);
     const Motion<T> u = v[c.s] - v[c.p];
     zeta[k] = dot(at.e[0], u.v + cross(u.w, at.r));
     bias[k] = contact_bias(c, at, v[c.s], v[c.p], a[c.s], a[c.p]);
@@ -139,7 +131,7 @@ FS_HD void contact_frames(const M& m, const C& contacts, const Q& q, Out frame) 
   using T = ScalarOf<Q>;
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   body_placements(m, x, X);
   for (int k = 0; k < contacts.nc; k++) {
     const ContactAt<T> at = contact_at<T>(contacts.contact[k], X);

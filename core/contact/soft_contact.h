@@ -56,22 +56,12 @@ FS_HD Vec3<T> within_disc(const Vec3<T>& f, const T& limit) {
 // visit(k, contact, X) for all contacts, X the placements of world_axes.
 template <class T, class M, class C, class Q, class V, class F>
 FS_HD void with_soft_contacts(const M& m, const C& contacts, const Q& q, const V& v, F&& visit) {
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+  const CommonFrame common(m, q);
   auto w = scratch<Motion<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
-  w[0] = zero_motion<T>();
-  for (int i = 1; i <= m.nb; i++) {
-    const auto& b = m.body[i];
-    with_joint(m, i, x, [&](const auto& J) {
-      w[i] = w[b.parent] + apply_inverse(X[i], zero_motion<T>() + J.velocity(slice(v, b.v)));
-    });
-  }
+  common_velocities(m, common.x, common.X, v, w);
   for (int k = 0; k < contacts.nc; k++) {
     const auto& c = contacts.contact[k];
-    SoftContact<T> s{contact_at<T>(c, X), X[c.p].R, T(0.0), zero3<T>(), zero3<T>(), T(1.0)};
+    SoftContact<T> s{contact_at<T>(c, common.X), common.X[c.p].R, T(0.0), zero3<T>(), zero3<T>(), T(1.0)};
     const Motion<T> u = w[c.s] - w[c.p];
     const Vec3<T>& n = s.at.e[0];
     const Vec3<T> at_C = u.v + cross(u.w, s.at.C), at_centre = u.v + cross(u.w, s.at.r);
@@ -79,7 +69,7 @@ FS_HD void with_soft_contacts(const M& m, const C& contacts, const Q& q, const V
     s.v = at_C - n * s.zeta;
     with_surface(c.surface, [&](auto surface) { s.gear = decltype(surface)::gear(c, s.at); });
     s.locus = (at_centre - n * dot(n, at_centre)) * s.gear;
-    visit(k, s, X);
+    visit(k, s, common.X);
   }
 }
 
@@ -130,15 +120,6 @@ FS_HD void soft_contact_update(const M& m, const C& contacts, const Soft& soft, 
     soft_update(soft[k], contacts.contact[k], s, slice(f, 3 * k), T(time), slice(u, k * soft_numbers(soft[k])));
   });
 }
-
-// An output that nobody reads.
-template <class T>
-struct Ignored {
-  struct Element {
-    FS_HD void operator=(const T&) const {}
-  };
-  FS_HD Element operator[](int) const { return {}; }
-};
 
 // One step of step.h with soft contacts. Contact forces are taken at the beginning of the step: dt has to be short
 // against sqrt(m / K) and m / D of the contacts.

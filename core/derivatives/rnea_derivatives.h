@@ -51,7 +51,7 @@ FS_HD void rnea_derivatives(const M& m, const Q& q, const V& qd, const A& qdd, c
   auto fixed = scratch<FixedForces<T>>(m.nb + 1);
   const int n = m.nv;
   for (int k = 0; k < n * n; k++) dtau_dq[k] = T(0.0), dtau_dqd[k] = T(0.0);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, qd, x);
+  update_joints(m, q, qd, x);
   base_axes(m, x, X, S);
   v[0] = zero_motion<T>();
   a[0] = {zero3<T>(), -(X[0].R * cast<T>(m.gravity))};

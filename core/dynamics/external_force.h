@@ -21,7 +21,7 @@ template <class T, class F, class M> class ExternalForce {
 
  private:
   F f_ext_;
-  ScratchOf<Mat3<T>, decltype(std::declval<const M&>().nb + 1)> R_;
+  ScratchOf<Mat3<T>, BodiesOf<M>> R_;
 };
 
 template <class T, class M> class ExternalForce<T, Zeros<T>, M> {

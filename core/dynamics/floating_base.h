@@ -10,6 +10,7 @@
 #include "core/dynamics/articulated_joint.h"
 #include "core/dynamics/external_force.h"
 #include "core/kinematics/jacobian.h"
+#include "core/kinematics/spatial_motions.h"
 
 namespace featherstorm {
 
@@ -23,10 +24,8 @@ FS_HD void floating_inertia(const M& m, const Q& q, OutI I0, OutF F) {
   const int n = m.nv - 6;
   auto x = scratch<T>(m.nx);
   auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) {
-    update_joint(m, i, q, Zeros<T>{}, x);
-    Ic[i] = cast<T>(m.body[i].I);
-  }
+  update_joints(m, q, Zeros<T>{}, x);
+  for (int i = 1; i <= m.nb; i++) Ic[i] = cast<T>(m.body[i].I);
   for (int i = m.nb; i > 1; i--) {
     const auto& b = m.body[i];
     Force<T> f[6];
@@ -53,6 +52,31 @@ FS_HD void floating_inertia(const M& m, const Q& q, OutI I0, OutF F) {
     }
 }
 
+// Forces on the bodies while the base has the acceleration -a_g alone, of RBDA Tables 9.5 and 9.6: a_1 = -a_g in the base's
+// axes, a_i = X a_parent + S qdd + c_J + v x S qd,  f_i = I a_i + v_i x* I v_i - f_ext.
+//
+// in   q (nq), qd (nv), qdd (nv)  the base's six accelerations are not read
+// in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
+// out  x (nx)  joint numbers
+// out  f (nb + 1)  body axes
+template <class T, class M, class Q, class V, class A, class F, class X, class Forces>
+FS_HD void forces_beside_base(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, X& x, Forces& f) {
+  auto v = scratch<Motion<T>>(m.nb + 1);
+  auto a = scratch<Motion<T>>(m.nb + 1);
+  ExternalForce<T, F, M> external(m, f_ext);
+  const auto force = [&](int i, const auto& J) {
+    const auto& b = m.body[i];
+    f[i] = b.I * a[i] + cross_dual(v[i], b.I * v[i]) - external.on_body(i, b.parent, J);
+  };
+  update_joint(m, 1, q, qd, x);
+  with_joint(m, 1, x, [&](const auto& J) {
+    v[1] = apply(J, zero_motion<T>()) + J.velocity(qd);
+    a[1] = apply(J, Motion<T>{zero3<T>(), -cast<T>(m.gravity)});
+    force(1, J);
+  });
+  spatial_motions(m, q, qd, qdd, x, v, a, 2, force);
+}
+
 // in   q (nq), qd (nv)
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // out  p0 (6)  [N m, N]  force on the base that a0 = 0 and qdd = 0 would take
@@ -62,24 +86,8 @@ template <class M, class Q, class V, class F, class OutP, class OutC>
 FS_HD void floating_bias(const M& m, const Q& q, const V& qd, const F& f_ext, OutP p0, OutC C) {
   using T = ScalarOf<Q>;
   auto x = scratch<T>(m.nx);
-  auto v = scratch<Motion<T>>(m.nb + 1);
-  auto a = scratch<Motion<T>>(m.nb + 1);
   auto f = scratch<Force<T>>(m.nb + 1);
-  ExternalForce<T, F, M> external(m, f_ext);
-  v[0] = zero_motion<T>();
-  a[0] = {zero3<T>(), -cast<T>(m.gravity)};
-  for (int i = 1; i <= m.nb; i++) {
-    const auto& b = m.body[i];
-    update_joint(m, i, q, qd, x);
-    with_joint(m, i, x, [&](const auto& J) {
-      const auto vJ = J.velocity(slice(qd, b.v));
-      v[i] = apply(J, v[b.parent]) + vJ;
-      // the base's own acceleration is -a_g alone; a_i = X a_parent + c_J + v x S qd
-      a[i] = apply(J, a[b.parent]);
-      if (i > 1) a[i] = a[i] + J.bias(slice(qd, b.v)) + cross(v[i], vJ);
-      f[i] = b.I * a[i] + cross_dual(v[i], b.I * v[i]) - external.on_body(i, b.parent, J);
-    });
-  }
+  forces_beside_base<T>(m, q, qd, Zeros<T>{}, f_ext, x, f);
   for (int i = m.nb; i > 1; i--) {
     const auto& b = m.body[i];
     with_joint(m, i, x, [&](const auto& J) {
@@ -130,31 +138,17 @@ template <class M, class Q, class V, class A, class F, class OutA, class Out>
 FS_HD void floating_id(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, OutA qdd_out, Out tau) {
   using T = ScalarOf<Q>;
   auto x = scratch<T>(m.nx);
-  auto v = scratch<Motion<T>>(m.nb + 1);
   auto a = scratch<Motion<T>>(m.nb + 1);
   auto p = scratch<Force<T>>(m.nb + 1);
   auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
-  ExternalForce<T, F, M> external(m, f_ext);
-  v[0] = zero_motion<T>();
-  a[0] = {zero3<T>(), -cast<T>(m.gravity)};
-  for (int i = 1; i <= m.nb; i++) {
-    const auto& b = m.body[i];
-    update_joint(m, i, q, qd, x);
-    with_joint(m, i, x, [&](const auto& J) {
-      const auto vJ = J.velocity(slice(qd, b.v));
-      v[i] = apply(J, v[b.parent]) + vJ;
-      a[i] = apply(J, a[b.parent]);
-      if (i > 1) a[i] = a[i] + J.velocity(slice(qdd, b.v)) + J.bias(slice(qd, b.v)) + cross(v[i], vJ);
-      p[i] = b.I * a[i] + cross_dual(v[i], b.I * v[i]) - external.on_body(i, b.parent, J);
-    });
-    Ic[i] = cast<T>(b.I);
-  }
+  forces_beside_base<T>(m, q, qd, qdd, f_ext, x, p);
+  for (int i = 1; i <= m.nb; i++) Ic[i] = cast<T>(m.body[i].I);
   for (int i = m.nb; i > 1; i--)
     with_joint(m, i, x, [&](const auto& J) {
       Ic[m.body[i].parent] += apply_transpose(J, Ic[i]);
       p[m.body[i].parent] += apply_transpose(J, p[i]);
     });
-  // from here on a holds a0 in the coordinates of each body
+  // a0 in the coordinates of each body
   a[1] = solve_articulated(articulated<T>(Ic[1]), -p[1]);
   for (int i = 2; i <= m.nb; i++) {
     const auto& b = m.body[i];

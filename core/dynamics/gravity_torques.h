@@ -17,7 +17,7 @@ template <class M, class Q, class Out> FS_HD void gravity_torques(const M& m, co
   auto mass = scratch<T>(m.nb + 1);
   auto g = scratch<Vec3<T>>(m.nb + 1);
   auto h = scratch<Vec3<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   first_moments(m, x, mass, h);
   g[0] = cast<T>(m.gravity);
   for (int i = 1; i <= m.nb; i++) {

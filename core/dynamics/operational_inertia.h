@@ -54,21 +54,19 @@ template <class M, class Q, class At, class By, class Out>
 FS_HD void operational_inertia_blocks(const M& m, const Q& q, const At& at, int rows, const By& by, int columns,
                                       Out Phi) {
   using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+  const CommonFrame common(m, q);
+  const auto& X = common.X;
+  const auto& S = common.S;
   auto G = scratch<Force<T>>(m.nv);    // U D^-1
   auto SD = scratch<Motion<T>>(m.nv);  // S D^-1
   auto IA = scratch<ArticulatedInertia<T>>(m.nb + 1);
   auto Omega = scratch<MotionOfForce<T>>(m.nb + 1);  // motion of body i by a force on it
   auto K = scratch<MotionOfForce<T>>(m.nb + 1);      // motion of body i by unit forces at a frame
   auto on_path = scratch<char>(m.nb + 1);            // from the world to that frame
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
   for (int i = 1; i <= m.nb; i++) IA[i] = articulated<T>(in_world_axes(X[i], m.body[i].I));
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];
-    with_joint(m, i, x, [&](const auto& J) {
+    with_joint(m, i, common.x, [&](const auto& J) {
       constexpr int n = std::remove_cvref_t<decltype(J)>::nv;
       Force<T> U[n];
       T D[n][n];

@@ -10,6 +10,7 @@
 #pragma once
 #include "core/dynamics/forward_dynamics.h"
 #include "core/dynamics/gravity_torques.h"
+#include "core/kinematics/common_frame.h"
 #include "core/kinematics/jacobian.h"
 #include "core/linear/psd_inverse.h"
 
@@ -45,17 +46,13 @@ template <class M, class Q, class V, class D, class OutPhi, class OutL, class Ou
 FS_HD void operational_space(const M& m, const Q& q, const V& qd, int frame, const D& damping, const D& tolerance,
                              OutPhi Phi, OutL Lambda, OutMu mu, OutP p, OutJ Jbar) {
   using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+  const CommonFrame f(m, q);
   auto J = scratch<Motion<T>>(m.nv);
   auto Y = scratch<Motion<T>>(m.nv);  // H^-1 J^T
   auto H = scratch<T>(m.nh);
   auto C = scratch<T>(m.nv);
   auto g = scratch<T>(m.nv);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
-  frame_columns(m, X, S, frame, J);
+  frame_columns(m, f.X, f.S, frame, J);
   crba(m, q, H.data());
   ltdl(m, H.data());
   for (int k = 0; k < m.nv; k++) Y[k] = J[k];

@@ -4,6 +4,7 @@
 //   V = -sum m_i g . c_i, with c_i from the world's origin               so that dV/dq = ID(q, 0, 0)
 #pragma once
 #include "core/kinematics/first_moments.h"
+#include "core/kinematics/spatial_motions.h"
 
 namespace featherstorm {
 
@@ -17,14 +18,8 @@ template <class M, class Q, class V, class Out> FS_HD void energy(const M& m, co
   auto v = scratch<Motion<T>>(m.nb + 1);
   auto h = scratch<Vec3<T>>(m.nb + 1);
   T kinetic(0.0);
-  v[0] = zero_motion<T>();
-  for (int i = 1; i <= m.nb; i++) {
-    const auto& b = m.body[i];
-    update_joint(m, i, q, Zeros<T>{}, x);
-    with_joint(m, i, x, [&](const auto& J) { v[i] = apply(J, v[b.parent]) + J.velocity(slice(qd, b.v)); });
-    // 2 T += v . I v
-    kinetic = kinetic + dot(v[i], b.I * v[i]);
-  }
+  // 2 T += v . I v
+  spatial_velocities(m, q, qd, x, v, [&](int i, const auto&) { kinetic = kinetic + dot(v[i], m.body[i].I * v[i]); });
   for (int k = 0; k < m.nv; k++) kinetic = kinetic + m.armature[k] * (qd[k] * qd[k]);
   energy[0] = kinetic * T(0.5);
   // V = -g . m c

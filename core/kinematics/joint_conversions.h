@@ -44,7 +44,7 @@ FS_HD void joint_velocities(const M& m, const Q& q, const Velocities& V, Out qd,
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
   auto v = scratch<Motion<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   body_placements(m, x, X);
   v[0] = zero_motion<T>();
   for (int i = 1; i <= m.nb; i++) {
@@ -73,7 +73,7 @@ FS_HD void forces_of_joints(const M& m, const Configuration& q, const Wrenches& 
   using T = ScalarOf<Configuration>;
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   body_placements(m, x, X);
   const auto centre = [&](int i) { return X[i].r + X[i].R * mass_centre<T>(m.body[i].I).c; };
   for (int k = 0; k < 6 * m.nb; k++) F[k] = T(0.0);
@@ -103,7 +103,7 @@ FS_HD void joint_wrenches_of(const M& m, const Configuration& q, const Torques& 
   using T = ScalarOf<Configuration>;
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   body_placements(m, x, X);
   for (int i = 1; i <= m.nb; i++) {
     Motion<T> S[6], d = zero_motion<T>();

@@ -49,7 +49,7 @@ template <class M, class Q, class Out> FS_HD void forward_kinematics(const M& m,
   using T = ScalarOf<Q>;
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   body_placements(m, x, X);
   for (int k = 0; k < m.nf; k++) {
     // X_WF = X_WB X_BF

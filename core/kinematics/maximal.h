@@ -11,7 +11,7 @@
 //   Metric::Inertia  W = the bodies' own inertia: the motion that has the momentum of V, without rotors; it is what
 //                    remains of V after the joints' impulses, and does not depend on units
 #pragma once
-#include "core/kinematics/world_axes.h"
+#include "core/kinematics/common_frame.h"
 #include "core/linear/ltdl.h"
 #include "core/spatial/mass_centre.h"
 
@@ -36,16 +36,6 @@ FS_HD void mass_centres(const M& m, const Placements& X, Vectors& r) {
   for (int i = 1; i <= m.nb; i++) r[i] = X[i].r + X[i].R * mass_centre<T>(m.body[i].I).c;
 }
 
-// The placements of all bodies at q, the columns of their joints and their mass centres, in the common frame.
-template <class M, class Q, class Placements, class Columns, class Vectors>
-FS_HD void bodies_at(const M& m, const Q& q, Placements& X, Columns& S, Vectors& r) {
-  using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
-  mass_centres(m, X, r);
-}
-
 // W of a body at its mass centre, in its axes.
 template <Metric metric, class T, class P>
 FS_HD RigidBodyInertia<T> weight(const RigidBodyInertia<P>& I) {
@@ -60,10 +50,8 @@ template <class M, class Columns, class Vectors, class V, class Out>
 FS_HD void body_velocities_at(const M& m, const Columns& S, const Vectors& r, const V& qd, Out out) {
   using T = std::remove_cvref_t<decltype(r[0](0))>;
   auto v = scratch<Motion<T>>(m.nb + 1);
-  v[0] = zero_motion<T>();
+  common_velocities(m, S, qd, v);
   for (int i = 1; i <= m.nb; i++) {
-    v[i] = v[m.body[i].parent];
-    for (int k = m.body[i].v; k < m.body[i].v + freedoms(m, i); k++) v[i] = v[i] + S[k] * T(qd[k]);
     store_vector(out, 6 * (i - 1), v[i].w);
     store_vector(out, 6 * (i - 1) + 3, v[i].v + cross(v[i].w, r[i]));
   }
@@ -110,11 +98,10 @@ FS_HD Force<T> weighted(const M& m, int i, const Mat3<T>& R, const Vec3<T>& w, c
 template <class M, class Q, class Qd, class Out>
 FS_HD void maximal_velocity(const M& m, const Q& q, const Qd& qd, Out V) {
   using T = ScalarOf<Q>;
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+  const CommonFrame f(m, q);
   auto r = scratch<Vec3<T>>(m.nb + 1);
-  bodies_at(m, q, X, S, r);
-  body_velocities_at(m, S, r, qd, V);
+  mass_centres(m, f.X, r);
+  body_velocities_at(m, f.S, r, qd, V);
 }
 
 // in   q (nq), V (6 nb)  [rad/s, m/s]
@@ -124,21 +111,20 @@ FS_HD void maximal_velocity(const M& m, const Q& q, const Qd& qd, Out V) {
 template <Metric metric = Metric::Unit, class M, class Q, class Velocities, class Out, class OutR>
 FS_HD void generalised_velocity(const M& m, const Q& q, const Velocities& V, Out qd, OutR residual) {
   using T = ScalarOf<Q>;
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+  const CommonFrame f(m, q);
   auto r = scratch<Vec3<T>>(m.nb + 1);
   auto H = scratch<T>(m.nh);
-  bodies_at(m, q, X, S, r);
-  factor_metric<metric>(m, X, S, r, H.data());
+  mass_centres(m, f.X, r);
+  factor_metric<metric>(m, f.X, f.S, r, H.data());
   joint_forces_of(
-      m, S, r,
+      m, f.S, r,
       [&](int i) {
         const int k = 6 * (i - 1);
-        return weighted<metric>(m, i, X[i].R, vector_from<T>(V, k), vector_from<T>(V, k + 3));
+        return weighted<metric>(m, i, f.X[i].R, vector_from<T>(V, k), vector_from<T>(V, k + 3));
       },
       qd);
   solve<Factor::LTDL>(m, H.data(), qd);
-  body_velocities_at(m, S, r, qd, residual);
+  body_velocities_at(m, f.S, r, qd, residual);
   for (int k = 0; k < 6 * m.nb; k++) residual[k] = T(V[k]) - residual[k];
 }
 
@@ -148,12 +134,12 @@ FS_HD void generalised_velocity(const M& m, const Q& q, const Velocities& V, Out
 template <class M, class Configuration, class Forces, class Out>
 FS_HD void generalised_force(const M& m, const Configuration& q, const Forces& F, Out Q) {
   using T = ScalarOf<Configuration>;
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+  const CommonFrame f(m, q);
   auto r = scratch<Vec3<T>>(m.nb + 1);
-  bodies_at(m, q, X, S, r);
+  mass_centres(m, f.X, r);
   joint_forces_of(
-      m, S, r, [&](int i) { return Force<T>{vector_from<T>(F, 6 * (i - 1)), vector_from<T>(F, 6 * (i - 1) + 3)}; }, Q);
+      m, f.S, r, [&](int i) { return Force<T>{vector_from<T>(F, 6 * (i - 1)), vector_from<T>(F, 6 * (i - 1) + 3)}; },
+      Q);
 }
 
 // in   q (nq), Q (nv)  [N m | N]
@@ -162,20 +148,19 @@ FS_HD void generalised_force(const M& m, const Configuration& q, const Forces& F
 template <Metric metric = Metric::Unit, class M, class Configuration, class Torques, class Out>
 FS_HD void maximal_force(const M& m, const Configuration& q, const Torques& Q, Out F) {
   using T = ScalarOf<Configuration>;
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+  const CommonFrame f(m, q);
   auto r = scratch<Vec3<T>>(m.nb + 1);
   auto H = scratch<T>(m.nh);
   auto y = scratch<T>(m.nv);
-  bodies_at(m, q, X, S, r);
-  factor_metric<metric>(m, X, S, r, H.data());
+  mass_centres(m, f.X, r);
+  factor_metric<metric>(m, f.X, f.S, r, H.data());
   for (int k = 0; k < m.nv; k++) y[k] = Q[k];
   solve<Factor::LTDL>(m, H.data(), y.data());
-  body_velocities_at(m, S, r, y, F);
+  body_velocities_at(m, f.S, r, y, F);
   for (int i = 1; i <= m.nb; i++) {
     const int k = 6 * (i - 1);
-    const Force<T> f = weighted<metric>(m, i, X[i].R, vector_from<T>(F, k), vector_from<T>(F, k + 3));
-    store_vector(F, k, f.n), store_vector(F, k + 3, f.f);
+    const Force<T> F_i = weighted<metric>(m, i, f.X[i].R, vector_from<T>(F, k), vector_from<T>(F, k + 3));
+    store_vector(F, k, F_i.n), store_vector(F, k + 3, F_i.f);
   }
 }
 
@@ -188,7 +173,7 @@ FS_HD void force_at_mass_centres(const M& m, const Configuration& q, const Point
   using T = ScalarOf<Configuration>;
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   body_placements(m, x, X);
   for (int i = 1; i <= m.nb; i++) {
     const int k = 6 * (i - 1);

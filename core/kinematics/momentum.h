@@ -4,6 +4,7 @@
 //   m c = sum m_i c_i,   m cd = linear part of h_0,   angular momentum about c = h_0 - c × m cd
 #pragma once
 #include "core/kinematics/first_moments.h"
+#include "core/kinematics/spatial_motions.h"
 
 namespace featherstorm {
 
@@ -28,15 +29,9 @@ FS_HD void momentum(const M& m, const Q& q, const V& qd, Com com, ComVelocity co
   auto v = scratch<Motion<T>>(m.nb + 1);
   auto hs = scratch<Force<T>>(m.nb + 1);  // momentum of the subtree
   auto mc = scratch<Vec3<T>>(m.nb + 1);   // its mass times its centre
-  v[0] = zero_motion<T>();
   hs[0] = zero_force<T>();
-  for (int i = 1; i <= m.nb; i++) {
-    const auto& b = m.body[i];
-    update_joint(m, i, q, Zeros<T>{}, x);
-    // h = I v
-    with_joint(m, i, x, [&](const auto& J) { v[i] = apply(J, v[b.parent]) + J.velocity(slice(qd, b.v)); });
-    hs[i] = b.I * v[i];
-  }
+  // h = I v
+  spatial_velocities(m, q, qd, x, v, [&](int i, const auto&) { hs[i] = m.body[i].I * v[i]; });
   for (int i = m.nb; i >= 1; i--) {
     const int p = m.body[i].parent;
     // h_parent += X^T h

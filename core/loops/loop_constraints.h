@@ -8,6 +8,7 @@
 // ancestor, so a loop far from the world's origin loses no digits (the rounding-error problem of section 8.7).
 #pragma once
 #include "core/kinematics/kinematics.h"
+#include "core/kinematics/spatial_motions.h"
 #include "core/loops/loop_joint.h"
 
 namespace featherstorm {
@@ -68,15 +69,7 @@ FS_HD void loop_constraints(const M& m, const L& loops, const Q& q, const V& qd,
   auto v = scratch<Motion<T>>(m.nb + 1);
   auto a = scratch<Motion<T>>(m.nb + 1);
   v[0] = a[0] = zero_motion<T>();
-  for (int i = 1; i <= m.nb; i++) {
-    const auto& b = m.body[i];
-    update_joint(m, i, q, qd, x);
-    with_joint(m, i, x, [&](const auto& J) {
-      const auto vJ = J.velocity(slice(qd, b.v));
-      v[i] = apply(J, v[b.parent]) + vJ;
-      a[i] = apply(J, a[b.parent]) + J.bias(slice(qd, b.v)) + cross(v[i], vJ);
-    });
-  }
+  spatial_motions(m, q, qd, Zeros<T>{}, x, v, a, 1, [](int, const auto&) {});
   for (int i = 0; i < loops.nc * m.nv; i++) K[i] = T(0.0);
   const T alpha(rate);
   for (int l = 0; l < loops.nl; l++) {
@@ -106,7 +99,7 @@ template <class M, class L, class Q, class F, class Out>
 FS_HD void loop_forces(const M& m, const L& loops, const Q& q, const F& f, Out tau_a) {
   using T = ScalarOf<Q>;
   auto x = scratch<T>(m.nx);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   for (int j = 0; j < m.nv; j++) tau_a[j] = T(0.0);
   for (int l = 0; l < loops.nl; l++) {
     const auto f_l = slice(f, 6 * l);
@@ -122,7 +115,7 @@ template <class M, class L, class Q, class Out>
 FS_HD void loop_placements(const M& m, const L& loops, const Q& q, Out out) {
   using T = ScalarOf<Q>;
   auto x = scratch<T>(m.nx);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   for (int l = 0; l < loops.nl; l++) {
     const Placement<T> X = loop_placement(m, loops.loop[l], x);
     for (int i = 0; i < 3; i++) {

@@ -196,6 +196,10 @@ template <class M, class Q, class V, class X> FS_HD void update_joint(const M& m
   }
 }
 
+template <class M, class Q, class V, class X> FS_HD void update_joints(const M& m, const Q& q, const V& v, X& x) {
+  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, v, x);
+}
+
 // Which axes the linear velocities of free joints are taken along: the predecessor's, as v has them, or the body's own. In
 // the body's own axes S is constant, so that a matrix of S^T I S costs less; coordinates change by a rotation.
 struct PredecessorAxes {};

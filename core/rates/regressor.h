@@ -65,16 +65,12 @@ template <Coriolis form = Coriolis::Christoffel, class M, class Q, class V, clas
 FS_HD void slotine_li_regressor(const M& m, const Q& q, const V& qd, const R& qd_r, const A& qdd_r, Out Y) {
   static_assert(form != Coriolis::MassCentre);
   using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+  const CommonFrame at(m, q, qd);
   auto Sd = scratch<Motion<T>>(m.nv);
   auto v = scratch<Motion<T>>(m.nb + 1);
   auto v_r = scratch<Motion<T>>(m.nb + 1);
   auto a_r = scratch<Motion<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, qd, x);
-  world_axes(m, x, X, S);
-  axes_in_motion(m, q, qd, x, X, S, v, Sd);
+  axes_in_motion(m, q, qd, at.x, at.X, at.S, v, Sd);
   v_r[0] = zero_motion<T>();
   a_r[0] = {zero3<T>(), -cast<T>(m.gravity)};
   for (int i = 1; i <= m.nb; i++) {
@@ -82,13 +78,14 @@ FS_HD void slotine_li_regressor(const M& m, const Q& q, const V& qd, const R& qd
     // v_r = J qd_r,  a_r = J qdd_r + Jd qd_r
     v_r[i] = v_r[b.parent], a_r[i] = a_r[b.parent];
     for (int k = b.v; k < b.v + freedoms(m, i); k++) {
-      v_r[i] = v_r[i] + S[k] * qd_r[k];
-      a_r[i] = a_r[i] + S[k] * qdd_r[k] + Sd[k] * qd_r[k];
+      v_r[i] = v_r[i] + at.S[k] * qd_r[k];
+      a_r[i] = a_r[i] + at.S[k] * qdd_r[k] + Sd[k] * qd_r[k];
     }
   }
-  for (int i = 1; i <= m.nb; i++) v[i] = apply(X[i], v[i]), v_r[i] = apply(X[i], v_r[i]), a_r[i] = apply(X[i], a_r[i]);
+  for (int i = 1; i <= m.nb; i++)
+    v[i] = apply(at.X[i], v[i]), v_r[i] = apply(at.X[i], v_r[i]), a_r[i] = apply(at.X[i], a_r[i]);
   project_regressor(
-      m, X, S,
+      m, at.X, at.S,
       [&](int i, int h) -> Force<T> {
         // I a_r + B v_r
         const Force<T> f = cross_dual(v[i], parameter_momentum(h, v_r[i]));
@@ -113,12 +110,7 @@ FS_HD void regressor(const M& m, const Q& q, const V& qd, const A& qdd, Out Y) {
 // v_i in body axes for momentum and energy.
 template <class M, class Placements, class Columns, class V, class Velocities>
 FS_HD void body_velocities(const M& m, const Placements& X, const Columns& S, const V& qd, Velocities& v) {
-  using T = std::remove_cvref_t<decltype(X[0].r(0))>;
-  v[0] = zero_motion<T>();
-  for (int i = 1; i <= m.nb; i++) {
-    v[i] = v[m.body[i].parent];
-    for (int k = m.body[i].v; k < m.body[i].v + freedoms(m, i); k++) v[i] = v[i] + S[k] * qd[k];
-  }
+  common_velocities(m, S, qd, v);
   for (int i = 1; i <= m.nb; i++) v[i] = apply(X[i], v[i]);
 }
 
@@ -127,14 +119,10 @@ FS_HD void body_velocities(const M& m, const Placements& X, const Columns& S, co
 template <class M, class Q, class V, class Out>
 FS_HD void momentum_regressor(const M& m, const Q& q, const V& qd, Out Y) {
   using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+  const CommonFrame f(m, q);
   auto v = scratch<Motion<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
-  body_velocities(m, X, S, qd, v);
-  project_regressor(m, X, S, [&](int i, int h) { return parameter_momentum(h, v[i]); }, Y);
+  body_velocities(m, f.X, f.S, qd, v);
+  project_regressor(m, f.X, f.S, [&](int i, int h) { return parameter_momentum(h, v[i]); }, Y);
 }
 
 // in   q (nq), qd (nv)
@@ -142,13 +130,9 @@ FS_HD void momentum_regressor(const M& m, const Q& q, const V& qd, Out Y) {
 template <class M, class Q, class V, class OutT, class OutV>
 FS_HD void energy_regressor(const M& m, const Q& q, const V& qd, OutT y_T, OutV y_V) {
   using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+  const CommonFrame f(m, q);
   auto v = scratch<Motion<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
-  body_velocities(m, X, S, qd, v);
+  body_velocities(m, f.X, f.S, qd, v);
   const Vec3<T> g = cast<T>(m.gravity);
   for (int i = 1; i <= m.nb; i++) {
     // T = 1/2 v . A(v) pi,  V = -g . (m r + R h), r from the world's origin
@@ -156,8 +140,8 @@ FS_HD void energy_regressor(const M& m, const Q& q, const V& qd, OutT y_T, OutV 
       y_T[10 * (i - 1) + h] = dot(v[i], parameter_momentum(h, v[i])) * T(0.5);
       y_V[10 * (i - 1) + h] = T(0.0);
     }
-    const Vec3<T> gi = transpose_times(X[i].R, g);
-    y_V[10 * (i - 1)] = -dot(g, X[i].r - X[0].r);
+    const Vec3<T> gi = transpose_times(f.X[i].R, g);
+    y_V[10 * (i - 1)] = -dot(g, f.X[i].r - f.X[0].r);
     for (int k = 0; k < 3; k++) y_V[10 * (i - 1) + 1 + k] = -gi(k);
   }
 }
