@@ -54,8 +54,8 @@ FS_HD Vec3<T> within_disc(const Vec3<T>& f, const T& limit) {
 }
 
 // visit(k, contact, X) for all contacts, X the placements of world_axes.
-template <class T, class M, class C, class Q, class V, class F>
-FS_HD void with_soft_contacts(const M& m, const C& contacts, const Q& q, const V& v, F&& visit) {
+template <class T>
+FS_HD void with_soft_contacts(const auto& m, const auto& contacts, const auto& q, const auto& v, auto&& visit) {
   const CommonFrame common(m, q);
   auto w = scratch<Motion<T>>(m.nb + 1);
   common_velocities(m, common.x, common.X, v, w);
@@ -74,8 +74,8 @@ FS_HD void with_soft_contacts(const M& m, const C& contacts, const Q& q, const V
 }
 
 // f_ext of a body += force F at a point of the common frame.
-template <class T, class Placements, class InOut>
-FS_HD void add_force_at(int body, const Placements& X, const Vec3<T>& at, const Vec3<T>& F, InOut f_ext) {
+template <class T>
+FS_HD void add_force_at(int body, const auto& X, const Vec3<T>& at, const Vec3<T>& F, auto f_ext) {
   if (body == 0) return;
   const Vec3<T> n = cross(at - X[body].r, F);
   for (int i = 0; i < 3; i++) {
@@ -91,10 +91,9 @@ FS_HD void add_force_at(int body, const Placements& X, const Vec3<T>& at, const 
 // out     f (3 nc)   [N]  on the successor: normal, tangents of contact_rows; without `resist`
 // out     ud (N nc)  du/dt
 // Cost O(nb + N nc).
-template <class M, class C, class Soft, class Q, class V, class U, class InOut, class Out, class OutRate>
-FS_HD void soft_contact_forces(const M& m, const C& contacts, const Soft& soft, const Q& q, const V& v, const U& u,
-                               InOut f_ext, Out f, OutRate ud) {
-  using T = ScalarOf<Q>;
+FS_HD void soft_contact_forces(const auto& m, const auto& contacts, const auto& soft, const auto& q, const auto& v,
+                               const auto& u, auto f_ext, auto f, auto ud) {
+  using T = ScalarOf<decltype(q)>;
   with_soft_contacts<T>(m, contacts, q, v, [&](int k, const SoftContact<T>& s, const auto& X) {
     const auto& c = contacts.contact[k];
     const int first = k * soft_numbers(soft[k]);
@@ -112,10 +111,9 @@ FS_HD void soft_contact_forces(const M& m, const C& contacts, const Soft& soft, 
 // in      v (nv)   velocity during it: the one at its end, for semi-implicit steps
 // in      f (3 nc) [N]  as soft_contact_forces gave it at the beginning
 // in out  u (N nc)
-template <class M, class C, class Soft, class Q, class V, class F, class Time, class InOut>
-FS_HD void soft_contact_update(const M& m, const C& contacts, const Soft& soft, const Q& q, const V& v, const F& f,
-                               const Time& time, InOut u) {
-  using T = ScalarOf<Q>;
+FS_HD void soft_contact_update(const auto& m, const auto& contacts, const auto& soft, const auto& q, const auto& v,
+                               const auto& f, const auto& time, auto u) {
+  using T = ScalarOf<decltype(q)>;
   with_soft_contacts<T>(m, contacts, q, v, [&](int k, const SoftContact<T>& s, const auto&) {
     soft_update(soft[k], contacts.contact[k], s, slice(f, 3 * k), T(time), slice(u, k * soft_numbers(soft[k])));
   });

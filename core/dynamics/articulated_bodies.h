@@ -23,9 +23,9 @@ namespace featherstorm {
 // in      p (nb + 1)  force on each body, in its frame; overwritten
 // out     qdd (nv)  may be tau
 // Cost O(nb).
-template <class M, class X, class D, class Tau, class Forces, class Out>
-FS_HD void solve_articulated_bodies(const M& m, const X& x, const D& d, const Tau& tau, Forces& p, Out qdd) {
-  using T = ScalarOf<X>;
+template <class D>
+FS_HD void solve_articulated_bodies(const auto& m, const auto& x, const D& d, const auto& tau, auto& p, auto qdd) {
+  using T = ScalarOf<decltype(x)>;
   auto y = scratch<T>(m.nv);  // y = D^-1 u
   auto IA = scratch<ArticulatedInertia<T>>(m.nb + 1);
   auto G = scratch<Force<T>>(m.nv);  // G = U D^-1
@@ -61,9 +61,9 @@ FS_HD void solve_articulated_bodies(const M& m, const X& x, const D& d, const Ta
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // out  qdd (nv)  [rad/s^2 | m/s^2]
 // Cost O(nb).
-template <class M, class Q, class V, class Tau, class F, class Out>
-FS_HD void articulated_bodies(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_ext, Out qdd) {
-  using T = ScalarOf<Q>;
+FS_HD void articulated_bodies(const auto& m, const auto& q, const auto& qd, const auto& tau, const auto& f_ext,
+                              auto qdd) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto p = scratch<Force<T>>(m.nb + 1);
   remark<T>("articulated bodies, outward: forces at qdd = 0");

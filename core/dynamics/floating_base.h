@@ -18,9 +18,8 @@ namespace featherstorm {
 // out  I0 (36)  composite inertia of the whole system, by rows
 // out  F (6 n)  F_i = I^c_i S_i, by rows [N m s^2, N s^2 per rad | m]: the momentum that a joint's unit velocity gives
 // RBDA Table 9.5, the composite-rigid-body part. Cost O(n depth).
-template <class M, class Q, class OutI, class OutF>
-FS_HD void floating_inertia(const M& m, const Q& q, OutI I0, OutF F) {
-  using T = ScalarOf<Q>;
+FS_HD void floating_inertia(const auto& m, const auto& q, auto I0, auto F) {
+  using T = ScalarOf<decltype(q)>;
   const int n = m.nv - 6;
   auto x = scratch<T>(m.nx);
   auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
@@ -59,11 +58,12 @@ FS_HD void floating_inertia(const M& m, const Q& q, OutI I0, OutF F) {
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // out  x (nx)  joint numbers
 // out  f (nb + 1)  body axes
-template <class T, class M, class Q, class V, class A, class F, class X, class Forces>
-FS_HD void forces_beside_base(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, X& x, Forces& f) {
+template <class T>
+FS_HD void forces_beside_base(const auto& m, const auto& q, const auto& qd, const auto& qdd, const auto& f_ext, auto& x,
+                              auto& f) {
   auto v = scratch<Motion<T>>(m.nb + 1);
   auto a = scratch<Motion<T>>(m.nb + 1);
-  ExternalForce<T, F, M> external(m, f_ext);
+  auto external = external_force<T>(m, f_ext);
   const auto force = [&](int i, const auto& J) {
     const auto& b = m.body[i];
     f[i] = b.I * a[i] + cross_dual(v[i], b.I * v[i]) - external.on_body(i, b.parent, J);
@@ -82,9 +82,8 @@ FS_HD void forces_beside_base(const M& m, const Q& q, const V& qd, const A& qdd,
 // out  p0 (6)  [N m, N]  force on the base that a0 = 0 and qdd = 0 would take
 // out  C (n)   joint forces that they would take
 // RBDA Table 9.5, the recursive Newton-Euler part: a0^vp = -a_g. Cost O(nb).
-template <class M, class Q, class V, class F, class OutP, class OutC>
-FS_HD void floating_bias(const M& m, const Q& q, const V& qd, const F& f_ext, OutP p0, OutC C) {
-  using T = ScalarOf<Q>;
+FS_HD void floating_bias(const auto& m, const auto& q, const auto& qd, const auto& f_ext, auto p0, auto C) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto f = scratch<Force<T>>(m.nb + 1);
   forces_beside_base<T>(m, q, qd, Zeros<T>{}, f_ext, x, f);
@@ -105,9 +104,8 @@ FS_HD void floating_bias(const M& m, const Q& q, const V& qd, const F& f_ext, Ou
 // in   I0 (36), F (6 n), p0 (6)  of the functions above
 // in out  H (n n) by rows, C (n)  become H^fl, C^fl
 // Branch sparsity is lost: for computing accelerations keep the (6 + n) system of articulated_bodies.h or crba.h.
-template <class I, class Columns, class P, class Out, class OutC>
-FS_HD void floating_reduce(int n, const I& I0, const Columns& F, const P& p0, Out H, OutC C) {
-  using T = ScalarOf<I>;
+FS_HD void floating_reduce(int n, const auto& I0, const auto& F, const auto& p0, auto H, auto C) {
+  using T = ScalarOf<decltype(I0)>;
   T A[6][6], x[6];
   for (int r = 0; r < 6; r++)
     for (int c = 0; c < 6; c++) A[r][c] = I0[6 * r + c];
@@ -134,9 +132,9 @@ FS_HD void floating_reduce(int n, const I& I0, const Columns& F, const P& p0, Ou
 // out  qdd_out (nv)  with the base's acceleration in the coordinates of the free joint; may be qdd
 // out  tau (nv)  the base's six are zero
 // Cost O(nb).
-template <class M, class Q, class V, class A, class F, class OutA, class Out>
-FS_HD void floating_id(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, OutA qdd_out, Out tau) {
-  using T = ScalarOf<Q>;
+FS_HD void floating_id(const auto& m, const auto& q, const auto& qd, const auto& qdd, const auto& f_ext, auto qdd_out,
+                       auto tau) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto a = scratch<Motion<T>>(m.nb + 1);
   auto p = scratch<Force<T>>(m.nb + 1);
@@ -178,8 +176,8 @@ FS_HD void floating_id(const M& m, const Q& q, const V& qd, const A& qdd, const 
 //
 // in   q (nq), frame  index of a named frame
 // out  J_fl (6 n)  rows as in jacobian.h: angular, linear; world axes, at the frame's origin
-template <class M, class Q, class Out> FS_HD void floating_jacobian(const M& m, const Q& q, int frame, Out J_fl) {
-  using T = ScalarOf<Q>;
+FS_HD void floating_jacobian(const auto& m, const auto& q, int frame, auto J_fl) {
+  using T = ScalarOf<decltype(q)>;
   const int n = m.nv - 6;
   auto x = scratch<T>(m.nx);
   auto J = scratch<T>(sixfold(m.nv));

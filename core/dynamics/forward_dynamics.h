@@ -13,9 +13,8 @@ namespace featherstorm {
 // in   q (nq), qd (nv), tau (nv)
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // out  qdd (nv)  [rad/s^2 | m/s^2]  H^-1 (tau - C)
-template <class M, class Q, class V, class Tau, class F, class Out>
-FS_HD void fd_crba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_ext, Out qdd) {
-  using T = ScalarOf<Q>;
+FS_HD void fd_crba(const auto& m, const auto& q, const auto& qd, const auto& tau, const auto& f_ext, auto qdd) {
+  using T = ScalarOf<decltype(q)>;
   auto b = scratch<T>(m.nv);
   auto H = scratch<T>(m.nh);
   // b = tau - C
@@ -36,9 +35,9 @@ FS_HD void fd_crba(const M& m, const Q& q, const V& qd, const Tau& tau, const F&
 // in      d (nv)  [kg m^2 | kg]; Zeros<T>{} for none
 // in out  x (nv)
 // Cost O(nb). With BodyAxes x and d of free joints are along the axes of their bodies (joints.h).
-template <class Axes = PredecessorAxes, class M, class Q, class D, class Out>
-FS_HD void aba_solve(const M& m, const Q& q, const D& d, Out x) {
-  using T = ScalarOf<Q>;
+template <class Axes = PredecessorAxes>
+FS_HD void aba_solve(const auto& m, const auto& q, const auto& d, auto x) {
+  using T = ScalarOf<decltype(q)>;
   auto numbers = scratch<T>(m.nx);
   auto p = scratch<Force<T>>(m.nb + 1);
   for (int i = 1; i <= m.nb; i++) {

@@ -11,8 +11,8 @@ namespace featherstorm {
 // in   q (nq)
 // out  tau (nv)  [N m | N]  ID(q, 0, 0) = dV/dq
 // Cost O(nb).
-template <class M, class Q, class Out> FS_HD void gravity_torques(const M& m, const Q& q, Out tau) {
-  using T = ScalarOf<Q>;
+FS_HD void gravity_torques(const auto& m, const auto& q, auto tau) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto mass = scratch<T>(m.nb + 1);
   auto g = scratch<Vec3<T>>(m.nb + 1);

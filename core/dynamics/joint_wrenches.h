@@ -16,9 +16,9 @@ namespace featherstorm {
 // out  wrench (6 nb)  [N m, N]  on each body from its parent, as f_ext: moment about the body's origin and force, world
 //      axes. The origin is that of the joint's child link
 // Cost O(nb).
-template <class M, class Q, class V, class A, class F, class Out>
-FS_HD void joint_wrenches(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, Out wrench) {
-  using T = ScalarOf<Q>;
+FS_HD void joint_wrenches(const auto& m, const auto& q, const auto& qd, const auto& qdd, const auto& f_ext,
+                          auto wrench) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto f = scratch<Force<T>>(m.nb + 1);
   auto X = scratch<Placement<T>>(m.nb + 1);

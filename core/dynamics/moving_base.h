@@ -18,10 +18,9 @@ namespace featherstorm {
 // out  tau (nv)  [N m | N]
 // out  f_base (6)  [N m, N]  that the base exerts on the robot: moment about the base's origin and force, base axes
 // Cost O(nb).
-template <class M, class VBase, class ABase, class G, class Q, class V, class A, class Out, class OutF>
-FS_HD void rnea_moving_base(const M& m, const VBase& v_base, const ABase& a_base, const G& gravity, const Q& q,
-                            const V& qd, const A& qdd, Out tau, OutF f_base) {
-  using T = ScalarOf<Q>;
+FS_HD void rnea_moving_base(const auto& m, const auto& v_base, const auto& a_base, const auto& gravity, const auto& q,
+                            const auto& qd, const auto& qdd, auto tau, auto f_base) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto f = scratch<Force<T>>(m.nb + 1);
   const Motion<T> v_0{{T(v_base[0]), T(v_base[1]), T(v_base[2])}, {T(v_base[3]), T(v_base[4]), T(v_base[5])}};

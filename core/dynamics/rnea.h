@@ -16,12 +16,12 @@ namespace featherstorm {
 // out  x (nx)  joint numbers
 // out  f (nb + 1)  force that each body is given through its joint, body axes; f[0] what the base must exert
 // The others are as below.
-template <class T, class M, class Q, class V, class A, class F, class X, class Forces, class Out>
-FS_HD void rnea_on_base(const M& m, const Motion<T>& v_0, const Motion<T>& a_0, const Q& q, const V& qd, const A& qdd,
-                        const F& f_ext, X& x, Forces& f, Out tau) {
+template <class T>
+FS_HD void rnea_on_base(const auto& m, const Motion<T>& v_0, const Motion<T>& a_0, const auto& q, const auto& qd,
+                        const auto& qdd, const auto& f_ext, auto& x, auto& f, auto tau) {
   auto v = scratch<Motion<T>>(m.nb + 1);
   auto a = scratch<Motion<T>>(m.nb + 1);
-  ExternalForce<T, F, M> external(m, f_ext);
+  auto external = external_force<T>(m, f_ext);
   v[0] = v_0;
   a[0] = a_0;
   f[0] = zero_force<T>();

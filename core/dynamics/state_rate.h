@@ -10,8 +10,7 @@ namespace featherstorm {
 //
 // in   q (nq), v (nv), tau (nv), f_ext (6 nb) or Zeros<T>{}
 // out  rate (nq + nv)
-template <class M, class Q, class V, class Tau, class F, class Out>
-FS_HD void state_rate(const M& m, const Q& q, const V& v, const Tau& tau, const F& f_ext, Out rate) {
+FS_HD void state_rate(const auto& m, const auto& q, const auto& v, const auto& tau, const auto& f_ext, auto rate) {
   position_rate(m, q, v, rate);
   articulated_bodies(m, q, v, tau, f_ext, slice(rate, m.nq));
 }

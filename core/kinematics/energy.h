@@ -11,8 +11,8 @@ namespace featherstorm {
 // in   q (nq), qd (nv)
 // out  energy (2)  [J]  kinetic (rotors included), potential (zero at the world's origin)
 // Cost O(nb).
-template <class M, class Q, class V, class Out> FS_HD void energy(const M& m, const Q& q, const V& qd, Out energy) {
-  using T = ScalarOf<Q>;
+FS_HD void energy(const auto& m, const auto& q, const auto& qd, auto energy) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto mass = scratch<T>(m.nb + 1);
   auto v = scratch<Motion<T>>(m.nb + 1);

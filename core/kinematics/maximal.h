@@ -20,18 +20,17 @@ namespace featherstorm {
 enum class Metric { Unit, Inertia };
 
 // Three numbers of an array as a vector, and back.
-template <class T, class Array>
-FS_HD Vec3<T> vector_from(const Array& a, int k) {
+template <class T>
+FS_HD Vec3<T> vector_from(const auto& a, int k) {
   return {T(a[k]), T(a[k + 1]), T(a[k + 2])};
 }
-template <class T, class Out>
-FS_HD void store_vector(Out& out, int k, const Vec3<T>& v) {
+template <class T>
+FS_HD void store_vector(auto& out, int k, const Vec3<T>& v) {
   for (int i = 0; i < 3; i++) out[k + i] = v(i);
 }
 
 // Mass centres of all bodies from the origin of the common frame (world_axes.h), its axes.
-template <class M, class Placements, class Vectors>
-FS_HD void mass_centres(const M& m, const Placements& X, Vectors& r) {
+FS_HD void mass_centres(const auto& m, const auto& X, auto& r) {
   using T = std::remove_cvref_t<decltype(X[0].r(0))>;
   for (int i = 1; i <= m.nb; i++) r[i] = X[i].r + X[i].R * mass_centre<T>(m.body[i].I).c;
 }
@@ -46,8 +45,7 @@ FS_HD RigidBodyInertia<T> weight(const RigidBodyInertia<P>& I) {
 }
 
 // V = J qd in the common frame.
-template <class M, class Columns, class Vectors, class V, class Out>
-FS_HD void body_velocities_at(const M& m, const Columns& S, const Vectors& r, const V& qd, Out out) {
+FS_HD void body_velocities_at(const auto& m, const auto& S, const auto& r, const auto& qd, auto out) {
   using T = std::remove_cvref_t<decltype(r[0](0))>;
   auto v = scratch<Motion<T>>(m.nb + 1);
   common_velocities(m, S, qd, v);
@@ -57,8 +55,7 @@ FS_HD void body_velocities_at(const M& m, const Columns& S, const Vectors& r, co
   }
 }
 // Q = J^T F in the common frame; force(i) at the mass centre of body i.
-template <class M, class Columns, class Vectors, class Forces, class Out>
-FS_HD void joint_forces_of(const M& m, const Columns& S, const Vectors& r, const Forces& force, Out Q) {
+FS_HD void joint_forces_of(const auto& m, const auto& S, const auto& r, const auto& force, auto Q) {
   using T = std::remove_cvref_t<decltype(r[0](0))>;
   auto f = scratch<Force<T>>(m.nb + 1);
   for (int i = 1; i <= m.nb; i++) {
@@ -71,9 +68,9 @@ FS_HD void joint_forces_of(const M& m, const Columns& S, const Vectors& r, const
   }
 }
 // The factor of J^T W J.
-template <Metric metric, class M, class Placements, class Columns, class Vectors, class Out>
-FS_HD void factor_metric(const M& m, const Placements& X, const Columns& S, const Vectors& r, Out H) {
-  using T = ScalarOf<Out>;
+template <Metric metric>
+FS_HD void factor_metric(const auto& m, const auto& X, const auto& S, const auto& r, auto H) {
+  using T = ScalarOf<decltype(H)>;
   auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
   for (int i = 1; i <= m.nb; i++) Ic[i] = shift(r[i], rotate(X[i].R, weight<metric, T>(m.body[i].I)));
   for (int i = m.nb; i >= 1; i--) {
@@ -86,8 +83,8 @@ FS_HD void factor_metric(const M& m, const Placements& X, const Columns& S, cons
   ltdl(m, H);
 }
 // W V of body i
-template <Metric metric, class M, class T>
-FS_HD Force<T> weighted(const M& m, int i, const Mat3<T>& R, const Vec3<T>& w, const Vec3<T>& v) {
+template <Metric metric, class T>
+FS_HD Force<T> weighted(const auto& m, int i, const Mat3<T>& R, const Vec3<T>& w, const Vec3<T>& v) {
   const RigidBodyInertia<T> W = weight<metric, T>(m.body[i].I);
   return {R * (W.I * transpose_times(R, w)), v * W.m};
 }
@@ -95,9 +92,8 @@ FS_HD Force<T> weighted(const M& m, int i, const Mat3<T>& R, const Vec3<T>& w, c
 // in   q (nq), qd (nv)
 // out  V (6 nb)  [rad/s, m/s]
 // Cost O(nb).
-template <class M, class Q, class Qd, class Out>
-FS_HD void maximal_velocity(const M& m, const Q& q, const Qd& qd, Out V) {
-  using T = ScalarOf<Q>;
+FS_HD void maximal_velocity(const auto& m, const auto& q, const auto& qd, auto V) {
+  using T = ScalarOf<decltype(q)>;
   const CommonFrame f(m, q);
   auto r = scratch<Vec3<T>>(m.nb + 1);
   mass_centres(m, f.X, r);
@@ -108,9 +104,9 @@ FS_HD void maximal_velocity(const M& m, const Q& q, const Qd& qd, Out V) {
 // out  qd (nv)
 // out  residual (6 nb)  V - J qd: not zero where the joints do not admit V; its W-norm is least
 // J must have full column rank: no joint at a singularity of its coordinates. Cost O(n depth).
-template <Metric metric = Metric::Unit, class M, class Q, class Velocities, class Out, class OutR>
-FS_HD void generalised_velocity(const M& m, const Q& q, const Velocities& V, Out qd, OutR residual) {
-  using T = ScalarOf<Q>;
+template <Metric metric = Metric::Unit>
+FS_HD void generalised_velocity(const auto& m, const auto& q, const auto& V, auto qd, auto residual) {
+  using T = ScalarOf<decltype(q)>;
   const CommonFrame f(m, q);
   auto r = scratch<Vec3<T>>(m.nb + 1);
   auto H = scratch<T>(m.nh);
@@ -131,9 +127,8 @@ FS_HD void generalised_velocity(const M& m, const Q& q, const Velocities& V, Out
 // in   q (nq), F (6 nb)  [N m, N]  moment about each mass centre and force
 // out  Q (nv)  [N m | N]  the joint forces that do the same work on every velocity, (48)
 // Cost O(nb).
-template <class M, class Configuration, class Forces, class Out>
-FS_HD void generalised_force(const M& m, const Configuration& q, const Forces& F, Out Q) {
-  using T = ScalarOf<Configuration>;
+FS_HD void generalised_force(const auto& m, const auto& q, const auto& F, auto Q) {
+  using T = ScalarOf<decltype(q)>;
   const CommonFrame f(m, q);
   auto r = scratch<Vec3<T>>(m.nb + 1);
   mass_centres(m, f.X, r);
@@ -145,9 +140,9 @@ FS_HD void generalised_force(const M& m, const Configuration& q, const Forces& F
 // in   q (nq), Q (nv)  [N m | N]
 // out  F (6 nb)  [N m, N]  one of the many with J^T F = Q; for Metric::Unit the shortest, (70)
 // J must have full column rank. Cost O(n depth).
-template <Metric metric = Metric::Unit, class M, class Configuration, class Torques, class Out>
-FS_HD void maximal_force(const M& m, const Configuration& q, const Torques& Q, Out F) {
-  using T = ScalarOf<Configuration>;
+template <Metric metric = Metric::Unit>
+FS_HD void maximal_force(const auto& m, const auto& q, const auto& Q, auto F) {
+  using T = ScalarOf<decltype(q)>;
   const CommonFrame f(m, q);
   auto r = scratch<Vec3<T>>(m.nb + 1);
   auto H = scratch<T>(m.nh);
@@ -168,9 +163,8 @@ FS_HD void maximal_force(const M& m, const Configuration& q, const Torques& Q, O
 // in   q (nq)
 // in   p (3 nb) [m]  point of application on each body, world; F_p (6 nb)  [N m, N]  moment without that of f, and f
 // out  F (6 nb)  as in generalised_force
-template <class M, class Configuration, class Points, class Forces, class Out>
-FS_HD void force_at_mass_centres(const M& m, const Configuration& q, const Points& p, const Forces& F_p, Out F) {
-  using T = ScalarOf<Configuration>;
+FS_HD void force_at_mass_centres(const auto& m, const auto& q, const auto& p, const auto& F_p, auto F) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
   update_joints(m, q, Zeros<T>{}, x);

@@ -21,9 +21,8 @@ template <class M> FS_HD auto total_mass(const M& m) {
 // out  h (6)  [kg m^2/s, kg m/s]  angular momentum about the world's origin and linear momentum, world axes
 // out  h_com (3)  [kg m^2/s]  angular momentum about the centre of mass, world axes
 // Rotors (armature) have no part in it. Cost O(nb).
-template <class M, class Q, class V, class Com, class ComVelocity, class H, class HCom>
-FS_HD void momentum(const M& m, const Q& q, const V& qd, Com com, ComVelocity com_velocity, H h, HCom h_com) {
-  using T = ScalarOf<Q>;
+FS_HD void momentum(const auto& m, const auto& q, const auto& qd, auto com, auto com_velocity, auto h, auto h_com) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto mass = scratch<T>(m.nb + 1);
   auto v = scratch<Motion<T>>(m.nb + 1);

@@ -12,8 +12,8 @@ namespace featherstorm {
 // in   q (nq)
 // out  A (6 nv)  row-major, rows angular, linear; world axes, at the centre of mass
 // Cost O(n).
-template <class M, class Q, class Out> FS_HD void centroidal_momentum_matrix(const M& m, const Q& q, Out A) {
-  using T = ScalarOf<Q>;
+FS_HD void centroidal_momentum_matrix(const auto& m, const auto& q, auto A) {
+  using T = ScalarOf<decltype(q)>;
   const CommonFrame f(m, q);
   auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
   Ic[0] = zero_inertia<T>();
@@ -31,9 +31,8 @@ template <class M, class Q, class Out> FS_HD void centroidal_momentum_matrix(con
 // out  Ad (6 nv)  rate of A
 // out  Ad_qd (6)  Ad qd: rate of the momentum at qdd = 0
 // Cost O(n).
-template <class M, class Q, class V, class Out, class OutV>
-FS_HD void centroidal_momentum_rate(const M& m, const Q& q, const V& qd, Out Ad, OutV Ad_qd) {
-  using T = ScalarOf<Q>;
+FS_HD void centroidal_momentum_rate(const auto& m, const auto& q, const auto& qd, auto Ad, auto Ad_qd) {
+  using T = ScalarOf<decltype(q)>;
   CommonMotion f(m, q, qd);
   const auto& S = f.frame.S;
   auto& Ic = f.Ic;
@@ -57,8 +56,8 @@ FS_HD void centroidal_momentum_rate(const M& m, const Q& q, const V& qd, Out Ad,
 // in   q (nq)
 // out  J (3 nv)  Jacobian of the centre of mass, world axes: dc/dt = J qd. Garofalo et al. (7), subtree by subtree
 // Cost O(n).
-template <class M, class Q, class Out> FS_HD void com_jacobian(const M& m, const Q& q, Out J) {
-  using T = ScalarOf<Q>;
+FS_HD void com_jacobian(const auto& m, const auto& q, auto J) {
+  using T = ScalarOf<decltype(q)>;
   const CommonFrame f(m, q);
   auto mass = scratch<T>(m.nb + 1);
   auto h = scratch<Vec3<T>>(m.nb + 1);

@@ -57,9 +57,9 @@ FS_HD auto twice_body_coriolis(const RigidBodyInertia<T>& I, const Motion<T>& v,
 // in   q (nq), qd (nv)
 // out  C (nv nv)  row-major; zero where i and j are not ancestor and descendant. Is written only
 // Cost O(n depth).
-template <Coriolis form = Coriolis::Christoffel, class M, class Q, class V, class Out>
-FS_HD void coriolis_matrix(const M& m, const Q& q, const V& qd, Out C) {
-  using T = ScalarOf<Q>;
+template <Coriolis form = Coriolis::Christoffel>
+FS_HD void coriolis_matrix(const auto& m, const auto& q, const auto& qd, auto C) {
+  using T = ScalarOf<decltype(q)>;
   using Body = decltype(twice_body_coriolis<form>(std::declval<RigidBodyInertia<T>>(), std::declval<Motion<T>>(),
                                                   std::declval<Force<T>>()));
   CommonMotion f(m, q, qd);

@@ -9,8 +9,8 @@ namespace featherstorm {
 // in   q (nq), qd (nv)
 // out  Hd (nh)  packed lower triangle as that of crba
 // Cost O(n depth).
-template <class M, class Q, class V, class Out> FS_HD void crba_rate(const M& m, const Q& q, const V& qd, Out Hd) {
-  using T = ScalarOf<Q>;
+FS_HD void crba_rate(const auto& m, const auto& q, const auto& qd, auto Hd) {
+  using T = ScalarOf<decltype(q)>;
   CommonMotion f(m, q, qd);
   const auto &S = f.frame.S, &Sd = f.Sd;
   auto& Ic = f.Ic;

@@ -13,7 +13,7 @@
 namespace featherstorm {
 
 // out  pi (10 nb)  the parameters of the model
-template <class M, class Out> FS_HD void inertial_parameters(const M& m, Out pi) {
+FS_HD void inertial_parameters(const auto& m, auto pi) {
   for (int i = 1; i <= m.nb; i++) {
     const auto& I = m.body[i].I;
     const auto p = slice(pi, 10 * (i - 1));
@@ -42,8 +42,7 @@ template <class T> FS_HD Force<T> parameter_momentum(int h, const Motion<T>& u) 
 }
 
 // Y(l, 10 i + h) = S_l^T force(i, h) for the freedoms l on the path to body i, zero elsewhere; force in body axes.
-template <class M, class Placements, class Columns, class F, class Out>
-FS_HD void project_regressor(const M& m, const Placements& X, const Columns& S, const F& force, Out Y) {
+FS_HD void project_regressor(const auto& m, const auto& X, const auto& S, const auto& force, auto Y) {
   using T = std::remove_cvref_t<decltype(X[0].r(0))>;
   const int columns = 10 * m.nb;
   for (int k = 0; k < m.nv * columns; k++) Y[k] = T(0.0);
@@ -61,10 +60,11 @@ FS_HD void project_regressor(const M& m, const Placements& X, const Columns& S, 
 // in   q (nq), qd (nv), qd_r (nv), qdd_r (nv)  reference velocity and acceleration
 // out  Y (nv 10 nb)  row-major. Christoffel or BodyFixed; the MassCentre form of C is not linear in pi
 // Cost O(n depth).
-template <Coriolis form = Coriolis::Christoffel, class M, class Q, class V, class R, class A, class Out>
-FS_HD void slotine_li_regressor(const M& m, const Q& q, const V& qd, const R& qd_r, const A& qdd_r, Out Y) {
+template <Coriolis form = Coriolis::Christoffel>
+FS_HD void slotine_li_regressor(const auto& m, const auto& q, const auto& qd, const auto& qd_r, const auto& qdd_r,
+                                auto Y) {
   static_assert(form != Coriolis::MassCentre);
-  using T = ScalarOf<Q>;
+  using T = ScalarOf<decltype(q)>;
   const CommonFrame at(m, q, qd);
   auto Sd = scratch<Motion<T>>(m.nv);
   auto v = scratch<Motion<T>>(m.nb + 1);
@@ -102,23 +102,20 @@ FS_HD void slotine_li_regressor(const M& m, const Q& q, const V& qd, const R& qd
 
 // in   q (nq), qd (nv), qdd (nv)
 // out  Y (nv 10 nb)  row-major: tau = Y pi
-template <class M, class Q, class V, class A, class Out>
-FS_HD void regressor(const M& m, const Q& q, const V& qd, const A& qdd, Out Y) {
+FS_HD void regressor(const auto& m, const auto& q, const auto& qd, const auto& qdd, auto Y) {
   slotine_li_regressor<Coriolis::BodyFixed>(m, q, qd, qd, qdd, Y);
 }
 
 // v_i in body axes for momentum and energy.
-template <class M, class Placements, class Columns, class V, class Velocities>
-FS_HD void body_velocities(const M& m, const Placements& X, const Columns& S, const V& qd, Velocities& v) {
+FS_HD void body_velocities(const auto& m, const auto& X, const auto& S, const auto& qd, auto& v) {
   common_velocities(m, S, qd, v);
   for (int i = 1; i <= m.nb; i++) v[i] = apply(X[i], v[i]);
 }
 
 // in   q (nq), qd (nv)
 // out  Y (nv 10 nb)  row-major: H qd = Y pi
-template <class M, class Q, class V, class Out>
-FS_HD void momentum_regressor(const M& m, const Q& q, const V& qd, Out Y) {
-  using T = ScalarOf<Q>;
+FS_HD void momentum_regressor(const auto& m, const auto& q, const auto& qd, auto Y) {
+  using T = ScalarOf<decltype(q)>;
   const CommonFrame f(m, q);
   auto v = scratch<Motion<T>>(m.nb + 1);
   body_velocities(m, f.X, f.S, qd, v);
@@ -127,9 +124,8 @@ FS_HD void momentum_regressor(const M& m, const Q& q, const V& qd, Out Y) {
 
 // in   q (nq), qd (nv)
 // out  y_T, y_V (10 nb)  [J per unit of the parameter]  potential energy is zero at the world's origin
-template <class M, class Q, class V, class OutT, class OutV>
-FS_HD void energy_regressor(const M& m, const Q& q, const V& qd, OutT y_T, OutV y_V) {
-  using T = ScalarOf<Q>;
+FS_HD void energy_regressor(const auto& m, const auto& q, const auto& qd, auto y_T, auto y_V) {
+  using T = ScalarOf<decltype(q)>;
   const CommonFrame f(m, q);
   auto v = scratch<Motion<T>>(m.nb + 1);
   body_velocities(m, f.X, f.S, qd, v);

@@ -20,9 +20,8 @@ namespace featherstorm {
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // out  qdd (nv)  [rad/s^2 | m/s^2]  may be tau
 // Cost O(nb).
-template <class M, class Q, class V, class Tau, class F, class Out>
-FS_HD void aba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_ext, Out qdd) {
-  using T = ScalarOf<Q>;
+FS_HD void aba(const auto& m, const auto& q, const auto& qd, const auto& tau, const auto& f_ext, auto qdd) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto v = scratch<Motion<T>>(m.nb + 1);
   auto c = scratch<Motion<T>>(m.nb + 1);
@@ -32,7 +31,7 @@ FS_HD void aba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_e
   auto U = scratch<Force<T>>(m.nv);
   auto D = scratch<T>(m.nv);
   auto u = scratch<T>(m.nv);
-  ExternalForce<T, F, M> external(m, f_ext);
+  auto external = external_force<T>(m, f_ext);
   // v_0 = 0, a_0 = -a_g
   v[0] = zero_motion<T>();
   a[0] = {zero3<T>(), -cast<T>(m.gravity)};

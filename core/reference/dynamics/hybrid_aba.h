@@ -18,10 +18,9 @@ namespace featherstorm {
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // out  qdd_out (nv)  [rad/s^2 | m/s^2], tau_out (nv)  [N m | N]  all joints; may be qdd and tau
 // Cost O(nb).
-template <class M, class Joints, class Q, class V, class A, class Tau, class F, class OutA, class OutTau>
-FS_HD void hybrid_aba(const M& m, const Joints& prescribed, const Q& q, const V& qd, const A& qdd, const Tau& tau,
-                      const F& f_ext, OutA qdd_out, OutTau tau_out) {
-  using T = ScalarOf<Q>;
+FS_HD void hybrid_aba(const auto& m, const auto& prescribed, const auto& q, const auto& qd, const auto& qdd,
+                      const auto& tau, const auto& f_ext, auto qdd_out, auto tau_out) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto y = scratch<T>(m.nv);  // y = D^-1 u
   auto v = scratch<Motion<T>>(m.nb + 1);
@@ -30,7 +29,7 @@ FS_HD void hybrid_aba(const M& m, const Joints& prescribed, const Q& q, const V&
   auto IA = scratch<ArticulatedInertia<T>>(m.nb + 1);
   auto p = scratch<Force<T>>(m.nb + 1);
   auto G = scratch<Force<T>>(m.nv);  // G = U D^-1
-  ExternalForce<T, F, M> external(m, f_ext);
+  auto external = external_force<T>(m, f_ext);
   v[0] = zero_motion<T>();
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];

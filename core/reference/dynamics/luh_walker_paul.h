@@ -16,8 +16,7 @@
 namespace featherstorm {
 
 // Whether luh_walker_paul is meant for this model.
-template <class M>
-bool all_revolute(const M& m) {
+bool all_revolute(const auto& m) {
   for (int i = 1; i <= m.nb; i++)
     if (m.body[i].shape != JointShape::Revolute && m.body[i].shape != JointShape::RevoluteTilted) return false;
   return true;
@@ -26,9 +25,8 @@ bool all_revolute(const M& m) {
 // in   q (nq), qd (nv), qdd (nv)     all joints must be revolute (all_revolute)
 // out  tau (nv)  [N m]
 // Cost O(nb). Armatures as in rnea.h.
-template <class M, class Q, class V, class A, class Out>
-FS_HD void luh_walker_paul(const M& m, const Q& q, const V& qd, const A& qdd, Out tau) {
-  using T = ScalarOf<Q>;
+FS_HD void luh_walker_paul(const auto& m, const auto& q, const auto& qd, const auto& qdd, auto tau) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto w = scratch<Vec3<T>>(m.nb + 1), wd = scratch<Vec3<T>>(m.nb + 1), vd = scratch<Vec3<T>>(m.nb + 1);
   auto f = scratch<Vec3<T>>(m.nb + 1), n = scratch<Vec3<T>>(m.nb + 1);
