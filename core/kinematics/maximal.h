@@ -58,13 +58,14 @@ FS_HD void body_velocities_at(const auto& m, const auto& S, const auto& r, const
 FS_HD void joint_forces_of(const auto& m, const auto& S, const auto& r, const auto& force, auto Q) {
   using T = std::remove_cvref_t<decltype(r[0](0))>;
   auto f = scratch<Force<T>>(m.nb + 1);
+  f[0] = zero_force<T>();
   for (int i = 1; i <= m.nb; i++) {
     const Force<T> g = force(i);
     f[i] = {g.n + cross(r[i], g.f), g.f};
   }
   for (int i = m.nb; i >= 1; i--) {
     for (int k = m.body[i].v; k < m.body[i].v + freedoms(m, i); k++) Q[k] = dot(S[k], f[i]);
-    if (m.body[i].parent > 0) f[m.body[i].parent] += f[i];
+    f[m.body[i].parent] += f[i];
   }
 }
 // The factor of J^T W J.
@@ -72,13 +73,14 @@ template <Metric metric>
 FS_HD void factor_metric(const auto& m, const auto& X, const auto& S, const auto& r, auto H) {
   using T = ScalarOf<decltype(H)>;
   auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
+  Ic[0] = zero_inertia<T>();
   for (int i = 1; i <= m.nb; i++) Ic[i] = shift(r[i], rotate(X[i].R, weight<metric, T>(m.body[i].I)));
   for (int i = m.nb; i >= 1; i--) {
     for (int k = m.body[i].v; k < m.body[i].v + freedoms(m, i); k++) {
       const Force<T> P = Ic[i] * S[k];
       for (int l = k; l >= 0; l = m.dof_parent[l]) H[m.at(k, l)] = dot(S[l], P);
     }
-    if (m.body[i].parent > 0) Ic[m.body[i].parent] += Ic[i];
+    Ic[m.body[i].parent] += Ic[i];
   }
   ltdl(m, H);
 }

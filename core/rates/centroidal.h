@@ -37,8 +37,7 @@ FS_HD void centroidal_momentum_rate(const auto& m, const auto& q, const auto& qd
   const auto& S = f.frame.S;
   auto& Ic = f.Ic;
   auto Id = scratch<RigidBodyInertia<T>>(m.nb + 1);
-  Id[0] = zero_inertia<T>();
-  for (int i = 1; i <= m.nb; i++) Id[i] = inertia_rate(Ic[i], f.v[i]);
+  for (int i = 0; i <= m.nb; i++) Id[i] = inertia_rate(Ic[i], f.v[i]);
   for (int i = m.nb; i >= 1; i--) Ic[m.body[i].parent] += Ic[i], Id[m.body[i].parent] += Id[i];
   const T k = rcp(Ic[0].m);
   const Vec3<T> c = Ic[0].h * k, cd = Id[0].h * k;

@@ -69,7 +69,7 @@ FS_HD void coriolis_matrix(const auto& m, const auto& q, const auto& qd, auto C)
   const int n = m.nv;
   const T half(0.5);
   for (int k = 0; k < n * n; k++) C[k] = T(0.0);
-  for (int i = 1; i <= m.nb; i++) B[i] = twice_body_coriolis<form>(Ic[i], f.v[i], Ic[i] * f.v[i]);
+  for (int i = 0; i <= m.nb; i++) B[i] = twice_body_coriolis<form>(Ic[i], f.v[i], Ic[i] * f.v[i]);
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];
     for (int k = b.v; k < b.v + freedoms(m, i); k++) {
@@ -81,7 +81,7 @@ FS_HD void coriolis_matrix(const auto& m, const auto& q, const auto& qd, auto C)
         C[k * n + l] = dot(Sd[l], P) + dot(S[k], B[i] * S[l]) * half;
       }
     }
-    if (b.parent > 0) Ic[b.parent] += Ic[i], B[b.parent] += B[i];
+    Ic[b.parent] += Ic[i], B[b.parent] += B[i];
   }
 }
 

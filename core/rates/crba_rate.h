@@ -15,8 +15,7 @@ FS_HD void crba_rate(const auto& m, const auto& q, const auto& qd, auto Hd) {
   const auto &S = f.frame.S, &Sd = f.Sd;
   auto& Ic = f.Ic;
   auto Id = scratch<RigidBodyInertia<T>>(m.nb + 1);
-  Id[0] = zero_inertia<T>();
-  for (int i = 1; i <= m.nb; i++) Id[i] = inertia_rate(Ic[i], f.v[i]);
+  for (int i = 0; i <= m.nb; i++) Id[i] = inertia_rate(Ic[i], f.v[i]);
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];
     for (int k = b.v; k < b.v + freedoms(m, i); k++) {

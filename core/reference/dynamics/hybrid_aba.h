@@ -31,6 +31,8 @@ FS_HD void hybrid_aba(const auto& m, const auto& prescribed, const auto& q, cons
   auto G = scratch<Force<T>>(m.nv);  // G = U D^-1
   auto external = external_force<T>(m, f_ext);
   v[0] = zero_motion<T>();
+  IA[0] = articulated<T>(zero_inertia<T>());
+  p[0] = zero_force<T>();
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     update_joint(m, i, q, qd, x);
@@ -54,7 +56,6 @@ FS_HD void hybrid_aba(const auto& m, const auto& prescribed, const auto& q, cons
       if (!prescribed[i])
         articulate(J, armature, b.rotor, slice(tau, b.v), IA[i], p[i], slice(G.data(), b.v), slice(y.data(), b.v), Ia,
                    pa);
-      if (b.parent == 0) return;
       // I^A_parent += X^T I^a X,  p^A_parent += X^T (p^a + I^a c)
       IA[b.parent] += apply_transpose(J, Ia);
       p[b.parent] += apply_transpose(J, pa + Ia * c[i]);

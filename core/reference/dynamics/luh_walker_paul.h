@@ -30,7 +30,7 @@ FS_HD void luh_walker_paul(const auto& m, const auto& q, const auto& qd, const a
   auto x = scratch<T>(m.nx);
   auto w = scratch<Vec3<T>>(m.nb + 1), wd = scratch<Vec3<T>>(m.nb + 1), vd = scratch<Vec3<T>>(m.nb + 1);
   auto f = scratch<Vec3<T>>(m.nb + 1), n = scratch<Vec3<T>>(m.nb + 1);
-  w[0] = wd[0] = zero3<T>();
+  w[0] = wd[0] = f[0] = n[0] = zero3<T>();
   vd[0] = -cast<T>(m.gravity);
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
@@ -51,7 +51,6 @@ FS_HD void luh_walker_paul(const auto& m, const auto& q, const auto& qd, const a
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];
     tau[b.v] = n[i].z() + m.armature[b.v] * T(qdd[b.v]);
-    if (b.parent == 0) continue;
     with_joint(m, i, x, [&](const auto& J) {
       const Vec3<T> g = J.rotate(f[i]);
       f[b.parent] = f[b.parent] + g;
