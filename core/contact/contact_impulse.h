@@ -17,10 +17,10 @@ namespace featherstorm {
 // in      sweeps
 // in out  lambda (nr)  [N s]  a first guess, 0 where there is none; impulses: normal, tangents of each contact
 // out     v_next (nv)  after the impact; may be v
-template <Friction friction = Friction::Cone, class M, class C, class Q, class V, class Active, class InOut, class Out>
-FS_HD void contact_impulse(const M& m, const C& contacts, const Q& q, const V& v, const Active& active, int sweeps,
-                           InOut lambda, Out v_next) {
-  using T = ScalarOf<Q>;
+template <Friction friction = Friction::Cone>
+FS_HD void contact_impulse(const auto& m, const auto& contacts, const auto& q, const auto& v, const auto& active,
+                           int sweeps, auto lambda, auto v_next) {
+  using T = ScalarOf<decltype(q)>;
   const T zero(0.0);
   auto phi = scratch<T>(contacts.nc);
   auto margin = scratch<T>(contacts.nc);

@@ -8,14 +8,14 @@
 // body 1 (world_axes.h), so nothing is lost far from the world's origin.
 #pragma once
 #include "core/contact/surface/surfaces.h"
-#include "core/kinematics/world_axes.h"
+#include "core/kinematics/common_frame.h"
 #include "core/loops/loop_constraints.h"
 
 namespace featherstorm {
 
 // in   X (nb + 1)  from world_axes
-template <class T, class P, class Placements>
-FS_HD ContactAt<T> contact_at(const Contact<P>& c, const Placements& X) {
+template <class T, class P>
+FS_HD ContactAt<T> contact_at(const Contact<P>& c, const auto& X) {
   ContactAt<T> k;
   k.r = X[c.s].r + X[c.s].R * c.centre;
   const Vec3<T> o = X[c.p].r + X[c.p].R * c.X_p.r;
@@ -28,7 +28,7 @@ FS_HD ContactAt<T> contact_at(const Contact<P>& c, const Placements& X) {
 }
 
 // visit(j) for the coordinates on the paths from both bodies of a contact to the world, in descending order.
-template <class M, class C, class F> FS_HD void along_contact(const M& m, const C& c, F&& visit) {
+FS_HD void along_contact(const auto& m, const auto& c, auto&& visit) {
   auto last = [&](int body) { return body == 0 ? -1 : m.body[body].v + freedoms(m, body) - 1; };
   for (int i = last(c.s), j = last(c.p); i >= 0 || j >= 0;) {
     const int k = i > j ? i : j;
@@ -39,8 +39,8 @@ template <class M, class C, class F> FS_HD void along_contact(const M& m, const 
 }
 
 // One row of a contact: row[j] = S_j . (force e through C) along the path between its bodies; others stay.
-template <class M, class C, class Columns, class T, class Row>
-FS_HD void set_row(const M& m, const C& c, const Columns& S, const Vec3<T>& e, const Vec3<T>& at, Row row) {
+template <class T>
+FS_HD void set_row(const auto& m, const auto& c, const auto& S, const Vec3<T>& e, const Vec3<T>& at, auto row) {
   const Force<T> F{cross(at, e), e};
   along_loop(m, c, [&](int i, int side) {
     for (int j = m.body[i].v; j < m.body[i].v + freedoms(m, i); j++) {
@@ -56,28 +56,23 @@ FS_HD void set_row(const M& m, const C& c, const Columns& S, const Vec3<T>& e, c
 // out  margin (nc)  [m]  as in ContactAt
 // out  G (rows nc nv)  the rows t^T, contact by contact [m | 1]; all entries are written
 // Cost O(nb + rows nc depth), without what clears G.
-template <class M, class C, class Q, class OutPhi, class OutMargin, class OutG>
-FS_HD void contact_rows(const M& m, const C& contacts, const Q& q, int rows, OutPhi phi, OutMargin margin, OutG G) {
-  using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
+FS_HD void contact_rows(const auto& m, const auto& contacts, const auto& q, int rows, auto phi, auto margin, auto G) {
+  using T = ScalarOf<decltype(q)>;
+  const CommonFrame f(m, q);
   for (int j = 0; j < rows * contacts.nc * m.nv; j++) G[j] = T(0.0);
   for (int k = 0; k < contacts.nc; k++) {
     const auto& c = contacts.contact[k];
-    const ContactAt<T> at = contact_at<T>(c, X);
+    const ContactAt<T> at = contact_at<T>(c, f.X);
     phi[k] = at.phi;
     margin[k] = at.margin;
-    for (int i = 0; i < rows; i++) set_row(m, c, S, at.e[i], at.C, slice(G, (rows * k + i) * m.nv));
+    for (int i = 0; i < rows; i++) set_row(m, c, f.S, at.e[i], at.C, slice(G, (rows * k + i) * m.nv));
   }
 }
 
 // Velocities and velocity-product accelerations of all bodies in the common frame of world_axes, at qdd = 0.
-template <class M, class Numbers, class Placements, class V, class Motions>
-FS_HD void world_motions(const M& m, const Numbers& x, const Placements& X, const V& qd, Motions& v, Motions& a) {
-  using T = ScalarOf<Numbers>;
+template <class Motions>
+FS_HD void world_motions(const auto& m, const auto& x, const auto& X, const auto& qd, Motions& v, Motions& a) {
+  using T = ScalarOf<decltype(x)>;
   v[0] = a[0] = zero_motion<T>();
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
@@ -90,8 +85,8 @@ FS_HD void world_motions(const M& m, const Numbers& x, const Placements& X, cons
 }
 
 // d/dt of the normal.
-template <class T, class C>
-FS_HD Vec3<T> normal_rate(const C& c, const ContactAt<T>& at, const Motion<T>& v_s, const Motion<T>& v_p) {
+template <class T>
+FS_HD Vec3<T> normal_rate(const auto& c, const ContactAt<T>& at, const Motion<T>& v_s, const Motion<T>& v_p) {
   Vec3<T> rate = zero3<T>();
   with_surface(c.surface, [&](auto surface) { rate = decltype(surface)::normal_rate(c, at, v_s, v_p); });
   return rate;
@@ -99,8 +94,8 @@ FS_HD Vec3<T> normal_rate(const C& c, const ContactAt<T>& at, const Motion<T>& v
 
 // td^T qd, RBDA (11.30). The spatial vector n is a force along the line of the normal; that line goes through the
 // sphere's centre r, so nd = (rd x n; dn/dt) about where r is at this instant.
-template <class T, class C>
-FS_HD T contact_bias(const C& c, const ContactAt<T>& at, const Motion<T>& v_s, const Motion<T>& v_p,
+template <class T>
+FS_HD T contact_bias(const auto& c, const ContactAt<T>& at, const Motion<T>& v_s, const Motion<T>& v_p,
                      const Motion<T>& a_s, const Motion<T>& a_p) {
   const Motion<T> v = v_s - v_p, a = a_s - a_p;
   const Vec3<T> rd = v_s.v + cross(v_s.w, at.r), nd = normal_rate(c, at, v_s, v_p);
@@ -111,20 +106,15 @@ FS_HD T contact_bias(const C& c, const ContactAt<T>& at, const Motion<T>& v_s, c
 // out  zeta (nc)  [m/s]  separation velocities
 // out  bias (nc)  [m/s^2]  td^T qd
 // Cost O(nb + nc).
-template <class M, class C, class Q, class V, class OutZ, class OutB>
-FS_HD void contact_rates(const M& m, const C& contacts, const Q& q, const V& qd, OutZ zeta, OutB bias) {
-  using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+FS_HD void contact_rates(const auto& m, const auto& contacts, const auto& q, const auto& qd, auto zeta, auto bias) {
+  using T = ScalarOf<decltype(q)>;
+  const CommonFrame f(m, q, qd);
   auto v = scratch<Motion<T>>(m.nb + 1);
   auto a = scratch<Motion<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, qd, x);
-  world_axes(m, x, X, S);
-  world_motions(m, x, X, qd, v, a);
+  world_motions(m, f.x, f.X, qd, v, a);
   for (int k = 0; k < contacts.nc; k++) {
     const auto& c = contacts.contact[k];
-    const ContactAt<T> at = contact_at<T>(c, X);
+    const ContactAt<T> at = contact_at<T>(c, f.X);
     const Motion<T> u = v[c.s] - v[c.p];
     zeta[k] = dot(at.e[0], u.v + cross(u.w, at.r));
     bias[k] = contact_bias(c, at, v[c.s], v[c.p], a[c.s], a[c.p]);
@@ -134,12 +124,11 @@ FS_HD void contact_rates(const M& m, const C& contacts, const Q& q, const V& qd,
 // Where contacts are, for users.
 // in   q (nq)
 // out  frame (12 nc)  of each contact, world: the point [m], normal, tangents 1 and 2
-template <class M, class C, class Q, class Out>
-FS_HD void contact_frames(const M& m, const C& contacts, const Q& q, Out frame) {
-  using T = ScalarOf<Q>;
+FS_HD void contact_frames(const auto& m, const auto& contacts, const auto& q, auto frame) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   body_placements(m, x, X);
   for (int k = 0; k < contacts.nc; k++) {
     const ContactAt<T> at = contact_at<T>(contacts.contact[k], X);

@@ -93,10 +93,9 @@ FS_HD void contact_step_prepare(const M& m, const C& contacts, const Q& q, const
 }
 
 // v_next = v_free + L^-1 D^-1 Z^T lambda. v_next may be v_free.
-template <class M, class C, class V, class Matrix, class Rows, class Lambda, class VNext>
-FS_HD void apply_contact_impulses(const M& m, const C& contacts, const V& v_free, const Matrix& L, const Rows& Z,
-                                  const Lambda& lambda, VNext v_next) {
-  using T = ScalarOf<V>;
+FS_HD void apply_contact_impulses(const auto& m, const auto& contacts, const auto& v_free, const auto& L, const auto& Z,
+                                  const auto& lambda, auto v_next) {
+  using T = ScalarOf<decltype(v_free)>;
   auto w = scratch<T>(m.nv);
   for (int k = 0; k < m.nv; k++) w[k] = T(0.0);
   add_contact_forces(m, contacts, 3, Z, lambda, w.data());
@@ -111,12 +110,11 @@ FS_HD void apply_contact_impulses(const M& m, const C& contacts, const V& v_free
 // in out  lambda (nr)  [N s]  impulses of the last step as first guess, 0 where there is none; impulses of this step
 // out     q_next (nq), v_next (nv)  may be q, v
 // Cost of step, contact_inertia with 3 rows, and O(nr^2) a sweep.
-template <Friction friction = Friction::Cone, class M, class C, class Q, class V, class Drive, class F, class S,
-          class InOut, class QNext, class VNext>
-FS_HD void contact_step(const M& m, const C& contacts, const Q& q, const V& v, const Drive& drive, const F& f_ext,
-                        const StepParameters<S>& s, const ContactParameters<S>& c, int sweeps, int relax, InOut lambda,
-                        QNext q_next, VNext v_next) {
-  using T = ScalarOf<Q>;
+template <Friction friction = Friction::Cone, class S>
+FS_HD void contact_step(const auto& m, const auto& contacts, const auto& q, const auto& v, const auto& drive,
+                        const auto& f_ext, const StepParameters<S>& s, const ContactParameters<S>& c, int sweeps,
+                        int relax, auto lambda, auto q_next, auto v_next) {
+  using T = ScalarOf<decltype(q)>;
   auto phi = scratch<T>(contacts.nc);
   auto push = scratch<T>(contacts.nc);
   auto v_free = scratch<T>(m.nv);

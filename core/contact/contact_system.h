@@ -20,9 +20,8 @@ namespace featherstorm {
 // in out  G (rows nc nv)  replaced by Z = G L^-1
 // out     A (rows nc rows nc)  [1/kg] symmetric, semidefinite; all entries
 // Cost O(rows nc d^2 + (rows nc)^2 d), d the length of paths in coordinates.
-template <class M, class C, class Matrix, class Rows, class Out>
-FS_HD void contact_inertia(const M& m, const C& contacts, const Matrix& L, int rows, Rows G, Out A) {
-  using T = ScalarOf<Matrix>;
+FS_HD void contact_inertia(const auto& m, const auto& contacts, const auto& L, int rows, auto G, auto A) {
+  using T = ScalarOf<decltype(L)>;
   const int n = rows * contacts.nc;
   for (int a = 0; a < n; a++) {
     const auto& c = contacts.contact[a / rows];
@@ -41,8 +40,8 @@ FS_HD void contact_inertia(const M& m, const C& contacts, const Matrix& L, int r
 }
 
 // w = w + Z^T lambda
-template <class M, class C, class Rows, class Lambda, class W>
-FS_HD void add_contact_forces(const M& m, const C& contacts, int rows, const Rows& Z, const Lambda& lambda, W w) {
+FS_HD void add_contact_forces(const auto& m, const auto& contacts, int rows, const auto& Z, const auto& lambda,
+                              auto w) {
   for (int a = 0; a < rows * contacts.nc; a++)
     along_contact(m, contacts.contact[a / rows], [&](int j) { w[j] = w[j] + Z[a * m.nv + j] * lambda[a]; });
 }
@@ -80,10 +79,9 @@ FS_HD void contact_system(const M& m, const C& contacts, const Q& q, const V& qd
 // in      sweeps  a sweep costs O(nc^2)
 // in out  lambda (nc)  [N]  a first guess, 0 where there is none; the contact forces
 // out     qdd (nv)     [rad/s^2 | m/s^2]
-template <class M, class C, class Q, class V, class Tau, class F, class Touching, class InOut, class Out>
-FS_HD void fd_contacts(const M& m, const C& contacts, const Q& q, const V& qd, const Tau& tau, const F& f_ext,
-                       const Touching& touching, int sweeps, InOut lambda, Out qdd) {
-  using T = ScalarOf<Q>;
+FS_HD void fd_contacts(const auto& m, const auto& contacts, const auto& q, const auto& qd, const auto& tau,
+                       const auto& f_ext, const auto& touching, int sweeps, auto lambda, auto qdd) {
+  using T = ScalarOf<decltype(q)>;
   auto phi = scratch<T>(contacts.nc);
   auto margin = scratch<T>(contacts.nc);
   auto zeta = scratch<T>(contacts.nc);

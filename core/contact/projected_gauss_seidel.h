@@ -41,18 +41,16 @@ template <class T> FS_HD T rcp_or_zero(const T& x) {
 // in      active (n)  1, or 0 for contacts that take no part
 // out     inverse (n)  1 / A_kk, 0 for these
 // in out  lambda (n)  0 for these
-template <class Matrix, class Active, class Out, class InOut>
-FS_HD void normal_weights(int n, const Matrix& A, const Active& active, Out inverse, InOut lambda) {
-  using T = ScalarOf<Matrix>;
+FS_HD void normal_weights(int n, const auto& A, const auto& active, auto inverse, auto lambda) {
+  using T = ScalarOf<decltype(A)>;
   for (int k = 0; k < n; k++) {
     const auto on = T(0.5) < active[k];
     inverse[k] = select(on, rcp_or_zero(T(A[k * n + k])), T(0.0));
     lambda[k] = select(on, T(lambda[k]), T(0.0));
   }
 }
-template <class Matrix, class B, class Inverse, class InOut>
-FS_HD void normal_sweep(int n, const Matrix& A, const B& b, const Inverse& inverse, InOut lambda) {
-  using T = ScalarOf<Matrix>;
+FS_HD void normal_sweep(int n, const auto& A, const auto& b, const auto& inverse, auto lambda) {
+  using T = ScalarOf<decltype(A)>;
   for (int k = 0; k < n; k++) {
     T w = b[k];
     for (int j = 0; j < n; j++) w = w + A[k * n + j] * lambda[j];
@@ -65,9 +63,8 @@ FS_HD void normal_sweep(int n, const Matrix& A, const B& b, const Inverse& inver
 // in      active (nc)  as above
 // out     weights (6 nc)  1 / A_nn; 11, 12, 22 of A_tt^-1 or of 1 / lmax(A_tt); 1 / lmax(A_tt); mu
 // in out  lambda (nr)
-template <class C, class Matrix, class Active, class Out, class InOut>
-FS_HD void contact_weights(const C& contacts, const Matrix& A, const Active& active, Out weights, InOut lambda) {
-  using T = ScalarOf<Matrix>;
+FS_HD void contact_weights(const auto& contacts, const auto& A, const auto& active, auto weights, auto lambda) {
+  using T = ScalarOf<decltype(A)>;
   const T zero(0.0), half(0.5);
   const int n = 3 * contacts.nc;
   for (int k = 0; k < contacts.nc; k++) {
@@ -97,8 +94,8 @@ template <class T> FS_HD void project_on_disc(const T& radius, T& x, T& y) {
 }
 
 // The tangent forces that one step leads to, from l_t, u with residual w_t, u.
-template <class Weights, class T>
-FS_HD void friction_step(const Weights& weights, int k, const T& normal, const T& w_t, const T& w_u, T& l_t, T& l_u) {
+template <class T>
+FS_HD void friction_step(const auto& weights, int k, const T& normal, const T& w_t, const T& w_u, T& l_t, T& l_u) {
   const T radius = weights[6 * k + 5] * normal, step = weights[6 * k + 4];
   const T x = l_t - (weights[6 * k + 1] * w_t + weights[6 * k + 2] * w_u);
   const T y = l_u - (weights[6 * k + 2] * w_t + weights[6 * k + 3] * w_u);
@@ -108,9 +105,9 @@ FS_HD void friction_step(const Weights& weights, int k, const T& normal, const T
   l_t = select(sticks, x, slip_x), l_u = select(sticks, y, slip_y);
 }
 
-template <Friction friction = Friction::Cone, class C, class Matrix, class B, class Weights, class InOut>
-FS_HD void contact_sweep(const C& contacts, const Matrix& A, const B& b, const Weights& weights, InOut lambda) {
-  using T = ScalarOf<Matrix>;
+template <Friction friction = Friction::Cone>
+FS_HD void contact_sweep(const auto& contacts, const auto& A, const auto& b, const auto& weights, auto lambda) {
+  using T = ScalarOf<decltype(A)>;
   const int n = 3 * contacts.nc;
   auto residual = [&](int r) {
     T w = b[r];
@@ -137,10 +134,9 @@ FS_HD void contact_sweep(const C& contacts, const Matrix& A, const B& b, const W
 
 // How far lambda is from a solution: the largest change, times A's diagonal, that a simultaneous step would make. 0 at
 // solutions and only there. Same units as b.
-template <class C, class Matrix, class B, class Weights, class Lambda>
-FS_HD auto contact_residual(const C& contacts, const Matrix& A, const B& b, const Weights& weights,
-                            const Lambda& lambda) {
-  using T = ScalarOf<Matrix>;
+FS_HD auto contact_residual(const auto& contacts, const auto& A, const auto& b, const auto& weights,
+                            const auto& lambda) {
+  using T = ScalarOf<decltype(A)>;
   const int n = 3 * contacts.nc;
   T largest(0.0);
   for (int k = 0; k < contacts.nc; k++) {

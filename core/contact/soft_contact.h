@@ -54,24 +54,14 @@ FS_HD Vec3<T> within_disc(const Vec3<T>& f, const T& limit) {
 }
 
 // visit(k, contact, X) for all contacts, X the placements of world_axes.
-template <class T, class M, class C, class Q, class V, class F>
-FS_HD void with_soft_contacts(const M& m, const C& contacts, const Q& q, const V& v, F&& visit) {
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+template <class T>
+FS_HD void with_soft_contacts(const auto& m, const auto& contacts, const auto& q, const auto& v, auto&& visit) {
+  const CommonFrame common(m, q);
   auto w = scratch<Motion<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
-  w[0] = zero_motion<T>();
-  for (int i = 1; i <= m.nb; i++) {
-    const auto& b = m.body[i];
-    with_joint(m, i, x, [&](const auto& J) {
-      w[i] = w[b.parent] + apply_inverse(X[i], zero_motion<T>() + J.velocity(slice(v, b.v)));
-    });
-  }
+  common_velocities(m, common.x, common.X, v, w);
   for (int k = 0; k < contacts.nc; k++) {
     const auto& c = contacts.contact[k];
-    SoftContact<T> s{contact_at<T>(c, X), X[c.p].R, T(0.0), zero3<T>(), zero3<T>(), T(1.0)};
+    SoftContact<T> s{contact_at<T>(c, common.X), common.X[c.p].R, T(0.0), zero3<T>(), zero3<T>(), T(1.0)};
     const Motion<T> u = w[c.s] - w[c.p];
     const Vec3<T>& n = s.at.e[0];
     const Vec3<T> at_C = u.v + cross(u.w, s.at.C), at_centre = u.v + cross(u.w, s.at.r);
@@ -79,13 +69,13 @@ FS_HD void with_soft_contacts(const M& m, const C& contacts, const Q& q, const V
     s.v = at_C - n * s.zeta;
     with_surface(c.surface, [&](auto surface) { s.gear = decltype(surface)::gear(c, s.at); });
     s.locus = (at_centre - n * dot(n, at_centre)) * s.gear;
-    visit(k, s, X);
+    visit(k, s, common.X);
   }
 }
 
 // f_ext of a body += force F at a point of the common frame.
-template <class T, class Placements, class InOut>
-FS_HD void add_force_at(int body, const Placements& X, const Vec3<T>& at, const Vec3<T>& F, InOut f_ext) {
+template <class T>
+FS_HD void add_force_at(int body, const auto& X, const Vec3<T>& at, const Vec3<T>& F, auto f_ext) {
   if (body == 0) return;
   const Vec3<T> n = cross(at - X[body].r, F);
   for (int i = 0; i < 3; i++) {
@@ -101,10 +91,9 @@ FS_HD void add_force_at(int body, const Placements& X, const Vec3<T>& at, const 
 // out     f (3 nc)   [N]  on the successor: normal, tangents of contact_rows; without `resist`
 // out     ud (N nc)  du/dt
 // Cost O(nb + N nc).
-template <class M, class C, class Soft, class Q, class V, class U, class InOut, class Out, class OutRate>
-FS_HD void soft_contact_forces(const M& m, const C& contacts, const Soft& soft, const Q& q, const V& v, const U& u,
-                               InOut f_ext, Out f, OutRate ud) {
-  using T = ScalarOf<Q>;
+FS_HD void soft_contact_forces(const auto& m, const auto& contacts, const auto& soft, const auto& q, const auto& v,
+                               const auto& u, auto f_ext, auto f, auto ud) {
+  using T = ScalarOf<decltype(q)>;
   with_soft_contacts<T>(m, contacts, q, v, [&](int k, const SoftContact<T>& s, const auto& X) {
     const auto& c = contacts.contact[k];
     const int first = k * soft_numbers(soft[k]);
@@ -122,23 +111,13 @@ FS_HD void soft_contact_forces(const M& m, const C& contacts, const Soft& soft, 
 // in      v (nv)   velocity during it: the one at its end, for semi-implicit steps
 // in      f (3 nc) [N]  as soft_contact_forces gave it at the beginning
 // in out  u (N nc)
-template <class M, class C, class Soft, class Q, class V, class F, class Time, class InOut>
-FS_HD void soft_contact_update(const M& m, const C& contacts, const Soft& soft, const Q& q, const V& v, const F& f,
-                               const Time& time, InOut u) {
-  using T = ScalarOf<Q>;
+FS_HD void soft_contact_update(const auto& m, const auto& contacts, const auto& soft, const auto& q, const auto& v,
+                               const auto& f, const auto& time, auto u) {
+  using T = ScalarOf<decltype(q)>;
   with_soft_contacts<T>(m, contacts, q, v, [&](int k, const SoftContact<T>& s, const auto&) {
     soft_update(soft[k], contacts.contact[k], s, slice(f, 3 * k), T(time), slice(u, k * soft_numbers(soft[k])));
   });
 }
-
-// An output that nobody reads.
-template <class T>
-struct Ignored {
-  struct Element {
-    FS_HD void operator=(const T&) const {}
-  };
-  FS_HD Element operator[](int) const { return {}; }
-};
 
 // One step of step.h with soft contacts. Contact forces are taken at the beginning of the step: dt has to be short
 // against sqrt(m / K) and m / D of the contacts.

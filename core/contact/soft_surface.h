@@ -104,19 +104,19 @@ FS_HD Patch<T> patch_at(const ContactAt<T>& at, const Vec3<T>& u) {
   return {select(zero < touches, at.phi, z), u - at.e[0] * z, touches};
 }
 // Three numbers of a state, in world axes, and back.
-template <class T, class U>
-FS_HD Vec3<T> displacement(const Mat3<T>& R, const U& u, int first = 0) {
+template <class T>
+FS_HD Vec3<T> displacement(const Mat3<T>& R, const auto& u, int first = 0) {
   return R * Vec3<T>{u[first], u[first + 1], u[first + 2]};
 }
-template <class T, class U>
-FS_HD void set_displacement(const Mat3<T>& R, const Vec3<T>& x, U u, int first = 0) {
+template <class T>
+FS_HD void set_displacement(const Mat3<T>& R, const Vec3<T>& x, auto u, int first = 0) {
   const Vec3<T> in_p = transpose_times(R, x);
   for (int i = 0; i < 3; i++) u[first + i] = in_p(i);
 }
 
 // Law: SoftSurface or NonlinearSurface. Arguments as in soft_contact.h.
-template <class Law, class P, class T, class U, class Rate>
-FS_HD SoftForce<T> soft_force(const Law& s, const Contact<P>& c, const SoftContact<T>& k, const U& u, Rate ud) {
+template <class P, class T>
+FS_HD SoftForce<T> soft_force(const auto& s, const Contact<P>& c, const SoftContact<T>& k, const auto& u, auto ud) {
   const T zero(0.0);
   const Patch<T> patch = patch_at(k.at, displacement(k.R, u));
   const T f_n = max(press(s, patch.z, k.zeta), zero) * patch.touches;
@@ -128,8 +128,9 @@ FS_HD SoftForce<T> soft_force(const Law& s, const Contact<P>& c, const SoftConta
 }
 
 // z relaxes from where it is, x goes with the body where it sticks and relaxes under f_t where it slips.
-template <class Law, class P, class T, class F, class U>
-FS_HD void soft_update(const Law& s, const Contact<P>& c, const SoftContact<T>& k, const F& f, const T& dt, U u) {
+template <class P, class T>
+FS_HD void soft_update(const auto& s, const Contact<P>& c, const SoftContact<T>& k, const auto& f, const T& dt,
+                       auto u) {
   const Patch<T> patch = patch_at(k.at, displacement(k.R, u));
   const T z = recovered(s, patch.z, dt), decay = exp(-(dt * s.K_t * rcp(T(s.D_t))));
   // sticks: strictly within the disc

@@ -22,10 +22,9 @@ template <class Array> struct Column {
 // out  qdd (nv)  forward dynamics
 // out  dqdd_dq, dqdd_dqd, dqdd_dtau (nv nv)  row i: derivatives of qdd_i
 // Cost O(n d^2 + n^2 d).
-template <class M, class Q, class V, class Tau, class F, class Out, class OutQ, class OutV, class OutTau>
-FS_HD void fd_derivatives(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_ext, Out qdd, OutQ dqdd_dq,
-                          OutV dqdd_dqd, OutTau dqdd_dtau) {
-  using T = ScalarOf<Q>;
+FS_HD void fd_derivatives(const auto& m, const auto& q, const auto& qd, const auto& tau, const auto& f_ext, auto qdd,
+                          auto dqdd_dq, auto dqdd_dqd, auto dqdd_dtau) {
+  using T = ScalarOf<decltype(q)>;
   auto H = scratch<T>(m.nh);
   auto y = scratch<T>(m.nv);
   const int n = m.nv;

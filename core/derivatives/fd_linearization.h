@@ -22,10 +22,10 @@ template <class Array> struct Block {
 // out  qdd (nv)
 // out  A (2nv 2nv), B (2nv nv)  row-major; user-defined joints must have velocities that are derivatives of coordinates
 // Cost O(n d^2 + n^2 d).
-template <class M, class Q, class V, class Tau, class F, class Out, class OutA, class OutB>
-FS_HD void fd_linearization(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_ext, Out qdd, OutA A,
-                            OutB B) {
-  using T = ScalarOf<Q>;
+template <class OutA, class OutB>
+FS_HD void fd_linearization(const auto& m, const auto& q, const auto& qd, const auto& tau, const auto& f_ext, auto qdd,
+                            OutA A, OutB B) {
+  using T = ScalarOf<decltype(q)>;
   const int n = m.nv;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {

@@ -14,10 +14,10 @@ namespace featherstorm {
 // out  qdd (nv)  forward dynamics
 // out  dqdd_dpi (nv 10 nb)  row i: derivatives of qdd_i; parameters in the order of regressor.h
 // Cost O(n d^2) + O(nb n d).
-template <class M, class Q, class V, class Tau, class F, class Out, class OutPi>
-FS_HD void fd_parameter_derivatives(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_ext, Out qdd,
-                                    OutPi dqdd_dpi) {
-  using T = ScalarOf<Q>;
+template <class OutPi>
+FS_HD void fd_parameter_derivatives(const auto& m, const auto& q, const auto& qd, const auto& tau, const auto& f_ext,
+                                    auto qdd, OutPi dqdd_dpi) {
+  using T = ScalarOf<decltype(q)>;
   const int columns = 10 * m.nb;
   auto H = scratch<T>(m.nh);
   auto y = scratch<T>(m.nv);

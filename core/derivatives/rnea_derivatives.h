@@ -33,10 +33,10 @@ template <class T> FS_HD FixedForces<T> fixed_force(const Vec3<T>& r, const Vec3
 // in   f_ext (6 nb)  as in rnea.h, kept as they are while q changes; Zeros<T>{} for none
 // out  dtau_dq (nv nv), dtau_dqd (nv nv)  row i: derivatives of tau_i; zero where i and k are not ancestor and descendant
 // Cost O(n depth).
-template <class M, class Q, class V, class A, class F, class OutQ, class OutV>
-FS_HD void rnea_derivatives(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, OutQ dtau_dq,
-                            OutV dtau_dqd) {
-  using T = ScalarOf<Q>;
+template <class F>
+FS_HD void rnea_derivatives(const auto& m, const auto& q, const auto& qd, const auto& qdd, const F& f_ext, auto dtau_dq,
+                            auto dtau_dqd) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
   auto S = scratch<Motion<T>>(m.nv);
@@ -51,7 +51,7 @@ FS_HD void rnea_derivatives(const M& m, const Q& q, const V& qd, const A& qdd, c
   auto fixed = scratch<FixedForces<T>>(m.nb + 1);
   const int n = m.nv;
   for (int k = 0; k < n * n; k++) dtau_dq[k] = T(0.0), dtau_dqd[k] = T(0.0);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, qd, x);
+  update_joints(m, q, qd, x);
   base_axes(m, x, X, S);
   v[0] = zero_motion<T>();
   a[0] = {zero3<T>(), -(X[0].R * cast<T>(m.gravity))};

@@ -14,10 +14,10 @@ namespace featherstorm {
 // in   f_ext (6 nb)  as in rnea_derivatives.h; Zeros<T>{} for none
 // in   u, a, b (nv)  direction in q, qd and qdd
 // out  by_q, by_qd (nv nv)  row i: derivatives of tau_i by q and by qd, differentiated along the direction
-template <class M, class Q, class V, class A, class F, class Du, class Da, class Db, class OutQ, class OutV>
-FS_HD void rnea_second_derivatives(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, const Du& u,
-                                   const Da& a, const Db& b, OutQ by_q, OutV by_qd) {
-  using T = ScalarOf<Q>;
+template <class F>
+FS_HD void rnea_second_derivatives(const auto& m, const auto& q, const auto& qd, const auto& qdd, const F& f_ext,
+                                   const auto& u, const auto& a, const auto& b, auto by_q, auto by_qd) {
+  using T = ScalarOf<decltype(q)>;
   auto qe = scratch<Dual<T>>(m.nq);
   along(m, q, u, qe);
   const auto call = [&](const auto& f) {

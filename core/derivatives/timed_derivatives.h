@@ -14,10 +14,10 @@
 namespace featherstorm {
 
 // Directional derivative of tau along (u, a, 1 where by_time) in (q, qd, t).
-template <class M, class Q, class V, class A, class Time, class F, class U, class Du, class Out>
-FS_HD void rnea_timed_along(const M& m, const Q& q, const V& qd, const A& qdd, const Time& t, const F& f_ext,
-                            const U& u, const Du& a, bool by_time, Out taud) {
-  using T = ScalarOf<Q>;
+template <class F>
+FS_HD void rnea_timed_along(const auto& m, const auto& q, const auto& qd, const auto& qdd, const auto& t,
+                            const F& f_ext, const auto& u, const auto& a, bool by_time, auto taud) {
+  using T = ScalarOf<decltype(q)>;
   auto qe = scratch<Dual<T>>(m.nq);
   auto tau = scratch<Dual<T>>(m.nv);
   const Dual<T> now(T(t), T(by_time ? 1.0 : 0.0));
@@ -35,10 +35,10 @@ FS_HD void rnea_timed_along(const M& m, const Q& q, const V& qd, const A& qdd, c
 // in   f_ext (6 nb)  as in rnea.h, kept as they are while q changes; Zeros<T>{} for none
 // out  dtau_dq, dtau_dqd (nv nv)  row i: derivatives of tau_i;  dtau_dt (nv)  [N m/s | N/s]
 // Cost O(n nb).
-template <class M, class Q, class V, class A, class Time, class F, class OutQ, class OutV, class OutT>
-FS_HD void rnea_timed_derivatives(const M& m, const Q& q, const V& qd, const A& qdd, const Time& t, const F& f_ext,
-                                  OutQ dtau_dq, OutV dtau_dqd, OutT dtau_dt) {
-  using T = ScalarOf<Q>;
+template <class OutQ, class OutV>
+FS_HD void rnea_timed_derivatives(const auto& m, const auto& q, const auto& qd, const auto& qdd, const auto& t,
+                                  const auto& f_ext, OutQ dtau_dq, OutV dtau_dqd, auto dtau_dt) {
+  using T = ScalarOf<decltype(q)>;
   const Zeros<T> none;
   for (int k = 0; k < m.nv; k++) {
     const UnitArray<T> e{k};
@@ -52,11 +52,11 @@ FS_HD void rnea_timed_derivatives(const M& m, const Q& q, const V& qd, const A& 
 // out  qdd (nv)  forward dynamics
 // out  dqdd_dq, dqdd_dqd, dqdd_dtau (nv nv)  row i: derivatives of qdd_i;  dqdd_dt (nv)
 // Cost O(n nb + n^2 d).
-template <class M, class Q, class V, class Tau, class Time, class F, class Out, class OutQ, class OutV, class OutTau,
-          class OutT>
-FS_HD void fd_timed_derivatives(const M& m, const Q& q, const V& qd, const Tau& tau, const Time& t, const F& f_ext,
-                                Out qdd, OutQ dqdd_dq, OutV dqdd_dqd, OutTau dqdd_dtau, OutT dqdd_dt) {
-  using T = ScalarOf<Q>;
+template <class OutQ, class OutV>
+FS_HD void fd_timed_derivatives(const auto& m, const auto& q, const auto& qd, const auto& tau, const auto& t,
+                                const auto& f_ext, auto qdd, OutQ dqdd_dq, OutV dqdd_dqd, auto dqdd_dtau,
+                                auto dqdd_dt) {
+  using T = ScalarOf<decltype(q)>;
   auto L = scratch<T>(m.nh);
   auto x = scratch<T>(m.nv);
   newton_euler(m, at_time(q, T(t)), drifting(m, q, qd, T(t)), Zeros<T>{}, f_ext, x.data());

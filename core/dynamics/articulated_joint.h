@@ -40,22 +40,22 @@ template <class T> FS_HD Motion<T> solve_articulated(const ArticulatedInertia<T>
   return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}};
 }
 
-// in   m.armature    what is added to the diagonal of D; all of m that is read
-// in   b.v, b.rotor  first coordinate, and whether anything is added; all of b that is read
-// in   J, tau_i      the joint, its forces
-// in   IA, p         articulated inertia and bias force of the subtree, in the body's frame
+// in   J, tau       the joint, its forces
+// in   armature(k)  what is added to D_kk of the joint; rotor: whether that may be more than zero
+// in   IA, p        articulated inertia and bias force of the subtree, in the body's frame
 // out  G = U D^-1, y = D^-1 u
 // out  Ia = IA - U G^T,  pa = p + U y
-template <class M, class B, class J, class T, class Tau, class Columns, class Y>
-FS_HD void articulate(const M& m, const B& b, const J& joint, const Tau& tau, const ArticulatedInertia<T>& IA,
-                      const Force<T>& p, Columns G, Y y, ArticulatedInertia<T>& Ia, Force<T>& pa) {
+template <class J, class Armature, class Tau, class T, class Columns, class Y>
+FS_HD void articulate(const J& joint, const Armature& armature, bool rotor, const Tau& tau,
+                      const ArticulatedInertia<T>& IA, const Force<T>& p, Columns G, Y y, ArticulatedInertia<T>& Ia,
+                      Force<T>& pa) {
   constexpr int n = J::nv;
   Force<T> U[n];
   T D[n][n], u[n];
   for (int k = 0; k < n; k++) {
     U[k] = joint.force_of_axis(k, IA);
     for (int l = 0; l <= k; l++) D[k][l] = joint.project(l, U[k]);
-    D[k][k] = D[k][k] + m.armature[b.v + k];
+    D[k][k] = D[k][k] + armature(k);
     u[k] = tau[k] - joint.project(k, p);
   }
   factor_small(D);
@@ -78,12 +78,15 @@ FS_HD void articulate(const M& m, const B& b, const J& joint, const Tau& tau, co
     pa += U[k] * u[k];
     Ia = minus(Ia, U[k], G[k]);
   }
+  // without rotor I^a S = 0 and S^T p^a = tau, RBDA (7.23), exactly: a trace that is told so has fewer operations
+  if (!rotor) joint.clear_axis(Ia), joint.set_axis_force(pa, tau);
 }
 // A free joint without rotor: S is square and orthogonal, so D^-1 = S^T I^A^-1 S, G = S, I^a = 0 and p^a = S tau.
-template <class M, class B, class T, class Tau, class Columns, class Y>
-FS_HD void articulate(const M& m, const B& b, const FreeAt<T>& joint, const Tau& tau, const ArticulatedInertia<T>& IA,
-                      const Force<T>& p, Columns G, Y y, ArticulatedInertia<T>& Ia, Force<T>& pa) {
-  if (b.rotor) return articulate<M, B, FreeAt<T>>(m, b, joint, tau, IA, p, G, y, Ia, pa);  // as any other joint
+template <class T, class Armature, class Tau, class Columns, class Y>
+FS_HD void articulate(const FreeAt<T>& joint, const Armature& armature, bool rotor, const Tau& tau,
+                      const ArticulatedInertia<T>& IA, const Force<T>& p, Columns G, Y y, ArticulatedInertia<T>& Ia,
+                      Force<T>& pa) {
+  if (rotor) return articulate<FreeAt<T>>(joint, armature, rotor, tau, IA, p, G, y, Ia, pa);  // as any other joint
   const Motion<T> t = joint.velocity(tau);
   pa = {t.w, t.v};
   const Motion<T> a = solve_articulated(IA, pa - p);
@@ -94,13 +97,13 @@ FS_HD void articulate(const M& m, const B& b, const FreeAt<T>& joint, const Tau&
 }
 
 // qdd = y - G^T a1, where a1 = X a_parent + c
-template <class B, class J, class T, class Columns, class Y, class Out>
-FS_HD void accelerate(const B&, const J&, const Motion<T>& a1, Columns G, Y y, Out qdd) {
+template <class J, class T, class Columns, class Y, class Out>
+FS_HD void accelerate(const J&, bool, const Motion<T>& a1, Columns G, Y y, Out qdd) {
   for (int k = 0; k < J::nv; k++) qdd[k] = y[k] - dot(a1, G[k]);
 }
-template <class B, class T, class Columns, class Y, class Out>
-FS_HD void accelerate(const B& b, const FreeAt<T>& joint, const Motion<T>& a1, Columns G, Y y, Out qdd) {
-  if (b.rotor) return accelerate<B, FreeAt<T>>(b, joint, a1, G, y, qdd);
+template <class T, class Columns, class Y, class Out>
+FS_HD void accelerate(const FreeAt<T>& joint, bool rotor, const Motion<T>& a1, Columns G, Y y, Out qdd) {
+  if (rotor) return accelerate<FreeAt<T>>(joint, rotor, a1, G, y, qdd);
   const Force<T> f{a1.w, a1.v};
   for (int k = 0; k < 6; k++) qdd[k] = y[k] - joint.project(k, f);
 }

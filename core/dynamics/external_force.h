@@ -13,7 +13,7 @@ template <class T, class F, class M> class ExternalForce {
     R_[0] = identity_placement<T>().R;
   }
   // The force on body i in its axes; bodies must be asked for in ascending order.
-  template <class Joint> FS_HD Force<T> on_body(int i, int parent, const Joint& J) {
+  FS_HD Force<T> on_body(int i, int parent, const auto& J) {
     R_[i] = R_[parent] * J.placement().R;
     const auto f = slice(f_ext_, 6 * (i - 1));
     return {transpose_times(R_[i], Vec3<T>{f[0], f[1], f[2]}), transpose_times(R_[i], Vec3<T>{f[3], f[4], f[5]})};
@@ -21,15 +21,20 @@ template <class T, class F, class M> class ExternalForce {
 
  private:
   F f_ext_;
-  ScratchOf<Mat3<T>, decltype(std::declval<const M&>().nb + 1)> R_;
+  ScratchOf<Mat3<T>, BodiesOf<M>> R_;
 };
 
 template <class T, class M> class ExternalForce<T, Zeros<T>, M> {
  public:
   FS_HD ExternalForce(const M&, const Zeros<T>&) {}
-  template <class Joint> FS_HD Zeros<T> on_body(int, int, const Joint&) { return {}; }
+  FS_HD Zeros<T> on_body(int, int, const auto&) { return {}; }
 };
 
 template <class T> FS_HD Force<T> operator-(const Force<T>& f, Zeros<T>) { return f; }
+
+// f_ext as forces of T on the bodies of m.
+template <class T, class F, class M> FS_HD ExternalForce<T, F, M> external_force(const M& m, const F& f_ext) {
+  return ExternalForce<T, F, M>(m, f_ext);
+}
 
 }  // namespace featherstorm

@@ -5,11 +5,12 @@
 // The base is body 1 behind a free joint, an ancestor of all other bodies; n = nv - 6 joint coordinates follow it.
 // Spatial quantities are in the base's frame. a0 is the base's true spatial acceleration: gravity is part of p0^c and
 // C, through a0^vp = -a_g, and comes back in a0. H is the block of crba.h behind the base's, unchanged.
-// Forward dynamics with the base's 6x6 solved once (Table 9.4) is what aba.h does at a free joint.
+// Forward dynamics with the base's 6x6 solved once (Table 9.4) is what articulated_bodies.h does at a free joint.
 #pragma once
 #include "core/dynamics/articulated_joint.h"
 #include "core/dynamics/external_force.h"
 #include "core/kinematics/jacobian.h"
+#include "core/kinematics/spatial_motions.h"
 
 namespace featherstorm {
 
@@ -17,16 +18,13 @@ namespace featherstorm {
 // out  I0 (36)  composite inertia of the whole system, by rows
 // out  F (6 n)  F_i = I^c_i S_i, by rows [N m s^2, N s^2 per rad | m]: the momentum that a joint's unit velocity gives
 // RBDA Table 9.5, the composite-rigid-body part. Cost O(n depth).
-template <class M, class Q, class OutI, class OutF>
-FS_HD void floating_inertia(const M& m, const Q& q, OutI I0, OutF F) {
-  using T = ScalarOf<Q>;
+FS_HD void floating_inertia(const auto& m, const auto& q, auto I0, auto F) {
+  using T = ScalarOf<decltype(q)>;
   const int n = m.nv - 6;
   auto x = scratch<T>(m.nx);
   auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) {
-    update_joint(m, i, q, Zeros<T>{}, x);
-    Ic[i] = cast<T>(m.body[i].I);
-  }
+  update_joints(m, q, Zeros<T>{}, x);
+  for (int i = 1; i <= m.nb; i++) Ic[i] = cast<T>(m.body[i].I);
   for (int i = m.nb; i > 1; i--) {
     const auto& b = m.body[i];
     Force<T> f[6];
@@ -53,33 +51,42 @@ FS_HD void floating_inertia(const M& m, const Q& q, OutI I0, OutF F) {
     }
 }
 
+// Forces on the bodies while the base has the acceleration -a_g alone, of RBDA Tables 9.5 and 9.6: a_1 = -a_g in the base's
+// axes, a_i = X a_parent + S qdd + c_J + v x S qd,  f_i = I a_i + v_i x* I v_i - f_ext.
+//
+// in   q (nq), qd (nv), qdd (nv)  the base's six accelerations are not read
+// in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
+// out  x (nx)  joint numbers
+// out  f (nb + 1)  body axes
+template <class T>
+FS_HD void forces_beside_base(const auto& m, const auto& q, const auto& qd, const auto& qdd, const auto& f_ext, auto& x,
+                              auto& f) {
+  auto v = scratch<Motion<T>>(m.nb + 1);
+  auto a = scratch<Motion<T>>(m.nb + 1);
+  auto external = external_force<T>(m, f_ext);
+  const auto force = [&](int i, const auto& J) {
+    const auto& b = m.body[i];
+    f[i] = b.I * a[i] + cross_dual(v[i], b.I * v[i]) - external.on_body(i, b.parent, J);
+  };
+  update_joint(m, 1, q, qd, x);
+  with_joint(m, 1, x, [&](const auto& J) {
+    v[1] = apply(J, zero_motion<T>()) + J.velocity(qd);
+    a[1] = apply(J, Motion<T>{zero3<T>(), -cast<T>(m.gravity)});
+    force(1, J);
+  });
+  spatial_motions(m, q, qd, qdd, x, v, a, 2, force);
+}
+
 // in   q (nq), qd (nv)
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // out  p0 (6)  [N m, N]  force on the base that a0 = 0 and qdd = 0 would take
 // out  C (n)   joint forces that they would take
 // RBDA Table 9.5, the recursive Newton-Euler part: a0^vp = -a_g. Cost O(nb).
-template <class M, class Q, class V, class F, class OutP, class OutC>
-FS_HD void floating_bias(const M& m, const Q& q, const V& qd, const F& f_ext, OutP p0, OutC C) {
-  using T = ScalarOf<Q>;
+FS_HD void floating_bias(const auto& m, const auto& q, const auto& qd, const auto& f_ext, auto p0, auto C) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
-  auto v = scratch<Motion<T>>(m.nb + 1);
-  auto a = scratch<Motion<T>>(m.nb + 1);
   auto f = scratch<Force<T>>(m.nb + 1);
-  ExternalForce<T, F, M> external(m, f_ext);
-  v[0] = zero_motion<T>();
-  a[0] = {zero3<T>(), -cast<T>(m.gravity)};
-  for (int i = 1; i <= m.nb; i++) {
-    const auto& b = m.body[i];
-    update_joint(m, i, q, qd, x);
-    with_joint(m, i, x, [&](const auto& J) {
-      const auto vJ = J.velocity(slice(qd, b.v));
-      v[i] = apply(J, v[b.parent]) + vJ;
-      // the base's own acceleration is -a_g alone; a_i = X a_parent + c_J + v x S qd
-      a[i] = apply(J, a[b.parent]);
-      if (i > 1) a[i] = a[i] + J.bias(slice(qd, b.v)) + cross(v[i], vJ);
-      f[i] = b.I * a[i] + cross_dual(v[i], b.I * v[i]) - external.on_body(i, b.parent, J);
-    });
-  }
+  forces_beside_base<T>(m, q, qd, Zeros<T>{}, f_ext, x, f);
   for (int i = m.nb; i > 1; i--) {
     const auto& b = m.body[i];
     with_joint(m, i, x, [&](const auto& J) {
@@ -96,10 +103,9 @@ FS_HD void floating_bias(const M& m, const Q& q, const V& qd, const F& f_ext, Ou
 //
 // in   I0 (36), F (6 n), p0 (6)  of the functions above
 // in out  H (n n) by rows, C (n)  become H^fl, C^fl
-// Branch sparsity is lost: for computing accelerations keep the (6 + n) system of aba.h or crba.h.
-template <class I, class Columns, class P, class Out, class OutC>
-FS_HD void floating_reduce(int n, const I& I0, const Columns& F, const P& p0, Out H, OutC C) {
-  using T = ScalarOf<I>;
+// Branch sparsity is lost: for computing accelerations keep the (6 + n) system of articulated_bodies.h or crba.h.
+FS_HD void floating_reduce(int n, const auto& I0, const auto& F, const auto& p0, auto H, auto C) {
+  using T = ScalarOf<decltype(I0)>;
   T A[6][6], x[6];
   for (int r = 0; r < 6; r++)
     for (int c = 0; c < 6; c++) A[r][c] = I0[6 * r + c];
@@ -126,35 +132,21 @@ FS_HD void floating_reduce(int n, const I& I0, const Columns& F, const P& p0, Ou
 // out  qdd_out (nv)  with the base's acceleration in the coordinates of the free joint; may be qdd
 // out  tau (nv)  the base's six are zero
 // Cost O(nb).
-template <class M, class Q, class V, class A, class F, class OutA, class Out>
-FS_HD void floating_id(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, OutA qdd_out, Out tau) {
-  using T = ScalarOf<Q>;
+FS_HD void floating_id(const auto& m, const auto& q, const auto& qd, const auto& qdd, const auto& f_ext, auto qdd_out,
+                       auto tau) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
-  auto v = scratch<Motion<T>>(m.nb + 1);
   auto a = scratch<Motion<T>>(m.nb + 1);
   auto p = scratch<Force<T>>(m.nb + 1);
   auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
-  ExternalForce<T, F, M> external(m, f_ext);
-  v[0] = zero_motion<T>();
-  a[0] = {zero3<T>(), -cast<T>(m.gravity)};
-  for (int i = 1; i <= m.nb; i++) {
-    const auto& b = m.body[i];
-    update_joint(m, i, q, qd, x);
-    with_joint(m, i, x, [&](const auto& J) {
-      const auto vJ = J.velocity(slice(qd, b.v));
-      v[i] = apply(J, v[b.parent]) + vJ;
-      a[i] = apply(J, a[b.parent]);
-      if (i > 1) a[i] = a[i] + J.velocity(slice(qdd, b.v)) + J.bias(slice(qd, b.v)) + cross(v[i], vJ);
-      p[i] = b.I * a[i] + cross_dual(v[i], b.I * v[i]) - external.on_body(i, b.parent, J);
-    });
-    Ic[i] = cast<T>(b.I);
-  }
+  forces_beside_base<T>(m, q, qd, qdd, f_ext, x, p);
+  for (int i = 1; i <= m.nb; i++) Ic[i] = cast<T>(m.body[i].I);
   for (int i = m.nb; i > 1; i--)
     with_joint(m, i, x, [&](const auto& J) {
       Ic[m.body[i].parent] += apply_transpose(J, Ic[i]);
       p[m.body[i].parent] += apply_transpose(J, p[i]);
     });
-  // from here on a holds a0 in the coordinates of each body
+  // a0 in the coordinates of each body
   a[1] = solve_articulated(articulated<T>(Ic[1]), -p[1]);
   for (int i = 2; i <= m.nb; i++) {
     const auto& b = m.body[i];
@@ -184,8 +176,8 @@ FS_HD void floating_id(const M& m, const Q& q, const V& qd, const A& qdd, const 
 //
 // in   q (nq), frame  index of a named frame
 // out  J_fl (6 n)  rows as in jacobian.h: angular, linear; world axes, at the frame's origin
-template <class M, class Q, class Out> FS_HD void floating_jacobian(const M& m, const Q& q, int frame, Out J_fl) {
-  using T = ScalarOf<Q>;
+FS_HD void floating_jacobian(const auto& m, const auto& q, int frame, auto J_fl) {
+  using T = ScalarOf<decltype(q)>;
   const int n = m.nv - 6;
   auto x = scratch<T>(m.nx);
   auto J = scratch<T>(sixfold(m.nv));

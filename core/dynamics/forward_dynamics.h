@@ -1,9 +1,9 @@
 // Forward dynamics in two steps: the bias force C of inverse dynamics, then the solution of H qdd = tau - C with H by the
 // composite-rigid-body algorithm, factorised: O(n d^2), the least work for small robots. RBDA section 6.1.
 //
-// aba.h gives the same in O(n). aba_solve is its second step alone, for other right-hand sides.
+// articulated_bodies.h gives the same in O(n). aba_solve is its second step alone, for other right-hand sides.
 #pragma once
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/crba.h"
 #include "core/dynamics/newton_euler.h"
 #include "core/linear/ltdl.h"
@@ -13,9 +13,8 @@ namespace featherstorm {
 // in   q (nq), qd (nv), tau (nv)
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // out  qdd (nv)  [rad/s^2 | m/s^2]  H^-1 (tau - C)
-template <class M, class Q, class V, class Tau, class F, class Out>
-FS_HD void fd_crba(const M& m, const Q& q, const V& qd, const Tau& tau, const F& f_ext, Out qdd) {
-  using T = ScalarOf<Q>;
+FS_HD void fd_crba(const auto& m, const auto& q, const auto& qd, const auto& tau, const auto& f_ext, auto qdd) {
+  using T = ScalarOf<decltype(q)>;
   auto b = scratch<T>(m.nv);
   auto H = scratch<T>(m.nh);
   // b = tau - C
@@ -36,16 +35,16 @@ FS_HD void fd_crba(const M& m, const Q& q, const V& qd, const Tau& tau, const F&
 // in      d (nv)  [kg m^2 | kg]; Zeros<T>{} for none
 // in out  x (nv)
 // Cost O(nb). With BodyAxes x and d of free joints are along the axes of their bodies (joints.h).
-template <class Axes = PredecessorAxes, class M, class Q, class D, class Out>
-FS_HD void aba_solve(const M& m, const Q& q, const D& d, Out x) {
-  using T = ScalarOf<Q>;
+template <class Axes = PredecessorAxes>
+FS_HD void aba_solve(const auto& m, const auto& q, const auto& d, auto x) {
+  using T = ScalarOf<decltype(q)>;
   auto numbers = scratch<T>(m.nx);
   auto p = scratch<Force<T>>(m.nb + 1);
   for (int i = 1; i <= m.nb; i++) {
     update_position<Axes>(m, i, q, numbers);
     p[i] = zero_force<T>();
   }
-  articulated_bodies(m, numbers, d, x, p, x);
+  solve_articulated_bodies(m, numbers, d, x, p, x);
 }
 
 }  // namespace featherstorm

@@ -11,13 +11,13 @@ namespace featherstorm {
 // in   q (nq)
 // out  tau (nv)  [N m | N]  ID(q, 0, 0) = dV/dq
 // Cost O(nb).
-template <class M, class Q, class Out> FS_HD void gravity_torques(const M& m, const Q& q, Out tau) {
-  using T = ScalarOf<Q>;
+FS_HD void gravity_torques(const auto& m, const auto& q, auto tau) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto mass = scratch<T>(m.nb + 1);
   auto g = scratch<Vec3<T>>(m.nb + 1);
   auto h = scratch<Vec3<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   first_moments(m, x, mass, h);
   g[0] = cast<T>(m.gravity);
   for (int i = 1; i <= m.nb; i++) {

@@ -11,8 +11,8 @@ namespace featherstorm {
 // in   q (nq), x (nv)
 // out  y (nv)  may be x
 // Cost O(nb).
-template <class M, class Q, class X, class Out> FS_HD void id_delta(const M& m, const Q& q, const X& x, Out y) {
-  using T = ScalarOf<Q>;
+FS_HD void id_delta(const auto& m, const auto& q, const auto& x, auto y) {
+  using T = ScalarOf<decltype(q)>;
   auto numbers = scratch<T>(m.nx);
   auto a = scratch<Motion<T>>(m.nb + 1);
   auto f = scratch<Force<T>>(m.nb + 1);

@@ -30,10 +30,9 @@ struct CentreMotion {
 // out  x (nx)  joint numbers; body (nb + 1), motion (nb + 1): body[0], motion[0] those of the world, whose acceleration
 // is
 //      -gravity: accelerations are proper ones, and a + R^T gravity is the true one
-template <class M, class Q, class V, class A, class Numbers, class Centres, class Motions>
-FS_HD void centre_motions(const M& m, const Q& q, const V& qd, const A& qdd, Numbers& x, Centres& body,
-                          Motions& motion) {
-  using T = ScalarOf<Numbers>;
+FS_HD void centre_motions(const auto& m, const auto& q, const auto& qd, const auto& qdd, auto& x, auto& body,
+                          auto& motion) {
+  using T = ScalarOf<decltype(x)>;
   body[0].c = zero3<T>();
   motion[0] = {zero3<T>(), zero3<T>(), zero3<T>(), -cast<T>(m.gravity)};
   for (int i = 1; i <= m.nb; i++) {
@@ -59,14 +58,14 @@ FS_HD void centre_motions(const M& m, const Q& q, const V& qd, const A& qdd, Num
 }
 
 // The map of rnea.h; arguments as there.
-template <class M, class Q, class V, class A, class F, class Out>
-FS_HD void id_mass_centres(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, Out tau) {
-  using T = ScalarOf<Q>;
+template <class F>
+FS_HD void id_mass_centres(const auto& m, const auto& q, const auto& qd, const auto& qdd, const F& f_ext, auto tau) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto body = scratch<MassCentre<T>>(m.nb + 1);
   auto motion = scratch<CentreMotion<T>>(m.nb + 1);
   auto f = scratch<Force<T>>(m.nb + 1);  // on each body from beyond: moment about its mass centre, force
-  ExternalForce<T, F, M> external(m, f_ext);
+  auto external = external_force<T>(m, f_ext);
   centre_motions(m, q, qd, qdd, x, body, motion);
   f[0] = zero_force<T>();
   for (int i = 1; i <= m.nb; i++) {

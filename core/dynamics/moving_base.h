@@ -6,8 +6,7 @@
 // The model's world stands for the base's frame; its gravity is not used, as it turns with the base. With the base as
 // an unknown see floating_base.h; a free joint with prescribed motion (hybrid_aba.h) is the same as this.
 #pragma once
-#include "core/model/joints.h"
-#include "core/scalar/scratch.h"
+#include "core/dynamics/rnea.h"
 
 namespace featherstorm {
 
@@ -19,35 +18,15 @@ namespace featherstorm {
 // out  tau (nv)  [N m | N]
 // out  f_base (6)  [N m, N]  that the base exerts on the robot: moment about the base's origin and force, base axes
 // Cost O(nb).
-template <class M, class VBase, class ABase, class G, class Q, class V, class A, class Out, class OutF>
-FS_HD void rnea_moving_base(const M& m, const VBase& v_base, const ABase& a_base, const G& gravity, const Q& q,
-                            const V& qd, const A& qdd, Out tau, OutF f_base) {
-  using T = ScalarOf<Q>;
+FS_HD void rnea_moving_base(const auto& m, const auto& v_base, const auto& a_base, const auto& gravity, const auto& q,
+                            const auto& qd, const auto& qdd, auto tau, auto f_base) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
-  auto v = scratch<Motion<T>>(m.nb + 1);
-  auto a = scratch<Motion<T>>(m.nb + 1);
   auto f = scratch<Force<T>>(m.nb + 1);
-  v[0] = {{T(v_base[0]), T(v_base[1]), T(v_base[2])}, {T(v_base[3]), T(v_base[4]), T(v_base[5])}};
-  a[0] = {{T(a_base[0]), T(a_base[1]), T(a_base[2])},
-          {a_base[3] - gravity[0], a_base[4] - gravity[1], a_base[5] - gravity[2]}};
-  f[0] = zero_force<T>();
-  for (int i = 1; i <= m.nb; i++) {
-    const auto& b = m.body[i];
-    update_joint(m, i, q, qd, x);
-    with_joint(m, i, x, [&](const auto& J) {
-      const auto vJ = J.velocity(slice(qd, b.v));
-      v[i] = apply(J, v[b.parent]) + vJ;
-      a[i] = apply(J, a[b.parent]) + J.velocity(slice(qdd, b.v)) + J.bias(slice(qd, b.v)) + cross(v[i], vJ);
-      f[i] = b.I * a[i] + cross_dual(v[i], b.I * v[i]);
-    });
-  }
-  for (int i = m.nb; i >= 1; i--) {
-    const auto& b = m.body[i];
-    with_joint(m, i, x, [&](const auto& J) {
-      for (int k = 0; k < J.nv; k++) tau[b.v + k] = J.project(k, f[i]) + m.armature[b.v + k] * T(qdd[b.v + k]);
-      f[b.parent] = f[b.parent] + apply_transpose(J, f[i]);
-    });
-  }
+  const Motion<T> v_0{{T(v_base[0]), T(v_base[1]), T(v_base[2])}, {T(v_base[3]), T(v_base[4]), T(v_base[5])}};
+  const Motion<T> a_0{{T(a_base[0]), T(a_base[1]), T(a_base[2])},
+                      {a_base[3] - gravity[0], a_base[4] - gravity[1], a_base[5] - gravity[2]}};
+  rnea_on_base(m, v_0, a_0, q, qd, qdd, Zeros<T>{}, x, f, tau);
   for (int k = 0; k < 6; k++) f_base[k] = component(f[0], k);
 }
 

@@ -34,14 +34,14 @@ template <class P, class T> FS_HD Vec3<T> moment_of_field(const Mat3<T>& U, cons
 // in   q, qd, qdd, f_ext  as in rnea.h
 // out  x (nx)      joint numbers (joints.h)
 // out  f (nb + 1)  moment about the body's origin and force, body axes
-template <class M, class Q, class V, class A, class F, class X, class Forces>
-FS_HD void forces_on_bodies(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, X& x, Forces& f) {
-  using T = ScalarOf<X>;
+FS_HD void forces_on_bodies(const auto& m, const auto& q, const auto& qd, const auto& qdd, const auto& f_ext, auto& x,
+                            auto& f) {
+  using T = ScalarOf<decltype(x)>;
   auto w = scratch<Vec3<T>>(m.nb + 1);
   auto alpha = scratch<Vec3<T>>(m.nb + 1);
   auto a = scratch<Vec3<T>>(m.nb + 1);
   auto U = scratch<Mat3<T>>(m.nb + 1);
-  ExternalForce<T, F, M> external(m, f_ext);
+  auto external = external_force<T>(m, f_ext);
   w[0] = alpha[0] = zero3<T>();
   a[0] = -cast<T>(m.gravity);
   for (int i = 0; i < 3; i++)
@@ -72,9 +72,8 @@ FS_HD void forces_on_bodies(const M& m, const Q& q, const V& qd, const A& qdd, c
 }
 
 // The map of rnea.h; arguments as there.
-template <class M, class Q, class V, class A, class F, class Out>
-FS_HD void newton_euler(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, Out tau) {
-  using T = ScalarOf<Q>;
+FS_HD void newton_euler(const auto& m, const auto& q, const auto& qd, const auto& qdd, const auto& f_ext, auto tau) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto f = scratch<Force<T>>(m.nb + 1);
   remark<T>("inverse dynamics, outward: velocities, accelerations, forces on bodies");

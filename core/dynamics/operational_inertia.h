@@ -17,9 +17,8 @@ namespace featherstorm {
 // in      rows    number of rows of J
 // in out  J (rows nv)  replaced by Z = J L^-1
 // out     Phi (rows rows)  J H^-1 J^T
-template <class M, class Matrix, class Rows, class Out>
-FS_HD void operational_inertia(const M& m, const Matrix& L, int rows, Rows J, Out Phi) {
-  using T = ScalarOf<Matrix>;
+FS_HD void operational_inertia(const auto& m, const auto& L, int rows, auto J, auto Phi) {
+  using T = ScalarOf<decltype(L)>;
   for (int i = 0; i < rows; i++) {
     const auto z = slice(J, i * m.nv);
     solve_lt<Factor::LTDL>(m, L, z);
@@ -50,25 +49,22 @@ template <class T> FS_HD Motion<T> operator*(const MotionOfForce<T>& A, const Fo
 // in   q (nq)
 // in   at (rows), by (columns)  indices of named frames
 // out  Phi (6 rows 6 columns)  rows and columns of each frame angular, linear; world axes, at the frame's origin
-template <class M, class Q, class At, class By, class Out>
-FS_HD void operational_inertia_blocks(const M& m, const Q& q, const At& at, int rows, const By& by, int columns,
-                                      Out Phi) {
-  using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+FS_HD void operational_inertia_blocks(const auto& m, const auto& q, const auto& at, int rows, const auto& by,
+                                      int columns, auto Phi) {
+  using T = ScalarOf<decltype(q)>;
+  const CommonFrame common(m, q);
+  const auto& X = common.X;
+  const auto& S = common.S;
   auto G = scratch<Force<T>>(m.nv);    // U D^-1
   auto SD = scratch<Motion<T>>(m.nv);  // S D^-1
   auto IA = scratch<ArticulatedInertia<T>>(m.nb + 1);
   auto Omega = scratch<MotionOfForce<T>>(m.nb + 1);  // motion of body i by a force on it
   auto K = scratch<MotionOfForce<T>>(m.nb + 1);      // motion of body i by unit forces at a frame
   auto on_path = scratch<char>(m.nb + 1);            // from the world to that frame
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
   for (int i = 1; i <= m.nb; i++) IA[i] = articulated<T>(in_world_axes(X[i], m.body[i].I));
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];
-    with_joint(m, i, x, [&](const auto& J) {
+    with_joint(m, i, common.x, [&](const auto& J) {
       constexpr int n = std::remove_cvref_t<decltype(J)>::nv;
       Force<T> U[n];
       T D[n][n];
@@ -152,8 +148,7 @@ FS_HD void operational_inertia_blocks(const M& m, const Q& q, const At& at, int 
 // in   q (nq)
 // in   frame (count)  indices of named frames
 // out  Phi (6 count 6 count)
-template <class M, class Q, class Frames, class Out>
-FS_HD void operational_inertia_aba(const M& m, const Q& q, const Frames& frame, int count, Out Phi) {
+FS_HD void operational_inertia_aba(const auto& m, const auto& q, const auto& frame, int count, auto Phi) {
   operational_inertia_blocks(m, q, frame, count, frame, count, Phi);
 }
 
@@ -164,8 +159,7 @@ struct AllFrames {
 // in   q (nq), frame  index of a named frame
 // out  Phi (6 nf 6)  block f: motion of frame f by forces at `frame`. One call for each of several frames gives every
 //      block of their Phi, of which each needs O(1)
-template <class M, class Q, class Out>
-FS_HD void operational_inertia_column(const M& m, const Q& q, int frame, Out Phi) {
+FS_HD void operational_inertia_column(const auto& m, const auto& q, int frame, auto Phi) {
   operational_inertia_blocks(m, q, AllFrames{}, m.nf, &frame, 1, Phi);
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 #include "core/dynamics/forward_dynamics.h"
 #include "core/dynamics/gravity_torques.h"
+#include "core/kinematics/common_frame.h"
 #include "core/kinematics/jacobian.h"
 #include "core/linear/psd_inverse.h"
 
@@ -24,8 +25,7 @@ template <class T> struct MotionComponent {
 
 // in   X, S  from world_axes;  frame  index of a named frame
 // out  J (nv)  motion of the frame's origin by each coordinate, world axes: the columns of jacobian.h
-template <class M, class Placements, class Columns, class Out>
-FS_HD void frame_columns(const M& m, const Placements& X, const Columns& S, int frame, Out& J) {
+FS_HD void frame_columns(const auto& m, const auto& X, const auto& S, int frame, auto& J) {
   using T = std::remove_cvref_t<decltype(X[0].r(0))>;
   const int body = m.frame[frame].body;
   const Vec3<T> r = X[body].r + X[body].R * m.frame[frame].X.r;
@@ -41,21 +41,17 @@ FS_HD void frame_columns(const M& m, const Placements& X, const Columns& S, int 
 // out  mu, p (6)  [N m, N]  velocity and gravity forces
 // out  Jbar (nv 6)  row-major
 // Cost O(n d^2).
-template <class M, class Q, class V, class D, class OutPhi, class OutL, class OutMu, class OutP, class OutJ>
-FS_HD void operational_space(const M& m, const Q& q, const V& qd, int frame, const D& damping, const D& tolerance,
-                             OutPhi Phi, OutL Lambda, OutMu mu, OutP p, OutJ Jbar) {
-  using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+template <class D>
+FS_HD void operational_space(const auto& m, const auto& q, const auto& qd, int frame, const D& damping,
+                             const D& tolerance, auto Phi, auto Lambda, auto mu, auto p, auto Jbar) {
+  using T = ScalarOf<decltype(q)>;
+  const CommonFrame f(m, q);
   auto J = scratch<Motion<T>>(m.nv);
   auto Y = scratch<Motion<T>>(m.nv);  // H^-1 J^T
   auto H = scratch<T>(m.nh);
   auto C = scratch<T>(m.nv);
   auto g = scratch<T>(m.nv);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
-  frame_columns(m, X, S, frame, J);
+  frame_columns(m, f.X, f.S, frame, J);
   crba(m, q, H.data());
   ltdl(m, H.data());
   for (int k = 0; k < m.nv; k++) Y[k] = J[k];

@@ -10,21 +10,20 @@
 
 namespace featherstorm {
 
-// in   q (nq), qd (nv), qdd (nv)  joint position, velocity, acceleration; Zeros<T>{} where absent
-// in   f_ext (6 nb)  [N m, N]  force on each body: moment about its origin and force, world axes; Zeros<T>{} for none
-// out  tau (nv)  [N m | N]
-// Cost O(nb).
-template <class M, class Q, class V, class A, class F, class Out>
-FS_HD void rnea(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ext, Out tau) {
-  using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
+// The two passes, for a base that moves.
+//
+// in   v_0, a_0  motion of the base, its axes; a_0 is its acceleration less that of gravity
+// out  x (nx)  joint numbers
+// out  f (nb + 1)  force that each body is given through its joint, body axes; f[0] what the base must exert
+// The others are as below.
+template <class T>
+FS_HD void rnea_on_base(const auto& m, const Motion<T>& v_0, const Motion<T>& a_0, const auto& q, const auto& qd,
+                        const auto& qdd, const auto& f_ext, auto& x, auto& f, auto tau) {
   auto v = scratch<Motion<T>>(m.nb + 1);
   auto a = scratch<Motion<T>>(m.nb + 1);
-  auto f = scratch<Force<T>>(m.nb + 1);
-  ExternalForce<T, F, M> external(m, f_ext);
-  // v_0 = 0, a_0 = -a_g
-  v[0] = zero_motion<T>();
-  a[0] = {zero3<T>(), -cast<T>(m.gravity)};
+  auto external = external_force<T>(m, f_ext);
+  v[0] = v_0;
+  a[0] = a_0;
   f[0] = zero_force<T>();
   remark<T>("inverse dynamics, outward: velocities, accelerations, forces on bodies");
   for (int i = 1; i <= m.nb; i++) {
@@ -50,6 +49,19 @@ FS_HD void rnea(const M& m, const Q& q, const V& qd, const A& qdd, const F& f_ex
       f[b.parent] += apply_transpose(J, f[i]);
     });
   }
+}
+
+// in   q (nq), qd (nv), qdd (nv)  joint position, velocity, acceleration; Zeros<T>{} where absent
+// in   f_ext (6 nb)  [N m, N]  force on each body: moment about its origin and force, world axes; Zeros<T>{} for none
+// out  tau (nv)  [N m | N]
+// Cost O(nb).
+FS_HD void rnea(const auto& m, const auto& q, const auto& qd, const auto& qdd, const auto& f_ext, auto tau) {
+  using T = ScalarOf<decltype(q)>;
+  auto x = scratch<T>(m.nx);
+  auto f = scratch<Force<T>>(m.nb + 1);
+  // v_0 = 0, a_0 = -a_g
+  const Motion<T> v_0 = zero_motion<T>(), a_0 = {zero3<T>(), -cast<T>(m.gravity)};
+  rnea_on_base(m, v_0, a_0, q, qd, qdd, f_ext, x, f, tau);
 }
 
 }  // namespace featherstorm

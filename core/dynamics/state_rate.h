@@ -1,6 +1,6 @@
 // The equation of motion in state-space form. RBDA section 3.1, (3.8), (3.9).
 #pragma once
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/kinematics/position_rate.h"
 
 namespace featherstorm {
@@ -10,10 +10,9 @@ namespace featherstorm {
 //
 // in   q (nq), v (nv), tau (nv), f_ext (6 nb) or Zeros<T>{}
 // out  rate (nq + nv)
-template <class M, class Q, class V, class Tau, class F, class Out>
-FS_HD void state_rate(const M& m, const Q& q, const V& v, const Tau& tau, const F& f_ext, Out rate) {
+FS_HD void state_rate(const auto& m, const auto& q, const auto& v, const auto& tau, const auto& f_ext, auto rate) {
   position_rate(m, q, v, rate);
-  aba(m, q, v, tau, f_ext, slice(rate, m.nq));
+  articulated_bodies(m, q, v, tau, f_ext, slice(rate, m.nq));
 }
 
 }  // namespace featherstorm

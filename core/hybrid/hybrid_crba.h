@@ -24,9 +24,8 @@ template <class M, class Joints, class Array, class T> struct OnlyJoints {
 // out  H (nh)  packed [H11 0; 0 1]: entries of two joints with known forces as in crba.h, the rows and columns of
 //      prescribed joints those of the unit matrix. Its factors have the sparsity of lambda' of section 9.1
 // I^c exists for nu(fd) alone, F for fd. Cost at most that of crba.
-template <class M, class Joints, class Q, class Out>
-FS_HD void hybrid_inertia(const M& m, const Joints& prescribed, const Q& q, Out H) {
-  using T = ScalarOf<Q>;
+FS_HD void hybrid_inertia(const auto& m, const auto& prescribed, const auto& q, auto H) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
   auto in_nu = scratch<char>(m.nb + 1);
@@ -68,10 +67,10 @@ FS_HD void hybrid_inertia(const M& m, const Joints& prescribed, const Q& q, Out 
 }
 
 // The map of hybrid_aba; arguments as there.
-template <class M, class Joints, class Q, class V, class A, class Tau, class F, class OutA, class OutTau>
-FS_HD void hybrid_crba(const M& m, const Joints& prescribed, const Q& q, const V& qd, const A& qdd, const Tau& tau,
-                       const F& f_ext, OutA qdd_out, OutTau tau_out) {
-  using T = ScalarOf<Q>;
+template <class M, class Joints, class A>
+FS_HD void hybrid_crba(const M& m, const Joints& prescribed, const auto& q, const auto& qd, const A& qdd,
+                       const auto& tau, const auto& f_ext, auto qdd_out, auto tau_out) {
+  using T = ScalarOf<decltype(q)>;
   auto H = scratch<T>(m.nh);
   auto C = scratch<T>(m.nv);
   auto a1 = scratch<T>(m.nv);

@@ -19,9 +19,8 @@ namespace featherstorm {
 // in   prescribed (nb + 1)  as in hybrid_aba.h
 // in   H (nh)  packed, of crba.h
 // out  H11 (nh)  packed [H11 0; 0 1]; what hybrid_inertia computes
-template <class M, class Joints, class Matrix, class Out>
-FS_HD void mask_inertia(const M& m, const Joints& prescribed, const Matrix& H, Out H11) {
-  using T = ScalarOf<Matrix>;
+FS_HD void mask_inertia(const auto& m, const auto& prescribed, const auto& H, auto H11) {
+  using T = ScalarOf<decltype(H)>;
   for (int i = 0; i < m.nv; i++)
     for (int j = i; j >= 0; j = m.dof_parent[j]) {
       const bool free = !prescribed[m.dof_body[i]] && !prescribed[m.dof_body[j]];

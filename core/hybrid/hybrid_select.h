@@ -16,10 +16,9 @@ namespace featherstorm {
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // out  qdd_out (nv)  [rad/s^2 | m/s^2], tau_out (nv)  [N m | N]  all coordinates; may be qdd and tau
 // Cost O(n d^2).
-template <class M, class Marks, class Q, class V, class A, class Tau, class F, class OutA, class OutTau>
-FS_HD void hybrid_select(const M& m, const Marks& prescribed, const Q& q, const V& qd, const A& qdd, const Tau& tau,
-                         const F& f_ext, OutA qdd_out, OutTau tau_out) {
-  using T = ScalarOf<Q>;
+FS_HD void hybrid_select(const auto& m, const auto& prescribed, const auto& q, const auto& qd, const auto& qdd,
+                         const auto& tau, const auto& f_ext, auto qdd_out, auto tau_out) {
+  using T = ScalarOf<decltype(q)>;
   auto H = scratch<T>(m.nh);
   auto C = scratch<T>(m.nv);
   auto a1 = scratch<T>(m.nv);

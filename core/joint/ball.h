@@ -6,13 +6,13 @@
 
 namespace featherstorm {
 
-template <class T, class Q> FS_HD Quaternion<T> quaternion_at(const Q& q, int k) {
+template <class T> FS_HD Quaternion<T> quaternion_at(const auto& q, int k) {
   return {q[k], q[k + 1], q[k + 2], q[k + 3]};
 }
-template <class T, class Out> FS_HD void store_quaternion(Out& q, int k, const Quaternion<T>& p) {
+template <class T> FS_HD void store_quaternion(auto& q, int k, const Quaternion<T>& p) {
   q[k] = p.w, q[k + 1] = p.x, q[k + 2] = p.y, q[k + 3] = p.z;
 }
-template <class T, class V> FS_HD Vec3<T> vector_at(const V& v, int k) { return {v[k], v[k + 1], v[k + 2]}; }
+template <class T> FS_HD Vec3<T> vector_at(const auto& v, int k) { return {v[k], v[k + 1], v[k + 2]}; }
 
 template <class T> FS_HD void angular_subspace(Motion<T>* S) {
   const T o(0.0), l(1.0);
@@ -30,23 +30,19 @@ struct Ball {
             .rotation = 0,
             .group = JointGroup::turns_about_origin};
   }
-  template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
+  template <class T> FS_HD static Placement<T> placement(const auto&, const auto& q) {
     return {matrix(quaternion_at<T>(q, 0)), zero3<T>()};
   }
-  template <class T, class B, class Q> FS_HD static void subspace(const B&, const Q&, Motion<T>* S) {
-    angular_subspace(S);
-  }
-  template <class T, class B, class Q, class V> FS_HD static Motion<T> bias(const B&, const Q&, const V&) {
-    return zero_motion<T>();
-  }
+  template <class T> FS_HD static void subspace(const auto&, const auto&, Motion<T>* S) { angular_subspace(S); }
+  template <class T> FS_HD static Motion<T> bias(const auto&, const auto&, const auto&) { return zero_motion<T>(); }
   // q_next = q exp(u/2), renormalised
-  template <class T, class B, class Q, class U, class Out>
-  FS_HD static void integrate(const B&, const Q& q, const U& u, Out q_next) {
+  template <class T>
+  FS_HD static void integrate(const auto&, const auto& q, const auto& u, auto q_next) {
     store_quaternion(q_next, 0, normalised(quaternion_at<T>(q, 0) * quaternion_exp(vector_at<T>(u, 0))));
   }
   // u = 2 log(q0^-1 q1)
-  template <class T, class B, class Q, class Q1, class Out>
-  FS_HD static void difference(const B&, const Q& q0, const Q1& q1, Out u) {
+  template <class T>
+  FS_HD static void difference(const auto&, const auto& q0, const auto& q1, auto u) {
     const Vec3<T> d = quaternion_log(conjugated(quaternion_at<T>(q0, 0)) * quaternion_at<T>(q1, 0));
     for (int k = 0; k < 3; k++) u[k] = d(k);
   }

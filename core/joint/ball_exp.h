@@ -11,24 +11,20 @@ struct BallExp {
   FS_HD static constexpr JointTraits traits() {
     return {.name = "ball_exp", .constant_subspace = true, .rotation = 0, .group = JointGroup::turns_about_origin};
   }
-  template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
+  template <class T> FS_HD static Placement<T> placement(const auto&, const auto& q) {
     return {matrix(quaternion_exp(vector_at<T>(q, 0))), zero3<T>()};
   }
-  template <class T, class B, class Q> FS_HD static void subspace(const B&, const Q&, Motion<T>* S) {
-    angular_subspace(S);
-  }
-  template <class T, class B, class Q, class V> FS_HD static Motion<T> bias(const B&, const Q&, const V&) {
-    return zero_motion<T>();
-  }
+  template <class T> FS_HD static void subspace(const auto&, const auto&, Motion<T>* S) { angular_subspace(S); }
+  template <class T> FS_HD static Motion<T> bias(const auto&, const auto&, const auto&) { return zero_motion<T>(); }
   // q_next = log(exp(q) exp(u))
-  template <class T, class B, class Q, class U, class Out>
-  FS_HD static void integrate(const B&, const Q& q, const U& u, Out q_next) {
+  template <class T>
+  FS_HD static void integrate(const auto&, const auto& q, const auto& u, auto q_next) {
     const Quaternion<T> p = quaternion_exp(vector_at<T>(q, 0)) * quaternion_exp(vector_at<T>(u, 0));
     const Vec3<T> x = quaternion_log(normalised(p));
     for (int k = 0; k < 3; k++) q_next[k] = x(k);
   }
-  template <class T, class B, class Q, class Q1, class Out>
-  FS_HD static void difference(const B&, const Q& q0, const Q1& q1, Out u) {
+  template <class T>
+  FS_HD static void difference(const auto&, const auto& q0, const auto& q1, auto u) {
     const Vec3<T> d =
         quaternion_log(conjugated(quaternion_exp(vector_at<T>(q0, 0))) * quaternion_exp(vector_at<T>(q1, 0)));
     for (int k = 0; k < 3; k++) u[k] = d(k);

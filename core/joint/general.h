@@ -9,16 +9,16 @@ namespace featherstorm {
 
 constexpr int general_joint_numbers(int n) { return 12 + 6 * n + 6; }
 
-template <class T, class X> FS_HD void store_placement(X& x, int k, const Placement<T>& p) {
+template <class T> FS_HD void store_placement(auto& x, int k, const Placement<T>& p) {
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) x[k + 3 * i + j] = p.R(i, j);
   for (int i = 0; i < 3; i++) x[k + 9 + i] = p.r(i);
 }
-template <class T, class X> FS_HD Mat3<T> load_matrix(const X& x, int k) {
+template <class T> FS_HD Mat3<T> load_matrix(const auto& x, int k) {
   return rows<T>(x[k], x[k + 1], x[k + 2], x[k + 3], x[k + 4], x[k + 5], x[k + 6], x[k + 7], x[k + 8]);
 }
-template <class T, class X> FS_HD Vec3<T> load_vector(const X& x, int k) { return {x[k], x[k + 1], x[k + 2]}; }
-template <class T, class X> FS_HD void store_motion(X& x, int k, const Motion<T>& m) {
+template <class T> FS_HD Vec3<T> load_vector(const auto& x, int k) { return {x[k], x[k + 1], x[k + 2]}; }
+template <class T> FS_HD void store_motion(auto& x, int k, const Motion<T>& m) {
   for (int i = 0; i < 3; i++) x[k + i] = m.w(i), x[k + 3 + i] = m.v(i);
 }
 
@@ -35,7 +35,7 @@ template <class T, int n> struct GeneralAt {
   Vec3<T> r;
   Motion<T> S[n], c;
 
-  template <class X> FS_HD static GeneralAt load(const X& x, int k) {
+  FS_HD static GeneralAt load(const auto& x, int k) {
     GeneralAt J{load_matrix<T>(x, k), load_vector<T>(x, k + 9), {}, {}};
     for (int i = 0; i < n; i++) J.S[i] = {load_vector<T>(x, k + 12 + 6 * i), load_vector<T>(x, k + 15 + 6 * i)};
     J.c = {load_vector<T>(x, k + 12 + 6 * n), load_vector<T>(x, k + 15 + 6 * n)};
@@ -54,21 +54,19 @@ template <class T, int n> struct GeneralAt {
     if constexpr (has_drift<V>) m = m + drift_of<T>(v);
     return m;
   }
-  template <class V> FS_HD Motion<T> bias(const V&) const { return c; }
-  template <class V> FS_HD Vec3<T> angular_velocity(const V& v) const { return velocity(v).w; }
-  template <class V> FS_HD Vec3<T> linear_velocity(const V& v) const { return velocity(v).v; }
-  template <class V, class A> FS_HD Vec3<T> angular_acceleration(const V&, const A& a) const {
-    return velocity(a).w + c.w;
-  }
+  FS_HD Motion<T> bias(const auto&) const { return c; }
+  FS_HD Vec3<T> angular_velocity(const auto& v) const { return velocity(v).w; }
+  FS_HD Vec3<T> linear_velocity(const auto& v) const { return velocity(v).v; }
+  FS_HD Vec3<T> angular_acceleration(const auto&, const auto& a) const { return velocity(a).w + c.w; }
   // S a + c_J as a spatial acceleration, plus w_J x v_J: acceleration of the origin itself
-  template <class V, class A> FS_HD Vec3<T> linear_acceleration(const V& v, const A& a) const {
+  FS_HD Vec3<T> linear_acceleration(const auto& v, const auto& a) const {
     const Motion<T> vJ = velocity(v);
     return velocity(a).v + c.v + cross(vJ.w, vJ.v);
   }
   FS_HD T project(int k, const Force<T>& f) const { return dot(S[k], f); }
-  template <class Inertia> FS_HD Force<T> force_of_axis(int k, const Inertia& J) const { return J * S[k]; }
+  FS_HD Force<T> force_of_axis(int k, const auto& J) const { return J * S[k]; }
   FS_HD void clear_axis(ArticulatedInertia<T>&) const {}
-  template <class Tau> FS_HD void set_axis_force(Force<T>&, const Tau&) const {}
+  FS_HD void set_axis_force(Force<T>&, const auto&) const {}
 };
 
 }  // namespace featherstorm

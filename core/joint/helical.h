@@ -10,21 +10,19 @@ struct Helical {
   FS_HD static constexpr JointTraits traits() {
     return {.name = "helical", .has_axis = true, .constant_subspace = true, .symmetric = true};
   }
-  template <class T, class B, class Q> FS_HD static Placement<T> placement(const B& b, const Q& q) {
+  template <class T> FS_HD static Placement<T> placement(const auto& b, const auto& q) {
     return {matrix(rotation_z<T>(q[0])), {T(0.0), T(0.0), q[0] * b.parameter}};
   }
-  template <class T, class B, class Q> FS_HD static void subspace(const B& b, const Q&, Motion<T>* S) {
+  template <class T> FS_HD static void subspace(const auto& b, const auto&, Motion<T>* S) {
     S[0] = zero_motion<T>() + AngularZ<T>{T(1.0)} + LinearZ<T>{T(b.parameter)};
   }
-  template <class T, class B, class Q, class V> FS_HD static Motion<T> bias(const B&, const Q&, const V&) {
-    return zero_motion<T>();
-  }
-  template <class T, class B, class Q, class U, class Out>
-  FS_HD static void integrate(const B&, const Q& q, const U& u, Out q_next) {
+  template <class T> FS_HD static Motion<T> bias(const auto&, const auto&, const auto&) { return zero_motion<T>(); }
+  template <class T>
+  FS_HD static void integrate(const auto&, const auto& q, const auto& u, auto q_next) {
     q_next[0] = q[0] + u[0];
   }
-  template <class T, class B, class Q, class Q1, class Out>
-  FS_HD static void difference(const B&, const Q& q0, const Q1& q1, Out u) {
+  template <class T>
+  FS_HD static void difference(const auto&, const auto& q0, const auto& q1, auto u) {
     u[0] = q1[0] - q0[0];
   }
 };

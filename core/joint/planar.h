@@ -14,27 +14,27 @@ struct Planar {
   FS_HD static constexpr JointTraits traits() {
     return {.name = "planar", .has_axis = true, .first_length = 1, .lengths = 2};
   }
-  template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
+  template <class T> FS_HD static Placement<T> placement(const auto&, const auto& q) {
     return {matrix(rotation_z<T>(q[0])), {q[1], q[2], T(0.0)}};
   }
-  template <class T, class B, class Q> FS_HD static void subspace(const B&, const Q& q, Motion<T>* S) {
+  template <class T> FS_HD static void subspace(const auto&, const auto& q, Motion<T>* S) {
     const RotationZ<T> R = rotation_z<T>(q[0]);
     const T o(0.0);
     S[0] = zero_motion<T>() + AngularZ<T>{T(1.0)};
     S[1] = {zero3<T>(), {R.c, -R.s, o}};
     S[2] = {zero3<T>(), {R.s, R.c, o}};
   }
-  template <class T, class B, class Q, class V> FS_HD static Motion<T> bias(const B&, const Q& q, const V& v) {
+  template <class T> FS_HD static Motion<T> bias(const auto&, const auto& q, const auto& v) {
     const RotationZ<T> R = rotation_z<T>(q[0]);
     const Vec3<T> u = rotate_back(R, Vec3<T>{v[1], v[2], T(0.0)});
     return {zero3<T>(), {v[0] * u.y(), -(v[0] * u.x()), T(0.0)}};
   }
-  template <class T, class B, class Q, class U, class Out>
-  FS_HD static void integrate(const B&, const Q& q, const U& u, Out q_next) {
+  template <class T>
+  FS_HD static void integrate(const auto&, const auto& q, const auto& u, auto q_next) {
     for (int k = 0; k < 3; k++) q_next[k] = q[k] + u[k];
   }
-  template <class T, class B, class Q, class Q1, class Out>
-  FS_HD static void difference(const B&, const Q& q0, const Q1& q1, Out u) {
+  template <class T>
+  FS_HD static void difference(const auto&, const auto& q0, const auto& q1, auto u) {
     for (int k = 0; k < 3; k++) u[k] = q1[k] - q0[k];
   }
 };

@@ -16,23 +16,21 @@ struct Prismatic {
             .lengths = 1,
             .group = JointGroup::slides_along_z};
   }
-  template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
+  template <class T> FS_HD static Placement<T> placement(const auto&, const auto& q) {
     Placement<T> X = identity_placement<T>();
     X.r.z() = q[0];
     return X;
   }
-  template <class T, class B, class Q> FS_HD static void subspace(const B&, const Q&, Motion<T>* S) {
+  template <class T> FS_HD static void subspace(const auto&, const auto&, Motion<T>* S) {
     S[0] = zero_motion<T>() + LinearZ<T>{T(1.0)};
   }
-  template <class T, class B, class Q, class V> FS_HD static Motion<T> bias(const B&, const Q&, const V&) {
-    return zero_motion<T>();
-  }
-  template <class T, class B, class Q, class U, class Out>
-  FS_HD static void integrate(const B&, const Q& q, const U& u, Out q_next) {
+  template <class T> FS_HD static Motion<T> bias(const auto&, const auto&, const auto&) { return zero_motion<T>(); }
+  template <class T>
+  FS_HD static void integrate(const auto&, const auto& q, const auto& u, auto q_next) {
     q_next[0] = q[0] + u[0];
   }
-  template <class T, class B, class Q, class Q1, class Out>
-  FS_HD static void difference(const B&, const Q& q0, const Q1& q1, Out u) {
+  template <class T>
+  FS_HD static void difference(const auto&, const auto& q0, const auto& q1, auto u) {
     u[0] = q1[0] - q0[0];
   }
 };
@@ -49,12 +47,12 @@ template <class T, class P> struct PrismaticAt {
   template <class Inertia> FS_HD Inertia rotate_inertia(const Inertia& J) const { return featherstorm::rotate(R, J); }
   FS_HD Placement<T> placement() const { return {cast<T>(R), r}; }
 
-  template <class V> FS_HD LinearZ<T> velocity(const V& v) const { return {v[0]}; }
-  template <class V> FS_HD NoMotion bias(const V&) const { return {}; }
-  template <class V> FS_HD NoVector angular_velocity(const V&) const { return {}; }
-  template <class V> FS_HD AlongZ<T> linear_velocity(const V& v) const { return {v[0]}; }
-  template <class V, class A> FS_HD NoVector angular_acceleration(const V&, const A&) const { return {}; }
-  template <class V, class A> FS_HD AlongZ<T> linear_acceleration(const V&, const A& a) const { return {a[0]}; }
+  FS_HD LinearZ<T> velocity(const auto& v) const { return {v[0]}; }
+  FS_HD NoMotion bias(const auto&) const { return {}; }
+  FS_HD NoVector angular_velocity(const auto&) const { return {}; }
+  FS_HD AlongZ<T> linear_velocity(const auto& v) const { return {v[0]}; }
+  FS_HD NoVector angular_acceleration(const auto&, const auto&) const { return {}; }
+  FS_HD AlongZ<T> linear_acceleration(const auto&, const auto& a) const { return {a[0]}; }
 
   FS_HD T project(int, const Force<T>& f) const { return f.f.z(); }
   FS_HD Force<T> force_of_axis(int, const RigidBodyInertia<T>& J) const {
@@ -69,7 +67,7 @@ template <class T, class P> struct PrismaticAt {
     Ia.M.xz = Ia.M.yz = Ia.M.zz = o;
     Ia.H(0, 2) = Ia.H(1, 2) = Ia.H(2, 2) = o;
   }
-  template <class Tau> FS_HD void set_axis_force(Force<T>& pa, const Tau& tau) const { pa.f.z() = tau[0]; }
+  FS_HD void set_axis_force(Force<T>& pa, const auto& tau) const { pa.f.z() = tau[0]; }
 };
 
 }  // namespace featherstorm

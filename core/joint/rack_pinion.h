@@ -10,24 +10,24 @@ namespace featherstorm {
 struct RackPinion {
   static constexpr int nq = 1, nv = 1;
   FS_HD static constexpr JointTraits traits() { return {.name = "rack_pinion", .has_axis = true}; }
-  template <class T, class B, class Q> FS_HD static Placement<T> placement(const B& b, const Q& q) {
+  template <class T> FS_HD static Placement<T> placement(const auto& b, const auto& q) {
     return {matrix(rotation_z<T>(q[0])), {q[0] * b.parameter, T(0.0), T(0.0)}};
   }
-  template <class T, class B, class Q> FS_HD static void subspace(const B& b, const Q& q, Motion<T>* S) {
+  template <class T> FS_HD static void subspace(const auto& b, const auto& q, Motion<T>* S) {
     const RotationZ<T> R = rotation_z<T>(q[0]);
     S[0] = {{T(0.0), T(0.0), T(1.0)}, {R.c * b.parameter, -(R.s * b.parameter), T(0.0)}};
   }
-  template <class T, class B, class Q, class V> FS_HD static Motion<T> bias(const B& b, const Q& q, const V& v) {
+  template <class T> FS_HD static Motion<T> bias(const auto& b, const auto& q, const auto& v) {
     const RotationZ<T> R = rotation_z<T>(q[0]);
     const T k = v[0] * v[0] * b.parameter;
     return {zero3<T>(), {-(R.s * k), -(R.c * k), T(0.0)}};
   }
-  template <class T, class B, class Q, class U, class Out>
-  FS_HD static void integrate(const B&, const Q& q, const U& u, Out q_next) {
+  template <class T>
+  FS_HD static void integrate(const auto&, const auto& q, const auto& u, auto q_next) {
     q_next[0] = q[0] + u[0];
   }
-  template <class T, class B, class Q, class Q1, class Out>
-  FS_HD static void difference(const B&, const Q& q0, const Q1& q1, Out u) {
+  template <class T>
+  FS_HD static void difference(const auto&, const auto& q0, const auto& q1, auto u) {
     u[0] = q1[0] - q0[0];
   }
 };

@@ -15,21 +15,19 @@ struct Revolute {
             .symmetric = true,
             .group = JointGroup::turns_about_z};
   }
-  template <class T, class B, class Q> FS_HD static Placement<T> placement(const B&, const Q& q) {
+  template <class T> FS_HD static Placement<T> placement(const auto&, const auto& q) {
     return {matrix(rotation_z<T>(q[0])), zero3<T>()};
   }
-  template <class T, class B, class Q> FS_HD static void subspace(const B&, const Q&, Motion<T>* S) {
+  template <class T> FS_HD static void subspace(const auto&, const auto&, Motion<T>* S) {
     S[0] = zero_motion<T>() + AngularZ<T>{T(1.0)};
   }
-  template <class T, class B, class Q, class V> FS_HD static Motion<T> bias(const B&, const Q&, const V&) {
-    return zero_motion<T>();
-  }
-  template <class T, class B, class Q, class U, class Out>
-  FS_HD static void integrate(const B&, const Q& q, const U& u, Out q_next) {
+  template <class T> FS_HD static Motion<T> bias(const auto&, const auto&, const auto&) { return zero_motion<T>(); }
+  template <class T>
+  FS_HD static void integrate(const auto&, const auto& q, const auto& u, auto q_next) {
     q_next[0] = q[0] + u[0];
   }
-  template <class T, class B, class Q, class Q1, class Out>
-  FS_HD static void difference(const B&, const Q& q0, const Q1& q1, Out u) {
+  template <class T>
+  FS_HD static void difference(const auto&, const auto& q0, const auto& q1, auto u) {
     u[0] = q1[0] - q0[0];
   }
 };
@@ -51,12 +49,12 @@ template <class T, class Rotation, class P> struct RevoluteAt {
   }
   FS_HD Placement<T> placement() const { return {matrix_times(tilt, matrix(z)), cast<T>(r)}; }
 
-  template <class V> FS_HD AngularZ<T> velocity(const V& v) const { return {v[0]}; }
-  template <class V> FS_HD NoMotion bias(const V&) const { return {}; }
-  template <class V> FS_HD AlongZ<T> angular_velocity(const V& v) const { return {v[0]}; }
-  template <class V> FS_HD NoVector linear_velocity(const V&) const { return {}; }
-  template <class V, class A> FS_HD AlongZ<T> angular_acceleration(const V&, const A& a) const { return {a[0]}; }
-  template <class V, class A> FS_HD NoVector linear_acceleration(const V&, const A&) const { return {}; }
+  FS_HD AngularZ<T> velocity(const auto& v) const { return {v[0]}; }
+  FS_HD NoMotion bias(const auto&) const { return {}; }
+  FS_HD AlongZ<T> angular_velocity(const auto& v) const { return {v[0]}; }
+  FS_HD NoVector linear_velocity(const auto&) const { return {}; }
+  FS_HD AlongZ<T> angular_acceleration(const auto&, const auto& a) const { return {a[0]}; }
+  FS_HD NoVector linear_acceleration(const auto&, const auto&) const { return {}; }
 
   FS_HD T project(int, const Force<T>& f) const { return f.n.z(); }
   FS_HD Force<T> force_of_axis(int, const RigidBodyInertia<T>& J) const {
@@ -71,7 +69,7 @@ template <class T, class Rotation, class P> struct RevoluteAt {
     Ia.I.xz = Ia.I.yz = Ia.I.zz = o;
     Ia.H(2, 0) = Ia.H(2, 1) = Ia.H(2, 2) = o;
   }
-  template <class Tau> FS_HD void set_axis_force(Force<T>& pa, const Tau& tau) const { pa.n.z() = tau[0]; }
+  FS_HD void set_axis_force(Force<T>& pa, const auto& tau) const { pa.n.z() = tau[0]; }
 };
 
 }  // namespace featherstorm

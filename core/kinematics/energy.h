@@ -4,27 +4,22 @@
 //   V = -sum m_i g . c_i, with c_i from the world's origin               so that dV/dq = ID(q, 0, 0)
 #pragma once
 #include "core/kinematics/first_moments.h"
+#include "core/kinematics/spatial_motions.h"
 
 namespace featherstorm {
 
 // in   q (nq), qd (nv)
 // out  energy (2)  [J]  kinetic (rotors included), potential (zero at the world's origin)
 // Cost O(nb).
-template <class M, class Q, class V, class Out> FS_HD void energy(const M& m, const Q& q, const V& qd, Out energy) {
-  using T = ScalarOf<Q>;
+FS_HD void energy(const auto& m, const auto& q, const auto& qd, auto energy) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto mass = scratch<T>(m.nb + 1);
   auto v = scratch<Motion<T>>(m.nb + 1);
   auto h = scratch<Vec3<T>>(m.nb + 1);
   T kinetic(0.0);
-  v[0] = zero_motion<T>();
-  for (int i = 1; i <= m.nb; i++) {
-    const auto& b = m.body[i];
-    update_joint(m, i, q, Zeros<T>{}, x);
-    with_joint(m, i, x, [&](const auto& J) { v[i] = apply(J, v[b.parent]) + J.velocity(slice(qd, b.v)); });
-    // 2 T += v . I v
-    kinetic = kinetic + dot(v[i], b.I * v[i]);
-  }
+  // 2 T += v . I v
+  spatial_velocities(m, q, qd, x, v, [&](int i, const auto&) { kinetic = kinetic + dot(v[i], m.body[i].I * v[i]); });
   for (int k = 0; k < m.nv; k++) kinetic = kinetic + m.armature[k] * (qd[k] * qd[k]);
   energy[0] = kinetic * T(0.5);
   // V = -g . m c

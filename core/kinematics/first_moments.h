@@ -10,9 +10,8 @@ namespace featherstorm {
 // in   x  joint numbers that update_joint has set for all bodies
 // out  mass (nb + 1) [kg]
 // out  h (nb + 1) [kg m]  mass times centre of mass from the body's origin, body axes; h[0] of the whole model, world
-template <class M, class Numbers, class Masses, class Moments>
-FS_HD void first_moments(const M& m, const Numbers& x, Masses& mass, Moments& h) {
-  using T = ScalarOf<Numbers>;
+FS_HD void first_moments(const auto& m, const auto& x, auto& mass, auto& h) {
+  using T = ScalarOf<decltype(x)>;
   mass[0] = T(0.0);
   h[0] = zero3<T>();
   for (int i = 1; i <= m.nb; i++) mass[i] = T(m.body[i].I.m), h[i] = cast<T>(m.body[i].I.h);

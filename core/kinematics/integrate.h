@@ -18,8 +18,8 @@ template <class V, class T> struct Scaled {
 
 #ifndef __CUDA_ARCH__
 // A function (parameter, a, b, out) of a user-defined joint: traced, or lane by lane.
-template <class T, class Function, class A, class B, class Out>
-void user_joint_map(Function f, double parameter, const A& a, int na, const B& b, int nb, Out out, int n) {
+template <class T>
+void user_joint_map(auto f, double parameter, const auto& a, int na, const auto& b, int nb, auto out, int n) {
   using Scalar = typename UserScalar<T>::type;
   T result[7];
   if constexpr (is_traced<T>) {
@@ -41,8 +41,8 @@ void user_joint_map(Function f, double parameter, const A& a, int na, const B& b
 #endif
 
 // q_next = q (+) u for the joint of body b; the arrays are those of the joint.
-template <class T, class M, class Q, class U, class Out>
-FS_HD void integrate_joint(const M& m, const Body<typename M::Number>& b, const Q& q, const U& u, Out q_next) {
+template <class T, class M>
+FS_HD void integrate_joint(const M& m, const Body<typename M::Number>& b, const auto& q, const auto& u, auto q_next) {
   with_joint_type(b.type, [&](auto joint) { decltype(joint)::template integrate<T>(b, q, u, q_next); });
 #ifndef __CUDA_ARCH__
   if constexpr (requires { m.user; }) {  // a device model has no user-defined joints
@@ -56,9 +56,9 @@ FS_HD void integrate_joint(const M& m, const Body<typename M::Number>& b, const 
 
 // in   q (nq), v (nv), dt [s]
 // out  q_next (nq)  may be q
-template <class M, class Q, class V, class Time, class Out>
-FS_HD void integrate(const M& m, const Q& q, const V& v, const Time& dt, Out q_next) {
-  using T = ScalarOf<Q>;
+template <class V>
+FS_HD void integrate(const auto& m, const auto& q, const V& v, const auto& dt, auto q_next) {
+  using T = ScalarOf<decltype(q)>;
   const Scaled<V, T> u{v, T(dt)};
   remark<T>("integration of the positions");
   for (int i = 1; i <= m.nb; i++) {
@@ -69,8 +69,8 @@ FS_HD void integrate(const M& m, const Q& q, const V& v, const Time& dt, Out q_n
 
 // in   q0, q1 (nq)
 // out  v (nv)  the constant velocity that leads from q0 to q1 in unit time; rotations by at most half a turn
-template <class M, class Q, class Q1, class Out> FS_HD void difference(const M& m, const Q& q0, const Q1& q1, Out v) {
-  using T = ScalarOf<Q>;
+FS_HD void difference(const auto& m, const auto& q0, const auto& q1, auto v) {
+  using T = ScalarOf<decltype(q0)>;
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     with_joint_type(b.type, [&](auto joint) {

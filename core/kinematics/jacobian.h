@@ -14,9 +14,9 @@ namespace featherstorm {
 // out  J (6 nv)  rows angular, linear, each of nv numbers; world axes, at the frame's origin. All entries are written;
 //      columns of coordinates that do not move the body are zero
 // Cost O(nv).
-template <class M, class Q, class P, class Out>
-FS_HD void jacobian_of_body(const M& m, const Q& q, int body, const Placement<P>& F, Out J) {
-  using T = ScalarOf<Q>;
+template <class P>
+FS_HD void jacobian_of_body(const auto& m, const auto& q, int body, const Placement<P>& F, auto J) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
   auto moves = scratch<char>(m.nb + 1);
@@ -47,16 +47,15 @@ FS_HD void jacobian_of_body(const M& m, const Q& q, int body, const Placement<P>
 }
 
 // The Jacobian of a named frame; arguments as above.
-template <class M, class Q, class Out> FS_HD void jacobian(const M& m, const Q& q, int frame, Out J) {
+FS_HD void jacobian(const auto& m, const auto& q, int frame, auto J) {
   jacobian_of_body(m, q, m.frame[frame].body, m.frame[frame].X, J);
 }
 
 // in   q (nq), qd (nv), frame  index of a named frame
 // out  a (6)  [rad/s^2, m/s^2]  Jd qd: acceleration of the frame's origin (classical) at qdd = 0, world axes
 // Cost O(depth).
-template <class M, class Q, class V, class Out>
-FS_HD void jdot_v(const M& m, const Q& q, const V& qd, int frame, Out a) {
-  frame_acceleration(m, q, qd, Zeros<ScalarOf<Q>>{}, frame, a);
+FS_HD void jdot_v(const auto& m, const auto& q, const auto& qd, int frame, auto a) {
+  frame_acceleration(m, q, qd, Zeros<ScalarOf<decltype(q)>>{}, frame, a);
 }
 
 }  // namespace featherstorm

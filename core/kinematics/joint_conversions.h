@@ -23,8 +23,8 @@ FS_HD void solve_columns(const Motion<T>* S, int n, T* y) {
   solve_semidefinite(n, A, y);
 }
 // S of joint i in the axes of its body. Returns the number of freedoms.
-template <class M, class Numbers, class T>
-FS_HD int columns(const M& m, int i, const Numbers& x, Motion<T>* S) {
+template <class T>
+FS_HD int columns(const auto& m, int i, const auto& x, Motion<T>* S) {
   int n = 0;
   with_joint(m, i, x, [&](const auto& J) {
     n = J.nv;
@@ -38,13 +38,12 @@ FS_HD int columns(const M& m, int i, const Numbers& x, Motion<T>* S) {
 // out  residual (6 nb)  [rad/s, m/s]  what of v_i - X v_p joint i does not admit: angular, and of the body's origin;
 // world
 //      axes. Where it is zero, qd is that of generalised_velocity
-template <class M, class Q, class Velocities, class Out, class OutR>
-FS_HD void joint_velocities(const M& m, const Q& q, const Velocities& V, Out qd, OutR residual) {
-  using T = ScalarOf<Q>;
+FS_HD void joint_velocities(const auto& m, const auto& q, const auto& V, auto qd, auto residual) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
   auto v = scratch<Motion<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   body_placements(m, x, X);
   v[0] = zero_motion<T>();
   for (int i = 1; i <= m.nb; i++) {
@@ -68,12 +67,11 @@ FS_HD void joint_velocities(const M& m, const Q& q, const Velocities& V, Out qd,
 // in   q (nq), W (6 nb)  [N m, N]  on each body from its joint: moment about the body's origin and force, world axes
 // out  F (6 nb)  [N m, N]  on each body from all its joints, as in maximal.h
 // out  Q (nv)  [N m | N]  S^T W, which is also J^T F
-template <class M, class Configuration, class Wrenches, class Out, class OutQ>
-FS_HD void forces_of_joints(const M& m, const Configuration& q, const Wrenches& W, Out F, OutQ Q) {
-  using T = ScalarOf<Configuration>;
+FS_HD void forces_of_joints(const auto& m, const auto& q, const auto& W, auto F, auto Q) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   body_placements(m, x, X);
   const auto centre = [&](int i) { return X[i].r + X[i].R * mass_centre<T>(m.body[i].I).c; };
   for (int k = 0; k < 6 * m.nb; k++) F[k] = T(0.0);
@@ -98,12 +96,11 @@ FS_HD void forces_of_joints(const M& m, const Configuration& q, const Wrenches& 
 
 // in   q (nq), Q (nv)  [N m | N]
 // out  W (6 nb)  [N m, N]  the shortest with S^T W = Q at every joint, as in forces_of_joints
-template <class M, class Configuration, class Torques, class Out>
-FS_HD void joint_wrenches_of(const M& m, const Configuration& q, const Torques& Q, Out W) {
-  using T = ScalarOf<Configuration>;
+FS_HD void joint_wrenches_of(const auto& m, const auto& q, const auto& Q, auto W) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   body_placements(m, x, X);
   for (int i = 1; i <= m.nb; i++) {
     Motion<T> S[6], d = zero_motion<T>();

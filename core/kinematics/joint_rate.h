@@ -42,8 +42,9 @@ FS_HD_CALL void joint_rate_of_varying(const M& m, int i, const Q& q, const V& v,
 // in   q, v     (nq), (nv)
 // in   u, a     (nv), (nv)  directions of position and velocity
 // out  r.S, r.c  S° of each freedom and c_J°, body axes
-template <class T, class M, class Q, class V, class U, class A>
-FS_HD void joint_rate(const M& m, int i, const Q& q, const V& v, const U& u, const A& a, JointRate<T>& r) {
+template <class T>
+FS_HD void joint_rate(const auto& m, int i, const auto& q, const auto& v, const auto& u, const auto& a,
+                      JointRate<T>& r) {
   for (int k = 0; k < 6; k++) r.S[k] = zero_motion<T>();
   r.c = zero_motion<T>();
   if (!constant_subspace(m.body[i])) joint_rate_of_varying(m, i, q, v, u, a, r);

@@ -14,7 +14,7 @@
 namespace featherstorm {
 
 // visit(i) for the bodies on the path from the world to body `last`, in this order: kappa(last) of RBDA section 4.1.4.
-template <class M, class F> FS_HD void along_support(const M& m, int last, F&& visit) {
+FS_HD void along_support(const auto& m, int last, auto&& visit) {
   auto path = scratch<int>(m.nb + 1);
   int n = 0;
   for (int i = last; i > 0; i = m.body[i].parent) path[n++] = i;
@@ -22,7 +22,7 @@ template <class M, class F> FS_HD void along_support(const M& m, int last, F&& v
 }
 
 // Placement of the body behind joint J, given its parent's: R = R_parent R_J, r = r_parent + R_parent r_J.
-template <class T, class Joint> FS_HD Placement<T> beyond(const Placement<T>& parent, const Joint& J) {
+template <class T> FS_HD Placement<T> beyond(const Placement<T>& parent, const auto& J) {
   Placement<T> X;
   for (int k = 0; k < 3; k++) {
     // row k of R is R_J^T times row k of R_parent
@@ -35,9 +35,8 @@ template <class T, class Joint> FS_HD Placement<T> beyond(const Placement<T>& pa
 
 // in   x  joint numbers that update_joint has set for all bodies
 // out  X (nb + 1)  placement of each body in the world
-template <class M, class Numbers, class Placements>
-FS_HD void body_placements(const M& m, const Numbers& x, Placements& X) {
-  X[0] = identity_placement<ScalarOf<Numbers>>();
+FS_HD void body_placements(const auto& m, const auto& x, auto& X) {
+  X[0] = identity_placement<ScalarOf<decltype(x)>>();
   for (int i = 1; i <= m.nb; i++) with_joint(m, i, x, [&](const auto& J) { X[i] = beyond(X[m.body[i].parent], J); });
 }
 
@@ -45,11 +44,11 @@ FS_HD void body_placements(const M& m, const Numbers& x, Placements& X) {
 // out  pose (12 nf)  of each named frame, world: position (3) [m], then by rows the rotation (9) that takes frame axes
 //      to world axes
 // Cost O(nb + nf).
-template <class M, class Q, class Out> FS_HD void forward_kinematics(const M& m, const Q& q, Out pose) {
-  using T = ScalarOf<Q>;
+FS_HD void forward_kinematics(const auto& m, const auto& q, auto pose) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   body_placements(m, x, X);
   for (int k = 0; k < m.nf; k++) {
     // X_WF = X_WB X_BF
@@ -66,8 +65,8 @@ template <class T> struct FrameMotion {
   Placement<T> X;
   Motion<T> v, a;
 };
-template <class T, class M, class Q, class V, class A>
-FS_HD FrameMotion<T> frame_motion(const M& m, const Q& q, const V& qd, const A& qdd, int frame) {
+template <class T>
+FS_HD FrameMotion<T> frame_motion(const auto& m, const auto& q, const auto& qd, const auto& qdd, int frame) {
   auto x = scratch<T>(m.nx);
   FrameMotion<T> s{identity_placement<T>(), zero_motion<T>(), zero_motion<T>()};
   along_support(m, m.frame[frame].body, [&](int i) {
@@ -86,7 +85,7 @@ FS_HD FrameMotion<T> frame_motion(const M& m, const Q& q, const V& qd, const A& 
   return {s.X * X, apply(X, s.v), apply(X, s.a)};
 }
 
-template <class T, class Out> FS_HD void store_in_world(const Placement<T>& X, const Motion<T>& v, Out& out) {
+template <class T> FS_HD void store_in_world(const Placement<T>& X, const Motion<T>& v, auto& out) {
   const Vec3<T> w = X.R * v.w, u = X.R * v.v;
   for (int i = 0; i < 3; i++) out[i] = w(i), out[3 + i] = u(i);
 }
@@ -94,9 +93,8 @@ template <class T, class Out> FS_HD void store_in_world(const Placement<T>& X, c
 // in   q (nq), qd (nv), frame  index of a named frame
 // out  v (6)  [rad/s, m/s]  angular velocity and velocity of the frame's origin, world axes
 // Cost O(depth).
-template <class M, class Q, class V, class Out>
-FS_HD void frame_velocity(const M& m, const Q& q, const V& qd, int frame, Out v) {
-  using T = ScalarOf<Q>;
+FS_HD void frame_velocity(const auto& m, const auto& q, const auto& qd, int frame, auto v) {
+  using T = ScalarOf<decltype(q)>;
   const FrameMotion<T> s = frame_motion<T>(m, q, qd, Zeros<T>{}, frame);
   store_in_world(s.X, s.v, v);
 }
@@ -104,17 +102,16 @@ FS_HD void frame_velocity(const M& m, const Q& q, const V& qd, int frame, Out v)
 // in   q (nq), qd (nv), qdd (nv), frame  index of a named frame; Zeros<T>{} for qdd gives Jd qd
 // out  a (6)  [rad/s^2, m/s^2]  angular acceleration and (classical) acceleration of the frame's origin, world axes
 // Cost O(depth).
-template <class M, class Q, class V, class A, class Out>
-FS_HD void frame_acceleration(const M& m, const Q& q, const V& qd, const A& qdd, int frame, Out a) {
-  using T = ScalarOf<Q>;
+FS_HD void frame_acceleration(const auto& m, const auto& q, const auto& qd, const auto& qdd, int frame, auto a) {
+  using T = ScalarOf<decltype(q)>;
   const FrameMotion<T> s = frame_motion<T>(m, q, qd, qdd, frame);
   store_in_world(s.X, Motion<T>{s.a.w, s.a.v + cross(s.v.w, s.v.v)}, a);
 }
 
 // The spatial acceleration at the frame's origin, world axes; arguments as in frame_acceleration.
-template <class M, class Q, class V, class A, class Out>
-FS_HD void frame_spatial_acceleration(const M& m, const Q& q, const V& qd, const A& qdd, int frame, Out a) {
-  using T = ScalarOf<Q>;
+FS_HD void frame_spatial_acceleration(const auto& m, const auto& q, const auto& qd, const auto& qdd, int frame,
+                                      auto a) {
+  using T = ScalarOf<decltype(q)>;
   const FrameMotion<T> s = frame_motion<T>(m, q, qd, qdd, frame);
   store_in_world(s.X, s.a, a);
 }

@@ -11,7 +11,7 @@
 //   Metric::Inertia  W = the bodies' own inertia: the motion that has the momentum of V, without rotors; it is what
 //                    remains of V after the joints' impulses, and does not depend on units
 #pragma once
-#include "core/kinematics/world_axes.h"
+#include "core/kinematics/common_frame.h"
 #include "core/linear/ltdl.h"
 #include "core/spatial/mass_centre.h"
 
@@ -20,30 +20,19 @@ namespace featherstorm {
 enum class Metric { Unit, Inertia };
 
 // Three numbers of an array as a vector, and back.
-template <class T, class Array>
-FS_HD Vec3<T> vector_from(const Array& a, int k) {
+template <class T>
+FS_HD Vec3<T> vector_from(const auto& a, int k) {
   return {T(a[k]), T(a[k + 1]), T(a[k + 2])};
 }
-template <class T, class Out>
-FS_HD void store_vector(Out& out, int k, const Vec3<T>& v) {
+template <class T>
+FS_HD void store_vector(auto& out, int k, const Vec3<T>& v) {
   for (int i = 0; i < 3; i++) out[k + i] = v(i);
 }
 
 // Mass centres of all bodies from the origin of the common frame (world_axes.h), its axes.
-template <class M, class Placements, class Vectors>
-FS_HD void mass_centres(const M& m, const Placements& X, Vectors& r) {
+FS_HD void mass_centres(const auto& m, const auto& X, auto& r) {
   using T = std::remove_cvref_t<decltype(X[0].r(0))>;
   for (int i = 1; i <= m.nb; i++) r[i] = X[i].r + X[i].R * mass_centre<T>(m.body[i].I).c;
-}
-
-// The placements of all bodies at q, the columns of their joints and their mass centres, in the common frame.
-template <class M, class Q, class Placements, class Columns, class Vectors>
-FS_HD void bodies_at(const M& m, const Q& q, Placements& X, Columns& S, Vectors& r) {
-  using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
-  mass_centres(m, X, r);
 }
 
 // W of a body at its mass centre, in its axes.
@@ -56,50 +45,48 @@ FS_HD RigidBodyInertia<T> weight(const RigidBodyInertia<P>& I) {
 }
 
 // V = J qd in the common frame.
-template <class M, class Columns, class Vectors, class V, class Out>
-FS_HD void body_velocities_at(const M& m, const Columns& S, const Vectors& r, const V& qd, Out out) {
+FS_HD void body_velocities_at(const auto& m, const auto& S, const auto& r, const auto& qd, auto out) {
   using T = std::remove_cvref_t<decltype(r[0](0))>;
   auto v = scratch<Motion<T>>(m.nb + 1);
-  v[0] = zero_motion<T>();
+  common_velocities(m, S, qd, v);
   for (int i = 1; i <= m.nb; i++) {
-    v[i] = v[m.body[i].parent];
-    for (int k = m.body[i].v; k < m.body[i].v + freedoms(m, i); k++) v[i] = v[i] + S[k] * T(qd[k]);
     store_vector(out, 6 * (i - 1), v[i].w);
     store_vector(out, 6 * (i - 1) + 3, v[i].v + cross(v[i].w, r[i]));
   }
 }
 // Q = J^T F in the common frame; force(i) at the mass centre of body i.
-template <class M, class Columns, class Vectors, class Forces, class Out>
-FS_HD void joint_forces_of(const M& m, const Columns& S, const Vectors& r, const Forces& force, Out Q) {
+FS_HD void joint_forces_of(const auto& m, const auto& S, const auto& r, const auto& force, auto Q) {
   using T = std::remove_cvref_t<decltype(r[0](0))>;
   auto f = scratch<Force<T>>(m.nb + 1);
+  f[0] = zero_force<T>();
   for (int i = 1; i <= m.nb; i++) {
     const Force<T> g = force(i);
     f[i] = {g.n + cross(r[i], g.f), g.f};
   }
   for (int i = m.nb; i >= 1; i--) {
     for (int k = m.body[i].v; k < m.body[i].v + freedoms(m, i); k++) Q[k] = dot(S[k], f[i]);
-    if (m.body[i].parent > 0) f[m.body[i].parent] += f[i];
+    f[m.body[i].parent] += f[i];
   }
 }
 // The factor of J^T W J.
-template <Metric metric, class M, class Placements, class Columns, class Vectors, class Out>
-FS_HD void factor_metric(const M& m, const Placements& X, const Columns& S, const Vectors& r, Out H) {
-  using T = ScalarOf<Out>;
+template <Metric metric>
+FS_HD void factor_metric(const auto& m, const auto& X, const auto& S, const auto& r, auto H) {
+  using T = ScalarOf<decltype(H)>;
   auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
+  Ic[0] = zero_inertia<T>();
   for (int i = 1; i <= m.nb; i++) Ic[i] = shift(r[i], rotate(X[i].R, weight<metric, T>(m.body[i].I)));
   for (int i = m.nb; i >= 1; i--) {
     for (int k = m.body[i].v; k < m.body[i].v + freedoms(m, i); k++) {
       const Force<T> P = Ic[i] * S[k];
       for (int l = k; l >= 0; l = m.dof_parent[l]) H[m.at(k, l)] = dot(S[l], P);
     }
-    if (m.body[i].parent > 0) Ic[m.body[i].parent] += Ic[i];
+    Ic[m.body[i].parent] += Ic[i];
   }
   ltdl(m, H);
 }
 // W V of body i
-template <Metric metric, class M, class T>
-FS_HD Force<T> weighted(const M& m, int i, const Mat3<T>& R, const Vec3<T>& w, const Vec3<T>& v) {
+template <Metric metric, class T>
+FS_HD Force<T> weighted(const auto& m, int i, const Mat3<T>& R, const Vec3<T>& w, const Vec3<T>& v) {
   const RigidBodyInertia<T> W = weight<metric, T>(m.body[i].I);
   return {R * (W.I * transpose_times(R, w)), v * W.m};
 }
@@ -107,75 +94,70 @@ FS_HD Force<T> weighted(const M& m, int i, const Mat3<T>& R, const Vec3<T>& w, c
 // in   q (nq), qd (nv)
 // out  V (6 nb)  [rad/s, m/s]
 // Cost O(nb).
-template <class M, class Q, class Qd, class Out>
-FS_HD void maximal_velocity(const M& m, const Q& q, const Qd& qd, Out V) {
-  using T = ScalarOf<Q>;
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+FS_HD void maximal_velocity(const auto& m, const auto& q, const auto& qd, auto V) {
+  using T = ScalarOf<decltype(q)>;
+  const CommonFrame f(m, q);
   auto r = scratch<Vec3<T>>(m.nb + 1);
-  bodies_at(m, q, X, S, r);
-  body_velocities_at(m, S, r, qd, V);
+  mass_centres(m, f.X, r);
+  body_velocities_at(m, f.S, r, qd, V);
 }
 
 // in   q (nq), V (6 nb)  [rad/s, m/s]
 // out  qd (nv)
 // out  residual (6 nb)  V - J qd: not zero where the joints do not admit V; its W-norm is least
 // J must have full column rank: no joint at a singularity of its coordinates. Cost O(n depth).
-template <Metric metric = Metric::Unit, class M, class Q, class Velocities, class Out, class OutR>
-FS_HD void generalised_velocity(const M& m, const Q& q, const Velocities& V, Out qd, OutR residual) {
-  using T = ScalarOf<Q>;
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+template <Metric metric = Metric::Unit>
+FS_HD void generalised_velocity(const auto& m, const auto& q, const auto& V, auto qd, auto residual) {
+  using T = ScalarOf<decltype(q)>;
+  const CommonFrame f(m, q);
   auto r = scratch<Vec3<T>>(m.nb + 1);
   auto H = scratch<T>(m.nh);
-  bodies_at(m, q, X, S, r);
-  factor_metric<metric>(m, X, S, r, H.data());
+  mass_centres(m, f.X, r);
+  factor_metric<metric>(m, f.X, f.S, r, H.data());
   joint_forces_of(
-      m, S, r,
+      m, f.S, r,
       [&](int i) {
         const int k = 6 * (i - 1);
-        return weighted<metric>(m, i, X[i].R, vector_from<T>(V, k), vector_from<T>(V, k + 3));
+        return weighted<metric>(m, i, f.X[i].R, vector_from<T>(V, k), vector_from<T>(V, k + 3));
       },
       qd);
   solve<Factor::LTDL>(m, H.data(), qd);
-  body_velocities_at(m, S, r, qd, residual);
+  body_velocities_at(m, f.S, r, qd, residual);
   for (int k = 0; k < 6 * m.nb; k++) residual[k] = T(V[k]) - residual[k];
 }
 
 // in   q (nq), F (6 nb)  [N m, N]  moment about each mass centre and force
 // out  Q (nv)  [N m | N]  the joint forces that do the same work on every velocity, (48)
 // Cost O(nb).
-template <class M, class Configuration, class Forces, class Out>
-FS_HD void generalised_force(const M& m, const Configuration& q, const Forces& F, Out Q) {
-  using T = ScalarOf<Configuration>;
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+FS_HD void generalised_force(const auto& m, const auto& q, const auto& F, auto Q) {
+  using T = ScalarOf<decltype(q)>;
+  const CommonFrame f(m, q);
   auto r = scratch<Vec3<T>>(m.nb + 1);
-  bodies_at(m, q, X, S, r);
+  mass_centres(m, f.X, r);
   joint_forces_of(
-      m, S, r, [&](int i) { return Force<T>{vector_from<T>(F, 6 * (i - 1)), vector_from<T>(F, 6 * (i - 1) + 3)}; }, Q);
+      m, f.S, r, [&](int i) { return Force<T>{vector_from<T>(F, 6 * (i - 1)), vector_from<T>(F, 6 * (i - 1) + 3)}; },
+      Q);
 }
 
 // in   q (nq), Q (nv)  [N m | N]
 // out  F (6 nb)  [N m, N]  one of the many with J^T F = Q; for Metric::Unit the shortest, (70)
 // J must have full column rank. Cost O(n depth).
-template <Metric metric = Metric::Unit, class M, class Configuration, class Torques, class Out>
-FS_HD void maximal_force(const M& m, const Configuration& q, const Torques& Q, Out F) {
-  using T = ScalarOf<Configuration>;
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+template <Metric metric = Metric::Unit>
+FS_HD void maximal_force(const auto& m, const auto& q, const auto& Q, auto F) {
+  using T = ScalarOf<decltype(q)>;
+  const CommonFrame f(m, q);
   auto r = scratch<Vec3<T>>(m.nb + 1);
   auto H = scratch<T>(m.nh);
   auto y = scratch<T>(m.nv);
-  bodies_at(m, q, X, S, r);
-  factor_metric<metric>(m, X, S, r, H.data());
+  mass_centres(m, f.X, r);
+  factor_metric<metric>(m, f.X, f.S, r, H.data());
   for (int k = 0; k < m.nv; k++) y[k] = Q[k];
   solve<Factor::LTDL>(m, H.data(), y.data());
-  body_velocities_at(m, S, r, y, F);
+  body_velocities_at(m, f.S, r, y, F);
   for (int i = 1; i <= m.nb; i++) {
     const int k = 6 * (i - 1);
-    const Force<T> f = weighted<metric>(m, i, X[i].R, vector_from<T>(F, k), vector_from<T>(F, k + 3));
-    store_vector(F, k, f.n), store_vector(F, k + 3, f.f);
+    const Force<T> F_i = weighted<metric>(m, i, f.X[i].R, vector_from<T>(F, k), vector_from<T>(F, k + 3));
+    store_vector(F, k, F_i.n), store_vector(F, k + 3, F_i.f);
   }
 }
 
@@ -183,12 +165,11 @@ FS_HD void maximal_force(const M& m, const Configuration& q, const Torques& Q, O
 // in   q (nq)
 // in   p (3 nb) [m]  point of application on each body, world; F_p (6 nb)  [N m, N]  moment without that of f, and f
 // out  F (6 nb)  as in generalised_force
-template <class M, class Configuration, class Points, class Forces, class Out>
-FS_HD void force_at_mass_centres(const M& m, const Configuration& q, const Points& p, const Forces& F_p, Out F) {
-  using T = ScalarOf<Configuration>;
+FS_HD void force_at_mass_centres(const auto& m, const auto& q, const auto& p, const auto& F_p, auto F) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto X = scratch<Placement<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   body_placements(m, x, X);
   for (int i = 1; i <= m.nb; i++) {
     const int k = 6 * (i - 1);

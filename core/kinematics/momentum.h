@@ -4,6 +4,7 @@
 //   m c = sum m_i c_i,   m cd = linear part of h_0,   angular momentum about c = h_0 - c × m cd
 #pragma once
 #include "core/kinematics/first_moments.h"
+#include "core/kinematics/spatial_motions.h"
 
 namespace featherstorm {
 
@@ -20,23 +21,16 @@ template <class M> FS_HD auto total_mass(const M& m) {
 // out  h (6)  [kg m^2/s, kg m/s]  angular momentum about the world's origin and linear momentum, world axes
 // out  h_com (3)  [kg m^2/s]  angular momentum about the centre of mass, world axes
 // Rotors (armature) have no part in it. Cost O(nb).
-template <class M, class Q, class V, class Com, class ComVelocity, class H, class HCom>
-FS_HD void momentum(const M& m, const Q& q, const V& qd, Com com, ComVelocity com_velocity, H h, HCom h_com) {
-  using T = ScalarOf<Q>;
+FS_HD void momentum(const auto& m, const auto& q, const auto& qd, auto com, auto com_velocity, auto h, auto h_com) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto mass = scratch<T>(m.nb + 1);
   auto v = scratch<Motion<T>>(m.nb + 1);
   auto hs = scratch<Force<T>>(m.nb + 1);  // momentum of the subtree
   auto mc = scratch<Vec3<T>>(m.nb + 1);   // its mass times its centre
-  v[0] = zero_motion<T>();
   hs[0] = zero_force<T>();
-  for (int i = 1; i <= m.nb; i++) {
-    const auto& b = m.body[i];
-    update_joint(m, i, q, Zeros<T>{}, x);
-    // h = I v
-    with_joint(m, i, x, [&](const auto& J) { v[i] = apply(J, v[b.parent]) + J.velocity(slice(qd, b.v)); });
-    hs[i] = b.I * v[i];
-  }
+  // h = I v
+  spatial_velocities(m, q, qd, x, v, [&](int i, const auto&) { hs[i] = m.body[i].I * v[i]; });
   for (int i = m.nb; i >= 1; i--) {
     const int p = m.body[i].parent;
     // h_parent += X^T h

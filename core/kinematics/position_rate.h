@@ -12,9 +12,8 @@ namespace featherstorm {
 
 // in   q (nq), v (nv)
 // out  qd (nq)  dq/dt; v itself where a joint's coordinates are plain. Linear in v. Cost O(nb).
-template <class M, class Q, class V, class Out>
-FS_HD void position_rate(const M& m, const Q& q, const V& v, Out qd) {
-  using T = ScalarOf<Q>;
+FS_HD void position_rate(const auto& m, const auto& q, const auto& v, auto qd) {
+  using T = ScalarOf<decltype(q)>;
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     const int n = (i < m.nb ? m.body[i + 1].q : int(m.nq)) - b.q;

@@ -11,8 +11,8 @@ namespace featherstorm {
 
 // H = L^T D L, L unit lower triangular. Replaces H by L below the diagonal and 1/D on it.
 // Cost n reciprocals, D1 multiplications, D2 multiply-adds.
-template <class M, class Matrix> FS_HD void ltdl(const M& m, Matrix H) {
-  using T = ScalarOf<Matrix>;
+FS_HD void ltdl(const auto& m, auto H) {
+  using T = ScalarOf<decltype(H)>;
   remark<T>("factors of the inertia matrix, H = L^T D L");
   for (int k = m.nv - 1; k >= 0; k--) {
     const T d = rcp(H[m.at(k, k)]);
@@ -28,8 +28,8 @@ template <class M, class Matrix> FS_HD void ltdl(const M& m, Matrix H) {
 }
 
 // H = L^T L. Replaces H by L.
-template <class M, class Matrix> FS_HD void ltl(const M& m, Matrix H) {
-  using T = ScalarOf<Matrix>;
+FS_HD void ltl(const auto& m, auto H) {
+  using T = ScalarOf<decltype(H)>;
   for (int k = m.nv - 1; k >= 0; k--) {
     const T h = sqrt(H[m.at(k, k)]), d = rcp(h);
     H[m.at(k, k)] = h;
@@ -46,7 +46,7 @@ template <class M, class Matrix> FS_HD void ltl(const M& m, Matrix H) {
 enum class Factor { LTDL, LTL };
 
 // y = H x with the packed matrix itself. x and y must differ.
-template <class M, class Matrix, class X, class Y> FS_HD void mul_h(const M& m, const Matrix& H, const X& x, Y y) {
+FS_HD void mul_h(const auto& m, const auto& H, const auto& x, auto y) {
   for (int i = 0; i < m.nv; i++) y[i] = H[m.at(i, i)] * x[i];
   for (int i = m.nv - 1; i >= 0; i--)
     for (int j = m.dof_parent[i]; j >= 0; j = m.dof_parent[j]) {
@@ -55,15 +55,15 @@ template <class M, class Matrix, class X, class Y> FS_HD void mul_h(const M& m, 
     }
 }
 // x = L x
-template <Factor factor, class M, class Matrix, class X> FS_HD void mul_l(const M& m, const Matrix& L, X x) {
+template <Factor factor> FS_HD void mul_l(const auto& m, const auto& L, auto x) {
   for (int i = m.nv - 1; i >= 0; i--) {
     if constexpr (factor == Factor::LTL) x[i] = x[i] * L[m.at(i, i)];
     for (int j = m.dof_parent[i]; j >= 0; j = m.dof_parent[j]) x[i] = x[i] + L[m.at(i, j)] * x[j];
   }
 }
 // y = L^T x. x and y must differ.
-template <Factor factor, class M, class Matrix, class X, class Y>
-FS_HD void mul_lt(const M& m, const Matrix& L, const X& x, Y y) {
+template <Factor factor>
+FS_HD void mul_lt(const auto& m, const auto& L, const auto& x, auto y) {
   for (int i = 0; i < m.nv; i++) {
     if constexpr (factor == Factor::LTL) y[i] = L[m.at(i, i)] * x[i];
     else y[i] = x[i];
@@ -71,14 +71,14 @@ FS_HD void mul_lt(const M& m, const Matrix& L, const X& x, Y y) {
   }
 }
 // x = L^-1 x
-template <Factor factor, class M, class Matrix, class X> FS_HD void solve_l(const M& m, const Matrix& L, X x) {
+template <Factor factor> FS_HD void solve_l(const auto& m, const auto& L, auto x) {
   for (int i = 0; i < m.nv; i++) {
     for (int j = m.dof_parent[i]; j >= 0; j = m.dof_parent[j]) x[i] = x[i] - L[m.at(i, j)] * x[j];
     if constexpr (factor == Factor::LTL) x[i] = x[i] * rcp(L[m.at(i, i)]);
   }
 }
 // x = L^-T x
-template <Factor factor, class M, class Matrix, class X> FS_HD void solve_lt(const M& m, const Matrix& L, X x) {
+template <Factor factor> FS_HD void solve_lt(const auto& m, const auto& L, auto x) {
   for (int i = m.nv - 1; i >= 0; i--) {
     if constexpr (factor == Factor::LTL) x[i] = x[i] * rcp(L[m.at(i, i)]);
     for (int j = m.dof_parent[i]; j >= 0; j = m.dof_parent[j]) x[j] = x[j] - L[m.at(i, j)] * x[i];
@@ -87,7 +87,7 @@ template <Factor factor, class M, class Matrix, class X> FS_HD void solve_lt(con
 // L^-1 in place of the factor L of ltdl, with the same entries; the diagonal keeps 1/D. H^-1 = L^-1 D^-1 L^-T then takes
 // products (mul_lt, mul_l) in place of solutions, where zeros of the right-hand side save more: x_i depends on the common
 // ancestors of i and of what is not zero alone. Cost D2 - D1 multiply-adds.
-template <class M, class Matrix> FS_HD void invert_l(const M& m, Matrix L) {
+FS_HD void invert_l(const auto& m, auto L) {
   for (int i = 0; i < m.nv; i++)
     for (int c = 0; c < m.depth[i]; c++) {
       // -(L^-1)_ij = L_ij + sum over the ancestors l of i beyond j of L_il (L^-1)_lj, from the root on
@@ -98,8 +98,8 @@ template <class M, class Matrix> FS_HD void invert_l(const M& m, Matrix L) {
     }
 }
 // Hinv = H^-1, (nv nv), from what invert_l leaves: the sum over common ancestors j of (L^-1)_ij (L^-1)_kj / D_j.
-template <class M, class Matrix, class Out> FS_HD void inverse_of_h(const M& m, const Matrix& W, Out Hinv) {
-  using T = ScalarOf<Matrix>;
+FS_HD void inverse_of_h(const auto& m, const auto& W, auto Hinv) {
+  using T = ScalarOf<decltype(W)>;
   auto V = scratch<T>(m.nh);  // L^-1 D^-1
   for (int i = 0; i < m.nv; i++) {
     for (int j = m.dof_parent[i]; j >= 0; j = m.dof_parent[j]) V[m.at(i, j)] = W[m.at(i, j)] * W[m.at(j, j)];
@@ -115,8 +115,8 @@ template <class M, class Matrix, class Out> FS_HD void inverse_of_h(const M& m, 
     }
 }
 // x = H^-1 x with the factor of ltdl or ltl: L^-1 D^-1 L^-T x. Cost 2 D1 multiply-adds and n multiplications.
-template <Factor factor, class M, class Matrix, class X> FS_HD void solve(const M& m, const Matrix& L, X x) {
-  remark<ScalarOf<X>>("solution by the factors: L^-1 D^-1 L^-T");
+template <Factor factor> FS_HD void solve(const auto& m, const auto& L, auto x) {
+  remark<ScalarOf<decltype(x)>>("solution by the factors: L^-1 D^-1 L^-T");
   solve_lt<factor>(m, L, x);
   if constexpr (factor == Factor::LTDL)
     for (int i = 0; i < m.nv; i++) x[i] = x[i] * L[m.at(i, i)];

@@ -17,9 +17,8 @@ namespace featherstorm {
 // in   G (nv ny)  by rows, of full column rank      g (nv)  Zeros<T>{} for none
 // out  ydd (ny)
 // Cost O(ny (nh + ny nv)).
-template <class M, class Matrix, class B, class Columns, class Bias, class Count, class Out>
-FS_HD void solve_reduced(const M& m, const Matrix& H, const B& b, const Columns& G, const Bias& g, Count ny, Out ydd) {
-  using T = ScalarOf<Matrix>;
+FS_HD void solve_reduced(const auto& m, const auto& H, const auto& b, const auto& G, const auto& g, auto ny, auto ydd) {
+  using T = ScalarOf<decltype(H)>;
   auto A = scratch<T>(product(ny, ny));
   auto column = scratch<T>(m.nv);
   auto h = scratch<T>(m.nv);
@@ -46,9 +45,8 @@ FS_HD void solve_reduced(const M& m, const Matrix& H, const B& b, const Columns&
 }
 
 // qdd = G ydd + g, which is g where nothing can move (ny = 0).
-template <class M, class Columns, class Bias, class Y, class Out>
-FS_HD void expand_reduced(const M& m, const Columns& G, const Bias& g, int ny, const Y& ydd, Out qdd) {
-  using T = ScalarOf<Y>;
+FS_HD void expand_reduced(const auto& m, const auto& G, const auto& g, int ny, const auto& ydd, auto qdd) {
+  using T = ScalarOf<decltype(ydd)>;
   for (int k = 0; k < m.nv; k++) {
     T s(0.0);  // all there is of a structure, ny = 0
     for (int j = 0; j < ny; j++) s = s + G[k * ny + j] * ydd[j];

@@ -11,9 +11,8 @@ namespace featherstorm {
 // in      tolerance  a pivot counts as zero below this part of its diagonal element: 1e-11 in double, 1e-5 in float
 // in out  A (n n)  by rows, lower triangle: L below the diagonal, 1/D or 0 on it
 // Returns the rank.
-template <class Matrix, class Tolerance>
-FS_HD auto factor_semidefinite(int n, Matrix A, const Tolerance& tolerance) {
-  using T = ScalarOf<Matrix>;
+FS_HD auto factor_semidefinite(int n, auto A, const auto& tolerance) {
+  using T = ScalarOf<decltype(A)>;
   const T zero(0.0), one(1.0);
   T rank(0.0);
   for (int k = 0; k < n; k++) {
@@ -34,7 +33,7 @@ FS_HD auto factor_semidefinite(int n, Matrix A, const Tolerance& tolerance) {
 }
 
 // x = A^+ x with the factor: a solution, zero where rows were skipped.
-template <class Matrix, class X> FS_HD void solve_semidefinite(int n, const Matrix& A, X x) {
+FS_HD void solve_semidefinite(int n, const auto& A, auto x) {
   for (int k = 0; k < n; k++)
     for (int j = 0; j < k; j++) x[k] = x[k] - A[k * n + j] * x[j];
   for (int k = 0; k < n; k++) x[k] = x[k] * A[k * n + k];

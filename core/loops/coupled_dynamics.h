@@ -10,9 +10,8 @@
 namespace featherstorm {
 
 // in   u (nu)   out  qd (nv) = G u
-template <class M, class C, class U, class Out>
-FS_HD void coupled_velocity(const M& m, const C& c, const U& u, Out qd) {
-  using T = ScalarOf<U>;
+FS_HD void coupled_velocity(const auto& m, const auto& c, const auto& u, auto qd) {
+  using T = ScalarOf<decltype(u)>;
   for (int k = 0; k < m.nv; k++) {
     T s(0.0);
     for (int e = c.start[k]; e < c.start[k + 1]; e++) s = s + u[c.column[e]] * c.value[e];
@@ -20,16 +19,15 @@ FS_HD void coupled_velocity(const M& m, const C& c, const U& u, Out qd) {
   }
 }
 // in   f (nv)   out  f_u (nu) = G^T f
-template <class M, class C, class Tau, class Out>
-FS_HD void coupled_force(const M& m, const C& c, const Tau& f, Out f_u) {
-  using T = ScalarOf<Tau>;
+FS_HD void coupled_force(const auto& m, const auto& c, const auto& f, auto f_u) {
+  using T = ScalarOf<decltype(f)>;
   for (int j = 0; j < c.nu; j++) f_u[j] = T(0.0);
   for (int k = 0; k < m.nv; k++)
     for (int e = c.start[k]; e < c.start[k + 1]; e++) f_u[c.column[e]] = f_u[c.column[e]] + f[k] * c.value[e];
 }
 // in out  q (nq)  positions of coupled joints follow those of their drivers
-template <class M, class C, class Q> FS_HD void coupled_position(const M& m, const C& c, Q q) {
-  using T = ScalarOf<Q>;
+FS_HD void coupled_position(const auto& m, const auto& c, auto q) {
+  using T = ScalarOf<decltype(q)>;
   for (int k = 0; k < m.nv; k++) {
     if (c.start[k + 1] == c.start[k] + 1 && c.driver[c.column[c.start[k]]] == k) continue;
     T s(c.offset[k]);
@@ -40,9 +38,8 @@ template <class M, class C, class Q> FS_HD void coupled_position(const M& m, con
 
 // in   H (nh)  packed, of crba.h
 // out  A (nu nu) = G^T H G, by rows
-template <class M, class C, class Matrix, class Out>
-FS_HD void coupled_inertia(const M& m, const C& c, const Matrix& H, Out A) {
-  using T = ScalarOf<Matrix>;
+FS_HD void coupled_inertia(const auto& m, const auto& c, const auto& H, auto A) {
+  using T = ScalarOf<decltype(H)>;
   for (int e = 0; e < c.nu * c.nu; e++) A[e] = T(0.0);
   for (int i = 0; i < m.nv; i++)
     for (int j = i; j >= 0; j = m.dof_parent[j])
@@ -57,9 +54,9 @@ FS_HD void coupled_inertia(const M& m, const C& c, const Matrix& H, Out A) {
 
 // Inverse dynamics: tau_u = G^T ID(q, G u, G ud).
 // in   q (nq), u (nu), ud (nu), f_ext (6 nb)   out  tau_u (nu)  [N m | N] as felt at the drivers
-template <class M, class C, class Q, class U, class Ud, class F, class Out>
-FS_HD void coupled_id(const M& m, const C& c, const Q& q, const U& u, const Ud& ud, const F& f_ext, Out tau_u) {
-  using T = ScalarOf<Q>;
+FS_HD void coupled_id(const auto& m, const auto& c, const auto& q, const auto& u, const auto& ud, const auto& f_ext,
+                      auto tau_u) {
+  using T = ScalarOf<decltype(q)>;
   auto qd = scratch<T>(m.nv);
   auto qdd = scratch<T>(m.nv);
   auto tau = scratch<T>(m.nv);
@@ -71,10 +68,9 @@ FS_HD void coupled_id(const M& m, const C& c, const Q& q, const U& u, const Ud& 
 
 // Forward dynamics: G^T H G ud = G^T (tau - C). (9.26)
 // in   q (nq), u (nu), tau (nv), f_ext (6 nb)   out  ud (nu), qdd (nv) = G ud
-template <class M, class C, class Q, class U, class Tau, class F, class Out, class OutA>
-FS_HD void fd_coupled(const M& m, const C& c, const Q& q, const U& u, const Tau& tau, const F& f_ext, Out ud,
-                      OutA qdd) {
-  using T = ScalarOf<Q>;
+FS_HD void fd_coupled(const auto& m, const auto& c, const auto& q, const auto& u, const auto& tau, const auto& f_ext,
+                      auto ud, auto qdd) {
+  using T = ScalarOf<decltype(q)>;
   auto qd = scratch<T>(m.nv);
   auto b = scratch<T>(m.nv);
   auto H = scratch<T>(m.nh);

@@ -12,10 +12,10 @@ namespace featherstorm {
 // in   q (nq)  coupled positions as coupled_position has them; u (nu)
 // in   drive, f_ext, s  as in step.h: torques, targets and limits of all nv coordinates, coupled ones included
 // out  q_next (nq), u_next (nu)  may be q, u
-template <class M, class C, class Q, class U, class Drive, class F, class S, class QNext, class UNext>
-FS_HD void coupled_step(const M& m, const C& c, const Q& q, const U& u, const Drive& drive, const F& f_ext,
-                        const StepParameters<S>& s, QNext q_next, UNext u_next) {
-  using T = ScalarOf<Q>;
+template <class S>
+FS_HD void coupled_step(const auto& m, const auto& c, const auto& q, const auto& u, const auto& drive,
+                        const auto& f_ext, const StepParameters<S>& s, auto q_next, auto u_next) {
+  using T = ScalarOf<decltype(q)>;
   auto qd = scratch<T>(m.nv);
   auto b = scratch<T>(m.nv);
   auto H = scratch<T>(m.nh);

@@ -22,10 +22,10 @@ namespace featherstorm {
 // in out  lambda (nc)  k; replaced by the constraint forces
 // out     A (nc nc), qdd (nv)
 // Returns the rank of K.
-template <class M, class Matrix, class B, class Rows, class Square, class Tolerance, class Out, class OutL>
-FS_HD auto solve_loops(const M& m, int nc, const Matrix& L, B b, Rows K, Square A, const Tolerance& tolerance, Out qdd,
-                       OutL lambda) {
-  using T = ScalarOf<Matrix>;
+template <class B, class Rows>
+FS_HD auto solve_loops(const auto& m, int nc, const auto& L, B b, Rows K, auto A, const auto& tolerance, auto qdd,
+                       auto lambda) {
+  using T = ScalarOf<decltype(L)>;
   const int n = m.nv;
   // w = L^-T (tau - C),  Y = L^-T K^T
   B w = b;

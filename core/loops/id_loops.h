@@ -62,12 +62,9 @@ FS_HD void actuation(const M& m, Count ny, const Columns& G, const Mask& actuate
 //
 // in   K (nc nv) by rows; the rest as above
 // out  tau_out (nv)  may be tau; lambda (nc)  [N m | N]
-template <class M, class Count, class Constraints, class Mask, class TauId, class Tau, class Tolerance, class Out,
-          class OutL>
-FS_HD void actuation_least_constraint(const M& m, Count nc, const Constraints& K, const Mask& actuated,
-                                      const TauId& tau_id, const Tau& tau, const Tolerance& tolerance, Out tau_out,
-                                      OutL lambda) {
-  using T = ScalarOf<Constraints>;
+FS_HD void actuation_least_constraint(const auto& m, auto nc, const auto& K, const auto& actuated, const auto& tau_id,
+                                      const auto& tau, const auto& tolerance, auto tau_out, auto lambda) {
+  using T = ScalarOf<decltype(K)>;
   auto B = scratch<T>(product(m.nv, m.nv));
   auto z = scratch<T>(m.nv);
   auto Kp = scratch<T>(product(nc, m.nv));

@@ -22,11 +22,9 @@ namespace featherstorm {
 // out  g (nv)
 // out  rank (1)  of K_d; the number of dependent coordinates where y determines the rest
 // Cost O(nv^2 (nc + nv)).
-template <class M, class Count, class Constraints, class Rhs, class Marks, class Tolerance, class OutG, class Outg,
-          class OutR>
-FS_HD void independent_map(const M& m, Count nc, const Constraints& K, const Rhs& k, const Marks& independent,
-                           const Tolerance& tolerance, OutG G, Outg g, OutR rank) {
-  using T = ScalarOf<Constraints>;
+FS_HD void independent_map(const auto& m, auto nc, const auto& K, const auto& k, const auto& independent,
+                           const auto& tolerance, auto G, auto g, auto rank) {
+  using T = ScalarOf<decltype(K)>;
   const int n = m.nv;
   const T zero(0.0), one(1.0), half(0.5);
   auto D = scratch<T>(product(m.nv, m.nv));

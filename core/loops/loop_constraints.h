@@ -8,12 +8,13 @@
 // ancestor, so a loop far from the world's origin loses no digits (the rounding-error problem of section 8.7).
 #pragma once
 #include "core/kinematics/kinematics.h"
+#include "core/kinematics/spatial_motions.h"
 #include "core/loops/loop_joint.h"
 
 namespace featherstorm {
 
 // visit(i, side) for the tree joints on the path of a loop, towards the common ancestor: side +1 from s, -1 from p.
-template <class M, class L, class F> FS_HD void along_loop(const M& m, const L& loop, F&& visit) {
+FS_HD void along_loop(const auto& m, const auto& loop, auto&& visit) {
   for (int i = loop.p, j = loop.s; i != j;)
     if (i > j) visit(i, -1), i = m.body[i].parent;
     else visit(j, 1), j = m.body[j].parent;
@@ -21,8 +22,8 @@ template <class M, class L, class F> FS_HD void along_loop(const M& m, const L& 
 
 // in   x  joint numbers that update_joint has set
 // The placement of the successor frame in the predecessor frame.
-template <class M, class L, class Numbers> FS_HD auto loop_placement(const M& m, const L& loop, const Numbers& x) {
-  using T = ScalarOf<Numbers>;
+FS_HD auto loop_placement(const auto& m, const auto& loop, const auto& x) {
+  using T = ScalarOf<decltype(x)>;
   Placement<T> P = cast<T>(loop.X_P), S = cast<T>(loop.X_S);
   along_loop(m, loop, [&](int i, int side) {
     with_joint(m, i, x, [&](const auto& J) {
@@ -35,9 +36,9 @@ template <class M, class L, class Numbers> FS_HD auto loop_placement(const M& m,
 
 // K of one loop applied to unit forces: row(k, c, +-S_j^T F_k) for each column c of K_l and each of `n` forces F.
 // in   F (n)  forces on the successor, in the successor frame, reacted by the predecessor; X as loop_placement
-template <class M, class L, class Numbers, class T, class Out>
-FS_HD void loop_rows(const M& m, const L& loop, const Numbers& x, const Placement<T>& X, const Force<T>* F, int n,
-                     Out row) {
+template <class T>
+FS_HD void loop_rows(const auto& m, const auto& loop, const auto& x, const Placement<T>& X, const Force<T>* F, int n,
+                     auto row) {
   Force<T> on_s[6], on_p[6];
   for (int k = 0; k < n; k++) {
     on_s[k] = apply_transpose(loop.X_S, F[k]);
@@ -60,23 +61,14 @@ FS_HD void loop_rows(const M& m, const L& loop, const Numbers& x, const Placemen
 // out  k (nc)     [rad/s^2 | m/s^2]
 // out  delta (nc) position error of each loop [rad | m]
 // Cost O(nb) + O(nc depth).
-template <class M, class L, class Q, class V, class Rate, class OutK, class Outk, class OutD>
-FS_HD void loop_constraints(const M& m, const L& loops, const Q& q, const V& qd, const Rate& rate, OutK K, Outk k,
-                            OutD delta) {
-  using T = ScalarOf<Q>;
+FS_HD void loop_constraints(const auto& m, const auto& loops, const auto& q, const auto& qd, const auto& rate, auto K,
+                            auto k, auto delta) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto v = scratch<Motion<T>>(m.nb + 1);
   auto a = scratch<Motion<T>>(m.nb + 1);
   v[0] = a[0] = zero_motion<T>();
-  for (int i = 1; i <= m.nb; i++) {
-    const auto& b = m.body[i];
-    update_joint(m, i, q, qd, x);
-    with_joint(m, i, x, [&](const auto& J) {
-      const auto vJ = J.velocity(slice(qd, b.v));
-      v[i] = apply(J, v[b.parent]) + vJ;
-      a[i] = apply(J, a[b.parent]) + J.bias(slice(qd, b.v)) + cross(v[i], vJ);
-    });
-  }
+  spatial_motions(m, q, qd, Zeros<T>{}, x, v, a, 1, [](int, const auto&) {});
   for (int i = 0; i < loops.nc * m.nv; i++) K[i] = T(0.0);
   const T alpha(rate);
   for (int l = 0; l < loops.nl; l++) {
@@ -102,11 +94,10 @@ FS_HD void loop_constraints(const M& m, const L& loops, const Q& q, const V& qd,
 // in   q (nq)
 // in   f (6 nl)  [N m, N]  force of each loop joint on its successor, in the successor frame; reacted by the predecessor
 // out  tau_a (nv)  to be added to tau, or subtracted from C
-template <class M, class L, class Q, class F, class Out>
-FS_HD void loop_forces(const M& m, const L& loops, const Q& q, const F& f, Out tau_a) {
-  using T = ScalarOf<Q>;
+FS_HD void loop_forces(const auto& m, const auto& loops, const auto& q, const auto& f, auto tau_a) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   for (int j = 0; j < m.nv; j++) tau_a[j] = T(0.0);
   for (int l = 0; l < loops.nl; l++) {
     const auto f_l = slice(f, 6 * l);
@@ -118,11 +109,10 @@ FS_HD void loop_forces(const M& m, const L& loops, const Q& q, const F& f, Out t
 
 // in   q (nq)
 // out  X (12 nl)  placement of each loop's successor frame in its predecessor frame: origin (3) [m], rotation (9) by rows
-template <class M, class L, class Q, class Out>
-FS_HD void loop_placements(const M& m, const L& loops, const Q& q, Out out) {
-  using T = ScalarOf<Q>;
+FS_HD void loop_placements(const auto& m, const auto& loops, const auto& q, auto out) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
+  update_joints(m, q, Zeros<T>{}, x);
   for (int l = 0; l < loops.nl; l++) {
     const Placement<T> X = loop_placement(m, loops.loop[l], x);
     for (int i = 0; i < 3; i++) {

@@ -27,7 +27,7 @@ template <class S> struct LoopJointAt {
 // in   loop  its type and parameter are read
 // in   X     successor frame in the predecessor frame
 // in   v     v_s - v_p, successor's frame
-template <class S, class L> FS_HD LoopJointAt<S> loop_joint(const L& loop, const Placement<S>& X, const Motion<S>& v) {
+template <class S> FS_HD LoopJointAt<S> loop_joint(const auto& loop, const Placement<S>& X, const Motion<S>& v) {
   const S o(0.0), l(1.0), half(0.5), h(loop.parameter);
   const Vec3<S> none{o, o, o}, x{l, o, o}, y{o, l, o}, z{o, o, l};
   const Vec3<S> e1{X.R(0, 0), X.R(1, 0), X.R(2, 0)}, e2{X.R(0, 1), X.R(1, 1), X.R(2, 1)};

@@ -4,7 +4,7 @@
 //
 // A mimic joint (q_k = ratio q_d + offset), a gear pair with its rotor as a body of its own, a differential (several
 // terms): all are rows of G. g = Gd u = 0. The quick way with a rotor is the armature of a joint, ratio^2 times the
-// rotor's inertia (Example 9.5, crba.h and aba.h); it leaves out what a rotor does by being carried along.
+// rotor's inertia (Example 9.5, crba.h and articulated_bodies.h); it leaves out what a rotor does by being carried along.
 #pragma once
 #include <string>
 #include <vector>

@@ -31,7 +31,7 @@
 namespace featherstorm {
 
 // f(Type{}) with the structure of the joint's file; UserDefined and Fixed are handled by the callers.
-template <class F> FS_HD void with_joint_type(JointType type, F&& f) {
+FS_HD void with_joint_type(JointType type, auto&& f) {
   switch (type) {
     case JointType::Revolute: return f(Revolute{});
     case JointType::Prismatic: return f(Prismatic{});
@@ -49,7 +49,7 @@ template <class F> FS_HD void with_joint_type(JointType type, F&& f) {
   }
 }
 
-template <class B> FS_HD bool user_defined(const B& b) { return b.type == JointType::UserDefined; }
+FS_HD bool user_defined(const auto& b) { return b.type == JointType::UserDefined; }
 
 inline JointSize joint_size(JointType type) {
   JointSize size{0, 0};
@@ -64,7 +64,7 @@ FS_HD JointTraits joint_traits(JointType type) {
 }
 
 // Whether S is constant in the axes of the body.
-template <class B> FS_HD bool constant_subspace(const B& b) {
+FS_HD bool constant_subspace(const auto& b) {
   const JointTraits traits = joint_traits(b.type);
   return traits.constant_subspace && (!b.reversed || traits.symmetric);
 }
@@ -125,8 +125,8 @@ void user_jcalc(const M& m, const Body<typename M::Number>& b, const Q& q, const
 
 // jcalc: the joint's own placement, subspace and bias, reversed where the joint runs backwards, without the fixed
 // placement; q and v are those of the joint. Returns its number of freedoms.
-template <class T, class M, class Q, class V>
-FS_HD int jcalc(const M& m, const Body<typename M::Number>& b, const Q& q, const V& v, UserJointAt<T>& J) {
+template <class T, class M>
+FS_HD int jcalc(const M& m, const Body<typename M::Number>& b, const auto& q, const auto& v, UserJointAt<T>& J) {
   int n = 0;
   with_joint_type(b.type, [&](auto joint) {
     using Joint = decltype(joint);
@@ -151,8 +151,8 @@ template <class T, class M, class Q, class V, class S> Motion<T> drift_of(const 
 }
 
 // The numbers of a general joint, fixed placement applied.
-template <class T, class M, class Q, class V, class X>
-FS_HD void update_general_joint(const M& m, const Body<typename M::Number>& b, const Q& q, const V& v, X& x) {
+template <class T, class M>
+FS_HD void update_general_joint(const M& m, const Body<typename M::Number>& b, const auto& q, const auto& v, auto& x) {
   UserJointAt<T> J;
   const int n = jcalc(m, b, q, v, J);
   store_placement(x, b.x, Placement<T>{b.X_T.R * J.X.R, b.X_T.r + b.X_T.R * J.X.r});
@@ -171,8 +171,8 @@ template <class T, class P> FS_HD RotationZ<T> turned(const T& q, const Rotation
 }
 
 // jcalc of body i at (q, v): sets the joint's numbers in x. q and v are the whole arrays.
-template <class M, class Q, class V, class X> FS_HD void update_joint(const M& m, int i, const Q& q, const V& v, X& x) {
-  using T = ScalarOf<X>;
+FS_HD void update_joint(const auto& m, int i, const auto& q, const auto& v, auto& x) {
+  using T = ScalarOf<decltype(x)>;
   const auto& b = m.body[i];
   switch (b.shape) {
     case JointShape::RevoluteTilted:
@@ -196,14 +196,18 @@ template <class M, class Q, class V, class X> FS_HD void update_joint(const M& m
   }
 }
 
+FS_HD void update_joints(const auto& m, const auto& q, const auto& v, auto& x) {
+  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, v, x);
+}
+
 // Which axes the linear velocities of free joints are taken along: the predecessor's, as v has them, or the body's own. In
 // the body's own axes S is constant, so that a matrix of S^T I S costs less; coordinates change by a rotation.
 struct PredecessorAxes {};
 struct BodyAxes {};
 
 // update_joint for a pass that looks at positions alone.
-template <class Axes, class M, class Q, class X> FS_HD void update_position(const M& m, int i, const Q& q, X& x) {
-  using T = ScalarOf<X>;
+template <class Axes> FS_HD void update_position(const auto& m, int i, const auto& q, auto& x) {
+  using T = ScalarOf<decltype(x)>;
   update_joint(m, i, q, Zeros<T>{}, x);
   const auto& b = m.body[i];
   if constexpr (std::is_same_v<Axes, BodyAxes>)
@@ -212,8 +216,8 @@ template <class Axes, class M, class Q, class X> FS_HD void update_position(cons
 }
 
 // Forces or velocities of joints, the linear part of free ones turned into the body's axes, and back.
-template <class M, class Q, class X> FS_HD void to_body_axes(const M& m, const Q& q, X y) {
-  using T = ScalarOf<X>;
+FS_HD void to_body_axes(const auto& m, const auto& q, auto y) {
+  using T = ScalarOf<decltype(y)>;
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     if (b.shape != JointShape::Free) continue;
@@ -221,8 +225,8 @@ template <class M, class Q, class X> FS_HD void to_body_axes(const M& m, const Q
     for (int k = 0; k < 3; k++) y[b.v + k] = u(k);
   }
 }
-template <class M, class Q, class X> FS_HD void from_body_axes(const M& m, const Q& q, X y) {
-  using T = ScalarOf<X>;
+FS_HD void from_body_axes(const auto& m, const auto& q, auto y) {
+  using T = ScalarOf<decltype(y)>;
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     if (b.shape != JointShape::Free) continue;
@@ -232,8 +236,8 @@ template <class M, class Q, class X> FS_HD void from_body_axes(const M& m, const
 }
 
 // f(J) with the joint of body i at the position that update_joint was given.
-template <class M, class X, class F> FS_HD void with_joint(const M& m, int i, const X& x, F&& f) {
-  using T = ScalarOf<X>;
+template <class M> FS_HD void with_joint(const M& m, int i, const auto& x, auto&& f) {
+  using T = ScalarOf<decltype(x)>;
   if constexpr (is_traced<T>) mark(("body " + std::to_string(i)).c_str());
   using P = typename M::Number;
   const auto& b = m.body[i];

@@ -12,20 +12,16 @@ namespace featherstorm {
 // in   q (nq)
 // out  A (6 nv)  row-major, rows angular, linear; world axes, at the centre of mass
 // Cost O(n).
-template <class M, class Q, class Out> FS_HD void centroidal_momentum_matrix(const M& m, const Q& q, Out A) {
-  using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+FS_HD void centroidal_momentum_matrix(const auto& m, const auto& q, auto A) {
+  using T = ScalarOf<decltype(q)>;
+  const CommonFrame f(m, q);
   auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
-  Ic[0] = {T(0.0), zero3<T>(), {T(0.0), T(0.0), T(0.0), T(0.0), T(0.0), T(0.0)}};
-  for (int i = 1; i <= m.nb; i++) Ic[i] = in_world_axes(X[i], m.body[i].I);
+  Ic[0] = zero_inertia<T>();
+  for (int i = 1; i <= m.nb; i++) Ic[i] = in_world_axes(f.X[i], m.body[i].I);
   for (int i = m.nb; i >= 1; i--) Ic[m.body[i].parent] += Ic[i];
   const Vec3<T> c = Ic[0].h * rcp(Ic[0].m);
   for (int k = 0; k < m.nv; k++) {
-    const Force<T> h = Ic[m.dof_body[k]] * S[k];
+    const Force<T> h = Ic[m.dof_body[k]] * f.S[k];
     const Vec3<T> n = h.n - cross(c, h.f);
     for (int r = 0; r < 3; r++) A[r * m.nv + k] = n(r), A[(3 + r) * m.nv + k] = h.f(r);
   }
@@ -35,31 +31,20 @@ template <class M, class Q, class Out> FS_HD void centroidal_momentum_matrix(con
 // out  Ad (6 nv)  rate of A
 // out  Ad_qd (6)  Ad qd: rate of the momentum at qdd = 0
 // Cost O(n).
-template <class M, class Q, class V, class Out, class OutV>
-FS_HD void centroidal_momentum_rate(const M& m, const Q& q, const V& qd, Out Ad, OutV Ad_qd) {
-  using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
-  auto Sd = scratch<Motion<T>>(m.nv);
-  auto v = scratch<Motion<T>>(m.nb + 1);
-  auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
+FS_HD void centroidal_momentum_rate(const auto& m, const auto& q, const auto& qd, auto Ad, auto Ad_qd) {
+  using T = ScalarOf<decltype(q)>;
+  CommonMotion f(m, q, qd);
+  const auto& S = f.frame.S;
+  auto& Ic = f.Ic;
   auto Id = scratch<RigidBodyInertia<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, qd, x);
-  world_axes(m, x, X, S);
-  axes_in_motion(m, q, qd, x, X, S, v, Sd);
-  Ic[0] = Id[0] = {T(0.0), zero3<T>(), {T(0.0), T(0.0), T(0.0), T(0.0), T(0.0), T(0.0)}};
-  for (int i = 1; i <= m.nb; i++) {
-    Ic[i] = in_world_axes(X[i], m.body[i].I);
-    Id[i] = inertia_rate(Ic[i], v[i]);
-  }
+  for (int i = 0; i <= m.nb; i++) Id[i] = inertia_rate(Ic[i], f.v[i]);
   for (int i = m.nb; i >= 1; i--) Ic[m.body[i].parent] += Ic[i], Id[m.body[i].parent] += Id[i];
   const T k = rcp(Ic[0].m);
   const Vec3<T> c = Ic[0].h * k, cd = Id[0].h * k;
   Force<T> sum = zero_force<T>();
   for (int j = 0; j < m.nv; j++) {
     const int i = m.dof_body[j];
-    const Force<T> h = Ic[i] * S[j], hd = Id[i] * S[j] + Ic[i] * Sd[j];
+    const Force<T> h = Ic[i] * S[j], hd = Id[i] * S[j] + Ic[i] * f.Sd[j];
     const Force<T> column{hd.n - cross(cd, h.f) - cross(c, hd.f), hd.f};
     for (int r = 0; r < 3; r++) Ad[r * m.nv + j] = column.n(r), Ad[(3 + r) * m.nv + j] = column.f(r);
     sum += column * qd[j];
@@ -70,19 +55,15 @@ FS_HD void centroidal_momentum_rate(const M& m, const Q& q, const V& qd, Out Ad,
 // in   q (nq)
 // out  J (3 nv)  Jacobian of the centre of mass, world axes: dc/dt = J qd. Garofalo et al. (7), subtree by subtree
 // Cost O(n).
-template <class M, class Q, class Out> FS_HD void com_jacobian(const M& m, const Q& q, Out J) {
-  using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+FS_HD void com_jacobian(const auto& m, const auto& q, auto J) {
+  using T = ScalarOf<decltype(q)>;
+  const CommonFrame f(m, q);
   auto mass = scratch<T>(m.nb + 1);
   auto h = scratch<Vec3<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
   mass[0] = T(0.0), h[0] = zero3<T>();
   for (int i = 1; i <= m.nb; i++) {
     mass[i] = T(m.body[i].I.m);
-    h[i] = X[i].r * mass[i] + X[i].R * cast<T>(m.body[i].I.h);
+    h[i] = f.X[i].r * mass[i] + f.X[i].R * cast<T>(m.body[i].I.h);
   }
   for (int i = m.nb; i >= 1; i--) {
     const int p = m.body[i].parent;
@@ -92,7 +73,7 @@ template <class M, class Q, class Out> FS_HD void com_jacobian(const M& m, const
   for (int j = 0; j < m.nv; j++) {
     // momentum of the subtree: m S_v + S_w × h
     const int i = m.dof_body[j];
-    const Vec3<T> p = S[j].v * mass[i] + cross(S[j].w, h[i]);
+    const Vec3<T> p = f.S[j].v * mass[i] + cross(f.S[j].w, h[i]);
     for (int r = 0; r < 3; r++) J[r * m.nv + j] = p(r) * k;
   }
 }

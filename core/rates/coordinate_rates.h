@@ -13,18 +13,16 @@ namespace featherstorm {
 // in   q (nq), v (nv)
 // out  qdot (nq)
 // Cost O(nb).
-template <class M, class Q, class V, class Out>
-FS_HD void coordinate_rates(const M& m, const Q& q, const V& v, Out qdot) {
-  auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
+FS_HD void coordinate_rates(const auto& m, const auto& q, const auto& v, auto qdot) {
+  auto qe = scratch<Dual<ScalarOf<decltype(q)>>>(m.nq);
   along(m, q, v, qe);
   for (int k = 0; k < m.nq; k++) qdot[k] = qe[k].d;
 }
 
 // in   q (nq)
 // out  Gamma (nq nv)  by rows
-template <class M, class Q, class Out>
-FS_HD void coordinate_map(const M& m, const Q& q, Out Gamma) {
-  using T = ScalarOf<Q>;
+FS_HD void coordinate_map(const auto& m, const auto& q, auto Gamma) {
+  using T = ScalarOf<decltype(q)>;
   auto column = scratch<T>(m.nq);
   for (int k = 0; k < m.nv; k++) {
     coordinate_rates(m, q, UnitArray<T>{k}, column.data());

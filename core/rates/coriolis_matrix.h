@@ -8,8 +8,7 @@
 //   BodyFixed    B = v x* I                              Garofalo et al. (6b): sum J^T (Psi J + Lambda Jd), body axes
 //   MassCentre   B = [w x Ic 0; -m vc x 0] at the mass centre   Liu and Jain (46): J^T Mc Jd + J^T [w~] Mc J, world axes
 #pragma once
-#include "core/kinematics/joint_rate.h"
-#include "core/kinematics/world_axes.h"
+#include "core/kinematics/common_frame.h"
 #include "core/rates/velocity_force.h"
 
 namespace featherstorm {
@@ -55,51 +54,22 @@ FS_HD auto twice_body_coriolis(const RigidBodyInertia<T>& I, const Motion<T>& v,
   }
 }
 
-// in   x, X, S, qd  joint numbers at (q, qd) and their common frame (world_axes.h)
-// out  v (nb + 1)   velocity of each body, common frame
-// out  Sd (nv)      dS/dt, common frame
-template <class M, class Q, class V, class Numbers, class Placements, class Columns, class Velocities, class Rates>
-FS_HD void axes_in_motion(const M& m, const Q& q, const V& qd, const Numbers& x, const Placements& X, const Columns& S,
-                          Velocities& v, Rates& Sd) {
-  using T = ScalarOf<Numbers>;
-  v[0] = zero_motion<T>();
-  for (int i = 1; i <= m.nb; i++) {
-    const auto& b = m.body[i];
-    with_joint(m, i, x, [&](const auto& J) {
-      v[i] = v[b.parent] + apply_inverse(X[i], zero_motion<T>() + J.velocity(slice(qd, b.v)));
-    });
-    JointRate<T> r;
-    joint_rate(m, i, q, qd, qd, Zeros<T>{}, r);
-    // dS/dt = v x S + S°
-    for (int k = 0; k < freedoms(m, i); k++) Sd[b.v + k] = cross(v[i], S[b.v + k]) + apply_inverse(X[i], r.S[k]);
-  }
-}
-
 // in   q (nq), qd (nv)
 // out  C (nv nv)  row-major; zero where i and j are not ancestor and descendant. Is written only
 // Cost O(n depth).
-template <Coriolis form = Coriolis::Christoffel, class M, class Q, class V, class Out>
-FS_HD void coriolis_matrix(const M& m, const Q& q, const V& qd, Out C) {
-  using T = ScalarOf<Q>;
+template <Coriolis form = Coriolis::Christoffel>
+FS_HD void coriolis_matrix(const auto& m, const auto& q, const auto& qd, auto C) {
+  using T = ScalarOf<decltype(q)>;
   using Body = decltype(twice_body_coriolis<form>(std::declval<RigidBodyInertia<T>>(), std::declval<Motion<T>>(),
                                                   std::declval<Force<T>>()));
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
-  auto Sd = scratch<Motion<T>>(m.nv);
-  auto v = scratch<Motion<T>>(m.nb + 1);
-  auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
+  CommonMotion f(m, q, qd);
+  const auto &S = f.frame.S, &Sd = f.Sd;
+  auto& Ic = f.Ic;
   auto B = scratch<Body>(m.nb + 1);  // 2 B^c
   const int n = m.nv;
   const T half(0.5);
   for (int k = 0; k < n * n; k++) C[k] = T(0.0);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, qd, x);
-  world_axes(m, x, X, S);
-  axes_in_motion(m, q, qd, x, X, S, v, Sd);
-  for (int i = 1; i <= m.nb; i++) {
-    Ic[i] = in_world_axes(X[i], m.body[i].I);
-    B[i] = twice_body_coriolis<form>(Ic[i], v[i], Ic[i] * v[i]);
-  }
+  for (int i = 0; i <= m.nb; i++) B[i] = twice_body_coriolis<form>(Ic[i], f.v[i], Ic[i] * f.v[i]);
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];
     for (int k = b.v; k < b.v + freedoms(m, i); k++) {
@@ -111,7 +81,7 @@ FS_HD void coriolis_matrix(const M& m, const Q& q, const V& qd, Out C) {
         C[k * n + l] = dot(Sd[l], P) + dot(S[k], B[i] * S[l]) * half;
       }
     }
-    if (b.parent > 0) Ic[b.parent] += Ic[i], B[b.parent] += B[i];
+    Ic[b.parent] += Ic[i], B[b.parent] += B[i];
   }
 }
 

@@ -9,29 +9,20 @@ namespace featherstorm {
 // in   q (nq), qd (nv)
 // out  Hd (nh)  packed lower triangle as that of crba
 // Cost O(n depth).
-template <class M, class Q, class V, class Out> FS_HD void crba_rate(const M& m, const Q& q, const V& qd, Out Hd) {
-  using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
-  auto Sd = scratch<Motion<T>>(m.nv);
-  auto v = scratch<Motion<T>>(m.nb + 1);
-  auto Ic = scratch<RigidBodyInertia<T>>(m.nb + 1);
+FS_HD void crba_rate(const auto& m, const auto& q, const auto& qd, auto Hd) {
+  using T = ScalarOf<decltype(q)>;
+  CommonMotion f(m, q, qd);
+  const auto &S = f.frame.S, &Sd = f.Sd;
+  auto& Ic = f.Ic;
   auto Id = scratch<RigidBodyInertia<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, qd, x);
-  world_axes(m, x, X, S);
-  axes_in_motion(m, q, qd, x, X, S, v, Sd);
-  for (int i = 1; i <= m.nb; i++) {
-    Ic[i] = in_world_axes(X[i], m.body[i].I);
-    Id[i] = inertia_rate(Ic[i], v[i]);
-  }
+  for (int i = 0; i <= m.nb; i++) Id[i] = inertia_rate(Ic[i], f.v[i]);
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];
     for (int k = b.v; k < b.v + freedoms(m, i); k++) {
       const Force<T> P = Ic[i] * S[k], Pd = Id[i] * S[k] + Ic[i] * Sd[k];
       for (int l = k; l >= 0; l = m.dof_parent[l]) Hd[m.at(k, l)] = dot(S[l], Pd) + dot(Sd[l], P);
     }
-    if (b.parent > 0) Ic[b.parent] += Ic[i], Id[b.parent] += Id[i];
+    Ic[b.parent] += Ic[i], Id[b.parent] += Id[i];
   }
 }
 

@@ -13,27 +13,26 @@ namespace featherstorm {
 
 // in   q (nq), qd (nv), qdd (nv)
 // out  Hdd (nh)  packed as that of crba
-template <class M, class Q, class V, class A, class Out>
-FS_HD void crba_second_rate(const M& m, const Q& q, const V& qd, const A& qdd, Out Hdd) {
-  auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
+FS_HD void crba_second_rate(const auto& m, const auto& q, const auto& qd, const auto& qdd, auto Hdd) {
+  auto qe = scratch<Dual<ScalarOf<decltype(q)>>>(m.nq);
   along(m, q, qd, qe);
   crba_rate(m, qe.data(), dual_array(qd, qdd), derivatives_in(Hdd));
 }
 
 // in   q (nq), qd (nv), qdd (nv)
 // out  gdd (nv)
-template <class M, class Q, class V, class A, class Out>
-FS_HD void gravity_torques_second_rate(const M& m, const Q& q, const V& qd, const A& qdd, Out gdd) {
-  auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
+FS_HD void gravity_torques_second_rate(const auto& m, const auto& q, const auto& qd, const auto& qdd, auto gdd) {
+  auto qe = scratch<Dual<ScalarOf<decltype(q)>>>(m.nq);
   along(m, q, qd, qe);
   gravity_torques_rate(m, qe.data(), dual_array(qd, qdd), derivatives_in(gdd));
 }
 
 // in   q (nq), qd (nv), qdd (nv), qddd (nv)
 // out  Cdd (nv nv)  by rows, Coriolis matrix of that form
-template <Coriolis form = Coriolis::Christoffel, class M, class Q, class V, class A, class B, class Out>
-FS_HD void coriolis_matrix_second_rate(const M& m, const Q& q, const V& qd, const A& qdd, const B& qddd, Out Cdd) {
-  auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
+template <Coriolis form = Coriolis::Christoffel>
+FS_HD void coriolis_matrix_second_rate(const auto& m, const auto& q, const auto& qd, const auto& qdd, const auto& qddd,
+                                       auto Cdd) {
+  auto qe = scratch<Dual<ScalarOf<decltype(q)>>>(m.nq);
   along(m, q, qd, qe);
   coriolis_matrix_rate<form>(m, qe.data(), dual_array(qd, qdd), dual_array(qd, qdd), dual_array(qdd, qddd),
                              derivatives_in(Cdd));
@@ -42,9 +41,9 @@ FS_HD void coriolis_matrix_second_rate(const M& m, const Q& q, const V& qd, cons
 // in   q (nq), qd (nv), qdd (nv), qddd (nv)
 // out  tau (nv)  [N m | N], taud (nv)  [N m/s | N/s]  inverse dynamics and its rate, without external forces
 // Cost O(nb).
-template <class M, class Q, class V, class A, class B, class Out, class OutD>
-FS_HD void rnea_rate(const M& m, const Q& q, const V& qd, const A& qdd, const B& qddd, Out tau, OutD taud) {
-  using T = ScalarOf<Q>;
+FS_HD void rnea_rate(const auto& m, const auto& q, const auto& qd, const auto& qdd, const auto& qddd, auto tau,
+                     auto taud) {
+  using T = ScalarOf<decltype(q)>;
   auto qe = scratch<Dual<T>>(m.nq);
   auto t = scratch<Dual<T>>(m.nv);
   along(m, q, qd, qe);
@@ -54,10 +53,9 @@ FS_HD void rnea_rate(const M& m, const Q& q, const V& qd, const A& qdd, const B&
 
 // in   q (nq), qd (nv), qdd (nv), qddd (nv), qdddd (nv)
 // out  tau (nv), taud (nv), taudd (nv)  with the second rate [N m/s^2 | N/s^2] besides
-template <class M, class Q, class V, class A, class B, class D, class Out, class OutD, class OutDD>
-FS_HD void rnea_second_rate(const M& m, const Q& q, const V& qd, const A& qdd, const B& qddd, const D& qdddd, Out tau,
-                            OutD taud, OutDD taudd) {
-  using T = ScalarOf<Q>;
+FS_HD void rnea_second_rate(const auto& m, const auto& q, const auto& qd, const auto& qdd, const auto& qddd,
+                            const auto& qdddd, auto tau, auto taud, auto taudd) {
+  using T = ScalarOf<decltype(q)>;
   auto qe = scratch<Dual<T>>(m.nq);
   auto t = scratch<Dual<T>>(m.nv);
   auto td = scratch<Dual<T>>(m.nv);

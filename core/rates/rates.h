@@ -26,8 +26,8 @@ template <class Out> FS_HD DerivativeArray<Out> derivatives_in(const Out& out) {
 
 // in   q (nq), u (nv)
 // out  r (nq)  q (+) e u as dual numbers
-template <class M, class Q, class U, class Out> FS_HD void along(const M& m, const Q& q, const U& u, Out& r) {
-  using T = ScalarOf<Q>;
+FS_HD void along(const auto& m, const auto& q, const auto& u, auto& r) {
+  using T = ScalarOf<decltype(q)>;
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     integrate_joint<Dual<T>>(m, b, dual_array(slice(q, b.q), Zeros<T>{}), dual_array(Zeros<T>{}, slice(u, b.v)),
@@ -37,36 +37,34 @@ template <class M, class Q, class U, class Out> FS_HD void along(const M& m, con
 
 // in   q (nq), u (nv)
 // out  gd (nv)  gravity torques
-template <class M, class Q, class U, class Out>
-FS_HD void gravity_torques_rate(const M& m, const Q& q, const U& u, Out gd) {
-  auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
+FS_HD void gravity_torques_rate(const auto& m, const auto& q, const auto& u, auto gd) {
+  auto qe = scratch<Dual<ScalarOf<decltype(q)>>>(m.nq);
   along(m, q, u, qe);
   gravity_torques(m, qe.data(), derivatives_in(gd));
 }
 
 // in   q (nq), qd (nv), u (nv), a (nv)
 // out  Cd (nv nv)  Coriolis matrix of that form
-template <Coriolis form = Coriolis::Christoffel, class M, class Q, class V, class U, class A, class Out>
-FS_HD void coriolis_matrix_rate(const M& m, const Q& q, const V& qd, const U& u, const A& a, Out Cd) {
-  auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
+template <Coriolis form = Coriolis::Christoffel>
+FS_HD void coriolis_matrix_rate(const auto& m, const auto& q, const auto& qd, const auto& u, const auto& a, auto Cd) {
+  auto qe = scratch<Dual<ScalarOf<decltype(q)>>>(m.nq);
   along(m, q, u, qe);
   coriolis_matrix<form>(m, qe.data(), dual_array(qd, a), derivatives_in(Cd));
 }
 
 // in   q (nq), u (nv), frame  index of a named frame
 // out  Jd (6 nv)  jacobian.h
-template <class M, class Q, class U, class Out>
-FS_HD void jacobian_rate(const M& m, const Q& q, const U& u, int frame, Out Jd) {
-  auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
+FS_HD void jacobian_rate(const auto& m, const auto& q, const auto& u, int frame, auto Jd) {
+  auto qe = scratch<Dual<ScalarOf<decltype(q)>>>(m.nq);
   along(m, q, u, qe);
   jacobian(m, qe.data(), frame, derivatives_in(Jd));
 }
 
 // in   q (nq), qd (nv), u (nv), a (nv), frame  index of a named frame
 // out  Jdd (6 nv)  jacobian_rate at qd; along a motion the second rate of the Jacobian
-template <class M, class Q, class V, class U, class A, class Out>
-FS_HD void jacobian_second_rate(const M& m, const Q& q, const V& qd, const U& u, const A& a, int frame, Out Jdd) {
-  auto qe = scratch<Dual<ScalarOf<Q>>>(m.nq);
+FS_HD void jacobian_second_rate(const auto& m, const auto& q, const auto& qd, const auto& u, const auto& a, int frame,
+                                auto Jdd) {
+  auto qe = scratch<Dual<ScalarOf<decltype(q)>>>(m.nq);
   along(m, q, u, qe);
   jacobian_rate(m, qe.data(), dual_array(qd, a), frame, derivatives_in(Jdd));
 }

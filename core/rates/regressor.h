@@ -13,7 +13,7 @@
 namespace featherstorm {
 
 // out  pi (10 nb)  the parameters of the model
-template <class M, class Out> FS_HD void inertial_parameters(const M& m, Out pi) {
+FS_HD void inertial_parameters(const auto& m, auto pi) {
   for (int i = 1; i <= m.nb; i++) {
     const auto& I = m.body[i].I;
     const auto p = slice(pi, 10 * (i - 1));
@@ -42,8 +42,7 @@ template <class T> FS_HD Force<T> parameter_momentum(int h, const Motion<T>& u) 
 }
 
 // Y(l, 10 i + h) = S_l^T force(i, h) for the freedoms l on the path to body i, zero elsewhere; force in body axes.
-template <class M, class Placements, class Columns, class F, class Out>
-FS_HD void project_regressor(const M& m, const Placements& X, const Columns& S, const F& force, Out Y) {
+FS_HD void project_regressor(const auto& m, const auto& X, const auto& S, const auto& force, auto Y) {
   using T = std::remove_cvref_t<decltype(X[0].r(0))>;
   const int columns = 10 * m.nb;
   for (int k = 0; k < m.nv * columns; k++) Y[k] = T(0.0);
@@ -61,20 +60,17 @@ FS_HD void project_regressor(const M& m, const Placements& X, const Columns& S, 
 // in   q (nq), qd (nv), qd_r (nv), qdd_r (nv)  reference velocity and acceleration
 // out  Y (nv 10 nb)  row-major. Christoffel or BodyFixed; the MassCentre form of C is not linear in pi
 // Cost O(n depth).
-template <Coriolis form = Coriolis::Christoffel, class M, class Q, class V, class R, class A, class Out>
-FS_HD void slotine_li_regressor(const M& m, const Q& q, const V& qd, const R& qd_r, const A& qdd_r, Out Y) {
+template <Coriolis form = Coriolis::Christoffel>
+FS_HD void slotine_li_regressor(const auto& m, const auto& q, const auto& qd, const auto& qd_r, const auto& qdd_r,
+                                auto Y) {
   static_assert(form != Coriolis::MassCentre);
-  using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+  using T = ScalarOf<decltype(q)>;
+  const CommonFrame at(m, q, qd);
   auto Sd = scratch<Motion<T>>(m.nv);
   auto v = scratch<Motion<T>>(m.nb + 1);
   auto v_r = scratch<Motion<T>>(m.nb + 1);
   auto a_r = scratch<Motion<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, qd, x);
-  world_axes(m, x, X, S);
-  axes_in_motion(m, q, qd, x, X, S, v, Sd);
+  axes_in_motion(m, q, qd, at.x, at.X, at.S, v, Sd);
   v_r[0] = zero_motion<T>();
   a_r[0] = {zero3<T>(), -cast<T>(m.gravity)};
   for (int i = 1; i <= m.nb; i++) {
@@ -82,13 +78,14 @@ FS_HD void slotine_li_regressor(const M& m, const Q& q, const V& qd, const R& qd
     // v_r = J qd_r,  a_r = J qdd_r + Jd qd_r
     v_r[i] = v_r[b.parent], a_r[i] = a_r[b.parent];
     for (int k = b.v; k < b.v + freedoms(m, i); k++) {
-      v_r[i] = v_r[i] + S[k] * qd_r[k];
-      a_r[i] = a_r[i] + S[k] * qdd_r[k] + Sd[k] * qd_r[k];
+      v_r[i] = v_r[i] + at.S[k] * qd_r[k];
+      a_r[i] = a_r[i] + at.S[k] * qdd_r[k] + Sd[k] * qd_r[k];
     }
   }
-  for (int i = 1; i <= m.nb; i++) v[i] = apply(X[i], v[i]), v_r[i] = apply(X[i], v_r[i]), a_r[i] = apply(X[i], a_r[i]);
+  for (int i = 1; i <= m.nb; i++)
+    v[i] = apply(at.X[i], v[i]), v_r[i] = apply(at.X[i], v_r[i]), a_r[i] = apply(at.X[i], a_r[i]);
   project_regressor(
-      m, X, S,
+      m, at.X, at.S,
       [&](int i, int h) -> Force<T> {
         // I a_r + B v_r
         const Force<T> f = cross_dual(v[i], parameter_momentum(h, v_r[i]));
@@ -105,50 +102,33 @@ FS_HD void slotine_li_regressor(const M& m, const Q& q, const V& qd, const R& qd
 
 // in   q (nq), qd (nv), qdd (nv)
 // out  Y (nv 10 nb)  row-major: tau = Y pi
-template <class M, class Q, class V, class A, class Out>
-FS_HD void regressor(const M& m, const Q& q, const V& qd, const A& qdd, Out Y) {
+FS_HD void regressor(const auto& m, const auto& q, const auto& qd, const auto& qdd, auto Y) {
   slotine_li_regressor<Coriolis::BodyFixed>(m, q, qd, qd, qdd, Y);
 }
 
 // v_i in body axes for momentum and energy.
-template <class M, class Placements, class Columns, class V, class Velocities>
-FS_HD void body_velocities(const M& m, const Placements& X, const Columns& S, const V& qd, Velocities& v) {
-  using T = std::remove_cvref_t<decltype(X[0].r(0))>;
-  v[0] = zero_motion<T>();
-  for (int i = 1; i <= m.nb; i++) {
-    v[i] = v[m.body[i].parent];
-    for (int k = m.body[i].v; k < m.body[i].v + freedoms(m, i); k++) v[i] = v[i] + S[k] * qd[k];
-  }
+FS_HD void body_velocities(const auto& m, const auto& X, const auto& S, const auto& qd, auto& v) {
+  common_velocities(m, S, qd, v);
   for (int i = 1; i <= m.nb; i++) v[i] = apply(X[i], v[i]);
 }
 
 // in   q (nq), qd (nv)
 // out  Y (nv 10 nb)  row-major: H qd = Y pi
-template <class M, class Q, class V, class Out>
-FS_HD void momentum_regressor(const M& m, const Q& q, const V& qd, Out Y) {
-  using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+FS_HD void momentum_regressor(const auto& m, const auto& q, const auto& qd, auto Y) {
+  using T = ScalarOf<decltype(q)>;
+  const CommonFrame f(m, q);
   auto v = scratch<Motion<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
-  body_velocities(m, X, S, qd, v);
-  project_regressor(m, X, S, [&](int i, int h) { return parameter_momentum(h, v[i]); }, Y);
+  body_velocities(m, f.X, f.S, qd, v);
+  project_regressor(m, f.X, f.S, [&](int i, int h) { return parameter_momentum(h, v[i]); }, Y);
 }
 
 // in   q (nq), qd (nv)
 // out  y_T, y_V (10 nb)  [J per unit of the parameter]  potential energy is zero at the world's origin
-template <class M, class Q, class V, class OutT, class OutV>
-FS_HD void energy_regressor(const M& m, const Q& q, const V& qd, OutT y_T, OutV y_V) {
-  using T = ScalarOf<Q>;
-  auto x = scratch<T>(m.nx);
-  auto X = scratch<Placement<T>>(m.nb + 1);
-  auto S = scratch<Motion<T>>(m.nv);
+FS_HD void energy_regressor(const auto& m, const auto& q, const auto& qd, auto y_T, auto y_V) {
+  using T = ScalarOf<decltype(q)>;
+  const CommonFrame f(m, q);
   auto v = scratch<Motion<T>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, Zeros<T>{}, x);
-  world_axes(m, x, X, S);
-  body_velocities(m, X, S, qd, v);
+  body_velocities(m, f.X, f.S, qd, v);
   const Vec3<T> g = cast<T>(m.gravity);
   for (int i = 1; i <= m.nb; i++) {
     // T = 1/2 v . A(v) pi,  V = -g . (m r + R h), r from the world's origin
@@ -156,8 +136,8 @@ FS_HD void energy_regressor(const M& m, const Q& q, const V& qd, OutT y_T, OutV 
       y_T[10 * (i - 1) + h] = dot(v[i], parameter_momentum(h, v[i])) * T(0.5);
       y_V[10 * (i - 1) + h] = T(0.0);
     }
-    const Vec3<T> gi = transpose_times(X[i].R, g);
-    y_V[10 * (i - 1)] = -dot(g, X[i].r - X[0].r);
+    const Vec3<T> gi = transpose_times(f.X[i].R, g);
+    y_V[10 * (i - 1)] = -dot(g, f.X[i].r - f.X[0].r);
     for (int k = 0; k < 3; k++) y_V[10 * (i - 1) + 1 + k] = -gi(k);
   }
 }

@@ -13,9 +13,8 @@
 namespace featherstorm {
 
 // The packed symmetric matrix as a dense one, by rows.
-template <class M, class Matrix, class Out>
-FS_HD void unpack(const M& m, const Matrix& H, Out dense) {
-  using T = ScalarOf<Matrix>;
+FS_HD void unpack(const auto& m, const auto& H, auto dense) {
+  using T = ScalarOf<decltype(H)>;
   for (int k = 0; k < m.nv * m.nv; k++) dense[k] = T(0.0);
   for (int i = 0; i < m.nv; i++)
     for (int j = i; j >= 0; j = m.dof_parent[j]) dense[i * m.nv + j] = dense[j * m.nv + i] = H[m.at(i, j)];
@@ -24,9 +23,8 @@ FS_HD void unpack(const M& m, const Matrix& H, Out dense) {
 // in   q (nq)
 // out  dH (nv nv nv)  dH_ij/dq_k at (k n + i) n + j
 // Cost O(n^2 depth) + O(n^3).
-template <class M, class Q, class Out>
-FS_HD void inertia_derivatives(const M& m, const Q& q, Out dH) {
-  using T = ScalarOf<Q>;
+FS_HD void inertia_derivatives(const auto& m, const auto& q, auto dH) {
+  using T = ScalarOf<decltype(q)>;
   auto packed = scratch<T>(m.nh);
   for (int k = 0; k < m.nv; k++) {
     crba_rate(m, q, UnitArray<T>{k}, packed.data());
@@ -36,9 +34,8 @@ FS_HD void inertia_derivatives(const M& m, const Q& q, Out dH) {
 
 // in   q (nq)
 // out  Hinv (nv nv)  H^-1, by rows;  L (nh)  the factor of ltdl
-template <class M, class Q, class OutH, class Matrix>
-FS_HD void inverse_inertia(const M& m, const Q& q, OutH Hinv, Matrix L) {
-  using T = ScalarOf<Q>;
+FS_HD void inverse_inertia(const auto& m, const auto& q, auto Hinv, auto L) {
+  using T = ScalarOf<decltype(q)>;
   const int n = m.nv;
   auto x = scratch<T>(m.nv);
   crba(m, q, L);
@@ -50,8 +47,7 @@ FS_HD void inverse_inertia(const M& m, const Q& q, OutH Hinv, Matrix L) {
   }
 }
 // out  dHinv (nv nv)  -H^-1 dH H^-1 with the packed dH, from what inverse_inertia gives
-template <class M, class Matrix, class Packed, class Rate, class Out>
-FS_HD void inverse_inertia_change(const M& m, const Matrix& Hinv, const Packed& L, const Rate& dH, Out dHinv) {
+FS_HD void inverse_inertia_change(const auto& m, const auto& Hinv, const auto& L, const auto& dH, auto dHinv) {
   using T = std::remove_cvref_t<decltype(dH[0])>;
   const int n = m.nv;
   auto x = scratch<T>(m.nv);
@@ -68,9 +64,8 @@ FS_HD void inverse_inertia_change(const M& m, const Matrix& Hinv, const Packed& 
 // out  Hinv (nv nv)    H^-1, by rows
 // out  Hinv_u (nv nv)  its derivative along u, q (+) e u; with u = qd its rate
 // Cost O(n^2 depth).
-template <class M, class Q, class U, class OutH, class Out>
-FS_HD void inverse_inertia_rate(const M& m, const Q& q, const U& u, OutH Hinv, Out Hinv_u) {
-  using T = ScalarOf<Q>;
+FS_HD void inverse_inertia_rate(const auto& m, const auto& q, const auto& u, auto Hinv, auto Hinv_u) {
+  using T = ScalarOf<decltype(q)>;
   auto L = scratch<T>(m.nh);
   auto packed = scratch<T>(m.nh);
   inverse_inertia(m, q, Hinv, L.data());
@@ -82,9 +77,8 @@ FS_HD void inverse_inertia_rate(const M& m, const Q& q, const U& u, OutH Hinv, O
 // out  Hinv (nv nv)      H^-1, by rows
 // out  dHinv (nv nv nv)  dH^-1_ij/dq_k at (k n + i) n + j
 // Cost O(n^3 depth).
-template <class M, class Q, class OutH, class Out>
-FS_HD void inverse_inertia_derivatives(const M& m, const Q& q, OutH Hinv, Out dHinv) {
-  using T = ScalarOf<Q>;
+FS_HD void inverse_inertia_derivatives(const auto& m, const auto& q, auto Hinv, auto dHinv) {
+  using T = ScalarOf<decltype(q)>;
   const int n = m.nv;
   auto L = scratch<T>(m.nh);
   auto packed = scratch<T>(m.nh);
@@ -100,9 +94,9 @@ FS_HD void inverse_inertia_derivatives(const M& m, const Q& q, OutH Hinv, Out dH
 // so
 //      dC/dqd_k = C(q, e_k); the derivative of the vector C qd has C e_k besides
 // Cost O(n^2 depth) + O(n^3).
-template <Coriolis form = Coriolis::Christoffel, class M, class Q, class V, class OutQ, class OutV>
-FS_HD void coriolis_derivatives(const M& m, const Q& q, const V& qd, OutQ dC_dq, OutV dC_dqd) {
-  using T = ScalarOf<Q>;
+template <Coriolis form = Coriolis::Christoffel>
+FS_HD void coriolis_derivatives(const auto& m, const auto& q, const auto& qd, auto dC_dq, auto dC_dqd) {
+  using T = ScalarOf<decltype(q)>;
   for (int k = 0; k < m.nv; k++) {
     coriolis_matrix_rate<form>(m, q, qd, UnitArray<T>{k}, Zeros<T>{}, slice(dC_dq, k * m.nv * m.nv));
     coriolis_matrix<form>(m, q, UnitArray<T>{k}, slice(dC_dqd, k * m.nv * m.nv));
@@ -114,9 +108,8 @@ FS_HD void coriolis_derivatives(const M& m, const Q& q, const V& qd, OutQ dC_dq,
 // coordinates; with ball, exponential-map and free joints only dC_dqd of coriolis_derivatives gives C.
 // in   q (nq)
 // out  Gamma (nv nv nv)  at (i n + j) n + k
-template <class M, class Q, class Out>
-FS_HD void christoffel_symbols(const M& m, const Q& q, Out Gamma) {
-  using T = ScalarOf<Q>;
+FS_HD void christoffel_symbols(const auto& m, const auto& q, auto Gamma) {
+  using T = ScalarOf<decltype(q)>;
   const int n = m.nv;
   auto packed = scratch<T>(m.nh);
   for (int k = 0; k < n * n * n; k++) Gamma[k] = T(0.0);

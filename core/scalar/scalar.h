@@ -63,6 +63,14 @@ template <class T> struct Zeros {
 template <class Array> inline constexpr bool is_given = true;
 template <class T> inline constexpr bool is_given<Zeros<T>> = false;
 
+// An output that nobody reads.
+template <class T> struct Ignored {
+  struct Element {
+    FS_HD void operator=(const T&) const {}
+  };
+  FS_HD Element operator[](int) const { return {}; }
+};
+
 // Part of an array, from component `first` on.
 template <class Array> struct Slice {
   Array array;

@@ -138,5 +138,7 @@ FS_HD LocalScratch<Element, limit> scratch([[maybe_unused]] Bounded<limit> count
   return LocalScratch<Element, limit>();
 }
 template <class Element, class Count> using ScratchOf = decltype(scratch<Element>(std::declval<Count>()));
+// The type of m.nb + 1.
+template <class M> using BodiesOf = decltype(std::declval<const M&>().nb + 1);
 
 }  // namespace featherstorm

@@ -10,6 +10,10 @@ template <class T> struct RigidBodyInertia {
   Vec3<T> h;
   Sym3<T> I;
 };
+template <class T> FS_HD RigidBodyInertia<T> zero_inertia() {
+  const T o(0.0);
+  return {o, zero3<T>(), {o, o, o, o, o, o}};
+}
 // I^A = [I H; H^T M]
 template <class T> struct ArticulatedInertia {
   Sym3<T> I;

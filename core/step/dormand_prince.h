@@ -47,10 +47,10 @@ FS_HD double dormand_prince_time(int i) {
 // in   h [s], tolerance
 // out  q_next (nq), v_next (nv)  may not be q, v
 // Returns the error. Cost seven times that of forward_dynamics.
-template <class T, class M, class Q, class V, class Drive, class S, class QNext, class VNext, class ForwardDynamics>
-FS_HD T dormand_prince_step_by(const ForwardDynamics& forward_dynamics, const M& m, const Q& q, const V& v,
-                               const Drive& drive, const StepParameters<S>& s, const T& h,
-                               const ErrorTolerance<T>& tolerance, QNext q_next, VNext v_next) {
+template <class T, class S>
+FS_HD T dormand_prince_step_by(const auto& forward_dynamics, const auto& m, const auto& q, const auto& v,
+                               const auto& drive, const StepParameters<S>& s, const T& h,
+                               const ErrorTolerance<T>& tolerance, auto q_next, auto v_next) {
   auto u = scratch<T>(m.nv);
   auto tau = scratch<T>(m.nv);
   auto D = scratch<T>(m.nv);
@@ -86,10 +86,10 @@ FS_HD T dormand_prince_step_by(const ForwardDynamics& forward_dynamics, const M&
 // in      arguments as above
 // in out  control  of the instance
 // out     q_next (nq), v_next (nv)  q, v where the attempt was refused or nothing remains; may be q, v
-template <class T, class M, class Q, class V, class Drive, class S, class QNext, class VNext, class ForwardDynamics>
-FS_HD void dormand_prince_by(const ForwardDynamics& forward_dynamics, const M& m, const Q& q, const V& v,
-                             const Drive& drive, const StepParameters<S>& s, const ErrorTolerance<T>& tolerance,
-                             StepControl<T>& control, QNext q_next, VNext v_next) {
+template <class T, class S>
+FS_HD void dormand_prince_by(const auto& forward_dynamics, const auto& m, const auto& q, const auto& v,
+                             const auto& drive, const StepParameters<S>& s, const ErrorTolerance<T>& tolerance,
+                             StepControl<T>& control, auto q_next, auto v_next) {
   auto qi = scratch<T>(m.nq);
   auto vi = scratch<T>(m.nv);
   const T zero(0.0), one(1.0), remaining = max(control.remaining, zero), last = control.error;
@@ -115,20 +115,22 @@ FS_HD void dormand_prince_by(const ForwardDynamics& forward_dynamics, const M& m
 // in      tolerance  absolute [rad | m and rad/s | m/s] > 0, relative
 // in out  control    {duration, 0, 1} at the beginning; called again until nothing remains
 // out     q_next (nq), v_next (nv)  may be q, v
-// Cost seven times aba.
-template <class T, class M, class Q, class V, class Drive, class F, class S, class QNext, class VNext>
-FS_HD void dormand_prince(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext,
+// Cost seven times articulated_bodies.
+template <class T, class S>
+FS_HD void dormand_prince(const auto& m, const auto& q, const auto& v, const auto& drive, const auto& f_ext,
                           const StepParameters<S>& s, const ErrorTolerance<T>& tolerance, StepControl<T>& control,
-                          QNext q_next, VNext v_next) {
-  const auto forward = [&](const T&, auto qi, auto vi, auto tau, auto qdd) { aba(m, qi, vi, tau, f_ext, qdd); };
+                          auto q_next, auto v_next) {
+  const auto forward = [&](const T&, auto qi, auto vi, auto tau, auto qdd) {
+    articulated_bodies(m, qi, vi, tau, f_ext, qdd);
+  };
   dormand_prince_by(forward, m, q, v, drive, s, tolerance, control, q_next, v_next);
 }
 
 // dormand_prince for robots with time-dependent joints (joint/timed.h), from time t [s] on, which moves along.
-template <class T, class M, class Q, class V, class Drive, class F, class S, class QNext, class VNext>
-FS_HD void dormand_prince_timed(const M& m, const Q& q, const V& v, T& t, const Drive& drive, const F& f_ext,
+template <class T, class S>
+FS_HD void dormand_prince_timed(const auto& m, const auto& q, const auto& v, T& t, const auto& drive, const auto& f_ext,
                                 const StepParameters<S>& s, const ErrorTolerance<T>& tolerance, StepControl<T>& control,
-                                QNext q_next, VNext v_next) {
+                                auto q_next, auto v_next) {
   const auto forward = [&](const T& passed, auto qi, auto vi, auto tau, auto qdd) {
     const T now = t + passed;
     fd_crba(m, at_time(qi, now), drifting(m, qi, vi, now), tau, f_ext, qdd);
@@ -141,8 +143,7 @@ FS_HD void dormand_prince_timed(const M& m, const Q& q, const V& v, T& t, const 
 // The driver for one instance: integrates over `duration` in at most `attempts` attempts.
 // in out  q (nq), v (nv)
 // Returns the control, whose `remaining` is 0 where the end was reached and whose `step` is a first step for what follows.
-template <class M, class Q, class V, class Drive, class F>
-StepControl<double> integrate_adaptively(const M& m, Q q, V v, const Drive& drive, const F& f_ext,
+StepControl<double> integrate_adaptively(const auto& m, auto q, auto v, const auto& drive, const auto& f_ext,
                                          const StepParameters<double>& s, const ErrorTolerance<double>& tolerance,
                                          double duration, int attempts, double first_step = 0) {
   StepControl<double> control{duration, first_step, 1};

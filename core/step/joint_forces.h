@@ -42,10 +42,10 @@ template <class P> FS_HD bool is_limit(const P& x) {
 
 // in   q (nq), v (nv), drive, s
 // out  tau (nv) [N m | N], D (nv) [N m s/rad | N s/m]
-template <class M, class Q, class V, class Drive, class S, class Out>
-FS_HD void joint_forces(const M& m, const Q& q, const V& v, const Drive& drive, const StepParameters<S>& s, Out tau,
-                        Out D) {
-  using T = ScalarOf<Q>;
+template <class S, class Out>
+FS_HD void joint_forces(const auto& m, const auto& q, const auto& v, const auto& drive, const StepParameters<S>& s,
+                        Out tau, Out D) {
+  using T = ScalarOf<decltype(q)>;
   const T zero(0.0), eps(s.friction_velocity);
   for (int k = 0; k < m.nv; k++) {
     const int j = m.dof_q[k];

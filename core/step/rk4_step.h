@@ -16,9 +16,9 @@ namespace featherstorm {
 //   w + u × w / 2 + u × (u × w) / 12        (the inverse of the exponential map's derivative)
 // With `terms` = 2 the next one of the series besides, -(u ×)^4 w / 720, for errors of order |u|^6.
 // User-defined joints are taken to have plain coordinates; where they have not, the order falls to two.
-template <int terms = 1, class M, class U, class V, class Out>
-FS_HD void tangent_rate(const M& m, const U& u, const V& v, Out rate) {
-  using T = ScalarOf<U>;
+template <int terms = 1>
+FS_HD void tangent_rate(const auto& m, const auto& u, const auto& v, auto rate) {
+  using T = ScalarOf<decltype(u)>;
   for (int k = 0; k < m.nv; k++) rate[k] = v[k];
   for (int i = 1; i <= m.nb; i++) {
     const int rotation = joint_traits(m.body[i].type).rotation;
@@ -33,10 +33,10 @@ FS_HD void tangent_rate(const M& m, const U& u, const V& v, Out rate) {
 }
 
 // in   forward_dynamics(t, q, v, tau, qdd)  t [s] from the beginning of the step
-template <class M, class Q, class V, class Drive, class S, class QNext, class VNext, class ForwardDynamics>
-FS_HD void rk4_step_by(const ForwardDynamics& forward_dynamics, const M& m, const Q& q, const V& v, const Drive& drive,
-                       const StepParameters<S>& s, QNext q_next, VNext v_next) {
-  using T = ScalarOf<Q>;
+template <class S>
+FS_HD void rk4_step_by(const auto& forward_dynamics, const auto& m, const auto& q, const auto& v, const auto& drive,
+                       const StepParameters<S>& s, auto q_next, auto v_next) {
+  using T = ScalarOf<decltype(q)>;
   const T dt(s.dt), one(1.0);
   auto qi = scratch<T>(m.nq);
   auto vi = scratch<T>(m.nv);
@@ -69,25 +69,27 @@ FS_HD void rk4_step_by(const ForwardDynamics& forward_dynamics, const M& m, cons
 // in   q (nq), v (nv), drive, f_ext, s  as in step.h; drives and forces are held during the step
 // out  q_next (nq), v_next (nv)  may be q, v
 // Cost four times fd_crba. Explicit: dampers need dt < 2.8 / (D / H).
-template <class M, class Q, class V, class Drive, class F, class S, class QNext, class VNext>
-FS_HD void rk4_step(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext, const StepParameters<S>& s,
-                    QNext q_next, VNext v_next) {
+template <class S>
+FS_HD void rk4_step(const auto& m, const auto& q, const auto& v, const auto& drive, const auto& f_ext,
+                    const StepParameters<S>& s, auto q_next, auto v_next) {
   const auto forward = [&](const auto&, auto qi, auto vi, auto tau, auto qdd) { fd_crba(m, qi, vi, tau, f_ext, qdd); };
   rk4_step_by(forward, m, q, v, drive, s, q_next, v_next);
 }
 
 // The map of rk4_step by articulated bodies, for larger robots; arguments as there.
-template <class M, class Q, class V, class Drive, class F, class S, class QNext, class VNext>
-FS_HD void rk4_step_aba(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext,
-                        const StepParameters<S>& s, QNext q_next, VNext v_next) {
-  const auto forward = [&](const auto&, auto qi, auto vi, auto tau, auto qdd) { aba(m, qi, vi, tau, f_ext, qdd); };
+template <class S>
+FS_HD void rk4_step_aba(const auto& m, const auto& q, const auto& v, const auto& drive, const auto& f_ext,
+                        const StepParameters<S>& s, auto q_next, auto v_next) {
+  const auto forward = [&](const auto&, auto qi, auto vi, auto tau, auto qdd) {
+    articulated_bodies(m, qi, vi, tau, f_ext, qdd);
+  };
   rk4_step_by(forward, m, q, v, drive, s, q_next, v_next);
 }
 
 // rk4_step for robots with time-dependent joints (joint/timed.h), from time t [s] on; arguments as there.
-template <class M, class Q, class V, class Time, class Drive, class F, class S, class QNext, class VNext>
-FS_HD void rk4_step_timed(const M& m, const Q& q, const V& v, const Time& t, const Drive& drive, const F& f_ext,
-                          const StepParameters<S>& s, QNext q_next, VNext v_next) {
+template <class S>
+FS_HD void rk4_step_timed(const auto& m, const auto& q, const auto& v, const auto& t, const auto& drive,
+                          const auto& f_ext, const StepParameters<S>& s, auto q_next, auto v_next) {
   const auto forward = [&](const auto& passed, auto qi, auto vi, auto tau, auto qdd) {
     const auto now = t + passed;
     fd_crba(m, at_time(qi, now), drifting(m, qi, vi, now), tau, f_ext, qdd);

@@ -16,10 +16,10 @@
 namespace featherstorm {
 
 // b = tau - C - D v
-template <class M, class Q, class V, class Drive, class F, class S, class Out>
-FS_HD void step_forces(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext,
+template <class S, class Out>
+FS_HD void step_forces(const auto& m, const auto& q, const auto& v, const auto& drive, const auto& f_ext,
                        const StepParameters<S>& s, Out b, Out D) {
-  using T = ScalarOf<Q>;
+  using T = ScalarOf<decltype(q)>;
   auto tau = scratch<T>(m.nv);
   joint_forces(m, q, v, drive, s, tau.data(), D);
   newton_euler(m, q, v, Zeros<T>{}, f_ext, b);
@@ -27,18 +27,18 @@ FS_HD void step_forces(const M& m, const Q& q, const V& v, const Drive& drive, c
 }
 // The same and H + dt D, for steps with constraints: (H + dt D) qdd = b + forces of constraints.
 // out  b (nv)  [N m | N];  H (nh)  packed, of crba.h
-template <class M, class Q, class V, class Drive, class F, class S, class Out, class Matrix>
-FS_HD void step_equations(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext,
-                          const StepParameters<S>& s, Out b, Matrix H) {
-  using T = ScalarOf<Q>;
+template <class S>
+FS_HD void step_equations(const auto& m, const auto& q, const auto& v, const auto& drive, const auto& f_ext,
+                          const StepParameters<S>& s, auto b, auto H) {
+  using T = ScalarOf<decltype(q)>;
   auto D = scratch<T>(m.nv);
   step_forces(m, q, v, drive, f_ext, s, b, D.data());
   crba(m, q, H);
   for (int k = 0; k < m.nv; k++) H[m.at(k, k)] = H[m.at(k, k)] + T(s.dt) * D[k];
 }
 // v_next = v + dt qdd, q_next = q (+) v_next dt
-template <class M, class Q, class V, class A, class T, class QNext, class VNext>
-FS_HD void advance(const M& m, const Q& q, const V& v, const A& qdd, const T& dt, QNext q_next, VNext v_next) {
+FS_HD void advance(const auto& m, const auto& q, const auto& v, const auto& qdd, const auto& dt, auto q_next,
+                   auto v_next) {
   for (int k = 0; k < m.nv; k++) v_next[k] = v[k] + dt * qdd[k];
   integrate(m, q, v_next, dt, q_next);
 }
@@ -47,10 +47,10 @@ FS_HD void advance(const M& m, const Q& q, const V& v, const A& qdd, const T& dt
 // in   f_ext (6 nb)  as in rnea.h, constant during the step; Zeros<T>{} for none
 // in   s  dt and what the joints have in common
 // out  q_next (nq), v_next (nv)  may be q, v
-template <class M, class Q, class V, class Drive, class F, class S, class QNext, class VNext>
-FS_HD void step(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext, const StepParameters<S>& s,
-                QNext q_next, VNext v_next) {
-  using T = ScalarOf<Q>;
+template <class S>
+FS_HD void step(const auto& m, const auto& q, const auto& v, const auto& drive, const auto& f_ext,
+                const StepParameters<S>& s, auto q_next, auto v_next) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nv);
   auto D = scratch<T>(m.nv);
   auto H = scratch<T>(m.nh);
@@ -67,10 +67,10 @@ FS_HD void step(const M& m, const Q& q, const V& v, const Drive& drive, const F&
 }
 
 // The map of step; arguments as there.
-template <class M, class Q, class V, class Drive, class F, class S, class QNext, class VNext>
-FS_HD void step_aba(const M& m, const Q& q, const V& v, const Drive& drive, const F& f_ext, const StepParameters<S>& s,
-                    QNext q_next, VNext v_next) {
-  using T = ScalarOf<Q>;
+template <class S>
+FS_HD void step_aba(const auto& m, const auto& q, const auto& v, const auto& drive, const auto& f_ext,
+                    const StepParameters<S>& s, auto q_next, auto v_next) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nv);
   auto D = scratch<T>(m.nv);
   auto numbers = scratch<T>(m.nx);
@@ -79,7 +79,7 @@ FS_HD void step_aba(const M& m, const Q& q, const V& v, const Drive& drive, cons
   // (H + dt D) qdd = tau - D v - C
   for (int k = 0; k < m.nv; k++) x[k] = x[k] - D[k] * v[k], D[k] = T(s.dt) * D[k];
   forces_on_bodies(m, q, v, Zeros<T>{}, f_ext, numbers, p);
-  articulated_bodies(m, numbers, D.data(), x.data(), p, x.data());
+  solve_articulated_bodies(m, numbers, D.data(), x.data(), p, x.data());
   advance(m, q, v, x.data(), T(s.dt), q_next, v_next);
 }
 

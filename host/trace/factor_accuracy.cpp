@@ -40,8 +40,8 @@ bool factor_keeps_digits(const Model<double>& m) {
     for (double& x : v) x = uniform(engine);
     for (int k = 0; k < m.nv; k++) tau[k] = 10 * inertia[k] * uniform(engine);
     const std::vector<float> qf(q.begin(), q.end()), vf(v.begin(), v.end()), tau_f(tau.begin(), tau.end());
-    aba(m, q.data(), v.data(), tau.data(), Zeros<double>{}, exact.data());
-    aba(single, qf.data(), vf.data(), tau_f.data(), Zeros<float>{}, by_bodies.data());
+    articulated_bodies(m, q.data(), v.data(), tau.data(), Zeros<double>{}, exact.data());
+    articulated_bodies(single, qf.data(), vf.data(), tau_f.data(), Zeros<float>{}, by_bodies.data());
     fd_crba(single, qf.data(), vf.data(), tau_f.data(), Zeros<float>{}, by_factor.data());
     double size = 0;
     for (double a : exact) size = std::max(size, std::abs(a));

@@ -7,7 +7,7 @@ namespace featherstorm {
 struct PlaneSurface {
   // in      R   the axes of the surface's frame
   // in out  at  given d; phi, margin, e
-  template <class T, class C> FS_HD static void touch(const C& c, const Mat3<T>& R, ContactAt<T>& at) {
+  template <class T> FS_HD static void touch(const auto& c, const Mat3<T>& R, ContactAt<T>& at) {
     for (int i = 0; i < 3; i++) {
       const int column = (i + 2) % 3;
       at.e[i] = {R(0, column), R(1, column), R(2, column)};
@@ -17,13 +17,13 @@ struct PlaneSurface {
   }
 
   // d/dt of the normal
-  template <class T, class C>
-  FS_HD static Vec3<T> normal_rate(const C&, const ContactAt<T>& at, const Motion<T>&, const Motion<T>& v_p) {
+  template <class T>
+  FS_HD static Vec3<T> normal_rate(const auto&, const ContactAt<T>& at, const Motion<T>&, const Motion<T>& v_p) {
     return cross(v_p.w, at.e[0]);
   }
 
   // how far the contact point moves on the surface while the centre of the sphere moves by one along it
-  template <class T, class C> FS_HD static T gear(const C&, const ContactAt<T>&) { return T(1.0); }
+  template <class T> FS_HD static T gear(const auto&, const ContactAt<T>&) { return T(1.0); }
 };
 
 }  // namespace featherstorm

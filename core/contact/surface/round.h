@@ -16,9 +16,9 @@ template <class T> FS_HD void set_tangents(Vec3<T> (&e)[3]) {
 }
 
 struct RoundSurface {
-  template <class T, class C> FS_HD static T side(const C& c) { return T(c.surface == Surface::Sphere ? 1.0 : -1.0); }
+  template <class T> FS_HD static T side(const auto& c) { return T(c.surface == Surface::Sphere ? 1.0 : -1.0); }
 
-  template <class T, class C> FS_HD static void touch(const C& c, const Mat3<T>&, ContactAt<T>& at) {
+  template <class T> FS_HD static void touch(const auto& c, const Mat3<T>&, ContactAt<T>& at) {
     const T tiny(1e-30), l = sqrt(max(dot(at.d, at.d), tiny)), sign = side<T>(c);
     at.inverse = rcp(l);
     at.e[0] = at.d * (sign * at.inverse);
@@ -27,13 +27,13 @@ struct RoundSurface {
   }
 
   // d between points of the two bodies
-  template <class T, class C>
-  FS_HD static Vec3<T> normal_rate(const C& c, const ContactAt<T>& at, const Motion<T>& v_s, const Motion<T>& v_p) {
+  template <class T>
+  FS_HD static Vec3<T> normal_rate(const auto& c, const ContactAt<T>& at, const Motion<T>& v_s, const Motion<T>& v_p) {
     const Vec3<T> dd = v_s.v + cross(v_s.w, at.r) - (v_p.v + cross(v_p.w, at.r - at.d));
     return (dd - at.e[0] * dot(at.e[0], dd)) * (side<T>(c) * at.inverse);
   }
 
-  template <class T, class C> FS_HD static T gear(const C& c, const ContactAt<T>& at) { return at.inverse * c.radius; }
+  template <class T> FS_HD static T gear(const auto& c, const ContactAt<T>& at) { return at.inverse * c.radius; }
 };
 
 }  // namespace featherstorm

@@ -6,7 +6,7 @@
 namespace featherstorm {
 
 // f(Type{}) with the structure of the surface's file.
-template <class F> FS_HD void with_surface(Surface surface, F&& f) {
+FS_HD void with_surface(Surface surface, auto&& f) {
   switch (surface) {
     case Surface::Plane: return f(PlaneSurface{});
     case Surface::Sphere:

@@ -23,9 +23,9 @@ template <class T> FS_HD HeunWeights<T> heun_weights(const T& delta) {
 //      second evaluation
 // in   h [s], delta  within 0 and 1
 // out  q (nq), v (nv)
-template <class M, class Q, class V, class A, class T, class OutQ, class OutV>
-FS_HD void heun_state(const M& m, const Q& q0, const V& v0, const A& a1, const A& v2, const A& a2, const T& h,
-                      const T& delta, OutQ q, OutV v) {
+template <class A, class T>
+FS_HD void heun_state(const auto& m, const auto& q0, const auto& v0, const A& a1, const A& v2, const A& a2, const T& h,
+                      const T& delta, auto q, auto v) {
   const HeunWeights<T> w = heun_weights(delta);
   auto u = scratch<T>(m.nv);
   for (int k = 0; k < m.nv; k++) {
@@ -35,8 +35,9 @@ FS_HD void heun_state(const M& m, const Q& q0, const V& v0, const A& a1, const A
   integrate(m, q0, u.data(), h, q);
 }
 // As above for Euler's method.
-template <class M, class Q, class V, class A, class T, class OutQ, class OutV>
-FS_HD void euler_state(const M& m, const Q& q0, const V& v0, const A& a1, const T& h, const T& delta, OutQ q, OutV v) {
+template <class T>
+FS_HD void euler_state(const auto& m, const auto& q0, const auto& v0, const auto& a1, const T& h, const T& delta,
+                       auto q, auto v) {
   integrate(m, q0, v0, h * delta, q);
   for (int k = 0; k < m.nv; k++) v[k] = v0[k] + a1[k] * (h * delta);
 }

@@ -54,8 +54,8 @@ FS_HD Spline<T> quadratic_spline(const T& t) {
 }
 
 // visit(node, w, grad w in x, in y) for all nodes.
-template <class P, class T, class F>
-FS_HD void over_nodes(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, F&& visit) {
+template <class P, class T>
+FS_HD void over_nodes(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, auto&& visit) {
   const T dx = T(s.nx - 2.0) * rcp(T(c.half_x + c.half_x)), dy = T(s.ny - 2.0) * rcp(T(c.half_y + c.half_y));
   const T x = (dot(k.at.e[1], k.at.d) + c.half_x) * dx, y = (dot(k.at.e[2], k.at.d) + c.half_y) * dy;
   for (int j = 0; j < s.ny; j++) {
@@ -76,8 +76,8 @@ struct ArrayAt {
   T touches;
   T push;  // nodes are w_i push further in than the state says: z = p in contact
 };
-template <class P, class T, class U>
-FS_HD ArrayAt<T> array_at(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const U& u) {
+template <class P, class T>
+FS_HD ArrayAt<T> array_at(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const auto& u) {
   const T zero(0.0), one(1.0);
   ArrayAt<T> r{zero, {zero, zero}, {zero, zero}, zero, zero, zero};
   T spread[2] = {zero, zero};  // sum w_i grad w_i
@@ -100,9 +100,9 @@ FS_HD ArrayAt<T> array_at(const ArraySurface<P>& s, const Contact<P>& c, const S
   return r;
 }
 
-template <class P, class T, class U, class Rate>
-FS_HD SoftForce<T> soft_force(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const U& u,
-                              Rate ud) {
+template <class P, class T>
+FS_HD SoftForce<T> soft_force(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const auto& u,
+                              auto ud) {
   const T zero(0.0), w(spline_at_node);
   const ArrayAt<T> at = array_at(s, c, k, u);
   const Vec3<T>&e_x = k.at.e[1], &e_y = k.at.e[2];
@@ -122,9 +122,9 @@ FS_HD SoftForce<T> soft_force(const ArraySurface<P>& s, const Contact<P>& c, con
 // Nodes relax: along the normal from where they are, as far as a surface that is left can follow (the next step presses
 // them down again where the body is lower), in the tangent plane under their part of the friction; where the bodies
 // stick those under the contact point go with the body.
-template <class P, class T, class F, class U>
-FS_HD void soft_update(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const F& f, const T& dt,
-                       U u) {
+template <class P, class T>
+FS_HD void soft_update(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const auto& f,
+                       const T& dt, auto u) {
   const T w(spline_at_node), one(1.0), zero(0.0);
   const ArrayAt<T> at = array_at(s, c, k, u);
   const T decay_n = exp(-(dt * s.K_n * rcp(T(s.D_n)))), decay_t = exp(-(dt * s.K_t * rcp(T(s.D_t))));

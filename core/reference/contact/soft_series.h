@@ -40,8 +40,8 @@ struct SeriesAt {
   Vec3<T> x, y;  // of the patch and of the inner node in the tangent plane, world axes
   T touches;     // 1 or 0
 };
-template <class T, class U>
-FS_HD SeriesAt<T> series_at(const SoftContact<T>& k, const U& u) {
+template <class T>
+FS_HD SeriesAt<T> series_at(const SoftContact<T>& k, const auto& u) {
   const T zero(0.0), one(1.0);
   const Vec3<T>& n = k.at.e[0];
   const Vec3<T> x = displacement(k.R, u), y = displacement(k.R, u, 3);
@@ -51,9 +51,9 @@ FS_HD SeriesAt<T> series_at(const SoftContact<T>& k, const U& u) {
 
 // ud: of the patch, at a steady f_n; of the inner node. At the edge of the disc the patch gives way to what would
 // stretch the spring further, and to nothing else: the slip v - xd is opposite to f_t.
-template <class P, class T, class U, class Rate>
-FS_HD SoftForce<T> soft_force(const SeriesSurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const U& u,
-                              Rate ud) {
+template <class P, class T>
+FS_HD SoftForce<T> soft_force(const SeriesSurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const auto& u,
+                              auto ud) {
   const T zero(0.0);
   const Vec3<T>& n = k.at.e[0];
   const SeriesAt<T> at = series_at(k, u);
@@ -72,9 +72,9 @@ FS_HD SoftForce<T> soft_force(const SeriesSurface<P>& s, const Contact<P>& c, co
 
 // The inner node relaxes towards where pair and spring balance, the other ends as they are after the step: with the
 // patch held, rate (K + S) / D, else under f_t with rate K / D.
-template <class P, class T, class F, class U>
-FS_HD void soft_update(const SeriesSurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const F& f, const T& dt,
-                       U u) {
+template <class P, class T>
+FS_HD void soft_update(const SeriesSurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const auto& f,
+                       const T& dt, auto u) {
   const Vec3<T>& n = k.at.e[0];
   const SeriesAt<T> at = series_at(k, u);
   const T S_n = at.touches * s.S_n, sum_n = S_n + s.K_n, rest_n = S_n * (k.at.phi + dt * k.zeta) * rcp(sum_n);

@@ -18,10 +18,9 @@ namespace featherstorm {
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // out  qdd_out (nv)  [rad/s^2 | m/s^2], tau_out (nv)  [N m | N]  all joints; may be qdd and tau
 // Cost O(nb).
-template <class M, class Joints, class Q, class V, class A, class Tau, class F, class OutA, class OutTau>
-FS_HD void hybrid_aba(const M& m, const Joints& prescribed, const Q& q, const V& qd, const A& qdd, const Tau& tau,
-                      const F& f_ext, OutA qdd_out, OutTau tau_out) {
-  using T = ScalarOf<Q>;
+FS_HD void hybrid_aba(const auto& m, const auto& prescribed, const auto& q, const auto& qd, const auto& qdd,
+                      const auto& tau, const auto& f_ext, auto qdd_out, auto tau_out) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto y = scratch<T>(m.nv);  // y = D^-1 u
   auto v = scratch<Motion<T>>(m.nb + 1);
@@ -30,8 +29,10 @@ FS_HD void hybrid_aba(const M& m, const Joints& prescribed, const Q& q, const V&
   auto IA = scratch<ArticulatedInertia<T>>(m.nb + 1);
   auto p = scratch<Force<T>>(m.nb + 1);
   auto G = scratch<Force<T>>(m.nv);  // G = U D^-1
-  ExternalForce<T, F, M> external(m, f_ext);
+  auto external = external_force<T>(m, f_ext);
   v[0] = zero_motion<T>();
+  IA[0] = articulated<T>(zero_inertia<T>());
+  p[0] = zero_force<T>();
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
     update_joint(m, i, q, qd, x);
@@ -51,9 +52,10 @@ FS_HD void hybrid_aba(const M& m, const Joints& prescribed, const Q& q, const V&
     with_joint(m, i, x, [&](const auto& J) {
       ArticulatedInertia<T> Ia = IA[i];
       Force<T> pa = p[i];
+      const auto armature = [&](int k) { return m.armature[b.v + k]; };
       if (!prescribed[i])
-        articulate(m, b, J, slice(tau, b.v), IA[i], p[i], slice(G.data(), b.v), slice(y.data(), b.v), Ia, pa);
-      if (b.parent == 0) return;
+        articulate(J, armature, b.rotor, slice(tau, b.v), IA[i], p[i], slice(G.data(), b.v), slice(y.data(), b.v), Ia,
+                   pa);
       // I^A_parent += X^T I^a X,  p^A_parent += X^T (p^a + I^a c)
       IA[b.parent] += apply_transpose(J, Ia);
       p[b.parent] += apply_transpose(J, pa + Ia * c[i]);
@@ -74,7 +76,7 @@ FS_HD void hybrid_aba(const M& m, const Joints& prescribed, const Q& q, const V&
         }
       } else {
         // qdd = D^-1 (u - U^T a'),  a = a' + S qdd
-        accelerate(b, J, a[i], slice(G.data(), b.v), slice(y.data(), b.v), slice(qdd_out, b.v));
+        accelerate(J, b.rotor, a[i], slice(G.data(), b.v), slice(y.data(), b.v), slice(qdd_out, b.v));
         for (int k = 0; k < J.nv; k++) tau_out[b.v + k] = tau[b.v + k];
         a[i] = a[i] + J.velocity(slice(qdd_out, b.v));
       }

@@ -16,8 +16,7 @@
 namespace featherstorm {
 
 // Whether luh_walker_paul is meant for this model.
-template <class M>
-bool all_revolute(const M& m) {
+bool all_revolute(const auto& m) {
   for (int i = 1; i <= m.nb; i++)
     if (m.body[i].shape != JointShape::Revolute && m.body[i].shape != JointShape::RevoluteTilted) return false;
   return true;
@@ -26,13 +25,12 @@ bool all_revolute(const M& m) {
 // in   q (nq), qd (nv), qdd (nv)     all joints must be revolute (all_revolute)
 // out  tau (nv)  [N m]
 // Cost O(nb). Armatures as in rnea.h.
-template <class M, class Q, class V, class A, class Out>
-FS_HD void luh_walker_paul(const M& m, const Q& q, const V& qd, const A& qdd, Out tau) {
-  using T = ScalarOf<Q>;
+FS_HD void luh_walker_paul(const auto& m, const auto& q, const auto& qd, const auto& qdd, auto tau) {
+  using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);
   auto w = scratch<Vec3<T>>(m.nb + 1), wd = scratch<Vec3<T>>(m.nb + 1), vd = scratch<Vec3<T>>(m.nb + 1);
   auto f = scratch<Vec3<T>>(m.nb + 1), n = scratch<Vec3<T>>(m.nb + 1);
-  w[0] = wd[0] = zero3<T>();
+  w[0] = wd[0] = f[0] = n[0] = zero3<T>();
   vd[0] = -cast<T>(m.gravity);
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
@@ -53,7 +51,6 @@ FS_HD void luh_walker_paul(const M& m, const Q& q, const V& qd, const A& qdd, Ou
   for (int i = m.nb; i >= 1; i--) {
     const auto& b = m.body[i];
     tau[b.v] = n[i].z() + m.armature[b.v] * T(qdd[b.v]);
-    if (b.parent == 0) continue;
     with_joint(m, i, x, [&](const auto& J) {
       const Vec3<T> g = J.rotate(f[i]);
       f[b.parent] = f[b.parent] + g;

@@ -30,7 +30,7 @@ inline PlanarModel planar_model(const Robot& robot) {
   const std::vector<double> q(m.nq, 0.0);
   Scratch<double> x(m.nx);
   Scratch<Placement<double>> X(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q.data(), Zeros<double>{}, x);
+  update_joints(m, q.data(), Zeros<double>{}, x);
   body_placements(m, x, X);
   PlanarModel p{{PlanarBody{}}, m.gravity.x(), m.gravity.y()};
   for (int i = 1; i <= m.nb; i++) {

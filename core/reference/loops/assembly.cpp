@@ -118,7 +118,7 @@ System system_at(const Model<double>& m, const Loops<double>& loops, const doubl
   auto x = scratch<double>(m.nx);
   auto X = scratch<Placement<double>>(m.nb + 1);
   auto v = scratch<Motion<double>>(m.nb + 1);
-  for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, qd, x);
+  update_joints(m, q, qd, x);
   body_placements(m, x, X);
   const auto vector = [](const auto& a) -> Vector6d {
     Vector6d r;

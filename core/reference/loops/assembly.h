@@ -4,7 +4,7 @@
 //   many handles   a = Phi f + b with 6h numbers each; a joint between two of them consumes both:
 //     f_3 = T_a tau + T lambda = -f_2,   T^T (a_3 - a_2) = T^T c
 //
-// Reference only, in double: dense matrices whose sizes change as assembly proceeds. aba.h is the method for trees;
+// Reference only, in double: dense matrices whose sizes change as assembly proceeds. articulated_bodies.h is the method for trees;
 // this is its oracle, and the form in which the order of assembly is free (divide and conquer) and loops are joints.
 #pragma once
 #include <Eigen/Dense>

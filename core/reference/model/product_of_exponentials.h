@@ -79,7 +79,7 @@ inline Screws screws(const Robot& robot) {
     const auto column = [&](int r) { return J[r * m.nv + k]; };
     Scratch<double> x(m.nx);
     Scratch<Placement<double>> X(m.nb + 1);
-    for (int i = 1; i <= m.nb; i++) update_joint(m, i, q.data(), Zeros<double>{}, x);
+    update_joints(m, q.data(), Zeros<double>{}, x);
     body_placements(m, x, X);
     const Vec3d w{column(0), column(1), column(2)}, v{column(3), column(4), column(5)};
     s.S.push_back({w, v - cross(w, X[m.dof_body[k]].r)});

@@ -1,6 +1,6 @@
 // Inverse and forward dynamics.
 #pragma once
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/forward_dynamics.h"
 #include "core/dynamics/gravity_torques.h"
 #include "core/dynamics/id_delta.h"
@@ -80,7 +80,9 @@ struct OpAba {
       .common = true,
       .inlined = true,
   };
-  FS_HD static void run(const auto& m, auto q, auto v, auto tau, auto f_ext, auto a) { aba(m, q, v, tau, f_ext, a); }
+  FS_HD static void run(const auto& m, auto q, auto v, auto tau, auto f_ext, auto a) {
+    articulated_bodies(m, q, v, tau, f_ext, a);
+  }
 };
 
 struct OpFd {
@@ -99,7 +101,7 @@ struct OpFd {
   };
   template <int variant>
   FS_HD static void run(const auto& m, auto q, auto v, auto tau, auto f_ext, auto a) {
-    if constexpr (variant == 0) aba(m, q, v, tau, f_ext, a);
+    if constexpr (variant == 0) articulated_bodies(m, q, v, tau, f_ext, a);
     if constexpr (variant == 1) fd_crba(m, q, v, tau, f_ext, a);
   }
 };

@@ -84,7 +84,7 @@ struct OpFdTimed {
       .cuda = false,
   };
   FS_HD static void run(const auto& m, auto q, auto v, auto tau, auto f_ext, auto t, auto a) {
-    aba(m, at_time(q, t), drifting(m, q, v, t), tau, f_ext, a);
+    articulated_bodies(m, at_time(q, t), drifting(m, q, v, t), tau, f_ext, a);
   }
 };
 

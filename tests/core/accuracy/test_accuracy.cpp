@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/crba.h"
 #include "core/dynamics/forward_dynamics.h"
 #include "core/dynamics/newton_euler.h"
@@ -166,7 +166,7 @@ TEST(Accuracy, InBodyCoordinatesTheWorldsOriginDoesNotMatter) {
     std::vector<float> h(21), tau(6), a(6);
     crba(m, in<float>(q6).data(), h.data());
     newton_euler(m, in<float>(q6).data(), in<float>(v6).data(), in<float>(a6).data(), Zeros<float>{}, tau.data());
-    aba(m, in<float>(q6).data(), in<float>(v6).data(), in<float>(a6).data(), Zeros<float>{}, a.data());
+    articulated_bodies(m, in<float>(q6).data(), in<float>(v6).data(), in<float>(a6).data(), Zeros<float>{}, a.data());
     if (distance == 0) near = h, tau_near = tau, a_near = a;
     EXPECT_LT(worst(h, H), 20 * epsilon<float>);
     // the same bits
@@ -215,7 +215,7 @@ struct Flight {
   Robot robot;
   State state;
 };
-// By the bias force of rnea.h, whose spatial velocities have linear components; those of aba.h have none.
+// By the bias force of rnea.h, whose spatial velocities have linear components; those of articulated_bodies.h have none.
 constexpr auto by_rnea = [](const auto& m, const auto& q, const auto& v, const auto& tau, auto& a) {
   rnea(m, q.data(), v.data(), Zeros<float>{}, Zeros<float>{}, a.data());
   for (int k = 0; k < m.nv; k++) a[k] = tau[k] - a[k];
@@ -245,8 +245,8 @@ TEST(Accuracy, NewtonEulerFormDoesNotSeeTheMeanVelocity) {
   newton_euler(m, q.data(), in<float>(f.velocity(0)).data(), a.data(), Zeros<float>{}, slow.data());
   newton_euler(m, q.data(), in<float>(f.velocity(1e4)).data(), a.data(), Zeros<float>{}, fast.data());
   EXPECT_EQ(slow, fast);
-  aba(m, q.data(), in<float>(f.velocity(0)).data(), tau.data(), Zeros<float>{}, a_slow.data());
-  aba(m, q.data(), in<float>(f.velocity(1e4)).data(), tau.data(), Zeros<float>{}, a_fast.data());
+  articulated_bodies(m, q.data(), in<float>(f.velocity(0)).data(), tau.data(), Zeros<float>{}, a_slow.data());
+  articulated_bodies(m, q.data(), in<float>(f.velocity(1e4)).data(), tau.data(), Zeros<float>{}, a_fast.data());
   EXPECT_EQ(a_slow, a_fast);
 }
 
@@ -258,7 +258,7 @@ TEST(Accuracy, RemainsWithAThousandBodies) {
   Numbers v(m.nv), a(m.nv), back(m.nv), scale(m.nv);
   for (int k = 0; k < m.nv; k++) v[k] = 0.01 * s.v[k];
   newton_euler(m, s.q.data(), v.data(), Zeros<double>{}, Zeros<double>{}, scale.data());
-  aba(m, s.q.data(), v.data(), s.tau.data(), Zeros<double>{}, a.data());
+  articulated_bodies(m, s.q.data(), v.data(), s.tau.data(), Zeros<double>{}, a.data());
   newton_euler(m, s.q.data(), v.data(), a.data(), Zeros<double>{}, back.data());
   double largest = 0, error = 0;
   for (int k = 0; k < m.nv; k++)

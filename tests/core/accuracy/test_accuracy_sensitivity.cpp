@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/forward_dynamics.h"
 #include "core/kinematics/energy.h"
 #include "core/step/rk4_step.h"
@@ -67,7 +67,7 @@ double condition(const Model<double>& m, const Numbers& q) {
 template <class T>
 std::vector<T> by_aba(const Model<double>& m, const Numbers& q, const Numbers& tau) {
   std::vector<T> a(m.nv);
-  aba(cast<T>(m), in<T>(q).data(), Zeros<T>{}, in<T>(tau).data(), Zeros<T>{}, a.data());
+  articulated_bodies(cast<T>(m), in<T>(q).data(), Zeros<T>{}, in<T>(tau).data(), Zeros<T>{}, a.data());
   return a;
 }
 template <class T>

@@ -1,5 +1,5 @@
 #include "core/contact/soft_surface.h"
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/forward_dynamics.h"
 #include "core/kinematics/energy.h"
 #include "tests/support/robots/contact_robots.h"
@@ -174,7 +174,8 @@ TEST(SoftContact, NeverPullsAndStaysInTheDisc) {
     VectorXd a(6), b(6);
     const Numbers none(6, 0.0);
     fd_crba(robot.model, q.data(), v.data(), none.data(), f_ext.data(), a.data());
-    aba(robot.model, q.data(), v.data(), VectorXd(G.transpose() * vector(f)).data(), none.data(), b.data());
+    articulated_bodies(robot.model, q.data(), v.data(), VectorXd(G.transpose() * vector(f)).data(), none.data(),
+                       b.data());
     EXPECT_LT((a - b).norm(), 1e-9 * (1 + a.norm()));
   }
   EXPECT_GT(touching, 100);

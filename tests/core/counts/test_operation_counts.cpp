@@ -4,7 +4,7 @@
 // section 9.7), sine and cosine left out. Where a count is a polynomial in n it is stated and checked exactly.
 #include <gtest/gtest.h>
 
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/forward_dynamics.h"
 #include "core/dynamics/rnea.h"
 #include "core/form/regroup.h"
@@ -51,7 +51,7 @@ Cost of_crba(const Model<double>& m) {
 }
 Cost of_aba(const Model<double>& m) {
   const int n = m.nv;
-  return cost(traced({n, n, n}, n, [&](auto& in, Expr* y) { aba(m, in[0], in[1], in[2], none, y); }));
+  return cost(traced({n, n, n}, n, [&](auto& in, Expr* y) { articulated_bodies(m, in[0], in[1], in[2], none, y); }));
 }
 Cost of_fd_crba(const Model<double>& m) {
   const int n = m.nv;

@@ -2,7 +2,7 @@
 // arm, a quadruped and a humanoid with joints along coordinate axes and general inertias. A multiply-add counts once.
 #include <gtest/gtest.h>
 
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/forward_dynamics.h"
 #include "core/form/regroup.h"
 #include "core/form/slide.h"
@@ -109,7 +109,8 @@ TEST(OperationCountsPrototype, OnItsRobots) {
         for (int k = 3; k < 7; k++) x[0][k] = Expr(k == 3 ? 1.0 : 0.0);
       crba(m, x[0], y);
     });
-    const int ab = instructions({nq, n, n}, n, [&](auto& x, Expr* y) { aba(m, x[0], x[1], x[2], none, y); });
+    const int ab =
+        instructions({nq, n, n}, n, [&](auto& x, Expr* y) { articulated_bodies(m, x[0], x[1], x[2], none, y); });
     const int fd1 = instructions({nq, n, n}, n, [&](auto& x, Expr* y) { fd_crba(m, x[0], x[1], x[2], none, y); });
     const int fd = std::min(fd1, ab);
     std::printf("%-9s rnea %4d (%4d)  crba %4d, %4d in the base (%4d)  aba %4d (%4d)  fd %4d (%4d)\n", row.name, id,

@@ -34,7 +34,7 @@ TEST(FdDerivatives, AreThoseOfArticulatedBodiesOnDualNumbers) {
     const MatrixXd H = c.oracle.crba(s.q);
     const std::vector<D> q(s.q.begin(), s.q.end()), v(s.v.begin(), s.v.end()), tau(s.tau.begin(), s.tau.end()),
         f(s.f_ext.begin(), s.f_ext.end());
-    EXPECT_LT(force_error(c, d.qdd, call_aba(m, s.q, s.v, s.tau, s.f_ext)), 1e-12);
+    EXPECT_LT(force_error(c, d.qdd, call_articulated_bodies(m, s.q, s.v, s.tau, s.f_ext)), 1e-12);
     // compared as joint forces, H d
     const double tolerance = 1e-13 * condition(H);
     const double scale_q = 1 + (H * d.by_q).cwiseAbs().maxCoeff(), scale_v = 1 + (H * d.by_qd).cwiseAbs().maxCoeff();
@@ -47,11 +47,11 @@ TEST(FdDerivatives, AreThoseOfArticulatedBodiesOnDualNumbers) {
         for (int i = 0; i < m.nv; i++) e(i) = got(i, k) - qdd[i].d;
         return (H * e).cwiseAbs().maxCoeff() / scale;
       };
-      aba(m, q1.data(), v.data(), tau.data(), f.data(), qdd.data());
+      articulated_bodies(m, q1.data(), v.data(), tau.data(), f.data(), qdd.data());
       EXPECT_LT(error(d.by_q, scale_q), tolerance) << "column " << k;
-      aba(m, q.data(), v1.data(), tau.data(), f.data(), qdd.data());
+      articulated_bodies(m, q.data(), v1.data(), tau.data(), f.data(), qdd.data());
       EXPECT_LT(error(d.by_qd, scale_v), tolerance) << "column " << k;
-      aba(m, q.data(), v.data(), tau1.data(), f.data(), qdd.data());
+      articulated_bodies(m, q.data(), v.data(), tau1.data(), f.data(), qdd.data());
       EXPECT_LT(error(d.by_tau, 1), tolerance) << "column " << k;
     }
   });

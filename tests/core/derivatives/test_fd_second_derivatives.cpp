@@ -122,7 +122,7 @@ TEST(FdParameterDerivatives, AreThoseOfDifferencesByEachParameter) {
     const double kappa = condition(c.oracle.crba(s.q));
     Numbers qdd(m.nv, NAN), D(m.nv * 10 * m.nb, NAN);
     fd_parameter_derivatives(m, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), qdd.data(), D.data());
-    EXPECT_LT(force_error(c, qdd, call_aba(m, s.q, s.v, s.tau, s.f_ext)), 1e-12);
+    EXPECT_LT(force_error(c, qdd, call_articulated_bodies(m, s.q, s.v, s.tau, s.f_ext)), 1e-12);
     if (kappa > 1e4) continue;
     for (int h = 0; h < 10 * m.nb; h++) {
       const VectorXd expected = derivative(
@@ -133,7 +133,7 @@ TEST(FdParameterDerivatives, AreThoseOfDifferencesByEachParameter) {
                                          &I.I.yy, &I.I.zz, &I.I.xy, &I.I.xz, &I.I.yz};
             *parameter[h % 10] += t;
             changed.body[1 + h / 10].second_moments = second_moments(I.I);
-            return VectorXd(vector(call_aba(changed, s.q, s.v, s.tau, s.f_ext)));
+            return VectorXd(vector(call_articulated_bodies(changed, s.q, s.v, s.tau, s.f_ext)));
           },
           1e-5);
       VectorXd got(m.nv);

@@ -235,7 +235,7 @@ TEST(ArticulatedBody, KeepsItsPromises) {
           pA[node[i].parent] += X.transpose() * pa[i];
         }
         // accelerations and wrenches as the library has them
-        const auto qdd = call_aba(c.model(), c.state.q, c.state.v, c.state.tau, {});
+        const auto qdd = call_articulated_bodies(c.model(), c.state.q, c.state.v, c.state.tau, {});
         std::vector<double> wrench(6 * c.model().nb), acceleration(6);
         joint_wrenches(c.model(), c.state.q.data(), c.state.v.data(), qdd.data(), Zeros<double>{}, wrench.data());
         for (int i = 0; i < N; i++) {

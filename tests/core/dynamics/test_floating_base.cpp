@@ -1,4 +1,4 @@
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/floating_base.h"
 #include "core/kinematics/energy.h"
 #include "core/kinematics/momentum.h"
@@ -62,7 +62,7 @@ TEST(FloatingBase, EquationOfMotionHoldsForForwardDynamics) {
     // the base itself feels no joint force
     Numbers tau = c.state.tau;
     for (int k = 0; k < 6; k++) tau[k] = 0;
-    const Numbers qdd = call_aba(c.model(), c.state.q, c.state.v, tau, c.state.f_ext);
+    const Numbers qdd = call_articulated_bodies(c.model(), c.state.q, c.state.v, tau, c.state.f_ext);
     const VectorX a0 = Base(c.state).spatial(qdd), a = vector(qdd).tail(s.n), t = vector(tau).tail(s.n);
     const double scale = force_scale(c, qdd);
     EXPECT_LT((s.I0 * a0 + s.F * a + s.p0).norm() / scale, 1e-12);
@@ -82,8 +82,8 @@ TEST(FloatingBase, UniformGravityChangesTheBaseAccelerationAlone) {
     const Vec3d g(1.5, -7, 3);
     Model<double> m = c.model();
     m.gravity = m.gravity + g;
-    const Numbers a = call_aba(c.model(), c.state.q, c.state.v, c.state.tau, c.state.f_ext);
-    Numbers b = call_aba(m, c.state.q, c.state.v, c.state.tau, c.state.f_ext);
+    const Numbers a = call_articulated_bodies(c.model(), c.state.q, c.state.v, c.state.tau, c.state.f_ext);
+    Numbers b = call_articulated_bodies(m, c.state.q, c.state.v, c.state.tau, c.state.f_ext);
     for (int k = 0; k < 3; k++) b[k] -= g(k);
     EXPECT_LT(force_error(c, b, a), tolerance<double>("aba"));
   });
@@ -98,7 +98,8 @@ TEST(FloatingId, IsUndoneByForwardDynamicsAndAgreesWithHybridDynamics) {
     for (int k = 0; k < m.nv; k++) EXPECT_EQ(k < 6 ? tau[k] : qdd[k], k < 6 ? 0 : c.state.a[k]);
     const double scale = force_scale(c, qdd);
     EXPECT_LT(relative_error(tau, c.oracle.rnea(c.state.q, c.state.v, qdd, c.state.f_ext), scale), 1e-12);
-    EXPECT_LT(force_error(c, call_aba(m, c.state.q, c.state.v, tau, c.state.f_ext), qdd), tolerance<double>("aba"));
+    EXPECT_LT(force_error(c, call_articulated_bodies(m, c.state.q, c.state.v, tau, c.state.f_ext), qdd),
+              tolerance<double>("aba"));
     std::vector<char> prescribed(m.nb + 1, 1);
     prescribed[1] = 0;
     const Numbers zero(m.nv, 0.0);

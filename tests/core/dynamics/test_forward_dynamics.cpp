@@ -14,7 +14,7 @@ TEST(ForwardDynamics, InvertsRneaAndAgreesWithAba) {
     const Model<double>& m = robot.model;
     Numbers a(m.nv, NAN), c(m.nv, NAN), tau(m.nv, NAN);
     fd_crba(m, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), a.data());
-    aba(m, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), c.data());
+    articulated_bodies(m, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), c.data());
     EXPECT_LT((vector(a) - vector(c)).norm(), 1e-10 * (1 + vector(c).norm()));
     for (const Numbers& qdd : {a, c}) {
       rnea(m, s.q.data(), s.v.data(), qdd.data(), s.f_ext.data(), tau.data());
@@ -52,7 +52,7 @@ TEST(ForwardDynamics, IsTheSameForEveryScalar) {
     expect_every_scalar(m, {s.q, s.v, s.tau, d}, 3 * m.nv, 1e-3, [](const auto& m, const auto& in, auto out) {
       using T = ScalarOf<decltype(out)>;
       fd_crba(m, in[0], in[1], in[2], Zeros<T>{}, out);
-      aba(m, in[0], in[1], in[2], Zeros<T>{}, out + m.nv);
+      articulated_bodies(m, in[0], in[1], in[2], Zeros<T>{}, out + m.nv);
       for (int k = 0; k < m.nv; k++) out[2 * m.nv + k] = in[2][k];
       aba_solve(m, in[0], in[3], out + 2 * m.nv);
     });

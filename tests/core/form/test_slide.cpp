@@ -41,7 +41,7 @@ TEST(Slide, JointQuantitiesStay) {
       const MatrixX G = dense::unpacked(m, call_crba(m, s.q));
       EXPECT_LT((G - H).cwiseAbs().maxCoeff(), 10 * tolerance<double>("crba") * H.cwiseAbs().maxCoeff());
       const std::vector<double> forces(tau.begin(), tau.end());
-      EXPECT_LT(force_error(c, call_aba(m, s.q, s.v, forces, {}), s.a), 10 * tolerance<double>("aba"));
+      EXPECT_LT(force_error(c, call_articulated_bodies(m, s.q, s.v, forces, {}), s.a), 10 * tolerance<double>("aba"));
     }
   });
 }

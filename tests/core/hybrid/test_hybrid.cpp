@@ -1,4 +1,4 @@
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/rnea.h"
 #include "core/hybrid/hybrid_crba.h"
 #include "core/reference/dynamics/hybrid_aba.h"
@@ -53,7 +53,7 @@ TEST(Hybrid, IsForwardDynamicsWithNoJointPrescribedAndInverseDynamicsWithAll) {
   for_random_robots([](const Case& c) {
     const Model<double>& m = c.model();
     const std::vector<char> none(m.nb + 1, 0), all(m.nb + 1, 1);
-    const Numbers qdd = call_aba(m, c.state.q, c.state.v, c.state.tau, c.state.f_ext);
+    const Numbers qdd = call_articulated_bodies(m, c.state.q, c.state.v, c.state.tau, c.state.f_ext);
     const Numbers tau = call_rnea(m, c.state.q, c.state.v, c.state.a, c.state.f_ext);
     for (const Motions& r : {call(m, none, c.state, by_aba), call(m, none, c.state, by_crba)})
       EXPECT_LT(force_error(c, r.qdd, qdd), tolerance<double>("aba"));

@@ -2,7 +2,7 @@
 // prescribed joints (RBDA chapter 9), and against finite differences of the transform.
 #include <gtest/gtest.h>
 
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/forward_dynamics.h"
 #include "core/dynamics/rnea.h"
 #include "core/joint/timed.h"
@@ -149,7 +149,7 @@ TEST(TimedJoint, ForwardDynamicsIsThatOfPrescribedJoints) {
     for (int d = 0; d < m.nv; d++) expected[d] = a[p.to_twin[d]] - p.shift_second[d];
     const auto qt = at_time(s.q.data(), t);
     const auto vt = drifting(m, s.q.data(), s.v.data(), t);
-    aba(m, qt, vt, s.tau.data(), Zeros<double>{}, articulated.data());
+    articulated_bodies(m, qt, vt, s.tau.data(), Zeros<double>{}, articulated.data());
     fd_crba(m, qt, vt, s.tau.data(), Zeros<double>{}, composite.data());
     const double bound = 1e-10 * (1 + Eigen::Map<const Eigen::VectorXd>(expected.data(), m.nv).norm());
     expect_near(articulated, expected, bound);

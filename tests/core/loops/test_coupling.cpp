@@ -1,6 +1,6 @@
 #include "core/loops/coupled_dynamics.h"
 
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/forward_dynamics.h"
 #include "tests/support/oracles/dense.h"
 #include "tests/support/robots/random_robot.h"
@@ -166,7 +166,7 @@ TEST(Coupling, RotorsApproachArmaturesForLargeRatios) {
   for (int i = 1; i <= 2; i++) ASSERT_TRUE(quick.model.body[i].rotor && !without.model.body[i].rotor);
   const Numbers q{0.3, 0.4, 0, 0}, u{1.2, -0.8}, tau{1, 2, 0, 0};
   const auto by_aba = [&](const Robot& r, double* a) {
-    aba(r.model, q.data(), u.data(), tau.data(), Zeros<double>{}, a);
+    articulated_bodies(r.model, q.data(), u.data(), tau.data(), Zeros<double>{}, a);
   };
   const auto by_crba = [&](const Robot& r, double* a) {
     fd_crba(r.model, q.data(), u.data(), tau.data(), Zeros<double>{}, a);

@@ -1,6 +1,6 @@
 #include "core/loops/fd_loops.h"
 
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/rnea.h"
 #include "core/kinematics/energy.h"
 #include "core/loops/independent.h"

@@ -255,7 +255,7 @@ TEST(Builder, MasslessJointMayHaveARotor) {
   j.name = "one", j.child = "disc", j.armature = {0.1};
   spec.joints = {j};
   const Model<double> m = build(spec).model;
-  EXPECT_NEAR(call_aba<double>(m, {0}, {0}, {2}, {})[0], 20, 1e-13);
+  EXPECT_NEAR(call_articulated_bodies<double>(m, {0}, {0}, {2}, {})[0], 20, 1e-13);
 }
 
 // A model of no joints has no coordinates, and the algorithms do nothing on it.
@@ -272,7 +272,7 @@ TEST(Builder, ModelWithoutJoints) {
     EXPECT_TRUE(call_rnea<double>(r.model, {}, {}, {}, {}).empty());
     EXPECT_TRUE(call_newton_euler<double>(r.model, {}, {}, {}, {}).empty());
     EXPECT_TRUE(call_crba<double>(r.model, {}).empty());
-    EXPECT_TRUE(call_aba<double>(r.model, {}, {}, {}, {}).empty());
+    EXPECT_TRUE(call_articulated_bodies<double>(r.model, {}, {}, {}, {}).empty());
     ltdl(r.model, static_cast<double*>(nullptr));
     solve<Factor::LTDL>(r.model, static_cast<const double*>(nullptr), static_cast<double*>(nullptr));
   }

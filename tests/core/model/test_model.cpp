@@ -184,7 +184,8 @@ TEST(Model, CastKeepsEveryNumber) {
         EXPECT_EQ(call_rnea(n, s.q, s.v, s.a, s.f_ext), call_rnea(m, s.q, s.v, s.a, s.f_ext));
         EXPECT_EQ(call_newton_euler(n, s.q, s.v, s.a, s.f_ext), call_newton_euler(m, s.q, s.v, s.a, s.f_ext));
         EXPECT_EQ(call_crba(n, s.q), call_crba(m, s.q));
-        EXPECT_EQ(call_aba(n, s.q, s.v, s.tau, s.f_ext), call_aba(m, s.q, s.v, s.tau, s.f_ext));
+        EXPECT_EQ(call_articulated_bodies(n, s.q, s.v, s.tau, s.f_ext),
+                  call_articulated_bodies(m, s.q, s.v, s.tau, s.f_ext));
         EXPECT_EQ(n.lower, m.lower);
         EXPECT_EQ(n.dof_q, m.dof_q);
         EXPECT_EQ(n.dof_body, m.dof_body);

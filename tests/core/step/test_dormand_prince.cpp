@@ -16,7 +16,7 @@ constexpr StepParameters<double> plain{0, 0, 0, 1};
 
 // `steps` steps of equal length, and the sum of their error estimates
 State run(const Model<double>& m, State s, double time, int steps, double* estimate = nullptr) {
-  const auto forward = [&](double, auto q, auto v, auto tau, auto qdd) { aba(m, q, v, tau, none, qdd); };
+  const auto forward = [&](double, auto q, auto v, auto tau, auto qdd) { articulated_bodies(m, q, v, tau, none, qdd); };
   double sum = 0;
   for (int k = 0; k < steps; k++) {
     State next = s;

@@ -1,7 +1,7 @@
 // Robots with time-dependent joints in motion: derivatives by state and time against differences, integrators against
 // closed forms.
 #include "core/derivatives/timed_derivatives.h"
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/step/dormand_prince.h"
 #include "tests/support/robots/random_robot.h"
 #include "tests/support/robots/timed_joint_texts.h"
@@ -80,7 +80,8 @@ TEST(TimedDerivatives, OfForwardDynamicsAreThoseOfDifferences) {
     const int n = m.nv;
     const auto motion = [&](const Numbers& q, const Numbers& v, const Numbers& tau, double t) {
       Numbers a(n);
-      aba(m, at_time(q.data(), t), drifting(m, q.data(), v.data(), t), tau.data(), s.f_ext.data(), a.data());
+      articulated_bodies(m, at_time(q.data(), t), drifting(m, q.data(), v.data(), t), tau.data(), s.f_ext.data(),
+                         a.data());
       return vector(a);
     };
     Numbers a(n), by_q(n * n, NAN), by_v(n * n, NAN), by_tau(n * n, NAN), by_t(n, NAN);

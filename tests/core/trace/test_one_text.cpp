@@ -51,7 +51,7 @@ struct CrbaText {
 };
 struct AbaText {
   template <class P, class T> static std::vector<T> run(const Model<P>& m, const Arguments<T>& s) {
-    return call_aba(m, s.q, s.v, s.tau, s.f_ext);
+    return call_articulated_bodies(m, s.q, s.v, s.tau, s.f_ext);
   }
 };
 template <Factor factor> struct SolveText {  // H^-1 tau by factorisation

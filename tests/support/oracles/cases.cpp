@@ -57,8 +57,9 @@ template std::vector<double> call_rnea(const Model<double>&, const std::vector<d
 template std::vector<double> call_newton_euler(const Model<double>&, const std::vector<double>&,
                                                const std::vector<double>&, const std::vector<double>&,
                                                const std::vector<double>&);
-template std::vector<double> call_aba(const Model<double>&, const std::vector<double>&, const std::vector<double>&,
-                                      const std::vector<double>&, const std::vector<double>&);
+template std::vector<double> call_articulated_bodies(const Model<double>&, const std::vector<double>&,
+                                                     const std::vector<double>&, const std::vector<double>&,
+                                                     const std::vector<double>&);
 template std::vector<double> call_crba(const Model<double>&, const std::vector<double>&);
 
 }  // namespace featherstorm::testing

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/crba.h"
 #include "core/dynamics/newton_euler.h"
 #include "core/dynamics/rnea.h"
@@ -51,11 +51,11 @@ std::vector<T> call_newton_euler(const Model<P>& m, const std::vector<T>& q, con
   return tau;
 }
 template <class T, class P>
-std::vector<T> call_aba(const Model<P>& m, const std::vector<T>& q, const std::vector<T>& v, const std::vector<T>& tau,
-                        const std::vector<T>& f_ext) {
+std::vector<T> call_articulated_bodies(const Model<P>& m, const std::vector<T>& q, const std::vector<T>& v,
+                                       const std::vector<T>& tau, const std::vector<T>& f_ext) {
   std::vector<T> qdd(m.nv);
-  if (f_ext.empty()) aba(m, q.data(), v.data(), tau.data(), Zeros<T>{}, qdd.data());
-  else aba(m, q.data(), v.data(), tau.data(), f_ext.data(), qdd.data());
+  if (f_ext.empty()) articulated_bodies(m, q.data(), v.data(), tau.data(), Zeros<T>{}, qdd.data());
+  else articulated_bodies(m, q.data(), v.data(), tau.data(), f_ext.data(), qdd.data());
   return qdd;
 }
 template <class T, class P> std::vector<T> call_crba(const Model<P>& m, const std::vector<T>& q) {
@@ -71,9 +71,9 @@ extern template std::vector<double> call_rnea(const Model<double>&, const std::v
 extern template std::vector<double> call_newton_euler(const Model<double>&, const std::vector<double>&,
                                                       const std::vector<double>&, const std::vector<double>&,
                                                       const std::vector<double>&);
-extern template std::vector<double> call_aba(const Model<double>&, const std::vector<double>&,
-                                             const std::vector<double>&, const std::vector<double>&,
-                                             const std::vector<double>&);
+extern template std::vector<double> call_articulated_bodies(const Model<double>&, const std::vector<double>&,
+                                                            const std::vector<double>&, const std::vector<double>&,
+                                                            const std::vector<double>&);
 extern template std::vector<double> call_crba(const Model<double>&, const std::vector<double>&);
 
 // Largest force anywhere in an inverse dynamics: the scale that rounding of its torques is relative to.

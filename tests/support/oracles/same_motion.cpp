@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/rnea.h"
 #include "core/kinematics/energy.h"
 #include "core/kinematics/kinematics.h"
@@ -46,8 +46,8 @@ Numbers inverse_dynamics(const Robot& r, const State& s) {
 }
 Numbers forward_dynamics(const Robot& r, const State& s, const Numbers& f_ext) {
   Numbers a(r.model.nv);
-  if (f_ext.empty()) aba(r.model, s.q.data(), s.v.data(), s.tau.data(), Zeros<double>{}, a.data());
-  else aba(r.model, s.q.data(), s.v.data(), s.tau.data(), f_ext.data(), a.data());
+  if (f_ext.empty()) articulated_bodies(r.model, s.q.data(), s.v.data(), s.tau.data(), Zeros<double>{}, a.data());
+  else articulated_bodies(r.model, s.q.data(), s.v.data(), s.tau.data(), f_ext.data(), a.data());
   return a;
 }
 Numbers invariants(const Robot& r, const State& s) {

@@ -3,7 +3,7 @@
 #include <Eigen/Dense>
 
 #include "core/contact/contact_system.h"
-#include "core/dynamics/aba.h"
+#include "core/dynamics/articulated_bodies.h"
 #include "core/reference/contact/contact_state.h"
 #include "tests/support/robots/random_robot.h"
 #include "tests/support/tools/differences.h"
@@ -120,7 +120,7 @@ inline ContactProblem contact_problem(const Model<double>& m, const Contacts<dou
   crba(m, q.data(), L.data());
   for (int i = 0; i < m.nv; i++)
     for (int j = i; j >= 0; j = m.dof_parent[j]) c.H(i, j) = c.H(j, i) = L[m.at(i, j)];
-  aba(m, q.data(), v.data(), tau.data(), f_ext.data(), c.qdd_free.data());
+  articulated_bodies(m, q.data(), v.data(), tau.data(), f_ext.data(), c.qdd_free.data());
   return c;
 }
 

@@ -25,7 +25,7 @@ TEST(PositionRate, IsTheDerivativeOfPositionsAndHalfTheQuaternionProduct) {
     const Eigen::VectorXd expected = derivative([&](double h) { return testing::vector(moved(m, s.q, s.v, h)); });
     for (int k = 0; k < m.nq; k++) EXPECT_NEAR(rate[k], expected(k), 1e-8) << k;
     Numbers qdd(m.nv);
-    aba(m, s.q.data(), s.v.data(), s.tau.data(), Zeros<double>{}, qdd.data());
+    articulated_bodies(m, s.q.data(), s.v.data(), s.tau.data(), Zeros<double>{}, qdd.data());
     for (int k = 0; k < m.nv; k++) EXPECT_EQ(rate[m.nq + k], qdd[k]);
     for (int i = 1; i <= m.nb; i++) {
       const Body<double>& b = m.body[i];

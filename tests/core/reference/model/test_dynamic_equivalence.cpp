@@ -30,7 +30,7 @@ TEST(DynamicEquivalence, SimplifiedModelsHaveTheSameEquationsOfMotion) {
     EXPECT_LT(relative_error(call_newton_euler(m, s.q, s.v, s.a, s.f_ext), tau, scale), 1e-12);
     const dense::VectorX qdd = c.oracle.aba(s.q, s.v, s.tau, s.f_ext);
     const std::vector<double> expected(qdd.data(), qdd.data() + qdd.size());
-    EXPECT_LT(force_error(c, call_aba(m, s.q, s.v, s.tau, s.f_ext), expected), 1e-11);
+    EXPECT_LT(force_error(c, call_articulated_bodies(m, s.q, s.v, s.tau, s.f_ext), expected), 1e-11);
   }
 }
 
