@@ -34,7 +34,7 @@ tests/core/reference/model tests/core/reference/dynamics tests/core/reference/lo
 tests/core/counts tests/core/accuracy
 tests/host/system tests/host/memory tests/host/load tests/host/trace tests/host/assemble tests/host/compile tests/host/table
 tests/host/engine tests/host/rollout tests/host/simulation
-tests/cuda tests/device/stand_in tests/device tests/gpu/timing tests/gpu/bench tests/gpu/answers tests/consumer
+tests/cuda tests/device/stand_in tests/device tests/gpu/timing tests/gpu/bench tests/gpu/answers tests/consumer tests/extending
 """.split()
 
 # room: all that it may take besides itself, where that is less than what stands above it; folders with what is below them
@@ -56,6 +56,7 @@ ONLY = {
     "tests/host": ("core", "host", "tests/support"),
     "tests/gpu": ("core", "host", "tests/support", "tests/gpu/timing"),
     "tests/consumer": ("core", "host"),
+    "tests/extending": ("core", "host/table"),
 }
 # what only tests and itself may take
 REFERENCE = "core/reference"
