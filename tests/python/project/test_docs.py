@@ -191,7 +191,7 @@ def test_commands_and_their_options_exist(page):
 
 # ---- included files ----
 
-COMPILED = ("tests/consumer/", "core/", "host/", "tests/core/", "tests/host/")
+COMPILED = ("tests/consumer/", "tests/extending/", "core/", "host/", "tests/core/", "tests/host/")
 
 
 def test_included_files_are_there_and_compiled():
