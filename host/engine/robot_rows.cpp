@@ -52,12 +52,12 @@ RobotRows::RobotRows(const Model<double>& m, const Parameters& parameters) {
   for (int op = 0; op < op_count; op++) rows_.push_back(row_of(op, m, parameters));
   for (const OpRow& row : rows_)
     for (Derivative d : {Derivative::vjp, Derivative::jvp}) derivatives_.push_back(derivative_of(row, d, names_));
+  for (const auto* rows : {&rows_, &derivatives_})
+    for (const OpRow& r : *rows) by_name_[r.name] = &r;
 }
 
 const OpRow& RobotRows::find(std::string_view name) const {
-  for (const auto* rows : {&rows_, &derivatives_})
-    for (const OpRow& r : *rows)
-      if (r.name == name) return r;
+  if (const auto at = by_name_.find(name); at != by_name_.end()) return *at->second;
   throw Error("there is no operation '" + std::string(name) + "'");
 }
 

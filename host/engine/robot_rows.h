@@ -3,6 +3,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/model/builder.h"
@@ -23,6 +24,7 @@ class RobotRows {
 
  private:
   std::vector<OpRow> rows_, derivatives_;
+  std::unordered_map<std::string_view, const OpRow*> by_name_;
   std::deque<std::string> names_;  // of the derivatives and their arrays
 };
 
