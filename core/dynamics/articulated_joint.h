@@ -78,7 +78,10 @@ FS_HD void articulate(const J& joint, const Armature& armature, bool rotor, cons
     pa += U[k] * u[k];
     Ia = minus(Ia, U[k], G[k]);
   }
-  // without rotor I^a S = 0 and S^T p^a = tau, RBDA (7.23), exactly: a trace that is told so has fewer operations
+}
+// Without rotor I^a S = 0 and S^T p^a = tau, RBDA (7.23), exactly: a trace that is told so has fewer operations. Apart from
+// articulate, as only what has a parent needs it: CUDA kernels for 64 freedoms take 7 registers less.
+FS_HD void set_exact(const auto& joint, bool rotor, const auto& tau, auto& Ia, auto& pa) {
   if (!rotor) joint.clear_axis(Ia), joint.set_axis_force(pa, tau);
 }
 // A free joint without rotor: S is square and orthogonal, so D^-1 = S^T I^A^-1 S, G = S, I^a = 0 and p^a = S tau.
