@@ -46,9 +46,8 @@ template <class T> FS_HD Motion<T> solve_articulated(const ArticulatedInertia<T>
 // out  G = U D^-1, y = D^-1 u
 // out  Ia = IA - U G^T,  pa = p + U y
 template <class J, class Armature, class Tau, class T, class Columns, class Y>
-FS_HD void articulate(const J& joint, const Armature& armature, bool rotor, const Tau& tau,
-                      const ArticulatedInertia<T>& IA, const Force<T>& p, Columns G, Y y, ArticulatedInertia<T>& Ia,
-                      Force<T>& pa) {
+FS_HD void articulate(const J& joint, const Armature& armature, bool, const Tau& tau, const ArticulatedInertia<T>& IA,
+                      const Force<T>& p, Columns G, Y y, ArticulatedInertia<T>& Ia, Force<T>& pa) {
   constexpr int n = J::nv;
   Force<T> U[n];
   T D[n][n], u[n];
