@@ -41,6 +41,7 @@ FS_HD void solve_articulated_bodies(const auto& m, const auto& x, const D& d, co
       Force<T> pa = p[i];
       articulate(J, armature, rotor, slice(tau, b.v), IA[i], p[i], slice(G.data(), b.v), slice(y.data(), b.v), Ia, pa);
       if (b.parent == 0) return;
+      set_exact(J, rotor, slice(tau, b.v), Ia, pa);
       IA[b.parent] += apply_transpose(J, Ia);
       p[b.parent] += apply_transpose(J, pa);
     });

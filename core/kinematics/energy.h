@@ -19,7 +19,7 @@ FS_HD void energy(const auto& m, const auto& q, const auto& qd, auto energy) {
   auto h = scratch<Vec3<T>>(m.nb + 1);
   T kinetic(0.0);
   // 2 T += v . I v
-  spatial_velocities(m, q, qd, x, v, [&](int i, const auto&) { kinetic = kinetic + dot(v[i], m.body[i].I * v[i]); });
+  spatial_velocities(m, q, qd, x, v, [&](int i) { kinetic = kinetic + dot(v[i], m.body[i].I * v[i]); });
   for (int k = 0; k < m.nv; k++) kinetic = kinetic + m.armature[k] * (qd[k] * qd[k]);
   energy[0] = kinetic * T(0.5);
   // V = -g . m c

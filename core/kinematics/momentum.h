@@ -30,7 +30,7 @@ FS_HD void momentum(const auto& m, const auto& q, const auto& qd, auto com, auto
   auto mc = scratch<Vec3<T>>(m.nb + 1);   // its mass times its centre
   hs[0] = zero_force<T>();
   // h = I v
-  spatial_velocities(m, q, qd, x, v, [&](int i, const auto&) { hs[i] = m.body[i].I * v[i]; });
+  spatial_velocities(m, q, qd, x, v, [&](int i) { hs[i] = m.body[i].I * v[i]; });
   for (int i = m.nb; i >= 1; i--) {
     const int p = m.body[i].parent;
     // h_parent += X^T h
