@@ -159,8 +159,7 @@ TEST(Simulation, NamesWhatDoesNotFit) {
   EXPECT_EQ(message([&] { s.impulse(); }), "Simulation: cartpole has no contacts");
   EXPECT_EQ(message([&] { s.reset({true}); }), "reset: mask has 1 instances, expected 2");
   EXPECT_EQ(message([&] { s.reset({}, {1, 2, 3}); }), "reset: q has 3 numbers, expected 2");
-  EXPECT_EQ(message([&] { s.parameter("mass", three.ref()); }),
-            "Simulation: mass is no parameter of the evaluator");
+  EXPECT_EQ(message([&] { s.parameter("mass", three.ref()); }), "Simulation: mass is no parameter of the evaluator");
   EXPECT_EQ(numbers_of(s.q()), before);
   Robot both = gripping_panda();
   both.model.contacts = contacts_of(both, {on_ground("panda_hand", {0, 0, 0}, 0.1)});
