@@ -60,14 +60,16 @@ FS_HD void kernel_body(const M& m, const Arguments<Op, Real>& a, int block, int 
   for (int k = 0; k < A::inputs; k++) in[k] = {static_cast<Real*>(a.data[k]) + i, a.stride[k]};
   for (int k = 0; k < A::outputs; k++)
     out[k] = {static_cast<Real*>(a.data[A::inputs + k]) + i, a.stride[A::inputs + k]};
-  Op::template run<0>(m, a.frame, in, a.uniform, out);
   if constexpr (Op::info.carried) {
-    // an output may not be read while it is written, so the next passes read copies
+    // An output may not be read while it is written, so the next passes read copies. One call: ptxas gives each its own code and
+    // working memory.
     auto state = scratch<Real>(Bounded<M::max_carried>{carried_size<Op>(m)});
-    for (int r = 1; r < a.repeat; r++) {
-      carry<Op>(m, state.data(), in, out);
+    for (int r = 0; r < a.repeat; r++) {
+      if (r > 0) carry<Op>(m, state.data(), in, out);
       Op::template run<0>(m, a.frame, in, a.uniform, out);
     }
+  } else {
+    Op::template run<0>(m, a.frame, in, a.uniform, out);
   }
 }
 

@@ -23,26 +23,6 @@ std::vector<Carried> carried(const Model<double>& m) {
 
 constexpr double must_be_given = std::numeric_limits<double>::quiet_NaN();
 
-// What a step takes that is not given: no drive, no stops, friction smooth below 1 cm/s or 0.01 rad/s.
-std::map<std::string, double> defaults_of(const std::string& op, double pass_time) {
-  std::map<std::string, double> all = {
-      {"kp", 0}, {"kd", 0}, {"limit_stiffness", 0}, {"limit_damping", 0}, {"friction_velocity", 0.01}};
-  // 20 % of a penetration beyond 1 mm is pushed out in a pass, no faster than 1 m/s; rebounds slower than 0.1 m/s are none;
-  // contacts are rigid
-  if (op == "contact_step")
-    all.insert({{"erp", 0.2}, {"slop", 1e-3}, {"max_push", 1}, {"rebound", 0.1}, {"compliance", 0}});
-  if (op == "soft_contact_step")
-    all.insert({{"K_n", must_be_given},
-                {"D_n", must_be_given},
-                {"K_t", must_be_given},
-                {"D_t", must_be_given},
-                {"rolling", 0}});
-  // What is open closes by a tenth in a pass. A loop that is open by 1e-5 must not look like one more constraint: the tolerance is
-  // that of single precision.
-  if (op == "loop_step") all.insert({{"rate", 0.1 / pass_time}, {"tolerance", 1e-5}});
-  return all;
-}
-
 std::string step_op(const Robot& robot, const std::string& caller, const std::vector<std::string>& ignore) {
   const std::vector<Carried> all = carried(robot.model);
   const auto named = [&](const std::string& name) {
@@ -83,6 +63,31 @@ Program pick_independent(const Model<double>& m) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, double>> step_defaults(const std::string& op, double pass_time) {
+  // no drive, no stops, friction smooth below 1 cm/s or 0.01 rad/s
+  std::vector<std::pair<std::string, double>> all = {
+      {"kp", 0}, {"kd", 0}, {"limit_stiffness", 0}, {"limit_damping", 0}, {"friction_velocity", 0.01}};
+  const auto add = [&](std::initializer_list<std::pair<std::string, double>> more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  if (op == "contact_step")
+    // 20 % of a penetration beyond 1 mm is pushed out in a pass, no faster than 1 m/s; rebounds slower than 0.1 m/s are none;
+    // contacts are rigid
+    add({{"erp", 0.2}, {"slop", 1e-3}, {"max_push", 1}, {"rebound", 0.1}, {"compliance", 0}});
+  else if (op == "soft_contact_step")
+    add({{"K_n", must_be_given},
+         {"D_n", must_be_given},
+         {"K_t", must_be_given},
+         {"D_t", must_be_given},
+         {"rolling", 0}});
+  else if (op == "loop_step")
+    // What is open closes by a tenth in a pass. A loop that is open by 1e-5 must not look like one more constraint: the tolerance is
+    // that of single precision.
+    add({{"rate", 0.1 / pass_time}, {"tolerance", 1e-5}});
+  else if (op != "step" && op != "coupled_step") throw Error(op + " is no operation that steps");
+  return all;
+}
+
 Stepping stepping_of(const Evaluator& evaluator, const std::string& caller, const StepOptions& o) {
   if (!(o.dt > 0) || !std::isfinite(o.dt))
     throw Error(caller + ": dt is " + std::to_string(o.dt) + ", expected a positive number of seconds");
@@ -90,11 +95,12 @@ Stepping stepping_of(const Evaluator& evaluator, const std::string& caller, cons
   Stepping s{step_op(evaluator.robot(), caller, o.ignore), o.substeps, o.dt / o.substeps, {}, o.numbers.contains("kp")};
   const OpRow& row = evaluator.op(s.op);
   if (!row.refused.empty()) throw Error(s.op + ": " + std::string(row.refused));
-  const std::map<std::string, double> defaults = defaults_of(s.op, s.pass_time);
+  const auto list = step_defaults(s.op, s.pass_time);
+  const std::map<std::string, double> defaults(list.begin(), list.end());
   for (const auto& [name, values] : o.numbers)
     if (!defaults.contains(name)) {
       std::string known;
-      for (const auto& [other, value] : defaults) known += (known.empty() ? "" : ", ") + other;
+      for (const auto& [other, value] : list) known += (known.empty() ? "" : ", ") + other;
       throw Error(s.op + ": unknown number " + name + "; there are " + known);
     }
   for (const OpRow::Argument& a : row.uniforms) {

@@ -4,19 +4,23 @@
 #pragma once
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/rollout/sequence.h"
 
 namespace featherstorm {
 
+// The numbers of an operation that steps, beside dt, in the order of its uniforms, and what they are where they are not given; NaN:
+// they must be. Throws Error for other operations.
+std::vector<std::pair<std::string, double>> step_defaults(const std::string& op, double pass_time);
+
 struct StepOptions {
   double dt = 0;     // that a step moves on [s]
   int substeps = 1;  // equal passes that share dt
   std::vector<std::string>
       ignore{};  // of "contacts", "loops", "couplings": what shall not count though the robot carries it
-  // Uniforms of the operation by name, one number for all components or one for each: kp, kd, limit_stiffness, limit_damping,
-  // friction_velocity; of contacts erp, slop, max_push, rebound, compliance; of loops rate, tolerance.
+  // Numbers of step_defaults by name, one for all components or one for each.
   std::map<std::string, std::vector<double>> numbers{};
 };
 

@@ -1,6 +1,7 @@
 // Sequence: stages of kernels over a horizon, and the controls that it makes itself.
 #include "host/rollout/sequence.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -120,6 +121,8 @@ void bind_sequence(nb::module_& module) {
           "n) or (B, T n); else (B, n), read before the first or written after the last. An input of one row stands for "
           "all instances. Uniforms: lists of n or T n numbers. Controls: of noise() or knots(), for one array; or None. "
           "stream: the number of a device's stream, on which the work is put.");
+  module.def("step_defaults", &step_defaults, nb::arg("op"), nb::arg("pass_time"),
+             "(name, value) of the numbers of an operation that steps where they are not given; NaN: they must be.");
   module.def("rollout_sequence", &sequence_of, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("op"),
              nb::arg("substeps"), nb::arg("drives"), nb::arg("controls"), nb::arg("parameters"), nb::arg("shared"),
              nb::arg("control").none() = nb::none(), nb::arg("cost").none() = nb::none(),

@@ -9,9 +9,12 @@ A model with contacts is moved on by contact_step, with loops by loop_step, with
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+
+from .. import _featherstorm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,22 +39,14 @@ class Carrier(Protocol):
 # what a model can carry beside its tree -> how many, which operation moves it on
 CARRIED = {"contacts": ("nc", "contact_step"), "loops": ("nl", "loop_step"), "couplings": ("nu", "coupled_step")}
 
-# what a step takes that is not given: no drive, no stops, friction smooth below 1 cm/s or 0.01 rad/s
-STEP_DEFAULTS = {"kp": 0.0, "kd": 0.0, "limit_stiffness": 0.0, "limit_damping": 0.0, "friction_velocity": 0.01}
-# 20 % of a penetration beyond 1 mm is pushed out in a step, no faster than 1 m/s; rebounds slower than 0.1 m/s are none;
-# contacts are rigid
-CONTACT_DEFAULTS = {"erp": 0.2, "slop": 1e-3, "max_push": 1.0, "rebound": 0.1, "compliance": 0.0}
-# rate None: what is open closes by a tenth in a substep. A loop that is open by 1e-5 must not look like one more constraint,
-# so the tolerance is that of single precision
-LOOP_DEFAULTS = {"rate": None, "tolerance": 1e-5}
-SOFT_NUMBERS = ("K_n", "D_n", "K_t", "D_t")  # must be given
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "step": STEP_DEFAULTS,
-    "contact_step": {**STEP_DEFAULTS, **CONTACT_DEFAULTS},
-    "soft_contact_step": {**STEP_DEFAULTS, **dict.fromkeys(SOFT_NUMBERS), "rolling": 0.0},
-    "loop_step": {**STEP_DEFAULTS, **LOOP_DEFAULTS},
-    "coupled_step": STEP_DEFAULTS,
-}
+
+@functools.lru_cache(256)
+def step_defaults(op: str, dt: float) -> dict[str, float | None]:
+    """The numbers of an operation that steps, for substeps of the time dt, where they are not given; None: they must be."""
+    return {name: None if np.isnan(x) else x for name, x in _featherstorm.step_defaults(op, dt)}
+
+
+STEP_DEFAULTS = step_defaults("step", 1.0)
 
 
 def substep_time(label: str, dt: float, substeps: int) -> float:
@@ -85,16 +80,14 @@ def step_op(model: Carrier, label: str, ignore: Names = ()) -> str:
 
 def step_numbers(op: str, given: Mapping[str, Any], dt: float) -> dict[str, Any]:
     """The uniforms of an operation that steps, for substeps of the time dt."""
-    defaults = DEFAULTS[op]
+    defaults = step_defaults(op, float(dt))
     unknown = set(given) - set(defaults)
     if unknown:
         raise TypeError(f"{op}: unknown number {', '.join(sorted(unknown))}; there are {', '.join(defaults)}")
-    numbers = {**defaults, **given, "dt": dt}
-    missing = [name for name in SOFT_NUMBERS if name in defaults and numbers[name] is None]
+    numbers = {**defaults, **{name: x for name, x in given.items() if x is not None}, "dt": dt}
+    missing = [name for name, x in numbers.items() if x is None]
     if missing:
         raise TypeError(f"{op}: {', '.join(missing)} must be given")
-    if "rate" in defaults and numbers["rate"] is None:
-        numbers["rate"] = 0.1 / dt
     return numbers
 
 

@@ -13,6 +13,7 @@
 #include "host/engine/evaluator.h"
 #include "host/load/load.h"
 #include "host/table/ops.h"
+#include "host/trace/draw.h"
 #include "tests/support/robots/linkages.h"
 #include "tests/support/robots/random_robot.h"
 #include "tests/support/tools/scratch.h"
@@ -27,22 +28,13 @@ struct Inputs {
   std::vector<double> uniforms;
 };
 
-// Inputs of a row that make sense by name, parameters included.
+// Inputs of a row as it says how they are drawn; parameters are the robot's own numbers, a little off.
 Inputs inputs_of(const Robot& robot, const OpRow& row, std::mt19937& g) {
   std::uniform_real_distribution<double> U(-1, 1);
-  const Model<double>& m = robot.model;
-  const testing::State s = testing::random_state(robot.model, g());
+  Draw draw(robot.model, static_cast<unsigned>(g()));
   Inputs r;
   for (const auto& a : row.in) {
-    std::vector<double> x(a.components);
-    for (double& y : x) y = U(g);
-    if (a.name == "q") x = s.q;
-    if (a.name == "q_to") x = testing::random_state(robot.model, g()).q;
-    if (a.name == "M" || a.name == "L") crba(m, s.q.data(), x.data());
-    if (a.name == "L") ltdl(m, x.data());
-    if (a.name == "remaining") x = {0.01};
-    if (a.name == "step") x = {0.004};
-    if (a.name == "error") x = {1};
+    std::vector<double> x = draw(a.sample, a.components);
     for (std::string_view p : parameter_names())
       if (p == a.name) {
         x = parameter_values(robot, p);
@@ -51,11 +43,7 @@ Inputs inputs_of(const Robot& robot, const OpRow& row, std::mt19937& g) {
     r.in.push_back(x);
   }
   for (const auto& a : row.uniforms)
-    for (int k = 0; k < a.components; k++)
-      if (a.name == "prescribed" || a.name == "actuated") r.uniforms.push_back((k + (a.name == "actuated")) % 2);
-      else if (a.name == "independent") r.uniforms.push_back(k + 2 < m.nv);
-      else if (a.name == "tolerance") r.uniforms.push_back(1e-9);
-      else r.uniforms.push_back(a.name == "dt" ? 0.01 : a.name == "friction_velocity" ? 0.3 : 1 + 0.5 * U(g));
+    for (double x : draw(a.sample, a.components)) r.uniforms.push_back(x);
   return r;
 }
 
