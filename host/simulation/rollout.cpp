@@ -1,10 +1,8 @@
 #include "host/simulation/rollout.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "host/compile/traced_kernel.h"
-#include "host/memory/device.h"
 #include "host/trace/parameters.h"
 #include "host/trace/trace_op.h"
 

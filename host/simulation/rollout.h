@@ -99,7 +99,6 @@ class Rollout {
   double dt_;
   int observed_ = 0;
   Sequence sequence_;
-  std::vector<Buffer> own_;  // the robot's own numbers, where they are inputs
 };
 
 }  // namespace featherstorm
