@@ -52,7 +52,7 @@ def disassemble(nvdisasm, object_file):
     with tempfile.TemporaryDirectory() as folder:
         cubin = pathlib.Path(folder) / "program.cubin"
         cubin.write_bytes(gpu_program(pathlib.Path(object_file).read_bytes(), 90))
-        text = subprocess.run([nvdisasm, str(cubin)], capture_output=True, text=True, check=True).stdout
+        text = subprocess.run([nvdisasm, "-ndf", str(cubin)], capture_output=True, text=True, check=True).stdout
     functions, banks, code, bank = {}, {}, None, None
     pending = []
     for line in text.splitlines():

@@ -34,18 +34,18 @@ template <class Op, class Real, int limit> void expect_same_bits(const Robot& ro
   std::vector<BatchArray<Real>> in, out;
   for (const OpArray& a : Op::info.in) in.emplace_back(size_of(m, a.shape), count, guard);
   for (const OpArray& a : Op::info.out) out.emplace_back(size_of(m, a.shape), count, guard);
+  const auto u = op_uniforms<Op>(m);
   std::vector<std::vector<std::vector<Real>>> expected;
   for (int i = 0; i < count; i++) {
     const auto inputs = op_inputs<Op>(m, 1000 + i);
     for (std::size_t k = 0; k < in.size(); k++)
       for (int c = 0; c < in[k].components; c++) in[k].at(c, i) = static_cast<Real>(inputs[k][c]);
-    expected.push_back(run_on_host<Op, Real>(host, inputs, frame, repeat));
+    expected.push_back(run_on_host<Op, Real>(host, inputs, u, frame, repeat));
   }
   Arguments<Op, Real> a;
   int array = 0;
   for (auto* side : {&in, &out})
     for (auto& b : *side) a.data[array] = b.data.data(), a.stride[array++] = b.stride;
-  const auto u = op_uniforms<Op>(m);
   for (std::size_t k = 0; k < u.size(); k++)
     for (std::size_t c = 0; c < u[k].size(); c++) a.uniform[k][c] = static_cast<Real>(u[k][c]);
   a.frame = frame, a.repeat = repeat, a.count = count;

@@ -52,8 +52,8 @@ template <class Op, int limit> void write_case(const Robot& robot, const std::st
         in[k][c] = static_cast<float>(in[k][c]);
         memory[first[k] + c * a.stride[k] + i] = static_cast<float>(in[k][c]);
       }
-    const auto exact = run_on_host<Op, double>(m, in, frame, repeat);
-    const auto rounded = run_on_host<Op, float>(host, in, frame, repeat);
+    const auto exact = run_on_host<Op, double>(m, in, u, frame, repeat);
+    const auto rounded = run_on_host<Op, float>(host, in, u, frame, repeat);
     expected.add(exact, rounded, [&](int k, int c) { return first[inputs + k] + c * a.stride[inputs + k] + i; });
   }
   std::printf(

@@ -49,10 +49,11 @@ Reference reference_of(int count, int outputs, const Inputs& inputs, const Exact
 }
 inline Reference reference(const RowText& row, const Model<double>& m, int count, int frame, int repeat) {
   const Model<float> f = cast<float>(m);
+  const auto u = op_uniforms(row, m);
   return reference_of(
       count, static_cast<int>(row.out.size()), [&](int i) { return op_inputs(row, m, 1000 + i); },
-      [&](const auto& in) { return run_on_host<double>(row, m, in, frame, repeat); },
-      [&](const auto& in) { return run_on_host<float>(row, f, in, frame, repeat); });
+      [&](const auto& in) { return run_on_host<double>(row, m, in, u, frame, repeat); },
+      [&](const auto& in) { return run_on_host<float>(row, f, in, u, frame, repeat); });
 }
 template <class Op> Reference reference(const Model<double>& m, int count, int frame, int repeat) {
   return reference(row_text<Op>(), m, count, frame, repeat);

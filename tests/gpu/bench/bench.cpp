@@ -26,8 +26,8 @@ RowData data_of(const Model<double>& m, int frame, int instances) {
       for (double& x : a) x = static_cast<float>(x);
   }
   const Model<float> rounded = cast<float>(m);
-  d.expect([&](const Arrays<double>& x) { return run_on_host<Op, double>(m, x, frame); },
-           [&](const Arrays<double>& x) { return run_on_host<Op, float>(rounded, x, frame); });
+  d.expect([&](const Arrays<double>& x) { return run_on_host<Op, double>(m, x, d.uniform, frame); },
+           [&](const Arrays<double>& x) { return run_on_host<Op, float>(rounded, x, d.uniform, frame); });
   return d;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/table/ops.h"
+#include "host/trace/draw.h"
 #include "tests/support/oracles/op_reference.h"
 #include "tests/support/robots/random_robot.h"
 
@@ -65,71 +66,42 @@ inline Robot touching(Robot robot) {
   return robot;
 }
 
-// One instance's inputs, in the order of the row. Arrays whose name says nothing are random numbers in [-1, 1].
+// One instance's inputs, in the order of the row, drawn as it says.
 inline std::vector<std::vector<double>> op_inputs(const RowText& row, const Model<double>& m, unsigned seed) {
-  const State s = random_state(m, seed);
-  std::vector<double> H(m.nh), L;
-  crba(m, s.q.data(), H.data());
-  L = H;
-  ltdl(m, L.data());
-  Random random(seed);
+  Draw draw(m, seed);
   std::vector<std::vector<double>> in;
-  for (const OpArray& a : row.in) {
-    if (a.name == "q") in.push_back(s.q);
-    else if (a.name == "v") in.push_back(s.v);
-    else if (a.name == "a") in.push_back(s.a);
-    else if (a.name == "tau" || a.name == "b") in.push_back(s.tau);
-    else if (a.name == "f_ext") in.push_back(s.f_ext);
-    else if (a.name == "M") in.push_back(H);
-    else if (a.name == "L") in.push_back(L);
-    else if (a.name == "L_ltl") ltl(m, in.emplace_back(H).data());
-    else if (a.name == "remaining") in.push_back({0.01});
-    else if (a.name == "step") in.push_back({static_cast<float>(0.002)});
-    else if (a.name == "error") in.push_back({1});
-    else if (a.name == "q_to") in.push_back(random_state(m, seed + 1).q);
-    else {
-      in.emplace_back(size_of(m, a.shape));
-      for (double& x : in.back()) x = random.uniform(-1, 1);
-    }
-  }
+  for (const OpArray& a : row.in) in.push_back(draw(a.sample, size_of(m, a.shape)));
   return in;
 }
 template <class Op> std::vector<std::vector<double>> op_inputs(const Model<double>& m, unsigned seed) {
   return op_inputs(row_text<Op>(), m, seed);
 }
 
-// The uniform arrays of an operation (time steps, gains): small and positive; every other coordinate is
-// prescribed, actuated, and all but two are independent.
-template <class M> std::vector<std::vector<double>> op_uniforms(const RowText& row, const M& m) {
+// The uniform arrays of an operation, numbers that float has too.
+inline std::vector<std::vector<double>> op_uniforms(const RowText& row, const Model<double>& m) {
+  Draw draw(m, 1);
   std::vector<std::vector<double>> u;
-  for (std::size_t k = 0; k < row.uniform.size(); k++) {
-    const std::string_view name = row.uniform[k].name;
-    u.emplace_back(size_of(m, row.uniform[k].shape),
-                   static_cast<float>(name == "regularisation" ? 0.1 : 0.002 * (k + 1)));
-    if (name == "rate") u.back()[0] = 10;
-    if (name == "tolerance" && row.needs == Needs::loops) u.back()[0] = static_cast<float>(1e-5);
-    const int n = static_cast<int>(u.back().size());
-    for (int c = 0; c < n; c++) {
-      if (name == "prescribed") u.back()[c] = c % 2;
-      if (name == "actuated") u.back()[c] = (c + 1) % 2;
-      if (name == "independent") u.back()[c] = c + 2 < n;
-    }
+  for (const OpArray& a : row.uniform) {
+    u.push_back(draw(a.sample, size_of(m, a.shape)));
+    for (double& x : u.back()) x = static_cast<float>(x);
   }
   return u;
 }
-template <class Op, class M> std::vector<std::vector<double>> op_uniforms(const M& m) {
+template <class Op> std::vector<std::vector<double>> op_uniforms(const Model<double>& m) {
   return op_uniforms(row_text<Op>(), m);
 }
 
 // Outputs of one instance by Model<Real>, the form the reference and the CPU backend use; `repeat` passes.
 template <class Real>
 std::vector<std::vector<Real>> run_on_host(const RowText& row, const Model<Real>& m,
-                                           const std::vector<std::vector<double>>& in, int frame, int repeat) {
+                                           const std::vector<std::vector<double>>& in,
+                                           const std::vector<std::vector<double>>& uniforms_in_double, int frame,
+                                           int repeat) {
   std::vector<std::vector<Real>> inputs, out;
   for (const auto& a : in) inputs.emplace_back(a.begin(), a.end());
   for (const OpArray& a : row.out) out.emplace_back(size_of(m, a.shape));
   std::vector<std::vector<Real>> uniforms;
-  for (const auto& x : op_uniforms(row, m)) uniforms.emplace_back(x.begin(), x.end());
+  for (const auto& x : uniforms_in_double) uniforms.emplace_back(x.begin(), x.end());
   std::vector<const Real*> u;
   for (const auto& x : uniforms) u.push_back(x.data());
   for (int r = 0; r < repeat; r++) {
@@ -145,8 +117,9 @@ std::vector<std::vector<Real>> run_on_host(const RowText& row, const Model<Real>
 }
 template <class Op, class Real>
 std::vector<std::vector<Real>> run_on_host(const Model<Real>& m, const std::vector<std::vector<double>>& in,
-                                           int frame = 0, int repeat = 1) {
-  return run_on_host<Real>(row_text<Op>(), m, in, frame, repeat);
+                                           const std::vector<std::vector<double>>& uniforms, int frame = 0,
+                                           int repeat = 1) {
+  return run_on_host<Real>(row_text<Op>(), m, in, uniforms, frame, repeat);
 }
 
 // Instances of one array as a kernel sees them: component c of instance i at [c * stride + i], the rest set to `guard`.
