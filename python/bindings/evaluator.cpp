@@ -165,6 +165,7 @@ void bind_evaluator(nb::module_& module) {
             nb::dict array;
             array["name"] = text(a.name), array["shape"] = words(a.shape), array["unit"] = text(a.unit);
             array["meaning"] = text(a.meaning), array["optional"] = a.optional();
+            array["range"] = text(a.range());
             all.append(array);
           }
           return nb::tuple(all);
@@ -186,7 +187,7 @@ void bind_evaluator(nb::module_& module) {
         return table;
       },
       "Every operation by name: its subject, summary, equation, source, arrays (name, shape of an instance, unit, meaning, "
-      "whether it may be left out), cost on a chain of n joints, what the robot must have.");
+      "range, whether it may be left out), cost on a chain of n joints, what the robot must have.");
   module.def(
       "parameters",
       [] {

@@ -49,8 +49,11 @@ inline constexpr OpArray limit_stiffness{
     "limit_stiffness", {1}, "N m/rad | N/m", "stiffness of the stops", Sample::positive};
 inline constexpr OpArray limit_damping{
     "limit_damping", {1}, "N m s/rad | N s/m", "damping of the stops", Sample::positive};
-inline constexpr OpArray friction_velocity{
-    "friction_velocity", {1}, "rad/s | m/s", "velocity at which dry friction has 71 % of its force", constant(0.05)};
+inline constexpr OpArray friction_velocity{"friction_velocity",
+                                           {1},
+                                           "rad/s | m/s",
+                                           "velocity at which dry friction has 71 % of its force, not 0",
+                                           constant(0.05)};
 inline constexpr OpArray t{"t", {1}, "s", "time"};
 inline constexpr OpArray q_direction{"q_direction", {nv}, "rad | m", "direction in q, on the tangent space"};
 inline constexpr OpArray v_direction{"v_direction", {nv}, "rad/s | m/s", "direction in v"};

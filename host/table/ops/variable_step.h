@@ -29,7 +29,7 @@ struct OpDormandPrince {
              {"error", {1}, "", "scaled error of the last accepted step; 1 at first", constant(1)},
              tau,
              target},
-      .uniform = {{"tolerances", {2}, "", "absolute and relative tolerance", Sample::positive},
+      .uniform = {{"tolerances", {2}, "", "absolute and relative tolerance, not both 0", Sample::positive},
                   kp,
                   kd,
                   limit_stiffness,

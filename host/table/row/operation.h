@@ -49,6 +49,20 @@ struct OpArray {
   Sample sample{};
   Presence presence = Presence::required;
   constexpr bool optional() const { return presence == Presence::optional; }
+  // What numbers it may have, "" for all.
+  constexpr std::string_view range() const {
+    switch (sample.kind) {
+      case Sample::position: return "quaternions of length 1";
+      case Sample::positive:
+      case Sample::joint_gain:
+      case Sample::fixed: return ">= 0";
+      case Sample::odd:
+      case Sample::even:
+      case Sample::all_but_two: return "0 or 1";
+      case Sample::inertia: return "positive definite";
+      default: return "";
+    }
+  }
 };
 
 // A few arrays, in the order of an operation's arguments.

@@ -64,6 +64,7 @@ def description(row: Mapping[str, Any]) -> str:
             shape = array["shape"] if key == "uniforms" else f"B, {array['shape']}"
             text = array["name"] + ("" if key == "uniforms" and shape == "1" else f" ({shape})")
             text += f": {array['meaning']}" + (f" [{array['unit']}]" if array["unit"] else "")
+            text += f"; {array['range']}" if array["range"] and key != "outputs" else ""
             text += "; the same for all instances" if key == "uniforms" else ""
             text += "; None: zeros" if array["optional"] and key == "inputs" else ""
             lines += textwrap.wrap(text, 110, initial_indent=f"{word}  ", subsequent_indent="       ")

@@ -38,6 +38,8 @@ def test_a_row_is_a_function_that_tells_its_arrays(name):
     for array in [*row["inputs"], *row["outputs"]]:
         assert f"{array['name']} (B, {array['shape']}): {array['meaning']}" in text
         assert not array["unit"] or f"[{array['unit']}]" in text
+    for array in row["inputs"]:
+        assert f"{array['unit']}]; {array['range']}" in text or not (array["unit"] and array["range"])
 
 
 def test_arrays_may_be_named():
