@@ -7,7 +7,7 @@ def gravity(model: Model, q: ArrayLike, *, ignore: Names = (), check: bool = Tru
 
         tau = g(q) = rnea(q, 0, 0)          RBDA (5.12), (5.13)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     out  tau (B, nv): forces at the joints [N m | N]
     Cost O(n) on a chain of n joints."""
 
@@ -16,7 +16,7 @@ def id_delta(model: Model, q: ArrayLike, x: ArrayLike, *, ignore: Names = (), ch
 
         y = M(q) x          RBDA Table 6.1
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   x (B, nv): vector of the velocity space
     out  y (B, nv): vector of the velocity space
     Cost O(n) on a chain of n joints."""
@@ -34,7 +34,7 @@ def joint_wrenches(
 
         f_i = I_i a_i + v_i x* I_i v_i + sum over children f_j          RBDA (5.20), Table 5.1
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     out  wrench (B, nb, 6): wrench of each joint on its child link: moment about the link's origin, force; world
@@ -46,7 +46,7 @@ def ltl(model: Model, M: ArrayLike, *, ignore: Names = (), check: bool = True) -
 
         M = L^T L          RBDA Table 6.3
 
-    in   M (B, nh): packed inertia matrix [kg m^2 | kg m | kg]
+    in   M (B, nh): packed inertia matrix [kg m^2 | kg m | kg]; positive definite
     out  L (B, nh): factor of the packed inertia matrix: 1/D (ltdl) or the diagonal (ltl) in the diagonal's place
     Cost O(n^3) on a chain of n joints."""
 
@@ -55,7 +55,7 @@ def mul(model: Model, M: ArrayLike, x: ArrayLike, *, ignore: Names = (), check: 
 
         y = M x          RBDA Table 6.5
 
-    in   M (B, nh): packed inertia matrix [kg m^2 | kg m | kg]
+    in   M (B, nh): packed inertia matrix [kg m^2 | kg m | kg]; positive definite
     in   x (B, nv): vector of the velocity space
     out  y (B, nv): vector of the velocity space
     Cost O(n^2) on a chain of n joints."""
@@ -124,7 +124,7 @@ def frame_acceleration(
 
         a_f = J_f a + dJ_f/dt v          RBDA (2.49)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     out  acceleration (B, 6): angular acceleration and acceleration of the frame's origin, world axes [rad/s^2,
@@ -137,7 +137,7 @@ def jdot_v(model: Model, q: ArrayLike, v: ArrayLike, *, frame: Frame, ignore: Na
 
         dJ_f/dt v          RBDA (2.49), (4.6)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     out  acceleration (B, 6): angular acceleration and acceleration of the frame's origin, world axes [rad/s^2,
            m/s^2]
@@ -149,7 +149,7 @@ def centroidal_momentum_matrix(model: Model, q: ArrayLike, *, ignore: Names = ()
 
         h_G = A(q) v          Orin, Goswami and Lee 2013
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     out  A (B, 6, nv): centroidal momentum matrix: angular, linear; world axes [kg m^2, kg m]
     Cost O(n) on a chain of n joints."""
 
@@ -165,7 +165,7 @@ def centroidal_momentum_rate(
 
         dh_G/dt = A a + A_rate v          Orin, Goswami and Lee 2013
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     out  A_rate (B, 6, nv): dA/dt [kg m^2/s, kg m/s]
     out  h_rate (B, 6): dA/dt v: rate of the centroidal momentum at a = 0 [N m, N]
@@ -176,7 +176,7 @@ def com_jacobian(model: Model, q: ArrayLike, *, ignore: Names = (), check: bool 
 
         com_velocity = J v          Garofalo et al. (7)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     out  J (B, 3, nv): Jacobian of the centre of mass, world axes [m | 1]
     Cost O(n) on a chain of n joints."""
 
@@ -200,17 +200,17 @@ def rk4_step(
 
         v_next = v + dt (a1 + 2 a2 + 2 a3 + a4)/6,  q_next = q (+) dt (k1 + 2 k2 + 2 k3 + k4)/6          Munthe-Kaas 1998
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   tau (B, nv): forces at the joints [N m | N]
     in   target (B, nv): positions that the drives aim at [rad | m]
-    in   dt: time [s]; the same for all instances
-    in   kp (nv): stiffness of the drives [N m/rad | N/m]; the same for all instances
-    in   kd (nv): damping of the drives, implicit [N m s/rad | N s/m]; the same for all instances
-    in   limit_stiffness: stiffness of the stops [N m/rad | N/m]; the same for all instances
-    in   limit_damping: damping of the stops [N m s/rad | N s/m]; the same for all instances
-    in   friction_velocity: velocity at which dry friction has 71 % of its force [rad/s | m/s]; the same for all
-           instances
+    in   dt: time [s]; >= 0; the same for all instances
+    in   kp (nv): stiffness of the drives [N m/rad | N/m]; >= 0; the same for all instances
+    in   kd (nv): damping of the drives, implicit [N m s/rad | N s/m]; >= 0; the same for all instances
+    in   limit_stiffness: stiffness of the stops [N m/rad | N/m]; >= 0; the same for all instances
+    in   limit_damping: damping of the stops [N m s/rad | N s/m]; >= 0; the same for all instances
+    in   friction_velocity: velocity at which dry friction has 71 % of its force, not 0 [rad/s | m/s]; >= 0; the
+           same for all instances
     out  q_next (B, nq): positions at the end [rad | m]
     out  v_next (B, nv): velocities at the end [rad/s | m/s]
     Cost O(n) on a chain of n joints."""
@@ -229,7 +229,7 @@ def rnea_derivatives(
 
         d tau = dtau_dq dq + dtau_dv dv + M da          Carpentier and Mansard 2018
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -252,7 +252,7 @@ def fd_derivatives(
 
         da_dx = -M^-1 dtau_dx,  da_dtau = M^-1          Carpentier and Mansard 2018
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   tau (B, nv): forces at the joints [N m | N]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -277,7 +277,7 @@ def fd_linearization(
 
         d/dt (dq, dv) = A (dq, dv) + B dtau          Garofalo et al. section I
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   tau (B, nv): forces at the joints [N m | N]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -304,7 +304,7 @@ def rnea_second_derivatives(
 
         d/de rnea_derivatives(q (+) e u, v + e w, a + e b)          Garofalo et al. (24)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -321,7 +321,7 @@ def crba_rate(model: Model, q: ArrayLike, v: ArrayLike, *, ignore: Names = (), c
 
         dM/dt          Garofalo et al. (25a)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     out  M_rate (B, nh): dM/dt, packed [kg m^2/s]
     Cost O(n^2) on a chain of n joints."""
@@ -331,7 +331,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, *, ignore: Names =
 
         C v = rnea(q, v, 0) without gravity,  C + C^T = dM/dt          Lynch and Park (9.87); Echeandia and Wensing 2021
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     out  C (B, nv, nv): Coriolis matrix: C v is the bias force without gravity [kg m^2/s]
     Cost O(n^2) on a chain of n joints."""
@@ -348,7 +348,7 @@ def coriolis_matrix_body_fixed(
 
         C = sum J^T (Psi J + I dJ/dt)          Garofalo et al. (6b)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     out  C (B, nv, nv): Coriolis matrix: C v is the bias force without gravity [kg m^2/s]
     Cost O(n^2) on a chain of n joints."""
@@ -365,7 +365,7 @@ def coriolis_matrix_mass_centre(
 
         C = J^T M_c dJ/dt + J^T w~ M_c J          Liu and Jain (46)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     out  C (B, nv, nv): Coriolis matrix: C v is the bias force without gravity [kg m^2/s]
     Cost O(n^2) on a chain of n joints."""
@@ -384,7 +384,7 @@ def coriolis_matrix_rate(
 
         d/de C(q (+) e u, v + e w)          Garofalo et al. (25b)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   q_direction (B, nv): direction in q, on the tangent space [rad | m]
     in   v_direction (B, nv): direction in v [rad/s | m/s]
@@ -403,7 +403,7 @@ def gravity_torques_rate(
 
         d/de g(q (+) e u)          Garofalo et al. (25c)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   q_direction (B, nv): direction in q, on the tangent space [rad | m]
     out  tau_rate (B, nv): rate of the joint forces [N m/s | N/s]
     Cost O(n) on a chain of n joints."""
@@ -421,7 +421,7 @@ def jacobian_rate(
 
         d/de J(q (+) e u)          Garofalo et al. (28)-(32)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   q_direction (B, nv): direction in q, on the tangent space [rad | m]
     out  J_rate (B, 6, nv): rate of the Jacobian [1/s]
     in   frame: by name or number
@@ -442,7 +442,7 @@ def jacobian_second_rate(
 
         d/de J_rate(q (+) e u, v + e w)          Garofalo et al. section V
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   q_direction (B, nv): direction in q, on the tangent space [rad | m]
     in   v_direction (B, nv): direction in v [rad/s | m/s]
@@ -465,10 +465,11 @@ def operational_space(
 
         Lambda a + mu + p = J_inverse^T tau,  Phi = J M^-1 J^T,  Lambda = Phi^-1          RBDA (7.5)-(7.14); Khatib 1987
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
-    in   regularisation: added to the diagonal of Phi [1/kg]; the same for all instances
-    in   tolerance: of pivots beside the largest: below it a row depends on others; the same for all instances
+    in   regularisation: added to the diagonal of Phi [1/kg]; >= 0; the same for all instances
+    in   tolerance: of pivots beside the largest: below it a row depends on others; >= 0; the same for all
+           instances
     out  Phi (B, 6, 6): inverse operational-space inertia J M^-1 J^T, world axes, angular first [1/(kg m^2), 1/kg]
     out  Lambda (B, 6, 6): operational-space inertia, generalised inverse of Phi [kg m^2, kg]
     out  mu (B, 6): velocity-product force at the frame [N m, N]
@@ -482,7 +483,7 @@ def operational_inertia(model: Model, q: ArrayLike, *, frame: Frame, ignore: Nam
 
         Phi = J M^-1 J^T          RBDA (7.4), (7.8)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     out  Phi (B, 6, 6): inverse operational-space inertia J M^-1 J^T, world axes, angular first [1/(kg m^2), 1/kg]
     in   frame: by name or number
     Cost O(n) on a chain of n joints."""
@@ -500,7 +501,7 @@ def regressor(
 
         tau = Y pi + armature a          Garofalo et al. (8)-(12)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     out  Y (B, nv, 10 nb): regressor by the parameters m, m c, Ixx Iyy Izz Ixy Ixz Iyz of each body, its axes
@@ -520,7 +521,7 @@ def slotine_li_regressor(
 
         M a_r + C v_r + g = Y pi + armature a_r          Garofalo et al. (15), (16)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   v_r (B, nv): reference velocities [rad/s | m/s]
     in   a_r (B, nv): reference accelerations [rad/s^2 | m/s^2]
@@ -541,7 +542,7 @@ def slotine_li_regressor_body_fixed(
 
         M a_r + C v_r + g = Y pi + armature a_r          Garofalo et al. (15), (16), (6b)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   v_r (B, nv): reference velocities [rad/s | m/s]
     in   a_r (B, nv): reference accelerations [rad/s^2 | m/s^2]
@@ -553,7 +554,7 @@ def momentum_regressor(model: Model, q: ArrayLike, v: ArrayLike, *, ignore: Name
 
         M v = Y pi + armature v          Garofalo et al. (8)-(12)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     out  Y (B, nv, 10 nb): regressor by the parameters m, m c, Ixx Iyy Izz Ixy Ixz Iyz of each body, its axes
     Cost O(n^2) on a chain of n joints."""
@@ -570,7 +571,7 @@ def energy_regressor(
 
         T = y_T . pi + 1/2 armature v^2,  V = y_V . pi          Garofalo et al. (8)-(12)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     out  y_T (B, 10 nb): kinetic energy by the parameters
     out  y_V (B, 10 nb): potential energy by the parameters
@@ -592,13 +593,13 @@ def hybrid_dynamics(
 
         H11 a1 = tau1 - C'1,  tau2 = C'2 + H21 a1,  C' = rnea(q, v, (0, a2))          RBDA (9.1)-(9.3)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   tau (B, nv): forces at the joints [N m | N]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
            m, N]; None: zeros
-    in   prescribed (nv): 1 for coordinates with given a, else 0; the same for all instances
+    in   prescribed (nv): 1 for coordinates with given a, else 0; 0 or 1; the same for all instances
     out  a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     out  tau (B, nv): forces at the joints [N m | N]
     Cost O(n^3) on a chain of n joints."""
@@ -608,7 +609,7 @@ def floating_inertia(model: Model, q: ArrayLike, *, ignore: Names = (), check: b
 
         (I0 F; F^T H) (a0; a) + (p0; C) = (0; tau)          RBDA (9.13), Table 9.5
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     out  I0 (B, 6, 6): composite inertia of the robot, base axes [kg m^2, kg m, kg]
     out  F (B, 6, (nv - 6)): momentum by each joint's velocity, base axes [kg m, kg]
     For robots with a floating base.
@@ -627,7 +628,7 @@ def floating_bias(
 
         (I0 F; F^T H) (a0; a) + (p0; C) = (0; tau)          RBDA (9.13), Table 9.5
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
            m, N]; None: zeros
@@ -650,7 +651,7 @@ def floating_id(
 
         a0 = -I0^-1 (p0 + F a),  tau = C + F^T a0 + H a          RBDA Table 9.6
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -665,7 +666,7 @@ def floating_jacobian(model: Model, q: ArrayLike, *, frame: Frame, ignore: Names
 
         J = J_joints - J_base I0^-1 F          RBDA section 9.3
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     out  J (B, 6, (nv - 6)): Jacobian by the joints' velocities, world axes [1 | m]
     in   frame: by name or number
     For robots with a floating base.
@@ -684,9 +685,9 @@ def loop_constraints(
 
         K a = k          RBDA (8.21), Tables 8.2-8.4
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
-    in   rate: Baumgarte's 1 / T_stab; 0: no stabilisation [1/s]; the same for all instances
+    in   rate: Baumgarte's 1 / T_stab; 0: no stabilisation [1/s]; >= 0; the same for all instances
     out  K (B, n_constraints, nv): Jacobian of the constraints
     out  k (B, n_constraints): what the constraints ask of K a
     out  delta (B, n_constraints): errors of the loops' positions [rad | m]
@@ -698,7 +699,7 @@ def loop_forces(model: Model, q: ArrayLike, f_loop: ArrayLike, *, ignore: Names 
 
         tau = sum over loops J^T f_loop          RBDA section 8.4
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   f_loop (B, nl, 6): force of each loop joint on its successor, successor's axes, moment first [N m, N]
     out  tau (B, nv): forces at the joints [N m | N]
     For robots with kinematic loops.
@@ -709,7 +710,7 @@ def loop_placements(model: Model, q: ArrayLike, *, ignore: Names = (), check: bo
 
         X_loop = X_p^-1 X_s          RBDA section 8.2
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     out  X_loop (B, nl, 12): position and rotation, by rows, of the successor frame in the predecessor frame [m,
            1]
     For robots with kinematic loops.
@@ -731,13 +732,14 @@ def fd_loops(
 
         M a = tau - C + K^T lambda,  K a = k          RBDA (8.37)-(8.41)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   tau (B, nv): forces at the joints [N m | N]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
            m, N]; None: zeros
-    in   rate: Baumgarte's 1 / T_stab; 0: no stabilisation [1/s]; the same for all instances
-    in   tolerance: of pivots beside the largest: below it a row depends on others; the same for all instances
+    in   rate: Baumgarte's 1 / T_stab; 0: no stabilisation [1/s]; >= 0; the same for all instances
+    in   tolerance: of pivots beside the largest: below it a row depends on others; >= 0; the same for all
+           instances
     out  a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     out  lambda (B, n_constraints): constraint forces [N m | N]
     out  rank (B, 1): rank of the constraints
@@ -762,15 +764,16 @@ def hybrid_loops(
 
         H11 a1 = tau1 - C'1 + K1^T lambda,  K1 a1 = k - K2 a2,  tau2 = C'2 + H21 a1 - K2^T lambda          RBDA (9.1), (8.37)-(8.41); Kim section 3.3
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   tau (B, nv): forces at the joints [N m | N]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
            m, N]; None: zeros
-    in   prescribed (nv): 1 for coordinates with given a, else 0; the same for all instances
-    in   rate: Baumgarte's 1 / T_stab; 0: no stabilisation [1/s]; the same for all instances
-    in   tolerance: of pivots beside the largest: below it a row depends on others; the same for all instances
+    in   prescribed (nv): 1 for coordinates with given a, else 0; 0 or 1; the same for all instances
+    in   rate: Baumgarte's 1 / T_stab; 0: no stabilisation [1/s]; >= 0; the same for all instances
+    in   tolerance: of pivots beside the largest: below it a row depends on others; >= 0; the same for all
+           instances
     out  a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     out  tau (B, nv): forces at the joints [N m | N]
     out  lambda (B, n_constraints): constraint forces [N m | N]
@@ -794,11 +797,12 @@ def independent_map(
 
         K (G y' + g) = k for every y'          RBDA section 8.5, (8.8)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
-    in   independent (nv): 1 for the coordinates chosen as independent, else 0; the same for all instances
-    in   rate: Baumgarte's 1 / T_stab; 0: no stabilisation [1/s]; the same for all instances
-    in   tolerance: of pivots beside the largest: below it a row depends on others; the same for all instances
+    in   independent (nv): 1 for the coordinates chosen as independent, else 0; 0 or 1; the same for all instances
+    in   rate: Baumgarte's 1 / T_stab; 0: no stabilisation [1/s]; >= 0; the same for all instances
+    in   tolerance: of pivots beside the largest: below it a row depends on others; >= 0; the same for all
+           instances
     out  G (B, nv, nv): v = G y; columns of dependent coordinates are 0
     out  g (B, nv): a = G y' + g [rad/s^2 | m/s^2]
     out  rank (B, 1): rank of the constraints
@@ -823,15 +827,16 @@ def id_loops(
 
         G^T tau = G^T (M a + C)          RBDA (8.61)-(8.63); Kim (56)-(66)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   tau (B, nv): forces at the joints [N m | N]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
            m, N]; None: zeros
-    in   independent (nv): 1 for the coordinates chosen as independent, else 0; the same for all instances
-    in   actuated (nv): 1 for coordinates with a motor, else 0; the same for all instances
-    in   tolerance: of pivots beside the largest: below it a row depends on others; the same for all instances
+    in   independent (nv): 1 for the coordinates chosen as independent, else 0; 0 or 1; the same for all instances
+    in   actuated (nv): 1 for coordinates with a motor, else 0; 0 or 1; the same for all instances
+    in   tolerance: of pivots beside the largest: below it a row depends on others; >= 0; the same for all
+           instances
     out  tau (B, nv): forces at the joints [N m | N]
     out  rank (B, 1): rank of the constraints
     out  missing (B, nv): what no motor forces can give [N m | N]
@@ -855,14 +860,15 @@ def id_loops_least_constraint(
 
         M a + C = tau + K^T lambda, |lambda| least          Kim section 3.1
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   tau (B, nv): forces at the joints [N m | N]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
            m, N]; None: zeros
-    in   actuated (nv): 1 for coordinates with a motor, else 0; the same for all instances
-    in   tolerance: of pivots beside the largest: below it a row depends on others; the same for all instances
+    in   actuated (nv): 1 for coordinates with a motor, else 0; 0 or 1; the same for all instances
+    in   tolerance: of pivots beside the largest: below it a row depends on others; >= 0; the same for all
+           instances
     out  tau (B, nv): forces at the joints [N m | N]
     out  lambda (B, n_constraints): constraint forces [N m | N]
     For robots with kinematic loops.
@@ -883,7 +889,7 @@ def coupled_position(model: Model, q: ArrayLike, *, ignore: Names = (), check: b
 
         q_k = ratio q_driver + offset          RBDA section 9.6
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     out  q_coupled (B, nq): positions that satisfy the couplings [rad | m]
     For robots with coupled joints.
     Cost O(n) on a chain of n joints."""
@@ -903,7 +909,7 @@ def coupled_inertia(model: Model, M: ArrayLike, *, ignore: Names = (), check: bo
 
         M_u = G^T M G          RBDA (9.26)
 
-    in   M (B, nh): packed inertia matrix [kg m^2 | kg m | kg]
+    in   M (B, nh): packed inertia matrix [kg m^2 | kg m | kg]; positive definite
     out  M_u (B, nu, nu): inertia matrix of the independent joints [kg m^2 | kg]
     For robots with coupled joints.
     Cost O(n^2) on a chain of n joints."""
@@ -922,7 +928,7 @@ def coupled_id(
 
         tau_u = G^T (M G u' + C)          RBDA (9.26), (9.27)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   u (B, nu): velocities of the joints that are not coupled [rad/s | m/s]
     in   u_rate (B, nu): du/dt [rad/s^2 | m/s^2]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -945,7 +951,7 @@ def fd_coupled(
 
         G^T M G u' = G^T (tau - C),  a = G u'          RBDA (9.26), (9.27)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   u (B, nu): velocities of the joints that are not coupled [rad/s | m/s]
     in   tau (B, nv): forces at the joints [N m | N]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -966,7 +972,7 @@ def contact_jacobian(
 
         gap rates and slips = G v          RBDA (11.25)-(11.31)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     out  gap (B, nc): distance of each contact's surfaces, negative where they penetrate [m]
     out  margin (B, nc): distance inside the edge of the surface, negative beyond it [m]
     out  G (B, 3 nc, nv): Jacobian of the contacts: normal, two tangents of each [1 | m]
@@ -978,7 +984,7 @@ def contact_frames(model: Model, q: ArrayLike, *, ignore: Names = (), check: boo
 
         normal from the surface to the sphere          RBDA (11.25)-(11.31)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     out  contact_frame (B, nc, 12): point, normal, two tangents of each contact, world axes [m, 1]
     For robots with contacts.
     Cost O(n) on a chain of n joints."""
@@ -995,7 +1001,7 @@ def contact_rates(
 
         d^2 gap/dt^2 = G_n a + gap_bias          RBDA (11.37)-(11.40)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     out  gap_rate (B, nc): rates of the gaps [m/s]
     out  gap_bias (B, nc): second rates of the gaps at a = 0 [m/s^2]
@@ -1007,7 +1013,7 @@ def contact_inertia(model: Model, q: ArrayLike, *, ignore: Names = (), check: bo
 
         A = G M^-1 G^T          RBDA (11.57)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     out  A (B, 3 nc, 3 nc): Delassus matrix of normals and tangents [1/kg]
     For robots with contacts.
     Cost O(n^3) on a chain of n joints."""
@@ -1026,7 +1032,7 @@ def contact_system(
 
         d^2 gap/dt^2 = A lambda + d          RBDA (11.34)-(11.36)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   tau (B, nv): forces at the joints [N m | N]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -1055,7 +1061,7 @@ def fd_contacts(
 
         M a = tau - C + G_n^T force,  gaps' second rates >= 0, force >= 0, complementary          RBDA (11.34)-(11.36)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   tau (B, nv): forces at the joints [N m | N]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -1081,7 +1087,7 @@ def contact_impulse(
 
         M (v_next - v) = G^T impulse; restitution, Coulomb's law          RBDA (11.57)-(11.59), (11.64)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   active (B, nc): 1 for closed contacts, else 0
     in   impulse (B, nc, 3): impulse of each contact: normal, two tangents [N s]
@@ -1109,16 +1115,16 @@ def soft_contact_forces(
 
         f_n = -K_n z - D_n z',  f_t = -K_t x - D_t x', within the friction disc          RBDA (11.73)-(11.79)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   deformation (B, nc, 3): deformation of each contact's surface: normal, two tangents [m]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
            m, N]; None: zeros
-    in   K_n (nc): normal stiffness [N/m]; the same for all instances
-    in   D_n (nc): normal damping [N s/m]; the same for all instances
-    in   K_t (nc): tangential stiffness [N/m]; the same for all instances
-    in   D_t (nc): tangential damping [N s/m]; the same for all instances
-    in   rolling (nc): arm of the rolling resistance [m]; the same for all instances
+    in   K_n (nc): normal stiffness [N/m]; >= 0; the same for all instances
+    in   D_n (nc): normal damping [N s/m]; >= 0; the same for all instances
+    in   K_t (nc): tangential stiffness [N/m]; >= 0; the same for all instances
+    in   D_t (nc): tangential damping [N s/m]; >= 0; the same for all instances
+    in   rolling (nc): arm of the rolling resistance [m]; >= 0; the same for all instances
     out  f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
            m, N]
     out  contact_force (B, nc, 3): force of each contact: normal, two tangents [N]
@@ -1143,7 +1149,7 @@ def fd_second_derivatives(
 
         (da_dx)' = -M^-1 ((dtau_dx)' + M' da_dx)          Garofalo et al. (24)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   tau (B, nv): forces at the joints [N m | N]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -1170,7 +1176,7 @@ def fd_parameter_derivatives(
 
         da_dpi = -M^-1 Y(q, v, a)          Garofalo et al. (13), (16)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   tau (B, nv): forces at the joints [N m | N]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -1195,13 +1201,13 @@ def hybrid_derivatives(
 
         H11 da1 = dtau1 - dID1 - H12 da2,  dtau2 = dID2 + H21 da1 + H22 da2          Kim section 4; Carpentier and Mansard 2018
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   tau (B, nv): forces at the joints [N m | N]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
            m, N]; None: zeros
-    in   prescribed (nv): 1 for coordinates with given a, else 0; the same for all instances
+    in   prescribed (nv): 1 for coordinates with given a, else 0; 0 or 1; the same for all instances
     out  a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     out  tau (B, nv): forces at the joints [N m | N]
     out  y_q (B, nv, nv): derivative of the results by q
@@ -1221,7 +1227,7 @@ def inverse_inertia_rate(
 
         (M^-1)' = -M^-1 M' M^-1          Garofalo et al. (24a)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   q_direction (B, nv): direction in q, on the tangent space [rad | m]
     out  M_inverse (B, nv, nv): M^-1 [1/(kg m^2)]
     out  M_inverse_rate (B, nv, nv): derivative of M^-1 along the direction
@@ -1241,7 +1247,7 @@ def coriolis_matrix_rate_body_fixed(
 
         d/de C(q (+) e u, v + e w)          Garofalo et al. (25b)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   q_direction (B, nv): direction in q, on the tangent space [rad | m]
     in   v_direction (B, nv): direction in v [rad/s | m/s]
@@ -1262,7 +1268,7 @@ def coriolis_matrix_rate_mass_centre(
 
         d/de C(q (+) e u, v + e w)          Liu and Jain (46)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   q_direction (B, nv): direction in q, on the tangent space [rad | m]
     in   v_direction (B, nv): direction in v [rad/s | m/s]
@@ -1282,7 +1288,7 @@ def crba_second_rate(
 
         d^2M/dt^2          Garofalo et al. section V
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     out  M_second_rate (B, nh): d^2M/dt^2, packed [kg m^2/s^2]
@@ -1301,7 +1307,7 @@ def gravity_torques_second_rate(
 
         d^2g/dt^2          Garofalo et al. section V
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     out  tau_second_rate (B, nv): second rate of the joint forces [N m/s^2 | N/s^2]
@@ -1321,7 +1327,7 @@ def coriolis_matrix_second_rate(
 
         d^2C/dt^2          Garofalo et al. section V
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   jerk (B, nv): da/dt [rad/s^3 | m/s^3]
@@ -1342,7 +1348,7 @@ def rnea_rate(
 
         d tau/dt = M jerk + (dM/dt + C) a + dC/dt v + dg/dt          Garofalo et al. section V
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   jerk (B, nv): da/dt [rad/s^3 | m/s^3]
@@ -1365,7 +1371,7 @@ def rnea_second_rate(
 
         tau, d tau/dt, d^2 tau/dt^2          Garofalo et al. section V
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   jerk (B, nv): da/dt [rad/s^3 | m/s^3]
@@ -1392,14 +1398,14 @@ def elastic_feedforward(
 
         tau = K (theta - q),  B theta'' + tau = motor_tau          Garofalo et al. section I
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   jerk (B, nv): da/dt [rad/s^3 | m/s^3]
     in   snap (B, nv): d^2a/dt^2 [rad/s^4 | m/s^4]
-    in   stiffness (nv): of the springs between motors and links [N m/rad]; the same for all instances
-    in   motor_inertia (nv): of the rotors before the springs, seen at the joint [kg m^2]; the same for all
-           instances
+    in   stiffness (nv): of the springs between motors and links [N m/rad]; >= 0; the same for all instances
+    in   motor_inertia (nv): of the rotors before the springs, seen at the joint; not 0 [kg m^2]; >= 0; the same
+           for all instances
     out  deflection (B, nv): motor position less link position [rad]
     out  motor_velocity (B, nv): of the motors, seen at the joint [rad/s]
     out  motor_tau (B, nv): of the motors, seen at the joint [N m]
@@ -1419,7 +1425,7 @@ def id_mass_centres(
 
         tau = M(q) a + C(q, v) - sum J_i^T f_ext_i          Liu and Jain (72)-(84)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -1443,7 +1449,7 @@ def rnea_moving_base(
 
         a_0 = a_base - gravity, then rnea; f_base = sum of forces on the base          Lynch and Park (9.49)-(9.57)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   v_base (B, 6): velocity of the base, base axes [rad/s, m/s]
@@ -1458,7 +1464,7 @@ def maximal_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, ignore: Names 
 
         V = J v          Liu and Jain (60)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     out  velocities (B, nb, 6): angular velocity of each body and velocity of its mass centre, world axes [rad/s,
            m/s]
@@ -1476,7 +1482,7 @@ def generalised_velocity(
 
         v = (J^T J)^-1 J^T V          Liu and Jain (61)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   velocities (B, nb, 6): angular velocity of each body and velocity of its mass centre, world axes [rad/s,
            m/s]
     out  v (B, nv): velocities of the joints [rad/s | m/s]
@@ -1495,7 +1501,7 @@ def generalised_velocity_inertia(
 
         v = (J^T W J)^-1 J^T W V          Liu and Jain (61)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   velocities (B, nb, 6): angular velocity of each body and velocity of its mass centre, world axes [rad/s,
            m/s]
     out  v (B, nv): velocities of the joints [rad/s | m/s]
@@ -1514,7 +1520,7 @@ def generalised_force(
 
         tau = J^T F          Liu and Jain (67)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   forces (B, nb, 6): moment about each body's mass centre and force, world axes [N m, N]
     out  tau (B, nv): forces at the joints [N m | N]
     Cost O(n) on a chain of n joints."""
@@ -1524,7 +1530,7 @@ def maximal_force(model: Model, q: ArrayLike, tau: ArrayLike, *, ignore: Names =
 
         F = J (J^T J)^-1 tau          Liu and Jain (70)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   tau (B, nv): forces at the joints [N m | N]
     out  forces (B, nb, 6): moment about each body's mass centre and force, world axes [N m, N]
     Cost O(n^3) on a chain of n joints."""
@@ -1541,7 +1547,7 @@ def maximal_force_inertia(
 
         F = W J (J^T W J)^-1 tau          Liu and Jain (70)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   tau (B, nv): forces at the joints [N m | N]
     out  forces (B, nb, 6): moment about each body's mass centre and force, world axes [N m, N]
     Cost O(n^3) on a chain of n joints."""
@@ -1559,7 +1565,7 @@ def force_at_mass_centres(
 
         n = couple + (point - c) x force          Liu and Jain section 6
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   points (B, nb, 3): a point of each body, in the world [m]
     in   forces_at_points (B, nb, 6): couple and force at the points, world axes [N m, N]
     out  forces (B, nb, 6): moment about each body's mass centre and force, world axes [N m, N]
@@ -1577,7 +1583,7 @@ def joint_velocities(
 
         v = (S^T S)^-1 S^T (v_i - X v_parent)          Liu and Jain (62)-(66)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   velocities (B, nb, 6): angular velocity of each body and velocity of its mass centre, world axes [rad/s,
            m/s]
     out  v (B, nv): velocities of the joints [rad/s | m/s]
@@ -1596,7 +1602,7 @@ def forces_of_joints(
 
         F_i = W_i - sum over children W_j,  tau = S^T W          Liu and Jain (68), (69)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   wrench (B, nb, 6): wrench of each joint on its child link: moment about the link's origin, force; world
            axes [N m, N]
     out  forces (B, nb, 6): moment about each body's mass centre and force, world axes [N m, N]
@@ -1608,7 +1614,7 @@ def joint_wrenches_of(model: Model, q: ArrayLike, tau: ArrayLike, *, ignore: Nam
 
         W = S (S^T S)^-1 tau          Liu and Jain (71)
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   tau (B, nv): forces at the joints [N m | N]
     out  wrench (B, nb, 6): wrench of each joint on its child link: moment about the link's origin, force; world
            axes [N m, N]
@@ -1626,7 +1632,7 @@ def operational_inertia_column(
 
         Phi_f = J_f M^-1 J^T          RBDA (7.4), section 7.1
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     out  Phi (B, nf, 6, 6): J_f M^-1 J^T of every named frame f, world axes, angular first [1/(kg m^2), 1/kg]
     in   frame: by name or number
     Cost O(n) on a chain of n joints."""
@@ -1646,7 +1652,7 @@ def rnea_timed(
 
         tau = M a + C(q, v, t)          RBDA section 3.4
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -1670,7 +1676,7 @@ def fd_timed(
 
         a = M^-1 (tau - C(q, v, t))          RBDA section 3.4
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   tau (B, nv): forces at the joints [N m | N]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -1691,7 +1697,7 @@ def forward_kinematics_timed(
 
         X_i = X_parent X_J(q_i, t) X_T          RBDA section 3.4
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   t (B, 1): time [s]
     out  pose (B, nf, 12): position and rotation, by rows, of every named frame in the world [m, 1]
     Cost O(n) on a chain of n joints."""
@@ -1711,7 +1717,7 @@ def rnea_timed_derivatives(
 
         d tau = dtau_dq dq + dtau_dv dv + M da + dtau_dt dt          RBDA section 3.4
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -1737,7 +1743,7 @@ def fd_timed_derivatives(
 
         da_dx = -M^-1 dtau_dx          RBDA section 3.4
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   tau (B, nv): forces at the joints [N m | N]
     in   f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
@@ -1771,18 +1777,18 @@ def rk4_step_timed(
 
         rk4_step from time t on          RBDA section 3.4; Munthe-Kaas 1998
 
-    in   q (B, nq): positions of the joints [rad | m]
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]
     in   t (B, 1): time [s]
     in   tau (B, nv): forces at the joints [N m | N]
     in   target (B, nv): positions that the drives aim at [rad | m]
-    in   dt: time [s]; the same for all instances
-    in   kp (nv): stiffness of the drives [N m/rad | N/m]; the same for all instances
-    in   kd (nv): damping of the drives, implicit [N m s/rad | N s/m]; the same for all instances
-    in   limit_stiffness: stiffness of the stops [N m/rad | N/m]; the same for all instances
-    in   limit_damping: damping of the stops [N m s/rad | N s/m]; the same for all instances
-    in   friction_velocity: velocity at which dry friction has 71 % of its force [rad/s | m/s]; the same for all
-           instances
+    in   dt: time [s]; >= 0; the same for all instances
+    in   kp (nv): stiffness of the drives [N m/rad | N/m]; >= 0; the same for all instances
+    in   kd (nv): damping of the drives, implicit [N m s/rad | N s/m]; >= 0; the same for all instances
+    in   limit_stiffness: stiffness of the stops [N m/rad | N/m]; >= 0; the same for all instances
+    in   limit_damping: damping of the stops [N m s/rad | N s/m]; >= 0; the same for all instances
+    in   friction_velocity: velocity at which dry friction has 71 % of its force, not 0 [rad/s | m/s]; >= 0; the
+           same for all instances
     out  q_next (B, nq): positions at the end [rad | m]
     out  v_next (B, nv): velocities at the end [rad/s | m/s]
     out  t_next (B, 1): time at the end [s]
