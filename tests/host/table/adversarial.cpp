@@ -10,6 +10,7 @@
 // so that a light limb on a heavy robot counts as much as the robot; not where M is singular and some joint has nothing of its
 // own. Prints every failure, every kernel that its own check refused, and the worst error of each row. Ends with 1 where one
 // failed.
+#include <Eigen/Dense>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -20,6 +21,7 @@
 #include <mutex>
 #include <thread>
 
+#include "core/dynamics/crba.h"
 #include "host/engine/evaluator.h"
 #include "tests/host/table/adversarial_oracle.h"
 #include "tests/support/oracles/op_reference.h"
@@ -275,8 +277,9 @@ class Robots {
           for (const SampledArrays& near : rounded)
             sensitivity =
                 std::max(sensitivity, std::min(farthest(exact[k], near[k], i), size) * (dbl ? double_from_float : 1));
+          const double of_inverse = row.out[k].name == "by_tau" ? rounding_of_inverse(row, robot.model, inputs, i) : 0;
           const double remainder =
-              (dbl ? 1 : 1 / double_from_float) * nothing(robot.model) + (dbl ? 1e-14 : 1e-6) * all;
+              (dbl ? 1 : 1 / double_from_float) * (nothing(robot.model) + of_inverse) + (dbl ? 1e-14 : 1e-6) * all;
           const double unclear = (dbl ? 1e-3 : 0.02) * size;
           if (!(size > vanished) || !std::isfinite(size) || size > flown ||
               !(std::max(sensitivity, remainder) < unclear)) {
@@ -367,6 +370,21 @@ class Robots {
       slides = slides || !(t == JointType::Revolute || t == JointType::Ball || t == JointType::BallYpr);
     }
     return 10 * mass * (size(m) + slides) * std::numeric_limits<double>::epsilon();
+  }
+
+  // The change of M^-1 along a direction is -M^-1 dM M^-1: what rounding leaves of a zero in dM is a part of M, so of M^-1 as well.
+  static double rounding_of_inverse(const OpRow& row, const Model<double>& m, const SampledRow& inputs, int i) {
+    for (std::size_t k = 0; k < row.in.size(); k++) {
+      if (row.in[k].name != "q") continue;
+      std::vector<double> q, H(static_cast<std::size_t>(m.nh));
+      for (const Numbers1& component : inputs.in[k]) q.push_back(component[static_cast<std::size_t>(i)]);
+      crba(m, q.data(), H.data());
+      Eigen::MatrixXd M = Eigen::MatrixXd::Zero(m.nv, m.nv);
+      for (int r = 0; r < m.nv; r++)
+        for (int c = r; c >= 0; c = m.dof_parent[c]) M(r, c) = M(c, r) = H[m.at(r, c)];
+      return 10 * M.inverse().cwiseAbs().maxCoeff() * std::numeric_limits<double>::epsilon();
+    }
+    return 0;
   }
 
   Report& report_;
