@@ -20,6 +20,7 @@ class RolloutText {
     for (const RolloutProgram::Stage& s : r.stages) {
       for (int k : s.out) kept_[k] = 1;
       for (auto [x, y] : s.swaps) kept_[x] = kept_[y] = 1;
+      if (s.needed >= 0) kept_[s.needed] = 1;
     }
     if (r.controls != RolloutProgram::ControlKind::none) kept_[r.controlled] = 1;
     for (const RolloutProgram::Check& c : r.checks) kept_[c.array] = 1;
@@ -118,17 +119,20 @@ class RolloutText {
     }
   }
   void stage(const RolloutProgram::Stage& s) {
-    line(s.last ? "  if (rollout_step + 1 == steps) {" : "  {");
+    const std::string when = s.last ? "if (rollout_step + 1 == steps) " : "";
+    const std::string again = s.needed < 0 ? ""
+                                           : "for (long pass = 0; pass < " + to_string(s.repeat) + " && kept" +
+                                                 to_string(s.needed) + "[0] > Real(0); ++pass) ";
+    line("  " + when + again + "{");
     const Program& p = *s.program;
     for (std::size_t k = 0; k < p.inputs.size(); k++) bind(p.inputs[k], "in", s.in[k]);
     for (std::size_t k = 0; k < p.outputs.size(); k++) bind(p.outputs[k], "out", s.out[k]);
-    if (!p.carried.empty()) line("    const long repeat = " + to_string(s.repeat) + ";");
+    if (!p.carried.empty()) line("    const long repeat = " + to_string(s.needed < 0 ? s.repeat : 1) + ";");
     text_ += emit_body(p, order_(p), target_.double_precision);
-    line("  }");
-    for (auto [x, y] : s.swaps) {
-      const std::string swap = "exchange(kept" + to_string(x) + ", kept" + to_string(y) + ");";
-      line((s.last ? "  if (rollout_step + 1 == steps) " : "  ") + swap);
-    }
+    if (s.needed < 0) line("  }");
+    for (auto [x, y] : s.swaps)
+      line("  " + (s.needed < 0 ? when : "  ") + "exchange(kept" + to_string(x) + ", kept" + to_string(y) + ");");
+    if (s.needed >= 0) line("  }");
   }
 
   // Numbers of the uniform arrays before this one, among those with or without numbers for each step.

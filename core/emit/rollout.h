@@ -43,6 +43,8 @@ struct RolloutProgram {
     std::vector<std::pair<int, int>> swaps;  // arrays that change places after the stage
     long repeat = 1;                         // passes of a program with carried arrays
     bool last = false;                       // runs after the last step only
+    int needed =
+        -1;  // array: repeated, with its swaps, as long as its first number is above zero, up to `repeat` times
   };
   struct Transfer {
     int array;

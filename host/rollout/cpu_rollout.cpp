@@ -73,6 +73,24 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
         memory(f.array)[c * padded + i] = std::numeric_limits<Real>::quiet_NaN();
     }
   };
+  // A few instances at a time, until none of them needs more. The first of a pair takes the numbers of the second in those that do.
+  const auto repeat_where_needed = [&](const SequencePlan::Stage& s, const BoundKernel& kernel, const Array* in,
+                                       const Array* out, long n, long padded, const auto& memory) {
+    for (long first = 0; first < n; first += width) {
+      const long end = std::min(first + width, n);
+      auto needs = scratch<char>(width);
+      for (long pass = 0; pass < s.repeat; pass++) {
+        bool any = false;
+        for (long i = first; i < end; i++) any |= needs[i - first] = memory(s.needed)[i] > 0;
+        if (!any) break;
+        kernel.kernel(kernel.model, in, out, 1, first, width);
+        for (const auto& [x, y] : s.swaps)
+          for (long c = 0; c < arrays[x].components; c++)
+            for (long i = first; i < end; i++)
+              if (needs[i - first]) memory(x)[c * padded + i] = memory(y)[c * padded + i];
+      }
+    }
+  };
   const auto block = [&](long first, long n) {
     const long padded = (n + width - 1) / width * width;
     const ScratchGuard block_guard;
@@ -103,6 +121,10 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
         Array vi[max_arrays], vo[max_arrays];
         for (std::size_t j = 0; j < s.in.size(); j++) vi[j] = table[s.in[j]];
         for (std::size_t j = 0; j < s.out.size(); j++) vo[j] = table[s.out[j]];
+        if (s.needed >= 0) {
+          repeat_where_needed(s, kernels[k], vi, vo, n, padded, memory);
+          continue;
+        }
         kernels[k].kernel(kernels[k].model, vi, vo, s.repeat, 0, padded);
         for (const auto& [x, y] : s.swaps) std::swap(table[x], table[y]);
       }

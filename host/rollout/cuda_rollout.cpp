@@ -95,7 +95,8 @@ const RolloutProgram& CudaRollout::program() {
     p.arrays.push_back({static_cast<int>(a.components), a.uniform, false});
   for (const SequencePlan::Stage& s : plan_->stages) {
     if (!s.program) throw Error("a stage has no program for arrays on a device");
-    p.stages.push_back({std::make_shared<const Program>(s.program()), s.in, s.out, s.swaps, s.repeat, s.last});
+    p.stages.push_back(
+        {std::make_shared<const Program>(s.program()), s.in, s.out, s.swaps, s.repeat, s.last, s.needed});
   }
   for (const SequencePlan::Finite& f : plan_->finite) p.checks.push_back({f.array, f.of});
   program_ = std::move(p);

@@ -27,6 +27,7 @@ struct SequencePlan {
     std::vector<std::pair<int, int>> swaps;
     long repeat;
     bool last;
+    int needed = -1;  // array that says which instances still need it
   };
   struct Finite {
     int array;

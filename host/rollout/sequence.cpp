@@ -115,7 +115,8 @@ Stage stage_of(Evaluator& e, const std::string& op, Precision precision, std::ve
           std::move(swaps),
           repeat,
           false,
-          [&e, op] { return e.program(op); }};
+          [&e, op] { return e.program(op); },
+          {}};
 }
 
 Sequence::Sequence(Precision precision, int threads, const std::string& isa)
@@ -144,6 +145,14 @@ void Sequence::stage(const Stage& s) {
     if (plan.arrays[a].components != plan.arrays[b].components || plan.arrays[a].uniform || plan.arrays[b].uniform)
       throw Error("arrays '" + x + "' and '" + y + "' cannot change places");
     to.swaps.push_back({a, b});
+  }
+  if (!s.needed.empty()) {
+    to.needed = find(plan, s.needed);
+    if (plan.arrays[to.needed].uniform || plan.arrays[to.needed].components < 1)
+      throw Error("array '" + s.needed + "' cannot say which instances need a stage");
+    for (std::size_t k = 0; k < to.out.size(); k++)
+      if (std::none_of(to.swaps.begin(), to.swaps.end(), [&](const auto& pair) { return pair.second == to.out[k]; }))
+        throw Error("array '" + s.out[k] + "' of a stage that is repeated where needed changes places with none");
   }
   plan.stages.push_back(std::move(to));
   self_->changed();

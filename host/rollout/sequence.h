@@ -25,6 +25,10 @@ struct Stage {
   long repeat = 1;                                           // passes, for kernels with carried arrays
   bool last = false;                                         // runs after the last step only
   std::function<Program()> program{};                        // what it computes; asked for at the first run on a device
+  // An array: the stage is repeated for an instance, up to `repeat` times and with its swaps each time, as long as the first number
+  // there is above zero, and leaves the instance alone after that, whatever its neighbours need. What it writes must change places
+  // with what it reads. "": no such array.
+  std::string needed{};
 };
 
 // A row of the table, or the derivative of one, as a stage; the evaluator must stay. in: its inputs and uniforms.

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "tests/device/sequence_cases.h"
+#include "tests/host/rollout/heron.h"
 
 namespace featherstorm::test_cuda_rollout {
 namespace {
@@ -68,6 +69,23 @@ TEST(CudaRollout, ArraysOfAnyStrides) {
     r.s.run(horizon, B, one, r.uniforms, a.out(on_device));
   }
   EXPECT_LT(a.states.difference(), tolerance(r.precision));
+}
+
+TEST(CudaRollout, AStageIsRepeatedForTheInstancesThatNeedIt) {
+  constexpr long B = 70, most = 12;
+  const Sequence s = heron_sequence({.program = [] { return heron(); }}, most);
+  const auto given = [&](const auto& f) { return std::move(Twin(Precision::float64, B, 1, 1).fill(f)); };
+  const Twin x = given([](long, long) { return 1; }), a = given([](long i, long) { return heron_number(i); });
+  const Twin more = given([](long i, long) { return heron_number(i) > 0; });
+  const Twin root(Precision::float64, B, 1, 1), passes(Precision::float64, B, 1, 1);
+  s.run(1, B, {x.memory("x", true, false), a.memory("a", true, false), more.memory("more", true, false)}, {},
+        {root.memory("x", true, false), passes.memory("passes", true, false)});
+  copy(root.there.ref(), root.host.ref()), copy(passes.there.ref(), passes.host.ref());
+  for (long i = 0; i < B; i++) {
+    const HeronResult r = heron_result(i, most);
+    EXPECT_EQ(passes.get(passes.host, i, 0), r.passes) << i;
+    EXPECT_NEAR(root.get(root.host, i, 0), r.root, 1e-14 * r.root) << i;
+  }
 }
 
 TEST(CudaRollout, AStateThatIsNotFiniteSpoilsItsCostAlone) {

@@ -8,6 +8,7 @@
 #include "host/memory/cpu_library.h"
 #include "host/rollout/sequence.h"
 #include "host/system/error.h"
+#include "tests/host/rollout/heron.h"
 
 namespace featherstorm::test_sequence {
 namespace {
@@ -100,6 +101,35 @@ TEST(Sequence, RunsLastStagesOnce) {
     s.run(7, 3, {}, {}, {out.memory("total", false)});
     for (double x : out.x) EXPECT_EQ(x, last ? 1 : 7);
   }
+}
+
+TEST(Sequence, AStageIsRepeatedForTheInstancesThatNeedIt) {
+  const Program p = testing::heron();
+  std::vector<BoundKernel> kernels = {interpret_program(p, Precision::float64)};
+  for (const std::string& isa : supported_isas())
+    if (const BoundKernel k = assemble_program(p, Precision::float64, isa); k.kernel) kernels.push_back(k);
+  constexpr long most = 12;
+  for (const BoundKernel& kernel : kernels)
+    for (long B : {1L, 16L, 45L, 300L}) {
+      const Sequence s = testing::heron_sequence({[kernel] { return kernel; }}, most);
+      Rows x(B, 1, 1), a(B, 1, 1), more(B, 1, 1), root(B, 1, 1), passes(B, 1, 1);
+      for (long b = 0; b < B; b++) {
+        x.at(b, 0, 0) = 1, a.at(b, 0, 0) = testing::heron_number(b);
+        more.at(b, 0, 0) = a.at(b, 0, 0) > 0;
+      }
+      s.run(1, B, {x.memory("x", false), a.memory("a", false), more.memory("more", false)}, {},
+            {root.memory("x", false), passes.memory("passes", false)});
+      for (long b = 0; b < B; b++) {
+        const testing::HeronResult r = testing::heron_result(b, most);
+        ASSERT_EQ(passes.at(b, 0, 0), r.passes) << "instance " << b << " of " << B;
+        ASSERT_NEAR(root.at(b, 0, 0), r.root, 1e-15 * r.root) << "instance " << b << " of " << B;
+      }
+    }
+  Stage open{[&] { return kernels[0]; }, {"x"}, {"y"}};
+  open.needed = "x";
+  Sequence s(Precision::float64, 1);
+  s.array("x", 1), s.array("y", 1);
+  EXPECT_THROW(s.stage(open), Error) << "y changes places with none";
 }
 
 TEST(Sequence, NamesWhatDoesNotFit) {
