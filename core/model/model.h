@@ -12,6 +12,7 @@
 #include "core/model/coupling.h"
 #include "core/model/loops.h"
 #include "core/spatial/transform.h"
+#include "core/world/world.h"
 
 namespace featherstorm {
 
@@ -30,11 +31,6 @@ template <class P> struct Body {
   Placement<P> X_T{};        // fixed placement of the joint in the parent; without `zero`
   RigidBodyInertia<P> I{};   // about the body's origin, body axes
   Sym3<P> second_moments{};  // int r r^T dm about the body's origin [kg m^2], from I
-};
-
-template <class P> struct Frame {
-  int body = 0;
-  Placement<P> X{};  // frame in the body
 };
 
 template <class P> struct Model {
@@ -68,6 +64,7 @@ template <class P> struct Model {
   Loops<P> loops;        // kinematic loops (close_loops)
   Coupling<P> coupling;  // gears and mimic joints (couple)
   Contacts<P> contacts;  // what may touch what (contacts_of)
+  World<P> world;        // what a model file says beside the tree
 
   // Index of entry (i, j) of the packed lower triangle; j must be i or an ancestor of i.
   FS_HD int at(int i, int j) const { return row_start[i] + depth[j]; }
@@ -123,7 +120,7 @@ template <class P, class S> Model<P> cast(const Model<S>& m) {
                       cast<P>(b.X_T),
                       cast<P>(b.I),
                       cast<P>(b.second_moments)});
-  for (const Frame<S>& f : m.frame) r.frame.push_back({f.body, cast<P>(f.X)});
+  for (const Frame<S>& f : m.frame) r.frame.push_back(cast<P>(f));
   r.gravity = cast<P>(m.gravity);
   r.armature = numbers(m.armature), r.damping = numbers(m.damping), r.friction = numbers(m.friction);
   r.lower = numbers(m.lower), r.upper = numbers(m.upper);
@@ -131,6 +128,7 @@ template <class P, class S> Model<P> cast(const Model<S>& m) {
   r.dof_q = m.dof_q, r.dof_body = m.dof_body, r.dof_parent = m.dof_parent, r.depth = m.depth;
   r.row_start = m.row_start, r.column = m.column, r.user = m.user;
   r.loops = cast<P>(m.loops), r.coupling = cast<P>(m.coupling), r.contacts = cast<P>(m.contacts);
+  r.world = cast<P>(m.world);
   return r;
 }
 

@@ -11,7 +11,7 @@
 namespace featherstorm {
 namespace {
 
-constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 1\n";
+constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 2\n";
 
 // One list of members serves both ways: `archive(x)` appends x to the bytes, or reads it from them.
 class Writer {
@@ -95,6 +95,75 @@ template <class A> void members(A& a, Contact<double>& c) {
   a(c.p), a(c.s), a(c.surface), a(c.bounded), members(a, c.X_p), members(a, c.centre);
   a(c.radius_s), a(c.radius), a(c.half_x), a(c.half_y), a(c.friction), a(c.restitution);
 }
+// What a model file says beside the tree.
+template <class A> void members(A& a, Polynomial<double>& p) { a(p.linear), a(p.higher[0]), a(p.higher[1]); }
+template <class A, std::size_t n> void members(A& a, double (&x)[n]) {
+  for (double& e : x) a(e);
+}
+template <class A> void members(A& a, FluidEllipsoid<double>& e) {
+  members(a, e.place), members(a, e.semiaxis), a(e.interaction), a(e.blunt_drag), a(e.slender_drag), a(e.angular_drag);
+  a(e.kutta_lift), a(e.magnus_lift), members(a, e.virtual_mass), members(a, e.virtual_inertia);
+}
+template <class A> void members(A& a, WorldLink<double>& l) {
+  members(a, l.place), members(a, l.inertial), a(l.mass), members(a, l.moment), a(l.parent), a(l.gravity_compensation);
+  a(l.in_medium), a(l.ellipsoid);
+}
+template <class A> void members(A& a, JointSpring<double>& s) {
+  a(s.body), members(a, s.stiffness), members(a, s.reference);
+}
+template <class A> void members(A& a, TendonPart<double>& t) {
+  a(t.kind), a(t.q), a(t.v), a(t.number), members(a, t.place), a(t.sided), a(t.inside), members(a, t.side);
+}
+template <class A> void members(A& a, Tendon<double>& t) {
+  a(t.spatial), a(t.part), a(t.elastic), members(a, t.stiffness), a(t.slack_lower), a(t.slack_upper), a(t.damped);
+  members(a, t.damping), a(t.armature), a(t.force_limited), a(t.force_lower), a(t.force_upper);
+}
+template <class A> void members(A& a, Control<double>& c) { a(c.limited), a(c.lower), a(c.upper); }
+template <class A> void members(A& a, Actuator<double>& u) {
+  a(u.transmission), a(u.activation), a(u.gain), a(u.bias), a(u.body), a(u.tendon), a(u.relative);
+  members(a, u.site), members(a, u.reference), members(a, u.gear), a(u.crank_length), a(u.control), a(u.controls);
+  a(u.inputs), a(u.act), a(u.acts), a(u.output), a(u.outputs);
+  members(a, u.dynamics), members(a, u.gains), members(a, u.biases);
+  a(u.act_limited), a(u.act_lower), a(u.act_upper), a(u.act_early), a(u.force_limited), a(u.force_lower);
+  a(u.force_upper), a(u.length_lower), a(u.length_upper), a(u.acceleration), a(u.disabled);
+  a(u.slew), a(u.integral), a(u.temperature), a(u.bristle), a(u.current), a(u.periodic);
+}
+template <class A> void members(A& a, Turn<double>& t) {
+  a(t.fixed.w), a(t.fixed.x), a(t.fixed.y), a(t.fixed.z), a(t.q), a(t.about_z);
+}
+template <class A> void members(A& a, Sensor<double>& s) {
+  a(s.kind), a(s.first), a(s.count), a(s.body), a(s.index), a(s.link), members(a, s.place), members(a, s.reference);
+  a(s.relative), a(s.limited), a(s.positive), a(s.cutoff), members(a, s.size), a(s.shape);
+  a(s.turn), a(s.reference_turn);
+}
+template <class A> void members(A& a, Softness<double>& s) {
+  members(a, s.reference), members(a, s.impedance), a(s.power);
+}
+template <class A> void members(A& a, JointTurn<double>& t) {
+  a(t.ball), a(t.q), a(t.zero);
+  for (Vec3d& axis : t.axis) members(a, axis);
+}
+template <class A> void members(A& a, Equality<double>& e) {
+  a(e.kind), a(e.active), members(a, e.softness), members(a, e.inverse_inertia);
+  members(a, e.place[0]), members(a, e.place[1]), a(e.turn);
+  a(e.aligned.w), a(e.aligned.x), a(e.aligned.y), a(e.aligned.z), a(e.torque_scale), a(e.coupled);
+  for (int k = 0; k < 2; k++) a(e.q[k]), a(e.v[k]), a(e.tendon[k]);
+  members(a, e.zero), members(a, e.coefficient);
+}
+template <class A> void members(A& a, DryFriction<double>& f) {
+  a(f.of_tendon), a(f.index), members(a, f.softness), a(f.inverse_inertia), a(f.loss);
+}
+template <class A> void members(A& a, Limit<double>& l) {
+  a(l.kind), a(l.q), a(l.v), a(l.tendon), members(a, l.softness), a(l.inverse_inertia), a(l.lower), a(l.upper);
+  a(l.margin);
+}
+template <class A> void members(A& a, World<double>& w) {
+  a(w.constraints.equality), a(w.constraints.friction), a(w.constraints.limit), a(w.constraints.safe_reference);
+  a(w.nu), a(w.na), a(w.n_outputs), a(w.n_sensordata), a(w.timestep), a(w.integrator), a(w.implicit_damping);
+  a(w.link), a(w.medium.density), a(w.medium.viscosity), members(a, w.medium.wind), a(w.has_medium), a(w.spring);
+  a(w.damping), a(w.tendon), a(w.control), a(w.actuator), a(w.compensated), a(w.effort_limited), a(w.effort_lower);
+  a(w.effort_upper), a(w.sensor), members(a, w.magnetic);
+}
 template <class A> void members(A& a, Model<double>& m) {
   a(m.nb), a(m.nq), a(m.nv), a(m.nx), a(m.nh), a(m.nf), a(m.body), a(m.frame), members(a, m.gravity);
   for (auto* numbers : {&m.armature, &m.damping, &m.friction, &m.lower, &m.upper, &m.max_velocity, &m.max_effort})
@@ -104,12 +173,66 @@ template <class A> void members(A& a, Model<double>& m) {
   Coupling<double>& c = m.coupling;
   a(c.nu), a(c.start), a(c.column), a(c.value), a(c.driver), a(c.offset);
   a(m.contacts.nc), a(m.contacts.nr), a(m.contacts.contact), a(m.contacts.sweeps), a(m.contacts.relax);
+  members(a, m.world);
 }
 template <class A> void members(A& a, Robot& r) {
   a(r.name), members(a, r.model);
   for (auto* names : {&r.body_names, &r.joint_names, &r.frame_names, &r.q_names, &r.v_names, &r.notices, &r.odd})
     a(*names);
   a(r.q0), a(r.joint_order);
+}
+
+// Whether every index of the world lies where it points to.
+bool is_whole(const World<double>& w, const Model<double>& m) {
+  const auto size = [](const auto& v) { return static_cast<int>(v.size()); };
+  const auto within = [](int first, int count, int end) { return first >= 0 && count >= 0 && count <= end - first; };
+  const auto placed = [&](const Frame<double>& f) { return f.body >= 0 && f.body <= m.nb; };
+  const auto moved = [&](int body) { return body >= 1 && body <= m.nb; };
+  const auto each_coordinate = [&](const auto& v) { return v.empty() || size(v) == m.nv; };
+  bool ok = w.nu >= 0 && w.na >= 0 && w.n_outputs >= 0 && w.n_sensordata >= 0 && size(w.control) == w.nu;
+  ok = ok && w.integrator <= Integrator::Discrete && each_coordinate(w.damping) && each_coordinate(w.compensated) &&
+       each_coordinate(w.effort_limited) && each_coordinate(w.effort_lower) && each_coordinate(w.effort_upper);
+  for (const WorldLink<double>& l : w.link) {
+    ok = ok && placed(l.place) && placed(l.inertial) && l.parent >= 0 && l.parent < size(w.link);
+    for (const FluidEllipsoid<double>& e : l.ellipsoid) ok = ok && placed(e.place);
+  }
+  for (const JointSpring<double>& s : w.spring) ok = ok && moved(s.body);
+  for (const Tendon<double>& t : w.tendon)
+    for (const TendonPart<double>& p : t.part)
+      ok = ok && p.kind <= TendonPartKind::Cylinder && within(p.q, p.kind == TendonPartKind::Joint, m.nq) &&
+           within(p.v, p.kind == TendonPartKind::Joint, m.nv) && placed(p.place) && placed(p.side);
+  for (const Actuator<double>& u : w.actuator)
+    ok = ok && u.transmission <= Transmission::So3 && u.activation <= Activation::Pid && u.gain <= Gain::Pid &&
+         u.bias <= Bias::So3 && within(u.control, u.controls, w.nu) && within(u.act, u.acts, w.na) &&
+         within(u.output, u.outputs, w.n_outputs) && within(u.body, 0, m.nb) && placed(u.site) && placed(u.reference) &&
+         (u.transmission != Transmission::Tendon || within(u.tendon, 1, size(w.tendon)));
+  for (const Actuator<double>& u : w.actuator)
+    for (int k : {u.slew, u.integral, u.temperature, u.bristle, u.current}) ok = ok && k >= -1 && k < w.na;
+  const auto coordinate = [&](int q, int v) { return within(q, 1, m.nq) && within(v, 1, m.nv); };
+  const auto tendon = [&](int t) { return within(t, 1, size(w.tendon)); };
+  for (const Equality<double>& e : w.constraints.equality) {
+    ok = ok && e.kind <= EqualityKind::Tendon && placed(e.place[0]) && placed(e.place[1]);
+    for (const JointTurn<double>& t : e.turn) ok = ok && within(t.q, t.ball ? 4 : 1, m.nq);
+    for (int k = 0; k < 1 + e.coupled; k++) {
+      if (e.kind == EqualityKind::Joint) ok = ok && coordinate(e.q[k], e.v[k]);
+      if (e.kind == EqualityKind::Tendon) ok = ok && tendon(e.tendon[k]);
+    }
+  }
+  for (const DryFriction<double>& f : w.constraints.friction)
+    ok = ok && (f.of_tendon ? tendon(f.index) : within(f.index, 1, m.nv));
+  for (const Limit<double>& l : w.constraints.limit)
+    ok = ok && l.kind <= LimitKind::Tendon &&
+         (l.kind == LimitKind::Tendon ? tendon(l.tendon)
+          : l.kind == LimitKind::Ball ? within(l.q, 4, m.nq) && within(l.v, 3, m.nv)
+                                      : coordinate(l.q, l.v));
+  for (const Sensor<double>& s : w.sensor)
+    ok = ok && s.kind <= SensorKind::Clock && within(s.first, s.count, w.n_sensordata) && within(s.body, 0, m.nb) &&
+         s.index >= 0 && s.index < std::max({size(w.tendon), w.n_outputs, size(w.link), 1}) &&
+         within(s.link, 0, size(w.link)) && placed(s.place) && placed(s.reference);
+  for (const Sensor<double>& s : w.sensor)
+    for (const auto* way : {&s.turn, &s.reference_turn})
+      for (const Turn<double>& t : *way) ok = ok && (t.q == -1 || within(t.q, t.about_z ? 1 : 4, m.nq));
+  return ok;
 }
 
 // Whether every index lies where it points to, so that no map reads beyond an array.
@@ -143,6 +266,7 @@ bool is_whole(const Robot& r) {
   if (c.nu > 0)
     ok = ok && size(c.start) == m.nv + 1 && all(c.start, 0, size(c.column) + 1) && all(c.column, 0, c.nu) &&
          size(c.value) == size(c.column) && size(c.driver) == c.nu && all(c.driver, 0, m.nv) && size(c.offset) == m.nv;
+  ok = ok && is_whole(m.world, m);
   return ok && size(r.q0) == m.nq && size(r.body_names) == m.nb + 1 && size(r.joint_names) == m.nb &&
          size(r.frame_names) == m.nf && size(r.q_names) == m.nq && size(r.v_names) == m.nv &&
          all(r.joint_order, 1, m.nb + 1);

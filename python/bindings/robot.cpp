@@ -1,4 +1,5 @@
 // Robot: what a loader or a builder made, as plain lists.
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -14,6 +15,7 @@
 #include "host/load/load.h"
 #include "host/load/robot_bytes.h"
 #include "host/robots/robots.h"
+#include "host/world/world_of.h"
 
 namespace nb = nanobind;
 
@@ -51,6 +53,23 @@ LoopSpec loop_of(nb::handle h) {
            vector3(nb::cast<Vector>(h.attr("on")), "on")};
   l.parameter = nb::cast<double>(h.attr("parameter"));
   return l;
+}
+Robot with_world(const Robot& r, const nb::dict& tables, const std::vector<std::string>& link_names,
+                 const std::vector<std::string>& joint_names, bool strict) {
+  using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+  MujocoTables all;
+  for (const auto& [name, numbers] : tables) {
+    const auto array = nb::cast<Numbers>(numbers);
+    all.set(nb::cast<std::string>(name), {array.data(), array.data() + array.shape(0)});
+  }
+  Robot copy = r;
+  try {
+    copy.model.world = world_of(r, all, link_names, joint_names);
+  } catch (const Error& e) {
+    if (strict) throw;
+    copy.notices.push_back(std::string("the file's world is left out: ") + e.what());
+  }
+  return copy;
 }
 CouplingSpec coupling_of(nb::handle h) {
   CouplingSpec c;
@@ -169,6 +188,14 @@ void bind_robot(nb::module_& module) {
           },
           nb::arg("contacts"), nb::arg("sweeps") = 8, nb::arg("relax") = 2, "A copy that carries these contacts.")
       .def_prop_ro("nc", [](const Robot& r) { return r.model.contacts.nc; })
+      .def(
+          "with_world", with_world, nb::arg("tables"), nb::arg("link_names"), nb::arg("joint_names"),
+          nb::arg("strict") = false,
+          "A copy with the world of a compiled MuJoCo model: its arrays by name, as float64; the names of its bodies, \"\" for "
+          "the world, and of its joints. What is not supported leaves the world out, with a notice; strict: it is an error.")
+      .def_prop_ro("has_world", [](const Robot& r) { return r.model.world.is_given(); })
+      .def_prop_ro("n_ctrl", [](const Robot& r) { return r.model.world.nu; })
+      .def_prop_ro("n_act", [](const Robot& r) { return r.model.world.na; })
       .def_prop_ro("gravity", [](const Robot& r) { return list(r.model.gravity); })
       .def_prop_ro("frame_bodies", [](const Robot& r) {
         std::vector<int> body;

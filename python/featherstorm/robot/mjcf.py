@@ -1,4 +1,5 @@
-"""Robots from MuJoCo: MJCF files through MuJoCo's own compiled model, never parsed here.
+"""Robots from MuJoCo: MJCF files through MuJoCo's own compiled model, never parsed here. The tree is built from it, and the robot
+carries what the file says besides as its world (core/world/world.h).
 
 A body with several joints becomes a chain of massless bodies in the order of its joints, each with its frame at the
 joint's anchor. Coordinates are MuJoCo's: q = qpos, v = qvel, so that M, bias and accelerations compare directly.
@@ -50,7 +51,40 @@ def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> _fea
         link = names.body[m.site_bodyid[site]]
         if link:  # sites of the world do not move
             builder.add_frame(names.site[site], link, rotation(m.site_quat[site]).tolist(), list(m.site_pos[site]))
-    return builder.build(notices(m, mujoco, names), strict=strict)
+    robot = builder.build(notices(m, mujoco, names), strict=strict)
+    return robot.with_world(tables(m), names.body, names.joint, strict)
+
+
+# What the compiled model has for display and lookup alone.
+UNUSED = (
+    "bvh_",
+    "cam_",
+    "flex",
+    "light_",
+    "mat_",
+    "name",
+    "oct_",
+    "path",
+    "plugin",
+    "skin_",
+    "tex",
+    "vis",
+    "text_",
+    "mesh_",
+)
+
+
+def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
+    """The numbers of a compiled model by their names, flat; those of its options as "opt.name"."""
+    found = {}
+    for of, prefix in ((m, ""), (m.opt, "opt.")):
+        for name in dir(of):
+            if name.startswith("_") or (of is m and name.startswith(UNUSED)):
+                continue
+            values = getattr(of, name)
+            if isinstance(values, (int, float)) or (isinstance(values, np.ndarray) and values.dtype.kind in "fiub"):
+                found[prefix + name] = np.ravel(np.asarray(values, dtype=np.float64))
+    return found
 
 
 class Names:
@@ -145,8 +179,9 @@ def refuse(m: Any, mujoco: Any, name: str) -> None:
 
 
 def notices(m: Any, mujoco: Any, names: Names) -> list[str]:
-    """What the model leaves out, a sentence each."""
+    """What the model leaves out, a sentence each. What its world has (`world_step`) other steps leave out."""
     said = []
+    of_steps = "left out of step, Simulation and Rollout; the model's world has them"
 
     def say(kind: str, indices: Iterable[int], what: str) -> None:
         found = [names.of(kind, int(i)) for i in indices]
@@ -155,16 +190,16 @@ def notices(m: Any, mujoco: Any, names: Names) -> list[str]:
         if found:
             said.append(f"{kind} {', '.join(found)}: {what}")
 
-    say("equality", range(m.neq), "equality constraints are left out; the joints move on their own")
-    say("joint", np.flatnonzero(np.reshape(m.jnt_stiffness, (m.njnt, -1)).any(axis=1)), "joint springs are left out")
+    say("equality", range(m.neq), f"equality constraints are {of_steps}")
+    say("joint", np.flatnonzero(np.reshape(m.jnt_stiffness, (m.njnt, -1)).any(axis=1)), f"joint springs are {of_steps}")
     ball_limits = [j for j in range(m.njnt) if m.jnt_limited[j] and m.jnt_type[j] == 1]
-    say("joint", ball_limits, "limits of ball joints are left out")
-    say("tendon", range(m.ntendon), "tendons are left out")
-    say("actuator", range(m.nu), "actuators are left out; tau acts at the joints")
-    say("body", np.flatnonzero(m.body_gravcomp), "gravity compensation is left out")
+    say("joint", ball_limits, f"limits of ball joints are {of_steps}")
+    say("tendon", range(m.ntendon), f"tendons are {of_steps}")
+    say("actuator", range(m.nu), f"actuators are {of_steps}; tau acts at the joints")
+    say("body", np.flatnonzero(m.body_gravcomp), f"gravity compensation is {of_steps}".replace("them", "it"))
     say("body", np.flatnonzero(m.body_mocapid >= 0), "mocap bodies are fixed to the world")
     if m.opt.density or m.opt.viscosity:
-        said.append("forces of the surrounding medium are left out")
+        said.append(f"forces of the surrounding medium are {of_steps}")
     if m.ngeom:
         said.append("geometry and contacts are left out")
     return said

@@ -1,0 +1,79 @@
+// Actuators of a model file: from controls by an activation to a force, and by a transmission to the joints.
+//
+//   activation    rate of act = f(control, act)
+//   force         f = gain(length, velocity) (control or act) + bias(length, velocity), within limits
+//   transmission  length(q), moment = d length / d q along v; forces of the joints = moment^T f
+//
+// Kinds and parameters are MuJoCo's (its documentation, chapters "Computation" and "XML reference", actuator); names of MuJoCo in
+// brackets. An actuator has one control, one force and no or one activation, with few exceptions: those of `DcMotor`, `Pid`
+// and `So3`.
+#pragma once
+#include "core/world/frame.h"
+
+namespace featherstorm {
+
+// What the force acts on [trntype].
+enum class Transmission : unsigned char { Joint, JointInParent, SliderCrank, Tendon, Site, Adhesion, So3 };
+// How controls become activations [dyntype].
+enum class Activation : unsigned char { None, Integrator, Filter, FilterExact, Muscle, DcMotor, Pid };
+// [gaintype], [biastype]
+enum class Gain : unsigned char { Fixed, Affine, Muscle, DcMotor, So3, Pid };
+enum class Bias : unsigned char { None, Affine, Muscle, DcMotor, So3 };
+
+template <class P> struct Actuator {
+  Transmission transmission = Transmission::Joint;
+  Activation activation = Activation::None;
+  Gain gain = Gain::Fixed;
+  Bias bias = Bias::None;
+  int body = 0;                  // Joint, JointInParent: whose joint; Adhesion: which body
+  int tendon = 0;                // Tendon: its number
+  bool relative = false;         // Site, So3: whether `reference` is given
+  Frame<P> site{}, reference{};  // Site, So3; SliderCrank: the crank's pin and the slider's site
+  P gear[6] = {};
+  P crank_length{};                                      // SliderCrank [m]
+  int control = 0, controls = 1;                         // first number of ctrl and how many [ctrladr, ctrlnum]
+  unsigned inputs = 0;                                   // which setpoints the controls are [ctrlspec]
+  int act = 0, acts = 0;                                 // first number of act and how many [actadr, actnum]
+  int output = 0, outputs = 1;                           // first force and how many [outadr, outnum]
+  P dynamics[10] = {}, gains[10] = {}, biases[10] = {};  // [dynprm, gainprm, biasprm]
+  bool act_limited = false;
+  P act_lower{}, act_upper{};
+  bool act_early = false;  // whether the force is that of the next activation [actearly]
+  // DcMotor, Pid: which number of act each is, -1: it has none
+  int slew = -1, integral = -1, temperature = -1, bristle = -1, current = -1;
+  bool periodic = false;  // the length is an angle: setpoints are taken a whole number of turns nearer to it
+  bool force_limited = false;
+  P force_lower{}, force_upper{};
+  P length_lower{}, length_upper{};  // range of the length of muscles [lengthrange]
+  P acceleration{};                  // that a unit force gives at qpos0 [acc0]
+  bool disabled = false;             // belongs to a disabled group: no force, activation stands still
+};
+
+// A control and its range [ctrlrange].
+template <class P> struct Control {
+  bool limited = false;
+  P lower{}, upper{};
+};
+
+template <class P, class S> Control<P> cast(const Control<S>& c) { return {c.limited, P(c.lower), P(c.upper)}; }
+template <class P, class S> Actuator<P> cast(const Actuator<S>& a) {
+  Actuator<P> r;
+  r.transmission = a.transmission, r.activation = a.activation, r.gain = a.gain, r.bias = a.bias;
+  r.body = a.body, r.tendon = a.tendon, r.relative = a.relative;
+  r.site = cast<P>(a.site), r.reference = cast<P>(a.reference);
+  for (int k = 0; k < 6; k++) r.gear[k] = P(a.gear[k]);
+  r.crank_length = P(a.crank_length);
+  r.control = a.control, r.controls = a.controls, r.inputs = a.inputs;
+  r.act = a.act, r.acts = a.acts, r.output = a.output, r.outputs = a.outputs;
+  for (int k = 0; k < 10; k++)
+    r.dynamics[k] = P(a.dynamics[k]), r.gains[k] = P(a.gains[k]), r.biases[k] = P(a.biases[k]);
+  r.act_limited = a.act_limited, r.act_lower = P(a.act_lower), r.act_upper = P(a.act_upper), r.act_early = a.act_early;
+  r.force_limited = a.force_limited, r.force_lower = P(a.force_lower), r.force_upper = P(a.force_upper);
+  r.length_lower = P(a.length_lower), r.length_upper = P(a.length_upper), r.acceleration = P(a.acceleration);
+  r.slew = a.slew, r.integral = a.integral, r.temperature = a.temperature, r.bristle = a.bristle;
+  r.current = a.current, r.periodic = a.periodic;
+  r.disabled = a.disabled;
+  return r;
+}
+
+}  // namespace featherstorm

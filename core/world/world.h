@@ -1,0 +1,67 @@
+// What a model file says of a robot beside its tree: springs, tendons, actuators, constraints, the medium, sensors, and how
+// it is moved on.
+//
+// The meaning of every element is MuJoCo's, and so are the order and the layout of ctrl, act, lengths, forces and sensordata.
+// Algorithms take (model, world); rows of the table of operations the world that the model carries. What a file turns off by
+// its flags is not here: a world without springs has none.
+#pragma once
+#include "core/world/actuators.h"
+#include "core/world/constraints.h"
+#include "core/world/links.h"
+#include "core/world/sensors.h"
+#include "core/world/tendons.h"
+
+namespace featherstorm {
+
+enum class Integrator : unsigned char { Euler, RungeKutta, Implicit, ImplicitFast, Discrete };
+
+template <class P> struct World {
+  int nu = 0;            // controls
+  int na = 0;            // activations
+  int n_outputs = 0;     // forces of actuators
+  int n_sensordata = 0;  // numbers that sensors measure
+  P timestep{};          // [s]
+  Integrator integrator = Integrator::Euler;
+  bool implicit_damping = true;  // of Euler [eulerdamp]
+
+  std::vector<WorldLink<P>> link;  // link 0 is the world; empty where there is nothing beside the tree
+  Medium<P> medium;
+  bool has_medium = false;
+  std::vector<JointSpring<P>> spring;
+  std::vector<Polynomial<P>> damping;  // (nv), of joints and of actuators at them; in place of model.damping
+  std::vector<Tendon<P>> tendon;
+  std::vector<Control<P>> control;  // (nu)
+  std::vector<Actuator<P>> actuator;
+  std::vector<int> compensated;     // (nv) 1 where gravity compensation counts as force of actuators [actgravcomp]
+  std::vector<int> effort_limited;  // (nv) whether forces of actuators at a joint are limited [jnt_actfrclimited]
+  std::vector<P> effort_lower, effort_upper;  // (nv)
+  Constraints<P> constraints;
+  std::vector<Sensor<P>> sensor;
+  Vec3<P> magnetic = zero3<P>();  // field, world axes
+
+  bool is_given() const { return !link.empty(); }
+  int n_tendons() const { return static_cast<int>(tendon.size()); }
+  int n_links() const { return static_cast<int>(link.size()); }
+};
+
+template <class P, class S> World<P> cast(const World<S>& w) {
+  World<P> r;
+  r.nu = w.nu, r.na = w.na, r.n_outputs = w.n_outputs, r.n_sensordata = w.n_sensordata;
+  r.timestep = P(w.timestep), r.integrator = w.integrator, r.implicit_damping = w.implicit_damping;
+  for (const auto& x : w.link) r.link.push_back(cast<P>(x));
+  r.medium = cast<P>(w.medium), r.has_medium = w.has_medium;
+  for (const auto& x : w.spring) r.spring.push_back(cast<P>(x));
+  for (const auto& x : w.damping) r.damping.push_back(cast<P>(x));
+  for (const auto& x : w.tendon) r.tendon.push_back(cast<P>(x));
+  for (const auto& x : w.control) r.control.push_back(cast<P>(x));
+  for (const auto& x : w.actuator) r.actuator.push_back(cast<P>(x));
+  r.compensated = w.compensated, r.effort_limited = w.effort_limited;
+  for (const S& x : w.effort_lower) r.effort_lower.push_back(P(x));
+  for (const S& x : w.effort_upper) r.effort_upper.push_back(P(x));
+  r.constraints = cast<P>(w.constraints);
+  for (const auto& x : w.sensor) r.sensor.push_back(cast<P>(x));
+  r.magnetic = cast<P>(w.magnetic);
+  return r;
+}
+
+}  // namespace featherstorm

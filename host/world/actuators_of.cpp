@@ -1,0 +1,157 @@
+// Actuators of a MuJoCo model, their controls, and limits of effort at joints.
+#include "host/world/world_of.h"
+
+namespace featherstorm {
+namespace {
+
+constexpr int no_clamped_controls = 1 << 8, no_actuation = 1 << 11;  // mjtDisableBit
+constexpr int ball = 1;                                              // mjtJoint
+constexpr int n_dofs[] = {6, 3, 1, 1};                               // of mjtJoint
+
+// A value of an enumeration that has `count` of them, in MuJoCo's order.
+template <class Kind> Kind kind_of(const MujocoTables& tables, const std::string& table, int i, int count) {
+  const int value = tables.integer(table, i);
+  if (value < 0 || value >= count)
+    throw Error("actuator " + std::to_string(i) + ": " + table + " " + std::to_string(value) + " is not supported");
+  return static_cast<Kind>(value);
+}
+
+void refuse(const MujocoTables& tables, int i) {
+  const auto no = [&](const std::string& what) {
+    throw Error("actuator " + std::to_string(i) + ": " + what + " not supported");
+  };
+  if (tables.integer("actuator_plugin", i) >= 0) no("plugins are");
+  if (tables.real("actuator_delay", i) != 0) no("a delay is");
+  if (tables.row("actuator_history", i, 2)[0] != 0) no("a history of controls is");
+  if (static_cast<Transmission>(tables.integer("actuator_trntype", i)) == Transmission::Adhesion)
+    no("adhesion of a body is");
+}
+
+// Which numbers of act a DC motor or a PID servo has, in MuJoCo's order.
+void place_activations(Actuator<double>& a, int i) {
+  int k = a.act;
+  const auto place = [&](bool has, int& slot) {
+    if (has) slot = k++;
+  };
+  if (a.activation == Activation::Pid) {
+    place(a.dynamics[1] > 0, a.slew);
+    place(a.gains[0] > 0, a.integral);
+  } else if (a.activation == Activation::DcMotor || a.gain == Gain::DcMotor || a.bias == Bias::DcMotor) {
+    place(a.dynamics[7] > 0, a.slew);
+    place(a.gains[5] > 0, a.integral);
+    place(a.dynamics[2] > 0, a.temperature);
+    place(a.dynamics[5] > 0, a.bristle);
+    place(a.dynamics[0] > 0, a.current);
+  } else {
+    return;
+  }
+  if (k != a.act + a.acts)
+    throw Error("actuator " + std::to_string(i) + ": has " + std::to_string(a.acts) +
+                " activations, its parameters ask for " + std::to_string(k - a.act));
+}
+
+// Whether setpoints are angles of a rotation that comes round: position servos (of all activations but muscles) and PID
+// servos, at ball joints and at sites with a reference and a gear of rotation alone.
+bool is_periodic(const MujocoTables& tables, const Actuator<double>& a, int joint) {
+  const bool servo = a.gain == Gain::Fixed && a.bias == Bias::Affine && a.gains[0] == -a.biases[1] &&
+                     a.activation != Activation::Muscle;
+  if (!servo && a.gain != Gain::Pid) return false;
+  const auto none = [&](int k) { return a.gear[k] == 0 && a.gear[k + 1] == 0 && a.gear[k + 2] == 0; };
+  if (a.transmission == Transmission::Site) return a.relative && none(0) && !none(3);
+  const bool at_joint = a.transmission == Transmission::Joint || a.transmission == Transmission::JointInParent;
+  return at_joint && tables.integer("jnt_type", joint) == ball && !none(0);
+}
+
+bool is_disabled(const MujocoTables& tables, int i) {
+  const int group = tables.integer("actuator_group", i);
+  return group >= 0 && group <= 30 && (tables.integer("opt.disableactuator") >> group & 1) != 0;
+}
+
+void set_transmission(Actuator<double>& a, const MujocoTables& tables, const Places& places, int i) {
+  const auto target = tables.row("actuator_trnid", i, 2);
+  const int object = static_cast<int>(target[0]), reference = static_cast<int>(target[1]);
+  switch (a.transmission) {
+    case Transmission::Joint:
+    case Transmission::JointInParent: a.body = places.joint(object); break;
+    case Transmission::Tendon: a.tendon = object; break;
+    case Transmission::SliderCrank:
+      a.site = places.site(object), a.reference = places.site(reference);
+      a.crank_length = tables.real("actuator_cranklength", i);
+      break;
+    case Transmission::So3:
+      if (reference < 0) {
+        a.body = places.joint(object);
+        break;
+      }
+      [[fallthrough]];
+    case Transmission::Site:
+      a.site = places.site(object), a.relative = reference >= 0;
+      if (a.relative) a.reference = places.site(reference);
+      break;
+    case Transmission::Adhesion: break;
+  }
+}
+
+Actuator<double> actuator_of(const MujocoTables& tables, const Places& places, int i) {
+  Actuator<double> a;
+  a.transmission = kind_of<Transmission>(tables, "actuator_trntype", i, 7);
+  a.activation = kind_of<Activation>(tables, "actuator_dyntype", i, 7);
+  a.gain = kind_of<Gain>(tables, "actuator_gaintype", i, 6);
+  a.bias = kind_of<Bias>(tables, "actuator_biastype", i, 5);
+  a.control = tables.integer("actuator_ctrladr", i), a.controls = tables.integer("actuator_ctrlnum", i);
+  a.inputs = static_cast<unsigned>(tables.integer("actuator_ctrlspec", i));
+  a.acts = tables.integer("actuator_actnum", i);
+  a.act = a.acts > 0 ? tables.integer("actuator_actadr", i) : 0;
+  a.output = tables.integer("actuator_outadr", i), a.outputs = tables.integer("actuator_outnum", i);
+  for (int k = 0; k < 6; k++) a.gear[k] = tables.row("actuator_gear", a.output, 6)[static_cast<std::size_t>(k)];
+  for (int k = 0; k < 10; k++) {
+    const auto n = static_cast<std::size_t>(k);
+    a.dynamics[k] = tables.row("actuator_dynprm", i, 10)[n];
+    a.gains[k] = tables.row("actuator_gainprm", i, 10)[n];
+    a.biases[k] = tables.row("actuator_biasprm", i, 10)[n];
+  }
+  a.act_limited = tables.flag("actuator_actlimited", i);
+  a.act_lower = tables.row("actuator_actrange", i, 2)[0], a.act_upper = tables.row("actuator_actrange", i, 2)[1];
+  a.act_early = tables.flag("actuator_actearly", i);
+  a.force_limited = tables.flag("actuator_forcelimited", i);
+  a.force_lower = tables.row("actuator_forcerange", i, 2)[0];
+  a.force_upper = tables.row("actuator_forcerange", i, 2)[1];
+  a.length_lower = tables.row("actuator_lengthrange", a.output, 2)[0];
+  a.length_upper = tables.row("actuator_lengthrange", a.output, 2)[1];
+  a.acceleration = tables.real("actuator_acc0", a.output);
+  a.disabled = is_disabled(tables, i);
+  set_transmission(a, tables, places, i);
+  place_activations(a, i);
+  a.periodic = is_periodic(tables, a, static_cast<int>(tables.row("actuator_trnid", i, 2)[0]));
+  return a;
+}
+
+}  // namespace
+
+void add_actuators(World<double>& world, const MujocoTables& tables, const Places& places) {
+  const int flags = tables.integer("opt.disableflags");
+  world.nu = tables.integer("nu"), world.na = tables.integer("na"), world.n_outputs = tables.integer("nout");
+  for (int k = 0; k < world.nu; k++) {
+    const auto range = tables.row("actuator_ctrlrange", k, 2);
+    const bool limited = tables.flag("actuator_ctrllimited", k) && (flags & no_clamped_controls) == 0;
+    world.control.push_back({limited, range[0], range[1]});
+  }
+  // without actuation numbers of ctrl and act have their places, and do nothing
+  for (int i = 0; i < tables.integer("nactuator") && (flags & no_actuation) == 0; i++) {
+    refuse(tables, i);
+    world.actuator.push_back(actuator_of(tables, places, i));
+  }
+  const auto nv = static_cast<std::size_t>(tables.integer("nv"));
+  world.compensated.assign(nv, 0), world.effort_limited.assign(nv, 0);
+  world.effort_lower.assign(nv, 0.0), world.effort_upper.assign(nv, 0.0);
+  for (int j = 0; j < tables.integer("njnt"); j++) {
+    const auto v = static_cast<std::size_t>(tables.integer("jnt_dofadr", j));
+    const auto n = static_cast<std::size_t>(n_dofs[tables.integer("jnt_type", j)]);
+    for (std::size_t k = v; k < v + n; k++) world.compensated[k] = tables.flag("jnt_actgravcomp", j);
+    world.effort_limited[v] = tables.flag("jnt_actfrclimited", j);
+    world.effort_lower[v] = tables.row("jnt_actfrcrange", j, 2)[0];
+    world.effort_upper[v] = tables.row("jnt_actfrcrange", j, 2)[1];
+  }
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,121 @@
+// Links of a compiled MuJoCo model and what acts on them and on their joints besides gravity: springs, dampers, the medium.
+#include "host/world/element_name.h"
+#include "host/world/world_of.h"
+
+namespace featherstorm {
+namespace {
+
+constexpr int no_springs = 1 << 5, no_dampers = 1 << 6, no_gravity = 1 << 7;  // mjtDisableBit
+constexpr double least = 1e-15;                                               // mjMINVAL
+
+Polynomial<double> polynomial(const MujocoTables& t, const std::string& of, int i) {
+  const auto higher = t.row(of + "poly", i, 2);
+  return {t.real(of, i), {higher[0], higher[1]}};
+}
+bool is_zero(const Polynomial<double>& p) { return p.linear == 0 && p.higher[0] == 0 && p.higher[1] == 0; }
+
+// Coordinates of a joint: positions and velocities.
+struct Coordinates { int q, v; };
+Coordinates coordinates_of(const MujocoTables& t, int joint) {
+  enum { free = 0, ball = 1 };  // mjtJoint
+  switch (t.integer("jnt_type", joint)) {
+    case free: return {7, 6};
+    case ball: return {4, 3};
+    default: return {1, 1};
+  }
+}
+
+// The semiaxes of the ellipsoid that a geom is in the medium.
+void set_semiaxes(const MujocoTables& t, int geom, FluidEllipsoid<double>& e) {
+  enum { sphere = 2, capsule = 3, cylinder = 5 };  // mjtGeom
+  const auto size = t.row("geom_size", geom, 3);
+  const int type = t.integer("geom_type", geom);
+  const bool round = type == sphere || type == capsule || type == cylinder;
+  e.semiaxis[0] = size[0];
+  e.semiaxis[1] = round ? size[0] : size[1];
+  e.semiaxis[2] = size[2];
+  if (type == sphere) e.semiaxis[2] = size[0];
+  if (type == capsule) e.semiaxis[2] = size[0] + size[1];
+  if (type == cylinder) e.semiaxis[2] = size[1];
+}
+
+// The geoms of a body that are in the medium as ellipsoids.
+std::vector<FluidEllipsoid<double>> ellipsoids(const MujocoTables& t, const Places& places, int body) {
+  std::vector<FluidEllipsoid<double>> all;
+  const int first = t.integer("body_geomadr", body), n = t.integer("body_geomnum", body);
+  for (int g = first; g < first + n; g++) {
+    const auto fluid = t.row("geom_fluid", g, 12);
+    if (fluid[0] == 0) continue;
+    FluidEllipsoid<double> e{places.geom(g)};
+    set_semiaxes(t, g, e);
+    e.interaction = fluid[0], e.blunt_drag = fluid[1], e.slender_drag = fluid[2], e.angular_drag = fluid[3];
+    e.kutta_lift = fluid[4], e.magnus_lift = fluid[5];
+    for (int k = 0; k < 3; k++) e.virtual_mass[k] = fluid[6 + k], e.virtual_inertia[k] = fluid[9 + k];
+    all.push_back(e);
+  }
+  return all;
+}
+
+void add_springs(World<double>& w, const MujocoTables& t, const Places& places) {
+  const int n = t.integer("njnt");
+  for (int j = 0; j < n; j++) {
+    JointSpring<double> s{places.joint(j), polynomial(t, "jnt_stiffness", j)};
+    if (is_zero(s.stiffness)) continue;
+    if (t.integer("jnt_plasticadr", j) >= 0)
+      throw Error(element_name(t, "joint", "name_jntadr", j) + ": springyield: plastic springs are not supported");
+    const int first = t.integer("jnt_qposadr", j);
+    for (int k = 0; k < coordinates_of(t, j).q; k++) s.reference[k] = t.real("qpos_spring", first + k);
+    w.spring.push_back(s);
+  }
+}
+
+// Of coordinates, and of actuators at their joints: these are seen through the square of the gear.
+void add_damping(World<double>& w, const MujocoTables& t) {
+  enum { joint = 0, joint_in_parent = 1 };  // mjtTrn
+  for (int k = 0; k < t.integer("nv"); k++) w.damping[k] = polynomial(t, "dof_damping", k);
+  const int n = t.integer("nactuator");
+  for (int a = 0; a < n; a++) {
+    const int transmission = t.integer("actuator_trntype", a);
+    if (transmission != joint && transmission != joint_in_parent) continue;
+    const Polynomial<double> p = polynomial(t, "actuator_damping", a);
+    const double gear = t.row("actuator_gear", t.integer("actuator_outadr", a), 6)[0], square = gear * gear;
+    const int j = static_cast<int>(t.row("actuator_trnid", a, 2)[0]), first = t.integer("jnt_dofadr", j);
+    for (int k = first; k < first + coordinates_of(t, j).v; k++) {
+      w.damping[k].linear += p.linear * square;
+      for (int i = 0; i < 2; i++) w.damping[k].higher[i] += p.higher[i] * square;
+    }
+  }
+}
+
+}  // namespace
+
+void add_links(World<double>& w, const MujocoTables& t, const Places& places) {
+  const int flags = t.integer("opt.disableflags");
+  const bool springs = !(flags & no_springs), dampers = !(flags & no_dampers);
+  // without both MuJoCo leaves out all passive forces
+  const bool passive = springs || dampers;
+  const auto wind = t.row("opt.wind", 0, 3);
+  w.medium = {t.real("opt.density"), t.real("opt.viscosity"), {wind[0], wind[1], wind[2]}};
+  w.has_medium = passive && (w.medium.density != 0 || w.medium.viscosity != 0);
+  const int n = t.integer("nbody");
+  for (int b = 0; b < n; b++) {
+    WorldLink<double> l;
+    l.place = places.link(b);
+    l.inertial = places.in_link(b, t.row("body_ipos", b, 3), t.row("body_iquat", b, 4));
+    l.mass = t.real("body_mass", b);
+    const auto moment = t.row("body_inertia", b, 3);
+    for (int k = 0; k < 3; k++) l.moment[k] = moment[k];
+    l.parent = t.integer("body_parentid", b);
+    if (passive && !(flags & no_gravity)) l.gravity_compensation = t.real("body_gravcomp", b);
+    if (w.has_medium && l.mass >= least) {
+      l.ellipsoid = ellipsoids(t, places, b);
+      l.in_medium = l.ellipsoid.empty();
+    }
+    w.link.push_back(l);
+  }
+  w.damping.assign(static_cast<std::size_t>(t.integer("nv")), {});
+  if (dampers) add_damping(w, t);
+  if (springs) add_springs(w, t, places);
+}
+
+}  // namespace featherstorm

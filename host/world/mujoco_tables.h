@@ -1,0 +1,38 @@
+// The arrays of a compiled MuJoCo model (mjModel) by their names there, as numbers: what C++ needs to know of MuJoCo.
+//
+// Python fills them from mujoco.MjModel; a C++ program that links MuJoCo can from its mjModel. Integers and booleans are exact.
+// Fields of mjOption begin with "opt.", sizes have their names ("nbody").
+#pragma once
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/system/error.h"
+
+namespace featherstorm {
+
+class MujocoTables {
+ public:
+  void set(const std::string& name, std::vector<double> numbers) { tables_[name] = std::move(numbers); }
+  bool has(const std::string& name) const { return tables_.count(name) > 0; }
+
+  // Row `i` of a table with rows of `width` numbers. Throws Error where there is no such table or row.
+  std::span<const double> row(const std::string& name, int i, int width = 1) const {
+    const auto found = tables_.find(name);
+    if (found == tables_.end()) throw Error("the model has no table " + name + ": is this MuJoCo 4?");
+    const std::vector<double>& t = found->second;
+    if (i < 0 || width < 1 || (static_cast<std::size_t>(i) + 1) * static_cast<std::size_t>(width) > t.size())
+      throw Error("table " + name + " has " + std::to_string(t.size()) + " numbers, expected a row " +
+                  std::to_string(i) + " of " + std::to_string(width));
+    return std::span(t).subspan(static_cast<std::size_t>(i) * width, width);
+  }
+  double real(const std::string& name, int i = 0) const { return row(name, i)[0]; }
+  int integer(const std::string& name, int i = 0) const { return static_cast<int>(row(name, i)[0]); }
+  bool flag(const std::string& name, int i = 0) const { return row(name, i)[0] != 0; }
+
+ private:
+  std::map<std::string, std::vector<double>> tables_;
+};
+
+}  // namespace featherstorm

@@ -1,0 +1,247 @@
+// Sensors of a compiled MuJoCo model.
+#include <cmath>
+#include <optional>
+
+#include "host/world/element_name.h"
+#include "host/world/world_of.h"
+
+namespace featherstorm {
+namespace {
+
+// By mjtSensor: the element's name in the file, and its kind where there is one here.
+struct SensorName {
+  const char* name;
+  std::optional<SensorKind> kind;
+};
+using enum SensorKind;
+const SensorName sensor_names[] = {{"touch", Touch},
+                                   {"accelerometer", Accelerometer},
+                                   {"velocimeter", Velocimeter},
+                                   {"gyro", Gyro},
+                                   {"force", Force},
+                                   {"torque", Torque},
+                                   {"magnetometer", Magnetometer},
+                                   {"rangefinder", RangeFinder},
+                                   {"camprojection", {}},
+                                   {"jointpos", JointPosition},
+                                   {"jointvel", JointVelocity},
+                                   {"tendonpos", TendonPosition},
+                                   {"tendonvel", TendonVelocity},
+                                   {"actuatorpos", ActuatorPosition},
+                                   {"actuatorvel", ActuatorVelocity},
+                                   {"actuatorfrc", ActuatorForce},
+                                   {"jointactuatorfrc", JointActuatorForce},
+                                   {"tendonactuatorfrc", TendonActuatorForce},
+                                   {"ballquat", BallQuaternion},
+                                   {"ballangvel", BallAngularVelocity},
+                                   {"jointlimitpos", JointLimitPosition},
+                                   {"jointlimitvel", JointLimitVelocity},
+                                   {"jointlimitfrc", JointLimitForce},
+                                   {"tendonlimitpos", TendonLimitPosition},
+                                   {"tendonlimitvel", TendonLimitVelocity},
+                                   {"tendonlimitfrc", TendonLimitForce},
+                                   {"framepos", FramePosition},
+                                   {"framequat", FrameQuaternion},
+                                   {"framexaxis", FrameX},
+                                   {"frameyaxis", FrameY},
+                                   {"framezaxis", FrameZ},
+                                   {"framelinvel", FrameLinearVelocity},
+                                   {"frameangvel", FrameAngularVelocity},
+                                   {"framelinacc", FrameLinearAcceleration},
+                                   {"frameangacc", FrameAngularAcceleration},
+                                   {"subtreecom", SubtreeCentre},
+                                   {"subtreelinvel", SubtreeLinearVelocity},
+                                   {"subtreeangmom", SubtreeAngularMomentum},
+                                   {"insidesite", InsideSite},
+                                   {"distance", {}},
+                                   {"normal", {}},
+                                   {"fromto", {}},
+                                   {"contact", {}},
+                                   {"e_potential", PotentialEnergy},
+                                   {"e_kinetic", KineticEnergy},
+                                   {"clock", Clock},
+                                   {"tactile", {}},
+                                   {"plugin", {}},
+                                   {"user", {}}};
+
+enum { body_object = 1, xbody = 2, joint = 3, geom = 5, site = 6, camera = 7 };  // mjtObj
+enum { from_real = 0, from_positive = 1 };                                       // mjtDataType
+
+Quaternion<double> quaternion(std::span<const double> q) {
+  return normalised(Quaternion<double>{q[0], q[1], q[2], q[3]});
+}
+
+// A sensor of the model while it is read.
+class Reader {
+ public:
+  Reader(const MujocoTables& tables, const Places& places, int sensor) : t_(tables), places_(places), i_(sensor) {}
+
+  Sensor<double> read() const {
+    const int type = t_.integer("sensor_type", i_);
+    if (type < 0 || type >= static_cast<int>(std::size(sensor_names)))
+      refuse("sensors of type " + std::to_string(type) + " are");
+    const SensorName& known = sensor_names[type];
+    if (!known.kind) refuse(std::string("sensors '") + known.name + "' are");
+    if (t_.row("sensor_history", i_, 2)[0] > 0) refuse("nsample, delay and interval are");
+    if (*known.kind == InsideSite && t_.row("sensor_intprm", i_, 3)[0] != 0) refuse("enclosed sites are");
+
+    Sensor<double> s;
+    s.kind = *known.kind;
+    s.first = t_.integer("sensor_adr", i_), s.count = t_.integer("sensor_dim", i_);
+    const int data = t_.integer("sensor_datatype", i_);
+    s.cutoff = t_.real("sensor_cutoff", i_);
+    s.limited = s.cutoff > 0 && (data == from_real || data == from_positive);
+    s.positive = data == from_positive;
+    set_object(s, t_.integer("sensor_objtype", i_), t_.integer("sensor_objid", i_));
+    const int reference = t_.integer("sensor_refid", i_);
+    if (reference >= 0 && s.kind != InsideSite) set_reference(s, t_.integer("sensor_reftype", i_), reference);
+    if (s.kind == InsideSite) set_site(s, reference);
+    return s;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(element_name(t_, "sensor", "name_sensoradr", i_) + ": " + what + " not supported");
+  }
+
+  // The body that carries an object, and the object's axes in it.
+  struct Carried {
+    int body;
+    std::span<const double> position, quaternion;
+  };
+  Carried carried(int type, int id) const {
+    static constexpr double origin[] = {0, 0, 0}, straight[] = {1, 0, 0, 0};
+    switch (type) {
+      case body_object: return {id, t_.row("body_ipos", id, 3), t_.row("body_iquat", id, 4)};
+      case xbody: return {id, origin, straight};
+      case geom: return {t_.integer("geom_bodyid", id), t_.row("geom_pos", id, 3), t_.row("geom_quat", id, 4)};
+      case site: return {t_.integer("site_bodyid", id), t_.row("site_pos", id, 3), t_.row("site_quat", id, 4)};
+      case camera:
+        if (t_.integer("cam_mode", id) != 0) refuse("cameras that track or target are");
+        return {t_.integer("cam_bodyid", id), t_.row("cam_pos", id, 3), t_.row("cam_quat", id, 4)};
+      default: refuse("objects of type " + std::to_string(type) + " are");
+    }
+  }
+  Frame<double> frame(const Carried& c) const { return places_.in_link(c.body, c.position, c.quaternion); }
+
+  void set_object(Sensor<double>& s, int type, int id) const {
+    switch (s.kind) {
+      case JointPosition:
+      case JointVelocity:
+      case JointActuatorForce:
+      case BallQuaternion:
+      case BallAngularVelocity: s.body = places_.joint(id); return;
+      case TendonPosition:
+      case TendonVelocity:
+      case TendonActuatorForce: s.index = id; return;
+      case ActuatorPosition:
+      case ActuatorVelocity:
+      case ActuatorForce: s.index = t_.integer("actuator_outadr", id); return;
+      case SubtreeCentre:
+      case SubtreeLinearVelocity:
+      case SubtreeAngularMomentum: s.index = id; return;
+      case JointLimitPosition:
+      case JointLimitVelocity:
+      case JointLimitForce: s.body = places_.joint(id); return;
+      case TendonLimitPosition:
+      case TendonLimitVelocity:
+      case TendonLimitForce: s.index = id; return;
+      case PotentialEnergy:
+      case KineticEnergy:
+      case Clock: return;
+      case RangeFinder:
+        if (type == camera) refuse("range finders of cameras are");
+        [[fallthrough]];
+      case Accelerometer:
+      case Velocimeter:
+      case Gyro:
+      case Force:
+      case Torque:
+      case Magnetometer:
+      case Touch:
+      case FramePosition:
+      case FrameQuaternion:
+      case FrameX:
+      case FrameY:
+      case FrameZ:
+      case FrameLinearVelocity:
+      case FrameAngularVelocity:
+      case FrameLinearAcceleration:
+      case FrameAngularAcceleration:
+      case InsideSite: break;
+    }
+    const Carried c = carried(type, id);
+    s.place = frame(c), s.link = c.body;
+    if (s.kind == FrameQuaternion) s.turn = way_to(c);
+    if (s.kind == Touch) set_size(s, id);
+    const bool hollow = s.kind == InsideSite && type == body_object && id > 0;
+    if (hollow && t_.real("body_mass", id) < 1e-15 && t_.real("body_subtreemass", id) >= 1e-15) s.index = id;
+  }
+  void set_reference(Sensor<double>& s, int type, int id) const {
+    const Carried c = carried(type, id);
+    s.relative = true, s.reference = frame(c);
+    if (s.kind == FrameQuaternion) s.reference_turn = way_to(c);
+  }
+  void set_site(Sensor<double>& s, int id) const {
+    s.reference = places_.site(id);
+    set_size(s, id);
+    enum { sphere = 2, box = 6 };  // mjtGeom; between them capsule, ellipsoid, cylinder
+    if (s.shape < sphere || s.shape > box) refuse("insides of meshes are");
+  }
+  void set_size(Sensor<double>& s, int id) const {
+    const auto size = t_.row("site_size", id, 3);
+    for (int k = 0; k < 3; k++) s.size[k] = size[k];
+    s.shape = t_.integer("site_type", id);
+  }
+
+  // The turns from the world to an object, one for each joint on the way that turns and a last one.
+  std::vector<Turn<double>> way_to(const Carried& c) const {
+    enum { free = 0, ball = 1, slide = 2, hinge = 3 };  // mjtJoint
+    std::vector<int> path;
+    for (int b = c.body; b > 0; b = t_.integer("body_parentid", b)) path.insert(path.begin(), b);
+    std::vector<Turn<double>> way;
+    Quaternion<double> fixed{1, 0, 0, 0};
+    for (const int b : path) {
+      fixed = fixed * quaternion(t_.row("body_quat", b, 4));
+      const int first = t_.integer("body_jntadr", b), n = t_.integer("body_jntnum", b);
+      for (int j = first; j < first + n; j++) {
+        const int q = t_.integer("jnt_qposadr", j), type = t_.integer("jnt_type", j);
+        if (type == free) way = {{{1, 0, 0, 0}, q + 3, false}};
+        if (type == ball) way.push_back({fixed, q, false});
+        if (type == hinge) {
+          const Quaternion<double> z = from_z(t_.row("jnt_axis", j, 3));
+          const double half = -t_.real("qpos0", q) / 2;
+          way.push_back({fixed * z * Quaternion<double>{std::cos(half), 0, 0, std::sin(half)}, q, true});
+          fixed = conjugated(z);
+        } else if (type != slide) {
+          fixed = {1, 0, 0, 0};
+        }
+      }
+    }
+    way.push_back({fixed * quaternion(c.quaternion), -1, true});
+    return way;
+  }
+  // The shortest turn from z to a unit vector.
+  static Quaternion<double> from_z(std::span<const double> n) {
+    if (n[2] < -1 + 1e-12) return {0, 1, 0, 0};
+    return normalised(Quaternion<double>{1 + n[2], -n[1], n[0], 0});
+  }
+
+  const MujocoTables& t_;
+  const Places& places_;
+  int i_;
+};
+
+}  // namespace
+
+void add_sensors(World<double>& w, const MujocoTables& t, const Places& places) {
+  constexpr int no_sensors = 1 << 13;  // mjtDisableBit
+  const auto magnetic = t.row("opt.magnetic", 0, 3);
+  w.magnetic = {magnetic[0], magnetic[1], magnetic[2]};
+  w.n_sensordata = t.integer("nsensordata");
+  if (t.integer("opt.disableflags") & no_sensors) return;
+  const int n = t.integer("nsensor");
+  for (int i = 0; i < n; i++) w.sensor.push_back(Reader(t, places, i).read());
+}
+
+}  // namespace featherstorm
