@@ -53,7 +53,9 @@ template <class Real, int W> struct Pack {
   friend Pack max(Pack a, Pack b) { return of(a.v > b.v ? a.v : b.v); }
   friend Pack exp(Pack a) { return of(vector_math::exp(a.v)); }
   friend Pack log(Pack a) { return of(vector_math::log(a.v)); }
+  friend Pack floor(Pack a) { return of(vector_math::floor(a.v)); }
   friend Pack atan2(Pack a, Pack b) { return of(vector_math::atan2(a.v, b.v)); }
+  friend Pack asin(Pack x) { return atan2(x, sqrt((Pack(Real(1)) - x) * (Pack(Real(1)) + x))); }
   friend void sincos(Pack x, Pack& s, Pack& c) { vector_math::sincos(x.v, s.v, c.v); }
 };
 
