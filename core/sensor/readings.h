@@ -1,0 +1,80 @@
+// What sensors read besides the tree, and what kind of state each needs.
+#pragma once
+#include "core/scalar/scalar.h"
+#include "core/world/sensors.h"
+
+namespace featherstorm {
+
+// A state; Zeros<T>{} for v or a where no sensor needs them.
+template <class T, class Q, class V, class A> struct SensedMotion {
+  Q q;     // (nq)
+  V v;     // (nv)
+  A a;     // (nv) true accelerations
+  T time;  // [s]
+};
+template <class T, class Q, class V, class A> SensedMotion(Q, V, A, T) -> SensedMotion<T, Q, V, A>;
+
+// (n_tendons) each
+template <class Length, class Velocity> struct SensedTendons {
+  Length length;      // [m | rad]
+  Velocity velocity;  // [m/s | rad/s]
+};
+template <class Length, class Velocity> SensedTendons(Length, Velocity) -> SensedTendons<Length, Velocity>;
+
+template <class Length, class Velocity, class Force, class Joint> struct SensedActuators {
+  Length length;      // (n_outputs)
+  Velocity velocity;  // (n_outputs)
+  Force force;        // (n_outputs)
+  Joint joint;        // (nv) forces of all actuators at the joints [qfrc_actuator]
+};
+template <class L, class V, class F, class J> SensedActuators(L, V, F, J) -> SensedActuators<L, V, F, J>;
+
+// Wrenches on links, force then moment about the link's centre of mass, world axes [xfrc_applied]; Zeros<T>{} for none.
+template <class Applied, class Constraint, class Open> struct SensedForces {
+  Applied applied;  // (6 n_links) by users
+  Constraint
+      constraint;  // (6 n_links) of contacts, of equalities that join two links (connect, weld), of spatial tendons
+  Open open;       // (n_sensordata) what sensors measure for which there is no text here yet (is_open)
+};
+template <class A, class C, class O> SensedForces(A, C, O) -> SensedForces<A, C, O>;
+
+// Sensors that need geometry or active constraints: their numbers are given, and are cut off here.
+FS_HD bool is_open(SensorKind kind) {
+  return kind == SensorKind::Touch || kind == SensorKind::RangeFinder ||
+         (kind >= SensorKind::JointLimitPosition && kind <= SensorKind::TendonLimitForce);
+}
+
+// Whether a sensor reads accelerations of bodies; velocities of bodies.
+FS_HD bool reads_accelerations(SensorKind kind) {
+  return kind == SensorKind::Accelerometer || kind == SensorKind::Force || kind == SensorKind::Torque ||
+         kind == SensorKind::FrameLinearAcceleration || kind == SensorKind::FrameAngularAcceleration;
+}
+FS_HD bool reads_velocities(SensorKind kind) {
+  return reads_accelerations(kind) || kind == SensorKind::Velocimeter || kind == SensorKind::Gyro ||
+         kind == SensorKind::FrameLinearVelocity || kind == SensorKind::FrameAngularVelocity ||
+         kind == SensorKind::SubtreeLinearVelocity || kind == SensorKind::SubtreeAngularMomentum ||
+         kind == SensorKind::KineticEnergy;
+}
+
+// The numbers of a sensor, cut off: to +-cutoff, or to cutoff above alone.
+template <class T, class Out> struct Reading {
+  Out data;  // (n_sensordata)
+
+  FS_HD void put(const auto& sensor, int k, const T& x) {
+    if (!sensor.limited) {
+      data[sensor.first + k] = x;
+      return;
+    }
+    const T c(sensor.cutoff), below = min(x, c);
+    data[sensor.first + k] = sensor.positive ? below : max(below, -c);
+  }
+  FS_HD void put(const auto& sensor, const Vec3<T>& x) {
+    for (int k = 0; k < 3; k++) put(sensor, k, x(k));
+  }
+  // array[first] and so on, as many as the sensor has
+  FS_HD void put_from(const auto& sensor, const auto& array, int first) {
+    for (int k = 0; k < sensor.count; k++) put(sensor, k, T(array[first + k]));
+  }
+};
+
+}  // namespace featherstorm
