@@ -1,0 +1,23 @@
+// All rows of constraints that need no collision, in MuJoCo's order: equalities, dry friction, limits.
+#pragma once
+#include "core/constraint/equality_rows.h"
+#include "core/constraint/friction_rows.h"
+#include "core/constraint/limit_rows.h"
+
+namespace featherstorm {
+
+// in   x (nx), X (nb + 1)  joint numbers at (q, v) and placements of the bodies
+// in   q (nq), v (nv)
+// in   tendon_length (nt) [m], tendon_J (nt nv)
+// out  rows (rows_of)
+// Cost as of its parts.
+FS_HD void constraint_rows(const auto& m, const auto& w, const auto& x, const auto& X, const auto& q, const auto& v,
+                           const auto& tendon_length, const auto& tendon_J, const auto& rows) {
+  equality_rows(m, w, x, X, q, v, tendon_length, tendon_J, rows);
+  int first = rows_of_equalities(w.constraints);
+  friction_rows(m, w, v, tendon_J, rows_from(rows, first, m.nv));
+  first += rows_of_friction(w.constraints);
+  limit_rows(m, w, q, v, tendon_length, tendon_J, rows_from(rows, first, m.nv));
+}
+
+}  // namespace featherstorm

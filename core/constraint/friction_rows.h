@@ -1,0 +1,33 @@
+// Rows of dry friction of coordinates and along tendons. MuJoCo's documentation, chapter Computation, "Friction loss".
+//
+//   r = 0,  aref = -B J v,  |force| <= loss
+#pragma once
+#include "core/constraint/rows.h"
+
+namespace featherstorm {
+
+// in   v (nv), tendon_J (nt nv)
+// out  rows (rows_of_friction)
+// Cost O(rows), without what clears J; a tendon's row is O(nv).
+FS_HD void friction_rows(const auto& m, const auto& w, const auto& v, const auto& tendon_J, const auto& rows) {
+  using T = ScalarOf<decltype(v)>;
+  int i = 0;
+  for (const auto& f : w.constraints.friction) {
+    const auto row = clear_row<T>(rows, i, m.nv);
+    T velocity(0.0);
+    if (f.of_tendon) {
+      for (int k = 0; k < m.nv; k++) row[k] = tendon_J[f.index * m.nv + k];
+      velocity = row_velocity<T>(row, v, m.nv);
+    } else {
+      row[f.index] = T(1.0);
+      velocity = v[f.index];
+    }
+    const T zero(0.0), d = impedance_at(f.softness, zero);
+    const ReferenceGains<T> gains = reference_gains<T>(f.softness, w.timestep, w.constraints.safe_reference);
+    set_row(rows, i, zero, row_curvature(d, f.inverse_inertia), reference_acceleration(gains, d, zero, velocity));
+    rows.loss[i] = T(f.loss);
+    i++;
+  }
+}
+
+}  // namespace featherstorm

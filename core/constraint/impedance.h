@@ -1,0 +1,74 @@
+// How a row of a constraint answers to its violation r and its velocity: stiffness, damping, impedance, regularisation.
+//
+//   aref = -(B v + K d(r) r)                      the acceleration that the row asks for
+//   R = (1 - d) / d A,  D = 1 / R                 A: inverse inertia along the row
+//
+// The impedance d grows from d_0 to d_w with x = |r| / width, by a curve y of power p on both sides of the midpoint c:
+//
+//   d = d_0 + y (d_w - d_0),   y = c (x / c)^p for x <= c,   1 - y = (1 - c) ((1 - x) / (1 - c))^p above
+//
+// MuJoCo's documentation, chapter Computation, "Impedance" and "Reference".
+#pragma once
+#include "core/scalar/scalar.h"
+#include "core/world/constraints.h"
+
+namespace featherstorm {
+
+// The least denominator, and the range of impedances [mjMINVAL, mjMINIMP, mjMAXIMP].
+inline constexpr double least_denominator = 1e-15, least_impedance = 1e-4, greatest_impedance = 0.9999;
+
+template <class T> FS_HD T clamped_impedance(const T& d) {
+  return min(max(d, T(least_impedance)), T(greatest_impedance));
+}
+
+// K [1/s^2] and B [1/s].
+template <class T> struct ReferenceGains { T stiffness, damping; };
+
+// in  h  time step [s];  safe  whether the time constant is at least 2 h
+// A reference with one positive number is neither form: (0.02, 1) stands in for it.
+template <class T, class P>
+FS_HD ReferenceGains<T> reference_gains(const Softness<P>& s, const P& h, bool safe) {
+  const T zero(0.0), one(1.0), least(least_denominator), first(s.reference[0]), second(s.reference[1]);
+  const T dw = clamped_impedance(T(s.impedance[1]));
+  const auto positive = [&](const T& x, const T& yes, const T& no) { return select(zero < x, yes, no); };
+  T t = positive(first, positive(second, first, T(0.02)), positive(second, T(0.02), first));
+  const T z = positive(first, positive(second, second, one), positive(second, one, second));
+  if (safe) t = positive(t, max(t, T(2.0) * T(h)), t);
+  // standard: K = 1 / (d_w t z)^2, B = 2 / (d_w t);  direct: K = -t / d_w^2, B = -z / d_w
+  const T time = dw * t;
+  return {positive(t, rcp(max(time * time * z * z, least)), -(t * rcp(dw * dw))),
+          positive(t, T(2.0) * rcp(max(time, least)), -(z * rcp(dw)))};
+}
+
+// x^p for 0 <= x <= 1, p >= 1.
+template <class T, class P> FS_HD T impedance_power(const Softness<P>& s, const T& x) {
+  if (s.power == 1) return x;
+  if (s.power == 2) return x * x;
+  return exp(max(T(s.impedance[4]), T(1.0)) * log(max(x, T(1e-30))));
+}
+
+// d at a violation r [m | rad].
+template <class T, class P> FS_HD T impedance_at(const Softness<P>& s, const T& r) {
+  const T one(1.0), least(least_denominator), width(s.impedance[2]);
+  const T d0 = clamped_impedance(T(s.impedance[0])), dw = clamped_impedance(T(s.impedance[1]));
+  const T c = clamped_impedance(T(s.impedance[3]));
+  const T x = min(abs(r) * rcp(max(width, least)), one);
+  const auto below = x <= c;
+  const T side = select(below, c, one - c);
+  const T z = side * impedance_power(s, T(select(below, x, one - x) * rcp(side)));
+  const T y = select(below, z, one - z);
+  return select(width <= least, T(0.5) * (d0 + dw), d0 + y * (dw - d0));
+}
+
+// D = 1 / R of a row.
+template <class T, class P> FS_HD T row_curvature(const T& d, const P& inverse_inertia) {
+  return rcp(max((T(1.0) - d) * T(inverse_inertia) * rcp(d), T(least_denominator)));
+}
+
+// aref of a row with violation r and velocity v.
+template <class T>
+FS_HD T reference_acceleration(const ReferenceGains<T>& g, const T& d, const T& r, const T& v) {
+  return -(g.damping * v + g.stiffness * d * r);
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,44 @@
+// Where the rows of constraints are written.
+#pragma once
+#include "core/constraint/impedance.h"
+#include "core/scalar/scratch.h"
+
+namespace featherstorm {
+
+// n rows; what equality_rows, friction_rows and limit_rows write.
+template <class Array> struct ConstraintRows {
+  Array J;         // (n nv)  Jacobian, row by row, all entries
+  Array position;  // (n)     [m | rad]
+  Array D;         // (n)     1 / R, curvature of the row's cost; 0 for a limit that is not active
+  Array aref;      // (n)     reference acceleration
+  Array active;    // (n)     1; 0 for a limit that is not active
+  Array loss;      // (n)     greatest force of dry friction; 0 elsewhere
+};
+
+// The rows from number `first` on.
+template <class Array> FS_HD auto rows_from(const ConstraintRows<Array>& rows, int first, int nv) {
+  return ConstraintRows<Slice<Array>>{slice(rows.J, first * nv), slice(rows.position, first), slice(rows.D, first),
+                                      slice(rows.aref, first),   slice(rows.active, first),   slice(rows.loss, first)};
+}
+
+// Row i of J, cleared.
+template <class T> FS_HD auto clear_row(const auto& rows, int i, int nv) {
+  const auto row = slice(rows.J, i * nv);
+  for (int k = 0; k < nv; k++) row[k] = T(0.0);
+  return row;
+}
+
+// An active row without dry friction.
+template <class T> FS_HD void set_row(const auto& rows, int i, const T& position, const T& D, const T& aref) {
+  rows.position[i] = position, rows.D[i] = D, rows.aref[i] = aref;
+  rows.active[i] = T(1.0), rows.loss[i] = T(0.0);
+}
+
+// row . v
+template <class T> FS_HD T row_velocity(const auto& row, const auto& v, int nv) {
+  T s(0.0);
+  for (int k = 0; k < nv; k++) s = s + row[k] * v[k];
+  return s;
+}
+
+}  // namespace featherstorm

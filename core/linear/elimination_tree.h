@@ -1,0 +1,54 @@
+// A tree for the factors of ltdl.h of a matrix that couples coordinates which the robot's tree does not: M + J^T D J, where a row
+// of J has coordinates of two limbs.
+//
+// Eliminating coordinate k leaves products of all entries of its row. With parent(k) the greatest coordinate below k in that row,
+// every entry that appears lies between a coordinate and an ancestor in this tree: the elimination tree of Liu (1990), from the
+// last coordinate to the first. Where nothing is coupled it is the robot's own. The texts of ltdl.h take it in place of a model.
+#pragma once
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "core/scalar/scalar.h"
+
+namespace featherstorm {
+
+struct EliminationTree {
+  int nv = 0, nh = 0;  // coordinates, entries
+  std::vector<int> dof_parent, depth, row_start, column;
+  FS_HD int at(int i, int j) const { return row_start[i] + depth[j]; }
+};
+
+// in   dof_parent  of the robot: its matrix has the entries of each coordinate and its ancestors
+// in   together    sets of coordinates that have entries with each other
+inline EliminationTree elimination_tree(const std::vector<int>& dof_parent,
+                                        const std::vector<std::vector<int>>& together) {
+  EliminationTree t;
+  t.nv = static_cast<int>(dof_parent.size());
+  std::vector<std::set<int>> row(dof_parent.size());  // the coordinates below k that it has entries with
+  for (int k = 0; k < t.nv; k++)
+    for (int j = dof_parent[k]; j >= 0; j = dof_parent[j]) row[k].insert(j);
+  for (const std::vector<int>& set : together)
+    for (int i : set)
+      for (int j : set)
+        if (j < i) row[i].insert(j);
+  t.dof_parent.assign(dof_parent.size(), -1);
+  for (int k = t.nv - 1; k >= 0; k--) {
+    if (row[k].empty()) continue;
+    const int parent = t.dof_parent[k] = *row[k].rbegin();
+    for (int j : row[k])
+      if (j != parent) row[parent].insert(j);
+  }
+  for (int k = 0; k < t.nv; k++) {
+    t.depth.push_back(t.dof_parent[k] < 0 ? 0 : t.depth[t.dof_parent[k]] + 1);
+    t.row_start.push_back(t.nh);
+    std::vector<int> ancestors{k};
+    for (int j = t.dof_parent[k]; j >= 0; j = t.dof_parent[j]) ancestors.push_back(j);
+    t.column.insert(t.column.end(), ancestors.rbegin(), ancestors.rend());
+    t.nh = static_cast<int>(t.column.size());
+  }
+  t.row_start.push_back(t.nh);
+  return t;
+}
+
+}  // namespace featherstorm
