@@ -1,0 +1,46 @@
+// Two capsules: the nearest points of their axes; of parallel axes both ends of what they have beside each other.
+//
+//   axes  a + x u, |x| <= l,   b + y v, |y| <= k,   d = a - b,   c = u . v
+//   best x for given y:   -u . d + c y          best y for given x:   v . d + c x
+//   free minimum:         x = (-u . d + c v . d) / |u x v|^2
+//
+// The free minimum in x, clamped, then best y, clamped, then best x, clamped, is the minimum for both.
+#pragma once
+#include "core/collision/contact_point.h"
+
+namespace featherstorm {
+
+// sin^2 of the angle between axes that are parallel [MuJoCo's]
+inline constexpr double parallel_axes = 1e-8;
+
+// in   size_a, size_b  radius, half length of the axis
+// out  out (2)  of parallel axes that have nothing beside each other both are the same
+template <class T, class P>
+FS_HD void capsule_capsule(const Placement<T>& a, const Vec3<P>& size_a, const Placement<T>& b, const Vec3<P>& size_b,
+                           ContactPoint<T>* out) {
+  const T one(1.0), zero(0.0), l(size_a(1)), k(size_b(1));
+  const Vec3<T> u = axis_of(a, 2), v = axis_of(b, 2), w = cross(u, v), d = a.r - b.r;
+  const T c = dot(u, v), ud = dot(u, d), vd = dot(v, d), sine2 = dot(w, w);
+  const auto parallel = sine2 < T(parallel_axes);
+
+  // a point of each axis
+  struct Pair { T x, y; };
+  auto nearest = [&] {
+    const T y = clamp(c * clamp((c * vd - ud) * rcp(select(parallel, one, sine2)), l) + vd, k);
+    return Pair{clamp(c * y - ud, l), y};
+  };
+  // an end of the first axis, or of the second where that ends before it
+  auto beside = [&](const T& end) {
+    const T y = c * end + vd, y_end = clamp(y, k);
+    return Pair{select(k < abs(y), clamp(c * y_end - ud, l), end), y_end};
+  };
+  const Pair best = nearest(), low = beside(-l), high = beside(l);
+  const Pair pairs[2] = {{select(parallel, low.x, best.x), select(parallel, low.y, best.y)}, high};
+
+  const Vec3<T> across = direction_of(w, Vec3<T>{one, zero, zero}).e;
+  for (int i = 0; i < 2; i++)
+    out[i] = ball_ball(a.r + u * pairs[i].x, T(size_a(0)), b.r + v * pairs[i].y, T(size_b(0)), across);
+  out[1].distance = select(parallel, out[1].distance, T(no_contact));
+}
+
+}  // namespace featherstorm
