@@ -21,13 +21,14 @@
 #include "host/table/ops/operational.h"
 #include "host/table/ops/regressors.h"
 #include "host/table/ops/variable_step.h"
+#include "host/table/ops/world.h"
 
 namespace featherstorm {
 
 using Subjects = std::tuple<table::Dynamics, table::Inertia, table::Kinematics, table::Momentum, table::Integration,
                             table::Derivatives, table::Matrices, table::Operational, table::Regressors, table::Floating,
                             table::Loops, table::Couplings, table::Contacts, table::HigherDerivatives, table::Maximal,
-                            table::VariableStep>;
+                            table::VariableStep, table::Worlds>;
 
 template <class>
 struct RowsOf;
@@ -53,7 +54,8 @@ constexpr int op_named(std::string_view name) {
 }
 
 constexpr bool carries(const OpInfo& info) {
-  return info.needs == Needs::loops || info.needs == Needs::coupling || info.needs == Needs::contacts;
+  return info.needs == Needs::loops || info.needs == Needs::coupling || info.needs == Needs::contacts ||
+         info.needs == Needs::world;
 }
 // How many rows of the same kind stand before this one: those that are common, and those that are not.
 constexpr int rank_of(int op) {
@@ -70,7 +72,7 @@ constexpr int shard_of(int op, int parts, int other_parts) {
 }
 
 // Which part of the libraries for CPUs has the row: 0 to 3 common rows, of every instruction set; 4 those of robots
-// that carry loops, couplings or contacts, of the base set; 5 to 8 the others, of the base set too but in the library
+// that carry loops, couplings, contacts or a world, of the base set; 5 to 8 the others, of the base set too but in the library
 // libfeatherstorm_cpu_book.so, which is built and loaded where they are asked for (host/memory/cpu_library.h).
 constexpr int cpu_part(int op) {
   if (info_of(op).common) return rank_of(op) % 4;

@@ -33,9 +33,9 @@ constexpr bool has_array(const OpInfo& info, bool (*wanted)(const Shape&)) {
     if (wanted(a.shape)) return true;
   return false;
 }
-// Whether a row tells of bodies in their own axes: inertial parameters, loops and contacts.
+// Whether a row tells of bodies in their own axes: inertial parameters, loops, contacts, what is placed on bodies.
 constexpr bool sees_axes(const OpInfo& info) {
-  return info.needs == Needs::loops || info.needs == Needs::contacts ||
+  return info.needs == Needs::loops || info.needs == Needs::contacts || info.needs == Needs::world ||
          has_array(info, [](const Shape& s) { return s.dimension[s.rank - 1] == 10 * nb; });
 }
 // Whether a row tells of bodies at their own origins, as forces on them are told.

@@ -9,6 +9,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "host/simulation/rollout.h"
+#include "host/simulation/world_sequence.h"
 
 namespace nb = nanobind;
 
@@ -121,6 +122,15 @@ void bind_sequence(nb::module_& module) {
           "n) or (B, T n); else (B, n), read before the first or written after the last. An input of one row stands for "
           "all instances. Uniforms: lists of n or T n numbers. Controls: of noise() or knots(), for one array; or None. "
           "stream: the number of a device's stream, on which the work is put.");
+  module.def(
+      "world_sequence",
+      [](nb::object evaluator, const std::string& dtype, int iterations, double tolerance) {
+        Sequence s = world_sequence(evaluator_of(evaluator), precision_of(dtype), {iterations, tolerance});
+        return PySequence(std::move(evaluator), std::move(s));
+      },
+      nb::arg("evaluator"), nb::arg("dtype"), nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6,
+      "Steps of a model file's world with its constraints: arrays q, v, act, qacc (where the solver begins, and its "
+      "result), ctrl, qfrc_applied, xfrc_applied, and qfrc_constraint, row_force, passes of the solver.");
   module.def("step_defaults", &step_defaults, nb::arg("op"), nb::arg("pass_time"),
              "(name, value) of the numbers of an operation that steps where they are not given; NaN: they must be.");
   module.def("rollout_sequence", &sequence_of, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("op"),

@@ -6,7 +6,7 @@
 //
 // (nvcc 13 takes at most nine `auto` parameters; rows with more name the types of inputs, uniforms, numbers and outputs.)
 //
-// A row with optional inputs that is `common` has two forms, with them and without. In the latter they are Zeros, so
+// A row with optional inputs that is `common`, or of a world, has two forms, with them and without. In the latter they are Zeros, so
 // that nothing is computed with them. All other rows have one form, which is given all inputs.
 #pragma once
 #include <array>
@@ -31,7 +31,9 @@ constexpr bool has_optional(const OpInfo& info) {
     if (a.optional()) return true;
   return false;
 }
-constexpr bool has_two_forms(const OpInfo& info) { return info.common && has_optional(info); }
+constexpr bool has_two_forms(const OpInfo& info) {
+  return (info.common || info.needs == Needs::world) && has_optional(info);
+}
 
 // "rnea" of a row without optional inputs, "rnea_f_ext" of one that is given them.
 template <class Op>

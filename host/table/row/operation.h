@@ -91,8 +91,9 @@ struct OpArrays {
 };
 
 // What a robot must have for a row to be run.
-enum class Needs : unsigned char { nothing, floating_base, loops, coupling, contacts };
-inline constexpr const char* needs_words[] = {"", "a floating base", "kinematic loops", "coupled joints", "contacts"};
+enum class Needs : unsigned char { nothing, floating_base, loops, coupling, contacts, world };
+inline constexpr const char* needs_words[] = {"",         "a floating base",     "kinematic loops", "coupled joints",
+                                              "contacts", "a model file's world"};
 
 // How the work of an instance grows with the joints of a chain.
 enum class Cost : unsigned char { linear, quadratic, cubic };
@@ -144,6 +145,10 @@ std::string_view lack(const M& m, Needs needs) {
     case Needs::loops: return m.loops.nl > 0 ? "" : "the robot has no kinematic loops, expected some (close_loops)";
     case Needs::coupling: return m.coupling.nu > 0 ? "" : "the robot has no coupled joints, expected some (couple)";
     case Needs::contacts: return m.contacts.nc > 0 ? "" : "the robot has no contacts, expected some (contacts_of)";
+    case Needs::world:
+      if constexpr (requires { m.world; })
+        if (m.world.is_given()) return "";
+      return "the robot has no world, expected one of an MJCF file";
   }
   return "";
 }
@@ -160,6 +165,10 @@ std::string_view lack(const M& m, const OpInfo& info) {
     for (const UserJoint& joint : m.user)
       if (joint.time_dependent)
         return "the robot has joints that depend on time, expected an operation with an input t (rnea_timed, ...)";
+  if constexpr (requires { m.world; })
+    if (info.name.starts_with("world_step") && m.world.is_given() && m.world.integrator != Integrator::Euler &&
+        m.world.integrator != Integrator::RungeKutta && m.world.integrator != Integrator::ImplicitFast)
+      return "the integrators implicit and discrete are not supported, expected Euler, implicitfast or RK4";
   return lack(m, info.needs);
 }
 template <class Op, class M>

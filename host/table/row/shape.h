@@ -10,7 +10,25 @@
 namespace featherstorm {
 
 // One dimension of an array: a number, or a count of the robot times one.
-enum class Count : unsigned char { one, nq, nv, nh, nb, nf, nl, n_constraints, nu, nc, joint_nv };
+enum class Count : unsigned char {
+  one,
+  nq,
+  nv,
+  nh,
+  nb,
+  nf,
+  nl,
+  n_constraints,
+  nu,
+  nc,
+  joint_nv,
+  n_ctrl,
+  n_act,
+  n_out,
+  n_tendons,
+  n_links,
+  n_sensed
+};
 struct Dimension {
   int factor = 1;
   Count count = Count::one;
@@ -21,9 +39,12 @@ struct Dimension {
   friend constexpr Dimension operator*(int n, Dimension d) { return d.factor *= n, d; }
 };
 // Positions, velocities, entries of the packed inertia matrix, bodies, frames; loops and their constraints; independent
-// velocities of coupled joints; contacts; velocities without those of a floating base.
+// velocities of coupled joints; contacts; velocities without those of a floating base; of a model file's world the controls,
+// activations, forces of actuators, tendons, links and numbers of sensors.
 inline constexpr Dimension nq{Count::nq}, nv{Count::nv}, nh{Count::nh}, nb{Count::nb}, nf{Count::nf}, nl{Count::nl},
-    n_constraints{Count::n_constraints}, nu{Count::nu}, nc{Count::nc}, joint_nv{Count::joint_nv};
+    n_constraints{Count::n_constraints}, nu{Count::nu}, nc{Count::nc}, joint_nv{Count::joint_nv}, n_ctrl{Count::n_ctrl},
+    n_act{Count::n_act}, n_out{Count::n_out}, n_tendons{Count::n_tendons}, n_links{Count::n_links},
+    n_sensed{Count::n_sensed};
 
 // The shape of an array of one instance, rows first: {nv, nv}, {nb, 6}.
 struct Shape {
@@ -50,7 +71,17 @@ FS_HD constexpr int extent(const M& m, const Dimension& d) {
     case Count::nu: return d.factor * m.coupling.nu;
     case Count::nc: return d.factor * m.contacts.nc;
     case Count::joint_nv: return m.nv < 6 ? 0 : d.factor * (m.nv - 6);
+    default: break;
   }
+  if constexpr (requires { m.world; }) switch (d.count) {  // a device model has none
+      case Count::n_ctrl: return d.factor * m.world.nu;
+      case Count::n_act: return d.factor * m.world.na;
+      case Count::n_out: return d.factor * m.world.n_outputs;
+      case Count::n_tendons: return d.factor * m.world.n_tendons();
+      case Count::n_links: return d.factor * m.world.n_links();
+      case Count::n_sensed: return d.factor * m.world.n_sensordata;
+      default: break;
+    }
   return 0;
 }
 // The number of components.
@@ -69,8 +100,9 @@ std::vector<int> shape_of(const M& m, const Shape& s) {
 
 // "2 nv, nv": of one instance of any robot.
 inline std::string words(const Shape& s) {
-  static constexpr const char* names[] = {"",   "nq", "nv",      "nh", "nb", "nf", "nl", "n_constraints",
-                                          "nu", "nc", "(nv - 6)"};
+  static constexpr const char* names[] = {
+      "",   "nq",       "nv",     "nh",    "nb",    "nf",        "nl",      "n_constraints", "nu",
+      "nc", "(nv - 6)", "n_ctrl", "n_act", "n_out", "n_tendons", "n_links", "n_sensed"};
   std::string all;
   for (int k = 0; k < s.rank; k++) {
     const auto& [factor, count] = s.dimension[k];

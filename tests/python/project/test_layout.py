@@ -15,11 +15,11 @@ MOST = 18  # source files of a folder, those in folders below it not counted
 SOURCES = (".h", ".cpp", ".cu", ".cuh", ".inc", ".py")
 
 ROOMS = """
-core/scalar core/spatial core/trace core/program core/emit core/joint core/model core/form core/linear core/kinematics
-core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/contact/surface core/contact
-core/reference/spatial core/reference/model core/reference/dynamics core/reference/loops core/reference/contact
+core/scalar core/spatial core/trace core/program core/emit core/joint core/world core/model core/form core/linear core/kinematics
+core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/contact/surface core/contact core/actuation core/passive core/sensor core/collision core/constraint
+core/mujoco core/reference/spatial core/reference/model core/reference/dynamics core/reference/loops core/reference/contact core/reference/constraint
 
-host/system host/table/row host/table/ops host/table host/memory host/urdf host/robots host/load host/trace host/assemble host/compile host/engine
+host/system host/table/row host/table/ops host/table host/memory host/urdf host/robots host/load host/world host/trace host/assemble host/compile host/engine
 host/rollout host/simulation host/cpu
 
 cuda/kernels cuda/runtime
@@ -29,7 +29,7 @@ python/bindings bench bench/peers
 tests/support/tools tests/support/robots tests/support/oracles
 tests/core/scalar tests/core/spatial tests/core/trace tests/core/program tests/core/emit tests/core/joint tests/core/model
 tests/core/form tests/core/linear tests/core/kinematics tests/core/dynamics tests/core/step tests/core/rates
-tests/core/derivatives tests/core/hybrid tests/core/loops tests/core/contact tests/core/reference/spatial
+tests/core/derivatives tests/core/hybrid tests/core/loops tests/core/contact tests/core/collision tests/core/constraint tests/core/reference/spatial
 tests/core/reference/model tests/core/reference/dynamics tests/core/reference/loops tests/core/reference/contact
 tests/core/counts tests/core/accuracy
 tests/host/system tests/host/memory tests/host/load tests/host/trace tests/host/assemble tests/host/compile tests/host/table

@@ -1,0 +1,135 @@
+// From a state and its controls to the acceleration without constraints, in MuJoCo's order and with its names.
+//
+//   position      joint numbers, placements; lengths and moments of tendons and actuators
+//   velocity      rates of these lengths
+//   actuation     act_dot, actuator_force, qfrc_actuator
+//   passive       qfrc_spring, qfrc_damper, qfrc_gravcomp, qfrc_fluid
+//   qfrc_smooth = passive + actuator + applied - bias,   M qacc_smooth = qfrc_smooth
+//
+// Each stage is a text of its own room; this file only hands their numbers on.
+#pragma once
+#include "core/actuation/actuator_forces.h"
+#include "core/actuation/transmission.h"
+#include "core/dynamics/forward_dynamics.h"
+#include "core/passive/dampers.h"
+#include "core/passive/fluid.h"
+#include "core/passive/gravity_compensation.h"
+#include "core/passive/joint_springs.h"
+#include "core/passive/tendon_forces.h"
+
+namespace featherstorm {
+
+// What an actuator is told from outside, and what acts on joints (nv) and links (6 each: force, moment at the centre of mass, world
+// axes) besides; Zeros<T>{} for none.
+template <class Ctrl, class Qfrc, class Xfrc> struct Applied {
+  Ctrl ctrl;
+  Qfrc qfrc;
+  Xfrc xfrc;
+};
+template <class Ctrl, class Qfrc, class Xfrc> Applied(Ctrl, Qfrc, Xfrc) -> Applied<Ctrl, Qfrc, Xfrc>;
+
+// The numbers of one state.
+template <class T> struct Smooth {
+  Smooth(const auto& m, const auto& w)
+      : x(m.nx),
+        X(m.nb + 1),
+        ten_length(w.n_tendons()),
+        ten_velocity(w.n_tendons()),
+        ten_J(w.n_tendons() * m.nv),
+        ten_slope(w.n_tendons()),
+        actuator_length(w.n_outputs),
+        actuator_velocity(w.n_outputs),
+        moment(w.n_outputs * m.nv),
+        act_dot(w.na),
+        actuator_force(w.n_outputs),
+        qfrc_actuator(m.nv),
+        qfrc_spring(m.nv),
+        qfrc_damper(m.nv),
+        qfrc_gravcomp(m.nv),
+        qfrc_fluid(m.nv) {}
+  Scratch<T> x;             // joint numbers at q and v
+  Scratch<Placement<T>> X;  // of the bodies in the world
+  Scratch<T> ten_length, ten_velocity, ten_J, ten_slope;
+  Scratch<T> actuator_length, actuator_velocity, moment, act_dot, actuator_force;
+  Scratch<T> qfrc_actuator, qfrc_spring, qfrc_damper, qfrc_gravcomp, qfrc_fluid;
+};
+
+// The origin of a frame of the tree in the world.
+FS_HD auto X_origin(const auto& X, const auto& frame) { return X[frame.body].r + X[frame.body].R * frame.X.r; }
+
+// y = A x of `rows` rows, and y += A^T x
+FS_HD void rates_of(const auto& A, int rows, int nv, const auto& x, auto y) {
+  using T = ScalarOf<decltype(y)>;
+  for (int r = 0; r < rows; r++) {
+    T sum(0.0);
+    for (int k = 0; k < nv; k++) sum = sum + A[r * nv + k] * x[k];
+    y[r] = sum;
+  }
+}
+FS_HD void add_transposed(const auto& A, int rows, int nv, const auto& x, auto y) {
+  for (int r = 0; r < rows; r++)
+    for (int k = 0; k < nv; k++) y[k] = y[k] + A[r * nv + k] * x[r];
+}
+
+// in   q (nq), v (nv)
+// out  s  positions and rates
+template <class T> FS_HD void smooth_kinematics(const auto& m, const auto& w, const auto& q, const auto& v,
+                                                Smooth<T>& s) {
+  update_joints(m, q, v, s.x);
+  body_placements(m, s.x, s.X);
+  tendon_kinematics(m, w, s.x, s.X, q, s.ten_length.data(), s.ten_J.data());
+  rates_of(s.ten_J, w.n_tendons(), m.nv, v, s.ten_velocity.data());
+  transmissions(m, w, s.x, s.X, q, s.ten_length, s.ten_J, s.actuator_length.data(), s.moment.data());
+  rates_of(s.moment, w.n_outputs, m.nv, v, s.actuator_velocity.data());
+}
+
+// in   q (nq), v (nv), s  with positions and rates
+// out  s  passive forces of joints
+template <class T> FS_HD void passive_forces(const auto& m, const auto& w, const auto& q, const auto& v, Smooth<T>& s) {
+  auto spring = scratch<T>(w.n_tendons());
+  auto damper = scratch<T>(w.n_tendons());
+  joint_springs(m, w, q, s.qfrc_spring.data());
+  joint_dampers(m, w, v, s.qfrc_damper.data());
+  tendon_forces(w, s.ten_length, s.ten_velocity, spring.data(), damper.data(), s.ten_slope.data());
+  add_transposed(s.ten_J, w.n_tendons(), m.nv, spring, s.qfrc_spring.data());
+  add_transposed(s.ten_J, w.n_tendons(), m.nv, damper, s.qfrc_damper.data());
+  gravity_compensation(m, w, s.x, s.X, s.qfrc_gravcomp.data());
+  auto V = scratch<Motion<T>>(m.nb + 1);
+  body_velocities(m, s.x, v, V);
+  fluid_forces(m, w, s.x, s.X, V, s.qfrc_fluid.data());
+}
+
+// in   act (na), applied, s  with positions, rates and passive forces
+// out  s  act_dot, actuator_force, qfrc_actuator
+template <class T>
+FS_HD void actuator_stage(const auto& m, const auto& w, const auto& act, const auto& ctrl, Smooth<T>& s) {
+  actuation(w, s.actuator_length, s.actuator_velocity, ctrl, act, s.act_dot.data(), s.actuator_force.data());
+  actuator_joint_forces(m, w, s.moment, s.actuator_force, s.qfrc_gravcomp, s.qfrc_actuator.data());
+}
+
+// Forces of joints beside the bias: passive, of actuators, applied.
+//
+// in   q (nq), v (nv), act (na), applied
+// out  s  all of it
+// out  tau (nv)  [N m | N]  qfrc_smooth + qfrc_bias
+template <class T>
+FS_HD void smooth_forces(const auto& m, const auto& w, const auto& q, const auto& v, const auto& act,
+                         const auto& applied, Smooth<T>& s, auto tau) {
+  smooth_kinematics(m, w, q, v, s);
+  passive_forces(m, w, q, v, s);
+  actuator_stage(m, w, act, applied.ctrl, s);
+  for (int k = 0; k < m.nv; k++) {
+    // what actuators count as theirs is not lifted twice
+    const T lifted = w.compensated[k] ? T(0.0) : T(s.qfrc_gravcomp[k]);
+    tau[k] = s.qfrc_spring[k] + s.qfrc_damper[k] + lifted + s.qfrc_fluid[k] + s.qfrc_actuator[k] + applied.qfrc[k];
+  }
+  if constexpr (is_given<std::remove_cvref_t<decltype(applied.xfrc)>>)
+    for (int l = 1; l < w.n_links(); l++) {
+      const auto& place = w.link[l].inertial;
+      const auto f = slice(applied.xfrc, 6 * l);
+      const Vec3<T> p = X_origin(s.X, place);
+      add_wrench<T>(m, s.x, s.X, place.body, p, vector_at<T>(f, 3), vector_at<T>(f, 0), tau);
+    }
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,185 @@
+// the world of a model file (core/world/world.h), for robots of MJCF files. MuJoCo's documentation, chapter Computation.
+//
+// Arrays have MuJoCo's names, order and layout. The time of a step is that of the file.
+#pragma once
+#include "core/mujoco/step.h"
+#include "core/sensor/sensors.h"
+#include "host/table/ops/quantities.h"
+#include "host/table/row/form.h"
+
+namespace featherstorm::table {
+
+inline constexpr OpArray act{"act", {n_act}, "", "activations of the actuators"};
+inline constexpr OpArray ctrl{"ctrl", {n_ctrl}, "", "controls of the actuators"};
+inline constexpr OpArray qfrc_applied{"qfrc_applied",      {nv},    "N m | N", "further forces at the joints",
+                                      Sample::joint_force, optional};
+inline constexpr OpArray xfrc_applied{
+    "xfrc_applied",    {n_links, 6},
+    "N, N m",          "force and moment on each of the file's bodies at its centre of mass, world axes",
+    Sample::symmetric, optional};
+inline constexpr OpArray act_next{"act_next", {n_act}, "", "activations at the end"};
+
+struct OpTendons {
+  static constexpr OpInfo info{
+      .name = "tendons",
+      .summary = "lengths of the tendons, their rates and gradients",
+      .equation = "ten_velocity = ten_J v",
+      .source = "MuJoCo, Computation: tendons; core/actuation/tendon_kinematics.h",
+      .in = {q, v},
+      .out = {{"ten_length", {n_tendons}, "m", "lengths"},
+              {"ten_velocity", {n_tendons}, "m/s", "rates of the lengths"},
+              {"ten_J", {n_tendons, nv}, "1 | m", "gradients of the lengths along v"}},
+      .needs = Needs::world,
+      .cuda = false,
+  };
+  FS_HD static void run(const auto& m, auto q, auto v, auto ten_length, auto ten_velocity, auto ten_J) {
+    using T = ScalarOf<decltype(q)>;
+    const auto& w = m.world;
+    auto x = scratch<T>(m.nx);
+    auto X = scratch<Placement<T>>(m.nb + 1);
+    update_joints(m, q, v, x);
+    body_placements(m, x, X);
+    tendon_kinematics(m, w, x, X, q, ten_length, ten_J);
+    rates_of(ten_J, w.n_tendons(), m.nv, v, ten_velocity);
+  }
+};
+
+struct OpActuators {
+  static constexpr OpInfo info{
+      .name = "actuators",
+      .summary = "lengths and forces of the actuators, rates of their activations, and their forces at the joints",
+      .equation = "qfrc_actuator = moment^T actuator_force",
+      .source = "MuJoCo, Computation: actuation model; core/actuation/actuator_forces.h",
+      .in = {q, v, act, ctrl},
+      .out = {{"actuator_length", {n_out}, "m | rad", "lengths"},
+              {"actuator_velocity", {n_out}, "m/s | rad/s", "rates of the lengths"},
+              {"act_dot", {n_act}, "1/s", "rates of the activations"},
+              {"actuator_force", {n_out}, "N | N m", "forces along the lengths"},
+              {"qfrc_actuator", {nv}, "N m | N", "forces at the joints"}},
+      .needs = Needs::world,
+      .cuda = false,
+  };
+  FS_HD static void run(const auto& m, auto q, auto v, auto act, auto ctrl, auto actuator_length,
+                        auto actuator_velocity, auto act_dot, auto actuator_force, auto qfrc_actuator) {
+    using T = ScalarOf<decltype(q)>;
+    const auto& w = m.world;
+    Smooth<T> s(m, w);
+    smooth_kinematics(m, w, q, v, s);
+    gravity_compensation(m, w, s.x, s.X, s.qfrc_gravcomp.data());
+    actuator_stage(m, w, act, ctrl, s);
+    for (int k = 0; k < w.n_outputs; k++)
+      actuator_length[k] = s.actuator_length[k], actuator_velocity[k] = s.actuator_velocity[k],
+      actuator_force[k] = s.actuator_force[k];
+    for (int k = 0; k < w.na; k++) act_dot[k] = s.act_dot[k];
+    for (int k = 0; k < m.nv; k++) qfrc_actuator[k] = s.qfrc_actuator[k];
+  }
+};
+
+struct OpPassiveForces {
+  static constexpr OpInfo info{
+      .name = "passive_forces",
+      .summary = "forces at the joints by springs, dampers, gravity compensation and the medium",
+      .equation = "qfrc_passive = their sum, without the gravity compensation that counts as actuators'",
+      .source = "MuJoCo, Computation: passive forces; core/passive",
+      .in = {q, v},
+      .out = {{"qfrc_spring", {nv}, "N m | N", "of springs of joints and tendons"},
+              {"qfrc_damper", {nv}, "N m | N", "of dampers of joints and tendons"},
+              {"qfrc_gravcomp", {nv}, "N m | N", "of gravity compensation"},
+              {"qfrc_fluid", {nv}, "N m | N", "of the medium"}},
+      .needs = Needs::world,
+      .cuda = false,
+  };
+  FS_HD static void run(const auto& m, auto q, auto v, auto qfrc_spring, auto qfrc_damper, auto qfrc_gravcomp,
+                        auto qfrc_fluid) {
+    using T = ScalarOf<decltype(q)>;
+    const auto& w = m.world;
+    Smooth<T> s(m, w);
+    smooth_kinematics(m, w, q, v, s);
+    passive_forces(m, w, q, v, s);
+    for (int k = 0; k < m.nv; k++) {
+      qfrc_spring[k] = s.qfrc_spring[k], qfrc_damper[k] = s.qfrc_damper[k];
+      qfrc_gravcomp[k] = s.qfrc_gravcomp[k], qfrc_fluid[k] = s.qfrc_fluid[k];
+    }
+  }
+};
+
+struct OpSmoothAcceleration {
+  static constexpr OpInfo info{
+      .name = "smooth_acceleration",
+      .summary = "accelerations under actuators, passive and applied forces, without constraints; rates of activations",
+      .equation = "M qacc_smooth = qfrc_passive + qfrc_actuator + qfrc_applied + J^T xfrc_applied - C",
+      .source = "MuJoCo, Computation: forward dynamics; core/mujoco/smooth.h",
+      .in = {q, v, act, ctrl, qfrc_applied, xfrc_applied},
+      .out = {{"qacc_smooth", {nv}, "rad/s^2 | m/s^2", "accelerations"},
+              {"act_dot", {n_act}, "1/s", "rates of the activations"}},
+      .needs = Needs::world,
+      .condition = Condition::solves,
+      .variants = 2,
+      .cuda = false,
+  };
+  template <int variant>
+  FS_HD static void run(const auto& m, auto q, auto v, auto act, auto ctrl, auto qfrc_applied, auto xfrc_applied,
+                        auto qacc_smooth, auto act_dot) {
+    constexpr SolveBy by = variant == 0 ? SolveBy::bodies : SolveBy::factor;
+    smooth_acceleration<by>(m, m.world, q, v, act, Applied{ctrl, qfrc_applied, xfrc_applied}, qacc_smooth, act_dot);
+  }
+};
+
+struct OpWorldStep {
+  static constexpr OpInfo info{
+      .name = "world_step",
+      .summary = "steps of the file's timestep by its integrator, without constraints",
+      .equation = "Euler: (M + h D) a = qfrc_smooth, v_next = v + h a, q_next = q (+) h v_next; implicitfast, RK4",
+      .source = "MuJoCo, Computation: numerical integration; core/mujoco/step.h",
+      .in = {q, v, act, ctrl, qfrc_applied, xfrc_applied},
+      .out = {q_next, v_next, act_next},
+      .carried = true,
+      .needs = Needs::world,
+      .condition = Condition::solves,
+      .variants = 2,
+      .cuda = false,
+  };
+  template <int variant, class In, class Applied1, class Applied2, class Out>
+  FS_HD static void run(const auto& m, In q, In v, In act, In ctrl, Applied1 qfrc_applied, Applied2 xfrc_applied,
+                        Out q_next, Out v_next, Out act_next) {
+    constexpr SolveBy by = variant == 0 ? SolveBy::bodies : SolveBy::factor;
+    const Applied applied{ctrl, qfrc_applied, xfrc_applied};
+    if (m.world.integrator == Integrator::RungeKutta)
+      world_rk4_step<by>(m, m.world, q, v, act, applied, q_next, v_next, act_next);
+    else world_step<by>(m, m.world, q, v, act, applied, q_next, v_next, act_next);
+  }
+};
+
+struct OpSensors {
+  static constexpr OpInfo info{
+      .name = "sensors",
+      .summary = "what the sensors of the file measure at given accelerations, without noise",
+      .equation = "accelerations and forces with gravity: at rest -g and weights",
+      .source = "MuJoCo, Computation: sensors; core/sensor/sensors.h",
+      .in = {q, v, a, act, ctrl, t, xfrc_applied},
+      .out = {{"sensordata", {n_sensed}, "", "the numbers of all sensors; of touch, limits and rays zeros"}},
+      .takes_time = true,
+      .needs = Needs::world,
+      .cuda = false,
+  };
+  template <class In, class T, class Xfrc, class Out>
+  FS_HD static void run(const auto& m, In q, In v, In a, In act, In ctrl, T t, Xfrc xfrc_applied, Out sensordata) {
+    const auto& w = m.world;
+    Smooth<T> s(m, w);
+    smooth_kinematics(m, w, q, v, s);
+    gravity_compensation(m, w, s.x, s.X, s.qfrc_gravcomp.data());
+    actuator_stage(m, w, act, ctrl, s);
+    const SensedTendons tendons{s.ten_length.data(), s.ten_velocity.data()};
+    const SensedActuators actuators{s.actuator_length.data(), s.actuator_velocity.data(), s.actuator_force.data(),
+                                    s.qfrc_actuator.data()};
+    sensors(m, w, s.x, s.X, SensedMotion{q, v, a, t}, tendons, actuators,
+            SensedForces{xfrc_applied, Zeros<T>{}, Zeros<T>{}}, sensordata);
+  }
+};
+
+struct Worlds {
+  static constexpr std::string_view title = "The world of a model file";
+  using Rows = std::tuple<OpTendons, OpActuators, OpPassiveForces, OpSmoothAcceleration, OpWorldStep, OpSensors>;
+};
+
+}  // namespace featherstorm::table

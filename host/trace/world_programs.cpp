@@ -1,0 +1,187 @@
+#include "host/trace/world_programs.h"
+
+#include "core/mujoco/constrained.h"
+#include "host/system/error.h"
+
+namespace featherstorm {
+namespace {
+
+using Numbers = std::vector<Expr>;
+
+Numbers numbers(const auto& scratch, int n) {
+  Numbers all;
+  for (int k = 0; k < n; k++) all.push_back(scratch[k]);
+  return all;
+}
+
+// What of J is not zero by structure.
+RowPattern pattern_of(const Equations<Expr>& e, const World<Expr>& w, int nv) {
+  RowPattern p;
+  p.kind = row_kinds(w.constraints);
+  p.start.push_back(0);
+  for (int i = 0; i < p.rows(); i++) {
+    for (int k = 0; k < nv; k++)
+      if (lane(e.J[i * nv + k], 0) != 0) p.column.push_back(k);  // NaN where it is no constant
+    p.start.push_back(static_cast<int>(p.column.size()));
+  }
+  return p;
+}
+std::vector<std::vector<int>> cliques(const RowPattern& p) {
+  std::vector<std::vector<int>> all;
+  for (int i = 0; i < p.rows(); i++) all.emplace_back(p.column.begin() + p.start[i], p.column.begin() + p.start[i + 1]);
+  return all;
+}
+
+// The packed inertia matrix of the robot's tree with the entries of another.
+Numbers on_tree(const Model<double>& m, const EliminationTree& tree, const Numbers& mass) {
+  Numbers all(static_cast<std::size_t>(tree.nh), Expr(0.0));
+  for (int i = 0; i < m.nv; i++)
+    for (int j = i; j >= 0; j = m.dof_parent[j]) all[tree.at(i, j)] = mass[m.at(i, j)];
+  return all;
+}
+
+// The inputs of a problem.
+struct Problem {
+  Numbers mass, b, jacobian, D, aref, loss;
+  Problem(Program& p, const Model<double>& m, const RowPattern& rows)
+      : mass(p.input("mass", m.nh)),
+        b(p.input("b", m.nv)),
+        jacobian(p.input("jacobian", static_cast<int>(rows.column.size()))),
+        D(p.input("row_D", rows.rows())),
+        aref(p.input("row_aref", rows.rows())),
+        loss(p.input("row_loss", rows.rows())) {}
+};
+
+void trace_equations(const Model<double>& model, WorldPrograms& out) {
+  Program& p = out.equations;
+  const World<double>& shape = model.world;
+  const Numbers q = p.input("q", model.nq), v = p.input("v", model.nv), act = p.input("act", shape.na),
+                ctrl = p.input("ctrl", shape.nu), qfrc = p.input("qfrc_applied", model.nv),
+                xfrc = p.input("xfrc_applied", 6 * shape.n_links());
+  Tracing scope(p.graph);
+  const Model<Expr> m = cast<Expr>(model);
+  const World<Expr>& w = m.world;
+  Smooth<Expr> s(m, w);
+  Equations<Expr> e(m, w);
+  const Applied applied{ctrl.data(), qfrc.data(), xfrc.data()};
+  equations(m, w, q.data(), v.data(), act.data(), applied, s, e);
+  out.rows = pattern_of(e, w, m.nv);
+  out.tree = elimination_tree(model.dof_parent, cliques(out.rows));
+  Numbers jacobian;
+  for (int i = 0; i < out.rows.rows(); i++)
+    for (int k = out.rows.start[i]; k < out.rows.start[i + 1]; k++)
+      jacobian.push_back(e.J[i * m.nv + out.rows.column[k]]);
+  // d of (M + h d) a = b + J^T f, entries of M
+  Numbers damping(static_cast<std::size_t>(m.nh), Expr(0.0));
+  implicit_damping(m, w, v.data(), act.data(), ctrl.data(), s, damping.data());
+  p.output("mass", numbers(e.mass, m.nh)), p.output("b", numbers(e.b, m.nv));
+  p.output("jacobian", jacobian);
+  p.output("row_D", numbers(e.D, out.rows.rows())), p.output("row_aref", numbers(e.aref, out.rows.rows()));
+  p.output("row_loss", numbers(e.loss, out.rows.rows()));
+  p.output("act_dot", numbers(s.act_dot, w.na));
+  p.output("actuator_length", numbers(s.actuator_length, w.n_outputs));
+  p.output("actuator_velocity", numbers(s.actuator_velocity, w.n_outputs));
+  p.output("damping", damping);
+  p.output("more", {Expr(1.0)}), p.output("passes", {Expr(0.0)});
+}
+
+void trace_newton(const Model<double>& model, double tolerance, WorldPrograms& out) {
+  Program& p = out.newton;
+  const Problem in(p, model, out.rows);
+  const Numbers qacc = p.input("qacc", model.nv), passes = p.input("passes", 1);
+  Tracing scope(p.graph);
+  const Numbers mass = on_tree(model, out.tree, in.mass);
+  Numbers next(qacc.size()), force(in.D.size());
+  const NewtonProblem problem{out.tree,           out.rows,    mass.data(),    in.b.data(),
+                              in.jacobian.data(), in.D.data(), in.aref.data(), in.loss.data()};
+  const Expr left = newton_step(problem, qacc.data(), next.data(), force.data());
+  p.output("qacc_next", next);
+  p.output("more_next", {select(Expr(tolerance) < left, Expr(1.0), Expr(0.0))});
+  p.output("passes_next", {passes[0] + Expr(1.0)});
+}
+
+void trace_advance(const Model<double>& model, WorldPrograms& out) {
+  Program& p = out.advance;
+  const World<double>& shape = model.world;
+  const Numbers q = p.input("q", model.nq), v = p.input("v", model.nv), act = p.input("act", shape.na),
+                act_dot = p.input("act_dot", shape.na), length = p.input("actuator_length", shape.n_outputs),
+                velocity = p.input("actuator_velocity", shape.n_outputs), damping = p.input("damping", model.nh);
+  const Problem in(p, model, out.rows);
+  const Numbers qacc = p.input("qacc", model.nv);
+  Tracing scope(p.graph);
+  const Model<Expr> m = cast<Expr>(model);
+  const World<Expr>& w = m.world;
+  const NewtonProblem problem{out.tree,           out.rows,    in.mass.data(), in.b.data(),
+                              in.jacobian.data(), in.D.data(), in.aref.data(), in.loss.data()};
+  const Expr h(w.timestep);
+  Numbers force(in.D.size()), constraint(qacc.size()), H = in.mass, a = in.b, q_next(q.size()), v_next(v.size()),
+                                                       act_next(act.size());
+  constraint_forces(problem, qacc.data(), force.data(), constraint.data());
+  // (M + h d) a = b + J^T f
+  for (int k = 0; k < m.nh; k++) H[k] = H[k] + h * damping[k];
+  for (int k = 0; k < m.nv; k++) a[k] = a[k] + constraint[k];
+  ltdl(m, H.data());
+  solve<Factor::LTDL>(m, H.data(), a.data());
+  next_activations(w, length.data(), velocity.data(), act.data(), act_dot.data(), act_next.data());
+  for (int k = 0; k < m.nv; k++) v_next[k] = v[k] + h * a[k];
+  integrate(m, q.data(), v_next.data(), h, q_next.data());
+  p.output("q_next", q_next), p.output("v_next", v_next), p.output("act_next", act_next);
+  p.output("qfrc_constraint", constraint), p.output("row_force", force);
+}
+
+// Stage i of the classical Runge-Kutta method on the tangent space at q (core/step/rk4_step.h), q_i = q (+) u_i.
+Program trace_stage(const Model<double>& model, int i) {
+  Program p;
+  const World<double>& shape = model.world;
+  const Numbers q = p.input("q", model.nq), v = p.input("v", model.nv), act = p.input("act", shape.na),
+                ui = p.input("u_i", model.nv), vi = p.input("v_i", model.nv), rate = p.input("act_dot", shape.na),
+                a = p.input("qacc", model.nv);
+  Numbers sum_u = p.input("sum_u", model.nv), sum_a = p.input("sum_a", model.nv),
+          sum_rate = p.input("sum_rate", shape.na), length, velocity;
+  if (i == 3)
+    length = p.input("actuator_length", shape.n_outputs), velocity = p.input("actuator_velocity", shape.n_outputs);
+  Tracing scope(p.graph);
+  const Model<Expr> m = cast<Expr>(model);
+  const World<Expr>& w = m.world;
+  const double weight = i == 0 || i == 3 ? 1.0 / 6 : 1.0 / 3;
+  const auto add = [&](Numbers& sum, const Numbers& x) {
+    for (std::size_t k = 0; k < x.size(); k++) sum[k] = (i == 0 ? Expr(0.0) : sum[k]) + Expr(weight) * x[k];
+  };
+  const Numbers u = i == 0 ? Numbers(vi.size(), Expr(0.0)) : ui;
+  Numbers along(vi.size());
+  tangent_rate(m, u.data(), vi.data(), along.data());
+  add(sum_u, along), add(sum_a, a), add(sum_rate, rate);
+  Numbers u_next(v.size()), q_next(q.size()), v_next(v.size()), act_next(act.size());
+  const Expr h = Expr(w.timestep) * Expr(i < 2 ? 0.5 : 1.0);
+  const Numbers &to = i == 3 ? sum_u : along, &by = i == 3 ? sum_a : a;
+  for (std::size_t k = 0; k < v.size(); k++) u_next[k] = h * to[k], v_next[k] = v[k] + h * by[k];
+  integrate(m, q.data(), u_next.data(), Expr(1.0), q_next.data());
+  if (i == 3) next_activations(w, length.data(), velocity.data(), act.data(), sum_rate.data(), act_next.data());
+  else
+    for (std::size_t k = 0; k < act.size(); k++) act_next[k] = act[k] + h * rate[k];
+  const auto name = [&](const char* of) { return of + std::string(i == 3 ? "_next" : "_i_next"); };
+  p.output(name("q"), q_next), p.output(name("v"), v_next), p.output(name("act"), act_next);
+  if (i == 3) return p;
+  p.output("u_i_next", u_next);
+  p.output("sum_u_next", sum_u), p.output("sum_a_next", sum_a), p.output("sum_rate_next", sum_rate);
+  return p;
+}
+
+}  // namespace
+
+WorldPrograms world_programs(const Model<double>& model, double tolerance, int most) {
+  if (!model.world.is_given()) throw Error("the robot has no world, expected one of an MJCF file");
+  const Integrator integrator = model.world.integrator;
+  if (integrator != Integrator::Euler && integrator != Integrator::ImplicitFast && integrator != Integrator::RungeKutta)
+    throw Error("the integrators implicit and discrete are not supported, expected Euler, implicitfast or RK4");
+  WorldPrograms out;
+  for (Program* p : {&out.equations, &out.newton, &out.advance}) p->graph.limit(most);
+  trace_equations(model, out);
+  trace_newton(model, tolerance, out);
+  if (model.world.integrator == Integrator::RungeKutta)
+    for (int i = 0; i < 4; i++) out.stages.push_back(trace_stage(model, i));
+  else trace_advance(model, out);
+  return out;
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,161 @@
+// Steps of a world by traced programs, against its texts in double and the dense solver.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "core/mujoco/constrained.h"
+#include "core/reference/constraint/dense_newton.h"
+#include "host/simulation/world_sequence.h"
+#include "tests/support/robots/small_world.h"
+
+namespace featherstorm::test_world_sequence {
+namespace {
+
+using Numbers = std::vector<double>;
+
+struct State { Numbers q, v, act, ctrl, qfrc, xfrc; };
+State random_state_of(const Model<double>& m, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<> uniform(-1, 1);
+  State s{Numbers(m.nq),       Numbers(m.nv), Numbers(m.world.na),
+          Numbers(m.world.nu), Numbers(m.nv), Numbers(6 * m.world.n_links())};
+  for (Numbers* x : {&s.q, &s.v, &s.act, &s.ctrl, &s.qfrc, &s.xfrc})
+    for (double& e : *x) e = uniform(engine);
+  return s;
+}
+
+struct Next { Numbers q, v, act; };
+
+// The step by the texts, a by the dense solver.
+Next reference_step(const Model<double>& m, const State& x) {
+  const World<double>& w = m.world;
+  Smooth<double> s(m, w);
+  Equations<double> e(m, w);
+  const Applied applied{x.ctrl.data(), x.qfrc.data(), x.xfrc.data()};
+  equations(m, w, x.q.data(), x.v.data(), x.act.data(), applied, s, e);
+  const int n = rows_of(w.constraints), nv = m.nv;
+  ConstraintProblem c;
+  c.M.resize(nv, nv), c.J.resize(n, nv), c.D.resize(n), c.aref.resize(n), c.loss.resize(n);
+  const auto full = [&](const auto& packed) {
+    Eigen::MatrixXd A = Eigen::MatrixXd::Zero(nv, nv);
+    for (int i = 0; i < nv; i++)
+      for (int j = i; j >= 0; j = m.dof_parent[j]) A(i, j) = A(j, i) = packed[m.at(i, j)];
+    return A;
+  };
+  c.M = full(e.mass);
+  const std::vector<RowKind> kinds = row_kinds(w.constraints);
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < nv; k++) c.J(i, k) = e.J[i * nv + k];
+    c.D(i) = e.D[i], c.aref(i) = e.aref[i], c.loss(i) = e.loss[i];
+    c.blocks.push_back({kinds[i], i, 1});
+  }
+  const Eigen::VectorXd b = Eigen::Map<const Eigen::VectorXd>(e.b.data(), nv);
+  c.a0 = c.M.llt().solve(b);
+  const ConstrainedAcceleration solved = dense_newton(c, c.a0, 100, 1e-16);
+  Numbers damping(m.nh, 0.0);
+  implicit_damping(m, w, x.v.data(), x.act.data(), x.ctrl.data(), s, damping.data());
+  const Eigen::VectorXd a = (c.M + w.timestep * full(damping)).llt().solve(b + c.J.transpose() * solved.force);
+  Next r{x.q, x.v, x.act};
+  for (int k = 0; k < nv; k++) r.v[k] += w.timestep * a(k);
+  for (int k = 0; k < m.nq; k++) r.q[k] += w.timestep * r.v[k];
+  next_activations(w, s.actuator_length, s.actuator_velocity, x.act.data(), s.act_dot, r.act.data());
+  return r;
+}
+
+// The states of many instances after a step.
+template <class Real> std::vector<Next> run(const Robot& robot, const std::vector<State>& states, double tolerance) {
+  Evaluator evaluator(robot, {});
+  const Precision p = precision_of<Real>();
+  const Sequence sequence = world_sequence(evaluator, p, {60, tolerance});
+  const long B = static_cast<long>(states.size());
+  const auto buffer = [&](const Numbers State::* of) {
+    Buffer b(p, B, static_cast<long>((states[0].*of).size()));
+    for (long i = 0; i < B; i++)
+      for (std::size_t c = 0; c < (states[i].*of).size(); c++)
+        b.component<Real>(c)[i] = static_cast<Real>((states[i].*of)[c]);
+    return b;
+  };
+  Buffer q = buffer(&State::q), v = buffer(&State::v), act = buffer(&State::act), ctrl = buffer(&State::ctrl),
+         qfrc = buffer(&State::qfrc), xfrc = buffer(&State::xfrc);
+  sequence.run(1, B,
+               {{"q", q.ref()},
+                {"v", v.ref()},
+                {"act", act.ref()},
+                {"ctrl", ctrl.ref()},
+                {"qfrc_applied", qfrc.ref()},
+                {"xfrc_applied", xfrc.ref()}},
+               {}, {{"q", q.ref()}, {"v", v.ref()}, {"act", act.ref()}});
+  std::vector<Next> all;
+  for (long i = 0; i < B; i++) {
+    const auto numbers = [&](const Buffer& b) {
+      Numbers x;
+      for (long c = 0; c < b.ref().components; c++) x.push_back(b.component<Real>(c)[i]);
+      return x;
+    };
+    all.push_back({numbers(q), numbers(v), numbers(act)});
+  }
+  return all;
+}
+
+void expect_near(const Next& a, const Next& b, double tolerance) {
+  for (const Numbers Next::* of : {&Next::q, &Next::v, &Next::act})
+    for (std::size_t k = 0; k < (a.*of).size(); k++)
+      EXPECT_NEAR((a.*of)[k], (b.*of)[k], tolerance * (1 + std::abs((b.*of)[k])));
+}
+
+std::vector<State> states_of(const Robot& robot) {
+  std::vector<State> states;
+  for (unsigned i = 0; i < 40; i++) states.push_back(random_state_of(robot.model, i));
+  return states;
+}
+
+TEST(WorldSequence, IsTheTextsAndTheDenseSolver) {
+  for (Integrator integrator : {Integrator::Euler, Integrator::ImplicitFast}) {
+    const Robot robot = testing::small_world(integrator);
+    const auto states = states_of(robot);
+    const auto doubles = run<double>(robot, states, 1e-13);
+    const auto floats = run<float>(robot, states, 1e-6);
+    for (std::size_t i = 0; i < states.size(); i++) {
+      SCOPED_TRACE("state " + std::to_string(i));
+      const Next exact = reference_step(robot.model, states[i]);
+      expect_near(doubles[i], exact, 1e-11), expect_near(floats[i], exact, 2e-4);
+    }
+  }
+}
+
+TEST(WorldSequence, WithoutConstraintsIsTheRow) {
+  for (Integrator integrator : {Integrator::Euler, Integrator::ImplicitFast, Integrator::RungeKutta}) {
+    Robot robot = testing::small_world(integrator);
+    robot.model.world.constraints = {};
+    const Model<double>& m = robot.model;
+    const auto states = states_of(robot);
+    const auto found = run<double>(robot, states, 1e-13);
+    for (std::size_t i = 0; i < states.size(); i++) {
+      const State& x = states[i];
+      Next exact{x.q, x.v, x.act};
+      const Applied applied{x.ctrl.data(), x.qfrc.data(), x.xfrc.data()};
+      const auto step = [&](auto text) {
+        text(m, m.world, x.q.data(), x.v.data(), x.act.data(), applied, exact.q.data(), exact.v.data(),
+             exact.act.data());
+      };
+      if (integrator == Integrator::RungeKutta) step([](auto&&... a) { world_rk4_step<SolveBy::bodies>(a...); });
+      else step([](auto&&... a) { world_step<SolveBy::bodies>(a...); });
+      expect_near(found[i], exact, 1e-12);
+    }
+  }
+}
+
+TEST(WorldSequence, RefusesWhatHasNoWorld) {
+  Robot robot = testing::small_world();
+  robot.model.world = {};
+  Evaluator evaluator(robot, {});
+  EXPECT_THROW(world_sequence(evaluator, Precision::float64), Error);
+  Evaluator with(testing::small_world(), {});
+  EXPECT_THROW(world_sequence(with, Precision::float64, {0, 1e-6}), Error);
+  Robot discrete = testing::small_world(Integrator::Discrete);
+  Evaluator other(discrete, {});
+  EXPECT_THROW(world_sequence(other, Precision::float64), Error);
+}
+
+}  // namespace
+}  // namespace featherstorm::test_world_sequence

@@ -1,0 +1,112 @@
+"""The world of a model file beside MuJoCo, in double.
+
+smooth_errors(m)        every smooth term, the sensors and a step, without constraints
+constrained_errors(m)   a step with its constraints, without contacts
+
+Both return {name of MuJoCo's array: greatest error in random states, beside the greatest number of the array}.
+"""
+
+import mujoco
+import numpy as np
+from states import error, random_states, stack
+
+import featherstorm as fs
+from featherstorm import _featherstorm
+
+NO_CONSTRAINTS = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+NO_CONTACTS = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+SUPPORTED = (0, 1, 3)  # integrators: Euler, RK4, implicitfast
+OPEN = ("TOUCH", "RANGEFINDER", "JOINTLIMIT", "TENDONLIMIT")  # sensors without a text yet
+
+
+def prepared(m, flags):
+    m.opt.disableflags |= flags
+    m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE  # MuJoCo 4.0.0 has a fault in its sparse factor
+    m.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON
+    m.opt.tolerance, m.opt.ls_tolerance, m.opt.iterations, m.opt.ls_iterations = 0, 1e-12, 200, 100
+    return m
+
+
+def open_sensors(m):
+    """Which numbers of sensordata are of sensors without a text."""
+    is_open = np.zeros(m.nsensordata, bool)
+    for s in range(m.nsensor):
+        name = mujoco.mjtSensor(m.sensor_type[s]).name.split("_", 1)[1]
+        if name.startswith(OPEN):
+            is_open[m.sensor_adr[s] : m.sensor_adr[s] + m.sensor_dim[s]] = True
+    return is_open
+
+
+def smooth_errors(m, count=20, seed=0, dtype=np.float64):
+    model = fs.from_mujoco(prepared(m, NO_CONSTRAINTS))
+    states = random_states(m, count, seed)
+    q, v, act, ctrl = (stack(states, name).astype(dtype) for name in ("qpos", "qvel", "act", "ctrl"))
+    qfrc, xfrc = stack(states, "qfrc_applied").astype(dtype), stack(states, "xfrc_applied").astype(dtype)
+    xfrc = xfrc.reshape(count, m.nbody, 6)
+    for d in states:
+        mujoco.mj_forward(m, d)
+    found = {}
+
+    def compare(names, ours):
+        for name, array in zip(names, ours):
+            found[name] = error(np.asarray(array).reshape(count, -1), stack(states, name))
+
+    compare(("ten_length", "ten_velocity"), fs.tendons(model, q, v)[:2])
+    compare(
+        ("actuator_length", "actuator_velocity", "act_dot", "actuator_force", "qfrc_actuator"),
+        fs.actuators(model, q, v, act, ctrl),
+    )
+    compare(("qfrc_spring", "qfrc_damper", "qfrc_gravcomp", "qfrc_fluid"), fs.passive_forces(model, q, v))
+    compare(("qacc_smooth",), fs.smooth_acceleration(model, q, v, act, ctrl, qfrc, xfrc)[:1])
+    if m.nsensordata:
+        qacc = stack(states, "qacc").astype(dtype)
+        sensed = np.array(fs.sensors(model, q, v, qacc, act, ctrl, np.zeros((count, 1), dtype), xfrc))
+        theirs = stack(states, "sensordata")
+        known = ~open_sensors(m)
+        for s in range(m.nsensor):
+            at = slice(m.sensor_adr[s], m.sensor_adr[s] + m.sensor_dim[s])
+            if known[at].all():
+                name = "sensor " + mujoco.mjtSensor(m.sensor_type[s]).name.split("_", 1)[1]
+                found[name] = max(found.get(name, 0), error(sensed[:, at], theirs[:, at]))
+    if m.opt.integrator in SUPPORTED:
+        after = fs.world_step(model, q, v, act, ctrl, qfrc, xfrc)
+        for d in states:
+            mujoco.mj_step(m, d)
+        compare(("qpos", "qvel", "act"), after)
+    return found
+
+
+def constrained_errors(m, count=20, seed=0, dtype="float64", tolerance=1e-13):
+    model = fs.from_mujoco(prepared(m, NO_CONTACTS))
+    states = random_states(m, count, seed)
+    sequence = _featherstorm.world_sequence(model.evaluator, dtype, 100, tolerance)
+    real = np.dtype(dtype)
+    names = {
+        "q": "qpos", "v": "qvel", "act": "act", "qacc": "qacc_warmstart", "ctrl": "ctrl",
+        "qfrc_applied": "qfrc_applied", "xfrc_applied": "xfrc_applied",
+    }  # fmt: skip
+    given = {ours: np.ascontiguousarray(stack(states, theirs), real) for ours, theirs in names.items()}
+    given = {name: array for name, array in given.items() if array.shape[1]}
+    after = {name: np.empty_like(given[name]) for name in ("q", "v", "act", "qacc") if name in given}
+    after["passes"] = np.empty((count, 1), real)
+    columns = [(name, array, 0, array.shape[1], False) for name, array in given.items()]
+    sequence.run(1, count, columns, {}, [(name, array, 0, array.shape[1], False) for name, array in after.items()])
+    for d in states:
+        mujoco.mj_step(m, d)
+    found = {names[n]: error(after[n], stack(states, names[n])) for n in ("q", "v", "act") if n in after}
+    if m.opt.integrator != mujoco.mjtIntegrator.mjINT_RK4:  # MuJoCo's is of the first stage then, ours of the last
+        found["qacc"] = error(after["qacc"], stack(states, "qacc"))
+    return found, after["passes"].mean()
+
+
+def of_file(path):
+    """Both kinds of errors of a file, or why there are none."""
+    try:
+        m = mujoco.MjModel.from_xml_path(path)
+    except ValueError as error:
+        return {"skipped": f"MuJoCo refuses it: {error}"}
+    if m.nv == 0:
+        return {"skipped": "nothing moves"}
+    smooth = smooth_errors(m)
+    constrained, passes = constrained_errors(mujoco.MjModel.from_xml_path(path))
+    return {"smooth": smooth, "constrained": constrained, "passes": float(passes)}
