@@ -55,33 +55,20 @@ def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> _fea
     return robot.with_world(tables(m), names.body, names.joint, strict)
 
 
-# What the compiled model has for display and lookup alone.
-UNUSED = (
-    "bvh_",
-    "cam_",
-    "flex",
-    "light_",
-    "mat_",
-    "name",
-    "oct_",
-    "path",
-    "plugin",
-    "skin_",
-    "tex",
-    "vis",
-    "text_",
-    "mesh_",
-)
+# What the compiled model has for display alone.
+UNUSED = ("bvh_", "flex", "light_", "mat_", "oct_", "path", "plugin", "skin_", "tex", "vis", "text_", "mesh_")
 
 
 def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
-    """The numbers of a compiled model by their names, flat; those of its options as "opt.name"."""
+    """The numbers of a compiled model by their names, flat; those of its options as "opt.name", characters as their codes."""
     found = {}
     for of, prefix in ((m, ""), (m.opt, "opt.")):
         for name in dir(of):
             if name.startswith("_") or (of is m and name.startswith(UNUSED)):
                 continue
             values = getattr(of, name)
+            if isinstance(values, bytes):
+                values = np.frombuffer(values, np.uint8)
             if isinstance(values, (int, float)) or (isinstance(values, np.ndarray) and values.dtype.kind in "fiub"):
                 found[prefix + name] = np.ravel(np.asarray(values, dtype=np.float64))
     return found
@@ -145,17 +132,25 @@ def add_body(builder: _featherstorm.RobotBuilder, m: Any, names: Names, body: in
 def coordinates(m: Any, j: int) -> dict[str, Any]:
     """Limits, damping, friction and armature of a joint, per coordinate."""
     n = {0: 6, 1: 3}.get(int(m.jnt_type[j]), 1)
+    at_joint = sum(rotor * gear**2 for rotor, gear in rotors(m, (0, 1), j))
     dofs = slice(m.jnt_dofadr[j], m.jnt_dofadr[j] + n)
     values = {
         "damping": list(np.ravel(m.dof_damping[dofs])),
         "friction": list(np.ravel(m.dof_frictionloss[dofs])),
-        "armature": list(np.ravel(m.dof_armature[dofs])),
+        "armature": [float(x) + at_joint for x in np.ravel(m.dof_armature[dofs])],
     }
     if n == 1 and m.jnt_limited[j]:
         values["lower"], values["upper"] = ([x] for x in m.jnt_range[j])
     if n == 1 and m.jnt_actfrclimited[j]:
         values["max_effort"] = [min(abs(x) for x in m.jnt_actfrcrange[j])]
     return values
+
+
+def rotors(m: Any, transmissions: tuple[int, ...], target: int) -> Iterable[tuple[float, float]]:
+    """(armature, gear) of the actuators that act on a joint or tendon and have an armature: new in MuJoCo 4."""
+    for k in np.flatnonzero(getattr(m, "actuator_armature", [])):
+        if m.actuator_trntype[k] in transmissions and m.actuator_trnid[k][0] == target:
+            yield float(m.actuator_armature[k]), float(np.reshape(m.actuator_gear, (-1, 6))[m.actuator_outadr[k]][0])
 
 
 def refuse(m: Any, mujoco: Any, name: str) -> None:
@@ -171,8 +166,12 @@ def refuse(m: Any, mujoco: Any, name: str) -> None:
                 f"{name}: joint '{of(mujoco.mjtObj.mjOBJ_JOINT, j)}': a free joint has no armature "
                 "(write <freejoint/>, which takes none from the defaults)"
             )
+        if m.jnt_type[j] in (0, 1) and any(rotors(m, (0, 1), j)):
+            raise ValueError(
+                f"{name}: joint '{of(mujoco.mjtObj.mjOBJ_JOINT, j)}': actuators with armature act on hinges and slides alone"
+            )
     for t in range(m.ntendon):
-        if m.tendon_armature[t]:
+        if m.tendon_armature[t] or any(rotors(m, (3,), t)):
             raise ValueError(f"{name}: tendon '{of(mujoco.mjtObj.mjOBJ_TENDON, t)}': armature is not supported")
     if getattr(m, "nflex", 0):
         raise ValueError(f"{name}: flexible bodies (flex) are not supported")

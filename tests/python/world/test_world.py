@@ -7,10 +7,14 @@ import importlib.util
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+import featherstorm as fs
 
 mujoco = pytest.importorskip("mujoco")
 HERE = pathlib.Path(__file__).parent
@@ -39,6 +43,14 @@ def files():
         if spec and spec.submodule_search_locations:
             found += sorted((pathlib.Path(spec.submodule_search_locations[0]) / place).rglob("*.xml"))
     return found
+
+
+def refused_models():
+    """(name, xml, word of the notice) of models whose world has what is not supported."""
+    for xml, word in actuator_models.REFUSED:
+        yield f"actuator-{word}", xml, word
+    for k, (sensor, message) in enumerate(sensor_models.refused()):
+        yield f"sensor-{k}", sensor_models.file(f"refused{k}", sensor), message
 
 
 def worst(errors):
@@ -74,3 +86,37 @@ def test_a_published_world_agrees(path):
     if "skipped" in result:
         pytest.skip(result["skipped"])
     assert worst(result["smooth"]) == {} and worst(result["constrained"]) == {}
+
+
+@pytest.mark.parametrize("name", [name for name, *_ in refused_models()])
+def test_what_is_not_supported_leaves_the_world_out(name):
+    xml, word = next((xml, word) for n, xml, word in refused_models() if n == name)
+    m = mujoco.MjModel.from_xml_string(xml)
+    model = fs.from_mujoco(m)
+    assert any("the file's world is left out" in notice and word in notice for notice in model.notices)
+    with pytest.raises(ValueError, match="the robot has no world"):
+        fs.world_step(model, *(np.zeros((1, n)) for n in (m.nq, m.nv, m.na, m.nu)))
+
+
+def test_a_world_travels_with_its_model():
+    m = mujoco.MjModel.from_xml_string(next(xml for name, xml in MODELS.items() if name.startswith("actuator_models")))
+    model = fs.from_mujoco(m)
+    other = pickle.loads(pickle.dumps(model))
+    q, v = np.array([m.qpos0]), np.ones((1, m.nv))
+    arguments = q, v, np.zeros((1, m.na)), np.ones((1, m.nu))
+    for ours, theirs in zip(fs.world_step(model, *arguments), fs.world_step(other, *arguments)):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_robots_without_a_file_have_no_world():
+    with pytest.raises(ValueError, match="the robot has no world, expected one of an MJCF file"):
+        fs.tendons(fs.load("iiwa14"), np.zeros((1, 7)), np.zeros((1, 7)))
+
+
+def test_rotors_of_actuators_are_armature_of_their_joints():
+    m = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><body><joint name='j' axis='0 1 0' armature='.1'/><geom size='.1' pos='0 0 .3'/></body></worldbody>"
+        "<actuator><motor joint='j' gear='3' armature='.2'/><motor joint='j' gear='2' armature='.4'/></actuator></mujoco>"
+    )
+    assert fs.from_mujoco(m).armature[0] == pytest.approx(0.1 + 0.2 * 9 + 0.4 * 4)
+    assert smooth_errors(m)["qacc_smooth"] < TOLERANCE
