@@ -8,6 +8,7 @@
 #pragma once
 #include "core/dynamics/external_force.h"
 #include "core/kinematics/kinematics.h"
+#include "core/kinematics/spatial_motions.h"
 
 namespace featherstorm {
 
@@ -29,17 +30,10 @@ FS_HD void joint_wrenches(const auto& m, const auto& q, const auto& qd, const au
   v[0] = zero_motion<T>();
   a[0] = {zero3<T>(), -cast<T>(m.gravity)};
   f[0] = zero_force<T>();
-  for (int i = 1; i <= m.nb; i++) {
-    const auto& b = m.body[i];
-    update_joint(m, i, q, qd, x);
-    with_joint(m, i, x, [&](const auto& J) {
-      const auto vJ = J.velocity(slice(qd, b.v));
-      v[i] = apply(J, v[b.parent]) + vJ;
-      a[i] = apply(J, a[b.parent]) + J.velocity(slice(qdd, b.v)) + J.bias(slice(qd, b.v)) + cross(v[i], vJ);
-      // f_i = I a_i + v_i x* I v_i - X* f_ext
-      f[i] = b.I * a[i] + cross_dual(v[i], b.I * v[i]) - external.on_body(i, b.parent, J);
-    });
-  }
+  spatial_motions(m, q, qd, qdd, x, v, a, 1, [&](int i, const auto& J) {
+    // f_i = I a_i + v_i x* I v_i - X* f_ext
+    f[i] = m.body[i].I * a[i] + cross_dual(v[i], m.body[i].I * v[i]) - external.on_body(i, m.body[i].parent, J);
+  });
   body_placements(m, x, X);
   for (int i = m.nb; i >= 1; i--) {
     const int p = m.body[i].parent;

@@ -65,7 +65,7 @@ Robot with_world(const Robot& r, const nb::dict& tables, const std::vector<std::
   Robot copy = r;
   try {
     copy.model.world = world_of(r, all, link_names, joint_names);
-  } catch (const Error& e) {
+  } catch (const std::exception& e) {
     if (strict) throw;
     copy.notices.push_back(std::string("the file's world is left out: ") + e.what());
   }
