@@ -59,8 +59,9 @@ struct OpActuators {
       .needs = Needs::world,
       .cuda = false,
   };
-  FS_HD static void run(const auto& m, auto q, auto v, auto act, auto ctrl, auto actuator_length,
-                        auto actuator_velocity, auto act_dot, auto actuator_force, auto qfrc_actuator) {
+  template <class In, class Out>
+  FS_HD static void run(const auto& m, In q, In v, In act, In ctrl, Out actuator_length, Out actuator_velocity,
+                        Out act_dot, Out actuator_force, Out qfrc_actuator) {
     using T = ScalarOf<decltype(q)>;
     const auto& w = m.world;
     Smooth<T> s(m, w);
@@ -117,9 +118,9 @@ struct OpSmoothAcceleration {
       .variants = 2,
       .cuda = false,
   };
-  template <int variant>
-  FS_HD static void run(const auto& m, auto q, auto v, auto act, auto ctrl, auto qfrc_applied, auto xfrc_applied,
-                        auto qacc_smooth, auto act_dot) {
+  template <int variant, class In, class Qfrc, class Xfrc, class Out>
+  FS_HD static void run(const auto& m, In q, In v, In act, In ctrl, Qfrc qfrc_applied, Xfrc xfrc_applied,
+                        Out qacc_smooth, Out act_dot) {
     constexpr SolveBy by = variant == 0 ? SolveBy::bodies : SolveBy::factor;
     smooth_acceleration<by>(m, m.world, q, v, act, Applied{ctrl, qfrc_applied, xfrc_applied}, qacc_smooth, act_dot);
   }
@@ -139,9 +140,9 @@ struct OpWorldStep {
       .variants = 2,
       .cuda = false,
   };
-  template <int variant, class In, class Applied1, class Applied2, class Out>
-  FS_HD static void run(const auto& m, In q, In v, In act, In ctrl, Applied1 qfrc_applied, Applied2 xfrc_applied,
-                        Out q_next, Out v_next, Out act_next) {
+  template <int variant, class In, class Qfrc, class Xfrc, class Out>
+  FS_HD static void run(const auto& m, In q, In v, In act, In ctrl, Qfrc qfrc_applied, Xfrc xfrc_applied, Out q_next,
+                        Out v_next, Out act_next) {
     constexpr SolveBy by = variant == 0 ? SolveBy::bodies : SolveBy::factor;
     const Applied applied{ctrl, qfrc_applied, xfrc_applied};
     if (m.world.integrator == Integrator::RungeKutta)
