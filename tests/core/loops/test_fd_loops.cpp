@@ -294,7 +294,7 @@ TEST(LoopClosure, ClosesTheTriangleOfFigure83) {
     for (double& x : f_ext) x = random.uniform(-5, 5);
     fd_closure(m, t.gamma, 2, y.data(), yd.data(), tau.data(), f_ext.data(), ydd.data(), q.data(), qd.data(),
                qdd.data());
-    const Constraints c = constraints(m, t.loops, q, qd);
+    const LoopRows c = constraints(m, t.loops, q, qd);
     EXPECT_LT(c.delta.norm(), 1e-14);
     EXPECT_LT((c.K * vector(qd)).norm(), 1e-13);
     // G and g are those of gamma

@@ -147,7 +147,7 @@ TEST(LoopConstraints, AreTheDerivativesOfThePositionError) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Closed c(seed);
     const Model<double>& m = c.robot.model;
-    const Constraints at = constraints(m, c.loops, c.s.q, c.s.v);
+    const LoopRows at = constraints(m, c.loops, c.s.q, c.s.v);
     EXPECT_LT(at.delta.norm(), 1e-12);
     const Eigen::VectorXd d =
         derivative([&](double t) { return constraints(m, c.loops, moved(m, c.s.q, c.s.v, t), c.s.v).delta; });
@@ -160,7 +160,7 @@ TEST(LoopConstraints, RightHandSideIsMinusTheRateOfKTimesTheVelocity) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Closed c(seed, seed % 3 > 0);
     const Model<double>& m = c.robot.model;
-    const Constraints at = constraints(m, c.loops, c.s.q, c.s.v);
+    const LoopRows at = constraints(m, c.loops, c.s.q, c.s.v);
     const Eigen::VectorXd Kdot_v = derivative([&](double t) {
       return Eigen::VectorXd(constraints(m, c.loops, moved(m, c.s.q, c.s.v, t), c.s.v).K * vector(c.s.v));
     });
@@ -203,9 +203,9 @@ TEST(LoopConstraints, AreAsExactFarFromTheOriginAsNearIt) {
     l.p = m.nb, l.s = 1;
     l.X_P = l.X_S = identity_placement<double>();
     loops = {1, 5, {l}};
-    const Constraints near = constraints(m, loops, s.q, s.v, 1);
+    const LoopRows near = constraints(m, loops, s.q, s.v, 1);
     for (int k = 0; k < 3; k++) s.q[k] += 1e6;
-    const Constraints far = constraints(m, loops, s.q, s.v, 1);
+    const LoopRows far = constraints(m, loops, s.q, s.v, 1);
     EXPECT_EQ((near.K - far.K).norm() + (near.k - far.k).norm() + (near.delta - far.delta).norm(), 0);
   }
 }
@@ -301,7 +301,7 @@ TEST(LoopConstraints, AreTheSameForEveryScalar) {
 TEST(Linkages, CloseToRounding) {
   for (const Linkage& l : linkages()) {
     SCOPED_TRACE(l.name);
-    const Constraints c = constraints(l.model(), l.loops, l.q, Numbers(l.model().nv, 0.0));
+    const LoopRows c = constraints(l.model(), l.loops, l.q, Numbers(l.model().nv, 0.0));
     EXPECT_LT(c.delta.norm(), 1e-13);
   }
 }

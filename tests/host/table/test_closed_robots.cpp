@@ -119,7 +119,7 @@ TEST(ClosedRobots, RedundantMotorsShareTheMotion) {
     Batch a, tau, f;
     for (long i = 0; i < n; i++) {
       const testing::State s = testing::random_state(t.robot, static_cast<unsigned>(100 + i));
-      const testing::Constraints c = testing::constraints(m, l.loops, t.q[i], t.v[i]);
+      const testing::LoopRows c = testing::constraints(m, l.loops, t.q[i], t.v[i]);
       a.push_back(
           testing::numbers(testing::vector(s.a) + testing::least_squares(c.K, c.k - c.K * testing::vector(s.a))));
       tau.push_back(s.tau), f.push_back(s.f_ext);
@@ -142,7 +142,7 @@ TEST(ClosedRobots, RedundantMotorsShareTheMotion) {
       }
       for (long i = 0; i < n; i++) {
         EXPECT_EQ(id[1][i][0], l.mobility);
-        const testing::Constraints c = testing::constraints(m, l.loops, t.q[i], t.v[i]);
+        const testing::LoopRows c = testing::constraints(m, l.loops, t.q[i], t.v[i]);
         if (motors == all) {
           EXPECT_LT((c.K * testing::vector(id[0][i])).norm(), 1e-8 * (1 + testing::vector(id[0][i]).norm()));
           EXPECT_LT(testing::vector(light[1][i]).norm(), 1e-8);  // motors everywhere need no constraints
@@ -168,7 +168,7 @@ TEST(ClosedRobots, IndependentCoordinatesGiveAdmittedMotions) {
     uniforms.insert(uniforms.end(), {20, 1e-11});
     const std::vector<Batch> map = run(e, "independent_map", {t.q, t.v}, uniforms);
     for (long i = 0; i < n; i++) {
-      const testing::Constraints c = testing::constraints(m, l.loops, t.q[i], t.v[i], 20);
+      const testing::LoopRows c = testing::constraints(m, l.loops, t.q[i], t.v[i], 20);
       const RowMatrix G = Eigen::Map<const RowMatrix>(map[0][i].data(), m.nv, m.nv);
       EXPECT_LT((c.K * G).norm(), 1e-9);
       EXPECT_LT((c.K * testing::vector(map[1][i]) - c.k).norm(), 1e-9 * (1 + c.k.norm()));
@@ -253,7 +253,7 @@ TEST(ClosedRobots, HybridDynamicsIsForwardDynamicsUnderItsForces) {
     const std::vector<Batch> fd = run(e, "fd_loops", {q, v, hybrid[1], f}, {rate, tolerance});
     const Batch needed = run(e, "rnea_f_ext", {q, v, hybrid[0], f})[0];
     for (long i = 0; i < n; i++) {
-      const testing::Constraints c = testing::constraints(m, l.loops, q[i], v[i], rate);
+      const testing::LoopRows c = testing::constraints(m, l.loops, q[i], v[i], rate);
       const VectorXd lambda = testing::vector(hybrid[2][i]), violation = testing::vector(hybrid[4][i]);
       const double motion = 1e-8 * (1 + largest(fd[0])), force = 1e-8 * (1 + largest(needed));
       EXPECT_LT((testing::vector(fd[0][i]) - testing::vector(hybrid[0][i])).norm(), motion);

@@ -5,10 +5,10 @@
 
 namespace featherstorm::testing {
 
-Constraints constraints(const Model<double>& m, const Loops<double>& loops, const Numbers& q, const Numbers& v,
-                        double rate) {
-  Constraints c{RowMatrix::Constant(loops.nc, m.nv, NAN), Eigen::VectorXd::Constant(loops.nc, NAN),
-                Eigen::VectorXd::Constant(loops.nc, NAN)};
+LoopRows constraints(const Model<double>& m, const Loops<double>& loops, const Numbers& q, const Numbers& v,
+                     double rate) {
+  LoopRows c{RowMatrix::Constant(loops.nc, m.nv, NAN), Eigen::VectorXd::Constant(loops.nc, NAN),
+             Eigen::VectorXd::Constant(loops.nc, NAN)};
   loop_constraints(m, loops, q.data(), v.data(), rate, c.K.data(), c.k.data(), c.delta.data());
   return c;
 }
@@ -23,7 +23,7 @@ Eigen::VectorXd least_squares(const Eigen::MatrixXd& K, const Eigen::VectorXd& k
 
 Numbers closed(const Model<double>& m, const Loops<double>& loops, Numbers q, int iterations) {
   for (int i = 0; i < iterations; i++) {
-    const Constraints c = constraints(m, loops, q, Numbers(m.nv, 0.0));
+    const LoopRows c = constraints(m, loops, q, Numbers(m.nv, 0.0));
     q = moved(m, q, numbers(least_squares(c.K, -c.delta)), 1);
   }
   return q;

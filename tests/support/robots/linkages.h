@@ -22,12 +22,12 @@ struct Linkage {
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-struct Constraints {
+struct LoopRows {
   RowMatrix K;
   Eigen::VectorXd k, delta;
 };
-Constraints constraints(const Model<double>& m, const Loops<double>& loops, const Numbers& q, const Numbers& v,
-                        double rate = 0);
+LoopRows constraints(const Model<double>& m, const Loops<double>& loops, const Numbers& q, const Numbers& v,
+                     double rate = 0);
 Numbers numbers(const Eigen::VectorXd& x);
 
 // The shortest x with the least |K x - k|.

@@ -11,14 +11,14 @@ namespace featherstorm::testing {
 inline const SoftSurface<double> rubber{4000, 20, 3000, 15};
 
 template <class Law>
-struct World {
+struct SoftWorld {
   const Robot& robot;
   Contacts<double> contacts;
   std::vector<Law> soft;
   Numbers q, v, u, f, f_ext, ud;
   StepParameters<double> s{1e-4, 0, 0, 0.01};
 
-  World(const Robot& robot, const std::vector<ContactSpec>& specs, const Law& law)
+  SoftWorld(const Robot& robot, const std::vector<ContactSpec>& specs, const Law& law)
       : robot(robot),
         contacts(contacts_of(robot, specs)),
         soft(contacts.nc, law),

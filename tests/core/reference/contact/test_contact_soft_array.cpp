@@ -17,8 +17,8 @@ ContactSpec on_patch(double friction, double half = 0.5) {
 TEST(ArraySurface, IsTheSingleSpringAtANode) {
   const Robot robot = floating({ball("ball", 0.1, 1)});
   ArraySurface<double> s{rubber.K_n, rubber.D_n, rubber.K_t, rubber.D_t, 7, 7};
-  World<ArraySurface<double>> x(robot, {on_patch(0.5)}, s);
-  World<SoftSurface<double>> y(robot, {on_patch(0.5)}, rubber);
+  SoftWorld<ArraySurface<double>> x(robot, {on_patch(0.5)}, s);
+  SoftWorld<SoftSurface<double>> y(robot, {on_patch(0.5)}, rubber);
   const double node = -0.5 + 1.5 * 0.2;  // the third
   x.q = y.q = {node, node + 0.2, 0.1, 1, 0, 0, 0};
   x.v = y.v = {0, 0, -1, 0, 0, 0};
@@ -31,7 +31,7 @@ TEST(ArraySurface, IsTheSingleSpringAtANode) {
 
 TEST(ArraySurface, InterpolatesWithoutGapsOrSteps) {
   const Robot robot = floating({ball("ball", 0.1, 1)});
-  World<ArraySurface<double>> x(robot, {on_patch(0.5)}, {4000, 20, 3000, 15, 5, 6});
+  SoftWorld<ArraySurface<double>> x(robot, {on_patch(0.5)}, {4000, 20, 3000, 15, 5, 6});
   double last = 0;
   x.q[2] = 1;
   for (int k = 0; k < 2000; k++) {
@@ -59,7 +59,7 @@ TEST(ArraySurface, InterpolatesWithoutGapsOrSteps) {
 TEST(ArraySurface, LosesWhatDampersAndSlipTake) {
   const Robot robot = floating({ball("ball", 0.1, 1)}, {0, 0, 0});
   const ArraySurface<double> s{3000, 60, 2000, 30, 4, 5};
-  World<ArraySurface<double>> x(robot, {on_patch(0.5)}, s);
+  SoftWorld<ArraySurface<double>> x(robot, {on_patch(0.5)}, s);
   Random random(8);
   int trials = 0, slipping = 0;
   for (int trial = 0; trial < 300; trial++) {
@@ -99,7 +99,7 @@ TEST(ArraySurface, LosesWhatDampersAndSlipTake) {
 TEST(ArraySurface, KeepsDentsThatFade) {
   const Robot robot = floating({ball("ball", 0.1, 1.5)});
   const ArraySurface<double> s{3000, 900, 3000, 900, 8, 8};
-  World<ArraySurface<double>> x(robot, {on_patch(0.5)}, s);
+  SoftWorld<ArraySurface<double>> x(robot, {on_patch(0.5)}, s);
   x.q[2] = 0.1, x.s.dt = 5e-4;
   x.step(1000);
   const Numbers dent = x.u;
@@ -114,7 +114,7 @@ TEST(ArraySurface, KeepsDentsThatFade) {
 TEST(ArraySurface, SlowsABallThatRollsOverIt) {
   const Robot robot = floating({ball("ball", 0.1, 1.5)});
   auto speed = [&](auto law) {
-    World<decltype(law)> x(robot, {on_patch(0.8)}, law);
+    SoftWorld<decltype(law)> x(robot, {on_patch(0.8)}, law);
     x.s.dt = 5e-4;
     x.q[0] = -0.3, x.q[2] = 0.1;
     x.step(400);

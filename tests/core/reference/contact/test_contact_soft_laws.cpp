@@ -24,7 +24,7 @@ TEST(NonlinearSurface, ReboundsAsTheFirstIntegralSays) {
   const Robot robot = floating({ball("ball", 0.1, 1.5)}, {0, 0, 0});
   for (int n2 : {2, 3, 5})
     for (double w : {0.3, 2.0}) {
-      World<NonlinearSurface<double>> x(robot, {at_origin()}, {3e4, 1.2e4, 1, 1, n2});
+      SoftWorld<NonlinearSurface<double>> x(robot, {at_origin()}, {3e4, 1.2e4, 1, 1, n2});
       // a thousandth of the time in contact, or less
       const double depth = std::pow((n2 / 2.0 + 1) * 1.5 * w * w / (2 * 3e4), 1 / (n2 / 2.0 + 1));
       x.s.dt = 2.5e-3 * depth / w;
@@ -38,7 +38,7 @@ TEST(NonlinearSurface, ReboundsAsTheFirstIntegralSays) {
 TEST(NonlinearSurface, HasRestitutionBySpeedOnly) {
   const Robot robot = floating({ball("ball", 0.1, 1.5)}, {0, 0, 0});
   for (double K : {1e4, 4e4}) {
-    World<NonlinearSurface<double>> x(robot, {at_origin()}, {K, 0.4 * K, 1, 1, 3});
+    SoftWorld<NonlinearSurface<double>> x(robot, {at_origin()}, {K, 0.4 * K, 1, 1, 3});
     x.s.dt = 5e-5;
     x.q[2] = 0.1, x.v[2] = -0.2;
     do x.step();
@@ -51,7 +51,7 @@ TEST(NonlinearSurface, CarriesAWeightAtTheDepthOfItsLaw) {
   const Robot robot = floating({ball("ball", 0.1, 1.5)});
   for (int n2 : {2, 3, 4}) {
     const double K = 2000 * std::pow(0.01, 1 - n2 / 2.0);
-    World<NonlinearSurface<double>> x(robot, {at_origin()}, {K, K, 1, 1, n2});
+    SoftWorld<NonlinearSurface<double>> x(robot, {at_origin()}, {K, K, 1, 1, n2});
     x.s.dt = 1e-3;
     x.q[2] = 0.1;
     x.step(4000);
@@ -62,7 +62,7 @@ TEST(NonlinearSurface, CarriesAWeightAtTheDepthOfItsLaw) {
 
 TEST(NonlinearSurface, RecoversAtConstantSpeed) {
   const Robot robot = floating({ball("ball", 0.1, 1.5)}, {0, 0, 0});
-  World<NonlinearSurface<double>> x(robot, {at_origin()}, {3e4, 6e4, 10, 1, 3});
+  SoftWorld<NonlinearSurface<double>> x(robot, {at_origin()}, {3e4, 6e4, 10, 1, 3});
   x.q[2] = 1, x.u = {0.1, 0, -0.02};
   x.forces();
   EXPECT_NEAR(x.ud[2], 0.5, 1e-12);
@@ -80,7 +80,7 @@ TEST(NonlinearSurface, RecoversAtConstantSpeed) {
 TEST(SeriesSurface, RelaxesAtASteadyDepth) {
   const Robot robot = floating({ball("ball", 0.1, 1.5)});
   const SeriesSurface<double> s{3000, 60, 9000, 1, 1, 1};
-  World<SeriesSurface<double>> x(robot, {at_origin()}, s);
+  SoftWorld<SeriesSurface<double>> x(robot, {at_origin()}, s);
   const double depth = 0.004, series = s.K_n * s.S_n / (s.K_n + s.S_n), rate = (s.K_n + s.S_n) / s.D_n;
   x.q[2] = 0.1 - depth;
   for (int k = 0; k < 6; k++) {
@@ -93,7 +93,7 @@ TEST(SeriesSurface, RelaxesAtASteadyDepth) {
 TEST(SeriesSurface, CreepsUnderAWeight) {
   const Robot robot = floating({ball("ball", 0.1, 1.5)});
   const SeriesSurface<double> s{3000, 900, 9000, 1, 1, 1};
-  World<SeriesSurface<double>> x(robot, {at_origin()}, s);
+  SoftWorld<SeriesSurface<double>> x(robot, {at_origin()}, s);
   const double weight = 1.5 * 9.81;
   x.s.dt = 5e-4;
   x.q[2] = 0.1 - weight / s.S_n;  // where the spring alone carries it
@@ -107,7 +107,7 @@ TEST(SeriesSurface, CreepsUnderAWeight) {
 TEST(SeriesSurface, LosesWhatDamperAndSlipTake) {
   const Robot robot = floating({ball("ball", 0.1, 1)}, {0, 0, 0});
   const SeriesSurface<double> s{3000, 60, 9000, 2000, 30, 5000};
-  World<SeriesSurface<double>> x(robot, {at_origin(0.5)}, s);
+  SoftWorld<SeriesSurface<double>> x(robot, {at_origin(0.5)}, s);
   Random random(4);
   int sticking = 0, slipping = 0;
   for (int trial = 0; trial < 900; trial++) {
@@ -140,7 +140,7 @@ TEST(SeriesSurface, SticksBelowTheAngleOfFrictionAndSlidesAboveIt) {
     std::vector<ContactSpec> specs = corners("ball", {0.2, 0.1, 0.02}, 0.5);
     const Mat3d R = Eigen::AngleAxisd(angle, Vec3d::UnitY()).toRotationMatrix();
     for (ContactSpec& c : specs) c.X_p.R = R;
-    World<SeriesSurface<double>> x(robot, specs, {4000, 40, 20000, 3000, 30, 15000});
+    SoftWorld<SeriesSurface<double>> x(robot, specs, {4000, 40, 20000, 3000, 30, 15000});
     const Eigen::Quaterniond p(R);
     const Vec3d at = R.col(2) * 0.02;
     x.q = {at.x(), at.y(), at.z(), p.w(), p.x(), p.y(), p.z()};
@@ -160,7 +160,7 @@ TEST(SoftRolling, SlowsABallAsTheClosedForm) {
   const Robot robot = floating({ball("ball", 0.1, 1.5)});
   SoftSurface<double> s{2e4, 200, 2e4, 200};
   s.rolling = 0.05;
-  World<SoftSurface<double>> x(robot, {at_origin(0.8)}, s);
+  SoftWorld<SoftSurface<double>> x(robot, {at_origin(0.8)}, s);
   x.q[2] = 0.1 - 1.5 * 9.81 / 2e4, x.v[0] = 1, x.v[4] = 1 / x.q[2];
   x.s.dt = 2e-4;
   // (m + I / r^2) vd = -rolling m g v
@@ -185,7 +185,7 @@ TEST(SoftRolling, ActsOnTheContactPointsMotion) {
       if (spec.surface == Surface::Sphere) spec.radius = 4;
       if (spec.surface == Surface::Cavity) spec.radius = 0.21;
       SoftSurface<double> s{400, 20, 300, 15, 0.7};
-      World<SoftSurface<double>> x(robot, {spec}, s);
+      SoftWorld<SoftSurface<double>> x(robot, {spec}, s);
       const State state = random_state(robot, seed);
       x.q = state.q, x.v = state.v;
       x.forces();
