@@ -1793,3 +1793,156 @@ def rk4_step_timed(
     out  v_next (B, nv): velocities at the end [rad/s | m/s]
     out  t_next (B, 1): time at the end [s]
     Cost O(n^3) on a chain of n joints."""
+
+def tendons(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+) -> tuple[Array, Array, Array]:
+    """Lengths of the tendons, their rates and gradients.
+
+        ten_velocity = ten_J v          MuJoCo, Computation: tendons; core/actuation/tendon_kinematics.h
+
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
+    in   v (B, nv): velocities of the joints [rad/s | m/s]
+    out  ten_length (B, n_tendons): lengths [m]
+    out  ten_velocity (B, n_tendons): rates of the lengths [m/s]
+    out  ten_J (B, n_tendons, nv): gradients of the lengths along v [1 | m]
+    For robots with a model file's world.
+    Cost O(n) on a chain of n joints."""
+
+def actuators(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    act: ArrayLike,
+    ctrl: ArrayLike,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Lengths and forces of the actuators, rates of their activations, and their forces at the joints.
+
+        qfrc_actuator = moment^T actuator_force          MuJoCo, Computation: actuation model; core/actuation/actuator_forces.h
+
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
+    in   v (B, nv): velocities of the joints [rad/s | m/s]
+    in   act (B, n_act): activations of the actuators
+    in   ctrl (B, n_ctrl): controls of the actuators
+    out  actuator_length (B, n_out): lengths [m | rad]
+    out  actuator_velocity (B, n_out): rates of the lengths [m/s | rad/s]
+    out  act_dot (B, n_act): rates of the activations [1/s]
+    out  actuator_force (B, n_out): forces along the lengths [N | N m]
+    out  qfrc_actuator (B, nv): forces at the joints [N m | N]
+    For robots with a model file's world.
+    Cost O(n) on a chain of n joints."""
+
+def passive_forces(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+) -> tuple[Array, Array, Array, Array]:
+    """Forces at the joints by springs, dampers, gravity compensation and the medium.
+
+        qfrc_passive = their sum, without the gravity compensation that counts as actuators'          MuJoCo, Computation: passive forces; core/passive
+
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
+    in   v (B, nv): velocities of the joints [rad/s | m/s]
+    out  qfrc_spring (B, nv): of springs of joints and tendons [N m | N]
+    out  qfrc_damper (B, nv): of dampers of joints and tendons [N m | N]
+    out  qfrc_gravcomp (B, nv): of gravity compensation [N m | N]
+    out  qfrc_fluid (B, nv): of the medium [N m | N]
+    For robots with a model file's world.
+    Cost O(n) on a chain of n joints."""
+
+def smooth_acceleration(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    act: ArrayLike,
+    ctrl: ArrayLike,
+    qfrc_applied: ArrayLike | None = None,
+    xfrc_applied: ArrayLike | None = None,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+) -> tuple[Array, Array]:
+    """Accelerations under actuators, passive and applied forces, without constraints; rates of activations.
+
+        M qacc_smooth = qfrc_passive + qfrc_actuator + qfrc_applied + J^T xfrc_applied - C          MuJoCo, Computation: forward dynamics; core/mujoco/smooth.h
+
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
+    in   v (B, nv): velocities of the joints [rad/s | m/s]
+    in   act (B, n_act): activations of the actuators
+    in   ctrl (B, n_ctrl): controls of the actuators
+    in   qfrc_applied (B, nv): further forces at the joints [N m | N]; None: zeros
+    in   xfrc_applied (B, n_links, 6): force and moment on each of the file's bodies at its centre of mass, world
+           axes [N, N m]; None: zeros
+    out  qacc_smooth (B, nv): accelerations [rad/s^2 | m/s^2]
+    out  act_dot (B, n_act): rates of the activations [1/s]
+    For robots with a model file's world.
+    Cost O(n) on a chain of n joints."""
+
+def world_step(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    act: ArrayLike,
+    ctrl: ArrayLike,
+    qfrc_applied: ArrayLike | None = None,
+    xfrc_applied: ArrayLike | None = None,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+) -> tuple[Array, Array, Array]:
+    """Steps of the file's timestep by its integrator, without constraints.
+
+        Euler: (M + h D) a = qfrc_smooth, v_next = v + h a, q_next = q (+) h v_next; implicitfast, RK4          MuJoCo, Computation: numerical integration; core/mujoco/step.h
+
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
+    in   v (B, nv): velocities of the joints [rad/s | m/s]
+    in   act (B, n_act): activations of the actuators
+    in   ctrl (B, n_ctrl): controls of the actuators
+    in   qfrc_applied (B, nv): further forces at the joints [N m | N]; None: zeros
+    in   xfrc_applied (B, n_links, 6): force and moment on each of the file's bodies at its centre of mass, world
+           axes [N, N m]; None: zeros
+    out  q_next (B, nq): positions at the end [rad | m]
+    out  v_next (B, nv): velocities at the end [rad/s | m/s]
+    out  act_next (B, n_act): activations at the end
+    For robots with a model file's world.
+    Cost O(n) on a chain of n joints."""
+
+def sensors(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    act: ArrayLike,
+    ctrl: ArrayLike,
+    t: ArrayLike,
+    xfrc_applied: ArrayLike | None = None,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+) -> Array:
+    """What the sensors of the file measure at given accelerations, without noise.
+
+        accelerations and forces with gravity: at rest -g and weights          MuJoCo, Computation: sensors; core/sensor/sensors.h
+
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
+    in   v (B, nv): velocities of the joints [rad/s | m/s]
+    in   a (B, nv): accelerations of the joints [rad/s^2 | m/s^2]
+    in   act (B, n_act): activations of the actuators
+    in   ctrl (B, n_ctrl): controls of the actuators
+    in   t (B, 1): time [s]
+    in   xfrc_applied (B, n_links, 6): force and moment on each of the file's bodies at its centre of mass, world
+           axes [N, N m]; None: zeros
+    out  sensordata (B, n_sensed): the numbers of all sensors; of touch, limits and rays zeros
+    For robots with a model file's world.
+    Cost O(n) on a chain of n joints."""

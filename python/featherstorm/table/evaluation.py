@@ -60,10 +60,17 @@ def form(model: Model, op: str, given: Sequence[ArrayLike | None]) -> tuple[str,
     operation has one row only."""
     row = model.row(op)
     arguments: list[Array] = list(given)
-    if row.given and len(arguments) > len(row.inputs) - len(model.parameters):
-        if arguments[-1] is not None:
-            return row.given, arguments
-        return op, arguments[:-1]
+    needed = len(row.inputs) - len(model.parameters)
+    if row.given and len(arguments) > needed:
+        if all(x is None for x in arguments[needed:]):
+            return op, arguments[:needed]
+        # the optional ones are the last; zeros stand for those of them that are absent
+        own = [n for name, n in model.row(row.given).inputs if name not in model.parameters]
+        arguments += [None] * (len(own) - len(arguments))
+        absent = [x is None and k >= needed for k, x in enumerate(arguments)]
+        return row.given, [zeros(n) if none else x for none, n, x in zip(absent, own, arguments)] + arguments[
+            len(own) :
+        ]
     if row.optional:
         own = [(name, n) for name, n in row.inputs if name not in model.parameters]
         if len(arguments) == len(own) - len(row.optional):

@@ -118,7 +118,7 @@ TEST(ConstrainedBody, ActiveForceSubspaceOfExample32) {
 }
 
 // (3.11)-(3.21): implicit constraints by the KKT system, explicit ones by projection, and the dual system (3.19).
-TEST(LoopRows, ImplicitExplicitAndDualEquationsAgree) {
+TEST(Constraints, ImplicitExplicitAndDualEquationsAgree) {
   for (const Linkage& l : linkages()) {
     SCOPED_TRACE(l.name);
     const Model<double>& m = l.model();
@@ -148,7 +148,7 @@ TEST(LoopRows, ImplicitExplicitAndDualEquationsAgree) {
 }
 
 // Section 3.4: a sphere that rolls without slipping has 3 freedoms of velocity and 5 of position.
-TEST(LoopRows, RollingSphereReachesFiveFreedomsWithThree) {
+TEST(Constraints, RollingSphereReachesFiveFreedomsWithThree) {
   const double r = 0.3;
   ModelBuilder b("ball");
   b.add_link({"ball", 1}), b.float_root("ball");
