@@ -81,7 +81,7 @@ template <class T> FS_HD Vec3<T> to_frame(const auto& frame, const Vec3<T>& v) {
 template <class T> FS_HD Motion<T> sensed_velocity(const auto& sensor, const auto& X, const auto& V) {
   const auto &A = sensor.place, &B = sensor.reference;
   if (sensor.relative && A.body == B.body) return zero_motion<T>();
-  const Motion<T> a = to_world(A, X, velocity_at<T>(A, V));
+  Motion<T> a = to_world(A, X, velocity_at<T>(A, V));
   if (!sensor.relative) return a;
   const Motion<T> b = to_world(B, X, velocity_at<T>(B, V));
   const Placement<T> X_A = in_world<T>(X, A), X_B = in_world<T>(X, B);

@@ -65,12 +65,13 @@ def form(model: Model, op: str, given: Sequence[ArrayLike | None]) -> tuple[str,
         if all(x is None for x in arguments[needed:]):
             return op, arguments[:needed]
         # the optional ones are the last; zeros stand for those of them that are absent
-        own = [n for name, n in model.row(row.given).inputs if name not in model.parameters]
-        arguments += [None] * (len(own) - len(arguments))
-        absent = [x is None and k >= needed for k, x in enumerate(arguments)]
-        return row.given, [zeros(n) if none else x for none, n, x in zip(absent, own, arguments)] + arguments[
-            len(own) :
-        ]
+        sizes = [n for name, n in model.row(row.given).inputs if name not in model.parameters]
+        for k in range(needed, len(sizes)):
+            if k == len(arguments):
+                arguments.append(None)
+            if arguments[k] is None:
+                arguments[k] = zeros(sizes[k])
+        return row.given, arguments
     if row.optional:
         own = [(name, n) for name, n in row.inputs if name not in model.parameters]
         if len(arguments) == len(own) - len(row.optional):
