@@ -60,6 +60,7 @@ class Model:
     joint_names, body_names, frame_names, q_names, v_names
     nl, n_constraints    kinematic loops and their constraints, rows of K
     nu, u_names          independent velocities where joints are coupled; 0 and none where they are not
+    n_ctrl, n_act        controls and activations of a model file's world; 0 where there is none
     q0 (nq,)             neutral configuration: zeros and unit quaternions
     lower, upper (nv,)   position limits, infinite where there is none [rad | m]
     max_velocity, max_effort, damping, friction, armature (nv,)
@@ -99,6 +100,7 @@ class Model:
         self.name, self.nq, self.nv, self.nb = robot.name, robot.nq, robot.nv, robot.nb
         self.nf, self.nh, self.nl, self.nu = robot.nf, robot.nh, robot.nl, robot.nu
         self.n_constraints = robot.n_constraints
+        self.n_ctrl, self.n_act = robot.n_ctrl, robot.n_act
         self.joint_names, self.body_names = tuple(robot.joint_names), tuple(robot.body_names)
         self.frame_names, self.notices = tuple(robot.frame_names), tuple(robot.notices)
         self.q_names, self.v_names, self.u_names = tuple(robot.q_names), tuple(robot.v_names), tuple(robot.u_names)
