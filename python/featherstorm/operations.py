@@ -43,7 +43,7 @@ def rnea(
 ) -> Array:
     """Inverse dynamics: the forces at the joints that make the robot accelerate by `a`.
 
-        tau = M(q) a + C(q, v)                                  RBDA Table 5.1
+        tau = M(q) a + C(q, v) - sum J_i^T f_ext_i          RBDA section 5.4, Table 5.2
 
     in   q (B, nq), v (B, nv), a (B, nv)
     in   f_ext (B, nb, 6) or (B, 6 nb): moment about its origin [N m] and force [N] on each moving body, world axes
@@ -56,19 +56,23 @@ def rnea(
 
 
 def bias(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> Array:
-    """The bias force C(q, v): gravity, Coriolis and centrifugal forces; rnea with a = 0.
+    """The bias force: gravity, Coriolis and centrifugal forces.
 
-    in   q (B, nq), v (B, nv)
+        C(q, v) = rnea(q, v, 0)          RBDA (6.1), Table 5.1
+
+    in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s]
     out  tau (B, nv) [N m | N]
     """
     return single(model, "bias", [q, v], check)
 
 
 def crba(model: Model, q: ArrayLike, packed: bool = False, *, check: bool = True) -> Array:
-    """The joint-space inertia matrix M(q), symmetric and positive definite.          RBDA Table 6.2
+    """The joint-space inertia matrix M(q), symmetric and positive definite, by composite rigid bodies.
 
-    in   q (B, nq)
-    out  M (B, nv, nv); with packed=True (B, nh), the branch-sparse lower triangle: entries row_start[i] to
+        M_ij = S_i^T I^c_i X_ij S_j          RBDA Table 6.2, section 6.4
+
+    in   q (B, nq) [rad | m]
+    out  M (B, nv, nv) [kg m^2 | kg m | kg]; with packed=True (B, nh), the branch-sparse lower triangle: entries row_start[i] to
          row_start[i + 1] of the model are row i, at the columns `model.column`
     """
     batch, (M,) = evaluate(model, "crba", [q], check=check)
@@ -85,18 +89,22 @@ def dense(model: Model, batch: Arguments, packed: Array) -> Array:
 
 
 def ltdl(model: Model, M_packed: ArrayLike) -> Array:
-    """The factorisation M = L^T D L without fill-in.          RBDA Table 6.3
+    """The factorisation of an inertia matrix without fill-in.
 
-    in   M (B, nh), from crba(packed=True)
+        M = L^T D L          RBDA Table 6.3
+
+    in   M (B, nh) [kg m^2 | kg m | kg], from crba(packed=True)
     out  L (B, nh): L below the diagonal, 1/D on it
     """
     return single(model, "ltdl", [M_packed], False)
 
 
 def solve(model: Model, L: ArrayLike, b: Array) -> Array:
-    """x = M^-1 b with the factor of ltdl.          RBDA section 6.5
+    """The solution of M x = b with the factor of ltdl.
 
-    in   L (B, nh), b (B, nv) or (B, nv, k) for k right-hand sides
+        x = M^-1 b          RBDA Table 6.5
+
+    in   L (B, nh), b (B, nv) [N m | N] or (B, nv, k) for k right-hand sides
     out  x like b
     """
     if len(np.shape(b)) < 3:
@@ -119,9 +127,9 @@ def aba(
     ignore: Names = (),
     check: bool = True,
 ) -> Array:
-    """Forward dynamics by articulated bodies: the acceleration under `tau`.          RBDA Table 7.1
+    """Forward dynamics by articulated bodies: the acceleration under `tau`.
 
-        a = M(q)^-1 (tau - C(q, v))
+        a = M(q)^-1 (tau - C(q, v) + sum J_i^T f_ext_i)          RBDA Table 7.1
 
     in   q (B, nq), v (B, nv), tau (B, nv) [N m | N]
     in   f_ext as in `rnea`
@@ -143,9 +151,15 @@ def fd(
     ignore: Names = (),
     check: bool = True,
 ) -> Array:
-    """Forward dynamics by the way that is fastest for this robot; arguments, result and errors as `aba`.
+    """Forward dynamics by the way that is fastest for this robot: articulated bodies, or the factors of M.
 
+        a = M(q)^-1 (tau - C(q, v) + sum J_i^T f_ext_i)          RBDA Table 7.1, section 6.1
+
+    in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], tau (B, nv) [N m | N]
+    in   f_ext (B, nb, 6) or (B, 6 nb): moment about its origin [N m] and force [N] on each moving body, world axes
+    out  a (B, nv) [rad/s^2 | m/s^2]
     Contacts do not change it: their forces come as f_ext, or from fd_contacts and contact_step.
+    Errors: as of `aba`.
     """
     check_tree(model, "fd", ignore)
     return single(model, "fd", [q, v, tau, f_ext], check)
@@ -156,7 +170,9 @@ def forward_kinematics(
 ) -> tuple[Array, Array]:
     """Where frames are in the world.
 
-    in   q (B, nq); frame: name or index, None for all
+        X_i = X_parent X_J(q_i) X_T          RBDA (2.46)-(2.57)
+
+    in   q (B, nq) [rad | m]; frame: name or index, None for all
     out  positions (B, nf, 3) [m] and rotations (B, nf, 3, 3) from frame axes to world axes; (B, 3) and (B, 3, 3) for
          one frame
     """
@@ -170,10 +186,12 @@ def forward_kinematics(
 
 
 def jacobian(model: Model, q: ArrayLike, frame: Frame, *, check: bool = True) -> Array:
-    """The Jacobian of a frame: (angular velocity; velocity of the frame's origin) = J v, world axes.
+    """The Jacobian of a frame: angular velocity above, velocity of the frame's origin below, world axes.
 
-    in   q (B, nq); frame: name or index
-    out  J (B, 6, nv)
+        v_f = J_f v          RBDA (2.18), Example 4.2
+
+    in   q (B, nq) [rad | m]; frame: name or index
+    out  J (B, 6, nv) [1 | m]
     """
     return single(model, "jacobian", [q], check, frame)
 
@@ -181,17 +199,21 @@ def jacobian(model: Model, q: ArrayLike, frame: Frame, *, check: bool = True) ->
 def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: Frame, *, check: bool = True) -> Array:
     """Angular velocity and velocity of the origin of a frame, world axes.
 
-    in   q (B, nq), v (B, nv); frame: name or index
+        v_f = J_f v          RBDA (4.6)
+
+    in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s]; frame: name or index
     out  (B, 6) [rad/s, m/s]
     """
     return single(model, "frame_velocity", [q, v], check, frame)
 
 
 def energy(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> tuple[Array, Array]:
-    """Kinetic and potential energy [J]; the potential is zero where all mass is at the world's origin.
+    """Kinetic and potential energy; the potential is zero where all mass is at the world's origin.
 
-    in   q (B, nq), v (B, nv)
-    out  kinetic (B,), potential (B,)
+        T = 1/2 v^T M v,   V = -sum m_i g . c_i          RBDA (2.67)
+
+    in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s]
+    out  kinetic (B,), potential (B,) [J]
     """
     batch, (columns,) = evaluate(model, "energy", [q, v], check=check)
     return batch.result(columns[:, 0]), batch.result(columns[:, 1])
@@ -210,7 +232,11 @@ class Momentum(NamedTuple):
 def momentum(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> Momentum:
     """Centre of mass, its velocity, and momentum of the robot, as a `Momentum`.
 
-    in   q (B, nq), v (B, nv)
+        h = sum X_i^T I_i v_i          RBDA (2.58)-(2.61)
+
+    in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s]
+    out  com (B, 3) [m], com_velocity (B, 3) [m/s]; h (B, 6) [N m s, N s] about the world's origin, angular first; h_com (B, 3)
+         [N m s] about the centre of mass; world axes
     """
     return Momentum(*run(model, "momentum", q, v, check=check))
 
@@ -218,8 +244,10 @@ def momentum(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) ->
 def integrate(model: Model, q: ArrayLike, v: ArrayLike, dt: float, *, check: bool = True) -> Array:
     """Where the constant velocity `v` leads from `q` in the time `dt`; quaternions are renormalised.
 
-    in   q (B, nq), v (B, nv), dt [s]
-    out  q (B, nq)
+        q_next = q (+) v dt          exponential map of each joint's motion
+
+    in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], dt [s]
+    out  q_next (B, nq) [rad | m]
     """
     return run(model, "integrate", q, v, dt=dt, check=check)
 
@@ -227,8 +255,10 @@ def integrate(model: Model, q: ArrayLike, v: ArrayLike, dt: float, *, check: boo
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, check: bool = True) -> Array:
     """The constant velocity that leads from `q0` to `q1` in unit time, turning by at most half a turn.
 
-    in   q0 (B, nq), q1 (B, nq)
-    out  v (B, nv)
+        q0 (+) v = q1          the inverse of integrate
+
+    in   q0 (B, nq), q1 (B, nq) [rad | m]
+    out  v (B, nv) [rad | m]
     """
     return single(model, "difference", [q0, q1], check)
 
@@ -248,9 +278,9 @@ def step(
 ) -> tuple[Array, Array]:
     """A step of semi-implicit Euler with what the model carries; damping, kd and dry friction are implicit.
 
-        (M + dt D) a = tau + kp (q_target - q) - C - D v,   v += a dt,   q = q (+) v dt
+        (M + dt D) a = tau + kp (q_target - q) - C - D v,   v += a dt,   q = q (+) v dt          core/step/step.h
 
-    in   q (B, nq), v (B, nv), tau (B, nv), q_target (B, nv)
+    in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], tau (B, nv) [N m | N], q_target (B, nv) [rad | m]
     in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
     in   ignore  what of "contacts", "loops", "couplings" shall not count though the model carries it
     in   numbers: kp, kd (nv,) or a number, and the others of steps.STEP_DEFAULTS, with contacts those of `contact_step`

@@ -42,7 +42,7 @@ def dormand_prince(
 ) -> Motion:
     """Moves every instance on by `duration`, with steps of order 5 whose length follows the error of each instance.
 
-        error = sqrt(mean (e / (absolute + relative x))^2) <= 1      RBDA section 10.2; Dormand and Prince 1980
+        error = sqrt(mean (e / (absolute + relative x))^2) <= 1      Dormand and Prince 1980; RBDA section 10.2
 
     with e the difference between the orders 5 and 4 of a step, x how far a coordinate moves in it or how fast it is.
 

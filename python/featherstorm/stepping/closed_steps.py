@@ -28,7 +28,7 @@ def loop_step(
 
         (M + dt D) a = tau - C - D v + K^T lambda,   K a = k(rate)                     RBDA (8.37)-(8.41), (8.12)
 
-    in   q (B, nq), v (B, nv), tau (B, nv), q_target (B, nv)
+    in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], tau (B, nv) [N m | N], q_target (B, nv) [rad | m]
     in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
     in   numbers: those of `step`; rate [1/s], with which open loops close, stable below 1 / pass, 0.1 / pass if not given;
          tolerance of the rank of the constraints

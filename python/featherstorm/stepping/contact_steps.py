@@ -27,12 +27,12 @@ def contact_step(
 ) -> tuple[Array, Array, Array]:
     """A step in time with contacts: `step` with impulses at the contacts, by projected Gauss-Seidel.
 
-        (M + dt D) (v_next - v) = dt (tau - C - D v) + G^T impulse,   q = q (+) v_next dt
+        (M + dt D) (v_next - v) = dt (tau - C - D v) + G^T impulse,   q = q (+) v_next dt          RBDA (11.57)-(11.64), (8.22)
 
     Normal impulses do not pull, tangential ones stay within the friction disc, and bodies do not enter each other but for
-    what the sweeps leave.                                                     RBDA (11.35), (11.42)
+    what the sweeps leave.
 
-    in   q (B, nq), v (B, nv), tau (B, nv), q_target (B, nv)
+    in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], tau (B, nv) [N m | N], q_target (B, nv) [rad | m]
     in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
     in   impulse (B, nc, 3) [N s], of the last pass, where the sweeps begin; None: zero
     in   numbers: those of `step`; erp, 0 to 1: part of a penetration that is pushed out in a pass; slop [m]: what of it is
@@ -62,9 +62,11 @@ def soft_contact_step(
 ) -> tuple[Array, Array, Array]:
     """A step in time with soft contacts: surfaces on springs and dampers, with friction.
 
-    dt / substeps has to be short against sqrt(m / K) and m / D of the contacts.                  RBDA (11.73)-(11.79)
+        f_n = -K_n z - D_n z',   f_t = -K_t x - D_t x' within the friction disc,   as in `step`    RBDA section 11.8
 
-    in   q (B, nq), v (B, nv), tau (B, nv), q_target (B, nv)
+    dt / substeps has to be short against sqrt(m / K) and m / D of the contacts.
+
+    in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], tau (B, nv) [N m | N], q_target (B, nv) [rad | m]
     in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
     in   deformation (B, nc, 3) [m] of the surfaces as they would be at the end of the step if they were left, axes of the
          links that carry them; None: zero

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -23,7 +24,12 @@ def test_a_row_is_a_function_that_tells_its_arrays(name):
     parameters = list(inspect.signature(function).parameters)
     assert parameters[0] == "model"
     if name in fs.__all__:  # written by hand, with its equation
-        assert "\n" in function.__doc__
+        doc = function.__doc__
+        assert re.search(r"^ {8}\S.* = ", doc, re.MULTILINE), "an equation in a line of its own"
+        assert row["source"] in " ".join(doc.split())
+        for word in ("    in   ", "    out  ", "(B, "):
+            assert word in doc
+        assert "[" in doc or not any(array["unit"] for array in [*row["inputs"], *row["outputs"]])
         return
     arrays = [array["name"] for key in ("inputs", "uniforms") for array in row[key]]
     assert parameters[1:] == [
