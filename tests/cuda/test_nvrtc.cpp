@@ -1,6 +1,8 @@
 // The run-time compiler of kernels for CUDA devices, where libnvrtc is installed, and the cache of what it makes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/emit/rollout.h"
 #include "core/program/count.h"
 #include "core/program/order.h"
@@ -12,6 +14,7 @@
 #include "host/trace/specialised_program.h"
 #include "tests/support/oracles/op_cases.h"
 #include "tests/support/robots/linkages.h"
+#include "tests/support/robots/small_world.h"
 #include "tests/support/tools/scratch.h"
 
 namespace featherstorm::test_nvrtc {
@@ -95,13 +98,16 @@ TEST_F(NvrtcCompiles, FourWarpsSpillNothing) {
 
 // Rows that have no kernel with the model as data reach devices in this way alone.
 TEST_F(NvrtcCompiles, RowsWithoutAKernelForAnyRobot) {
-  const Robot arm = load("double_pendulum"), mechanism = testing::closed_robot(testing::four_bar());
+  const Robot robots[] = {load("double_pendulum"), testing::closed_robot(testing::four_bar()), testing::small_world()};
   std::vector<std::string_view> rows;
   testing::for_every_op([&](auto op, int index) {
     using Op = decltype(op);
     if constexpr (!Op::info.cuda) {
       rows.push_back(Op::info.name);
-      const Program p = specialised_program({index}, available<Op>(arm.model) ? arm.model : mechanism.model);
+      const auto robot =
+          std::find_if(std::begin(robots), std::end(robots), [](const Robot& r) { return available<Op>(r.model); });
+      ASSERT_NE(robot, std::end(robots)) << Op::info.name;
+      const Program p = specialised_program({index}, robot->model);
       for (const char* target : {"sm_80", "sm_90"})
         for (bool double_precision : {false, true}) {
           const DeviceCost cost = compiler.compile(device_text(p, double_precision, {"trace", 0}), target).cost;
@@ -109,7 +115,7 @@ TEST_F(NvrtcCompiles, RowsWithoutAKernelForAnyRobot) {
         }
     }
   });
-  EXPECT_EQ(rows.size(), 12u);
+  EXPECT_EQ(rows.size(), 21u);
 }
 
 TEST_F(NvrtcCompiles, SeveralWarpsAreCachedApart) {

@@ -1,5 +1,5 @@
 // A robot with a world that needs no model file: a cart with an arm of two links and a mast; a motor with a filter, a servo, a
-// spring, dry friction, limits, a tendon over both joints of the arm, and the equality of two coordinates.
+// spring, dry friction, limits, a tendon over both joints of the arm, two sensors, and the equality of two coordinates.
 #pragma once
 #include "core/model/builder.h"
 
@@ -58,6 +58,11 @@ inline Robot small_world(Integrator integrator = Integrator::Euler) {
   w.actuator = {motor, servo};
   w.compensated.assign(m.nv, 0), w.effort_limited.assign(m.nv, 0);
   w.effort_lower.assign(m.nv, 0), w.effort_upper.assign(m.nv, 0);
+
+  Sensor<double> angle{SensorKind::JointPosition}, speed{SensorKind::Velocimeter, 1, 3};
+  angle.body = 2, speed.place.body = 3, speed.place.X = identity_placement<double>();
+  speed.place.X.r.z() = -0.3;
+  w.sensor = {angle, speed}, w.n_sensordata = 4;
 
   const Softness<double> soft{{0.02, 1}, {0.9, 0.95, 0.001, 0.5, 2}, 2};
   w.constraints.friction.push_back({false, 0, soft, 0.4, 0.6});
