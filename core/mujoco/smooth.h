@@ -54,9 +54,6 @@ template <class T> struct Smooth {
   Scratch<T> qfrc_actuator, qfrc_spring, qfrc_damper, qfrc_gravcomp, qfrc_fluid;
 };
 
-// The origin of a frame of the tree in the world.
-FS_HD auto X_origin(const auto& X, const auto& frame) { return X[frame.body].r + X[frame.body].R * frame.X.r; }
-
 // y = A x of `rows` rows, and y += A^T x
 FS_HD void rates_of(const auto& A, int rows, int nv, const auto& x, auto y) {
   using T = ScalarOf<decltype(y)>;
@@ -127,7 +124,7 @@ FS_HD void smooth_forces(const auto& m, const auto& w, const auto& q, const auto
     for (int l = 1; l < w.n_links(); l++) {
       const auto& place = w.link[l].inertial;
       const auto f = slice(applied.xfrc, 6 * l);
-      const Vec3<T> p = X_origin(s.X, place);
+      const Vec3<T> p = origin_in_world<T>(s.X, place);
       add_wrench<T>(m, s.x, s.X, place.body, p, vector_at<T>(f, 3), vector_at<T>(f, 0), tau);
     }
 }

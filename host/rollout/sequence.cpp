@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "core/scalar/scratch.h"
+#include "host/compile/traced_kernel.h"
 #include "host/rollout/cpu_rollout.h"
 #include "host/rollout/cuda_rollout.h"
 
@@ -117,6 +118,17 @@ Stage stage_of(Evaluator& e, const std::string& op, Precision precision, std::ve
           false,
           [&e, op] { return e.program(op); },
           {}};
+}
+
+Stage stage_of(const Evaluator& e, Precision precision, const Program& program) {
+  const auto p = std::make_shared<const Program>(program);
+  Stage s{[p, precision, &e] {
+    return traced_kernel(*p, precision, e.isa(), e.assembles(), [&e](const std::string& what) { e.notify(what); });
+  }};
+  for (const auto& a : p->inputs) s.in.push_back(a.name);
+  for (const auto& a : p->outputs) s.out.push_back(a.name);
+  s.program = [p] { return *p; };
+  return s;
 }
 
 Sequence::Sequence(Precision precision, int threads, const std::string& isa)

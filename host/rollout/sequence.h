@@ -36,6 +36,9 @@ Stage stage_of(Evaluator& evaluator, const std::string& op, Precision precision,
                std::vector<std::string> out, std::vector<std::pair<std::string, std::string>> swaps = {},
                long repeat = 1);
 
+// A traced program as a stage; its arrays are those of its names.
+Stage stage_of(const Evaluator& evaluator, Precision precision, const Program& program);
+
 // Numbers of a uniform array: its components, or its components for each step, one behind the other.
 struct UniformValues {
   std::string name;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "host/compile/traced_kernel.h"
 #include "host/trace/parameters.h"
 #include "host/trace/trace_op.h"
 
@@ -79,17 +78,6 @@ RolloutStages stages_of(const Robot& robot, const RolloutOptions& o) {
     r.output("observation", values);
     s.observe = std::move(r.program);
   }
-  return s;
-}
-
-// A traced function as a stage; its arrays are those of its names.
-Stage stage_of(const Evaluator& e, Precision precision, const Program& p) {
-  Stage s{[p, precision, &e] {
-    return traced_kernel(p, precision, e.isa(), e.assembles(), [&e](const std::string& what) { e.notify(what); });
-  }};
-  for (const auto& a : p.inputs) s.in.push_back(a.name);
-  for (const auto& a : p.outputs) s.out.push_back(a.name);
-  s.program = [p] { return p; };
   return s;
 }
 

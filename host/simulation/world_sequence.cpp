@@ -1,10 +1,8 @@
 #include "host/simulation/world_sequence.h"
 
 #include <map>
-#include <memory>
 #include <stdexcept>
 
-#include "host/compile/traced_kernel.h"
 #include "host/trace/world_programs.h"
 
 namespace featherstorm {
@@ -13,26 +11,15 @@ namespace {
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 using Names = std::map<std::string, std::string>;
 
-Stage stage_of(const Evaluator& e, Precision precision, const std::shared_ptr<const WorldPrograms>& all,
-               const Program& p) {
-  Stage s{[all, &p, precision, &e] {
-    return traced_kernel(p, precision, e.isa(), e.assembles(), [&e](const std::string& what) { e.notify(what); });
-  }};
-  for (const auto& a : p.inputs) s.in.push_back(a.name);
-  for (const auto& a : p.outputs) s.out.push_back(a.name);
-  s.program = [all, &p] { return p; };
-  return s;
-}
-
 }  // namespace
 
 Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& options) {
   if (options.iterations < 1)
     throw Error("iterations is " + std::to_string(options.iterations) + ", expected 1 or more");
   const Model<double>& m = e.robot().model;
-  std::shared_ptr<const WorldPrograms> all;
+  WorldPrograms all;
   try {
-    all = std::make_shared<const WorldPrograms>(world_programs(m, options.tolerance, 1 << 22));
+    all = world_programs(m, options.tolerance, 1 << 22);
   } catch (const std::length_error&) {
     throw Error("robot '" + e.robot().name + "' is too large for a step of its own");
   }
@@ -42,15 +29,15 @@ Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& 
     s.array(name, m.nv);
   for (const char* name : {"act", "act_next", "act_dot"}) s.array(name, m.world.na);
   for (const char* name : {"actuator_length", "actuator_velocity"}) s.array(name, m.world.n_outputs);
-  for (const char* name : {"row_D", "row_aref", "row_loss", "row_force"}) s.array(name, all->rows.rows());
+  for (const char* name : {"row_D", "row_aref", "row_loss", "row_force"}) s.array(name, all.rows.rows());
   for (const char* name : {"mass", "damping"}) s.array(name, m.nh);
   for (const char* name : {"more", "more_next", "passes", "passes_next"}) s.array(name, 1);
   s.array("ctrl", m.world.nu), s.array("xfrc_applied", 6L * m.world.n_links());
-  s.array("jacobian", static_cast<long>(all->rows.column.size()));
+  s.array("jacobian", static_cast<long>(all.rows.column.size()));
 
   // What a program calls q, v and act may be the state at a stage of Runge-Kutta's method.
   const auto add = [&](const Program& p, const Names& other, const Pairs& swaps, bool repeated = false) {
-    Stage stage = stage_of(e, precision, all, p);
+    Stage stage = stage_of(e, precision, p);
     for (std::string& name : stage.in)
       if (const auto at = other.find(name); at != other.end()) name = at->second;
     stage.swaps = swaps;
@@ -59,10 +46,10 @@ Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& 
   };
   const Pairs solved = {{"qacc", "qacc_next"}, {"more", "more_next"}, {"passes", "passes_next"}};
   const Pairs state = {{"q", "q_next"}, {"v", "v_next"}, {"act", "act_next"}};
-  if (all->stages.empty()) {
-    add(all->equations, {}, {});
-    add(all->newton, {}, solved, true);
-    add(all->advance, {}, state);
+  if (all.stages.empty()) {
+    add(all.equations, {}, {});
+    add(all.newton, {}, solved, true);
+    add(all.advance, {}, state);
     return s;
   }
   for (const char* name : {"q_i", "q_i_next"}) s.array(name, m.nq);
@@ -73,9 +60,9 @@ Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& 
                              {"u_i", "u_i_next"},          {"sum_u", "sum_u_next"}, {"sum_a", "sum_a_next"},
                              {"sum_rate", "sum_rate_next"}};
   for (int i = 0; i < 4; i++) {
-    add(all->equations, i == 0 ? Names{} : Names{{"q", "q_i"}, {"v", "v_i"}, {"act", "act_i"}}, {});
-    add(all->newton, {}, solved, true);
-    add(all->stages[static_cast<std::size_t>(i)], i == 0 ? Names{{"v_i", "v"}} : Names{}, i == 3 ? state : stage_state);
+    add(all.equations, i == 0 ? Names{} : Names{{"q", "q_i"}, {"v", "v_i"}, {"act", "act_i"}}, {});
+    add(all.newton, {}, solved, true);
+    add(all.stages[static_cast<std::size_t>(i)], i == 0 ? Names{{"v_i", "v"}} : Names{}, i == 3 ? state : stage_state);
   }
   return s;
 }
