@@ -1,7 +1,7 @@
 // A plane and a convex mesh: its lowest corner, and up to three more of the face there that looks down most.
 #pragma once
-#include "core/collision/hull.h"
 #include "core/collision/plane_round.h"
+#include "core/world/hull.h"
 
 namespace featherstorm {
 

@@ -1,4 +1,4 @@
-// What a model file says of a robot beside its tree: springs, tendons, actuators, constraints, the medium, sensors, and how
+// What a model file says of a robot beside its tree: springs, tendons, actuators, constraints, contacts, the medium, sensors, and how
 // it is moved on.
 //
 // The meaning of every element is MuJoCo's, and so are the order and the layout of ctrl, act, lengths, forces and sensordata.
@@ -7,6 +7,7 @@
 #pragma once
 #include "core/world/actuators.h"
 #include "core/world/constraints.h"
+#include "core/world/contacts.h"
 #include "core/world/links.h"
 #include "core/world/sensors.h"
 #include "core/world/tendons.h"
@@ -36,6 +37,7 @@ template <class P> struct World {
   std::vector<int> effort_limited;  // (nv) whether forces of actuators at a joint are limited [jnt_actfrclimited]
   std::vector<P> effort_lower, effort_upper;  // (nv)
   Constraints<P> constraints;
+  Contacts<P> contacts;
   std::vector<Sensor<P>> sensor;
   Vec3<P> magnetic = zero3<P>();  // field, world axes
 
@@ -59,6 +61,7 @@ template <class P, class S> World<P> cast(const World<S>& w) {
   for (const S& x : w.effort_lower) r.effort_lower.push_back(P(x));
   for (const S& x : w.effort_upper) r.effort_upper.push_back(P(x));
   r.constraints = cast<P>(w.constraints);
+  r.contacts = cast<P>(w.contacts);
   for (const auto& x : w.sensor) r.sensor.push_back(cast<P>(x));
   r.magnetic = cast<P>(w.magnetic);
   return r;

@@ -1,0 +1,78 @@
+// Geoms of a model file that may touch, and the pairs of them that are looked at.
+//
+// The pairs are those that MuJoCo's filters leave, known when the file loads; each has as many candidates, slots, as its
+// shapes can have contacts (core/collision). Names of MuJoCo in brackets.
+#pragma once
+#include <vector>
+
+#include "core/world/constraints.h"
+#include "core/world/hull.h"
+
+namespace featherstorm {
+
+// In MuJoCo's order [mjtGeom]; of a pair the first comes first here.
+enum class GeomType : unsigned char { Plane, HeightField, Sphere, Capsule, Ellipsoid, Cylinder, Box, Mesh };
+
+template <class P> struct Geom {
+  GeomType type = GeomType::Sphere;
+  Frame<P> place;             // [geom_xpos, geom_xmat]
+  Vec3<P> size = zero3<P>();  // [m] [geom_size]
+  int hull = -1;              // of a mesh that is in a pair, among hulls
+};
+
+template <class P> struct ContactPair {
+  int geom[2] = {};      // among geoms
+  int slots = 1;         // candidates
+  int dimension = 3;     // of the contact's force: 1 without friction, 3, 4 with torsion, 6 with rolling [condim]
+  P friction[5] = {};    // of two tangents, torsion [m], rolling about two axes [m]; of those that `dimension` has
+  Softness<P> softness;  // of the normal
+  P friction_reference[2] = {};  // of the other rows of a cone where not zero, else that of the normal [solreffriction]
+  P inverse_inertia[2] = {};     // of the two bodies together at qpos0: of translation [1/kg], of rotation [1/(kg m^2)]
+  P margin{};                    // the contact has forces where its distance is below it [includemargin] [m]
+  P detection{};                 // and is found where it is below this [margin + gap] [m]
+};
+
+template <class P> struct Contacts {
+  std::vector<Geom<P>> geom;  // all of the file, in its order
+  std::vector<Hull<P>> hull;
+  std::vector<ContactPair<P>> pair;
+  bool elliptic = false;  // cones, else pyramids [cone]
+  P impedance_ratio{};    // of friction to normal [impratio]
+};
+
+template <class P> int slots_of(const Contacts<P>& c) {
+  int n = 0;
+  for (const ContactPair<P>& pair : c.pair) n += pair.slots;
+  return n;
+}
+// Rows: of each candidate one for each dimension, of its normal, its tangents and what turns.
+template <class P> int rows_of(const Contacts<P>& c) {
+  int n = 0;
+  for (const ContactPair<P>& pair : c.pair) n += pair.slots * pair.dimension;
+  return n;
+}
+
+template <class P, class S> Geom<P> cast(const Geom<S>& g) {
+  return {g.type, cast<P>(g.place), cast<P>(g.size), g.hull};
+}
+template <class P, class S> ContactPair<P> cast(const ContactPair<S>& p) {
+  ContactPair<P> r;
+  r.slots = p.slots, r.dimension = p.dimension, r.softness = cast<P>(p.softness);
+  r.margin = P(p.margin), r.detection = P(p.detection);
+  for (int k = 0; k < 2; k++) {
+    r.geom[k] = p.geom[k];
+    r.friction_reference[k] = P(p.friction_reference[k]), r.inverse_inertia[k] = P(p.inverse_inertia[k]);
+  }
+  for (int k = 0; k < 5; k++) r.friction[k] = P(p.friction[k]);
+  return r;
+}
+template <class P, class S> Contacts<P> cast(const Contacts<S>& c) {
+  Contacts<P> r;
+  for (const auto& x : c.geom) r.geom.push_back(cast<P>(x));
+  for (const auto& x : c.hull) r.hull.push_back(cast<P>(x));
+  for (const auto& x : c.pair) r.pair.push_back(cast<P>(x));
+  r.elliptic = c.elliptic, r.impedance_ratio = P(c.impedance_ratio);
+  return r;
+}
+
+}  // namespace featherstorm
