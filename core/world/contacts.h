@@ -32,7 +32,7 @@ template <class P> struct ContactPair {
   P detection{};                 // and is found where it is below this [margin + gap] [m]
 };
 
-template <class P> struct Contacts {
+template <class P> struct GeomContacts {
   std::vector<Geom<P>> geom;  // all of the file, in its order
   std::vector<Hull<P>> hull;
   std::vector<ContactPair<P>> pair;
@@ -40,13 +40,13 @@ template <class P> struct Contacts {
   P impedance_ratio{};    // of friction to normal [impratio]
 };
 
-template <class P> int slots_of(const Contacts<P>& c) {
+template <class P> int slots_of(const GeomContacts<P>& c) {
   int n = 0;
   for (const ContactPair<P>& pair : c.pair) n += pair.slots;
   return n;
 }
 // Rows: of each candidate one for each dimension, of its normal, its tangents and what turns.
-template <class P> int rows_of(const Contacts<P>& c) {
+template <class P> int rows_of(const GeomContacts<P>& c) {
   int n = 0;
   for (const ContactPair<P>& pair : c.pair) n += pair.slots * pair.dimension;
   return n;
@@ -66,8 +66,8 @@ template <class P, class S> ContactPair<P> cast(const ContactPair<S>& p) {
   for (int k = 0; k < 5; k++) r.friction[k] = P(p.friction[k]);
   return r;
 }
-template <class P, class S> Contacts<P> cast(const Contacts<S>& c) {
-  Contacts<P> r;
+template <class P, class S> GeomContacts<P> cast(const GeomContacts<S>& c) {
+  GeomContacts<P> r;
   for (const auto& x : c.geom) r.geom.push_back(cast<P>(x));
   for (const auto& x : c.hull) r.hull.push_back(cast<P>(x));
   for (const auto& x : c.pair) r.pair.push_back(cast<P>(x));

@@ -37,7 +37,7 @@ template <class P> struct World {
   std::vector<int> effort_limited;  // (nv) whether forces of actuators at a joint are limited [jnt_actfrclimited]
   std::vector<P> effort_lower, effort_upper;  // (nv)
   Constraints<P> constraints;
-  Contacts<P> contacts;
+  GeomContacts<P> contacts;
   std::vector<Sensor<P>> sensor;
   Vec3<P> magnetic = zero3<P>();  // field, world axes
 
