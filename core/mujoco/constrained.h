@@ -5,23 +5,27 @@
 // A step is three texts: the equations, Newton's steps towards a, the way on. Between them go M, b, the rows and a.
 #pragma once
 #include "core/constraint/constraint_rows.h"
+#include "core/constraint/contact_rows.h"
 #include "core/constraint/newton_step.h"
 #include "core/mujoco/step.h"
 
 namespace featherstorm {
 
+// Rows of a world: those of constraints, then those of contacts.
+template <class P> int rows_of(const World<P>& w) { return rows_of(w.constraints) + rows_of(w.contacts); }
+
 template <class T> struct Equations {
   Equations(const auto& m, const auto& w)
       : mass(m.nh),
         b(m.nv),
-        J(rows_of(w.constraints) * m.nv),
-        position(rows_of(w.constraints)),
-        D(rows_of(w.constraints)),
-        aref(rows_of(w.constraints)),
-        active(rows_of(w.constraints)),
-        loss(rows_of(w.constraints)) {}
-  Scratch<T> mass, b;                             // (nh) packed as of crba.h, (nv)
-  Scratch<T> J, position, D, aref, active, loss;  // of constraint_rows.h
+        J(rows_of(w) * m.nv),
+        position(rows_of(w)),
+        D(rows_of(w)),
+        aref(rows_of(w)),
+        active(rows_of(w)),
+        friction(rows_of(w)) {}
+  Scratch<T> mass, b;                                 // (nh) packed as of crba.h, (nv)
+  Scratch<T> J, position, D, aref, active, friction;  // of core/constraint/rows.h
 };
 
 // in   q (nq), v (nv), act (na), applied
@@ -35,16 +39,29 @@ FS_HD void equations(const auto& m, const auto& w, const auto& q, const auto& v,
   for (int k = 0; k < m.nv; k++) e.b[k] = tau[k] - e.b[k];
   crba(m, q, e.mass.data());
   const ConstraintRows<T*> rows{e.J.data(),    e.position.data(), e.D.data(),
-                                e.aref.data(), e.active.data(),   e.loss.data()};
+                                e.aref.data(), e.active.data(),   e.friction.data()};
   constraint_rows(m, w, s.x, s.X, q, v, s.ten_length, s.ten_J, rows);
+  auto V = scratch<Motion<T>>(m.nb + 1);
+  auto candidate = scratch<Candidate<T>>(slots_of(w.contacts));
+  body_velocities(m, s.x, v, V);
+  contact_candidates(m, w, s.X, candidate.data());
+  contact_rows(m, w, s.x, s.X, V, candidate.data(), rows_from(rows, rows_of(w.constraints), m.nv));
 }
 
-// Which kind each row of constraint_rows.h has.
-template <class P> std::vector<RowKind> row_kinds(const Constraints<P>& c) {
-  std::vector<RowKind> kinds(static_cast<std::size_t>(rows_of_equalities(c)), RowKind::Equality);
-  kinds.insert(kinds.end(), static_cast<std::size_t>(rows_of_friction(c)), RowKind::Friction);
-  kinds.insert(kinds.end(), static_cast<std::size_t>(rows_of_limits(c)), RowKind::Unilateral);
-  return kinds;
+// The blocks of all rows, in their order.
+template <class P> std::vector<RowBlock> row_blocks(const World<P>& w) {
+  std::vector<RowBlock> blocks;
+  const auto add = [&](RowKind kind, int rows, int count) {
+    for (int i = 0; i < count; i++)
+      blocks.push_back({kind, blocks.empty() ? 0 : blocks.back().first + blocks.back().rows, rows});
+  };
+  add(RowKind::Equality, 1, rows_of_equalities(w.constraints));
+  add(RowKind::Friction, 1, rows_of_friction(w.constraints));
+  add(RowKind::Unilateral, 1, rows_of_limits(w.constraints));
+  const RowKind contact = w.contacts.elliptic ? RowKind::Cone : RowKind::Pyramid;
+  for (const ContactPair<P>& pair : w.contacts.pair)
+    add(pair.dimension == 1 ? RowKind::Unilateral : contact, pair.dimension, pair.slots);
+  return blocks;
 }
 
 // Forces of the rows at a, and at the joints.
@@ -54,9 +71,10 @@ template <class P> std::vector<RowKind> row_kinds(const Constraints<P>& c) {
 FS_HD void constraint_forces(const auto& p, const auto& a, auto force, auto qfrc_constraint) {
   using T = ScalarOf<decltype(force)>;
   auto r = scratch<T>(p.rows.rows());
+  auto W = scratch<T>(p.rows.curvatures());
   rows_times(p.rows, p.jacobian, a, r.data());
-  for (int i = 0; i < p.rows.rows(); i++)
-    force[i] = row_state<T>(p.rows.kind[i], r[i] - p.aref[i], p.D[i], p.loss[i]).force;
+  for (int i = 0; i < p.rows.rows(); i++) r[i] = r[i] - p.aref[i];
+  block_states(p, r.data(), force, W.data());
   for (int k = 0; k < p.tree.nv; k++) qfrc_constraint[k] = T(0.0);
   add_rows_transposed(p.rows, p.jacobian, force, qfrc_constraint);
 }

@@ -29,11 +29,11 @@ Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& 
     s.array(name, m.nv);
   for (const char* name : {"act", "act_next", "act_dot"}) s.array(name, m.world.na);
   for (const char* name : {"actuator_length", "actuator_velocity"}) s.array(name, m.world.n_outputs);
-  for (const char* name : {"row_D", "row_aref", "row_loss", "row_force"}) s.array(name, all.rows.rows());
+  for (const char* name : {"row_D", "row_aref", "row_friction", "row_force"}) s.array(name, all.rows.rows());
   for (const char* name : {"mass", "damping"}) s.array(name, m.nh);
   for (const char* name : {"more", "more_next", "passes", "passes_next"}) s.array(name, 1);
   s.array("ctrl", m.world.nu), s.array("xfrc_applied", 6L * m.world.n_links());
-  s.array("jacobian", static_cast<long>(all.rows.column.size()));
+  s.array("jacobian", all.rows.entries());
 
   // What a program calls q, v and act may be the state at a stage of Runge-Kutta's method.
   const auto add = [&](const Program& p, const Names& other, const Pairs& swaps, bool repeated = false) {

@@ -17,18 +17,22 @@ Numbers numbers(const auto& scratch, int n) {
 // What of J is not zero by structure.
 RowPattern pattern_of(const Equations<Expr>& e, const World<Expr>& w, int nv) {
   RowPattern p;
-  p.kind = row_kinds(w.constraints);
-  p.start.push_back(0);
-  for (int i = 0; i < p.rows(); i++) {
+  for (const RowBlock& b : row_blocks(w)) {
+    const auto is_there = [&](int k) {
+      for (int i = b.first; i < b.first + b.rows; i++)
+        if (lane(e.J[i * nv + k], 0) != 0) return true;  // NaN where it is no constant
+      return false;
+    };
+    std::vector<int> column;
     for (int k = 0; k < nv; k++)
-      if (lane(e.J[i * nv + k], 0) != 0) p.column.push_back(k);  // NaN where it is no constant
-    p.start.push_back(static_cast<int>(p.column.size()));
+      if (is_there(k)) column.push_back(k);
+    p.add(b.kind, b.rows, column);
   }
   return p;
 }
 std::vector<std::vector<int>> cliques(const RowPattern& p) {
   std::vector<std::vector<int>> all;
-  for (int i = 0; i < p.rows(); i++) all.emplace_back(p.column.begin() + p.start[i], p.column.begin() + p.start[i + 1]);
+  for (const PackedBlock& b : p.block) all.push_back(b.column);
   return all;
 }
 
@@ -42,14 +46,14 @@ Numbers on_tree(const Model<double>& m, const EliminationTree& tree, const Numbe
 
 // The inputs of a problem.
 struct Problem {
-  Numbers mass, b, jacobian, D, aref, loss;
+  Numbers mass, b, jacobian, D, aref, friction;
   Problem(Program& p, const Model<double>& m, const RowPattern& rows)
       : mass(p.input("mass", m.nh)),
         b(p.input("b", m.nv)),
-        jacobian(p.input("jacobian", static_cast<int>(rows.column.size()))),
+        jacobian(p.input("jacobian", rows.entries())),
         D(p.input("row_D", rows.rows())),
         aref(p.input("row_aref", rows.rows())),
-        loss(p.input("row_loss", rows.rows())) {}
+        friction(p.input("row_friction", rows.rows())) {}
 };
 
 void trace_equations(const Model<double>& model, WorldPrograms& out) {
@@ -68,16 +72,16 @@ void trace_equations(const Model<double>& model, WorldPrograms& out) {
   out.rows = pattern_of(e, w, m.nv);
   out.tree = elimination_tree(model.dof_parent, cliques(out.rows));
   Numbers jacobian;
-  for (int i = 0; i < out.rows.rows(); i++)
-    for (int k = out.rows.start[i]; k < out.rows.start[i + 1]; k++)
-      jacobian.push_back(e.J[i * m.nv + out.rows.column[k]]);
+  for (const PackedBlock& b : out.rows.block)
+    for (int i = b.first; i < b.first + b.rows; i++)
+      for (int k : b.column) jacobian.push_back(e.J[i * m.nv + k]);
   // d of (M + h d) a = b + J^T f, entries of M
   Numbers damping(static_cast<std::size_t>(m.nh), Expr(0.0));
   implicit_damping(m, w, v.data(), act.data(), ctrl.data(), s, damping.data());
   p.output("mass", numbers(e.mass, m.nh)), p.output("b", numbers(e.b, m.nv));
   p.output("jacobian", jacobian);
   p.output("row_D", numbers(e.D, out.rows.rows())), p.output("row_aref", numbers(e.aref, out.rows.rows()));
-  p.output("row_loss", numbers(e.loss, out.rows.rows()));
+  p.output("row_friction", numbers(e.friction, out.rows.rows()));
   p.output("act_dot", numbers(s.act_dot, w.na));
   p.output("actuator_length", numbers(s.actuator_length, w.n_outputs));
   p.output("actuator_velocity", numbers(s.actuator_velocity, w.n_outputs));
@@ -93,10 +97,10 @@ void trace_newton(const Model<double>& model, double tolerance, WorldPrograms& o
   const Numbers mass = on_tree(model, out.tree, in.mass);
   Numbers next(qacc.size()), force(in.D.size());
   const NewtonProblem problem{out.tree,           out.rows,    mass.data(),    in.b.data(),
-                              in.jacobian.data(), in.D.data(), in.aref.data(), in.loss.data()};
-  const Expr left = newton_step(problem, qacc.data(), next.data(), force.data());
+                              in.jacobian.data(), in.D.data(), in.aref.data(), in.friction.data()};
+  const NewtonOutcome<Expr> outcome = newton_step(problem, qacc.data(), next.data(), force.data());
   p.output("qacc_next", next);
-  p.output("more_next", {select(Expr(tolerance) < left, Expr(1.0), Expr(0.0))});
+  p.output("more_next", {select(Expr(tolerance) < outcome.left, Expr(1.0) - outcome.exact, Expr(0.0))});
   p.output("passes_next", {passes[0] + Expr(1.0)});
 }
 
@@ -112,7 +116,7 @@ void trace_advance(const Model<double>& model, WorldPrograms& out) {
   const Model<Expr> m = cast<Expr>(model);
   const World<Expr>& w = m.world;
   const NewtonProblem problem{out.tree,           out.rows,    in.mass.data(), in.b.data(),
-                              in.jacobian.data(), in.D.data(), in.aref.data(), in.loss.data()};
+                              in.jacobian.data(), in.D.data(), in.aref.data(), in.friction.data()};
   const Expr h(w.timestep);
   Numbers force(in.D.size()), constraint(qacc.size()), H = in.mass, a = in.b, q_next(q.size()), v_next(v.size()),
                                                        act_next(act.size());

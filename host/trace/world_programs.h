@@ -1,8 +1,8 @@
 // A step of a world with constraints as programs of one robot, one after the other in a Sequence:
 //
-//   equations   q, v, act, ctrl, qfrc_applied, xfrc_applied -> mass, b, jacobian, row_D, row_aref, row_loss, act_dot,
+//   equations   q, v, act, ctrl, qfrc_applied, xfrc_applied -> mass, b, jacobian, row_D, row_aref, row_friction, act_dot,
 //               actuator_length, actuator_velocity, damping (the slopes that the integrator takes along), more, passes
-//   newton      mass, b, jacobian, row_D, row_aref, row_loss, qacc, passes -> qacc_next, more_next (1: not
+//   newton      mass, b, jacobian, row_D, row_aref, row_friction, qacc, passes -> qacc_next, more_next (1: not
 //               solved yet), passes_next
 //   advance     q, v, act and the above, qacc -> q_next, v_next, act_next, qfrc_constraint, row_force
 //
