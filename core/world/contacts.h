@@ -11,7 +11,17 @@
 namespace featherstorm {
 
 // In MuJoCo's order [mjtGeom]; of a pair the first comes first here.
-enum class GeomType : unsigned char { Plane, HeightField, Sphere, Capsule, Ellipsoid, Cylinder, Box, Mesh };
+enum class GeomType : unsigned char {
+  Plane,
+  HeightField,
+  Sphere,
+  Capsule,
+  Ellipsoid,
+  Cylinder,
+  Box,
+  Mesh,
+  SignedDistance,
+};
 
 template <class P> struct Geom {
   GeomType type = GeomType::Sphere;
