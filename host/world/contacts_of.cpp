@@ -249,9 +249,12 @@ ContactPair<double> pair_of(const MujocoTables& t, const Found& f, const Touch& 
   for (int k = 0; k < 5; k++) p.friction[k] = std::max(touch.friction[k], least_friction);
   p.softness = touch.softness;
   p.margin = touch.margin, p.detection = touch.margin + touch.gap;
+  // numbers of different signs have no meaning, and zeros stand for nothing given
+  const double* own = touch.friction_reference;
+  const bool has_own = (own[0] > 0) == (own[1] > 0) && (own[0] != 0 || own[1] != 0);
   for (int k = 0; k < 2; k++) {
     p.geom[k] = f.geom[k];
-    p.friction_reference[k] = touch.friction_reference[k];
+    p.friction_reference[k] = has_own ? own[k] : touch.softness.reference[k];
     const auto inverse = t.row("body_invweight0", t.integer("geom_bodyid", f.geom[k]), 2);
     for (std::size_t i = 0; i < 2; i++) p.inverse_inertia[i] += inverse[i];
   }
