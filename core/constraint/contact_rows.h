@@ -12,19 +12,19 @@
 //
 // A contact that is not there has D = 0 and aref = 0.
 #pragma once
+#include <span>
+
 #include "core/collision/candidates.h"
+#include "core/constraint/pair_columns.h"
 #include "core/constraint/row_kind.h"
 #include "core/constraint/rows.h"
-#include "core/kinematics/wrench_rows.h"
+#include "core/constraint/world_motion.h"
 
 namespace featherstorm {
 
-// Angular velocity of a body and velocity of its point at p, world axes.
-template <class T> struct Twist { Vec3<T> w, v; };
-template <class T>
-FS_HD Twist<T> twist_at(const Placement<T>& X, const Motion<T>& V, const Vec3<T>& p) {
-  const Vec3<T> w = X.R * V.w;
-  return {w, X.R * V.v + cross(w, p - X.r)};
+// Velocity of a point p that a motion at r carries along.
+template <class T> FS_HD Vec3<T> velocity_at(const Motion<T>& V, const Vec3<T>& r, const Vec3<T>& p) {
+  return V.v + cross(V.w, p - r);
 }
 
 // Weight, stiffness and damping of the rows of one contact.
@@ -53,32 +53,56 @@ FS_HD void set_contact_rows(const auto& w, const ContactPair<P>& pair, const T& 
   }
 }
 
-// in   x (nx), X (nb + 1)  joint numbers at (q, v) and placements of the bodies
-// in   V (nb + 1)  velocities of the bodies, their axes
+// What the bodies of a contact do against each other along its axes: of translation, then of rotation.
+template <class T>
+FS_HD void relative_velocity(const auto& X, const auto& twist, int a, int b, const Candidate<T>& c, int dimension,
+                             T* velocity) {
+  const Vec3<T>& p = c.contact.point;
+  Vec3<T> v = velocity_at(twist[b], X[b].r, p), w = twist[b].w;
+  if (a != 0) v = v - velocity_at(twist[a], X[a].r, p), w = w - twist[a].w;
+  for (int k = 0; k < dimension; k++) velocity[k] = dot(c.frame.e[k % 3], k < 3 ? v : w);
+}
+
+// in   columns  of the pair
+// in   X (nb + 1), axis (nv)  placements of the bodies and how coordinates move them (world_motion.h)
+// out  J (dimension columns)
+template <class T>
+FS_HD void contact_jacobian(std::span<const PathColumn> columns, const auto& X, const auto& axis, const Candidate<T>& c,
+                            int dimension, auto J) {
+  const int n = static_cast<int>(columns.size());
+  for (int k = 0; k < n; k++) {
+    const Motion<T>& S = axis[columns[k].v];
+    const Vec3<T> v = velocity_at(S, X[columns[k].body].r, c.contact.point);
+    for (int i = 0; i < dimension; i++) {
+      const T along = dot(c.frame.e[i % 3], i < 3 ? v : S.w);
+      J[i * n + k] = columns[k].first ? -along : along;
+    }
+  }
+}
+
+// Rows of all candidates.
+//
+// in   columns  of all pairs
+// in   X (nb + 1), twist (nb + 1), axis (nv)  (world_motion.h)
 // in   candidate (slots_of)
-// out  rows (rows_of)
-// Cost O(rows depth), without what clears J.
-FS_HD void contact_rows(const auto& m, const auto& w, const auto& x, const auto& X, const auto& V,
-                        const auto& candidate, const auto& all_rows) {
-  using T = ScalarOf<decltype(x)>;
-  const Vec3<T> none = zero3<T>();
-  int first = 0, slot = 0;
-  for (const auto& pair : w.contacts.pair) {
+// out  rows (rows_of), but for their J
+// out  J (columns.entries)  packed
+// Cost O(rows depth).
+FS_HD void contact_rows(const auto& w, const PairColumns& columns, const auto& X, const auto& twist, const auto& axis,
+                        const auto& candidate, const auto& all_rows, auto J) {
+  using T = ScalarOf<decltype(J)>;
+  int first = 0, slot = 0, entry = 0;
+  for (int p = 0; p < static_cast<int>(w.contacts.pair.size()); p++) {
+    const auto& pair = w.contacts.pair[p];
     const int a = w.contacts.geom[pair.geom[0]].place.body, b = w.contacts.geom[pair.geom[1]].place.body;
-    for (int i = 0; i < pair.slots; i++, slot++) {
+    const int n = columns.columns(p);
+    for (int i = 0; i < pair.slots; i++, slot++, first += pair.dimension, entry += pair.dimension * n) {
       const Candidate<T>& c = candidate[slot];
-      const auto rows = rows_from(all_rows, first, m.nv);
-      first += pair.dimension;
-      const Vec3<T>& p = c.contact.point;
-      const Twist<T> A = twist_at(X[a], V[a], p), B = twist_at(X[b], V[b], p);
       T velocity[most_rows];
-      for (int k = 0; k < pair.dimension; k++) {
-        const Vec3<T>& e = c.frame.e[k % 3];
-        const bool turns = k >= 3;
-        velocity[k] = turns ? dot(e, B.w - A.w) : dot(e, B.v - A.v);
-        add_wrench_pair(m, x, X, b, a, p, turns ? e : none, turns ? none : e, clear_row<T>(rows, k, m.nv));
-      }
-      set_contact_rows(w, pair, c.contact.distance, velocity, rows);
+      relative_velocity(X, twist, a, b, c, pair.dimension, velocity);
+      contact_jacobian(std::span(columns.column).subspan(columns.start[p], n), X, axis, c, pair.dimension,
+                       slice(J, entry));
+      set_contact_rows(w, pair, c.contact.distance, velocity, rows_from(all_rows, first, 0));
     }
   }
 }

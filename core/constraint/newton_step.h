@@ -12,62 +12,42 @@
 // solution: there is none left to do. So it is after finitely many steps, unless contacts slide on round cones. Along the step
 // the slope is a growing function of alpha: `line_steps` steps of Newton's method on it, kept within a bracket of its root.
 //
-// A matrix J is packed: of each block its rows, each the numbers of the block's columns.
 #pragma once
-#include <vector>
-
+#include "core/constraint/row_pattern.h"
 #include "core/constraint/row_state.h"
 #include "core/linear/elimination_tree.h"
 #include "core/linear/ltdl.h"
 
 namespace featherstorm {
 
-// A block and what of J is not zero by structure.
-struct PackedBlock : RowBlock {
-  std::vector<int> column;
-  int entry = 0;  // where its numbers of J begin, rows columns
-  int w = 0;      // where its part of W begins, rows (rows + 1) / 2: the lower half
-  int columns() const { return static_cast<int>(column.size()); }
-};
-struct RowPattern {
-  std::vector<PackedBlock> block;
-  int rows() const { return block.empty() ? 0 : block.back().first + block.back().rows; }
-  int entries() const { return block.empty() ? 0 : block.back().entry + block.back().rows * block.back().columns(); }
-  int curvatures() const {
-    return block.empty() ? 0 : block.back().w + block.back().rows * (block.back().rows + 1) / 2;
-  }
-  void add(RowKind kind, int n, const std::vector<int>& column) {
-    block.push_back({{kind, rows(), n}, column, entries(), curvatures()});
-  }
-};
-
 // What a problem is made of; tree: of M and the rows.
-template <class M, class B, class J, class Row> struct NewtonProblem {
+template <class Rows, class M, class B, class J, class Row> struct NewtonProblem {
   const EliminationTree& tree;
-  const RowPattern& rows;
+  const Rows& rows;       // a pattern (core/constraint/row_pattern.h)
   M mass;                 // (tree.nh)  packed on the tree
   B b;                    // (nv)
   J jacobian;             // packed
   Row D, aref, friction;  // (n)
 };
-template <class M, class B, class J, class Row>
-NewtonProblem(const EliminationTree&, const RowPattern&, M, B, J, Row, Row, Row) -> NewtonProblem<M, B, J, Row>;
+template <class Rows, class M, class B, class J, class Row>
+NewtonProblem(const EliminationTree&, const Rows&, M, B, J, Row, Row, Row) -> NewtonProblem<Rows, M, B, J, Row>;
 
-// y = J x (n), and y (nv) += J^T x
-FS_HD void rows_times(const RowPattern& rows, const auto& J, const auto& x, auto y) {
+// y = J x and y += J^T x
+FS_HD void rows_times(const auto& rows, const auto& J, const auto& x, auto y) {
   using T = ScalarOf<decltype(y)>;
   for (const PackedBlock& b : rows.block)
     for (int i = 0; i < b.rows; i++) {
       T sum(0.0);
-      for (int k = 0; k < b.columns(); k++) sum = sum + J[b.entry + i * b.columns() + k] * x[b.column[k]];
+      for (int k = 0; k < b.columns; k++) sum = sum + J[b.entry + i * b.columns + k] * x[rows.column[b.column + k]];
       y[b.first + i] = sum;
     }
 }
-FS_HD void add_rows_transposed(const RowPattern& rows, const auto& J, const auto& x, auto y) {
+FS_HD void add_rows_transposed(const auto& rows, const auto& J, const auto& x, auto y) {
   for (const PackedBlock& b : rows.block)
-    for (int i = 0; i < b.rows; i++)
-      for (int k = 0; k < b.columns(); k++)
-        y[b.column[k]] = y[b.column[k]] + J[b.entry + i * b.columns() + k] * x[b.first + i];
+    for (int k = 0; k < b.columns; k++) {
+      auto& sum = y[rows.column[b.column + k]];
+      for (int i = 0; i < b.rows; i++) sum = sum + J[b.entry + i * b.columns + k] * x[b.first + i];
+    }
 }
 
 // in   r (n)  J a - aref
@@ -85,7 +65,7 @@ FS_HD void curvature(const auto& p, const auto& W, auto H) {
   for (int k = 0; k < p.tree.nh; k++) H[k] = p.mass[k];
   T a[most_rows];  // a column of W J
   for (const PackedBlock& b : p.rows.block) {
-    const int n = b.columns();
+    const int n = b.columns;
     const auto J = slice(p.jacobian, b.entry);
     for (int k = 0; k < n; k++) {
       for (int i = 0; i < b.rows; i++) {
@@ -94,7 +74,7 @@ FS_HD void curvature(const auto& p, const auto& W, auto H) {
           a[i] = a[i] + W[b.w + (i < j ? j * (j + 1) / 2 + i : i * (i + 1) / 2 + j)] * J[j * n + k];
       }
       for (int l = 0; l < n; l++) {
-        const int x = b.column[k], y = b.column[l];
+        const int x = p.rows.column[b.column + k], y = p.rows.column[b.column + l];
         if (y > x) continue;
         T& h = H[p.tree.at(x, y)];
         for (int i = 0; i < b.rows; i++) h = h + a[i] * J[i * n + l];

@@ -18,16 +18,25 @@ template <class T> struct Equations {
   Equations(const auto& m, const auto& w)
       : mass(m.nh),
         b(m.nv),
-        J(rows_of(w) * m.nv),
+        J(rows_of(w.constraints) * m.nv),
         position(rows_of(w)),
         D(rows_of(w)),
         aref(rows_of(w)),
         active(rows_of(w)),
-        friction(rows_of(w)) {}
-  Scratch<T> mass, b;                                 // (nh) packed as of crba.h, (nv)
-  Scratch<T> J, position, D, aref, active, friction;  // of core/constraint/rows.h
+        friction(rows_of(w)),
+        twist(m.nb + 1),
+        axis(m.nv) {}
+  ConstraintRows<T*> rows() {
+    return {J.data(), position.data(), D.data(), aref.data(), active.data(), friction.data()};
+  }
+  Scratch<T> mass, b;                              // (nh) packed as of crba.h, (nv)
+  Scratch<T> J;                                    // of constraints, all entries
+  Scratch<T> position, D, aref, active, friction;  // of constraints and contacts (core/constraint/rows.h)
+  Scratch<Motion<T>> twist, axis;                  // (nb + 1), (nv)  (core/constraint/world_motion.h)
 };
 
+// All but contacts.
+//
 // in   q (nq), v (nv), act (na), applied
 // out  s, e
 template <class T>
@@ -38,14 +47,23 @@ FS_HD void equations(const auto& m, const auto& w, const auto& q, const auto& v,
   newton_euler(m, q, v, Zeros<T>{}, Zeros<T>{}, e.b.data());
   for (int k = 0; k < m.nv; k++) e.b[k] = tau[k] - e.b[k];
   crba(m, q, e.mass.data());
-  const ConstraintRows<T*> rows{e.J.data(),    e.position.data(), e.D.data(),
-                                e.aref.data(), e.active.data(),   e.friction.data()};
-  constraint_rows(m, w, s.x, s.X, q, v, s.ten_length, s.ten_J, rows);
-  auto V = scratch<Motion<T>>(m.nb + 1);
+  constraint_rows(m, w, s.x, s.X, q, v, s.ten_length, s.ten_J, e.rows());
+  world_motion(m, s.x, s.X, v, e.twist.data(), e.axis.data());
+}
+
+// The rows of all candidates behind those of the constraints.
+//
+// in      s, e  of equations
+// in      columns  of all pairs
+// in-out  e
+// out     J (columns.entries)  packed
+template <class T>
+FS_HD void all_contact_rows(const auto& m, const auto& w, const PairColumns& columns, const Smooth<T>& s,
+                            Equations<T>& e, auto J) {
   auto candidate = scratch<Candidate<T>>(slots_of(w.contacts));
-  body_velocities(m, s.x, v, V);
   contact_candidates(m, w, s.X, candidate.data());
-  contact_rows(m, w, s.x, s.X, V, candidate.data(), rows_from(rows, rows_of(w.constraints), m.nv));
+  contact_rows(w, columns, s.X, e.twist, e.axis, candidate.data(), rows_from(e.rows(), rows_of(w.constraints), m.nv),
+               J);
 }
 
 // The blocks of all rows, in their order.

@@ -15,24 +15,30 @@ Numbers numbers(const auto& scratch, int n) {
 }
 
 // What of J is not zero by structure.
-RowPattern pattern_of(const Equations<Expr>& e, const World<Expr>& w, int nv) {
+RowPattern pattern_of(const Equations<Expr>& e, const World<Expr>& w, const PairColumns& pairs, int nv) {
   RowPattern p;
-  for (const RowBlock& b : row_blocks(w)) {
-    const auto is_there = [&](int k) {
-      for (int i = b.first; i < b.first + b.rows; i++)
-        if (lane(e.J[i * nv + k], 0) != 0) return true;  // NaN where it is no constant
-      return false;
-    };
+  const int constraints = rows_of(w.constraints);
+  const std::vector<RowBlock> blocks = row_blocks(w);
+  for (const RowBlock& b : blocks) {
+    if (b.first >= constraints) break;
     std::vector<int> column;
     for (int k = 0; k < nv; k++)
-      if (is_there(k)) column.push_back(k);
-    p.add(b.kind, b.rows, column);
+      if (lane(e.J[b.first * nv + k], 0) != 0) column.push_back(k);  // NaN where it is no constant
+    p.add(b.kind, 1, column);
+  }
+  int block = p.size();
+  for (int i = 0; i < static_cast<int>(w.contacts.pair.size()); i++) {
+    std::vector<int> column;
+    for (int k = pairs.start[i]; k < pairs.start[i + 1]; k++) column.push_back(pairs.column[k].v);
+    for (int slot = 0; slot < w.contacts.pair[i].slots; slot++, block++)
+      p.add(blocks[block].kind, blocks[block].rows, column);
   }
   return p;
 }
 std::vector<std::vector<int>> cliques(const RowPattern& p) {
   std::vector<std::vector<int>> all;
-  for (const PackedBlock& b : p.block) all.push_back(b.column);
+  for (const PackedBlock& b : p.block)
+    all.emplace_back(p.column.begin() + b.column, p.column.begin() + b.column + b.columns);
   return all;
 }
 
@@ -69,12 +75,17 @@ void trace_equations(const Model<double>& model, WorldPrograms& out) {
   Equations<Expr> e(m, w);
   const Applied applied{ctrl.data(), qfrc.data(), xfrc.data()};
   equations(m, w, q.data(), v.data(), act.data(), applied, s, e);
-  out.rows = pattern_of(e, w, m.nv);
+  const PairColumns pairs(m, w.contacts);
+  Numbers of_contacts(static_cast<std::size_t>(pairs.entries(w.contacts)));
+  all_contact_rows(m, w, pairs, s, e, of_contacts.data());
+  out.rows = pattern_of(e, w, pairs, m.nv);
   out.tree = elimination_tree(model.dof_parent, cliques(out.rows));
   Numbers jacobian;
-  for (const PackedBlock& b : out.rows.block)
-    for (int i = b.first; i < b.first + b.rows; i++)
-      for (int k : b.column) jacobian.push_back(e.J[i * m.nv + k]);
+  for (int i = 0; i < rows_of(w.constraints); i++) {
+    const PackedBlock& b = out.rows.block[i];
+    for (int k = 0; k < b.columns; k++) jacobian.push_back(e.J[i * m.nv + out.rows.column[b.column + k]]);
+  }
+  jacobian.insert(jacobian.end(), of_contacts.begin(), of_contacts.end());
   // d of (M + h d) a = b + J^T f, entries of M
   Numbers damping(static_cast<std::size_t>(m.nh), Expr(0.0));
   implicit_damping(m, w, v.data(), act.data(), ctrl.data(), s, damping.data());

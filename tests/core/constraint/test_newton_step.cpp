@@ -47,7 +47,8 @@ Problem random_problem(int n, int blocks, unsigned seed, const std::vector<RowKi
   for (const PackedBlock& b : p.rows.block) {
     p.dense.blocks.push_back(b);
     for (int i = 0; i < b.rows; i++) {
-      for (int k : b.column) p.jacobian.push_back(p.dense.J(b.first + i, k) = uniform(engine));
+      for (int k = b.column; k < b.column + b.columns; k++)
+        p.jacobian.push_back(p.dense.J(b.first + i, p.rows.column[k]) = uniform(engine));
       p.dense.D(b.first + i) = std::pow(10.0, 2 + uniform(engine)), p.dense.aref(b.first + i) = 5 * uniform(engine);
       p.dense.friction(b.first + i) = 1 + 0.9 * uniform(engine);
     }
