@@ -105,6 +105,13 @@ template <class T, class P> FS_HD Placement<T> geom_placement(const auto& X, con
   return g.place.body == 0 ? in_body : X[g.place.body] * in_body;
 }
 
+// The axes of a contact of geom b, at B, with a.
+template <class T, class P>
+FS_HD ContactFrame<T> candidate_frame(const Geom<P>& a, const Geom<P>& b, const Placement<T>& B, const Vec3<T>& n) {
+  const bool along_capsule = a.type == GeomType::Plane && b.type == GeomType::Capsule;
+  return along_capsule ? contact_frame(n, axis_of(B, 2)) : contact_frame(n);
+}
+
 // in   X (nb + 1)              placements of the bodies
 // out  out (slots_of(contacts))  pair by pair, slot by slot
 template <class T> FS_HD void contact_candidates(const auto&, const auto& w, const auto& X, Candidate<T>* out) {
@@ -113,12 +120,10 @@ template <class T> FS_HD void contact_candidates(const auto&, const auto& w, con
     const Placement<T> A = geom_placement<T>(X, a), B = geom_placement<T>(X, b);
     ContactPoint<T> point[most_slots];
     contact_points(w.contacts, pair, A, B, point);
-    const bool along_capsule = a.type == GeomType::Plane && b.type == GeomType::Capsule;
     for (int k = 0; k < pair.slots; k++, out++) {
       const auto near = point[k].distance < T(pair.detection);
       point[k].distance = select(near, point[k].distance, T(no_contact));
-      const Vec3<T>& n = point[k].normal;
-      *out = {point[k], along_capsule ? contact_frame(n, axis_of(B, 2)) : contact_frame(n)};
+      *out = {point[k], candidate_frame(a, b, B, point[k].normal)};
     }
   }
 }

@@ -92,7 +92,7 @@ template <class T> struct NewtonOutcome {
 // in   p       the problem
 // in   a (nv)
 // out  a_next (nv)
-// out  force (n)  of the rows at a
+// out  force (n)  of the rows at a_next where that is exact, else at a
 template <int line_steps = 4>
 FS_HD auto newton_step(const auto& p, const auto& a, auto a_next, auto force) {
   using T = ScalarOf<decltype(a_next)>;
@@ -164,6 +164,7 @@ FS_HD auto newton_step(const auto& p, const auto& a, auto a_next, auto force) {
     }
   const auto exact = changed <= zero;
   for (int k = 0; k < nv; k++) a_next[k] = a[k] + select(exact, one, alpha) * step[k];
+  for (int i = 0; i < n; i++) force[i] = select(exact, Js[i], force[i]);
   return NewtonOutcome<T>{left * rcp(scale), select(exact, one, zero)};
 }
 

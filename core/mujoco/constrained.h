@@ -82,19 +82,20 @@ template <class P> std::vector<RowBlock> row_blocks(const World<P>& w) {
   return blocks;
 }
 
-// Forces of the rows at a, and at the joints.
+// The acceleration that the integrator goes on with: (M + h d) a_h = M a, with M a the forces of the joints, those of
+// constraints among them.
 //
-// in   p, a (nv)
-// out  force (n), qfrc_constraint (nv)
-FS_HD void constraint_forces(const auto& p, const auto& a, auto force, auto qfrc_constraint) {
-  using T = ScalarOf<decltype(force)>;
-  auto r = scratch<T>(p.rows.rows());
-  auto W = scratch<T>(p.rows.curvatures());
-  rows_times(p.rows, p.jacobian, a, r.data());
-  for (int i = 0; i < p.rows.rows(); i++) r[i] = r[i] - p.aref[i];
-  block_states(p, r.data(), force, W.data());
-  for (int k = 0; k < p.tree.nv; k++) qfrc_constraint[k] = T(0.0);
-  add_rows_transposed(p.rows, p.jacobian, force, qfrc_constraint);
+// in      mass, damping (nh)  (implicit_damping)
+// in-out  a (nv)
+FS_HD void damped_acceleration(const auto& m, const auto& mass, const auto& damping, const auto& h, auto a) {
+  using T = ScalarOf<decltype(a)>;
+  auto H = scratch<T>(m.nh);
+  auto b = scratch<T>(m.nv);
+  mul_h(m, mass, a, b.data());
+  for (int k = 0; k < m.nh; k++) H[k] = mass[k] + h * damping[k];
+  ltdl(m, H.data());
+  solve<Factor::LTDL>(m, H.data(), b.data());
+  for (int k = 0; k < m.nv; k++) a[k] = b[k];
 }
 
 }  // namespace featherstorm
