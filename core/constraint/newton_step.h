@@ -190,13 +190,9 @@ FS_HD auto newton_step(const auto& p, const auto& a, auto a_next, auto force) {
   rows_times(p.rows, p.jacobian, step, Js.data());
   for (int i = 0; i < n; i++) ahead[i] = r[i] + Js[i];
   block_states(p, ahead.data(), force_ahead.data(), W_ahead.data());
-  for (int k = 0; k < p.rows.curvatures(); k++) changed = max(changed, abs(T(W_ahead[k] - W[k])));
-  // both ends of dry friction are straight
   for (const PackedBlock& b : p.rows.block)
-    if (b.kind == RowKind::Friction) {
-      const T straight = select(W[b.w] <= zero, one, zero);
-      changed = max(changed, select(force_ahead[b.first] * force[b.first] < zero, straight, zero));
-    }
+    changed = max(changed, other_piece<T>(b, slice(r.data(), b.first), slice(ahead.data(), b.first),
+                                          slice(p.D, b.first), slice(p.friction, b.first)));
   const auto exact = changed <= zero;
   if (some(changed)) alpha = least_cost<line_steps>(p, r.data(), force, g.data(), step.data(), Js.data());
   for (int k = 0; k < nv; k++) a_next[k] = a[k] + select(exact, one, alpha) * step[k];

@@ -55,7 +55,7 @@ struct Problem {
         friction(p.input("row_friction", rows.rows())) {}
 };
 
-// The numbers of placements and motions, as core/mujoco/contact_solve.h takes them.
+// The numbers of placements and motions, as host/solver/contact_solve.h takes them.
 Numbers numbers_of(const Scratch<Placement<Expr>>& X, int n) {
   Numbers all;
   for (int i = 0; i < n; i++) {
@@ -198,6 +198,32 @@ Program trace_stage(const Model<double>& model, int i) {
 }
 
 }  // namespace
+
+Program newton_pass(const Model<double>& model, const RowPattern& constraints, const RowPattern& places,
+                    double tolerance) {
+  Program p;
+  Numbers mass = p.input("mass", model.nh);
+  const Numbers b = p.input("b", model.nv);
+  Numbers J = p.input("jacobian", constraints.entries()), D = p.input("row_D", constraints.rows()),
+          aref = p.input("row_aref", constraints.rows()), friction = p.input("row_friction", constraints.rows());
+  const auto append = [](Numbers& to, const Numbers& more) { to.insert(to.end(), more.begin(), more.end()); };
+  append(J, p.input("place_J", places.entries())), append(D, p.input("place_D", places.rows()));
+  append(aref, p.input("place_aref", places.rows())), append(friction, p.input("place_friction", places.rows()));
+  const Numbers qacc = p.input("qacc", model.nv);
+  RowPattern rows = constraints;
+  for (const PackedBlock& b : places.block)
+    rows.add(b.kind, b.rows, {places.column.begin() + b.column, places.column.begin() + b.column + b.columns});
+  const EliminationTree tree = tree_with(model, rows);
+  Tracing scope(p.graph);
+  mass = on_tree(model, tree, mass);
+  Numbers next(qacc.size()), force(D.size());
+  const NewtonProblem problem{tree, rows, mass.data(), b.data(), J.data(), D.data(), aref.data(), friction.data()};
+  const NewtonOutcome<Expr> outcome = newton_step(problem, qacc.data(), next.data(), force.data());
+  p.output("qacc_next", next);
+  p.output("more_next", {select(Expr(tolerance) < outcome.left, Expr(1.0) - outcome.exact, Expr(0.0))});
+  p.output("force_next", force);
+  return p;
+}
 
 EliminationTree tree_with(const Model<double>& model, const RowPattern& rows,
                           const std::vector<std::vector<int>>& further) {
