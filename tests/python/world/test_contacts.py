@@ -33,9 +33,9 @@ def compiled(xml):
 @pytest.mark.parametrize("name", MODELS)
 def test_generated_contacts_agree(name):
     m = compiled(MODELS[name])
-    errors, found = contact_errors(m, states=close_states(m, 60), full=True)
+    errors, found = contact_errors(m, states=close_states(m, 100), full=True)
     assert errors == []
-    assert found["contacts"] > 10 or name.startswith("without"), "the test has nothing to compare"
+    assert found["contacts"] >= 10 or name.startswith("without"), "the test has nothing to compare"
 
 
 @pytest.mark.skipif(not files(), reason="no model files: pip install --no-deps gymnasium dm-control mjlab")
