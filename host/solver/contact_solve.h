@@ -17,10 +17,11 @@
 
 namespace featherstorm {
 
-// One pass of Newton's method for one robot, with places for contacts.
-struct PlacesKernel {
-  Kernel kernel = nullptr;
-  const void* model = nullptr;
+// A pass of Newton's method for one robot, with places for contacts: the step, and how far to go along it
+// (host/trace/world_programs.h).
+struct PlacesKernels {
+  Kernel direction = nullptr, search = nullptr;
+  const void *of_direction = nullptr, *of_search = nullptr;
 };
 
 // What contacts may share a place: those whose coordinates are among its columns.
@@ -36,6 +37,11 @@ struct PlaceCount {
   int of_limb = 0, universal = 0;
   int of(const PlaceKind& k) const { return k.universal ? universal : of_limb; }
 };
+
+// Multiply-adds of a block of rows in a pass, about.
+inline double block_cost(int rows, int columns) { return rows * columns * (rows + 0.5 * columns) + 20 * rows; }
+// What an operation costs in loops beside one in a kernel for the robot.
+inline constexpr double loop_cost = 2.5;
 
 // Of one robot.
 template <class P> struct ContactSolver {
@@ -55,8 +61,10 @@ template <class P> struct ContactSolver {
   std::vector<int> kind_of;        // (pairs)
   std::vector<int> position;       // of each of the pairs' columns, among those of its kind
   std::vector<PlaceCount> counts;  // of the kernels there may be, the fastest first
-  // A kernel with counts[i] places, made when it is first asked for; none where it cannot be had.
-  PlacesKernel (*kernel)(const ContactSolver&, int i) = nullptr;
+  std::vector<double> cost;        // of a pass of each
+  double factor_cost[2] = {};      // of the rest of a pass on each tree
+  // Kernels with counts[i] places, made when they are first asked for; none where they cannot be had.
+  PlacesKernels (*kernels)(const ContactSolver&, int i) = nullptr;
   void* maker = nullptr;
   int iterations = 100;
   P tolerance{};
@@ -275,8 +283,8 @@ FS_HD void solve_by_loops(const ContactSolver<P>& solver, const NearContacts<T>&
   }
 }
 
-// The least places that all contacts of every instance fit into, among counts; none: -1. rank (contacts): which of the places
-// of its kind a contact has in each instance.
+// The least places that all contacts of every instance fit into, among counts; none, or where loops cost less: -1.
+// rank (contacts): which of the places of its kind a contact has in each instance.
 template <class T, class P>
 FS_HD int counts_for(const ContactSolver<P>& solver, const NearContacts<T>& near, unsigned char (*rank)[lanes<T>]) {
   const int kinds = static_cast<int>(solver.kind.size());
@@ -284,9 +292,13 @@ FS_HD int counts_for(const ContactSolver<P>& solver, const NearContacts<T>& near
   for (int k = 0; k < kinds; k++)
     for (int l = 0; l < lanes<T>; l++) taken[k][l] = 0;
   PlaceCount least;
+  double loops = 0;
+  bool coupled = false;
   for (int i = 0; i < near.count; i++) {
     const NearContact& c = near.contact[i];
     const int kind = solver.kind_of[c.pair];
+    loops += loop_cost * block_cost(solver.kind[kind].rows, solver.pairs.columns(c.pair));
+    coupled = coupled || solver.couples[c.pair] != 0;
     int& most = solver.kind[kind].universal ? least.universal : least.of_limb;
     for (int l = 0; l < lanes<T>; l++) {
       if ((c.instances >> l & 1) == 0) continue;
@@ -295,7 +307,8 @@ FS_HD int counts_for(const ContactSolver<P>& solver, const NearContacts<T>& near
     }
   }
   for (int i = 0; i < static_cast<int>(solver.counts.size()); i++)
-    if (least.of_limb <= solver.counts[i].of_limb && least.universal <= solver.counts[i].universal) return i;
+    if (least.of_limb <= solver.counts[i].of_limb && least.universal <= solver.counts[i].universal)
+      return solver.cost[i] < loops + loop_cost * solver.factor_cost[coupled] ? i : -1;
   return -1;
 }
 
@@ -306,8 +319,8 @@ FS_HD bool solve_in_places(const ContactSolver<P>& solver, const NearContacts<T>
   auto rank = scratch<unsigned char[lanes<T>]>(near.count + 1);
   const int which = counts_for(solver, near, rank.data());
   if (which < 0) return false;
-  const PlacesKernel kernel = solver.kernel(solver, which);
-  if (!kernel.kernel) return false;
+  const PlacesKernels kernels = solver.kernels(solver, which);
+  if (!kernels.direction || !kernels.search) return false;
   const PlaceCount& count = solver.counts[which];
   // where the places of a kind begin
   const int kinds = static_cast<int>(solver.kind.size());
@@ -353,28 +366,29 @@ FS_HD bool solve_in_places(const ContactSolver<P>& solver, const NearContacts<T>
         friction[to] = select(here, near.friction[from], friction[to]);
       }
     });
-  const int constraints = solver.constraints.rows();
-  auto a = scratch<T>(solver.nv), force = scratch<T>(constraints + rows + 1);
+  const int constraints = solver.constraints.rows(), n = constraints + rows;
+  auto a = scratch<T>(solver.nv), step = scratch<T>(solver.nv), g = scratch<T>(solver.nv);
+  auto force = scratch<T>(n + 1), r = scratch<T>(n + 1), Js = scratch<T>(n + 1);
   for (int k = 0; k < solver.nv; k++) a[k] = in.qacc[k];
-  T more;
   const auto of = [](T* data) { return Array{data, lanes<T>}; };
-  const T passes = until_done(solver.iterations, solver.nv, constraints + rows, a.data(), force.data(),
-                              [&](T* x, T* next, T* found) {
-                                const Array from[] = {array_of(in.mass),
-                                                      array_of(in.b),
-                                                      array_of(in.jacobian),
-                                                      array_of(in.D),
-                                                      array_of(in.aref),
-                                                      array_of(in.friction),
-                                                      of(J.data()),
-                                                      of(D.data()),
-                                                      of(aref.data()),
-                                                      of(friction.data()),
-                                                      of(x)};
-                                const Array to[] = {of(next), of(&more), of(found)};
-                                kernel.kernel(kernel.model, from, to, 1, 0, lanes<T>);
-                                return more;
-                              });
+  const T passes = until_done(solver.iterations, solver.nv, n, a.data(), force.data(), [&](T* x, T* next, T* found) {
+    T more, exact, alpha(1.0);
+    const Array from[] = {
+        array_of(in.mass), array_of(in.b),  array_of(in.jacobian), of(J.data()),        array_of(in.D), of(D.data()),
+        array_of(in.aref), of(aref.data()), array_of(in.friction), of(friction.data()), of(x)};
+    const Array to[] = {of(&more), of(&exact), of(step.data()), of(g.data()), of(r.data()), of(Js.data()), of(found)};
+    kernels.direction(kernels.of_direction, from, to, 1, 0, lanes<T>);
+    if (some(T(T(1.0) - exact))) {
+      const Array along[] = {array_of(in.mass),   array_of(in.D),  of(D.data()), array_of(in.friction),
+                             of(friction.data()), of(step.data()), of(g.data()), of(r.data()),
+                             of(Js.data()),       of(found)};
+      const Array found_alpha[] = {of(&alpha)};
+      kernels.search(kernels.of_search, along, found_alpha, 1, 0, lanes<T>);
+    }
+    alpha = select(zero < exact, T(1.0), alpha);
+    for (int k = 0; k < solver.nv; k++) next[k] = x[k] + alpha * step[k];
+    return more;
+  });
   hand_out(solver, a.data(), passes, out);
   for (int i = 0; i < constraints; i++) out.row_force[i] = force[i];
   for (int i = 0; i < near.count; i++)

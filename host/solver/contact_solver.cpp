@@ -43,6 +43,13 @@ bool is_coupling(const Model<double>& m, const PairColumns& pairs, int pair) {
   return false;
 }
 
+// Whether coordinates `first` to `last` of a path have one child each.
+bool is_one_limb(const Model<double>& m, int first, int last) {
+  for (int v = last; v != first; v = m.dof_parent[v])
+    if (std::count(m.dof_parent.begin(), m.dof_parent.end(), m.dof_parent[v]) > 1) return false;
+  return true;
+}
+
 // The kinds of places that the pairs need, and which is whose.
 void add_kinds(const Model<double>& m, const PairColumns& pairs, const std::vector<char>& couples, auto& s) {
   const GeomContacts<double>& contacts = m.world.contacts;
@@ -63,9 +70,11 @@ void add_kinds(const Model<double>& m, const PairColumns& pairs, const std::vect
     kind.rows = contacts.pair[static_cast<std::size_t>(p)].dimension;
     kind.kind = kind.rows == 1 ? RowKind::Unilateral : contacts.elliptic ? RowKind::Cone : RowKind::Pyramid;
     kind.universal = couples[static_cast<std::size_t>(p)] != 0;
+    // a body that several limbs begin at has places of its own
     const auto serves = [&](const PlaceKind& k) {
       return k.kind == kind.kind && k.rows == kind.rows && k.universal == kind.universal &&
-             std::includes(k.column.begin(), k.column.end(), of_pair.begin(), of_pair.end());
+             std::includes(k.column.begin(), k.column.end(), of_pair.begin(), of_pair.end()) &&
+             (kind.universal || is_one_limb(m, of_pair.back(), k.column.back()));
     };
     auto at = std::find_if(s.kind.begin(), s.kind.end(), serves);
     if (at == s.kind.end()) {
@@ -91,26 +100,28 @@ template <class P> struct Maker {
   double tolerance = 0;
   std::string isa;
   std::mutex mutex;
-  std::vector<std::optional<BoundKernel>> kernels;
+  struct Pair { BoundKernel direction, search; };
+  std::vector<std::optional<Pair>> kernels;
 
-  // A kernel larger than this costs more than the loops.
+  // Kernels larger than this cost more than the loops.
   static constexpr int most_nodes = 200000;
 
-  PlacesKernel kernel(int i) {
+  PlacesKernels of(int i) {
     std::lock_guard lock(mutex);
-    std::optional<BoundKernel>& k = kernels[static_cast<std::size_t>(i)];
+    std::optional<Pair>& k = kernels[static_cast<std::size_t>(i)];
     if (!k) k = made(solver.counts[static_cast<std::size_t>(i)]);
-    return {k->kernel, k->model};
+    return {k->direction.kernel, k->search.kernel, k->direction.model, k->search.model};
   }
 
  private:
-  BoundKernel made(const PlaceCount& count) const {
+  Pair made(const PlaceCount& count) const {
     RowPattern places;
     for (const PlaceKind& kind : solver.kind)
       for (int k = 0; k < count.of(kind); k++) places.add(kind.kind, kind.rows, kind.column);
-    const Program p = newton_pass(model, solver.constraints, places, tolerance);
-    if (static_cast<int>(p.graph.size()) > most_nodes) return {};
-    return assemble_program(p, std::is_same_v<P, float> ? Precision::float32 : Precision::float64, isa);
+    const PassPrograms p = newton_pass(model, solver.constraints, places, tolerance);
+    if (static_cast<int>(p.direction.graph.size()) > most_nodes) return {};
+    constexpr Precision precision = std::is_same_v<P, float> ? Precision::float32 : Precision::float64;
+    return {assemble_program(p.direction, precision, isa), assemble_program(p.search, precision, isa)};
   }
 };
 
@@ -143,9 +154,16 @@ BoundKernel made(const Model<double>& m, const WorldPrograms& programs, const st
   s.iterations = options.iterations, s.tolerance = static_cast<P>(options.tolerance);
   add_kinds(m, s.pairs, s.couples, s);
   if (options.assemble) s.counts = {{0, 0}, {1, 0}, {2, 0}, {1, 1}, {4, 0}, {2, 1}, {2, 2}, {4, 2}, {4, 4}};
+  for (int k = 0; k < 2; k++)
+    for (const int d : s.tree[k].depth) s.factor_cost[k] += 0.5 * (d + 1) * (d + 6);
+  for (const PlaceCount& count : s.counts) {
+    s.cost.push_back(s.factor_cost[count.universal > 0]);
+    for (const PlaceKind& kind : s.kind)
+      s.cost.back() += count.of(kind) * block_cost(kind.rows, static_cast<int>(kind.column.size()));
+  }
   maker->kernels.resize(s.counts.size());
   s.maker = maker.get();
-  s.kernel = [](const ContactSolver<P>& solver, int i) { return static_cast<Maker<P>*>(solver.maker)->kernel(i); };
+  s.kernels = [](const ContactSolver<P>& solver, int i) { return static_cast<Maker<P>*>(solver.maker)->of(i); };
   return {kernel, &s, width, maker};
 }
 

@@ -43,10 +43,14 @@ enum class Candidates { All, None };
 // tolerance: of the gradient beside the forces, where Newton's steps end. With Candidates::None there is no newton.
 WorldPrograms world_programs(const Model<double>& model, Candidates candidates, double tolerance, int most);
 
-// One pass of Newton's method with further rows: mass, b, jacobian, row_D, row_aref, row_friction (of constraints), place_J,
-// place_D, place_aref, place_friction (of the others), qacc -> qacc_next, more_next, force_next (of all rows).
-Program newton_pass(const Model<double>& model, const RowPattern& constraints, const RowPattern& places,
-                    double tolerance);
+// A pass of Newton's method with further rows, in places for contacts.
+//
+//   direction   mass, b, jacobian, row_D, row_aref, row_friction (of constraints), place_J, place_D, place_aref,
+//               place_friction (of the others), qacc -> more, exact, step, g, r, Js, force (of all rows)
+//   search      mass, row_D, row_friction, place_D, place_friction, step, g, r, Js, force -> alpha; where not all is exact
+struct PassPrograms { Program direction, search; };
+PassPrograms newton_pass(const Model<double>& model, const RowPattern& constraints, const RowPattern& places,
+                         double tolerance);
 
 // The tree of M and rows that couple sets of coordinates, and where the entries of the robot's packed matrix are in its.
 EliminationTree tree_with(const Model<double>& model, const RowPattern& rows,
