@@ -10,7 +10,8 @@
 //
 // Where no block goes over to another piece of its cost between a and a + step, and the pieces are quadratic, a + step is the
 // solution: there is none left to do. So it is after finitely many steps, unless contacts slide on round cones. Along the step
-// the slope is a growing function of alpha: `line_steps` steps of Newton's method on it, kept within a bracket of its root.
+// the slope is a growing function of alpha: a few steps of Newton's method on it, kept within a bracket of its root; where
+// numbers are known, as many as it takes to a tenth of the slope.
 //
 #pragma once
 #include <cassert>
@@ -23,10 +24,17 @@
 
 namespace featherstorm {
 
+class Expr;
+
 // Whether x may be above zero in any instance that a scalar holds; of a number that is not known yet it may.
+template <class T> inline constexpr bool is_known = true;
+template <> inline constexpr bool is_known<Expr> = false;
 template <class T> FS_HD bool some(const T&) { return true; }
 FS_HD bool some(const double& x) { return x > 0; }
 FS_HD bool some(const float& x) { return x > 0; }
+
+// Of four steps each, at most.
+inline constexpr int most_searches = 6;
 
 // What a problem is made of; tree: of M and the rows.
 template <class Rows, class M, class B, class J, class Row> struct NewtonProblem {
@@ -111,39 +119,47 @@ template <class T> struct NewtonOutcome {
   T exact;  // 1 where a_next is the solution but for rounding
 };
 
-// alpha of the least cost of a + alpha step, with
+// Where a search for the least cost of a + alpha step stands.
+template <class T> struct LineSearch {
+  T alpha{1.0}, low{0.0}, high{1e10};  // the best so far, and what it lies between
+  T last{1e30};                        // the slope there
+  T open{1.0};                         // 1 where the slope has not become a tenth of what it began with, else 0
+};
+
+// Goes on for `line_steps` steps, with
 //
 //   slope(alpha) = step^T (M a - b) + alpha step^T M step + sum s'(r + alpha J step)
 //
 // in   r, force (n)  at a;  g, step (nv);  Js (n)  J step
-template <int line_steps = 4>
-FS_HD auto least_cost(const auto& p, const auto& r, const auto& force, const auto& g, const auto& step,
-                      const auto& Js) {
-  using T = ScalarOf<decltype(step)>;
+// in-out  s
+template <int line_steps = 4, class T>
+FS_HD void search_line(const auto& p, const auto& r, const auto& force, const auto& g, const auto& step, const auto& Js,
+                       LineSearch<T>& s) {
   const int n = p.rows.rows(), nv = p.tree.nv;
   auto Ms = scratch<T>(nv);
   auto at = scratch<T>(n);
   mul_h(p.tree, p.mass, step, Ms.data());
-  T linear(0.0), square(0.0);
-  for (int k = 0; k < nv; k++) linear = linear + step[k] * g[k], square = square + step[k] * Ms[k];
+  T first(0.0), square(0.0);  // slope(0), step^T M step
+  for (int k = 0; k < nv; k++) first = first + step[k] * g[k], square = square + step[k] * Ms[k];
+  T linear = first;
   for (int i = 0; i < n; i++) linear = linear + force[i] * Js[i];
-  T alpha(1.0), low(0.0), high(1e10), last(1e30);
   for (int l = 0; l < line_steps; l++) {
-    T slope = linear + alpha * square, bend = square;
-    for (int i = 0; i < n; i++) at[i] = r[i] + alpha * Js[i];
+    T slope = linear + s.alpha * square, bend = square;
+    for (int i = 0; i < n; i++) at[i] = r[i] + s.alpha * Js[i];
     for (const PackedBlock& b : p.rows.block) {
-      const Slope<T> s = slope_along<T>(b, slice(at.data(), b.first), slice(Js, b.first), slice(p.D, b.first),
-                                        slice(p.friction, b.first));
-      slope = slope + s.first, bend = bend + s.second;
+      const Slope<T> of = slope_along<T>(b, slice(at.data(), b.first), slice(Js, b.first), slice(p.D, b.first),
+                                         slice(p.friction, b.first));
+      slope = slope + of.first, bend = bend + of.second;
     }
-    low = select(slope < T(0.0), alpha, low), high = select(slope < T(0.0), high, alpha);
+    const auto rises = T(0.0) <= slope;
+    s.low = select(rises, s.low, s.alpha), s.high = select(rises, s.alpha, s.high);
     // Newton's way may lead from one end to the other and back
-    const T next = alpha - slope * rcp(max(bend, T(1e-30))), size = abs(slope);
-    const auto falls = low <= next && next <= high && size < T(0.5) * last;
-    last = size;
-    alpha = select(falls, next, select(high < T(1e9), T(0.5) * (low + high), T(2.0) * alpha));
+    const T next = s.alpha - slope * rcp(max(bend, T(1e-30))), size = abs(slope);
+    const auto falls = s.low <= next && next <= s.high && size < T(0.5) * s.last;
+    const T halved = select(s.high < T(1e9), T(0.5) * (s.low + s.high), T(2.0) * s.alpha);
+    s.alpha = select(falls, next, halved), s.last = size;
   }
-  return alpha;
+  s.open = select(s.last < T(0.1) * abs(first), T(0.0), T(1.0));
 }
 
 // Newton's step from a, and what a search along it needs.
@@ -207,9 +223,12 @@ FS_HD auto newton_step(const auto& p, const auto& a, auto a_next, auto force) {
   auto r = scratch<T>(n);
   auto Js = scratch<T>(n);
   const NewtonOutcome<T> o = newton_direction(p, a, step.data(), g.data(), r.data(), Js.data(), force);
-  T alpha(1.0);
-  if (some(T(T(1.0) - o.exact))) alpha = least_cost(p, r.data(), force, g.data(), step.data(), Js.data());
-  for (int k = 0; k < nv; k++) a_next[k] = a[k] + select(T(0.0) < o.exact, T(1.0), alpha) * step[k];
+  LineSearch<T> line;
+  if (some(T(T(1.0) - o.exact))) search_line(p, r.data(), force, g.data(), step.data(), Js.data(), line);
+  if constexpr (is_known<T>)
+    for (int i = 1; i < most_searches && some(T(line.open - o.exact)); i++)
+      search_line(p, r.data(), force, g.data(), step.data(), Js.data(), line);
+  for (int k = 0; k < nv; k++) a_next[k] = a[k] + select(T(0.0) < o.exact, T(1.0), line.alpha) * step[k];
   return o;
 }
 

@@ -372,20 +372,21 @@ FS_HD bool solve_in_places(const ContactSolver<P>& solver, const NearContacts<T>
   for (int k = 0; k < solver.nv; k++) a[k] = in.qacc[k];
   const auto of = [](T* data) { return Array{data, lanes<T>}; };
   const T passes = until_done(solver.iterations, solver.nv, n, a.data(), force.data(), [&](T* x, T* next, T* found) {
-    T more, exact, alpha(1.0);
+    T more, exact, open(1.0), line[4] = {T(1.0), zero, T(1e10), T(1e30)}, line_next[4];
     const Array from[] = {
         array_of(in.mass), array_of(in.b),  array_of(in.jacobian), of(J.data()),        array_of(in.D), of(D.data()),
         array_of(in.aref), of(aref.data()), array_of(in.friction), of(friction.data()), of(x)};
     const Array to[] = {of(&more), of(&exact), of(step.data()), of(g.data()), of(r.data()), of(Js.data()), of(found)};
     kernels.direction(kernels.of_direction, from, to, 1, 0, lanes<T>);
-    if (some(T(T(1.0) - exact))) {
-      const Array along[] = {array_of(in.mass),   array_of(in.D),  of(D.data()), array_of(in.friction),
-                             of(friction.data()), of(step.data()), of(g.data()), of(r.data()),
-                             of(Js.data()),       of(found)};
-      const Array found_alpha[] = {of(&alpha)};
-      kernels.search(kernels.of_search, along, found_alpha, 1, 0, lanes<T>);
+    const Array along[] = {array_of(in.mass),   array_of(in.D),  of(D.data()), array_of(in.friction),
+                           of(friction.data()), of(step.data()), of(g.data()), of(r.data()),
+                           of(Js.data()),       of(found),       of(line)};
+    const Array gone[] = {of(line_next), of(&open)};
+    for (int i = 0; i < most_searches && some(T(open - exact)); i++) {
+      kernels.search(kernels.of_search, along, gone, 1, 0, lanes<T>);
+      for (int k = 0; k < 4; k++) line[k] = line_next[k];
     }
-    alpha = select(zero < exact, T(1.0), alpha);
+    const T alpha = select(zero < exact, T(1.0), line[0]);
     for (int k = 0; k < solver.nv; k++) next[k] = x[k] + alpha * step[k];
     return more;
   });

@@ -1,0 +1,77 @@
+"""Steps of generated worlds with contacts beside MuJoCo: with the rows of what touches, and with those of all candidates."""
+
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+
+import featherstorm as fs
+
+mujoco = pytest.importorskip("mujoco")
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import contact_models  # noqa: E402
+from compare import contact_errors, prepared, stepped  # noqa: E402
+from compare_contacts import close_states  # noqa: E402
+from states import random_states, stack  # noqa: E402
+from test_world import worst  # noqa: E402
+
+# in those of filters joints keep bodies apart; parameters at their ends make an ill-conditioned problem
+MODELS = {name: xml for name, xml in contact_models.models() if not name.startswith("filters")}
+DOUBT = 1e-6
+BALL = """<mujoco><option cone="{cone}" {option}/><worldbody><geom type="plane" size="1 1 1" friction="{friction}"/>
+  <body pos="0 0 .099"><freejoint/><geom name="ball" size=".1" friction="{friction}" condim="{condim}" priority="1"/></body>
+</worldbody></mujoco>"""
+
+
+def compiled(xml, cone):
+    spec = mujoco.MjSpec.from_string(xml)
+    spec.option.cone = cone
+    return spec.compile()
+
+
+@pytest.mark.parametrize("cone", [0, 1], ids=["pyramids", "cones"])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_step_of_generated_contacts_agrees(name, cone):
+    m = compiled(MODELS[name], cone)
+    positions = close_states(m, 30)
+    for all_candidates in (False, True):
+        errors, contacts, _ = contact_errors(m, positions, all_candidates=all_candidates)
+        assert {name: error for name, error in errors.items() if not error < DOUBT} == {}
+        assert contacts >= 3 or name.startswith("without"), "the test has nothing to compare"
+
+
+@pytest.mark.parametrize("condim", [1, 3, 4, 6])
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+@pytest.mark.parametrize("option", ["", 'impratio="10"', 'timestep="0.01"'])
+def test_a_ball_that_slides_and_spins_agrees(condim, cone, option):
+    m = mujoco.MjModel.from_xml_string(BALL.format(cone=cone, option=option, condim=condim, friction="0.4 0.02 0.01"))
+    positions = np.repeat(m.qpos0[None], 30, 0)
+    positions[:, 2] -= np.random.default_rng(0).uniform(0, 0.003, 30)
+    errors, contacts, _ = contact_errors(m, positions)
+    assert contacts == 30 and worst(errors) == {}
+
+
+def test_a_trajectory_stays_with_mujocos():
+    """A ball falls, bounces and rolls: 400 steps, from each of which errors grow."""
+    m = prepared(
+        mujoco.MjModel.from_xml_string(BALL.format(cone="pyramidal", option="", condim=3, friction="0.6 0.005 0.0001")),
+        0,
+    )
+    model = fs.from_mujoco(m)
+    states = random_states(m, 4, seed=3)
+    for d in states:
+        d.qpos[:3], d.qfrc_applied[:], d.xfrc_applied[:] = (0, 0, 0.2), 0, 0
+    for _ in range(400):
+        after = stepped(m, model, states, "float64", 1e-13)
+        for d in states:
+            mujoco.mj_step(m, d)
+    np.testing.assert_allclose(after["q"], stack(states, "qpos"), atol=1e-9)
+    assert all(abs(d.qpos[2] - 0.1) < 0.01 for d in states), "the balls lie on the ground"
+
+
+def test_in_single_precision_a_step_is_close():
+    m = mujoco.MjModel.from_xml_string(MODELS[next(iter(MODELS))])
+    errors, _, passes = contact_errors(m, close_states(m, 64), dtype="float32", tolerance=1e-6)
+    assert worst({name: error / 1e6 for name, error in errors.items()}) == {} and passes < 10
