@@ -224,10 +224,12 @@ FS_HD auto newton_step(const auto& p, const auto& a, auto a_next, auto force) {
   auto Js = scratch<T>(n);
   const NewtonOutcome<T> o = newton_direction(p, a, step.data(), g.data(), r.data(), Js.data(), force);
   LineSearch<T> line;
-  if (some(T(T(1.0) - o.exact))) search_line(p, r.data(), force, g.data(), step.data(), Js.data(), line);
-  if constexpr (is_known<T>)
-    for (int i = 1; i < most_searches && some(T(line.open - o.exact)); i++)
-      search_line(p, r.data(), force, g.data(), step.data(), Js.data(), line);
+  const auto search = [&] { search_line(p, r.data(), force, g.data(), step.data(), Js.data(), line); };
+  if constexpr (is_known<T>) {
+    for (int i = 0; i < most_searches && some(T(line.open - o.exact)); i++) search();
+  } else {
+    for (int i = 0; i < 2; i++) search();
+  }
   for (int k = 0; k < nv; k++) a_next[k] = a[k] + select(T(0.0) < o.exact, T(1.0), line.alpha) * step[k];
   return o;
 }
