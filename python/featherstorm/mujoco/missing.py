@@ -1,0 +1,49 @@
+"""What of mjData a batch does not have, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+from mujoco.batch import DATA_FIELDS as MUJOCO_FIELDS
+
+from .errors import nearest
+from .fields.table import DATA_FIELDS
+from .variants import MODEL_FIELDS
+
+# words that names begin with, and the reason
+REASONS = (
+    ("flex", "flexible bodies are not supported"),
+    ("plugin", "plugins are not supported"),
+    ("cfrc_", "it needs the forces of contacts on bodies, which are not there yet"),
+    ("ncon", "contacts are not there yet"),
+    (("ne", "nf", "nl", "nJ", "nA"), "rows of constraints are not counted: the engine has all that may act"),
+    (
+        ("nisland", "nidof", "tree_", "body_awake", "dof_awake", "parent_awake"),
+        "the engine has no islands and no sleep",
+    ),
+    ("solver_", "the engine's solver is another one"),
+    (("qLD", "qH", "qLU", "qDeriv", "qfrc_inverse"), "the engine keeps no factors and no inverse dynamics"),
+    (("actuator_moment", "moment_"), "the engine keeps no moments of actuators; batch.jac has Jacobians"),
+    (("wrap_", "ten_wrap"), "the engine keeps no paths of tendons"),
+    ("qfrc_adhesion", "adhesion is not supported"),
+    ("bvh_", "the engine has no bounding volumes"),
+)
+
+
+def why_not(m: Any, name: str) -> str:
+    """Why `bind` does not take a name."""
+    data = mujoco.MjData(m)
+    if name in MUJOCO_FIELDS:
+        for words, reason in REASONS:
+            if name.startswith(words):
+                return f"{name} is not computed: {reason}"
+        return f"{name} is not computed"
+    if name in MODEL_FIELDS:
+        return f"{name} is an MjModel field: use expand({name!r})"
+    if isinstance(getattr(data, name, None), np.ndarray):
+        return f"{name} is in the arena, whose size changes from step to step, and cannot be bound"
+    if "opt." + name in MODEL_FIELDS:
+        return f"{name} is not an MjData array field; it is an MjOption field: use expand('opt.{name}')"
+    return f"{name} is not an MjData array field{nearest(name, DATA_FIELDS)}"

@@ -1,0 +1,125 @@
+"""The robot of a compiled model with its world, and what of the model a simulation leaves out."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from .. import _featherstorm
+from ..model import Notice
+from ..robot.mjcf import Names, robot_from_mujoco, tables
+from .fields.sensors import JOINING, NO_SENSORS, body_of, carried_by_mocap, name_of, open_sensors, with_sensors
+
+SLEEP = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+NO_CONTACTS = int(mujoco.mjtDisableBit.mjDSBL_CONTACT) | int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+
+
+def refuse(m: Any) -> None:
+    """ValueError for what a simulation of the engine cannot have."""
+    for count, what in (
+        ("nflex", "flexible bodies (flex)"),
+        ("nplugin", "plugins"),
+        ("nhistory", "delays and histories"),
+    ):
+        if getattr(m, count):
+            raise ValueError(f"the model has {what}, which are not supported")
+    if getattr(m, "nplastic", 0):
+        raise ValueError("the model has plastic springs (springyield), which are not supported")
+    if m.opt.enableflags & SLEEP:
+        raise ValueError("the model's bodies sleep (flag sleep), which is not supported")
+    if not 0 <= m.opt.solver <= 2:
+        raise mujoco.FatalError(f"mj_fwdConstraint: unknown solver type {m.opt.solver}")
+
+
+def left_out(m: Any) -> list[str]:
+    """What a simulation does without, a sentence each."""
+    said = []
+    if touching(m):
+        said.append("contacts are left out: bodies pass through each other")
+    unknown = open_sensors(m)
+    if unknown:
+        some = ", ".join(f"{name_of(m, i)} ({why})" for i, why in list(unknown.items())[:4])
+        said.append(f"sensors are NaN in sensordata: {some}" + (", ..." if len(unknown) > 4 else ""))
+    return said
+
+
+def touching(m: Any) -> bool:
+    """Whether any two geoms of the model may touch."""
+    if m.opt.disableflags & NO_CONTACTS:
+        return False
+    if m.npair:
+        return True
+    kind, with_kind = np.asarray(m.geom_contype), np.asarray(m.geom_conaffinity)
+    welded = np.asarray(m.body_weldid)[m.geom_bodyid]
+    pairs = (kind[:, None] & with_kind[None]) | (kind[None] & with_kind[:, None])
+    return bool((pairs.astype(bool) & (welded[:, None] != welded[None])).any())
+
+
+def mocap_acts(m: Any) -> bool:
+    """Whether what moves depends on where mocap bodies are."""
+    if not m.nmocap:
+        return False
+    carried = carried_by_mocap(m)
+    bodies: list[int] = []
+    for e in range(m.neq):
+        if m.eq_type[e] in JOINING:
+            bodies += [body_of(m, int(m.eq_objtype[e]), int(k)) for k in (m.eq_obj1id[e], m.eq_obj2id[e])]
+    for w in range(m.nwrap):
+        kind = m.wrap_type[w]
+        if kind == mujoco.mjtWrap.mjWRAP_SITE:
+            bodies.append(int(m.site_bodyid[m.wrap_objid[w]]))
+        if kind in (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER):
+            bodies.append(int(m.geom_bodyid[m.wrap_objid[w]]))
+    for a in range(m.nactuator):
+        if m.actuator_trntype[a] in (mujoco.mjtTrn.mjTRN_SITE, mujoco.mjtTrn.mjTRN_SLIDERCRANK):
+            bodies += [int(m.site_bodyid[k]) for k in m.actuator_trnid[a] if k >= 0]
+    return bool(carried[bodies].any()) if bodies else False
+
+
+class WorldRobot:
+    """robot      with the world of a compiled model, and sensors of its energies behind its own
+    sensors    numbers of the sensors that it measures
+    unknown    sensor -> why it is not measured
+    """
+
+    def __init__(self, m: Any) -> None:
+        refuse(m)
+        self.robot = robot_from_mujoco(m)
+        names = Names(m, mujoco)
+        arrays = tables(m)
+        self.unknown = open_sensors(m)
+        keep = [i for i in range(m.nsensor) if i not in self.unknown]
+        if int(m.opt.disableflags) & NO_SENSORS:
+            keep, arrays["opt.disableflags"] = [], arrays["opt.disableflags"] - NO_SENSORS
+
+        def world(sensors: list[int]) -> _featherstorm.Robot:
+            return self.robot.with_world(with_sensors(m, arrays, sensors, energy=True), names.body, names.joint, True)
+
+        try:
+            whole = world(keep)
+        except ValueError:
+            empty = world([])  # raises what is wrong beside sensors
+            for i in list(keep):
+                try:
+                    world([i])
+                except ValueError as error:
+                    self.unknown[i] = str(error)
+                    keep.remove(i)
+            whole = world(keep) if keep else empty
+        self.robot, self.sensors = whole, keep
+
+
+def still_robot() -> _featherstorm.Robot:
+    """A robot for models in which nothing moves: the engine has none without joints."""
+    builder = _featherstorm.RobotBuilder("still")
+    builder.add_link("link", 1.0, [0, 0, 0], np.eye(3).tolist())
+    builder.add_joint("joint", "revolute", "", "link")
+    return builder.build([])
+
+
+def tell(sentences: list[str]) -> None:
+    for sentence in sentences:
+        warnings.warn(sentence, Notice, stacklevel=4)

@@ -1,0 +1,152 @@
+"""Rollouts: steps with controls for each, and what is recorded after each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .advance import LAST, NO_AUTORESET, NUMBER, Rows, advance
+from .fields.sensors import rows_of
+from .fields.table import STAGES
+from .observing import observe_step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import numpy.typing as npt
+
+    from .batch import Batch
+    from .engine import Engine
+
+    Array = npt.NDArray[Any]
+
+
+class Recording:
+    """Arrays (n, nstep, ...) that a rollout of a batch writes."""
+
+    def __init__(self, batch: Batch, n: int, nstep: int, record: Iterable[Any], out: Mapping[Any, Array]) -> None:
+        self.arrays: dict[Any, Array] = {}
+        self.states: list[tuple[Array, Array]] = []  # columns of the state, (n, nstep, k)
+        self.fields: dict[str, Array] = {}  # name -> (n, nstep, k)
+        layout = batch._memory.layout
+        for item in record:
+            dtype = batch.dtype
+            if isinstance(item, str):
+                batch.bind(item)  # raises for names that there are not
+                shape = np.shape(getattr(batch.template, item))
+                if item == "eq_active":
+                    dtype = batch.template.eq_active.dtype
+            else:
+                shape = (len(layout.columns_of(int(item))),)
+            array = given(out, item, (n, nstep, *shape), dtype)
+            flat = array.reshape(n, nstep, -1)
+            if isinstance(item, str) and item in STAGES:
+                self.fields[item] = flat
+            else:
+                columns = layout.columns[item] if isinstance(item, str) else None
+                chosen = layout.columns_of(int(item)) if columns is None else np.arange(columns.start, columns.stop)
+                self.states.append((chosen, flat))
+            self.arrays[item] = array
+
+    def of(self, where: Array) -> Part:
+        """What some of the simulations record."""
+        return Part(self.states, {name: x for name, x in self.fields.items() if x.shape[2]}, where)
+
+    def results(self) -> dict[Any, Array]:
+        return self.arrays
+
+
+def given(out: Mapping[Any, Array], item: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """The array that a record goes to: the caller's, or a new one."""
+    array = out.get(item)
+    if array is None:
+        return np.empty(shape, dtype)
+    right = isinstance(array, np.ndarray) and array.shape == shape and array.dtype == dtype
+    if not right or not array.flags.c_contiguous or not array.flags.writeable:
+        raise ValueError(f"out[{item!r}] must be a writable C-contiguous {dtype} array of shape {shape}")
+    return array
+
+
+class Part:
+    """Records of the simulations `where` of a recording."""
+
+    def __init__(self, states: list[tuple[Array, Array]], fields: dict[str, Array], where: Array) -> None:
+        self.states, self.fields, self.where = states, fields, where
+
+    def among(self, rows: Array) -> Part:
+        return Part(self.states, self.fields, self.where[rows])
+
+    def write(self, k: int, state: Array, time: Array, fields: dict[str, Array]) -> None:
+        """What is recorded after step k."""
+        for columns, array in self.states:
+            found = state[:, columns]
+            if len(columns) and columns[0] == 0:
+                found[:, 0] = time
+            array[self.where, k] = found
+        for name, array in self.fields.items():
+            array[self.where, k] = fields[name]
+
+    def repeat(self, k: int) -> None:
+        """Fills what is behind step k with it."""
+        for array in [*(array for _, array in self.states), *self.fields.values()]:
+            array[self.where, k + 1 :] = array[self.where, k][:, None]
+
+
+def roll(
+    engine: Engine,
+    r: Rows,
+    nstep: int,
+    control: Array | None,
+    columns: Array,
+    fields: dict[str, Array],
+    part: Part,
+) -> None:
+    """nstep steps of simulations, in place.
+
+    control   (n, nstep, len(columns)) what these columns of the state are before each step
+    fields    name -> (n, k) bound fields, renewed by the last step
+    """
+    n = len(r.time)
+    watched = {**{name: fresh(engine, name, n, x.shape[2]) for name, x in part.fields.items()}, **fields}
+    warnings = np.zeros_like(r.warning)
+    going = np.arange(n)
+    for k in range(nstep):
+        if not len(going):
+            break
+        now = Rows(r.state, r.time, warnings) if len(going) == n else Rows(r.state, r.time, warnings).taken(going)
+        seen = watched if len(going) == n else {name: x[going] for name, x in watched.items()}
+        if control is not None:
+            now.state[:, columns] = control[going, k]
+        last = advance(engine, now, 1, bool(seen))
+        if last is not None:
+            observe_step(engine, now.state, last, seen)
+        some = part if len(going) == n else part.among(going)
+        some.write(k, now.state, now.time, seen)
+        if len(going) < n:
+            Rows(r.state, r.time, warnings).put(going, now)
+            for name, x in seen.items():
+                watched[name][going] = x
+        stopped = now.warning[:, :, NUMBER].any(axis=1)
+        if stopped.any():
+            part.among(going[stopped]).repeat(k)
+            going = going[~stopped]
+    count_warnings(engine, r, warnings)
+
+
+def fresh(engine: Engine, name: str, n: int, size: int) -> Array:
+    """Memory for a field of n simulations; sensors that are not measured are NaN."""
+    field = np.zeros((n, size), engine.dtype)
+    if name == "sensordata":
+        for rows in rows_of(engine.m, engine.unknown):
+            field[:, rows] = np.nan
+    return field
+
+
+def count_warnings(engine: Engine, r: Rows, new: Array) -> None:
+    """Adds new warnings; a simulation that began anew has these alone."""
+    rows = np.flatnonzero(new[:, :, NUMBER].any(axis=1))
+    if not int(engine.m.opt.disableflags) & NO_AUTORESET:
+        r.warning[rows] = 0
+    r.warning[rows, :, NUMBER] += new[rows, :, NUMBER]
+    r.warning[rows, :, LAST] = np.where(new[rows, :, NUMBER] > 0, new[rows, :, LAST], r.warning[rows, :, LAST])
