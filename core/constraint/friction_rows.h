@@ -25,7 +25,7 @@ FS_HD void friction_rows(const auto& m, const auto& w, const auto& v, const auto
     const T zero(0.0), d = impedance_at(f.softness, zero);
     const ReferenceGains<T> gains = reference_gains<T>(f.softness, w.timestep, w.constraints.safe_reference);
     set_row(rows, i, zero, row_curvature(d, f.inverse_inertia), reference_acceleration(gains, d, zero, velocity));
-    rows.loss[i] = T(f.loss);
+    rows.friction[i] = T(f.loss);
     i++;
   }
 }

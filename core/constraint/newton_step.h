@@ -2,111 +2,110 @@
 //
 //   a* = argmin  1/2 a^T M a - b^T a + sum_i s_i(r_i),   r = J a - aref,   b = M a0
 //
-//   equality      s = D r^2 / 2
-//   unilateral    s = D r^2 / 2 where r < 0, else 0: limits, contacts
-//   friction      s = D r^2 / 2 where |r| < loss / D, beyond it straight with slope +-loss
+//   s of the rows of a block: core/constraint/row_state.h
 //
-//   gradient  g = M a - b - J^T f,   f = -s'(r)          force of each row
-//   curvature H = M + J^T diag(s'') J                    factorised with the pattern of an elimination tree
+//   gradient  g = M a - b - J^T f,   f = -s'(r)          forces of the rows
+//   curvature H = M + J^T W J,       W = s''             factorised with the pattern of an elimination tree
 //   a_next = a - alpha H^-1 g,   alpha: the least cost along the step
 //
-// The cost is piecewise quadratic, so with alpha = 1 in the end the method is exact after finitely many steps. Along the step
-// the slope is a piecewise linear, growing function of alpha: `line_steps` steps of Newton's method on it, kept within a
-// bracket of its root.
+// Where no block goes over to another piece of its cost between a and a + step, and the pieces are quadratic, a + step is the
+// solution: there is none left to do. So it is after finitely many steps, unless contacts slide on round cones. Along the step
+// the slope is a growing function of alpha: `line_steps` steps of Newton's method on it, kept within a bracket of its root.
 //
-// A matrix row is packed: of row i the numbers J[start[i]..start[i + 1] - 1] are those of columns column[...].
 #pragma once
-#include <vector>
-
-#include "core/constraint/row_kind.h"
+#include "core/constraint/row_pattern.h"
+#include "core/constraint/row_state.h"
 #include "core/linear/elimination_tree.h"
 #include "core/linear/ltdl.h"
 
 namespace featherstorm {
 
-struct RowPattern {
-  std::vector<RowKind> kind;  // (n)
-  std::vector<int> start;     // (n + 1)
-  std::vector<int> column;
-  int rows() const { return static_cast<int>(kind.size()); }
-};
-
-// Force and curvature of a row at r.
-template <class T> struct RowState { T force, curvature; };
-template <class T> FS_HD RowState<T> row_state(RowKind kind, const T& r, const T& D, const T& loss) {
-  const T zero(0.0), f = -D * r;
-  switch (kind) {
-    case RowKind::Equality: return {f, D};
-    case RowKind::Unilateral: return {max(f, zero), select(r < zero, D, zero)};
-    case RowKind::Cone: break;  // not there yet
-    case RowKind::Friction: return {max(min(f, loss), -loss), select(abs(f) < loss, D, zero)};
-  }
-  return {f, D};
-}
-
 // What a problem is made of; tree: of M and the rows.
-template <class M, class B, class J, class Row> struct NewtonProblem {
+template <class Rows, class M, class B, class J, class Row> struct NewtonProblem {
   const EliminationTree& tree;
-  const RowPattern& rows;
-  M mass;             // (tree.nh)  packed on the tree
-  B b;                // (nv)
-  J jacobian;         // packed
-  Row D, aref, loss;  // (n)
+  const Rows& rows;       // a pattern (core/constraint/row_pattern.h)
+  M mass;                 // (tree.nh)  packed on the tree
+  B b;                    // (nv)
+  J jacobian;             // packed
+  Row D, aref, friction;  // (n)
 };
-template <class M, class B, class J, class Row>
-NewtonProblem(const EliminationTree&, const RowPattern&, M, B, J, Row, Row, Row) -> NewtonProblem<M, B, J, Row>;
+template <class Rows, class M, class B, class J, class Row>
+NewtonProblem(const EliminationTree&, const Rows&, M, B, J, Row, Row, Row) -> NewtonProblem<Rows, M, B, J, Row>;
 
-// y = J x (n), and y (nv) += J^T x
-FS_HD void rows_times(const RowPattern& rows, const auto& J, const auto& x, auto y) {
+// y = J x and y += J^T x
+FS_HD void rows_times(const auto& rows, const auto& J, const auto& x, auto y) {
   using T = ScalarOf<decltype(y)>;
-  for (int i = 0; i < rows.rows(); i++) {
-    T sum(0.0);
-    for (int k = rows.start[i]; k < rows.start[i + 1]; k++) sum = sum + J[k] * x[rows.column[k]];
-    y[i] = sum;
-  }
-}
-FS_HD void add_rows_transposed(const RowPattern& rows, const auto& J, const auto& x, auto y) {
-  for (int i = 0; i < rows.rows(); i++)
-    for (int k = rows.start[i]; k < rows.start[i + 1]; k++) y[rows.column[k]] = y[rows.column[k]] + J[k] * x[i];
-}
-
-// H = M + J^T diag(c) J, packed on the tree.
-FS_HD void curvature(const auto& p, const auto& c, auto H) {
-  using T = ScalarOf<decltype(H)>;
-  for (int k = 0; k < p.tree.nh; k++) H[k] = p.mass[k];
-  for (int i = 0; i < p.rows.rows(); i++)
-    for (int k = p.rows.start[i]; k < p.rows.start[i + 1]; k++) {
-      const T a = c[i] * p.jacobian[k];
-      for (int l = p.rows.start[i]; l < p.rows.start[i + 1]; l++) {
-        const int x = p.rows.column[k], y = p.rows.column[l];
-        if (y > x) continue;
-        T& h = H[p.tree.at(x, y)];
-        h = h + a * p.jacobian[l];
-      }
+  for (const PackedBlock& b : rows.block)
+    for (int i = 0; i < b.rows; i++) {
+      T sum(0.0);
+      for (int k = 0; k < b.columns; k++) sum = sum + J[b.entry + i * b.columns + k] * x[rows.column[b.column + k]];
+      y[b.first + i] = sum;
     }
 }
+FS_HD void add_rows_transposed(const auto& rows, const auto& J, const auto& x, auto y) {
+  for (const PackedBlock& b : rows.block)
+    for (int k = 0; k < b.columns; k++) {
+      auto& sum = y[rows.column[b.column + k]];
+      for (int i = 0; i < b.rows; i++) sum = sum + J[b.entry + i * b.columns + k] * x[b.first + i];
+    }
+}
+
+// in   r (n)  J a - aref
+// out  force (n), W (rows.curvatures())
+FS_HD void block_states(const auto& p, const auto& r, auto force, auto W) {
+  using T = ScalarOf<decltype(W)>;
+  for (const PackedBlock& b : p.rows.block)
+    block_state<T>(b, slice(r, b.first), slice(p.D, b.first), slice(p.friction, b.first), slice(force, b.first),
+                   slice(W, b.w));
+}
+
+// H = M + J^T W J, packed on the tree.
+FS_HD void curvature(const auto& p, const auto& W, auto H) {
+  using T = ScalarOf<decltype(H)>;
+  for (int k = 0; k < p.tree.nh; k++) H[k] = p.mass[k];
+  T a[most_rows];  // a column of W J
+  for (const PackedBlock& b : p.rows.block) {
+    const int n = b.columns;
+    const auto J = slice(p.jacobian, b.entry);
+    for (int k = 0; k < n; k++) {
+      for (int i = 0; i < b.rows; i++) {
+        a[i] = T(0.0);
+        for (int j = 0; j < b.rows; j++)
+          a[i] = a[i] + W[b.w + (i < j ? j * (j + 1) / 2 + i : i * (i + 1) / 2 + j)] * J[j * n + k];
+      }
+      for (int l = 0; l < n; l++) {
+        const int x = p.rows.column[b.column + k], y = p.rows.column[b.column + l];
+        if (y > x) continue;
+        T& h = H[p.tree.at(x, y)];
+        for (int i = 0; i < b.rows; i++) h = h + a[i] * J[i * n + l];
+      }
+    }
+  }
+}
+
+// Where a step leaves the solution.
+template <class T> struct NewtonOutcome {
+  T left;   // the greatest |g| at a, beside the greatest of M a, b and J^T f
+  T exact;  // 1 where a_next is the solution but for rounding
+};
 
 // in   p       the problem
 // in   a (nv)
 // out  a_next (nv)
-// out  force (n)  of the rows at a
-// returns the greatest |g| beside the greatest of M a, b and J^T f: what is left to do at a
+// out  force (n)  of the rows at a_next where that is exact, else at a
 template <int line_steps = 4>
 FS_HD auto newton_step(const auto& p, const auto& a, auto a_next, auto force) {
   using T = ScalarOf<decltype(a_next)>;
   const int n = p.rows.rows(), nv = p.tree.nv;
   const T zero(0.0), one(1.0);
   auto r = scratch<T>(n);
-  auto c = scratch<T>(n);
+  auto W = scratch<T>(p.rows.curvatures());
   auto g = scratch<T>(nv);
   auto step = scratch<T>(nv);
   auto H = scratch<T>(p.tree.nh);
   rows_times(p.rows, p.jacobian, a, r.data());
-  for (int i = 0; i < n; i++) {
-    r[i] = r[i] - p.aref[i];
-    const RowState<T> s = row_state<T>(p.rows.kind[i], r[i], p.D[i], p.loss[i]);
-    force[i] = s.force, c[i] = s.curvature;
-  }
+  for (int i = 0; i < n; i++) r[i] = r[i] - p.aref[i];
+  block_states(p, r.data(), force, W.data());
   // g = M a - b - J^T f
   mul_h(p.tree, p.mass, a, g.data());
   T left(0.0), scale(1e-30);
@@ -120,32 +119,53 @@ FS_HD auto newton_step(const auto& p, const auto& a, auto a_next, auto force) {
     g[k] = g[k] - step[k], left = max(left, abs(g[k]));
   }
   // step = -H^-1 g
-  curvature(p, c, H.data());
+  curvature(p, W.data(), H.data());
   ltdl(p.tree, H.data());
   for (int k = 0; k < nv; k++) step[k] = -g[k];
   solve<Factor::LTDL>(p.tree, H.data(), step.data());
 
-  // slope(alpha) = step^T (M a - b) + alpha step^T M step - sum f(r + alpha J step) J step
+  // slope(alpha) = step^T (M a - b) + alpha step^T M step + sum s'(r + alpha J step)
   auto Js = scratch<T>(n);
   auto Ms = scratch<T>(nv);
+  auto ahead = scratch<T>(n);
   rows_times(p.rows, p.jacobian, step, Js.data());
   mul_h(p.tree, p.mass, step, Ms.data());
   T linear(0.0), square(0.0);
   for (int k = 0; k < nv; k++) linear = linear + step[k] * g[k], square = square + step[k] * Ms[k];
   for (int i = 0; i < n; i++) linear = linear + force[i] * Js[i];
-  T alpha(1.0), low(0.0), high(1e10);
+  T alpha(1.0), low(0.0), high(1e10), last(1e30);
   for (int l = 0; l < line_steps; l++) {
     T slope = linear + alpha * square, bend = square;
-    for (int i = 0; i < n; i++) {
-      const RowState<T> s = row_state<T>(p.rows.kind[i], r[i] + alpha * Js[i], p.D[i], p.loss[i]);
-      slope = slope - s.force * Js[i], bend = bend + s.curvature * Js[i] * Js[i];
+    for (int i = 0; i < n; i++) ahead[i] = r[i] + alpha * Js[i];
+    for (const PackedBlock& b : p.rows.block) {
+      const Slope<T> s = slope_along<T>(b, slice(ahead.data(), b.first), slice(Js.data(), b.first), slice(p.D, b.first),
+                                        slice(p.friction, b.first));
+      slope = slope + s.first, bend = bend + s.second;
     }
     low = select(slope < zero, alpha, low), high = select(slope < zero, high, alpha);
-    const T next = alpha - slope * rcp(max(bend, T(1e-30)));
-    alpha = select(low <= next && next <= high, next, select(high < T(1e9), T(0.5) * (low + high), T(2.0) * alpha));
+    // Newton's way may lead from one end to the other and back
+    const T next = alpha - slope * rcp(max(bend, T(1e-30))), size = abs(slope);
+    const auto falls = low <= next && next <= high && size < T(0.5) * last;
+    last = size;
+    alpha = select(falls, next, select(high < T(1e9), T(0.5) * (low + high), T(2.0) * alpha));
   }
-  for (int k = 0; k < nv; k++) a_next[k] = a[k] + select(zero < left, alpha, one) * step[k];
-  return left * rcp(scale);
+
+  // whether all of a + step is on the same pieces
+  auto W_ahead = scratch<T>(p.rows.curvatures());
+  T changed(0.0);
+  for (int i = 0; i < n; i++) ahead[i] = r[i] + Js[i], Js[i] = zero;
+  block_states(p, ahead.data(), Js.data(), W_ahead.data());
+  for (int k = 0; k < p.rows.curvatures(); k++) changed = max(changed, abs(T(W_ahead[k] - W[k])));
+  // both ends of dry friction are straight
+  for (const PackedBlock& b : p.rows.block)
+    if (b.kind == RowKind::Friction) {
+      const T straight = select(W[b.w] <= zero, one, zero);
+      changed = max(changed, select(Js[b.first] * force[b.first] < zero, straight, zero));
+    }
+  const auto exact = changed <= zero;
+  for (int k = 0; k < nv; k++) a_next[k] = a[k] + select(exact, one, alpha) * step[k];
+  for (int i = 0; i < n; i++) force[i] = select(exact, Js[i], force[i]);
+  return NewtonOutcome<T>{left * rcp(scale), select(exact, one, zero)};
 }
 
 }  // namespace featherstorm

@@ -12,13 +12,14 @@ template <class Array> struct ConstraintRows {
   Array D;         // (n)     1 / R, curvature of the row's cost; 0 for a limit that is not active
   Array aref;      // (n)     reference acceleration
   Array active;    // (n)     1; 0 for a limit that is not active
-  Array loss;      // (n)     greatest force of dry friction; 0 elsewhere
+  Array friction;  // (n)     greatest force of dry friction; of contacts as core/constraint/row_state.h has it; else 0
 };
 
 // The rows from number `first` on.
 template <class Array> FS_HD auto rows_from(const ConstraintRows<Array>& rows, int first, int nv) {
-  return ConstraintRows<Slice<Array>>{slice(rows.J, first * nv), slice(rows.position, first), slice(rows.D, first),
-                                      slice(rows.aref, first),   slice(rows.active, first),   slice(rows.loss, first)};
+  return ConstraintRows<Slice<Array>>{slice(rows.J, first * nv), slice(rows.position, first),
+                                      slice(rows.D, first),      slice(rows.aref, first),
+                                      slice(rows.active, first), slice(rows.friction, first)};
 }
 
 // Row i of J, cleared.
@@ -31,7 +32,7 @@ template <class T> FS_HD auto clear_row(const auto& rows, int i, int nv) {
 // An active row without dry friction.
 template <class T> FS_HD void set_row(const auto& rows, int i, const T& position, const T& D, const T& aref) {
   rows.position[i] = position, rows.D[i] = D, rows.aref[i] = aref;
-  rows.active[i] = T(1.0), rows.loss[i] = T(0.0);
+  rows.active[i] = T(1.0), rows.friction[i] = T(0.0);
 }
 
 // row . v

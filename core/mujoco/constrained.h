@@ -5,25 +5,38 @@
 // A step is three texts: the equations, Newton's steps towards a, the way on. Between them go M, b, the rows and a.
 #pragma once
 #include "core/constraint/constraint_rows.h"
+#include "core/constraint/contact_rows.h"
 #include "core/constraint/newton_step.h"
 #include "core/mujoco/step.h"
 
 namespace featherstorm {
+
+// Rows of a world: those of constraints, then those of contacts.
+template <class P> int rows_of(const World<P>& w) { return rows_of(w.constraints) + rows_of(w.contacts); }
 
 template <class T> struct Equations {
   Equations(const auto& m, const auto& w)
       : mass(m.nh),
         b(m.nv),
         J(rows_of(w.constraints) * m.nv),
-        position(rows_of(w.constraints)),
-        D(rows_of(w.constraints)),
-        aref(rows_of(w.constraints)),
-        active(rows_of(w.constraints)),
-        loss(rows_of(w.constraints)) {}
-  Scratch<T> mass, b;                             // (nh) packed as of crba.h, (nv)
-  Scratch<T> J, position, D, aref, active, loss;  // of constraint_rows.h
+        position(rows_of(w)),
+        D(rows_of(w)),
+        aref(rows_of(w)),
+        active(rows_of(w)),
+        friction(rows_of(w)),
+        twist(m.nb + 1),
+        axis(m.nv) {}
+  ConstraintRows<T*> rows() {
+    return {J.data(), position.data(), D.data(), aref.data(), active.data(), friction.data()};
+  }
+  Scratch<T> mass, b;                              // (nh) packed as of crba.h, (nv)
+  Scratch<T> J;                                    // of constraints, all entries
+  Scratch<T> position, D, aref, active, friction;  // of constraints and contacts (core/constraint/rows.h)
+  Scratch<Motion<T>> twist, axis;                  // (nb + 1), (nv)  (core/constraint/world_motion.h)
 };
 
+// All but contacts.
+//
 // in   q (nq), v (nv), act (na), applied
 // out  s, e
 template <class T>
@@ -34,31 +47,55 @@ FS_HD void equations(const auto& m, const auto& w, const auto& q, const auto& v,
   newton_euler(m, q, v, Zeros<T>{}, Zeros<T>{}, e.b.data());
   for (int k = 0; k < m.nv; k++) e.b[k] = tau[k] - e.b[k];
   crba(m, q, e.mass.data());
-  const ConstraintRows<T*> rows{e.J.data(),    e.position.data(), e.D.data(),
-                                e.aref.data(), e.active.data(),   e.loss.data()};
-  constraint_rows(m, w, s.x, s.X, q, v, s.ten_length, s.ten_J, rows);
+  constraint_rows(m, w, s.x, s.X, q, v, s.ten_length, s.ten_J, e.rows());
+  world_motion(m, s.x, s.X, v, e.twist.data(), e.axis.data());
 }
 
-// Which kind each row of constraint_rows.h has.
-template <class P> std::vector<RowKind> row_kinds(const Constraints<P>& c) {
-  std::vector<RowKind> kinds(static_cast<std::size_t>(rows_of_equalities(c)), RowKind::Equality);
-  kinds.insert(kinds.end(), static_cast<std::size_t>(rows_of_friction(c)), RowKind::Friction);
-  kinds.insert(kinds.end(), static_cast<std::size_t>(rows_of_limits(c)), RowKind::Unilateral);
-  return kinds;
-}
-
-// Forces of the rows at a, and at the joints.
+// The rows of all candidates behind those of the constraints.
 //
-// in   p, a (nv)
-// out  force (n), qfrc_constraint (nv)
-FS_HD void constraint_forces(const auto& p, const auto& a, auto force, auto qfrc_constraint) {
-  using T = ScalarOf<decltype(force)>;
-  auto r = scratch<T>(p.rows.rows());
-  rows_times(p.rows, p.jacobian, a, r.data());
-  for (int i = 0; i < p.rows.rows(); i++)
-    force[i] = row_state<T>(p.rows.kind[i], r[i] - p.aref[i], p.D[i], p.loss[i]).force;
-  for (int k = 0; k < p.tree.nv; k++) qfrc_constraint[k] = T(0.0);
-  add_rows_transposed(p.rows, p.jacobian, force, qfrc_constraint);
+// in      s, e  of equations
+// in      columns  of all pairs
+// in-out  e
+// out     J (columns.entries)  packed
+template <class T>
+FS_HD void all_contact_rows(const auto& m, const auto& w, const PairColumns& columns, const Smooth<T>& s,
+                            Equations<T>& e, auto J) {
+  auto candidate = scratch<Candidate<T>>(slots_of(w.contacts));
+  contact_candidates(m, w, s.X, candidate.data());
+  contact_rows(w, columns, s.X, e.twist, e.axis, candidate.data(), rows_from(e.rows(), rows_of(w.constraints), m.nv),
+               J);
+}
+
+// The blocks of all rows, in their order.
+template <class P> std::vector<RowBlock> row_blocks(const World<P>& w) {
+  std::vector<RowBlock> blocks;
+  const auto add = [&](RowKind kind, int rows, int count) {
+    for (int i = 0; i < count; i++)
+      blocks.push_back({kind, blocks.empty() ? 0 : blocks.back().first + blocks.back().rows, rows});
+  };
+  add(RowKind::Equality, 1, rows_of_equalities(w.constraints));
+  add(RowKind::Friction, 1, rows_of_friction(w.constraints));
+  add(RowKind::Unilateral, 1, rows_of_limits(w.constraints));
+  const RowKind contact = w.contacts.elliptic ? RowKind::Cone : RowKind::Pyramid;
+  for (const ContactPair<P>& pair : w.contacts.pair)
+    add(pair.dimension == 1 ? RowKind::Unilateral : contact, pair.dimension, pair.slots);
+  return blocks;
+}
+
+// The acceleration that the integrator goes on with: (M + h d) a_h = M a, with M a the forces of the joints, those of
+// constraints among them.
+//
+// in      mass, damping (nh)  (implicit_damping)
+// in-out  a (nv)
+FS_HD void damped_acceleration(const auto& m, const auto& mass, const auto& damping, const auto& h, auto a) {
+  using T = ScalarOf<decltype(a)>;
+  auto H = scratch<T>(m.nh);
+  auto b = scratch<T>(m.nv);
+  mul_h(m, mass, a, b.data());
+  for (int k = 0; k < m.nh; k++) H[k] = mass[k] + h * damping[k];
+  ltdl(m, H.data());
+  solve<Factor::LTDL>(m, H.data(), b.data());
+  for (int k = 0; k < m.nv; k++) a[k] = b[k];
 }
 
 }  // namespace featherstorm

@@ -11,7 +11,17 @@
 namespace featherstorm {
 
 // In MuJoCo's order [mjtGeom]; of a pair the first comes first here.
-enum class GeomType : unsigned char { Plane, HeightField, Sphere, Capsule, Ellipsoid, Cylinder, Box, Mesh };
+enum class GeomType : unsigned char {
+  Plane,
+  HeightField,
+  Sphere,
+  Capsule,
+  Ellipsoid,
+  Cylinder,
+  Box,
+  Mesh,
+  SignedDistance,
+};
 
 template <class P> struct Geom {
   GeomType type = GeomType::Sphere;
@@ -26,7 +36,7 @@ template <class P> struct ContactPair {
   int dimension = 3;     // of the contact's force: 1 without friction, 3, 4 with torsion, 6 with rolling [condim]
   P friction[5] = {};    // of two tangents, torsion [m], rolling about two axes [m]; of those that `dimension` has
   Softness<P> softness;  // of the normal
-  P friction_reference[2] = {};  // of the other rows of a cone where not zero, else that of the normal [solreffriction]
+  P friction_reference[2] = {};  // of the other rows of a cone [solreffriction, or solref without one]
   P inverse_inertia[2] = {};     // of the two bodies together at qpos0: of translation [1/kg], of rotation [1/(kg m^2)]
   P margin{};                    // the contact has forces where its distance is below it [includemargin] [m]
   P detection{};                 // and is found where it is below this [margin + gap] [m]

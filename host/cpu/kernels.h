@@ -3,18 +3,11 @@
 // Compiled once per instruction set into a library of its own with hidden symbols, so that no function compiled for a
 // wider machine can be called on a narrower one. FEATHERSTORM_WIDTH is the number of floats in a vector.
 #pragma once
-#include "core/scalar/pack.h"
+#include "host/cpu/pack_view.h"
 #include "host/memory/kernel.h"
 #include "host/table/ops.h"
 
 namespace featherstorm {
-
-// Components of the pack of instances first .. first + W - 1: element i is a pack in memory.
-template <class T, class Real> struct PackView {
-  Real* data;
-  long stride;
-  T& operator[](int i) const { return *reinterpret_cast<T*>(data + i * stride); }
-};
 
 template <class Op, class Real>
 inline void run_packs(const void* model, const Array* in, const Array* out, long repeat, long first, long count) {

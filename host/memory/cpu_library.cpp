@@ -33,22 +33,37 @@ std::vector<std::string> supported_isas() {
   return isas;
 }
 
-const KernelTable* cpu_kernels(const std::string& name) {
+namespace {
+
+// What a library tells of itself.
+struct Library {
+  const KernelTable* kernels = nullptr;
+  const SolverTable* solver = nullptr;
+};
+const Library& library(const std::string& name) {
   static std::mutex mutex;
-  static std::map<std::string, const KernelTable*> tables;
+  static std::map<std::string, Library> all;
   std::lock_guard lock(mutex);
-  if (auto found = tables.find(name); found != tables.end()) return found->second;
-  const KernelTable* table = nullptr;
+  if (const auto found = all.find(name); found != all.end()) return found->second;
+  Library l;
   for (const auto& folder : backend_folders()) {
     const auto file = folder / ("libfeatherstorm_cpu_" + name + ".so");
     if (!std::filesystem::exists(file)) continue;
     if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-      if (auto get = reinterpret_cast<const KernelTable* (*)()>(dlsym(handle, "featherstorm_backend"))) table = get();
+      if (const auto get = reinterpret_cast<const KernelTable* (*)()>(dlsym(handle, "featherstorm_backend")))
+        l.kernels = get();
+      if (const auto get = reinterpret_cast<const SolverTable* (*)()>(dlsym(handle, "featherstorm_contact_solver")))
+        l.solver = get();
       break;
     }
   }
-  return tables[name] = table;
+  return all[name] = l;
 }
+
+}  // namespace
+
+const KernelTable* cpu_kernels(const std::string& name) { return library(name).kernels; }
+const SolverTable* cpu_solver(const std::string& isa) { return library(isa).solver; }
 
 const KernelTable& table_of_row(int op, std::string_view row, const KernelTable* first,
                                 const std::function<const KernelTable*(const std::string&)>& find) {

@@ -17,6 +17,14 @@ std::vector<std::string> supported_isas();
 // The table of the library of an instruction set, or "book", loaded once per process; null where it is not installed.
 const KernelTable* cpu_kernels(const std::string& name);
 
+// The solver of contacts of an instruction set (host/cpu/contact_solver.cpp).
+struct SolverTable {
+  Kernel in_float, in_double;
+  int float_width, double_width;
+};
+// Of "avx512", "avx2" or "base", loaded once per process; null where it is not installed.
+const SolverTable* cpu_solver(const std::string& isa);
+
 // The table that has row `op`, named `row`: `first`, or that of the base set or of the books. Throws Error where that library
 // is not installed.
 const KernelTable& table_of_row(int op, std::string_view row, const KernelTable* first = nullptr,

@@ -3,6 +3,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "core/mujoco/constrained.h"
+#include "host/simulation/contact_solver.h"
 #include "host/trace/world_programs.h"
 
 namespace featherstorm {
@@ -17,9 +19,11 @@ Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& 
   if (options.iterations < 1)
     throw Error("iterations is " + std::to_string(options.iterations) + ", expected 1 or more");
   const Model<double>& m = e.robot().model;
+  const int contacts = rows_of(m.world.contacts);
+  const bool all_candidates = options.all_candidates || contacts == 0;
   WorldPrograms all;
   try {
-    all = world_programs(m, options.tolerance, 1 << 22);
+    all = world_programs(m, all_candidates ? Candidates::All : Candidates::None, options.tolerance, 1 << 22);
   } catch (const std::length_error&) {
     throw Error("robot '" + e.robot().name + "' is too large for a step of its own");
   }
@@ -29,11 +33,14 @@ Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& 
     s.array(name, m.nv);
   for (const char* name : {"act", "act_next", "act_dot"}) s.array(name, m.world.na);
   for (const char* name : {"actuator_length", "actuator_velocity"}) s.array(name, m.world.n_outputs);
-  for (const char* name : {"row_D", "row_aref", "row_loss", "row_force"}) s.array(name, all.rows.rows());
+  for (const char* name : {"row_D", "row_aref", "row_friction"}) s.array(name, all.rows.rows());
+  for (const char* name : {"row_force", "row_force_next"}) s.array(name, rows_of(m.world.constraints));
+  for (const char* name : {"contact_force", "contact_force_next"}) s.array(name, contacts);
   for (const char* name : {"mass", "damping"}) s.array(name, m.nh);
   for (const char* name : {"more", "more_next", "passes", "passes_next"}) s.array(name, 1);
   s.array("ctrl", m.world.nu), s.array("xfrc_applied", 6L * m.world.n_links());
-  s.array("jacobian", static_cast<long>(all.rows.column.size()));
+  s.array("jacobian", all.rows.entries());
+  s.array("placement", 12L * (m.nb + 1)), s.array("twist", 6L * (m.nb + 1)), s.array("axis", 6L * m.nv);
 
   // What a program calls q, v and act may be the state at a stage of Runge-Kutta's method.
   const auto add = [&](const Program& p, const Names& other, const Pairs& swaps, bool repeated = false) {
@@ -44,11 +51,20 @@ Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& 
     if (repeated) stage.repeat = options.iterations, stage.needed = "more";
     s.stage(stage);
   };
-  const Pairs solved = {{"qacc", "qacc_next"}, {"more", "more_next"}, {"passes", "passes_next"}};
+  const Pairs solved = {{"qacc", "qacc_next"},
+                        {"more", "more_next"},
+                        {"passes", "passes_next"},
+                        {"row_force", "row_force_next"},
+                        {"contact_force", "contact_force_next"}};
+  const auto solve = [&] {
+    if (all_candidates) return add(all.newton, {}, solved, true);
+    const auto kernel = std::make_shared<const BoundKernel>(contact_solver(m, all, precision, e.isa(), options));
+    s.stage({[kernel] { return *kernel; }, contact_solver_in, contact_solver_out, {{"qacc", "qacc_next"}}});
+  };
   const Pairs state = {{"q", "q_next"}, {"v", "v_next"}, {"act", "act_next"}};
   if (all.stages.empty()) {
     add(all.equations, {}, {});
-    add(all.newton, {}, solved, true);
+    solve();
     add(all.advance, {}, state);
     return s;
   }
@@ -61,7 +77,7 @@ Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& 
                              {"sum_rate", "sum_rate_next"}};
   for (int i = 0; i < 4; i++) {
     add(all.equations, i == 0 ? Names{} : Names{{"q", "q_i"}, {"v", "v_i"}, {"act", "act_i"}}, {});
-    add(all.newton, {}, solved, true);
+    solve();
     add(all.stages[static_cast<std::size_t>(i)], i == 0 ? Names{{"v_i", "v"}} : Names{}, i == 3 ? state : stage_state);
   }
   return s;

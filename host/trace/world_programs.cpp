@@ -14,45 +14,66 @@ Numbers numbers(const auto& scratch, int n) {
   return all;
 }
 
-// What of J is not zero by structure.
-RowPattern pattern_of(const Equations<Expr>& e, const World<Expr>& w, int nv) {
+// What of J is not zero by structure; contacts: whether their rows are there.
+RowPattern pattern_of(const Equations<Expr>& e, const World<Expr>& w, const PairColumns& pairs, int nv, bool contacts) {
   RowPattern p;
-  p.kind = row_kinds(w.constraints);
-  p.start.push_back(0);
-  for (int i = 0; i < p.rows(); i++) {
+  const int constraints = rows_of(w.constraints);
+  const std::vector<RowBlock> blocks = row_blocks(w);
+  for (int i = 0; i < constraints; i++) {
+    std::vector<int> column;
     for (int k = 0; k < nv; k++)
-      if (lane(e.J[i * nv + k], 0) != 0) p.column.push_back(k);  // NaN where it is no constant
-    p.start.push_back(static_cast<int>(p.column.size()));
+      if (lane(e.J[i * nv + k], 0) != 0) column.push_back(k);  // NaN where it is no constant
+    p.add(blocks[i].kind, 1, column);
+  }
+  int block = constraints;
+  for (int i = 0; contacts && i < static_cast<int>(w.contacts.pair.size()); i++) {
+    std::vector<int> column;
+    for (int k = pairs.start[i]; k < pairs.start[i + 1]; k++) column.push_back(pairs.column[k].v);
+    for (int slot = 0; slot < w.contacts.pair[i].slots; slot++, block++)
+      p.add(blocks[block].kind, blocks[block].rows, column);
   }
   return p;
-}
-std::vector<std::vector<int>> cliques(const RowPattern& p) {
-  std::vector<std::vector<int>> all;
-  for (int i = 0; i < p.rows(); i++) all.emplace_back(p.column.begin() + p.start[i], p.column.begin() + p.start[i + 1]);
-  return all;
 }
 
 // The packed inertia matrix of the robot's tree with the entries of another.
 Numbers on_tree(const Model<double>& m, const EliminationTree& tree, const Numbers& mass) {
   Numbers all(static_cast<std::size_t>(tree.nh), Expr(0.0));
-  for (int i = 0; i < m.nv; i++)
-    for (int j = i; j >= 0; j = m.dof_parent[j]) all[tree.at(i, j)] = mass[m.at(i, j)];
+  const std::vector<int> entry = entries_on(m, tree);
+  for (std::size_t k = 0; k < entry.size(); k++) all[entry[k]] = mass[k];
   return all;
 }
 
 // The inputs of a problem.
 struct Problem {
-  Numbers mass, b, jacobian, D, aref, loss;
+  Numbers mass, b, jacobian, D, aref, friction;
   Problem(Program& p, const Model<double>& m, const RowPattern& rows)
       : mass(p.input("mass", m.nh)),
         b(p.input("b", m.nv)),
-        jacobian(p.input("jacobian", static_cast<int>(rows.column.size()))),
+        jacobian(p.input("jacobian", rows.entries())),
         D(p.input("row_D", rows.rows())),
         aref(p.input("row_aref", rows.rows())),
-        loss(p.input("row_loss", rows.rows())) {}
+        friction(p.input("row_friction", rows.rows())) {}
 };
 
-void trace_equations(const Model<double>& model, WorldPrograms& out) {
+// The numbers of placements and motions, as core/mujoco/contact_solve.h takes them.
+Numbers numbers_of(const Scratch<Placement<Expr>>& X, int n) {
+  Numbers all;
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < 9; k++) all.push_back(X[i].R(k / 3, k % 3));
+    for (int k = 0; k < 3; k++) all.push_back(X[i].r(k));
+  }
+  return all;
+}
+Numbers numbers_of(const Scratch<Motion<Expr>>& V, int n) {
+  Numbers all;
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < 3; k++) all.push_back(V[i].w(k));
+    for (int k = 0; k < 3; k++) all.push_back(V[i].v(k));
+  }
+  return all;
+}
+
+void trace_equations(const Model<double>& model, bool contacts, WorldPrograms& out) {
   Program& p = out.equations;
   const World<double>& shape = model.world;
   const Numbers q = p.input("q", model.nq), v = p.input("v", model.nv), act = p.input("act", shape.na),
@@ -65,24 +86,38 @@ void trace_equations(const Model<double>& model, WorldPrograms& out) {
   Equations<Expr> e(m, w);
   const Applied applied{ctrl.data(), qfrc.data(), xfrc.data()};
   equations(m, w, q.data(), v.data(), act.data(), applied, s, e);
-  out.rows = pattern_of(e, w, m.nv);
-  out.tree = elimination_tree(model.dof_parent, cliques(out.rows));
+  out.pairs = PairColumns(model, shape.contacts);
+  Numbers of_contacts;
+  if (contacts) {
+    of_contacts.resize(static_cast<std::size_t>(out.pairs.entries(shape.contacts)));
+    all_contact_rows(m, w, out.pairs, s, e, of_contacts.data());
+  }
+  out.rows = pattern_of(e, w, out.pairs, m.nv, contacts);
+  out.tree = tree_with(model, out.rows);
   Numbers jacobian;
-  for (int i = 0; i < out.rows.rows(); i++)
-    for (int k = out.rows.start[i]; k < out.rows.start[i + 1]; k++)
-      jacobian.push_back(e.J[i * m.nv + out.rows.column[k]]);
+  for (int i = 0; i < rows_of(w.constraints); i++) {
+    const PackedBlock& b = out.rows.block[i];
+    for (int k = 0; k < b.columns; k++) jacobian.push_back(e.J[i * m.nv + out.rows.column[b.column + k]]);
+  }
+  jacobian.insert(jacobian.end(), of_contacts.begin(), of_contacts.end());
   // d of (M + h d) a = b + J^T f, entries of M
   Numbers damping(static_cast<std::size_t>(m.nh), Expr(0.0));
   implicit_damping(m, w, v.data(), act.data(), ctrl.data(), s, damping.data());
+  for (const Expr& d : damping) out.damps |= lane(d, 0) != 0;
   p.output("mass", numbers(e.mass, m.nh)), p.output("b", numbers(e.b, m.nv));
   p.output("jacobian", jacobian);
   p.output("row_D", numbers(e.D, out.rows.rows())), p.output("row_aref", numbers(e.aref, out.rows.rows()));
-  p.output("row_loss", numbers(e.loss, out.rows.rows()));
+  p.output("row_friction", numbers(e.friction, out.rows.rows()));
   p.output("act_dot", numbers(s.act_dot, w.na));
   p.output("actuator_length", numbers(s.actuator_length, w.n_outputs));
   p.output("actuator_velocity", numbers(s.actuator_velocity, w.n_outputs));
   p.output("damping", damping);
-  p.output("more", {Expr(1.0)}), p.output("passes", {Expr(0.0)});
+  if (contacts) {
+    p.output("more", {Expr(1.0)}), p.output("passes", {Expr(0.0)});
+  } else {
+    p.output("placement", numbers_of(s.X, m.nb + 1));
+    p.output("twist", numbers_of(e.twist, m.nb + 1)), p.output("axis", numbers_of(e.axis, m.nv));
+  }
 }
 
 void trace_newton(const Model<double>& model, double tolerance, WorldPrograms& out) {
@@ -93,11 +128,13 @@ void trace_newton(const Model<double>& model, double tolerance, WorldPrograms& o
   const Numbers mass = on_tree(model, out.tree, in.mass);
   Numbers next(qacc.size()), force(in.D.size());
   const NewtonProblem problem{out.tree,           out.rows,    mass.data(),    in.b.data(),
-                              in.jacobian.data(), in.D.data(), in.aref.data(), in.loss.data()};
-  const Expr left = newton_step(problem, qacc.data(), next.data(), force.data());
+                              in.jacobian.data(), in.D.data(), in.aref.data(), in.friction.data()};
+  const NewtonOutcome<Expr> outcome = newton_step(problem, qacc.data(), next.data(), force.data());
   p.output("qacc_next", next);
-  p.output("more_next", {select(Expr(tolerance) < left, Expr(1.0), Expr(0.0))});
+  p.output("more_next", {select(Expr(tolerance) < outcome.left, Expr(1.0) - outcome.exact, Expr(0.0))});
   p.output("passes_next", {passes[0] + Expr(1.0)});
+  const auto contacts = force.begin() + rows_of(model.world.constraints);
+  p.output("row_force_next", {force.begin(), contacts}), p.output("contact_force_next", {contacts, force.end()});
 }
 
 void trace_advance(const Model<double>& model, WorldPrograms& out) {
@@ -105,28 +142,21 @@ void trace_advance(const Model<double>& model, WorldPrograms& out) {
   const World<double>& shape = model.world;
   const Numbers q = p.input("q", model.nq), v = p.input("v", model.nv), act = p.input("act", shape.na),
                 act_dot = p.input("act_dot", shape.na), length = p.input("actuator_length", shape.n_outputs),
-                velocity = p.input("actuator_velocity", shape.n_outputs), damping = p.input("damping", model.nh);
-  const Problem in(p, model, out.rows);
-  const Numbers qacc = p.input("qacc", model.nv);
+                velocity = p.input("actuator_velocity", shape.n_outputs), damping = p.input("damping", model.nh),
+                mass = p.input("mass", model.nh), b = p.input("b", model.nv), qacc = p.input("qacc", model.nv);
   Tracing scope(p.graph);
   const Model<Expr> m = cast<Expr>(model);
   const World<Expr>& w = m.world;
-  const NewtonProblem problem{out.tree,           out.rows,    in.mass.data(), in.b.data(),
-                              in.jacobian.data(), in.D.data(), in.aref.data(), in.loss.data()};
   const Expr h(w.timestep);
-  Numbers force(in.D.size()), constraint(qacc.size()), H = in.mass, a = in.b, q_next(q.size()), v_next(v.size()),
-                                                       act_next(act.size());
-  constraint_forces(problem, qacc.data(), force.data(), constraint.data());
-  // (M + h d) a = b + J^T f
-  for (int k = 0; k < m.nh; k++) H[k] = H[k] + h * damping[k];
-  for (int k = 0; k < m.nv; k++) a[k] = a[k] + constraint[k];
-  ltdl(m, H.data());
-  solve<Factor::LTDL>(m, H.data(), a.data());
+  Numbers force(qacc.size()), a = qacc, q_next(q.size()), v_next(v.size()), act_next(act.size());
+  mul_h(m, mass, qacc.data(), force.data());
+  for (int k = 0; k < m.nv; k++) force[k] = force[k] - b[k];
+  if (out.damps) damped_acceleration(m, mass, damping, h, a.data());
   next_activations(w, length.data(), velocity.data(), act.data(), act_dot.data(), act_next.data());
   for (int k = 0; k < m.nv; k++) v_next[k] = v[k] + h * a[k];
   integrate(m, q.data(), v_next.data(), h, q_next.data());
   p.output("q_next", q_next), p.output("v_next", v_next), p.output("act_next", act_next);
-  p.output("qfrc_constraint", constraint), p.output("row_force", force);
+  p.output("qfrc_constraint", force);
 }
 
 // Stage i of the classical Runge-Kutta method on the tangent space at q (core/step/rk4_step.h), q_i = q (+) u_i.
@@ -169,15 +199,30 @@ Program trace_stage(const Model<double>& model, int i) {
 
 }  // namespace
 
-WorldPrograms world_programs(const Model<double>& model, double tolerance, int most) {
+EliminationTree tree_with(const Model<double>& model, const RowPattern& rows,
+                          const std::vector<std::vector<int>>& further) {
+  std::vector<std::vector<int>> sets = further;
+  for (const PackedBlock& b : rows.block)
+    sets.emplace_back(rows.column.begin() + b.column, rows.column.begin() + b.column + b.columns);
+  return elimination_tree(model.dof_parent, sets);
+}
+
+std::vector<int> entries_on(const Model<double>& m, const EliminationTree& tree) {
+  std::vector<int> entry(static_cast<std::size_t>(m.nh));
+  for (int i = 0; i < m.nv; i++)
+    for (int j = i; j >= 0; j = m.dof_parent[j]) entry[m.at(i, j)] = tree.at(i, j);
+  return entry;
+}
+
+WorldPrograms world_programs(const Model<double>& model, Candidates candidates, double tolerance, int most) {
   if (!model.world.is_given()) throw Error("the robot has no world, expected one of an MJCF file");
   const Integrator integrator = model.world.integrator;
   if (integrator != Integrator::Euler && integrator != Integrator::ImplicitFast && integrator != Integrator::RungeKutta)
     throw Error("the integrators implicit and discrete are not supported, expected Euler, implicitfast or RK4");
   WorldPrograms out;
   for (Program* p : {&out.equations, &out.newton, &out.advance}) p->graph.limit(most);
-  trace_equations(model, out);
-  trace_newton(model, tolerance, out);
+  trace_equations(model, candidates == Candidates::All, out);
+  if (candidates == Candidates::All) trace_newton(model, tolerance, out);
   if (model.world.integrator == Integrator::RungeKutta)
     for (int i = 0; i < 4; i++) out.stages.push_back(trace_stage(model, i));
   else trace_advance(model, out);

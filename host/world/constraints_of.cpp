@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "host/world/softness_of.h"
 #include "host/world/world_of.h"
 
 namespace featherstorm {
@@ -18,12 +19,7 @@ constexpr int equality_numbers = 12;        // mjNEQDATA
 Quaternion<double> quaternion(std::span<const double> q) { return {q[0], q[1], q[2], q[3]}; }
 
 Softness<double> softness(const MujocoTables& t, const std::string& reference, const std::string& impedance, int i) {
-  Softness<double> s;
-  const auto ref = t.row(reference, i, 2), imp = t.row(impedance, i, 5);
-  for (std::size_t k = 0; k < 2; k++) s.reference[k] = ref[k];
-  for (std::size_t k = 0; k < 5; k++) s.impedance[k] = imp[k];
-  s.power = imp[4] <= 1 ? 1 : imp[4] == 2 ? 2 : 0;
-  return s;
+  return softness_of(t.row(reference, i, 2), t.row(impedance, i, 5));
 }
 
 // The quaternion of a body in the axes of one above it, by the turns between them: the turns in order times `rest`. It has

@@ -3,7 +3,7 @@
 namespace featherstorm {
 
 World<double> world_of(const Robot& robot, const MujocoTables& tables, const std::vector<std::string>& link_names,
-                       const std::vector<std::string>& joint_names) {
+                       const std::vector<std::string>& joint_names, std::vector<std::string>& notices) {
   const Places places(robot, tables, link_names, joint_names);
   World<double> w;
   w.timestep = tables.real("opt.timestep");
@@ -14,6 +14,8 @@ World<double> world_of(const Robot& robot, const MujocoTables& tables, const std
   add_tendons(w, tables, places);
   add_actuators(w, tables, places);
   add_constraints(w, tables, places);
+  const std::string left_out = add_contacts(w, tables, places);
+  if (!left_out.empty()) notices.push_back(left_out);
   add_sensors(w, tables, places);
   return w;
 }

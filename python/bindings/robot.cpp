@@ -63,8 +63,11 @@ Robot with_world(const Robot& r, const nb::dict& tables, const std::vector<std::
     all.set(nb::cast<std::string>(name), {array.data(), array.data() + array.shape(0)});
   }
   Robot copy = r;
+  std::vector<std::string> left_out;
   try {
-    copy.model.world = world_of(r, all, link_names, joint_names);
+    copy.model.world = world_of(r, all, link_names, joint_names, left_out);
+    if (strict && !left_out.empty()) throw Error(left_out[0]);
+    copy.notices.insert(copy.notices.end(), left_out.begin(), left_out.end());
   } catch (const std::exception& e) {
     if (strict) throw;
     copy.notices.push_back(std::string("the file's world is left out: ") + e.what());

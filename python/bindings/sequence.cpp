@@ -136,11 +136,13 @@ void bind_sequence(nb::module_& module) {
           "stream: the number of a device's stream, on which the work is put.");
   module.def(
       "world_sequence",
-      [](nb::object evaluator, const std::string& dtype, int iterations, double tolerance) {
-        Sequence s = world_sequence(evaluator_of(evaluator), precision_of(dtype), {iterations, tolerance});
+      [](nb::object evaluator, const std::string& dtype, int iterations, double tolerance, bool all_candidates) {
+        Sequence s =
+            world_sequence(evaluator_of(evaluator), precision_of(dtype), {iterations, tolerance, all_candidates});
         return PySequence(std::move(evaluator), std::move(s));
       },
       nb::arg("evaluator"), nb::arg("dtype"), nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6,
+      nb::arg("all_candidates") = false,
       "Steps of a model file's world with its constraints: arrays q, v, act, qacc (where the solver begins, and its "
       "result), ctrl, qfrc_applied, xfrc_applied, and qfrc_constraint, row_force, passes of the solver.");
   module.def("traced_sequence", &traced_sequence, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("trace"),

@@ -57,14 +57,26 @@ def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> _fea
 
 # What the compiled model has for display alone.
 UNUSED = ("bvh_", "flex", "light_", "mat_", "oct_", "path", "plugin", "skin_", "tex", "vis", "text_", "mesh_")
+# Of meshes, where one may touch: their convex hulls.
+HULLS = tuple(f"mesh_{name}" for name in ("vert", "vertadr", "vertnum")) + tuple(
+    f"mesh_poly{name}" for name in ("adr", "num", "normal", "vert", "vertadr", "vertnum")
+)
+
+
+def meshes_touch(m: Any) -> bool:
+    """Whether a mesh is among the geoms that collide with others."""
+    collides = (m.geom_contype | m.geom_conaffinity) != 0
+    collides[[*m.pair_geom1, *m.pair_geom2]] = True
+    return bool((collides & (m.geom_type == 7)).any())  # mjGEOM_MESH
 
 
 def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
     """The numbers of a compiled model by their names, flat; those of its options as "opt.name", characters as their codes."""
+    hulls = HULLS if meshes_touch(m) else ()
     found = {}
     for of, prefix in ((m, ""), (m.opt, "opt.")):
         for name in dir(of):
-            if name.startswith("_") or (of is m and name.startswith(UNUSED)):
+            if name.startswith("_") or (of is m and name.startswith(UNUSED) and name not in hulls):
                 continue
             values = getattr(of, name)
             if isinstance(values, bytes):

@@ -33,9 +33,9 @@ Next reference_step(const Model<double>& m, const State& x) {
   Equations<double> e(m, w);
   const Applied applied{x.ctrl.data(), x.qfrc.data(), x.xfrc.data()};
   equations(m, w, x.q.data(), x.v.data(), x.act.data(), applied, s, e);
-  const int n = rows_of(w.constraints), nv = m.nv;
+  const int n = rows_of(w), nv = m.nv;
   ConstraintProblem c;
-  c.M.resize(nv, nv), c.J.resize(n, nv), c.D.resize(n), c.aref.resize(n), c.loss.resize(n);
+  c.M.resize(nv, nv), c.J.resize(n, nv), c.D.resize(n), c.aref.resize(n), c.friction.resize(n);
   const auto full = [&](const auto& packed) {
     Eigen::MatrixXd A = Eigen::MatrixXd::Zero(nv, nv);
     for (int i = 0; i < nv; i++)
@@ -43,11 +43,10 @@ Next reference_step(const Model<double>& m, const State& x) {
     return A;
   };
   c.M = full(e.mass);
-  const std::vector<RowKind> kinds = row_kinds(w.constraints);
+  c.blocks = row_blocks(w);
   for (int i = 0; i < n; i++) {
     for (int k = 0; k < nv; k++) c.J(i, k) = e.J[i * nv + k];
-    c.D(i) = e.D[i], c.aref(i) = e.aref[i], c.loss(i) = e.loss[i];
-    c.blocks.push_back({kinds[i], i, 1});
+    c.D(i) = e.D[i], c.aref(i) = e.aref[i], c.friction(i) = e.friction[i];
   }
   const Eigen::VectorXd b = Eigen::Map<const Eigen::VectorXd>(e.b.data(), nv);
   c.a0 = c.M.llt().solve(b);

@@ -1,0 +1,136 @@
+// Forces and curvatures of the rows that have one cost s(r), r = J a - aref.
+//
+//   equality      s = D r^2 / 2
+//   friction      s = D r^2 / 2 where |r| < f / D, beyond it straight with slope +-f
+//   unilateral    s = D r^2 / 2 where r < 0, else 0
+//   pyramid       the sum of D e^2 / 2 over its edges e = r_0 +- f_k r_k where e < 0
+//   cone          with N = mu r_0, u_k = f_k r_k, T = |u|:
+//                 0 where N >= mu T;  sum_k D_k r_k^2 / 2 where mu N + T <= 0;
+//                 between them D_0 (N - mu T)^2 / (2 mu^2 (1 + mu^2))
+//
+// f of a row: the greatest dry friction, or the coefficient of a direction of a contact; mu, the coefficient of the cone
+// that softness makes regular, is f of its first row. MuJoCo's documentation, chapter Computation, "Friction cones".
+#pragma once
+#include "core/constraint/row_kind.h"
+#include "core/scalar/scratch.h"
+
+namespace featherstorm {
+
+// What of a cone follows from r.
+template <class T> struct ConeState {
+  T u[most_rows];  // from 1 on
+  T N, T_, inverse_T;
+  T stiffness;  // D_0 / (mu^2 (1 + mu^2))
+};
+template <class T> FS_HD ConeState<T> cone_state(int rows, const auto& r, const auto& D, const auto& f) {
+  ConeState<T> c;
+  const T mu = f[0], square = mu * mu;
+  T sum(0.0);
+  for (int k = 1; k < rows; k++) c.u[k] = f[k] * r[k], sum = sum + c.u[k] * c.u[k];
+  c.N = mu * r[0];
+  c.T_ = sqrt(sum), c.inverse_T = rcp(max(c.T_, T(1e-30)));
+  c.stiffness = D[0] * rcp(square * (T(1.0) + square));
+  return c;
+}
+
+// in   r, D, f (rows)  of the block
+// out  force (rows)  -s'
+// out  W (rows (rows + 1) / 2)  s'', rows of its lower half
+template <class T>
+FS_HD void block_state(const RowBlock& b, const auto& r, const auto& D, const auto& f, auto force, auto W) {
+  const T zero(0.0);
+  switch (b.kind) {
+    case RowKind::Equality: force[0] = -D[0] * r[0], W[0] = D[0]; return;
+    case RowKind::Unilateral: {
+      const auto active = r[0] < zero;
+      force[0] = select(active, -D[0] * r[0], zero), W[0] = select(active, T(D[0]), zero);
+      return;
+    }
+    case RowKind::Friction: {
+      const T free = -D[0] * r[0], most = f[0];
+      force[0] = max(min(free, most), -most), W[0] = select(abs(free) < most, T(D[0]), zero);
+      return;
+    }
+    case RowKind::Pyramid: {
+      force[0] = zero, W[0] = zero;
+      for (int k = 1, row = 1; k < b.rows; row += ++k) {
+        const T along = f[k] * r[k], up = r[0] + along, down = r[0] - along;
+        const T a = select(up < zero, T(D[0]), zero), c = select(down < zero, T(D[0]), zero);
+        const T force_up = -(a * up), force_down = -(c * down), sum = a + c;
+        force[0] = force[0] + (force_up + force_down), force[k] = f[k] * (force_up - force_down);
+        W[0] = W[0] + sum, W[row] = f[k] * (a - c);
+        for (int j = 1; j < k; j++) W[row + j] = zero;
+        W[row + k] = f[k] * f[k] * sum;
+      }
+      return;
+    }
+    case RowKind::Cone: {
+      const ConeState<T> c = cone_state<T>(b.rows, r, D, f);
+      const T mu = f[0], slip = c.N - mu * c.T_;
+      const auto open = zero <= slip, stuck = mu * c.N + c.T_ <= zero;
+      const auto pick = [&](const T& sticking, const T& sliding) {
+        return select(open, zero, select(stuck, sticking, sliding));
+      };
+      const T normal = -(c.stiffness * slip * mu), ratio = mu * c.N * c.inverse_T, round = mu * mu - ratio;
+      const T bent = ratio * c.inverse_T * c.inverse_T;
+      force[0] = pick(-D[0] * r[0], normal), W[0] = pick(D[0], c.stiffness * mu * mu);
+      for (int k = 1, row = 1; k < b.rows; row += ++k) {
+        const T e = c.u[k] * c.inverse_T, stiff = c.stiffness * f[k];
+        force[k] = pick(-D[k] * r[k], -(normal * e * f[k]));
+        W[row] = pick(zero, -(stiff * mu * mu * e));
+        for (int j = 1; j < k; j++) W[row + j] = pick(zero, stiff * f[j] * bent * c.u[j] * c.u[k]);
+        W[row + k] = pick(D[k], stiff * f[k] * (bent * c.u[k] * c.u[k] + round));
+      }
+      return;
+    }
+  }
+}
+
+// First and second derivative of s along r + alpha p.
+template <class T> struct Slope { T first, second; };
+
+// in   r, p, D, f (rows)  of the block, at alpha = 0
+template <class T>
+FS_HD Slope<T> slope_along(const RowBlock& b, const auto& r, const auto& p, const auto& D, const auto& f) {
+  const T zero(0.0);
+  switch (b.kind) {
+    case RowKind::Equality:
+    case RowKind::Unilateral:
+    case RowKind::Friction: {
+      T force[1], W[1];
+      block_state<T>(b, r, D, f, force, W);
+      return {-(force[0] * p[0]), W[0] * p[0] * p[0]};
+    }
+    case RowKind::Pyramid: {
+      Slope<T> s{zero, zero};
+      for (int k = 1; k < b.rows; k++)
+        for (const double side : {1.0, -1.0}) {
+          const T factor = T(side) * f[k], e = r[0] + factor * r[k], rate = p[0] + factor * p[k];
+          const T weight = select(e < zero, rate, zero);
+          s.first = s.first + weight * e, s.second = s.second + weight * rate;
+        }
+      return {D[0] * s.first, D[0] * s.second};
+    }
+    case RowKind::Cone: {
+      const ConeState<T> c = cone_state<T>(b.rows, r, D, f);
+      const T mu = f[0], slip = c.N - mu * c.T_;
+      T across(0.0), square(0.0), first = D[0] * r[0] * p[0], second = D[0] * p[0] * p[0];
+      for (int k = 1; k < b.rows; k++) {
+        const T rate = f[k] * p[k];
+        across = across + c.u[k] * rate, square = square + rate * rate;
+        first = first + D[k] * r[k] * p[k], second = second + D[k] * p[k] * p[k];
+      }
+      // T' = u . u' / T,  T'' = (|u'|^2 - T'^2) / T
+      const T T_rate = across * c.inverse_T, T_bend = (square - T_rate * T_rate) * c.inverse_T;
+      const T rate = mu * p[0] - mu * T_rate;
+      const auto open = zero <= slip, stuck = mu * c.N + c.T_ <= zero;
+      const auto pick = [&](const T& sticking, const T& sliding) {
+        return select(open, zero, select(stuck, sticking, sliding));
+      };
+      return {pick(first, c.stiffness * slip * rate), pick(second, c.stiffness * (rate * rate - slip * mu * T_bend))};
+    }
+  }
+  return {zero, zero};
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,40 @@
+// The solver of core/mujoco/contact_solve.h over packs of instances, for one instruction set.
+#include "core/mujoco/contact_solve.h"
+#include "host/cpu/pack_view.h"
+#include "host/memory/cpu_library.h"
+
+namespace featherstorm {
+
+template <class Real, int W> inline bool some(const Pack<Real, W>& x) {
+  const auto positive = x.v > Real(0);
+  for (int i = 0; i < W; i++)
+    if (positive[i]) return true;
+  return false;
+}
+
+namespace {
+
+// Arrays as host/simulation/contact_solver.h has them.
+template <class Real>
+void solve(const void* model, const Array* in, const Array* out, long, long first, long count) {
+  constexpr int W = FEATHERSTORM_WIDTH * static_cast<int>(sizeof(float)) / static_cast<int>(sizeof(Real));
+  using T = Pack<Real, W>;
+  using View = PackView<T, Real>;
+  const auto& solver = *static_cast<const ContactSolver<Real>*>(model);
+  for (long i = first; i < first + count; i += W) {
+    const auto view = [&](const Array& a) { return View{static_cast<Real*>(a.data) + i, a.stride}; };
+    const SolverInputs<View> from{view(in[0]), view(in[1]), view(in[2]), view(in[3]), view(in[4]),
+                                  view(in[5]), view(in[6]), view(in[7]), view(in[8]), view(in[9])};
+    const SolverOutputs<View> to{view(out[0]), view(out[3]), view(out[1]), view(out[2])};
+    solve_contacts<T>(solver, from, to);
+  }
+}
+
+}  // namespace
+}  // namespace featherstorm
+
+extern "C" __attribute__((visibility("default"))) const featherstorm::SolverTable* featherstorm_contact_solver() {
+  using namespace featherstorm;
+  static const SolverTable table{solve<float>, solve<double>, FEATHERSTORM_WIDTH, FEATHERSTORM_WIDTH / 2};
+  return &table;
+}
