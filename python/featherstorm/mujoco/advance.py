@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import mujoco
 import numpy as np
 
-from .engine import LAST_STAGE
+from .engine import LAST_STAGE, MOST, bad_rows
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -21,12 +21,9 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-MOST = 1e10  # mjMAXVAL
 NO_AUTORESET = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
-BAD_QPOS, BAD_QVEL, BAD_QACC = (
-    int(w)
-    for w in (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
-)
+BAD_QPOS, BAD_QVEL = int(mujoco.mjtWarning.mjWARN_BADQPOS), int(mujoco.mjtWarning.mjWARN_BADQVEL)
+BAD_QACC, BAD_CTRL = int(mujoco.mjtWarning.mjWARN_BADQACC), int(mujoco.mjtWarning.mjWARN_BADCTRL)
 LAST, NUMBER = 0, 1  # columns of a warning
 
 
@@ -62,13 +59,6 @@ class Last(NamedTuple):
     found: dict[str, Array]
 
 
-def bad_rows(x: Array) -> Array:
-    """Rows of x (n, k) with a bad number."""
-    if not x.size or (x.max() <= MOST and x.min() >= -MOST):
-        return np.zeros(0, np.intp)
-    return np.flatnonzero(~(np.abs(x) <= MOST).all(axis=1))
-
-
 def begin_anew(engine: Engine, r: Rows, rows: Array, cause: int, x: Array) -> None:
     """Counts a warning, and resets unless the model says otherwise. x: numbers (n, k) that are bad somewhere in `rows`."""
     first = (~(np.abs(x[rows]) <= MOST)).argmax(axis=1)
@@ -76,6 +66,16 @@ def begin_anew(engine: Engine, r: Rows, rows: Array, cause: int, x: Array) -> No
         r.state[rows], r.time[rows], r.warning[rows] = engine.initial, 0.0, 0
     r.warning[rows, cause, NUMBER] += 1
     r.warning[rows, cause, LAST] = first
+
+
+def check_controls(engine: Engine, r: Rows, nstep: int = 1) -> None:
+    """Counts bad controls; zeros are taken for all of a simulation's (Engine.controls)."""
+    if not engine.m.nu or not len(rows := engine.bad_controls(r.state)):
+        return
+    ctrl = r.state[rows][:, engine.layout.columns["ctrl"]]
+    bad = ~(np.abs(ctrl) <= MOST) & (~engine.clamps | np.isnan(ctrl))
+    r.warning[rows, BAD_CTRL, NUMBER] += nstep * (4 if engine.runs_rk4 else 1)
+    r.warning[rows, BAD_CTRL, LAST] = bad.argmax(axis=1)
 
 
 def check_state(engine: Engine, r: Rows) -> None:
@@ -88,6 +88,7 @@ def check_state(engine: Engine, r: Rows) -> None:
 def substep(engine: Engine, r: Rows, watched: bool) -> Last | None:
     """One step; what its fields follow from, where `watched`."""
     check_state(engine, r)
+    check_controls(engine, r)
     moved = r.state[:, : engine.moved].copy() if watched else None
     if moved is not None:
         moved[:, 0] = r.time
@@ -126,10 +127,13 @@ def several(engine: Engine, r: Rows, nstep: int) -> None:
         substep(engine, r, False)
         return
     check_state(engine, r)
+    warning = r.warning.copy()
+    check_controls(engine, r, nstep)
     moved = r.state[:, : engine.moved].copy()
     engine.step(r.state, nstep)
     rows = bad_rows(r.state[:, : engine.moved])
     if len(rows):
+        r.warning[rows] = warning[rows]
         again = r.taken(rows)
         again.state[:, : engine.moved] = moved[rows]
         for _ in range(nstep):
@@ -142,9 +146,10 @@ def several(engine: Engine, r: Rows, nstep: int) -> None:
 def advance(engine: Engine, r: Rows, nstep: int, watched: bool) -> Last | None:
     """nstep steps, in place; what fields follow from, where `watched`."""
     with np.errstate(invalid="ignore", over="ignore"):
-        if not watched:
-            several(engine, r, nstep)
-            return None
-        if nstep > 1:
-            several(engine, r, nstep - 1)
-        return substep(engine, r, True)
+        last = None
+        if nstep > watched:
+            several(engine, r, nstep - watched)
+        if watched:
+            last = substep(engine, r, True)
+        r.state[:, 0] = r.time
+        return last

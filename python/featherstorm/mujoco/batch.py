@@ -22,18 +22,18 @@ import mujoco
 import numpy as np
 
 from ..device import HOST, device_number
-from .advance import Rows, advance
+from .advance import Rows, advance, check_controls
 from .arguments import one, selected, stage_number, steps, whole
 from .callbacks import refuse_callbacks
 from .errors import SimulationError, UsageError
-from .fields.sensors import open_sensors, rows_of
+from .fields.sensors import rows_of
 from .fields.table import ACC, DATA_FIELDS, POS, STAGES, VEL
 from .memory import Memory
 from .missing import why_not
 from .named import NamedViews
 from .observing import observe, observe_step
 from .rays import hits
-from .robots import left_out, tell
+from .robots import tell
 from .rolling import Recording, roll
 from .state import COMPONENTS, INTEGRATION, USER
 from .variants import MODEL_FIELDS, Variants
@@ -119,7 +119,7 @@ class Batch(NamedViews):
         self.status = self._status.view()
         self.status.flags.writeable = False
         self._errors: dict[int, str] = {}
-        tell(left_out(model))
+        tell(self._variants.own.left_out)
 
     # arrays
 
@@ -168,13 +168,9 @@ class Batch(NamedViews):
         is_new = name not in self._memory.fields
         bound = self._memory.bind(name, shape)
         if is_new and name == "sensordata":
-            for rows in rows_of(self.model, self._unknown_sensors):
+            for rows in rows_of(self.model, self._variants.own.unknown):
                 self._memory.fields[name][:, rows] = np.nan
         return bound
-
-    @property
-    def _unknown_sensors(self) -> list[int]:
-        return [*{**open_sensors(self.model), **self._variants.own.unknown}]
 
     def rows(self, spec: int = INTEGRATION, ids: Ids = None) -> Array:
         """States in contiguous rows of double, (n, mj_stateSize(model, spec)): a copy."""
@@ -314,7 +310,6 @@ class Batch(NamedViews):
                 self._observe(work, stage)
         for sim, message in failed.items():
             self._fail([sim], message)
-        self._memory.write_time()
         self._check(sims)
 
     def rollout(
@@ -462,9 +457,11 @@ class Batch(NamedViews):
             work = Work(self._memory, engine, group)
             yield work
             work.put_back()
-        self._memory.write_time()
 
     def _observe(self, work: Work, stage: int) -> None:
         stages = tuple(s for s in (POS, VEL, ACC) if s <= stage)
+        if ACC in stages:
+            with np.errstate(invalid="ignore"):
+                check_controls(work.engine, work.rows)
         if stages and work.fields:
             observe(work.engine, work.rows.state, work.fields, stages)

@@ -12,7 +12,7 @@ from .. import _featherstorm
 from ..model import Model
 from .fields.kernels import FieldKernels
 from .fields.sensors import open_sensors
-from .robots import WorldRobot, mocap_acts, still_robot
+from .robots import WorldRobot, mocap_acts, sentences, still_robot
 from .state import Layout
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ TOLERANCES = {"float32": 1e-6, "float64": 1e-10}
 RK4, EULER = int(mujoco.mjtIntegrator.mjINT_RK4), int(mujoco.mjtIntegrator.mjINT_EULER)
 
 QUATERNION_SLACK = {"float32": 1e-5, "float64": 1e-12}  # how far the square of a length may be from 1
+
+MOST = 1e10  # mjMAXVAL: numbers beyond are bad
+NO_CLAMP = int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
 
 # fields of the state by the names of the arrays of a step (host/simulation/world_sequence.h)
 ARRAYS = {
@@ -43,6 +46,7 @@ class Engine:
     """m       a compiled model, which must not be changed afterwards
     layout  of its state's rows
     fields  kernels of its fields
+    unknown, left_out   sensors that are not measured, sentences of what it does without
     """
 
     mocap_message = "a mocap body was moved that constraints, tendons or actuators are tied to: the engine keeps these where the model has them"
@@ -52,13 +56,18 @@ class Engine:
         self.layout = Layout(m)
         self.moves = m.nv > 0
         self.unknown: dict[int, str] = {}
+        left_out: list[str] = []
         sensors: list[int] = []
         if self.moves:
             world = WorldRobot(m)
-            self.model, sensors, self.unknown = Model(world.robot, threads), world.sensors, world.unknown
+            self.model, sensors = Model(world.robot, threads), world.sensors
+            self.unknown, left_out = world.unknown, world.left_out
         else:
             self.model, self.unknown = Model(still_robot(), threads), open_sensors(m)
+        self.left_out = sentences(m, left_out, self.unknown)
         self.fields = FieldKernels(m, self.model, sensors, dtype)
+        clamps = not int(m.opt.disableflags) & NO_CLAMP
+        self.clamps = np.asarray(m.actuator_ctrllimited, bool).reshape(m.nu) & clamps
         self.timestep = float(m.opt.timestep)
         self.moved = self.layout.columns["qacc_warmstart"].stop  # columns from 0 on that a step changes
         self.runs_rk4 = int(m.opt.integrator) == RK4
@@ -109,8 +118,27 @@ class Engine:
 
     def inputs(self, state: npt.NDArray[Any]) -> list[tuple[str, Any, int, int, bool]]:
         """What a step reads, quaternions of length one."""
-        given = self.columns(state, [name for name in ARRAYS if name != "qpos"])
+        given = self.columns(state, [name for name in ARRAYS if name not in ("qpos", "ctrl")])
+        if self.m.nu:
+            given.append(("ctrl", self.controls(state), 0, self.m.nu, False))
         return [("q", self.with_unit_quaternions(state), 0, self.m.nq, False), *given]
+
+    def controls(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """ctrl of states, zeros where one is bad."""
+        ctrl = state[:, self.layout.columns["ctrl"]]
+        if len(rows := self.bad_controls(state)):
+            ctrl = ctrl.copy()
+            ctrl[rows] = 0
+        return ctrl
+
+    def bad_controls(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Rows of states with a control that is NaN, or beyond MOST where its range does not hold it."""
+        ctrl = state[:, self.layout.columns["ctrl"]]
+        if not len(rows := bad_rows(ctrl)) or not self.clamps.any():
+            return rows
+        bad = ~(np.abs(ctrl[rows]) <= MOST) & (~self.clamps | np.isnan(ctrl[rows]))
+        found: npt.NDArray[Any] = rows[bad.any(axis=1)]
+        return found
 
     def with_unit_quaternions(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """qpos of states, a copy where a quaternion has another length than one."""
@@ -173,7 +201,7 @@ class Engine:
     def given(self, state: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
         """What states tell the kernels of fields, quaternions of length one."""
         arrays = {name: state[:, columns] for name, columns in self.layout.columns.items()}
-        arrays["qpos"] = self.with_unit_quaternions(state)
+        arrays["qpos"], arrays["ctrl"] = self.with_unit_quaternions(state), self.controls(state)
         return arrays
 
     def moved_mocap(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -182,6 +210,13 @@ class Engine:
             return np.zeros(0, np.intp)
         both = slice(self.layout.columns["mocap_pos"].start, self.layout.columns["mocap_quat"].stop)
         return np.flatnonzero((state[:, both] != self.initial[both].astype(self.dtype)).any(axis=1))
+
+
+def bad_rows(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Rows of x (n, k) with a bad number."""
+    if not x.size or (x.max() <= MOST and x.min() >= -MOST):
+        return np.zeros(0, np.intp)
+    return np.flatnonzero(~(np.abs(x) <= MOST).all(axis=1))
 
 
 def normalise(q: npt.NDArray[Any]) -> None:

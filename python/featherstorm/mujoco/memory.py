@@ -41,9 +41,6 @@ class Memory:
         if written.any():
             self.time[written] = self.state[written, 0]
 
-    def write_time(self) -> None:
-        self.state[:, 0] = self.time
-
     def component(self, name: str, shape: tuple[int, ...]) -> Array:
         """A field of the state, a live view."""
         view = self.state[:, self.layout.columns[name]]

@@ -14,7 +14,10 @@ from ..robot.mjcf import Names, robot_from_mujoco, tables
 from .fields.sensors import JOINING, NO_SENSORS, body_of, carried_by_mocap, name_of, open_sensors, with_sensors
 
 SLEEP = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
-NO_CONTACTS = int(mujoco.mjtDisableBit.mjDSBL_CONTACT) | int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+IMPLICIT_FAST = int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST)
+SITE_OF_TENDON = int(mujoco.mjtWrap.mjWRAP_SITE)
+OBSTACLES = {int(mujoco.mjtWrap.mjWRAP_SPHERE), int(mujoco.mjtWrap.mjWRAP_CYLINDER)}
+AT_SITES = {int(mujoco.mjtTrn.mjTRN_SITE), int(mujoco.mjtTrn.mjTRN_SLIDERCRANK)}
 
 
 def refuse(m: Any) -> None:
@@ -34,30 +37,6 @@ def refuse(m: Any) -> None:
         raise mujoco.FatalError(f"mj_fwdConstraint: unknown solver type {m.opt.solver}")
 
 
-def left_out(m: Any) -> list[str]:
-    """What a simulation does without, a sentence each."""
-    said = []
-    if touching(m):
-        said.append("contacts are left out: bodies pass through each other")
-    unknown = open_sensors(m)
-    if unknown:
-        some = ", ".join(f"{name_of(m, i)} ({why})" for i, why in list(unknown.items())[:4])
-        said.append(f"sensors are NaN in sensordata: {some}" + (", ..." if len(unknown) > 4 else ""))
-    return said
-
-
-def touching(m: Any) -> bool:
-    """Whether any two geoms of the model may touch."""
-    if m.opt.disableflags & NO_CONTACTS:
-        return False
-    if m.npair:
-        return True
-    kind, with_kind = np.asarray(m.geom_contype), np.asarray(m.geom_conaffinity)
-    welded = np.asarray(m.body_weldid)[m.geom_bodyid]
-    pairs = (kind[:, None] & with_kind[None]) | (kind[None] & with_kind[:, None])
-    return bool((pairs.astype(bool) & (welded[:, None] != welded[None])).any())
-
-
 def mocap_acts(m: Any) -> bool:
     """Whether what moves depends on where mocap bodies are."""
     if not m.nmocap:
@@ -65,17 +44,20 @@ def mocap_acts(m: Any) -> bool:
     carried = carried_by_mocap(m)
     bodies: list[int] = []
     for e in range(m.neq):
-        if m.eq_type[e] in JOINING:
+        if int(m.eq_type[e]) in JOINING:
             bodies += [body_of(m, int(m.eq_objtype[e]), int(k)) for k in (m.eq_obj1id[e], m.eq_obj2id[e])]
     for w in range(m.nwrap):
-        kind = m.wrap_type[w]
-        if kind == mujoco.mjtWrap.mjWRAP_SITE:
+        if int(m.wrap_type[w]) == SITE_OF_TENDON:
             bodies.append(int(m.site_bodyid[m.wrap_objid[w]]))
-        if kind in (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER):
+        if int(m.wrap_type[w]) in OBSTACLES:
             bodies.append(int(m.geom_bodyid[m.wrap_objid[w]]))
     for a in range(m.nactuator):
-        if m.actuator_trntype[a] in (mujoco.mjtTrn.mjTRN_SITE, mujoco.mjtTrn.mjTRN_SLIDERCRANK):
+        if int(m.actuator_trntype[a]) in AT_SITES:
             bodies += [int(m.site_bodyid[k]) for k in m.actuator_trnid[a] if k >= 0]
+    paired = {int(g) for g in (*m.pair_geom1, *m.pair_geom2)}
+    for g in range(m.ngeom):
+        if m.geom_contype[g] or m.geom_conaffinity[g] or g in paired:
+            bodies.append(int(m.geom_bodyid[g]))
     return bool(carried[bodies].any()) if bodies else False
 
 
@@ -83,11 +65,12 @@ class WorldRobot:
     """robot      with the world of a compiled model, and sensors of its energies behind its own
     sensors    numbers of the sensors that it measures
     unknown    sensor -> why it is not measured
+    left_out   what else of the model it does without, a sentence each
     """
 
     def __init__(self, m: Any) -> None:
         refuse(m)
-        self.robot = robot_from_mujoco(m)
+        base = robot_from_mujoco(m)
         names = Names(m, mujoco)
         arrays = tables(m)
         self.unknown = open_sensors(m)
@@ -96,20 +79,35 @@ class WorldRobot:
             keep, arrays["opt.disableflags"] = [], arrays["opt.disableflags"] - NO_SENSORS
 
         def world(sensors: list[int]) -> _featherstorm.Robot:
-            return self.robot.with_world(with_sensors(m, arrays, sensors, energy=True), names.body, names.joint, True)
+            robot = base.with_world(with_sensors(m, arrays, sensors, energy=True), names.body, names.joint)
+            if not robot.has_world:
+                raise ValueError(robot.notices[-1])
+            return robot
 
         try:
-            whole = world(keep)
+            self.robot = world(keep)
         except ValueError:
-            empty = world([])  # raises what is wrong beside sensors
+            self.robot = world([])  # raises what is wrong beside sensors
             for i in list(keep):
                 try:
                     world([i])
                 except ValueError as error:
                     self.unknown[i] = str(error)
                     keep.remove(i)
-            whole = world(keep) if keep else empty
-        self.robot, self.sensors = whole, keep
+            if keep:
+                self.robot = world(keep)
+        self.sensors = keep
+        self.left_out = self.robot.notices[len(base.notices) :]
+        if int(m.opt.integrator) == IMPLICIT_FAST and (m.opt.density or m.opt.viscosity):
+            self.left_out.append("implicitfast takes the drag of the medium along explicitly, not implicitly")
+
+
+def sentences(m: Any, left_out: list[str], unknown: dict[int, str]) -> list[str]:
+    """What a simulation does without."""
+    if not unknown:
+        return left_out
+    some = ", ".join(f"{name_of(m, i)} ({why})" for i, why in list(unknown.items())[:4])
+    return [*left_out, f"sensors are NaN in sensordata: {some}" + (", ..." if len(unknown) > 4 else "")]
 
 
 def still_robot() -> _featherstorm.Robot:

@@ -40,7 +40,7 @@ class Recording:
             else:
                 shape = (len(layout.columns_of(int(item))),)
             array = given(out, item, (n, nstep, *shape), dtype)
-            flat = array.reshape(n, nstep, -1)
+            flat = array.reshape(n, nstep, int(np.prod(shape)))
             if isinstance(item, str) and item in STAGES:
                 self.fields[item] = flat
             else:

@@ -21,7 +21,7 @@ from .advance import Rows
 from .callbacks import refuse_callbacks
 from .engine import Engine
 from .errors import UsageError
-from .robots import left_out, tell
+from .robots import tell
 from .rolling import Part, roll
 from .state import COMPONENTS, USER
 from .variants import model_key
@@ -48,7 +48,7 @@ def engine_of(m: Any, dtype: str, threads: int) -> Engine:
     with _lock:
         if key not in _engines:
             engine = Engine(m.__copy__(), dtype, threads)
-            tell(left_out(m))
+            tell(engine.left_out)
             _engines[key] = engine
             while len(_engines) > KEPT:
                 _engines.popitem(last=False)

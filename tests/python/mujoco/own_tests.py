@@ -2,6 +2,8 @@
 
 What is put in their place: the module that is tested, float64 as its precision, and what "equal" means of floating-point numbers,
 since the engine's are not MuJoCo's to the last bit: within 1e-9 of the greatest number of the array.
+
+"rollout without contacts" are the tests of rollouts once more with contacts off in their models.
 """
 
 import functools
@@ -18,7 +20,9 @@ import featherstorm.mujoco.rollout
 from featherstorm.mujoco import arguments, named
 
 CLOSE = 1e-9
-FILES = {"batch": "batch_test.py", "rollout": "rollout_test.py"}
+WITHOUT_CONTACTS = "rollout without contacts"
+FILES = {"batch": "batch_test.py", "rollout": "rollout_test.py", WITHOUT_CONTACTS: "rollout_test.py"}
+NO_CONTACTS = '<mujoco>\n  <option><flag contact="disable"/></option>\n'
 
 
 def equal(actual, desired, *arguments, **options):
@@ -43,7 +47,7 @@ def numpy_with(**functions):
 
 
 def substitute(which):
-    if which == "rollout":
+    if which != "batch":
         return featherstorm.mujoco.rollout
     ours = featherstorm.mujoco.batch
     return types.SimpleNamespace(
@@ -61,15 +65,20 @@ def substitute(which):
 def module(which):
     """The test module with ours in the place of MuJoCo's."""
     place = pathlib.Path(mujoco.__file__).parent / FILES[which]
-    spec = importlib.util.spec_from_file_location(f"mujoco_{which}_test", place)
+    spec = importlib.util.spec_from_file_location(f"of_mujoco_{which.replace(' ', '_')}", place)
     found = importlib.util.module_from_spec(spec)
-    theirs = importlib.import_module(f"mujoco.{which}")
-    setattr(mujoco, which, substitute(which))
+    tested = which.split()[0]
+    theirs = importlib.import_module(f"mujoco.{tested}")
+    setattr(mujoco, tested, substitute(which))
     try:
         spec.loader.exec_module(found)
     finally:
-        setattr(mujoco, which, theirs)
+        setattr(mujoco, tested, theirs)
     found.np = numpy_with(assert_array_equal=equal)
+    if which == WITHOUT_CONTACTS:
+        for name, xml in list(found.ALL_MODELS.items()):
+            found.ALL_MODELS[name] = xml.replace("<mujoco>\n", NO_CONTACTS)
+            setattr(found, name, found.ALL_MODELS[name])
     return found
 
 

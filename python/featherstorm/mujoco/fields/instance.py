@@ -8,7 +8,7 @@ import numpy as np
 
 from ...symbols import State, symbols
 from .forces import NO_GRAVITY, Forces
-from .sensors import NO_SENSORS, STATIC, Frames, cut_off, m_kind, on_mocap, rows_of
+from .sensors import NO_SENSORS, STATIC, Frames, cut_off, on_mocap, rows_of
 from .turns import dot, vector
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Instance(Forces):
         if int(m.opt.disableflags) & NO_SENSORS:
             return {}
         chosen = [i for i in range(m.nsensor) if m.sensor_needstage[i] == stage]
-        moving = [i for i in chosen if (on_mocap(m, i) or not m.nv) and m_kind(m, i) in STATIC]
+        moving = [i for i in chosen if (on_mocap(m, i) or not m.nv) and int(m.sensor_type[i]) in STATIC]
         found = {int(m.sensor_adr[i]): cut_off(m, i, frames.measured(i)) for i in moving}
         others = [i for i in chosen if i in self.sensors and i not in moving]
         if others:

@@ -23,22 +23,26 @@ Kind = mujoco.mjtSensor
 NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
 # the engine's row gives zeros for these: they need what is not in it yet (core/sensor/readings.h, is_open)
 OPEN = {
-    Kind.mjSENS_TOUCH: "contacts",
-    Kind.mjSENS_RANGEFINDER: "rays",
-    Kind.mjSENS_JOINTLIMITPOS: "forces of limits",
-    Kind.mjSENS_JOINTLIMITVEL: "forces of limits",
-    Kind.mjSENS_JOINTLIMITFRC: "forces of limits",
-    Kind.mjSENS_TENDONLIMITPOS: "forces of limits",
-    Kind.mjSENS_TENDONLIMITVEL: "forces of limits",
-    Kind.mjSENS_TENDONLIMITFRC: "forces of limits",
+    int(Kind.mjSENS_TOUCH): "contacts",
+    int(Kind.mjSENS_RANGEFINDER): "rays",
+    int(Kind.mjSENS_JOINTLIMITPOS): "forces of limits",
+    int(Kind.mjSENS_JOINTLIMITVEL): "forces of limits",
+    int(Kind.mjSENS_JOINTLIMITFRC): "forces of limits",
+    int(Kind.mjSENS_TENDONLIMITPOS): "forces of limits",
+    int(Kind.mjSENS_TENDONLIMITVEL): "forces of limits",
+    int(Kind.mjSENS_TENDONLIMITFRC): "forces of limits",
 }
-BETWEEN_LINKS = (Kind.mjSENS_FORCE, Kind.mjSENS_TORQUE)
-JOINING = (mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD)
-AXES = (Kind.mjSENS_FRAMEXAXIS, Kind.mjSENS_FRAMEYAXIS, Kind.mjSENS_FRAMEZAXIS)
-STATIC = (Kind.mjSENS_FRAMEPOS, Kind.mjSENS_FRAMEQUAT, *AXES)
-WITHOUT_FRAME = (Kind.mjSENS_CLOCK, Kind.mjSENS_E_POTENTIAL, Kind.mjSENS_E_KINETIC)
+BETWEEN_LINKS = {int(Kind.mjSENS_FORCE), int(Kind.mjSENS_TORQUE)}
+JOINING = {int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)}
+POSITION, TURN = int(Kind.mjSENS_FRAMEPOS), int(Kind.mjSENS_FRAMEQUAT)
+AXES = [int(Kind.mjSENS_FRAMEXAXIS), int(Kind.mjSENS_FRAMEYAXIS), int(Kind.mjSENS_FRAMEZAXIS)]
+STATIC = {POSITION, TURN, *AXES}
+ENERGIES = [int(Kind.mjSENS_E_POTENTIAL), int(Kind.mjSENS_E_KINETIC)]
+REAL, POSITIVE = int(mujoco.mjtDataType.mjDATATYPE_REAL), int(mujoco.mjtDataType.mjDATATYPE_POSITIVE)
 Object = mujoco.mjtObj
-FRAMES = (Object.mjOBJ_BODY, Object.mjOBJ_XBODY, Object.mjOBJ_GEOM, Object.mjOBJ_SITE, Object.mjOBJ_CAMERA)
+INERTIA, BODY, GEOM, SITE, CAMERA = (
+    int(kind) for kind in (Object.mjOBJ_BODY, Object.mjOBJ_XBODY, Object.mjOBJ_GEOM, Object.mjOBJ_SITE, Object.mjOBJ_CAMERA)
+)
 
 
 def rows_of(m: Any, sensors: Iterable[int]) -> list[slice]:
@@ -52,9 +56,9 @@ def name_of(m: Any, sensor: int) -> str:
 
 def open_sensors(m: Any) -> dict[int, str]:
     """Sensors that the engine reads and has no numbers for, with what is missing."""
-    found = {i: OPEN[Kind(t)] for i, t in enumerate(m.sensor_type) if Kind(t) in OPEN}
-    joined = any(t in JOINING for t in m.eq_type)
-    for i, t in enumerate(m.sensor_type):
+    found = {i: OPEN[int(t)] for i, t in enumerate(m.sensor_type) if int(t) in OPEN}
+    joined = any(int(t) in JOINING for t in m.eq_type)
+    for i, t in enumerate(map(int, m.sensor_type)):
         if joined and t in BETWEEN_LINKS:
             found[i] = "forces of equalities that join two bodies"
         if t not in STATIC and (on_mocap(m, i) or not m.nv):
@@ -72,12 +76,10 @@ def carried_by_mocap(m: Any) -> npt.NDArray[np.bool_]:
 
 def body_of(m: Any, kind: int, index: int) -> int:
     """The body that carries an object; 0 for what is none that a body carries."""
-    if index < 0 or kind not in FRAMES:
+    tables = {GEOM: m.geom_bodyid, SITE: m.site_bodyid, CAMERA: m.cam_bodyid}
+    if index < 0:
         return 0
-    if kind in (Object.mjOBJ_BODY, Object.mjOBJ_XBODY):
-        return int(index)
-    table = {Object.mjOBJ_GEOM: m.geom_bodyid, Object.mjOBJ_SITE: m.site_bodyid, Object.mjOBJ_CAMERA: m.cam_bodyid}
-    return int(table[Object(kind)][index])
+    return int(index) if kind in (INERTIA, BODY) else int(tables[kind][index]) if kind in tables else 0
 
 
 def on_mocap(m: Any, sensor: int) -> bool:
@@ -85,8 +87,9 @@ def on_mocap(m: Any, sensor: int) -> bool:
     if not m.nmocap:
         return False
     carried = carried_by_mocap(m)
-    at = (m.sensor_objtype[sensor], m.sensor_objid[sensor]), (m.sensor_reftype[sensor], m.sensor_refid[sensor])
-    return bool(any(carried[body_of(m, int(kind), int(index))] for kind, index in at))
+    measured = body_of(m, int(m.sensor_objtype[sensor]), int(m.sensor_objid[sensor]))
+    reference = body_of(m, int(m.sensor_reftype[sensor]), int(m.sensor_refid[sensor]))
+    return bool(carried[measured] or carried[reference])
 
 
 class Frames:
@@ -97,45 +100,39 @@ class Frames:
 
     def pose(self, kind: int, index: int) -> Pose:
         instance = self.instance
-        if kind == Object.mjOBJ_XBODY:
+        if kind == BODY:
             return instance.bodies[index]
-        if kind == Object.mjOBJ_BODY:
+        if kind == INERTIA:
             return instance.inertial[index]
-        if kind == Object.mjOBJ_GEOM:
+        if kind == GEOM:
             return instance.geoms[index]
-        if kind == Object.mjOBJ_SITE:
+        if kind == SITE:
             return instance.sites[index]
         return instance.fixed_to_bodies(self.m.cam_bodyid, "cam_pos", "cam_quat")[index]
 
     def measured(self, sensor: int) -> Any:
         """What a sensor of STATIC measures, before it is cut off."""
-        m, kind = self.m, m_kind(self.m, sensor)
+        m, kind = self.m, int(self.m.sensor_type[sensor])
         pose = self.pose(m.sensor_objtype[sensor], m.sensor_objid[sensor])
         relative = m.sensor_refid[sensor] >= 0
         other = self.pose(m.sensor_reftype[sensor], m.sensor_refid[sensor]) if relative else None
-        if kind == Kind.mjSENS_FRAMEQUAT:
+        if kind == TURN:
             if other is None:
                 return pose.quaternion
             return product(other.quaternion * np.array([1.0, -1.0, -1.0, -1.0]), pose.quaternion)
-        if kind == Kind.mjSENS_FRAMEPOS:
+        if kind == POSITION:
             return pose.position if other is None else other.rotation.T @ (pose.position - other.position)
         axis = pose.rotation[:, AXES.index(kind)]
         return axis if other is None else other.rotation.T @ axis
 
 
-def m_kind(m: Any, sensor: int) -> Any:
-    return Kind(m.sensor_type[sensor])
-
-
 def cut_off(m: Any, sensor: int, values: Any) -> Any:
     """As MuJoCo cuts off: reals both ways, positive numbers above, axes and quaternions not at all."""
     cutoff = float(m.sensor_cutoff[sensor])
-    kind = m.sensor_datatype[sensor]
-    if cutoff <= 0 or kind not in (mujoco.mjtDataType.mjDATATYPE_REAL, mujoco.mjtDataType.mjDATATYPE_POSITIVE):
-        return values
-    low = -cutoff if kind == mujoco.mjtDataType.mjDATATYPE_REAL else -np.inf
-    values = np.minimum(values, cutoff)
-    return np.maximum(values, low) if np.isfinite(low) else values
+    kind = int(m.sensor_datatype[sensor])
+    if cutoff > 0 and kind in (REAL, POSITIVE):
+        values = np.minimum(values, cutoff)
+    return np.maximum(values, -cutoff) if cutoff > 0 and kind == REAL else values
 
 
 def with_sensors(m: Any, tables: dict[str, Any], keep: list[int], energy: bool) -> dict[str, Any]:
@@ -149,8 +146,8 @@ def with_sensors(m: Any, tables: dict[str, Any], keep: list[int], energy: bool) 
         rows = np.vstack([np.reshape(field, (-1, width))[keep], np.zeros((extra, width))])
         chosen[name] = np.ravel(rows).astype(np.float64)
     last = len(keep)
-    for k, kind in enumerate((Kind.mjSENS_E_POTENTIAL, Kind.mjSENS_E_KINETIC)[:extra]):
-        chosen["sensor_type"][last + k] = int(kind)
+    for k, kind in enumerate(ENERGIES[:extra]):
+        chosen["sensor_type"][last + k] = kind
         chosen["sensor_dim"][last + k] = 1
         chosen["sensor_adr"][last + k] = m.nsensordata + k
         chosen["sensor_objid"][last + k] = chosen["sensor_refid"][last + k] = -1
