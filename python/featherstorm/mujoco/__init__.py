@@ -14,7 +14,6 @@ except ImportError as error:
 from . import rollout
 from .batch import Batch
 from .errors import SimulationError, UsageError
-from .fields.table import DATA_FIELDS
-from .variants import MODEL_FIELDS
+from .fields.table import DATA_FIELDS, MODEL_FIELDS
 
 __all__ = ["DATA_FIELDS", "MODEL_FIELDS", "Batch", "SimulationError", "UsageError", "rollout"]

@@ -51,15 +51,17 @@ class Engine:
 
     mocap_message = "a mocap body was moved that constraints, tendons or actuators are tied to: the engine keeps these where the model has them"
 
-    def __init__(self, m: Any, dtype: str, threads: int) -> None:
+    def __init__(self, m: Any, dtype: str, threads: int, active: npt.NDArray[np.bool_] | None = None) -> None:
+        """active: which equalities act, where they are not those of the model's defaults."""
         self.m, self.dtype, self.threads = m, dtype, threads
         self.layout = Layout(m)
         self.moves = m.nv > 0
         self.unknown: dict[int, str] = {}
         left_out: list[str] = []
         sensors: list[int] = []
+        self.active = np.array(m.eq_active0, bool) if active is None else active
         if self.moves:
-            world = WorldRobot(m)
+            world = self.world(m)
             self.model, sensors = Model(world.robot, threads), world.sensors
             self.unknown, left_out = world.unknown, world.left_out
         else:
@@ -90,7 +92,14 @@ class Engine:
             return self.sequence
         m = self.m.__copy__()
         m.opt.integrator = EULER
-        return self.world_sequence(Model(WorldRobot(m).robot, self.threads))
+        return self.world_sequence(Model(self.world(m).robot, self.threads))
+
+    def world(self, m: Any) -> WorldRobot:
+        """The robot of a model with the equalities that act."""
+        if not np.array_equal(self.active, np.asarray(m.eq_active0, bool)):
+            m = m.__copy__()
+            m.eq_active0[:] = self.active
+        return WorldRobot(m)
 
     def world_sequence(self, model: Model) -> _featherstorm.Sequence:
         iterations = max(int(self.m.opt.iterations), 1)

@@ -9,8 +9,7 @@ import numpy as np
 from mujoco.batch import DATA_FIELDS as MUJOCO_FIELDS
 
 from .errors import nearest
-from .fields.table import DATA_FIELDS
-from .variants import MODEL_FIELDS
+from .fields.table import DATA_FIELDS, MODEL_FIELDS
 
 # words that names begin with, and the reason
 REASONS = (

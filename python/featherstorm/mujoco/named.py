@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from .errors import UsageError, nearest
-from .fields.table import DATA_FIELDS
+from .fields.table import DATA_FIELDS, MODEL_FIELDS
 from .state import COMPONENTS
-from .variants import MODEL_FIELDS
 
 # kinds of objects, and whether mjData has numbers of them too
 KINDS = {

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
-from mujoco.batch import MODEL_FIELDS  # what MuJoCo's Batch.expand takes
 
 from .engine import Engine
 from .errors import UsageError, nearest
+from .fields.table import DATA_FIELDS, MODEL_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -213,8 +213,7 @@ class Variants:
                 )
             try:
                 m = self.write(sim, self.model_of(sim).__copy__())
-                m.eq_active0[:] = self.seen["eq_active"][sim]
-                self.engines[key] = Engine(m, self.dtype, self.threads)
+                self.engines[key] = Engine(m, self.dtype, self.threads, self.seen["eq_active"][sim].copy())
             except (ValueError, mujoco.FatalError) as error:
                 self.engines[key] = error
         return self.engines[key]
@@ -229,13 +228,11 @@ def model_key(m: Any) -> bytes:
     """Equal for equal models: of what is saved of one."""
     buffer = np.empty(mujoco.mj_sizeModel(m), np.uint8)
     mujoco.mj_saveModel(m, None, buffer)
-    return hashlib.sha256(buffer).digest()
+    return hashlib.sha256(buffer.tobytes()).digest()
 
 
 def check_expandable(m: Any, name: str) -> None:
     """ValueError for a name that no field per simulation has."""
-    from .fields.table import DATA_FIELDS
-
     if name in MODEL_FIELDS:
         return
     if name in DATA_FIELDS:

@@ -41,7 +41,8 @@ ENERGIES = [int(Kind.mjSENS_E_POTENTIAL), int(Kind.mjSENS_E_KINETIC)]
 REAL, POSITIVE = int(mujoco.mjtDataType.mjDATATYPE_REAL), int(mujoco.mjtDataType.mjDATATYPE_POSITIVE)
 Object = mujoco.mjtObj
 INERTIA, BODY, GEOM, SITE, CAMERA = (
-    int(kind) for kind in (Object.mjOBJ_BODY, Object.mjOBJ_XBODY, Object.mjOBJ_GEOM, Object.mjOBJ_SITE, Object.mjOBJ_CAMERA)
+    int(kind)
+    for kind in (Object.mjOBJ_BODY, Object.mjOBJ_XBODY, Object.mjOBJ_GEOM, Object.mjOBJ_SITE, Object.mjOBJ_CAMERA)
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mujoco
+import mujoco.batch
 
 from ..state import COMPONENTS
 
@@ -24,6 +25,7 @@ STAGES = {
     name: stage for stage, names in ((POS, POSITIONS), (VEL, VELOCITIES), (ACC, FORCES)) for name in names.split()
 }
 DATA_FIELDS = frozenset({*COMPONENTS, *STAGES})  # what Batch.bind takes
+MODEL_FIELDS: frozenset[str] = mujoco.batch.MODEL_FIELDS  # what Batch.expand takes
 
 
 def parts_of(names: list[str], stages: tuple[int, ...]) -> tuple[str, ...]:

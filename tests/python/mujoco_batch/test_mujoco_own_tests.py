@@ -12,7 +12,7 @@ pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
 pytest.importorskip("absl.testing.absltest", reason="MuJoCo's tests need absl: pip install absl-py")
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-import own_tests  # noqa: E402
+import own_tests
 
 PRIVATE = "calls MuJoCo's binding beneath mujoco.batch, which ours has not"
 CALLBACKS = "the engine does not call MuJoCo's callbacks, neither of Python nor of C"

@@ -200,14 +200,17 @@ def test_a_field_that_is_not_there_is_told_why(name, reason):
 @pytest.mark.parametrize(
     ("xml", "reason"),
     [
-        ('<mujoco><option integrator="implicit"/><worldbody><body><joint/><geom size=".1"/></body></worldbody></mujoco>', "implicit"),
+        (
+            '<mujoco><option integrator="implicit"/><worldbody><body><joint/><geom size=".1"/></body></worldbody></mujoco>',
+            "implicit",
+        ),
         (
             '<mujoco><option><flag sleep="enable"/></option><worldbody><body><freejoint/><geom size=".1"/></body></worldbody></mujoco>',
             "sleep",
         ),
         (
-            '<mujoco><worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody><actuator>'
-            '<motor joint="j" delay="0.01" nsample="8"/></actuator></mujoco>',
+            """<mujoco><worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody><actuator>
+            <motor joint="j" delay="0.01" nsample="8"/></actuator></mujoco>""",
             "delays",
         ),
     ],
@@ -274,7 +277,7 @@ def test_wrong_ids_are_refused(bad):
     b = batch(model())
     before = np.array(b.state)
     for call in (b.step, b.forward, b.reset, b.set_const, lambda ids: b.rollout(2, ids=ids)):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="ids|mask"):
             call(bad)
     np.testing.assert_array_equal(b.state, before)
 
@@ -417,7 +420,11 @@ def test_an_equality_is_switched():
         x.eq_active[[1, 5]] = 1
         x.step(nstep=3)
     assert_close(b.qvel, reference.qvel)
-    assert not np.allclose(b.qvel[1, 9], batch(m).qvel[1, 9])
+    still = batch(m)
+    still.step(nstep=3)
+    assert not np.allclose(b.qvel[1, 9], still.qvel[1, 9])
+    b.reset([1])
+    assert b.eq_active[1] == 0 and b.eq_active[5] == 1
 
 
 def test_a_mocap_body_that_acts_cannot_be_moved():
