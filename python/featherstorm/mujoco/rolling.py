@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from .batch import Batch
     from .engine import Engine
+    from .simulations import Simulations
 
     Array = npt.NDArray[Any]
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Recording:
     """Arrays (n, nstep, ...) that a rollout of a batch writes."""
 
-    def __init__(self, batch: Batch, n: int, nstep: int, record: Iterable[Any], out: Mapping[Any, Array]) -> None:
+    def __init__(self, batch: Simulations, n: int, nstep: int, record: Iterable[Any], out: Mapping[Any, Array]) -> None:
         self.arrays: dict[Any, Array] = {}
         self.states: list[tuple[Array, Array]] = []  # columns of the state, (n, nstep, k)
         self.fields: dict[str, Array] = {}  # name -> (n, nstep, k)

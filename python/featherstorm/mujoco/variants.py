@@ -63,11 +63,12 @@ class Variants:
     """
 
     def __init__(self, model: Any, nsim: int, dtype: str, threads: int) -> None:
-        self.model, self.nsim, self.dtype, self.threads = model, nsim, dtype, threads
+        self.nsim, self.dtype, self.threads = nsim, dtype, threads
         self.expanded: dict[str, npt.NDArray[Any]] = {}
         self.derived: dict[str, npt.NDArray[Any]] = {}
         self.models: Any = None
         self.own = Engine(model.__copy__(), dtype, threads)
+        self.model = self.own.m
         self.reset()
 
     def reset(self) -> None:
