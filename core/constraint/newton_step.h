@@ -13,12 +13,20 @@
 // the slope is a growing function of alpha: `line_steps` steps of Newton's method on it, kept within a bracket of its root.
 //
 #pragma once
+#include <cassert>
+#include <type_traits>
+
 #include "core/constraint/row_pattern.h"
 #include "core/constraint/row_state.h"
 #include "core/linear/elimination_tree.h"
 #include "core/linear/ltdl.h"
 
 namespace featherstorm {
+
+// Whether x may be above zero in any instance that a scalar holds; of a number that is not known yet it may.
+template <class T> FS_HD bool some(const T&) { return true; }
+FS_HD bool some(const double& x) { return x > 0; }
+FS_HD bool some(const float& x) { return x > 0; }
 
 // What a problem is made of; tree: of M and the rows.
 template <class Rows, class M, class B, class J, class Row> struct NewtonProblem {
@@ -59,28 +67,42 @@ FS_HD void block_states(const auto& p, const auto& r, auto force, auto W) {
                    slice(W, b.w));
 }
 
-// H = M + J^T W J, packed on the tree.
+// f(n) with n = rows as a constant.
+FS_HD void with_rows(int rows, auto&& f) {
+  switch (rows) {
+    case 1: return f(std::integral_constant<int, 1>{});
+    case 3: return f(std::integral_constant<int, 3>{});
+    case 4: return f(std::integral_constant<int, 4>{});
+    case 6: return f(std::integral_constant<int, 6>{});
+  }
+  assert(!"a block has 1, 3, 4 or 6 rows");
+}
+
+// H = M + J^T W J, packed on the tree. The columns of a block grow.
 FS_HD void curvature(const auto& p, const auto& W, auto H) {
   using T = ScalarOf<decltype(H)>;
   for (int k = 0; k < p.tree.nh; k++) H[k] = p.mass[k];
-  T a[most_rows];  // a column of W J
-  for (const PackedBlock& b : p.rows.block) {
-    const int n = b.columns;
-    const auto J = slice(p.jacobian, b.entry);
-    for (int k = 0; k < n; k++) {
-      for (int i = 0; i < b.rows; i++) {
-        a[i] = T(0.0);
-        for (int j = 0; j < b.rows; j++)
-          a[i] = a[i] + W[b.w + (i < j ? j * (j + 1) / 2 + i : i * (i + 1) / 2 + j)] * J[j * n + k];
+  for (const PackedBlock& b : p.rows.block)
+    with_rows(b.rows, [&](auto rows) {
+      const int n = b.columns;
+      const auto J = slice(p.jacobian, b.entry);
+      const auto w = slice(W, b.w);
+      for (int k = 0; k < n; k++) {
+        T a[rows];  // column k of W J
+        for (int i = 0; i < rows; i++) {
+          a[i] = w[i * (i + 1) / 2] * J[k];
+          for (int j = 1; j < rows; j++)
+            a[i] = a[i] + w[i < j ? j * (j + 1) / 2 + i : i * (i + 1) / 2 + j] * J[j * n + k];
+        }
+        const int row = p.tree.row_start[p.rows.column[b.column + k]];
+        for (int l = 0; l <= k; l++) {
+          T sum = a[0] * J[l];
+          for (int i = 1; i < rows; i++) sum = sum + a[i] * J[i * n + l];
+          T& h = H[row + p.tree.depth[p.rows.column[b.column + l]]];
+          h = h + sum;
+        }
       }
-      for (int l = 0; l < n; l++) {
-        const int x = p.rows.column[b.column + k], y = p.rows.column[b.column + l];
-        if (y > x) continue;
-        T& h = H[p.tree.at(x, y)];
-        for (int i = 0; i < b.rows; i++) h = h + a[i] * J[i * n + l];
-      }
-    }
-  }
+    });
 }
 
 // Where a step leaves the solution.
@@ -88,6 +110,41 @@ template <class T> struct NewtonOutcome {
   T left;   // the greatest |g| at a, beside the greatest of M a, b and J^T f
   T exact;  // 1 where a_next is the solution but for rounding
 };
+
+// alpha of the least cost of a + alpha step, with
+//
+//   slope(alpha) = step^T (M a - b) + alpha step^T M step + sum s'(r + alpha J step)
+//
+// in   r, force (n)  at a;  g, step (nv);  Js (n)  J step
+template <int line_steps>
+FS_HD auto least_cost(const auto& p, const auto& r, const auto& force, const auto& g, const auto& step,
+                      const auto& Js) {
+  using T = ScalarOf<decltype(step)>;
+  const int n = p.rows.rows(), nv = p.tree.nv;
+  auto Ms = scratch<T>(nv);
+  auto at = scratch<T>(n);
+  mul_h(p.tree, p.mass, step, Ms.data());
+  T linear(0.0), square(0.0);
+  for (int k = 0; k < nv; k++) linear = linear + step[k] * g[k], square = square + step[k] * Ms[k];
+  for (int i = 0; i < n; i++) linear = linear + force[i] * Js[i];
+  T alpha(1.0), low(0.0), high(1e10), last(1e30);
+  for (int l = 0; l < line_steps; l++) {
+    T slope = linear + alpha * square, bend = square;
+    for (int i = 0; i < n; i++) at[i] = r[i] + alpha * Js[i];
+    for (const PackedBlock& b : p.rows.block) {
+      const Slope<T> s = slope_along<T>(b, slice(at.data(), b.first), slice(Js, b.first), slice(p.D, b.first),
+                                        slice(p.friction, b.first));
+      slope = slope + s.first, bend = bend + s.second;
+    }
+    low = select(slope < T(0.0), alpha, low), high = select(slope < T(0.0), high, alpha);
+    // Newton's way may lead from one end to the other and back
+    const T next = alpha - slope * rcp(max(bend, T(1e-30))), size = abs(slope);
+    const auto falls = low <= next && next <= high && size < T(0.5) * last;
+    last = size;
+    alpha = select(falls, next, select(high < T(1e9), T(0.5) * (low + high), T(2.0) * alpha));
+  }
+  return alpha;
+}
 
 // in   p       the problem
 // in   a (nv)
@@ -124,47 +181,26 @@ FS_HD auto newton_step(const auto& p, const auto& a, auto a_next, auto force) {
   for (int k = 0; k < nv; k++) step[k] = -g[k];
   solve<Factor::LTDL>(p.tree, H.data(), step.data());
 
-  // slope(alpha) = step^T (M a - b) + alpha step^T M step + sum s'(r + alpha J step)
+  // whether a + step is on the same pieces everywhere
   auto Js = scratch<T>(n);
-  auto Ms = scratch<T>(nv);
   auto ahead = scratch<T>(n);
-  rows_times(p.rows, p.jacobian, step, Js.data());
-  mul_h(p.tree, p.mass, step, Ms.data());
-  T linear(0.0), square(0.0);
-  for (int k = 0; k < nv; k++) linear = linear + step[k] * g[k], square = square + step[k] * Ms[k];
-  for (int i = 0; i < n; i++) linear = linear + force[i] * Js[i];
-  T alpha(1.0), low(0.0), high(1e10), last(1e30);
-  for (int l = 0; l < line_steps; l++) {
-    T slope = linear + alpha * square, bend = square;
-    for (int i = 0; i < n; i++) ahead[i] = r[i] + alpha * Js[i];
-    for (const PackedBlock& b : p.rows.block) {
-      const Slope<T> s = slope_along<T>(b, slice(ahead.data(), b.first), slice(Js.data(), b.first), slice(p.D, b.first),
-                                        slice(p.friction, b.first));
-      slope = slope + s.first, bend = bend + s.second;
-    }
-    low = select(slope < zero, alpha, low), high = select(slope < zero, high, alpha);
-    // Newton's way may lead from one end to the other and back
-    const T next = alpha - slope * rcp(max(bend, T(1e-30))), size = abs(slope);
-    const auto falls = low <= next && next <= high && size < T(0.5) * last;
-    last = size;
-    alpha = select(falls, next, select(high < T(1e9), T(0.5) * (low + high), T(2.0) * alpha));
-  }
-
-  // whether all of a + step is on the same pieces
+  auto force_ahead = scratch<T>(n);
   auto W_ahead = scratch<T>(p.rows.curvatures());
-  T changed(0.0);
-  for (int i = 0; i < n; i++) ahead[i] = r[i] + Js[i], Js[i] = zero;
-  block_states(p, ahead.data(), Js.data(), W_ahead.data());
+  T changed(0.0), alpha(1.0);
+  rows_times(p.rows, p.jacobian, step, Js.data());
+  for (int i = 0; i < n; i++) ahead[i] = r[i] + Js[i];
+  block_states(p, ahead.data(), force_ahead.data(), W_ahead.data());
   for (int k = 0; k < p.rows.curvatures(); k++) changed = max(changed, abs(T(W_ahead[k] - W[k])));
   // both ends of dry friction are straight
   for (const PackedBlock& b : p.rows.block)
     if (b.kind == RowKind::Friction) {
       const T straight = select(W[b.w] <= zero, one, zero);
-      changed = max(changed, select(Js[b.first] * force[b.first] < zero, straight, zero));
+      changed = max(changed, select(force_ahead[b.first] * force[b.first] < zero, straight, zero));
     }
   const auto exact = changed <= zero;
+  if (some(changed)) alpha = least_cost<line_steps>(p, r.data(), force, g.data(), step.data(), Js.data());
   for (int k = 0; k < nv; k++) a_next[k] = a[k] + select(exact, one, alpha) * step[k];
-  for (int i = 0; i < n; i++) force[i] = select(exact, Js[i], force[i]);
+  for (int i = 0; i < n; i++) force[i] = select(exact, force_ahead[i], force[i]);
   return NewtonOutcome<T>{left * rcp(scale), select(exact, one, zero)};
 }
 

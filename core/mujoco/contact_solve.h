@@ -2,17 +2,15 @@
 //
 // Where all candidates of a robot are more than touch at a time, what is far is left out: pairs whose bounding spheres are
 // apart in every instance of a scalar T, candidates without a force, limits that are not active. Rows are built of what
-// is left, and Newton's method (core/constraint/newton_step.h) goes on until every instance is done.
+// is left. Rows of different instances share a place where one has no more columns than the other: a limit from below with
+// that from above, the contact of a shank with that of a foot. Newton's method (core/constraint/newton_step.h) goes on until
+// every instance is done.
 #pragma once
 #include "core/constraint/contact_rows.h"
 #include "core/constraint/newton_step.h"
 #include "core/mujoco/constrained.h"
 
 namespace featherstorm {
-
-// Whether x > 0 in any instance.
-inline bool some(double x) { return x > 0; }
-inline bool some(float x) { return x > 0; }
 
 // Of one robot.
 template <class P> struct ContactSolver {
@@ -25,8 +23,11 @@ template <class P> struct ContactSolver {
   // inertia matrix of the robot's own tree goes.
   EliminationTree tree[2];
   std::vector<int> entry[2];
-  std::vector<char> couples;  // (pairs) whether a pair needs the second tree
-  std::vector<P> reach;       // (geoms) radius of the bounding sphere about its centre [m]; 0 of planes
+  std::vector<char> couples;   // (pairs) whether a pair needs the second tree
+  std::vector<char> is_path;   // (pairs) whether its columns are a path to the world, moving the second geom
+  std::vector<int> order;      // of the pairs: long paths first
+  std::vector<int> first_row;  // (pairs) of its candidates, among the rows of contacts
+  std::vector<P> reach;        // (geoms) radius of the bounding sphere about its centre [m]; 0 of planes
   int iterations = 100;
   P tolerance{};
 };
@@ -55,26 +56,81 @@ struct BlockList {
   void push_back(const PackedBlock& b) { data[count++] = b; }
 };
 
-// Rows that are left, and where in the outputs their forces go: below 0 in those of contacts, -1 - row.
+// Which instances of x are above zero, a bit each.
+FS_HD unsigned instances_above_zero(const double& x) { return x > 0 ? 1 : 0; }
+FS_HD unsigned instances_above_zero(const float& x) { return x > 0 ? 1 : 0; }
+
+// The forces of a place in the rows that are one of the outputs' in some instances.
+template <class T> struct RowOutput {
+  int row, rows;  // among those that are left
+  int to;         // among the outputs
+  bool contact;   // of contacts, else of constraints
+  T active;       // 1 or 0
+};
+
+// Rows that are left.
 template <class T> struct NearRows {
   RowPatternOf<BlockList, const int*> pattern;
   T *J, *D, *aref, *friction;
-  int* to;
+  unsigned* instances;  // (blocks) which have something there
+  bool* chain;          // (blocks) whether its columns are a path to the world
+  RowOutput<T>* output;
+  int outputs = 0;
   bool coupled = false;  // whether bodies on different branches touch
 };
 
+// A place for rows with these columns in some instances: one whose columns begin with them and where the others are, or
+// a new one. Columns of a chain begin with those of every body below it in the tree.
+//
+// in   chain  whether columns are those of one body's path to the world, so that places of longer paths will do
+template <class T>
+FS_HD int place_for(RowKind kind, int n, int at, int columns, bool chain, unsigned instances, NearRows<T>& rows) {
+  const int* column = rows.pattern.column;
+  for (int i = rows.pattern.size() - 1; i >= 0; i--) {
+    const PackedBlock& b = rows.pattern.block[i];
+    if (b.kind != kind || b.rows != n || (rows.instances[i] & instances) != 0) continue;
+    const bool fits =
+        chain ? rows.chain[i] && b.columns >= columns && column[b.column + columns - 1] == column[at + columns - 1]
+              : !rows.chain[i] && b.column == at;
+    if (!fits) continue;
+    rows.instances[i] |= instances;
+    return i;
+  }
+  const PackedBlock& b = rows.pattern.add(kind, n, at, columns);
+  const int i = rows.pattern.size() - 1;
+  rows.instances[i] = instances, rows.chain[i] = chain;
+  const T zero(0.0);
+  for (int k = 0; k < n * columns; k++) rows.J[b.entry + k] = zero;
+  for (int k = b.first; k < b.first + n; k++) rows.D[k] = rows.aref[k] = rows.friction[k] = zero;
+  return i;
+}
+
+// Rows into their place, where they are active.
+template <class T>
+FS_HD void put(const T& active, int columns, const auto& J, const auto& D, const auto& aref, const auto& friction,
+               const PackedBlock& b, int to, bool contact, NearRows<T>& rows) {
+  const auto there = T(0.0) < active;
+  for (int i = 0; i < b.rows; i++) {
+    for (int k = 0; k < columns; k++) {
+      T& entry = rows.J[b.entry + i * b.columns + k];
+      entry = select(there, T(J[i * columns + k]), entry);
+    }
+    const int at = b.first + i;
+    rows.D[at] = select(there, T(D[i]), rows.D[at]), rows.aref[at] = select(there, T(aref[i]), rows.aref[at]);
+    rows.friction[at] = select(there, T(friction[i]), rows.friction[at]);
+  }
+  rows.output[rows.outputs++] = {b.first, b.rows, to, contact, active};
+}
+
 template <class T, class P>
 FS_HD void add_constraints(const ContactSolver<P>& solver, const auto& in, NearRows<T>& rows) {
-  const RowPattern& all = solver.constraints;
-  for (const PackedBlock& b : all.block) {
-    if (b.kind == RowKind::Unilateral && !some(T(in.D[b.first]))) continue;
-    const PackedBlock& to = rows.pattern.add(b.kind, b.rows, b.column, b.columns);
-    for (int k = 0; k < b.rows * b.columns; k++) rows.J[to.entry + k] = in.jacobian[b.entry + k];
-    for (int i = 0; i < b.rows; i++) {
-      const int from = b.first + i, at = to.first + i;
-      rows.D[at] = in.D[from], rows.aref[at] = in.aref[from], rows.friction[at] = in.friction[from];
-      rows.to[at] = from;
-    }
+  for (const PackedBlock& b : solver.constraints.block) {
+    const T active = b.kind == RowKind::Unilateral ? T(select(T(0.0) < in.D[b.first], T(1.0), T(0.0))) : T(1.0);
+    const unsigned instances = instances_above_zero(active);
+    if (instances == 0) continue;
+    const int i = place_for(b.kind, b.rows, b.column, b.columns, b.columns == 1, instances, rows);
+    put(active, b.columns, slice(in.jacobian, b.entry), slice(in.D, b.first), slice(in.aref, b.first),
+        slice(in.friction, b.first), rows.pattern.block[i], b.first, false, rows);
   }
 }
 
@@ -130,29 +186,29 @@ FS_HD void add_contacts(const ContactSolver<P>& solver, const Placement<T>* X, c
                         const Motion<T>* axis, NearRows<T>& rows) {
   const World<P>& w = solver.world;
   GeomPlaces<T, P> places(w.contacts, X);
-  T position[most_rows], active[most_rows], velocity[most_rows];
+  T position[most_rows], active[most_rows], velocity[most_rows], D[most_rows], aref[most_rows], friction[most_rows];
+  auto J = scratch<T>(most_rows * solver.nv);
   ContactPoint<T> point[most_slots];
-  int all = 0;
-  for (int p = 0; p < static_cast<int>(w.contacts.pair.size()); p++) {
+  const ConstraintRows<T*> of_one{nullptr, position, D, aref, active, friction};
+  for (const int p : solver.order) {
     const ContactPair<P>& pair = w.contacts.pair[p];
-    const int first = all, d = pair.dimension;
-    all += pair.slots * d;
+    const int d = pair.dimension;
     if (!some(nearness(solver, pair, places))) continue;
     const Placement<T>&A = places[pair.geom[0]], &B = places[pair.geom[1]];
     contact_points(w.contacts, pair, A, B, point);
     const Geom<P>&a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
+    const RowKind kind = d == 1 ? RowKind::Unilateral : w.contacts.elliptic ? RowKind::Cone : RowKind::Pyramid;
+    const int begin = solver.pairs.start[p], n = solver.pairs.columns(p);
     for (int slot = 0; slot < pair.slots; slot++) {
-      if (!some(T(T(pair.margin) - point[slot].distance))) continue;
+      const unsigned instances = instances_above_zero(T(T(pair.margin) - point[slot].distance));
+      if (instances == 0) continue;
       const Candidate<T> c = {point[slot], candidate_frame(a, b, B, point[slot].normal)};
-      const RowKind kind = d == 1 ? RowKind::Unilateral : w.contacts.elliptic ? RowKind::Cone : RowKind::Pyramid;
-      const int begin = solver.pairs.start[p], n = solver.pairs.columns(p);
-      const PackedBlock& to = rows.pattern.add(kind, d, static_cast<int>(solver.constraints.column.size()) + begin, n);
       relative_velocity(X, twist, a.place.body, b.place.body, c, d, velocity);
-      contact_jacobian(std::span(solver.pairs.column).subspan(begin, n), X, axis, c, d, rows.J + to.entry);
-      const ConstraintRows<T*> at{
-          nullptr, position, rows.D + to.first, rows.aref + to.first, active, rows.friction + to.first};
-      set_contact_rows(w, pair, c.contact.distance, velocity, at);
-      for (int k = 0; k < d; k++) rows.to[to.first + k] = -1 - (first + slot * d + k);
+      contact_jacobian(std::span(solver.pairs.column).subspan(begin, n), X, axis, c, d, J.data());
+      set_contact_rows(w, pair, c.contact.distance, velocity, of_one);
+      const int at = static_cast<int>(solver.constraints.column.size()) + begin;
+      const int i = place_for(kind, d, at, n, solver.is_path[p] != 0, instances, rows);
+      put(active[0], n, J.data(), D, aref, friction, rows.pattern.block[i], solver.first_row[p] + slot * d, true, rows);
       rows.coupled |= solver.couples[p] != 0;
     }
   }
@@ -185,10 +241,15 @@ FS_HD void iterate(const ContactSolver<P>& solver, const NearRows<T>& rows, cons
   for (int k = 0; k < nv; k++) out.qacc[k] = a[k];
   out.passes[0] = passes;
   for (int i = 0; i < solver.constraints.rows(); i++) out.row_force[i] = zero;
-  for (int i = 0; i < rows_of(solver.world.contacts); i++) out.contact_force[i] = zero;
-  for (int i = 0; i < n; i++) {
-    if (rows.to[i] < 0) out.contact_force[-1 - rows.to[i]] = found[i];
-    else out.row_force[rows.to[i]] = found[i];
+  const int candidates = rows_of(solver.world.contacts);
+  for (int i = 0; i < candidates; i++) out.contact_force[i] = zero;
+  for (int k = 0; k < rows.outputs; k++) {
+    const RowOutput<T>& o = rows.output[k];
+    for (int i = 0; i < o.rows; i++) {
+      const T f = select(zero < o.active, found[o.row + i], zero);
+      if (o.contact) out.contact_force[o.to + i] = f;
+      else out.row_force[o.to + i] = f;
+    }
   }
 }
 
@@ -208,12 +269,21 @@ FS_HD void solve_contacts(const ContactSolver<P>& solver, const auto& in, const 
   }
   for (int i = 0; i < solver.nv; i++)
     for (int k = 0; k < 3; k++) axis[i].w(k) = in.axis[6 * i + k], axis[i].v(k) = in.axis[6 * i + 3 + k];
-  auto blocks = scratch<PackedBlock>(solver.constraints.size() + slots_of(w.contacts));
+  const int most = solver.constraints.size() + slots_of(w.contacts);
+  auto blocks = scratch<PackedBlock>(most + 1);
+  auto instances = scratch<unsigned>(most + 1);
+  auto chain = scratch<bool>(most + 1);
+  auto output = scratch<RowOutput<T>>(most + 1);
   auto J = scratch<T>(entries + 1), D = scratch<T>(rows + 1), aref = scratch<T>(rows + 1),
        friction = scratch<T>(rows + 1);
-  auto to = scratch<int>(rows + 1);
-  NearRows<T> near{
-      {{blocks.data()}, solver.column.data()}, J.data(), D.data(), aref.data(), friction.data(), to.data()};
+  NearRows<T> near{{{blocks.data()}, solver.column.data()},
+                   J.data(),
+                   D.data(),
+                   aref.data(),
+                   friction.data(),
+                   instances.data(),
+                   chain.data(),
+                   output.data()};
   add_constraints(solver, in, near);
   add_contacts(solver, X.data(), twist.data(), axis.data(), near);
   iterate(solver, near, in, out);

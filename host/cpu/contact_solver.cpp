@@ -11,6 +11,12 @@ template <class Real, int W> inline bool some(const Pack<Real, W>& x) {
     if (positive[i]) return true;
   return false;
 }
+template <class Real, int W> inline unsigned instances_above_zero(const Pack<Real, W>& x) {
+  const auto positive = x.v > Real(0);
+  unsigned bits = 0;
+  for (int i = 0; i < W; i++) bits |= positive[i] ? 1u << i : 0u;
+  return bits;
+}
 
 namespace {
 

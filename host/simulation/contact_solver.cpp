@@ -50,12 +50,19 @@ std::shared_ptr<ContactSolver<P>> made(const Model<double>& m, const WorldProgra
   s->column = programs.rows.column;
   for (const PathColumn& c : programs.pairs.column) s->column.push_back(c.v);
   std::vector<std::vector<int>> coupled;
+  int row = 0;
   for (int i = 0; i < static_cast<int>(contacts.pair.size()); i++) {
+    const ContactPair<double>& pair = contacts.pair[static_cast<std::size_t>(i)];
     s->couples.push_back(is_coupling(m, s->pairs, i));
+    s->is_path.push_back(contacts.geom[static_cast<std::size_t>(pair.geom[0])].place.body == 0);
+    s->order.push_back(i), s->first_row.push_back(row);
+    row += pair.slots * pair.dimension;
     if (!s->couples.back()) continue;
     const auto begin = s->column.begin() + static_cast<long>(programs.rows.column.size());
     coupled.emplace_back(begin + s->pairs.start[i], begin + s->pairs.start[i + 1]);
   }
+  std::stable_sort(s->order.begin(), s->order.end(),
+                   [&](int a, int b) { return s->pairs.columns(a) > s->pairs.columns(b); });
   s->tree[0] = tree_with(m, programs.rows), s->tree[1] = tree_with(m, programs.rows, coupled);
   for (int k = 0; k < 2; k++) s->entry[k] = entries_on(m, s->tree[k]);
   for (const Geom<double>& g : contacts.geom) s->reach.push_back(static_cast<P>(reach_of(contacts, g)));
