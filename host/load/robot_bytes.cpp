@@ -5,13 +5,14 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/collision/candidates.h"
 #include "core/model/joints.h"
 #include "host/system/error.h"
 
 namespace featherstorm {
 namespace {
 
-constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 2\n";
+constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 3\n";
 
 // One list of members serves both ways: `archive(x)` appends x to the bytes, or reads it from them.
 class Writer {
@@ -157,12 +158,26 @@ template <class A> void members(A& a, Limit<double>& l) {
   a(l.kind), a(l.q), a(l.v), a(l.tendon), members(a, l.softness), a(l.inverse_inertia), a(l.lower), a(l.upper);
   a(l.margin);
 }
+template <class A> void members(A& a, Geom<double>& g) {
+  a(g.type), members(a, g.place), members(a, g.size), a(g.hull);
+}
+template <class A> void members(A& a, HullFace<double>& f) {
+  members(a, f.normal), a(f.companions);
+  for (Vec3d& r : f.companion) members(a, r);
+}
+template <class A> void members(A& a, HullCorner<double>& c) { members(a, c.r), a(c.face); }
+template <class A> void members(A& a, Hull<double>& h) { a(h.corner); }
+template <class A> void members(A& a, ContactPair<double>& p) {
+  a(p.geom[0]), a(p.geom[1]), a(p.slots), a(p.dimension), members(a, p.friction), members(a, p.softness);
+  members(a, p.friction_reference), members(a, p.inverse_inertia), a(p.margin), a(p.detection);
+}
 template <class A> void members(A& a, World<double>& w) {
   a(w.constraints.equality), a(w.constraints.friction), a(w.constraints.limit), a(w.constraints.safe_reference);
   a(w.nu), a(w.na), a(w.n_outputs), a(w.n_sensordata), a(w.timestep), a(w.integrator), a(w.implicit_damping);
   a(w.link), a(w.medium.density), a(w.medium.viscosity), members(a, w.medium.wind), a(w.has_medium), a(w.spring);
   a(w.damping), a(w.tendon), a(w.control), a(w.actuator), a(w.compensated), a(w.effort_limited), a(w.effort_lower);
   a(w.effort_upper), a(w.sensor), members(a, w.magnetic);
+  a(w.contacts.geom), a(w.contacts.hull), a(w.contacts.pair), a(w.contacts.elliptic), a(w.contacts.impedance_ratio);
 }
 template <class A> void members(A& a, Model<double>& m) {
   a(m.nb), a(m.nq), a(m.nv), a(m.nx), a(m.nh), a(m.nf), a(m.body), a(m.frame), members(a, m.gravity);
@@ -180,6 +195,27 @@ template <class A> void members(A& a, Robot& r) {
   for (auto* names : {&r.body_names, &r.joint_names, &r.frame_names, &r.q_names, &r.v_names, &r.notices, &r.odd})
     a(*names);
   a(r.q0), a(r.joint_order);
+}
+
+// Whether every geom, hull and pair of contacts is there, and pairs have the slots of their shapes.
+bool is_whole(const GeomContacts<double>& c, const Model<double>& m) {
+  const auto within = [](int i, const auto& v) { return i >= 0 && i < static_cast<int>(v.size()); };
+  bool ok = true;
+  for (const Geom<double>& g : c.geom)
+    ok = ok && g.type <= GeomType::SignedDistance && g.place.body >= 0 && g.place.body <= m.nb &&
+         (g.hull == -1 || within(g.hull, c.hull));
+  for (const Hull<double>& h : c.hull)
+    for (const HullCorner<double>& corner : h.corner)
+      for (const HullFace<double>& f : corner.face) ok = ok && f.companions >= 0 && f.companions <= 3;
+  for (const ContactPair<double>& p : c.pair) {
+    ok = ok && within(p.geom[0], c.geom) && within(p.geom[1], c.geom);
+    if (!ok) break;
+    const auto &a = c.geom[static_cast<std::size_t>(p.geom[0])], &b = c.geom[static_cast<std::size_t>(p.geom[1])];
+    const bool has_dimension = p.dimension == 1 || p.dimension == 3 || p.dimension == 4 || p.dimension == 6;
+    ok = has_dimension && p.slots > 0 && p.slots == slots_of(a.type, b.type) &&
+         (b.type != GeomType::Mesh || b.hull >= 0);
+  }
+  return ok;
 }
 
 // Whether every index of the world lies where it points to.
@@ -232,7 +268,7 @@ bool is_whole(const World<double>& w, const Model<double>& m) {
   for (const Sensor<double>& s : w.sensor)
     for (const auto* way : {&s.turn, &s.reference_turn})
       for (const Turn<double>& t : *way) ok = ok && (t.q == -1 || within(t.q, t.about_z ? 1 : 4, m.nq));
-  return ok;
+  return ok && is_whole(w.contacts, m);
 }
 
 // Whether every index lies where it points to, so that no map reads beyond an array.

@@ -63,6 +63,7 @@ Touch touch_of_geoms(const MujocoTables& t, int g, int h) {
   for (std::size_t k = 0; k < 5; k++)
     impedance[k] = one ? impedance_g[k] : mix * impedance_g[k] + (1 - mix) * impedance_h[k];
   r.softness = softness_of(reference, impedance);
+  std::copy(reference.begin(), reference.end(), r.friction_reference);
   return r;
 }
 
@@ -71,18 +72,24 @@ Touch touch_of_pair(const MujocoTables& t, int i) {
   Touch r;
   r.dimension = t.integer("pair_dim", i);
   r.margin = t.real("pair_margin", i), r.gap = t.real("pair_gap", i), r.adhesion = t.real("pair_adhesion", i);
-  const auto friction = t.row("pair_friction", i, 5), reference = t.row("pair_solreffriction", i, 2);
+  const auto friction = t.row("pair_friction", i, 5);
   std::copy(friction.begin(), friction.end(), r.friction);
-  std::copy(reference.begin(), reference.end(), r.friction_reference);
   r.softness = softness_of(t.row("pair_solref", i, 2), t.row("pair_solimp", i, 5));
+  // zeros, and what is of neither form, ask for that of the normal
+  const auto of_pair = t.row("pair_solreffriction", i, 2);
+  const bool standard = of_pair[0] > 0 && of_pair[1] > 0;
+  const bool direct = of_pair[0] <= 0 && of_pair[1] <= 0 && (of_pair[0] != 0 || of_pair[1] != 0);
+  const auto reference = standard || direct ? of_pair : t.row("pair_solref", i, 2);
+  std::copy(reference.begin(), reference.end(), r.friction_reference);
   return r;
 }
 
 // What the flag override asks for, in all pairs.
 void replace(Touch& r, const MujocoTables& t) {
   r.margin = t.real("opt.o_margin");
-  r.softness = softness_of(t.row("opt.o_solref", 0, 2), t.row("opt.o_solimp", 0, 5));
-  const auto friction = t.row("opt.o_friction", 0, 5);
+  const auto reference = t.row("opt.o_solref", 0, 2), friction = t.row("opt.o_friction", 0, 5);
+  r.softness = softness_of(reference, t.row("opt.o_solimp", 0, 5));
+  std::copy(reference.begin(), reference.end(), r.friction_reference);
   std::copy(friction.begin(), friction.end(), r.friction);
 }
 
@@ -270,6 +277,8 @@ std::string add_contacts(World<double>& world, const MujocoTables& t, const Plac
   if (cone != pyramidal && cone != elliptic) throw Error("option cone: " + std::to_string(cone) + " is not supported");
   c.elliptic = cone == elliptic;
   c.impedance_ratio = t.real("opt.impratio");
+  if (!(c.impedance_ratio > 0))
+    throw Error("option impratio: " + std::to_string(c.impedance_ratio) + ", expected a positive number");
   if (off & (no_constraints | no_contacts)) return {};
   if (on & speculative) throw Error("flag speculative: speculative contacts are not supported");
 

@@ -101,7 +101,7 @@ void add_links(World<double>& w, const MujocoTables& t, const Places& places) {
   for (int b = 0; b < n; b++) {
     WorldLink<double> l;
     l.place = places.link(b);
-    l.inertial = places.in_link(b, t.row("body_ipos", b, 3), t.row("body_iquat", b, 4));
+    l.inertial = places.inertial(b);
     l.mass = t.real("body_mass", b);
     const auto moment = t.row("body_inertia", b, 3);
     for (int k = 0; k < 3; k++) l.moment[k] = moment[k];

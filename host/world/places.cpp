@@ -43,13 +43,28 @@ Frame<double> Places::in_link(int body, std::span<const double> position, std::s
   const Vec3d r{position[0], position[1], position[2]};
   return {l.body, l.X * Placement<double>{rotation(quaternion), r}};
 }
+// Where a frame is that of its body, or of the body's inertia, up to a little, MuJoCo takes those instead [mjtSameFrame].
+Frame<double> Places::in_link(int body, int same, std::span<const double> position,
+                              std::span<const double> quaternion) const {
+  enum { none, body_frame, inertia_frame, body_axes, inertia_axes };
+  static constexpr double origin[] = {0, 0, 0}, straight[] = {1, 0, 0, 0};
+  if (same == body_frame) position = origin;
+  if (same == inertia_frame) position = tables_.row("body_ipos", body, 3);
+  if (same == body_frame || same == body_axes) quaternion = straight;
+  if (same == inertia_frame || same == inertia_axes) quaternion = tables_.row("body_iquat", body, 4);
+  return in_link(body, position, quaternion);
+}
+Frame<double> Places::inertial(int body) const {
+  return in_link(body, tables_.integer("body_sameframe", body), tables_.row("body_ipos", body, 3),
+                 tables_.row("body_iquat", body, 4));
+}
 Frame<double> Places::site(int site) const {
-  return in_link(tables_.integer("site_bodyid", site), tables_.row("site_pos", site, 3),
-                 tables_.row("site_quat", site, 4));
+  return in_link(tables_.integer("site_bodyid", site), tables_.integer("site_sameframe", site),
+                 tables_.row("site_pos", site, 3), tables_.row("site_quat", site, 4));
 }
 Frame<double> Places::geom(int geom) const {
-  return in_link(tables_.integer("geom_bodyid", geom), tables_.row("geom_pos", geom, 3),
-                 tables_.row("geom_quat", geom, 4));
+  return in_link(tables_.integer("geom_bodyid", geom), tables_.integer("geom_sameframe", geom),
+                 tables_.row("geom_pos", geom, 3), tables_.row("geom_quat", geom, 4));
 }
 
 }  // namespace featherstorm

@@ -18,12 +18,15 @@ class Places {
   const Frame<double>& link(int body) const { return links_.at(static_cast<std::size_t>(body)); }
   // A place in the axes of one of MuJoCo's bodies; quaternion w first.
   Frame<double> in_link(int body, std::span<const double> position, std::span<const double> quaternion) const;
+  Frame<double> inertial(int body) const;
   Frame<double> site(int site) const;
   Frame<double> geom(int geom) const;
   // The tree's body that a joint moves.
   int joint(int joint) const { return joints_.at(static_cast<std::size_t>(joint)); }
 
  private:
+  Frame<double> in_link(int body, int same, std::span<const double> position, std::span<const double> quaternion) const;
+
   const MujocoTables& tables_;
   std::vector<Frame<double>> links_;
   std::vector<int> joints_;

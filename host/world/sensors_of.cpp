@@ -122,7 +122,14 @@ class Reader {
       default: refuse("objects of type " + std::to_string(type) + " are");
     }
   }
-  Frame<double> frame(const Carried& c) const { return places_.in_link(c.body, c.position, c.quaternion); }
+  Frame<double> frame(int type, int id, const Carried& c) const {
+    switch (type) {
+      case body_object: return places_.inertial(id);
+      case geom: return places_.geom(id);
+      case site: return places_.site(id);
+      default: return places_.in_link(c.body, c.position, c.quaternion);
+    }
+  }
 
   void set_object(Sensor<double>& s, int type, int id) const {
     switch (s.kind) {
@@ -171,7 +178,7 @@ class Reader {
       case InsideSite: break;
     }
     const Carried c = carried(type, id);
-    s.place = frame(c), s.link = c.body;
+    s.place = frame(type, id, c), s.link = c.body;
     if (s.kind == FrameQuaternion) s.turn = way_to(c);
     if (s.kind == Touch) set_size(s, id);
     const bool hollow = s.kind == InsideSite && type == body_object && id > 0;
@@ -179,7 +186,7 @@ class Reader {
   }
   void set_reference(Sensor<double>& s, int type, int id) const {
     const Carried c = carried(type, id);
-    s.relative = true, s.reference = frame(c);
+    s.relative = true, s.reference = frame(type, id, c);
     if (s.kind == FrameQuaternion) s.reference_turn = way_to(c);
   }
   void set_site(Sensor<double>& s, int id) const {

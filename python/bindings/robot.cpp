@@ -128,6 +128,27 @@ nb::list bodies(const Robot& r) {
   return all;
 }
 
+// The pairs of a model file's geoms as dictionaries, with MuJoCo's names of what they have in its contacts.
+nb::list contact_pairs(const Robot& r) {
+  nb::list all;
+  for (const ContactPair<double>& p : r.model.world.contacts.pair) {
+    const auto numbers = [](const auto& x) { return nb::cast(std::vector<double>(std::begin(x), std::end(x))); };
+    nb::dict d;
+    d["geom"] = nb::make_tuple(p.geom[0], p.geom[1]);
+    d["slots"] = p.slots;
+    d["dim"] = p.dimension;
+    d["friction"] = numbers(p.friction);
+    d["solref"] = numbers(p.softness.reference);
+    d["solimp"] = numbers(p.softness.impedance);
+    d["solreffriction"] = numbers(p.friction_reference);
+    d["invweight"] = numbers(p.inverse_inertia);
+    d["includemargin"] = p.margin;
+    d["detection"] = p.detection;
+    all.append(d);
+  }
+  return all;
+}
+
 }  // namespace
 
 void bind_robot(nb::module_& module) {
@@ -196,6 +217,10 @@ void bind_robot(nb::module_& module) {
           nb::arg("strict") = false,
           "A copy with the world of a compiled MuJoCo model: its arrays by name, as float64; the names of its bodies, \"\" for "
           "the world, and of its joints. What is not supported leaves the world out, with a notice; strict: it is an error.")
+      .def_prop_ro(
+          "contact_pairs", contact_pairs,
+          "Pairs of a model file's geoms that may touch: numbers of the two geoms in the file, slots in the operation "
+          "`contacts`, and what MuJoCo's contacts have; detection is where a contact is found, margin + gap.")
       .def_prop_ro("has_world", [](const Robot& r) { return r.model.world.is_given(); })
       .def_prop_ro("n_ctrl", [](const Robot& r) { return r.model.world.nu; })
       .def_prop_ro("n_act", [](const Robot& r) { return r.model.world.na; })

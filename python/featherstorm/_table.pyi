@@ -1946,3 +1946,15 @@ def sensors(
     out  sensordata (B, n_sensed): the numbers of all sensors; of touch, limits and rays zeros
     For robots with a model file's world.
     Cost O(n) on a chain of n joints."""
+
+def contacts(model: Model, q: ArrayLike, *, ignore: Names = (), check: bool = True) -> tuple[Array, Array, Array]:
+    """Where the file's geoms touch: the slots of all pairs of geoms, in the order of `contact_pairs`.
+
+        dist < margin + gap in a slot with a contact; else dist = 1e10, pos and frame are zero          MuJoCo, Computation: collision detection; core/collision/candidates.h
+
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
+    out  dist (B, n_slots): distance between the surfaces, negative where they penetrate [m]
+    out  pos (B, n_slots, 3): point in the middle between the surfaces, world axes [m]
+    out  frame (B, n_slots, 9): by rows the normal, from the first geom to the second, and two tangents
+    For robots with a model file's world.
+    Cost O(n) on a chain of n joints."""

@@ -98,7 +98,8 @@ def from_mujoco(
     """A Model from a compiled mujoco.MjModel; q and v have MuJoCo's layout, and joints its order.
 
     name  of the robot, for messages; the others as in `load`
-    What steps leave out (equality constraints, joint springs, tendons, actuators) and what nothing has (geometry) is in `notices`.
+    What steps leave out (equality constraints, joint springs, tendons, actuators, contacts) is in `notices`, and so are pairs of geoms
+    that have no contacts here.
     Errors: ValueError for what would make M or the bias force wrong: tendon armature, flexible bodies, armature of a free joint.
     """
     from .robot.mjcf import robot_from_mujoco

@@ -2,6 +2,7 @@
 //
 // Arrays have MuJoCo's names, order and layout. The time of a step is that of the file.
 #pragma once
+#include "core/collision/candidates.h"
 #include "core/mujoco/step.h"
 #include "core/sensor/sensors.h"
 #include "host/table/ops/quantities.h"
@@ -178,9 +179,42 @@ struct OpSensors {
   }
 };
 
+struct OpContacts {
+  static constexpr OpInfo info{
+      .name = "contacts",
+      .summary = "where the file's geoms touch: the slots of all pairs of geoms, in the order of `contact_pairs`",
+      .equation = "dist < margin + gap in a slot with a contact; else dist = 1e10, pos and frame are zero",
+      .source = "MuJoCo, Computation: collision detection; core/collision/candidates.h",
+      .in = {q},
+      .out = {{"dist", {n_slots}, "m", "distance between the surfaces, negative where they penetrate"},
+              {"pos", {n_slots, 3}, "m", "point in the middle between the surfaces, world axes"},
+              {"frame", {n_slots, 9}, "", "by rows the normal, from the first geom to the second, and two tangents"}},
+      .needs = Needs::world,
+      .cuda = false,
+  };
+  FS_HD static void run(const auto& m, auto q, auto dist, auto pos, auto frame) {
+    using T = ScalarOf<decltype(q)>;
+    const int n = slots_of(m.world.contacts);
+    auto x = scratch<T>(m.nx);
+    auto X = scratch<Placement<T>>(m.nb + 1);
+    auto found = scratch<Candidate<T>>(n);
+    update_joints(m, q, Zeros<T>{}, x);
+    body_placements(m, x, X);
+    contact_candidates(m, m.world, X, found.data());
+    for (int k = 0; k < n; k++) {
+      const auto& [contact, axes] = found[k];
+      const auto there = contact.distance < T(no_contact);
+      dist[k] = contact.distance;
+      for (int i = 0; i < 3; i++) pos[3 * k + i] = select(there, contact.point(i), T(0.0));
+      for (int i = 0; i < 9; i++) frame[9 * k + i] = select(there, axes.e[i / 3](i % 3), T(0.0));
+    }
+  }
+};
+
 struct Worlds {
   static constexpr std::string_view title = "The world of a model file";
-  using Rows = std::tuple<OpTendons, OpActuators, OpPassiveForces, OpSmoothAcceleration, OpWorldStep, OpSensors>;
+  using Rows =
+      std::tuple<OpTendons, OpActuators, OpPassiveForces, OpSmoothAcceleration, OpWorldStep, OpSensors, OpContacts>;
 };
 
 }  // namespace featherstorm::table

@@ -27,7 +27,8 @@ enum class Count : unsigned char {
   n_out,
   n_tendons,
   n_links,
-  n_sensed
+  n_sensed,
+  n_slots
 };
 struct Dimension {
   int factor = 1;
@@ -40,11 +41,11 @@ struct Dimension {
 };
 // Positions, velocities, entries of the packed inertia matrix, bodies, frames; loops and their constraints; independent
 // velocities of coupled joints; contacts; velocities without those of a floating base; of a model file's world the controls,
-// activations, forces of actuators, tendons, links and numbers of sensors.
+// activations, forces of actuators, tendons, links, numbers of sensors and slots of contacts.
 inline constexpr Dimension nq{Count::nq}, nv{Count::nv}, nh{Count::nh}, nb{Count::nb}, nf{Count::nf}, nl{Count::nl},
     n_constraints{Count::n_constraints}, nu{Count::nu}, nc{Count::nc}, joint_nv{Count::joint_nv}, n_ctrl{Count::n_ctrl},
     n_act{Count::n_act}, n_out{Count::n_out}, n_tendons{Count::n_tendons}, n_links{Count::n_links},
-    n_sensed{Count::n_sensed};
+    n_sensed{Count::n_sensed}, n_slots{Count::n_slots};
 
 // The shape of an array of one instance, rows first: {nv, nv}, {nb, 6}.
 struct Shape {
@@ -80,6 +81,7 @@ FS_HD constexpr int extent(const M& m, const Dimension& d) {
       case Count::n_tendons: return d.factor * m.world.n_tendons();
       case Count::n_links: return d.factor * m.world.n_links();
       case Count::n_sensed: return d.factor * m.world.n_sensordata;
+      case Count::n_slots: return d.factor * slots_of(m.world.contacts);
       default: break;
     }
   return 0;
@@ -102,7 +104,7 @@ std::vector<int> shape_of(const M& m, const Shape& s) {
 inline std::string words(const Shape& s) {
   static constexpr const char* names[] = {
       "",   "nq",       "nv",     "nh",    "nb",    "nf",        "nl",      "n_constraints", "nu",
-      "nc", "(nv - 6)", "n_ctrl", "n_act", "n_out", "n_tendons", "n_links", "n_sensed"};
+      "nc", "(nv - 6)", "n_ctrl", "n_act", "n_out", "n_tendons", "n_links", "n_sensed",      "n_slots"};
   std::string all;
   for (int k = 0; k < s.rank; k++) {
     const auto& [factor, count] = s.dimension[k];

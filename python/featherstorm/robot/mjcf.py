@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+MESH = 7  # mjGEOM_MESH
 JOINT_TYPES = {0: "free", 1: "ball", 2: "prismatic", 3: "revolute"}  # mjtJoint
 
 
@@ -63,16 +64,16 @@ HULLS = tuple(f"mesh_{name}" for name in ("vert", "vertadr", "vertnum")) + tuple
 )
 
 
-def meshes_touch(m: Any) -> bool:
-    """Whether a mesh is among the geoms that collide with others."""
-    collides = (m.geom_contype | m.geom_conaffinity) != 0
-    collides[[*m.pair_geom1, *m.pair_geom2]] = True
-    return bool((collides & (m.geom_type == 7)).any())  # mjGEOM_MESH
+def collides(m: Any) -> npt.NDArray[np.bool_]:
+    """Of each geom whether it may touch another."""
+    found = np.asarray((m.geom_contype | m.geom_conaffinity) != 0)
+    found[[*m.pair_geom1, *m.pair_geom2]] = True
+    return found
 
 
 def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
     """The numbers of a compiled model by their names, flat; those of its options as "opt.name", characters as their codes."""
-    hulls = HULLS if meshes_touch(m) else ()
+    hulls = HULLS if (collides(m) & (m.geom_type == MESH)).any() else ()
     found = {}
     for of, prefix in ((m, ""), (m.opt, "opt.")):
         for name in dir(of):
@@ -211,8 +212,8 @@ def notices(m: Any, mujoco: Any, names: Names) -> list[str]:
     say("body", np.flatnonzero(m.body_mocapid >= 0), "mocap bodies are fixed to the world")
     if m.opt.density or m.opt.viscosity:
         said.append(f"forces of the surrounding medium are {of_steps}")
-    if m.ngeom:
-        said.append("geometry and contacts are left out")
+    if collides(m).any():
+        said.append(f"contacts of geoms are {of_steps}")
     return said
 
 

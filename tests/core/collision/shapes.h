@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/collision/contact_point.h"
+#include "core/world/hull.h"
 #include "tests/support/robots/random_robot.h"
 
 namespace featherstorm::testing {
@@ -47,6 +48,20 @@ inline std::vector<Contact3d> within(const Contact3d* out, int slots, double mar
 inline bool has_point(const std::vector<Contact3d>& contacts, const Vec3d& point, double tolerance = 1e-13) {
   return std::any_of(contacts.begin(), contacts.end(),
                      [&](const Contact3d& c) { return (c.point - point).norm() < tolerance; });
+}
+
+// The hull of a tetrahedron.
+inline Hull<double> tetrahedron() {
+  const std::vector<Vec3d> r = {{0.2, 0.2, 0.2}, {0.2, -0.2, -0.2}, {-0.2, 0.2, -0.2}, {-0.2, -0.2, 0.2}};
+  Hull<double> h;
+  for (int i = 0; i < 4; i++) {
+    h.corner.push_back({r[i], {}});
+    for (int k = 1; k < 4; k++) {
+      const int a = (i + k) % 4, b = (i + k % 3 + 1) % 4, opposite = 6 - i - a - b;
+      h.corner.back().face.push_back(face_beside({r[i], r[a], r[b]}, 0, -r[opposite].normalized()));
+    }
+  }
+  return h;
 }
 
 }  // namespace featherstorm::testing

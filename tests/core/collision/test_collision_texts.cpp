@@ -15,20 +15,6 @@ namespace {
 
 using namespace testing;
 
-// A tetrahedron.
-Hull<double> hull() {
-  const std::vector<Vec3d> r = {{0.2, 0.2, 0.2}, {0.2, -0.2, -0.2}, {-0.2, 0.2, -0.2}, {-0.2, -0.2, 0.2}};
-  Hull<double> h;
-  for (int i = 0; i < 4; i++) {
-    h.corner.push_back({r[i], {}});
-    for (int k = 1; k < 4; k++) {
-      const int a = (i + k) % 4, b = (i + k % 3 + 1) % 4, opposite = 6 - i - a - b;
-      h.corner.back().face.push_back(face_beside({r[i], r[a], r[b]}, 0, -r[opposite].normalized()));
-    }
-  }
-  return h;
-}
-
 struct Shapes {
   const char* name;
   int slots;
@@ -53,7 +39,7 @@ const Shapes pairs[] = {
 
 template <class T, class P>
 void collide(const Shapes& s, const Placement<T>& A, const Placement<T>& B, ContactPoint<T>* out) {
-  static const Hull<double> mesh = hull();
+  static const Hull<double> mesh = tetrahedron();
   const std::string name = s.name;
   const Vec3<P> a = cast<P>(s.a), b = cast<P>(s.b);
   if (name == "plane_sphere") plane_sphere(A, B, b, out);

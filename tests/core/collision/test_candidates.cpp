@@ -1,0 +1,159 @@
+// Candidates of pairs: which slots there are, where nothing touches, frames, and what is fixed to the world.
+#include "core/collision/candidates.h"
+
+#include "core/trace/evaluate.h"
+#include "tests/core/collision/shapes.h"
+
+namespace featherstorm::test_candidates {
+namespace {
+
+using namespace testing;
+
+constexpr GeomType types[] = {GeomType::Plane,   GeomType::HeightField, GeomType::Sphere,
+                              GeomType::Capsule, GeomType::Ellipsoid,   GeomType::Cylinder,
+                              GeomType::Box,     GeomType::Mesh,        GeomType::SignedDistance};
+
+// Two geoms on body 0 and body 1, or on body 1 and body 2.
+World<double> world_of(GeomType a, GeomType b, bool fixed, double detection, Random& random) {
+  World<double> w;
+  int body = fixed ? 0 : 1;
+  for (const GeomType type : {a, b}) {
+    Geom<double> g;
+    g.type = type, g.place = {body++, random_place(random, 0.1)};
+    g.size = {0.1 + 0.1 * random.uniform(0, 1), 0.1 + 0.1 * random.uniform(0, 1), 0.1 + 0.1 * random.uniform(0, 1)};
+    if (type == GeomType::Mesh) g.hull = 0;
+    w.contacts.geom.push_back(g);
+  }
+  w.contacts.hull.push_back(tetrahedron());
+  ContactPair<double> p;
+  p.geom[1] = 1, p.slots = slots_of(a, b), p.detection = detection;
+  w.contacts.pair.push_back(p);
+  return w;
+}
+std::vector<Placement<double>> places(Random& random) {
+  return {identity_placement<double>(), random_place(random, 0.2), random_place(random, 0.2)};
+}
+template <class T> std::vector<Candidate<T>> candidates(const auto& w, const std::vector<Placement<T>>& X) {
+  std::vector<Candidate<T>> out(static_cast<std::size_t>(slots_of(w.contacts)));
+  contact_candidates(0, w, X, out.data());
+  return out;
+}
+void for_each_pair(const auto& check) {
+  for (const GeomType a : types)
+    for (const GeomType b : types)
+      if (a <= b && slots_of(a, b) > 0) {
+        SCOPED_TRACE("shapes " + std::to_string(static_cast<int>(a)) + ", " + std::to_string(static_cast<int>(b)));
+        check(a, b);
+      }
+}
+
+TEST(Candidates, EveryClosedFormFillsItsSlots) {
+  Random random(1);
+  int pairs = 0;
+  for_each_pair([&](GeomType a, GeomType b) {
+    pairs++;
+    const World<double> w = world_of(a, b, false, 0.1, random);
+    const double nan = std::nan("");
+    const Vec3d none(nan, nan, nan);
+    Contact3d out[most_slots + 1];
+    for (Contact3d& c : out) c = {nan, none, none};
+    const auto X = places(random);
+    contact_points(w.contacts, w.contacts.pair[0], X[1], X[2], out);
+    for (int k = 0; k <= most_slots; k++) {
+      EXPECT_EQ(std::isfinite(out[k].distance), k < slots_of(a, b)) << "slot " << k;
+      EXPECT_EQ(out[k].point.allFinite() && out[k].normal.allFinite(), k < slots_of(a, b)) << "slot " << k;
+    }
+  });
+  EXPECT_EQ(pairs, 13);
+  for (const GeomType type : types) EXPECT_EQ(slots_of(type, GeomType::SignedDistance), 0);
+}
+
+TEST(Candidates, AreThoseOfTheClosedFormNearerThanTheDetection) {
+  Random random(2);
+  int found = 0, lost = 0;
+  for_each_pair([&](GeomType a, GeomType b) {
+    for (int i = 0; i < 20; i++) {
+      const World<double> w = world_of(a, b, i % 2, 0.05, random);
+      const auto X = places(random);
+      const auto& pair = w.contacts.pair[0];
+      const Geom<double>&g = w.contacts.geom[0], &h = w.contacts.geom[1];
+      const auto in_world = [&](const Geom<double>& x) { return X[x.place.body] * x.place.X; };
+      Contact3d out[most_slots];
+      contact_points(w.contacts, pair, in_world(g), in_world(h), out);
+      const auto all = candidates(w, X);
+      ASSERT_EQ(static_cast<int>(all.size()), slots_of(a, b));
+      for (std::size_t k = 0; k < all.size(); k++) {
+        const bool near = out[k].distance < 0.05;
+        (near ? found : lost)++;
+        EXPECT_EQ(all[k].contact.distance, near ? out[k].distance : no_contact);
+        if (!near) continue;
+        expect_vector(all[k].contact.point, out[k].point);
+        expect_vector(all[k].frame.e[0], out[k].normal);
+        expect_vector(all[k].frame.e[0].cross(all[k].frame.e[1]), all[k].frame.e[2], 1e-12);
+      }
+    }
+  });
+  EXPECT_GT(found, 100);
+  EXPECT_GT(lost, 100);
+}
+
+TEST(Candidates, OfAPlaneAndACapsuleHaveTheirFirstTangentAlongIt) {
+  Random random(3);
+  const World<double> w = world_of(GeomType::Plane, GeomType::Capsule, true, 10, random);
+  const auto X = places(random);
+  const Vec3d axis = (X[1].R * w.contacts.geom[1].place.X.R).col(2);
+  for (const auto& c : candidates(w, X))
+    EXPECT_NEAR(c.frame.e[1].dot((axis - c.frame.e[0] * c.frame.e[0].dot(axis)).normalized()), 1, 1e-12);
+}
+
+TEST(Candidates, OfAGeomThatIsFixedToTheWorldTakeItsPlaceAsItIs) {
+  Random random(4);
+  for_each_pair([&](GeomType a, GeomType b) {
+    const World<double> w = world_of(a, b, true, 0.1, random);
+    auto X = places(random);
+    const auto before = candidates(w, X);
+    X[0].r.setConstant(std::nan("")), X[0].R.setConstant(std::nan(""));
+    const auto after = candidates(w, X);
+    for (std::size_t k = 0; k < before.size(); k++) EXPECT_EQ(after[k].contact.distance, before[k].contact.distance);
+  });
+}
+
+TEST(Candidates, TracedAreTheSame) {
+  Random random(5);
+  for_each_pair([&](GeomType a, GeomType b) {
+    const World<double> w = world_of(a, b, false, 10, random);
+    const auto X = places(random);
+    Program p;
+    const auto x = p.input("x", 36);
+    std::vector<double> numbers;
+    for (const auto& place : X) {
+      for (int i = 0; i < 3; i++) numbers.push_back(place.r(i));
+      for (int i = 0; i < 9; i++) numbers.push_back(place.R(i / 3, i % 3));
+    }
+    {
+      Tracing scope(p.graph);
+      std::vector<Placement<Expr>> places(3);
+      for (int g = 0; g < 3; g++) {
+        for (int i = 0; i < 3; i++) places[g].r(i) = x[12 * g + i];
+        for (int i = 0; i < 9; i++) places[g].R(i / 3, i % 3) = x[12 * g + 3 + i];
+      }
+      std::vector<Expr> out;
+      for (const auto& c : candidates(w, places)) {
+        out.push_back(c.contact.distance);
+        for (const Vec3<Expr>& e : c.frame.e)
+          for (int i = 0; i < 3; i++) out.push_back(e(i));
+      }
+      p.output("out", out);
+    }
+    const auto traced = evaluate<double>(p, {numbers})[0];
+    std::size_t at = 0;
+    for (const auto& c : candidates(w, X)) {
+      EXPECT_NEAR(traced[at++], c.contact.distance, 1e-12);
+      for (const Vec3d& e : c.frame.e)
+        for (int i = 0; i < 3; i++) EXPECT_NEAR(traced[at++], e(i), 1e-11);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace featherstorm::test_candidates
