@@ -52,7 +52,7 @@ class Last(NamedTuple):
     """What the fields of a step follow from: the state at the beginning of its last substep, and what was found there.
 
     moved   (n, columns up to the warm start) of the state
-    found   qfrc_constraint (n, nv); of Runge-Kutta's method where its last evaluation was: qpos, qvel, act, and its mass, b
+    found   of the solver's findings; of Runge-Kutta's method where its last evaluation was: qpos, qvel, act, and its mass, b
     """
 
     moved: Array
@@ -85,14 +85,14 @@ def check_state(engine: Engine, r: Rows) -> None:
             begin_anew(engine, r, rows, cause, x)
 
 
-def substep(engine: Engine, r: Rows, watched: bool) -> Last | None:
-    """One step; what its fields follow from, where `watched`."""
+def substep(engine: Engine, r: Rows, watched: dict[str, int] | None = None) -> Last | None:
+    """One step; what its fields follow from, where the sizes of what they take of the solver are given."""
     check_state(engine, r)
     check_controls(engine, r)
-    moved = r.state[:, : engine.moved].copy() if watched else None
+    moved = None if watched is None else r.state[:, : engine.moved].copy()
     if moved is not None:
         moved[:, 0] = r.time
-    found = room(engine, len(r.state)) if watched else {}
+    found = {} if watched is None else room(engine, len(r.state), watched)
     engine.step(r.state, 1, named(engine, found))
     acceleration = r.state[:, engine.layout.columns["qacc_warmstart"]]
     if len(rows := bad_rows(acceleration)):
@@ -110,11 +110,15 @@ def substep(engine: Engine, r: Rows, watched: bool) -> Last | None:
     return None if moved is None else Last(moved, found)
 
 
-def room(engine: Engine, n: int) -> dict[str, Array]:
-    """Memory for what a watched step tells besides the state."""
-    names = ("mass", "b", *LAST_STAGE) if engine.runs_rk4 else ("qfrc_constraint",)
-    sizes = {"qpos": engine.m.nq, "act": engine.m.na, "mass": engine.model.nh}
-    return {name: np.zeros((n, sizes.get(name, engine.m.nv)), engine.dtype) for name in names if engine.moves}
+def room(engine: Engine, n: int, sizes: dict[str, int]) -> dict[str, Array]:
+    """Memory for what a watched step tells besides the state: of the solver's findings, and where Runge-Kutta's method was."""
+    sizes = {name: size for name, size in sizes.items() if name != "qacc"}
+    if engine.runs_rk4:
+        if "qfrc_constraint" in sizes:
+            del sizes["qfrc_constraint"]
+            sizes.update(mass=engine.model.nh, b=engine.m.nv)
+        sizes.update(qpos=engine.m.nq, qvel=engine.m.nv, act=engine.m.na)
+    return {name: np.zeros((n, size), engine.dtype) for name, size in sizes.items() if engine.moves}
 
 
 def named(engine: Engine, found: dict[str, Array]) -> dict[str, Array]:
@@ -124,7 +128,7 @@ def named(engine: Engine, found: dict[str, Array]) -> dict[str, Array]:
 def several(engine: Engine, r: Rows, nstep: int) -> None:
     """nstep steps as one run."""
     if nstep == 1:
-        substep(engine, r, False)
+        substep(engine, r)
         return
     check_state(engine, r)
     warning = r.warning.copy()
@@ -137,19 +141,19 @@ def several(engine: Engine, r: Rows, nstep: int) -> None:
         again = r.taken(rows)
         again.state[:, : engine.moved] = moved[rows]
         for _ in range(nstep):
-            substep(engine, again, False)
+            substep(engine, again)
     r.time[:] += nstep * engine.timestep
     if len(rows):
         r.put(rows, again)
 
 
-def advance(engine: Engine, r: Rows, nstep: int, watched: bool) -> Last | None:
-    """nstep steps, in place; what fields follow from, where `watched`."""
+def advance(engine: Engine, r: Rows, nstep: int, watched: dict[str, int] | None) -> Last | None:
+    """nstep steps, in place; what fields follow from, where `watched` (substep)."""
     with np.errstate(invalid="ignore", over="ignore"):
-        last = None
-        if nstep > watched:
-            several(engine, r, nstep - watched)
-        if watched:
-            last = substep(engine, r, True)
+        last, before = None, nstep - (watched is not None)
+        if before:
+            several(engine, r, before)
+        if watched is not None:
+            last = substep(engine, r, watched)
         r.state[:, 0] = r.time
         return last

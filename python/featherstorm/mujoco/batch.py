@@ -24,10 +24,11 @@ from .advance import advance, check_controls
 from .arguments import one, selected, stage_number, steps, whole
 from .errors import SimulationError, UsageError
 from .fields.table import ACC, DATA_FIELDS, MODEL_FIELDS, POS, VEL
+from .horizon.recording import Recording
+from .horizon.roll import roll
 from .named import NamedViews
-from .observing import observe, observe_step
+from .observing import observe, observe_step, watched
 from .rays import hits
-from .rolling import Recording, roll
 from .simulations import Simulations, Work
 from .state import INTEGRATION, USER
 
@@ -135,7 +136,7 @@ class Batch(Simulations, NamedViews):
         """
         nstep, stage = steps(nstep), stage_number(stage)
         for work in self._works(ids):
-            last = advance(work.engine, work.rows, nstep, bool(work.fields))
+            last = advance(work.engine, work.rows, nstep, watched(work.engine, work.fields))
             if last is not None:
                 observe_step(work.engine, work.rows.state, last, work.fields)
             self._observe(work, stage)

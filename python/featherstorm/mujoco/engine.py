@@ -67,7 +67,7 @@ class Engine:
         else:
             self.model, self.unknown = Model(still_robot(), threads), open_sensors(m)
         self.left_out = sentences(m, left_out, self.unknown)
-        self.fields = FieldKernels(m, self.model, sensors, dtype)
+        self.fields = FieldKernels(m, self.model, sensors, self.active, dtype)
         clamps = not int(m.opt.disableflags) & NO_CLAMP
         self.clamps = np.asarray(m.actuator_ctrllimited, bool).reshape(m.nu) & clamps
         self.timestep = float(m.opt.timestep)
@@ -179,12 +179,12 @@ class Engine:
         outputs += [(name, x, 0, x.shape[1], False) for name, x in (more or {}).items() if x.shape[1]]
         self.sequence.run(nstep, len(state), self.inputs(state), {}, outputs)
 
-    def solve(self, state: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-        """qacc and qfrc_constraint (n, nv) of states."""
-        n, nv = len(state), self.m.nv
-        found = {name: np.zeros((n, nv), self.dtype) for name in ("qacc", "qfrc_constraint")}
+    def solve(self, state: npt.NDArray[Any], sizes: dict[str, int]) -> dict[str, npt.NDArray[Any]]:
+        """What the solver finds at states: arrays (n, size) by name."""
+        n = len(state)
+        found = {name: np.zeros((n, size), self.dtype) for name, size in sizes.items()}
         if self.solver is not None and n:
-            outputs = [(name, x, 0, nv, False) for name, x in found.items()]
+            outputs = [(name, x, 0, x.shape[1], False) for name, x in found.items() if x.shape[1]]
             self.solver.run(1, n, self.inputs(state), {}, outputs)
         return found
 

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from .. import _featherstorm
+from .fields.table import INTEGERS
 from .state import Layout
 
 if TYPE_CHECKING:
@@ -52,9 +53,18 @@ class Memory:
             size = int(np.prod(shape))
             view: Array = _featherstorm.Buffer(self.dtype, self.nsim, size).view([size])
             self.fields[name] = view
-            self.bound[name] = view.reshape(self.nsim, *shape)
+            whole = name in INTEGERS
+            self.bound[name] = np.zeros((self.nsim, *shape), np.int32) if whole else view.reshape(self.nsim, *shape)
             self.bound[name].flags.writeable = False
         return self.bound[name]
+
+    def renew_integers(self) -> None:
+        """Writes what was computed of fields of whole numbers to their arrays."""
+        for name in INTEGERS:
+            if name in self.bound:
+                self.bound[name].flags.writeable = True
+                self.bound[name][:] = np.round(self.fields[name][:, 0])
+                self.bound[name].flags.writeable = False
 
     def names(self) -> list[str]:
         """Of the bound fields that have numbers."""

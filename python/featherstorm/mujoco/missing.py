@@ -9,15 +9,14 @@ import numpy as np
 from mujoco.batch import DATA_FIELDS as MUJOCO_FIELDS
 
 from .errors import nearest
+from .fields.sensors import tendons_pull
 from .fields.table import DATA_FIELDS, MODEL_FIELDS
 
 # words that names begin with, and the reason
 REASONS = (
     ("flex", "flexible bodies are not supported"),
     ("plugin", "plugins are not supported"),
-    ("cfrc_", "it needs the forces of contacts on bodies, which are not there yet"),
-    ("ncon", "contacts are not there yet"),
-    (("ne", "nf", "nl", "nJ", "nA"), "rows of constraints are not counted: the engine has all that may act"),
+    (("nJ", "nA"), "the engine has other matrices"),
     (
         ("nisland", "nidof", "tree_", "body_awake", "dof_awake", "parent_awake"),
         "the engine has no islands and no sleep",
@@ -29,6 +28,13 @@ REASONS = (
     ("qfrc_adhesion", "adhesion is not supported"),
     ("bvh_", "the engine has no bounding volumes"),
 )
+
+
+def not_of_this_model(m: Any, name: str) -> str | None:
+    """Why a field that there is cannot be had of a model; None where it can."""
+    if name in ("cfrc_ext", "cfrc_int") and tendons_pull(m):
+        return f"{name} is not computed of models with spatial tendons: it needs their forces on bodies"
+    return None
 
 
 def why_not(m: Any, name: str) -> str:

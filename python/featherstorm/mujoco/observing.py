@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .engine import normalise
+from .fields.kernels import SOLVED
 from .fields.table import ACC, POS, VEL, parts_of
 
 if TYPE_CHECKING:
@@ -28,10 +29,15 @@ def observe(engine: Engine, state: Array, fields: dict[str, Array], stages: tupl
     if not kernels:
         return
     arrays = engine.given(state)
-    if ACC in stages and engine.fields.needs_solution(parts):
-        arrays.update(engine.solve(state))
+    if ACC in stages and (sizes := engine.fields.solved(parts)):
+        arrays.update(engine.solve(state, sizes))
     for kernel in kernels:
         kernel.run(arrays, fields, len(state))
+
+
+def watched(engine: Engine, fields: dict[str, Array]) -> dict[str, int] | None:
+    """What of the solver's findings a step is to tell for its fields, by size; None where there are no fields."""
+    return engine.fields.solved(parts_of(list(fields), ALL)) if fields else None
 
 
 def observe_step(engine: Engine, state: Array, last: Last, fields: dict[str, Array]) -> None:
@@ -50,16 +56,16 @@ def observe_step(engine: Engine, state: Array, last: Last, fields: dict[str, Arr
         return
     arrays = engine.given(before)
     arrays["qacc"] = np.array(state[:, engine.layout.columns["qacc_warmstart"]])
+    arrays.update({name: x for name, x in last.found.items() if name in SOLVED})
     if engine.runs_rk4:
-        arrays["qfrc_constraint"] = constraint_forces(engine, last.found["mass"], last.found["b"], arrays["qacc"])
+        if "mass" in last.found:
+            arrays["qfrc_constraint"] = constraint_forces(engine, last.found["mass"], last.found["b"], arrays["qacc"])
         qvel = engine.layout.columns["qvel"]
         arrays["qacc"] = (state[:, qvel] - before[:, qvel]) / np.dtype(engine.dtype).type(engine.timestep)
         arrays.update({name: last.found[name] for name in ("qvel", "act")})
         arrays["qpos"] = last.found["qpos"].copy()
         for c in engine.quaternions:
             normalise(arrays["qpos"][:, c : c + 4])
-    elif engine.moves:
-        arrays["qfrc_constraint"] = last.found["qfrc_constraint"]
     for kernel in kernels:
         kernel.run(arrays, fields, len(state))
 

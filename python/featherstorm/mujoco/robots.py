@@ -11,13 +11,24 @@ import numpy as np
 from .. import _featherstorm
 from ..model import Notice
 from ..robot.mjcf import Names, robot_from_mujoco, tables
-from .fields.sensors import JOINING, NO_SENSORS, body_of, carried_by_mocap, name_of, open_sensors, with_sensors
+from .errors import UsageError
+from .fields.constraints import CONNECT, WELD
+from .fields.sensors import NO_SENSORS, body_of, carried_by_mocap, name_of, open_sensors, with_sensors
 
 SLEEP = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+CALLBACKS = ("act_bias", "act_dyn", "act_gain", "contactfilter", "control", "passive", "sensor")
 IMPLICIT_FAST = int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST)
 SITE_OF_TENDON = int(mujoco.mjtWrap.mjWRAP_SITE)
 OBSTACLES = {int(mujoco.mjtWrap.mjWRAP_SPHERE), int(mujoco.mjtWrap.mjWRAP_CYLINDER)}
 AT_SITES = {int(mujoco.mjtTrn.mjTRN_SITE), int(mujoco.mjtTrn.mjTRN_SLIDERCRANK)}
+
+
+def refuse_callbacks() -> None:
+    """ValueError where a callback of MuJoCo is installed: simulations would leave out what it does."""
+    for name in CALLBACKS:
+        get = getattr(mujoco, f"get_mjcb_{name}", None)
+        if get is not None and get() is not None:
+            raise UsageError(f"mjcb_{name} is installed: the engine does not call MuJoCo's callbacks")
 
 
 def refuse(m: Any) -> None:
@@ -44,7 +55,7 @@ def mocap_acts(m: Any) -> bool:
     carried = carried_by_mocap(m)
     bodies: list[int] = []
     for e in range(m.neq):
-        if int(m.eq_type[e]) in JOINING:
+        if int(m.eq_type[e]) in (CONNECT, WELD):
             bodies += [body_of(m, int(m.eq_objtype[e]), int(k)) for k in (m.eq_obj1id[e], m.eq_obj2id[e])]
     for w in range(m.nwrap):
         if int(m.wrap_type[w]) == SITE_OF_TENDON:

@@ -18,11 +18,11 @@ import mujoco
 import numpy as np
 
 from .advance import Rows
-from .callbacks import refuse_callbacks
 from .engine import Engine
 from .errors import UsageError
-from .robots import tell
-from .rolling import Part, roll
+from .recording import Part
+from .robots import refuse_callbacks, tell
+from .rolling import roll
 from .state import COMPONENTS, USER
 from .variants import model_key
 

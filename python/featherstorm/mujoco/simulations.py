@@ -11,13 +11,12 @@ import numpy as np
 from ..device import HOST, device_number
 from .advance import Rows
 from .arguments import one, selected
-from .callbacks import refuse_callbacks
 from .errors import SimulationError, UsageError
 from .fields.sensors import rows_of
 from .fields.table import DATA_FIELDS, STAGES
 from .memory import Memory
-from .missing import why_not
-from .robots import tell
+from .missing import not_of_this_model, why_not
+from .robots import refuse_callbacks, tell
 from .state import COMPONENTS, INTEGRATION
 from .variants import Variants
 
@@ -132,6 +131,8 @@ class Simulations:
         shape = np.shape(getattr(self.template, name))
         if name in COMPONENTS:
             return self._memory.component(name, shape)
+        if (reason := not_of_this_model(self.model, name)) is not None:
+            raise ValueError(reason)
         is_new = name not in self._memory.fields
         bound = self._memory.bind(name, shape)
         if is_new and name == "sensordata":
@@ -209,3 +210,4 @@ class Simulations:
             work = Work(self._memory, engine, group)
             yield work
             work.put_back()
+        self._memory.renew_integers()

@@ -7,22 +7,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...symbols import State, symbols
-from .forces import NO_GRAVITY, Forces
-from .sensors import NO_SENSORS, STATIC, Frames, cut_off, on_mocap, rows_of
+from .constraints import row_count
+from .contacts import Contacts, force_count
+from .forces import NO_GRAVITY
+from .sensors import NO_SENSORS, STATIC, Frames, cut_off, given_by_texts, on_mocap, reading, rows_of
 from .turns import dot, vector
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ... import _featherstorm
     from ...model import Model
 
 
-class Instance(Forces):
+class Instance(Contacts):
     """Its methods are the fields of mjData, by MuJoCo's names.
 
     m         the compiled model
     model     the engine's of it
     sensors   those that the engine measures
-    shapes    name -> shape of what may be given: fields of the state, qacc, qfrc_constraint
+    active    which equalities act
+    shapes    name -> shape of what may be given: fields of the state, and what the solver finds
     given     name -> symbols of what the fields that were asked for take
     """
 
@@ -31,11 +36,14 @@ class Instance(Forces):
         m: Any,
         model: Model,
         sensors: list[int],
+        active: npt.NDArray[np.bool_],
         shapes: dict[str, tuple[int, ...]],
         trace: _featherstorm.Trace,
     ) -> None:
-        self.m, self.model, self.sensors, self.trace, self.shapes = m, model, sensors, trace, shapes
+        self.m, self.model, self.sensors, self.active, self.shapes = m, model, sensors, active, shapes
+        self.trace = trace
         self.packed = model.row_start, model.column
+        self.pairs = model.robot.contact_pairs
         self.given: dict[str, Any] = {}
 
     def state(self, name: str) -> Any:
@@ -74,8 +82,16 @@ class Instance(Forces):
         chosen = [i for i in range(m.nsensor) if m.sensor_needstage[i] == stage]
         moving = [i for i in chosen if (on_mocap(m, i) or not m.nv) and int(m.sensor_type[i]) in STATIC]
         found = {int(m.sensor_adr[i]): cut_off(m, i, frames.measured(i)) for i in moving}
-        others = [i for i in chosen if i in self.sensors and i not in moving]
+        texts = [i for i in chosen if given_by_texts(m, i) and i not in moving]
+        found.update({int(m.sensor_adr[i]): cut_off(m, i, reading(self, i)) for i in texts})
+        others = [i for i in chosen if i in self.sensors and i not in moving and i not in texts]
         if others:
             sensed = self.sensed()
             found.update({rows.start: sensed[rows] for rows in rows_of(m, others)})
         return found
+
+
+def solved_shapes(m: Any, model: Model, active: npt.NDArray[np.bool_]) -> dict[str, tuple[int, ...]]:
+    """Of what the solver finds."""
+    contact, rows = (force_count(model.robot.contact_pairs), row_count(m, active)) if m.nv else (0, 0)
+    return {"qacc": (m.nv,), "qfrc_constraint": (m.nv,), "contact_force": (contact,), "row_force": (rows,)}

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ... import _featherstorm
 from ...symbols import values_of
 from ..state import COMPONENTS
-from .instance import Instance
+from .instance import Instance, solved_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...model import Model
 
 # what the solver finds: fields that take it need the equations of motion solved
-SOLVED = ("qacc", "qfrc_constraint")
+SOLVED = ("qacc", "qfrc_constraint", "contact_force", "row_force")
 MOST_OUTPUTS = 40  # of a kernel
 ENERGY = int(mujoco.mjtEnableBit.mjENBL_ENERGY)
 
@@ -71,12 +71,11 @@ class FieldKernels:
     sensors   those that the engine measures
     """
 
-    def __init__(self, m: Any, model: Model, sensors: list[int], dtype: str) -> None:
-        self.m, self.model, self.sensors, self.dtype = m, model, sensors, dtype
+    def __init__(self, m: Any, model: Model, sensors: list[int], active: npt.NDArray[np.bool_], dtype: str) -> None:
+        self.m, self.model, self.sensors, self.active, self.dtype = m, model, sensors, active, dtype
         self.data = data = mujoco.MjData(m)
-        names = [*COMPONENTS, *SOLVED]
-        self.shapes = {name: tuple(np.shape(getattr(data, name))) or (1,) for name in names}
-        self.shapes["point"] = (3,)
+        self.shapes = {name: tuple(np.shape(getattr(data, name))) or (1,) for name in COMPONENTS}
+        self.shapes.update(solved_shapes(m, model, active), point=(3,))
         self.made: dict[tuple[str, ...], list[Kernel]] = {}
 
     def kernels(self, parts: tuple[str, ...]) -> list[Kernel]:
@@ -85,8 +84,10 @@ class FieldKernels:
             self.made[parts] = self.make(parts)
         return self.made[parts]
 
-    def needs_solution(self, parts: tuple[str, ...]) -> bool:
-        return any(set(k.given) & set(SOLVED) for k in self.kernels(parts))
+    def solved(self, parts: tuple[str, ...]) -> dict[str, int]:
+        """What of the solver's findings they take, with its size."""
+        taken = {name for kernel in self.kernels(parts) for name in kernel.given}
+        return {name: self.shapes[name][0] for name in SOLVED if name in taken}
 
     def jacobian(self, body: int) -> Kernel:
         """Of a `point` of the world on a body: jacp and jacr (3 nv each)."""
@@ -109,7 +110,7 @@ class FieldKernels:
 
     def record(self, text: Callable[[Instance], Outputs]) -> Kernel:
         trace = _featherstorm.Trace()
-        instance = Instance(self.m, self.model, self.sensors, self.shapes, trace)
+        instance = Instance(self.m, self.model, self.sensors, self.active, self.shapes, trace)
         try:
             whole = text(instance)
             for output, values in whole:

@@ -10,30 +10,33 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from .turns import product
+from .touch import meets
+from .turns import cross, product, vector
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import numpy.typing as npt
 
+    from .contacts import Contacts
     from .positions import Pose, Positions
 
 Kind = mujoco.mjtSensor
 NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
-# the engine's row gives zeros for these: they need what is not in it yet (core/sensor/readings.h, is_open)
-OPEN = {
-    int(Kind.mjSENS_TOUCH): "contacts",
-    int(Kind.mjSENS_RANGEFINDER): "rays",
-    int(Kind.mjSENS_JOINTLIMITPOS): "forces of limits",
-    int(Kind.mjSENS_JOINTLIMITVEL): "forces of limits",
-    int(Kind.mjSENS_JOINTLIMITFRC): "forces of limits",
-    int(Kind.mjSENS_TENDONLIMITPOS): "forces of limits",
-    int(Kind.mjSENS_TENDONLIMITVEL): "forces of limits",
-    int(Kind.mjSENS_TENDONLIMITFRC): "forces of limits",
+# the engine's row gives zeros for these (core/sensor/readings.h, is_open); their texts are here, but for rays
+RANGEFINDER, TOUCH = int(Kind.mjSENS_RANGEFINDER), int(Kind.mjSENS_TOUCH)
+LIMITS = {
+    int(Kind.mjSENS_JOINTLIMITPOS): "left",
+    int(Kind.mjSENS_JOINTLIMITVEL): "rate",
+    int(Kind.mjSENS_JOINTLIMITFRC): "force",
+    int(Kind.mjSENS_TENDONLIMITPOS): "left",
+    int(Kind.mjSENS_TENDONLIMITVEL): "rate",
+    int(Kind.mjSENS_TENDONLIMITFRC): "force",
 }
-BETWEEN_LINKS = {int(Kind.mjSENS_FORCE), int(Kind.mjSENS_TORQUE)}
-JOINING = {int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)}
+TENDON = int(mujoco.mjtTrn.mjTRN_TENDON)
+OF_TENDONS = {int(Kind.mjSENS_TENDONLIMITPOS), int(Kind.mjSENS_TENDONLIMITVEL), int(Kind.mjSENS_TENDONLIMITFRC)}
+# the row leaves out forces of contacts and of equalities that join two bodies
+FORCE, TORQUE = int(Kind.mjSENS_FORCE), int(Kind.mjSENS_TORQUE)
 POSITION, TURN = int(Kind.mjSENS_FRAMEPOS), int(Kind.mjSENS_FRAMEQUAT)
 AXES = [int(Kind.mjSENS_FRAMEXAXIS), int(Kind.mjSENS_FRAMEYAXIS), int(Kind.mjSENS_FRAMEZAXIS)]
 STATIC = {POSITION, TURN, *AXES}
@@ -56,15 +59,67 @@ def name_of(m: Any, sensor: int) -> str:
 
 
 def open_sensors(m: Any) -> dict[int, str]:
-    """Sensors that the engine reads and has no numbers for, with what is missing."""
-    found = {i: OPEN[int(t)] for i, t in enumerate(m.sensor_type) if int(t) in OPEN}
-    joined = any(int(t) in JOINING for t in m.eq_type)
-    for i, t in enumerate(map(int, m.sensor_type)):
-        if joined and t in BETWEEN_LINKS:
-            found[i] = "forces of equalities that join two bodies"
-        if t not in STATIC and (on_mocap(m, i) or not m.nv):
+    """Sensors that have no numbers, with what is missing."""
+    found = {}
+    for i, kind in enumerate(map(int, m.sensor_type)):
+        if kind == RANGEFINDER:
+            found[i] = "rays"
+        elif kind in (FORCE, TORQUE) and tendons_pull(m):
+            found[i] = "forces of spatial tendons on bodies"
+        elif kind not in STATIC and (on_mocap(m, i) or not m.nv):
             found[i] = "velocities and accelerations of bodies that do not move by themselves"
     return found
+
+
+def tendons_pull(m: Any) -> bool:
+    """Whether there is a spatial tendon with a force, which MuJoCo has among those on bodies and the texts have not."""
+    pulled = set(m.actuator_trnid[np.asarray(m.actuator_trntype) == TENDON, 0].tolist())
+    for e in np.flatnonzero(np.asarray(m.eq_type) == int(mujoco.mjtEq.mjEQ_TENDON)).tolist():
+        pulled |= {int(m.eq_obj1id[e]), int(m.eq_obj2id[e])}
+    for t in range(m.ntendon):
+        spatial = int(m.wrap_type[m.tendon_adr[t]]) != int(mujoco.mjtWrap.mjWRAP_JOINT)
+        own = [
+            getattr(m, f"tendon_{name}")[t] for name in ("stiffness", "damping", "frictionloss", "limited", "armature")
+        ]
+        own += [*np.ravel(m.tendon_stiffnesspoly[t]), *np.ravel(m.tendon_dampingpoly[t])]
+        if spatial and (t in pulled or any(own)):
+            return True
+    return False
+
+
+def given_by_texts(m: Any, sensor: int) -> bool:
+    """Whether a sensor is measured by the texts here (`reading`)."""
+    kind = int(m.sensor_type[sensor])
+    return bool(m.nv) and (kind in LIMITS or kind in (TOUCH, FORCE, TORQUE)) and not on_mocap(m, sensor)
+
+
+def reading(instance: Contacts, sensor: int) -> Any:
+    """What such a sensor measures, before it is cut off."""
+    m, kind, index = instance.m, int(instance.m.sensor_type[sensor]), int(instance.m.sensor_objid[sensor])
+    if kind in LIMITS:
+        joint, tendon = (-1, index) if kind in OF_TENDONS else (index, -1)
+        return vector(instance.limit_reading(joint, tendon, LIMITS[kind]))
+    site, body = instance.sites[index], int(m.site_bodyid[index])
+    if kind == TOUCH:
+        return vector(touched(instance, site, body, int(m.site_type[index]), instance.of("site_size")[index]))
+    moment_and_force = instance.inner_forces[body]
+    force = moment_and_force[3:]
+    if kind == FORCE:
+        return site.rotation.T @ force
+    lever = instance.centre_of(body) - site.position
+    return site.rotation.T @ (moment_and_force[:3] + cross(lever, force))
+
+
+def touched(instance: Contacts, site: Pose, body: int, shape: int, size: Any) -> Any:
+    """The normal forces of a body's contacts whose normal meets the zone of a site."""
+    total: Any = 0.0
+    for s in instance.slots:
+        if body in s.bodies:
+            sign = -1.0 if body == s.bodies[1] else 1.0
+            p, v = site.rotation.T @ (s.point - site.position), site.rotation.T @ (sign * s.axes[0])
+            counts = np.logical_and(meets(shape, size, p, v), s.force[0] > 0)
+            total = total + np.where(counts, s.force[0], 0.0)
+    return total
 
 
 def carried_by_mocap(m: Any) -> npt.NDArray[np.bool_]:

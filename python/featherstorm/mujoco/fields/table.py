@@ -12,13 +12,16 @@ POS, VEL, ACC = (
 )
 POSITIONS = """
 xpos xquat xmat xipos xiquat ximat xanchor xaxis geom_xpos geom_xquat geom_xmat site_xpos site_xquat site_xmat cam_xpos cam_xmat
-light_xpos light_xdir subtree_com cinert cdof crb M ten_length ten_J actuator_length
+light_xpos light_xdir subtree_com cinert cdof crb M ten_length ten_J actuator_length ncon ne nf nl nefc
 """
 VELOCITIES = """
 cvel cdof_dot subtree_linvel subtree_angmom ten_velocity actuator_velocity qfrc_spring qfrc_damper qfrc_gravcomp qfrc_fluid
 qfrc_passive qfrc_bias energy
 """
-FORCES = "act_dot actuator_force qfrc_actuator qfrc_smooth qacc_smooth qacc qfrc_constraint cacc sensordata"
+FORCES = """
+act_dot actuator_force qfrc_actuator qfrc_smooth qacc_smooth qacc qfrc_constraint cacc cfrc_ext cfrc_int sensordata
+"""
+INTEGERS = ("ncon", "ne", "nf", "nl", "nefc")
 
 # name -> the stage that computes it
 STAGES = {

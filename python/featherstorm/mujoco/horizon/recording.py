@@ -1,4 +1,4 @@
-"""Rollouts: steps with controls for each, and what is recorded after each."""
+"""What a rollout records: arrays of all simulations, and those of some of them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .advance import LAST, NO_AUTORESET, NUMBER, Rows, advance
-from .fields.sensors import rows_of
-from .fields.table import STAGES
-from .observing import observe_step
+from ..fields.sensors import rows_of
+from ..fields.table import INTEGERS, STAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import numpy.typing as npt
 
-    from .engine import Engine
-    from .simulations import Simulations
+    from ..engine import Engine
+    from ..simulations import Simulations
 
     Array = npt.NDArray[Any]
 
@@ -37,6 +35,8 @@ class Recording:
                 shape = np.shape(getattr(batch.template, item))
                 if item == "eq_active":
                     dtype = batch.template.eq_active.dtype
+                if item in INTEGERS:
+                    dtype = np.dtype(np.int32)
             else:
                 shape = (len(layout.columns_of(int(item))),)
             array = given(out, item, (n, nstep, *shape), dtype)
@@ -93,47 +93,6 @@ class Part:
             array[self.where, k + 1 :] = array[self.where, k][:, None]
 
 
-def roll(
-    engine: Engine,
-    r: Rows,
-    nstep: int,
-    control: Array | None,
-    columns: Array,
-    fields: dict[str, Array],
-    part: Part,
-) -> None:
-    """nstep steps of simulations, in place.
-
-    control   (n, nstep, len(columns)) what these columns of the state are before each step
-    fields    name -> (n, k) bound fields, renewed by the last step
-    """
-    n = len(r.time)
-    watched = {**{name: fresh(engine, name, n, x.shape[2]) for name, x in part.fields.items()}, **fields}
-    warnings = np.zeros_like(r.warning)
-    going = np.arange(n)
-    for k in range(nstep):
-        if not len(going):
-            break
-        now = Rows(r.state, r.time, warnings) if len(going) == n else Rows(r.state, r.time, warnings).taken(going)
-        seen = watched if len(going) == n else {name: x[going] for name, x in watched.items()}
-        if control is not None:
-            now.state[:, columns] = control[going, k]
-        last = advance(engine, now, 1, bool(seen))
-        if last is not None:
-            observe_step(engine, now.state, last, seen)
-        some = part if len(going) == n else part.among(going)
-        some.write(k, now.state, now.time, seen)
-        if len(going) < n:
-            Rows(r.state, r.time, warnings).put(going, now)
-            for name, x in seen.items():
-                watched[name][going] = x
-        stopped = now.warning[:, :, NUMBER].any(axis=1)
-        if stopped.any():
-            part.among(going[stopped]).repeat(k)
-            going = going[~stopped]
-    count_warnings(engine, r, warnings)
-
-
 def fresh(engine: Engine, name: str, n: int, size: int) -> Array:
     """Memory for a field of n simulations; sensors that are not measured are NaN."""
     field = np.zeros((n, size), engine.dtype)
@@ -141,12 +100,3 @@ def fresh(engine: Engine, name: str, n: int, size: int) -> Array:
         for rows in rows_of(engine.m, engine.unknown):
             field[:, rows] = np.nan
     return field
-
-
-def count_warnings(engine: Engine, r: Rows, new: Array) -> None:
-    """Adds new warnings; a simulation that began anew has these alone."""
-    rows = np.flatnonzero(new[:, :, NUMBER].any(axis=1))
-    if not int(engine.m.opt.disableflags) & NO_AUTORESET:
-        r.warning[rows] = 0
-    r.warning[rows, :, NUMBER] += new[rows, :, NUMBER]
-    r.warning[rows, :, LAST] = np.where(new[rows, :, NUMBER] > 0, new[rows, :, LAST], r.warning[rows, :, LAST])
