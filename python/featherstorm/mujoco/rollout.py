@@ -20,9 +20,9 @@ import numpy as np
 from .advance import Rows
 from .engine import Engine
 from .errors import UsageError
-from .recording import Part
+from .horizon.recording import Part
+from .horizon.roll import roll
 from .robots import refuse_callbacks, tell
-from .rolling import roll
 from .state import COMPONENTS, USER
 from .variants import model_key
 

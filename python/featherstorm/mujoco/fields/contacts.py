@@ -47,7 +47,8 @@ class Contacts(Constraints):
             return []
         distance, point, axes = self.run("contacts", self.state("qpos"))
         point, axes = point.reshape(-1, 3), axes.reshape(-1, 3, 3)
-        force, found, row = self.state("contact_force"), [], 0
+        force, row = self.state("contact_force"), 0
+        found: list[Slot] = []
         for pair in self.pairs:
             bodies = int(self.m.geom_bodyid[pair["geom"][0]]), int(self.m.geom_bodyid[pair["geom"][1]])
             for _ in range(pair["slots"]):

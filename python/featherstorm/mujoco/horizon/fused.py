@@ -8,7 +8,8 @@ import numpy as np
 
 from ..engine import ARRAYS, MOST, MOVED, bad_rows
 from ..fields.kernels import SOLVED
-from ..observing import ALL, parts_of
+from ..fields.table import parts_of
+from ..observing import ALL
 from .recording import fresh
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def roll_as_one(
     fields: dict[str, Array],
     part: Part,
 ) -> bool:
-    """As `roll` (rolling.py); False, with nothing done, where it has to go step by step."""
+    """As `roll` (roll.py); False, with nothing done, where it has to go step by step."""
     wanted = {**part.fields, **fields}
     if not engine.moves or not len(r.time) or (engine.runs_rk4 and wanted) or not can_drive(engine, control, columns):
         return False
@@ -129,8 +130,8 @@ class Whole:
         found = np.empty((len(r.time), self.nstep, len(columns)), dtype)
         for k, column in enumerate(columns.tolist()):
             name = next(name for name, c in layout.columns.items() if c.start <= column < c.stop)
-            own = column - layout.columns[name].start
-            driven = np.flatnonzero(self.columns == column) if self.control is not None else ()
+            own = int(column - layout.columns[name].start)
+            driven = np.flatnonzero(self.columns == column).tolist() if self.control is not None else []
             if name == "time":
                 found[:, :, k] = self.times()
             elif name in self.moved:
