@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TOLERANCES = {"float32": 1e-6, "float64": 1e-10}
 RK4, EULER = int(mujoco.mjtIntegrator.mjINT_RK4), int(mujoco.mjtIntegrator.mjINT_EULER)
 
-QUATERNION_SLACK = {"float32": 1e-5, "float64": 1e-12}  # how far the square of a length may be from 1
+QUATERNION_SLACK = {"float32": 1e-5, "float64": 1e-10}  # how far the square of a length may be from 1
 
 MOST = 1e10  # mjMAXVAL: numbers beyond are bad
 NO_CLAMP = int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)

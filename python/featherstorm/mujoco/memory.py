@@ -63,7 +63,7 @@ class Memory:
         for name in INTEGERS:
             if name in self.bound:
                 self.bound[name].flags.writeable = True
-                self.bound[name][:] = np.round(self.fields[name][:, 0])
+                self.bound[name][:] = np.round(self.fields[name]).reshape(self.bound[name].shape)
                 self.bound[name].flags.writeable = False
 
     def names(self) -> list[str]:

@@ -12,6 +12,7 @@ from .constraints import CONNECT, Constraints, bodies_of
 from .turns import cross, cross_force, dot, joined, product, vector
 from .velocities import momentum
 
+ISLANDS = int(mujoco.mjNISLAND)
 PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
 
 
@@ -73,12 +74,18 @@ class Contacts(Constraints):
             total = total + np.where(s.distance < s.margin, rows, 0.0)
         return [total]
 
+    def solver_niter(self) -> Any:
+        """Newton's steps, under the first of MuJoCo's islands; 0 where no constraint acts."""
+        passes = self.state("passes")[0] if self.m.nv else 0.0
+        return [np.where(self.nefc()[0] > 0, passes, 0.0), *[0.0] * (ISLANDS - 1)]
+
     def wrench(self, s: Slot) -> tuple[Any, Any]:
         """Force and torque of a contact on its second body, world axes."""
-        both = [sum((s.force[k] * s.axes[k % 3] for k in some), np.zeros(3)) for some in (range(3), range(3, s.dim))]
-        if s.dim == 1:
-            both[0] = s.force[0] * s.axes[0]
-        return both[0], both[1]
+        force, torque = np.zeros(3), np.zeros(3)
+        for k in range(s.dim):
+            along = s.force[k] * s.axes[k % 3]
+            force, torque = (force + along, torque) if k < 3 else (force, torque + along)
+        return force, torque
 
     def about(self, body: int, point: Any, force: Any, torque: Any) -> Any:
         """A force at a point as moment and force about the centre of mass of a body's tree."""

@@ -94,4 +94,11 @@ class Instance(Contacts):
 def solved_shapes(m: Any, model: Model, active: npt.NDArray[np.bool_]) -> dict[str, tuple[int, ...]]:
     """Of what the solver finds."""
     contact, rows = (force_count(model.robot.contact_pairs), row_count(m, active)) if m.nv else (0, 0)
-    return {"qacc": (m.nv,), "qfrc_constraint": (m.nv,), "contact_force": (contact,), "row_force": (rows,)}
+    sizes = {
+        "qacc": m.nv,
+        "qfrc_constraint": m.nv,
+        "contact_force": contact,
+        "row_force": rows,
+        "passes": 1 if m.nv else 0,
+    }
+    return {name: (size,) for name, size in sizes.items()}

@@ -20,8 +20,9 @@ qfrc_passive qfrc_bias energy
 """
 FORCES = """
 act_dot actuator_force qfrc_actuator qfrc_smooth qacc_smooth qacc qfrc_constraint cacc cfrc_ext cfrc_int sensordata
+solver_niter
 """
-INTEGERS = ("ncon", "ne", "nf", "nl", "nefc")
+INTEGERS = ("ncon", "ne", "nf", "nl", "nefc", "solver_niter")
 
 # name -> the stage that computes it
 STAGES = {
