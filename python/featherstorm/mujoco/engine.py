@@ -10,7 +10,8 @@ import numpy as np
 
 from .. import _featherstorm
 from ..model import Model
-from .fields.kernels import FieldKernels
+from ..table.evaluation import run
+from .fields.kernels import CONTACTS, FieldKernels
 from .fields.sensors import open_sensors
 from .robots import WorldRobot, mocap_acts, sentences, still_robot
 from .state import Layout
@@ -212,6 +213,11 @@ class Engine:
         arrays = {name: state[:, columns] for name, columns in self.layout.columns.items()}
         arrays["qpos"], arrays["ctrl"] = self.with_unit_quaternions(state), self.controls(state)
         return arrays
+
+    def contacts(self, qpos: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        """What the row `contacts` finds, (n, k) by the names that fields know it by."""
+        found = run(self.model, "contacts", np.ascontiguousarray(qpos), check=False)
+        return {name: np.asarray(x).reshape(len(qpos), -1) for name, x in zip(CONTACTS, found)}
 
     def moved_mocap(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Rows of states whose mocap bodies are not where the model has them, though something that moves depends on them."""

@@ -25,14 +25,12 @@ OF_THE_FIRST = ("sensordata", "cacc")
 def observe(engine: Engine, state: Array, fields: dict[str, Array], stages: tuple[int, ...] = ALL) -> None:
     """Renews fields (n, size) by name, those of some stages, at states as mj_forward does."""
     parts = parts_of(list(fields), stages)
-    kernels = engine.fields.kernels(parts)
-    if not kernels:
+    if not engine.fields.kernels(parts):
         return
     arrays = engine.given(state)
     if ACC in stages and (sizes := engine.fields.solved(parts)):
         arrays.update(engine.solve(state, sizes))
-    for kernel in kernels:
-        kernel.run(arrays, fields, len(state))
+    compute(engine, parts, arrays, fields, len(state))
 
 
 def watched(engine: Engine, fields: dict[str, Array]) -> dict[str, int] | None:
@@ -51,8 +49,8 @@ def observe_step(engine: Engine, state: Array, last: Last, fields: dict[str, Arr
     if engine.runs_rk4 and (first := {name: x for name, x in fields.items() if name in OF_THE_FIRST}):
         observe(engine, before, first)
         fields = {name: x for name, x in fields.items() if name not in first}
-    kernels = engine.fields.kernels(parts_of(list(fields), ALL))
-    if not kernels:
+    parts = parts_of(list(fields), ALL)
+    if not engine.fields.kernels(parts):
         return
     arrays = engine.given(before)
     arrays["qacc"] = np.array(state[:, engine.layout.columns["qacc_warmstart"]])
@@ -66,8 +64,17 @@ def observe_step(engine: Engine, state: Array, last: Last, fields: dict[str, Arr
         arrays["qpos"] = last.found["qpos"].copy()
         for c in engine.quaternions:
             normalise(arrays["qpos"][:, c : c + 4])
-    for kernel in kernels:
-        kernel.run(arrays, fields, len(state))
+    compute(engine, parts, arrays, fields, len(state))
+
+
+def compute(
+    engine: Engine, parts: tuple[str, ...], arrays: dict[str, Array], fields: dict[str, Array], instances: int
+) -> None:
+    """Runs the kernels of fields on what is given, and finds contacts where they take them."""
+    if engine.fields.takes_contacts(parts):
+        arrays = {**arrays, **engine.contacts(arrays["qpos"])}
+    for kernel in engine.fields.kernels(parts):
+        kernel.run(arrays, fields, instances)
 
 
 def constraint_forces(engine: Engine, mass: Array, b: Array, a: Array) -> Array:

@@ -34,9 +34,13 @@ class Slot(NamedTuple):
     margin: float
 
 
+def slot_count(pairs: list[dict[str, Any]]) -> int:
+    return int(sum(pair["slots"] for pair in pairs))
+
+
 def force_count(pairs: list[dict[str, Any]]) -> int:
     """Numbers of the engine's array contact_force."""
-    return sum(pair["slots"] * pair["dim"] for pair in pairs)
+    return int(sum(pair["slots"] * pair["dim"] for pair in pairs))
 
 
 class Contacts(Constraints):
@@ -46,8 +50,8 @@ class Contacts(Constraints):
     def slots(self) -> list[Slot]:
         if not self.pairs:
             return []
-        distance, point, axes = self.run("contacts", self.state("qpos"))
-        point, axes = point.reshape(-1, 3), axes.reshape(-1, 3, 3)
+        # of the row `contacts`, whose text is too long to be traced for robots with hundreds of pairs
+        distance, point, axes = map(self.state, ("contact_dist", "contact_pos", "contact_frame"))
         force, row = self.state("contact_force"), 0
         found: list[Slot] = []
         for pair in self.pairs:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...symbols import State, symbols
 from .constraints import row_count
-from .contacts import Contacts, force_count
+from .contacts import Contacts, force_count, slot_count
 from .forces import NO_GRAVITY
 from .sensors import NO_SENSORS, STATIC, Frames, cut_off, given_by_texts, on_mocap, reading, rows_of
 from .turns import dot, vector
@@ -89,6 +89,12 @@ class Instance(Contacts):
             sensed = self.sensed()
             found.update({rows.start: sensed[rows] for rows in rows_of(m, others)})
         return found
+
+
+def contact_shapes(model: Model, moves: bool) -> dict[str, tuple[int, ...]]:
+    """Of what the row `contacts` finds."""
+    n = slot_count(model.robot.contact_pairs) if moves else 0
+    return {"contact_dist": (n,), "contact_pos": (n, 3), "contact_frame": (n, 3, 3)}
 
 
 def solved_shapes(m: Any, model: Model, active: npt.NDArray[np.bool_]) -> dict[str, tuple[int, ...]]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ... import _featherstorm
 from ...symbols import values_of
 from ..state import COMPONENTS
-from .instance import Instance, solved_shapes
+from .instance import Instance, contact_shapes, solved_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # what the solver finds: fields that take it need the equations of motion solved
 SOLVED = ("qacc", "qfrc_constraint", "contact_force", "row_force", "passes")
+CONTACTS = ("contact_dist", "contact_pos", "contact_frame")  # what the row `contacts` finds
 MOST_OUTPUTS = 40  # of a kernel
 ENERGY = int(mujoco.mjtEnableBit.mjENBL_ENERGY)
 
@@ -75,7 +76,7 @@ class FieldKernels:
         self.m, self.model, self.sensors, self.active, self.dtype = m, model, sensors, active, dtype
         self.data = data = mujoco.MjData(m)
         self.shapes = {name: tuple(np.shape(getattr(data, name))) or (1,) for name in COMPONENTS}
-        self.shapes.update(solved_shapes(m, model, active), point=(3,))
+        self.shapes.update(solved_shapes(m, model, active), **contact_shapes(model, m.nv > 0), point=(3,))
         self.made: dict[tuple[str, ...], list[Kernel]] = {}
 
     def kernels(self, parts: tuple[str, ...]) -> list[Kernel]:
@@ -83,6 +84,9 @@ class FieldKernels:
         if parts not in self.made:
             self.made[parts] = self.make(parts)
         return self.made[parts]
+
+    def takes_contacts(self, parts: tuple[str, ...]) -> bool:
+        return any(name in CONTACTS for kernel in self.kernels(parts) for name in kernel.given)
 
     def solved(self, parts: tuple[str, ...]) -> dict[str, int]:
         """What of the solver's findings they take, with its size."""

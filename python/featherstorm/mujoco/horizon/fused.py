@@ -9,7 +9,7 @@ import numpy as np
 from ..engine import ARRAYS, MOST, MOVED, bad_rows
 from ..fields.kernels import SOLVED
 from ..fields.table import parts_of
-from ..observing import ALL
+from ..observing import ALL, compute
 from .recording import fresh
 
 if TYPE_CHECKING:
@@ -115,8 +115,7 @@ class Whole:
         sizes = {name: (part.fields[name].shape[2] if name in part.fields else fields[name].shape[1]) for name in names}
         shown = {name: fresh(self.engine, name, n * size, sizes[name]) for name in names}
         given = self.given() if names else {}
-        for kernel in self.engine.fields.kernels(self.parts):
-            kernel.run(given, shown, n * size)
+        compute(self.engine, self.parts, given, shown, n * size)
         for name, x in shown.items():
             every = x.reshape(n, size, sizes[name])
             if name in part.fields:
