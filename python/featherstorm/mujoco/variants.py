@@ -161,19 +161,16 @@ class Variants:
         self.look(active)
         if not any(self.key_of):
             return [(self.own, ids)]
+        if len(set(self.key_of)) > MOST_MODELS:
+            raise ValueError(
+                f"the simulations have more than {MOST_MODELS} different models; each has kernels of its own"
+            )
         of: dict[bytes, list[int]] = {}
         for sim in range(self.nsim) if ids is None else ids.tolist():
             of.setdefault(self.key_of[sim], []).append(sim)
         if len(of) == 1 and ids is None:
             return [(self.engine(self.key_of[0], 0), None)]
         return [(self.engine(key, sims[0]), np.array(sims, np.intp)) for key, sims in of.items()]
-
-    def engine_of(self, sim: int, active: npt.NDArray[Any]) -> Engine:
-        self.look(active)
-        found = self.engine(self.key_of[sim], sim)
-        if isinstance(found, Exception):
-            raise found
-        return found
 
     def look(self, active: npt.NDArray[Any]) -> None:
         """Finds the simulations whose model has changed since the last call."""
@@ -208,10 +205,6 @@ class Variants:
         if not key:
             return self.own
         if key not in self.engines:
-            if len(self.engines) >= MOST_MODELS:
-                raise ValueError(
-                    f"the simulations have more than {MOST_MODELS} different models; each has kernels of its own"
-                )
             try:
                 m = self.write(sim, self.model_of(sim).__copy__())
                 self.engines[key] = Engine(m, self.dtype, self.threads, self.seen["eq_active"][sim].copy())
