@@ -116,7 +116,7 @@ template <class T> struct NewtonOutcome {
 //   slope(alpha) = step^T (M a - b) + alpha step^T M step + sum s'(r + alpha J step)
 //
 // in   r, force (n)  at a;  g, step (nv);  Js (n)  J step
-template <int line_steps>
+template <int line_steps = 4>
 FS_HD auto least_cost(const auto& p, const auto& r, const auto& force, const auto& g, const auto& step,
                       const auto& Js) {
   using T = ScalarOf<decltype(step)>;
@@ -146,31 +146,30 @@ FS_HD auto least_cost(const auto& p, const auto& r, const auto& force, const aut
   return alpha;
 }
 
+// Newton's step from a, and what a search along it needs.
+//
 // in   p       the problem
 // in   a (nv)
-// out  a_next (nv)
-// out  force (n)  of the rows at a_next where that is exact, else at a
-template <int line_steps = 4>
-FS_HD auto newton_step(const auto& p, const auto& a, auto a_next, auto force) {
-  using T = ScalarOf<decltype(a_next)>;
+// out  step (nv), g (nv)
+// out  r (n)   J a - aref;  Js (n)  J step
+// out  force (n)  of the rows at a + step where that is exact, else at a
+FS_HD auto newton_direction(const auto& p, const auto& a, auto step, auto g, auto r, auto Js, auto force) {
+  using T = ScalarOf<decltype(step)>;
   const int n = p.rows.rows(), nv = p.tree.nv;
   const T zero(0.0), one(1.0);
-  auto r = scratch<T>(n);
   auto W = scratch<T>(p.rows.curvatures());
-  auto g = scratch<T>(nv);
-  auto step = scratch<T>(nv);
   auto H = scratch<T>(p.tree.nh);
-  rows_times(p.rows, p.jacobian, a, r.data());
+  rows_times(p.rows, p.jacobian, a, r);
   for (int i = 0; i < n; i++) r[i] = r[i] - p.aref[i];
-  block_states(p, r.data(), force, W.data());
+  block_states(p, r, force, W.data());
   // g = M a - b - J^T f
-  mul_h(p.tree, p.mass, a, g.data());
+  mul_h(p.tree, p.mass, a, g);
   T left(0.0), scale(1e-30);
   for (int k = 0; k < nv; k++) {
     scale = max(scale, max(abs(g[k]), abs(T(p.b[k]))));
     g[k] = g[k] - p.b[k], step[k] = zero;
   }
-  add_rows_transposed(p.rows, p.jacobian, force, step.data());
+  add_rows_transposed(p.rows, p.jacobian, force, step);
   for (int k = 0; k < nv; k++) {
     scale = max(scale, abs(step[k]));
     g[k] = g[k] - step[k], left = max(left, abs(g[k]));
@@ -179,29 +178,39 @@ FS_HD auto newton_step(const auto& p, const auto& a, auto a_next, auto force) {
   curvature(p, W.data(), H.data());
   ltdl(p.tree, H.data());
   for (int k = 0; k < nv; k++) step[k] = -g[k];
-  solve<Factor::LTDL>(p.tree, H.data(), step.data());
+  solve<Factor::LTDL>(p.tree, H.data(), step);
 
   // whether a + step is on the same pieces everywhere
-  auto Js = scratch<T>(n);
   auto ahead = scratch<T>(n);
   auto force_ahead = scratch<T>(n);
-  auto W_ahead = scratch<T>(p.rows.curvatures());
-  T changed(0.0), alpha(1.0);
-  rows_times(p.rows, p.jacobian, step, Js.data());
+  T changed(0.0);
+  rows_times(p.rows, p.jacobian, step, Js);
   for (int i = 0; i < n; i++) ahead[i] = r[i] + Js[i];
-  block_states(p, ahead.data(), force_ahead.data(), W_ahead.data());
-  for (int k = 0; k < p.rows.curvatures(); k++) changed = max(changed, abs(T(W_ahead[k] - W[k])));
-  // both ends of dry friction are straight
+  block_states(p, ahead.data(), force_ahead.data(), W.data());
   for (const PackedBlock& b : p.rows.block)
-    if (b.kind == RowKind::Friction) {
-      const T straight = select(W[b.w] <= zero, one, zero);
-      changed = max(changed, select(force_ahead[b.first] * force[b.first] < zero, straight, zero));
-    }
+    changed = max(changed, other_piece<T>(b, slice(r, b.first), slice(ahead.data(), b.first), slice(p.D, b.first),
+                                          slice(p.friction, b.first)));
   const auto exact = changed <= zero;
-  if (some(changed)) alpha = least_cost<line_steps>(p, r.data(), force, g.data(), step.data(), Js.data());
-  for (int k = 0; k < nv; k++) a_next[k] = a[k] + select(exact, one, alpha) * step[k];
   for (int i = 0; i < n; i++) force[i] = select(exact, force_ahead[i], force[i]);
   return NewtonOutcome<T>{left * rcp(scale), select(exact, one, zero)};
+}
+
+// in   p       the problem
+// in   a (nv)
+// out  a_next (nv)
+// out  force (n)  of the rows at a_next where that is exact, else at a
+FS_HD auto newton_step(const auto& p, const auto& a, auto a_next, auto force) {
+  using T = ScalarOf<decltype(a_next)>;
+  const int n = p.rows.rows(), nv = p.tree.nv;
+  auto step = scratch<T>(nv);
+  auto g = scratch<T>(nv);
+  auto r = scratch<T>(n);
+  auto Js = scratch<T>(n);
+  const NewtonOutcome<T> o = newton_direction(p, a, step.data(), g.data(), r.data(), Js.data(), force);
+  T alpha(1.0);
+  if (some(T(T(1.0) - o.exact))) alpha = least_cost(p, r.data(), force, g.data(), step.data(), Js.data());
+  for (int k = 0; k < nv; k++) a_next[k] = a[k] + select(T(0.0) < o.exact, T(1.0), alpha) * step[k];
+  return o;
 }
 
 }  // namespace featherstorm

@@ -86,6 +86,42 @@ FS_HD void block_state(const RowBlock& b, const auto& r, const auto& D, const au
   }
 }
 
+// 1 where r and q are not on the same piece of s, or on one that is not quadratic, else 0.
+//
+// in   r, q, D, f (rows)
+template <class T> FS_HD T other_piece(const RowBlock& b, const auto& r, const auto& q, const auto& D, const auto& f) {
+  const T zero(0.0), one(1.0);
+  const auto differ = [&](const T& x, const T& y) {
+    return T(abs(T(select(x < zero, one, zero) - select(y < zero, one, zero))));
+  };
+  switch (b.kind) {
+    case RowKind::Equality: return zero;
+    case RowKind::Unilateral: return select(zero < D[0], differ(r[0], q[0]), zero);
+    case RowKind::Friction: {
+      const T most = f[0], x = D[0] * r[0], y = D[0] * q[0];
+      return max(differ(T(most - x), T(most - y)), differ(T(most + x), T(most + y)));
+    }
+    case RowKind::Pyramid: {
+      T other(0.0);
+      for (int k = 1; k < b.rows; k++) {
+        const T x = f[k] * r[k], y = f[k] * q[k];
+        other = max(other, max(differ(T(r[0] + x), T(q[0] + y)), differ(T(r[0] - x), T(q[0] - y))));
+      }
+      return select(zero < D[0], other, zero);
+    }
+    case RowKind::Cone: {
+      const ConeState<T> x = cone_state<T>(b.rows, r, D, f), y = cone_state<T>(b.rows, q, D, f);
+      const T mu = f[0];
+      const auto open = [&](const ConeState<T>& c) { return T(mu * c.T_ - c.N); };
+      const auto stuck = [&](const ConeState<T>& c) { return T(mu * c.N + c.T_); };
+      const T slides = select(zero < stuck(y), select(zero < open(y), one, zero), zero);
+      const T other = max(slides, max(differ(open(x), open(y)), differ(stuck(x), stuck(y))));
+      return select(zero < D[0], other, zero);
+    }
+  }
+  return zero;
+}
+
 // First and second derivative of s along r + alpha p.
 template <class T> struct Slope { T first, second; };
 

@@ -45,11 +45,17 @@ inline HullFace<double> face_beside(const std::vector<Vec3<double>>& polygon, in
   };
   int i[3] = {1, 2, 3};
   double best = area(1, 2, 3);
-  while (n > 4 && area(i[0], i[1], i[2] + 1) > best) {
-    best = area(i[0], i[1], ++i[2]);
-    for (double more; (more = area(i[0], i[1] + 1, i[2])) > best; best = more) i[1]++;
-    for (double more; (more = area(i[0] + 1, i[1], i[2])) > best; best = more) i[0]++;
-  }
+  const auto moves_on = [&](int k) {
+    i[k]++;
+    const double more = area(i[0], i[1], i[2]);
+    const bool gains = more > best;
+    if (gains) best = more;
+    else i[k]--;
+    return gains;
+  };
+  while (n > 4 && moves_on(2))
+    for (const int k : {1, 0})
+      while (moves_on(k)) {}
   HullFace<double> f{normal, n < 4 ? n - 1 : 3};
   for (int k = 0; k < f.companions; k++) f.companion[k] = at(i[k]);
   return f;

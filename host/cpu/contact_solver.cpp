@@ -1,7 +1,7 @@
-// The solver of core/mujoco/contact_solve.h over packs of instances, for one instruction set.
-#include "core/mujoco/contact_solve.h"
+// The solver of host/solver/contact_solve.h over packs of instances, for one instruction set.
 #include "host/cpu/pack_view.h"
 #include "host/memory/cpu_library.h"
+#include "host/solver/contact_solve.h"
 
 namespace featherstorm {
 
@@ -20,7 +20,7 @@ template <class Real, int W> inline unsigned instances_above_zero(const Pack<Rea
 
 namespace {
 
-// Arrays as host/simulation/contact_solver.h has them.
+// Arrays as host/solver/contact_solver.h has them.
 template <class Real>
 void solve(const void* model, const Array* in, const Array* out, long, long first, long count) {
   constexpr int W = FEATHERSTORM_WIDTH * static_cast<int>(sizeof(float)) / static_cast<int>(sizeof(Real));

@@ -1,6 +1,7 @@
 // A pack of instances of an array in memory.
 #pragma once
 #include "core/scalar/pack.h"
+#include "host/memory/kernel.h"
 
 namespace featherstorm {
 
@@ -10,5 +11,7 @@ template <class T, class Real> struct PackView {
   long stride;
   T& operator[](int i) const { return *reinterpret_cast<T*>(data + i * stride); }
 };
+
+template <class T, class Real> Array array_of(const PackView<T, Real>& view) { return {view.data, view.stride}; }
 
 }  // namespace featherstorm

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "core/mujoco/constrained.h"
-#include "host/simulation/contact_solver.h"
+#include "host/solver/contact_solver.h"
 #include "host/trace/world_programs.h"
 
 namespace featherstorm {
@@ -58,7 +58,8 @@ Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& 
                         {"contact_force", "contact_force_next"}};
   const auto solve = [&] {
     if (all_candidates) return add(all.newton, {}, solved, true);
-    const auto kernel = std::make_shared<const BoundKernel>(contact_solver(m, all, precision, e.isa(), options));
+    const auto kernel = std::make_shared<const BoundKernel>(
+        contact_solver(m, all, precision, e.isa(), {options.iterations, options.tolerance, e.assembles()}));
     s.stage({[kernel] { return *kernel; }, contact_solver_in, contact_solver_out, {{"qacc", "qacc_next"}}});
   };
   const Pairs state = {{"q", "q_next"}, {"v", "v_next"}, {"act", "act_next"}};

@@ -55,7 +55,7 @@ struct Problem {
         friction(p.input("row_friction", rows.rows())) {}
 };
 
-// The numbers of placements and motions, as core/mujoco/contact_solve.h takes them.
+// The numbers of placements and motions, as host/solver/contact_solve.h takes them.
 Numbers numbers_of(const Scratch<Placement<Expr>>& X, int n) {
   Numbers all;
   for (int i = 0; i < n; i++) {
@@ -198,6 +198,49 @@ Program trace_stage(const Model<double>& model, int i) {
 }
 
 }  // namespace
+
+PassPrograms newton_pass(const Model<double>& model, const RowPattern& constraints, const RowPattern& places,
+                         double tolerance) {
+  PassPrograms out;
+  RowPattern rows = constraints;
+  for (const PackedBlock& b : places.block)
+    rows.add(b.kind, b.rows, {places.column.begin() + b.column, places.column.begin() + b.column + b.columns});
+  const EliminationTree tree = tree_with(model, rows);
+  const int nv = model.nv, n = rows.rows();
+  const auto both = [&](Program& p, const std::string& name, const std::string& place, int first, int second) {
+    Numbers all = p.input(name, first);
+    const Numbers more = p.input(place, second);
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  {
+    Program& p = out.direction;
+    const Numbers packed = p.input("mass", model.nh), b = p.input("b", nv),
+                  J = both(p, "jacobian", "place_J", constraints.entries(), places.entries()),
+                  D = both(p, "row_D", "place_D", constraints.rows(), places.rows()),
+                  aref = both(p, "row_aref", "place_aref", constraints.rows(), places.rows()),
+                  friction = both(p, "row_friction", "place_friction", constraints.rows(), places.rows()),
+                  qacc = p.input("qacc", nv);
+    Tracing scope(p.graph);
+    const Numbers mass = on_tree(model, tree, packed);
+    Numbers step(qacc.size()), g(qacc.size()), r(D.size()), Js(D.size()), force(D.size());
+    const NewtonProblem problem{tree, rows, mass.data(), b.data(), J.data(), D.data(), aref.data(), friction.data()};
+    const NewtonOutcome<Expr> o =
+        newton_direction(problem, qacc.data(), step.data(), g.data(), r.data(), Js.data(), force.data());
+    p.output("more", {select(Expr(tolerance) < o.left, Expr(1.0) - o.exact, Expr(0.0))}), p.output("exact", {o.exact});
+    p.output("step", step), p.output("g", g), p.output("r", r), p.output("Js", Js), p.output("force", force);
+  }
+  Program& p = out.search;
+  const Numbers packed = p.input("mass", model.nh), D = both(p, "row_D", "place_D", constraints.rows(), places.rows()),
+                friction = both(p, "row_friction", "place_friction", constraints.rows(), places.rows()),
+                step = p.input("step", nv), g = p.input("g", nv), r = p.input("r", n), Js = p.input("Js", n),
+                force = p.input("force", n);
+  Tracing scope(p.graph);
+  const Numbers mass = on_tree(model, tree, packed);
+  const NewtonProblem problem{tree, rows, mass.data(), g.data(), r.data(), D.data(), r.data(), friction.data()};
+  p.output("alpha", {least_cost(problem, r.data(), force.data(), g.data(), step.data(), Js.data())});
+  return out;
+}
 
 EliminationTree tree_with(const Model<double>& model, const RowPattern& rows,
                           const std::vector<std::vector<int>>& further) {

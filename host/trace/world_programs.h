@@ -9,7 +9,7 @@
 //
 //   newton      ... qacc, passes -> qacc_next, more_next (1: not solved yet), passes_next, row_force_next, contact_force_next
 //
-// Or with the rows of constraints alone, and beside them what core/mujoco/contact_solve.h finds contacts with: placement,
+// Or with the rows of constraints alone, and beside them what host/solver/contact_solve.h finds contacts with: placement,
 // twist, axis.
 //
 // Of Runge-Kutta's method equations and solver run four times, at q_i, v_i, act_i, and instead of advance
@@ -42,6 +42,15 @@ enum class Candidates { All, None };
 // Throws Error where the model has no world or an integrator that is not supported; std::length_error beyond `most` nodes each.
 // tolerance: of the gradient beside the forces, where Newton's steps end. With Candidates::None there is no newton.
 WorldPrograms world_programs(const Model<double>& model, Candidates candidates, double tolerance, int most);
+
+// A pass of Newton's method with further rows, in places for contacts.
+//
+//   direction   mass, b, jacobian, row_D, row_aref, row_friction (of constraints), place_J, place_D, place_aref,
+//               place_friction (of the others), qacc -> more, exact, step, g, r, Js, force (of all rows)
+//   search      mass, row_D, row_friction, place_D, place_friction, step, g, r, Js, force -> alpha; where not all is exact
+struct PassPrograms { Program direction, search; };
+PassPrograms newton_pass(const Model<double>& model, const RowPattern& constraints, const RowPattern& places,
+                         double tolerance);
 
 // The tree of M and rows that couple sets of coordinates, and where the entries of the robot's packed matrix are in its.
 EliminationTree tree_with(const Model<double>& model, const RowPattern& rows,

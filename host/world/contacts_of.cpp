@@ -1,19 +1,18 @@
-// Geoms of a compiled MuJoCo model, and the pairs of them that may touch, in the order of MuJoCo's contacts.
+// Geoms of a compiled MuJoCo model, and how pairs of them touch.
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 
 #include "core/collision/candidates.h"
 #include "host/world/element_name.h"
+#include "host/world/geom_pairs.h"
 #include "host/world/softness_of.h"
 #include "host/world/world_of.h"
 
 namespace featherstorm {
 namespace {
 
-constexpr int no_constraints = 1 << 0, no_contacts = 1 << 4, no_parent_filter = 1 << 10,
-              no_midphase = 1 << 14;                             // mjtDisableBit
+constexpr int no_constraints = 1 << 0, no_contacts = 1 << 4;     // mjtDisableBit
 constexpr int override_contacts = 1 << 0, speculative = 1 << 7;  // mjtEnableBit
 constexpr int pyramidal = 0, elliptic = 1;                       // mjtCone
 constexpr double least_friction = 1e-5, least_mix = 1e-15;       // mjMINMU, mjMINVAL
@@ -116,88 +115,6 @@ Hull<double> hull_of(const MujocoTables& t, int mesh) {
   return {corner};
 }
 
-// Which bodies may touch: neither welded together, nor parent and child, nor excluded.
-class BodyFilter {
- public:
-  explicit BodyFilter(const MujocoTables& t) : t_(t) {
-    with_parents_ = (t.integer("opt.disableflags") & no_parent_filter) != 0;
-    for (int i = 0; i < t.integer("nexclude"); i++) excluded_.insert(t.integer("exclude_signature", i));
-  }
-  // a < b
-  bool allows(int a, int b) const {
-    const int weld_a = t_.integer("body_weldid", a), weld_b = t_.integer("body_weldid", b);
-    if (weld_a == weld_b || excluded_.count((a << 16) + b) > 0) return false;
-    const bool related = weld_a == parent(weld_b) || weld_b == parent(weld_a);
-    return with_parents_ || weld_a == 0 || weld_b == 0 || !related;
-  }
-
- private:
-  int parent(int weld) const { return t_.integer("body_weldid", t_.integer("body_parentid", weld)); }
-  const MujocoTables& t_;
-  bool with_parents_;
-  std::set<int> excluded_;
-};
-
-// Two geoms that may touch, and their place in MuJoCo's order: by bodies, within them those of <pair> first.
-struct Found {
-  std::array<int, 5> order{};
-  int geom[2] = {};
-  int pair = -1;  // of <pair>
-};
-
-class Finder {
- public:
-  Finder(const MujocoTables& t, const std::vector<Geom<double>>& geoms) : t_(t), geom_(geoms) {}
-
-  std::vector<Found> find() {
-    std::set<std::array<int, 2>> named;
-    for (int i = 0; i < t_.integer("npair"); i++) {
-      const int g = t_.integer("pair_geom1", i), h = t_.integer("pair_geom2", i);
-      named.insert({std::min(g, h), std::max(g, h)});
-      const int a = body(g), b = body(h);
-      add(g, h, {std::min(a, b), std::max(a, b), 0, i, 0}, i);
-    }
-    const BodyFilter filter(t_);
-    const int bodies = t_.integer("nbody");
-    for (int a = 0; a < bodies; a++)
-      for (int b = a + 1; b < bodies; b++)
-        if (filter.allows(a, b)) add_of_bodies(a, b, named);
-    std::sort(found_.begin(), found_.end(), [](const Found& x, const Found& y) { return x.order < y.order; });
-    return std::move(found_);
-  }
-
- private:
-  int body(int g) const { return t_.integer("geom_bodyid", g); }
-  GeomType type(int g) const { return geom_[static_cast<std::size_t>(g)].type; }
-
-  // Geoms that never move against each other do not touch.
-  void add(int g, int h, const std::array<int, 5>& order, int pair) {
-    if (geom_[static_cast<std::size_t>(g)].place.body == geom_[static_cast<std::size_t>(h)].place.body) return;
-    if (type(g) > type(h)) std::swap(g, h);
-    found_.push_back({order, {g, h}, pair});
-  }
-  void add_of_bodies(int a, int b, const std::set<std::array<int, 2>>& named) {
-    const int first_a = t_.integer("body_geomadr", a), n_a = t_.integer("body_geomnum", a);
-    const int first_b = t_.integer("body_geomadr", b), n_b = t_.integer("body_geomnum", b);
-    // bodies of several geoms go through a tree of boxes, behind which contacts are sorted by geom 1, 2
-    const bool sorted = (n_a > 1 || n_b > 1) && (t_.integer("opt.disableflags") & no_midphase) == 0 &&
-                        t_.integer("body_bvhadr", a) >= 0 && t_.integer("body_bvhadr", b) >= 0;
-    for (int g = first_a; g < first_a + n_a; g++) {
-      for (int h = first_b; h < first_b + n_b; h++) {
-        const int g_meets = t_.integer("geom_contype", g) & t_.integer("geom_conaffinity", h);
-        const int h_meets = t_.integer("geom_contype", h) & t_.integer("geom_conaffinity", g);
-        if ((g_meets == 0 && h_meets == 0) || named.count({std::min(g, h), std::max(g, h)}) > 0) continue;
-        const bool swapped = sorted && type(g) > type(h);
-        add(g, h, {a, b, 1, swapped ? h : g, swapped ? g : h}, -1);
-      }
-    }
-  }
-
-  const MujocoTables& t_;
-  const std::vector<Geom<double>>& geom_;
-  std::vector<Found> found_;
-};
-
 // Pairs without contacts here that have some in MuJoCo.
 class LeftOut {
  public:
@@ -225,8 +142,8 @@ class LeftOut {
 };
 
 // Why a pair has no contacts here; empty where it has.
-std::string unsupported(const MujocoTables& t, const Found& f, const Touch& touch, const GeomType (&type)[2]) {
-  const std::string shapes =
+std::string unsupported(const MujocoTables& t, const GeomPair& f, const Touch& touch, const GeomType (&type)[2]) {
+  std::string shapes =
       std::string(shape_names[static_cast<int>(type[0])]) + " with " + shape_names[static_cast<int>(type[1])];
   if (slots_of(type[0], type[1]) == 0) return shapes;
   for (int k = 0; k < 2; k++) {
@@ -247,7 +164,7 @@ Geom<double> geom_of(const MujocoTables& t, const Places& places, int i) {
   return {static_cast<GeomType>(type), places.geom(i), {size[0], size[1], size[2]}};
 }
 
-ContactPair<double> pair_of(const MujocoTables& t, const Found& f, const Touch& touch) {
+ContactPair<double> pair_of(const MujocoTables& t, const GeomPair& f, const Touch& touch) {
   ContactPair<double> p;
   p.dimension = touch.dimension;
   if (p.dimension != 1 && p.dimension != 3 && p.dimension != 4 && p.dimension != 6)
@@ -284,8 +201,8 @@ std::string add_contacts(World<double>& world, const MujocoTables& t, const Plac
 
   LeftOut left_out;
   std::map<int, int> hulls;  // of meshes
-  for (const Found& f : Finder(t, c.geom).find()) {
-    Touch touch = f.pair < 0 ? touch_of_geoms(t, f.geom[0], f.geom[1]) : touch_of_pair(t, f.pair);
+  for (const GeomPair& f : geom_pairs(t, c.geom)) {
+    Touch touch = f.named < 0 ? touch_of_geoms(t, f.geom[0], f.geom[1]) : touch_of_pair(t, f.named);
     if (on & override_contacts) replace(touch, t);
     Geom<double>& second = c.geom[static_cast<std::size_t>(f.geom[1])];
     const GeomType type[] = {c.geom[static_cast<std::size_t>(f.geom[0])].type, second.type};

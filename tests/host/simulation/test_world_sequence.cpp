@@ -33,6 +33,9 @@ Next reference_step(const Model<double>& m, const State& x) {
   Equations<double> e(m, w);
   const Applied applied{x.ctrl.data(), x.qfrc.data(), x.xfrc.data()};
   equations(m, w, x.q.data(), x.v.data(), x.act.data(), applied, s, e);
+  const PairColumns pairs(m, w.contacts);
+  Numbers J(pairs.entries(w.contacts));
+  all_contact_rows(m, w, pairs, s, e, J.data());
   const int n = rows_of(w), nv = m.nv;
   ConstraintProblem c;
   c.M.resize(nv, nv), c.J.resize(n, nv), c.D.resize(n), c.aref.resize(n), c.friction.resize(n);
@@ -44,10 +47,14 @@ Next reference_step(const Model<double>& m, const State& x) {
   };
   c.M = full(e.mass);
   c.blocks = row_blocks(w);
+  c.J.setZero();
   for (int i = 0; i < n; i++) {
-    for (int k = 0; k < nv; k++) c.J(i, k) = e.J[i * nv + k];
+    for (int k = 0; i < rows_of(w.constraints) && k < nv; k++) c.J(i, k) = e.J[i * nv + k];
     c.D(i) = e.D[i], c.aref(i) = e.aref[i], c.friction(i) = e.friction[i];
   }
+  for (int p = 0, row = rows_of(w.constraints), entry = 0; p < static_cast<int>(w.contacts.pair.size()); p++)
+    for (int i = w.contacts.pair[p].slots * w.contacts.pair[p].dimension; i > 0; i--, row++)
+      for (int k = pairs.start[p]; k < pairs.start[p + 1]; k++) c.J(row, pairs.column[k].v) = J[entry++];
   const Eigen::VectorXd b = Eigen::Map<const Eigen::VectorXd>(e.b.data(), nv);
   c.a0 = c.M.llt().solve(b);
   const ConstrainedAcceleration solved = dense_newton(c, c.a0, 100, 1e-16);
@@ -62,10 +69,12 @@ Next reference_step(const Model<double>& m, const State& x) {
 }
 
 // The states of many instances after a step.
-template <class Real> std::vector<Next> run(const Robot& robot, const std::vector<State>& states, double tolerance) {
+template <class Real>
+std::vector<Next> run(const Robot& robot, const std::vector<State>& states, double tolerance,
+                      bool all_candidates = false) {
   Evaluator evaluator(robot, {});
   const Precision p = precision_of<Real>();
-  const Sequence sequence = world_sequence(evaluator, p, {60, tolerance});
+  const Sequence sequence = world_sequence(evaluator, p, {60, tolerance, all_candidates});
   const long B = static_cast<long>(states.size());
   const auto buffer = [&](const Numbers State::* of) {
     Buffer b(p, B, static_cast<long>((states[0].*of).size()));
@@ -119,6 +128,45 @@ TEST(WorldSequence, IsTheTextsAndTheDenseSolver) {
       const Next exact = reference_step(robot.model, states[i]);
       expect_near(doubles[i], exact, 1e-11), expect_near(floats[i], exact, 2e-4);
     }
+  }
+}
+
+// Every pair several times: more contacts than there are places for.
+Robot crowded(Robot robot) {
+  auto& pairs = robot.model.world.contacts.pair;
+  const auto once = pairs;
+  for (int k = 0; k < 5; k++) pairs.insert(pairs.end(), once.begin(), once.end());
+  return robot;
+}
+
+TEST(WorldSequence, OfContactsIsTheTextsAndTheDenseSolver) {
+  for (const bool elliptic : {false, true})
+    for (const bool many : {false, true}) {
+      Robot robot = testing::with_geoms(testing::small_world());
+      robot.model.world.contacts.elliptic = elliptic;
+      if (many) robot = crowded(robot);
+      const auto states = states_of(robot);
+      for (const bool all_candidates : {false, true}) {
+        const auto doubles = run<double>(robot, states, 1e-13, all_candidates);
+        const auto floats = run<float>(robot, states, 1e-6, all_candidates);
+        for (std::size_t i = 0; i < states.size(); i++) {
+          SCOPED_TRACE("state " + std::to_string(i) + (elliptic ? ", cones" : ", pyramids") +
+                       (many ? ", crowded" : "") + (all_candidates ? ", all candidates" : ""));
+          const Next exact = reference_step(robot.model, states[i]);
+          expect_near(doubles[i], exact, 1e-10), expect_near(floats[i], exact, 1e-3);
+        }
+      }
+    }
+}
+
+// What an instance gets does not depend on those beside it, where their contacts fit into the same places.
+TEST(WorldSequence, InstancesDoNotDependOnTheirNeighbours) {
+  const Robot robot = testing::with_geoms(testing::small_world());
+  auto states = states_of(robot);
+  const auto all = run<float>(robot, states, 1e-6);
+  for (std::size_t i : {0, 7, 31}) {
+    const Next alone = run<float>(robot, {states[i]}, 1e-6)[0];
+    EXPECT_EQ(alone.q, all[i].q), EXPECT_EQ(alone.v, all[i].v), EXPECT_EQ(alone.act, all[i].act);
   }
 }
 

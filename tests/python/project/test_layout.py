@@ -19,7 +19,7 @@ core/scalar core/spatial core/trace core/program core/emit core/joint core/world
 core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/contact/surface core/contact core/actuation core/passive core/sensor core/collision core/constraint
 core/mujoco core/reference/spatial core/reference/model core/reference/dynamics core/reference/loops core/reference/contact core/reference/constraint
 
-host/system host/table/row host/table/ops host/table host/memory host/urdf host/robots host/load host/world host/trace host/assemble host/compile host/engine
+host/system host/table/row host/table/ops host/table host/memory host/urdf host/robots host/load host/world host/trace host/assemble host/compile host/engine host/solver
 host/rollout host/simulation host/cpu
 
 cuda/kernels cuda/runtime
@@ -47,7 +47,7 @@ ONLY = {
     "host": ("core", "host"),
     "host/urdf": ("host/system",),
     "host/robots": ("host/system",),
-    "host/cpu": ("core", "host/table", "host/memory", "host/rollout"),
+    "host/cpu": ("core", "host/table", "host/memory", "host/rollout", "host/solver"),
     "cuda": ("core", "host/table", "host/memory", "cuda"),
     "python/bindings": ("core", "host"),
     "bench": ("core", "host", "bench"),

@@ -2,12 +2,14 @@
 
 smooth_errors(m)        every smooth term, the sensors and a step, without constraints
 constrained_errors(m)   a step with its constraints, without contacts
+contact_errors(m)       a step with all of it, from states where geoms touch
 
-Both return {name of MuJoCo's array: greatest error in random states, beside the greatest number of the array}.
+All return {name of MuJoCo's array: greatest error in random states, beside the greatest number of the array}.
 """
 
 import mujoco
 import numpy as np
+from compare_contacts import touching_states
 from states import error, random_states, stack
 
 import featherstorm as fs
@@ -16,6 +18,11 @@ from featherstorm import _featherstorm
 NO_CONSTRAINTS = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
 NO_ACTUATION = int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)
 NO_CONTACTS = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+# arrays of a world's sequence, and what they are in MuJoCo
+NAMES = {
+    "q": "qpos", "v": "qvel", "act": "act", "qacc": "qacc_warmstart", "ctrl": "ctrl",
+    "qfrc_applied": "qfrc_applied", "xfrc_applied": "xfrc_applied",
+}  # fmt: skip
 SUPPORTED = (0, 1, 3)  # integrators: Euler, RK4, implicitfast
 OPEN = ("TOUCH", "RANGEFINDER", "JOINTLIMIT", "TENDONLIMIT")  # sensors without a text yet
 
@@ -80,27 +87,79 @@ def smooth_errors(m, count=20, seed=0, dtype=np.float64):
     return found
 
 
-def constrained_errors(m, count=20, seed=0, dtype="float64", tolerance=1e-13):
-    model = fs.from_mujoco(prepared(m, NO_CONTACTS))
-    states = random_states(m, count, seed)
-    sequence = _featherstorm.world_sequence(model.evaluator, dtype, 100, tolerance)
-    real = np.dtype(dtype)
-    names = {
-        "q": "qpos", "v": "qvel", "act": "act", "qacc": "qacc_warmstart", "ctrl": "ctrl",
-        "qfrc_applied": "qfrc_applied", "xfrc_applied": "xfrc_applied",
-    }  # fmt: skip
-    given = {ours: np.ascontiguousarray(stack(states, theirs), real) for ours, theirs in names.items()}
+def stepped(m, model, states, dtype, tolerance, **options):
+    """A step of ours from MuJoCo's states: {array of the sequence: its numbers after it}."""
+    sequence = _featherstorm.world_sequence(model.evaluator, dtype, 100, tolerance, **options)
+    real, count = np.dtype(dtype), len(states)
+    given = {ours: np.ascontiguousarray(stack(states, theirs), real) for ours, theirs in NAMES.items()}
     given = {name: array for name, array in given.items() if array.shape[1]}
     after = {name: np.empty_like(given[name]) for name in ("q", "v", "act", "qacc") if name in given}
     after["passes"] = np.empty((count, 1), real)
     columns = [(name, array, 0, array.shape[1], False) for name, array in given.items()]
     sequence.run(1, count, columns, {}, [(name, array, 0, array.shape[1], False) for name, array in after.items()])
+    return after
+
+
+def cost(m, d, qacc):
+    """What the solver makes least, of the equations that MuJoCo last made."""
+    away = qacc - d.qacc_smooth
+    inertia, jar, constraints = np.zeros(m.nv), np.zeros(d.nefc), np.zeros(1)
+    mujoco.mj_mulM(m, d, inertia, away)
+    mujoco.mj_mulJacVec(m, d, jar, qacc)
+    mujoco.mj_constraintUpdate(m, d, jar - d.efc_aref, constraints, 0)
+    return 0.5 * inertia @ away + constraints[0]
+
+
+def is_unsolved(m, d, qacc):
+    """Whether MuJoCo's solver ended before the least cost, to which ours came nearer: with many contacts its search stalls."""
+    return d.nefc > 0 and cost(m, d, qacc) < cost(m, d, d.qacc) * (1 - 1e-9)
+
+
+def step_errors(m, after, states):
     for d in states:
         mujoco.mj_step(m, d)
-    found = {names[n]: error(after[n], stack(states, names[n])) for n in ("q", "v", "act") if n in after}
+    if m.opt.integrator != mujoco.mjtIntegrator.mjINT_RK4:
+        solved = [not is_unsolved(m, d, qacc) for d, qacc in zip(states, after["qacc"])]
+        after = {name: array[solved] for name, array in after.items()}
+        states = [d for d, keep in zip(states, solved) if keep]
+        if not states:
+            return {}
+    found = {NAMES[n]: error(after[n], stack(states, NAMES[n])) for n in ("q", "v", "act") if n in after}
     if m.opt.integrator != mujoco.mjtIntegrator.mjINT_RK4:  # MuJoCo's is of the first stage then, ours of the last
         found["qacc"] = error(after["qacc"], stack(states, "qacc"))
-    return found, after["passes"].mean()
+    return found
+
+
+def constrained_errors(m, count=20, seed=0, dtype="float64", tolerance=1e-13):
+    model = fs.from_mujoco(prepared(m, NO_CONTACTS))
+    states = random_states(m, count, seed)
+    after = stepped(m, model, states, dtype, tolerance)
+    return step_errors(m, after, states), after["passes"].mean()
+
+
+def is_comparable(m, d, pairs):
+    """Whether no geoms touch whose pair is left out, by the notice of the model, and none is where a contact just begins."""
+    mujoco.mj_fwdPosition(m, d)
+    c = d.contact
+    if np.abs(c.dist - c.includemargin).min(initial=1) < 1e-11:
+        return False
+    geoms = (tuple(int(g) for g in c.geom[i]) for i in range(d.ncon) if c.efc_address[i] >= 0)
+    return all(g in pairs for g in geoms)
+
+
+def contact_errors(m, positions, seed=0, dtype="float64", tolerance=1e-13, **options):
+    """Of the states among `positions` (count, nq) where only pairs touch that are supported; also how many contacts there were."""
+    model = fs.from_mujoco(prepared(m, 0))
+    pairs = {tuple(pair["geom"]) for pair in model.robot.contact_pairs}
+    states = random_states(m, len(positions), seed)
+    for d, q in zip(states, positions):
+        d.qpos[:] = q
+    states = [d for d in states if is_comparable(m, d, pairs)]
+    contacts = sum(d.ncon for d in states)
+    if not states:
+        return {}, 0, 0
+    after = stepped(m, model, states, dtype, tolerance, **options)
+    return step_errors(m, after, states), contacts, float(after["passes"].mean())
 
 
 def of_file(path):
@@ -113,4 +172,8 @@ def of_file(path):
         return {"skipped": "nothing moves"}
     smooth = smooth_errors(m)
     constrained, passes = constrained_errors(mujoco.MjModel.from_xml_path(path))
-    return {"smooth": smooth, "constrained": constrained, "passes": float(passes)}
+    touching, contacts, _ = contact_errors(mujoco.MjModel.from_xml_path(path), touching_states(m, 30))
+    return {
+        "smooth": smooth, "constrained": constrained, "passes": float(passes),
+        "touching": touching, "contacts": contacts,
+    }  # fmt: skip

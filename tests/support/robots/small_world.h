@@ -80,4 +80,32 @@ inline Robot small_world(Integrator integrator = Integrator::Euler) {
   return robot;
 }
 
+// With geoms that may touch: ground, a capsule on the cart, a ball at the end of the arm, a box on the flag.
+inline Robot with_geoms(Robot robot) {
+  GeomContacts<double>& c = robot.model.world.contacts;
+  const auto add = [&](GeomType type, int body, const Vec3d& at, const Vec3d& size) {
+    Geom<double> g;
+    g.type = type, g.place = {body, identity_placement<double>()}, g.size = size;
+    g.place.X.r = at;
+    c.geom.push_back(g);
+  };
+  add(GeomType::Plane, 0, {0, 0, -0.5}, {0, 0, 0});
+  add(GeomType::Capsule, 1, {0, 0.05, 0}, {0.08, 0.2, 0});
+  add(GeomType::Sphere, 3, {0, 0, -0.3}, {0.06, 0, 0});
+  add(GeomType::Box, 4, {0.02, 0, 0.1}, {0.03, 0.05, 0.1});
+  const auto pair = [&](int g, int h, int slots, int dimension) {
+    ContactPair<double> p;
+    p.geom[0] = g, p.geom[1] = h, p.slots = slots, p.dimension = dimension;
+    for (double& mu : p.friction) mu = 0.5;
+    p.softness = {{0.02, 1}, {0.9, 0.95, 0.001, 0.5, 2}, 2};
+    p.friction_reference[0] = 0.02, p.friction_reference[1] = 1;
+    p.inverse_inertia[0] = 2, p.inverse_inertia[1] = 20;
+    p.margin = 0.01, p.detection = 0.02;
+    c.pair.push_back(p);
+  };
+  pair(0, 2, 1, 3), pair(0, 1, 2, 4), pair(2, 1, 1, 1), pair(0, 3, 4, 6), pair(2, 3, 1, 3);
+  c.impedance_ratio = 1;
+  return robot;
+}
+
 }  // namespace featherstorm::testing
