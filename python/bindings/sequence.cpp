@@ -98,6 +98,18 @@ PySequence sequence_of(nb::object evaluator, const std::string& dtype, const std
   return {std::move(evaluator), std::move(s)};
 }
 
+// A traced function alone. Its inputs and outputs have names of their own.
+PySequence traced_sequence(nb::object evaluator, const std::string& dtype, nb::handle trace) {
+  Evaluator& e = evaluator_of(evaluator);
+  const Precision precision = precision_of(dtype);
+  const Program& program = program_of(trace);
+  Sequence s(precision, e.threads(), e.isa());
+  for (const auto* arrays : {&program.inputs, &program.outputs})
+    for (const Program::Array& a : *arrays) a.uniform ? s.uniform(a.name, a.size) : s.array(a.name, a.size);
+  s.stage(stage_of(e, precision, program));
+  return {std::move(evaluator), std::move(s)};
+}
+
 }  // namespace
 
 void bind_sequence(nb::module_& module) {
@@ -133,6 +145,8 @@ void bind_sequence(nb::module_& module) {
       nb::arg("all_candidates") = false,
       "Steps of a model file's world with its constraints: arrays q, v, act, qacc (where the solver begins, and its "
       "result), ctrl, qfrc_applied, xfrc_applied, and qfrc_constraint, row_force, passes of the solver.");
+  module.def("traced_sequence", &traced_sequence, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("trace"),
+             "A traced function alone: arrays of the names of its inputs and outputs.");
   module.def("step_defaults", &step_defaults, nb::arg("op"), nb::arg("pass_time"),
              "(name, value) of the numbers of an operation that steps where they are not given; NaN: they must be.");
   module.def("rollout_sequence", &sequence_of, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("op"),

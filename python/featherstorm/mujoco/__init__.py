@@ -1,0 +1,19 @@
+"""featherstorm.mujoco: MuJoCo's interfaces for many simulations, computed by featherstorm.
+
+    from featherstorm.mujoco import Batch       # the face of mujoco.batch.Batch
+    from featherstorm.mujoco import rollout     # the face of mujoco.rollout
+
+Needs the package mujoco, 4.0 or later. docs/mujoco.md says what there is and what is not.
+"""
+
+try:
+    import mujoco.batch  # noqa: F401
+except ImportError as error:
+    raise ImportError("featherstorm.mujoco needs MuJoCo 4.0 or later: python -m pip install 'mujoco>=4'") from error
+
+from . import rollout
+from .batch import Batch
+from .errors import SimulationError, UsageError
+from .fields.table import DATA_FIELDS, MODEL_FIELDS
+
+__all__ = ["DATA_FIELDS", "MODEL_FIELDS", "Batch", "SimulationError", "UsageError", "rollout"]

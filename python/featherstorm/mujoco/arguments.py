@@ -1,0 +1,72 @@
+"""What calls take: which simulations, and whole numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+def selected(ids: npt.ArrayLike | None, nsim: int) -> npt.NDArray[np.int32] | None:
+    """The simulations of a call: whole numbers in order, or a mask (nsim,). None: all of them.
+
+    Numbers are checked as they come, before any is cut to 32 bits.
+    """
+    if ids is None:
+        return None
+    given = np.asarray(ids)
+    if given.dtype == bool:
+        if given.shape != (nsim,):
+            raise UsageError(f"a boolean mask has shape {given.shape}, expected ({nsim},)")
+        return None if given.all() else np.flatnonzero(given).astype(np.int32)
+    if given.ndim != 1:
+        raise UsageError(f"ids have {given.ndim} dimensions, expected one")
+    if given.size == 0:
+        return np.zeros(0, np.int32)
+    if given.dtype.kind not in "iu":
+        raise UsageError(f"ids must be integers, got {given.dtype}")
+    if (wrong := np.flatnonzero(given[1:] <= given[:-1])).size:
+        first = wrong[0]
+        raise UsageError(f"ids must be sorted and unique, got {given[first]} before {given[first + 1]}")
+    for end in (given[0], given[-1]):
+        if not 0 <= end < nsim:
+            raise UsageError(f"ids must be in [0, {nsim}), got {end}")
+    return given.astype(np.int32)
+
+
+def one(sim: Any, nsim: int) -> int:
+    """The number of a simulation."""
+    if not 0 <= int(sim) < nsim:
+        raise IndexError(f"sim must be in [0, {nsim}), got {sim}")
+    return int(sim)
+
+
+def whole(x: npt.ArrayLike, shape: tuple[int, ...], low: int, end: int, name: str) -> npt.NDArray[np.int32]:
+    """Whole numbers from `low` to below `end`, broadcast to a shape."""
+    given = np.asarray(x)
+    if given.dtype.kind not in "iu":
+        raise UsageError(f"{name} must be integers, got {given.dtype}")
+    wrong = given[(given < low) | (given >= end)]
+    if wrong.size:
+        raise UsageError(f"{name} must be in [{low}, {end}), got {wrong.flat[0]}")
+    return np.ascontiguousarray(np.broadcast_to(given, shape), np.int32)
+
+
+def steps(nstep: Any) -> int:
+    if not isinstance(nstep, (int, np.integer)) or isinstance(nstep, bool):
+        raise TypeError(f"nstep is {nstep!r}, expected an integer")
+    if nstep < 1:
+        raise UsageError(f"nstep must be positive, got {nstep}")
+    return int(nstep)
+
+
+def stage_number(stage: Any) -> int:
+    """A stage of MuJoCo's forward dynamics: mjSTAGE_NONE, mjSTAGE_POS, mjSTAGE_VEL, mjSTAGE_ACC."""
+    if not 0 <= int(stage) <= 3:
+        raise UsageError(f"stage must be in [mjSTAGE_NONE, mjSTAGE_ACC] = [0, 3], got {stage}")
+    return int(stage)

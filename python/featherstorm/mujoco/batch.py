@@ -1,0 +1,277 @@
+"""Batch: many simulations of one MuJoCo model, with the face of mujoco.batch.Batch.
+
+    from featherstorm.mujoco import Batch
+
+    batch = Batch(model, nsim=4096)                    # float32; dtype="float64" for MuJoCo's precision
+    qpos, ctrl, xpos = batch.qpos, batch.ctrl, batch.xpos
+    for _ in range(1000):
+        ctrl[:] = policy(qpos)
+        batch.step()
+
+Arrays are (nsim, ...) in the engine's memory, [component][instance], and live: what is written to a field of the state is the
+simulation's at its next call, other fields are renewed by every call. Only fields that were bound are computed. They are one
+substep behind the state after `step`, as those of mj_step are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from .advance import advance, check_controls
+from .arguments import one, selected, stage_number, steps, whole
+from .errors import SimulationError, UsageError
+from .fields.table import ACC, DATA_FIELDS, MODEL_FIELDS, POS, VEL
+from .horizon.recording import Recording
+from .horizon.roll import roll
+from .named import NamedViews
+from .observing import observe, observe_step, watched
+from .rays import hits
+from .simulations import Simulations, Work
+from .state import INTEGRATION, USER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+    Ids = npt.ArrayLike | None
+
+__all__ = ["DATA_FIELDS", "MODEL_FIELDS", "Batch", "SimulationError"]
+
+CTRL = int(mujoco.mjtState.mjSTATE_CTRL)
+
+
+class Batch(Simulations, NamedViews):
+    """nsim simulations of a copy of a model.
+
+    nthread      threads of the engine; 0: one for each processor
+    persistent   taken for MuJoCo's sake: each simulation has memory of its own in any case
+    dtype        "float32" or "float64"
+    device       "cpu"
+
+    state    (nsim, nstate) live, of mjSTATE_INTEGRATION; `rows` has copies in double as MuJoCo takes them
+    warning  (nsim, mjNWARNING, 2) last information and number of each of MuJoCo's warnings
+    status   (nsim,) 1 where the last call could not be computed, and `error(sim)` says why
+    Errors: ValueError for models that the engine cannot step, with the reason. Notices say what is left out.
+    """
+
+    @property
+    def _expanded(self) -> dict[str, Array]:
+        return self._variants.expanded
+
+    def expand(self, name: str) -> Array:
+        """Gives a field of the model, or "opt.NAME" of its options, numbers per simulation: a live array (nsim, ...).
+
+        The engine makes kernels for each different model, see docs/mujoco.md. After writing what other fields follow from, call
+        `set_const`.
+        """
+        return self._variants.expand(name)
+
+    def values(self, name: str) -> Array | None:
+        """What a field of the model has per simulation, None where it is shared; to be written only where it was expanded."""
+        found = self._variants.values(name)
+        if found is None or name in self._variants.expanded:
+            return found
+        view = found.view()
+        view.flags.writeable = False
+        return view
+
+    def expanded(self, name: str) -> Array | None:
+        """The numbers per simulation that a field of the model has by `expand` or `set_const`, None where it is shared; to be
+        read alone."""
+        if name not in MODEL_FIELDS:
+            raise ValueError(f"{name} is not an expandable MjModel field")
+        found = self._variants.values(name)
+        if found is None:
+            return None
+        view = found.view()
+        view.flags.writeable = False
+        return view
+
+    def set_const(self, ids: Ids = None) -> None:
+        """mj_setConst for each simulation; what it derives becomes per simulation."""
+        sims = selected(ids, self.nsim)
+        self._begin(sims)
+        for sim, error in self._variants.set_const(self._sims(sims)).items():
+            self._fail([sim], str(error))
+        self._check(sims)
+
+    def set_models(self, models: Any | Sequence[Any] | None) -> None:
+        """Runs simulation i on models[i], all on one MjModel, or on the batch's again for None. The models must have the sizes of
+        the batch's; set them again after changing one."""
+        self._variants.set_models(models)
+
+    @property
+    def models(self) -> Any:
+        """What `set_models` was given."""
+        models = self._variants.models
+        return tuple(models) if isinstance(models, list) else models
+
+    def model_of(self, sim: int) -> Any:
+        return self._variants.model_of(one(sim, self.nsim))
+
+    def get_model(self, sim: int, model: Any = None) -> Any:
+        """The model of a simulation with its own fields: a copy, or written to a model of the same sizes."""
+        sim = one(sim, self.nsim)
+        return self._variants.write(sim, self.model_of(sim).__copy__() if model is None else model)
+
+    def get_data(self, sim: int, data: Any = None) -> Any:
+        """The state of a simulation as an MjData; mj_forward of get_model(sim) computes the rest."""
+        sim = one(sim, self.nsim)
+        if data is None:
+            data = mujoco.MjData(self.model)
+        mujoco.mj_setState(self.model, data, self.rows(ids=[sim])[0], INTEGRATION)
+        return data
+
+    # calls
+
+    def step(self, ids: Ids = None, nstep: int = 1, stage: int = 0) -> None:
+        """Advances simulations by nstep steps, then computes fields of the stages up to `stage` at the new state.
+
+        ids   their numbers in order, or a mask (nsim,); None: all
+        """
+        nstep, stage = steps(nstep), stage_number(stage)
+        for work in self._works(ids):
+            last = advance(work.engine, work.rows, nstep, watched(work.engine, work.fields))
+            if last is not None:
+                observe_step(work.engine, work.rows.state, last, work.fields)
+            self._observe(work, stage)
+        self._check(selected(ids, self.nsim))
+
+    def forward(self, ids: Ids = None, stage: int = ACC) -> None:
+        """Computes fields of the stages up to `stage` at the state, by default all."""
+        stage = stage_number(stage)
+        for work in self._works(ids):
+            self._observe(work, stage)
+        self._check(selected(ids, self.nsim))
+
+    def reset(self, ids: Ids = None, keyframe: npt.ArrayLike = -1, stage: int = ACC) -> None:
+        """Sets simulations to their model's defaults, or to keyframes, one for each or for all; then computes fields."""
+        stage, sims = stage_number(stage), selected(ids, self.nsim)
+        numbers = self._sims(sims)
+        nkey = max(m.nkey for m in self._distinct_models())
+        keys = whole(keyframe, (len(numbers),), -1, nkey, "keyframe")
+        self._begin(sims)
+        for key in np.unique(keys):
+            chosen = numbers[keys == key].astype(np.int32)
+            for engine, group in self._variants.groups(chosen, self._active):
+                try:
+                    row = engine.keyframe(int(key)) if not isinstance(engine, Exception) else None
+                except ValueError as error:
+                    engine, row = error, None
+                if row is None:
+                    self._fail(group, str(engine))
+                else:
+                    self._memory.set_rows(group, row)
+                    self._memory.warning[group] = 0
+        failed = dict(self._errors)
+        if stage:
+            fine = numbers[self._status[numbers] == 0]
+            for work in self._works(fine.astype(np.int32) if len(fine) < self.nsim else None):
+                self._observe(work, stage)
+        for sim, message in failed.items():
+            self._fail([sim], message)
+        self._check(sims)
+
+    def rollout(
+        self,
+        nstep: int,
+        control: npt.ArrayLike | None = None,
+        control_spec: int = CTRL,
+        record: Sequence[Any] = ("qpos",),
+        ids: Ids = None,
+        out: Mapping[Any, Array] | None = None,
+    ) -> dict[Any, Array]:
+        """Advances simulations by nstep steps and records after each.
+
+        control   (n, nstep, mj_stateSize(model, control_spec)) what is set before each step, or None: nothing is
+        record    names of fields, or mjtState bits of a state vector
+        out       record -> array to record into
+        Returns record -> (n, nstep, ...). A simulation with a new warning stops; its last numbers are repeated.
+        """
+        nstep, sims = steps(nstep), selected(ids, self.nsim)
+        n = self.nsim if sims is None else len(sims)
+        if int(control_spec) & ~USER:
+            raise UsageError("control_spec must be a subset of mjSTATE_USER")
+        columns = self._memory.layout.columns_of(int(control_spec))
+        if control is not None:
+            control = np.ascontiguousarray(np.broadcast_to(np.asarray(control), (n, nstep, len(columns))), self.dtype)
+        recording = Recording(self, n, nstep, record, out or {})
+        for work in self._works(ids):
+            where = np.searchsorted(self._sims(sims), self._sims(work.sims))
+            part = None if control is None else control[where]
+            roll(work.engine, work.rows, nstep, part, columns, work.fields, recording.of(where))
+        self._check(sims)
+        return recording.results()
+
+    def jac(self, body: npt.ArrayLike, point: npt.ArrayLike, ids: Ids = None) -> tuple[Array, Array]:
+        """Jacobians (n, 3, nv) each of a point of the world on a body: of its velocity, and of the body's turning.
+
+        body    a body's number, or one for each simulation (n,)
+        point   (3,) or (n, 3)
+        """
+        sims = selected(ids, self.nsim)
+        numbers, nv = self._sims(sims), self.model.nv
+        n = len(numbers)
+        bodies = whole(body, (n,), 0, self.model.nbody, "body")
+        points = np.ascontiguousarray(np.broadcast_to(np.asarray(point, self.dtype), (n, 3)))
+        found = np.zeros((2, n, 3, nv), self.dtype)
+        for work in self._works(ids):
+            place = np.searchsorted(numbers, self._sims(work.sims))
+            for b in np.unique(bodies[place]) if nv else ():
+                of = np.flatnonzero(bodies[place] == b)
+                jacp, jacr = work.engine.jacobians(int(b), work.rows.state[of], points[place[of]])
+                found[0, place[of]], found[1, place[of]] = jacp, jacr
+        self._check(sims)
+        return found[0], found[1]
+
+    def ray(
+        self,
+        pnt: npt.ArrayLike,
+        vec: npt.ArrayLike,
+        geomgroup: npt.ArrayLike | None = None,
+        flg_static: bool = True,
+        bodyexclude: npt.ArrayLike = -1,
+        ids: Ids = None,
+        normal: bool = False,
+    ) -> tuple[Array, ...]:
+        """Where rays first meet a geom, as mj_ray.
+
+        pnt, vec      origins and directions, (3,), (nray, 3) for all simulations, or (n, nray, 3)
+        geomgroup     (mjNGROUP,) which groups of geoms are seen; None: all
+        flg_static    whether geoms of bodies that do not move are
+        bodyexclude   a body whose geoms are not, -1: none; one number or (n, nray)
+        Returns dist and geomid (n, nray), -1 where nothing is met; with `normal` the surface's there (n, nray, 3), else 0.
+        """
+        sims = selected(ids, self.nsim)
+        numbers = self._sims(sims)
+        n = len(numbers)
+        points, vectors = np.atleast_2d(np.asarray(pnt, np.float64)), np.atleast_2d(np.asarray(vec, np.float64))
+        nray = np.broadcast_shapes(points.shape[:-1], vectors.shape[:-1])[-1]
+        points, vectors = np.broadcast_to(points, (n, nray, 3)), np.broadcast_to(vectors, (n, nray, 3))
+        exclude = whole(bodyexclude, (n, nray), -1, self.model.nbody, "bodyexclude")
+        found = np.full((n, nray), -1.0), np.full((n, nray), -1, np.int32), np.zeros((n, nray, 3))
+        for work in self._works(ids):
+            place = np.searchsorted(numbers, self._sims(work.sims))
+            pose = work.engine.geom_poses(work.rows.state)
+            some = hits(work.engine.m, pose, points[place], vectors[place], geomgroup, flg_static, exclude[place])
+            for whole_array, part in zip(found, some):
+                whole_array[place] = part
+        self._check(sims)
+        return found if normal else found[:2]
+
+    def _distinct_models(self) -> list[Any]:
+        models = self._variants.models
+        return models if isinstance(models, list) else [self.model if models is None else models]
+
+    def _observe(self, work: Work, stage: int) -> None:
+        stages = tuple(s for s in (POS, VEL, ACC) if s <= stage)
+        if ACC in stages:
+            with np.errstate(invalid="ignore"):
+                check_controls(work.engine, work.rows)
+        if stages and work.fields:
+            observe(work.engine, work.rows.state, work.fields, stages)

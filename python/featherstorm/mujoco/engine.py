@@ -1,0 +1,242 @@
+"""The engine's kernels for one compiled model: steps, solutions of the equations of motion, fields."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from .. import _featherstorm
+from ..model import Model
+from ..table.evaluation import run
+from .fields.kernels import CONTACTS, FieldKernels
+from .fields.sensors import open_sensors
+from .robots import WorldRobot, mocap_acts, sentences, still_robot
+from .state import Layout
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+# what is left of the forces beside the greatest, where Newton's steps end
+TOLERANCES = {"float32": 1e-6, "float64": 1e-10}
+RK4, EULER = int(mujoco.mjtIntegrator.mjINT_RK4), int(mujoco.mjtIntegrator.mjINT_EULER)
+
+QUATERNION_SLACK = {"float32": 1e-5, "float64": 1e-10}  # how far the square of a length may be from 1
+
+MOST = 1e10  # mjMAXVAL: numbers beyond are bad
+NO_CLAMP = int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
+
+# fields of the state by the names of the arrays of a step (host/simulation/world_sequence.h)
+ARRAYS = {
+    "qpos": "q",
+    "qvel": "v",
+    "act": "act",
+    "qacc_warmstart": "qacc",
+    "ctrl": "ctrl",
+    "qfrc_applied": "qfrc_applied",
+    "xfrc_applied": "xfrc_applied",
+}
+MOVED = ("qpos", "qvel", "act", "qacc_warmstart")
+# where the last evaluation of the equations of Runge-Kutta's method was
+LAST_STAGE = {"qpos": "q_i", "qvel": "v_i", "act": "act_i"}
+
+
+class Engine:
+    """m       a compiled model, which must not be changed afterwards
+    layout  of its state's rows
+    fields  kernels of its fields
+    unknown, left_out   sensors that are not measured, sentences of what it does without
+    """
+
+    mocap_message = "a mocap body was moved that constraints, tendons or actuators are tied to: the engine keeps these where the model has them"
+
+    def __init__(self, m: Any, dtype: str, threads: int, active: npt.NDArray[np.bool_] | None = None) -> None:
+        """active: which equalities act, where they are not those of the model's defaults."""
+        self.m, self.dtype, self.threads = m, dtype, threads
+        self.layout = Layout(m)
+        self.moves = m.nv > 0
+        self.unknown: dict[int, str] = {}
+        left_out: list[str] = []
+        sensors: list[int] = []
+        self.active = np.array(m.eq_active0, bool) if active is None else active
+        if self.moves:
+            world = self.world(m)
+            self.model, sensors = Model(world.robot, threads), world.sensors
+            self.unknown, left_out = world.unknown, world.left_out
+        else:
+            self.model, self.unknown = Model(still_robot(), threads), open_sensors(m)
+        self.left_out = sentences(m, left_out, self.unknown)
+        self.fields = FieldKernels(m, self.model, sensors, self.active, dtype)
+        clamps = not int(m.opt.disableflags) & NO_CLAMP
+        self.clamps = np.asarray(m.actuator_ctrllimited, bool).reshape(m.nu) & clamps
+        self.timestep = float(m.opt.timestep)
+        self.moved = self.layout.columns["qacc_warmstart"].stop  # columns from 0 on that a step changes
+        self.runs_rk4 = int(m.opt.integrator) == RK4
+        # quaternions begin there in qpos
+        self.quaternions = [
+            int(m.jnt_qposadr[j]) + (3 if m.jnt_type[j] == 0 else 0) for j in range(m.njnt) if m.jnt_type[j] in (0, 1)
+        ]
+        self.mocap_acts = self.moves and mocap_acts(m)
+        self.sequence  # noqa: B018  # raises where the engine cannot step the model
+
+    @cached_property
+    def sequence(self) -> _featherstorm.Sequence | None:
+        """Steps."""
+        return self.world_sequence(self.model) if self.moves else None
+
+    @cached_property
+    def solver(self) -> _featherstorm.Sequence | None:
+        """Steps whose solution is that of the equations at their beginning."""
+        if not self.runs_rk4:
+            return self.sequence
+        m = self.m.__copy__()
+        m.opt.integrator = EULER
+        return self.world_sequence(Model(self.world(m).robot, self.threads))
+
+    def world(self, m: Any) -> WorldRobot:
+        """The robot of a model with the equalities that act."""
+        if not np.array_equal(self.active, np.asarray(m.eq_active0, bool)):
+            m = m.__copy__()
+            m.eq_active0[:] = self.active
+        return WorldRobot(m)
+
+    def world_sequence(self, model: Model) -> _featherstorm.Sequence:
+        iterations = max(int(self.m.opt.iterations), 1)
+        return _featherstorm.world_sequence(model.evaluator, self.dtype, iterations, TOLERANCES[self.dtype])
+
+    @cached_property
+    def initial(self) -> npt.NDArray[np.float64]:
+        """The row of the model's defaults."""
+        return self.layout.initial()
+
+    def keyframe(self, key: int) -> npt.NDArray[np.float64]:
+        """The row of a keyframe, of the defaults for -1. ValueError where the model has no such keyframe."""
+        if key >= self.m.nkey:
+            raise ValueError(f"keyframe is {key}, the simulation's model has {self.m.nkey}")
+        return self.initial if key < 0 else self.layout.initial(key)
+
+    def columns(self, state: npt.NDArray[Any], names: Any) -> list[tuple[str, Any, int, int, bool]]:
+        """Fields of states (n, layout.size) as arrays of a step."""
+        found = []
+        for name in names:
+            columns = self.layout.columns[name]
+            if columns.stop > columns.start:
+                found.append((ARRAYS[name], state[:, columns], 0, columns.stop - columns.start, False))
+        return found
+
+    def inputs(self, state: npt.NDArray[Any]) -> list[tuple[str, Any, int, int, bool]]:
+        """What a step reads, quaternions of length one."""
+        given = self.columns(state, [name for name in ARRAYS if name not in ("qpos", "ctrl")])
+        if self.m.nu:
+            given.append(("ctrl", self.controls(state), 0, self.m.nu, False))
+        return [("q", self.with_unit_quaternions(state), 0, self.m.nq, False), *given]
+
+    def controls(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """ctrl of states, zeros where one is bad."""
+        ctrl = state[:, self.layout.columns["ctrl"]]
+        if len(rows := self.bad_controls(state)):
+            ctrl = ctrl.copy()
+            ctrl[rows] = 0
+        return ctrl
+
+    def bad_controls(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Rows of states with a control that is NaN, or beyond MOST where its range does not hold it."""
+        ctrl = state[:, self.layout.columns["ctrl"]]
+        if not len(rows := bad_rows(ctrl)) or not self.clamps.any():
+            return rows
+        bad = ~(np.abs(ctrl[rows]) <= MOST) & (~self.clamps | np.isnan(ctrl[rows]))
+        found: npt.NDArray[Any] = rows[bad.any(axis=1)]
+        return found
+
+    def with_unit_quaternions(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """qpos of states, a copy where a quaternion has another length than one."""
+        qpos = state[:, self.layout.columns["qpos"]]
+        if not self.quaternions or self.are_unit(state):
+            return qpos
+        qpos = qpos.copy()
+        for c in self.quaternions:
+            normalise(qpos[:, c : c + 4])
+        return qpos
+
+    def are_unit(self, state: npt.NDArray[Any]) -> bool:
+        slack = QUATERNION_SLACK[self.dtype]
+        first = self.layout.columns["qpos"].start
+        for c in self.quaternions:
+            norm2 = np.square(state[:, first + c : first + c + 4]).sum(axis=1)
+            if not (np.abs(norm2 - 1) <= slack).all():
+                return False
+        return True
+
+    def step(self, state: npt.NDArray[Any], nstep: int, more: dict[str, npt.NDArray[Any]] | None = None) -> None:
+        """nstep steps of states (n, layout.size), in place.
+
+        more   array of the sequence (host/simulation/world_sequence.h) -> memory (n, k) that it is written to at the end
+        """
+        if self.sequence is None or not len(state):
+            return
+        outputs = self.columns(state, MOVED)
+        outputs += [(name, x, 0, x.shape[1], False) for name, x in (more or {}).items() if x.shape[1]]
+        self.sequence.run(nstep, len(state), self.inputs(state), {}, outputs)
+
+    def solve(self, state: npt.NDArray[Any], sizes: dict[str, int]) -> dict[str, npt.NDArray[Any]]:
+        """What the solver finds at states: arrays (n, size) by name."""
+        n = len(state)
+        found = {name: np.zeros((n, size), self.dtype) for name, size in sizes.items()}
+        if self.solver is not None and n:
+            outputs = [(name, x, 0, x.shape[1], False) for name, x in found.items() if x.shape[1]]
+            self.solver.run(1, n, self.inputs(state), {}, outputs)
+        return found
+
+    def geom_poses(self, state: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Positions (n, ngeom, 3) and rotations (n, ngeom, 3, 3) of geoms, in double."""
+        n, ngeom = len(state), self.m.ngeom
+        found = {"geom_xpos": np.zeros((n, 3 * ngeom), self.dtype), "geom_xmat": np.zeros((n, 9 * ngeom), self.dtype)}
+        for kernel in self.fields.kernels(("geom_xmat", "geom_xpos")) if n else ():
+            kernel.run(self.given(state), found, n)
+        position, rotation = (x.astype(np.float64) for x in found.values())
+        return position.reshape(n, ngeom, 3), rotation.reshape(n, ngeom, 3, 3)
+
+    def jacobians(
+        self, body: int, state: npt.NDArray[Any], point: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Jacobians (n, 3, nv) of points (n, 3) of the world on a body: of their velocities, and of the body's turning."""
+        n, nv = len(state), self.m.nv
+        found = {name: np.zeros((n, 3 * nv), self.dtype) for name in ("jacp", "jacr")}
+        if n:
+            self.fields.jacobian(body).run({**self.given(state), "point": point}, found, n)
+        return found["jacp"].reshape(n, 3, nv), found["jacr"].reshape(n, 3, nv)
+
+    def given(self, state: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        """What states tell the kernels of fields, quaternions of length one."""
+        arrays = {name: state[:, columns] for name, columns in self.layout.columns.items()}
+        arrays["qpos"], arrays["ctrl"] = self.with_unit_quaternions(state), self.controls(state)
+        return arrays
+
+    def contacts(self, qpos: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        """What the row `contacts` finds, (n, k) by the names that fields know it by."""
+        found = run(self.model, "contacts", np.ascontiguousarray(qpos), check=False)
+        return {name: np.asarray(x).reshape(len(qpos), -1) for name, x in zip(CONTACTS, found)}
+
+    def moved_mocap(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Rows of states whose mocap bodies are not where the model has them, though something that moves depends on them."""
+        if not self.mocap_acts:
+            return np.zeros(0, np.intp)
+        both = slice(self.layout.columns["mocap_pos"].start, self.layout.columns["mocap_quat"].stop)
+        return np.flatnonzero((state[:, both] != self.initial[both].astype(self.dtype)).any(axis=1))
+
+
+def bad_rows(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Rows of x (n, k) with a bad number."""
+    if not x.size or (x.max() <= MOST and x.min() >= -MOST):
+        return np.zeros(0, np.intp)
+    return np.flatnonzero(~(np.abs(x) <= MOST).all(axis=1))
+
+
+def normalise(q: npt.NDArray[Any]) -> None:
+    """Quaternions (n, 4) to length one; 1 0 0 0 for those without length. In place."""
+    norm = np.sqrt(np.square(q).sum(axis=1, keepdims=True))
+    none = norm[:, 0] < 1e-15
+    np.divide(q, norm, out=q, where=norm >= 1e-15)
+    q[none] = (1, 0, 0, 0)

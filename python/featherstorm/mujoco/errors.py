@@ -1,0 +1,37 @@
+"""Errors of a batch: of single simulations, and of arguments."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
+
+class UsageError(ValueError, mujoco.FatalError):  # type: ignore[misc]  # mujoco has no types
+    """A call that cannot be done. MuJoCo raises sometimes the one, sometimes the other of these for it."""
+
+
+class SimulationError(RuntimeError):
+    """Some simulations of a call could not be computed.
+
+    They keep the state that they had before the call; the others went on. `ids` has their numbers, `batch.error(i)` what is
+    wrong with each.
+    """
+
+    def __init__(self, ids: npt.NDArray[Any], message: str, ncall: int | None = None) -> None:
+        self.ids = ids
+        some = ", ".join(str(i) for i in ids[:5]) + (", ..." if len(ids) > 5 else "")
+        of = "" if ncall is None else f" of {ncall}"
+        super().__init__(f"{len(ids)}{of} simulations ({some}); simulation {ids[0]}: {message}")
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A hint at names that are spelt alike, "" where there is none."""
+    near = difflib.get_close_matches(name, list(names), 3)
+    return f" (did you mean {', '.join(map(repr, near))}?)" if near else ""

@@ -1,0 +1,1 @@
+"""Fields of mjData as texts of one simulation, and their kernels."""

@@ -1,0 +1,162 @@
+"""Rows of equalities, dry friction and limits, as texts of one simulation (positions.py): which there are, and counts of those that
+act. Their order is that of the engine's rows (core/world/constraints.h): active equalities, friction, limits.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from .forces import Forces
+from .positions import BALL, FREE
+from .turns import dot
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+CONNECT, WELD = int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)
+NO_CONSTRAINTS = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+NO_EQUALITIES = int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
+NO_FRICTION = int(mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS)
+NO_LIMITS = int(mujoco.mjtDisableBit.mjDSBL_LIMIT)
+
+
+def is_off(m: Any, flag: int) -> bool:
+    return bool(int(m.opt.disableflags) & (flag | NO_CONSTRAINTS))
+
+
+def moves(m: Any, body: int) -> bool:
+    return bool(m.body_dofnum[m.body_weldid[body]])
+
+
+def bodies_of(m: Any, equality: int) -> tuple[int, int]:
+    """The two bodies that a connect or weld joins."""
+    ids = int(m.eq_obj1id[equality]), int(m.eq_obj2id[equality])
+    if int(m.eq_objtype[equality]) == int(mujoco.mjtObj.mjOBJ_SITE):
+        return int(m.site_bodyid[ids[0]]), int(m.site_bodyid[ids[1]])
+    return ids
+
+
+def equality_rows(m: Any, active: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """(equality, rows) of those that act on something that moves."""
+    if is_off(m, NO_EQUALITIES):
+        return []
+    found = []
+    for e in np.flatnonzero(active).tolist():
+        kind = int(m.eq_type[e])
+        if kind not in (CONNECT, WELD):
+            found.append((e, 1))
+        elif any(moves(m, b) for b in bodies_of(m, e)):
+            found.append((e, 3 if kind == CONNECT else 6))
+    return found
+
+
+def friction_rows(m: Any) -> int:
+    if is_off(m, NO_FRICTION):
+        return 0
+    return int(np.count_nonzero(m.dof_frictionloss)) + int((np.asarray(m.tendon_frictionloss) > 0).sum())
+
+
+class LimitOf(NamedTuple):
+    """joint, tendon   which of the two it is of, the other -1
+    rows             lower and upper, one alone of a ball joint
+    """
+
+    joint: int
+    tendon: int
+    rows: int
+
+
+def limits_of(m: Any) -> list[LimitOf]:
+    if is_off(m, NO_LIMITS):
+        return []
+    kinds = np.asarray(m.jnt_type)
+    joints = [
+        LimitOf(j, -1, 1 if kinds[j] == BALL else 2) for j in range(m.njnt) if m.jnt_limited[j] and kinds[j] != FREE
+    ]
+    return joints + [LimitOf(-1, t, 2) for t in range(m.ntendon) if m.tendon_limited[t]]
+
+
+def row_count(m: Any, active: npt.NDArray[np.bool_]) -> int:
+    """Rows of the engine's array row_force."""
+    limits = sum(limit.rows for limit in limits_of(m))
+    return sum(rows for _, rows in equality_rows(m, active)) + friction_rows(m) + limits
+
+
+class LimitRow(NamedTuple):
+    """A row of a limit. It acts where left < 0.
+
+    left   distance to the limit less its margin
+    rate   of the distance
+    row    its number among all rows
+    """
+
+    joint: int
+    tendon: int
+    left: Any
+    rate: Any
+    row: int
+
+
+class Constraints(Forces):
+    active: npt.NDArray[np.bool_]  # which equalities act
+
+    @cached_property
+    def equalities(self) -> list[tuple[int, int]]:
+        return equality_rows(self.m, self.active)
+
+    @cached_property
+    def limits(self) -> list[LimitRow]:
+        m, found = self.m, []
+        row = sum(rows for _, rows in self.equalities) + friction_rows(m)
+        for joint, tendon, rows in limits_of(m):
+            if joint >= 0:
+                (lower, upper), margin = self.of("jnt_range")[joint], self.of("jnt_margin")[joint]
+            else:
+                (lower, upper), margin = self.of("tendon_range")[tendon], self.of("tendon_margin")[tendon]
+            if rows == 1:
+                angle, rate = self.ball_turn(joint)
+                sides = [(np.maximum(lower, upper) - angle, -rate)]
+            else:
+                y, rate = self.coordinate(joint, tendon)
+                sides = [(y - lower, rate), (upper - y, -rate)]
+            found += [LimitRow(joint, tendon, x - margin, v, row + k) for k, (x, v) in enumerate(sides)]
+            row += rows
+        return found
+
+    def coordinate(self, joint: int, tendon: int) -> tuple[Any, Any]:
+        """What a limit is of, and its rate."""
+        if tendon >= 0:
+            return self.ten_length()[tendon], self.ten_velocity()[tendon]
+        return self.state("qpos")[self.m.jnt_qposadr[joint]], self.state("qvel")[self.m.jnt_dofadr[joint]]
+
+    def ball_turn(self, joint: int) -> tuple[Any, Any]:
+        """The angle of a ball joint, the shorter way around, and its rate."""
+        first = self.m.jnt_qposadr[joint]
+        q, v = self.state("qpos")[first : first + 4], self.state("qvel")[self.m.jnt_dofadr[joint] :][:3]
+        square = dot(q[1:], q[1:])
+        s = np.sqrt(np.maximum(square, 1e-30))
+        turns = square > 1e-30
+        rate = np.where(turns, dot(q[1:], v) / s * np.where(q[0] < 0, -1.0, 1.0), v[0])
+        return np.where(turns, 2 * np.arctan2(s, np.absolute(q[0])), 0.0), rate
+
+    def ne(self) -> Any:
+        return [float(sum(rows for _, rows in self.equalities))]
+
+    def nf(self) -> Any:
+        return [float(friction_rows(self.m))]
+
+    def nl(self) -> Any:
+        return [sum((np.where(limit.left < 0, 1.0, 0.0) for limit in self.limits), 0.0)]
+
+    def limit_reading(self, joint: int, tendon: int, what: str) -> Any:
+        """Of the first row that acts: what is left, its rate, or its force; 0 where none does."""
+        found: Any = 0.0
+        for limit in reversed(self.limits):
+            if (limit.joint, limit.tendon) == (joint, tendon):
+                value = self.state("row_force")[limit.row] if what == "force" else getattr(limit, what)
+                found = np.where(limit.left < 0, value, found)
+        return found

@@ -1,0 +1,134 @@
+"""Fields of mjData that follow from forces and accelerations, as texts of one simulation (positions.py), most of them by the
+operations of the table."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from .turns import cross, joined, vector
+from .velocities import Velocities
+
+NO_GRAVITY = int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+
+
+class Forces(Velocities):
+    packed: tuple[Any, Any]  # row_start and column of a packed inertia matrix (Model)
+
+    def run(self, op: str, *arrays: Any) -> Any:
+        """An operation of the table; all outputs, flat."""
+        raise NotImplementedError
+
+    @cached_property
+    def tendons(self) -> Any:
+        return self.run("tendons", self.state("qpos"), self.state("qvel"))
+
+    def ten_length(self) -> Any:
+        return self.tendons[0]
+
+    def ten_velocity(self) -> Any:
+        return self.tendons[1]
+
+    def ten_J(self) -> Any:
+        """The entries that MuJoCo keeps."""
+        dense = self.tendons[2].reshape(self.m.ntendon, self.m.nv)
+        rows = np.repeat(np.arange(self.m.ntendon), self.m.ten_J_rownnz)
+        return [dense[r, c] for r, c in zip(rows, self.m.ten_J_colind)]
+
+    @cached_property
+    def actuators(self) -> Any:
+        return self.run("actuators", *map(self.state, ("qpos", "qvel", "act", "ctrl")))
+
+    def actuator_length(self) -> Any:
+        return self.actuators[0]
+
+    def actuator_velocity(self) -> Any:
+        return self.actuators[1]
+
+    def act_dot(self) -> Any:
+        return self.actuators[2]
+
+    def actuator_force(self) -> Any:
+        return self.actuators[3]
+
+    def qfrc_actuator(self) -> Any:
+        return self.actuators[4]
+
+    @cached_property
+    def passive(self) -> Any:
+        return self.run("passive_forces", self.state("qpos"), self.state("qvel"))
+
+    def qfrc_spring(self) -> Any:
+        return self.passive[0]
+
+    def qfrc_damper(self) -> Any:
+        return self.passive[1]
+
+    def qfrc_gravcomp(self) -> Any:
+        return self.passive[2]
+
+    def qfrc_fluid(self) -> Any:
+        return self.passive[3]
+
+    def qfrc_passive(self) -> Any:
+        spring, damper, gravcomp, fluid = self.passive
+        by_actuators = np.asarray(self.m.jnt_actgravcomp, bool)[self.m.dof_jntid]
+        return spring + damper + fluid + gravcomp * (1.0 - by_actuators)
+
+    def qfrc_bias(self) -> Any:
+        return self.run("bias", self.state("qpos"), self.state("qvel"))[0]
+
+    def M(self) -> Any:
+        """The entries that MuJoCo keeps: each row's ancestors, then its own."""
+        packed = self.run("crba", self.state("qpos"))[0]
+        start, column = self.packed
+        entry = {(i, int(column[k])): k for i in range(self.m.nv) for k in range(start[i], start[i + 1])}
+        rows = np.repeat(np.arange(self.m.nv), self.m.M_rownnz)
+        return [packed[entry[int(r), int(c)]] for r, c in zip(rows, self.m.M_colind)]
+
+    def qfrc_smooth(self) -> Any:
+        forces = self.qfrc_passive() - self.qfrc_bias() + self.qfrc_actuator() + self.state("qfrc_applied")
+        return forces + self.applied_forces
+
+    @cached_property
+    def applied_forces(self) -> Any:
+        """At the joints, of xfrc_applied: force and moment on each body at its centre of mass, world axes."""
+        m, S = self.m, self.motions
+        forces: list[Any] = [0.0] * m.nv
+        for b in range(1, m.nbody):
+            moment_and_force = self.about_centre(b)
+            k = self.last_velocity(b)
+            while k >= 0:
+                forces[k] = forces[k] + np.sum(S[k] * moment_and_force)
+                k = int(m.dof_parentid[k])
+        return vector(*forces)
+
+    def about_centre(self, body: int) -> Any:
+        """xfrc_applied on a body as moment and force about its tree's centre of mass."""
+        x = self.state("xfrc_applied")[body]
+        lever = self.inertial[body].position - self.centre_of(body)
+        return joined(x[3:] + cross(lever, x[:3]), x[:3])
+
+    def qacc_smooth(self) -> Any:
+        names = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied")
+        return self.run("smooth_acceleration", *map(self.state, names))[0]
+
+    def qacc(self) -> Any:
+        return self.state("qacc")
+
+    def qfrc_constraint(self) -> Any:
+        return self.state("qfrc_constraint")
+
+    def cacc(self) -> Any:
+        """With gravity: at rest -g."""
+        m, S, v, a = self.m, self.motions, self.state("qvel"), self.state("qacc")
+        _ = self.velocities
+        off = int(m.opt.disableflags) & NO_GRAVITY
+        all_bodies = [joined(np.zeros(3), np.zeros(3) if off else -self.of("opt.gravity"))]
+        for b in range(1, m.nbody):
+            own = range(m.body_dofadr[b], m.body_dofadr[b] + m.body_dofnum[b])
+            all_bodies.append(all_bodies[m.body_parentid[b]] + sum(self.rates[k] * v[k] + S[k] * a[k] for k in own))
+        return all_bodies

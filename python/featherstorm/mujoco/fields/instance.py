@@ -1,0 +1,110 @@
+"""One simulation whose numbers are not known yet: the texts of all fields begin with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...symbols import State, symbols
+from .constraints import row_count
+from .contacts import Contacts, force_count, slot_count
+from .forces import NO_GRAVITY
+from .sensors import NO_SENSORS, STATIC, Frames, cut_off, given_by_texts, on_mocap, reading, rows_of
+from .turns import dot, vector
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ... import _featherstorm
+    from ...model import Model
+
+
+class Instance(Contacts):
+    """Its methods are the fields of mjData, by MuJoCo's names.
+
+    m         the compiled model
+    model     the engine's of it
+    sensors   those that the engine measures
+    active    which equalities act
+    shapes    name -> shape of what may be given: fields of the state, and what the solver finds
+    given     name -> symbols of what the fields that were asked for take
+    """
+
+    def __init__(
+        self,
+        m: Any,
+        model: Model,
+        sensors: list[int],
+        active: npt.NDArray[np.bool_],
+        shapes: dict[str, tuple[int, ...]],
+        trace: _featherstorm.Trace,
+    ) -> None:
+        self.m, self.model, self.sensors, self.active, self.shapes = m, model, sensors, active, shapes
+        self.trace = trace
+        self.packed = model.row_start, model.column
+        self.pairs = model.robot.contact_pairs
+        self.given: dict[str, Any] = {}
+
+    def state(self, name: str) -> Any:
+        if name not in self.given:
+            shape = self.shapes[name]
+            size = int(np.prod(shape))
+            self.given[name] = symbols(self.trace.input(name, size) if size else []).reshape(shape)
+        return self.given[name]
+
+    def run(self, op: str, *arrays: Any) -> Any:
+        if not self.m.nv:
+            raise ValueError(f"{op}: nothing of the model moves, and the engine has no operations of it")
+        row = self.model.row(op)
+        if row.given and len(arrays) > len(row.inputs):  # with its optional inputs it is another row
+            op = row.given
+        found = State(self.model, self.trace, [], []).run(op, *arrays)
+        return found if isinstance(found, tuple) else (found,)
+
+    def sensed(self) -> Any:
+        """Of all sensors, then potential and kinetic energy."""
+        names = ("qpos", "qvel", "qacc", "act", "ctrl", "time", "xfrc_applied")
+        return self.run("sensors", *map(self.state, names))[0]
+
+    def energy(self) -> Any:
+        if not self.m.nv:
+            off = int(self.m.opt.disableflags) & NO_GRAVITY
+            weights = [mass * dot(self.of("opt.gravity"), p) for mass, p in zip(self.of("body_mass"), self.xipos())]
+            return vector(0.0 if off else -sum(weights), 0.0)
+        return self.sensed()[self.m.nsensordata :]
+
+    def measured(self, stage: int) -> dict[int, Any]:
+        """First column in sensordata -> numbers, of the sensors of a stage that are known."""
+        m, frames = self.m, Frames(self)
+        if int(m.opt.disableflags) & NO_SENSORS:
+            return {}
+        chosen = [i for i in range(m.nsensor) if m.sensor_needstage[i] == stage]
+        moving = [i for i in chosen if (on_mocap(m, i) or not m.nv) and int(m.sensor_type[i]) in STATIC]
+        found = {int(m.sensor_adr[i]): cut_off(m, i, frames.measured(i)) for i in moving}
+        texts = [i for i in chosen if given_by_texts(m, i) and i not in moving]
+        found.update({int(m.sensor_adr[i]): cut_off(m, i, reading(self, i)) for i in texts})
+        others = [i for i in chosen if i in self.sensors and i not in moving and i not in texts]
+        if others:
+            sensed = self.sensed()
+            found.update({rows.start: sensed[rows] for rows in rows_of(m, others)})
+        return found
+
+
+def contact_shapes(model: Model, moves: bool) -> dict[str, tuple[int, ...]]:
+    """Of what the row `contacts` finds."""
+    n = slot_count(model.robot.contact_pairs) if moves else 0
+    return {"contact_dist": (n,), "contact_pos": (n, 3), "contact_frame": (n, 3, 3)}
+
+
+def solved_shapes(m: Any, model: Model, active: npt.NDArray[np.bool_]) -> dict[str, tuple[int, ...]]:
+    """Of what the solver finds."""
+    contact, rows = (force_count(model.robot.contact_pairs), row_count(m, active)) if m.nv else (0, 0)
+    sizes = {
+        "qacc": m.nv,
+        "qfrc_constraint": m.nv,
+        "contact_force": contact,
+        "row_force": rows,
+        "passes": 1 if m.nv else 0,
+    }
+    return {name: (size,) for name, size in sizes.items()}

@@ -1,0 +1,143 @@
+"""Kernels for the fields that are asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from ... import _featherstorm
+from ...symbols import values_of
+from ..state import COMPONENTS
+from .instance import Instance, contact_shapes, solved_shapes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...model import Model
+
+# what the solver finds: fields that take it need the equations of motion solved
+SOLVED = ("qacc", "qfrc_constraint", "contact_force", "row_force", "passes")
+CONTACTS = ("contact_dist", "contact_pos", "contact_frame")  # what the row `contacts` finds
+MOST_OUTPUTS = 40  # of a kernel
+ENERGY = int(mujoco.mjtEnableBit.mjENBL_ENERGY)
+
+
+class Output(NamedTuple):
+    """An output of a kernel, and which columns of a field it is."""
+
+    name: str
+    field: str
+    columns: npt.NDArray[np.intp]
+
+    @property
+    def contiguous(self) -> bool:
+        return len(self.columns) > 0 and int(self.columns[-1] - self.columns[0]) == len(self.columns) - 1
+
+
+Outputs: TypeAlias = list[tuple[Output, Any]]
+
+
+class Kernel(NamedTuple):
+    """A kernel for some fields.
+
+    given   names of what it takes
+    """
+
+    sequence: _featherstorm.Sequence
+    given: tuple[str, ...]
+    outputs: tuple[Output, ...]
+
+    def run(self, arrays: dict[str, npt.NDArray[Any]], fields: dict[str, npt.NDArray[Any]], instances: int) -> None:
+        """arrays: (instances, n) of the names in `given`; fields: (instances, n) by name, written to."""
+        inputs = [(name, arrays[name], 0, arrays[name].shape[1], False) for name in self.given if name in arrays]
+        outputs, apart = [], []
+        for o in self.outputs:
+            field, count = fields[o.field], len(o.columns)
+            if o.contiguous:
+                outputs.append((o.name, field, int(o.columns[0]), count, False))
+            else:
+                apart.append((field, o.columns, np.empty((instances, count), field.dtype)))
+                outputs.append((o.name, apart[-1][2], 0, count, False))
+        self.sequence.run(1, instances, inputs, {}, outputs)
+        for field, columns, values in apart:
+            field[:, columns] = values
+
+
+class FieldKernels:
+    """Kernels for the fields of one model, made when they are first asked for.
+
+    sensors   those that the engine measures
+    """
+
+    def __init__(self, m: Any, model: Model, sensors: list[int], active: npt.NDArray[np.bool_], dtype: str) -> None:
+        self.m, self.model, self.sensors, self.active, self.dtype = m, model, sensors, active, dtype
+        self.data = data = mujoco.MjData(m)
+        self.shapes = {name: tuple(np.shape(getattr(data, name))) or (1,) for name in COMPONENTS}
+        self.shapes.update(solved_shapes(m, model, active), **contact_shapes(model, m.nv > 0), point=(3,))
+        self.made: dict[tuple[str, ...], list[Kernel]] = {}
+
+    def kernels(self, parts: tuple[str, ...]) -> list[Kernel]:
+        """For what `parts_of` returns."""
+        if parts not in self.made:
+            self.made[parts] = self.make(parts)
+        return self.made[parts]
+
+    def takes_contacts(self, parts: tuple[str, ...]) -> bool:
+        return any(name in CONTACTS for kernel in self.kernels(parts) for name in kernel.given)
+
+    def solved(self, parts: tuple[str, ...]) -> dict[str, int]:
+        """What of the solver's findings they take, with its size."""
+        taken = {name for kernel in self.kernels(parts) for name in kernel.given}
+        return {name: self.shapes[name][0] for name in SOLVED if name in taken}
+
+    def jacobian(self, body: int) -> Kernel:
+        """Of a `point` of the world on a body: jacp and jacr (3 nv each)."""
+        part = (f"jacobian {body}",)
+        if part not in self.made:
+
+            def text(instance: Instance) -> Outputs:
+                both = zip(("jacp", "jacr"), instance.jacobian(body, instance.state("point")))
+                return [(output(name, values_of(x, name)), values_of(x, name)) for name, x in both]
+
+            self.made[part] = [self.record(text)]
+        return self.made[part][0]
+
+    def make(self, parts: tuple[str, ...]) -> list[Kernel]:
+        made = []
+        for first in range(0, len(parts), MOST_OUTPUTS):
+            some = parts[first : first + MOST_OUTPUTS]
+            made.append(self.record(lambda instance: [x for part in some for x in self.outputs(instance, part)]))  # noqa: B023
+        return [kernel for kernel in made if kernel.outputs]
+
+    def record(self, text: Callable[[Instance], Outputs]) -> Kernel:
+        trace = _featherstorm.Trace()
+        instance = Instance(self.m, self.model, self.sensors, self.active, self.shapes, trace)
+        try:
+            whole = text(instance)
+            for output, values in whole:
+                trace.output(output.name, values)
+        finally:
+            trace.close()
+        sequence = _featherstorm.traced_sequence(self.model.evaluator, self.dtype, trace)
+        given = tuple(name for name, x in instance.given.items() if x.size)
+        return Kernel(sequence, given, tuple(output for output, _ in whole))
+
+    def outputs(self, instance: Instance, part: str) -> Outputs:
+        name, _, stage = part.partition(" ")
+        if not np.size(getattr(self.data, name)) or (name == "energy" and not int(self.m.opt.enableflags) & ENERGY):
+            return []
+        if not stage:
+            values = values_of(getattr(instance, name)(), name)
+            return [(output(name, values), values)]
+        found = sorted(instance.measured(int(stage)).items())
+        columns = [first + k for first, x in found for k in range(len(x))]
+        values = [number for _, x in found for number in values_of(x, name)]
+        return [(Output(name + stage, name, np.array(columns)), values)] if values else []
+
+
+def output(name: str, values: list[Any]) -> Output:
+    """A whole field."""
+    return Output(name, name, np.arange(len(values)))

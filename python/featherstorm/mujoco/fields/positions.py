@@ -1,0 +1,313 @@
+"""Fields of mjData that follow from positions, as texts of one simulation whose numbers are not known yet.
+
+Each field is a method of its name, flat or in rows; what the compiled model says (`of`) is constant, unless it differs from
+simulation to simulation. Formulas and conventions are MuJoCo's: motions are (turn, move), world axes, about the centre of mass
+of the whole tree that a body belongs to.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .turns import cross, dot, joined, matrix, outer, product, turn_about, unit, vector
+
+FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+FIXED, TRACK, TRACK_COM, TARGET, TARGET_COM = range(5)  # mjtCamLight
+SAME_BODY, SAME_INERTIA, SAME_BODY_TURN = 1, 2, 3  # mjtSameFrame
+LEAST = 1e-15  # mjMINVAL
+
+
+class Pose:
+    """Where something is: position (3), quaternion (4), rotation matrix (3, 3), in the world."""
+
+    def __init__(self, position: Any, quaternion: Any) -> None:
+        self.position, self.quaternion = position, quaternion
+        self.rotation = matrix(quaternion)
+
+    def place(self, position: Any, quaternion: Any) -> Pose:
+        """What is fixed to it."""
+        return Pose(self.point(position), product(self.quaternion, quaternion))
+
+    def point(self, position: Any) -> Any:
+        return self.position + self.rotation @ position
+
+
+class Positions:
+    """Made by `Instance` (instance.py), which has the numbers of the state."""
+
+    m: Any  # mujoco.MjModel
+
+    def of(self, name: str) -> Any:
+        """A field of the compiled model, "opt.NAME" of its options."""
+        return getattr(self.m.opt, name[4:]) if name.startswith("opt.") else getattr(self.m, name)
+
+    def state(self, name: str) -> Any:
+        """A field of the state, symbols of its shape."""
+        raise NotImplementedError
+
+    def joints(self, body: int) -> range:
+        first = self.m.body_jntadr[body]
+        return range(first, first + self.m.body_jntnum[body])
+
+    @cached_property
+    def bodies(self) -> list[Pose]:
+        """The pose of each body; `anchors` on the way."""
+        m = self.m
+        self.anchors: list[tuple[Any, Any]] = [(np.zeros(3), np.zeros(3))] * m.njnt  # point and axis of each joint
+        poses = [Pose(np.zeros(3), vector(1, 0, 0, 0))]
+        for b in range(1, m.nbody):
+            joints = self.joints(b)
+            if len(joints) == 1 and m.jnt_type[joints[0]] == FREE:
+                poses.append(self.free_body(joints[0]))
+                continue
+            mocap = m.body_mocapid[b]
+            if mocap >= 0:
+                position, quaternion = self.state("mocap_pos")[mocap], unit(self.state("mocap_quat")[mocap])
+            else:
+                position, quaternion = self.of("body_pos")[b], self.of("body_quat")[b]
+            pose = poses[m.body_parentid[b]].place(position, quaternion)
+            for j in joints:
+                pose = self.moved(pose, j)
+            poses.append(pose)
+        return poses
+
+    def free_body(self, joint: int) -> Pose:
+        first = self.m.jnt_qposadr[joint]
+        q = self.state("qpos")
+        pose = Pose(q[first : first + 3], unit(q[first + 3 : first + 7]))
+        self.anchors[joint] = pose.position, np.array(self.m.jnt_axis[joint])
+        return pose
+
+    def moved(self, pose: Pose, joint: int) -> Pose:
+        """A body behind one of its joints; joints turn about their anchor."""
+        first, axis, at = self.m.jnt_qposadr[joint], self.of("jnt_axis")[joint], self.of("jnt_pos")[joint]
+        q, zero = self.state("qpos"), self.of("qpos0")
+        anchor, world_axis = pose.point(at), pose.rotation @ axis
+        self.anchors[joint] = anchor, world_axis
+        if self.m.jnt_type[joint] == SLIDE:
+            return Pose(pose.position + world_axis * (q[first] - zero[first]), pose.quaternion)
+        turn = (
+            unit(q[first : first + 4]) if self.m.jnt_type[joint] == BALL else turn_about(axis, q[first] - zero[first])
+        )
+        turned = Pose(pose.position, product(pose.quaternion, turn))
+        return Pose(anchor - turned.rotation @ at, turned.quaternion)
+
+    def fixed_to_bodies(self, body: Any, position: str, quaternion: str, same: Any = None) -> list[Pose]:
+        """same: what of an object's frame is that of its body, or of its body's inertia (mjtSameFrame)."""
+        places, turns = self.of(position), self.of(quaternion)
+        poses = []
+        for k, b in enumerate(body):
+            of = 0 if same is None else int(same[k])
+            if not of:
+                poses.append(self.bodies[b].place(places[k], turns[k]))
+                continue
+            shared = self.bodies[b] if of in (SAME_BODY, SAME_BODY_TURN) else self.inertial[b]
+            whole = of in (SAME_BODY, SAME_INERTIA)
+            poses.append(Pose(shared.position if whole else self.bodies[b].point(places[k]), shared.quaternion))
+        return poses
+
+    @cached_property
+    def inertial(self) -> list[Pose]:
+        return self.fixed_to_bodies(range(self.m.nbody), "body_ipos", "body_iquat", self.m.body_sameframe)
+
+    @cached_property
+    def geoms(self) -> list[Pose]:
+        return self.fixed_to_bodies(self.m.geom_bodyid, "geom_pos", "geom_quat", self.m.geom_sameframe)
+
+    @cached_property
+    def sites(self) -> list[Pose]:
+        return self.fixed_to_bodies(self.m.site_bodyid, "site_pos", "site_quat", self.m.site_sameframe)
+
+    def xpos(self) -> Any:
+        return [p.position for p in self.bodies]
+
+    def xquat(self) -> Any:
+        return [p.quaternion for p in self.bodies]
+
+    def xmat(self) -> Any:
+        return [p.rotation for p in self.bodies]
+
+    def xipos(self) -> Any:
+        return [p.position for p in self.inertial]
+
+    def xiquat(self) -> Any:
+        return [p.quaternion for p in self.inertial]
+
+    def ximat(self) -> Any:
+        return [p.rotation for p in self.inertial]
+
+    def geom_xpos(self) -> Any:
+        return [p.position for p in self.geoms]
+
+    def geom_xquat(self) -> Any:
+        return [p.quaternion for p in self.geoms]
+
+    def geom_xmat(self) -> Any:
+        return [p.rotation for p in self.geoms]
+
+    def site_xpos(self) -> Any:
+        return [p.position for p in self.sites]
+
+    def site_xquat(self) -> Any:
+        return [p.quaternion for p in self.sites]
+
+    def site_xmat(self) -> Any:
+        return [p.rotation for p in self.sites]
+
+    def xanchor(self) -> Any:
+        _ = self.bodies
+        return [anchor for anchor, _ in self.anchors]
+
+    def xaxis(self) -> Any:
+        _ = self.bodies
+        return [axis for _, axis in self.anchors]
+
+    @cached_property
+    def centres(self) -> list[Any]:
+        """The centre of mass of each body with all that it carries."""
+        m, mass = self.m, self.of("body_mass")
+        moment = [p.position * mass[b] for b, p in enumerate(self.inertial)]
+        total = [mass[b] for b in range(m.nbody)]
+        for b in reversed(range(1, m.nbody)):
+            moment[m.body_parentid[b]] = moment[m.body_parentid[b]] + moment[b]
+            total[m.body_parentid[b]] = total[m.body_parentid[b]] + total[b]
+        hollow = np.asarray(m.body_subtreemass) < LEAST
+        return [self.inertial[b].position if hollow[b] else moment[b] * (1 / total[b]) for b in range(m.nbody)]
+
+    def subtree_com(self) -> Any:
+        return self.centres
+
+    def centre_of(self, body: int) -> Any:
+        """The point that motions of a body are about."""
+        return self.centres[self.m.body_rootid[body]]
+
+    @cached_property
+    def motions(self) -> list[Any]:
+        """What each velocity moves (6)."""
+        m = self.m
+        _ = self.bodies
+        columns: list[Any] = []
+        for j in range(m.njnt):
+            body, (anchor, axis) = m.jnt_bodyid[j], self.anchors[j]
+            if m.jnt_type[j] == SLIDE:
+                columns.append(joined(np.zeros(3), axis))
+                continue
+            lever = self.centre_of(body) - anchor
+            if m.jnt_type[j] == HINGE:
+                columns.append(joined(axis, cross(axis, lever)))
+                continue
+            if m.jnt_type[j] == FREE:
+                columns += list(np.eye(6)[3:])
+            axes = self.bodies[body].rotation
+            columns += [joined(axes[:, k], cross(axes[:, k], lever)) for k in range(3)]
+        return columns
+
+    def cdof(self) -> Any:
+        return self.motions
+
+    def path(self, body: int) -> list[int]:
+        """The body and those that carry it, the world last."""
+        found = [body]
+        while found[-1]:
+            found.append(int(self.m.body_parentid[found[-1]]))
+        return found
+
+    def last_velocity(self, body: int) -> int:
+        """The last velocity that moves a body, -1 where nothing does."""
+        above = next((b for b in self.path(body) if self.m.body_dofnum[b]), 0)
+        return int(self.m.body_dofadr[above] + self.m.body_dofnum[above] - 1) if above else -1
+
+    def jacobian(self, body: int, point: Any) -> tuple[Any, Any]:
+        """(3, nv) each: the velocity of a point of the world on a body, and the body's turning, by each velocity."""
+        S = self.motions
+        lever = point - self.centre_of(body)
+        velocity: list[Any] = [np.zeros(3)] * self.m.nv
+        turning: list[Any] = [np.zeros(3)] * self.m.nv
+        k = self.last_velocity(body)
+        while k >= 0:
+            turning[k], velocity[k] = S[k][:3], S[k][3:] + cross(S[k][:3], lever)
+            k = int(self.m.dof_parentid[k])
+        return joined(*velocity).reshape(-1, 3).T, joined(*turning).reshape(-1, 3).T
+
+    @cached_property
+    def inertias(self) -> list[Any]:
+        """The inertia of each body (10): about `centre_of`, xx yy zz xy xz yz; first moment; mass."""
+        mass, moments = self.of("body_mass"), self.of("body_inertia")
+        all_bodies: list[Any] = [np.zeros(10)]
+        for b in range(1, self.m.nbody):
+            R = self.inertial[b].rotation
+            c = self.inertial[b].position - self.centre_of(b)
+            turned = (R * moments[b]) @ R.T
+            own = turned - mass[b] * outer(c, c)
+            square = mass[b] * dot(c, c)
+            diagonal = [own[k, k] + square for k in range(3)]
+            all_bodies.append(vector(*diagonal, own[0, 1], own[0, 2], own[1, 2], *(mass[b] * c), mass[b]))
+        return all_bodies
+
+    def cinert(self) -> Any:
+        return self.inertias
+
+    def crb(self) -> Any:
+        parent = self.m.body_parentid
+        all_bodies = list(self.inertias)
+        for b in reversed(range(1, self.m.nbody)):
+            if parent[b] > 0:
+                all_bodies[parent[b]] = all_bodies[parent[b]] + all_bodies[b]
+        return all_bodies
+
+    def cam_xpos(self) -> Any:
+        return [position for position, _ in self.cameras]
+
+    def cam_xmat(self) -> Any:
+        return [rotation for _, rotation in self.cameras]
+
+    @cached_property
+    def cameras(self) -> list[tuple[Any, Any]]:
+        """Position and rotation of each."""
+        m = self.m
+        fixed = self.fixed_to_bodies(m.cam_bodyid, "cam_pos", "cam_quat")
+        all_cameras = []
+        for k, pose in enumerate(fixed):
+            body, target, mode = m.cam_bodyid[k], m.cam_targetbodyid[k], m.cam_mode[k]
+            position, rotation = pose.position, pose.rotation
+            if mode == TRACK:
+                position = self.bodies[body].position + self.of("cam_pos0")[k]
+            if mode == TRACK_COM:
+                position = self.centres[body] + self.of("cam_poscom0")[k]
+            if mode in (TRACK, TRACK_COM):
+                rotation = np.reshape(self.of("cam_mat0")[k], (3, 3))
+            if mode in (TARGET, TARGET_COM) and target >= 0:
+                z = unit(position - (self.bodies[target].position if mode == TARGET else self.centres[target]))
+                x = unit(cross(vector(0, 0, 1), z))
+                rotation = joined(x, unit(cross(z, x)), z).reshape(3, 3).T
+            all_cameras.append((position, rotation))
+        return all_cameras
+
+    def light_xpos(self) -> Any:
+        return [position for position, _ in self.lights]
+
+    def light_xdir(self) -> Any:
+        return [direction for _, direction in self.lights]
+
+    @cached_property
+    def lights(self) -> list[tuple[Any, Any]]:
+        """Position and direction of each."""
+        m = self.m
+        all_lights = []
+        for k in range(m.nlight):
+            body, target, mode = m.light_bodyid[k], m.light_targetbodyid[k], m.light_mode[k]
+            pose = self.bodies[body]
+            position, direction = pose.point(self.of("light_pos")[k]), pose.rotation @ self.of("light_dir")[k]
+            if mode == TRACK:
+                position = pose.position + self.of("light_pos0")[k]
+            if mode == TRACK_COM:
+                position = self.centres[body] + self.of("light_poscom0")[k]
+            if mode in (TRACK, TRACK_COM):
+                direction = np.array(self.of("light_dir0")[k])
+            if mode in (TARGET, TARGET_COM) and target >= 0:
+                direction = (self.bodies[target].position if mode == TARGET else self.centres[target]) - position
+            all_lights.append((position, unit(direction)))
+        return all_lights

@@ -1,0 +1,214 @@
+"""Sensors: which of them the engine measures, and frames on mocap bodies, whose pose is a part of the state.
+
+What is not measured is NaN in sensordata, and a Notice says which and why.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from .touch import meets
+from .turns import cross, product, vector
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
+    from .contacts import Contacts
+    from .positions import Pose, Positions
+
+Kind = mujoco.mjtSensor
+NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
+# the engine's row gives zeros for these (core/sensor/readings.h, is_open); their texts are here, but for rays
+RANGEFINDER, TOUCH = int(Kind.mjSENS_RANGEFINDER), int(Kind.mjSENS_TOUCH)
+LIMITS = {
+    int(Kind.mjSENS_JOINTLIMITPOS): "left",
+    int(Kind.mjSENS_JOINTLIMITVEL): "rate",
+    int(Kind.mjSENS_JOINTLIMITFRC): "force",
+    int(Kind.mjSENS_TENDONLIMITPOS): "left",
+    int(Kind.mjSENS_TENDONLIMITVEL): "rate",
+    int(Kind.mjSENS_TENDONLIMITFRC): "force",
+}
+TENDON = int(mujoco.mjtTrn.mjTRN_TENDON)
+OF_TENDONS = {int(Kind.mjSENS_TENDONLIMITPOS), int(Kind.mjSENS_TENDONLIMITVEL), int(Kind.mjSENS_TENDONLIMITFRC)}
+# the row leaves out forces of contacts and of equalities that join two bodies
+FORCE, TORQUE = int(Kind.mjSENS_FORCE), int(Kind.mjSENS_TORQUE)
+POSITION, TURN = int(Kind.mjSENS_FRAMEPOS), int(Kind.mjSENS_FRAMEQUAT)
+AXES = [int(Kind.mjSENS_FRAMEXAXIS), int(Kind.mjSENS_FRAMEYAXIS), int(Kind.mjSENS_FRAMEZAXIS)]
+STATIC = {POSITION, TURN, *AXES}
+ENERGIES = [int(Kind.mjSENS_E_POTENTIAL), int(Kind.mjSENS_E_KINETIC)]
+REAL, POSITIVE = int(mujoco.mjtDataType.mjDATATYPE_REAL), int(mujoco.mjtDataType.mjDATATYPE_POSITIVE)
+Object = mujoco.mjtObj
+INERTIA, BODY, GEOM, SITE, CAMERA = (
+    int(kind)
+    for kind in (Object.mjOBJ_BODY, Object.mjOBJ_XBODY, Object.mjOBJ_GEOM, Object.mjOBJ_SITE, Object.mjOBJ_CAMERA)
+)
+
+
+def rows_of(m: Any, sensors: Iterable[int]) -> list[slice]:
+    """Where sensors are in sensordata."""
+    return [slice(m.sensor_adr[i], m.sensor_adr[i] + m.sensor_dim[i]) for i in sensors]
+
+
+def name_of(m: Any, sensor: int) -> str:
+    return mujoco.mj_id2name(m, Object.mjOBJ_SENSOR, sensor) or f"sensor{sensor}"
+
+
+def open_sensors(m: Any) -> dict[int, str]:
+    """Sensors that have no numbers, with what is missing."""
+    found = {}
+    for i, kind in enumerate(map(int, m.sensor_type)):
+        if kind == RANGEFINDER:
+            found[i] = "rays"
+        elif kind in (FORCE, TORQUE) and tendons_pull(m):
+            found[i] = "forces of spatial tendons on bodies"
+        elif kind not in STATIC and (on_mocap(m, i) or not m.nv):
+            found[i] = "velocities and accelerations of bodies that do not move by themselves"
+    return found
+
+
+def tendons_pull(m: Any) -> bool:
+    """Whether there is a spatial tendon with a force, which MuJoCo has among those on bodies and the texts have not."""
+    pulled = set(m.actuator_trnid[np.asarray(m.actuator_trntype) == TENDON, 0].tolist())
+    for e in np.flatnonzero(np.asarray(m.eq_type) == int(mujoco.mjtEq.mjEQ_TENDON)).tolist():
+        pulled |= {int(m.eq_obj1id[e]), int(m.eq_obj2id[e])}
+    for t in range(m.ntendon):
+        spatial = int(m.wrap_type[m.tendon_adr[t]]) != int(mujoco.mjtWrap.mjWRAP_JOINT)
+        own = [
+            getattr(m, f"tendon_{name}")[t] for name in ("stiffness", "damping", "frictionloss", "limited", "armature")
+        ]
+        own += [*np.ravel(m.tendon_stiffnesspoly[t]), *np.ravel(m.tendon_dampingpoly[t])]
+        if spatial and (t in pulled or any(own)):
+            return True
+    return False
+
+
+def given_by_texts(m: Any, sensor: int) -> bool:
+    """Whether a sensor is measured by the texts here (`reading`)."""
+    kind = int(m.sensor_type[sensor])
+    return bool(m.nv) and (kind in LIMITS or kind in (TOUCH, FORCE, TORQUE)) and not on_mocap(m, sensor)
+
+
+def reading(instance: Contacts, sensor: int) -> Any:
+    """What such a sensor measures, before it is cut off."""
+    m, kind, index = instance.m, int(instance.m.sensor_type[sensor]), int(instance.m.sensor_objid[sensor])
+    if kind in LIMITS:
+        joint, tendon = (-1, index) if kind in OF_TENDONS else (index, -1)
+        return vector(instance.limit_reading(joint, tendon, LIMITS[kind]))
+    site, body = instance.sites[index], int(m.site_bodyid[index])
+    if kind == TOUCH:
+        return vector(touched(instance, site, body, int(m.site_type[index]), instance.of("site_size")[index]))
+    moment_and_force = instance.inner_forces[body]
+    force = moment_and_force[3:]
+    if kind == FORCE:
+        return site.rotation.T @ force
+    lever = instance.centre_of(body) - site.position
+    return site.rotation.T @ (moment_and_force[:3] + cross(lever, force))
+
+
+def touched(instance: Contacts, site: Pose, body: int, shape: int, size: Any) -> Any:
+    """The normal forces of a body's contacts whose normal meets the zone of a site."""
+    total: Any = 0.0
+    for s in instance.slots:
+        if body in s.bodies:
+            sign = -1.0 if body == s.bodies[1] else 1.0
+            p, v = site.rotation.T @ (s.point - site.position), site.rotation.T @ (sign * s.axes[0])
+            counts = np.logical_and(meets(shape, size, p, v), s.force[0] > 0)
+            total = total + np.where(counts, s.force[0], 0.0)
+    return total
+
+
+def carried_by_mocap(m: Any) -> npt.NDArray[np.bool_]:
+    """(nbody) whether a body is a mocap body or fixed to one."""
+    found = np.asarray(m.body_mocapid) >= 0
+    for b in range(1, m.nbody):
+        found[b] |= found[m.body_parentid[b]]
+    return found
+
+
+def body_of(m: Any, kind: int, index: int) -> int:
+    """The body that carries an object; 0 for what is none that a body carries."""
+    tables = {GEOM: m.geom_bodyid, SITE: m.site_bodyid, CAMERA: m.cam_bodyid}
+    if index < 0:
+        return 0
+    return int(index) if kind in (INERTIA, BODY) else int(tables[kind][index]) if kind in tables else 0
+
+
+def on_mocap(m: Any, sensor: int) -> bool:
+    """Whether what a sensor measures, or what it is measured in, is on a mocap body."""
+    if not m.nmocap:
+        return False
+    carried = carried_by_mocap(m)
+    measured = body_of(m, int(m.sensor_objtype[sensor]), int(m.sensor_objid[sensor]))
+    reference = body_of(m, int(m.sensor_reftype[sensor]), int(m.sensor_refid[sensor]))
+    return bool(carried[measured] or carried[reference])
+
+
+class Frames:
+    """Objects of frame sensors in a text of one simulation."""
+
+    def __init__(self, instance: Positions) -> None:
+        self.instance, self.m = instance, instance.m
+
+    def pose(self, kind: int, index: int) -> Pose:
+        instance = self.instance
+        if kind == BODY:
+            return instance.bodies[index]
+        if kind == INERTIA:
+            return instance.inertial[index]
+        if kind == GEOM:
+            return instance.geoms[index]
+        if kind == SITE:
+            return instance.sites[index]
+        return instance.fixed_to_bodies(self.m.cam_bodyid, "cam_pos", "cam_quat")[index]
+
+    def measured(self, sensor: int) -> Any:
+        """What a sensor of STATIC measures, before it is cut off."""
+        m, kind = self.m, int(self.m.sensor_type[sensor])
+        pose = self.pose(m.sensor_objtype[sensor], m.sensor_objid[sensor])
+        relative = m.sensor_refid[sensor] >= 0
+        other = self.pose(m.sensor_reftype[sensor], m.sensor_refid[sensor]) if relative else None
+        if kind == TURN:
+            if other is None:
+                return pose.quaternion
+            return product(other.quaternion * np.array([1.0, -1.0, -1.0, -1.0]), pose.quaternion)
+        if kind == POSITION:
+            return pose.position if other is None else other.rotation.T @ (pose.position - other.position)
+        axis = pose.rotation[:, AXES.index(kind)]
+        return axis if other is None else other.rotation.T @ axis
+
+
+def cut_off(m: Any, sensor: int, values: Any) -> Any:
+    """As MuJoCo cuts off: reals both ways, positive numbers above, axes and quaternions not at all."""
+    cutoff = float(m.sensor_cutoff[sensor])
+    kind = int(m.sensor_datatype[sensor])
+    if cutoff > 0 and kind in (REAL, POSITIVE):
+        values = np.minimum(values, cutoff)
+    return np.maximum(values, -cutoff) if cutoff > 0 and kind == REAL else values
+
+
+def with_sensors(m: Any, tables: dict[str, Any], keep: list[int], energy: bool) -> dict[str, Any]:
+    """The tables of a compiled model (featherstorm.robot.mjcf) with some of its sensors alone, and behind them sensors of
+    potential and kinetic energy."""
+    chosen = dict(tables)
+    extra = 2 if energy else 0
+    for name in (n for n in tables if n.startswith("sensor_") and n != "sensor_user"):
+        field = getattr(m, name)
+        width = int(np.prod(field.shape[1:]))
+        rows = np.vstack([np.reshape(field, (-1, width))[keep], np.zeros((extra, width))])
+        chosen[name] = np.ravel(rows).astype(np.float64)
+    last = len(keep)
+    for k, kind in enumerate(ENERGIES[:extra]):
+        chosen["sensor_type"][last + k] = kind
+        chosen["sensor_dim"][last + k] = 1
+        chosen["sensor_adr"][last + k] = m.nsensordata + k
+        chosen["sensor_objid"][last + k] = chosen["sensor_refid"][last + k] = -1
+    names = np.asarray(m.name_sensoradr)[keep]
+    chosen["name_sensoradr"] = np.concatenate([names, np.zeros(extra)]).astype(np.float64)
+    chosen["nsensor"] = np.array([float(last + extra)])
+    chosen["nsensordata"] = np.array([float(m.nsensordata + extra)])
+    return chosen

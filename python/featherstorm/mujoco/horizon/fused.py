@@ -1,0 +1,170 @@
+"""Rollouts as one run of the engine: controls are read before each step, states written after each, and fields follow from these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..engine import ARRAYS, MOST, MOVED, bad_rows
+from ..fields.kernels import SOLVED
+from ..fields.table import parts_of
+from ..observing import ALL, compute
+from .recording import fresh
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..advance import Rows
+    from ..engine import Engine
+    from .recording import Part
+
+    Array = npt.NDArray[Any]
+
+DRIVING = ("ctrl", "qfrc_applied", "xfrc_applied")  # what may differ from step to step
+MOST_NUMBERS = 1 << 24  # of a run's states at once
+
+
+def roll_as_one(
+    engine: Engine,
+    r: Rows,
+    nstep: int,
+    control: Array | None,
+    columns: Array,
+    fields: dict[str, Array],
+    part: Part,
+) -> bool:
+    """As `roll` (roll.py); False, with nothing done, where it has to go step by step."""
+    wanted = {**part.fields, **fields}
+    if not engine.moves or not len(r.time) or (engine.runs_rk4 and wanted) or not can_drive(engine, control, columns):
+        return False
+    whole = Whole(engine, r, nstep, control, columns, list(wanted))
+    with np.errstate(invalid="ignore", over="ignore"):
+        if not whole.run():
+            return False
+    whole.record(part, fields)
+    whole.leave()
+    return True
+
+
+def can_drive(engine: Engine, control: Array | None, columns: Array) -> bool:
+    """Whether controls are numbers that steps read, and none of them is bad."""
+    if control is None:
+        return True
+    read = {c for name in DRIVING for c in range(engine.layout.columns[name].start, engine.layout.columns[name].stop)}
+    return set(columns.tolist()) <= read and bool(not control.size or np.abs(control).max() <= MOST)
+
+
+class Whole:
+    """A rollout while it is run: nothing of the simulations is changed before `leave`.
+
+    moved    name -> (n, nstep + 1, k) what steps change of the state, from the beginning on
+    found    name -> (n, nstep, k) of the solver
+    """
+
+    def __init__(
+        self, engine: Engine, r: Rows, nstep: int, control: Array | None, columns: Array, fields: list[str]
+    ) -> None:
+        self.engine, self.r, self.nstep, self.control, self.columns = engine, r, nstep, control, columns
+        self.parts = parts_of(fields, ALL)
+        n, layout = len(r.time), engine.layout
+        self.moved = {
+            name: np.empty((n, nstep + 1, layout.width(name)), engine.dtype) for name in MOVED if layout.width(name)
+        }
+        sizes = {name: size for name, size in engine.fields.solved(self.parts).items() if name != "qacc" and size}
+        self.found = {name: np.zeros((n, nstep, size), engine.dtype) for name, size in sizes.items()}
+
+    def driven(self, name: str) -> Array | None:
+        """What controls a field of the state has for each step, None where it keeps its numbers."""
+        columns = self.engine.layout.columns[name]
+        mine = np.flatnonzero((self.columns >= columns.start) & (self.columns < columns.stop))
+        return self.control[:, :, mine[0] : mine[-1] + 1] if self.control is not None and len(mine) else None
+
+    def run(self) -> bool:
+        """False where a number is bad."""
+        engine, r = self.engine, self.r
+        n, layout = len(r.time), engine.layout
+        if len(bad_rows(r.state[:, : engine.moved])) or len(engine.bad_controls(r.state)):
+            return False
+        if sum(x.size for x in (*self.moved.values(), *self.found.values())) > MOST_NUMBERS:
+            return False
+        inputs = engine.inputs(r.state)
+        if self.control is not None:
+            each = {ARRAYS[name]: x for name in DRIVING if (x := self.driven(name)) is not None}
+            inputs = [i for i in inputs if i[0] not in each]
+            inputs += [(name, x, 0, x.shape[2], True) for name, x in each.items()]
+        outputs = [(ARRAYS[name], x[:, 1:], 0, x.shape[2], True) for name, x in self.moved.items()]
+        outputs += [(name, x, 0, x.shape[2], True) for name, x in self.found.items()]
+        for name, x in self.moved.items():
+            x[:, 0] = r.state[:, layout.columns[name]]
+        if "qpos" in self.moved:
+            self.moved["qpos"][:, 0] = engine.with_unit_quaternions(r.state)
+        engine.sequence.run(self.nstep, n, inputs, {}, outputs)  # type: ignore[union-attr]  # the engine moves
+        return all(bool(np.abs(x).max(initial=0) <= MOST) for x in self.moved.values())
+
+    def times(self) -> Array:
+        """(n, nstep) at the end of each step."""
+        ends: Array = self.r.time[:, None] + self.engine.timestep * np.arange(1, self.nstep + 1)
+        return ends
+
+    def record(self, part: Part, fields: dict[str, Array]) -> None:
+        for columns, array in part.states:
+            array[part.where] = self.states(columns, array.dtype)
+        n, size = len(self.r.time), self.nstep
+        names = [*{**part.fields, **fields}]
+        sizes = {name: (part.fields[name].shape[2] if name in part.fields else fields[name].shape[1]) for name in names}
+        shown = {name: fresh(self.engine, name, n * size, sizes[name]) for name in names}
+        given = self.given() if names else {}
+        compute(self.engine, self.parts, given, shown, n * size)
+        for name, x in shown.items():
+            every = x.reshape(n, size, sizes[name])
+            if name in part.fields:
+                part.fields[name][part.where] = every
+            if name in fields:
+                fields[name][:] = every[:, -1]
+
+    def states(self, columns: Array, dtype: Any) -> Array:
+        """(n, nstep, len(columns)) of the state after each step."""
+        layout, r = self.engine.layout, self.r
+        found = np.empty((len(r.time), self.nstep, len(columns)), dtype)
+        for k, column in enumerate(columns.tolist()):
+            name = next(name for name, c in layout.columns.items() if c.start <= column < c.stop)
+            own = int(column - layout.columns[name].start)
+            driven = np.flatnonzero(self.columns == column).tolist() if self.control is not None else []
+            if name == "time":
+                found[:, :, k] = self.times()
+            elif name in self.moved:
+                found[:, :, k] = self.moved[name][:, 1:, own]
+            elif len(driven):
+                assert self.control is not None
+                found[:, :, k] = self.control[:, :, driven[0]]
+            else:
+                found[:, :, k] = r.state[:, column, None]
+        return found
+
+    def given(self) -> dict[str, Array]:
+        """What the kernels of fields take, (n nstep, k): of the state before each step, and of what it found."""
+        n, layout = len(self.r.time), self.engine.layout
+        constant = self.engine.given(self.r.state)
+        arrays = {}
+        for name, x in constant.items():
+            each = self.driven(name) if name in DRIVING else None
+            if name in self.moved:
+                each = self.moved[name][:, :-1]
+            if name == "time":
+                each = (self.times() - self.engine.timestep)[:, :, None].astype(self.engine.dtype)
+            arrays[name] = np.repeat(x, self.nstep, axis=0) if each is None else each.reshape(n * self.nstep, -1)
+        if "qacc_warmstart" in self.moved:
+            arrays["qacc"] = self.moved["qacc_warmstart"][:, 1:].reshape(n * self.nstep, layout.width("qvel"))
+        arrays.update({name: x.reshape(n * self.nstep, -1) for name, x in self.found.items() if name in SOLVED})
+        return arrays
+
+    def leave(self) -> None:
+        """Leaves the simulations at the end."""
+        r, layout = self.r, self.engine.layout
+        r.time[:] = self.times()[:, -1]
+        for name, x in self.moved.items():
+            r.state[:, layout.columns[name]] = x[:, -1]
+        if self.control is not None:
+            r.state[:, self.columns] = self.control[:, -1]
+        r.state[:, 0] = r.time

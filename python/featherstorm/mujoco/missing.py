@@ -1,0 +1,60 @@
+"""What of mjData a batch does not have, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+from mujoco.batch import DATA_FIELDS as MUJOCO_FIELDS
+
+from .errors import nearest
+from .fields.sensors import tendons_pull
+from .fields.table import DATA_FIELDS, INTEGERS, MODEL_FIELDS
+
+# words that names begin with, and the reason
+REASONS = (
+    ("flex", "flexible bodies are not supported"),
+    ("plugin", "plugins are not supported"),
+    (("nJ", "nA"), "the engine has other matrices"),
+    (
+        ("nisland", "nidof", "tree_", "body_awake", "dof_awake", "parent_awake"),
+        "the engine has no islands and no sleep",
+    ),
+    (("solver_nnz", "solver_fwdinv"), "the engine's solver is another one"),
+    (("qLD", "qH", "qLU", "qDeriv", "qfrc_inverse"), "the engine keeps no factors and no inverse dynamics"),
+    (("actuator_moment", "moment_"), "the engine keeps no moments of actuators; batch.jac has Jacobians"),
+    (("wrap_", "ten_wrap"), "the engine keeps no paths of tendons"),
+    ("qfrc_adhesion", "adhesion is not supported"),
+    ("bvh_", "the engine has no bounding volumes"),
+)
+
+
+SCALARS = [name for name in INTEGERS if name != "solver_niter"]
+
+
+def not_of_this_model(m: Any, name: str) -> str | None:
+    """Why a field that there is cannot be had of a model; None where it can."""
+    if name in ("cfrc_ext", "cfrc_int") and tendons_pull(m):
+        return f"{name} is not computed of models with spatial tendons: it needs their forces on bodies"
+    return None
+
+
+def why_not(m: Any, name: str) -> str:
+    """Why `bind` does not take a name."""
+    data = mujoco.MjData(m)
+    if name in MUJOCO_FIELDS:
+        for words, reason in REASONS:
+            if name.startswith(words):
+                return f"{name} is not computed: {reason}"
+        return f"{name} is not computed"
+    if name in MODEL_FIELDS:
+        return f"{name} is an MjModel field: use expand({name!r})"
+    value = getattr(data, name, None)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{name} is not one of the MjData scalars bind() accepts: {', '.join(sorted(SCALARS))}"
+    if isinstance(value, np.ndarray):
+        return f"{name} is in the arena, whose size changes from step to step, and cannot be bound"
+    if "opt." + name in MODEL_FIELDS:
+        return f"{name} is not an MjData array field; it is an MjOption field: use expand('opt.{name}')"
+    return f"{name} is not an MjData array field{nearest(name, DATA_FIELDS)}"

@@ -1,0 +1,90 @@
+"""Fields of states: what their kernels are given, after a step and at a state as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .engine import normalise
+from .fields.kernels import SOLVED
+from .fields.table import ACC, POS, VEL, parts_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from .advance import Last
+    from .engine import Engine
+
+    Array = npt.NDArray[Any]
+
+ALL = (POS, VEL, ACC)
+OF_THE_FIRST = ("sensordata", "cacc")
+
+
+def observe(engine: Engine, state: Array, fields: dict[str, Array], stages: tuple[int, ...] = ALL) -> None:
+    """Renews fields (n, size) by name, those of some stages, at states as mj_forward does."""
+    parts = parts_of(list(fields), stages)
+    if not engine.fields.kernels(parts):
+        return
+    arrays = engine.given(state)
+    if ACC in stages and (sizes := engine.fields.solved(parts)):
+        arrays.update(engine.solve(state, sizes))
+    compute(engine, parts, arrays, fields, len(state))
+
+
+def watched(engine: Engine, fields: dict[str, Array]) -> dict[str, int] | None:
+    """What of the solver's findings a step is to tell for its fields, by size; None where there are no fields."""
+    return engine.fields.solved(parts_of(list(fields), ALL)) if fields else None
+
+
+def observe_step(engine: Engine, state: Array, last: Last, fields: dict[str, Array]) -> None:
+    """Renews fields with what a step went through.
+
+    Of Runge-Kutta's method MuJoCo's sensors are of the first evaluation of the equations, qacc is the mean of all, the rest is of
+    the last.
+    """
+    before = state.copy()
+    before[:, : engine.moved] = last.moved
+    if engine.runs_rk4 and (first := {name: x for name, x in fields.items() if name in OF_THE_FIRST}):
+        observe(engine, before, first)
+        fields = {name: x for name, x in fields.items() if name not in first}
+    parts = parts_of(list(fields), ALL)
+    if not engine.fields.kernels(parts):
+        return
+    arrays = engine.given(before)
+    arrays["qacc"] = np.array(state[:, engine.layout.columns["qacc_warmstart"]])
+    arrays.update({name: x for name, x in last.found.items() if name in SOLVED})
+    if engine.runs_rk4:
+        if "mass" in last.found:
+            arrays["qfrc_constraint"] = constraint_forces(engine, last.found["mass"], last.found["b"], arrays["qacc"])
+        qvel = engine.layout.columns["qvel"]
+        arrays["qacc"] = (state[:, qvel] - before[:, qvel]) / np.dtype(engine.dtype).type(engine.timestep)
+        arrays.update({name: last.found[name] for name in ("qvel", "act")})
+        arrays["qpos"] = last.found["qpos"].copy()
+        for c in engine.quaternions:
+            normalise(arrays["qpos"][:, c : c + 4])
+    compute(engine, parts, arrays, fields, len(state))
+
+
+def compute(
+    engine: Engine, parts: tuple[str, ...], arrays: dict[str, Array], fields: dict[str, Array], instances: int
+) -> None:
+    """Runs the kernels of fields on what is given, and finds contacts where they take them."""
+    if engine.fields.takes_contacts(parts):
+        arrays = {**arrays, **engine.contacts(arrays["qpos"])}
+    for kernel in engine.fields.kernels(parts):
+        kernel.run(arrays, fields, instances)
+
+
+def constraint_forces(engine: Engine, mass: Array, b: Array, a: Array) -> Array:
+    """M a - b of packed inertia matrices (n, nh)."""
+    start, column = engine.model.row_start, engine.model.column
+    forces = -b
+    for i in range(engine.m.nv):
+        for k in range(start[i], start[i + 1]):
+            j = column[k]
+            forces[:, i] += mass[:, k] * a[:, j]
+            if j != i:
+                forces[:, j] += mass[:, k] * a[:, i]
+    return forces

@@ -1,0 +1,134 @@
+"""The robot of a compiled model with its world, and what of the model a simulation leaves out."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from .. import _featherstorm
+from ..model import Notice
+from ..robot.mjcf import Names, robot_from_mujoco, tables
+from .errors import UsageError
+from .fields.constraints import CONNECT, WELD
+from .fields.sensors import NO_SENSORS, body_of, carried_by_mocap, name_of, open_sensors, with_sensors
+
+SLEEP = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+CALLBACKS = ("act_bias", "act_dyn", "act_gain", "contactfilter", "control", "passive", "sensor")
+IMPLICIT_FAST = int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST)
+SITE_OF_TENDON = int(mujoco.mjtWrap.mjWRAP_SITE)
+OBSTACLES = {int(mujoco.mjtWrap.mjWRAP_SPHERE), int(mujoco.mjtWrap.mjWRAP_CYLINDER)}
+AT_SITES = {int(mujoco.mjtTrn.mjTRN_SITE), int(mujoco.mjtTrn.mjTRN_SLIDERCRANK)}
+
+
+def refuse_callbacks() -> None:
+    """ValueError where a callback of MuJoCo is installed: simulations would leave out what it does."""
+    for name in CALLBACKS:
+        get = getattr(mujoco, f"get_mjcb_{name}", None)
+        if get is not None and get() is not None:
+            raise UsageError(f"mjcb_{name} is installed: the engine does not call MuJoCo's callbacks")
+
+
+def refuse(m: Any) -> None:
+    """ValueError for what a simulation of the engine cannot have."""
+    for count, what in (
+        ("nflex", "flexible bodies (flex)"),
+        ("nplugin", "plugins"),
+        ("nhistory", "delays and histories"),
+    ):
+        if getattr(m, count):
+            raise ValueError(f"the model has {what}, which are not supported")
+    if getattr(m, "nplastic", 0):
+        raise ValueError("the model has plastic springs (springyield), which are not supported")
+    if m.opt.enableflags & SLEEP:
+        raise ValueError("the model's bodies sleep (flag sleep), which is not supported")
+    if not 0 <= m.opt.solver <= 2:
+        raise mujoco.FatalError(f"mj_fwdConstraint: unknown solver type {m.opt.solver}")
+
+
+def mocap_acts(m: Any) -> bool:
+    """Whether what moves depends on where mocap bodies are."""
+    if not m.nmocap:
+        return False
+    carried = carried_by_mocap(m)
+    bodies: list[int] = []
+    for e in range(m.neq):
+        if int(m.eq_type[e]) in (CONNECT, WELD):
+            bodies += [body_of(m, int(m.eq_objtype[e]), int(k)) for k in (m.eq_obj1id[e], m.eq_obj2id[e])]
+    for w in range(m.nwrap):
+        if int(m.wrap_type[w]) == SITE_OF_TENDON:
+            bodies.append(int(m.site_bodyid[m.wrap_objid[w]]))
+        if int(m.wrap_type[w]) in OBSTACLES:
+            bodies.append(int(m.geom_bodyid[m.wrap_objid[w]]))
+    for a in range(m.nactuator):
+        if int(m.actuator_trntype[a]) in AT_SITES:
+            bodies += [int(m.site_bodyid[k]) for k in m.actuator_trnid[a] if k >= 0]
+    paired = {int(g) for g in (*m.pair_geom1, *m.pair_geom2)}
+    for g in range(m.ngeom):
+        if m.geom_contype[g] or m.geom_conaffinity[g] or g in paired:
+            bodies.append(int(m.geom_bodyid[g]))
+    return bool(carried[bodies].any()) if bodies else False
+
+
+class WorldRobot:
+    """robot      with the world of a compiled model, and sensors of its energies behind its own
+    sensors    numbers of the sensors that it measures
+    unknown    sensor -> why it is not measured
+    left_out   what else of the model it does without, a sentence each
+    """
+
+    def __init__(self, m: Any) -> None:
+        refuse(m)
+        base = robot_from_mujoco(m)
+        names = Names(m, mujoco)
+        arrays = tables(m)
+        self.unknown = open_sensors(m)
+        keep = [i for i in range(m.nsensor) if i not in self.unknown]
+        if int(m.opt.disableflags) & NO_SENSORS:
+            keep, arrays["opt.disableflags"] = [], arrays["opt.disableflags"] - NO_SENSORS
+
+        def world(sensors: list[int]) -> _featherstorm.Robot:
+            robot = base.with_world(with_sensors(m, arrays, sensors, energy=True), names.body, names.joint)
+            if not robot.has_world:
+                raise ValueError(robot.notices[-1])
+            return robot
+
+        try:
+            self.robot = world(keep)
+        except ValueError:
+            self.robot = world([])  # raises what is wrong beside sensors
+            for i in list(keep):
+                try:
+                    world([i])
+                except ValueError as error:
+                    self.unknown[i] = str(error)
+                    keep.remove(i)
+            if keep:
+                self.robot = world(keep)
+        self.sensors = keep
+        self.left_out = self.robot.notices[len(base.notices) :]
+        if int(m.opt.integrator) == IMPLICIT_FAST and (m.opt.density or m.opt.viscosity):
+            self.left_out.append("implicitfast takes the drag of the medium along explicitly, not implicitly")
+
+
+def sentences(m: Any, left_out: list[str], unknown: dict[int, str]) -> list[str]:
+    """What a simulation does without."""
+    if not unknown:
+        return left_out
+    some = ", ".join(f"{name_of(m, i)} ({why})" for i, why in list(unknown.items())[:4])
+    return [*left_out, f"sensors are NaN in sensordata: {some}" + (", ..." if len(unknown) > 4 else "")]
+
+
+def still_robot() -> _featherstorm.Robot:
+    """A robot for models in which nothing moves: the engine has none without joints."""
+    builder = _featherstorm.RobotBuilder("still")
+    builder.add_link("link", 1.0, [0, 0, 0], np.eye(3).tolist())
+    builder.add_joint("joint", "revolute", "", "link")
+    return builder.build([])
+
+
+def tell(sentences: list[str]) -> None:
+    for sentence in sentences:
+        warnings.warn(sentence, Notice, stacklevel=4)

@@ -1,0 +1,315 @@
+"""Rollouts of lists of models and states, with the face of mujoco.rollout.
+
+    from featherstorm.mujoco import rollout
+
+    state, sensordata = rollout.rollout(model, data, initial_state, control)       # as mujoco.rollout.rollout
+
+`data` says how many threads there are, one for each, and is left alone. Arrays are MuJoCo's, rows of double, whatever the engine
+computes in (dtype). Models that are equal share their kernels, which are kept for later calls.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from .advance import Rows
+from .engine import Engine
+from .errors import UsageError
+from .horizon.recording import Part
+from .horizon.roll import roll
+from .robots import refuse_callbacks, tell
+from .state import COMPONENTS, USER
+from .variants import model_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+    from typing_extensions import Self
+
+    Array = npt.NDArray[Any]
+
+FULL_PHYSICS = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
+CTRL = int(mujoco.mjtState.mjSTATE_CTRL)
+MOCAP = int(COMPONENTS["mocap_pos"]) | int(COMPONENTS["mocap_quat"])
+KEPT = 32  # engines
+_engines: OrderedDict[tuple[Any, ...], Engine] = OrderedDict()
+_lock = threading.Lock()
+
+
+def engine_of(m: Any, dtype: str, threads: int) -> Engine:
+    """The engine of a model, kept for models that are equal."""
+    key = (model_key(m), dtype, threads)
+    with _lock:
+        if key not in _engines:
+            engine = Engine(m.__copy__(), dtype, threads)
+            tell(engine.left_out)
+            _engines[key] = engine
+            while len(_engines) > KEPT:
+                _engines.popitem(last=False)
+        _engines.move_to_end(key)
+        return _engines[key]
+
+
+class Rollout:
+    """Rollouts on a number of threads; 0: on the caller's alone.
+
+    dtype  "float64" or "float32", what the engine computes in
+    """
+
+    def __init__(self, *, nthread: int | None = None, dtype: npt.DTypeLike = "float64") -> None:
+        self.nthread = nthread or 0
+        self.dtype = np.dtype(dtype).name
+        self.open = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.open = False
+
+    def rollout(
+        self,
+        model: Any | Sequence[Any],
+        data: Any | Sequence[Any],
+        initial_state: npt.ArrayLike,
+        control: npt.ArrayLike | None = None,
+        *,
+        control_spec: int = CTRL,
+        skip_checks: bool = False,
+        nstep: int | None = None,
+        initial_warmstart: npt.ArrayLike | None = None,
+        state: Array | None = None,
+        sensordata: Array | None = None,
+        chunk_size: int | None = None,
+    ) -> tuple[Array, Array]:
+        """Rolls out controls from initial states.
+
+        model              an MjModel, or one for each rollout, of the same sizes
+        data               an MjData, or one for each thread
+        initial_state      (nbatch or 1, nstate) of mjSTATE_FULLPHYSICS
+        control            (nbatch or 1, nstep or 1, ncontrol), None: zeros
+        control_spec       mjtState bits of mjSTATE_USER that make a control
+        initial_warmstart  (nbatch or 1, nv), None: zeros
+        state, sensordata  (nbatch, nstep, ...) to be written to, None: new ones
+        chunk_size         checked; the engine cuts its blocks itself
+        skip_checks        arrays have their full shapes, models and data are lists, nothing is inferred or made
+        Returns state (nbatch, nstep, nstate) and sensordata (nbatch, nstep, nsensordata). A rollout with a warning stops; its
+        last numbers are repeated.
+        """
+        if not self.open:
+            raise RuntimeError("rollout requested after thread pool shutdown")
+        spec = int(control_spec)
+        if not skip_checks:
+            call = _Inferred(
+                model, initial_state, control, spec, nstep, initial_warmstart, state, sensordata, chunk_size
+            )
+            model, nstep, state, sensordata = call.models, call.nstep, call.state, call.sensordata
+            initial_state, control, initial_warmstart = call.initial_state, call.control, call.warmstart
+            data = data if isinstance(data, list) else [data]
+        self._check(data, chunk_size, nstep)
+        assert nstep is not None
+        initial = np.asarray(initial_state, np.float64)
+        if nstep and len(initial):
+            controls = None if control is None else np.asarray(control, np.float64)
+            start = None if initial_warmstart is None else np.asarray(initial_warmstart, np.float64)
+            _run(
+                list(model)[: len(initial)],
+                initial,
+                controls,
+                spec,
+                nstep,
+                start,
+                state,
+                sensordata,
+                self.dtype,
+                self.nthread,
+            )
+        return state, sensordata  # type: ignore[return-value]  # None with skip_checks, as MuJoCo has it
+
+    def _check(self, data: Any, chunk_size: int | None, nstep: int | None) -> None:
+        refuse_callbacks()
+        if not len(data):
+            raise ValueError("The list of data instances is empty")
+        if self.nthread == 0 and len(data) > 1:
+            raise ValueError("More than one data instance passed but rollout is configured to run on main thread")
+        if self.nthread > 0 and len(data) != self.nthread:
+            raise ValueError(f"Length of data: {len(data)} not equal to nthread: {self.nthread}")
+        for k, d in enumerate(data):
+            if d.threadpool:
+                raise ValueError(f"data[{k}] has a thread pool, which the engine's threads do not combine with")
+        if nstep is None or nstep < 0:
+            raise ValueError("nstep must be non-negative")
+        if chunk_size is not None and chunk_size < 1:
+            raise ValueError("chunk_size must be a positive integer")
+
+
+class _Inferred:
+    """The arrays of a call with their full shapes."""
+
+    def __init__(
+        self,
+        model: Any,
+        initial_state: Any,
+        control: Any,
+        spec: int,
+        nstep: Any,
+        warmstart: Any,
+        state: Any,
+        sensordata: Any,
+        chunk_size: Any,
+    ) -> None:
+        if spec & ~USER:
+            raise ValueError("control_spec can only contain bits in mjSTATE_USER")
+        for name, value in (("nstep", nstep), ("chunk_size", chunk_size)):
+            if value is not None and (not isinstance(value, (int, np.integer)) or isinstance(value, bool)):
+                raise ValueError(f"{name} must be an integer")
+        if nstep is not None and nstep < 0:
+            raise ValueError("nstep must be non-negative")
+        if chunk_size is not None and chunk_size <= 0:
+            raise ValueError("chunk_size must be a positive integer")
+        given = {
+            "initial_state": (initial_state, 2),
+            "initial_warmstart": (warmstart, 2),
+            "control": (control, 3),
+            "state": (state, 3),
+            "sensordata": (sensordata, 3),
+        }
+        arrays = {name: _array(name, x, most) for name, (x, most) in given.items() if x is not None}
+        nbatch = _common(0, 1, arrays)
+        models = [model] if isinstance(model, mujoco.MjModel) else list(model)
+        if nbatch == 1:
+            nbatch = len(models)
+        if len(models) not in (1, nbatch):
+            raise ValueError(f"nbatch inferred as {nbatch} but model is length {len(models)}")
+        over_time = {name: x for name, x in arrays.items() if x.ndim == 3}
+        self.nstep = _common(1, 1 if nstep is None else int(nstep), over_time)
+        sizes = [_sizes(m, spec) for m in models]
+        if any(size != sizes[0] for size in sizes):
+            raise ValueError("models are not compatible")
+        nstate, ncontrol, nv, nsensordata = sizes[0]
+        trailing = {
+            "initial_state": nstate, "state": nstate, "control": ncontrol, "initial_warmstart": nv, "sensordata": nsensordata,
+        }  # fmt: skip
+        for name, n in trailing.items():
+            if name in arrays and arrays[name].shape[-1] != n:
+                raise ValueError(f"trailing dimension of {name} must be {n}, got {arrays[name].shape[-1]}")
+        self.models = models * nbatch if len(models) == 1 else models
+
+        def spread(name: str, *shape: int) -> Any:
+            return np.broadcast_to(arrays[name], (*shape, arrays[name].shape[-1])) if name in arrays else None
+
+        self.initial_state = spread("initial_state", nbatch)
+        self.warmstart = spread("initial_warmstart", nbatch)
+        self.control = spread("control", nbatch, self.nstep)
+        self.state = arrays.get("state", np.empty((nbatch, self.nstep, nstate)))
+        self.sensordata = arrays.get("sensordata", np.empty((nbatch, self.nstep, nsensordata)))
+
+
+def _array(name: str, x: Any, most: int) -> Array:
+    """With all its dimensions, in front of those that are there."""
+    if not isinstance(x, (np.ndarray, float)):
+        raise ValueError(f"{name} must be a numpy array or float")
+    array = np.asarray(x)
+    if array.ndim > most:
+        raise ValueError(f"{name} can have at most {most} dimensions")
+    shaped = array.reshape((1,) * (most - array.ndim) + array.shape)
+    return np.ascontiguousarray(shaped, np.float64)
+
+
+def _common(dimension: int, value: int, arrays: dict[str, Array]) -> int:
+    """The size that arrays have in a dimension; 1 goes with any, and begins where it is not known."""
+    for name, array in arrays.items():
+        size = array.shape[dimension]
+        if size == value or size == 1:
+            continue
+        if value != 1:
+            raise ValueError(f"dimension {dimension} inferred as {value} but {name} has {size}")
+        value = size
+    return value
+
+
+def _sizes(m: Any, spec: int) -> tuple[int, int, int, int]:
+    return mujoco.mj_stateSize(m, FULL_PHYSICS), mujoco.mj_stateSize(m, spec), m.nv, m.nsensordata
+
+
+def _run(
+    models: list[Any],
+    initial: Array,
+    control: Array | None,
+    spec: int,
+    nstep: int,
+    warmstart: Array | None,
+    state: Array | None,
+    sensordata: Array | None,
+    dtype: str,
+    nthread: int,
+) -> None:
+    """Rollouts by model; equal ones together."""
+    if len(models) != len(initial):
+        raise ValueError(f"there are {len(models)} models for {len(initial)} initial states")
+    groups: dict[int, tuple[Engine, list[int]]] = {}
+    known: dict[int, Engine] = {}
+    for k, m in enumerate(models):
+        if id(m) not in known:
+            known[id(m)] = engine_of(m, dtype, max(nthread, 1))
+        engine = known[id(m)]
+        groups.setdefault(id(engine), (engine, []))[1].append(k)
+    for engine, members in groups.values():
+        where = np.array(members)
+        layout, n = engine.layout, len(members)
+        rows = np.repeat(engine.initial[None], n, axis=0)
+        rows[:, layout.columns_of(FULL_PHYSICS)] = initial[where]
+        rows[:, layout.columns["qacc_warmstart"]] = 0 if warmstart is None else warmstart[where]
+        columns = layout.columns_of(spec)
+        if spec & MOCAP and control is not None and engine.mocap_acts:
+            raise UsageError(engine.mocap_message)
+        if spec & int(COMPONENTS["eq_active"]) and control is not None and engine.m.neq:
+            raise UsageError("control_spec: equalities cannot be switched within a rollout")
+        warning = np.zeros((n, int(mujoco.mjtWarning.mjNWARNING), 2), np.int32)
+        r = Rows(np.asfortranarray(rows, dtype), rows[:, 0].copy(), warning)
+        states = [] if state is None else [(layout.columns_of(FULL_PHYSICS), state)]
+        senses = {} if sensordata is None or not sensordata.shape[-1] else {"sensordata": sensordata}
+        part = None if control is None else np.asarray(control[where], dtype)
+        roll(engine, r, nstep, part, columns, {}, Part(states, senses, where))
+
+
+_persistent: Rollout | None = None
+
+
+def shutdown_persistent_pool() -> None:
+    """Ends what `persistent_pool` kept. There are no threads to end: the engine's are shared by all."""
+    global _persistent
+    if _persistent is not None:
+        _persistent.close()
+    _persistent = None
+
+
+def rollout(
+    model: Any | Sequence[Any],
+    data: Any | Sequence[Any],
+    initial_state: npt.ArrayLike,
+    control: npt.ArrayLike | None = None,
+    *,
+    persistent_pool: bool = False,
+    dtype: npt.DTypeLike = "float64",
+    **options: Any,
+) -> tuple[Array, Array]:
+    """Rolls out controls from initial states: `Rollout.rollout` with a thread for each MjData of `data`."""
+    global _persistent
+    data = data if isinstance(data, list) else [data]
+    nthread = len(data) if len(data) > 1 else 0
+    if not persistent_pool:
+        with Rollout(nthread=nthread, dtype=dtype) as rolling:
+            return rolling.rollout(model, data, initial_state, control, **options)
+    if _persistent is None or (_persistent.nthread, _persistent.dtype) != (nthread, np.dtype(dtype).name):
+        _persistent = Rollout(nthread=nthread, dtype=dtype)
+    return _persistent.rollout(model, data, initial_state, control, **options)

@@ -1,0 +1,77 @@
+"""The state of a simulation as MuJoCo has it in one row, mjSTATE_INTEGRATION: which field is where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+# Fields of mjData by their bit of mjtState, in the order of the row.
+COMPONENTS = {
+    "time": mujoco.mjtState.mjSTATE_TIME,
+    "qpos": mujoco.mjtState.mjSTATE_QPOS,
+    "qvel": mujoco.mjtState.mjSTATE_QVEL,
+    "act": mujoco.mjtState.mjSTATE_ACT,
+    "history": mujoco.mjtState.mjSTATE_HISTORY,
+    "qacc_warmstart": mujoco.mjtState.mjSTATE_WARMSTART,
+    "ctrl": mujoco.mjtState.mjSTATE_CTRL,
+    "qfrc_applied": mujoco.mjtState.mjSTATE_QFRC_APPLIED,
+    "xfrc_applied": mujoco.mjtState.mjSTATE_XFRC_APPLIED,
+    "eq_active": mujoco.mjtState.mjSTATE_EQ_ACTIVE,
+    "mocap_pos": mujoco.mjtState.mjSTATE_MOCAP_POS,
+    "mocap_quat": mujoco.mjtState.mjSTATE_MOCAP_QUAT,
+    "userdata": mujoco.mjtState.mjSTATE_USERDATA,
+    "plugin_state": mujoco.mjtState.mjSTATE_PLUGIN,
+    "plastic": mujoco.mjtState.mjSTATE_PLASTIC,
+}
+INTEGRATION = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+USER = int(mujoco.mjtState.mjSTATE_USER)
+# What of a state a step changes.
+MOVED = ("time", "qpos", "qvel", "act", "qacc_warmstart")
+
+
+class Layout:
+    """Where the fields of a model's state are in its row.
+
+    size      numbers of a row
+    columns   name -> its columns
+    """
+
+    def __init__(self, m: Any) -> None:
+        self.m = m
+        self.columns: dict[str, slice] = {}
+        first = 0
+        for name, bit in COMPONENTS.items():
+            end = first + mujoco.mj_stateSize(m, int(bit))
+            self.columns[name] = slice(first, end)
+            first = end
+        self.size = first
+        if first != mujoco.mj_stateSize(m, INTEGRATION):
+            raise RuntimeError("this version of mujoco has a state that featherstorm does not know")
+
+    def width(self, name: str) -> int:
+        columns = self.columns[name]
+        return columns.stop - columns.start
+
+    def columns_of(self, spec: int) -> npt.NDArray[np.intp]:
+        """The columns of a row that make the state vector of a spec of mjtState bits."""
+        parts = [np.arange(c.start, c.stop) for name, c in self.columns.items() if spec & int(COMPONENTS[name])]
+        return np.concatenate([np.zeros(0, np.intp), *parts])
+
+    def initial(self, keyframe: int = -1) -> npt.NDArray[np.float64]:
+        """The row of the model's defaults, or of a keyframe."""
+        data = mujoco.MjData(self.m)
+        if keyframe >= 0:
+            mujoco.mj_resetDataKeyframe(self.m, data, keyframe)
+        return row_of(self.m, data)
+
+
+def row_of(m: Any, data: Any) -> npt.NDArray[np.float64]:
+    """The state of an MjData, in double."""
+    row = np.empty(mujoco.mj_stateSize(m, INTEGRATION), mujoco.MJTNUM_DTYPE)
+    mujoco.mj_getState(m, data, row, INTEGRATION)
+    return row.astype(np.float64)

@@ -1,0 +1,237 @@
+"""Which model each simulation runs on: the batch's, with fields of its own per simulation, or one of the caller's.
+
+Kernels are made for a model. Simulations whose models are equal share them, so what differs is compared before each call, and
+an engine is made for each different model: in 20 to 100 ms.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from .engine import Engine
+from .errors import UsageError, nearest
+from .fields.table import DATA_FIELDS, MODEL_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+MOST_MODELS = 256
+INPUTS = frozenset(mujoco.MjModel._setconst_inputs)
+SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "ncam", "nlight", "ntendon", "nsensordata", "nmocap",
+         "neq", "nuserdata", "nout", "nactuator")  # fmt: skip
+
+
+def option(name: str) -> str | None:
+    """NAME of "opt.NAME", None for a field of the model itself."""
+    return name[4:] if name.startswith("opt.") else None
+
+
+def field_of(m: Any, name: str) -> npt.NDArray[Any]:
+    """A field of a model as an array: numbers are arrays of shape ()."""
+    if (of := option(name)) is None:
+        field: npt.NDArray[Any] = getattr(m, name)
+        return field[: body_volumes(m)] if name == "bvh_aabb" else field
+    value = np.asarray(getattr(m.opt, of))
+    return value.astype(mujoco.MJTNUM_DTYPE if value.dtype.kind == "f" else np.int32)
+
+
+def set_field(m: Any, name: str, value: npt.NDArray[Any]) -> None:
+    of = option(name)
+    if of is not None and value.shape == ():
+        setattr(m.opt, of, value.item())
+    elif of is not None:
+        getattr(m.opt, of)[...] = value
+    else:
+        field_of(m, name)[...] = value
+
+
+def body_volumes(m: Any) -> int:
+    """Rows of bvh_aabb that are of bodies; those of meshes are behind them."""
+    first, count = np.asarray(m.body_bvhadr), np.asarray(m.body_bvhnum)
+    return int((first + count)[first >= 0].max(initial=0))
+
+
+class Variants:
+    """expanded  name -> (nsim, ...) numbers per simulation that the user may write
+    derived     name -> the same of what `set_const` derived
+    """
+
+    def __init__(self, model: Any, nsim: int, dtype: str, threads: int) -> None:
+        self.nsim, self.dtype, self.threads = nsim, dtype, threads
+        self.expanded: dict[str, npt.NDArray[Any]] = {}
+        self.derived: dict[str, npt.NDArray[Any]] = {}
+        self.models: Any = None
+        self.own = Engine(model.__copy__(), dtype, threads)
+        self.model = self.own.m
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets what differs."""
+        self.engines: dict[bytes, Engine | Exception] = {}
+        self.key_of: list[bytes] = [b""] * self.nsim
+        self.seen: dict[str, npt.NDArray[Any]] = {}
+
+    # fields per simulation
+
+    def expand(self, name: str) -> npt.NDArray[Any]:
+        if name in self.expanded:
+            return self.expanded[name]
+        if self.models is not None:
+            raise UsageError(f"{name}: the caller's models are set (set_models): change them and set them again")
+        check_expandable(self.model, name)
+        if name in self.derived:
+            self.expanded[name] = self.derived.pop(name)
+        else:
+            field = field_of(self.model, name)
+            self.expanded[name] = np.repeat(field[None], self.nsim, axis=0)
+        return self.expanded[name]
+
+    def values(self, name: str) -> npt.NDArray[Any] | None:
+        """What a field has per simulation, None where it is shared."""
+        return self.expanded.get(name, self.derived.get(name))
+
+    @property
+    def differing(self) -> dict[str, npt.NDArray[Any]]:
+        return {**self.derived, **self.expanded}
+
+    def model_of(self, sim: int) -> Any:
+        """The model that a simulation runs on, apart from its own fields."""
+        if self.models is None:
+            return self.model
+        return self.models if isinstance(self.models, mujoco.MjModel) else self.models[sim]
+
+    def write(self, sim: int, m: Any) -> Any:
+        """Writes a simulation's own fields to a model of the same sizes."""
+        for name, values in self.differing.items():
+            set_field(m, name, values[sim])
+        return m
+
+    def set_const(self, sims: npt.NDArray[Any]) -> dict[int, Exception]:
+        """mj_setConst of each; what it raises by number."""
+        if self.models is not None:
+            raise UsageError("set_const: the caller's models are set (set_models): change them and set them again")
+        failed: dict[int, Exception] = {}
+        candidates = [name for name in sorted(MODEL_FIELDS) if is_derived(self.model, name)]
+        data = mujoco.MjData(self.model)
+        for sim in sims.tolist():
+            m = self.write(sim, self.model.__copy__())
+            try:
+                mujoco.mj_setConst(m, data)
+            except (mujoco.FatalError, ValueError) as error:
+                failed[sim] = error
+                continue
+            for name in candidates:
+                values, field = self.values(name), field_of(m, name)
+                if values is None:
+                    if np.array_equal(field, field_of(self.model, name)):
+                        continue
+                    values = self.derived[name] = np.repeat(field_of(self.model, name)[None], self.nsim, axis=0)
+                values[sim] = field
+        return failed
+
+    def set_models(self, models: Any | Sequence[Any] | None) -> None:
+        if models is not None and (self.expanded or self.derived):
+            raise UsageError("set_models: fields are per-simulation already (expand)")
+        if models is not None and not isinstance(models, mujoco.MjModel):
+            models = list(models)
+            if len(models) != self.nsim:
+                raise ValueError(f"set_models needs a model per simulation, got {len(models)} for {self.nsim}")
+        for k, m in enumerate(models if isinstance(models, list) else [models] if models is not None else []):
+            for size in SIZES:
+                if getattr(m, size) != getattr(self.model, size):
+                    raise ValueError(
+                        f"set_models: model {k} has {size} {getattr(m, size)}, the batch's has {getattr(self.model, size)}"
+                    )
+        self.models = models
+        self.reset()
+
+    # engines
+
+    def groups(self, ids: npt.NDArray[Any] | None, active: npt.NDArray[Any]) -> list[tuple[Any, Any]]:
+        """(engine, or the exception that there is instead; simulations, None for all) of a call.
+
+        active  (nsim, neq) which equalities act
+        """
+        self.look(active)
+        if not any(self.key_of):
+            return [(self.own, ids)]
+        if len(set(self.key_of)) > MOST_MODELS:
+            raise ValueError(
+                f"the simulations have more than {MOST_MODELS} different models; each has kernels of its own"
+            )
+        of: dict[bytes, list[int]] = {}
+        for sim in range(self.nsim) if ids is None else ids.tolist():
+            of.setdefault(self.key_of[sim], []).append(sim)
+        if len(of) == 1 and ids is None:
+            return [(self.engine(self.key_of[0], 0), None)]
+        return [(self.engine(key, sims[0]), np.array(sims, np.intp)) for key, sims in of.items()]
+
+    def look(self, active: npt.NDArray[Any]) -> None:
+        """Finds the simulations whose model has changed since the last call."""
+        now = {**self.differing, "eq_active": active != 0}
+        changed = np.zeros(self.nsim, bool)
+        for name, values in now.items():
+            before = self.seen.get(name)
+            if before is None:
+                changed[:] = True
+            elif not np.array_equal(before, values):
+                changed |= (before != values).reshape(self.nsim, -1).any(axis=1)
+        if not changed.any():
+            return
+        usual = np.asarray(self.model.eq_active0, bool)
+        for sim in np.flatnonzero(changed).tolist():
+            key = b"".join(self.field_key(name, values[sim]) for name, values in sorted(self.differing.items()))
+            if self.models is not None:
+                key += model_key(self.model_of(sim))
+                usual = np.asarray(self.model_of(sim).eq_active0, bool)
+            if not np.array_equal(now["eq_active"][sim], usual):
+                key += b"eq_active" + now["eq_active"][sim].tobytes()
+            self.key_of[sim] = key
+        self.seen = {name: values.copy() for name, values in now.items()}
+        used = set(self.key_of)
+        self.engines = {key: engine for key, engine in self.engines.items() if key in used}
+
+    def field_key(self, name: str, value: npt.NDArray[Any]) -> bytes:
+        """b"" where it is the batch's model's."""
+        return b"" if np.array_equal(value, field_of(self.model, name)) else name.encode() + value.tobytes()
+
+    def engine(self, key: bytes, sim: int) -> Engine | Exception:
+        if not key:
+            return self.own
+        if key not in self.engines:
+            try:
+                m = self.write(sim, self.model_of(sim).__copy__())
+                self.engines[key] = Engine(m, self.dtype, self.threads, self.seen["eq_active"][sim].copy())
+            except (ValueError, mujoco.FatalError) as error:
+                self.engines[key] = error
+        return self.engines[key]
+
+
+def is_derived(m: Any, name: str) -> bool:
+    """Whether mj_setConst may write a field."""
+    return option(name) is None and name not in INPUTS and field_of(m, name).dtype.kind == "f"
+
+
+def model_key(m: Any) -> bytes:
+    """Equal for equal models: of what is saved of one."""
+    buffer = np.empty(mujoco.mj_sizeModel(m), np.uint8)
+    mujoco.mj_saveModel(m, None, buffer)
+    return hashlib.sha256(buffer.tobytes()).digest()
+
+
+def check_expandable(m: Any, name: str) -> None:
+    """ValueError for a name that no field per simulation has."""
+    if name in MODEL_FIELDS:
+        return
+    if name in DATA_FIELDS:
+        raise ValueError(f"{name} is an MjData field: use bind({name!r})")
+    if isinstance(getattr(m, name, None), np.ndarray):
+        raise ValueError(f"{name} is asset data, shared by all simulations, and cannot be expanded")
+    hint = f"; {name} is an MjOption field: use expand('opt.{name}')" if "opt." + name in MODEL_FIELDS else ""
+    raise ValueError(f"{name} is not an expandable MjModel field" + (hint or nearest(name, MODEL_FIELDS)))
