@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/emit/rollout.h"
 #include "core/program/count.h"
@@ -12,6 +13,7 @@
 #include "host/table/ops.h"
 #include "host/trace/bodies.h"
 #include "host/trace/specialised_program.h"
+#include "host/trace/world_programs.h"
 #include "tests/support/oracles/op_cases.h"
 #include "tests/support/robots/linkages.h"
 #include "tests/support/robots/small_world.h"
@@ -222,6 +224,51 @@ TEST_F(NvrtcCompiles, RolloutsStayInRegisters) {
         EXPECT_LE(c.stack, step.stack + 16) << robot << " " << target;
         EXPECT_LT(c.instructions, 2 * step.instructions + 1500) << robot << " " << target << ": a loop was unrolled";
       }
+}
+
+// The stages of a step with all candidates of contacts, as host/simulation/world_sequence.h has them.
+RolloutProgram world_step_of(const Robot& robot) {
+  const WorldPrograms all = world_programs(robot.model, Candidates::All, 1e-6, 1 << 20);
+  RolloutProgram r;
+  std::map<std::string, int> places;
+  const auto array = [&](const Program::Array& a) {
+    const auto [at, is_new] = places.try_emplace(a.name, static_cast<int>(r.arrays.size()));
+    if (is_new) r.arrays.push_back({a.size, false, false});
+    return at->second;
+  };
+  const auto stage = [&](const Program& p, const std::vector<std::string>& swapped) {
+    RolloutProgram::Stage s{std::make_shared<const Program>(p), {}, {}, {}, 1, false};
+    for (const auto& a : p.inputs) s.in.push_back(array(a));
+    for (const auto& a : p.outputs) s.out.push_back(array(a));
+    for (const std::string& name : swapped) {
+      const int next = places.at(name + "_next");
+      if (places.count(name) == 0)
+        places[name] = static_cast<int>(r.arrays.size()), r.arrays.push_back(r.arrays[static_cast<std::size_t>(next)]);
+      s.swaps.push_back({places.at(name), next});
+    }
+    r.stages.push_back(s);
+  };
+  stage(all.equations, {});
+  stage(all.newton, {"qacc", "more", "passes", "row_force", "contact_force"});
+  r.stages.back().repeat = 100, r.stages.back().needed = places.at("more");
+  stage(all.advance, {"q", "v", "act"});
+  for (const char* name : {"q", "v", "act", "qacc", "ctrl"}) r.in.push_back({places.at(name), false});
+  for (const char* name : {"q", "v", "act", "qacc", "contact_force"}) r.out.push_back({places.at(name), false});
+  return r;
+}
+
+TEST_F(NvrtcCompiles, AStepWithContacts) {
+  for (const bool elliptic : {false, true})
+    for (const bool double_precision : {false, true}) {
+      Robot robot = testing::with_geoms(testing::small_world());
+      robot.model.world.contacts.elliptic = elliptic;
+      const DeviceCost c =
+          compiler.compile(emit_rollout(world_step_of(robot), trace_order, Cuda{double_precision}), "sm_90").cost;
+      EXPECT_LE(c.registers, 255);
+      // matrices and rows between the stages are in local memory: four coordinates, 47 rows
+      EXPECT_LE(c.stack, double_precision ? 16000 : 8000);
+      EXPECT_LT(c.instructions, 60000) << "a loop was unrolled";
+    }
 }
 
 TEST(NvrtcLibrary, NamesWhatIsMissing) {
