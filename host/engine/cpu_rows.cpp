@@ -119,18 +119,20 @@ BoundKernel CpuRows::kernel(const OpRow& row, Precision precision, int frame) {
                  model};
 }
 
-// Whether a kernel that was made from `program` may serve.
+// Whether a kernel that was made from `program` may serve. Where nothing else does but what is made from the same program, one
+// that lacks numbers may.
 bool CpuRows::agrees(const OpRow& row, const Key& key, const Program& program, const BoundKernel& kernel,
-                     const char* kind) {
+                     const char* kind, bool nothing_else) {
   const Precision precision = std::get<2>(key);
   const KernelCheck c =
       check_kernel(row, robot_.robot, precision, std::get<3>(key), program,
                    [&](const SampledRow& inputs) { return run_sampled(kernel, precision, row, inputs); });
   robot_.record({std::string(row.name), precision, on_host, c});
+  const bool serves = c.passed || (nothing_else && c.lacks_numbers);
   if (!c.passed)
-    robot_.notify(std::string(row.name) + " of " + robot_.robot.name + ": the " + kind +
-                  " kernel is not used: " + c.words());
-  return c.passed;
+    robot_.notify(std::string(row.name) + " of " + robot_.robot.name + ": the " + kind + " kernel " +
+                  (serves ? "serves, as there is no other, but " : "is not used: ") + c.words());
+  return serves;
 }
 
 // The kernel made for the robot, at its first use: assembled, or where nothing else can run the row, by any means.
@@ -158,10 +160,10 @@ BoundKernel CpuRows::made_by_any_means(const OpRow& row, const Key& key) {
   for (bool assemble : {true, false}) {
     if (assemble && !assembles_) continue;
     const BoundKernel k = traced_kernel(p, precision, isa_, assemble, notice);
-    if (agrees(row, key, p, k, assemble ? "assembled" : "compiled")) return k;
+    if (agrees(row, key, p, k, assemble ? "assembled" : "compiled", true)) return k;
   }
   const BoundKernel k = interpret_program(p, precision);
-  if (agrees(row, key, p, k, "interpreted")) return k;
+  if (agrees(row, key, p, k, "interpreted", true)) return k;
   throw Error(std::string(row.name) + ": no kernel for this robot agrees with the text in double");
 }
 

@@ -36,7 +36,8 @@ class CpuRows : public RowBackend {
     return {row.index, row.derivative, precision, row.uses_frame ? frame : 0};
   }
   // These with the mutex held.
-  bool agrees(const OpRow& row, const Key& key, const Program& program, const BoundKernel& kernel, const char* kind);
+  bool agrees(const OpRow& row, const Key& key, const Program& program, const BoundKernel& kernel, const char* kind,
+              bool nothing_else = false);
   const BoundKernel& made(const OpRow& row, const Key& key);
   BoundKernel made_by_any_means(const OpRow& row, const Key& key);
 

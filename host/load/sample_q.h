@@ -24,6 +24,10 @@ template <class Engine> std::vector<double> sample_q(const Model<double>& m, Eng
   return q;
 }
 
+// Where people start robots: each joint in its neutral position, a quarter turn from it where it is a hinge, or anywhere. There,
+// where axes and limbs are in line, robots are singular and what does not cancel elsewhere does.
+std::vector<double> starting_q(const Model<double>& m, std::mt19937_64& engine);
+
 // 1 / (M^-1)_cc at a random position, the inertia of each joint while all others move freely [kg m^2 | kg]; ones for robots whose
 // joints have no place without a time. Torques as large as this accelerate every joint by some 1; others make light limbs fly apart.
 std::vector<double> natural_inertia(const Model<double>& m, std::mt19937_64& engine);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/dynamics/crba.h"
 #include "core/dynamics/newton_euler.h"
 #include "host/load/sample_q.h"
+#include "host/trace/digits.h"
 
 namespace featherstorm {
 namespace {
@@ -44,9 +46,11 @@ bool alike(const std::vector<std::vector<double>>& a, const std::vector<std::vec
 
 }  // namespace
 
-CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted) { return canonical_form(m, wanted, formed); }
+CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted, bool solves) {
+  return canonical_form(m, wanted, solves, formed);
+}
 
-CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted, const Former& formed) {
+CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted, bool solves, const Former& formed) {
   for (const UserJoint& joint : m.user)
     if (joint.time_dependent) return wanted;  // it has no place without a time
   std::mt19937_64 engine(1);
@@ -57,9 +61,13 @@ CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted, const
   for (double& x : v) x = uniform(engine);
   for (double& x : a) x = uniform(engine);
   const Moves own = moves_of(m, q, v, a);
+  std::optional<FormAccuracy> accuracy;
+  if (solves) accuracy.emplace(m);
   const auto keeps = [&](CanonicalForm f) {
-    const Moves other = moves_of(formed(m, f), q, v, a);
-    return alike(own.forces, other.forces) && alike(own.inertia, other.inertia);
+    const Model<double> other = formed(m, f);
+    const Moves moves = moves_of(other, q, v, a);
+    return alike(own.forces, moves.forces) && alike(own.inertia, moves.inertia) &&
+           (!accuracy || accuracy->keeps_digits(other));
   };
   if (keeps(wanted)) return wanted;
   CanonicalForm found{false, false, false};

@@ -13,11 +13,12 @@ namespace featherstorm {
 struct CanonicalForm { bool turned, slid, regrouped; };
 
 // As much of `wanted` as leaves the robot's joint forces and inertia what they are: in random states the sums of both forms are
-// compared in double, and a step that changes them by more than 1e-12 of their size is left out.
-CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted);
+// compared in double, and a step that changes them by more than 1e-12 of their size is left out. For what solves for accelerations
+// so is a step that costs them digits (digits.h).
+CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted, bool solves);
 
 // The same with any way to make the form of a robot.
 using Former = std::function<Model<double>(const Model<double>&, CanonicalForm)>;
-CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted, const Former& formed);
+CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted, bool solves, const Former& formed);
 
 }  // namespace featherstorm

@@ -8,16 +8,21 @@
 
 namespace featherstorm {
 
-Draw::Draw(const Model<double>& model, unsigned seed) : model_(model), engine_(seed) {
+Draw::Draw(const Model<double>& model, unsigned seed, Positions positions)
+    : model_(model), positions_(positions), engine_(seed) {
   inertia_ = natural_inertia(model, engine_);
+}
+
+std::vector<double> Draw::position() {
+  return positions_ == Positions::anywhere ? sample_q(model_, engine_) : starting_q(model_, engine_);
 }
 
 std::vector<double> Draw::operator()(const Sample& sample, int components) {
   const Model<double>& m = model_;
-  if (sample.kind == Sample::position) return sample_q(m, engine_);
+  if (sample.kind == Sample::position) return position();
   std::vector<double> x(static_cast<std::size_t>(components));
   if (sample.kind == Sample::inertia || sample.kind == Sample::ltdl || sample.kind == Sample::ltl) {
-    crba(m, sample_q(m, engine_).data(), x.data());
+    crba(m, position().data(), x.data());
     if (sample.kind == Sample::ltdl) ltdl(m, x.data());
     if (sample.kind == Sample::ltl) ltl(m, x.data());
     return x;

@@ -9,15 +9,20 @@
 
 namespace featherstorm {
 
+// sample_q or starting_q (host/load/sample_q.h)
+enum class Positions : bool { anywhere, where_robots_start };
+
 class Draw {
  public:
-  Draw(const Model<double>& model, unsigned seed);
+  Draw(const Model<double>& model, unsigned seed, Positions positions = Positions::anywhere);
   // One instance's numbers of an input or a uniform array.
   std::vector<double> operator()(const Sample& sample, int components);
 
  private:
   double uniform(double low, double high) { return std::uniform_real_distribution<>(low, high)(engine_); }
+  std::vector<double> position();
   const Model<double>& model_;
+  Positions positions_;
   std::mt19937_64 engine_;
   std::vector<double> inertia_;  // of each joint
 };

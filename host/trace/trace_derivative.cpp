@@ -35,9 +35,9 @@ std::vector<Expr> difference(const std::vector<Expr>& x, const std::vector<Expr>
   return d;
 }
 
-Program implicit_derivative(int inverse, const Program& op, const Model<double>& model, int method,
+Program implicit_derivative(int forward, const Program& op, const Model<double>& model, int method,
                             Derivative derivative, const Parameters& parameters, int most) {
-  const Program id = trace_op(inverse, model, 0, 0, parameters);
+  const Program id = trace_op(inverse_of(forward), model, 0, 0, parameters);
   const bool reverse = derivative == Derivative::vjp;
   Program d;
   d.graph.limit(most);
@@ -49,7 +49,7 @@ Program implicit_derivative(int inverse, const Program& op, const Model<double>&
   values.assign(in.end() - static_cast<long>(parameters.arrays().size()), in.end());
   {
     Tracing scope(d.graph);
-    const Model<Expr> m = model_of_row(inverse, model, parameters, values);
+    const Model<Expr> m = model_of_row(forward, model, parameters, values);  // it solves
     TracedArrays at = in;  // of inverse dynamics
     at[accelerations].assign(m.nv, Expr(0));
     std::vector<Expr> a = difference(in[accelerations], replay(id, at)[0]);
@@ -79,9 +79,9 @@ int derivative_variants_of(int op) { return inverse_of(op) >= 0 ? 2 : variants_o
 
 Program trace_derivative(int op, const Model<double>& model, int frame, int variant, Derivative derivative,
                          const Parameters& parameters, int most) {
-  const int inverse = inverse_of(op);
-  const Program p = trace_op(op, model, frame, inverse >= 0 ? 0 : variant, parameters, most);
-  if (inverse >= 0) return implicit_derivative(inverse, p, model, variant, derivative, parameters, most);
+  const bool implicit = inverse_of(op) >= 0;
+  const Program p = trace_op(op, model, frame, implicit ? 0 : variant, parameters, most);
+  if (implicit) return implicit_derivative(op, p, model, variant, derivative, parameters, most);
   return derivative == Derivative::vjp ? vjp(p) : jvp(p);
 }
 

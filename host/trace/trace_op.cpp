@@ -11,7 +11,7 @@
 #include "host/system/error.h"
 #include "host/table/ops.h"
 #include "host/trace/canonical_form.h"
-#include "host/trace/factor_accuracy.h"
+#include "host/trace/digits.h"
 
 namespace featherstorm {
 namespace {
@@ -69,7 +69,8 @@ Model<Expr> model_of_row(int op, const Model<double>& model, const Parameters& p
                          const std::vector<std::vector<Expr>>& values) {
   const OpInfo& r = info_of(op);
   const CanonicalForm form = canonical_form(
-      model, {.turned = !sees_axes(r), .slid = !r.per_body && !sees_origins(r), .regrouped = !r.per_body});
+      model, {.turned = !sees_axes(r), .slid = !r.per_body && !sees_origins(r), .regrouped = !r.per_body},
+      r.condition >= Condition::solves);
   Model<Expr> m = parameters.apply(form.turned ? turned(model) : model, values);
   if (form.slid) m = slid(std::move(m));
   if (form.regrouped) m = regrouped(std::move(m));

@@ -42,7 +42,7 @@ Program trace_derivative(int op, const Model<double>& model, int frame, int vari
 int derivative_variants_of(int op);
 
 // The variant with the fewest operations (a multiply-add counts once, divisions and sine-cosine pairs as eight), of those that
-// keep digits of this robot (factor_accuracy.h). Throws std::length_error where all of them need many more than `most`.
+// keep digits of this robot (digits.h). Throws std::length_error where all of them need many more than `most`.
 Program trace_best(int op, const Model<double>& model, int frame, Derivative derivative = Derivative::none,
                    const Parameters& parameters = {}, int most = 1 << 22);
 

@@ -15,17 +15,17 @@ using namespace testing;
 
 TEST(CanonicalForm, RobotsHaveAllOfIt) {
   for (const char* name : {"iiwa14", "panda", "go2", "anymal_c", "g1", "atlas"}) {
-    const CanonicalForm f = canonical_form(load(name).model, {true, true, true});
+    const CanonicalForm f = canonical_form(load(name).model, {true, true, true}, true);
     EXPECT_TRUE(f.turned && f.slid && f.regrouped) << name;
   }
   for (unsigned seed = 1; seed <= 40; seed++) {
-    const CanonicalForm f = canonical_form(random_robot(seed).model, {true, true, true});
+    const CanonicalForm f = canonical_form(random_robot(seed).model, {true, true, true}, true);
     EXPECT_TRUE(f.turned && f.slid && f.regrouped) << "seed " << seed;
   }
 }
 
 TEST(CanonicalForm, WhatIsNotWantedIsNotTaken) {
-  const CanonicalForm f = canonical_form(load("go2").model, {true, false, true});
+  const CanonicalForm f = canonical_form(load("go2").model, {true, false, true}, true);
   EXPECT_TRUE(f.turned && !f.slid && f.regrouped);
 }
 
@@ -36,13 +36,13 @@ TEST(CanonicalForm, AStepThatChangesTheRobotIsLeftOut) {
     if (f.slid) r.body[3].I.h *= 1 + 1e-8;
     return r;
   };
-  const CanonicalForm f = canonical_form(load("go2").model, {true, true, true}, spoilt);
+  const CanonicalForm f = canonical_form(load("go2").model, {true, true, true}, true, spoilt);
   EXPECT_TRUE(f.turned && !f.slid && f.regrouped);
   const auto nan = [](Model<double> m, CanonicalForm form) {
     if (form.turned) m.body[1].X_T.r.x() = NAN;
     return m;
   };
-  EXPECT_FALSE(canonical_form(load("iiwa14").model, {true, true, true}, nan).turned);
+  EXPECT_FALSE(canonical_form(load("iiwa14").model, {true, true, true}, true, nan).turned);
 }
 
 }  // namespace

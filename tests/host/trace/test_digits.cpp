@@ -1,5 +1,5 @@
-// Which way forward dynamics takes for a robot.
-#include "host/trace/factor_accuracy.h"
+// What a robot's kernels may be made from without losing digits.
+#include "host/trace/digits.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "host/trace/trace_op.h"
 #include "tests/support/robots/adversarial_robot.h"
 
-namespace featherstorm::test_factor_accuracy {
+namespace featherstorm::test_digits {
 namespace {
 
 using namespace testing;
@@ -40,4 +40,4 @@ TEST(FactorAccuracy, LightLimbsGoByArticulatedBodies) {
 }
 
 }  // namespace
-}  // namespace featherstorm::test_factor_accuracy
+}  // namespace featherstorm::test_digits
