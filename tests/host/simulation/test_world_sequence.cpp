@@ -166,7 +166,9 @@ TEST(WorldSequence, InstancesDoNotDependOnTheirNeighbours) {
   const auto all = run<float>(robot, states, 1e-6);
   for (std::size_t i : {0, 7, 31}) {
     const Next alone = run<float>(robot, {states[i]}, 1e-6)[0];
-    EXPECT_EQ(alone.q, all[i].q), EXPECT_EQ(alone.v, all[i].v), EXPECT_EQ(alone.act, all[i].act);
+    EXPECT_EQ(alone.q, all[i].q);
+    EXPECT_EQ(alone.v, all[i].v);
+    EXPECT_EQ(alone.act, all[i].act);
   }
 }
 
