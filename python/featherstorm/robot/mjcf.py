@@ -203,7 +203,8 @@ def notices(m: Any, mujoco: Any, names: Names) -> list[str]:
             said.append(f"{kind} {', '.join(found)}: {what}")
 
     say("equality", range(m.neq), f"equality constraints are {of_steps}")
-    say("joint", np.flatnonzero(np.reshape(m.jnt_stiffness, (m.njnt, -1)).any(axis=1)), f"joint springs are {of_steps}")
+    springs = [j for j in range(m.njnt) if np.any(m.jnt_stiffness[j])]
+    say("joint", springs, f"joint springs are {of_steps}")
     ball_limits = [j for j in range(m.njnt) if m.jnt_limited[j] and m.jnt_type[j] == 1]
     say("joint", ball_limits, f"limits of ball joints are {of_steps}")
     say("tendon", range(m.ntendon), f"tendons are {of_steps}")
