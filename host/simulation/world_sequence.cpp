@@ -20,7 +20,7 @@ Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& 
     throw Error("iterations is " + std::to_string(options.iterations) + ", expected 1 or more");
   const Model<double>& m = e.robot().model;
   const int contacts = rows_of(m.world.contacts);
-  const bool all_candidates = options.all_candidates || contacts == 0;
+  const bool all_candidates = options.all_candidates;
   WorldPrograms all;
   try {
     all = world_programs(m, all_candidates ? Candidates::All : Candidates::None, options.tolerance, 1 << 22);

@@ -119,8 +119,10 @@ TEST(KernelCheck, AFewStatesMayBeBad) {
   Evaluator e(load("iiwa14"));
   const OpRow& row = e.op("rnea");
   SampledArrays exact{std::vector<std::vector<double>>(7, std::vector<double>(16, 1.0))}, found = exact;
-  found[0][3][5] = NAN;
+  found[0][3][5] = 2;
   EXPECT_TRUE(compare(row, e.robot(), Precision::float64, found, {exact, exact, exact}).passed);
+  found[0][3][5] = NAN;
+  EXPECT_FALSE(compare(row, e.robot(), Precision::float64, found, {exact, exact, exact}).passed) << "always a number";
   for (int i = 0; i < 5; i++) found[0][3][i] = 1 + 1e-6;
   const KernelCheck c = compare(row, e.robot(), Precision::float64, found, {exact, exact, exact});
   EXPECT_FALSE(c.passed);

@@ -159,17 +159,17 @@ TEST(WorldSequence, OfContactsIsTheTextsAndTheDenseSolver) {
     }
 }
 
-// What an instance gets does not depend on those beside it, where their contacts fit into the same places.
-TEST(WorldSequence, InstancesDoNotDependOnTheirNeighbours) {
+// What an instance gets does not depend on those beside it but for rounding, where these need more places, and their passes.
+TEST(WorldSequence, InstancesHardlyDependOnTheirNeighbours) {
   const Robot robot = testing::with_geoms(testing::small_world());
   auto states = states_of(robot);
   const auto all = run<float>(robot, states, 1e-6);
-  for (std::size_t i : {0, 7, 31}) {
-    const Next alone = run<float>(robot, {states[i]}, 1e-6)[0];
-    EXPECT_EQ(alone.q, all[i].q);
-    EXPECT_EQ(alone.v, all[i].v);
-    EXPECT_EQ(alone.act, all[i].act);
-  }
+  for (std::size_t i = 0; i < states.size(); i++) expect_near(run<float>(robot, {states[i]}, 1e-6)[0], all[i], 2e-5);
+  // the same contacts, the same bits
+  const std::vector<State> alike(20, states[7]);
+  const auto together = run<float>(robot, alike, 1e-6);
+  const Next alone = run<float>(robot, {states[7]}, 1e-6)[0];
+  for (const Next& x : together) EXPECT_EQ(alone.v, x.v);
 }
 
 TEST(WorldSequence, WithoutConstraintsIsTheRow) {
