@@ -127,7 +127,7 @@ template <class T> struct LineSearch {
   T open{1.0};                         // 1 where the slope has not become a tenth of what it began with, else 0
 };
 
-// Goes on for `line_steps` steps, with
+// Goes on for `line_steps` steps where it is open, with
 //
 //   slope(alpha) = step^T (M a - b) + alpha step^T M step + sum s'(r + alpha J step)
 //
@@ -142,24 +142,27 @@ FS_HD void search_line(const auto& p, const auto& r, const auto& force, const au
   mul_h(p.tree, p.mass, step, Ms.data());
   T first(0.0), square(0.0);  // slope(0), step^T M step
   for (int k = 0; k < nv; k++) first = first + step[k] * g[k], square = square + step[k] * Ms[k];
-  T linear = first;
+  T linear = first, alpha = s.alpha, low = s.low, high = s.high, last = s.last;
   for (int i = 0; i < n; i++) linear = linear + force[i] * Js[i];
   for (int l = 0; l < line_steps; l++) {
-    T slope = linear + s.alpha * square, bend = square;
-    for (int i = 0; i < n; i++) at[i] = r[i] + s.alpha * Js[i];
+    T slope = linear + alpha * square, bend = square;
+    for (int i = 0; i < n; i++) at[i] = r[i] + alpha * Js[i];
     for (const PackedBlock& b : p.rows.block) {
       const Slope<T> of = slope_along<T>(b, slice(at.data(), b.first), slice(Js, b.first), slice(p.D, b.first),
                                          slice(p.friction, b.first));
       slope = slope + of.first, bend = bend + of.second;
     }
     const auto rises = T(0.0) <= slope;
-    s.low = select(rises, s.low, s.alpha), s.high = select(rises, s.alpha, s.high);
+    low = select(rises, low, alpha), high = select(rises, alpha, high);
     // Newton's way may lead from one end to the other and back
-    const T next = s.alpha - slope * rcp(max(bend, T(1e-30))), size = abs(slope);
-    const auto falls = s.low <= next && next <= s.high && size < T(0.5) * s.last;
-    const T halved = select(s.high < T(1e9), T(0.5) * (s.low + s.high), T(2.0) * s.alpha);
-    s.alpha = select(falls, next, halved), s.last = size;
+    const T next = alpha - slope * rcp(max(bend, T(1e-30))), size = abs(slope);
+    const auto falls = low <= next && next <= high && size < T(0.5) * last;
+    const T halved = select(high < T(1e9), T(0.5) * (low + high), T(2.0) * alpha);
+    alpha = select(falls, next, halved), last = size;
   }
+  const auto was_open = T(0.0) < s.open;
+  s.alpha = select(was_open, alpha, s.alpha), s.low = select(was_open, low, s.low);
+  s.high = select(was_open, high, s.high), s.last = select(was_open, last, s.last);
   s.open = select(s.last < T(0.1) * abs(first), T(0.0), T(1.0));
 }
 

@@ -40,8 +40,6 @@ struct PlaceCount {
 
 // Multiply-adds of a block of rows in a pass, about.
 inline double block_cost(int rows, int columns) { return rows * columns * (rows + 0.5 * columns) + 20 * rows; }
-// What an operation costs in loops beside one in a kernel for the robot.
-inline constexpr double loop_cost = 2.5;
 
 // Of one robot.
 template <class P> struct ContactSolver {
@@ -60,9 +58,7 @@ template <class P> struct ContactSolver {
   std::vector<PlaceKind> kind;
   std::vector<int> kind_of;        // (pairs)
   std::vector<int> position;       // of each of the pairs' columns, among those of its kind
-  std::vector<PlaceCount> counts;  // of the kernels there may be, the fastest first
-  std::vector<double> cost;        // of a pass of each
-  double factor_cost[2] = {};      // of the rest of a pass on each tree
+  std::vector<PlaceCount> counts;  // of the kernels there may be, each with all places of those before it
   // Kernels with counts[i] places, made when they are first asked for; none where they cannot be had.
   PlacesKernels (*kernels)(const ContactSolver&, int i) = nullptr;
   void* maker = nullptr;
@@ -200,14 +196,15 @@ FS_HD void find_contacts(const ContactSolver<P>& solver, const Placement<T>* X, 
 
 // Passes of Newton's method until every instance is done: pass(a, a_next, force) -> T, above zero where another is needed.
 //
+// in   instances  that it is for; the others stay as they are
 // in-out  a (nv)
 // out  force (rows)  as the last pass of an instance leaves it
 // returns how many passes each instance took
 template <class T>
-FS_HD T until_done(int iterations, int nv, int rows, T* a, T* force, auto&& pass) {
+FS_HD T until_done(int iterations, unsigned instances, int nv, int rows, T* a, T* force, auto&& pass) {
   const T zero(0.0);
   auto next = scratch<T>(nv), found = scratch<T>(rows + 1);
-  T more(1.0), passes(0.0);
+  T more = in_instances<T>(instances), passes(0.0);
   for (int i = 0; i < iterations && some(more); i++) {
     const T needed = pass(a, next.data(), found.data());
     const auto goes_on = zero < more;
@@ -219,19 +216,26 @@ FS_HD T until_done(int iterations, int nv, int rows, T* a, T* force, auto&& pass
   return passes;
 }
 
-// Results that every way of solving has.
+// What an instance's results are before its forces.
 template <class T, class P>
-FS_HD void hand_out(const ContactSolver<P>& solver, const T* a, const T& passes, const auto& out) {
+FS_HD void clear(const ContactSolver<P>& solver, const auto& out) {
   const int constraints = solver.constraints.rows(), contacts = rows_of(solver.world.contacts);
-  for (int k = 0; k < solver.nv; k++) out.qacc[k] = a[k];
-  out.passes[0] = passes;
   for (int i = 0; i < constraints; i++) out.row_force[i] = T(0.0);
   for (int i = 0; i < contacts; i++) out.contact_force[i] = T(0.0);
 }
 
+// Results of some instances; force(found, to) puts a force where it is one of theirs.
 template <class T, class P>
-FS_HD void solve_by_loops(const ContactSolver<P>& solver, const NearContacts<T>& near, const auto& in,
-                          const auto& out) {
+FS_HD auto hand_out(const ContactSolver<P>& solver, unsigned instances, const T* a, const T& passes, const auto& out) {
+  const auto theirs = T(0.0) < in_instances<T>(instances);
+  for (int k = 0; k < solver.nv; k++) out.qacc[k] = select(theirs, a[k], out.qacc[k]);
+  out.passes[0] = select(theirs, passes, out.passes[0]);
+  return theirs;
+}
+
+template <class T, class P>
+FS_HD void solve_by_loops(const ContactSolver<P>& solver, const NearContacts<T>& near, unsigned instances,
+                          const auto& in, const auto& out) {
   const RowPattern& fixed = solver.constraints;
   auto blocks = scratch<PackedBlock>(fixed.size() + near.count + 1);
   auto J = scratch<T>(fixed.entries() + near.entries + 1);
@@ -252,6 +256,7 @@ FS_HD void solve_by_loops(const ContactSolver<P>& solver, const NearContacts<T>&
   bool coupled = false;
   for (int i = 0; i < near.count; i++) {
     const NearContact& c = near.contact[i];
+    if ((c.instances & instances) == 0) continue;
     const PlaceKind& kind = solver.kind[solver.kind_of[c.pair]];
     const int n = solver.pairs.columns(c.pair);
     const PackedBlock& at =
@@ -272,56 +277,69 @@ FS_HD void solve_by_loops(const ContactSolver<P>& solver, const NearContacts<T>&
   const NewtonProblem problem{tree, rows, mass.data(), b.data(), J.data(), D.data(), aref.data(), friction.data()};
   const int n = rows.rows();
   for (int i = 0; i < n; i++) force[i] = T(0.0);
-  const T passes = until_done(solver.iterations, solver.nv, n, a.data(), force.data(), [&](T* x, T* next, T* found) {
-    const NewtonOutcome<T> o = newton_step(problem, x, next, found);
-    return T(select(T(solver.tolerance) < o.left, T(1.0) - o.exact, T(0.0)));
-  });
-  hand_out(solver, a.data(), passes, out);
+  const T passes =
+      until_done(solver.iterations, instances, solver.nv, n, a.data(), force.data(), [&](T* x, T* next, T* found) {
+        const NewtonOutcome<T> o = newton_step(problem, x, next, found);
+        return T(select(T(solver.tolerance) < o.left, T(1.0) - o.exact, T(0.0)));
+      });
+  const auto theirs = hand_out(solver, instances, a.data(), passes, out);
   for (int i = 0; i < n; i++) {
-    if (i < constraints) out.row_force[to[i]] = force[i];
-    else out.contact_force[to[i]] = force[i];
+    auto& place = i < constraints ? out.row_force[to[i]] : out.contact_force[to[i]];
+    place = select(theirs, force[i], place);
   }
 }
 
-// The least places that all contacts of every instance fit into, among counts; none, or where loops cost less: -1.
+// What is solved how.
+struct Ways {
+  int which = 0;           // of counts: the least whose places hold all contacts of each of these instances
+  unsigned in_places = 0;  // instances
+  unsigned by_loops = 0;   // instances with more contacts than any kernel has places for
+};
+
+// An instance's way follows from its own contacts alone, but for the kernel, which may have more places than it needs.
 // rank (contacts): which of the places of its kind a contact has in each instance.
 template <class T, class P>
-FS_HD int counts_for(const ContactSolver<P>& solver, const NearContacts<T>& near, unsigned char (*rank)[lanes<T>]) {
-  const int kinds = static_cast<int>(solver.kind.size());
+FS_HD Ways ways_for(const ContactSolver<P>& solver, const NearContacts<T>& near, unsigned char (*rank)[lanes<T>]) {
+  const int kinds = static_cast<int>(solver.kind.size()), choices = static_cast<int>(solver.counts.size());
   auto taken = scratch<unsigned char[lanes<T>]>(kinds + 1);
   for (int k = 0; k < kinds; k++)
     for (int l = 0; l < lanes<T>; l++) taken[k][l] = 0;
-  PlaceCount least;
-  double loops = 0;
-  bool coupled = false;
+  PlaceCount most[lanes<T>];
   for (int i = 0; i < near.count; i++) {
     const NearContact& c = near.contact[i];
     const int kind = solver.kind_of[c.pair];
-    loops += loop_cost * block_cost(solver.kind[kind].rows, solver.pairs.columns(c.pair));
-    coupled = coupled || solver.couples[c.pair] != 0;
-    int& most = solver.kind[kind].universal ? least.universal : least.of_limb;
+    const bool universal = solver.kind[kind].universal;
     for (int l = 0; l < lanes<T>; l++) {
       if ((c.instances >> l & 1) == 0) continue;
-      rank[i][l] = taken[kind][l]++;
-      most = most > taken[kind][l] ? most : taken[kind][l];
+      rank[i][l] = taken[kind][l];
+      if (taken[kind][l] < 255) taken[kind][l]++;
+      int& count = universal ? most[l].universal : most[l].of_limb;
+      count = count > taken[kind][l] ? count : taken[kind][l];
     }
   }
-  for (int i = 0; i < static_cast<int>(solver.counts.size()); i++)
-    if (least.of_limb <= solver.counts[i].of_limb && least.universal <= solver.counts[i].universal)
-      return solver.cost[i] < loops + loop_cost * solver.factor_cost[coupled] ? i : -1;
-  return -1;
+  Ways ways;
+  for (int l = 0; l < lanes<T>; l++) {
+    int i = 0;
+    while (i < choices &&
+           (most[l].of_limb > solver.counts[i].of_limb || most[l].universal > solver.counts[i].universal))
+      i++;
+    if (i == choices) {
+      ways.by_loops |= 1u << l;
+    } else {
+      ways.in_places |= 1u << l;
+      ways.which = ways.which > i ? ways.which : i;
+    }
+  }
+  return ways;
 }
 
 // Whether there is a kernel that does it.
 template <class T, class P>
-FS_HD bool solve_in_places(const ContactSolver<P>& solver, const NearContacts<T>& near, const auto& in,
-                           const auto& out) {
-  auto rank = scratch<unsigned char[lanes<T>]>(near.count + 1);
-  const int which = counts_for(solver, near, rank.data());
-  if (which < 0) return false;
-  const PlacesKernels kernels = solver.kernels(solver, which);
+FS_HD bool solve_in_places(const ContactSolver<P>& solver, const NearContacts<T>& near, const Ways& ways,
+                           const unsigned char (*rank)[lanes<T>], const auto& in, const auto& out) {
+  const PlacesKernels kernels = solver.kernels(solver, ways.which);
   if (!kernels.direction || !kernels.search) return false;
-  const PlaceCount& count = solver.counts[which];
+  const PlaceCount& count = solver.counts[ways.which];
   // where the places of a kind begin
   const int kinds = static_cast<int>(solver.kind.size());
   auto first_entry = scratch<int>(kinds + 1), first_row = scratch<int>(kinds + 1);
@@ -339,7 +357,7 @@ FS_HD bool solve_in_places(const ContactSolver<P>& solver, const NearContacts<T>
   for (int k = 0; k < rows; k++) D[k] = aref[k] = friction[k] = zero;
   const auto for_each_place = [&](int i, auto&& visit) {
     const NearContact& c = near.contact[i];
-    for (unsigned left = c.instances; left != 0;) {
+    for (unsigned left = c.instances & ways.in_places; left != 0;) {
       int lane_of_first = 0;
       while ((left >> lane_of_first & 1) == 0) lane_of_first++;
       const unsigned char r = rank[i][lane_of_first];
@@ -371,27 +389,37 @@ FS_HD bool solve_in_places(const ContactSolver<P>& solver, const NearContacts<T>
   auto force = scratch<T>(n + 1), r = scratch<T>(n + 1), Js = scratch<T>(n + 1);
   for (int k = 0; k < solver.nv; k++) a[k] = in.qacc[k];
   const auto of = [](T* data) { return Array{data, lanes<T>}; };
-  const T passes = until_done(solver.iterations, solver.nv, n, a.data(), force.data(), [&](T* x, T* next, T* found) {
-    T more, exact, open(1.0), line[4] = {T(1.0), zero, T(1e10), T(1e30)}, line_next[4];
-    const Array from[] = {
-        array_of(in.mass), array_of(in.b),  array_of(in.jacobian), of(J.data()),        array_of(in.D), of(D.data()),
-        array_of(in.aref), of(aref.data()), array_of(in.friction), of(friction.data()), of(x)};
-    const Array to[] = {of(&more), of(&exact), of(step.data()), of(g.data()), of(r.data()), of(Js.data()), of(found)};
-    kernels.direction(kernels.of_direction, from, to, 1, 0, lanes<T>);
-    const Array along[] = {array_of(in.mass),   array_of(in.D),  of(D.data()), array_of(in.friction),
-                           of(friction.data()), of(step.data()), of(g.data()), of(r.data()),
-                           of(Js.data()),       of(found),       of(line)};
-    const Array gone[] = {of(line_next), of(&open)};
-    for (int i = 0; i < most_searches && some(T(open - exact)); i++) {
-      kernels.search(kernels.of_search, along, gone, 1, 0, lanes<T>);
-      for (int k = 0; k < 4; k++) line[k] = line_next[k];
-    }
-    const T alpha = select(zero < exact, T(1.0), line[0]);
-    for (int k = 0; k < solver.nv; k++) next[k] = x[k] + alpha * step[k];
-    return more;
-  });
-  hand_out(solver, a.data(), passes, out);
-  for (int i = 0; i < constraints; i++) out.row_force[i] = force[i];
+  const T passes =
+      until_done(solver.iterations, ways.in_places, solver.nv, n, a.data(), force.data(), [&](T* x, T* next, T* found) {
+        T more, exact, line[5] = {T(1.0), zero, T(1e10), T(1e30), T(1.0)}, line_next[5];
+        const Array from[] = {array_of(in.mass),
+                              array_of(in.b),
+                              array_of(in.jacobian),
+                              of(J.data()),
+                              array_of(in.D),
+                              of(D.data()),
+                              array_of(in.aref),
+                              of(aref.data()),
+                              array_of(in.friction),
+                              of(friction.data()),
+                              of(x)};
+        const Array to[] = {of(&more),    of(&exact),    of(step.data()), of(g.data()),
+                            of(r.data()), of(Js.data()), of(found)};
+        kernels.direction(kernels.of_direction, from, to, 1, 0, lanes<T>);
+        const Array along[] = {array_of(in.mass),   array_of(in.D),  of(D.data()), array_of(in.friction),
+                               of(friction.data()), of(step.data()), of(g.data()), of(r.data()),
+                               of(Js.data()),       of(found),       of(line)};
+        const Array gone[] = {of(line_next)};
+        for (int i = 0; i < most_searches && some(T(line[4] - exact)); i++) {
+          kernels.search(kernels.of_search, along, gone, 1, 0, lanes<T>);
+          for (int k = 0; k < 5; k++) line[k] = line_next[k];
+        }
+        const T alpha = select(zero < exact, T(1.0), line[0]);
+        for (int k = 0; k < solver.nv; k++) next[k] = x[k] + alpha * step[k];
+        return more;
+      });
+  const auto theirs = hand_out(solver, ways.in_places, a.data(), passes, out);
+  for (int i = 0; i < constraints; i++) out.row_force[i] = select(theirs, force[i], out.row_force[i]);
   for (int i = 0; i < near.count; i++)
     for_each_place(i, [&](const NearContact& c, int k, int place, const auto& here) {
       for (int row = 0; row < solver.kind[k].rows; row++) {
@@ -422,7 +450,12 @@ FS_HD void solve_contacts(const ContactSolver<P>& solver, const auto& in, const 
   auto D = scratch<T>(rows), aref = scratch<T>(rows), friction = scratch<T>(rows);
   NearContacts<T> near{contact.data(), J.data(), D.data(), aref.data(), friction.data()};
   find_contacts(solver, X.data(), twist.data(), axis.data(), near);
-  if (!solve_in_places(solver, near, in, out)) solve_by_loops(solver, near, in, out);
+  auto rank = scratch<unsigned char[lanes<T>]>(near.count + 1);
+  Ways ways = ways_for(solver, near, rank.data());
+  clear<T>(solver, out);
+  if (ways.in_places != 0 && !solve_in_places(solver, near, ways, rank.data(), in, out))
+    ways.by_loops |= ways.in_places;
+  if (ways.by_loops != 0) solve_by_loops(solver, near, ways.by_loops, in, out);
 }
 
 }  // namespace featherstorm

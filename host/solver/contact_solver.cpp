@@ -125,6 +125,9 @@ template <class P> struct Maker {
   }
 };
 
+// How many times as much as a pass without contacts one with places may cost.
+constexpr double most_places = 20;
+
 template <class P>
 BoundKernel made(const Model<double>& m, const WorldPrograms& programs, const std::string& isa, Kernel kernel,
                  int width, const ContactSolverOptions& options) {
@@ -153,13 +156,15 @@ BoundKernel made(const Model<double>& m, const WorldPrograms& programs, const st
   for (const Geom<double>& g : contacts.geom) s.reach.push_back(static_cast<P>(reach_of(contacts, g)));
   s.iterations = options.iterations, s.tolerance = static_cast<P>(options.tolerance);
   add_kinds(m, s.pairs, s.couples, s);
-  if (options.assemble) s.counts = {{0, 0}, {1, 0}, {2, 0}, {1, 1}, {4, 0}, {2, 1}, {2, 2}, {4, 2}, {4, 4}};
+  // as many places as cost no more than a few passes without any: loops do the rest
+  double factor[2] = {};
   for (int k = 0; k < 2; k++)
-    for (const int d : s.tree[k].depth) s.factor_cost[k] += 0.5 * (d + 1) * (d + 6);
-  for (const PlaceCount& count : s.counts) {
-    s.cost.push_back(s.factor_cost[count.universal > 0]);
+    for (const int d : s.tree[k].depth) factor[k] += 0.5 * (d + 1) * (d + 6);
+  for (const PlaceCount& count : {PlaceCount{0, 0}, {1, 0}, {2, 0}, {3, 1}, {4, 2}}) {
+    double cost = factor[count.universal > 0];
     for (const PlaceKind& kind : s.kind)
-      s.cost.back() += count.of(kind) * block_cost(kind.rows, static_cast<int>(kind.column.size()));
+      cost += count.of(kind) * block_cost(kind.rows, static_cast<int>(kind.column.size()));
+    if (options.assemble && cost < most_places * factor[0]) s.counts.push_back(count);
   }
   maker->kernels.resize(s.counts.size());
   s.maker = maker.get();

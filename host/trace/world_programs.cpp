@@ -234,13 +234,13 @@ PassPrograms newton_pass(const Model<double>& model, const RowPattern& constrain
   const Numbers packed = p.input("mass", model.nh), D = both(p, "row_D", "place_D", constraints.rows(), places.rows()),
                 friction = both(p, "row_friction", "place_friction", constraints.rows(), places.rows()),
                 step = p.input("step", nv), g = p.input("g", nv), r = p.input("r", n), Js = p.input("Js", n),
-                force = p.input("force", n), line = p.input("line", 4);
+                force = p.input("force", n), line = p.input("line", 5);
   Tracing scope(p.graph);
   const Numbers mass = on_tree(model, tree, packed);
   const NewtonProblem problem{tree, rows, mass.data(), g.data(), r.data(), D.data(), r.data(), friction.data()};
-  LineSearch<Expr> s{line[0], line[1], line[2], line[3]};
+  LineSearch<Expr> s{line[0], line[1], line[2], line[3], line[4]};
   search_line(problem, r.data(), force.data(), g.data(), step.data(), Js.data(), s);
-  p.output("line_next", {s.alpha, s.low, s.high, s.last}), p.output("open", {s.open});
+  p.output("line_next", {s.alpha, s.low, s.high, s.last, s.open});
   return out;
 }
 

@@ -47,8 +47,8 @@ WorldPrograms world_programs(const Model<double>& model, Candidates candidates, 
 //
 //   direction   mass, b, jacobian, row_D, row_aref, row_friction (of constraints), place_J, place_D, place_aref,
 //               place_friction (of the others), qacc -> more, exact, step, g, r, Js, force (of all rows)
-//   search      mass, row_D, row_friction, place_D, place_friction, step, g, r, Js, force, line (alpha, low, high, last)
-//               -> line_next, open; as long as a search is open that is not exact
+//   search      mass, row_D, row_friction, place_D, place_friction, step, g, r, Js, force, line (alpha, low, high, last,
+//               open) -> line_next; as long as a search is open that is not exact
 struct PassPrograms { Program direction, search; };
 PassPrograms newton_pass(const Model<double>& model, const RowPattern& constraints, const RowPattern& places,
                          double tolerance);

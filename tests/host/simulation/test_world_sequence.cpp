@@ -147,6 +147,7 @@ TEST(WorldSequence, OfContactsIsTheTextsAndTheDenseSolver) {
       if (many) robot = crowded(robot);
       const auto states = states_of(robot);
       for (const bool all_candidates : {false, true}) {
+        if (all_candidates && many) continue;  // minutes to assemble
         const auto doubles = run<double>(robot, states, 1e-13, all_candidates);
         const auto floats = run<float>(robot, states, 1e-6, all_candidates);
         for (std::size_t i = 0; i < states.size(); i++) {
@@ -159,17 +160,20 @@ TEST(WorldSequence, OfContactsIsTheTextsAndTheDenseSolver) {
     }
 }
 
-// What an instance gets does not depend on those beside it but for rounding, where these need more places, and their passes.
-TEST(WorldSequence, InstancesHardlyDependOnTheirNeighbours) {
-  const Robot robot = testing::with_geoms(testing::small_world());
-  auto states = states_of(robot);
-  const auto all = run<float>(robot, states, 1e-6);
-  for (std::size_t i = 0; i < states.size(); i++) expect_near(run<float>(robot, {states[i]}, 1e-6)[0], all[i], 2e-5);
-  // the same contacts, the same bits
-  const std::vector<State> alike(20, states[7]);
-  const auto together = run<float>(robot, alike, 1e-6);
-  const Next alone = run<float>(robot, {states[7]}, 1e-6)[0];
-  for (const Next& x : together) EXPECT_EQ(alone.v, x.v);
+// What an instance gets does not depend on those beside it, bit for bit: not in which places their contacts are, nor how often
+// they go on.
+TEST(WorldSequence, InstancesDoNotDependOnTheirNeighbours) {
+  for (const bool many : {false, true}) {
+    Robot robot = testing::with_geoms(testing::small_world());
+    if (many) robot = crowded(robot);
+    const auto states = states_of(robot);
+    const auto all = run<float>(robot, states, 1e-6);
+    for (std::size_t i = 0; i < states.size(); i++) {
+      const Next alone = run<float>(robot, {states[i]}, 1e-6)[0];
+      EXPECT_EQ(alone.q, all[i].q) << i;
+      EXPECT_EQ(alone.v, all[i].v) << i;
+    }
+  }
 }
 
 TEST(WorldSequence, WithoutConstraintsIsTheRow) {
