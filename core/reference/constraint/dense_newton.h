@@ -156,12 +156,12 @@ inline ConstrainedAcceleration dense_newton(const ConstraintProblem& c, const Ei
       g += J.transpose() * cost.gradient;
       if (!cost.curvature.isZero(0)) H += J.transpose() * cost.curvature * J;
     }
-    // on the same pieces as before the last step was exact, if they are quadratic, and what remains is rounding unless it
-    // still falls
+    // on the same pieces as before the last step was exact, if they are quadratic, or all but exact, and what remains is
+    // rounding unless it still falls
     const double last = r.residual;
     r.residual = g.norm() / scale;
     if (r.residual <= tolerance || r.iterations >= iterations) return r;
-    const bool quadratic = std::find(piece.begin(), piece.end(), sliding) == piece.end();
+    const bool quadratic = std::find(piece.begin(), piece.end(), sliding) == piece.end() || r.residual < 1e-12;
     if (r.iterations > 0 && piece == last_piece && quadratic && r.residual > 0.5 * last) return r;
     last_piece = piece;
     const Eigen::VectorXd p = -H.llt().solve(g);
