@@ -125,8 +125,9 @@ template <class P> struct Maker {
   }
 };
 
-// How many times as much as a pass without contacts one with places may cost.
-constexpr double most_places = 20;
+// How many times as much as a pass without contacts one with places may cost; of robots whose limbs touch each other, where
+// some instances of a few always need the loops, and two ways side by side cost more than one.
+constexpr double most_places = 20, most_beside_loops = 1.1;
 
 template <class P>
 BoundKernel made(const Model<double>& m, const WorldPrograms& programs, const std::string& isa, Kernel kernel,
@@ -164,7 +165,8 @@ BoundKernel made(const Model<double>& m, const WorldPrograms& programs, const st
     double cost = factor[count.universal > 0];
     for (const PlaceKind& kind : s.kind)
       cost += count.of(kind) * block_cost(kind.rows, static_cast<int>(kind.column.size()));
-    if (options.assemble && cost < most_places * factor[0]) s.counts.push_back(count);
+    const double most = coupled.empty() ? most_places : most_beside_loops;
+    if (options.assemble && cost < most * factor[0]) s.counts.push_back(count);
   }
   maker->kernels.resize(s.counts.size());
   s.maker = maker.get();
