@@ -40,7 +40,8 @@ Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& 
   for (const char* name : {"more", "more_next", "passes", "passes_next"}) s.array(name, 1);
   s.array("ctrl", m.world.nu), s.array("xfrc_applied", 6L * m.world.n_links());
   s.array("jacobian", all.rows.entries());
-  s.array("placement", 12L * (m.nb + 1)), s.array("twist", 6L * (m.nb + 1)), s.array("axis", 6L * m.nv);
+  s.array("placement", contacts == 0 ? 0 : 12L * (m.nb + 1)), s.array("twist", contacts == 0 ? 0 : 6L * (m.nb + 1));
+  s.array("axis", contacts == 0 ? 0 : 6L * m.nv);
 
   // What a program calls q, v and act may be the state at a stage of Runge-Kutta's method.
   const auto add = [&](const Program& p, const Names& other, const Pairs& swaps, bool repeated = false) {

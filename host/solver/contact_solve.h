@@ -116,10 +116,29 @@ template <class T> struct NearContacts {
   int count = 0, entries = 0, rows = 0;
 };
 
+// Placements and motions in memory, loaded where they are used.
+template <class T, class Array> struct Placements {
+  Array of;
+  Placement<T> operator[](int i) const {
+    Placement<T> X;
+    for (int k = 0; k < 9; k++) X.R(k / 3, k % 3) = of[12 * i + k];
+    for (int k = 0; k < 3; k++) X.r(k) = of[12 * i + 9 + k];
+    return X;
+  }
+};
+template <class T, class Array> struct Motions {
+  Array of;
+  Motion<T> operator[](int i) const {
+    Motion<T> V;
+    for (int k = 0; k < 3; k++) V.w(k) = of[6 * i + k], V.v(k) = of[6 * i + 3 + k];
+    return V;
+  }
+};
+
 // Where the geoms are, computed when they are asked for.
-template <class T, class P> class GeomPlaces {
+template <class T, class P, class Bodies> class GeomPlaces {
  public:
-  GeomPlaces(const GeomContacts<P>& contacts, const Placement<T>* X)
+  GeomPlaces(const GeomContacts<P>& contacts, const Bodies& X)
       : contacts_(contacts),
         X_(X),
         place_(static_cast<int>(contacts.geom.size())),
@@ -131,7 +150,12 @@ template <class T, class P> class GeomPlaces {
     if (known_[geom] == 0) {
       const Frame<P>& f = contacts_.geom[geom].place;
       const Vec3<T> r = cast<T>(f.X.r);
-      centre_[geom] = f.body == 0 ? r : Vec3<T>(X_[f.body].r + X_[f.body].R * r);
+      if (f.body == 0) {
+        centre_[geom] = r;
+      } else {
+        const Placement<T> X = X_[f.body];
+        centre_[geom] = X.r + X.R * r;
+      }
       known_[geom] = 1;
     }
     return centre_[geom];
@@ -146,7 +170,7 @@ template <class T, class P> class GeomPlaces {
 
  private:
   const GeomContacts<P>& contacts_;
-  const Placement<T>* X_;
+  const Bodies& X_;
   Scratch<Placement<T>> place_;
   Scratch<Vec3<T>> centre_;
   Scratch<char> known_;
@@ -154,7 +178,7 @@ template <class T, class P> class GeomPlaces {
 
 // A number above zero where the bounding spheres of a pair are near.
 template <class T, class P>
-FS_HD T nearness(const ContactSolver<P>& solver, const ContactPair<P>& pair, GeomPlaces<T, P>& places) {
+FS_HD T nearness(const ContactSolver<P>& solver, const ContactPair<P>& pair, auto& places) {
   const int a = pair.geom[0], b = pair.geom[1];
   const T reach = T(solver.reach[a]) + T(solver.reach[b]) + T(pair.detection);
   if (solver.world.contacts.geom[a].type == GeomType::Plane)
@@ -164,17 +188,17 @@ FS_HD T nearness(const ContactSolver<P>& solver, const ContactPair<P>& pair, Geo
 }
 
 template <class T, class P>
-FS_HD void find_contacts(const ContactSolver<P>& solver, const Placement<T>* X, const Motion<T>* twist,
-                         const Motion<T>* axis, NearContacts<T>& near) {
+FS_HD void find_contacts(const ContactSolver<P>& solver, const auto& X, const auto& twist, const auto& axis,
+                         NearContacts<T>& near) {
   const World<P>& w = solver.world;
-  GeomPlaces<T, P> places(w.contacts, X);
+  GeomPlaces<T, P, std::remove_cvref_t<decltype(X)>> places(w.contacts, X);
   T position[most_rows], active[most_rows], velocity[most_rows];
   ContactPoint<T> point[most_slots];
   const int pairs = static_cast<int>(w.contacts.pair.size());
   for (int p = 0; p < pairs; p++) {
     const ContactPair<P>& pair = w.contacts.pair[p];
     const int d = pair.dimension;
-    if (!some(nearness(solver, pair, places))) continue;
+    if (!some(nearness<T>(solver, pair, places))) continue;
     const Placement<T>&A = places[pair.geom[0]], &B = places[pair.geom[1]];
     contact_points(w.contacts, pair, A, B, point);
     const Geom<P>&a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
@@ -435,21 +459,15 @@ FS_HD bool solve_in_places(const ContactSolver<P>& solver, const NearContacts<T>
 template <class T, class P>
 FS_HD void solve_contacts(const ContactSolver<P>& solver, const auto& in, const auto& out) {
   const World<P>& w = solver.world;
-  auto X = scratch<Placement<T>>(solver.nb + 1);
-  auto twist = scratch<Motion<T>>(solver.nb + 1), axis = scratch<Motion<T>>(solver.nv);
-  for (int i = 0; i <= solver.nb; i++) {
-    for (int k = 0; k < 9; k++) X[i].R(k / 3, k % 3) = in.placement[12 * i + k];
-    for (int k = 0; k < 3; k++) X[i].r(k) = in.placement[12 * i + 9 + k];
-    for (int k = 0; k < 3; k++) twist[i].w(k) = in.twist[6 * i + k], twist[i].v(k) = in.twist[6 * i + 3 + k];
-  }
-  for (int i = 0; i < solver.nv; i++)
-    for (int k = 0; k < 3; k++) axis[i].w(k) = in.axis[6 * i + k], axis[i].v(k) = in.axis[6 * i + 3 + k];
   auto contact = scratch<NearContact>(slots_of(w.contacts) + 1);
   auto J = scratch<T>(solver.pairs.entries(w.contacts) + 1);
   const int rows = rows_of(w.contacts) + 1;
   auto D = scratch<T>(rows), aref = scratch<T>(rows), friction = scratch<T>(rows);
   NearContacts<T> near{contact.data(), J.data(), D.data(), aref.data(), friction.data()};
-  find_contacts(solver, X.data(), twist.data(), axis.data(), near);
+  using Memory = std::remove_cvref_t<decltype(in.placement)>;
+  if (!w.contacts.pair.empty())
+    find_contacts(solver, Placements<T, Memory>{in.placement}, Motions<T, Memory>{in.twist},
+                  Motions<T, Memory>{in.axis}, near);
   auto rank = scratch<unsigned char[lanes<T>]>(near.count + 1);
   Ways ways = ways_for(solver, near, rank.data());
   clear<T>(solver, out);

@@ -115,8 +115,10 @@ void trace_equations(const Model<double>& model, bool contacts, WorldPrograms& o
   if (contacts) {
     p.output("more", {Expr(1.0)}), p.output("passes", {Expr(0.0)});
   } else {
-    p.output("placement", numbers_of(s.X, m.nb + 1));
-    p.output("twist", numbers_of(e.twist, m.nb + 1)), p.output("axis", numbers_of(e.axis, m.nv));
+    // nothing where nothing can touch
+    const bool any = !shape.contacts.pair.empty();
+    p.output("placement", numbers_of(s.X, any ? m.nb + 1 : 0));
+    p.output("twist", numbers_of(e.twist, any ? m.nb + 1 : 0)), p.output("axis", numbers_of(e.axis, any ? m.nv : 0));
   }
 }
 
