@@ -50,7 +50,7 @@ Program implicit_derivative(int forward, const Program& op, const Model<double>&
   {
     Tracing scope(d.graph);
     const Model<Expr> m = model_of_row(forward, model, parameters, values);  // it solves
-    TracedArrays at = in;  // of inverse dynamics
+    TracedArrays at = in;                                                    // of inverse dynamics
     at[accelerations].assign(m.nv, Expr(0));
     std::vector<Expr> a = difference(in[accelerations], replay(id, at)[0]);
     solve_inertia(m, method, in[0], a);
