@@ -7,6 +7,7 @@
 
 #include "core/trace/evaluate.h"
 #include "host/memory/cpu_library.h"
+#include "host/trace/digits.h"
 #include "host/trace/parameters.h"
 
 namespace featherstorm {
@@ -14,7 +15,6 @@ namespace {
 
 constexpr int instances = 16, walked_instances = 4;  // of each kind: the lanes of the widest pack; of derivatives
 constexpr double double_from_float = 0x1p-29;
-constexpr double few_roundings = 0x1p-50;
 
 using Engine = std::mt19937_64;
 double uniform(Engine& engine, double low, double high) { return std::uniform_real_distribution<>(low, high)(engine); }
@@ -209,30 +209,13 @@ KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, c
 
 namespace {
 
-double off_by_few_roundings(double x, Engine& engine) { return x * (1 + few_roundings * uniform(engine, -1, 1)); }
-
 SampledRow off_by_few_roundings(SampledRow inputs) {
   Engine engine(2);
   for (auto& array : inputs.in)
     for (auto& component : array)
-      for (double& x : component) x = off_by_few_roundings(x, engine);
+      for (double& x : component) x *= 1 + few_roundings * uniform(engine, -1, 1);
   return inputs;
 }
-// The robot with its inertias and origins off: where joints stand at 0, inputs have no roundings to be off by.
-Model<double> off_by_few_roundings(Model<double> m) {
-  Engine engine(3);
-  for (Body<double>& b : m.body) {
-    for (double* x : {&b.I.m, &b.I.I.xx, &b.I.I.xy, &b.I.I.xz, &b.I.I.yy, &b.I.I.yz, &b.I.I.zz})
-      *x = off_by_few_roundings(*x, engine);
-    for (int k = 0; k < 3; k++) {
-      b.I.h(k) = off_by_few_roundings(b.I.h(k), engine);
-      b.X_T.r(k) = off_by_few_roundings(b.X_T.r(k), engine);
-    }
-    b.second_moments = second_moments(b.I.I);
-  }
-  return m;
-}
-
 // The one that says more against the kernel.
 KernelCheck worse(const KernelCheck& a, const KernelCheck& b) {
   const auto fault = [](const KernelCheck& c) { return c.passed ? 0 : c.lacks_numbers ? 1 : 2; };

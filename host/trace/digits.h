@@ -10,6 +10,11 @@
 
 namespace featherstorm {
 
+inline constexpr double few_roundings = 0x1p-50;
+// The robot with its inertias and origins off by a few roundings, each by its own: what becomes of a result tells how well it is
+// conditioned.
+Model<double> off_by_few_roundings(Model<double> m);
+
 // Whether accelerations by the factorised inertia matrix (core/dynamics/forward_dynamics.h) are, in float, as near to those in
 // double as accelerations by articulated bodies (core/dynamics/articulated_bodies.h) are: in three random states of four off
 // by at most 16 times as much, or by 2e-5 of the largest, and in all of sixteen but one by no more than that or 1e-4, as they are
@@ -21,6 +26,7 @@ struct SolvedState {
   std::vector<double> q, v, tau, exact;  // exact: accelerations in double
   double size = 0;                       // the largest of them; infinite where one is no number
   double error = 0;                      // how far those in float are off; infinite where one is no number
+  double conditioning = 0;               // and those in double of the robot off by a few roundings
 };
 
 // Whether accelerations of another form of the robot (canonical_form.h) are as near to those of the robot as it is given.

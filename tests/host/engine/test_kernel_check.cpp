@@ -33,6 +33,13 @@ void off(Program& p) {
   p.results[0][0] = p.results[0][0] * Expr(1 + 1e-6);
 }
 
+// No number where three joints stand at exactly 0; else off by nothing.
+void no_number_at_zero(Program& p) {
+  Tracing scope(p.graph);
+  const auto squared = [&](int k) { return Expr(p.graph.input(0, k)) * Expr(p.graph.input(0, k)); };
+  p.results[0][0] += Expr(1e-30) / (squared(2) + squared(3) + squared(4));
+}
+
 double first_torque(Evaluator& e) {
   const int n = e.robot().model.nv;
   Buffer q(Precision::float64, 1, n), v = Buffer(Precision::float64, 1, n), a(Precision::float64, 1, n),
@@ -64,6 +71,59 @@ TEST(KernelCheck, ACompiledKernelIsChecked) {
   Faulty f(load("double_pendulum"), other_sign);
   EXPECT_FALSE(f.e.specialise("rnea", Precision::float32));
   EXPECT_NE(f.told.find("kernel is not used: tau differs by"), std::string::npos) << f.told;
+}
+
+// What comes of a pivot that cancels where axes are in line, as robots stand when they are started.
+TEST(KernelCheck, AKernelWithoutNumbersWhereRobotsStartIsNotUsed) {
+  const Robot robot = load("iiwa14");
+  Evaluator sound(robot);
+  if (!can_assemble(sound.isa())) GTEST_SKIP() << "nothing is assembled here";
+  for (Precision p : {Precision::float64, Precision::float32}) {
+    Faulty f(robot, no_number_at_zero);
+    f.e.kernel("rnea", p);
+    EXPECT_FALSE(f.e.specialised("rnea", p));
+    EXPECT_EQ(f.told,
+              "rnea of iiwa14: the assembled kernel is not used: tau is no number in a state where that of the text is "
+              "one\n");
+    ASSERT_EQ(f.e.checks().size(), 1u);
+    EXPECT_TRUE(f.e.checks()[0].result.lacks_numbers && !f.e.checks()[0].result.passed);
+  }
+}
+
+// Of rows with parameters there is no other kernel but what is made from the same program.
+TEST(KernelCheck, WhereNothingElseServesAKernelMayLackNumbers) {
+  const Robot robot = load("iiwa14");
+  Faulty f(robot, no_number_at_zero, {"mass"});
+  f.e.kernel("rnea", Precision::float64);
+  EXPECT_EQ(f.told.find("rnea of iiwa14: the "), 0u) << f.told;
+  EXPECT_NE(f.told.find(" kernel serves, as there is no other, but tau is no number"), std::string::npos) << f.told;
+  ASSERT_EQ(f.e.checks().size(), 1u);
+  EXPECT_FALSE(f.e.checks()[0].result.passed);
+}
+
+TEST(KernelCheck, SamplesWhereRobotsStart) {
+  const Robot robot = random_robot(3);
+  const Model<double>& m = robot.model;
+  Evaluator e(robot, {.assemble = false});
+  const SampledRow s = sample_row(e.op("fd"), robot, 16, 1, Positions::where_robots_start);
+  const auto instance = [&](int array, std::size_t i) {
+    std::vector<double> x;
+    for (const auto& component : s.in[array]) x.push_back(component[i]);
+    return x;
+  };
+  EXPECT_EQ(instance(0, 0), robot.q0);
+  for (int array : {1, 2}) EXPECT_EQ(instance(array, 0), std::vector<double>(m.nv, 0.0));
+  int neutral = 0, right = 0, other = 0;
+  for (std::size_t i = 1; i < 16; i++)
+    for (int k = 0; k < m.nq; k++) {
+      const double q = s.in[0][k][i];
+      if (q == robot.q0[k]) neutral++;
+      else if (std::abs(q) == M_PI / 2) right++;
+      else other++;
+    }
+  EXPECT_GT(neutral, 15 * m.nq / 4);
+  EXPECT_GT(right, 0);
+  EXPECT_GT(other, 15 * m.nq / 8);
 }
 
 // A derivative has no text that takes the model as data: it is compared with its program, which is what a fault changes here, so
@@ -114,15 +174,22 @@ TEST(KernelCheck, AnOutputThatIsAllRoundingIsNoFault) {
   for (const CheckedKernel& c : e.checks()) EXPECT_TRUE(c.result.passed) << c.result.words();
 }
 
-// In one state of sixteen the map may be singular; in all it is a fault.
+// In one state of sixteen the map may be singular; in all it is a fault, and where the text has numbers it is one to have none.
 TEST(KernelCheck, AFewStatesMayBeBad) {
   Evaluator e(load("iiwa14"));
   const OpRow& row = e.op("rnea");
   SampledArrays exact{std::vector<std::vector<double>>(7, std::vector<double>(16, 1.0))}, found = exact;
+  const auto compared = [&](Precision p, const SampledArrays& rounded) {
+    return compare(row, e.robot(), p, found, {exact, rounded, exact});
+  };
   found[0][3][5] = 2;
-  EXPECT_TRUE(compare(row, e.robot(), Precision::float64, found, {exact, exact, exact}).passed);
+  EXPECT_TRUE(compared(Precision::float64, exact).passed);
   found[0][3][5] = NAN;
-  EXPECT_FALSE(compare(row, e.robot(), Precision::float64, found, {exact, exact, exact}).passed) << "always a number";
+  SampledArrays nowhere = exact;
+  nowhere[0][6][5] = HUGE_VAL;
+  EXPECT_TRUE(compared(Precision::float64, exact).lacks_numbers && !compared(Precision::float64, exact).passed);
+  EXPECT_TRUE(compared(Precision::float32, exact).lacks_numbers && !compared(Precision::float32, exact).passed);
+  EXPECT_TRUE(compared(Precision::float32, nowhere).passed) << "nor has the text in float";
   for (int i = 0; i < 5; i++) found[0][3][i] = 1 + 1e-6;
   const KernelCheck c = compare(row, e.robot(), Precision::float64, found, {exact, exact, exact});
   EXPECT_FALSE(c.passed);

@@ -14,7 +14,8 @@ namespace {
 using namespace testing;
 
 TEST(CanonicalForm, RobotsHaveAllOfIt) {
-  for (const char* name : {"iiwa14", "panda", "go2", "anymal_c", "g1", "atlas"}) {
+  for (const char* name :
+       {"iiwa14", "panda", "ur5", "go2", "anymal_c", "hyq", "atlas", "g1", "humanoid", "cartpole", "double_pendulum"}) {
     const CanonicalForm f = canonical_form(load(name).model, {true, true, true}, true);
     EXPECT_TRUE(f.turned && f.slid && f.regrouped) << name;
   }
