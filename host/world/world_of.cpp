@@ -16,6 +16,9 @@ World<double> world_of(const Robot& robot, const MujocoTables& tables, const std
   add_constraints(w, tables, places);
   const std::string left_out = add_contacts(w, tables, places);
   if (!left_out.empty()) notices.push_back(left_out);
+  if (const int n = tables.integer("opt.noslip_iterations"); n > 0)
+    notices.push_back("option noslip_iterations: " + std::to_string(n) +
+                      " is left out: friction is as the solver finds it");
   add_sensors(w, tables, places);
   return w;
 }

@@ -101,6 +101,14 @@ def test_what_has_no_meaning_here_leaves_the_world_out(change, word):
     assert any("the file's world is left out" in notice and word in notice for notice in model.notices), model.notices
 
 
+def test_friction_behind_the_solver_is_a_notice():
+    m = compiled(MODELS["plane_box-0"])
+    m.opt.noslip_iterations = 3
+    model = fs.from_mujoco(m)
+    assert model.robot.has_world
+    assert "option noslip_iterations: 3 is left out: friction is as the solver finds it" in model.notices
+
+
 def test_inverse_weights_are_those_of_the_rows():
     m = compiled(MODELS["parameters-1"])
     model, d = fs.from_mujoco(m), mujoco.MjData(m)
