@@ -1,10 +1,11 @@
 #include "host/solver/contact_solver.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <memory>
 #include <mutex>
 #include <numeric>
-#include <optional>
 
 #include "host/memory/cpu_library.h"
 #include "host/solver/contact_solve.h"
@@ -101,15 +102,21 @@ template <class P> struct Maker {
   std::string isa;
   std::mutex mutex;
   struct Pair { BoundKernel direction, search; };
-  std::vector<std::optional<Pair>> kernels;
+  std::vector<std::unique_ptr<const Pair>> kernels;
+  std::vector<std::atomic<const Pair*>> ready;  // of those that there are, read without the lock
 
   // Kernels larger than this cost more than the loops.
   static constexpr int most_nodes = 200000;
 
   PlacesKernels of(int i) {
-    std::lock_guard lock(mutex);
-    std::optional<Pair>& k = kernels[static_cast<std::size_t>(i)];
-    if (!k) k = made(solver.counts[static_cast<std::size_t>(i)]);
+    const auto at = static_cast<std::size_t>(i);
+    const Pair* k = ready[at].load(std::memory_order_acquire);
+    if (!k) {
+      std::lock_guard lock(mutex);
+      if (!kernels[at]) kernels[at] = std::make_unique<const Pair>(made(solver.counts[at]));
+      k = kernels[at].get();
+      ready[at].store(k, std::memory_order_release);
+    }
     return {k->direction.kernel, k->search.kernel, k->direction.model, k->search.model};
   }
 
@@ -169,6 +176,7 @@ BoundKernel made(const Model<double>& m, const WorldPrograms& programs, const st
     if (options.assemble && cost < most * factor[0]) s.counts.push_back(count);
   }
   maker->kernels.resize(s.counts.size());
+  maker->ready = std::vector<std::atomic<const typename Maker<P>::Pair*>>(s.counts.size());
   s.maker = maker.get();
   s.kernels = [](const ContactSolver<P>& solver, int i) { return static_cast<Maker<P>*>(solver.maker)->of(i); };
   return {kernel, &s, width, maker};
