@@ -162,8 +162,26 @@ SampledArrays run_sampled(const BoundKernel& kernel, Precision precision, const 
   return results;
 }
 
+Usual usual_of(const SampledText& text) {
+  Usual usual;
+  const auto middle = [](std::vector<double> x) {
+    const auto at = x.begin() + static_cast<long>(x.size() / 2);
+    std::nth_element(x.begin(), at, x.end());
+    return at != x.end() && std::isfinite(*at) ? *at : 0;
+  };
+  for (std::size_t k = 0; k < text.exact.size(); k++) {
+    std::vector<double> sizes, roundings;
+    for (std::size_t i = 0; !text.exact[k].empty() && i < text.exact[k][0].size(); i++) {
+      sizes.push_back(largest(text.exact[k], i));
+      roundings.push_back(difference(text.beside[k], text.exact[k], i));
+    }
+    usual.size.push_back(middle(sizes)), usual.conditioning.push_back(middle(roundings));
+  }
+  return usual;
+}
+
 KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const SampledArrays& found,
-                    const SampledText& text) {
+                    const SampledText& text, const Usual& usual) {
   const auto& [exact, rounded, beside] = text;
   const bool single = precision == Precision::float32;
   // what rounding of placements leaves of the torque of an axis along gravity, or of the way of a frame on an axis
@@ -178,12 +196,14 @@ KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, c
     states++;
     double all = 0;
     for (const auto& array : exact) all = std::max(all, largest(array, i));
+    for (double size : usual.size) all = std::max(all, size);
     for (std::size_t k = 0; k < exact.size(); k++) {
       // of the other outputs
       const bool remains =
           row.out[k].name == "violation" || row.out[k].name == "missing" || row.out[k].name == "residual";
-      const double size = remains ? all : largest(exact[k], i);
-      const double conditioning = difference(beside[k], exact[k], i);
+      const double size = remains ? all : std::max(largest(exact[k], i), usual.size.empty() ? 0 : usual.size[k]);
+      const double conditioning =
+          std::max(difference(beside[k], exact[k], i), usual.size.empty() ? 0 : usual.conditioning[k]);
       if (!std::isfinite(size) || !std::isfinite(conditioning)) continue;
       lacks_numbers = lacks_numbers || (!has_numbers(found[k], i) && (!single || has_numbers(rounded[k], i)));
       // a result in double has digits where that in float has none: as many as it is off, up to ten thousand times its size
@@ -242,22 +262,22 @@ KernelCheck check_kernel(const OpRow& row, const Robot& robot, Precision precisi
   const BoundKernel in_double{text.in_double, &exact, table.double_width, nullptr};
   const BoundKernel in_float{text.in_float, &rounded, table.float_width, nullptr};
   const BoundKernel of_other{text.in_double, &beside, table.double_width, nullptr};
-  const auto by_text = [&](Positions positions) {
-    const BoundKernel& near = positions == Positions::anywhere ? in_double : of_other;
-    const SampledRow inputs = sample_row(row, robot, instances, 1, positions);
+  const auto by_text = [&](SampledRow own, const BoundKernel& near) -> SampledText {
     // kernels for any robot know no parameters
-    SampledRow own = inputs;
     OpRow plain = row;
     const auto& parameters = parameter_names();
     for (std::size_t k = plain.in.size(); k-- > 0;)
       if (std::find(parameters.begin(), parameters.end(), plain.in[k].name) != parameters.end())
         own.in.erase(own.in.begin() + static_cast<long>(k)), plain.in.erase(plain.in.begin() + static_cast<long>(k));
-    return compare(
-        row, robot, precision, run(inputs),
-        {run_sampled(in_double, Precision::float64, plain, own), run_sampled(in_float, Precision::float32, plain, own),
-         run_sampled(near, Precision::float64, plain, off_by_few_roundings(own))});
+    return {run_sampled(in_double, Precision::float64, plain, own),
+            run_sampled(in_float, Precision::float32, plain, own),
+            run_sampled(near, Precision::float64, plain, off_by_few_roundings(own))};
   };
-  return worse(by_text(Positions::anywhere), by_text(Positions::where_robots_start));
+  const SampledRow random = sample_row(row, robot, instances, 1);
+  const SampledRow starting = sample_row(row, robot, instances, 1, Positions::where_robots_start);
+  const SampledText anywhere = by_text(random, in_double), start = by_text(starting, of_other);
+  return worse(compare(row, robot, precision, run(random), anywhere),
+               compare(row, robot, precision, run(starting), start, usual_of(anywhere)));
 }
 
 }  // namespace featherstorm

@@ -52,9 +52,14 @@ struct SampledText {
   SampledArrays exact, rounded;  // in double, in float
   SampledArrays beside;          // in double, from inputs (where robots start: of a robot too) off by a few roundings
 };
-// Compares the outputs of a kernel in `precision` with those of the text.
+// What outputs of the text usually are: of each array the middle one of the instances' largest numbers, and the same of what a few
+// roundings make of them.
+struct Usual { std::vector<double> size, conditioning; };
+Usual usual_of(const SampledText& text);
+// Compares the outputs of a kernel in `precision` with those of the text. usual: an output that is less, as much is zero at rest,
+// is judged beside that.
 KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, const SampledArrays& found,
-                    const SampledText& text);
+                    const SampledText& text, const Usual& usual = {});
 
 // Checks a kernel of a row, made from `program`; `run` gives its outputs. Derivatives, which no kernel for any robot computes,
 // are compared with the program itself, walked through node by node.

@@ -206,6 +206,31 @@ TEST(KernelCheck, AFewStatesMayBeBad) {
   EXPECT_TRUE(compare(row, e.robot(), Precision::float64, found, {exact, rounded, exact}).passed);
 }
 
+// What is zero at rest is judged by what it usually is.
+TEST(KernelCheck, ASmallOutputIsJudgedByItsUsualSize) {
+  Evaluator e(load("iiwa14"));
+  const OpRow& row = e.op("rnea");
+  SampledArrays text{std::vector<std::vector<double>>(7, std::vector<double>(16))};
+  for (int i = 0; i < 16; i++) text[0][2][i] = -std::pow(10, i);
+  SampledArrays beside = text;
+  for (int i = 0; i < 16; i++) beside[0][5][i] = 16 - i;
+  const Usual usual = usual_of({text, text, beside});
+  ASSERT_EQ(usual.size.size(), 1u);
+  EXPECT_EQ(usual.size[0], 1e8);
+  EXPECT_EQ(usual.conditioning[0], 9);
+  const SampledArrays zero{std::vector<std::vector<double>>(7, std::vector<double>(16))};
+  SampledArrays found = zero;
+  const auto compared = [&](double x, const Usual& beside) {
+    for (double& number : found[0][3]) number = x;
+    return compare(row, e.robot(), Precision::float64, found, {zero, zero, zero}, beside).passed;
+  };
+  EXPECT_FALSE(compared(1e-2, {}));
+  EXPECT_TRUE(compared(1e-2, {usual.size, {0}}));
+  EXPECT_FALSE(compared(1, {usual.size, {0}}));
+  EXPECT_TRUE(compared(1, usual));
+  EXPECT_FALSE(compared(1e3, usual));
+}
+
 TEST(KernelCheck, SaysWhatDiffers) {
   EXPECT_EQ((KernelCheck{"tau", 8e-4, 1e-9, false}).words(),
             "tau differs by 8e-04 of its size from the text in double, expected at most 1e-09");
