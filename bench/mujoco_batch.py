@@ -1,11 +1,14 @@
-"""Steps of model files beside mujoco.batch.Batch, on one core, the same states and controls.
+"""Steps of model files beside mujoco.batch.Batch, on one core or more, the same states and controls.
 
-    python bench/mujoco_batch.py [--instances 1024] [--steps 50] [--settle 200] [--no-contacts] FILE.xml ...
+    python bench/mujoco_batch.py [--instances 1024] [--steps 50] [--settle 200] [--no-contacts] [--threads 1 2] [--envpool] FILE.xml ...
 
 Robots first move for some steps in MuJoCo, so that they are where they would be, mostly on the ground. Answers come first: the
-greatest error of one step in double, beside the greatest number of the array. Then the time of a step and an instance, the median
+greatest error of one step in double beside MuJoCo's Newton, relative to the greatest number of the array. Then the time of a step and an instance, the median
 of several runs of the same steps; for MuJoCo with the file's own solver and with Newton's, whichever is faster; contacts and passes of
 Newton's method are those of the last step. A file of a robot alone gets a floor.
+
+--envpool adds EnvPool (pip install envpool) for the files that its Gymnasium tasks have: a physics step of the task with the MuJoCo it
+was built with, a share of observation and reward included, after as many steps of random actions, without ends of episodes.
 """
 
 import argparse
@@ -20,6 +23,14 @@ from mujoco.batch import Batch
 import featherstorm as fs
 from featherstorm import _featherstorm
 
+# of a file: the task that steps it, and how many physics steps an action lasts
+TASKS = {
+    "ant": ("Ant-v5", 5),
+    "half_cheetah": ("HalfCheetah-v5", 5),
+    "hopper": ("Hopper-v5", 4),
+    "walker2d_v5": ("Walker2d-v5", 4),
+    "humanoid": ("Humanoid-v5", 5),
+}
 TOLERANCES = {"float32": 1e-6, "float64": 1e-9}
 
 
@@ -43,7 +54,7 @@ class Ours:
     """A batch with its state in arrays of one precision."""
 
     def __init__(self, model, m, dtype, q, v, ctrl):
-        self.sequence = _featherstorm.world_sequence(model.evaluator, dtype, 100, TOLERANCES[dtype])
+        self.sequence = _featherstorm.world_sequence(model.evaluator, dtype, 100, TOLERANCES[dtype], forces=False)
         real = np.dtype(dtype)
         self.count = len(q)
         self.given = {
@@ -72,8 +83,8 @@ def median_time(run, repeats=7):
 
 
 class Theirs:
-    def __init__(self, m, q, v, ctrl):
-        self.batch = Batch(m, len(q), 1)
+    def __init__(self, m, q, v, ctrl, threads=1):
+        self.batch = Batch(m, len(q), threads)
         self.state = [(self.batch.bind(n), x) for n, x in (("qpos", q), ("qvel", v), ("ctrl", ctrl)) if x.shape[1]]
         self.warm = self.batch.bind("qacc_warmstart")
 
@@ -82,6 +93,27 @@ class Theirs:
             array[:] = begin
         self.warm[:] = 0
         self.batch.step(nstep=steps)
+
+
+def envpool_time(name, instances, steps, settle, threads):
+    """Seconds of a physics step of an instance."""
+    import envpool
+
+    task, skip = TASKS[name]
+    # a cheetah is never unhealthy
+    options = {} if name == "half_cheetah" else {"terminate_when_unhealthy": False}
+    pool = envpool.make_gymnasium(task, num_envs=instances, num_threads=threads, max_episode_steps=1_000_000, **options)
+    pool.reset()
+    space, rng = pool.action_space, np.random.default_rng(0)
+    actions = rng.uniform(space.low, space.high, (16, instances, *space.shape))
+    count = max(steps // skip, 1)
+
+    def run(count=count):
+        for k in range(count):
+            pool.step(actions[k % len(actions)])
+
+    run(max(settle // skip, 1))
+    return median_time(run, 3) / instances / count / skip
 
 
 def with_floor(path):
@@ -101,22 +133,29 @@ def contacts_of(m, states):
     return float(np.mean(found))
 
 
-def measure(path, instances, steps, settle, contacts):
+def measure(path, instances, steps, settle, contacts, threads, envpool):
     m = with_floor(path)
     if not contacts:
         m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE  # MuJoCo 4.0.0 has a fault in its sparse factor
     q, v, ctrl = states(m, instances, settle)
-    model = fs.from_mujoco(m, threads=1)
+    model = fs.from_mujoco(m, threads=threads)
     one = Ours(model, m, "float64", q, v, ctrl)
     one.step(1)
     exact = m.__copy__()
     exact.opt.tolerance, exact.opt.iterations = 0, 200
+    exact.opt.solver = int(mujoco.mjtSolver.mjSOL_NEWTON)  # others end some digits earlier
     peer = Theirs(exact, q, v, ctrl)
     peer.step(1)
     theirs = peer.batch.bind("qvel")
     error = float(np.abs(one.after["v"] - theirs).max() / np.abs(theirs).max())
-    row = {"model": path.stem, "nv": m.nv, "error": error, "contacts": contacts_of(m, one.after["q"])}
+    row = {
+        "model": path.stem,
+        "nv": m.nv,
+        "threads": threads,
+        "error": error,
+        "contacts": contacts_of(m, one.after["q"]),
+    }
     for dtype in ("float32", "float64"):
         ours = Ours(model, m, dtype, q, v, ctrl)
         row[dtype] = median_time(lambda ours=ours: ours.step(steps)) / instances / steps * 1e9
@@ -124,10 +163,43 @@ def measure(path, instances, steps, settle, contacts):
     times = []
     for solver in {int(m.opt.solver), int(mujoco.mjtSolver.mjSOL_NEWTON)}:
         m.opt.solver = solver
-        peer = Theirs(m, q, v, ctrl)
+        peer = Theirs(m, q, v, ctrl, threads)
         times.append(median_time(lambda peer=peer: peer.step(steps), 3))
     row["mujoco"] = min(times) / instances / steps * 1e9
+    if envpool and path.stem in TASKS:
+        row["envpool"] = envpool_time(path.stem, instances, steps, settle, threads) * 1e9
     return row
+
+
+HEADS = [
+    "model",
+    "nv",
+    "threads",
+    "contacts",
+    "error",
+    "float32 ns",
+    "float64 ns",
+    "MuJoCo ns",
+    "ratio float32",
+    "float64",
+    "Newton steps",
+]
+
+
+def cells(r, envpool):
+    found = [
+        r["model"], f"{r['nv']}", f"{r['threads']}", f"{r['contacts']:.1f}", f"{r['error']:.0e}", f"{r['float32']:.0f}",
+        f"{r['float64']:.0f}", f"{r['mujoco']:.0f}", f"{r['mujoco'] / r['float32']:.0f}", f"{r['mujoco'] / r['float64']:.0f}",
+        f"{r['newton float32']:.1f}",
+    ]  # fmt: skip
+    if envpool:
+        there = "envpool" in r
+        found += [f"{r['envpool']:.0f}", f"{r['envpool'] / r['float32']:.0f}"] if there else ["-", "-"]
+    return found
+
+
+def line(columns):
+    return f"| {' | '.join(columns)} |"
 
 
 def main():
@@ -137,18 +209,18 @@ def main():
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--settle", type=int, default=200)
     parser.add_argument("--no-contacts", action="store_true")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1], help="of each library, a row for each number")
+    parser.add_argument("--envpool", action="store_true")
     options = parser.parse_args()
-    print(
-        "| model | nv | contacts | error | float32 ns | float64 ns | MuJoCo ns | ratio float32 | float64 | Newton steps |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    if options.envpool and options.no_contacts:
+        parser.error("--envpool: its tasks have contacts")
+    heads = HEADS + (["EnvPool ns", "EnvPool / float32"] if options.envpool else [])
+    print(line(heads))
+    print("|---" * len(heads) + "|")
     for path in options.files:
-        r = measure(path, options.instances, options.steps, options.settle, not options.no_contacts)
-        print(
-            f"| {r['model']} | {r['nv']} | {r['contacts']:.1f} | {r['error']:.0e} | {r['float32']:.0f} | {r['float64']:.0f} | {r['mujoco']:.0f} | "
-            f"{r['mujoco'] / r['float32']:.0f} | {r['mujoco'] / r['float64']:.0f} | {r['newton float32']:.1f} |",
-            flush=True,
-        )
+        for threads in options.threads:
+            given = options.instances, options.steps, options.settle, not options.no_contacts
+            print(line(cells(measure(path, *given, threads, options.envpool), options.envpool)), flush=True)
 
 
 if __name__ == "__main__":

@@ -91,6 +91,13 @@ a_simulation_builds_no_book_until_another_command_has() {
     [[ $project/build/release/lib/libfeatherstorm_cpu_book.so -nt $project/core/book.cpp ]]
 }
 
+what_shows_robots_installs_what_draws_them() {
+  local stamp=$project/.venv/.stamp-view
+  launch simulate --plot view && [[ ! -e $stamp ]] || return 1
+  launch simulate go2 --video a.mp4 && [[ -e $stamp ]] || return 1
+  rm "$stamp" && launch view go2 && [[ -e $stamp ]] && launch simulate && expect "library 1"
+}
+
 kernels_are_for_this_machine() {
   grep -q 'FEATHERSTORM_ISAS[:A-Z]*=native' "$project/build/release/CMakeCache.txt"
 }

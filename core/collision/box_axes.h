@@ -4,7 +4,7 @@
 //   |n . d| - sum_k s_k |n_k| - sum_k S_k |(R^T n)_k|
 // Axes are those of A, those of B, and e_i x R e_j, whose components in B are 0, R(i, j + 2), -R(i, j + 1) from j on.
 #pragma once
-#include "core/collision/contact_point.h"
+#include "core/convex/contact_point.h"
 
 namespace featherstorm {
 

@@ -1,4 +1,5 @@
-// The candidates of all pairs of geoms: each pair by the closed form of its two shapes, with the frame of the contact.
+// The candidates of all pairs of geoms: each pair by the closed form of its two shapes, or by the loops of
+// convex_pairs.h, with the frame of the contact.
 //
 // Geoms that are fixed to the world are constants. A slot whose distance is not below the pair's `detection` is no
 // contact.
@@ -9,9 +10,11 @@
 #include "core/collision/capsule_box.h"
 #include "core/collision/capsule_capsule.h"
 #include "core/collision/contact_frame.h"
+#include "core/collision/convex_pairs.h"
 #include "core/collision/plane_box.h"
 #include "core/collision/plane_mesh.h"
 #include "core/collision/plane_round.h"
+#include "core/scalar/is_traced.h"
 #include "core/world/world.h"
 
 namespace featherstorm {
@@ -23,7 +26,7 @@ template <class T> struct Candidate {
 };
 
 // As many slots as any pair has.
-inline constexpr int most_slots = 8;
+inline constexpr int most_slots = most_prisms;
 
 constexpr int slots_on_plane(GeomType b) {
   switch (b) {
@@ -39,26 +42,37 @@ constexpr int slots_on_plane(GeomType b) {
   }
   return 0;
 }
-// How many slots a pair of shapes has, the first not after the second in MuJoCo's order; none: it has no closed form.
-constexpr int slots_of(GeomType a, GeomType b) {
-  const bool to_box = b == GeomType::Box;
+// Whether a pair of shapes has a closed form, the first not after the second in MuJoCo's order.
+constexpr bool has_closed_form(GeomType a, GeomType b) {
+  const bool to_box = b == GeomType::Box, to_capsule = b == GeomType::Capsule;
   switch (a) {
-    case GeomType::Plane: return slots_on_plane(b);
-    case GeomType::Sphere:
-      return b == GeomType::Sphere || b == GeomType::Capsule || b == GeomType::Cylinder || to_box ? 1 : 0;
-    case GeomType::Capsule: return b == GeomType::Capsule || to_box ? 2 : 0;
-    case GeomType::Box: return to_box ? 8 : 0;
+    case GeomType::Plane: return slots_on_plane(b) > 0;
+    case GeomType::Sphere: return b == GeomType::Sphere || to_capsule || b == GeomType::Cylinder || to_box;
+    case GeomType::Capsule: return to_capsule || to_box;
+    case GeomType::Box: return to_box;
     case GeomType::HeightField:
     case GeomType::Ellipsoid:
     case GeomType::Cylinder:
     case GeomType::Mesh:
-    case GeomType::SignedDistance: return 0;
+    case GeomType::SignedDistance: return false;
   }
-  return 0;
+  return false;
+}
+// How many slots such a pair has at most; none: it has no contacts here. several: GeomContacts::several
+constexpr int slots_of(GeomType a, GeomType b, bool several = true) {
+  if (a == GeomType::Plane) return slots_on_plane(b);
+  if (!is_convex(b)) return 0;
+  if (a == GeomType::HeightField) return most_prisms;
+  if (!is_convex(a)) return 0;
+  if (a == GeomType::Box && b == GeomType::Box) return 8;
+  const bool round_a = a == GeomType::Sphere || a == GeomType::Ellipsoid;
+  if (round_a || b == GeomType::Ellipsoid) return 1;
+  if (has_closed_form(a, b)) return 2;
+  return several ? a == GeomType::Capsule ? 2 : most_flat_contacts : 1;
 }
 
 // Placements A, B in one frame.
-// out  out (slots_of(a.type, b.type))
+// out  out (pair.slots)
 template <class T, class P>
 FS_HD void contact_points(const GeomContacts<P>& c, const ContactPair<P>& pair, const Placement<T>& A,
                           const Placement<T>& B, ContactPoint<T>* out) {
@@ -96,7 +110,9 @@ FS_HD void contact_points(const GeomContacts<P>& c, const ContactPair<P>& pair, 
     case GeomType::Mesh:
     case GeomType::SignedDistance: break;
   }
-  assert(!"a pair without a closed form");
+  assert(slots_of(a.type, b.type) > 0 && !has_closed_form(a.type, b.type));
+  if constexpr (is_traced<T>) throw NoTrace();
+  else convex_pair(c, pair, A, B, out);
 }
 
 // Where a geom is in the world.

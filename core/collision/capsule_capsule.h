@@ -6,7 +6,7 @@
 //
 // The free minimum in x, clamped, then best y, clamped, then best x, clamped, is the minimum for both.
 #pragma once
-#include "core/collision/contact_point.h"
+#include "core/convex/contact_point.h"
 
 namespace featherstorm {
 

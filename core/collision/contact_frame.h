@@ -5,7 +5,7 @@
 // h is where tangent 1 is wanted: the axis of the capsule for a plane and a capsule; for all other pairs y, or z where
 // n is within 60 degrees of y.
 #pragma once
-#include "core/collision/contact_point.h"
+#include "core/convex/contact_point.h"
 
 namespace featherstorm {
 

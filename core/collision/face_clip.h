@@ -10,7 +10,7 @@
 // Which corners are inside of which line is decided once, for both: where an edge lies on a line up to rounding, either
 // the edge or the line has it, and nothing is lost.
 #pragma once
-#include "core/collision/contact_point.h"
+#include "core/convex/contact_point.h"
 
 namespace featherstorm {
 

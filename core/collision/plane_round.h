@@ -4,7 +4,7 @@
 //
 // The points lie distance / 2 above the lowest points of the geom.
 #pragma once
-#include "core/collision/contact_point.h"
+#include "core/convex/contact_point.h"
 
 namespace featherstorm {
 

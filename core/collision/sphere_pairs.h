@@ -1,6 +1,6 @@
 // A sphere and another sphere, a capsule, a cylinder, a box: one contact, where the other is nearest to the centre.
 #pragma once
-#include "core/collision/contact_point.h"
+#include "core/convex/contact_point.h"
 
 namespace featherstorm {
 

@@ -27,7 +27,7 @@ template <class T> struct ReferenceGains { T stiffness, damping; };
 // in  h  time step [s];  safe  whether the time constant is at least 2 h
 // A reference with one positive number is neither form: (0.02, 1) stands in for it.
 template <class T, class P>
-FS_HD ReferenceGains<T> reference_gains(const Softness<P>& s, const P& h, bool safe) {
+FS_HD ReferenceGains<T> reference_gains(const Softness<P>& s, const auto& h, bool safe) {
   const T zero(0.0), one(1.0), least(least_denominator), first(s.reference[0]), second(s.reference[1]);
   const T dw = clamped_impedance(T(s.impedance[1]));
   const auto positive = [&](const T& x, const T& yes, const T& no) { return select(zero < x, yes, no); };

@@ -9,32 +9,13 @@
 //   a_next = a - alpha H^-1 g,   alpha: the least cost along the step
 //
 // Where no block goes over to another piece of its cost between a and a + step, and the pieces are quadratic, a + step is the
-// solution: there is none left to do. So it is after finitely many steps, unless contacts slide on round cones. Along the step
-// the slope is a growing function of alpha: a few steps of Newton's method on it, kept within a bracket of its root; where
-// numbers are known, as many as it takes to a tenth of the slope.
-//
+// solution: there is none left to do. So it is after finitely many steps, unless contacts slide on round cones.
 #pragma once
-#include <cassert>
-#include <type_traits>
-
-#include "core/constraint/row_pattern.h"
-#include "core/constraint/row_state.h"
+#include "core/constraint/line_search.h"
 #include "core/linear/elimination_tree.h"
 #include "core/linear/ltdl.h"
 
 namespace featherstorm {
-
-class Expr;
-
-// Whether x may be above zero in any instance that a scalar holds; of a number that is not known yet it may.
-template <class T> inline constexpr bool is_known = true;
-template <> inline constexpr bool is_known<Expr> = false;
-template <class T> FS_HD bool some(const T&) { return true; }
-FS_HD bool some(const double& x) { return x > 0; }
-FS_HD bool some(const float& x) { return x > 0; }
-
-// Of four steps each, at most.
-inline constexpr int most_searches = 6;
 
 // What a problem is made of; tree: of M and the rows.
 template <class Rows, class M, class B, class J, class Row> struct NewtonProblem {
@@ -64,27 +45,6 @@ FS_HD void add_rows_transposed(const auto& rows, const auto& J, const auto& x, a
       auto& sum = y[rows.column[b.column + k]];
       for (int i = 0; i < b.rows; i++) sum = sum + J[b.entry + i * b.columns + k] * x[b.first + i];
     }
-}
-
-// in   r (n)  J a - aref
-// out  force (n), W (rows.curvatures())
-FS_HD void block_states(const auto& p, const auto& r, auto force, auto W) {
-  using T = ScalarOf<decltype(W)>;
-  for (const PackedBlock& b : p.rows.block)
-    block_state<T>(b, slice(r, b.first), slice(p.D, b.first), slice(p.friction, b.first), slice(force, b.first),
-                   slice(W, b.w));
-}
-
-// f(n) with n = rows as a constant.
-FS_HD void with_rows(int rows, auto&& f) {
-  switch (rows) {
-    case 1: return f(std::integral_constant<int, 1>{});
-    case 3: return f(std::integral_constant<int, 3>{});
-    case 4: return f(std::integral_constant<int, 4>{});
-    default: break;
-  }
-  assert(rows == 6);
-  f(std::integral_constant<int, 6>{});
 }
 
 // H = M + J^T W J, packed on the tree. The columns of a block grow.
@@ -120,13 +80,6 @@ template <class T> struct NewtonOutcome {
   T exact;  // 1 where a_next is the solution but for rounding
 };
 
-// Where a search for the least cost of a + alpha step stands.
-template <class T> struct LineSearch {
-  T alpha{1.0}, low{0.0}, high{1e10};  // the best so far, and what it lies between
-  T last{1e30};                        // the slope there
-  T open{1.0};                         // 1 where the slope has not become a tenth of what it began with, else 0
-};
-
 // Goes on for `line_steps` steps where it is open, with
 //
 //   slope(alpha) = step^T (M a - b) + alpha step^T M step + sum s'(r + alpha J step)
@@ -138,32 +91,13 @@ FS_HD void search_line(const auto& p, const auto& r, const auto& force, const au
                        LineSearch<T>& s) {
   const int n = p.rows.rows(), nv = p.tree.nv;
   auto Ms = scratch<T>(nv);
-  auto at = scratch<T>(n);
   mul_h(p.tree, p.mass, step, Ms.data());
-  T first(0.0), square(0.0);  // slope(0), step^T M step
-  for (int k = 0; k < nv; k++) first = first + step[k] * g[k], square = square + step[k] * Ms[k];
-  T linear = first, alpha = s.alpha, low = s.low, high = s.high, last = s.last;
-  for (int i = 0; i < n; i++) linear = linear + force[i] * Js[i];
-  for (int l = 0; l < line_steps; l++) {
-    T slope = linear + alpha * square, bend = square;
-    for (int i = 0; i < n; i++) at[i] = r[i] + alpha * Js[i];
-    for (const PackedBlock& b : p.rows.block) {
-      const Slope<T> of = slope_along<T>(b, slice(at.data(), b.first), slice(Js, b.first), slice(p.D, b.first),
-                                         slice(p.friction, b.first));
-      slope = slope + of.first, bend = bend + of.second;
-    }
-    const auto rises = T(0.0) <= slope;
-    low = select(rises, low, alpha), high = select(rises, alpha, high);
-    // Newton's way may lead from one end to the other and back
-    const T next = alpha - slope * rcp(max(bend, T(1e-30))), size = abs(slope);
-    const auto falls = low <= next && next <= high && size < T(0.5) * last;
-    const T halved = select(high < T(1e9), T(0.5) * (low + high), T(2.0) * alpha);
-    alpha = select(falls, next, halved), last = size;
-  }
-  const auto was_open = T(0.0) < s.open;
-  s.alpha = select(was_open, alpha, s.alpha), s.low = select(was_open, low, s.low);
-  s.high = select(was_open, high, s.high), s.last = select(was_open, last, s.last);
-  s.open = select(s.last < T(0.1) * abs(first), T(0.0), T(1.0));
+  SmoothSlope<T> smooth;
+  for (int k = 0; k < nv; k++)
+    smooth.first = smooth.first + step[k] * g[k], smooth.bend = smooth.bend + step[k] * Ms[k];
+  smooth.linear = smooth.first;
+  for (int i = 0; i < n; i++) smooth.linear = smooth.linear + force[i] * Js[i];
+  search_rows<line_steps>(p, r, Js, smooth, s);
 }
 
 // Newton's step from a, and what a search along it needs.

@@ -11,6 +11,7 @@
 // world, or float where float_root names them. A forest of several robots has several roots.
 #pragma once
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -58,6 +59,8 @@ struct FrameSpec {
   Placement<double> X = identity_placement<double>();
 };
 
+struct WorldSource;
+
 // A model with its names.
 struct Robot {
   std::string name;
@@ -70,6 +73,8 @@ struct Robot {
   std::vector<int> joint_order;      // joint_order[k] = body moved by the k-th moving joint that was added
   std::vector<std::string> notices;  // what a loader ignored, and:
   std::vector<std::string> odd;      // what no robot has and was kept as it is given
+  // What its world was read from (host/world/world_of.h); null where it has none.
+  std::shared_ptr<const WorldSource> source{};
 
   int frame(const std::string& name) const;  // index, or -1
   int joint(const std::string& name) const;  // body index, or -1

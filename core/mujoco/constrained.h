@@ -82,19 +82,17 @@ template <class P> std::vector<RowBlock> row_blocks(const World<P>& w) {
   return blocks;
 }
 
-// The acceleration that the integrator goes on with: (M + h d) a_h = M a, with M a the forces of the joints, those of
+// The acceleration that the integrator goes on with: (M + h D) a_h = M a, with M a the forces of the joints, those of
 // constraints among them.
 //
-// in      mass, damping (nh)  (implicit_damping)
+// in      mass, lower, upper (nh)  (velocity_slopes.h)
 // in-out  a (nv)
-FS_HD void damped_acceleration(const auto& m, const auto& mass, const auto& damping, const auto& h, auto a) {
+FS_HD void damped_acceleration(const auto& m, const auto& w, const auto& mass, const auto& lower, const auto& upper,
+                               const auto& h, auto a) {
   using T = ScalarOf<decltype(a)>;
-  auto H = scratch<T>(m.nh);
   auto b = scratch<T>(m.nv);
   mul_h(m, mass, a, b.data());
-  for (int k = 0; k < m.nh; k++) H[k] = mass[k] + h * damping[k];
-  ltdl(m, H.data());
-  solve<Factor::LTDL>(m, H.data(), b.data());
+  solve_with_slopes(m, w, mass, lower, upper, h, b.data());
   for (int k = 0; k < m.nv; k++) a[k] = b[k];
 }
 

@@ -1,15 +1,14 @@
 // One step of a model file's world without constraints, by the integrator that the file names.
 //
 //   Euler           (M + h D) a = qfrc_smooth,  D the slopes of the coordinates' dampers, 0 where implicit damping is off
-//   ImplicitFast    (M - h dF/dv) a = qfrc_smooth,  F: dampers, tendons' dampers, actuators; entries that M has, no others
+//   Implicit(Fast)  (M + h D) a = qfrc_smooth,  D the slopes of all smooth forces, or of most (velocity_slopes.h)
 //   v_next = v + h a,   q_next = q (+) h v_next,   act_next
 //   RungeKutta      the classical method of order four on the tangent space at q (core/step/rk4_step.h)
 //
 // h is the world's timestep.
 #pragma once
-#include "core/actuation/actuator_slopes.h"
 #include "core/kinematics/integrate.h"
-#include "core/mujoco/smooth.h"
+#include "core/mujoco/velocity_slopes.h"
 #include "core/step/rk4_step.h"
 
 namespace featherstorm {
@@ -58,33 +57,6 @@ FS_HD void smooth_acceleration(const auto& m, const auto& w, const auto& q, cons
   for (int k = 0; k < w.na; k++) act_dot[k] = s.act_dot[k];
 }
 
-// What the integrator takes along of damping: d in (M + h d) a = qfrc_smooth + ..., of entries that M has.
-//
-// Euler: the slopes of the coordinates' dampers, or nothing. ImplicitFast: those of tendons and actuators too,
-// J^T slope J + moment^T slope moment.
-//
-// in      v (nv), act (na), ctrl (nu), s  from smooth_forces
-// in-out  d (nh)  packed as M; added to
-template <class T>
-FS_HD void implicit_damping(const auto& m, const auto& w, const auto& v, const auto& act, const auto& ctrl,
-                            const Smooth<T>& s, auto d) {
-  if (w.integrator == Integrator::Euler && !w.implicit_damping) return;
-  auto slope = scratch<T>(m.nv);
-  damper_slopes(m, w, v, slope.data());
-  for (int k = 0; k < m.nv; k++) d[m.at(k, k)] = d[m.at(k, k)] + slope[k];
-  if (w.integrator != Integrator::ImplicitFast) return;
-  const auto add = [&](const auto& J, int rows, const auto& slopes) {
-    for (int r = 0; r < rows; r++)
-      for (int i = 0; i < m.nv; i++)
-        for (int j = i; j >= 0; j = m.dof_parent[j])
-          d[m.at(i, j)] = d[m.at(i, j)] + slopes[r] * J[r * m.nv + i] * J[r * m.nv + j];
-  };
-  auto slopes = scratch<T>(w.n_outputs);
-  actuator_slopes(w, s.actuator_length, s.actuator_velocity, s.actuator_force, act, s.act_dot, ctrl, slopes.data());
-  add(s.ten_J, w.n_tendons(), s.ten_slope);
-  add(s.moment, w.n_outputs, slopes);
-}
-
 // in   q (nq), v (nv), act (na), ctrl (nu); s, tau (nv)  from smooth_forces
 // out  a (nv)  that the integrator goes on with
 template <SolveBy by, class T>
@@ -99,16 +71,15 @@ FS_HD void implicit_acceleration(const auto& m, const auto& w, const auto& q, co
     return accelerations<by>(m, q, v, tau, D.data(), a);
   }
   auto H = scratch<T>(m.nh);
-  auto d = scratch<T>(m.nh);
+  auto lower = scratch<T>(m.nh);
+  auto upper = scratch<T>(m.nh);
   auto b = scratch<T>(m.nv);
   newton_euler(m, q, v, Zeros<T>{}, Zeros<T>{}, b.data());
   for (int k = 0; k < m.nv; k++) b[k] = tau[k] - b[k];
   crba(m, q, H.data());
-  for (int k = 0; k < m.nh; k++) d[k] = T(0.0);
-  implicit_damping(m, w, v, act, ctrl, s, d.data());
-  for (int k = 0; k < m.nh; k++) H[k] = H[k] + h * d[k];
-  ltdl(m, H.data());
-  solve<Factor::LTDL>(m, H.data(), b.data());
+  for (int k = 0; k < m.nh; k++) lower[k] = upper[k] = T(0.0);
+  velocity_slopes(m, w, q, v, act, ctrl, s, lower.data(), upper.data());
+  solve_with_slopes(m, w, H, lower, upper, h, b.data());
   for (int k = 0; k < m.nv; k++) a[k] = b[k];
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/world/constraints.h"
+#include "core/world/height_field.h"
 #include "core/world/hull.h"
 
 namespace featherstorm {
@@ -28,6 +29,7 @@ template <class P> struct Geom {
   Frame<P> place;             // [geom_xpos, geom_xmat]
   Vec3<P> size = zero3<P>();  // [m] [geom_size]
   int hull = -1;              // of a mesh that is in a pair, among hulls
+  int field = -1;             // of a height field that is in a pair, among fields
 };
 
 template <class P> struct ContactPair {
@@ -45,7 +47,9 @@ template <class P> struct ContactPair {
 template <class P> struct GeomContacts {
   std::vector<Geom<P>> geom;  // all of the file, in its order
   std::vector<Hull<P>> hull;
+  std::vector<HeightField<P>> field;
   std::vector<ContactPair<P>> pair;
+  bool several = true;    // contacts of convex shapes without a closed form that lie on each other [multiccd]
   bool elliptic = false;  // cones, else pyramids [cone]
   P impedance_ratio{};    // of friction to normal [impratio]
 };
@@ -63,7 +67,7 @@ template <class P> int rows_of(const GeomContacts<P>& c) {
 }
 
 template <class P, class S> Geom<P> cast(const Geom<S>& g) {
-  return {g.type, cast<P>(g.place), cast<P>(g.size), g.hull};
+  return {g.type, cast<P>(g.place), cast<P>(g.size), g.hull, g.field};
 }
 template <class P, class S> ContactPair<P> cast(const ContactPair<S>& p) {
   ContactPair<P> r;
@@ -80,8 +84,9 @@ template <class P, class S> GeomContacts<P> cast(const GeomContacts<S>& c) {
   GeomContacts<P> r;
   for (const auto& x : c.geom) r.geom.push_back(cast<P>(x));
   for (const auto& x : c.hull) r.hull.push_back(cast<P>(x));
+  for (const auto& x : c.field) r.field.push_back(cast<P>(x));
   for (const auto& x : c.pair) r.pair.push_back(cast<P>(x));
-  r.elliptic = c.elliptic, r.impedance_ratio = P(c.impedance_ratio);
+  r.several = c.several, r.elliptic = c.elliptic, r.impedance_ratio = P(c.impedance_ratio);
   return r;
 }
 

@@ -112,14 +112,13 @@ bool rests(const Sample& s) {
 
 SampledRow sample_row(const OpRow& row, const Robot& robot, int count, unsigned seed, Positions positions) {
   Draw draw(robot.model, seed, positions);
-  const auto& parameters = parameter_names();
   SampledRow s;
   for (const auto& a : row.in) {
     auto& array = s.in.emplace_back(a.components, std::vector<double>(count));
     for (int i = 0; i < count; i++) {
-      const bool is_parameter = std::find(parameters.begin(), parameters.end(), a.name) != parameters.end();
-      std::vector<double> x = is_parameter ? parameter_values(robot, a.name) : draw(a.sample, a.components);
-      if (positions == Positions::where_robots_start && i == 0 && !is_parameter) {
+      const bool given = is_parameter(a.name);
+      std::vector<double> x = given ? parameter_values(robot, a.name) : draw(a.sample, a.components);
+      if (positions == Positions::where_robots_start && i == 0 && !given) {
         if (a.sample.kind == Sample::position) x = robot.q0;
         if (rests(a.sample)) x.assign(x.size(), 0.0);
       }
@@ -265,9 +264,8 @@ KernelCheck check_kernel(const OpRow& row, const Robot& robot, Precision precisi
   const auto by_text = [&](SampledRow own, const BoundKernel& near) -> SampledText {
     // kernels for any robot know no parameters
     OpRow plain = row;
-    const auto& parameters = parameter_names();
     for (std::size_t k = plain.in.size(); k-- > 0;)
-      if (std::find(parameters.begin(), parameters.end(), plain.in[k].name) != parameters.end())
+      if (is_parameter(plain.in[k].name))
         own.in.erase(own.in.begin() + static_cast<long>(k)), plain.in.erase(plain.in.begin() + static_cast<long>(k));
     return {run_sampled(in_double, Precision::float64, plain, own),
             run_sampled(in_float, Precision::float32, plain, own),

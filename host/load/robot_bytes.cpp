@@ -12,7 +12,7 @@
 namespace featherstorm {
 namespace {
 
-constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 3\n";
+constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 4\n";
 
 // One list of members serves both ways: `archive(x)` appends x to the bytes, or reads it from them.
 class Writer {
@@ -159,14 +159,20 @@ template <class A> void members(A& a, Limit<double>& l) {
   a(l.margin);
 }
 template <class A> void members(A& a, Geom<double>& g) {
-  a(g.type), members(a, g.place), members(a, g.size), a(g.hull);
+  a(g.type), members(a, g.place), members(a, g.size), a(g.hull), a(g.field);
 }
 template <class A> void members(A& a, HullFace<double>& f) {
-  members(a, f.normal), a(f.companions);
+  a(f.polygon), members(a, f.normal), a(f.companions);
   for (Vec3d& r : f.companion) members(a, r);
 }
 template <class A> void members(A& a, HullCorner<double>& c) { members(a, c.r), a(c.face); }
-template <class A> void members(A& a, Hull<double>& h) { a(h.corner); }
+template <class A> void members(A& a, HullPolygon<double>& p) { members(a, p.normal), a(p.corner); }
+template <class A> void members(A& a, Hull<double>& h) {
+  a(h.corner), a(h.polygon), a(h.neighbour), a(h.first_neighbour), a(h.reach);
+}
+template <class A> void members(A& a, HeightField<double>& f) {
+  a(f.rows), a(f.columns), a(f.x), a(f.y), a(f.top), a(f.bottom), a(f.height);
+}
 template <class A> void members(A& a, ContactPair<double>& p) {
   a(p.geom[0]), a(p.geom[1]), a(p.slots), a(p.dimension), members(a, p.friction), members(a, p.softness);
   members(a, p.friction_reference), members(a, p.inverse_inertia), a(p.margin), a(p.detection);
@@ -177,7 +183,8 @@ template <class A> void members(A& a, World<double>& w) {
   a(w.link), a(w.medium.density), a(w.medium.viscosity), members(a, w.medium.wind), a(w.has_medium), a(w.spring);
   a(w.damping), a(w.tendon), a(w.control), a(w.actuator), a(w.compensated), a(w.effort_limited), a(w.effort_lower);
   a(w.effort_upper), a(w.sensor), members(a, w.magnetic);
-  a(w.contacts.geom), a(w.contacts.hull), a(w.contacts.pair), a(w.contacts.elliptic), a(w.contacts.impedance_ratio);
+  a(w.contacts.geom), a(w.contacts.hull), a(w.contacts.field), a(w.contacts.pair), a(w.contacts.several);
+  a(w.contacts.elliptic), a(w.contacts.impedance_ratio);
 }
 template <class A> void members(A& a, Model<double>& m) {
   a(m.nb), a(m.nq), a(m.nv), a(m.nx), a(m.nh), a(m.nf), a(m.body), a(m.frame), members(a, m.gravity);
@@ -197,22 +204,46 @@ template <class A> void members(A& a, Robot& r) {
   a(r.q0), a(r.joint_order);
 }
 
-// Whether every geom, hull and pair of contacts is there, and pairs have the slots of their shapes.
+// Whether a hull's lists point to what is there.
+bool is_whole(const Hull<double>& h) {
+  const auto corners = static_cast<int>(h.corner.size()), polygons = static_cast<int>(h.polygon.size());
+  const auto all_corners = [&](const std::vector<int>& list) {
+    return std::all_of(list.begin(), list.end(), [&](int i) { return i >= 0 && i < corners; });
+  };
+  bool ok = corners > 0 && static_cast<int>(h.first_neighbour.size()) == corners + 1 && h.first_neighbour[0] == 0 &&
+            h.first_neighbour.back() == static_cast<int>(h.neighbour.size()) &&
+            std::is_sorted(h.first_neighbour.begin(), h.first_neighbour.end()) && all_corners(h.neighbour);
+  for (const HullPolygon<double>& p : h.polygon) ok = ok && p.corner.size() >= 3 && all_corners(p.corner);
+  for (int i = 0; ok && i < corners; i++)
+    for (const HullFace<double>& f : h.corner[static_cast<std::size_t>(i)].face) {
+      ok = ok && f.companions >= 0 && f.companions <= 3 && f.polygon >= 0 && f.polygon < polygons;
+      if (!ok) break;
+      const std::vector<int>& corner = h.polygon[static_cast<std::size_t>(f.polygon)].corner;
+      ok = std::find(corner.begin(), corner.end(), i) != corner.end();
+    }
+  return ok;
+}
+
+// Whether every geom, hull, height field and pair of contacts is there, and pairs have the slots of their shapes.
 bool is_whole(const GeomContacts<double>& c, const Model<double>& m) {
   const auto within = [](int i, const auto& v) { return i >= 0 && i < static_cast<int>(v.size()); };
   bool ok = true;
   for (const Geom<double>& g : c.geom)
     ok = ok && g.type <= GeomType::SignedDistance && g.place.body >= 0 && g.place.body <= m.nb &&
-         (g.hull == -1 || within(g.hull, c.hull));
-  for (const Hull<double>& h : c.hull)
-    for (const HullCorner<double>& corner : h.corner)
-      for (const HullFace<double>& f : corner.face) ok = ok && f.companions >= 0 && f.companions <= 3;
+         (g.hull == -1 || within(g.hull, c.hull)) && (g.field == -1 || within(g.field, c.field));
+  for (const Hull<double>& h : c.hull) ok = ok && is_whole(h);
+  for (const HeightField<double>& f : c.field)
+    ok = ok && f.rows >= 2 && f.columns >= 2 &&
+         static_cast<long>(f.height.size()) == static_cast<long>(f.rows) * f.columns;
   for (const ContactPair<double>& p : c.pair) {
     ok = ok && within(p.geom[0], c.geom) && within(p.geom[1], c.geom);
     if (!ok) break;
     const auto &a = c.geom[static_cast<std::size_t>(p.geom[0])], &b = c.geom[static_cast<std::size_t>(p.geom[1])];
     const bool has_dimension = p.dimension == 1 || p.dimension == 3 || p.dimension == 4 || p.dimension == 6;
-    ok = has_dimension && p.slots > 0 && p.slots == slots_of(a.type, b.type) &&
+    const int slots = slots_of(a.type, b.type, c.several);
+    const bool on_field = a.type == GeomType::HeightField;
+    ok = has_dimension && p.slots > 0 && (on_field ? p.slots <= slots : p.slots == slots) &&
+         (!on_field || a.field >= 0) && (a.type != GeomType::Mesh || a.hull >= 0) &&
          (b.type != GeomType::Mesh || b.hull >= 0);
   }
   return ok;

@@ -19,22 +19,27 @@ struct BoundKernel {
   std::shared_ptr<void> keep;   // the code and the model
 };
 
-// Instances first .. first + n - 1 of an array into a block [component][width]; the lanes behind repeat the last one.
+// Instances of an array into a block [component][width], lane i that of number first + order[i] (null: first + i); the lanes behind n
+// repeat the last one.
 template <class Real>
-void gather(const ArrayRef& a, long first, long n, long width, Real* block) {
+void gather(const ArrayRef& a, long first, long n, long width, Real* block, const int* order = nullptr) {
   const Real* from = static_cast<const Real*>(a.data) + first * a.instance_stride;
   for (long c = 0; c < a.components; c++) {
     Real* to = block + c * width;
     const Real* at = from + c * a.component_stride;
-    for (long i = 0; i < n; i++) to[i] = at[i * a.instance_stride];
+    if (order)
+      for (long i = 0; i < n; i++) to[i] = at[order[i] * a.instance_stride];
+    else
+      for (long i = 0; i < n; i++) to[i] = at[i * a.instance_stride];
     for (long i = n; i < width; i++) to[i] = to[n - 1];
   }
 }
 template <class Real>
-void scatter(const ArrayRef& a, long first, long n, long width, const Real* block) {
+void scatter(const ArrayRef& a, long first, long n, long width, const Real* block, const int* order = nullptr) {
   Real* to = static_cast<Real*>(a.data) + first * a.instance_stride;
   for (long c = 0; c < a.components; c++)
-    for (long i = 0; i < n; i++) to[i * a.instance_stride + c * a.component_stride] = block[c * width + i];
+    for (long i = 0; i < n; i++)
+      to[(order ? order[i] : i) * a.instance_stride + c * a.component_stride] = block[c * width + i];
 }
 
 // Threads that take blocks.

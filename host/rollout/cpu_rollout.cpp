@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "core/scalar/scratch.h"
@@ -24,7 +25,24 @@ struct ScratchGuard {
 CpuRollout::CpuRollout(const SequencePlan& plan)
     : plan_(plan),
       threads_(plan.threads),
-      noise_(noise_kernels(plan.isa.empty() ? supported_isas().front() : plan.isa)) {}
+      noise_(noise_kernels(plan.isa.empty() ? supported_isas().front() : plan.isa)) {
+  if (plan.order >= 0) carried_ = carried();
+}
+
+std::vector<char> CpuRollout::carried() const {
+  const std::size_t n = plan_.arrays.size();
+  std::vector<char> carried(n), written(n);
+  for (const SequencePlan::Stage& s : plan_.stages) {
+    const auto read = [&](int k) { carried[k] |= !written[k]; };
+    for (const int k : s.in) read(k);
+    if (s.needed >= 0) read(s.needed);
+    for (const int k : s.out)
+      if (!s.last) written[k] = 1;
+    for (const auto& [x, y] : s.swaps) std::swap(written[x], written[y]);
+  }
+  carried[static_cast<std::size_t>(plan_.order)] = 1;
+  return carried;
+}
 
 const std::vector<BoundKernel>& CpuRollout::kernels() {
   std::lock_guard lock(mutex_);
@@ -91,6 +109,26 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
       }
     }
   };
+  // Instances of a block in the order of the plan's array, and those that lanes hold with them.
+  const auto put_in_order = [&](long n, long padded, const auto& memory, int* order) {
+    auto lane = scratch<int>(static_cast<int>(n));
+    auto taken = scratch<Real>(static_cast<int>(padded));
+    auto held = scratch<int>(static_cast<int>(n));
+    for (int i = 0; i < n; i++) lane[i] = i, held[i] = order[i];
+    const Real* key = memory(plan_.order);
+    std::sort(lane.data(), lane.data() + n, [&](int a, int b) { return key[a] != key[b] ? key[a] < key[b] : a < b; });
+    for (int i = 0; i < n; i++) order[i] = held[lane[i]];
+    for (int k = 0; k < n_arrays; k++) {
+      if (arrays[k].uniform || !carried_[k]) continue;
+      for (long c = 0; c < arrays[k].components; c++) {
+        Real* const x = memory(k) + c * padded;
+        std::copy_n(x, n, taken.data());
+        for (long i = 0; i < n; i++) x[i] = taken[lane[i]];
+        for (long i = n; i < padded; i++) x[i] = x[n - 1];
+      }
+    }
+  };
+  const bool orders = plan_.order >= 0 && !prepared;
   const auto block = [&](long first, long n) {
     const long padded = (n + width - 1) / width * width;
     const ScratchGuard block_guard;
@@ -109,11 +147,15 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
       z = static_cast<Real*>(scratch_stack.take(sizeof(Real) * (prepared->room(padded) + 1)));
       prepared->begin(first, n, padded, z);
     }
+    int held[block_size];  // which instance a lane holds
+    std::iota(held, held + n, 0);
+    const int* order = orders ? held : nullptr;
     for (long t = 0; t < steps; t++) {
+      if (orders && t % order_period == 1) put_in_order(n, padded, memory, held);
       for (int k = 0; k < n_arrays; k++)
         if (arrays[k].uniform) table[k] = {numbers[k] + (call.every_step[k] ? t * arrays[k].components : 0), 0};
       for (int k = 0; k < call.in_count; k++)
-        if (call.in[k].every_step) gather(call.in[k].at(t), first, n, padded, memory(call.in_at[k]));
+        if (call.in[k].every_step) gather(call.in[k].at(t), first, n, padded, memory(call.in_at[k]), order);
       if (prepared) prepared->step(t, first, padded, z, drawn, memory(call.controlled));
       for (std::size_t k = 0; k < kernels.size(); k++) {
         const SequencePlan::Stage& s = plan_.stages[k];
@@ -132,7 +174,7 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
         if (t + 1 == steps) spoil(f, n, padded, memory);
       for (int k = 0; k < call.out_count; k++)
         if (call.out[k].every_step || t + 1 == steps)
-          scatter(call.out[k].at(call.out[k].every_step ? t : 0), first, n, padded, memory(call.out_at[k]));
+          scatter(call.out[k].at(call.out[k].every_step ? t : 0), first, n, padded, memory(call.out_at[k]), order);
     }
   };
   threads_.for_each(call.instances, std::ref(block));  // a reference: std::function need not allocate

@@ -14,10 +14,16 @@ class CpuRollout : public RolloutBackend {
   void run(const SequenceCall& call) override;
 
  private:
+  // How often instances are put in order anew [steps].
+  static constexpr long order_period = 8;
+
   const std::vector<BoundKernel>& kernels();
+  std::vector<char> carried() const;
   template <class Real> void run_all(const SequenceCall& call, const std::vector<BoundKernel>& kernels) const;
 
   const SequencePlan& plan_;
+  std::vector<char>
+      carried_;  // whether an array's numbers of one step are read in the next, where instances are put in order
   BlockThreads threads_;
   const NoiseKernels& noise_;
   std::mutex mutex_;                  // of the next

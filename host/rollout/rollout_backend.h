@@ -39,6 +39,7 @@ struct SequencePlan {
   std::vector<Array> arrays;
   std::vector<Stage> stages;
   std::vector<Finite> finite;
+  int order = -1;  // array by whose numbers instances are put side by side
 };
 
 // One run, its arguments checked, with the sequence's array for each memory.

@@ -132,7 +132,7 @@ Stage stage_of(const Evaluator& e, Precision precision, const Program& program) 
 }
 
 Sequence::Sequence(Precision precision, int threads, const std::string& isa)
-    : self_(new Implementation{{precision, threads, isa, {}, {}, {}}, {}, {}, {}}) {}
+    : self_(new Implementation{{precision, threads, isa, {}, {}, {}, -1}, {}, {}, {}}) {}
 Sequence::~Sequence() = default;
 Sequence::Sequence(Sequence&&) noexcept = default;
 Sequence& Sequence::operator=(Sequence&&) noexcept = default;
@@ -174,6 +174,14 @@ void Sequence::finite(const std::string& name, const std::vector<std::string>& o
   SequencePlan::Finite f{find(self_->plan, name), {}};
   for (const auto& other : of) f.of.push_back(find(self_->plan, other));
   self_->plan.finite.push_back(std::move(f));
+  self_->changed();
+}
+
+void Sequence::order_by(const std::string& name) {
+  const int k = find(self_->plan, name);
+  const SequencePlan::Array& array = self_->plan.arrays[k];
+  if (array.uniform || array.components < 1) throw Error("array '" + name + "' cannot say how instances are ordered");
+  self_->plan.order = k;
   self_->changed();
 }
 

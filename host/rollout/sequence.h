@@ -62,6 +62,10 @@ class Sequence {
   // finite.
   void finite(const std::string& name, const std::vector<std::string>& of);
 
+  // Between steps instances may be put in the order of the first number of array `name`, so that those which need as much work
+  // stand side by side; what a kernel gives for an instance must not depend on its neighbours.
+  void order_by(const std::string& name);
+
   // Runs `steps` >= 1 passes through all stages. `in` is read before the first step, or before each; `out` is written
   // after each step, or after the last; `controls` are made before each step (null: none). Throws Error naming the
   // array, what came and what was expected. A thread's second run of the same size allocates nothing.

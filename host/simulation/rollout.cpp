@@ -46,21 +46,24 @@ void require_count(const char* what, std::size_t came, int expected) {
 
 bool recorded(const Program& p) { return !p.outputs.empty(); }
 
-RolloutStages stages_of(const Robot& robot, const RolloutOptions& o) {
-  const int nv = robot.model.nv;
+RolloutStages stages_of(const Robot& robot, const RolloutOptions& o, bool world) {
+  const int nv = world ? robot.model.world.nu : robot.model.nv;  // numbers of a drive
   if (o.parameters < 0) throw Error("Rollout: parameters is " + std::to_string(o.parameters) + ", expected 0 or more");
   RolloutStages s{o.controls < 0 ? nv : o.controls, o.parameters, true};
   if (!o.control && s.controls != nv)
     throw Error("Rollout: controls is " + std::to_string(s.controls) + ", expected " + std::to_string(nv) +
-                " (nv), or a function `control`");
+                (world ? " (nu), or a function `control`" : " (nv), or a function `control`"));
   const auto recording = [&](const char* time) { return Recording(robot, s.controls, s.parameters, time); };
   if (o.control) {
     Recording r = recording("t");
     const RolloutOptions::Drive d = r.record([&] { return o.control(r.x, r.u, r.t, r.p); });
-    require_count("tau of control", d.tau.size(), nv);
-    r.output("tau", d.tau);
+    require_count(world ? "ctrl of control" : "tau of control", d.tau.size(), nv);
+    r.output(world ? "ctrl" : "tau", d.tau);
+    if (world && !d.target.empty()) throw Error("Rollout: control has targets, but a world has actuators of its own");
     if (!d.target.empty()) require_count("target of control", d.target.size(), nv), r.output("target", d.target);
     s.control = std::move(r.program);
+  } else if (world && nv > 0) {
+    s.control.output("ctrl", s.control.input("u", nv));
   }
   const auto add = [&](Program& to, const auto& f) {
     Recording r = recording("t_next");
@@ -106,21 +109,34 @@ Traced TracedState::velocity(const std::string& frame) const { return run("frame
 
 Sequence rollout_sequence(Evaluator& e, const Stepping& stepping, Precision precision, const RolloutStages& stages) {
   const int nv = e.robot().model.nv;
+  const bool world = stepping.op == "world";
   Sequence s(precision, e.threads(), e.isa());
-  declare_state(s, e, stepping);
-  s.array("tau", nv), s.array("target", nv), s.array("u", stages.controls);
+  if (!world) declare_state(s, e, stepping), s.array("tau", nv), s.array("target", nv);
+  s.array("u", stages.controls);
   s.array("total", 1), s.array("total_next", 1);
   if (stages.shared_parameters) s.uniform("p", stages.parameters);
   else s.array("p", stages.parameters);
   s.uniform("t", 1), s.uniform("t_next", 1);
   if (recorded(stages.observe)) s.array("observation", stages.observe.outputs[0].size);
 
-  append_start(s, e, stepping, precision);
-  if (recorded(stages.control)) {
-    s.stage(stage_of(e, precision, stages.control));
-    append_step(s, e, stepping, precision, "tau", "target");
+  if (world) {
+    if (!recorded(stages.control) && e.robot().model.world.nu > 0)
+      throw Error("Rollout: a world is stepped by what control makes of u");
+    const auto control = [&] {
+      if (recorded(stages.control)) s.stage(stage_of(e, precision, stages.control));
+    };
+    SolverOptions solver = stepping.solver;
+    solver.forces = std::any_of(stages.felt.inputs.begin(), stages.felt.inputs.end(),
+                                [](const Program::Array& a) { return a.name == "contact_force"; });
+    append_world_step(s, e, precision, solver, control, stepping.substeps, stages.felt);
   } else {
-    append_step(s, e, stepping, precision, stepping.drives ? "tau" : "u", stepping.drives ? "u" : "target");
+    append_start(s, e, stepping, precision);
+    if (recorded(stages.control)) {
+      s.stage(stage_of(e, precision, stages.control));
+      append_step(s, e, stepping, precision, "tau", "target");
+    } else {
+      append_step(s, e, stepping, precision, stepping.drives ? "tau" : "u", stepping.drives ? "u" : "target");
+    }
   }
   for (bool last : {false, true}) {
     const Program& p = last ? stages.terminal : stages.cost;
@@ -130,16 +146,19 @@ Sequence rollout_sequence(Evaluator& e, const Stepping& stepping, Precision prec
     s.stage(stage);
   }
   if (recorded(stages.observe)) s.stage(stage_of(e, precision, stages.observe));
-  s.finite("total", {"q", "v"});
+  std::vector<std::string> state = {"q", "v"};
+  if (world) state.push_back("act");
+  s.finite("total", state);
   return s;
 }
 
 Rollout::Rollout(Evaluator& evaluator, const RolloutOptions& options)
     : evaluator_(evaluator),
       stepping_(stepping_of(evaluator, "Rollout", options.stepping)),
-      dt_(options.stepping.dt),
+      dt_(stepping_.pass_time * stepping_.substeps),
       sequence_(options.precision, 1) {
-  const RolloutStages stages = stages_of(evaluator.robot(), options);
+  stepping_.solver = solver_options(options.precision);
+  const RolloutStages stages = stages_of(evaluator.robot(), options, stepping_.op == "world");
   if (recorded(stages.observe)) observed_ = stages.observe.outputs[0].size;
   sequence_ = rollout_sequence(evaluator, stepping_, options.precision, stages);
 }
@@ -154,6 +173,7 @@ void Rollout::run(long steps, long instances, const RolloutArrays& a, double t0,
   if (!a.q.data || !a.v.data) throw Error("Rollout: q or v is not given");
   if (!a.u.array.data && !a.made && instances > 0) throw Error("Rollout: u is not given, nor controls to make");
   std::vector<SequenceMemory> in = {{"q", spread(a.q)}, {"v", spread(a.v)}}, out;
+  if (a.act.data) in.push_back({"act", spread(a.act)});
   if (!a.made) in.push_back({"u", spread(a.u.array), true, a.u.step_stride});
   const auto add = [&](const char* name, const ArrayRef& array) {
     if (array.data) out.push_back({name, array});
@@ -161,7 +181,7 @@ void Rollout::run(long steps, long instances, const RolloutArrays& a, double t0,
   const auto add_each = [&](const char* name, const SequenceMemory& m) {
     if (m.array.data) out.push_back({name, m.array, true, m.step_stride});
   };
-  add("total", a.costs), add("q", a.q_final), add("v", a.v_final);
+  add("total", a.costs), add("q", a.q_final), add("v", a.v_final), add("act", a.act_final);
   add_each("q", a.q_states), add_each("v", a.v_states), add_each("u", a.used), add_each("observation", a.observations);
   std::vector<UniformValues> uniforms = stepping_.uniforms;
   uniforms.push_back({"p", a.p}), uniforms.push_back({"t", {}}), uniforms.push_back({"t_next", {}});

@@ -43,12 +43,13 @@ class TracedState {
 
 struct RolloutOptions {
   StepOptions stepping{};  // dt is that of a control step
-  int controls = -1;       // numbers of u; -1: nv
+  int controls = -1;       // numbers of u; -1: nv, of a world those of its actuators
   int parameters = 0;      // numbers of p
   Precision precision = Precision::float32;
 
   // Torques (nv), or torques and targets of positions (nv each), from the state at the beginning of a control step; held during
-  // its substeps. None: u is the torques, or where kp is given the targets.
+  // its substeps. None: u is the torques, or where kp is given the targets. Of a world tau are the controls of its actuators, and
+  // there are no targets; None: u is the controls.
   struct Drive { Traced tau, target{}; };
   std::function<Drive(const TracedState& x, const Traced& u, Expr t, const Traced& p)> control{};
   // A number of the state after a control step and its controls; t [s] is the time of x. Those of all control steps are added.
@@ -60,25 +61,27 @@ struct RolloutOptions {
 
 // What a rollout is made of, traced: programs with inputs q, v, u, p and the time, "t" at the beginning of a control step for
 // control, "t_next" at its end for the others; outputs tau and perhaps target, total_next of total, observation. Empty: none.
+// Where a model file's world is stepped they may read act, qacc, ctrl, and what `felt` keeps of the last pass (world_sequence.h);
+// control, which is needed then, has the output ctrl.
 struct RolloutStages {
   int controls, parameters;
   bool shared_parameters;  // p is the same for all instances
-  Program control{}, cost{}, terminal{}, observe{};
+  Program control{}, cost{}, terminal{}, observe{}, felt{};
 };
 
-// The sequence of a rollout: arrays q, v, u, total, observation, p and the robot's parameters, uniforms t, t_next and those of
-// the operation that steps.
+// The sequence of a rollout: arrays q, v, u, total, observation, p and the robot's parameters, of a world those of its step; uniforms
+// t, t_next and those of the operation that steps. stepping.op may be "world".
 Sequence rollout_sequence(Evaluator& evaluator, const Stepping& stepping, Precision precision,
                           const RolloutStages& stages);
 
 // Memory of one run; all of the rollout's precision, on the host or on one device. No data: not wanted, or none.
 struct RolloutArrays {
-  ArrayRef q{}, v{};               // (B, nq), (B, nv), or one row for all
-  SequenceMemory u{};              // for each control step (B, nu)
-  const Controls* made = nullptr;  // in place of u: noise, or knots that are interpolated (controls.h)
-  std::vector<double> p{};         // the same for all instances
-  ArrayRef costs{};                // (B, 1), NaN where a state is not finite
-  ArrayRef q_final{}, v_final{};   // (B, nq), (B, nv)
+  ArrayRef q{}, v{}, act{};  // (B, nq), (B, nv), of a world (B, na), or one row for all; act may be left out: zeros
+  SequenceMemory u{};        // for each control step (B, nu)
+  const Controls* made = nullptr;              // in place of u: noise, or knots that are interpolated (controls.h)
+  std::vector<double> p{};                     // the same for all instances
+  ArrayRef costs{};                            // (B, 1), NaN where a state is not finite
+  ArrayRef q_final{}, v_final{}, act_final{};  // (B, nq), (B, nv), of a world (B, na)
   SequenceMemory q_states{}, v_states{}, used{}, observations{};  // after each control step
 };
 

@@ -49,17 +49,26 @@ Simulation::Simulation(Evaluator& evaluator, long instances, const StepOptions& 
   for (std::vector<Buffer>* state : {&now_, &next_}) {
     state->push_back(buffer(instances, m.nq)), state->push_back(buffer(instances, m.nv));
     if (stepping_.op == "contact_step") state->push_back(buffer(instances, 3L * m.contacts.nc));
+    if (stepping_.op == "world")
+      state->push_back(buffer(instances, m.world.na)), state->push_back(buffer(instances, m.nv));
   }
   zero_ = buffer(1, m.nv);
   options_ = {{}, 0, stepping_.substeps, stream};
   for (const UniformValues& u : stepping_.uniforms)
     options_.uniforms.insert(options_.uniforms.end(), u.values.begin(), u.values.end());
   if (stepping_.op == "coupled_step") {
-    coupled_.emplace(precision, evaluator.threads(), evaluator.isa());
-    declare_state(*coupled_, evaluator, stepping_);
-    coupled_->array("tau", m.nv), coupled_->array("target", m.nv);
-    append_start(*coupled_, evaluator, stepping_, precision);
-    append_step(*coupled_, evaluator, stepping_, precision, "tau", "target");
+    sequence_.emplace(precision, evaluator.threads(), evaluator.isa());
+    declare_state(*sequence_, evaluator, stepping_);
+    sequence_->array("tau", m.nv), sequence_->array("target", m.nv);
+    append_start(*sequence_, evaluator, stepping_, precision);
+    append_step(*sequence_, evaluator, stepping_, precision, "tau", "target");
+  }
+  if (stepping_.op == "world") {
+    SolverOptions solver = solver_options(precision);
+    solver.forces = false;
+    solver.all_candidates = device != on_host;  // the solver of places is the host's
+    sequence_.emplace(precision, evaluator.threads(), evaluator.isa());
+    append_world_step(*sequence_, evaluator, precision, solver, [] {}, stepping_.substeps, {});
   }
   for (const std::string& name : evaluator.parameters()) {
     const std::vector<double> numbers = parameter_values(evaluator.robot(), name);
@@ -77,10 +86,15 @@ Simulation::Simulation(Evaluator& evaluator, long instances, const StepOptions& 
 }
 
 ArrayRef Simulation::impulse() const {
-  if (now_.size() < 3)
+  if (stepping_.op != "contact_step")
     throw Error("Simulation: " + evaluator_.robot().name +
                 (evaluator_.robot().model.contacts.nc > 0 ? " ignores its contacts" : " has no contacts"));
   return now_[2].ref();
+}
+
+ArrayRef Simulation::of_world(int k) const {
+  if (stepping_.op != "world") throw Error("Simulation: " + evaluator_.robot().name + " has no world that counts");
+  return now_[k].ref();
 }
 
 // One row for all instances as an array of all.
@@ -95,8 +109,15 @@ ArrayRef Simulation::spread(const ArrayRef& a, const std::string& name, long com
 
 void Simulation::step(const ArrayRef& tau, const ArrayRef& q_target) {
   const long nv = evaluator_.robot().model.nv;
+  if (stepping_.op == "world") {
+    if (q_target.data) throw Error("step: q_target is given, but the world of a model file has actuators of its own");
+    step_world(tau);
+    std::swap(now_, next_);
+    time_ += stepping_.pass_time * stepping_.substeps;
+    return;
+  }
   const ArrayRef drive = spread(tau, "tau", nv), target = spread(q_target, "q_target", nv);
-  if (coupled_) {
+  if (sequence_) {
     step_coupled(drive, target);
   } else {
     std::vector<ArrayRef> in, out;
@@ -114,8 +135,19 @@ void Simulation::step(const ArrayRef& tau, const ArrayRef& q_target) {
 void Simulation::step_coupled(const ArrayRef& tau, const ArrayRef& target) {
   std::vector<SequenceMemory> in = {{"q", q()}, {"v", v()}, {"tau", tau}, {"target", target}};
   for (const std::string& name : evaluator_.parameters()) in.push_back({name, parameters_.at(name)});
-  coupled_->run(1, instances_, in, stepping_.uniforms, {{"q", next_[0].ref()}, {"v", next_[1].ref()}}, nullptr,
-                stream_);
+  sequence_->run(1, instances_, in, stepping_.uniforms, {{"q", next_[0].ref()}, {"v", next_[1].ref()}}, nullptr,
+                 stream_);
+}
+
+void Simulation::step_world(const ArrayRef& ctrl) {
+  std::vector<SequenceMemory> in, out;
+  int k = 0;
+  for (const char* name : {"q", "v", "act", "qacc"}) {
+    in.push_back({name, now_[k].ref()}), out.push_back({name, next_[k].ref()});
+    k++;
+  }
+  if (ctrl.data) in.push_back({"ctrl", spread(ctrl, "ctrl", evaluator_.robot().model.world.nu)});
+  sequence_->run(1, instances_, in, {}, out, nullptr, stream_);
 }
 
 void Simulation::parameter(const std::string& name, const ArrayRef& values) {
@@ -128,9 +160,8 @@ void Simulation::parameter(const std::string& name, const ArrayRef& values) {
 
 void Simulation::reset(const std::vector<bool>& mask, const std::vector<double>& q, const std::vector<double>& v) {
   const Robot& robot = evaluator_.robot();
-  const std::vector<double> zero(
-      std::max<std::size_t>(robot.model.nv, now_.size() > 2 ? 3 * robot.model.contacts.nc : 0));
-  const std::vector<double>* values[] = {q.empty() ? &robot.q0 : &q, v.empty() ? &zero : &v, &zero};
+  const std::vector<double> zero(std::max({robot.model.nv, 3 * robot.model.contacts.nc, robot.model.world.na}));
+  const std::vector<double>* values[] = {q.empty() ? &robot.q0 : &q, v.empty() ? &zero : &v, &zero, &zero};
   if (!mask.empty() && static_cast<long>(mask.size()) != instances_)
     throw Error("reset: mask has " + std::to_string(mask.size()) + " instances, expected " +
                 std::to_string(instances_));

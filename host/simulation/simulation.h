@@ -4,8 +4,8 @@
 //   sim.step(tau.ref());                   // or sim.step({}, q_target.ref())
 //   sim.q();                               // (4096, nq), valid until the next step
 //
-// Semi-implicit Euler steps, damping implicit, with the contacts, loops or coupled joints that the robot carries (stepping.h).
-// Impulses at contacts are kept from step to step; coupled joints follow their drivers.
+// Semi-implicit Euler steps, damping implicit, with the contacts, loops or coupled joints that the robot carries (stepping.h), or the
+// steps of its model file's world. Impulses at contacts are kept from step to step; coupled joints follow their drivers.
 #pragma once
 #include <map>
 #include <memory>
@@ -19,13 +19,14 @@ namespace featherstorm {
 
 class Simulation {
  public:
-  // All instances at robot.q0, at rest. The evaluator must stay. On a device work is put on `stream` (a cudaStream_t), which must
+  // All instances at robot.q0, at rest. A world alone needs no options. The evaluator must stay. On a device work is put on `stream` (a cudaStream_t), which must
   // outlive the simulation, and calls return before it is done. Throws Error as stepping_of, and for what Buffer throws.
-  Simulation(Evaluator& evaluator, long instances, const StepOptions& options, Precision precision = Precision::float32,
-             int device = on_host, void* stream = nullptr);
+  Simulation(Evaluator& evaluator, long instances, const StepOptions& options = {},
+             Precision precision = Precision::float32, int device = on_host, void* stream = nullptr);
 
   // in   tau (B, nv) [N m | N], q_target (B, nv) [rad | m]; constant during the step. One row stands for all instances, no memory
   //      for zeros. Torques are tau + kp (q_target - q) - kd v, the gains among StepOptions::numbers.
+  //      Of a world tau is ctrl (B, nu), controls of its actuators, and there is no q_target.
   // Throws Error naming the array, what came and what was expected; the state is that of before then.
   void step(const ArrayRef& tau = {}, const ArrayRef& q_target = {});
 
@@ -35,8 +36,13 @@ class Simulation {
   // Impulses of the last pass at contacts (B, 3 nc) [N s]: normal, two tangents. Throws Error where none count.
   ArrayRef impulse() const;
 
-  // Sets instances to q (nq) and v (nv), empty: q0 and zero. mask (B): which; empty: all. Impulses begin at zero. Waits on a
-  // device.
+  // Activations of a world's actuators (B, na), and the accelerations of its last pass (B, nv), with which its solver begins. Throws
+  // Error where no world counts.
+  ArrayRef act() const { return of_world(2); }
+  ArrayRef qacc() const { return of_world(3); }
+
+  // Sets instances to q (nq) and v (nv), empty: q0 and zero. mask (B): which; empty: all. Impulses, act and qacc begin at zero.
+  // Waits on a device.
   void reset(const std::vector<bool>& mask = {}, const std::vector<double>& q = {}, const std::vector<double>& v = {});
 
   // Whether all numbers of an instance's state are finite (B). Waits on a device.
@@ -52,6 +58,8 @@ class Simulation {
  private:
   ArrayRef spread(const ArrayRef& a, const std::string& name, long components) const;
   void step_coupled(const ArrayRef& tau, const ArrayRef& target);
+  void step_world(const ArrayRef& ctrl);
+  ArrayRef of_world(int k) const;
 
   Evaluator& evaluator_;
   Stepping stepping_;
@@ -61,11 +69,11 @@ class Simulation {
   void* stream_;
   RunOptions options_;
   double time_ = 0;
-  std::vector<Buffer> now_, next_;  // q, v, impulses where contacts count
+  std::vector<Buffer> now_, next_;  // q, v, impulses where contacts count; of a world q, v, act, qacc
   Buffer zero_;                     // (1, nv)
   std::map<std::string, ArrayRef> parameters_;
-  std::vector<Buffer> own_;          // of parameters that were not set
-  std::optional<Sequence> coupled_;  // a step of coupled joints
+  std::vector<Buffer> own_;           // of parameters that were not set
+  std::optional<Sequence> sequence_;  // a step of coupled joints or of a world
 };
 
 }  // namespace featherstorm

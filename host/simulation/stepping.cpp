@@ -18,7 +18,8 @@ struct Carried {
 std::vector<Carried> carried(const Model<double>& m) {
   return {{"contacts", "contact_step", m.contacts.nc},
           {"loops", "loop_step", m.loops.nl},
-          {"couplings", "coupled_step", m.coupling.nu}};
+          {"couplings", "coupled_step", m.coupling.nu},
+          {"world", "world", m.world.is_given() ? 1 : 0}};
 }
 
 constexpr double must_be_given = std::numeric_limits<double>::quiet_NaN();
@@ -29,7 +30,8 @@ std::string step_op(const Robot& robot, const std::string& caller, const std::ve
     return std::any_of(all.begin(), all.end(), [&](const Carried& c) { return c.what == name; });
   };
   for (const std::string& name : ignore)
-    if (!named(name)) throw Error(caller + ": ignore has '" + name + "', expected some of contacts, loops, couplings");
+    if (!named(name))
+      throw Error(caller + ": ignore has '" + name + "', expected some of contacts, loops, couplings, world");
   std::vector<Carried> found;
   for (const Carried& c : all)
     if (c.count > 0 && std::find(ignore.begin(), ignore.end(), c.what) == ignore.end()) found.push_back(c);
@@ -88,11 +90,37 @@ std::vector<std::pair<std::string, double>> step_defaults(const std::string& op,
   return all;
 }
 
+namespace {
+
+Stepping stepping_of_world(const Evaluator& evaluator, const std::string& caller, const StepOptions& o) {
+  const double h = evaluator.robot().model.world.timestep;
+  const double dt = o.dt == 0 ? h * o.substeps : o.dt;
+  const long count = std::lround(dt / h);
+  if (count < 1 || std::abs(dt - static_cast<double>(count) * h) > 1e-6 * dt ||
+      (o.substeps != 1 && o.substeps != count))
+    throw Error(caller + ": dt is " + std::to_string(o.dt) + " in " + std::to_string(o.substeps) +
+                " substeps, expected a multiple of " + std::to_string(h) + ", the timestep of the world's file");
+  if (!o.numbers.empty())
+    throw Error(caller + ": " + o.numbers.begin()->first +
+                " is given, but a model file's world is stepped by what the file says");
+  if (!evaluator.parameters().empty())
+    throw Error(caller + ": the step of a model file's world takes no parameters of the robot");
+  return {"world", static_cast<int>(count), h, {}, false, {}};
+}
+
+}  // namespace
+
+SolverOptions solver_options(Precision precision) {
+  return {100, precision == Precision::float32 ? 1e-6 : 1e-10, false};
+}
+
 Stepping stepping_of(const Evaluator& evaluator, const std::string& caller, const StepOptions& o) {
-  if (!(o.dt > 0) || !std::isfinite(o.dt))
+  const std::string op = step_op(evaluator.robot(), caller, o.ignore);
+  if ((!(o.dt > 0) && !(op == "world" && o.dt == 0)) || !std::isfinite(o.dt))
     throw Error(caller + ": dt is " + std::to_string(o.dt) + ", expected a positive number of seconds");
   if (o.substeps < 1) throw Error(caller + ": substeps is " + std::to_string(o.substeps) + ", expected 1 or more");
-  Stepping s{step_op(evaluator.robot(), caller, o.ignore), o.substeps, o.dt / o.substeps, {}, o.numbers.contains("kp")};
+  if (op == "world") return stepping_of_world(evaluator, caller, o);
+  Stepping s{op, o.substeps, o.dt / o.substeps, {}, o.numbers.contains("kp"), {}};
   const OpRow& row = evaluator.op(s.op);
   if (!row.refused.empty()) throw Error(s.op + ": " + std::string(row.refused));
   const auto list = step_defaults(s.op, s.pass_time);

@@ -13,44 +13,79 @@ namespace {
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 using Names = std::map<std::string, std::string>;
 
+// A stage that is appended several times, whose kernel is made once.
+Stage shared(Stage stage) {
+  const auto made = std::make_shared<BoundKernel>();
+  stage.kernel = [make = std::move(stage.kernel), made] {
+    if (!made->kernel) *made = make();
+    return *made;
+  };
+  return stage;
+}
+
+void append_felt(Sequence& s, Evaluator& e, Precision precision, const Program& felt) {
+  std::vector<std::string> in;
+  for (const OpRow::Argument& a : e.op("contacts").in) in.emplace_back(a.name);
+  for (const Program::Array& a : felt.inputs)
+    if (a.name == "contact_dist")
+      s.stage(stage_of(e, "contacts", precision, in, {"contact_dist", "contact_pos", "contact_frame"}));
+  s.stage(stage_of(e, precision, felt));
+}
+
 }  // namespace
 
 Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& options) {
+  Sequence s(precision, e.threads(), e.isa());
+  append_world_step(s, e, precision, options, [] {}, 1, {});
+  return s;
+}
+
+void append_world_step(Sequence& s, Evaluator& e, Precision precision, const SolverOptions& options,
+                       const std::function<void()>& begin, int substeps, const Program& felt) {
   if (options.iterations < 1)
     throw Error("iterations is " + std::to_string(options.iterations) + ", expected 1 or more");
   const Model<double>& m = e.robot().model;
   const int contacts = rows_of(m.world.contacts);
   const bool all_candidates = options.all_candidates;
+  const Parameters parameters(e.robot(), e.parameters());
   WorldPrograms all;
   try {
-    all = world_programs(m, all_candidates ? Candidates::All : Candidates::None, options.tolerance, 1 << 22);
-  } catch (const std::length_error&) {
-    throw Error("robot '" + e.robot().name + "' is too large for a step of its own");
+    all = world_programs(m, all_candidates ? Candidates::All : Candidates::None, options.tolerance, 1 << 22, parameters,
+                         options.rigid ? &*options.rigid : nullptr);
+  } catch (const std::length_error& error) {
+    throw Error("robot '" + e.robot().name + "' has no step of its own: " + error.what());
   }
-  Sequence s(precision, e.threads(), e.isa());
   for (const char* name : {"q", "q_next"}) s.array(name, m.nq);
-  for (const char* name : {"v", "v_next", "qacc", "qacc_next", "qfrc_applied", "qfrc_constraint", "b"})
+  for (const char* name : {"v", "v_next", "qacc", "qacc_next", "qfrc_applied", "qfrc_constraint", "b", "qacc_smooth"})
     s.array(name, m.nv);
   for (const char* name : {"act", "act_next", "act_dot"}) s.array(name, m.world.na);
   for (const char* name : {"actuator_length", "actuator_velocity"}) s.array(name, m.world.n_outputs);
   for (const char* name : {"row_D", "row_aref", "row_friction"}) s.array(name, all.rows.rows());
   for (const char* name : {"row_force", "row_force_next"}) s.array(name, rows_of(m.world.constraints));
-  for (const char* name : {"contact_force", "contact_force_next"}) s.array(name, contacts);
-  for (const char* name : {"mass", "damping"}) s.array(name, m.nh);
-  for (const char* name : {"more", "more_next", "passes", "passes_next"}) s.array(name, 1);
+  const bool forces = options.forces || all_candidates;
+  for (const char* name : {"contact_force", "contact_force_next"}) s.array(name, forces ? contacts : 0);
+  s.array("mass", m.nh), s.array("factor", m.nh), s.array("damping", all.slopes);
+  for (const char* name : {"more", "more_next", "passes", "passes_next", "residual", "gap", "rows"}) s.array(name, 1);
+  if (!all_candidates) s.order_by("rows");
   s.array("ctrl", m.world.nu), s.array("xfrc_applied", 6L * m.world.n_links());
   s.array("jacobian", all.rows.entries());
   s.array("placement", contacts == 0 ? 0 : 12L * (m.nb + 1)), s.array("twist", contacts == 0 ? 0 : 6L * (m.nb + 1));
-  s.array("axis", contacts == 0 ? 0 : 6L * m.nv);
+  s.array("axis", contacts == 0 ? 0 : 6L * m.nv), s.array("touch", all.touch.size);
+  for (const Parameters::Array& a : parameters.arrays()) s.array(std::string(a.name), a.components);
+
+  for (const Program::Array& a : felt.outputs) s.array(a.name, a.size);
+  for (const Program::Array& a : felt.inputs)
+    if (a.name.starts_with("contact_") && a.name != "contact_force") s.array(a.name, a.size);
 
   // What a program calls q, v and act may be the state at a stage of Runge-Kutta's method.
+  std::vector<Stage> pass;
   const auto add = [&](const Program& p, const Names& other, const Pairs& swaps, bool repeated = false) {
     Stage stage = stage_of(e, precision, p);
     for (std::string& name : stage.in)
       if (const auto at = other.find(name); at != other.end()) name = at->second;
     stage.swaps = swaps;
     if (repeated) stage.repeat = options.iterations, stage.needed = "more";
-    s.stage(stage);
+    pass.push_back(shared(stage));
   };
   const Pairs solved = {{"qacc", "qacc_next"},
                         {"more", "more_next"},
@@ -60,15 +95,26 @@ Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& 
   const auto solve = [&] {
     if (all_candidates) return add(all.newton, {}, solved, true);
     const auto kernel = std::make_shared<const BoundKernel>(
-        contact_solver(m, all, precision, e.isa(), {options.iterations, options.tolerance, e.assembles()}));
-    s.stage({[kernel] { return *kernel; }, contact_solver_in, contact_solver_out, {{"qacc", "qacc_next"}}});
+        contact_solver(m, all, precision, e.isa(),
+                       {options.iterations, options.tolerance, options.rigid, options.report, options.forces}));
+    pass.push_back({[kernel] { return *kernel; }, contact_solver_in, contact_solver_out, {{"qacc", "qacc_next"}}});
   };
   const Pairs state = {{"q", "q_next"}, {"v", "v_next"}, {"act", "act_next"}};
+  std::size_t solved_at = 0;  // stages of a pass until its first solution
+  const auto append_passes = [&] {
+    begin();
+    for (int k = 0; k < substeps; k++)
+      for (std::size_t i = 0; i < pass.size(); i++) {
+        s.stage(pass[i]);
+        if (k + 1 == substeps && i + 1 == solved_at && !felt.outputs.empty()) append_felt(s, e, precision, felt);
+      }
+  };
   if (all.stages.empty()) {
     add(all.equations, {}, {});
     solve();
+    solved_at = pass.size();
     add(all.advance, {}, state);
-    return s;
+    return append_passes();
   }
   for (const char* name : {"q_i", "q_i_next"}) s.array(name, m.nq);
   for (const char* name : {"v_i", "v_i_next", "u_i", "u_i_next", "sum_u", "sum_u_next", "sum_a", "sum_a_next"})
@@ -80,9 +126,10 @@ Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& 
   for (int i = 0; i < 4; i++) {
     add(all.equations, i == 0 ? Names{} : Names{{"q", "q_i"}, {"v", "v_i"}, {"act", "act_i"}}, {});
     solve();
+    if (i == 0) solved_at = pass.size();
     add(all.stages[static_cast<std::size_t>(i)], i == 0 ? Names{{"v_i", "v"}} : Names{}, i == 3 ? state : stage_state);
   }
-  return s;
+  append_passes();
 }
 
 }  // namespace featherstorm

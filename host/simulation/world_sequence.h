@@ -6,8 +6,14 @@
 //
 // Arrays beside the state and the controls: qacc is where Newton's method begins and what it finds (MuJoCo's qacc_warmstart),
 // passes counts its steps; qfrc_constraint, row_force (rows of
-// constraints), contact_force (of contacts, slot by slot).
+// constraints), contact_force (of contacts, slot by slot). The evaluator's parameters are inputs, by their names. With `report`:
+// residual, what the solver leaves undone (of MuJoCo's law of the forces, beside the greatest; of the rigid one the largest error of
+// a velocity), and gap, the least distance of a contact.
 #pragma once
+#include <functional>
+#include <optional>
+
+#include "core/rigid/rigid_rows.h"
 #include "host/rollout/sequence.h"
 
 namespace featherstorm {
@@ -17,9 +23,21 @@ struct SolverOptions {
   double tolerance = 1e-6;  // of what is left of the forces, beside the greatest
   // Whether the rows of all candidates of contacts are in one kernel, as on a device, or only those that may touch are made.
   bool all_candidates = false;
+  std::optional<RigidLaw<double>> rigid{};  // in place of MuJoCo's law; its own numbers bound the work
+  bool report = false;                      // whether residual and gap are found
+  bool forces = true;                       // whether contact_force is there
 };
 
 // The evaluator must stay. Throws Error where its robot has no world, or one that is not supported.
 Sequence world_sequence(Evaluator& evaluator, Precision precision, const SolverOptions& options = {});
+
+// A step in a sequence with other stages. Declares the arrays of world_sequence; begin() appends what comes before the step.
+//
+//   substeps  passes of the file's timestep, under the same controls
+//   felt      runs in the last pass, where the equations of its beginning are solved (of Runge-Kutta's method the first ones), and
+//             keeps what later stages read: from q, v, act and ctrl there, qacc, row_force, contact_force, uniforms of the
+//             sequence, and the arrays of the row `contacts` as contact_dist, contact_pos, contact_frame. Its outputs are declared.
+void append_world_step(Sequence& s, Evaluator& evaluator, Precision precision, const SolverOptions& options,
+                       const std::function<void()>& begin, int substeps, const Program& felt);
 
 }  // namespace featherstorm

@@ -1,11 +1,10 @@
 #include "host/solver/contact_solver.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <memory>
-#include <mutex>
-#include <numeric>
 
 #include "host/memory/cpu_library.h"
 #include "host/solver/contact_solve.h"
@@ -26,12 +25,14 @@ double reach_of(const GeomContacts<double>& c, const Geom<double>& g) {
     case GeomType::Box: return s.norm();
     case GeomType::Mesh: {
       double most = 0;
-      if (g.hull >= 0)
-        for (const HullCorner<double>& corner : c.hull[static_cast<std::size_t>(g.hull)].corner)
-          most = std::max(most, corner.r.norm());
+      if (g.hull >= 0) most = c.hull[static_cast<std::size_t>(g.hull)].reach;
       return most;
     }
-    case GeomType::HeightField:
+    case GeomType::HeightField: {
+      if (g.field < 0) return 0;
+      const HeightField<double>& f = c.field[static_cast<std::size_t>(g.field)];
+      return std::hypot(f.x, f.y, std::max(f.top, f.bottom));
+    }
     case GeomType::SignedDistance: break;  // in no pair
   }
   return 0;
@@ -44,108 +45,94 @@ bool is_coupling(const Model<double>& m, const PairColumns& pairs, int pair) {
   return false;
 }
 
-// Whether coordinates `first` to `last` of a path have one child each.
-bool is_one_limb(const Model<double>& m, int first, int last) {
-  for (int v = last; v != first; v = m.dof_parent[v])
-    if (std::count(m.dof_parent.begin(), m.dof_parent.end(), m.dof_parent[v]) > 1) return false;
-  return true;
+// Spheres are this much larger than what they hold: whether it touches may not hang on rounding, or on neighbours.
+constexpr double beyond_rounding = 1.0001;
+
+// Bounding spheres of bodies, and which pairs of bodies the pairs of geoms are; planes and the world are always near.
+template <class P> void add_bodies(const GeomContacts<double>& contacts, ContactSolver<P>& s) {
+  const auto n = static_cast<std::size_t>(s.nb) + 1;
+  std::vector<Vec3<double>> low(n, Vec3<double>(1e30, 1e30, 1e30)), high(n, Vec3<double>(-1e30, -1e30, -1e30));
+  std::vector<double> reach(n);
+  for (const Geom<double>& g : contacts.geom) {
+    const auto body = static_cast<std::size_t>(g.place.body);
+    const double r = reach_of(contacts, g);
+    for (int k = 0; k < 3; k++) {
+      low[body](k) = std::min(low[body](k), g.place.X.r(k) - r);
+      high[body](k) = std::max(high[body](k), g.place.X.r(k) + r);
+    }
+  }
+  std::vector<Vec3<double>> centre(n, zero3<double>());
+  for (const Geom<double>& g : contacts.geom) {
+    const auto body = static_cast<std::size_t>(g.place.body);
+    centre[body] = 0.5 * (low[body] + high[body]);
+    reach[body] = std::max(reach[body], (g.place.X.r - centre[body]).norm() + reach_of(contacts, g));
+  }
+  for (const Vec3<double>& c : centre) s.body_centre.push_back(cast<P>(c));
+  std::map<std::pair<int, int>, int> number;
+  for (const ContactPair<double>& pair : contacts.pair) {
+    const int a = contacts.geom[static_cast<std::size_t>(pair.geom[0])].place.body,
+              b = contacts.geom[static_cast<std::size_t>(pair.geom[1])].place.body;
+    if (a == 0 || b == 0 || !s.touch.of_geom.empty()) {
+      s.bodies_of.push_back(-1);
+      continue;
+    }
+    const auto [at, is_new] = number.try_emplace(std::minmax(a, b), static_cast<int>(s.bodies.size()));
+    if (is_new) s.bodies.push_back({a, b, P(0)});
+    P& most = s.bodies[static_cast<std::size_t>(at->second)].reach;
+    const double detection = pair.detection + (s.rigid ? static_cast<double>(s.rigid->look_ahead) : 0);
+    const double far = reach[static_cast<std::size_t>(a)] + reach[static_cast<std::size_t>(b)] + detection;
+    most = std::max(most, static_cast<P>(beyond_rounding * far));
+    s.bodies_of.push_back(at->second);
+  }
 }
 
-// The kinds of places that the pairs need, and which is whose.
-void add_kinds(const Model<double>& m, const PairColumns& pairs, const std::vector<char>& couples, auto& s) {
-  const GeomContacts<double>& contacts = m.world.contacts;
-  const int n = static_cast<int>(contacts.pair.size());
-  std::vector<int> order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return pairs.columns(a) > pairs.columns(b); });
-  const auto coordinates = [&](int p) {
-    std::vector<int> v;
-    for (int k = pairs.start[p]; k < pairs.start[p + 1]; k++) v.push_back(pairs.column[k].v);
-    return v;
+// Number of x in all, which it is added to where it is not there.
+template <class Element> int number_in(std::vector<Element>& all, const Element& x, auto&& equal) {
+  const auto at = std::find_if(all.begin(), all.end(), [&](const Element& y) { return equal(x, y); });
+  if (at != all.end()) return static_cast<int>(at - all.begin());
+  all.push_back(x);
+  return static_cast<int>(all.size()) - 1;
+}
+
+// How blocks of constraints (0) and pairs (1) are solved in the space of rows.
+template <class P> void add_rows(const Model<double>& m, const GeomContacts<double>& contacts, ContactSolver<P>& s) {
+  const auto add = [&](int of, const RowGroup& group, const std::vector<int>& columns) {
+    s.group_of[of].push_back(number_in(
+        s.group, group, [](const RowGroup& x, const RowGroup& y) { return x.kind == y.kind && x.rows == y.rows; }));
+    s.half_of[of].push_back(number_in(s.half, half_solution(m, columns), [](const auto& x, const auto& y) {
+      return x.column == y.column && x.position == y.position;
+    }));
   };
-  s.kind_of.resize(order.size());
-  s.position.resize(pairs.column.size());
-  for (const int p : order) {
-    const std::vector<int> of_pair = coordinates(p);
-    PlaceKind kind;
-    kind.rows = contacts.pair[static_cast<std::size_t>(p)].dimension;
-    kind.kind = kind.rows == 1 ? RowKind::Unilateral : contacts.elliptic ? RowKind::Cone : RowKind::Pyramid;
-    kind.universal = couples[static_cast<std::size_t>(p)] != 0;
-    // a body that several limbs begin at has places of its own
-    const auto serves = [&](const PlaceKind& k) {
-      return k.kind == kind.kind && k.rows == kind.rows && k.universal == kind.universal &&
-             std::includes(k.column.begin(), k.column.end(), of_pair.begin(), of_pair.end()) &&
-             (kind.universal || is_one_limb(m, of_pair.back(), k.column.back()));
-    };
-    auto at = std::find_if(s.kind.begin(), s.kind.end(), serves);
-    if (at == s.kind.end()) {
-      if (kind.universal) {
-        kind.column.resize(static_cast<std::size_t>(m.nv));
-        std::iota(kind.column.begin(), kind.column.end(), 0);
-      } else {
-        for (int v = of_pair.back(); v >= 0; v = m.dof_parent[v]) kind.column.insert(kind.column.begin(), v);
-      }
-      at = s.kind.insert(s.kind.end(), kind);
-    }
-    s.kind_of[static_cast<std::size_t>(p)] = static_cast<int>(at - s.kind.begin());
-    for (std::size_t k = 0; k < of_pair.size(); k++)
-      s.position[static_cast<std::size_t>(pairs.start[p]) + k] =
-          static_cast<int>(std::lower_bound(at->column.begin(), at->column.end(), of_pair[k]) - at->column.begin());
+  for (const PackedBlock& b : s.constraints.block) {
+    const auto begin = s.constraints.column.begin() + b.column;
+    add(0, {b.kind, b.rows}, {begin, begin + b.columns});
+  }
+  for (int p = 0; p < static_cast<int>(contacts.pair.size()); p++) {
+    const int rows = contacts.pair[static_cast<std::size_t>(p)].dimension;
+    const RowKind kind = rows == 1 ? RowKind::Unilateral : contacts.elliptic ? RowKind::Cone : RowKind::Pyramid;
+    std::vector<int> columns;
+    for (int k = s.pairs.start[p]; k < s.pairs.start[p + 1]; k++) columns.push_back(s.pairs.column[k].v);
+    add(1, {kind, rows}, columns);
   }
 }
 
-// A solver and the kernels that it has made.
-template <class P> struct Maker {
-  ContactSolver<P> solver;
-  Model<double> model;
-  double tolerance = 0;
-  std::string isa;
-  std::mutex mutex;
-  struct Pair { BoundKernel direction, search; };
-  std::vector<std::unique_ptr<const Pair>> kernels;
-  std::vector<std::atomic<const Pair*>> ready;  // of those that there are, read without the lock
-
-  // Kernels larger than this cost more than the loops.
-  static constexpr int most_nodes = 200000;
-
-  PlacesKernels of(int i) {
-    const auto at = static_cast<std::size_t>(i);
-    const Pair* k = ready[at].load(std::memory_order_acquire);
-    if (!k) {
-      std::lock_guard lock(mutex);
-      if (!kernels[at]) kernels[at] = std::make_unique<const Pair>(made(solver.counts[at]));
-      k = kernels[at].get();
-      ready[at].store(k, std::memory_order_release);
-    }
-    return {k->direction.kernel, k->search.kernel, k->direction.model, k->search.model};
-  }
-
- private:
-  Pair made(const PlaceCount& count) const {
-    RowPattern places;
-    for (const PlaceKind& kind : solver.kind)
-      for (int k = 0; k < count.of(kind); k++) places.add(kind.kind, kind.rows, kind.column);
-    const PassPrograms p = newton_pass(model, solver.constraints, places, tolerance);
-    if (static_cast<int>(p.direction.graph.size()) > most_nodes) return {};
-    constexpr Precision precision = std::is_same_v<P, float> ? Precision::float32 : Precision::float64;
-    return {assemble_program(p.direction, precision, isa), assemble_program(p.search, precision, isa)};
-  }
-};
-
-// How many times as much as a pass without contacts one with places may cost; of robots whose limbs touch each other, where
-// some instances of a few always need the loops, and two ways side by side cost more than one.
-constexpr double most_places = 20, most_beside_loops = 1.1;
+// Rows beyond which an instance is solved in the space of coordinates.
+constexpr int most_rows_of_an_instance = 72;
 
 template <class P>
-BoundKernel made(const Model<double>& m, const WorldPrograms& programs, const std::string& isa, Kernel kernel,
-                 int width, const ContactSolverOptions& options) {
-  auto maker = std::make_shared<Maker<P>>();
-  ContactSolver<P>& s = maker->solver;
+BoundKernel made(const Model<double>& m, const WorldPrograms& programs, Kernel kernel, int width,
+                 const ContactSolverOptions& options) {
+  auto solver = std::make_shared<ContactSolver<P>>();
+  ContactSolver<P>& s = *solver;
   const GeomContacts<double>& contacts = m.world.contacts;
-  maker->model = m, maker->tolerance = options.tolerance, maker->isa = isa;
   s.nv = m.nv, s.nb = m.nb;
   s.world = cast<P>(m.world);
-  s.constraints = programs.rows, s.pairs = programs.pairs;
+  if (options.rigid) {
+    s.rigid = cast<P>(*options.rigid);
+    for (ContactPair<P>& pair : s.world.contacts.pair)
+      pair.margin += s.rigid->look_ahead, pair.detection = std::max(pair.detection, pair.margin);
+  }
+  s.constraints = programs.rows, s.pairs = programs.pairs, s.touch = programs.touch;
   s.column = programs.rows.column;
   for (const PathColumn& c : programs.pairs.column) s.column.push_back(c.v);
   std::vector<std::vector<int>> coupled;
@@ -161,25 +148,17 @@ BoundKernel made(const Model<double>& m, const WorldPrograms& programs, const st
   }
   s.tree[0] = tree_with(m, programs.rows), s.tree[1] = tree_with(m, programs.rows, coupled);
   for (int k = 0; k < 2; k++) s.entry[k] = entries_on(m, s.tree[k]);
-  for (const Geom<double>& g : contacts.geom) s.reach.push_back(static_cast<P>(reach_of(contacts, g)));
+  for (const Geom<double>& g : contacts.geom)
+    s.reach.push_back(static_cast<P>(beyond_rounding * reach_of(contacts, g)));
   s.iterations = options.iterations, s.tolerance = static_cast<P>(options.tolerance);
-  add_kinds(m, s.pairs, s.couples, s);
-  // as many places as cost no more than a few passes without any: loops do the rest
-  double factor[2] = {};
-  for (int k = 0; k < 2; k++)
-    for (const int d : s.tree[k].depth) factor[k] += 0.5 * (d + 1) * (d + 6);
-  for (const PlaceCount& count : {PlaceCount{0, 0}, {1, 0}, {2, 0}, {3, 1}, {4, 2}}) {
-    double cost = factor[count.universal > 0];
-    for (const PlaceKind& kind : s.kind)
-      cost += count.of(kind) * block_cost(kind.rows, static_cast<int>(kind.column.size()));
-    const double most = coupled.empty() ? most_places : most_beside_loops;
-    if (options.assemble && cost < most * factor[0]) s.counts.push_back(count);
-  }
-  maker->kernels.resize(s.counts.size());
-  maker->ready = std::vector<std::atomic<const typename Maker<P>::Pair*>>(s.counts.size());
-  s.maker = maker.get();
-  s.kernels = [](const ContactSolver<P>& solver, int i) { return static_cast<Maker<P>*>(solver.maker)->of(i); };
-  return {kernel, &s, width, maker};
+  // the rigid law has no other way
+  s.forces = options.forces;
+  s.most_rows = options.rigid ? std::numeric_limits<unsigned short>::max() : most_rows_of_an_instance;
+  s.report = options.report;
+  s.own = elimination_tree(m.dof_parent, {});
+  for (int k = 0; k < m.nv; k++) s.diagonal.push_back(m.at(k, k));
+  add_rows(m, contacts, s), add_bodies(contacts, s);
+  return {kernel, solver.get(), width, solver};
 }
 
 }  // namespace
@@ -191,8 +170,8 @@ BoundKernel contact_solver(const Model<double>& model, const WorldPrograms& prog
     throw Error("the library of CPU kernels libfeatherstorm_cpu_" + isa +
                 ".so was not found; `./featherstorm setup` builds it");
   return precision == Precision::float32
-             ? made<float>(model, programs, isa, table->in_float, table->float_width, options)
-             : made<double>(model, programs, isa, table->in_double, table->double_width, options);
+             ? made<float>(model, programs, table->in_float, table->float_width, options)
+             : made<double>(model, programs, table->in_double, table->double_width, options);
 }
 
 }  // namespace featherstorm

@@ -1,22 +1,28 @@
-// The solver of host/solver/contact_solve.h for one robot, as a stage of a Sequence on the host. Its loops are compiled once for
-// every instruction set (host/cpu/contact_solver.cpp); its kernels with places for contacts are made for the robot when a
-// batch first needs them.
+// The solver of host/solver/contact_solve.h for one robot, as a stage of a Sequence on the host. It is compiled once for every
+// instruction set (host/cpu/contact_solver.cpp).
 #pragma once
+#include <optional>
+
+#include "core/rigid/rigid_rows.h"
 #include "host/compile/traced_kernel.h"
 #include "host/trace/world_programs.h"
 
 namespace featherstorm {
 
-// in   mass, b, jacobian, row_D, row_aref, row_friction, placement, twist, axis, qacc
-// out  qacc, row_force, contact_force, passes
-inline const std::vector<std::string> contact_solver_in = {"mass",         "b",         "jacobian", "row_D", "row_aref",
-                                                           "row_friction", "placement", "twist",    "axis",  "qacc"};
-inline const std::vector<std::string> contact_solver_out = {"qacc_next", "row_force", "contact_force", "passes"};
+// in   mass, b, factor, qacc_smooth, jacobian, row_D, row_aref, row_friction, placement, twist, axis, qacc, touch
+// out  qacc, row_force, contact_force (where asked for), passes, residual, gap (where asked for), rows: how many have a force
+inline const std::vector<std::string> contact_solver_in = {
+    "mass",         "b",         "factor", "qacc_smooth", "jacobian", "row_D", "row_aref",
+    "row_friction", "placement", "twist",  "axis",        "qacc",     "touch"};
+inline const std::vector<std::string> contact_solver_out = {"qacc_next", "row_force", "contact_force", "passes",
+                                                            "residual",  "gap",       "rows"};
 
 struct ContactSolverOptions {
-  int iterations;    // at most
-  double tolerance;  // of what is left of the forces, beside the greatest
-  bool assemble;     // whether kernels with places may be made
+  int iterations;                           // at most
+  double tolerance;                         // of the last step's size
+  std::optional<RigidLaw<double>> rigid{};  // in place of MuJoCo's law
+  bool report = false;                      // whether residual and gap are asked for
+  bool forces = true;                       // whether those of contacts are
 };
 
 // Throws Error where the library of an instruction set is not installed.

@@ -4,6 +4,7 @@
 
 #include "host/system/error.h"
 #include "host/table/row/shape.h"
+#include "host/world/world_inputs.h"
 
 namespace featherstorm {
 namespace {
@@ -100,6 +101,11 @@ const Description& description(std::string_view name) {
   throw Error("a robot has no parameter '" + std::string(name) + "'; there are: " + known);
 }
 
+// A table of the robot's model file; null where the name is none, or the table is empty.
+const WorldInput* table_of(const Robot& robot, std::string_view name) {
+  return robot.source && robot.source->tables.size(table_name(name)) > 0 ? world_input(name) : nullptr;
+}
+
 // The frame that is the link of each body; -1 where there is none.
 std::vector<int> link_frames(const Robot& robot) {
   std::vector<int> all;
@@ -115,20 +121,30 @@ Links links_of(const Model<double>& m, const std::vector<int>& frames) {
 }  // namespace
 
 std::vector<int> parameter_shape(const Robot& robot, std::string_view name) {
+  if (const WorldInput* w = table_of(robot, name)) {
+    const int rows = robot.source->tables.size(table_name(name)) / w->width;
+    return w->width == 1 ? std::vector<int>{rows} : std::vector<int>{rows, w->width};
+  }
   return shape_of(robot.model, description(name).shape);
 }
 
 Parameters::Parameters(const Robot& robot, const std::vector<std::string>& names) : link_(link_frames(robot)) {
   for (const std::string& name : names) {
-    const Description& d = description(name);
     for (const Array& a : arrays_)
-      if (a.name == d.name) throw Error("parameter '" + name + "' is given twice");
+      if (a.name == name) throw Error("parameter '" + name + "' is given twice");
+    if (const WorldInput* w = table_of(robot, name)) {
+      arrays_.push_back({w->name, robot.source->tables.size(table_name(name)), parameter_shape(robot, name)});
+      if (!robot_) robot_ = std::make_shared<const Robot>(robot);
+      continue;
+    }
+    const Description& d = description(name);
     arrays_.push_back({d.name, size_of(robot.model, d.shape), shape_of(robot.model, d.shape)});
   }
 }
 
 Model<Expr> Parameters::apply(const Model<double>& m, const std::vector<std::vector<Expr>>& values) const {
   Model<Expr> r = cast<Expr>(m);
+  if (robot_) set_world_inputs(r, m, *robot_, tables(values));
   const Links link = links_of(m, link_);
   const auto given = [&](std::string_view name) -> const std::vector<Expr>* {
     for (std::size_t k = 0; k < arrays_.size(); k++)
@@ -172,8 +188,30 @@ Model<Expr> Parameters::apply(const Model<double>& m, const std::vector<std::vec
   return r;
 }
 
+std::map<std::string, std::vector<Expr>, std::less<>> Parameters::tables(
+    const std::vector<std::vector<Expr>>& values) const {
+  std::map<std::string, std::vector<Expr>, std::less<>> given;
+  for (std::size_t k = 0; k < arrays_.size(); k++)
+    if (world_input(arrays_[k].name)) given.emplace(table_name(arrays_[k].name), values.at(k));
+  return given;
+}
+
+std::vector<Expr> Parameters::equality_weights(const std::vector<std::vector<Expr>>& values) const {
+  return robot_ ? featherstorm::equality_weights(*robot_, tables(values)) : std::vector<Expr>{};
+}
+
 std::vector<double> parameter_values(const Robot& robot, std::string_view name) {
+  if (table_of(robot, name)) {
+    const std::string table = table_name(name);
+    const auto numbers = robot.source->tables.row(table, 0, robot.source->tables.size(table));
+    return {numbers.begin(), numbers.end()};
+  }
   return description(name).read(robot.model, links_of(robot.model, link_frames(robot)));
+}
+
+bool is_parameter(std::string_view name) {
+  const auto& names = parameter_names();
+  return world_input(name) || std::find(names.begin(), names.end(), name) != names.end();
 }
 
 const std::vector<std::string_view>& parameter_names() {

@@ -15,7 +15,11 @@
 //
 // "Its link" is the one that robot.body_names tells. Derived numbers (first moments, regrouped inertia) are computed from
 // these in the same program, so they cannot be out of date.
+//
+// Of a robot with the world of a model file tables of that file are parameters too, by MuJoCo's names (host/world/world_inputs.h).
 #pragma once
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,10 +47,15 @@ class Parameters {
   // The model with these numbers, values[k] for arrays()[k]; to be called within a Tracing scope. `m`: the robot's, or it with
   // other frames in its bodies.
   Model<Expr> apply(const Model<double>& m, const std::vector<std::vector<Expr>>& values) const;
+  // As of host/world/world_inputs.h.
+  std::vector<Expr> equality_weights(const std::vector<std::vector<Expr>>& values) const;
 
  private:
+  std::map<std::string, std::vector<Expr>, std::less<>> tables(const std::vector<std::vector<Expr>>& values) const;
+
   std::vector<Array> arrays_;
-  std::vector<int> link_;  // (nb + 1) the frame that is the link of each body; -1: none
+  std::shared_ptr<const Robot> robot_;  // a copy, where there are tables of a model file
+  std::vector<int> link_;               // (nb + 1) the frame that is the link of each body; -1: none
 };
 
 // The robot's own numbers, as a parameter's components. Throws Error for an unknown name.
@@ -57,5 +66,7 @@ std::vector<int> parameter_shape(const Robot& robot, std::string_view name);
 
 // The names in the order of the table above.
 const std::vector<std::string_view>& parameter_names();
+// Whether that is one of them, or a table of a model file.
+bool is_parameter(std::string_view name);
 
 }  // namespace featherstorm

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "core/collision/convex_pairs.h"
 #include "core/program/count.h"
 #include "core/program/order.h"
 #include "host/system/error.h"
@@ -23,6 +24,8 @@ Program specialised_program(const Operation& o, const Model<double>& model, int 
     const int operations = count(p, trace_order(p)).instructions();
     if (operations > most) throw too_large("needs", std::to_string(operations) + " operations", most);
     return p;
+  } catch (const NoTrace& error) {
+    throw Error(error.what());
   } catch (const std::length_error&) {  // the trace was given up
     throw too_large("needs", "over " + std::to_string(4L * most) + " operations", most);
   }

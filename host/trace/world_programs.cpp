@@ -1,6 +1,9 @@
 #include "host/trace/world_programs.h"
 
+#include "core/constraint/delassus.h"
 #include "core/mujoco/constrained.h"
+#include "core/mujoco/position_slopes.h"
+#include "core/rigid/rigid_constraints.h"
 #include "host/system/error.h"
 
 namespace featherstorm {
@@ -73,14 +76,23 @@ Numbers numbers_of(const Scratch<Motion<Expr>>& V, int n) {
   return all;
 }
 
-void trace_equations(const Model<double>& model, bool contacts, WorldPrograms& out) {
+// The parameters as further inputs.
+std::vector<Numbers> inputs_of(Program& p, const Parameters& parameters) {
+  std::vector<Numbers> all;
+  for (const Parameters::Array& a : parameters.arrays()) all.push_back(p.input(std::string(a.name), a.components));
+  return all;
+}
+
+void trace_equations(const Model<double>& model, const Parameters& parameters, bool contacts,
+                     const RigidLaw<double>* rigid, WorldPrograms& out) {
   Program& p = out.equations;
   const World<double>& shape = model.world;
   const Numbers q = p.input("q", model.nq), v = p.input("v", model.nv), act = p.input("act", shape.na),
                 ctrl = p.input("ctrl", shape.nu), qfrc = p.input("qfrc_applied", model.nv),
                 xfrc = p.input("xfrc_applied", 6 * shape.n_links());
+  const std::vector<Numbers> values = inputs_of(p, parameters);
   Tracing scope(p.graph);
-  const Model<Expr> m = cast<Expr>(model);
+  const Model<Expr> m = parameters.apply(model, values);
   const World<Expr>& w = m.world;
   Smooth<Expr> s(m, w);
   Equations<Expr> e(m, w);
@@ -100,10 +112,30 @@ void trace_equations(const Model<double>& model, bool contacts, WorldPrograms& o
     for (int k = 0; k < b.columns; k++) jacobian.push_back(e.J[i * m.nv + out.rows.column[b.column + k]]);
   }
   jacobian.insert(jacobian.end(), of_contacts.begin(), of_contacts.end());
-  // d of (M + h d) a = b + J^T f, entries of M
-  Numbers damping(static_cast<std::size_t>(m.nh), Expr(0.0));
-  implicit_damping(m, w, v.data(), act.data(), ctrl.data(), s, damping.data());
+  // D of (M + h D) a = b + J^T f, entries of M; then those above the diagonal where it is not symmetric
+  Numbers damping(static_cast<std::size_t>(2 * m.nh), Expr(0.0));
+  if (rigid) {
+    // forces of rows act on M + h D + h^2 K
+    const Expr h(w.timestep);
+    Numbers K(static_cast<std::size_t>(m.nh), Expr(0.0)), Kv(v.size());
+    add_force_slopes(m, w, v.data(), act.data(), ctrl.data(), s, false, damping.data(), damping.data());
+    position_slopes(m, w, q.data(), act.data(), ctrl.data(), s, K.data());
+    mul_h(m, K, v.data(), Kv.data());
+    for (std::size_t k = 0; k < K.size(); k++)
+      e.mass[static_cast<int>(k)] = e.mass[static_cast<int>(k)] + h * (damping[k] + h * K[k]);
+    for (int k = 0; k < m.nv; k++) e.b[k] = e.b[k] - h * Kv[static_cast<std::size_t>(k)];
+    damping.clear();
+    rigid_constraint_rows(m, w, cast<Expr>(*rigid), v.data(), e.rows());
+  } else {
+    velocity_slopes(m, w, q.data(), v.data(), act.data(), ctrl.data(), s, damping.data(), damping.data() + m.nh);
+    if (has_symmetric_slopes(m, w)) damping.resize(static_cast<std::size_t>(m.nh));
+  }
+  out.slopes = static_cast<int>(damping.size());
   for (const Expr& d : damping) out.damps |= lane(d, 0) != 0;
+  // equalities that an instance does without
+  const Numbers weight = parameters.equality_weights(values);
+  for (std::size_t i = 0, row = 0; i < w.constraints.equality.size() && !weight.empty(); i++)
+    for (int k = rows_of(w.constraints.equality[i]); k > 0; k--, row++) e.D[row] = e.D[row] * weight[i];
   p.output("mass", numbers(e.mass, m.nh)), p.output("b", numbers(e.b, m.nv));
   p.output("jacobian", jacobian);
   p.output("row_D", numbers(e.D, out.rows.rows())), p.output("row_aref", numbers(e.aref, out.rows.rows()));
@@ -115,10 +147,17 @@ void trace_equations(const Model<double>& model, bool contacts, WorldPrograms& o
   if (contacts) {
     p.output("more", {Expr(1.0)}), p.output("passes", {Expr(0.0)});
   } else {
+    Numbers factor(static_cast<std::size_t>(m.nh)), a0 = numbers(e.b, m.nv);
+    half_factor(m, e.mass, factor.data());
+    solve_from_tips(m, factor, a0.data()), solve_from_root(m, factor, a0.data());
+    p.output("factor", factor), p.output("qacc_smooth", a0);
     // nothing where nothing can touch
     const bool any = !shape.contacts.pair.empty();
     p.output("placement", numbers_of(s.X, any ? m.nb + 1 : 0));
     p.output("twist", numbers_of(e.twist, any ? m.nb + 1 : 0)), p.output("axis", numbers_of(e.axis, any ? m.nv : 0));
+    Numbers touch;
+    out.touch = touch_numbers(w.contacts, touch);
+    p.output("touch", touch);
   }
 }
 
@@ -139,21 +178,28 @@ void trace_newton(const Model<double>& model, double tolerance, WorldPrograms& o
   p.output("row_force_next", {force.begin(), contacts}), p.output("contact_force_next", {contacts, force.end()});
 }
 
-void trace_advance(const Model<double>& model, WorldPrograms& out) {
+void trace_advance(const Model<double>& model, const Parameters& parameters, Candidates candidates,
+                   WorldPrograms& out) {
   Program& p = out.advance;
   const World<double>& shape = model.world;
   const Numbers q = p.input("q", model.nq), v = p.input("v", model.nv), act = p.input("act", shape.na),
                 act_dot = p.input("act_dot", shape.na), length = p.input("actuator_length", shape.n_outputs),
-                velocity = p.input("actuator_velocity", shape.n_outputs), damping = p.input("damping", model.nh),
-                mass = p.input("mass", model.nh), b = p.input("b", model.nv), qacc = p.input("qacc", model.nv);
+                velocity = p.input("actuator_velocity", shape.n_outputs), damping = p.input("damping", out.slopes),
+                mass = p.input("mass", model.nh), qacc = p.input("qacc", model.nv);
+  const bool all = candidates == Candidates::All;
+  const Numbers smooth = p.input(all ? "b" : "qacc_smooth", model.nv);
+  const std::vector<Numbers> values = inputs_of(p, parameters);
   Tracing scope(p.graph);
-  const Model<Expr> m = cast<Expr>(model);
+  const Model<Expr> m = parameters.apply(model, values);
   const World<Expr>& w = m.world;
   const Expr h(w.timestep);
+  // of the rows: M a - b, or M (a - a0), which is nothing but for them
+  Numbers by = qacc;
+  for (std::size_t k = 0; k < by.size() && !all; k++) by[k] = by[k] - smooth[k];
   Numbers force(qacc.size()), a = qacc, q_next(q.size()), v_next(v.size()), act_next(act.size());
-  mul_h(m, mass, qacc.data(), force.data());
-  for (int k = 0; k < m.nv; k++) force[k] = force[k] - b[k];
-  if (out.damps) damped_acceleration(m, mass, damping, h, a.data());
+  mul_h(m, mass, by.data(), force.data());
+  for (std::size_t k = 0; k < force.size() && all; k++) force[k] = force[k] - smooth[k];
+  if (out.damps) damped_acceleration(m, w, mass, damping, slice(damping.data(), out.slopes - m.nh), h, a.data());
   next_activations(w, length.data(), velocity.data(), act.data(), act_dot.data(), act_next.data());
   for (int k = 0; k < m.nv; k++) v_next[k] = v[k] + h * a[k];
   integrate(m, q.data(), v_next.data(), h, q_next.data());
@@ -162,7 +208,7 @@ void trace_advance(const Model<double>& model, WorldPrograms& out) {
 }
 
 // Stage i of the classical Runge-Kutta method on the tangent space at q (core/step/rk4_step.h), q_i = q (+) u_i.
-Program trace_stage(const Model<double>& model, int i) {
+Program trace_stage(const Model<double>& model, const Parameters& parameters, int i) {
   Program p;
   const World<double>& shape = model.world;
   const Numbers q = p.input("q", model.nq), v = p.input("v", model.nv), act = p.input("act", shape.na),
@@ -172,8 +218,9 @@ Program trace_stage(const Model<double>& model, int i) {
           sum_rate = p.input("sum_rate", shape.na), length, velocity;
   if (i == 3)
     length = p.input("actuator_length", shape.n_outputs), velocity = p.input("actuator_velocity", shape.n_outputs);
+  const std::vector<Numbers> values = inputs_of(p, parameters);
   Tracing scope(p.graph);
-  const Model<Expr> m = cast<Expr>(model);
+  const Model<Expr> m = parameters.apply(model, values);
   const World<Expr>& w = m.world;
   const double weight = i == 0 || i == 3 ? 1.0 / 6 : 1.0 / 3;
   const auto add = [&](Numbers& sum, const Numbers& x) {
@@ -201,51 +248,6 @@ Program trace_stage(const Model<double>& model, int i) {
 
 }  // namespace
 
-PassPrograms newton_pass(const Model<double>& model, const RowPattern& constraints, const RowPattern& places,
-                         double tolerance) {
-  PassPrograms out;
-  RowPattern rows = constraints;
-  for (const PackedBlock& b : places.block)
-    rows.add(b.kind, b.rows, {places.column.begin() + b.column, places.column.begin() + b.column + b.columns});
-  const EliminationTree tree = tree_with(model, rows);
-  const int nv = model.nv, n = rows.rows();
-  const auto both = [&](Program& p, const std::string& name, const std::string& place, int first, int second) {
-    Numbers all = p.input(name, first);
-    const Numbers more = p.input(place, second);
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  };
-  {
-    Program& p = out.direction;
-    const Numbers packed = p.input("mass", model.nh), b = p.input("b", nv),
-                  J = both(p, "jacobian", "place_J", constraints.entries(), places.entries()),
-                  D = both(p, "row_D", "place_D", constraints.rows(), places.rows()),
-                  aref = both(p, "row_aref", "place_aref", constraints.rows(), places.rows()),
-                  friction = both(p, "row_friction", "place_friction", constraints.rows(), places.rows()),
-                  qacc = p.input("qacc", nv);
-    Tracing scope(p.graph);
-    const Numbers mass = on_tree(model, tree, packed);
-    Numbers step(qacc.size()), g(qacc.size()), r(D.size()), Js(D.size()), force(D.size());
-    const NewtonProblem problem{tree, rows, mass.data(), b.data(), J.data(), D.data(), aref.data(), friction.data()};
-    const NewtonOutcome<Expr> o =
-        newton_direction(problem, qacc.data(), step.data(), g.data(), r.data(), Js.data(), force.data());
-    p.output("more", {select(Expr(tolerance) < o.left, Expr(1.0) - o.exact, Expr(0.0))}), p.output("exact", {o.exact});
-    p.output("step", step), p.output("g", g), p.output("r", r), p.output("Js", Js), p.output("force", force);
-  }
-  Program& p = out.search;
-  const Numbers packed = p.input("mass", model.nh), D = both(p, "row_D", "place_D", constraints.rows(), places.rows()),
-                friction = both(p, "row_friction", "place_friction", constraints.rows(), places.rows()),
-                step = p.input("step", nv), g = p.input("g", nv), r = p.input("r", n), Js = p.input("Js", n),
-                force = p.input("force", n), line = p.input("line", 5);
-  Tracing scope(p.graph);
-  const Numbers mass = on_tree(model, tree, packed);
-  const NewtonProblem problem{tree, rows, mass.data(), g.data(), r.data(), D.data(), r.data(), friction.data()};
-  LineSearch<Expr> s{line[0], line[1], line[2], line[3], line[4]};
-  search_line(problem, r.data(), force.data(), g.data(), step.data(), Js.data(), s);
-  p.output("line_next", {s.alpha, s.low, s.high, s.last, s.open});
-  return out;
-}
-
 EliminationTree tree_with(const Model<double>& model, const RowPattern& rows,
                           const std::vector<std::vector<int>>& further) {
   std::vector<std::vector<int>> sets = further;
@@ -261,18 +263,23 @@ std::vector<int> entries_on(const Model<double>& m, const EliminationTree& tree)
   return entry;
 }
 
-WorldPrograms world_programs(const Model<double>& model, Candidates candidates, double tolerance, int most) {
+WorldPrograms world_programs(const Model<double>& model, Candidates candidates, double tolerance, int most,
+                             const Parameters& parameters, const RigidLaw<double>* rigid) {
   if (!model.world.is_given()) throw Error("the robot has no world, expected one of an MJCF file");
   const Integrator integrator = model.world.integrator;
-  if (integrator != Integrator::Euler && integrator != Integrator::ImplicitFast && integrator != Integrator::RungeKutta)
-    throw Error("the integrators implicit and discrete are not supported, expected Euler, implicitfast or RK4");
+  if (integrator == Integrator::Discrete)
+    throw Error("the integrator discrete is not supported, expected Euler, implicit, implicitfast or RK4");
   WorldPrograms out;
   for (Program* p : {&out.equations, &out.newton, &out.advance}) p->graph.limit(most);
-  trace_equations(model, candidates == Candidates::All, out);
+  if (rigid && integrator == Integrator::RungeKutta)
+    throw Error(
+        "the rigid law finds velocities at the end of a step: RK4 is not supported, expected another integrator");
+  if (rigid && candidates == Candidates::All) throw Error("the rigid law is not there for the rows of all candidates");
+  trace_equations(model, parameters, candidates == Candidates::All, rigid, out);
   if (candidates == Candidates::All) trace_newton(model, tolerance, out);
   if (model.world.integrator == Integrator::RungeKutta)
-    for (int i = 0; i < 4; i++) out.stages.push_back(trace_stage(model, i));
-  else trace_advance(model, out);
+    for (int i = 0; i < 4; i++) out.stages.push_back(trace_stage(model, parameters, i));
+  else trace_advance(model, parameters, candidates, out);
   return out;
 }
 

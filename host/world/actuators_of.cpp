@@ -1,4 +1,5 @@
 // Actuators of a MuJoCo model, their controls, and limits of effort at joints.
+#include "core/trace/expr.h"
 #include "host/world/world_of.h"
 
 namespace featherstorm {
@@ -9,39 +10,41 @@ constexpr int ball = 1;                                              // mjtJoint
 constexpr int n_dofs[] = {6, 3, 1, 1};                               // of mjtJoint
 
 // A value of an enumeration that has `count` of them, in MuJoCo's order.
-template <class Kind> Kind kind_of(const MujocoTables& tables, const std::string& table, int i, int count) {
+template <class Kind> Kind kind_of(const auto& tables, const std::string& table, int i, int count) {
   const int value = tables.integer(table, i);
   if (value < 0 || value >= count)
     throw Error("actuator " + std::to_string(i) + ": " + table + " " + std::to_string(value) + " is not supported");
   return static_cast<Kind>(value);
 }
 
-void refuse(const MujocoTables& tables, int i) {
+template <class T> void refuse(const WorldTables<T>& tables, int i) {
   const auto no = [&](const std::string& what) {
     throw Error("actuator " + std::to_string(i) + ": " + what + " not supported");
   };
   if (tables.integer("actuator_plugin", i) >= 0) no("plugins are");
-  if (tables.real("actuator_delay", i) != 0) no("a delay is");
+  if (tables.row("actuator_delay", i)[0] != 0) no("a delay is");
   if (tables.row("actuator_history", i, 2)[0] != 0) no("a history of controls is");
   if (static_cast<Transmission>(tables.integer("actuator_trntype", i)) == Transmission::Adhesion)
     no("adhesion of a body is");
 }
 
 // Which numbers of act a DC motor or a PID servo has, in MuJoCo's order.
-void place_activations(Actuator<double>& a, int i) {
+template <class T> void place_activations(Actuator<T>& a, const WorldTables<T>& tables, int i) {
   int k = a.act;
+  const auto dynamics = tables.nominal_row("actuator_dynprm", i, 10),
+             gains = tables.nominal_row("actuator_gainprm", i, 10);
   const auto place = [&](bool has, int& slot) {
     if (has) slot = k++;
   };
   if (a.activation == Activation::Pid) {
-    place(a.dynamics[1] > 0, a.slew);
-    place(a.gains[0] > 0, a.integral);
+    place(dynamics[1] > 0, a.slew);
+    place(gains[0] > 0, a.integral);
   } else if (a.activation == Activation::DcMotor || a.gain == Gain::DcMotor || a.bias == Bias::DcMotor) {
-    place(a.dynamics[7] > 0, a.slew);
-    place(a.gains[5] > 0, a.integral);
-    place(a.dynamics[2] > 0, a.temperature);
-    place(a.dynamics[5] > 0, a.bristle);
-    place(a.dynamics[0] > 0, a.current);
+    place(dynamics[7] > 0, a.slew);
+    place(gains[5] > 0, a.integral);
+    place(dynamics[2] > 0, a.temperature);
+    place(dynamics[5] > 0, a.bristle);
+    place(dynamics[0] > 0, a.current);
   } else {
     return;
   }
@@ -52,22 +55,25 @@ void place_activations(Actuator<double>& a, int i) {
 
 // Whether setpoints are angles of a rotation that comes round: position servos (of all activations but muscles) and PID
 // servos, at ball joints and at sites with a reference and a gear of rotation alone.
-bool is_periodic(const MujocoTables& tables, const Actuator<double>& a, int joint) {
-  const bool servo = a.gain == Gain::Fixed && a.bias == Bias::Affine && a.gains[0] == -a.biases[1] &&
-                     a.activation != Activation::Muscle;
+template <class T> bool is_periodic(const WorldTables<T>& tables, const Actuator<T>& a, int i, int joint) {
+  const bool servo =
+      a.gain == Gain::Fixed && a.bias == Bias::Affine &&
+      tables.nominal_row("actuator_gainprm", i, 10)[0] == -tables.nominal_row("actuator_biasprm", i, 10)[1] &&
+      a.activation != Activation::Muscle;
   if (!servo && a.gain != Gain::Pid) return false;
-  const auto none = [&](int k) { return a.gear[k] == 0 && a.gear[k + 1] == 0 && a.gear[k + 2] == 0; };
+  const auto gear = tables.nominal_row("actuator_gear", a.output, 6);
+  const auto none = [&](std::size_t k) { return gear[k] == 0 && gear[k + 1] == 0 && gear[k + 2] == 0; };
   if (a.transmission == Transmission::Site) return a.relative && none(0) && !none(3);
   const bool at_joint = a.transmission == Transmission::Joint || a.transmission == Transmission::JointInParent;
   return at_joint && tables.integer("jnt_type", joint) == ball && !none(0);
 }
 
-bool is_disabled(const MujocoTables& tables, int i) {
+bool is_disabled(const auto& tables, int i) {
   const int group = tables.integer("actuator_group", i);
   return group >= 0 && group <= 30 && (tables.integer("opt.disableactuator") >> group & 1) != 0;
 }
 
-void set_transmission(Actuator<double>& a, const MujocoTables& tables, const Places& places, int i) {
+template <class T> void set_transmission(Actuator<T>& a, const WorldTables<T>& tables, const Places<T>& places, int i) {
   const auto target = tables.row("actuator_trnid", i, 2);
   const int object = static_cast<int>(target[0]), reference = static_cast<int>(target[1]);
   switch (a.transmission) {
@@ -92,8 +98,8 @@ void set_transmission(Actuator<double>& a, const MujocoTables& tables, const Pla
   }
 }
 
-Actuator<double> actuator_of(const MujocoTables& tables, const Places& places, int i) {
-  Actuator<double> a;
+template <class T> Actuator<T> actuator_of(const WorldTables<T>& tables, const Places<T>& places, int i) {
+  Actuator<T> a;
   a.transmission = kind_of<Transmission>(tables, "actuator_trntype", i, 7);
   a.activation = kind_of<Activation>(tables, "actuator_dyntype", i, 7);
   a.gain = kind_of<Gain>(tables, "actuator_gaintype", i, 6);
@@ -103,36 +109,37 @@ Actuator<double> actuator_of(const MujocoTables& tables, const Places& places, i
   a.acts = tables.integer("actuator_actnum", i);
   a.act = a.acts > 0 ? tables.integer("actuator_actadr", i) : 0;
   a.output = tables.integer("actuator_outadr", i), a.outputs = tables.integer("actuator_outnum", i);
-  for (int k = 0; k < 6; k++) a.gear[k] = tables.row("actuator_gear", a.output, 6)[static_cast<std::size_t>(k)];
+  for (int k = 0; k < 6; k++) a.gear[k] = tables.numbers("actuator_gear", a.output, 6)[static_cast<std::size_t>(k)];
   for (int k = 0; k < 10; k++) {
     const auto n = static_cast<std::size_t>(k);
-    a.dynamics[k] = tables.row("actuator_dynprm", i, 10)[n];
-    a.gains[k] = tables.row("actuator_gainprm", i, 10)[n];
-    a.biases[k] = tables.row("actuator_biasprm", i, 10)[n];
+    a.dynamics[k] = tables.numbers("actuator_dynprm", i, 10)[n];
+    a.gains[k] = tables.numbers("actuator_gainprm", i, 10)[n];
+    a.biases[k] = tables.numbers("actuator_biasprm", i, 10)[n];
   }
   a.act_limited = tables.flag("actuator_actlimited", i);
-  a.act_lower = tables.row("actuator_actrange", i, 2)[0], a.act_upper = tables.row("actuator_actrange", i, 2)[1];
+  a.act_lower = tables.numbers("actuator_actrange", i, 2)[0],
+  a.act_upper = tables.numbers("actuator_actrange", i, 2)[1];
   a.act_early = tables.flag("actuator_actearly", i);
   a.force_limited = tables.flag("actuator_forcelimited", i);
-  a.force_lower = tables.row("actuator_forcerange", i, 2)[0];
-  a.force_upper = tables.row("actuator_forcerange", i, 2)[1];
-  a.length_lower = tables.row("actuator_lengthrange", a.output, 2)[0];
-  a.length_upper = tables.row("actuator_lengthrange", a.output, 2)[1];
+  a.force_lower = tables.numbers("actuator_forcerange", i, 2)[0];
+  a.force_upper = tables.numbers("actuator_forcerange", i, 2)[1];
+  a.length_lower = tables.numbers("actuator_lengthrange", a.output, 2)[0];
+  a.length_upper = tables.numbers("actuator_lengthrange", a.output, 2)[1];
   a.acceleration = tables.real("actuator_acc0", a.output);
   a.disabled = is_disabled(tables, i);
   set_transmission(a, tables, places, i);
-  place_activations(a, i);
-  a.periodic = is_periodic(tables, a, static_cast<int>(tables.row("actuator_trnid", i, 2)[0]));
+  place_activations(a, tables, i);
+  a.periodic = is_periodic(tables, a, i, static_cast<int>(tables.row("actuator_trnid", i, 2)[0]));
   return a;
 }
 
 }  // namespace
 
-void add_actuators(World<double>& world, const MujocoTables& tables, const Places& places) {
+template <class T> void add_actuators(World<T>& world, const WorldTables<T>& tables, const Places<T>& places) {
   const int flags = tables.integer("opt.disableflags");
   world.nu = tables.integer("nu"), world.na = tables.integer("na"), world.n_outputs = tables.integer("nout");
   for (int k = 0; k < world.nu; k++) {
-    const auto range = tables.row("actuator_ctrlrange", k, 2);
+    const auto range = tables.numbers("actuator_ctrlrange", k, 2);
     const bool limited = tables.flag("actuator_ctrllimited", k) && (flags & no_clamped_controls) == 0;
     world.control.push_back({limited, range[0], range[1]});
   }
@@ -143,15 +150,18 @@ void add_actuators(World<double>& world, const MujocoTables& tables, const Place
   }
   const auto nv = static_cast<std::size_t>(tables.integer("nv"));
   world.compensated.assign(nv, 0), world.effort_limited.assign(nv, 0);
-  world.effort_lower.assign(nv, 0.0), world.effort_upper.assign(nv, 0.0);
+  world.effort_lower.assign(nv, T(0.0)), world.effort_upper.assign(nv, T(0.0));
   for (int j = 0; j < tables.integer("njnt"); j++) {
     const auto v = static_cast<std::size_t>(tables.integer("jnt_dofadr", j));
     const auto n = static_cast<std::size_t>(n_dofs[tables.integer("jnt_type", j)]);
     for (std::size_t k = v; k < v + n; k++) world.compensated[k] = tables.flag("jnt_actgravcomp", j);
     world.effort_limited[v] = tables.flag("jnt_actfrclimited", j);
-    world.effort_lower[v] = tables.row("jnt_actfrcrange", j, 2)[0];
-    world.effort_upper[v] = tables.row("jnt_actfrcrange", j, 2)[1];
+    world.effort_lower[v] = tables.numbers("jnt_actfrcrange", j, 2)[0];
+    world.effort_upper[v] = tables.numbers("jnt_actfrcrange", j, 2)[1];
   }
 }
+
+template void add_actuators(World<double>&, const WorldTables<double>&, const Places<double>&);
+template void add_actuators(World<Expr>&, const WorldTables<Expr>&, const Places<Expr>&);
 
 }  // namespace featherstorm

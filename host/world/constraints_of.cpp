@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/trace/expr.h"
 #include "host/world/softness_of.h"
 #include "host/world/world_of.h"
 
@@ -16,40 +17,44 @@ constexpr int no_constraints = 1 << 0, no_equalities = 1 << 1, no_friction = 1 <
 constexpr int exact_diagonal = 1 << 5;      // mjtEnableBit
 constexpr int equality_numbers = 12;        // mjNEQDATA
 
-Quaternion<double> quaternion(std::span<const double> q) { return {q[0], q[1], q[2], q[3]}; }
+template <class T> Quaternion<T> quaternion(const std::vector<T>& q) { return {q[0], q[1], q[2], q[3]}; }
+template <class T> Quaternion<T> straight() { return {T(1.0), T(0.0), T(0.0), T(0.0)}; }
 
-Softness<double> softness(const MujocoTables& t, const std::string& reference, const std::string& impedance, int i) {
-  return softness_of(t.row(reference, i, 2), t.row(impedance, i, 5));
+template <class T> Softness<T> softness(const WorldTables<T>& t, const std::string& reference,
+                                        const std::string& impedance, int i) {
+  return softness_of(t.numbers(reference, i, 2), t.numbers(impedance, i, 5));
 }
 
 // The quaternion of a body in the axes of one above it, by the turns between them: the turns in order times `rest`. It has
 // the sign of MuJoCo's products [xquat].
-struct Orientation {
-  std::vector<JointTurn<double>> turn;  // along the axes of the body above
-  Quaternion<double> rest{1, 0, 0, 0};
+template <class T> struct Orientation {
+  std::vector<JointTurn<T>> turn;  // along the axes of the body above
+  Quaternion<T> rest = straight<T>();
 };
-Orientation orientation(const MujocoTables& t, int body, int above) {
+template <class T> Orientation<T> orientation(const WorldTables<T>& t, int body, int above) {
   std::vector<int> path;
   for (; body != above; body = t.integer("body_parentid", body)) path.insert(path.begin(), body);
-  Orientation r;
+  Orientation<T> r;
   for (const int b : path) {
     const int first = t.integer("body_jntadr", b), count = t.integer("body_jntnum", b);
     const bool floats = count == 1 && t.integer("jnt_type", first) == free_joint;
     // a free body stands where its coordinates say
-    if (!floats) r.rest = normalised(r.rest * quaternion(t.row("body_quat", b, 4)));
+    const int mocap = t.is_given("mocap_quat") ? t.integer("body_mocapid", b) : -1;
+    const auto placed = mocap < 0 ? t.numbers("body_quat", b, 4) : t.numbers("mocap_quat", mocap, 4);
+    if (!floats) r.rest = normalised(r.rest * quaternion(placed));
     for (int j = first; j < first + count; j++) {
       const int type = t.integer("jnt_type", j), q = t.integer("jnt_qposadr", j);
       if (type == slide_joint) continue;
-      const Mat3d R = matrix(r.rest);
-      JointTurn<double> turn;
+      const Mat3<T> R = matrix(r.rest);
+      JointTurn<T> turn;
       turn.ball = type != hinge_joint;
       turn.q = floats ? q + 3 : q;
       if (turn.ball) {
         for (int k = 0; k < 3; k++) turn.axis[k] = {R(0, k), R(1, k), R(2, k)};
       } else {
         const auto axis = t.row("jnt_axis", j, 3);
-        turn.zero = t.real("qpos0", q);
-        turn.axis[0] = R * Vec3d{axis[0], axis[1], axis[2]};
+        turn.zero = T(t.row("qpos0", q)[0]);
+        turn.axis[0] = R * Vec3<T>{T(axis[0]), T(axis[1]), T(axis[2])};
       }
       r.turn.push_back(turn);
     }
@@ -58,57 +63,72 @@ Orientation orientation(const MujocoTables& t, int body, int above) {
 }
 
 // q_1^-1 q_0 of frames that are turned by r0, r1 in bodies b0, b1.
-void set_orientation(Equality<double>& e, const MujocoTables& t, int b0, const Quaternion<double>& r0, int b1,
-                     const Quaternion<double>& r1) {
+template <class T> void set_orientation(Equality<T>& e, const WorldTables<T>& t, int b0, const Quaternion<T>& r0,
+                                        int b1, const Quaternion<T>& r1) {
   int above = b0, other = b1;
   while (above != other) {
     int& deeper = above > other ? above : other;
     deeper = t.integer("body_parentid", deeper);
   }
-  const Orientation o0 = orientation(t, b0, above), o1 = orientation(t, b1, above);
+  const Orientation<T> o0 = orientation(t, b0, above), o1 = orientation(t, b1, above);
   // (t_1 .. t_n Q_1)^-1 = t'_n^-1 .. t'_1^-1 Q_1^-1 with axes t' = Q_1^-1 t
-  const Quaternion<double> back = conjugated(o1.rest * r1);
-  const Mat3d R = matrix(normalised(back));
+  const Quaternion<T> back = conjugated(o1.rest * r1);
+  const Mat3<T> R = matrix(normalised(back));
   for (std::size_t k = o1.turn.size(); k-- > 0;) {
-    JointTurn<double> turn = o1.turn[k];
+    JointTurn<T> turn = o1.turn[k];
     for (auto& axis : turn.axis) axis = -(R * axis);
     e.turn.push_back(turn);
   }
-  for (JointTurn<double> turn : o0.turn) {
+  for (JointTurn<T> turn : o0.turn) {
     for (auto& axis : turn.axis) axis = R * axis;
     e.turn.push_back(turn);
   }
   e.aligned = back * (o0.rest * r0);
 }
 
-void set_bodies(Equality<double>& e, const MujocoTables& t, const Places& places, int i) {
+template <class T> void set_bodies(Equality<T>& e, const WorldTables<T>& t, const Places<T>& places, int i) {
   const bool of_sites = t.integer("eq_objtype", i) == site_object;
-  const auto data = t.row("eq_data", i, equality_numbers);
+  const auto data = t.numbers("eq_data", i, equality_numbers);
   int body[2];
-  Quaternion<double> turned[2];
+  Quaternion<T> turned[2];
   for (int k = 0; k < 2; k++) {
     const int id = t.integer(k == 0 ? "eq_obj1id" : "eq_obj2id", i);
     body[k] = of_sites ? t.integer("site_bodyid", id) : id;
     if (of_sites) {
-      e.place[k] = places.site(id), turned[k] = quaternion(t.row("site_quat", id, 4));
+      e.place[k] = places.site(id), turned[k] = quaternion(t.numbers("site_quat", id, 4));
     } else {
       // anchors: of connect those of the first and the second body, of weld the other way around
       const int anchor = (e.kind == EqualityKind::Weld) == (k == 0) ? 3 : 0;
-      constexpr double straight[] = {1, 0, 0, 0};
-      e.place[k] = places.in_link(id, data.subspan(static_cast<std::size_t>(anchor), 3), straight);
-      turned[k] = e.kind == EqualityKind::Weld && k == 0 ? quaternion(data.subspan(6, 4)) : quaternion(straight);
+      const auto at = data.begin() + anchor;
+      e.place[k] = places.in_link(id, {at[0], at[1], at[2]}, {T(1.0), T(0.0), T(0.0), T(0.0)});
+      turned[k] = straight<T>();
+      if (e.kind == EqualityKind::Weld && k == 0) turned[k] = {data[6], data[7], data[8], data[9]};
     }
   }
-  const auto inverse_0 = t.row("body_invweight0", body[0], 2), inverse_1 = t.row("body_invweight0", body[1], 2);
+  const auto inverse_0 = t.numbers("body_invweight0", body[0], 2), inverse_1 = t.numbers("body_invweight0", body[1], 2);
   for (std::size_t k = 0; k < 2; k++) e.inverse_inertia[k] = inverse_0[k] + inverse_1[k];  // translation, rotation
   if (e.kind != EqualityKind::Weld) return;
   e.torque_scale = data[10];
   set_orientation(e, t, body[0], turned[0], body[1], turned[1]);
 }
 
+// Whether something that an equality holds moves.
+template <class T> bool is_held(const WorldTables<T>& t, const Places<T>& places, int i) {
+  const int type = t.integer("eq_type", i);
+  if (type < connect || type > tendon)
+    throw Error("equality " + std::to_string(i) + ": flexible bodies are not supported");
+  if (type == joint || type == tendon) return true;
+  const bool of_sites = t.integer("eq_objtype", i) == site_object;
+  const auto moves = [&](const char* of) {
+    const int id = t.integer(of, i);
+    return places.link(of_sites ? t.integer("site_bodyid", id) : id).body != 0;
+  };
+  return moves("eq_obj1id") || moves("eq_obj2id");
+}
+
 // Joints or tendons.
-void set_coupling(Equality<double>& e, const MujocoTables& t, int i) {
-  const auto data = t.row("eq_data", i, equality_numbers);
+template <class T> void set_coupling(Equality<T>& e, const WorldTables<T>& t, int i) {
+  const auto data = t.numbers("eq_data", i, equality_numbers);
   for (std::size_t k = 0; k < 5; k++) e.coefficient[k] = data[k];
   for (int k = 0; k < 2; k++) {
     const int id = t.integer(k == 0 ? "eq_obj1id" : "eq_obj2id", i);
@@ -116,7 +136,7 @@ void set_coupling(Equality<double>& e, const MujocoTables& t, int i) {
     if (k == 1) e.coupled = true;
     if (e.kind == EqualityKind::Joint) {
       e.q[k] = t.integer("jnt_qposadr", id), e.v[k] = t.integer("jnt_dofadr", id);
-      e.zero[k] = t.real("qpos0", e.q[k]);
+      e.zero[k] = T(t.row("qpos0", e.q[k])[0]);
       e.inverse_inertia[0] += t.real("dof_invweight0", e.v[k]);
     } else {
       e.tendon[k] = id;
@@ -126,18 +146,15 @@ void set_coupling(Equality<double>& e, const MujocoTables& t, int i) {
   }
 }
 
-void add_equalities(Constraints<double>& c, const MujocoTables& t, const Places& places) {
-  for (int i = 0; i < t.integer("neq"); i++) {
+template <class T> void add_equalities(Constraints<T>& c, const WorldTables<T>& t, const Places<T>& places) {
+  for (const int i : held_equalities(t, places)) {
     const int type = t.integer("eq_type", i);
-    if (type < connect || type > tendon)
-      throw Error("equality " + std::to_string(i) + ": flexible bodies are not supported");
-    Equality<double> e;
+    Equality<T> e;
     e.kind = static_cast<EqualityKind>(type);
     e.active = t.flag("eq_active0", i);
     e.softness = softness(t, "eq_solref", "eq_solimp", i);
     if (type == connect || type == weld) {
       set_bodies(e, t, places, i);
-      if (e.place[0].body == 0 && e.place[1].body == 0) continue;  // nothing moves
     } else {
       set_coupling(e, t, i);
     }
@@ -145,42 +162,41 @@ void add_equalities(Constraints<double>& c, const MujocoTables& t, const Places&
   }
 }
 
-void add_friction(Constraints<double>& c, const MujocoTables& t) {
+template <class T> void add_friction(Constraints<T>& c, const WorldTables<T>& t) {
   for (int i = 0; i < t.integer("nv"); i++) {
-    const double loss = t.real("dof_frictionloss", i);
-    if (loss != 0)
-      c.friction.push_back({false, i, softness(t, "dof_solref", "dof_solimp", i), t.real("dof_invweight0", i), loss});
+    if (t.nominal("dof_frictionloss", i) != 0)
+      c.friction.push_back({false, i, softness(t, "dof_solref", "dof_solimp", i), t.real("dof_invweight0", i),
+                            t.real("dof_frictionloss", i)});
   }
   for (int i = 0; i < t.integer("ntendon"); i++) {
-    const double loss = t.real("tendon_frictionloss", i);
-    if (loss > 0)
-      c.friction.push_back(
-          {true, i, softness(t, "tendon_solref_fri", "tendon_solimp_fri", i), t.real("tendon_invweight0", i), loss});
+    if (t.nominal("tendon_frictionloss", i) > 0)
+      c.friction.push_back({true, i, softness(t, "tendon_solref_fri", "tendon_solimp_fri", i),
+                            t.real("tendon_invweight0", i), t.real("tendon_frictionloss", i)});
   }
 }
 
-void add_limits(Constraints<double>& c, const MujocoTables& t) {
+template <class T> void add_limits(Constraints<T>& c, const WorldTables<T>& t) {
   for (int j = 0; j < t.integer("njnt"); j++) {
     const int type = t.integer("jnt_type", j);
     if (!t.flag("jnt_limited", j) || type == free_joint) continue;
-    Limit<double> l;
+    Limit<T> l;
     l.kind = type == ball_joint ? LimitKind::Ball : LimitKind::Coordinate;
     l.q = t.integer("jnt_qposadr", j), l.v = t.integer("jnt_dofadr", j);
     l.softness = softness(t, "jnt_solref", "jnt_solimp", j);
     l.inverse_inertia = t.real("dof_invweight0", l.v);
-    const auto range = t.row("jnt_range", j, 2);
-    l.lower = range[0], l.upper = type == ball_joint ? std::max(range[0], range[1]) : range[1];
+    const auto range = t.numbers("jnt_range", j, 2);
+    l.lower = range[0], l.upper = type == ball_joint ? max(range[0], range[1]) : range[1];
     l.margin = t.real("jnt_margin", j);
     c.limit.push_back(l);
   }
   for (int i = 0; i < t.integer("ntendon"); i++) {
     if (!t.flag("tendon_limited", i)) continue;
-    Limit<double> l;
+    Limit<T> l;
     l.kind = LimitKind::Tendon;
     l.tendon = i;
     l.softness = softness(t, "tendon_solref_lim", "tendon_solimp_lim", i);
     l.inverse_inertia = t.real("tendon_invweight0", i);
-    const auto range = t.row("tendon_range", i, 2);
+    const auto range = t.numbers("tendon_range", i, 2);
     l.lower = range[0], l.upper = range[1];
     l.margin = t.real("tendon_margin", i);
     c.limit.push_back(l);
@@ -189,9 +205,9 @@ void add_limits(Constraints<double>& c, const MujocoTables& t) {
 
 }  // namespace
 
-void add_constraints(World<double>& world, const MujocoTables& tables, const Places& places) {
+template <class T> void add_constraints(World<T>& world, const WorldTables<T>& tables, const Places<T>& places) {
   const int off = tables.integer("opt.disableflags");
-  Constraints<double>& c = world.constraints;
+  Constraints<T>& c = world.constraints;
   c.safe_reference = (off & no_safe_reference) == 0;
   if (off & no_constraints) return;
   if (!(off & no_equalities)) add_equalities(c, tables, places);
@@ -200,5 +216,17 @@ void add_constraints(World<double>& world, const MujocoTables& tables, const Pla
   if ((tables.integer("opt.enableflags") & exact_diagonal) && rows_of(c) > 0)
     throw Error("flag diagexact: an exact diagonal of the constraints' inverse inertia is not supported");
 }
+
+template <class T> std::vector<int> held_equalities(const WorldTables<T>& t, const Places<T>& places) {
+  std::vector<int> found;
+  for (int i = 0; i < t.integer("neq"); i++)
+    if (is_held(t, places, i)) found.push_back(i);
+  return found;
+}
+template std::vector<int> held_equalities(const WorldTables<double>&, const Places<double>&);
+template std::vector<int> held_equalities(const WorldTables<Expr>&, const Places<Expr>&);
+
+template void add_constraints(World<double>&, const WorldTables<double>&, const Places<double>&);
+template void add_constraints(World<Expr>&, const WorldTables<Expr>&, const Places<Expr>&);
 
 }  // namespace featherstorm

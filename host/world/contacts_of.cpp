@@ -1,9 +1,11 @@
 // Geoms of a compiled MuJoCo model, and how pairs of them touch.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 #include "core/collision/candidates.h"
+#include "core/trace/expr.h"
 #include "host/world/element_name.h"
 #include "host/world/geom_pairs.h"
 #include "host/world/softness_of.h"
@@ -12,7 +14,8 @@
 namespace featherstorm {
 namespace {
 
-constexpr int no_constraints = 1 << 0, no_contacts = 1 << 4;     // mjtDisableBit
+constexpr int no_constraints = 1 << 0, no_contacts = 1 << 4, no_native = 1 << 17,
+              no_several = 1 << 19;                              // mjtDisableBit
 constexpr int override_contacts = 1 << 0, speculative = 1 << 7;  // mjtEnableBit
 constexpr int pyramidal = 0, elliptic = 1;                       // mjtCone
 constexpr double least_friction = 1e-5, least_mix = 1e-15;       // mjMINMU, mjMINVAL
@@ -22,22 +25,24 @@ const char* const shape_names[] = {"plane", "height field",         "sphere", "c
 std::string geom_name(const MujocoTables& t, int i) { return element_name(t, "geom", "name_geomadr", i); }
 
 // How two geoms touch.
-struct Touch {
+template <class T> struct Touch {
   int dimension = 3;
-  double friction[5] = {}, friction_reference[2] = {}, margin = 0, gap = 0, adhesion = 0;
-  Softness<double> softness;
+  T friction[5] = {}, friction_reference[2] = {}, margin{}, gap{};
+  double adhesion = 0;
+  Softness<T> softness;
 };
 
 // Weight of the first of two geoms where their softness is mixed.
-double mix_of(double first, double second) {
-  const bool has_first = first >= least_mix, has_second = second >= least_mix;
-  if (has_first && has_second) return first / (first + second);
-  return has_first == has_second ? 0.5 : has_first ? 1 : 0;
+template <class T> T mix_of(const T& first, const T& second) {
+  const T least(least_mix), zero(0.0), one(1.0);
+  const auto no_first = first < least, no_second = second < least;
+  const T share = first / (select(no_first, one, first) + select(no_second, one, second));
+  return select(no_first, select(no_second, T(0.5), zero), select(no_second, one, share));
 }
 
 // Of two geoms: those of the one with priority, else the greater dimension and friction, and a mixture.
-Touch touch_of_geoms(const MujocoTables& t, int g, int h) {
-  Touch r;
+template <class T> Touch<T> touch_of_geoms(const WorldTables<T>& t, int g, int h) {
+  Touch<T> r;
   r.margin = t.real("geom_margin", g) + t.real("geom_margin", h);
   r.gap = t.real("geom_gap", g) + t.real("geom_gap", h);
   const int priority = t.integer("geom_priority", g) - t.integer("geom_priority", h);
@@ -45,49 +50,52 @@ Touch touch_of_geoms(const MujocoTables& t, int g, int h) {
   const bool one = priority != 0;
   if (one) h = g;
   r.dimension = std::max(t.integer("geom_condim", g), t.integer("geom_condim", h));
-  r.adhesion = t.real("geom_adhesion", g) + (one ? 0 : t.real("geom_adhesion", h));
-  const auto friction_g = t.row("geom_friction", g, 3), friction_h = t.row("geom_friction", h, 3);
+  r.adhesion = t.row("geom_adhesion", g)[0] + (one ? 0 : t.row("geom_adhesion", h)[0]);
+  const auto friction_g = t.numbers("geom_friction", g, 3), friction_h = t.numbers("geom_friction", h, 3);
   constexpr std::size_t kind[] = {0, 0, 1, 2, 2};
-  for (int k = 0; k < 5; k++) r.friction[k] = std::max(friction_g[kind[k]], friction_h[kind[k]]);
-  const double mix = one ? 1 : mix_of(t.real("geom_solmix", g), t.real("geom_solmix", h));
-  const auto reference_g = t.row("geom_solref", g, 2), reference_h = t.row("geom_solref", h, 2);
-  const bool standard = reference_g[0] > 0 && reference_h[0] > 0;
-  std::array<double, 2> reference;
-  for (std::size_t k = 0; k < 2; k++)
-    reference[k] = one        ? reference_g[k]
-                   : standard ? mix * reference_g[k] + (1 - mix) * reference_h[k]
-                              : std::min(reference_g[k], reference_h[k]);
-  const auto impedance_g = t.row("geom_solimp", g, 5), impedance_h = t.row("geom_solimp", h, 5);
-  std::array<double, 5> impedance;
-  for (std::size_t k = 0; k < 5; k++)
-    impedance[k] = one ? impedance_g[k] : mix * impedance_g[k] + (1 - mix) * impedance_h[k];
+  for (int k = 0; k < 5; k++) r.friction[k] = max(friction_g[kind[k]], friction_h[kind[k]]);
+  const T unit(1.0), mix = one ? unit : mix_of(t.real("geom_solmix", g), t.real("geom_solmix", h));
+  const auto reference_g = t.numbers("geom_solref", g, 2), reference_h = t.numbers("geom_solref", h, 2);
+  const auto standard = T(0.0) < reference_g[0] && T(0.0) < reference_h[0];
+  std::vector<T> reference = reference_g;
+  for (std::size_t k = 0; k < 2 && !one; k++)
+    reference[k] =
+        select(standard, mix * reference_g[k] + (unit - mix) * reference_h[k], min(reference_g[k], reference_h[k]));
+  const auto impedance_g = t.numbers("geom_solimp", g, 5), impedance_h = t.numbers("geom_solimp", h, 5);
+  std::vector<T> impedance = impedance_g;
+  for (std::size_t k = 0; k < 5 && !one; k++) impedance[k] = mix * impedance_g[k] + (unit - mix) * impedance_h[k];
   r.softness = softness_of(reference, impedance);
   std::copy(reference.begin(), reference.end(), r.friction_reference);
   return r;
 }
 
+// Numbers of the same sign that are not both zero, else others.
+template <class T> void choose_reference(const auto& own, const auto& other, T* reference) {
+  const T zero(0.0);
+  const auto standard = zero < own[0] && zero < own[1];
+  const auto direct = own[0] <= zero && own[1] <= zero && (own[0] < zero || own[1] < zero);
+  for (int k = 0; k < 2; k++) reference[k] = select(standard || direct, T(own[k]), T(other[k]));
+}
+
 // Of a <pair>.
-Touch touch_of_pair(const MujocoTables& t, int i) {
-  Touch r;
+template <class T> Touch<T> touch_of_pair(const WorldTables<T>& t, int i) {
+  Touch<T> r;
   r.dimension = t.integer("pair_dim", i);
-  r.margin = t.real("pair_margin", i), r.gap = t.real("pair_gap", i), r.adhesion = t.real("pair_adhesion", i);
-  const auto friction = t.row("pair_friction", i, 5);
+  r.margin = t.real("pair_margin", i), r.gap = t.real("pair_gap", i), r.adhesion = t.row("pair_adhesion", i)[0];
+  const auto friction = t.numbers("pair_friction", i, 5);
   std::copy(friction.begin(), friction.end(), r.friction);
-  r.softness = softness_of(t.row("pair_solref", i, 2), t.row("pair_solimp", i, 5));
+  const auto of_normal = t.numbers("pair_solref", i, 2);
+  r.softness = softness_of(of_normal, t.numbers("pair_solimp", i, 5));
   // zeros, and what is of neither form, ask for that of the normal
-  const auto of_pair = t.row("pair_solreffriction", i, 2);
-  const bool standard = of_pair[0] > 0 && of_pair[1] > 0;
-  const bool direct = of_pair[0] <= 0 && of_pair[1] <= 0 && (of_pair[0] != 0 || of_pair[1] != 0);
-  const auto reference = standard || direct ? of_pair : t.row("pair_solref", i, 2);
-  std::copy(reference.begin(), reference.end(), r.friction_reference);
+  choose_reference(t.numbers("pair_solreffriction", i, 2), of_normal, r.friction_reference);
   return r;
 }
 
 // What the flag override asks for, in all pairs.
-void replace(Touch& r, const MujocoTables& t) {
+template <class T> void replace(Touch<T>& r, const WorldTables<T>& t) {
   r.margin = t.real("opt.o_margin");
-  const auto reference = t.row("opt.o_solref", 0, 2), friction = t.row("opt.o_friction", 0, 5);
-  r.softness = softness_of(reference, t.row("opt.o_solimp", 0, 5));
+  const auto reference = t.numbers("opt.o_solref", 0, 2), friction = t.numbers("opt.o_friction", 0, 5);
+  r.softness = softness_of(reference, t.numbers("opt.o_solimp", 0, 5));
   std::copy(reference.begin(), reference.end(), r.friction_reference);
   std::copy(friction.begin(), friction.end(), r.friction);
 }
@@ -96,23 +104,39 @@ void replace(Touch& r, const MujocoTables& t) {
 Hull<double> hull_of(const MujocoTables& t, int mesh) {
   const int first = t.integer("mesh_vertadr", mesh), polygons = t.integer("mesh_polyadr", mesh);
   const auto at = [](std::span<const double> r) { return Vec3d{r[0], r[1], r[2]}; };
-  std::vector<HullCorner<double>> corner(static_cast<std::size_t>(t.integer("mesh_vertnum", mesh)));
-  for (int p = polygons; p < polygons + t.integer("mesh_polynum", mesh); p++) {
-    const Vec3d normal = at(t.row("mesh_polynormal", p, 3));
-    std::vector<int> vertex;
-    std::vector<Vec3d> polygon;
-    for (int k = 0; k < t.integer("mesh_polyvertnum", p); k++) {
-      vertex.push_back(t.integer("mesh_polyvert", t.integer("mesh_polyvertadr", p) + k));
-      polygon.push_back(at(t.row("mesh_vert", first + vertex.back(), 3)));
-    }
-    for (std::size_t k = 0; k < vertex.size(); k++) {
-      HullCorner<double>& c = corner.at(static_cast<std::size_t>(vertex[k]));
-      c.r = polygon[k];
-      c.face.push_back(face_beside(polygon, static_cast<int>(k), normal));
-    }
+  std::vector<Vec3d> corner;
+  std::vector<HullPolygon<double>> polygon;
+  std::map<int, int> number;  // of a vertex that is a corner
+  for (int p = polygons; p < polygons + t.integer("mesh_polynum", mesh); p++)
+    for (int k = 0; k < t.integer("mesh_polyvertnum", p); k++)
+      number[t.integer("mesh_polyvert", t.integer("mesh_polyvertadr", p) + k)] = 0;
+  for (auto& [vertex, n] : number) {
+    n = static_cast<int>(corner.size());
+    corner.push_back(at(t.row("mesh_vert", first + vertex, 3)));
   }
-  std::erase_if(corner, [](const HullCorner<double>& c) { return c.face.empty(); });
-  return {corner};
+  for (int p = polygons; p < polygons + t.integer("mesh_polynum", mesh); p++) {
+    polygon.push_back({at(t.row("mesh_polynormal", p, 3)), {}});
+    for (int k = 0; k < t.integer("mesh_polyvertnum", p); k++)
+      polygon.back().corner.push_back(number.at(t.integer("mesh_polyvert", t.integer("mesh_polyvertadr", p) + k)));
+  }
+  return hull_from(corner, polygon);
+}
+
+HeightField<double> field_of(const MujocoTables& t, int i) {
+  const auto size = t.row("hfield_size", i, 4);
+  HeightField<double> f{
+      t.integer("hfield_nrow", i), t.integer("hfield_ncol", i), size[0], size[1], size[2], size[3], {}};
+  for (int k = 0; k < f.rows * f.columns; k++)
+    f.height.push_back(t.real("hfield_data", t.integer("hfield_adr", i) + k));
+  return f;
+}
+
+// As many prisms of a height field as a geom can be over.
+int most_under(const HeightField<double>& f, double reach) {
+  const auto across = [&](double half, int lines) {
+    return std::min<double>(lines - 1, std::floor(reach * (lines - 1) / half) + 2);
+  };
+  return static_cast<int>(std::min<double>(most_prisms, 2 * across(f.x, f.columns) * across(f.y, f.rows)));
 }
 
 // Pairs without contacts here that have some in MuJoCo.
@@ -142,7 +166,8 @@ class LeftOut {
 };
 
 // Why a pair has no contacts here; empty where it has.
-std::string unsupported(const MujocoTables& t, const GeomPair& f, const Touch& touch, const GeomType (&type)[2]) {
+template <class T> std::string unsupported(const MujocoTables& t, const GeomPair& f, const Touch<T>& touch,
+                                           const GeomType (&type)[2]) {
   std::string shapes =
       std::string(shape_names[static_cast<int>(type[0])]) + " with " + shape_names[static_cast<int>(type[1])];
   if (slots_of(type[0], type[1]) == 0) return shapes;
@@ -156,30 +181,28 @@ std::string unsupported(const MujocoTables& t, const GeomPair& f, const Touch& t
   return touch.adhesion != 0 ? shapes + " with adhesion" : "";
 }
 
-Geom<double> geom_of(const MujocoTables& t, const Places& places, int i) {
+template <class T> Geom<T> geom_of(const WorldTables<T>& t, const Places<T>& places, int i) {
   const int type = t.integer("geom_type", i);
   if (type < 0 || type >= static_cast<int>(std::size(shape_names)))
-    throw Error(geom_name(t, i) + ": shape " + std::to_string(type) + " is not supported");
-  const auto size = t.row("geom_size", i, 3);
+    throw Error(geom_name(t.tables(), i) + ": shape " + std::to_string(type) + " is not supported");
+  const auto size = t.numbers("geom_size", i, 3);
   return {static_cast<GeomType>(type), places.geom(i), {size[0], size[1], size[2]}};
 }
 
-ContactPair<double> pair_of(const MujocoTables& t, const GeomPair& f, const Touch& touch) {
-  ContactPair<double> p;
+template <class T> ContactPair<T> pair_of(const WorldTables<T>& t, const GeomPair& f, const Touch<T>& touch) {
+  ContactPair<T> p;
   p.dimension = touch.dimension;
   if (p.dimension != 1 && p.dimension != 3 && p.dimension != 4 && p.dimension != 6)
-    throw Error(geom_name(t, f.geom[0]) + " and " + geom_name(t, f.geom[1]) + ": condim is " +
+    throw Error(geom_name(t.tables(), f.geom[0]) + " and " + geom_name(t.tables(), f.geom[1]) + ": condim is " +
                 std::to_string(p.dimension) + ", expected 1, 3, 4 or 6");
-  for (int k = 0; k < 5; k++) p.friction[k] = std::max(touch.friction[k], least_friction);
+  for (int k = 0; k < 5; k++) p.friction[k] = max(touch.friction[k], T(least_friction));
   p.softness = touch.softness;
   p.margin = touch.margin, p.detection = touch.margin + touch.gap;
   // numbers of different signs have no meaning, and zeros stand for nothing given
-  const double* own = touch.friction_reference;
-  const bool has_own = (own[0] > 0) == (own[1] > 0) && (own[0] != 0 || own[1] != 0);
+  choose_reference(touch.friction_reference, touch.softness.reference, p.friction_reference);
   for (int k = 0; k < 2; k++) {
     p.geom[k] = f.geom[k];
-    p.friction_reference[k] = has_own ? own[k] : touch.softness.reference[k];
-    const auto inverse = t.row("body_invweight0", t.integer("geom_bodyid", f.geom[k]), 2);
+    const auto inverse = t.numbers("body_invweight0", t.integer("geom_bodyid", f.geom[k]), 2);
     for (std::size_t i = 0; i < 2; i++) p.inverse_inertia[i] += inverse[i];
   }
   return p;
@@ -187,40 +210,70 @@ ContactPair<double> pair_of(const MujocoTables& t, const GeomPair& f, const Touc
 
 }  // namespace
 
-std::string add_contacts(World<double>& world, const MujocoTables& t, const Places& places) {
-  GeomContacts<double>& c = world.contacts;
+template <class T>
+void add_contacts(World<T>& world, const WorldTables<T>& t, const Places<T>& places,
+                  std::vector<std::string>& notices) {
+  GeomContacts<T>& c = world.contacts;
   const int off = t.integer("opt.disableflags"), on = t.integer("opt.enableflags"), cone = t.integer("opt.cone");
   for (int i = 0; i < t.integer("ngeom"); i++) c.geom.push_back(geom_of(t, places, i));
   if (cone != pyramidal && cone != elliptic) throw Error("option cone: " + std::to_string(cone) + " is not supported");
   c.elliptic = cone == elliptic;
   c.impedance_ratio = t.real("opt.impratio");
-  if (!(c.impedance_ratio > 0))
-    throw Error("option impratio: " + std::to_string(c.impedance_ratio) + ", expected a positive number");
-  if (off & (no_constraints | no_contacts)) return {};
+  if (!(known(c.impedance_ratio) > 0))
+    throw Error("option impratio: " + std::to_string(known(c.impedance_ratio)) + ", expected a positive number");
+  if (off & (no_constraints | no_contacts)) return;
   if (on & speculative) throw Error("flag speculative: speculative contacts are not supported");
 
+  std::vector<Geom<double>> types_and_bodies;
+  for (const Geom<T>& g : c.geom) types_and_bodies.push_back({g.type, {g.place.body, {}}});
   LeftOut left_out;
-  std::map<int, int> hulls;  // of meshes
-  for (const GeomPair& f : geom_pairs(t, c.geom)) {
-    Touch touch = f.named < 0 ? touch_of_geoms(t, f.geom[0], f.geom[1]) : touch_of_pair(t, f.named);
+  bool has_loops = false;
+  std::map<int, int> hulls, fields;  // of meshes and height fields
+  GeomContacts<double> shapes;       // what is known of them
+  c.several = (off & no_several) == 0;
+  for (const GeomPair& f : geom_pairs(t.tables(), types_and_bodies)) {
+    Touch<T> touch = f.named < 0 ? touch_of_geoms(t, f.geom[0], f.geom[1]) : touch_of_pair(t, f.named);
     if (on & override_contacts) replace(touch, t);
-    Geom<double>& second = c.geom[static_cast<std::size_t>(f.geom[1])];
-    const GeomType type[] = {c.geom[static_cast<std::size_t>(f.geom[0])].type, second.type};
-    const std::string why = unsupported(t, f, touch, type);
+    const Geom<T>&first = c.geom[static_cast<std::size_t>(f.geom[0])],
+          &second = c.geom[static_cast<std::size_t>(f.geom[1])];
+    const GeomType type[] = {first.type, second.type};
+    const std::string why = unsupported(t.tables(), f, touch, type);
     if (!why.empty()) {
-      left_out.add(why, t, f.geom);
+      left_out.add(why, t.tables(), f.geom);
       continue;
     }
-    if (second.type == GeomType::Mesh) {
-      const int mesh = t.integer("geom_dataid", f.geom[1]);
-      const auto [at, is_new] = hulls.try_emplace(mesh, static_cast<int>(c.hull.size()));
-      if (is_new) c.hull.push_back(hull_of(t, mesh));
-      second.hull = at->second;
+    for (int k = 0; k < 2; k++) {
+      Geom<T>& g = c.geom[static_cast<std::size_t>(f.geom[k])];
+      const int data = t.integer("geom_dataid", f.geom[k]);
+      if (g.type == GeomType::Mesh) {
+        const auto [at, is_new] = hulls.try_emplace(data, static_cast<int>(c.hull.size()));
+        if (is_new) shapes.hull.push_back(hull_of(t.tables(), data)), c.hull.push_back(cast<T>(shapes.hull.back()));
+        g.hull = at->second;
+      }
+      if (g.type == GeomType::HeightField) {
+        const auto [at, is_new] = fields.try_emplace(data, static_cast<int>(c.field.size()));
+        if (is_new) shapes.field.push_back(field_of(t.tables(), data)), c.field.push_back(cast<T>(shapes.field.back()));
+        g.field = at->second;
+      }
     }
+    has_loops = has_loops || !has_closed_form(type[0], type[1]);
     c.pair.push_back(pair_of(t, f, touch));
-    c.pair.back().slots = slots_of(type[0], type[1]);
+    c.pair.back().slots = slots_of(type[0], type[1], c.several);
+    if (first.field >= 0) {
+      Geom<double> over{second.type, {}, {}, second.hull};
+      for (int k = 0; k < 3; k++) over.size(k) = known(second.size(k));
+      const double reach = convex_body<double>(shapes, over, identity_placement<double>()).reach;
+      c.pair.back().slots = most_under(shapes.field[static_cast<std::size_t>(first.field)],
+                                       reach + known(touch.margin) + known(touch.gap));
+    }
   }
-  return left_out.notice();
+  if (const std::string notice = left_out.notice(); !notice.empty()) notices.push_back(notice);
+  if (has_loops && (off & no_native))
+    notices.push_back("flag nativeccd is left out: contacts of convex shapes are as with it");
 }
+
+template void add_contacts(World<double>&, const WorldTables<double>&, const Places<double>&,
+                           std::vector<std::string>&);
+template void add_contacts(World<Expr>&, const WorldTables<Expr>&, const Places<Expr>&, std::vector<std::string>&);
 
 }  // namespace featherstorm

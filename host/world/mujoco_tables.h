@@ -16,6 +16,7 @@ class MujocoTables {
  public:
   void set(const std::string& name, std::vector<double> numbers) { tables_[name] = std::move(numbers); }
   bool has(const std::string& name) const { return tables_.count(name) > 0; }
+  int size(const std::string& name) const { return has(name) ? static_cast<int>(tables_.at(name).size()) : 0; }
 
   // Row `i` of a table with rows of `width` numbers. Throws Error where there is no such table or row.
   std::span<const double> row(const std::string& name, int i, int width = 1) const {

@@ -1,32 +1,35 @@
 #include "host/world/places.h"
 
-#include <cmath>
+#include "core/trace/expr.h"
 
 namespace featherstorm {
 namespace {
 
-Mat3d rotation(std::span<const double> q) {
-  const double n = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-  const double w = q[0] / n, x = q[1] / n, y = q[2] / n, z = q[3] / n;
-  return rows<double>(1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), 2 * (x * y + w * z),
-                      1 - 2 * (x * x + z * z), 2 * (y * z - w * x), 2 * (x * z - w * y), 2 * (y * z + w * x),
-                      1 - 2 * (x * x + y * y));
+template <class T> Mat3<T> rotation(const std::vector<T>& q) {
+  const T n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  const T w = q[0] / n, x = q[1] / n, y = q[2] / n, z = q[3] / n;
+  const T one(1.0), two(2.0);
+  return rows<T>(one - two * (y * y + z * z), two * (x * y - w * z), two * (x * z + w * y), two * (x * y + w * z),
+                 one - two * (x * x + z * z), two * (y * z - w * x), two * (x * z - w * y), two * (y * z + w * x),
+                 one - two * (x * x + y * y));
 }
 
 }  // namespace
 
-Places::Places(const Robot& robot, const MujocoTables& tables, const std::vector<std::string>& link_names,
-               const std::vector<std::string>& joint_names)
+template <class T>
+Places<T>::Places(const Robot& robot, const WorldTables<T>& tables, const std::vector<std::string>& link_names,
+                  const std::vector<std::string>& joint_names)
     : tables_(tables) {
   for (const std::string& name : link_names) {
     if (name.empty()) {
-      links_.push_back({0, identity_placement<double>()});
+      links_.push_back({0, identity_placement<T>()});
       continue;
     }
     const int k = robot.frame(name);
     if (k < 0) throw Error("robot '" + robot.name + "' has no link '" + name + "'");
-    links_.push_back(robot.model.frame[static_cast<std::size_t>(k)]);
+    links_.push_back(cast<T>(robot.model.frame[static_cast<std::size_t>(k)]));
   }
+  if (tables.is_given("mocap_pos")) move_mocap_bodies();
   for (std::size_t j = 0; j < joint_names.size(); j++) {
     const int body = robot.joint(joint_names[j]);
     if (body < 1) throw Error("robot '" + robot.name + "' has no joint '" + joint_names[j] + "'");
@@ -38,33 +41,52 @@ Places::Places(const Robot& robot, const MujocoTables& tables, const std::vector
   }
 }
 
-Frame<double> Places::in_link(int body, std::span<const double> position, std::span<const double> quaternion) const {
-  const Frame<double>& l = link(body);
-  const Vec3d r{position[0], position[1], position[2]};
-  return {l.body, l.X * Placement<double>{rotation(quaternion), r}};
+// Mocap bodies are where the inputs say, and carry what is welded to them.
+template <class T> void Places<T>::move_mocap_bodies() {
+  std::vector<char> moved(links_.size());
+  const auto place = [&](const std::string& of, int i) {
+    const auto r = tables_.numbers(of + "_pos", i, 3);
+    return Placement<T>{rotation(tables_.numbers(of + "_quat", i, 4)), {r[0], r[1], r[2]}};
+  };
+  for (std::size_t b = 1; b < links_.size(); b++) {
+    const int body = static_cast<int>(b), number = tables_.integer("body_mocapid", body);
+    const auto parent = static_cast<std::size_t>(tables_.integer("body_parentid", body));
+    moved[b] = number >= 0 || (moved[parent] && links_[b].body == 0);
+    if (moved[b]) links_[b].X = number >= 0 ? place("mocap", number) : links_[parent].X * place("body", body);
+  }
+}
+
+template <class T> Frame<T> Places<T>::in_link(int body, const std::vector<T>& position,
+                                               const std::vector<T>& quaternion) const {
+  const Frame<T>& l = link(body);
+  const Vec3<T> r{position[0], position[1], position[2]};
+  return {l.body, l.X * Placement<T>{rotation(quaternion), r}};
 }
 // Where a frame is that of its body, or of the body's inertia, up to a little, MuJoCo takes those instead [mjtSameFrame].
-Frame<double> Places::in_link(int body, int same, std::span<const double> position,
-                              std::span<const double> quaternion) const {
+template <class T> Frame<T> Places<T>::in_link(int body, int same, std::vector<T> position,
+                                               std::vector<T> quaternion) const {
   enum { none, body_frame, inertia_frame, body_axes, inertia_axes };
-  static constexpr double origin[] = {0, 0, 0}, straight[] = {1, 0, 0, 0};
-  if (same == body_frame) position = origin;
-  if (same == inertia_frame) position = tables_.row("body_ipos", body, 3);
-  if (same == body_frame || same == body_axes) quaternion = straight;
-  if (same == inertia_frame || same == inertia_axes) quaternion = tables_.row("body_iquat", body, 4);
+  const T o(0.0);
+  if (same == body_frame) position = {o, o, o};
+  if (same == inertia_frame) position = tables_.numbers("body_ipos", body, 3);
+  if (same == body_frame || same == body_axes) quaternion = {T(1.0), o, o, o};
+  if (same == inertia_frame || same == inertia_axes) quaternion = tables_.numbers("body_iquat", body, 4);
   return in_link(body, position, quaternion);
 }
-Frame<double> Places::inertial(int body) const {
-  return in_link(body, tables_.integer("body_sameframe", body), tables_.row("body_ipos", body, 3),
-                 tables_.row("body_iquat", body, 4));
+template <class T> Frame<T> Places<T>::inertial(int body) const {
+  return in_link(body, tables_.integer("body_sameframe", body), tables_.numbers("body_ipos", body, 3),
+                 tables_.numbers("body_iquat", body, 4));
 }
-Frame<double> Places::site(int site) const {
+template <class T> Frame<T> Places<T>::site(int site) const {
   return in_link(tables_.integer("site_bodyid", site), tables_.integer("site_sameframe", site),
-                 tables_.row("site_pos", site, 3), tables_.row("site_quat", site, 4));
+                 tables_.numbers("site_pos", site, 3), tables_.numbers("site_quat", site, 4));
 }
-Frame<double> Places::geom(int geom) const {
+template <class T> Frame<T> Places<T>::geom(int geom) const {
   return in_link(tables_.integer("geom_bodyid", geom), tables_.integer("geom_sameframe", geom),
-                 tables_.row("geom_pos", geom, 3), tables_.row("geom_quat", geom, 4));
+                 tables_.numbers("geom_pos", geom, 3), tables_.numbers("geom_quat", geom, 4));
 }
+
+template class Places<double>;
+template class Places<Expr>;
 
 }  // namespace featherstorm

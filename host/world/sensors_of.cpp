@@ -2,6 +2,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/trace/expr.h"
 #include "host/world/element_name.h"
 #include "host/world/world_of.h"
 
@@ -67,16 +68,16 @@ const SensorName sensor_names[] = {{"touch", Touch},
 enum { body_object = 1, xbody = 2, joint = 3, geom = 5, site = 6, camera = 7 };  // mjtObj
 enum { from_real = 0, from_positive = 1 };                                       // mjtDataType
 
-Quaternion<double> quaternion(std::span<const double> q) {
-  return normalised(Quaternion<double>{q[0], q[1], q[2], q[3]});
+template <class T> Quaternion<T> quaternion(const std::vector<T>& q) {
+  return normalised(Quaternion<T>{q[0], q[1], q[2], q[3]});
 }
 
 // A sensor of the model while it is read.
-class Reader {
+template <class T> class Reader {
  public:
-  Reader(const MujocoTables& tables, const Places& places, int sensor) : t_(tables), places_(places), i_(sensor) {}
+  Reader(const WorldTables<T>& tables, const Places<T>& places, int sensor) : t_(tables), places_(places), i_(sensor) {}
 
-  Sensor<double> read() const {
+  Sensor<T> read() const {
     const int type = t_.integer("sensor_type", i_);
     if (type < 0 || type >= static_cast<int>(std::size(sensor_names)))
       refuse("sensors of type " + std::to_string(type) + " are");
@@ -85,12 +86,12 @@ class Reader {
     if (t_.row("sensor_history", i_, 2)[0] > 0) refuse("nsample, delay and interval are");
     if (*known.kind == InsideSite && t_.row("sensor_intprm", i_, 3)[0] != 0) refuse("enclosed sites are");
 
-    Sensor<double> s;
+    Sensor<T> s;
     s.kind = *known.kind;
     s.first = t_.integer("sensor_adr", i_), s.count = t_.integer("sensor_dim", i_);
     const int data = t_.integer("sensor_datatype", i_);
     s.cutoff = t_.real("sensor_cutoff", i_);
-    s.limited = s.cutoff > 0 && (data == from_real || data == from_positive);
+    s.limited = t_.nominal("sensor_cutoff", i_) > 0 && (data == from_real || data == from_positive);
     s.positive = data == from_positive;
     set_object(s, t_.integer("sensor_objtype", i_), t_.integer("sensor_objid", i_));
     const int reference = t_.integer("sensor_refid", i_);
@@ -101,28 +102,29 @@ class Reader {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(element_name(t_, "sensor", "name_sensoradr", i_) + ": " + what + " not supported");
+    throw Error(element_name(t_.tables(), "sensor", "name_sensoradr", i_) + ": " + what + " not supported");
   }
 
   // The body that carries an object, and the object's axes in it.
   struct Carried {
     int body;
-    std::span<const double> position, quaternion;
+    std::vector<T> position, quaternion;
   };
   Carried carried(int type, int id) const {
-    static constexpr double origin[] = {0, 0, 0}, straight[] = {1, 0, 0, 0};
+    const T o(0.0);
+    const std::vector<T> origin = {o, o, o}, straight = {T(1.0), o, o, o};
     switch (type) {
-      case body_object: return {id, t_.row("body_ipos", id, 3), t_.row("body_iquat", id, 4)};
+      case body_object: return {id, t_.numbers("body_ipos", id, 3), t_.numbers("body_iquat", id, 4)};
       case xbody: return {id, origin, straight};
-      case geom: return {t_.integer("geom_bodyid", id), t_.row("geom_pos", id, 3), t_.row("geom_quat", id, 4)};
-      case site: return {t_.integer("site_bodyid", id), t_.row("site_pos", id, 3), t_.row("site_quat", id, 4)};
+      case geom: return {t_.integer("geom_bodyid", id), t_.numbers("geom_pos", id, 3), t_.numbers("geom_quat", id, 4)};
+      case site: return {t_.integer("site_bodyid", id), t_.numbers("site_pos", id, 3), t_.numbers("site_quat", id, 4)};
       case camera:
         if (t_.integer("cam_mode", id) != 0) refuse("cameras that track or target are");
-        return {t_.integer("cam_bodyid", id), t_.row("cam_pos", id, 3), t_.row("cam_quat", id, 4)};
+        return {t_.integer("cam_bodyid", id), t_.numbers("cam_pos", id, 3), t_.numbers("cam_quat", id, 4)};
       default: refuse("objects of type " + std::to_string(type) + " are");
     }
   }
-  Frame<double> frame(int type, int id, const Carried& c) const {
+  Frame<T> frame(int type, int id, const Carried& c) const {
     switch (type) {
       case body_object: return places_.inertial(id);
       case geom: return places_.geom(id);
@@ -131,7 +133,7 @@ class Reader {
     }
   }
 
-  void set_object(Sensor<double>& s, int type, int id) const {
+  void set_object(Sensor<T>& s, int type, int id) const {
     switch (s.kind) {
       case JointPosition:
       case JointVelocity:
@@ -182,46 +184,47 @@ class Reader {
     if (s.kind == FrameQuaternion) s.turn = way_to(c);
     if (s.kind == Touch) set_size(s, id);
     const bool hollow = s.kind == InsideSite && type == body_object && id > 0;
-    if (hollow && t_.real("body_mass", id) < 1e-15 && t_.real("body_subtreemass", id) >= 1e-15) s.index = id;
+    if (hollow && t_.nominal("body_mass", id) < 1e-15 && t_.nominal("body_subtreemass", id) >= 1e-15) s.index = id;
   }
-  void set_reference(Sensor<double>& s, int type, int id) const {
+  void set_reference(Sensor<T>& s, int type, int id) const {
     const Carried c = carried(type, id);
     s.relative = true, s.reference = frame(type, id, c);
     if (s.kind == FrameQuaternion) s.reference_turn = way_to(c);
   }
-  void set_site(Sensor<double>& s, int id) const {
+  void set_site(Sensor<T>& s, int id) const {
     s.reference = places_.site(id);
     set_size(s, id);
     enum { sphere = 2, box = 6 };  // mjtGeom; between them capsule, ellipsoid, cylinder
     if (s.shape < sphere || s.shape > box) refuse("insides of meshes are");
   }
-  void set_size(Sensor<double>& s, int id) const {
-    const auto size = t_.row("site_size", id, 3);
+  void set_size(Sensor<T>& s, int id) const {
+    const auto size = t_.numbers("site_size", id, 3);
     for (int k = 0; k < 3; k++) s.size[k] = size[k];
     s.shape = t_.integer("site_type", id);
   }
 
   // The turns from the world to an object, one for each joint on the way that turns and a last one.
-  std::vector<Turn<double>> way_to(const Carried& c) const {
+  std::vector<Turn<T>> way_to(const Carried& c) const {
     enum { free = 0, ball = 1, slide = 2, hinge = 3 };  // mjtJoint
     std::vector<int> path;
     for (int b = c.body; b > 0; b = t_.integer("body_parentid", b)) path.insert(path.begin(), b);
-    std::vector<Turn<double>> way;
-    Quaternion<double> fixed{1, 0, 0, 0};
+    std::vector<Turn<T>> way;
+    const Quaternion<T> straight{T(1.0), T(0.0), T(0.0), T(0.0)};
+    Quaternion<T> fixed = straight;
     for (const int b : path) {
-      fixed = fixed * quaternion(t_.row("body_quat", b, 4));
+      fixed = fixed * quaternion(t_.numbers("body_quat", b, 4));
       const int first = t_.integer("body_jntadr", b), n = t_.integer("body_jntnum", b);
       for (int j = first; j < first + n; j++) {
         const int q = t_.integer("jnt_qposadr", j), type = t_.integer("jnt_type", j);
-        if (type == free) way = {{{1, 0, 0, 0}, q + 3, false}};
+        if (type == free) way = {{straight, q + 3, false}};
         if (type == ball) way.push_back({fixed, q, false});
         if (type == hinge) {
-          const Quaternion<double> z = from_z(t_.row("jnt_axis", j, 3));
-          const double half = -t_.real("qpos0", q) / 2;
-          way.push_back({fixed * z * Quaternion<double>{std::cos(half), 0, 0, std::sin(half)}, q, true});
+          const Quaternion<T> z = from_z(t_.row("jnt_axis", j, 3));
+          const double half = -t_.row("qpos0", q)[0] / 2;
+          way.push_back({fixed * z * Quaternion<T>{T(std::cos(half)), T(0.0), T(0.0), T(std::sin(half))}, q, true});
           fixed = conjugated(z);
         } else if (type != slide) {
-          fixed = {1, 0, 0, 0};
+          fixed = straight;
         }
       }
     }
@@ -229,26 +232,29 @@ class Reader {
     return way;
   }
   // The shortest turn from z to a unit vector.
-  static Quaternion<double> from_z(std::span<const double> n) {
-    if (n[2] < -1 + 1e-12) return {0, 1, 0, 0};
-    return normalised(Quaternion<double>{1 + n[2], -n[1], n[0], 0});
+  static Quaternion<T> from_z(std::span<const double> n) {
+    if (n[2] < -1 + 1e-12) return {T(0.0), T(1.0), T(0.0), T(0.0)};
+    return normalised(Quaternion<T>{T(1 + n[2]), T(-n[1]), T(n[0]), T(0.0)});
   }
 
-  const MujocoTables& t_;
-  const Places& places_;
+  const WorldTables<T>& t_;
+  const Places<T>& places_;
   int i_;
 };
 
 }  // namespace
 
-void add_sensors(World<double>& w, const MujocoTables& t, const Places& places) {
+template <class T> void add_sensors(World<T>& w, const WorldTables<T>& t, const Places<T>& places) {
   constexpr int no_sensors = 1 << 13;  // mjtDisableBit
-  const auto magnetic = t.row("opt.magnetic", 0, 3);
+  const auto magnetic = t.numbers("opt.magnetic", 0, 3);
   w.magnetic = {magnetic[0], magnetic[1], magnetic[2]};
   w.n_sensordata = t.integer("nsensordata");
   if (t.integer("opt.disableflags") & no_sensors) return;
   const int n = t.integer("nsensor");
-  for (int i = 0; i < n; i++) w.sensor.push_back(Reader(t, places, i).read());
+  for (int i = 0; i < n; i++) w.sensor.push_back(Reader<T>(t, places, i).read());
 }
+
+template void add_sensors(World<double>&, const WorldTables<double>&, const Places<double>&);
+template void add_sensors(World<Expr>&, const WorldTables<Expr>&, const Places<Expr>&);
 
 }  // namespace featherstorm

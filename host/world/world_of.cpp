@@ -1,11 +1,15 @@
 #include "host/world/world_of.h"
 
-namespace featherstorm {
+#include "core/trace/expr.h"
 
-World<double> world_of(const Robot& robot, const MujocoTables& tables, const std::vector<std::string>& link_names,
-                       const std::vector<std::string>& joint_names, std::vector<std::string>& notices) {
-  const Places places(robot, tables, link_names, joint_names);
-  World<double> w;
+namespace featherstorm {
+namespace {
+
+template <class T>
+World<T> read(const Robot& robot, const WorldTables<T>& tables, const WorldSource& source,
+              std::vector<std::string>& notices) {
+  const Places<T> places(robot, tables, source.link_names, source.joint_names);
+  World<T> w;
   w.timestep = tables.real("opt.timestep");
   w.integrator = static_cast<Integrator>(tables.integer("opt.integrator"));
   constexpr int no_implicit_damping = 1 << 15, no_dampers = 1 << 6;  // mjtDisableBit
@@ -14,13 +18,27 @@ World<double> world_of(const Robot& robot, const MujocoTables& tables, const std
   add_tendons(w, tables, places);
   add_actuators(w, tables, places);
   add_constraints(w, tables, places);
-  const std::string left_out = add_contacts(w, tables, places);
-  if (!left_out.empty()) notices.push_back(left_out);
+  add_contacts(w, tables, places, notices);
   if (const int n = tables.integer("opt.noslip_iterations"); n > 0)
     notices.push_back("option noslip_iterations: " + std::to_string(n) +
                       " is left out: friction is as the solver finds it");
   add_sensors(w, tables, places);
   return w;
 }
+
+}  // namespace
+
+Robot with_world(const Robot& robot, std::shared_ptr<const WorldSource> source, std::vector<std::string>& notices) {
+  Robot r = robot;
+  r.model.world = read(robot, WorldTables<double>(source->tables), *source, notices);
+  r.source = std::move(source);
+  return r;
+}
+
+template <class T> World<T> world_of(const Robot& robot, const WorldTables<T>& tables) {
+  std::vector<std::string> known;
+  return read(robot, tables, *robot.source, known);
+}
+template World<Expr> world_of(const Robot&, const WorldTables<Expr>&);
 
 }  // namespace featherstorm

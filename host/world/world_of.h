@@ -4,20 +4,34 @@
 
 namespace featherstorm {
 
-// link_names, joint_names: as for Places. Throws Error naming the element for what is not supported; what the world can do
-// without is left out, with a sentence in `notices`.
-World<double> world_of(const Robot& robot, const MujocoTables& tables, const std::vector<std::string>& link_names,
-                       const std::vector<std::string>& joint_names, std::vector<std::string>& notices);
+// What a world is read from.
+struct WorldSource {
+  MujocoTables tables;
+  std::vector<std::string> link_names, joint_names;  // as for Places
+};
 
-// Its parts, a file each.
-void add_links(World<double>& world, const MujocoTables& tables,
-               const Places& places);  // links, medium, springs, damping
-void add_tendons(World<double>& world, const MujocoTables& tables, const Places& places);
-void add_actuators(World<double>& world, const MujocoTables& tables,
-                   const Places& places);  // and controls, limits of effort
-void add_constraints(World<double>& world, const MujocoTables& tables, const Places& places);
-// Geoms too. Returns what is left out, in a sentence; empty where nothing is.
-std::string add_contacts(World<double>& world, const MujocoTables& tables, const Places& places);
-void add_sensors(World<double>& world, const MujocoTables& tables, const Places& places);
+// The robot with its world, read from `source`, which it keeps. Throws Error naming the element for what is not supported; what the
+// world can do without is left out, with a sentence in `notices`.
+Robot with_world(const Robot& robot, std::shared_ptr<const WorldSource> source, std::vector<std::string>& notices);
+
+// The world of a robot that has one, where whole tables of its source are other numbers; T as of WorldTables.
+template <class T> World<T> world_of(const Robot& robot, const WorldTables<T>& tables);
+
+// The parts of a world, a file each.
+template <class T>
+void add_links(World<T>& world, const WorldTables<T>& tables,
+               const Places<T>& places);  // links, medium, springs, damping
+template <class T> void add_tendons(World<T>& world, const WorldTables<T>& tables, const Places<T>& places);
+template <class T>
+void add_actuators(World<T>& world, const WorldTables<T>& tables,
+                   const Places<T>& places);  // and controls, limits of effort
+template <class T> void add_constraints(World<T>& world, const WorldTables<T>& tables, const Places<T>& places);
+// The numbers in the file of the equalities among them, in order: those of what moves.
+template <class T> std::vector<int> held_equalities(const WorldTables<T>& tables, const Places<T>& places);
+// Geoms too.
+template <class T>
+void add_contacts(World<T>& world, const WorldTables<T>& tables, const Places<T>& places,
+                  std::vector<std::string>& notices);
+template <class T> void add_sensors(World<T>& world, const WorldTables<T>& tables, const Places<T>& places);
 
 }  // namespace featherstorm

@@ -9,6 +9,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "host/table/ops.h"
+#include "host/world/world_inputs.h"
 
 namespace nb = nanobind;
 
@@ -207,6 +208,15 @@ void bind_evaluator(nb::module_& module) {
   module.def(
       "parameter_values", [](const Robot& robot, const std::string& name) { return parameter_values(robot, name); },
       nb::arg("robot"), nb::arg("name"), "The robot's own numbers, one behind the other.");
+  module.def(
+      "world_inputs",
+      [] {
+        nb::dict all;
+        for (const WorldInput& i : world_inputs()) all[nb::str(i.name.data(), i.name.size())] = i.decides;
+        return all;
+      },
+      "Tables of a model file that are parameters of a robot with its world, by MuJoCo's names; whether numbers that are not zero "
+      "decide what the world has, so that zeros of the model are zeros of every instance.");
   module.def("instruction_sets", available_isas, "What this machine can run, widest first.");
 }
 

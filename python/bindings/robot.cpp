@@ -54,18 +54,19 @@ LoopSpec loop_of(nb::handle h) {
   l.parameter = nb::cast<double>(h.attr("parameter"));
   return l;
 }
-Robot with_world(const Robot& r, const nb::dict& tables, const std::vector<std::string>& link_names,
-                 const std::vector<std::string>& joint_names, bool strict) {
+Robot with_tables(const Robot& r, const nb::dict& tables, const std::vector<std::string>& link_names,
+                  const std::vector<std::string>& joint_names, bool strict) {
   using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-  MujocoTables all;
+  const auto source = std::make_shared<WorldSource>();
+  source->link_names = link_names, source->joint_names = joint_names;
   for (const auto& [name, numbers] : tables) {
     const auto array = nb::cast<Numbers>(numbers);
-    all.set(nb::cast<std::string>(name), {array.data(), array.data() + array.shape(0)});
+    source->tables.set(nb::cast<std::string>(name), {array.data(), array.data() + array.shape(0)});
   }
   Robot copy = r;
   std::vector<std::string> left_out;
   try {
-    copy.model.world = world_of(r, all, link_names, joint_names, left_out);
+    copy = with_world(r, source, left_out);
     if (strict && !left_out.empty()) throw Error(left_out[0]);
     copy.notices.insert(copy.notices.end(), left_out.begin(), left_out.end());
   } catch (const std::exception& e) {
@@ -213,7 +214,7 @@ void bind_robot(nb::module_& module) {
           nb::arg("contacts"), nb::arg("sweeps") = 8, nb::arg("relax") = 2, "A copy that carries these contacts.")
       .def_prop_ro("nc", [](const Robot& r) { return r.model.contacts.nc; })
       .def(
-          "with_world", with_world, nb::arg("tables"), nb::arg("link_names"), nb::arg("joint_names"),
+          "with_world", with_tables, nb::arg("tables"), nb::arg("link_names"), nb::arg("joint_names"),
           nb::arg("strict") = false,
           "A copy with the world of a compiled MuJoCo model: its arrays by name, as float64; the names of its bodies, \"\" for "
           "the world, and of its joints. What is not supported leaves the world out, with a notice; strict: it is an error.")
@@ -224,6 +225,9 @@ void bind_robot(nb::module_& module) {
       .def_prop_ro("has_world", [](const Robot& r) { return r.model.world.is_given(); })
       .def_prop_ro("n_ctrl", [](const Robot& r) { return r.model.world.nu; })
       .def_prop_ro("n_act", [](const Robot& r) { return r.model.world.na; })
+      .def_prop_ro(
+          "timestep", [](const Robot& r) { return r.model.world.timestep; },
+          "Of the model file that the world is of [s]; 0 without one.")
       .def_prop_ro("gravity", [](const Robot& r) { return list(r.model.gravity); })
       .def_prop_ro("frame_bodies", [](const Robot& r) {
         std::vector<int> body;

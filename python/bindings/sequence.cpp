@@ -1,6 +1,7 @@
 // Sequence: stages of kernels over a horizon, and the controls that it makes itself.
 #include "host/rollout/sequence.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -89,12 +90,12 @@ class PySequence {
 
 PySequence sequence_of(nb::object evaluator, const std::string& dtype, const std::string& op, int substeps, bool drives,
                        int controls, int parameters, bool shared, nb::handle control, nb::handle cost,
-                       nb::handle terminal, nb::handle observe) {
+                       nb::handle terminal, nb::handle observe, nb::handle felt, int iterations, double tolerance) {
   const auto program = [](nb::handle trace) { return trace.is_none() ? Program{} : program_of(trace); };
-  const RolloutStages stages{controls,      parameters,        shared,          program(control),
-                             program(cost), program(terminal), program(observe)};
+  const RolloutStages stages{controls,      parameters,        shared,           program(control),
+                             program(cost), program(terminal), program(observe), program(felt)};
   Evaluator& e = evaluator_of(evaluator);
-  Sequence s = rollout_sequence(e, {op, substeps, 0, {}, drives}, precision_of(dtype), stages);
+  Sequence s = rollout_sequence(e, {op, substeps, 0, {}, drives, {iterations, tolerance}}, precision_of(dtype), stages);
   return {std::move(evaluator), std::move(s)};
 }
 
@@ -134,27 +135,47 @@ void bind_sequence(nb::module_& module) {
           "n) or (B, T n); else (B, n), read before the first or written after the last. An input of one row stands for "
           "all instances. Uniforms: lists of n or T n numbers. Controls: of noise() or knots(), for one array; or None. "
           "stream: the number of a device's stream, on which the work is put.");
+  using Law = RigidLaw<double>;
+  nb::class_<Law>(module, "RigidLaw", "Numbers of the rigid law (core/rigid/rigid_rows.h).")
+      .def(nb::init<>())
+      .def_rw("frequency", &Law::frequency)
+      .def_rw("damping_ratio", &Law::damping_ratio)
+      .def_rw("hold_soft", &Law::hold_soft)
+      .def_rw("restitution", &Law::restitution)
+      .def_rw("rebound", &Law::rebound)
+      .def_rw("push", &Law::push)
+      .def_rw("look_ahead", &Law::look_ahead)
+      .def_rw("tolerance", &Law::tolerance)
+      .def_rw("sweeps", &Law::sweeps)
+      .def_rw("polishes", &Law::polishes);
   module.def(
       "world_sequence",
-      [](nb::object evaluator, const std::string& dtype, int iterations, double tolerance, bool all_candidates) {
-        Sequence s =
-            world_sequence(evaluator_of(evaluator), precision_of(dtype), {iterations, tolerance, all_candidates});
+      [](nb::object evaluator, const std::string& dtype, int iterations, double tolerance, bool all_candidates,
+         const std::optional<RigidLaw<double>>& rigid, bool report, bool forces) {
+        Sequence s = world_sequence(evaluator_of(evaluator), precision_of(dtype),
+                                    {iterations, tolerance, all_candidates, rigid, report, forces});
         return PySequence(std::move(evaluator), std::move(s));
       },
       nb::arg("evaluator"), nb::arg("dtype"), nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6,
-      nb::arg("all_candidates") = false,
+      nb::arg("all_candidates") = false, nb::arg("rigid").none() = nb::none(), nb::arg("report") = false,
+      nb::arg("forces") = true,
       "Steps of a model file's world with its constraints: arrays q, v, act, qacc (where the solver begins, and its "
-      "result), ctrl, qfrc_applied, xfrc_applied, and qfrc_constraint, row_force, passes of the solver.");
+      "result), ctrl, qfrc_applied, xfrc_applied, and qfrc_constraint, row_force, passes, residual, gap of the solver. "
+      "rigid: a RigidLaw in place of MuJoCo's law. report: whether residual and gap are found; forces: whether contact_force "
+      "is there.");
   module.def("traced_sequence", &traced_sequence, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("trace"),
              "A traced function alone: arrays of the names of its inputs and outputs.");
   module.def("step_defaults", &step_defaults, nb::arg("op"), nb::arg("pass_time"),
              "(name, value) of the numbers of an operation that steps where they are not given; NaN: they must be.");
-  module.def("rollout_sequence", &sequence_of, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("op"),
-             nb::arg("substeps"), nb::arg("drives"), nb::arg("controls"), nb::arg("parameters"), nb::arg("shared"),
-             nb::arg("control").none() = nb::none(), nb::arg("cost").none() = nb::none(),
-             nb::arg("terminal").none() = nb::none(), nb::arg("observe").none() = nb::none(),
-             "The stages of a rollout: traced functions about the passes of the operation that steps. drives: controls "
-             "are targets of positions, where no function makes torques of them.");
+  module.def(
+      "rollout_sequence", &sequence_of, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("op"), nb::arg("substeps"),
+      nb::arg("drives"), nb::arg("controls"), nb::arg("parameters"), nb::arg("shared"),
+      nb::arg("control").none() = nb::none(), nb::arg("cost").none() = nb::none(),
+      nb::arg("terminal").none() = nb::none(), nb::arg("observe").none() = nb::none(),
+      nb::arg("felt").none() = nb::none(), nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6,
+      "The stages of a rollout: traced functions about the passes of the operation that steps. drives: controls "
+      "are targets of positions, where no function makes torques of them. op \"world\": passes of a model file's "
+      "world (world_sequence), with what felt keeps of the last one.");
 }
 
 }  // namespace featherstorm

@@ -160,8 +160,7 @@ nb::list run_op(const std::shared_ptr<Trace>& trace, const Robot& robot, const O
   std::vector<std::string> names;
   std::vector<std::vector<Expr>> values, rest;
   for (std::size_t k = 0; k < arrays.size(); k++) {
-    const auto& known = parameter_names();
-    const bool parameter = k < row.in.size() && std::find(known.begin(), known.end(), row.in[k].name) != known.end();
+    const bool parameter = k < row.in.size() && is_parameter(row.in[k].name);
     if (parameter) names.emplace_back(row.in[k].name), values.push_back(arrays[k]);
     else rest.push_back(arrays[k]);
   }

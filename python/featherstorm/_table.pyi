@@ -1903,7 +1903,7 @@ def world_step(
 ) -> tuple[Array, Array, Array]:
     """Steps of the file's timestep by its integrator, without constraints.
 
-        Euler: (M + h D) a = qfrc_smooth, v_next = v + h a, q_next = q (+) h v_next; implicitfast, RK4          MuJoCo, Computation: numerical integration; core/mujoco/step.h
+        Euler: (M + h D) a = qfrc_smooth, v_next = v + h a, q_next = q (+) h v_next; implicit, implicitfast, RK4          MuJoCo, Computation: numerical integration; core/mujoco/step.h
 
     in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     in   v (B, nv): velocities of the joints [rad/s | m/s]

@@ -119,6 +119,10 @@ def step(
 ) -> tuple[jax.Array, jax.Array]:
     """`featherstorm.step` with gradients with respect to q, v, tau and q_target; `substeps` passes share dt."""
     op = step_op(model, "step", ignore)
+    if op == "world":
+        raise ValueError(
+            f"step: {model.name} has the world of a model file, whose step has no gradients: ignore='world' steps the tree alone"
+        )
     numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))
     zero = jnp.zeros(model.nv, q.dtype)
     drive = (zero if tau is None else tau, zero if q_target is None else q_target)

@@ -49,8 +49,9 @@ def load(
     strict          what is odd in a file but has a meaning (an inertia that no body has, a mimic of no joint) is an error; else
                     it is kept as it is written, and a Notice says what
     armature        for URDF, which has none: rotor inertia of each joint with one freedom [kg m^2 | kg]
-    `step`, `Simulation` and `Rollout` go by what the robot carries. Other operations take its tree with all joints free;
-    forward and inverse dynamics (fd, rnea and others) refuse one with loops or couplings unless they are told `ignore=`.
+    `step`, `Simulation` and `Rollout` go by what the robot carries: an MJCF file's world, with the file's actuators, contacts,
+    constraints and timestep, or what is given here. Other operations take its tree with all joints free; forward and inverse
+    dynamics (fd, rnea and others) refuse one with loops or couplings unless they are told `ignore=`.
     Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop,
     joint or contact and what is wrong with it.
     """
@@ -66,10 +67,10 @@ def load(
             raise ValueError(f"{text}: mimic is for URDF")
         if armature:
             raise ValueError(f"{text}: armature is for URDF; an MJCF file says it itself")
-        robot = load_mjcf(text, strict)
+        robot, file = load_mjcf(text, strict)
         tell_odd(text, robot)
         robot = robot.with_closures(loops, couplings)
-        return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
+        return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax, file)
     if mimic not in ("independent", "couple"):
         raise ValueError(f"mimic is {mimic!r}, expected 'independent' or 'couple'")
     builtin = [name for name, *_ in _featherstorm.robots()]
@@ -98,13 +99,14 @@ def from_mujoco(
     """A Model from a compiled mujoco.MjModel; q and v have MuJoCo's layout, and joints its order.
 
     name  of the robot, for messages; the others as in `load`
-    What steps leave out (equality constraints, joint springs, tendons, actuators, contacts) is in `notices`, and so are pairs of geoms
-    that have no contacts here.
+    Steps have all that the file says (docs/reference/world.md); what they leave out is in `notices`, such as pairs of geoms that have no
+    contacts here. A step, a Simulation and a Rollout of the model are those of `compiled` as it is now.
     Errors: ValueError for what would make M or the bias force wrong: tendon armature, flexible bodies, armature of a free joint.
     """
     from .robot.mjcf import robot_from_mujoco
 
-    return Model(robot_from_mujoco(compiled, name), threads, isa, assemble, parameters)
+    robot, file = robot_from_mujoco(compiled, name)
+    return Model(robot, threads, isa, assemble, parameters, file=file)
 
 
 def robots() -> list[str]:

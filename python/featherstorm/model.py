@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from .robot.mjcf import ModelFile
     from .typing import Array, ArrayLike, Frame, Names
 
 
@@ -60,7 +61,10 @@ class Model:
     joint_names, body_names, frame_names, q_names, v_names
     nl, n_constraints    kinematic loops and their constraints, rows of K
     nu, u_names          independent velocities where joints are coupled; 0 and none where they are not
+    has_world, timestep  whether the robot has the world of a model file, and the file's timestep [s]
+    compiled             the mujoco.MjModel that it was made of, which nobody may change; None for others
     n_ctrl, n_act        controls and activations of a model file's world; 0 where there is none
+    ctrl_lower, ctrl_upper (n_ctrl,)   the controls' ranges, infinite where there is none
     q0 (nq,)             neutral configuration: zeros and unit quaternions
     lower, upper (nv,)   position limits, infinite where there is none [rad | m]
     max_velocity, max_effort, damping, friction, armature (nv,)
@@ -80,6 +84,7 @@ class Model:
         contacts: Sequence[Contact] = (),
         sweeps: int = 8,
         relax: int = 2,
+        file: ModelFile | None = None,
     ) -> None:
         if contacts:
             robot = with_contacts(robot, contacts, sweeps, relax)
@@ -101,6 +106,9 @@ class Model:
         self.nf, self.nh, self.nl, self.nu = robot.nf, robot.nh, robot.nl, robot.nu
         self.n_constraints = robot.n_constraints
         self.n_ctrl, self.n_act = robot.n_ctrl, robot.n_act
+        self.has_world, self.timestep, self.file = robot.has_world, robot.timestep, file
+        self.compiled = file and file.compiled
+        self.ctrl_lower, self.ctrl_upper = control_range(file, self.n_ctrl)
         self.joint_names, self.body_names = tuple(robot.joint_names), tuple(robot.body_names)
         self.frame_names, self.notices = tuple(robot.frame_names), tuple(robot.notices)
         self.q_names, self.v_names, self.u_names = tuple(robot.q_names), tuple(robot.v_names), tuple(robot.u_names)
@@ -167,7 +175,11 @@ class Model:
             model.body_names; position (nb, 3) [m], that link's origin in its parent's link at q = 0;
             armature, damping, friction, lower, upper, max_effort (nv,)
 
-        Nothing derived is kept: first moments and regrouped inertias are computed where they are used.
+        Of a model file's robot its tables besides, by MuJoCo's names, "opt_" before options: body_mass (nbody,), geom_friction
+        (ngeom, 3), actuator_gainprm, opt_gravity and others; steps of the file's world take these alone.
+
+        Nothing derived is kept: first moments and regrouped inertias are computed where they are used. What MuJoCo's compiler
+        derives from a table stays as it was.
         Errors: TypeError for names that were not asked for.
         """
         for name in values:
@@ -289,7 +301,7 @@ class Model:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: another process makes kernels of its own, from the same numbers."""
-        return (_unpickled, (self.robot, self._options, self.contacts, self.bound))
+        return (_unpickled, (self.robot, self._options, self.contacts, self.bound, self.file))
 
     def __copy__(self) -> Model:
         twin = object.__new__(type(self))
@@ -310,6 +322,15 @@ def constant(numbers: list[Any]) -> npt.NDArray[Any]:
     array = np.array(numbers)
     array.flags.writeable = False
     return array
+
+
+def control_range(file: ModelFile | None, n: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Lower and upper ends of the ranges of controls (n,)."""
+    lower, upper = np.full(n, -np.inf), np.full(n, np.inf)
+    if file is not None and n and len(file.compiled.actuator_ctrllimited) == n:
+        limited = np.asarray(file.compiled.actuator_ctrllimited, bool)
+        lower[limited], upper[limited] = file.compiled.actuator_ctrlrange[limited].T
+    return constant(lower.tolist()), constant(upper.tolist())
 
 
 class Check(NamedTuple):
@@ -336,8 +357,12 @@ def robot_of_bytes(data: bytes) -> _featherstorm.Robot:
 
 
 def _unpickled(
-    robot: _featherstorm.Robot, options: dict[str, Any], contacts: tuple[Contact, ...], bound: dict[str, Any]
+    robot: _featherstorm.Robot,
+    options: dict[str, Any],
+    contacts: tuple[Contact, ...],
+    bound: dict[str, Any],
+    file: ModelFile | None,
 ) -> Model:
-    model = Model(robot, **options)
+    model = Model(robot, **options, file=file)
     model.contacts = contacts  # the robot has them already
     return model.bind(**bound) if bound else model

@@ -20,8 +20,19 @@ import numpy as np
 
 from .device import DeviceArray
 from .memory.arrays import library_of, shape_error
-from .robot.steps import check_tree, drives, independent, step_numbers, step_op, substep_time, zeros
+from .robot.steps import (
+    check_tree,
+    drives,
+    independent,
+    pass_count,
+    refuse_controls,
+    step_numbers,
+    step_op,
+    substep_time,
+    zeros,
+)
 from .table.evaluation import evaluate, run
+from .world.passes import world_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -267,30 +278,47 @@ def step(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
-    dt: float,
+    dt: float | None = None,
     tau: ArrayLike | None = None,
     q_target: ArrayLike | None = None,
-    substeps: int = 1,
+    substeps: int | None = None,
     *,
+    ctrl: ArrayLike | None = None,
+    act: ArrayLike | None = None,
+    qacc: ArrayLike | None = None,
+    t: float = 0.0,
     ignore: Names = (),
     check: bool = True,
     **numbers: ArrayLike,
-) -> tuple[Array, Array]:
-    """A step of semi-implicit Euler with what the model carries; damping, kd and dry friction are implicit.
+) -> tuple[Array, ...]:
+    """A step in time with what the model carries.
+
+    A model file's world is stepped as MuJoCo steps it, with the file's actuators, contacts, constraints, timestep and integrator;
+    other models by semi-implicit Euler, where damping, kd and dry friction are implicit:
 
         (M + dt D) a = tau + kp (q_target - q) - C - D v,   v += a dt,   q = q (+) v dt          core/step/step.h
 
     in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], tau (B, nv) [N m | N], q_target (B, nv) [rad | m]
-    in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
-    in   ignore  what of "contacts", "loops", "couplings" shall not count though the model carries it
+    in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps, None: one pass. Of a world a multiple of
+         model.timestep, None: that
+    in   ctrl (B, n_ctrl), act (B, n_act), qacc (B, nv), t [s]: of a world, controls of the actuators, their activations, the accelerations
+         that the solver begins with, the time; zeros where they are not given. tau acts at the joints besides
+    in   ignore  what of "contacts", "loops", "couplings", "world" shall not count though the model carries it
     in   numbers: kp, kd (nv,) or a number, and the others of steps.STEP_DEFAULTS, with contacts those of `contact_step`
-         besides, with loops those of `loop_step`; the same for all instances
-    out  q (B, nq), v (B, nv)
+         besides, with loops those of `loop_step`; the same for all instances; none of a world
+    out  q (B, nq), v (B, nv); of a world a WorldStep: q, v, act, qacc
     Contacts: impulses begin at zero in every call; `contact_step` takes and returns them. Couplings: positions and
     velocities of coupled joints follow their drivers', whatever q and v say.
-    Errors: ValueError for a model that carries two of the three and does not ignore one.
+    Errors: ValueError for a model that carries two of the four and does not ignore one; for a world on a device.
     """
     op = step_op(model, "step", ignore)
+    if op == "world":
+        if q_target is not None:
+            numbers["q_target"] = q_target
+        step_numbers(op, numbers, 0.0)
+        return world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, t, check)
+    refuse_controls("step", {"ctrl": ctrl, "act": act, "qacc": qacc})
+    dt, substeps = pass_count("step", model, op, dt, substeps)
     numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))
     drive = drives(model, tau, q_target)
     if op == "coupled_step":

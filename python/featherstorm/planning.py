@@ -8,7 +8,8 @@ A planner knows of its model only the function `rollout(x0, U, **given)` with x0
 which returns costs (samples,), or anything with such costs: a featherstorm.Rollout or one of yours. A
 featherstorm.Rollout (any function with a true `takes_noise`) is given featherstorm.Noise instead of U, which it draws on
 its way through the horizon, and returns U as the result's `controls`. It goes by the contacts, loops or couplings of its
-model, so a robot is planned for on its feet.
+model, so a robot is planned for on its feet, and by the world of a model file: MPPI(fs.Rollout(fs.load("scene.xml"), cost=cost), 40)
+plans controls of the file's actuators, within their ranges.
 
 Where x lies on a device, so do samples, noise, costs and sums over them (horizon/samples.py), and the control.
 """
@@ -41,10 +42,12 @@ class Planner:
     """What the planners share: a plan U (horizon, nu), samples about it, and the shift from one call to the next.
 
     rollout        see the module
-    horizon, nu    control steps of a plan, controls of a step
+    horizon, nu    control steps of a plan, controls of a step; nu None: those of the file's actuators, where the rollout is of a model
+                   file's world
     samples        control sequences of an iteration; the first is the plan itself
     sigma          standard deviation of the noise, a number or (nu,)
-    lower, upper   bounds of the controls, numbers or (nu,); None: none
+    lower, upper   bounds of the controls, numbers or (nu,); None: the ranges of the file's actuators where they are the controls, else
+                   none
     iterations     improvements of the plan in a call
     knots          the noise is drawn at so many equidistant times and interpolated; None: at each step
     interpolation  "linear", "cubic" or "hold", see featherstorm.noise.interpolation_weights
@@ -56,7 +59,7 @@ class Planner:
         self,
         rollout: Callable[..., Any],
         horizon: int,
-        nu: int,
+        nu: int | None = None,
         *,
         samples: int = 1024,
         sigma: float | Vector = 1.0,
@@ -71,6 +74,14 @@ class Planner:
         name = type(self).__name__
         if not callable(rollout):
             raise TypeError(f"{name}: rollout is a {type(rollout).__name__}, expected a function")
+        lowest, highest = getattr(rollout, "lower", None), getattr(rollout, "upper", None)
+        if nu is None:
+            if lowest is None:
+                raise TypeError(f"{name}: nu is missing: only rollouts of a model file's actuators say it themselves")
+            nu = len(lowest)
+        if lowest is not None and len(lowest) == nu:
+            lower = lowest if lower is None else lower
+            upper = highest if upper is None else upper
         counts = {"horizon": horizon, "nu": nu, "samples": samples, "iterations": iterations, "knots": knots or 1}
         for what, n in counts.items():
             if int(n) != n or n < 1:
@@ -196,7 +207,13 @@ class MPPI(Planner):
     """
 
     def __init__(
-        self, rollout: Callable[..., Any], horizon: int, nu: int, *, temperature: float = 1.0, **options: Any
+        self,
+        rollout: Callable[..., Any],
+        horizon: int,
+        nu: int | None = None,
+        *,
+        temperature: float = 1.0,
+        **options: Any,
     ) -> None:
         if not temperature > 0:
             raise ValueError(f"MPPI: temperature is {temperature}, expected a positive number")
@@ -218,7 +235,7 @@ class CEM(Planner):
         self,
         rollout: Callable[..., Any],
         horizon: int,
-        nu: int,
+        nu: int | None = None,
         *,
         elites: int = 64,
         sigma_min: float | Vector = 0.0,

@@ -9,7 +9,14 @@
     costs = roll(x0, knots, p=target, horizon=50).costs                # knots (B, K, nu), interpolated
 
 A step's kernel is that of the operation which moves on what the model carries: contact_step, loop_step, coupled_step, or
-step. Impulses at contacts begin at zero in each rollout and are kept from step to step. Functions of x, u, t, p are
+step. The world of a model file is moved on by the step of that file, under the controls of its actuators:
+
+    def cost(x, u, t, p):                                              # world.state.WorldState
+        return -x.sensor("speed")[0] + 1e-3 * x.ctrl @ x.ctrl + np.maximum(x.contact_force("head")[2], 0)
+
+    roll = fs.Rollout(fs.load("scene.xml"), cost=cost, substeps=4)     # a control step has four of the file's timestep
+
+Impulses at contacts begin at zero in each rollout and are kept from step to step. Functions of x, u, t, p are
 called once with symbols (symbols.State) and become machine code; what they take from elsewhere is fixed then, `p` may
 change with every call. A block of instances goes through the whole horizon before the next one begins, so that its state
 stays in the processor's caches.
@@ -30,9 +37,12 @@ from .horizon.result import Results, RolloutResult
 from .memory.arguments import Call, if_on_device
 from .memory.arrays import FLOATS, NAMES, shape_error
 from .noise import Noise, interpolation_weights
-from .robot.steps import step_numbers, step_op, substep_time
+from .robot.steps import pass_count, step_numbers, step_op
 from .symbols import State, Symbols, symbols, values_of
 from .table.evaluation import check_quaternions, tell_notices
+from .world.passes import refuse_device, solver
+from .world.state import Felt, WorldState
+from .world.values import check_bound, parameter_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,49 +59,67 @@ KEPT = 64  # rollouts that `rollout` keeps for each model
 class Rollout:
     """Control sequences of a model over a horizon.
 
-    dt        time of a control step [s]; each of `substeps` passes takes dt / substeps
+    dt        time of a control step [s]; each of `substeps` passes takes dt / substeps. Of a world a multiple of the file's timestep;
+              None: `substeps` of it
     cost      cost(x, u, t, p): a number, of the state x after a control step and its controls u; t [s] is the time
               of x. The costs of all control steps are added
     terminal  terminal(x, t, p): a number, added for the last state
     control   control(x, u, t, p): tau (nv), or (tau, q_target) of (nv) each, from the state at the beginning of the
-              control step; held during its substeps. None: u is tau, or q_target where kp is given
+              control step; held during its substeps. None: u is tau, or q_target where kp is given. Of a world it makes ctrl
+              (n_ctrl); None: u is ctrl
     observe   observe(x, u, t, p): numbers that are returned for each control step, of the same x as the cost's
-    ignore    what of "contacts", "loops", "couplings" shall not count though the model carries it
+    ignore    what of "contacts", "loops", "couplings", "world" shall not count though the model carries it
     numbers   kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step; those of contact_step or
               loop_step besides
 
+    lower, upper (nu,)   of the controls U of a world, where there is no `control`: ranges of the file's actuators; else None
+
     Coupled joints follow their drivers, whatever x0 says of them.
-    Errors: ValueError for a model that carries two of the three and does not ignore one.
-    x is a symbols.State, u (nu) and p (np) are symbols with numpy's functions, t is one of shape ().
+    Errors: ValueError for a model that carries two of the four and does not ignore one, and for worlds on a device.
+    x is a symbols.State, of a world a world.state.WorldState, u (nu) and p (np) are symbols with numpy's functions, t is one of shape ().
     """
 
     def __init__(
         self,
         model: Model,
-        dt: float,
+        dt: float | None = None,
         cost: Callable[..., Any] | None = None,
         *,
         terminal: Callable[..., Any] | None = None,
         control: Callable[..., Any] | None = None,
         observe: Callable[..., Any] | None = None,
-        substeps: int = 1,
+        substeps: int | None = None,
         ignore: Names = (),
         **numbers: ArrayLike,
     ) -> None:
-        pass_time = substep_time("Rollout", dt, substeps)
+        self.op = step_op(model, "Rollout", ignore)
+        dt, substeps = pass_count("Rollout", model, self.op, dt, substeps)
         for name, f in (("cost", cost), ("terminal", terminal), ("control", control), ("observe", observe)):
             if f is not None and not callable(f):
                 raise TypeError(f"Rollout: {name} is a {type(f).__name__}, expected a function")
-        self.model, self.dt, self.substeps = model, float(dt), int(substeps)
+        self.model, self.dt, self.substeps = model, dt, substeps
         self.cost, self.terminal, self.control, self.observe = cost, terminal, control, observe
-        self.op = step_op(model, "Rollout", ignore)
-        self.row = model.row(self.op)
-        flat = model.uniform_values(self.op, step_numbers(self.op, numbers, pass_time), "Rollout")
-        self.numbers = {}
-        for name, n in self.row.uniforms:
-            self.numbers[name], flat = flat[:n], flat[n:]
+        own = step_numbers(self.op, numbers, dt / substeps)
+        self.numbers: dict[str, list[float]] = {}
+        self.parameters: list[tuple[str, int]] = []
+        self.shapes: dict[str, tuple[int, ...]] = {}
+        self.state = [("q", model.nq), ("v", model.nv)]
+        self.lower = self.upper = None
+        if self.op == "world":
+            check_bound(model, "Rollout")
+            self.state.append(("act", model.n_act))
+            self.parameters = list(parameter_sizes(model).items())
+            self.shapes = {name: tuple(_featherstorm.parameter_shape(model.robot, name)) for name in model.parameters}
+            if control is None:
+                self.lower, self.upper = model.ctrl_lower, model.ctrl_upper
+        else:
+            row = model.row(self.op)
+            flat = model.uniform_values(self.op, own, "Rollout")
+            for name, n in row.uniforms:
+                self.numbers[name], flat = flat[:n], flat[n:]
+            self.parameters = [(name, n) for name, n in row.inputs if name in model.parameters]
+            self.shapes = row.shapes
         self.drives = "kp" in numbers
-        self.parameters = [(name, n) for name, n in self.row.inputs if name in model.parameters]
         # (dtype, nu, np, one p for all) -> (Sequence, number of observations)
         self.made: dict[tuple[str, int, int, bool], tuple[_featherstorm.Sequence, int | None]] = {}
         self.sent: dict[tuple[Any, ...], tuple[npt.NDArray[Any], _featherstorm.Buffer]] = {}  # parameters on devices
@@ -113,7 +141,7 @@ class Rollout:
     ) -> RolloutResult:
         """Runs all control sequences.
 
-        in   x0 (nq + nv,), (1, nq + nv) or (B, nq + nv): q, then v
+        in   x0 (nx,), (1, nx) or (B, nx): q, then v, of a world then act
         in   U (B, T, nu) or (1, T, nu), of the dtype of x0; or Noise of B samples
         in   horizon T: U are K <= T knots (B, K, nu) that are interpolated; None: U has all steps
         in   interpolation  of knots: "linear", "cubic" or "hold", see featherstorm.noise.interpolation_weights
@@ -128,10 +156,12 @@ class Rollout:
         Errors: ValueError for shapes, an empty horizon and quaternions; TypeError for dtypes and functions that cannot
         be traced. NaN in an instance stays in that instance.
         """
-        model, nx = self.model, self.model.nq + self.model.nv
+        model, nx = self.model, sum(n for _, n in self.state)
         drawn = isinstance(U, Noise)
         call = Call("rollout", ARRAYS, (None if drawn else U, x0, if_on_device(p)), FLOATS[not drawn])
         library = call.library
+        if self.op == "world" and not library.readable:
+            refuse_device("rollout")
         state = call.array(x0, "x0")
         given = U if drawn else call.array(U, "U")
         rows, shape = tuple(state.shape), tuple(given.shape)
@@ -148,9 +178,13 @@ class Rollout:
         if library.readable and model.quaternions:
             check_quaternions(model, "rollout", "x0", state.reshape(-1, nx))
         memory = library.memory(state, (1, nx) if len(rows) == 1 else rows)
-        inputs = [("q", memory, 0, model.nq, False), ("v", memory, model.nq, model.nv, False)]
+        columns, first = [], 0
+        for name, n in self.state:
+            columns += [(name, first, n)] if n else []
+            first += n
+        inputs = [(name, memory, first, n, False) for name, first, n in columns]
         made = U.native() if drawn else None
-        if not drawn:
+        if not drawn and nu:
             memory = library.memory(given, shape)
             if horizon is None:
                 inputs.append(("u", memory, 0, nu, True))
@@ -161,7 +195,7 @@ class Rollout:
         np_ = int(values.shape[-1])
         sequence, observed = self.sequence(NAMES[call.dtype.itemsize], nu, np_, shared)
         inputs += [
-            (name, call.kept(model.parameter(name), name, n, self.row.shapes, B, self.sent), 0, n, False)
+            (name, call.kept(model.parameter(name), name, n, self.shapes, B, self.sent), 0, n, False)
             for name, n in self.parameters
         ]
         times = t0 + self.dt * np.arange(T + 1)
@@ -172,10 +206,10 @@ class Rollout:
             rows = tuple(values.shape)
             inputs.append(("p", library.memory(values, (1, np_) if len(rows) == 1 else rows), 0, np_, False))
         results = Results(call, B, out)
-        results.add("final", [nx], ("q", 0, model.nq), ("v", model.nq, model.nv))
+        results.add("final", [nx], *columns)
         results.add("costs", [], ("total", 0, 1))
         if states:
-            results.add("states", [T, nx], ("q", 0, model.nq), ("v", model.nq, model.nv))
+            results.add("states", [T, nx], *columns)
         if observed is not None:
             results.add("observations", [T, observed], ("observation", 0, observed))
         if controls:
@@ -202,24 +236,39 @@ class Rollout:
     def make(self, dtype: str, nu: int, np_: int, shared: bool) -> tuple[_featherstorm.Sequence, int | None]:
         model = self.model
         nq, nv = model.nq, model.nv
-        if self.control is None and nu != nv:
-            raise ValueError(f"rollout: U has {nu} controls, expected {nv} (nv), or a function `control`")
+        world = self.op == "world"
+        driven, called = (model.n_ctrl, "n_ctrl") if world else (nv, "nv")
+        if self.control is None and nu != driven:
+            raise ValueError(f"rollout: U has {nu} controls, expected {driven} ({called}), or a function `control`")
+        felt = Felt(model)
 
         def trace(time: str, body: Callable[..., None]) -> _featherstorm.Trace:
             """Records body(x, u, t, p, trace)."""
             recorded = _featherstorm.Trace()
-            x = State(model, recorded, recorded.input("q", nq), recorded.input("v", nv))
-            u, p = symbols(recorded.input("u", nu)), symbols(recorded.input("p", np_, shared))
             t = symbols(recorded.input(time, 1, True))[0]
+            x: State
+            if world:
+                x = WorldState.of(model, recorded, t, felt, has_ctrl=time == "t_next")
+            else:
+                x = State(model, recorded, recorded.input("q", nq), recorded.input("v", nv))
+            u, p = symbols(recorded.input("u", nu)), symbols(recorded.input("p", np_, shared))
             try:
                 body(x, u, t, p, recorded)
             finally:
                 recorded.close()
             return recorded
 
-        traces: dict[str, _featherstorm.Trace] = {}
+        traces: dict[str, Any] = {}
         observed = None
-        if (controller := self.control) is not None:
+        controller = self.control
+        if world and model.n_ctrl:
+
+            def steer(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
+                result = u if controller is None else controller(x, u, t, p)
+                recorded.output("ctrl", values_of(result, "control: ctrl", model.n_ctrl))
+
+            traces["control"] = trace("t", steer)
+        elif controller is not None:
 
             def control(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
                 result = controller(x, u, t, p)
@@ -256,6 +305,8 @@ class Rollout:
 
             traces["observe"] = trace("t_next", observe)
             observed = sizes[0]
+        if world:
+            traces.update(solver(model, dtype), felt=felt.record((self.substeps - 1) * model.timestep))
         s = _featherstorm.rollout_sequence(
             model.evaluator, dtype, self.op, self.substeps, self.drives, nu, np_, shared, **traces
         )
@@ -266,7 +317,7 @@ def rollout(
     model: Model,
     x0: Array,
     U: Array,
-    dt: float,
+    dt: float | None = None,
     cost: Callable[..., Any] | None = None,
     *,
     p: Array = None,
@@ -279,8 +330,8 @@ def rollout(
 ) -> RolloutResult:
     """Runs control sequences over a horizon; see `Rollout` for functions and options, its call for the arrays.
 
-    in   x0 (1 or B, nq + nv), U (B, T, nu), knots (B, K, nu) with a horizon, or Noise
-    out  RolloutResult: costs (B,), final (B, nq + nv), states (B, T, nq + nv), observations (B, T, n),
+    in   x0 (1 or B, nx), U (B, T, nu), knots (B, K, nu) with a horizon, or Noise
+    out  RolloutResult: costs (B,), final (B, nx), states (B, T, nx), nx = nq + nv, of a world + n_act, observations (B, T, n),
          controls (B, T, nu)
 
     The kernels are kept for as long as the model, by the identity of the functions: pass the same function objects.

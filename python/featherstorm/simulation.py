@@ -11,8 +11,12 @@ import numpy as np
 from .device import HOST, device_name, device_number, device_of
 from .memory.arguments import Arguments, Call, engine_in
 from .memory.arrays import to_numpy
-from .robot.steps import independent, step_numbers, step_op, substep_time
+from .robot.steps import independent, pass_count, refuse_controls, step_numbers, step_op
 from .table.evaluation import check_quaternions, evaluate, tell_notices
+from .world.names import keyframe
+from .world.passes import STATE, refuse_device, state_sizes
+from .world.simulated import SimulatedWorld
+from .world.values import check_bound
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -37,24 +41,31 @@ class Simulation:
         q, v = sim.state
         sim.reset(sim.status != 0)
 
-    A model with contacts is advanced by `contact_step`, whose impulses are kept from step to step, with loops by
-    `loop_step`, with couplings by `coupled_step`; coupled joints follow their drivers, whatever q and v say.
+        sim = fs.Simulation(fs.load("scene.xml"), 4096)      # steps of the file's timestep, as MuJoCo takes them
+        sim.step(ctrl)                                       # controls of the file's actuators
+        sim.sensor("imu"), sim.contact_force("foot"), sim.site("tip")
 
-    dt                  time of one step() [s]; each of `substeps` passes takes dt / substeps, in one call of the engine
-    ignore              what of "contacts", "loops", "couplings" shall not count though the model carries it
+    A model with contacts is advanced by `contact_step`, whose impulses are kept from step to step, with loops by
+    `loop_step`, with couplings by `coupled_step`; coupled joints follow their drivers, whatever q and v say. The world of a model file
+    is advanced with its actuators, contacts, constraints and integrator; its state has act and qacc besides.
+
+    dt                  time of one step() [s]; each of `substeps` passes takes dt / substeps, in one call of the engine. Of a world a
+                        multiple of the file's timestep; None: `substeps` of it, 1 if these are not given
+    ignore              what of "contacts", "loops", "couplings", "world" shall not count though the model carries it
     numbers             kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step; those of
                         featherstorm.contact_step or loop_step besides
     device, stream      as for a Batch. On a device q and v are DeviceArrays, tau and q_target lie there too, and step()
                         does not wait; reset(), status and energy() go through the CPU and wait
-    Errors: ValueError for a model that carries two of the three and does not ignore one, and for couplings on a device.
+    Errors: ValueError for a model that carries two of the four and does not ignore one, for couplings and worlds on a device, and for
+    a dt that is no multiple of the file's timestep.
     """
 
     def __init__(
         self,
         model: Model,
         instances: int,
-        dt: float,
-        substeps: int = 1,
+        dt: float | None = None,
+        substeps: int | None = None,
         device: object = "cpu",
         dtype: npt.DTypeLike = "float32",
         stream: int = 0,
@@ -63,34 +74,45 @@ class Simulation:
         **numbers: ArrayLike,
     ) -> None:
         number = device_number(device, "Simulation")
-        self._pass_time = substep_time("Simulation", dt, substeps)
+        self._op = step_op(model, "Simulation", ignore)
+        dt, substeps = pass_count("Simulation", model, self._op, dt, substeps)
+        self._pass_time = dt / substeps
         if int(instances) < 0:
             raise ValueError(f"Simulation: instances is {instances}, expected 0 or more")
         self.dtype = np.dtype(dtype)
         if self.dtype.name not in ("float32", "float64"):
             raise TypeError(f"Simulation: dtype is {self.dtype}, expected float32 or float64")
-        self._op = step_op(model, "Simulation", ignore)
         self._library = engine_in(number, stream)
+        if self._op == "world" and not self._library.readable:
+            refuse_device("Simulation")
         if self._op == "coupled_step" and not self._library.readable:
             raise ValueError(
                 "Simulation: couplings are simulated on the CPU alone; on a device call coupled_step, or say "
                 "ignore=('couplings',)"
             )
-        model.row(self._op)
-        self.model, self.instances, self.dt, self.substeps = model, int(instances), float(dt), int(substeps)
+        self.model, self.instances, self.dt, self.substeps = model, int(instances), dt, substeps
         self.device, self.stream = device_name(number), stream
         self.time = 0.0
         self._numbers = numbers
         self._parameters: dict[str, Any] = {}
-        model.uniform_values(self._op, step_numbers(self._op, numbers, self._pass_time))  # refuses wrong ones now
+        own = step_numbers(self._op, numbers, self._pass_time)
+        if self._op != "world":
+            model.uniform_values(self._op, own)  # refuses wrong ones now
 
         def array(*tail: int) -> tuple[_featherstorm.Buffer, Array]:
             memory, view = self._library.output(self.dtype.name, self.instances, math.prod(tail))
             return memory, view(list(tail))
 
-        # (Buffer, view) of q, v and the impulses at contacts, now and after the next step
-        touching = self._op == "contact_step"
-        tails = [(model.nq,), (model.nv,), *([(model.nc, 3)] if touching else [])]
+        # (Buffer, view) of q, v and the impulses at contacts, or of q, v, act and qacc, now and after the next step
+        tails: list[tuple[int, ...]] = [
+            (model.nq,),
+            (model.nv,),
+            *([(model.nc, 3)] if self._op == "contact_step" else []),
+        ]
+        if self._op == "world":
+            tails = [(n,) for n in state_sizes(model).values()]
+            check_bound(model, "Simulation")
+            self._world = SimulatedWorld(model, self.dtype.name, self.instances, substeps, self._library)
         self._now, self._next = ([array(*tail) for tail in tails] for _ in range(2))
         self._zero, _ = array(model.nv)  # what is not given to step()
         if self._op == "coupled_step":
@@ -125,6 +147,63 @@ class Simulation:
         return self._now[2][1]
 
     @property
+    def act(self) -> Array:
+        """Activations of the file's actuators (B, n_act): a view of the state, valid until the next step()."""
+        return self._now[self._of_world("activations", 2)][1]
+
+    @act.setter
+    def act(self, value: Array) -> Array:
+        self._assign("act", value, self.act)
+
+    @property
+    def qacc(self) -> Array:
+        """Accelerations of the last pass (B, nv), with which the solver begins; valid until the next step()."""
+        return self._now[self._of_world("qacc", 3)][1]
+
+    @property
+    def ctrl(self) -> Array:
+        """Controls of the file's actuators (B, n_ctrl), to be read and written; they stay until they are changed."""
+        self._of_world("controls")
+        return self._world.ctrl[1]
+
+    @ctrl.setter
+    def ctrl(self, value: Array) -> Array:
+        self._assign("ctrl", value, self.ctrl)
+
+    def sensor(self, name: str | int) -> Array:
+        """What a sensor of the file measures (B, dim), by name or number, without noise.
+
+        Sensors of positions and velocities measure the state as it is. Those of forces and accelerations (accelerometer, touch, force,
+        actuatorfrc and others) are of the beginning of the last pass, as MuJoCo has them after a step, with RK4 of its first stage;
+        zero before the first step. The first call for one of these takes the last step again.
+        Errors: ValueError for a name that there is not, and with the reason for a sensor that is not measured.
+        """
+        self._of_world("sensors")
+        return self._world.sensor(name, self._memory(self._now), self._memory(self._next), self.time, self.dt)
+
+    def contact_force(self, name: str | int, kind: str | None = None) -> Array:
+        """The sum of the forces (B, 3) [N] that the contacts of a geom exert on it, world axes, at the beginning of the last pass.
+
+        name   of a geom, or of a body where no geom has it; kind: "geom" or "body" says which. Of a body: of all geoms of it alone.
+        """
+        self._of_world("contact forces")
+        return self._world.contact_force(name, kind, self._memory(self._next), self.time - self.dt)
+
+    def site(self, name: str | int) -> Array:
+        """Position of a site (B, 3) [m], world axes."""
+        self._of_world("sites")
+        return self._world.site(name, self._memory(self._now), self.time)
+
+    def _of_world(self, what: str, at: int = 0) -> int:
+        if self._op != "world":
+            has = "ignores its file's world" if self.model.has_world else "has no world of a model file"
+            raise ValueError(f"Simulation: {self.model.name} {has}, and no {what}")
+        return at
+
+    def _memory(self, state: list[Any]) -> dict[str, Any]:
+        return {name: memory for name, (memory, _) in zip(STATE, state)}
+
+    @property
     def state(self) -> tuple[Array, Array]:
         """(q, v): views that are valid until the next step(); copy what you keep."""
         return self.q, self.v
@@ -144,17 +223,32 @@ class Simulation:
 
     def step(
         self,
-        tau: ArrayLike | None = None,
+        drive: ArrayLike | None = None,
         q_target: Array = None,
         kp: ArrayLike | None = None,
         kd: ArrayLike | None = None,
+        *,
+        tau: ArrayLike | None = None,
+        ctrl: ArrayLike | None = None,
     ) -> None:
         """Advances all instances by dt under tau + kp (q_target - q) - kd v, with tau and q_target held constant.
 
+        in   drive  tau; of a world ctrl
         in   tau (B, nv) [N m | N]; q_target (B, nv), or (B, nq) whose quaternions count for nothing
         in   kp, kd (nv,) or a number, the same for all instances; they act where v is dq/dt
+        in   ctrl (B, n_ctrl) controls of the file's actuators; None: those of before. tau acts at the joints besides; no q_target, kp, kd
         """
         model = self.model
+        name = "ctrl" if self._op == "world" else "tau"
+        if drive is not None and {"ctrl": ctrl, "tau": tau}[name] is not None:
+            raise TypeError(f"step: {name} is given twice")
+        if self._op == "world":
+            gains = {"q_target": q_target, "kp": kp, "kd": kd}
+            step_numbers("world", {name: x for name, x in gains.items() if x is not None}, 0.0)
+            self._step_world(ctrl if drive is None else drive, tau)
+            return
+        refuse_controls("step", {"ctrl": ctrl})
+        tau = tau if drive is None else drive
         if q_target is not None and np.shape(q_target)[-1:] == (model.nq,) and model.nq != model.nv:
             if device_of(q_target) != HOST:
                 raise ValueError(
@@ -185,6 +279,17 @@ class Simulation:
         self._now, self._next = self._next, self._now
         self.time += self.dt
 
+    def _step_world(self, ctrl: ArrayLike | None, tau: ArrayLike | None) -> None:
+        pushed = None
+        if ctrl is not None:
+            view = self._world.ctrl[1]
+            self._library.assign(view, self._fitting("ctrl", ctrl, view), "step", "ctrl")
+        if tau is not None:
+            pushed = np.array(self._fitting("tau", tau, self.v), self.dtype, ndmin=2)
+        self._world.step(self._memory(self._now), self._memory(self._next), pushed, self.time)
+        self._now, self._next = self._next, self._now
+        self.time += self.dt
+
     def _coupled_step(self, rest: list[Any], uniforms: list[float]) -> None:
         """The next q and v by way of the independent velocities."""
         run, n = self.model.evaluator.run, self.instances
@@ -207,12 +312,31 @@ class Simulation:
             self._parameters[name] = call.kept(value, name, n, row.shapes, self.instances, {})
         return self._parameters[name]
 
-    def reset(self, mask: npt.ArrayLike | None = None, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
-        """Sets instances to q (default model.q0) and v (default zero).
+    def reset(
+        self,
+        mask: npt.ArrayLike | None = None,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        *,
+        key: str | int | None = None,
+        act: ArrayLike | None = None,
+    ) -> None:
+        """Sets instances to q (default model.q0, of a world the file's qpos0), v and act (default zero).
 
-        mask   (B,) of bool; None: all. q, v: (n,) or (B, n), of which the masked rows are taken
+        mask   (B,) of bool; None: all. q, v, act: (n,) or (B, n), of which the masked rows are taken
+        key    keyframe of the file, by name or number, for what is not given, and for ctrl, which is zero without
         """
-        q = self._fitting("q", self.model.q0.astype(self.dtype) if q is None else q, self.q)
+        world = self._op == "world"
+        if key is not None or act is not None:
+            self._of_world("keyframes" if act is None else "activations")
+        home = {} if key is None else keyframe(self.model, key)
+        home = {name: x.astype(self.dtype) for name, x in home.items()}
+        q, v, act = (home.get(name) if x is None else x for name, x in (("q", q), ("v", v), ("act", act)))
+        if q is None:
+            compiled = self.model.compiled if world else None
+            q = self.model.q0 if compiled is None else np.array(compiled.qpos0)
+            q = q.astype(self.dtype)
+        q = self._fitting("q", q, self.q)
         v = self._fitting("v", np.zeros(self.model.nv, self.dtype) if v is None else v, self.v)
         check_quaternions(self.model, "reset", "q", np.atleast_2d(q))
         if mask is None:
@@ -220,8 +344,15 @@ class Simulation:
         mask = np.asarray(mask)
         if mask.dtype != bool or mask.shape != (self.instances,):
             raise ValueError(f"reset: mask is {mask.dtype} of shape {mask.shape}, expected bool ({self.instances},)")
-        values_of = [q, v, *([np.zeros(1, self.dtype)] if self._op == "contact_step" else [])]
-        for (_, view), values in zip(self._now, values_of):
+        zero = np.zeros(1, self.dtype)
+        values_of = [q, v, *([zero] if self._op == "contact_step" else [])]
+        states = [*self._now]
+        if world:
+            values_of += [zero if act is None else self._fitting("act", act, self.act), zero]
+            values_of += [self._fitting("ctrl", home["ctrl"], self.ctrl) if home else zero]
+            states.append(self._world.ctrl)
+            self._world.forget(mask)
+        for (_, view), values in zip(states, values_of):
             state = np.asarray(view)
             state[mask] = np.broadcast_to(values, view.shape)[mask]
             if state is not view:  # a copy

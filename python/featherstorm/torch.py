@@ -100,6 +100,10 @@ def step(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """`featherstorm.step` with gradients with respect to q, v, tau and q_target; `substeps` passes share dt."""
     op = step_op(model, "step", ignore)
+    if op == "world":
+        raise ValueError(
+            f"step: {model.name} has the world of a model file, whose step has no gradients: ignore='world' steps the tree alone"
+        )
     numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))
     zero = torch.zeros(model.nv, dtype=q.dtype, device=q.device)
     drive = (zero if tau is None else tau, zero if q_target is None else q_target)

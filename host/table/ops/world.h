@@ -131,7 +131,8 @@ struct OpWorldStep {
   static constexpr OpInfo info{
       .name = "world_step",
       .summary = "steps of the file's timestep by its integrator, without constraints",
-      .equation = "Euler: (M + h D) a = qfrc_smooth, v_next = v + h a, q_next = q (+) h v_next; implicitfast, RK4",
+      .equation =
+          "Euler: (M + h D) a = qfrc_smooth, v_next = v + h a, q_next = q (+) h v_next; implicit, implicitfast, RK4",
       .source = "MuJoCo, Computation: numerical integration; core/mujoco/step.h",
       .in = {q, v, act, ctrl, qfrc_applied, xfrc_applied},
       .out = {q_next, v_next, act_next},

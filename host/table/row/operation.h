@@ -166,9 +166,8 @@ std::string_view lack(const M& m, const OpInfo& info) {
       if (joint.time_dependent)
         return "the robot has joints that depend on time, expected an operation with an input t (rnea_timed, ...)";
   if constexpr (requires { m.world; })
-    if (info.name.starts_with("world_step") && m.world.is_given() && m.world.integrator != Integrator::Euler &&
-        m.world.integrator != Integrator::RungeKutta && m.world.integrator != Integrator::ImplicitFast)
-      return "the integrators implicit and discrete are not supported, expected Euler, implicitfast or RK4";
+    if (info.name.starts_with("world_step") && m.world.is_given() && m.world.integrator == Integrator::Discrete)
+      return "the integrator discrete is not supported, expected Euler, implicit, implicitfast or RK4";
   return lack(m, info.needs);
 }
 template <class Op, class M>

@@ -52,6 +52,7 @@ def main(options: argparse.Namespace) -> int:
     say("cache", cache())
     for line in cuda():
         say("cuda", line)
+    say("viewing", viewing())
     if options.robot:
         return check_robot(load(options))
     folder = _featherstorm.robot_directory()
@@ -117,6 +118,24 @@ def cache() -> str:
         return f"{folder} (empty)"
     sizes = [entry.stat().st_size for entry in os.scandir(folder) if entry.name.endswith(".so")]
     return f"{folder}, {len(sizes)} kernels, {sum(sizes) / 1e6:.1f} MB"
+
+
+def viewing() -> str:
+    """What robots can be looked at with, and what is missing for the rest."""
+    from importlib import util
+
+    try:
+        from ..viewing.frames import opengl
+    except ImportError as error:
+        return f"none ({error})"
+    try:
+        opengl(16, 16).free()
+        images = "images"
+    except ImportError as error:
+        images = f"no images ({error})"
+    page = "the page" if util.find_spec("mujoco.studio") else "no page (mujoco.studio is missing)"
+    videos = "videos" if util.find_spec("av") else "no videos (the package av is missing)"
+    return f"{page}, {images}, {videos}"
 
 
 def cuda() -> list[str]:

@@ -210,7 +210,7 @@ def simulations(names: Sequence[str], options: argparse.Namespace, plan: Plan) -
         model = loading.load(name, threads=options.threads)
         for dtype in DTYPES:
             q, v = random_state(model, plan["instances"], dtype=dtype, speed=0.5)
-            sim = Simulation(model, plan["instances"], dt=1e-3, dtype=dtype)
+            sim = Simulation(model, plan["instances"], dt=1e-3, dtype=dtype, ignore="world")
             sim.reset(q=q, v=v)
             (times,) = rounds([sim.step], plan, clock_of(model))
             rows.append(

@@ -1,15 +1,17 @@
 """Simulates thousands of instances of a robot, and checks the result.
 
 Built-in robots with feet stand on a floor, held by drives in their pose, and are pushed now and then. Others begin in random
-states and swing freely, without a floor, as all do with --drive none; with --drive pd every joint is pulled to the middle of
+states and swing freely, without a floor and without what else an MJCF file says of their world, as all do with --drive none; with --drive pd every joint is pulled to the middle of
 its range. Reported are the throughput, how many states went bad, how many robots stand at the end, by how much the energy
 of a sample without damping changes, and the agreement of a sample with the float64 kernels for any robot.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,9 +24,11 @@ from .simulate_plot import check_plot, draw
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
+    from ..viewing import Video
     from .simulate_plot import Snapshot
 
 SAMPLE = 8  # instances that are drawn and checked
@@ -35,6 +39,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(parser)
     parser.add_argument("--instances", type=positive, default=4096, help="default: %(default)s")
     parser.add_argument("--steps", type=positive, default=1000, help="default: %(default)s")
+    add_run_arguments(parser)
+    parser.add_argument("--plot", metavar="FILE", help="draws a sample's motion into this file")
+    parser.add_argument("--video", metavar="FILE", help="writes a video of some instances, such as robots.mp4")
+    parser.add_argument("--view", action="store_true", help="shows some instances on a page, in real time")
+    parser.add_argument(
+        "--shown", type=positive, default=16, help="instances of --video and --view (default: %(default)s)"
+    )
+    add_engine_arguments(parser)
+
+
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dt", type=seconds, help="time of a step [s] (default: 0.002 for robots that stand, else 0.001)"
     )
@@ -43,13 +58,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--drive", choices=["none", "pd", "stand"], help="default: stand for built-in robots with feet, else none"
     )
     parser.add_argument("--seed", type=int, default=0, help="of initial states and pushes (default: %(default)s)")
-    parser.add_argument("--plot", metavar="FILE", help="draws a sample's motion into this file")
-    add_engine_arguments(parser)
 
 
 def main(options: argparse.Namespace) -> int:
     if options.plot:
         check_plot(options.plot)
+    if options.video:
+        from ..viewing.video import check_video
+
+        check_video(options.video)
+    run = begin(options)
+    history, elapsed = advance(run, options)
+    if not options.steps:
+        print("no step was taken")
+        return 0
+    report(run.sim, options, elapsed)
+    if run.pushes and run.pose is not None:
+        standing.report(run.sim, run.pose, run.pushes)
+    passive_check(run.sim.model, options, run.q, run.v)
+    agreement(run.sim, options)
+    if options.plot:
+        draw(options.plot, run.sim.model, history, options)
+        print(f"plot: {os.path.abspath(options.plot)}")
+    if options.video:
+        print(f"video: {os.path.abspath(options.video)}")
+    return 0
+
+
+@dataclass
+class Run:
+    """A simulation with what drives and pushes it, and the states it began in."""
+
+    sim: Simulation
+    arguments: dict[str, Any]
+    pushes: standing.Pushes | None
+    pose: npt.NDArray[np.float64] | None
+    q: npt.NDArray[Any]
+    v: npt.NDArray[Any]
+
+    def step(self) -> float:
+        """Takes a step; the seconds that the engine took."""
+        if self.pushes:
+            self.pushes(self.sim)
+        start = time.perf_counter()
+        self.sim.step(**self.arguments)
+        return time.perf_counter() - start
+
+
+def begin(options: argparse.Namespace) -> Run:
     model = load(options)
     stance = stance_of(model, options)
     if options.dt is None:
@@ -64,26 +120,20 @@ def main(options: argparse.Namespace) -> int:
         start = time.perf_counter()
         done = specialise(model, ["contact_step" if stance else "step"], options.dtype)
         print(f"kernel {'for this robot' if done else 'for any robot'} after {time.perf_counter() - start:.2f} s")
-    sim = Simulation(model, options.instances, options.dt, options.substeps, dtype=options.dtype)
+    sim = Simulation(model, options.instances, options.dt, options.substeps, dtype=options.dtype, ignore="world")
+    pose, pushes = None, None
     if stance:
         pose = standing.pose(model, stance)
-        pushes: standing.Pushes | None = standing.Pushes(stance.push, options.seed)
+        pushes = standing.Pushes(stance.push, options.seed)
         q, v = standing.start(model, stance, pose, options.instances, options.seed, options.dtype)
         arguments = {"q_target": pose, **standing.gains(model, pose)}
     else:
         q, v = random_state(model, options.instances, options.seed, options.dtype, speed=0.5)
-        arguments, pushes = drive(model, options.drive), None
+        arguments = drive(model, options.drive)
+    if "q_target" in arguments:
+        arguments["q_target"] = arguments["q_target"].astype(sim.dtype)
     sim.reset(q=q, v=v)
-    history, elapsed = advance(sim, options, arguments, pushes)
-    report(sim, options, elapsed)
-    if pushes:
-        standing.report(sim, pose, pushes)
-    passive_check(model, options, q, v)
-    agreement(sim, options)
-    if options.plot:
-        draw(options.plot, model, history, options)
-        print(f"plot: {os.path.abspath(options.plot)}")
-    return 0
+    return Run(sim, arguments, pushes, pose, q, v)
 
 
 def stance_of(model: models.Model, options: argparse.Namespace) -> standing.Stance | None:
@@ -109,31 +159,52 @@ def drive(model: models.Model, kind: str | None) -> dict[str, Any]:
     return {"q_target": middle, "kp": rate**2 * inertia, "kd": 2 * rate * inertia}
 
 
-def advance(
-    sim: Simulation, options: argparse.Namespace, arguments: dict[str, Any], pushes: standing.Pushes | None
-) -> tuple[list[Snapshot], float]:
+def advance(run: Run, options: argparse.Namespace) -> tuple[list[Snapshot], float]:
     """Runs all steps; returns the snapshots of the sample and the seconds spent in step()."""
     from tqdm import tqdm
 
-    if "q_target" in arguments:
-        arguments["q_target"] = arguments["q_target"].astype(sim.dtype)
     plain = os.environ.get("TERM", "dumb") == "dumb"
-    sample = min(SAMPLE, sim.instances)
-    history, elapsed, every = [], 0.0, max(1, options.steps // 500)
-    with tqdm(total=options.steps, unit="step", ascii=plain or None, disable=None, mininterval=0.2) as bar:
-        for k in range(options.steps):
-            if options.plot and k % every == 0:
-                history.append(snapshot(sim, sample))
-            if pushes:
-                pushes(sim)
-            start = time.perf_counter()
-            sim.step(**arguments)
-            elapsed += time.perf_counter() - start
-            if (k + 1) % STROKE == 0 or k + 1 == options.steps:
-                bar.update((k % STROKE) + 1)
+    sample, shown = min(SAMPLE, run.sim.instances), range(min(options.shown, run.sim.instances))
+    history, elapsed, done, every = [], 0.0, 0, max(1, options.steps // 500)
+
+    def once(_: Simulation) -> None:
+        nonlocal elapsed, done
+        if options.plot and done % every == 0:
+            history.append(snapshot(run.sim, sample))
+        elapsed += run.step()
+        done += 1
+        if video:
+            video.until(run.sim.time)
+        if done % STROKE == 0 or done == options.steps:
+            bar.update((done - 1) % STROKE + 1)
+
+    with contextlib.ExitStack() as stack:
+        video = stack.enter_context(open_video(options, run.sim, shown)) if options.video else None
+        bar = stack.enter_context(
+            tqdm(total=options.steps, unit="step", ascii=plain or None, disable=None, mininterval=0.2)
+        )
+        if options.view:
+            from ..viewing import view
+
+            view(run.sim, shown, once, file=shape_file(options), seconds=options.steps * options.dt, wait=True)
+            options.steps = done
+        else:
+            for _ in range(options.steps):
+                once(run.sim)
     if options.plot:
-        history.append(snapshot(sim, sample))
+        history.append(snapshot(run.sim, sample))
     return history, elapsed
+
+
+def open_video(options: argparse.Namespace, sim: Simulation, shown: Sequence[int]) -> Video:
+    from ..viewing import Video
+
+    return Video(options.video, sim, shown, file=shape_file(options))
+
+
+def shape_file(options: argparse.Namespace) -> str | None:
+    """The file that has the shapes of the robot, None for a built-in one."""
+    return options.robot if os.path.exists(options.robot) else None
 
 
 def snapshot(sim: Simulation, sample: int) -> Snapshot:
@@ -161,7 +232,7 @@ def passive_check(model: models.Model, options: argparse.Namespace, q: npt.NDArr
     """By how much the energy of a sample changes without damping, in float64 with the same step."""
     free = models.Model(model.robot.undamped(), threads=1)
     sample = min(SAMPLE, options.instances)
-    sim = Simulation(free, sample, options.dt, options.substeps, dtype="float64", ignore="contacts")
+    sim = Simulation(free, sample, options.dt, options.substeps, dtype="float64", ignore=("contacts", "world"))
     sim.reset(q=normalised(free, q[:sample].astype(np.float64)), v=v[:sample].astype(np.float64))
     steps = min(options.steps, 1000)
     kinetic, potential = sim.energy()
@@ -190,7 +261,7 @@ def agreement(sim: Simulation, options: argparse.Namespace) -> None:
         (sim.model, sim.dtype),
         (models.Model(sim.model.robot, threads=1, isa="base"), np.dtype("float64")),
     ):
-        one = Simulation(model, len(good), options.dt, options.substeps, dtype=dtype)
+        one = Simulation(model, len(good), options.dt, options.substeps, dtype=dtype, ignore="world")
         one.reset(q=q.astype(dtype), v=v.astype(dtype))
         one.step()
         states.append((one.q.astype(np.float64), one.v.astype(np.float64)))

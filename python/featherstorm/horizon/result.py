@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 class RolloutResult(NamedTuple):
-    """costs (B,), sums over the horizon, NaN where the last state is not finite; final (B, nq + nv), the last state;
-    states (B, T, nq + nv) after each step, observations (B, T, n), and controls (B, T, nu), the U that was used; None
+    """costs (B,), sums over the horizon, NaN where the last state is not finite; final (B, nx), the last state: q, v,
+    of a world act; states (B, T, nx) after each step, observations (B, T, n), and controls (B, T, nu), the U that was used; None
     where they were not asked for."""
 
     costs: Array

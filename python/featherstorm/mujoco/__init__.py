@@ -15,5 +15,6 @@ from . import rollout
 from .batch import Batch
 from .errors import SimulationError, UsageError
 from .fields.table import DATA_FIELDS, MODEL_FIELDS
+from .law import Rigid
 
-__all__ = ["DATA_FIELDS", "MODEL_FIELDS", "Batch", "SimulationError", "UsageError", "rollout"]
+__all__ = ["DATA_FIELDS", "MODEL_FIELDS", "Batch", "Rigid", "SimulationError", "UsageError", "rollout"]

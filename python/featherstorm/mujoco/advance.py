@@ -33,18 +33,21 @@ class Rows(NamedTuple):
     state    (n, layout.size)
     time     (n,) in double
     warning  (n, mjNWARNING, 2) last information and number of each
+    values   (n, k) by name, of fields of the model that differ between simulations; read alone
     """
 
     state: Array
     time: Array
     warning: Array
+    values: dict[str, Array]
 
     def taken(self, rows: Array) -> Rows:
         """Copies of some."""
-        return Rows(self.state[rows], self.time[rows], self.warning[rows])
+        values = {name: x[rows] for name, x in self.values.items()}
+        return Rows(self.state[rows], self.time[rows], self.warning[rows], values)
 
     def put(self, rows: Array, other: Rows) -> None:
-        for own, theirs in zip(self, other):
+        for own, theirs in zip(self[:3], other[:3]):
             own[rows] = theirs
 
 
@@ -93,7 +96,7 @@ def substep(engine: Engine, r: Rows, watched: dict[str, int] | None = None) -> L
     if moved is not None:
         moved[:, 0] = r.time
     found = {} if watched is None else room(engine, len(r.state), watched)
-    engine.step(r.state, 1, named(engine, found))
+    engine.step(r.state, r.values, 1, named(engine, found))
     acceleration = r.state[:, engine.layout.columns["qacc_warmstart"]]
     if len(rows := bad_rows(acceleration)):
         begin_anew(engine, r, rows, BAD_QACC, acceleration)
@@ -102,7 +105,7 @@ def substep(engine: Engine, r: Rows, watched: dict[str, int] | None = None) -> L
             moved[rows] = again.state[:, : engine.moved]
         others = {name: x[rows] for name, x in found.items()}
         if not int(engine.m.opt.disableflags) & NO_AUTORESET:
-            engine.step(again.state, 1, named(engine, others))
+            engine.step(again.state, again.values, 1, named(engine, others))
         r.put(rows, again)
         for name, x in found.items():
             x[rows] = others[name]
@@ -134,7 +137,7 @@ def several(engine: Engine, r: Rows, nstep: int) -> None:
     warning = r.warning.copy()
     check_controls(engine, r, nstep)
     moved = r.state[:, : engine.moved].copy()
-    engine.step(r.state, nstep)
+    engine.step(r.state, r.values, nstep)
     rows = bad_rows(r.state[:, : engine.moved])
     if len(rows):
         r.warning[rows] = warning[rows]

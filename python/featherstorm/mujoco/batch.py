@@ -15,7 +15,7 @@ substep behind the state after `step`, as those of mj_step are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -45,6 +45,15 @@ __all__ = ["DATA_FIELDS", "MODEL_FIELDS", "Batch", "SimulationError"]
 CTRL = int(mujoco.mjtState.mjSTATE_CTRL)
 
 
+class Report(NamedTuple):
+    """residual  (n,) of MuJoCo's law what is left of the forces beside the greatest, of the rigid one the largest error of a velocity [m/s]
+    gap       (n,) the least distance of contacts [m], below zero where they are deep; 1e10 where none is near
+    """
+
+    residual: Array
+    gap: Array
+
+
 class Batch(Simulations, NamedViews):
     """nsim simulations of a copy of a model.
 
@@ -52,6 +61,7 @@ class Batch(Simulations, NamedViews):
     persistent   taken for MuJoCo's sake: each simulation has memory of its own in any case
     dtype        "float32" or "float64"
     device       "cpu"
+    law          "mujoco", or "rigid": Signorini's and Coulomb's, with the numbers of a `Rigid` where one is given
 
     state    (nsim, nstate) live, of mjSTATE_INTEGRATION; `rows` has copies in double as MuJoCo takes them
     warning  (nsim, mjNWARNING, 2) last information and number of each of MuJoCo's warnings
@@ -138,7 +148,7 @@ class Batch(Simulations, NamedViews):
         for work in self._works(ids):
             last = advance(work.engine, work.rows, nstep, watched(work.engine, work.fields))
             if last is not None:
-                observe_step(work.engine, work.rows.state, last, work.fields)
+                observe_step(work.engine, work.rows.state, work.rows.values, last, work.fields)
             self._observe(work, stage)
         self._check(selected(ids, self.nsim))
 
@@ -199,6 +209,7 @@ class Batch(Simulations, NamedViews):
             raise UsageError("control_spec must be a subset of mjSTATE_USER")
         columns = self._memory.layout.columns_of(int(control_spec))
         if control is not None:
+            self._variants.expect(int(control_spec))
             control = np.ascontiguousarray(np.broadcast_to(np.asarray(control), (n, nstep, len(columns))), self.dtype)
         recording = Recording(self, n, nstep, record, out or {})
         for work in self._works(ids):
@@ -224,7 +235,8 @@ class Batch(Simulations, NamedViews):
             place = np.searchsorted(numbers, self._sims(work.sims))
             for b in np.unique(bodies[place]) if nv else ():
                 of = np.flatnonzero(bodies[place] == b)
-                jacp, jacr = work.engine.jacobians(int(b), work.rows.state[of], points[place[of]])
+                rows = work.rows.taken(of)
+                jacp, jacr = work.engine.jacobians(int(b), rows.state, rows.values, points[place[of]])
                 found[0, place[of]], found[1, place[of]] = jacp, jacr
         self._check(sims)
         return found[0], found[1]
@@ -254,15 +266,30 @@ class Batch(Simulations, NamedViews):
         nray = np.broadcast_shapes(points.shape[:-1], vectors.shape[:-1])[-1]
         points, vectors = np.broadcast_to(points, (n, nray, 3)), np.broadcast_to(vectors, (n, nray, 3))
         exclude = whole(bodyexclude, (n, nray), -1, self.model.nbody, "bodyexclude")
-        found = np.full((n, nray), -1.0), np.full((n, nray), -1, np.int32), np.zeros((n, nray, 3))
+        found: tuple[npt.NDArray[Any], ...] = (
+            np.full((n, nray), -1.0), np.full((n, nray), -1, np.int32), np.zeros((n, nray, 3)),
+        )  # fmt: skip
         for work in self._works(ids):
             place = np.searchsorted(numbers, self._sims(work.sims))
-            pose = work.engine.geom_poses(work.rows.state)
+            pose = work.engine.geom_poses(work.rows.state, work.rows.values)
             some = hits(work.engine.m, pose, points[place], vectors[place], geomgroup, flg_static, exclude[place])
             for whole_array, part in zip(found, some):
                 whole_array[place] = part
         self._check(sims)
         return found if normal else found[:2]
+
+    def report(self, ids: Ids = None) -> Report:
+        """How well the forces of constraints and contacts are solved at the state, and how deep contacts are: a solution anew, as
+        `forward` has it."""
+        sims = selected(ids, self.nsim)
+        numbers = self._sims(sims)
+        found = Report(*(np.zeros(len(numbers), self.dtype) for _ in Report._fields))
+        for work in self._works(ids):
+            place = np.searchsorted(numbers, self._sims(work.sims))
+            for name, x in work.engine.report(work.rows.state, work.rows.values).items():
+                getattr(found, name)[place] = x[:, 0]
+        self._check(sims)
+        return found
 
     def _distinct_models(self) -> list[Any]:
         models = self._variants.models
@@ -274,4 +301,4 @@ class Batch(Simulations, NamedViews):
             with np.errstate(invalid="ignore"):
                 check_controls(work.engine, work.rows)
         if stages and work.fields:
-            observe(work.engine, work.rows.state, work.fields, stages)
+            observe(work.engine, work.rows.state, work.rows.values, work.fields, stages)

@@ -12,12 +12,18 @@ from .. import _featherstorm
 from ..model import Model
 from ..table.evaluation import run
 from .fields.kernels import CONTACTS, FieldKernels
+from .fields.ranges import RangeFinders
 from .fields.sensors import open_sensors
+from .inputs import OF_STATE, TABLES, array_name, decides
 from .robots import WorldRobot, mocap_acts, sentences, still_robot
 from .state import Layout
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from .law import Rigid
+
+    Values = dict[str, npt.NDArray[Any]]  # of fields of the model that differ, (n, k) by name
 
 # what is left of the forces beside the greatest, where Newton's steps end
 TOLERANCES = {"float32": 1e-6, "float64": 1e-10}
@@ -25,6 +31,7 @@ RK4, EULER = int(mujoco.mjtIntegrator.mjINT_RK4), int(mujoco.mjtIntegrator.mjINT
 
 QUATERNION_SLACK = {"float32": 1e-5, "float64": 1e-10}  # how far the square of a length may be from 1
 
+NO_CONTACT = 1e10  # the gap where there is none (core/collision/contact_point.h)
 MOST = 1e10  # mjMAXVAL: numbers beyond are bad
 NO_CLAMP = int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
 
@@ -48,13 +55,29 @@ class Engine:
     layout  of its state's rows
     fields  kernels of its fields
     unknown, left_out   sensors that are not measured, sentences of what it does without
+    varied, tables      fields of the model that differ between simulations and are given with their states; those of them that
+                        the engine's operations take
     """
 
-    mocap_message = "a mocap body was moved that constraints, tendons or actuators are tied to: the engine keeps these where the model has them"
+    mocap_message = "a mocap body was moved on which a tendon passes on one side of an object: the engine keeps it where the model has it"
 
-    def __init__(self, m: Any, dtype: str, threads: int, active: npt.NDArray[np.bool_] | None = None) -> None:
-        """active: which equalities act, where they are not those of the model's defaults."""
-        self.m, self.dtype, self.threads = m, dtype, threads
+    def __init__(
+        self,
+        m: Any,
+        dtype: str,
+        threads: int,
+        active: npt.NDArray[np.bool_] | None = None,
+        law: Rigid | None = None,
+        varied: tuple[str, ...] = (),
+        of_state: tuple[str, ...] = (),
+    ) -> None:
+        """active: which equalities act, where they are not those of the model's defaults; law: None for MuJoCo's; varied: fields of
+        the model that are inputs; of_state: fields of the state that are, which of the equalities in `active` act, poses of mocap
+        bodies."""
+        self.m, self.dtype, self.threads, self.law = m, dtype, threads, law
+        self.varied = tuple(name for name in varied if field_size(m, name))
+        self.tables = tuple(name for name in self.varied if name in TABLES) + of_state if m.nv else ()
+        self.parameters = tuple(map(array_name, self.tables))
         self.layout = Layout(m)
         self.moves = m.nv > 0
         self.unknown: dict[int, str] = {}
@@ -63,12 +86,13 @@ class Engine:
         self.active = np.array(m.eq_active0, bool) if active is None else active
         if self.moves:
             world = self.world(m)
-            self.model, sensors = Model(world.robot, threads), world.sensors
+            self.model, sensors = Model(world.robot, threads, parameters=self.parameters), world.sensors
             self.unknown, left_out = world.unknown, world.left_out
         else:
             self.model, self.unknown = Model(still_robot(), threads), open_sensors(m)
         self.left_out = sentences(m, left_out, self.unknown)
-        self.fields = FieldKernels(m, self.model, sensors, self.active, dtype)
+        self.fields = FieldKernels(m, self.model, sensors, self.active, dtype, self.varied)
+        self.ranges = RangeFinders(m)
         clamps = not int(m.opt.disableflags) & NO_CLAMP
         self.clamps = np.asarray(m.actuator_ctrllimited, bool).reshape(m.nu) & clamps
         self.timestep = float(m.opt.timestep)
@@ -79,21 +103,41 @@ class Engine:
             int(m.jnt_qposadr[j]) + (3 if m.jnt_type[j] == 0 else 0) for j in range(m.njnt) if m.jnt_type[j] in (0, 1)
         ]
         self.mocap_acts = self.moves and mocap_acts(m)
+        self.follows_mocap = "mocap_pos" in self.tables
+        self.can_follow_mocap = self.mocap_acts and not decides(m, "mocap_pos")
         self.sequence  # noqa: B018  # raises where the engine cannot step the model
 
     @cached_property
     def sequence(self) -> _featherstorm.Sequence | None:
+        """Steps that keep no forces of contacts."""
+        return self.world_sequence(self.model, forces=False) if self.moves else None
+
+    @cached_property
+    def telling(self) -> _featherstorm.Sequence | None:
         """Steps."""
         return self.world_sequence(self.model) if self.moves else None
+
+    def sequence_for(self, outputs: list[tuple[str, Any, int, int, bool]]) -> _featherstorm.Sequence | None:
+        """Steps that have these outputs."""
+        return self.telling if any(name == "contact_force" for name, *_ in outputs) else self.sequence
 
     @cached_property
     def solver(self) -> _featherstorm.Sequence | None:
         """Steps whose solution is that of the equations at their beginning."""
         if not self.runs_rk4:
-            return self.sequence
+            return self.telling
         m = self.m.__copy__()
         m.opt.integrator = EULER
-        return self.world_sequence(Model(self.world(m).robot, self.threads))
+        return self.world_sequence(Model(self.world(m).robot, self.threads, parameters=self.parameters))
+
+    @cached_property
+    def reporter(self) -> _featherstorm.Sequence | None:
+        """`solver` that says how well it solves."""
+        if not self.runs_rk4:
+            return self.world_sequence(self.model, report=True) if self.moves else None
+        m = self.m.__copy__()
+        m.opt.integrator = EULER
+        return self.world_sequence(Model(self.world(m).robot, self.threads, parameters=self.parameters), report=True)
 
     def world(self, m: Any) -> WorldRobot:
         """The robot of a model with the equalities that act."""
@@ -102,9 +146,12 @@ class Engine:
             m.eq_active0[:] = self.active
         return WorldRobot(m)
 
-    def world_sequence(self, model: Model) -> _featherstorm.Sequence:
+    def world_sequence(self, model: Model, report: bool = False, forces: bool = True) -> _featherstorm.Sequence:
         iterations = max(int(self.m.opt.iterations), 1)
-        return _featherstorm.world_sequence(model.evaluator, self.dtype, iterations, TOLERANCES[self.dtype])
+        rigid = None if self.law is None else self.law.of_engine()
+        return _featherstorm.world_sequence(
+            model.evaluator, self.dtype, iterations, TOLERANCES[self.dtype], rigid=rigid, report=report, forces=forces
+        )
 
     @cached_property
     def initial(self) -> npt.NDArray[np.float64]:
@@ -126,9 +173,13 @@ class Engine:
                 found.append((ARRAYS[name], state[:, columns], 0, columns.stop - columns.start, False))
         return found
 
-    def inputs(self, state: npt.NDArray[Any]) -> list[tuple[str, Any, int, int, bool]]:
+    def inputs(self, state: npt.NDArray[Any], values: Values) -> list[tuple[str, Any, int, int, bool]]:
         """What a step reads, quaternions of length one."""
-        given = self.columns(state, [name for name in ARRAYS if name not in ("qpos", "ctrl")])
+        given = []
+        for name in self.tables:
+            x = state[:, self.layout.columns[name]] if name in OF_STATE else values[name]
+            given.append((array_name(name), x, 0, x.shape[1], False))
+        given += self.columns(state, [name for name in ARRAYS if name not in ("qpos", "ctrl")])
         if self.m.nu:
             given.append(("ctrl", self.controls(state), 0, self.m.nu, False))
         return [("q", self.with_unit_quaternions(state), 0, self.m.nq, False), *given]
@@ -169,62 +220,90 @@ class Engine:
                 return False
         return True
 
-    def step(self, state: npt.NDArray[Any], nstep: int, more: dict[str, npt.NDArray[Any]] | None = None) -> None:
+    def step(
+        self, state: npt.NDArray[Any], values: Values, nstep: int, more: dict[str, npt.NDArray[Any]] | None = None
+    ) -> None:
         """nstep steps of states (n, layout.size), in place.
 
+        values  of the fields in `varied`
         more   array of the sequence (host/simulation/world_sequence.h) -> memory (n, k) that it is written to at the end
         """
         if self.sequence is None or not len(state):
             return
         outputs = self.columns(state, MOVED)
         outputs += [(name, x, 0, x.shape[1], False) for name, x in (more or {}).items() if x.shape[1]]
-        self.sequence.run(nstep, len(state), self.inputs(state), {}, outputs)
+        self.sequence_for(outputs).run(nstep, len(state), self.inputs(state, values), {}, outputs)  # type: ignore[union-attr]  # it moves
 
-    def solve(self, state: npt.NDArray[Any], sizes: dict[str, int]) -> dict[str, npt.NDArray[Any]]:
+    def solve(self, state: npt.NDArray[Any], values: Values, sizes: dict[str, int]) -> dict[str, npt.NDArray[Any]]:
         """What the solver finds at states: arrays (n, size) by name."""
         n = len(state)
         found = {name: np.zeros((n, size), self.dtype) for name, size in sizes.items()}
         if self.solver is not None and n:
             outputs = [(name, x, 0, x.shape[1], False) for name, x in found.items() if x.shape[1]]
-            self.solver.run(1, n, self.inputs(state), {}, outputs)
+            self.solver.run(1, n, self.inputs(state, values), {}, outputs)
         return found
 
-    def geom_poses(self, state: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def report(self, state: npt.NDArray[Any], values: Values) -> dict[str, npt.NDArray[Any]]:
+        """Residual and gap at states, (n, 1) each."""
+        n = len(state)
+        found = {"residual": np.zeros((n, 1), self.dtype), "gap": np.full((n, 1), NO_CONTACT, self.dtype)}
+        if self.reporter is not None and n:
+            outputs = [(name, x, 0, 1, False) for name, x in found.items()]
+            self.reporter.run(1, n, self.inputs(state, values), {}, outputs)
+        return found
+
+    def geom_poses(self, state: npt.NDArray[Any], values: Values) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Positions (n, ngeom, 3) and rotations (n, ngeom, 3, 3) of geoms, in double."""
-        n, ngeom = len(state), self.m.ngeom
-        found = {"geom_xpos": np.zeros((n, 3 * ngeom), self.dtype), "geom_xmat": np.zeros((n, 9 * ngeom), self.dtype)}
-        for kernel in self.fields.kernels(("geom_xmat", "geom_xpos")) if n else ():
-            kernel.run(self.given(state), found, n)
-        position, rotation = (x.astype(np.float64) for x in found.values())
-        return position.reshape(n, ngeom, 3), rotation.reshape(n, ngeom, 3, 3)
+        found = self.poses(self.given(state, values), ["geom_xpos", "geom_xmat"], len(state))
+        return found["geom_xpos"], found["geom_xmat"]
+
+    def poses(self, given: dict[str, npt.NDArray[Any]], names: list[str], n: int) -> dict[str, npt.NDArray[Any]]:
+        """Fields of positions (n, count, 3) and of rotations (n, count, 3, 3) of what `given` returns for n states, in double."""
+        widths = {name: np.size(getattr(self.fields.data, name)) for name in names}
+        found = {name: np.zeros((n, width), self.dtype) for name, width in widths.items()}
+        for kernel in self.fields.kernels(tuple(sorted(names))) if n else ():
+            kernel.run(given, found, n)
+        tails = {name: (3,) if name.endswith("xpos") else (3, 3) for name in names}
+        return {
+            name: x.astype(np.float64).reshape(n, x.shape[1] // int(np.prod(tails[name])), *tails[name])
+            for name, x in found.items()
+        }
 
     def jacobians(
-        self, body: int, state: npt.NDArray[Any], point: npt.NDArray[Any]
+        self, body: int, state: npt.NDArray[Any], values: Values, point: npt.NDArray[Any]
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Jacobians (n, 3, nv) of points (n, 3) of the world on a body: of their velocities, and of the body's turning."""
         n, nv = len(state), self.m.nv
         found = {name: np.zeros((n, 3 * nv), self.dtype) for name in ("jacp", "jacr")}
         if n:
-            self.fields.jacobian(body).run({**self.given(state), "point": point}, found, n)
+            self.fields.jacobian(body).run({**self.given(state, values), "point": point}, found, n)
         return found["jacp"].reshape(n, 3, nv), found["jacr"].reshape(n, 3, nv)
 
-    def given(self, state: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-        """What states tell the kernels of fields, quaternions of length one."""
-        arrays = {name: state[:, columns] for name, columns in self.layout.columns.items()}
+    def given(self, state: npt.NDArray[Any], values: Values) -> dict[str, npt.NDArray[Any]]:
+        """What states and values of fields that differ tell the kernels of fields, quaternions of length one."""
+        arrays = {name: values[name] for name in self.varied}
+        arrays |= {name: state[:, columns] for name, columns in self.layout.columns.items()}
         arrays["qpos"], arrays["ctrl"] = self.with_unit_quaternions(state), self.controls(state)
         return arrays
 
-    def contacts(self, qpos: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-        """What the row `contacts` finds, (n, k) by the names that fields know it by."""
-        found = run(self.model, "contacts", np.ascontiguousarray(qpos), check=False)
+    def contacts(self, given: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+        """What the row `contacts` finds at what kernels of fields are given, (n, k) by the names that fields know it by."""
+        qpos = given["qpos"]
+        values = [np.ascontiguousarray(given[name]) for name in self.tables]
+        found = run(self.model, "contacts", np.ascontiguousarray(qpos), *values, check=False)
         return {name: np.asarray(x).reshape(len(qpos), -1) for name, x in zip(CONTACTS, found)}
 
     def moved_mocap(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Rows of states whose mocap bodies are not where the model has them, though something that moves depends on them."""
-        if not self.mocap_acts:
+        if not self.mocap_acts or self.follows_mocap:
             return np.zeros(0, np.intp)
         both = slice(self.layout.columns["mocap_pos"].start, self.layout.columns["mocap_quat"].stop)
         return np.flatnonzero((state[:, both] != self.initial[both].astype(self.dtype)).any(axis=1))
+
+
+def field_size(m: Any, name: str) -> int:
+    """How many numbers a field of a model has."""
+    return int(np.size(getattr(m.opt, name[4:]) if name.startswith("opt.") else getattr(m, name)))
 
 
 def bad_rows(x: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .advance import Last
-    from .engine import Engine
+    from .engine import Engine, Values
 
     Array = npt.NDArray[Any]
 
@@ -22,14 +22,16 @@ ALL = (POS, VEL, ACC)
 OF_THE_FIRST = ("sensordata", "cacc")
 
 
-def observe(engine: Engine, state: Array, fields: dict[str, Array], stages: tuple[int, ...] = ALL) -> None:
+def observe(
+    engine: Engine, state: Array, values: Values, fields: dict[str, Array], stages: tuple[int, ...] = ALL
+) -> None:
     """Renews fields (n, size) by name, those of some stages, at states as mj_forward does."""
     parts = parts_of(list(fields), stages)
-    if not engine.fields.kernels(parts):
+    if not engine.fields.kernels(parts) and not finds_ranges(engine, parts):
         return
-    arrays = engine.given(state)
+    arrays = engine.given(state, values)
     if ACC in stages and (sizes := engine.fields.solved(parts)):
-        arrays.update(engine.solve(state, sizes))
+        arrays.update(engine.solve(state, values, sizes))
     compute(engine, parts, arrays, fields, len(state))
 
 
@@ -38,7 +40,7 @@ def watched(engine: Engine, fields: dict[str, Array]) -> dict[str, int] | None:
     return engine.fields.solved(parts_of(list(fields), ALL)) if fields else None
 
 
-def observe_step(engine: Engine, state: Array, last: Last, fields: dict[str, Array]) -> None:
+def observe_step(engine: Engine, state: Array, values: Values, last: Last, fields: dict[str, Array]) -> None:
     """Renews fields with what a step went through.
 
     Of Runge-Kutta's method MuJoCo's sensors are of the first evaluation of the equations, qacc is the mean of all, the rest is of
@@ -47,12 +49,12 @@ def observe_step(engine: Engine, state: Array, last: Last, fields: dict[str, Arr
     before = state.copy()
     before[:, : engine.moved] = last.moved
     if engine.runs_rk4 and (first := {name: x for name, x in fields.items() if name in OF_THE_FIRST}):
-        observe(engine, before, first)
+        observe(engine, before, values, first)
         fields = {name: x for name, x in fields.items() if name not in first}
     parts = parts_of(list(fields), ALL)
-    if not engine.fields.kernels(parts):
+    if not engine.fields.kernels(parts) and not finds_ranges(engine, parts):
         return
-    arrays = engine.given(before)
+    arrays = engine.given(before, values)
     arrays["qacc"] = np.array(state[:, engine.layout.columns["qacc_warmstart"]])
     arrays.update({name: x for name, x in last.found.items() if name in SOLVED})
     if engine.runs_rk4:
@@ -72,9 +74,16 @@ def compute(
 ) -> None:
     """Runs the kernels of fields on what is given, and finds contacts where they take them."""
     if engine.fields.takes_contacts(parts):
-        arrays = {**arrays, **engine.contacts(arrays["qpos"])}
+        arrays = {**arrays, **engine.contacts(arrays)}
     for kernel in engine.fields.kernels(parts):
         kernel.run(arrays, fields, instances)
+    if finds_ranges(engine, parts):
+        engine.ranges.measure(lambda names: engine.poses(arrays, names, instances), fields["sensordata"])
+
+
+def finds_ranges(engine: Engine, parts: tuple[str, ...]) -> bool:
+    """Whether some of the sensors that are asked for are range finders."""
+    return bool(engine.ranges.some) and f"sensordata {POS}" in parts
 
 
 def constraint_forces(engine: Engine, mass: Array, b: Array, a: Array) -> Array:

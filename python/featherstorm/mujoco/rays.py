@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Kind = mujoco.mjtGeom
 LEAST = 1e-15  # mjMINVAL
 GROUPS = int(mujoco.mjNGROUP)
+SLACK = 1e-12  # of a triangle's sides, by which the cells of a height field overlap
 MOST_PAIRS = 1 << 20  # rays times triangles at once
 
 
@@ -157,6 +158,110 @@ def triangles(p: Array, v: Array, corners: Array) -> tuple[Array, Array]:
     return x.reshape(shape), normals.reshape(*shape, 3)
 
 
+def triangle(p: Array, v: Array, a: Array, b: Array, c: Array) -> tuple[Array, Array]:
+    """Corners (..., 3), one triangle for each ray; both sides are met, and no ray falls through between two that share an edge. The
+    normal is not of length one."""
+    edge1, edge2, away = a - c, b - c, p - c
+    normal, turned = np.cross(edge1, edge2), np.cross(v, away)
+    facing = dot(v, normal)
+    valid = np.abs(facing) >= LEAST
+    down = np.where(valid, facing, 1)
+    s, t, distance = dot(turned, edge2) / down, -dot(turned, edge1) / down, -dot(away, normal) / down
+    valid &= (s >= -SLACK) & (t >= -SLACK) & (s + t <= 1 + SLACK) & (distance >= 0)
+    return np.where(valid, distance, np.inf), normal
+
+
+def crossings(start: Array, step: Array, count: int) -> Array:
+    """Where start + x step is 0, 1, ..., count - 1: (..., count), 0 where it never is."""
+    moves = np.abs(step) >= LEAST
+    found: Array = np.where(
+        moves[..., None], (np.arange(count) - start[..., None]) / np.where(moves, step, 1)[..., None], 0
+    )
+    return found
+
+
+def height_field(p: Array, v: Array, size: Array, heights: Array) -> tuple[Array, Array]:
+    """A solid: a box of depth size[3] below z = 0, and above it what is under two triangles for each cell.
+
+    size      half lengths along x and y, the height that 1 of `heights` stands for, the depth of the box
+    heights   (rows along y, columns along x)
+    """
+    shape = p.shape[:-1]
+    p, v = p.reshape(-1, 3), v.reshape(-1, 3)
+    found = Nearest(p.shape[:-1])
+    down, up = np.array([0, 0, size[3] / 2]), np.array([0, 0, size[2] / 2])
+    found.take(*ahead(box(p + down, v, np.array([*size[:2], size[3] / 2]))))
+    above, _ = box(p - up, v, np.array([*size[:2], size[2] / 2]))
+    some = np.flatnonzero(np.isfinite(above))
+    step = max(MOST_PAIRS // sum(heights.shape), 1)
+    for first in range(0, len(some), step):
+        rays = some[first : first + step]
+        part = Nearest(rays.shape)
+        surface(p[rays], v[rays], size, heights, part)
+        walls(p[rays], v[rays], size, heights, part)
+        closer = part.x < found.x[rays]
+        found.x[rays[closer]], found.normal[rays[closer]] = part.x[closer], part.normal[closer]
+    return found.x.reshape(shape), found.normal.reshape(*shape, 3)
+
+
+def ahead(met: tuple[Array, Array]) -> tuple[Array, Array, Array]:
+    x, normal = met
+    return x, np.isfinite(x), normal
+
+
+def span(p: Array, v: Array, size: Array) -> tuple[Array, Array]:
+    """Where rays are between the sides of a box: from x to x (n,)."""
+    crosses = np.abs(v) > LEAST
+    middle, half = (np.where(crosses, y / np.where(crosses, v, 1), 0) for y in (-p, np.broadcast_to(size, p.shape)))
+    half = np.where(crosses, np.abs(half), np.inf)
+    return (middle - half).max(axis=-1), (middle + half).min(axis=-1)
+
+
+def surface(p: Array, v: Array, size: Array, heights: Array, found: Nearest) -> None:
+    """The triangles of the cells that a ray is above or below: those between two crossings of the lines of the grid, where it is within
+    the field's heights."""
+    rows, columns = heights.shape
+    cell = np.array([2 * size[0] / (columns - 1), 2 * size[1] / (rows - 1)])
+    start, along = (p[:, :2] + size[:2]) / cell, v[:, :2] / cell
+    lines = [crossings(start[:, 0], along[:, 0], columns), crossings(start[:, 1], along[:, 1], rows)]
+    x = np.sort(np.concatenate([np.zeros((len(p), 1)), *lines], axis=1).clip(min=0), axis=1)
+    after = np.concatenate([x[:, 1:], np.full((len(p), 1), np.inf)], axis=1)
+    near, far = span(p - [0, 0, size[2] / 2], v, np.array([*size[:2], size[2] / 2]))
+    slack = SLACK + 1e-9 * np.abs(far)
+    ray, k = np.nonzero((after > x) & (x <= (far + slack)[:, None]) & (after >= (near - slack)[:, None]))
+    middle = (x[ray, k] + np.minimum(after[ray, k], x[ray, k] + 1)) / 2
+    place = start[ray] + middle[:, None] * along[ray]
+    c, r = (np.clip(np.floor(place[:, axis]), 0, (columns, rows)[axis] - 2).astype(int) for axis in range(2))
+
+    def corner(dr: int, dc: int) -> Array:
+        return np.stack(
+            [(c + dc) * cell[0] - size[0], (r + dr) * cell[1] - size[1], heights[r + dr, c + dc] * size[2]], axis=-1
+        )
+
+    for a, b, last in (((0, 0), (0, 1), (1, 1)), ((0, 0), (1, 1), (1, 0))):
+        distance, normal = triangle(p[ray], v[ray], corner(*a), corner(*b), corner(*last))
+        first = np.full(len(p), np.inf)
+        np.minimum.at(first, ray, distance)
+        normals, nearest = np.zeros(p.shape), np.isfinite(distance) & (distance == first[ray])
+        normals[ray[nearest]] = unit(normal[nearest])
+        found.take(first, np.isfinite(first), normals)
+
+
+def walls(p: Array, v: Array, size: Array, heights: Array, found: Nearest) -> None:
+    """The four sides, from z = 0 up to the line between two heights of the edge."""
+    for axis, edges in ((0, heights.T[[0, -1]]), (1, heights[[0, -1]])):
+        other, crosses = 1 - axis, np.abs(v[:, axis]) > LEAST
+        count = edges.shape[1]
+        for side, edge in zip((-1.0, 1.0), edges):
+            x = np.where(crosses, (side * size[axis] - p[:, axis]) / np.where(crosses, v[:, axis], 1), np.inf)
+            s = at(p, v, x)
+            y = (s[:, other] + size[other]) * (count - 1) / (2 * size[other])
+            first = np.clip(np.floor(y), 0, count - 2).astype(int)
+            top = edge[first] * (first + 1 - y) + edge[first + 1] * (y - first)
+            within = (np.abs(s[:, other]) <= size[other]) & (s[:, 2] >= 0) & (s[:, 2] < size[2] * top)
+            found.take(x, within, np.broadcast_to(side * np.eye(3)[axis], p.shape))
+
+
 ROUND = {
     Kind.mjGEOM_PLANE: plane,
     Kind.mjGEOM_SPHERE: sphere,
@@ -188,11 +293,14 @@ def met(m: Any, geom: int, p: Array, v: Array) -> tuple[Array, Array]:
     kind = Kind(m.geom_type[geom])
     if kind in ROUND:
         return ROUND[kind](p, v, np.asarray(m.geom_size[geom]))
+    if kind == Kind.mjGEOM_HFIELD:
+        k = m.geom_dataid[geom]
+        rows, columns = m.hfield_nrow[k], m.hfield_ncol[k]
+        heights = np.asarray(m.hfield_data[m.hfield_adr[k] : m.hfield_adr[k] + rows * columns], float)
+        return height_field(p, v, np.asarray(m.hfield_size[k]), heights.reshape(rows, columns))
     if kind != Kind.mjGEOM_MESH:
         name = mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_GEOM, geom) or f"geom{geom}"
-        raise UsageError(
-            f"ray: geom '{name}' is a height field or a signed distance field, which rays do not see; exclude its group"
-        )
+        raise UsageError(f"ray: geom '{name}' is a signed distance field, which rays do not see; exclude its group")
     mesh = m.geom_dataid[geom]
     vertices = np.asarray(m.mesh_vert[m.mesh_vertadr[mesh] : m.mesh_vertadr[mesh] + m.mesh_vertnum[mesh]], float)
     faces = np.asarray(m.mesh_face[m.mesh_faceadr[mesh] : m.mesh_faceadr[mesh] + m.mesh_facenum[mesh]])

@@ -10,14 +10,14 @@ import numpy as np
 
 from .. import _featherstorm
 from ..model import Notice
-from ..robot.mjcf import Names, robot_from_mujoco, tables
+from ..robot.mjcf import Names, tables, tree_from_mujoco
+from ..robot.mjcf_sensors import measurable, with_sensors
 from .errors import UsageError
 from .fields.constraints import CONNECT, WELD
-from .fields.sensors import NO_SENSORS, body_of, carried_by_mocap, name_of, open_sensors, with_sensors
+from .fields.sensors import NO_SENSORS, RANGEFINDER, body_of, carried_by_mocap, name_of, open_sensors
 
 SLEEP = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
 CALLBACKS = ("act_bias", "act_dyn", "act_gain", "contactfilter", "control", "passive", "sensor")
-IMPLICIT_FAST = int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST)
 SITE_OF_TENDON = int(mujoco.mjtWrap.mjWRAP_SITE)
 OBSTACLES = {int(mujoco.mjtWrap.mjWRAP_SPHERE), int(mujoco.mjtWrap.mjWRAP_CYLINDER)}
 AT_SITES = {int(mujoco.mjtTrn.mjTRN_SITE), int(mujoco.mjtTrn.mjTRN_SLIDERCRANK)}
@@ -81,11 +81,11 @@ class WorldRobot:
 
     def __init__(self, m: Any) -> None:
         refuse(m)
-        base = robot_from_mujoco(m)
+        base = tree_from_mujoco(m)
         names = Names(m, mujoco)
         arrays = tables(m)
         self.unknown = open_sensors(m)
-        keep = [i for i in range(m.nsensor) if i not in self.unknown]
+        keep = [i for i in range(m.nsensor) if i not in self.unknown and int(m.sensor_type[i]) != RANGEFINDER]
         if int(m.opt.disableflags) & NO_SENSORS:
             keep, arrays["opt.disableflags"] = [], arrays["opt.disableflags"] - NO_SENSORS
 
@@ -95,22 +95,9 @@ class WorldRobot:
                 raise ValueError(robot.notices[-1])
             return robot
 
-        try:
-            self.robot = world(keep)
-        except ValueError:
-            self.robot = world([])  # raises what is wrong beside sensors
-            for i in list(keep):
-                try:
-                    world([i])
-                except ValueError as error:
-                    self.unknown[i] = str(error)
-                    keep.remove(i)
-            if keep:
-                self.robot = world(keep)
-        self.sensors = keep
+        self.robot, self.sensors, refused = measurable(world, keep)
+        self.unknown.update(refused)
         self.left_out = self.robot.notices[len(base.notices) :]
-        if int(m.opt.integrator) == IMPLICIT_FAST and (m.opt.density or m.opt.viscosity):
-            self.left_out.append("implicitfast takes the drag of the medium along explicitly, not implicitly")
 
 
 def sentences(m: Any, left_out: list[str], unknown: dict[int, str]) -> list[str]:

@@ -22,9 +22,10 @@ from .engine import Engine
 from .errors import UsageError
 from .horizon.recording import Part
 from .horizon.roll import roll
-from .robots import refuse_callbacks, tell
-from .state import COMPONENTS, USER
-from .variants import model_key
+from .inputs import decides
+from .robots import mocap_acts, refuse_callbacks, tell
+from .state import USER
+from .variants import EQ_ACTIVE, MOCAP, model_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,18 +37,21 @@ if TYPE_CHECKING:
 
 FULL_PHYSICS = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
 CTRL = int(mujoco.mjtState.mjSTATE_CTRL)
-MOCAP = int(COMPONENTS["mocap_pos"]) | int(COMPONENTS["mocap_quat"])
 KEPT = 32  # engines
 _engines: OrderedDict[tuple[Any, ...], Engine] = OrderedDict()
 _lock = threading.Lock()
 
 
-def engine_of(m: Any, dtype: str, threads: int) -> Engine:
-    """The engine of a model, kept for models that are equal."""
-    key = (model_key(m), dtype, threads)
+def engine_of(m: Any, dtype: str, threads: int, spec: int = 0) -> Engine:
+    """The engine of a model, kept for models that are equal. spec: mjtState bits of what may change while it runs."""
+    of_state: tuple[str, ...] = ("eq_active",) if spec & EQ_ACTIVE and m.neq else ()
+    if spec & MOCAP and mocap_acts(m) and not decides(m, "mocap_pos"):
+        of_state += ("mocap_pos", "mocap_quat")
+    key = (model_key(m), dtype, threads, of_state)
     with _lock:
         if key not in _engines:
-            engine = Engine(m.__copy__(), dtype, threads)
+            active = np.ones(m.neq, bool) if "eq_active" in of_state else None
+            engine = Engine(m.__copy__(), dtype, threads, active, of_state=of_state)
             tell(engine.left_out)
             _engines[key] = engine
             while len(_engines) > KEPT:
@@ -260,7 +264,7 @@ def _run(
     known: dict[int, Engine] = {}
     for k, m in enumerate(models):
         if id(m) not in known:
-            known[id(m)] = engine_of(m, dtype, max(nthread, 1))
+            known[id(m)] = engine_of(m, dtype, max(nthread, 1), 0 if control is None else spec)
         engine = known[id(m)]
         groups.setdefault(id(engine), (engine, []))[1].append(k)
     for engine, members in groups.values():
@@ -270,12 +274,10 @@ def _run(
         rows[:, layout.columns_of(FULL_PHYSICS)] = initial[where]
         rows[:, layout.columns["qacc_warmstart"]] = 0 if warmstart is None else warmstart[where]
         columns = layout.columns_of(spec)
-        if spec & MOCAP and control is not None and engine.mocap_acts:
+        if spec & MOCAP and control is not None and engine.mocap_acts and not engine.follows_mocap:
             raise UsageError(engine.mocap_message)
-        if spec & int(COMPONENTS["eq_active"]) and control is not None and engine.m.neq:
-            raise UsageError("control_spec: equalities cannot be switched within a rollout")
         warning = np.zeros((n, int(mujoco.mjtWarning.mjNWARNING), 2), np.int32)
-        r = Rows(np.asfortranarray(rows, dtype), rows[:, 0].copy(), warning)
+        r = Rows(np.asfortranarray(rows, dtype), rows[:, 0].copy(), warning, {})
         states = [] if state is None else [(layout.columns_of(FULL_PHYSICS), state)]
         senses = {} if sensordata is None or not sensordata.shape[-1] else {"sensordata": sensordata}
         part = None if control is None else np.asarray(control[where], dtype)

@@ -14,6 +14,7 @@ from .arguments import one, selected
 from .errors import SimulationError, UsageError
 from .fields.sensors import rows_of
 from .fields.table import DATA_FIELDS, STAGES
+from .law import law_of
 from .memory import Memory
 from .missing import not_of_this_model, why_not
 from .robots import refuse_callbacks, tell
@@ -36,9 +37,9 @@ DTYPES = ("float32", "float64")
 class Work:
     """The simulations of a call that run on one engine: live arrays where these are all, else copies that are put back."""
 
-    def __init__(self, memory: Memory, engine: Engine, sims: Any) -> None:
+    def __init__(self, memory: Memory, engine: Engine, sims: Any, values: dict[str, Array]) -> None:
         self.memory, self.engine, self.sims = memory, engine, sims
-        rows = Rows(memory.state, memory.time, memory.warning)
+        rows = Rows(memory.state, memory.time, memory.warning, {name: values[name] for name in engine.varied})
         fields = {name: memory.fields[name] for name in memory.names()}
         self.rows = rows if sims is None else rows.taken(sims)
         self.fields = fields if sims is None else {name: x[sims] for name, x in fields.items()}
@@ -46,7 +47,7 @@ class Work:
     def put_back(self) -> None:
         if self.sims is not None:
             memory = self.memory
-            Rows(memory.state, memory.time, memory.warning).put(self.sims, self.rows)
+            Rows(memory.state, memory.time, memory.warning, {}).put(self.sims, self.rows)
             for name, x in self.fields.items():
                 memory.fields[name][self.sims] = x
 
@@ -63,6 +64,7 @@ class Simulations:
         *,
         dtype: npt.DTypeLike = "float32",
         device: object = "cpu",
+        law: object = "mujoco",
     ) -> None:
         if not isinstance(model, mujoco.MjModel):
             raise TypeError(f"Batch: model is a {type(model).__name__}, expected mujoco.MjModel")
@@ -79,7 +81,8 @@ class Simulations:
             raise TypeError(f"Batch: dtype is {name}, expected float32 or float64")
         refuse_callbacks()
         self.model, self.nsim, self.persistent, self.dtype = model, int(nsim), bool(persistent), np.dtype(name)
-        self._variants = Variants(model, self.nsim, name, max(int(nthread), 0))
+        self.law = law
+        self._variants = Variants(model, self.nsim, name, max(int(nthread), 0), law_of(law))
         self.nthread = int(nthread) if nthread > 0 else self._variants.own.model.threads
         self._memory = Memory(model, self.nsim, name)
         self._memory.set_rows(slice(None), self._variants.own.initial)
@@ -196,6 +199,7 @@ class Simulations:
         if sims is not None and not len(sims):
             return
         self._memory.read_time()
+        self._variants.look_at_mocap(self._memory.state)
         for engine, group in self._variants.groups(sims, self._active):
             if isinstance(engine, Exception):
                 self._fail(group, str(engine))
@@ -207,7 +211,7 @@ class Simulations:
                 if not len(fine):
                     continue
                 group = fine
-            work = Work(self._memory, engine, group)
+            work = Work(self._memory, engine, group, self._variants.inputs)
             yield work
             work.put_back()
         self._memory.renew_integers()

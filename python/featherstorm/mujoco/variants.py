@@ -1,7 +1,8 @@
 """Which model each simulation runs on: the batch's, with fields of its own per simulation, or one of the caller's.
 
-Kernels are made for a model. Simulations whose models are equal share them, so what differs is compared before each call, and
-an engine is made for each different model: in 20 to 100 ms.
+Kernels are made for a model. Many of its fields can be inputs of them (inputs.py): simulations that differ in these share an
+engine. Others cannot: what differs in them is compared before each call, and an engine is made for each different model, in 20
+to 100 ms.
 """
 
 from __future__ import annotations
@@ -12,17 +13,24 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from .. import _featherstorm
 from .engine import Engine
 from .errors import UsageError, nearest
 from .fields.table import DATA_FIELDS, MODEL_FIELDS
+from .inputs import FRAMES, MOST, check_values, is_input, is_unread, present
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
+    from .law import Rigid
+
 MOST_MODELS = 256
 INPUTS = frozenset(mujoco.MjModel._setconst_inputs)
+EQ_ACTIVE = int(mujoco.mjtState.mjSTATE_EQ_ACTIVE)
+MOCAP = int(mujoco.mjtState.mjSTATE_MOCAP_POS) | int(mujoco.mjtState.mjSTATE_MOCAP_QUAT)
+SAME_FRAME = ("body_sameframe", "geom_sameframe", "site_sameframe")
 SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "ncam", "nlight", "ntendon", "nsensordata", "nmocap",
          "neq", "nuserdata", "nout", "nactuator")  # fmt: skip
 
@@ -60,14 +68,17 @@ def body_volumes(m: Any) -> int:
 class Variants:
     """expanded  name -> (nsim, ...) numbers per simulation that the user may write
     derived     name -> the same of what `set_const` derived
+    inputs      name -> (nsim, n) memory of those that are inputs of kernels
     """
 
-    def __init__(self, model: Any, nsim: int, dtype: str, threads: int) -> None:
-        self.nsim, self.dtype, self.threads = nsim, dtype, threads
+    def __init__(self, model: Any, nsim: int, dtype: str, threads: int, law: Rigid | None = None) -> None:
+        self.nsim, self.dtype, self.threads, self.law = nsim, dtype, threads, law
         self.expanded: dict[str, npt.NDArray[Any]] = {}
         self.derived: dict[str, npt.NDArray[Any]] = {}
+        self.inputs: dict[str, npt.NDArray[Any]] = {}
+        self.framed = np.zeros(nsim, bool)  # whether frames are taken as they are written: set_const was called
         self.models: Any = None
-        self.own = Engine(model.__copy__(), dtype, threads)
+        self.own = Engine(model.__copy__(), dtype, threads, law=law)
         self.model = self.own.m
         self.reset()
 
@@ -76,6 +87,11 @@ class Variants:
         self.engines: dict[bytes, Engine | Exception] = {}
         self.key_of: list[bytes] = [b""] * self.nsim
         self.seen: dict[str, npt.NDArray[Any]] = {}
+        self.seen_shared = b""
+        self.used: tuple[str, ...] = ()
+        self.switched: npt.NDArray[np.bool_] | None = None  # equalities that act somewhere, once one was switched
+        self.follows_mocap = False
+        self.there: dict[str, npt.NDArray[Any]] = {}  # which numbers of inputs that decide were not zero so far
 
     # fields per simulation
 
@@ -88,9 +104,19 @@ class Variants:
         if name in self.derived:
             self.expanded[name] = self.derived.pop(name)
         else:
-            field = field_of(self.model, name)
-            self.expanded[name] = np.repeat(field[None], self.nsim, axis=0)
+            self.expanded[name] = self.per_simulation(name)
         return self.expanded[name]
+
+    def per_simulation(self, name: str) -> npt.NDArray[Any]:
+        """The model's numbers for each simulation: in the engine's memory where kernels can read them there."""
+        field = field_of(self.model, name)
+        if not field.size or len(self.inputs) >= MOST or not is_input(self.model, name):
+            return np.repeat(field[None], self.nsim, axis=0)
+        memory = _featherstorm.Buffer(self.dtype, self.nsim, field.size).view([field.size])
+        memory[:] = field.ravel()
+        self.inputs[name] = memory
+        view: npt.NDArray[Any] = memory.reshape(self.nsim, *field.shape)
+        return view
 
     def values(self, name: str) -> npt.NDArray[Any] | None:
         """What a field has per simulation, None where it is shared."""
@@ -113,7 +139,7 @@ class Variants:
         return m
 
     def set_const(self, sims: npt.NDArray[Any]) -> dict[int, Exception]:
-        """mj_setConst of each; what it raises by number."""
+        """mj_setConst of each; what it raises by number. Frames are no longer taken from others that they were equal to."""
         if self.models is not None:
             raise UsageError("set_const: the caller's models are set (set_models): change them and set them again")
         failed: dict[int, Exception] = {}
@@ -126,12 +152,13 @@ class Variants:
             except (mujoco.FatalError, ValueError) as error:
                 failed[sim] = error
                 continue
+            self.framed[sim] = True
             for name in candidates:
                 values, field = self.values(name), field_of(m, name)
                 if values is None:
                     if np.array_equal(field, field_of(self.model, name)):
                         continue
-                    values = self.derived[name] = np.repeat(field_of(self.model, name)[None], self.nsim, axis=0)
+                    values = self.derived[name] = self.per_simulation(name)
                 values[sim] = field
         return failed
 
@@ -159,6 +186,7 @@ class Variants:
         active  (nsim, neq) which equalities act
         """
         self.look(active)
+        check_values(self.model, self.inputs)
         if not any(self.key_of):
             return [(self.own, ids)]
         if len(set(self.key_of)) > MOST_MODELS:
@@ -172,30 +200,74 @@ class Variants:
             return [(self.engine(self.key_of[0], 0), None)]
         return [(self.engine(key, sims[0]), np.array(sims, np.intp)) for key, sims in of.items()]
 
+    def expect(self, spec: int) -> None:
+        """What may change while an engine runs: mjtState bits."""
+        if spec & EQ_ACTIVE and self.model.neq:
+            self.switched = np.ones(self.model.neq, bool)
+        if spec & MOCAP and self.own.can_follow_mocap:
+            self.follows_mocap = True
+
+    def look_at_mocap(self, state: npt.NDArray[Any]) -> None:
+        if not self.follows_mocap and self.own.can_follow_mocap and len(self.own.moved_mocap(state)):
+            self.follows_mocap = True
+
+    @property
+    def of_state(self) -> tuple[str, ...]:
+        """Fields of the state that engines are given besides."""
+        switches = ("eq_active",) if self.switched is not None else ()
+        return switches + (("mocap_pos", "mocap_quat") if self.follows_mocap else ())
+
     def look(self, active: npt.NDArray[Any]) -> None:
         """Finds the simulations whose model has changed since the last call."""
-        now = {**self.differing, "eq_active": active != 0}
+        usual = np.asarray(self.model.eq_active0, bool)
+        if self.models is None and (self.switched is not None or ((active != 0) != usual).any()):
+            before = usual if self.switched is None else self.switched
+            self.switched = before | (active != 0).any(axis=0)
+        self.used = tuple(sorted(self.inputs))
+        now = {
+            name: x for name, x in self.differing.items() if name not in self.used and not is_unread(self.model, name)
+        }
+        fields = sorted(now)
+        if self.framed.any() and not FRAMES.isdisjoint(self.differing):
+            now["framed"] = self.framed
+        if self.switched is None:
+            now["eq_active"] = active != 0
+        shared = self.shared_key()
         changed = np.zeros(self.nsim, bool)
         for name, values in now.items():
-            before = self.seen.get(name)
-            if before is None:
+            last = self.seen.get(name)
+            if last is None:
                 changed[:] = True
-            elif not np.array_equal(before, values):
-                changed |= (before != values).reshape(self.nsim, -1).any(axis=1)
+            elif not np.array_equal(last, values):
+                changed |= (last != values).reshape(self.nsim, -1).any(axis=1)
+        if shared != self.seen_shared:
+            changed[:] = True
         if not changed.any():
             return
-        usual = np.asarray(self.model.eq_active0, bool)
+        self.seen_shared = shared
         for sim in np.flatnonzero(changed).tolist():
-            key = b"".join(self.field_key(name, values[sim]) for name, values in sorted(self.differing.items()))
+            key = shared + b"".join(self.field_key(name, now[name][sim]) for name in fields)
+            if "framed" in now and self.framed[sim]:
+                key += b"framed"
             if self.models is not None:
                 key += model_key(self.model_of(sim))
                 usual = np.asarray(self.model_of(sim).eq_active0, bool)
-            if not np.array_equal(now["eq_active"][sim], usual):
+            if self.switched is None and not np.array_equal(now["eq_active"][sim], usual):
                 key += b"eq_active" + now["eq_active"][sim].tobytes()
             self.key_of[sim] = key
         self.seen = {name: values.copy() for name, values in now.items()}
         used = set(self.key_of)
         self.engines = {key: engine for key, engine in self.engines.items() if key in used}
+
+    def shared_key(self) -> bytes:
+        """Of what all simulations have in common: which fields are inputs, and which of their numbers may not be zero."""
+        for name, now in present({name: self.inputs[name] for name in self.used}).items():
+            self.there[name] = self.there.get(name, np.zeros_like(now)) | now
+        fields = b"".join(
+            name.encode() + b"?" + (self.there[name].tobytes() if name in self.there else b"") for name in self.used
+        )
+        switches = b"" if self.switched is None else b"switched" + self.switched.tobytes()
+        return fields + switches + (b"mocap" if self.follows_mocap else b"")
 
     def field_key(self, name: str, value: npt.NDArray[Any]) -> bytes:
         """b"" where it is the batch's model's."""
@@ -206,11 +278,31 @@ class Variants:
             return self.own
         if key not in self.engines:
             try:
-                m = self.write(sim, self.model_of(sim).__copy__())
-                self.engines[key] = Engine(m, self.dtype, self.threads, self.seen["eq_active"][sim].copy())
+                m = self.standing_for(sim)
+                active = self.seen["eq_active"][sim].copy() if self.switched is None else self.switched.copy()
+                self.engines[key] = Engine(m, self.dtype, self.threads, active, self.law, self.used, self.of_state)
             except (ValueError, mujoco.FatalError) as error:
                 self.engines[key] = error
         return self.engines[key]
+
+    def standing_for(self, sim: int) -> Any:
+        """A simulation's model where it has numbers of its own in inputs as well; those that decide are not zero where one of a
+        simulation is not."""
+        m = self.write(sim, self.model_of(sim).__copy__())
+        if self.framed[sim]:
+            for name in SAME_FRAME:
+                getattr(m, name)[:] = 0
+        for name in self.used:
+            memory, field = self.inputs[name], field_of(self.model, name).copy()
+            if name in self.there:
+                most = np.abs(memory).argmax(axis=0)
+                largest = memory[most, np.arange(memory.shape[1])]
+                flat = np.where(
+                    self.there[name] & (field.ravel() == 0), np.where(largest != 0, largest, 1), field.ravel()
+                )
+                field = flat.reshape(field.shape)
+            set_field(m, name, field)
+        return m
 
 
 def is_derived(m: Any, name: str) -> bool:

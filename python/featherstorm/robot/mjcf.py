@@ -8,11 +8,12 @@ joint's anchor. Coordinates are MuJoCo's: q = qpos, v = qvel, so that M, bias an
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import _featherstorm
+from .mjcf_sensors import measurable, with_sensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +24,18 @@ MESH = 7  # mjGEOM_MESH
 JOINT_TYPES = {0: "free", 1: "ball", 2: "prismatic", 3: "revolute"}  # mjtJoint
 
 
-def load_mjcf(path: str | os.PathLike[str], strict: bool = False) -> _featherstorm.Robot:
+class ModelFile(NamedTuple):
+    """What a robot was made of.
+
+    compiled    mujoco.MjModel, which nobody changes
+    unmeasured  number of a sensor -> why it has no numbers here
+    """
+
+    compiled: Any
+    unmeasured: dict[int, str]
+
+
+def load_mjcf(path: str | os.PathLike[str], strict: bool = False) -> tuple[_featherstorm.Robot, ModelFile]:
     """The robot of an MJCF file. Raises ImportError without the package mujoco, ValueError for what is unsupported."""
     try:
         import mujoco
@@ -37,8 +49,50 @@ def load_mjcf(path: str | os.PathLike[str], strict: bool = False) -> _feathersto
     return robot_from_mujoco(compiled, name, strict)
 
 
-def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> _featherstorm.Robot:
-    """A Robot from a compiled MjModel; see `notices` of the result for what it leaves out."""
+def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> tuple[_featherstorm.Robot, ModelFile]:
+    """A Robot with its world from a compiled MjModel; see `notices` of the result for what it leaves out.
+
+    A sensor that is not supported is left out alone, what else is not supported leaves the world out; strict: both are errors.
+    """
+    import mujoco
+
+    names = Names(m, mujoco)
+    tree = tree_from_mujoco(m, name, strict)
+    arrays, sensors = tables(m), list(range(m.nsensor))
+    why = why_no_world(m, mujoco)
+    if strict:
+        if why:
+            raise ValueError(f"{name}: {why}")
+        return tree.with_world(arrays, names.body, names.joint, True), ModelFile(m.__copy__(), {})
+
+    def world(kept: list[int]) -> _featherstorm.Robot:
+        some = arrays if len(kept) == m.nsensor else with_sensors(m, arrays, kept)
+        robot = tree.with_world(some, names.body, names.joint)
+        if not robot.has_world:
+            raise ValueError(robot.notices[-1].removeprefix(LEFT_OUT))
+        return robot
+
+    try:
+        if why:
+            raise ValueError(why)
+        robot, _, unmeasured = measurable(world, sensors)
+    except ValueError as error:
+        said = [*world_notices(m, mujoco, names), f"{LEFT_OUT}{error}"]
+        return tree_from_mujoco(m, name, False, said), ModelFile(m.__copy__(), {})
+    if unmeasured:
+        said = [f"sensor {names.of('sensor', i)} is not measured: {why}" for i, why in unmeasured.items()]
+        tree = tree_from_mujoco(m, name, False, said)
+        robot = world([i for i in sensors if i not in unmeasured])
+    return robot, ModelFile(m.__copy__(), unmeasured)
+
+
+LEFT_OUT = "the file's world is left out: "
+
+
+def tree_from_mujoco(
+    m: Any, name: str = "robot", strict: bool = False, more: Iterable[str] = ()
+) -> _featherstorm.Robot:
+    """The robot without its world, with more notices."""
     import mujoco
 
     refuse(m, mujoco, name)
@@ -52,8 +106,16 @@ def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> _fea
         link = names.body[m.site_bodyid[site]]
         if link:  # sites of the world do not move
             builder.add_frame(names.site[site], link, rotation(m.site_quat[site]).tolist(), list(m.site_pos[site]))
-    robot = builder.build(notices(m, mujoco, names), strict=strict)
-    return robot.with_world(tables(m), names.body, names.joint, strict)
+    return builder.build([*tree_notices(m, names), *more], strict=strict)
+
+
+def why_no_world(m: Any, mujoco: Any) -> str:
+    """What of a model no step here takes along; "" where there is nothing."""
+    if m.nplugin:
+        return "plugins are not supported"
+    if m.opt.enableflags & int(getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", 0)):
+        return "sleep (flag sleep) is not supported"
+    return ""
 
 
 # What the compiled model has for display alone.
@@ -84,6 +146,10 @@ def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
                 values = np.frombuffer(values, np.uint8)
             if isinstance(values, (int, float)) or (isinstance(values, np.ndarray) and values.dtype.kind in "fiub"):
                 found[prefix + name] = np.ravel(np.asarray(values, dtype=np.float64))
+    # what is of the state: which equalities act, and where mocap bodies are
+    mocap = np.argsort(m.body_mocapid)[np.sort(m.body_mocapid) >= 0]
+    found["eq_active"] = np.asarray(m.eq_active0, np.float64)
+    found["mocap_pos"], found["mocap_quat"] = np.ravel(m.body_pos[mocap]), np.ravel(m.body_quat[mocap])
     return found
 
 
@@ -190,32 +256,38 @@ def refuse(m: Any, mujoco: Any, name: str) -> None:
         raise ValueError(f"{name}: flexible bodies (flex) are not supported")
 
 
-def notices(m: Any, mujoco: Any, names: Names) -> list[str]:
-    """What the model leaves out, a sentence each. What its world has (`world_step`) other steps leave out."""
+def tree_notices(m: Any, names: Names) -> list[str]:
+    """What the tree of a model leaves out."""
+    mocap = [names.of("body", int(b)) for b in np.flatnonzero(m.body_mocapid >= 0)]
+    return [f"body {', '.join(shortened(mocap))}: mocap bodies are fixed to the world"] if mocap else []
+
+
+def world_notices(m: Any, mujoco: Any, names: Names) -> list[str]:
+    """What a model leaves out whose world is left out, a sentence each."""
     said = []
-    of_steps = "left out of step, Simulation and Rollout; the model's world has them"
 
     def say(kind: str, indices: Iterable[int], what: str) -> None:
-        found = [names.of(kind, int(i)) for i in indices]
-        if len(found) > 4:
-            found[3:] = [f"{len(found) - 3} more"]
+        found = shortened([names.of(kind, int(i)) for i in indices])
         if found:
             said.append(f"{kind} {', '.join(found)}: {what}")
 
-    say("equality", range(m.neq), f"equality constraints are {of_steps}")
+    say("equality", range(m.neq), "equality constraints are left out")
     springs = [j for j in range(m.njnt) if np.any(m.jnt_stiffness[j])]
-    say("joint", springs, f"joint springs are {of_steps}")
+    say("joint", springs, "joint springs are left out")
     ball_limits = [j for j in range(m.njnt) if m.jnt_limited[j] and m.jnt_type[j] == 1]
-    say("joint", ball_limits, f"limits of ball joints are {of_steps}")
-    say("tendon", range(m.ntendon), f"tendons are {of_steps}")
-    say("actuator", range(m.nu), f"actuators are {of_steps}; tau acts at the joints")
-    say("body", np.flatnonzero(m.body_gravcomp), f"gravity compensation is {of_steps}".replace("them", "it"))
-    say("body", np.flatnonzero(m.body_mocapid >= 0), "mocap bodies are fixed to the world")
+    say("joint", ball_limits, "limits of ball joints are left out")
+    say("tendon", range(m.ntendon), "tendons are left out")
+    say("actuator", range(m.nu), "actuators are left out; tau acts at the joints")
+    say("body", np.flatnonzero(m.body_gravcomp), "gravity compensation is left out")
     if m.opt.density or m.opt.viscosity:
-        said.append(f"forces of the surrounding medium are {of_steps}")
+        said.append("forces of the surrounding medium are left out")
     if collides(m).any():
-        said.append(f"contacts of geoms are {of_steps}")
+        said.append("contacts of geoms are left out")
     return said
+
+
+def shortened(found: list[str]) -> list[str]:
+    return found if len(found) <= 4 else [*found[:3], f"{len(found) - 3} more"]
 
 
 def rotation(quat_wxyz: npt.ArrayLike) -> npt.NDArray[np.float64]:

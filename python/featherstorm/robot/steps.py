@@ -2,9 +2,10 @@
 
     dt        time that a call moves on [s]
     substeps  equal passes that share dt
-    ignore    what of "contacts", "loops", "couplings" a call shall not know of, though the model carries it
+    ignore    what of "contacts", "loops", "couplings", "world" a call shall not know of, though the model carries it
 
-A model with contacts is moved on by contact_step, with loops by loop_step, with couplings by coupled_step, else by step.
+A model with contacts is moved on by contact_step, with loops by loop_step, with couplings by coupled_step, with the world of a model
+file by the step of that file, else by step.
 """
 
 from __future__ import annotations
@@ -32,12 +33,20 @@ class Carrier(Protocol):
     nl: int
     nu: int
     nv: int
+    has_world: bool
+    timestep: float
+    parameters: tuple[str, ...]
     u_names: tuple[str, ...]
     v_names: tuple[str, ...]
 
 
-# what a model can carry beside its tree -> how many, which operation moves it on
-CARRIED = {"contacts": ("nc", "contact_step"), "loops": ("nl", "loop_step"), "couplings": ("nu", "coupled_step")}
+# what a model can carry beside its tree -> how many, which operation moves it on; "world" is none of the table
+CARRIED = {
+    "contacts": ("nc", "contact_step"),
+    "loops": ("nl", "loop_step"),
+    "couplings": ("nu", "coupled_step"),
+    "world": ("has_world", "world"),
+}
 
 
 @functools.lru_cache(256)
@@ -58,6 +67,47 @@ def substep_time(label: str, dt: float, substeps: int) -> float:
     return dt / int(substeps)
 
 
+def pass_count(label: str, model: Carrier, op: str, dt: float | None, substeps: int | None) -> tuple[float, int]:
+    """dt and substeps of a call where one or both are not given. A world is stepped by its file's timestep alone.
+
+    Errors: TypeError where dt is missing; ValueError for a dt or substeps that are not positive, or not those of the file.
+    """
+    if op != "world":
+        if dt is None:
+            raise TypeError(f"{label}: dt is missing: only the world of a model file has a timestep of its own")
+        substeps = 1 if substeps is None else substeps
+        substep_time(label, dt, substeps)
+        return float(dt), int(substeps)
+    known = _featherstorm.world_inputs()
+    if odd := [name for name in model.parameters if name not in known]:
+        raise ValueError(
+            f"{label}: {model.name} has the parameters {', '.join(odd)}, which the step of a model file's world does not "
+            "take: name tables of the file (body_mass, geom_friction), or say ignore='world'"
+        )
+    h = model.timestep
+    if dt is None:
+        substeps = 1 if substeps is None else substeps
+        substep_time(label, h, substeps)
+        return h * int(substeps), int(substeps)
+    substep_time(label, dt, 1 if substeps is None else substeps)
+    count = max(round(dt / h), 1)
+    if abs(dt - count * h) > 1e-6 * dt or substeps not in (None, count):
+        given = f"dt is {dt}" + ("" if substeps is None else f" in {substeps} substeps")
+        raise ValueError(
+            f"{label}: {given}, expected a multiple of {h:g}, the timestep of {model.name}'s file, which its world is stepped by"
+        )
+    return float(dt), count
+
+
+def refuse_controls(label: str, given: Mapping[str, Any]) -> None:
+    """TypeError for what a step of a world alone takes."""
+    found = [name for name, x in given.items() if x is not None]
+    if found:
+        raise TypeError(
+            f"{label}: {', '.join(found)}: only the step of a model file's world takes that; joints are driven by tau"
+        )
+
+
 def carried(model: Carrier, label: str, ignore: Names = ()) -> tuple[str, ...]:
     """What the model carries and the call does not ignore, as a tuple of names of CARRIED."""
     ignore = (ignore,) if isinstance(ignore, str) else tuple(ignore)
@@ -71,15 +121,22 @@ def step_op(model: Carrier, label: str, ignore: Names = ()) -> str:
     """The operation that moves the model on. Raises ValueError where none takes all that it carries."""
     names = carried(model, label, ignore)
     if len(names) > 1:
+        last = "the file's world" if names[-1] == "world" else names[-1]
         raise ValueError(
-            f"{label}: {model.name} carries {' and '.join(names)}, which no operation steps together; "
-            f"ignore={names[:-1]!r} leaves {names[-1]} alone"
+            f"{label}: {model.name} carries {' and '.join((*names[:-1], last))}, which no operation steps together; "
+            f"ignore={names[:-1]!r} leaves {last} alone"
         )
     return CARRIED[names[0]][1] if names else "step"
 
 
 def step_numbers(op: str, given: Mapping[str, Any], dt: float) -> dict[str, Any]:
     """The uniforms of an operation that steps, for substeps of the time dt."""
+    if op == "world":
+        if given:
+            raise TypeError(
+                f"{', '.join(sorted(given))}: a model file's world is stepped by what the file says; ignore='world' steps the tree alone"
+            )
+        return {}
     defaults = step_defaults(op, float(dt))
     unknown = set(given) - set(defaults)
     if unknown:
@@ -111,8 +168,15 @@ def check_tree(model: Carrier, op: str, ignore: Names = (), label: str | None = 
     names = carried(model, label or op, ignore)
     if op not in TREE_ALONE:
         return
-    for name, instead in zip(("loops", "couplings", "contacts"), (*TREE_ALONE[op], "contact_step")):
-        if name in names and (name != "contacts" or op in CONTACTLESS):
+    taken_by = (
+        ("loops", TREE_ALONE[op][0]),
+        ("couplings", TREE_ALONE[op][1]),
+        ("contacts", "contact_step"),
+        ("world", "step"),
+    )
+    names = tuple(name for name in names if name != "world" or op in CONTACTLESS)
+    for name, instead in taken_by:
+        if name in names and (name not in ("contacts", "world") or op in CONTACTLESS):
             call = f"call {instead}, or " if instead else ""
             raise ValueError(
                 f"{label or op}: {model.name} carries {name}, which {label or op} does not take: "

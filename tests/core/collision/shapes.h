@@ -6,7 +6,7 @@
 #include <numbers>
 #include <vector>
 
-#include "core/collision/contact_point.h"
+#include "core/convex/contact_point.h"
 #include "core/world/hull.h"
 #include "tests/support/robots/random_robot.h"
 
@@ -53,15 +53,13 @@ inline bool has_point(const std::vector<Contact3d>& contacts, const Vec3d& point
 // The hull of a tetrahedron.
 inline Hull<double> tetrahedron() {
   const std::vector<Vec3d> r = {{0.2, 0.2, 0.2}, {0.2, -0.2, -0.2}, {-0.2, 0.2, -0.2}, {-0.2, -0.2, 0.2}};
-  Hull<double> h;
-  for (int i = 0; i < 4; i++) {
-    h.corner.push_back({r[i], {}});
-    for (int k = 1; k < 4; k++) {
-      const int a = (i + k) % 4, b = (i + k % 3 + 1) % 4, opposite = 6 - i - a - b;
-      h.corner.back().face.push_back(face_beside({r[i], r[a], r[b]}, 0, -r[opposite].normalized()));
-    }
+  std::vector<HullPolygon<double>> polygon;
+  for (const auto& corner : {std::vector<int>{0, 1, 2}, {0, 3, 1}, {0, 2, 3}, {1, 3, 2}}) {
+    const Vec3d a = r[static_cast<std::size_t>(corner[0])], b = r[static_cast<std::size_t>(corner[1])],
+                c = r[static_cast<std::size_t>(corner[2])];
+    polygon.push_back({(b - a).cross(c - a).normalized(), corner});
   }
-  return h;
+  return hull_from(r, polygon);
 }
 
 }  // namespace featherstorm::testing

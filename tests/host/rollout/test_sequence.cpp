@@ -81,6 +81,30 @@ TEST(Sequence, IsALoopOverStepsForEveryKindOfKernel) {
     }
 }
 
+TEST(Sequence, GivesTheSameNumbersInWhateverOrderInstancesAreTaken) {
+  const BoundKernel kernel = interpret_program(integrator(), Precision::float64);
+  for (long B : {1L, 17L, 128L, 300L}) {
+    const long T = 20;
+    Rows x0(B, 1, 2), U(B, T, 2);
+    for (std::size_t k = 0; k < x0.x.size(); k++) x0.x[k] = std::cos(0.3 * static_cast<double>(k));
+    for (std::size_t k = 0; k < U.x.size(); k++) U.x[k] = std::sin(0.7 * static_cast<double>(k));
+    const std::vector<double> times(static_cast<std::size_t>(T), 0.5);
+    std::vector<Rows> found;
+    for (const bool ordered : {false, true}) {
+      found.emplace_back(B, T, 2), found.emplace_back(B, 1, 1);
+      Sequence s = sequence_of(kernel, 1);
+      if (ordered) s.order_by("total");
+      s.run(T, B, {x0.memory("x", false), U.memory("u", true)}, {{"dt", {0.1}}, {"t", times}},
+            {found[found.size() - 2].memory("x", true), found.back().memory("total", false)});
+    }
+    EXPECT_EQ(found[0].x, found[2].x);
+    EXPECT_EQ(found[1].x, found[3].x);
+  }
+  Sequence s = sequence_of(kernel, 1);
+  EXPECT_THROW(s.order_by("dt"), Error);
+  EXPECT_THROW(s.order_by("nothing"), Error);
+}
+
 TEST(Sequence, RunsLastStagesOnce) {
   Program p;
   const auto total = p.input("total", 1);

@@ -147,7 +147,7 @@ TEST(Simulation, NamesWhatDoesNotFit) {
   EXPECT_EQ(made({.dt = 1, .substeps = 0}), "Simulation: substeps is 0, expected 1 or more");
   EXPECT_EQ(made({.dt = 1}, -1), "Simulation: instances is -1, expected 0 or more");
   EXPECT_EQ(made({.dt = 1, .ignore = {"wind"}}),
-            "Simulation: ignore has 'wind', expected some of contacts, loops, couplings");
+            "Simulation: ignore has 'wind', expected some of contacts, loops, couplings, world");
   EXPECT_EQ(made({.dt = 1, .numbers = {{"erp", {1}}}}).find("step: unknown number erp; there are "), 0u);
   EXPECT_EQ(made({.dt = 1, .numbers = {{"kp", {1, 2, 3}}}}), "Simulation: kp has 3 numbers, expected 1 or 2");
   EXPECT_EQ(made({.dt = 1, .numbers = {{"kp", {NAN}}}}).find("Simulation: kp is nan"), 0u);

@@ -58,9 +58,12 @@ Next reference_step(const Model<double>& m, const State& x) {
   const Eigen::VectorXd b = Eigen::Map<const Eigen::VectorXd>(e.b.data(), nv);
   c.a0 = c.M.llt().solve(b);
   const ConstrainedAcceleration solved = dense_newton(c, c.a0, 100, 1e-16);
-  Numbers damping(m.nh, 0.0);
-  implicit_damping(m, w, x.v.data(), x.act.data(), x.ctrl.data(), s, damping.data());
-  const Eigen::VectorXd a = (c.M + w.timestep * full(damping)).llt().solve(b + c.J.transpose() * solved.force);
+  Numbers lower(m.nh, 0.0), upper(m.nh, 0.0);
+  velocity_slopes(m, w, x.q.data(), x.v.data(), x.act.data(), x.ctrl.data(), s, lower.data(), upper.data());
+  Eigen::MatrixXd D = full(lower);
+  for (int i = 0; i < nv && !has_symmetric_slopes(m, w); i++)
+    for (int j = m.dof_parent[i]; j >= 0; j = m.dof_parent[j]) D(j, i) = upper[m.at(i, j)];
+  const Eigen::VectorXd a = (c.M + w.timestep * D).lu().solve(b + c.J.transpose() * solved.force);
   Next r{x.q, x.v, x.act};
   for (int k = 0; k < nv; k++) r.v[k] += w.timestep * a(k);
   for (int k = 0; k < m.nq; k++) r.q[k] += w.timestep * r.v[k];
@@ -118,7 +121,7 @@ std::vector<State> states_of(const Robot& robot) {
 }
 
 TEST(WorldSequence, IsTheTextsAndTheDenseSolver) {
-  for (Integrator integrator : {Integrator::Euler, Integrator::ImplicitFast}) {
+  for (Integrator integrator : {Integrator::Euler, Integrator::Implicit, Integrator::ImplicitFast}) {
     const Robot robot = testing::small_world(integrator);
     const auto states = states_of(robot);
     const auto doubles = run<double>(robot, states, 1e-13);
@@ -178,7 +181,8 @@ TEST(WorldSequence, InstancesDoNotDependOnTheirNeighbours) {
 }
 
 TEST(WorldSequence, WithoutConstraintsIsTheRow) {
-  for (Integrator integrator : {Integrator::Euler, Integrator::ImplicitFast, Integrator::RungeKutta}) {
+  for (Integrator integrator :
+       {Integrator::Euler, Integrator::Implicit, Integrator::ImplicitFast, Integrator::RungeKutta}) {
     Robot robot = testing::small_world(integrator);
     robot.model.world.constraints = {};
     const Model<double>& m = robot.model;

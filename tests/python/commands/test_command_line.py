@@ -10,7 +10,7 @@ import pytest
 
 import featherstorm as fs
 from featherstorm.__main__ import main
-from featherstorm.commands import standing
+from featherstorm.commands import doctor, standing
 
 
 def run(capsys, *arguments):
@@ -137,6 +137,16 @@ def test_bench(capsys):
 def test_doctor(capsys):
     code, out, _ = run(capsys, "doctor")
     assert code == 0 and f"{len(fs.robots())} of {len(fs.robots())} in" in out and "trial" in out
+
+
+def test_doctor_tells_what_robots_can_be_looked_at_with(monkeypatch):
+    pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
+    from featherstorm.viewing import frames
+
+    monkeypatch.setattr(frames, "opengl", lambda *_: (_ for _ in ()).throw(ImportError("no driver")))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    said = "no page (mujoco.studio is missing), no images (no driver), no videos (the package av is missing)"
+    assert doctor.viewing() == said
 
 
 def test_doctor_checks_the_kernels_of_a_robot(capsys):

@@ -201,8 +201,8 @@ def test_a_field_that_is_not_there_is_told_why(name, reason):
     ("xml", "reason"),
     [
         (
-            '<mujoco><option integrator="implicit"/><worldbody><body><joint/><geom size=".1"/></body></worldbody></mujoco>',
-            "implicit",
+            '<mujoco><option integrator="discrete"/><worldbody><body><joint/><geom size=".1"/></body></worldbody></mujoco>',
+            "discrete",
         ),
         (
             '<mujoco><option><flag sleep="enable"/></option><worldbody><body><freejoint/><geom size=".1"/></body></worldbody></mujoco>',
@@ -221,14 +221,15 @@ def test_a_model_that_is_not_supported_is_refused(xml, reason):
 
 
 def test_sensors_that_are_not_measured_are_nan():
-    xml = PENDULUM.replace("<clock/>", '<clock/><rangefinder site="tip"/><jointvel joint="elbow"/>')
+    xml = PENDULUM.replace("<clock/>", '<clock/><gyro site="hand"/><jointvel joint="elbow"/>')
+    xml = xml.replace("</worldbody>", '<body name="held" mocap="true"><site name="hand"/></body></worldbody>')
     m = model(xml)
-    with pytest.warns(fs.Notice, match="NaN in sensordata: sensor4 .rays"):
+    with pytest.warns(fs.Notice, match="NaN in sensordata: sensor4 .velocities"):
         b = Batch(m, 2, 1, dtype="float64")
     data = b.sensordata
     b.forward()
     unknown = np.isnan(data[0])
-    assert unknown.sum() == 1 and unknown[m.sensor_adr[4]]
+    assert unknown.sum() == 3 and unknown[m.sensor_adr[4]]
     assert np.isfinite(data[:, ~unknown]).all()
 
 
@@ -372,13 +373,13 @@ def test_a_rollout_stops_where_a_simulation_is_bad():
 def test_a_simulation_that_cannot_be_computed_is_named():
     m = model(FLOATING)
     b = batch(m)
-    b.expand("opt.integrator")[[1, 4]] = int(mujoco.mjtIntegrator.mjINT_IMPLICIT)
+    b.expand("opt.integrator")[[1, 4]] = int(mujoco.mjtIntegrator.mjINT_DISCRETE)
     before = np.array(b.state)
-    with pytest.raises(SimulationError, match=r"2 of 7 simulations \(1, 4\); simulation 1: .*implicit") as raised:
+    with pytest.raises(SimulationError, match=r"2 of 7 simulations \(1, 4\); simulation 1: .*discrete") as raised:
         b.step()
     np.testing.assert_array_equal(raised.value.ids, [1, 4])
     np.testing.assert_array_equal(np.flatnonzero(b.status), [1, 4])
-    assert "implicit" in b.error(4) and b.error(0) == ""
+    assert "discrete" in b.error(4) and b.error(0) == ""
     moved = (b.state != before).any(axis=1)
     np.testing.assert_array_equal(np.flatnonzero(~moved), [1, 4])
     b.step([0, 2])  # the others go on, and what is wrong with these is still known
@@ -407,7 +408,7 @@ def test_simulations_with_their_own_models_agree():
 
 def test_too_many_models_are_refused():
     b = Batch(model(), 300, 1)
-    b.expand("body_mass")[:, 1] = np.linspace(1, 2, 300)
+    b.expand("body_pos")[:, 2, 0] = np.linspace(1, 2, 300)
     with pytest.raises(ValueError, match="more than 256 different models"):
         b.step()
 
@@ -427,13 +428,19 @@ def test_an_equality_is_switched():
     assert b.eq_active[1] == 0 and b.eq_active[5] == 1
 
 
-def test_a_mocap_body_that_acts_cannot_be_moved():
+def test_a_mocap_body_that_a_tendon_passes_on_one_side_cannot_be_moved():
     xml = PENDULUM.replace(
-        "</worldbody>", '</worldbody><equality><connect body1="target" body2="hand" anchor="0 0 0"/></equality>'
+        "</worldbody>",
+        """<body mocap="true" pos="0 1 1"><geom name="pulley" type="cylinder" size=".1 .1" contype="0" conaffinity="0"/>
+        <site name="side" pos="0 0 .2"/></body><site name="far" pos="0 2 0"/></worldbody>""",
+    ).replace(
+        "<actuator>",
+        """<tendon><spatial stiffness="1"><site site="far"/><geom geom="pulley" sidesite="side"/><site site="tip"/></spatial></tendon>
+        <actuator>""",
     )
     b = batch(model(xml))
     b.step()
-    b.mocap_pos[3, 0, 2] = 2
+    b.mocap_pos[3, 1, 2] = 2
     with pytest.raises(SimulationError, match="simulation 3: a mocap body was moved"):
         b.step()
     free = batch(model())

@@ -14,7 +14,7 @@ SCENE = """
   <asset>
     <mesh name="wedge" vertex="0 0 0  .3 0 0  0 .3 0  0 0 .3  .3 .3 .1"/>
     <material name="glass" rgba="1 1 1 0"/>
-    <hfield name="hills" nrow="2" ncol="2" size="1 1 .1 .1" elevation="0 1 1 0"/>
+    <hfield name="hills" nrow="9" ncol="6" size=".8 1.1 .3 .1"/>
   </asset>
   <worldbody>
     <geom name="floor" type="plane" size="2 2 .1" pos="0 0 -1" group="1"/>
@@ -26,18 +26,19 @@ SCENE = """
       <geom type="cylinder" size=".2 .15" pos="0 -.8 0" euler="70 0 20"/>
       <geom type="box" size=".1 .2 .15" pos="0 0 .8" euler="20 30 40"/>
       <geom type="mesh" mesh="wedge" pos="0 0 -.4"/>
+      <geom name="hill" type="hfield" hfield="hills" pos=".3 .2 -.6" mass="1" group="3"/>
       <geom type="sphere" size=".4" rgba="1 1 1 0" mass="0.01"/>
       <geom type="box" size=".5 .5 .5" material="glass" mass="0.01"/>
     </body>
-    {hill}
   </worldbody>
 </mujoco>
 """
 NSIM, NRAY = 5, 400
 
 
-def scene(hill=""):
-    m = mujoco.MjModel.from_xml_string(SCENE.format(hill=hill))
+def scene():
+    m = mujoco.MjModel.from_xml_string(SCENE)
+    m.hfield_data[:] = np.random.default_rng(3).uniform(size=m.hfield_data.shape)
     b = Batch(m, NSIM, 1, dtype="float64")
     rng = np.random.default_rng(0)
     b.qpos[:, :3] = 0.2 * rng.normal(size=(NSIM, 3))
@@ -83,7 +84,7 @@ def test_rays_agree_with_mujoco(inside, group, static, exclude):
     np.testing.assert_array_equal(b.state, before)
     kinds = set(m.geom_type[geom[geom >= 0]])
     if group is None and exclude < 0:
-        assert len(kinds) == 7 - (not static)  # every kind was met
+        assert len(kinds) == 8 - (not static)  # every kind was met
     assert len(ours[0][geom < 0]) == (ours[0] < 0).sum()
 
 
@@ -96,12 +97,52 @@ def test_one_ray_stands_for_all():
     np.testing.assert_array_equal(many[1][:, 2], 0)
 
 
-def test_what_rays_do_not_see_is_told():
-    _, b = scene('<geom name="hill" type="hfield" hfield="hills" group="3"/>')
-    with pytest.raises(ValueError, match="geom 'hill' is a height field"):
-        b.ray([0, 0, 5], [0, 0, -1])
-    assert (b.ray([0, 0, 5], [0, 0, -1], geomgroup=[1, 1, 1, 0, 1, 1])[1] >= 0).all()
+def test_what_is_wrong_with_a_ray_is_told():
+    _, b = scene()
     with pytest.raises(ValueError, match="no length"):
         b.ray([0, 0, 5], [0, 0, 0])
     with pytest.raises(ValueError, match="geomgroup has shape"):
         b.ray([0, 0, 5], [0, 0, -1], geomgroup=[1, 1])
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(2, 2), (3, 40), (60, 30)])
+def field(rows, columns):
+    rng = np.random.default_rng(rows)
+    spec = mujoco.MjSpec()
+    hills = spec.add_hfield(name="hills", nrow=rows, ncol=columns, size=[1.0, 0.8, 0.4, 0.2])
+    hills.userdata = rng.uniform(size=rows * columns)
+    body = spec.worldbody.add_body(pos=[0.1, 0.2, 0.3], quat=[0.9, 0.2, -0.3, 0.1])
+    body.add_geom(type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="hills")
+    spec.worldbody.add_body(mocap=True)
+    m = spec.compile()
+    d = mujoco.MjData(m)
+    mujoco.mj_forward(m, d)
+    return m, d, rng
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(2, 2), (3, 40), (60, 30)])
+def test_rays_meet_height_fields_where_mujocos_do(rows, columns):
+    """From all around, from within, and along the axes of the field."""
+    m, d, rng = field(rows, columns)
+    axes = d.geom_xmat[0].reshape(3, 3)
+    origin = rng.uniform(-1.5, 1.5, (2000, 3)) * np.repeat([1, 0.3], 1000)[:, None]
+    vector = rng.uniform(-1, 1, origin.shape) - origin * rng.uniform(0, 1, (2000, 1))
+    vector[:300] = np.repeat(axes.T, 100, axis=0) * np.where(rng.uniform(size=(300, 1)) < 0.5, -1, 1)
+    dist, geom, normal = np.zeros(2000), np.zeros(1, np.int32), np.zeros((2000, 3))
+    for k in range(2000):
+        dist[k] = mujoco.mj_ray(m, d, origin[k], vector[k], None, 1, -1, geom, normal[k])
+    ours = Batch(m, 1, 1, dtype="float64").ray(origin, vector, normal=True)
+    assert 0.4 < (dist >= 0).mean() < 0.9
+    np.testing.assert_allclose(ours[0][0], dist, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(ours[2][0], normal, atol=1e-8)
+
+
+def test_no_ray_falls_through_the_lines_of_a_height_field():
+    """Straight down on them; some of MuJoCo's fall through to the bottom."""
+    m, d, _ = field(5, 9)
+    place = np.stack(np.meshgrid(np.linspace(-1, 1, 9)[1:-1], np.linspace(-0.8, 0.8, 5)[1:-1]), axis=-1).reshape(-1, 2)
+    axes = d.geom_xmat[0].reshape(3, 3)
+    origin = d.geom_xpos[0] + np.hstack([place, np.ones((len(place), 1))]) @ axes.T
+    dist = Batch(m, 1, 1, dtype="float64").ray(origin, -axes[:, 2])[0][0]
+    heights = 0.4 * m.hfield_data.reshape(5, 9)[1:-1, 1:-1].ravel()
+    np.testing.assert_allclose(dist, 1 - heights, atol=1e-9)

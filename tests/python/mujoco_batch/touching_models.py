@@ -58,6 +58,7 @@ def touching(cone="pyramidal", dim=3, options=""):
 MODELS = {
     **{f"pyramids-{dim}": touching(dim=dim) for dim in (1, 3, 4, 6)},
     **{f"cones-{dim}": touching("elliptic", dim) for dim in (1, 3, 4, 6)},
+    "implicit": touching(options='integrator="implicit"'),
     "implicitfast": touching(options='integrator="implicitfast" impratio="3"'),
     "runge_kutta": touching(options='integrator="RK4"'),
     "welded": touching().replace('torquescale=".3" active="false"', 'torquescale=".3"'),

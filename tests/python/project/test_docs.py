@@ -34,7 +34,11 @@ PAGES = {name: path for name, path in PAGES.items() if not any(part in path.part
 # blocks that need what a test has not
 NOT_RUN = {"docs/cuda.md": 3}
 # blocks that run where something is there
-NEEDY = {"docs/concepts.md": ["assembler"], "docs/tutorials/derivatives.md": ["torch", "jax"]}
+NEEDY = {
+    "docs/concepts.md": ["assembler"],
+    "docs/tutorials/derivatives.md": ["torch", "jax"],
+    "docs/viewing.md": ["av"],
+}
 # of a block's language: what is done with it. Directives of the site ({toctree}, {literalinclude}) begin with a brace
 RUN, SHELL, OUTPUT, FILE = ("python",), ("sh",), ("output",), ("xml",)
 

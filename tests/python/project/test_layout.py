@@ -16,7 +16,7 @@ SOURCES = (".h", ".cpp", ".cu", ".cuh", ".inc", ".py")
 
 ROOMS = """
 core/scalar core/spatial core/trace core/program core/emit core/joint core/world core/model core/form core/linear core/kinematics
-core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/contact/surface core/contact core/actuation core/passive core/sensor core/collision core/constraint
+core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/contact/surface core/contact core/actuation core/passive core/sensor core/convex core/collision core/constraint core/rigid
 core/mujoco core/reference/spatial core/reference/model core/reference/dynamics core/reference/loops core/reference/contact core/reference/constraint
 
 host/system host/table/row host/table/ops host/table host/memory host/urdf host/robots host/load host/world host/trace host/assemble host/compile host/engine host/solver
@@ -29,7 +29,7 @@ python/bindings bench bench/peers
 tests/support/tools tests/support/robots tests/support/oracles
 tests/core/scalar tests/core/spatial tests/core/trace tests/core/program tests/core/emit tests/core/joint tests/core/model
 tests/core/form tests/core/linear tests/core/kinematics tests/core/dynamics tests/core/step tests/core/rates
-tests/core/derivatives tests/core/hybrid tests/core/loops tests/core/contact tests/core/collision tests/core/constraint tests/core/reference/spatial
+tests/core/derivatives tests/core/hybrid tests/core/loops tests/core/contact tests/core/collision tests/core/constraint tests/core/rigid tests/core/reference/spatial
 tests/core/reference/model tests/core/reference/dynamics tests/core/reference/loops tests/core/reference/contact
 tests/core/counts tests/core/accuracy
 tests/host/system tests/host/memory tests/host/load tests/host/trace tests/host/assemble tests/host/compile tests/host/table
@@ -67,8 +67,8 @@ EXCEPTIONS = {
 
 # Rooms of the Python package. A module of the package's own folder is a room.
 PYTHON = """
-_featherstorm typing _table device memory robot inertia model loading table operations stepping derivatives convert batch simulation noise symbols horizon rollout
-mujoco planning torch jax __init__ commands __main__ examples
+_featherstorm typing _table device memory robot inertia model loading table symbols mujoco world operations stepping derivatives convert batch simulation noise horizon
+rollout viewing planning torch jax __init__ commands __main__ examples
 """.split()
 
 

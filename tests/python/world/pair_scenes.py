@@ -15,6 +15,16 @@ import mujoco
 import numpy as np
 
 SHAPES = ("plane", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
+# pairs by loops: one contact each, or several where flat sides lie on each other
+ROUND = tuple(
+    f"{a}_{b}"
+    for a, b in itertools.combinations_with_replacement(SHAPES[1:], 2)
+    if "ellipsoid" in (a, b) or (a, b) == ("sphere", "mesh")
+)
+FLAT = (
+    "capsule_cylinder", "capsule_mesh", "cylinder_cylinder", "cylinder_box", "cylinder_mesh", "box_mesh", "mesh_mesh",
+)  # fmt: skip
+FIELDS = tuple("hfield_" + shape for shape in SHAPES[1:])
 PAIRS = (
     *("plane_" + shape for shape in SHAPES[1:]),
     *("sphere_" + shape for shape in ("sphere", "capsule", "cylinder", "box")),
@@ -27,13 +37,13 @@ MARGIN = 0.25
 
 
 def random_size(shape, rng):
-    count = {"plane": 0, "sphere": 1, "capsule": 2, "cylinder": 2, "mesh": 0}.get(shape, 3)
+    count = {"plane": 0, "sphere": 1, "capsule": 2, "cylinder": 2, "mesh": 0, "hfield": 0}.get(shape, 3)
     return np.append(rng.uniform(0.05, 0.3, count), np.zeros(3 - count))
 
 
 def reach(shape, size):
     """Half the largest extent."""
-    return {"plane": 0.0, "capsule": size[0] + size[1], "mesh": 0.3}.get(shape, np.linalg.norm(size))
+    return {"plane": 0.0, "capsule": size[0] + size[1], "mesh": 0.3, "hfield": 0.3}.get(shape, np.linalg.norm(size))
 
 
 def random_quaternion(rng):
@@ -73,6 +83,13 @@ def random_vertices(rng):
     return rng.uniform(-0.2, 0.2, (rng.integers(6, 16), 3))
 
 
+def add_height_field(spec, rng):
+    field = spec.add_hfield(name="field")
+    field.nrow, field.ncol = (int(n) for n in rng.integers(2, 8, 2))
+    field.size = [*rng.uniform(0.2, 0.6, 2), rng.uniform(0.05, 0.3), rng.uniform(0.05, 0.2)]
+    field.userdata = rng.random(field.nrow * field.ncol).tolist()
+
+
 class Scene:
     """A model of two geoms, one on a mocap body and one on a free body; the sizes are random."""
 
@@ -94,6 +111,9 @@ class Scene:
             geom = body.add_geom(type=getattr(mujoco.mjtGeom, "mjGEOM_" + shape.upper()))
             if shape == "mesh":
                 geom.meshname = "mesh"
+            elif shape == "hfield":
+                add_height_field(spec, rng)
+                geom.hfieldname = "field"
             elif shape == "plane":
                 geom.size = [0, 0, 1]
             else:

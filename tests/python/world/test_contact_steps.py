@@ -12,13 +12,15 @@ mujoco = pytest.importorskip("mujoco")
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import contact_models  # noqa: E402
+import pair_scenes  # noqa: E402
 from compare import contact_errors, prepared, stepped  # noqa: E402
 from compare_contacts import close_states  # noqa: E402
 from states import random_states, stack  # noqa: E402
 from test_world import worst  # noqa: E402
 
 # in those of filters joints keep bodies apart; parameters at their ends make an ill-conditioned problem
-MODELS = {name: xml for name, xml in contact_models.models() if not name.startswith("filters")}
+LOOPS = tuple(f"{pair}-" for pair in (*pair_scenes.ROUND, *pair_scenes.FLAT, *pair_scenes.FIELDS))
+MODELS = {name: xml for name, xml in contact_models.models() if not name.startswith(("filters", *LOOPS))}
 DOUBT = 1e-6
 BALL = """<mujoco><option cone="{cone}" {option}/><worldbody><geom type="plane" size="1 1 1" friction="{friction}"/>
   <body pos="0 0 .099"><freejoint/><geom name="ball" size=".1" friction="{friction}" condim="{condim}" priority="1"/></body>
@@ -40,6 +42,17 @@ def test_a_step_of_generated_contacts_agrees(name, cone):
         errors, contacts, _ = contact_errors(m, positions, all_candidates=all_candidates)
         assert {name: error for name, error in errors.items() if not error < DOUBT} == {}
         assert contacts >= 3 or name.startswith("without"), "the test has nothing to compare"
+
+
+@pytest.mark.parametrize("name", ["sphere_mesh-0", "capsule_mesh-2", "hfield_sphere-0", "hfield_capsule-2"])
+def test_a_step_with_contacts_found_by_loops_agrees(name):
+    m = compiled(dict(contact_models.models())[name], 0)
+    m.opt.ccd_iterations, m.opt.ccd_tolerance = 400, 1e-11
+    positions = close_states(m, 30)
+    errors, contacts, _ = contact_errors(m, positions, loops=True)
+    assert contacts >= 3 and {name: error for name, error in errors.items() if not error < 1e-4} == {}
+    with pytest.raises(ValueError, match="found by loops, which are not unrolled"):
+        contact_errors(m, positions, loops=True, all_candidates=True)
 
 
 @pytest.mark.parametrize("condim", [1, 3, 4, 6])

@@ -75,9 +75,7 @@ def test_a_file_whose_pairs_are_all_there_has_no_such_notice(tmp_path):
     path = tmp_path / "robot.xml"
     path.write_text(MODELS["box_box-0"])
     model = fs.load(path, strict=True)
-    assert [n for n in model.notices if "geoms" in n] == [
-        "contacts of geoms are left out of step, Simulation and Rollout; the model's world has them"
-    ]
+    assert [n for n in model.notices if "geoms" in n] == []
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
+from featherstorm.robot.mjcf import robot_from_mujoco
 
 mujoco = pytest.importorskip("mujoco")
 HERE = pathlib.Path(__file__).parent
@@ -53,8 +54,9 @@ def refused_models():
     """(name, xml, word of the notice) of models whose world has what is not supported."""
     for xml, word in actuator_models.REFUSED:
         yield f"actuator-{word}", xml, word
-    for k, (sensor, message) in enumerate(sensor_models.refused()):
-        yield f"sensor-{k}", sensor_models.file(f"refused{k}", sensor), message
+
+
+REFUSED_SENSORS = dict(enumerate(sensor_models.refused()))
 
 
 def worst(errors):
@@ -102,6 +104,26 @@ def test_what_is_not_supported_leaves_the_world_out(name):
     assert any("the file's world is left out" in notice and word in notice for notice in model.notices)
     with pytest.raises(ValueError, match="the robot has no world"):
         fs.world_step(model, *(np.zeros((1, n)) for n in (m.nq, m.nv, m.na, m.nu)))
+
+    said = "\n".join(model.notices)
+    assert "actuators are left out; tau acts at the joints" in said
+    with pytest.raises(ValueError, match=word):
+        robot_from_mujoco(m, strict=True)
+
+
+@pytest.mark.parametrize("number", REFUSED_SENSORS)
+def test_a_sensor_that_is_not_supported_is_left_out_alone(number, tmp_path):
+    sensor, message = REFUSED_SENSORS[number]
+    path = tmp_path / "robot.xml"
+    path.write_text(sensor_models.file(f"refused{number}", sensor))
+    model = fs.load(path)
+    assert model.has_world and any(message in notice and "is not measured" in notice for notice in model.notices)
+    assert [message in why for why in model.file.unmeasured.values()] == [True]
+    fs.Simulation(model, 1).step()
+    with pytest.raises(ValueError, match="is not measured"):
+        fs.Simulation(model, 1).sensor(next(iter(model.file.unmeasured)))
+    with pytest.raises(ValueError, match=message):
+        fs.load(path, strict=True)
 
 
 def test_a_world_travels_with_its_model():

@@ -103,6 +103,8 @@ class LimitRow(NamedTuple):
 
 class Constraints(Forces):
     active: npt.NDArray[np.bool_]  # which equalities act
+    switched = False  # whether these are switched by the state
+    varied: tuple[str, ...] = ()  # fields of the model that differ between simulations
 
     @cached_property
     def equalities(self) -> list[tuple[int, int]]:
@@ -144,10 +146,21 @@ class Constraints(Forces):
         return np.where(turns, 2 * np.arctan2(s, np.absolute(q[0])), 0.0), rate
 
     def ne(self) -> Any:
-        return [float(sum(rows for _, rows in self.equalities))]
+        if not self.switched:
+            return [float(sum(rows for _, rows in self.equalities))]
+        acts = self.state("eq_active")
+        return [sum((np.where(acts[e] > 0, float(rows), 0.0) for e, rows in self.equalities), 0.0)]
 
     def nf(self) -> Any:
-        return [float(friction_rows(self.m))]
+        if is_off(self.m, NO_FRICTION):
+            return [0.0]
+        total: Any = 0.0
+        for name in ("dof_frictionloss", "tendon_frictionloss"):
+            usual, losses = np.asarray(getattr(self.m, name)), self.of(name)
+            there = usual != 0 if name.startswith("dof") else usual > 0
+            for k in np.flatnonzero(there):
+                total = total + (np.where(np.absolute(losses[k]) > 0, 1.0, 0.0) if name in self.varied else 1.0)
+        return [total]
 
     def nl(self) -> Any:
         return [sum((np.where(limit.left < 0, 1.0, 0.0) for limit in self.limits), 0.0)]

@@ -21,13 +21,14 @@ class Slot(NamedTuple):
 
     distance, point, axes   of the operation `contacts`: there is one where distance < detection; axes by rows
     force                   (dim) normal, tangents, torques, in its axes
-    bodies                  of its two geoms; the force is on the second
+    geoms, bodies           its two geoms and their bodies; the force is on the second
     """
 
     distance: Any
     point: Any
     axes: Any
     force: Any
+    geoms: tuple[int, int]
     bodies: tuple[int, int]
     dim: int
     detection: float
@@ -61,7 +62,7 @@ class Contacts(Constraints):
                 found.append(
                     Slot(
                         distance[k], point[k], axes[k], force[row : row + dim],
-                        bodies, dim, pair["detection"], pair["includemargin"],
+                        pair["geom"], bodies, dim, pair["detection"], pair["includemargin"],
                     )
                 )  # fmt: skip
                 row += dim
@@ -90,6 +91,16 @@ class Contacts(Constraints):
             along = s.force[k] * s.axes[k % 3]
             force, torque = (force + along, torque) if k < 3 else (force, torque + along)
         return force, torque
+
+    def contact_force(self, kind: str, index: int) -> Any:
+        """The sum of the forces of its contacts on a "geom" or a "body", world axes."""
+        total: Any = np.zeros(3)
+        for s in self.slots:
+            own = s.geoms if kind == "geom" else s.bodies
+            sign = float(own[1] == index) - float(own[0] == index)
+            if sign:
+                total = total + sign * self.wrench(s)[0]
+        return total
 
     def about(self, body: int, point: Any, force: Any, torque: Any) -> Any:
         """A force at a point as moment and force about the centre of mass of a body's tree."""

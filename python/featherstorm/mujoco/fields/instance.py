@@ -10,7 +10,7 @@ from ...symbols import State, symbols
 from .constraints import row_count
 from .contacts import Contacts, force_count, slot_count
 from .forces import NO_GRAVITY
-from .sensors import NO_SENSORS, STATIC, Frames, cut_off, given_by_texts, on_mocap, reading, rows_of
+from .sensors import ACC, NO_SENSORS, STATIC, Frames, cut_off, given_by_texts, on_mocap, reading, rows_of
 from .turns import dot, vector
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ class Instance(Contacts):
     model     the engine's of it
     sensors   those that the engine measures
     active    which equalities act
-    shapes    name -> shape of what may be given: fields of the state, and what the solver finds
+    varied    fields of the model that differ between simulations
+    shapes    name -> shape of what may be given: fields of the state and varied ones, and what the solver finds
     given     name -> symbols of what the fields that were asked for take
     """
 
@@ -39,9 +40,11 @@ class Instance(Contacts):
         active: npt.NDArray[np.bool_],
         shapes: dict[str, tuple[int, ...]],
         trace: _featherstorm.Trace,
+        varied: tuple[str, ...] = (),
     ) -> None:
         self.m, self.model, self.sensors, self.active, self.shapes = m, model, sensors, active, shapes
-        self.trace = trace
+        self.trace, self.varied = trace, varied
+        self.switched = "eq_active" in model.parameters
         self.packed = model.row_start, model.column
         self.pairs = model.robot.contact_pairs
         self.given: dict[str, Any] = {}
@@ -50,22 +53,39 @@ class Instance(Contacts):
         if name not in self.given:
             shape = self.shapes[name]
             size = int(np.prod(shape))
-            self.given[name] = symbols(self.trace.input(name, size) if size else []).reshape(shape)
+            self.given[name] = symbols(self.trace.input(name.replace(".", "_"), size) if size else []).reshape(shape)
         return self.given[name]
+
+    def of(self, name: str) -> Any:
+        return self.state(name) if name in self.varied else super().of(name)
 
     def run(self, op: str, *arrays: Any) -> Any:
         if not self.m.nv:
             raise ValueError(f"{op}: nothing of the model moves, and the engine has no operations of it")
         row = self.model.row(op)
-        if row.given and len(arrays) > len(row.inputs):  # with its optional inputs it is another row
+        parameters = self.model.parameters
+        if row.given and len(arrays) > len(row.inputs) - len(parameters):  # with its optional inputs it is another row
             op = row.given
-        found = State(self.model, self.trace, [], []).run(op, *arrays)
+        state = State(self.model, self.trace, [], [])
+        state.parameters = [self.state(name.replace("opt_", "opt.")).ravel().tolist() for name in parameters]
+        found = state.run(op, *arrays)
         return found if isinstance(found, tuple) else (found,)
 
-    def sensed(self) -> Any:
-        """Of all sensors, then potential and kinetic energy."""
+    def sensed(self, accelerated: bool = True) -> Any:
+        """Of all sensors, then potential and kinetic energy where the robot has sensors of them. accelerated: whether accelerations are
+        known, which sensors of positions and velocities do not read."""
         names = ("qpos", "qvel", "qacc", "act", "ctrl", "time", "xfrc_applied")
-        return self.run("sensors", *map(self.state, names))[0]
+        given = [np.zeros(self.m.nv) if name == "qacc" and not accelerated else self.state(name) for name in names]
+        return self.run("sensors", *given)[0]
+
+    def sensor(self, i: int) -> Any:
+        """What one sensor measures, which has to be one with numbers."""
+        m = self.m
+        if (on_mocap(m, i) or not m.nv) and int(m.sensor_type[i]) in STATIC:
+            return cut_off(m, i, Frames(self).measured(i))
+        if given_by_texts(m, i):
+            return cut_off(m, i, reading(self, i))
+        return self.sensed(int(m.sensor_needstage[i]) == ACC)[next(iter(rows_of(m, [i])))]
 
     def energy(self) -> Any:
         if not self.m.nv:

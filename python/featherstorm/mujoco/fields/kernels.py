@@ -52,7 +52,11 @@ class Kernel(NamedTuple):
 
     def run(self, arrays: dict[str, npt.NDArray[Any]], fields: dict[str, npt.NDArray[Any]], instances: int) -> None:
         """arrays: (instances, n) of the names in `given`; fields: (instances, n) by name, written to."""
-        inputs = [(name, arrays[name], 0, arrays[name].shape[1], False) for name in self.given if name in arrays]
+        inputs = [
+            (name.replace(".", "_"), arrays[name], 0, arrays[name].shape[1], False)
+            for name in self.given
+            if name in arrays
+        ]
         outputs, apart = [], []
         for o in self.outputs:
             field, count = fields[o.field], len(o.columns)
@@ -70,12 +74,23 @@ class FieldKernels:
     """Kernels for the fields of one model, made when they are first asked for.
 
     sensors   those that the engine measures
+    varied    fields of the model that are given too
     """
 
-    def __init__(self, m: Any, model: Model, sensors: list[int], active: npt.NDArray[np.bool_], dtype: str) -> None:
+    def __init__(
+        self,
+        m: Any,
+        model: Model,
+        sensors: list[int],
+        active: npt.NDArray[np.bool_],
+        dtype: str,
+        varied: tuple[str, ...] = (),
+    ) -> None:
         self.m, self.model, self.sensors, self.active, self.dtype = m, model, sensors, active, dtype
         self.data = data = mujoco.MjData(m)
         self.shapes = {name: tuple(np.shape(getattr(data, name))) or (1,) for name in COMPONENTS}
+        self.varied = varied
+        self.shapes.update({name: field_shape(m, name) for name in varied})
         self.shapes.update(solved_shapes(m, model, active), **contact_shapes(model, m.nv > 0), point=(3,))
         self.made: dict[tuple[str, ...], list[Kernel]] = {}
 
@@ -114,7 +129,7 @@ class FieldKernels:
 
     def record(self, text: Callable[[Instance], Outputs]) -> Kernel:
         trace = _featherstorm.Trace()
-        instance = Instance(self.m, self.model, self.sensors, self.active, self.shapes, trace)
+        instance = Instance(self.m, self.model, self.sensors, self.active, self.shapes, trace, self.varied)
         try:
             whole = text(instance)
             for output, values in whole:
@@ -136,6 +151,11 @@ class FieldKernels:
         columns = [first + k for first, x in found for k in range(len(x))]
         values = [number for _, x in found for number in values_of(x, name)]
         return [(Output(name + stage, name, np.array(columns)), values)] if values else []
+
+
+def field_shape(m: Any, name: str) -> tuple[int, ...]:
+    """Of a field of a model, "opt.NAME" of its options."""
+    return tuple(np.shape(getattr(m.opt, name[4:]) if name.startswith("opt.") else getattr(m, name)))
 
 
 def output(name: str, values: list[Any]) -> Output:

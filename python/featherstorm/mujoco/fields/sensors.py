@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Kind = mujoco.mjtSensor
 NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
-# the engine's row gives zeros for these (core/sensor/readings.h, is_open); their texts are here, but for rays
+# the engine's row gives zeros for these (core/sensor/readings.h, is_open); their texts are here, rays in ranges.py
 RANGEFINDER, TOUCH = int(Kind.mjSENS_RANGEFINDER), int(Kind.mjSENS_TOUCH)
 LIMITS = {
     int(Kind.mjSENS_JOINTLIMITPOS): "left",
@@ -40,7 +40,7 @@ FORCE, TORQUE = int(Kind.mjSENS_FORCE), int(Kind.mjSENS_TORQUE)
 POSITION, TURN = int(Kind.mjSENS_FRAMEPOS), int(Kind.mjSENS_FRAMEQUAT)
 AXES = [int(Kind.mjSENS_FRAMEXAXIS), int(Kind.mjSENS_FRAMEYAXIS), int(Kind.mjSENS_FRAMEZAXIS)]
 STATIC = {POSITION, TURN, *AXES}
-ENERGIES = [int(Kind.mjSENS_E_POTENTIAL), int(Kind.mjSENS_E_KINETIC)]
+ACC = int(mujoco.mjtStage.mjSTAGE_ACC)
 REAL, POSITIVE = int(mujoco.mjtDataType.mjDATATYPE_REAL), int(mujoco.mjtDataType.mjDATATYPE_POSITIVE)
 Object = mujoco.mjtObj
 INERTIA, BODY, GEOM, SITE, CAMERA = (
@@ -63,8 +63,8 @@ def open_sensors(m: Any) -> dict[int, str]:
     found = {}
     for i, kind in enumerate(map(int, m.sensor_type)):
         if kind == RANGEFINDER:
-            found[i] = "rays"
-        elif kind in (FORCE, TORQUE) and tendons_pull(m):
+            continue
+        if kind in (FORCE, TORQUE) and tendons_pull(m):
             found[i] = "forces of spatial tendons on bodies"
         elif kind not in STATIC and (on_mocap(m, i) or not m.nv):
             found[i] = "velocities and accelerations of bodies that do not move by themselves"
@@ -189,26 +189,3 @@ def cut_off(m: Any, sensor: int, values: Any) -> Any:
     if cutoff > 0 and kind in (REAL, POSITIVE):
         values = np.minimum(values, cutoff)
     return np.maximum(values, -cutoff) if cutoff > 0 and kind == REAL else values
-
-
-def with_sensors(m: Any, tables: dict[str, Any], keep: list[int], energy: bool) -> dict[str, Any]:
-    """The tables of a compiled model (featherstorm.robot.mjcf) with some of its sensors alone, and behind them sensors of
-    potential and kinetic energy."""
-    chosen = dict(tables)
-    extra = 2 if energy else 0
-    for name in (n for n in tables if n.startswith("sensor_") and n != "sensor_user"):
-        field = getattr(m, name)
-        width = int(np.prod(field.shape[1:]))
-        rows = np.vstack([np.reshape(field, (-1, width))[keep], np.zeros((extra, width))])
-        chosen[name] = np.ravel(rows).astype(np.float64)
-    last = len(keep)
-    for k, kind in enumerate(ENERGIES[:extra]):
-        chosen["sensor_type"][last + k] = kind
-        chosen["sensor_dim"][last + k] = 1
-        chosen["sensor_adr"][last + k] = m.nsensordata + k
-        chosen["sensor_objid"][last + k] = chosen["sensor_refid"][last + k] = -1
-    names = np.asarray(m.name_sensoradr)[keep]
-    chosen["name_sensoradr"] = np.concatenate([names, np.zeros(extra)]).astype(np.float64)
-    chosen["nsensor"] = np.array([float(last + extra)])
-    chosen["nsensordata"] = np.array([float(m.nsensordata + extra)])
-    return chosen

@@ -88,7 +88,7 @@ class Whole:
             return False
         if sum(x.size for x in (*self.moved.values(), *self.found.values())) > MOST_NUMBERS:
             return False
-        inputs = engine.inputs(r.state)
+        inputs = engine.inputs(r.state, r.values)
         if self.control is not None:
             each = {ARRAYS[name]: x for name in DRIVING if (x := self.driven(name)) is not None}
             inputs = [i for i in inputs if i[0] not in each]
@@ -99,7 +99,7 @@ class Whole:
             x[:, 0] = r.state[:, layout.columns[name]]
         if "qpos" in self.moved:
             self.moved["qpos"][:, 0] = engine.with_unit_quaternions(r.state)
-        engine.sequence.run(self.nstep, n, inputs, {}, outputs)  # type: ignore[union-attr]  # the engine moves
+        engine.sequence_for(outputs).run(self.nstep, n, inputs, {}, outputs)  # type: ignore[union-attr]  # the engine moves
         return all(bool(np.abs(x).max(initial=0) <= MOST) for x in self.moved.values())
 
     def times(self) -> Array:
@@ -145,7 +145,7 @@ class Whole:
     def given(self) -> dict[str, Array]:
         """What the kernels of fields take, (n nstep, k): of the state before each step, and of what it found."""
         n, layout = len(self.r.time), self.engine.layout
-        constant = self.engine.given(self.r.state)
+        constant = self.engine.given(self.r.state, self.r.values)
         arrays = {}
         for name, x in constant.items():
             each = self.driven(name) if name in DRIVING else None

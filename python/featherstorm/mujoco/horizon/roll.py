@@ -43,17 +43,18 @@ def roll(
     for k in range(nstep):
         if not len(going):
             break
-        now = Rows(r.state, r.time, warnings) if len(going) == n else Rows(r.state, r.time, warnings).taken(going)
+        everything = Rows(r.state, r.time, warnings, r.values)
+        now = everything if len(going) == n else everything.taken(going)
         seen = shown if len(going) == n else {name: x[going] for name, x in shown.items()}
         if control is not None:
             now.state[:, columns] = control[going, k]
         last = advance(engine, now, 1, watched(engine, seen))
         if last is not None:
-            observe_step(engine, now.state, last, seen)
+            observe_step(engine, now.state, now.values, last, seen)
         some = part if len(going) == n else part.among(going)
         some.write(k, now.state, now.time, seen)
         if len(going) < n:
-            Rows(r.state, r.time, warnings).put(going, now)
+            everything.put(going, now)
             for name, x in seen.items():
                 shown[name][going] = x
         stopped = now.warning[:, :, NUMBER].any(axis=1)

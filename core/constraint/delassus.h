@@ -1,0 +1,97 @@
+// Rows of constraints half solved: Y = J L^-1 D^-1/2 with M = L^T D L, so that J M^-1 J^T = Y Y^T (the Delassus matrix).
+//
+// A row of J that moves the coordinates of a path has a row of Y with those and all that they hang on, to the root. RBDA section 6.5;
+// MuJoCo has the same as efc_Y.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "core/linear/ltdl.h"
+
+namespace featherstorm {
+
+// Which numbers of Y a row has, and what they come from.
+struct HalfSolution {
+  struct Term { int position, entry; };
+  std::vector<int> column;    // coordinates, growing
+  std::vector<int> position;  // of the columns of J among them
+  std::vector<int> start;     // (columns + 1) of the terms of a column:
+  std::vector<Term> term;     // x_column -= L_entry x_position
+};
+
+// columns: of J, growing; m: the tree of M.
+inline HalfSolution half_solution(const auto& m, const std::vector<int>& columns) {
+  HalfSolution h;
+  std::vector<char> there(static_cast<std::size_t>(m.nv));
+  for (const int k : columns)
+    for (int j = k; j >= 0; j = m.dof_parent[j]) there[j] = 1;
+  for (int j = 0; j < m.nv; j++)
+    if (there[j] != 0) h.column.push_back(j);
+  const auto at = [&](int j) {
+    return static_cast<int>(std::lower_bound(h.column.begin(), h.column.end(), j) - h.column.begin());
+  };
+  for (const int k : columns) h.position.push_back(at(k));
+  for (const int j : h.column) {
+    h.start.push_back(static_cast<int>(h.term.size()));
+    for (const int i : h.column)
+      for (int k = m.dof_parent[i]; k >= 0; k = m.dof_parent[k])
+        if (k == j) h.term.push_back({at(i), m.at(i, j)});
+  }
+  h.start.push_back(static_cast<int>(h.term.size()));
+  return h;
+}
+
+// in   h
+// in   factor (nh)  L below the diagonal, D^-1/2 on it;  diagonal (nv)  where on it
+// in   J (rows columns)  row by row
+// out  Y (columns of h, rows)  column by column
+// Cost 1/2 d^2 multiply-adds a row, d columns.
+template <int rows>
+FS_HD void half_solve(const HalfSolution& h, const auto& factor, const auto& diagonal, const auto& J, auto Y) {
+  using T = ScalarOf<decltype(Y)>;
+  const int n = static_cast<int>(h.column.size()), columns = static_cast<int>(h.position.size());
+  // x = L^-T J^T from the tips to the root, then D^-1/2 x
+  const int* const start = h.start.data();
+  const HalfSolution::Term* const term = h.term.data();
+  int given = columns - 1;  // the last column of J that is not there yet
+  for (int j = n - 1; j >= 0; j--) {
+    T x[rows];
+    const bool there = given >= 0 && h.position[given] == j;
+    for (int i = 0; i < rows; i++) x[i] = there ? J[i * columns + given] : T(0.0);
+    given -= there;
+    for (int t = start[j]; t < start[j + 1]; t++) {
+      const T l = factor[term[t].entry];
+      const T* const y = &Y[term[t].position * rows];
+      for (int i = 0; i < rows; i++) x[i] = x[i] - l * y[i];
+    }
+    for (int i = 0; i < rows; i++) Y[j * rows + i] = x[i];
+  }
+  for (int j = 0; j < n; j++) {
+    const T scale = factor[diagonal[h.column[j]]];
+    for (int i = 0; i < rows; i++) Y[j * rows + i] = scale * Y[j * rows + i];
+  }
+}
+
+// The factor as half_solve takes it, from M: L below the diagonal, D^-1/2 on it.
+FS_HD void half_factor(const auto& m, const auto& mass, auto factor) {
+  for (int k = 0; k < m.nh; k++) factor[k] = mass[k];
+  ltdl(m, factor);
+  for (int k = 0; k < m.nv; k++) factor[m.at(k, k)] = sqrt(factor[m.at(k, k)]);
+}
+
+// y = D^-1/2 L^-T y and y = L^-1 D^-1/2 y by that factor: one after the other, y = M^-1 y.
+FS_HD void solve_from_tips(const auto& m, const auto& factor, auto y) {
+  for (int i = m.nv - 1; i >= 0; i--) {
+    for (int j = m.dof_parent[i]; j >= 0; j = m.dof_parent[j]) y[j] = y[j] - factor[m.at(i, j)] * y[i];
+    y[i] = factor[m.at(i, i)] * y[i];
+  }
+}
+FS_HD void solve_from_root(const auto& m, const auto& factor, auto y) {
+  for (int i = 0; i < m.nv; i++) {
+    auto sum = factor[m.at(i, i)] * y[i];
+    for (int j = m.dof_parent[i]; j >= 0; j = m.dof_parent[j]) sum = sum - factor[m.at(i, j)] * y[j];
+    y[i] = sum;
+  }
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,85 @@
+// Where two convex bodies touch, or are nearest to each other.
+//
+//   apart     the nearest points a, b of both, n along b - a
+//   overlap   n along the shortest way on which B can leave A; a, b meet when it has
+//
+// Both are where a plane across n touches A and B from outside: distance = n . (b - a), negative where they overlap.
+// Radii around the bodies shift a and b along n.
+#pragma once
+#include "core/convex/least_depth.h"
+#include "core/convex/polish.h"
+
+namespace featherstorm {
+
+template <class T> struct ConvexContact {
+  T distance = T(no_contact);
+  Vec3<T> a, b;  // on the surfaces
+  Vec3<T> n;     // from A to B, unit
+  int corners = 0;
+  Difference<T> corner[3];  // that they are between
+};
+
+// How exact, beside the size of the bodies, an answer is before its last digits are looked for (polish.h).
+inline constexpr double roughly = 1e-6;
+// And how narrow a gap is whose direction is looked for in the same way.
+inline constexpr double narrow = 1e-4;
+
+// With the answer up to `enough`; the bodies without their radii.
+//
+// returns whether it is exact, or as exact as the digits
+template <class T, class P>
+bool find_contact(const ConvexBody<T, P>& A, const ConvexBody<T, P>& B, const T& far, const T& small, const T& enough,
+                  ConvexContact<T>& c) {
+  c.corners = 0;
+  const NearestPoints<T> near = nearest_points(A, B, far, small, enough);
+  if (near.apart == Apart::Far) return true;
+  Polished<T> p;
+  T low, high;  // of the depth
+  if (near.apart == Apart::Near) {
+    p.a = p.b = zero3<T>();
+    for (int k = 0; k < near.simplex.n; k++) {
+      const Difference<T>& d = near.simplex.corner[k];
+      p.a = p.a + d.a * near.simplex.weight[k], p.b = p.b + d.b * near.simplex.weight[k];
+      c.corner[c.corners++] = d;
+    }
+    const T length = sqrt(dot(near.x, near.x));
+    p.n = near.x * (-rcp(length)), p.d = -length;
+    low = -length, high = -near.least;
+  } else {
+    const Depth<T> depth = least_depth(A, B, near.simplex, small, enough);
+    p = {depth.depth, depth.n, depth.at.a, depth.at.b};
+    for (const Difference<T>& d : depth.corner) c.corner[c.corners++] = d;
+    low = depth.depth, high = depth.most;
+  }
+  // the direction of a gap that is small beside the bodies is known to few digits
+  const bool rough = small < enough, is_narrow = low < T(0.0) && -low < T(narrow) * (A.reach + B.reach);
+  bool done = !rough;
+  if (rough || is_narrow)
+    done = polish(A, touching_corners(c.corner, c.corners, &Difference<T>::corner_a), B,
+                  touching_corners(c.corner, c.corners, &Difference<T>::corner_b), low, high, small, p) ||
+           done;
+  c.distance = -p.d, c.n = p.n, c.a = p.a, c.b = p.b;
+  return done;
+}
+
+// in   far  greater distances are not looked for
+template <class T, class P>
+ConvexContact<T> convex_contact(ConvexBody<T, P> A, ConvexBody<T, P> B, const T& far) {
+  const Vec3<T> d = B.X.r - A.X.r, origin = A.X.r;
+  const T around = A.radius + B.radius, reach = A.reach + B.reach + far;
+  ConvexContact<T> c;
+  if (reach * reach < dot(d, d)) return c;
+  // from the place of A, where numbers are small
+  A.X.r = zero3<T>(), B.X.r = d;
+  const T small = (A.reach + B.reach) * T(nothing<T>);
+  // what is round is found roughly first
+  const bool is_round = !A.is_polytope() || !B.is_polytope();
+  if (!is_round || !find_contact(A, B, far + around, small, (A.reach + B.reach) * T(roughly), c))
+    find_contact(A, B, far + around, small, small, c);
+  if (c.corners == 0) return c;
+  c.distance = c.distance - around;
+  c.a = c.a + origin + c.n * A.radius, c.b = c.b + origin - c.n * B.radius;
+  return c;
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,233 @@
+// The rows of constraints and contacts that have a force in some of the instances side by side. Pairs whose bounding spheres are
+// apart in all of them are left out, and so are candidates that do not touch.
+#pragma once
+#include "host/solver/solver_data.h"
+
+namespace featherstorm {
+
+// A block of rows with a force in some instances; where its numbers begin.
+struct PresentBlock {
+  bool contact;
+  int source;  // pair, or block of constraints
+  int output;  // among the rows of contacts or of constraints
+  int J, row;
+  unsigned instances;
+};
+
+// All of them; constraints first.
+template <class T> struct PresentRows {
+  PresentBlock* block;
+  T *J, *D, *aref, *friction;  // of each its columns; of each its rows
+  int count = 0, entries = 0, rows = 0, constraints = 0;
+  T gap{no_contact};  // the least distance
+};
+
+// Placements and motions in memory, loaded where they are used.
+template <class T, class Array> struct Placements {
+  Array of;
+  Placement<T> operator[](int i) const {
+    Placement<T> X;
+    for (int k = 0; k < 9; k++) X.R(k / 3, k % 3) = of[12 * i + k];
+    for (int k = 0; k < 3; k++) X.r(k) = of[12 * i + 9 + k];
+    return X;
+  }
+};
+template <class T, class Array> struct Motions {
+  Array of;
+  Motion<T> operator[](int i) const {
+    Motion<T> V;
+    for (int k = 0; k < 3; k++) V.w(k) = of[6 * i + k], V.v(k) = of[6 * i + 3 + k];
+    return V;
+  }
+};
+
+// Where a geom is on its body, in these instances.
+template <class T, class P>
+FS_HD Placement<T> place_among(const ContactSolver<P>& solver, int geom, const auto& touch) {
+  Placement<T> X = cast<T>(solver.world.contacts.geom[geom].place.X);
+  if (solver.touch.of_geom.empty()) return X;
+  const auto& at = solver.touch.of_geom[geom];
+  int k = 0;
+  for_each_number(X, [&](T& x) {
+    if (at[k] >= 0) x = touch[at[k]];
+    k++;
+  });
+  return X;
+}
+
+// A pair with the numbers of these instances.
+template <class T, class P>
+FS_HD ContactPair<T> pair_among(const ContactSolver<P>& solver, int p, const auto& touch) {
+  ContactPair<T> pair = cast<T>(solver.world.contacts.pair[p]);
+  const auto& at = solver.touch.of_pair[p];
+  int k = 0;
+  for_each_number(pair, [&](T& x) {
+    if (at[k] >= 0) x = touch[at[k]];
+    k++;
+  });
+  pair.softness.power = solver.touch.power[p];
+  return pair;
+}
+
+// Where the geoms are, computed when they are asked for.
+template <class T, class P, class Bodies, class Array> class GeomPlaces {
+ public:
+  GeomPlaces(const ContactSolver<P>& solver, const Bodies& X, const Array& touch)
+      : solver_(solver),
+        contacts_(solver.world.contacts),
+        X_(X),
+        touch_(touch),
+        place_(static_cast<int>(contacts_.geom.size())),
+        centre_(static_cast<int>(contacts_.geom.size())),
+        known_(static_cast<int>(contacts_.geom.size())) {
+    for (std::size_t i = 0; i < contacts_.geom.size(); i++) known_[static_cast<int>(i)] = 0;
+  }
+  const Vec3<T>& centre(int geom) {
+    if (known_[geom] == 0) {
+      const int body = contacts_.geom[geom].place.body;
+      const Vec3<T> r = place_among<T>(solver_, geom, touch_).r;
+      if (body == 0) {
+        centre_[geom] = r;
+      } else {
+        const Placement<T> X = X_[body];
+        centre_[geom] = X.r + X.R * r;
+      }
+      known_[geom] = 1;
+    }
+    return centre_[geom];
+  }
+  const Placement<T>& operator[](int geom) {
+    if (known_[geom] < 2) {
+      const int body = contacts_.geom[geom].place.body;
+      place_[geom] = place_among<T>(solver_, geom, touch_);
+      if (body != 0) place_[geom] = X_[body] * place_[geom];
+      centre_[geom] = place_[geom].r, known_[geom] = 2;
+    }
+    return place_[geom];
+  }
+
+ private:
+  const ContactSolver<P>& solver_;
+  const GeomContacts<P>& contacts_;
+  const Bodies& X_;
+  const Array& touch_;
+  Scratch<Placement<T>> place_;
+  Scratch<Vec3<T>> centre_;
+  Scratch<char> known_;
+};
+
+// A number above zero where the bounding spheres of a pair are near.
+template <class T, class P>
+FS_HD T nearness(const ContactSolver<P>& solver, const ContactPair<P>& pair, auto& places) {
+  const int a = pair.geom[0], b = pair.geom[1];
+  const T reach = T(solver.reach[a]) + T(solver.reach[b]) + T(pair.detection);
+  if (solver.world.contacts.geom[a].type == GeomType::Plane)
+    return reach - dot(axis_of(places[a], 2), places.centre(b) - places[a].r);
+  const Vec3<T> d = places.centre(b) - places.centre(a);
+  return reach * reach - dot(d, d);
+}
+
+// Which pairs of bodies are near in some instance, computed when it is asked for.
+template <class T, class P, class Bodies> class NearBodies {
+ public:
+  NearBodies(const ContactSolver<P>& solver, const Bodies& X)
+      : solver_(solver),
+        X_(X),
+        near_(static_cast<int>(solver.bodies.size()) + 1),
+        centre_(solver.nb + 1),
+        known_(solver.nb + 1) {
+    for (std::size_t i = 0; i < solver.bodies.size(); i++) near_[static_cast<int>(i)] = unknown;
+    for (int i = 0; i <= solver.nb; i++) known_[i] = 0;
+  }
+  // of a pair of geoms
+  bool operator()(int pair) {
+    const int i = solver_.bodies_of[pair];
+    if (i < 0) return true;
+    if (near_[i] == unknown) {
+      const BodyPair<P>& bodies = solver_.bodies[i];
+      const Vec3<T> d = centre(bodies.a) - centre(bodies.b);
+      const T reach(bodies.reach);
+      near_[i] = some(T(reach * reach - dot(d, d))) ? 1 : 0;
+    }
+    return near_[i] != 0;
+  }
+
+ private:
+  static constexpr char unknown = 2;
+  const Vec3<T>& centre(int body) {
+    if (known_[body] == 0) {
+      const Placement<T> X = X_[body];
+      centre_[body] = X.r + X.R * cast<T>(solver_.body_centre[body]), known_[body] = 1;
+    }
+    return centre_[body];
+  }
+  const ContactSolver<P>& solver_;
+  const Bodies& X_;
+  Scratch<char> near_;
+  Scratch<Vec3<T>> centre_;
+  Scratch<char> known_;
+};
+
+template <class T, class P>
+FS_HD void find_constraints(const ContactSolver<P>& solver, const auto& in, PresentRows<T>& present) {
+  const std::vector<PackedBlock>& block = solver.constraints.block;
+  for (int i = 0; i < static_cast<int>(block.size()); i++) {
+    const PackedBlock& b = block[i];
+    const unsigned instances = instances_above_zero(T(in.D[b.first]));
+    if (instances == 0) continue;
+    for (int k = 0; k < b.columns; k++) present.J[present.entries + k] = in.jacobian[b.entry + k];
+    present.D[present.rows] = in.D[b.first], present.aref[present.rows] = in.aref[b.first];
+    present.friction[present.rows] = in.friction[b.first];
+    present.block[present.count++] = {false, i, b.first, present.entries, present.rows, instances};
+    present.entries += b.columns, present.rows++;
+  }
+  present.constraints = present.count;
+}
+
+template <class T, class P>
+FS_HD void find_contacts(const ContactSolver<P>& solver, const auto& X, const auto& twist, const auto& axis,
+                         const auto& touch, PresentRows<T>& present) {
+  const World<P>& w = solver.world;
+  GeomPlaces<T, P, std::remove_cvref_t<decltype(X)>, std::remove_cvref_t<decltype(touch)>> places(solver, X, touch);
+  NearBodies<T, P, std::remove_cvref_t<decltype(X)>> near(solver, X);
+  T position[most_rows], active[most_rows], velocity[most_rows];
+  ContactPoint<T> point[most_slots];
+  const int pairs = static_cast<int>(w.contacts.pair.size());
+  for (int p = 0; p < pairs; p++) {
+    const ContactPair<P>& pair = w.contacts.pair[p];
+    const int d = pair.dimension;
+    if (!near(p) || !some(nearness<T>(solver, pair, places))) continue;
+    const Placement<T>&A = places[pair.geom[0]], &B = places[pair.geom[1]];
+    contact_points(w.contacts, pair, A, B, point);
+    const Geom<P>&a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
+    const int begin = solver.pairs.start[p], n = solver.pairs.columns(p);
+    for (int slot = 0; slot < pair.slots; slot++) {
+      const T distance = point[slot].distance, inside = T(pair.margin) - distance;
+      unsigned instances = instances_above_zero(inside);
+      if (instances == 0) continue;
+      if (solver.report) present.gap = min(present.gap, T(select(T(0.0) < inside, distance, T(no_contact))));
+      const Candidate<T> c = {point[slot], candidate_frame(a, b, B, point[slot].normal)};
+      relative_velocity(X, twist, a.place.body, b.place.body, c, d, velocity);
+      contact_jacobian(std::span(solver.pairs.column).subspan(begin, n), X, axis, c, d, present.J + present.entries);
+      const ConstraintRows<T*> rows{nullptr,
+                                    position,
+                                    present.D + present.rows,
+                                    present.aref + present.rows,
+                                    active,
+                                    present.friction + present.rows};
+      const auto set_rows = [&](const auto& of_pair) {
+        if (!solver.rigid) return set_contact_rows(w, of_pair, distance, velocity, rows);
+        const T gap = distance - (T(pair.margin) - T(solver.rigid->look_ahead));
+        instances &= instances_above_zero(rigid_contact_rows(w, *solver.rigid, of_pair, gap, velocity, rows));
+      };
+      if (solver.touch.of_pair.empty()) set_rows(pair);
+      else set_rows(pair_among<T>(solver, p, touch));
+      if (instances == 0) continue;
+      present.block[present.count++] = {true,         p,        solver.first_row[p] + slot * d, present.entries,
+                                        present.rows, instances};
+      present.entries += d * n, present.rows += d;
+    }
+  }
+}
+
+}  // namespace featherstorm

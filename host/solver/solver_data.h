@@ -1,0 +1,96 @@
+// What a solver of contacts knows of one robot, and what it is given and gives.
+#pragma once
+#include <optional>
+
+#include "core/constraint/contact_rows.h"
+#include "core/constraint/delassus.h"
+#include "core/constraint/newton_step.h"
+#include "core/mujoco/constrained.h"
+#include "core/rigid/rigid_constraints.h"
+#include "core/world/touch_numbers.h"
+#include "host/memory/kernel.h"
+
+namespace featherstorm {
+
+// Blocks of rows that may share a place in the space of rows.
+struct RowGroup {
+  RowKind kind = RowKind::Equality;
+  int rows = 1;
+};
+
+// Two bodies whose geoms may touch, and how far apart the centres of their bounding spheres may be then.
+template <class P> struct BodyPair {
+  int a = 0, b = 0;
+  P reach{};
+};
+
+// Of one robot.
+template <class P> struct ContactSolver {
+  int nv = 0, nb = 0;
+  World<P> world;           // its contacts and how they are held
+  RowPattern constraints;   // rows of constraints
+  PairColumns pairs;        // columns of contacts
+  std::vector<int> column;  // coordinates of constraints, then of pairs
+  // Trees of M and the rows: without contacts between bodies on different branches, and with them. entry: where the packed
+  // inertia matrix of the robot's own tree goes.
+  EliminationTree tree[2];
+  std::vector<int> entry[2];
+  std::vector<char> couples;   // (pairs) whether a pair needs the second tree
+  std::vector<int> first_row;  // (pairs) of its candidates, among the rows of contacts
+  TouchNumbers touch;          // which numbers differ from instance to instance
+  std::vector<P> reach;        // (geoms) radius of the bounding sphere about its centre [m]; 0 of planes
+  // Bodies before their geoms: centres of their bounding spheres (nb + 1) in their axes; (pairs) which of `bodies`, or -1.
+  std::vector<Vec3<P>> body_centre;
+  std::vector<BodyPair<P>> bodies;
+  std::vector<int> bodies_of;
+  EliminationTree own;                       // of M alone
+  std::vector<int> diagonal;                 // (nv) of M
+  std::vector<RowGroup> group;               // those there are
+  std::vector<HalfSolution> half;            // those there are
+  std::vector<int> group_of[2], half_of[2];  // (blocks of constraints), (pairs)
+  bool forces = true;                        // whether those of contacts are asked for
+  int most_rows = 0;                         // of an instance that is solved in the space of rows
+  int iterations = 100;
+  P tolerance{};
+  // The rigid law in place of MuJoCo's; margins of pairs are greater by its look_ahead then. D of its rows is their scale.
+  std::optional<RigidLaw<P>> rigid;
+  bool report = false;  // whether residual and gap are asked for
+};
+
+// What the equations hand on (host/trace/world_programs.h), each an array of scalars.
+template <class Array> struct SolverInputs {
+  Array mass, b;                      // (nh), (nv)
+  Array factor, qacc_smooth;          // (nh), (nv)
+  Array jacobian, D, aref, friction;  // rows of constraints
+  Array placement, twist, axis;       // (nb + 1) R row by row, r; (nb + 1) w, v; (nv) w, v
+  Array qacc;                         // (nv)
+  Array touch;                        // (touch.size)
+};
+template <class Array> struct SolverOutputs {
+  Array qacc, passes;
+  Array rows;           // how many have a force
+  Array row_force;      // (rows of constraints)
+  Array contact_force;  // (rows of contacts)
+  Array residual, gap;  // what the solver leaves undone, the least distance of a contact
+};
+
+// Blocks in memory taken beforehand.
+struct BlockList {
+  PackedBlock* data;
+  int count = 0;
+  PackedBlock* begin() const { return data; }
+  PackedBlock* end() const { return data + count; }
+  std::size_t size() const { return static_cast<std::size_t>(count); }
+  const PackedBlock& operator[](int i) const { return data[i]; }
+  void push_back(const PackedBlock& b) { data[count++] = b; }
+};
+
+// Which instances of x are above zero, a bit each; and where bits are set.
+FS_HD unsigned instances_above_zero(const double& x) { return x > 0 ? 1 : 0; }
+FS_HD unsigned instances_above_zero(const float& x) { return x > 0 ? 1 : 0; }
+template <class T> struct InstancesOf {
+  static bool where(unsigned bits) { return bits != 0; }
+};
+template <class T> FS_HD auto where(unsigned bits) { return InstancesOf<T>::where(bits); }
+
+}  // namespace featherstorm

@@ -1,0 +1,162 @@
+#include "host/world/world_inputs.h"
+
+#include <algorithm>
+
+#include "core/trace/expr.h"
+
+namespace featherstorm {
+namespace {
+
+constexpr int no_gravity = 1 << 7;                         // mjtDisableBit
+enum MujocoTransmission { at_joint, at_joint_in_parent };  // mjtTrn
+
+// Of coordinates and of the rotors of actuators at their joints, which are seen through the square of the gear.
+void set_armature(Model<Expr>& m, const WorldTables<Expr>& t) {
+  for (int k = 0; k < m.nv; k++) m.armature[k] = t.real("dof_armature", k);
+  for (int a = 0; a < t.integer("nactuator"); a++) {
+    const int transmission = t.integer("actuator_trntype", a);
+    if (transmission != at_joint && transmission != at_joint_in_parent) continue;
+    const int k = t.integer("jnt_dofadr", static_cast<int>(t.row("actuator_trnid", a, 2)[0]));
+    const Expr gear = t.numbers("actuator_gear", t.integer("actuator_outadr", a), 6)[0];
+    m.armature[k] = m.armature[k] + gear * gear * t.real("actuator_armature", a);
+  }
+  for (int i = 1; i <= m.nb; i++) {
+    Body<Expr>& b = m.body[i];
+    b.rotor = false;
+    const int last = i < m.nb ? m.body[i + 1].v : m.nv;
+    for (int k = b.v; k < last; k++) {
+      if (b.shape == JointShape::Free) m.armature[k] = Expr(0.0);
+      b.rotor = b.rotor || known(m.armature[k]) != 0;  // not a number: an input
+    }
+  }
+}
+
+// Of the links that a body is.
+void set_inertias(Model<Expr>& m, const Model<double>& model, const Robot& robot) {
+  for (int i = 1; i <= m.nb; i++) m.body[i].I = zero_inertia<Expr>();
+  const std::vector<std::string>& names = robot.source->link_names;
+  for (std::size_t l = 1; l < names.size(); l++) {
+    const WorldLink<Expr>& link = m.world.link[l];
+    const Placement<Expr>& X = link.inertial.X;
+    const Expr o(0.0);
+    const Sym3<Expr> moment{link.moment[0], o, o, link.moment[1], o, link.moment[2]};
+    RigidBodyInertia<Expr> I = rigid_body_inertia(link.mass, X.r, conjugate(X.R, moment));
+    if (&model != &robot.model) {
+      const auto frame = static_cast<std::size_t>(robot.frame(names[l]));
+      const Placement<double> turned = model.frame[frame].X * inverse(robot.model.frame[frame].X);
+      I = apply_transpose(cast<Expr>(turned), I);
+    }
+    m.body[link.inertial.body].I += I;
+  }
+  for (int i = 1; i <= m.nb; i++) m.body[i].second_moments = second_moments(m.body[i].I.I);
+}
+
+}  // namespace
+
+const std::vector<WorldInput>& world_inputs() {
+  static const std::vector<WorldInput> all = {
+      {"opt_gravity", 3},
+      {"opt_wind", 3},
+      {"opt_magnetic", 3},
+      {"body_mass", 1},
+      {"body_ipos", 3},
+      {"body_iquat", 4},
+      {"body_inertia", 3},
+      {"body_gravcomp", 1},
+      {"body_invweight0", 2},
+      {"jnt_stiffness", 1, true},
+      {"jnt_range", 2},
+      {"jnt_margin", 1},
+      {"jnt_solref", 2},
+      {"jnt_solimp", 5},
+      {"jnt_actfrcrange", 2},
+      {"qpos_spring", 1},
+      {"dof_armature", 1},
+      {"dof_damping", 1},
+      {"dof_frictionloss", 1, true},
+      {"dof_solref", 2},
+      {"dof_solimp", 5},
+      {"dof_invweight0", 1},
+      {"geom_pos", 3},
+      {"geom_quat", 4},
+      {"geom_friction", 3},
+      {"geom_solref", 2},
+      {"geom_solimp", 5},
+      {"geom_solmix", 1},
+      {"pair_friction", 5},
+      {"pair_solref", 2},
+      {"pair_solreffriction", 2},
+      {"pair_solimp", 5},
+      {"eq_active", 1},
+      {"eq_data", 12},
+      {"eq_solref", 2},
+      {"eq_solimp", 5},
+      {"tendon_stiffness", 1, true},
+      {"tendon_damping", 1, true},
+      {"tendon_lengthspring", 2},
+      {"tendon_frictionloss", 1, true},
+      {"tendon_range", 2},
+      {"tendon_margin", 1},
+      {"tendon_actfrcrange", 2},
+      {"tendon_solref_fri", 2},
+      {"tendon_solimp_fri", 5},
+      {"tendon_solref_lim", 2},
+      {"tendon_solimp_lim", 5},
+      {"tendon_invweight0", 1},
+      {"tendon_length0", 1},
+      {"actuator_gear", 6},
+      {"actuator_dynprm", 10},
+      {"actuator_gainprm", 10},
+      {"actuator_biasprm", 10},
+      {"actuator_ctrlrange", 2},
+      {"actuator_actrange", 2},
+      {"actuator_forcerange", 2},
+      {"actuator_lengthrange", 2},
+      {"actuator_acc0", 1},
+      {"site_pos", 3},
+      {"site_quat", 4},
+      {"cam_pos", 3},
+      {"cam_quat", 4},
+      {"mocap_pos", 3},
+      {"mocap_quat", 4},
+  };
+  return all;
+}
+
+std::string table_name(std::string_view input) {
+  return input.starts_with("opt_") ? "opt." + std::string(input.substr(4)) : std::string(input);
+}
+
+const WorldInput* world_input(std::string_view name) {
+  for (const WorldInput& i : world_inputs())
+    if (i.name == name) return &i;
+  return nullptr;
+}
+
+std::vector<Expr> equality_weights(const Robot& robot, const WorldTables<Expr>::Given& given) {
+  const auto active = given.find("eq_active");
+  if (active == given.end()) return {};
+  const WorldTables<double> t(robot.source->tables);
+  std::vector<Expr> weights;
+  for (const int i : held_equalities(t, Places<double>(robot, t, robot.source->link_names, robot.source->joint_names)))
+    weights.push_back(active->second.at(static_cast<std::size_t>(i)));
+  return weights;
+}
+
+void set_world_inputs(Model<Expr>& m, const Model<double>& model, const Robot& robot,
+                      const WorldTables<Expr>::Given& given) {
+  if (given.empty()) return;
+  const WorldTables<Expr> t(robot.source->tables, given);
+  m.world = world_of(robot, t);
+  const auto any = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* name) { return t.is_given(name); });
+  };
+  if (t.is_given("opt.gravity") && (t.integer("opt.disableflags") & no_gravity) == 0) {
+    const auto g = t.numbers("opt.gravity", 0, 3);
+    m.gravity = {g[0], g[1], g[2]};
+  }
+  if (any({"dof_armature", "actuator_gear"})) set_armature(m, t);
+  if (any({"body_mass", "body_ipos", "body_iquat", "body_inertia"})) set_inertias(m, model, robot);
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,57 @@
+// The tables of a MuJoCo model as a world is read from them. T is double, or a tracing scalar: then numbers of some tables may be
+// inputs of a program, and all others are its constants.
+//
+// What a world consists of is decided by whole numbers and flags, which are always those of the tables, and by what `nominal` tells:
+// whether a spring has stiffness, whether a coordinate has dry friction. There the tables speak for all instances.
+#pragma once
+#include <cmath>
+
+#include "core/scalar/scalar.h"
+#include "host/world/mujoco_tables.h"
+
+namespace featherstorm {
+
+template <class T> class WorldTables {
+ public:
+  using Given = std::map<std::string, std::vector<T>, std::less<>>;  // whole tables by their names
+
+  explicit WorldTables(const MujocoTables& tables, Given given = {}) : tables_(tables), given_(std::move(given)) {}
+
+  // Row `i` of a table with rows of `width` numbers.
+  std::vector<T> numbers(const std::string& name, int i, int width) const {
+    if (const auto at = given_.find(name); at != given_.end()) {
+      const auto first = at->second.begin() + static_cast<long>(i) * width;
+      return {first, first + width};
+    }
+    const auto row = tables_.row(name, i, width);
+    return {row.begin(), row.end()};
+  }
+  T real(const std::string& name, int i = 0) const { return numbers(name, i, 1)[0]; }
+
+  // Of tables that are the same for all.
+  std::span<const double> row(const std::string& name, int i, int width = 1) const {
+    if (is_given(name)) throw Error(name + " decides what the world consists of, and cannot be an input");
+    return tables_.row(name, i, width);
+  }
+  int integer(const std::string& name, int i = 0) const { return static_cast<int>(row(name, i)[0]); }
+  bool flag(const std::string& name, int i = 0) const { return row(name, i)[0] != 0; }
+  bool has(const std::string& name) const { return tables_.has(name); }
+
+  // What the tables say where it decides what there is.
+  double nominal(const std::string& name, int i = 0) const { return tables_.real(name, i); }
+  std::span<const double> nominal_row(const std::string& name, int i, int width) const {
+    return tables_.row(name, i, width);
+  }
+
+  bool is_given(const std::string& name) const { return given_.find(name) != given_.end(); }
+  const MujocoTables& tables() const { return tables_; }
+
+ private:
+  const MujocoTables& tables_;
+  Given given_;
+};
+
+// A number that is the same for all instances; NaN for an input.
+template <class T> double known(const T& x) { return lane(x, 0); }
+
+}  // namespace featherstorm

@@ -1,0 +1,170 @@
+"""Shows simulations as they run, on a page in the browser or as a video.
+
+An MJCF file is stepped with everything it says, by featherstorm.mujoco.Batch; a built-in robot or a URDF as `simulate` does it. The page
+is MuJoCo's own viewer: it can be paused, slowed down, reset and looked at from all sides; one simulation of an MJCF file can be pushed
+about. Ctrl-C ends it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import add_engine_arguments, add_model_arguments, positive, seconds
+from .simulate import add_run_arguments, begin, shape_file
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable
+
+    from ..mujoco import Batch
+    from ..simulation import Simulation
+
+HOLD = 0.2  # seconds that random controls stay the same
+# options that only count for some views
+ONLY = {
+    "an MJCF file": ("controls", "keyframe", "device"),
+    "a robot that is not an MJCF file's": ("dt", "substeps", "drive", "floating_base", "no_specialise"),
+    "a video": ("size", "fps", "camera"),
+    "the page": ("port", "public", "no_browser"),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_model_arguments(parser)
+    parser.add_argument("--instances", type=positive, default=1, help="robots, in a grid (default: %(default)s)")
+    parser.add_argument("--spacing", type=float, help="between robots [m]; 0: all in one place (default: as they need)")
+    parser.add_argument(
+        "--controls",
+        choices=["zero", "random", "keyframe"],
+        default="zero",
+        help="of an MJCF file (default: %(default)s)",
+    )
+    parser.add_argument("--keyframe", type=int, default=-1, help="in which an MJCF file begins (default: its defaults)")
+    add_run_arguments(parser)
+    parser.add_argument("--speed", type=seconds, default=1.0, help="beside the clock (default: %(default)s)")
+    parser.add_argument("--seconds", type=seconds, help="of simulation (default: 5 for a video, else until Ctrl-C)")
+    parser.add_argument("--port", type=int, default=0, help="of the page (default: the first free one from 8080 on)")
+    parser.add_argument("--public", action="store_true", help="whoever reaches the port may see and steer the page")
+    parser.add_argument("--no-browser", action="store_true", help="only says where the page is")
+    parser.add_argument("--video", metavar="FILE", help="writes a video, such as robots.mp4, in place of the page")
+    parser.add_argument("--size", type=size, default=(640, 480), metavar="WxH", help="of the video (default: 640x480)")
+    parser.add_argument("--fps", type=positive, default=30, help="frames a second of the video (default: %(default)s)")
+    parser.add_argument("--camera", metavar="NAME", help="of the video, one of the file's (default: sees everything)")
+    parser.add_argument("--device", default="cpu", help="default: %(default)s")
+    add_engine_arguments(parser)
+
+
+def size(text: str) -> tuple[int, int]:
+    import argparse
+
+    width, _, height = text.partition("x")
+    try:
+        return int(width), int(height)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}', expected a width and a height such as 640x480") from None
+
+
+def main(options: argparse.Namespace) -> None:
+    from ..viewing import Video, view
+    from ..viewing.video import check_video
+
+    if options.video:
+        check_video(options.video, *options.size)
+    is_mjcf = options.robot.lower().endswith((".xml", ".mjcf"))
+    others = {
+        "a robot that is not an MJCF file's" if is_mjcf else "an MJCF file",
+        "the page" if options.video else "a video",
+    }
+    refuse(options, others)
+    simulation, step = begin_batch(options) if is_mjcf else begin_robot(options)
+    where: dict[str, Any] = {"spacing": options.spacing, "file": None if is_mjcf else shape_file(options)}
+    if not options.video:
+        view(
+            simulation,
+            None,
+            step,
+            port=options.port,
+            host="::" if options.public else "127.0.0.1",
+            seconds=options.seconds,
+            speed=options.speed,
+            open_browser=not options.no_browser,
+            **where,
+        )
+        return
+    width, height = options.size
+    with Video(options.video, simulation, None, options.fps, width, height, camera=options.camera, **where) as video:
+        dt = step_time(simulation)
+        for k in range(round((options.seconds or 5.0) / dt)):
+            video.until(k * dt / options.speed)
+            step(simulation)
+    print(f"video: {os.path.abspath(options.video)}, {video.count} frames")
+
+
+def refuse(options: argparse.Namespace, others: Iterable[str]) -> None:
+    """ValueError for an option that would not count."""
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    for other in sorted(others):
+        for name in ONLY[other]:
+            if getattr(options, name) != parser.get_default(name):
+                raise ValueError(f"--{name.replace('_', '-')} is for {other}")
+
+
+def step_time(simulation: Any) -> float:
+    return float(getattr(simulation, "dt", 0) or simulation.model.opt.timestep)
+
+
+def begin_robot(options: argparse.Namespace) -> tuple[Simulation, Callable[[Any], object]]:
+    run = begin(options)
+    return run.sim, lambda _: run.step()
+
+
+def begin_batch(options: argparse.Namespace) -> tuple[Batch, Callable[[Any], object]]:
+    import mujoco
+
+    from ..mujoco import Batch
+
+    if not os.path.exists(options.robot):
+        raise FileNotFoundError(f"there is no file {options.robot}")
+    try:
+        m = mujoco.MjModel.from_xml_path(options.robot)
+    except ValueError as error:
+        raise ValueError(f"{options.robot}: {error}") from None
+    if options.keyframe >= m.nkey or (options.controls == "keyframe" and options.keyframe < 0):
+        raise ValueError(
+            f"--keyframe is {options.keyframe}, {options.robot} has "
+            + (f"those from 0 to {m.nkey - 1}" if m.nkey else "none")
+        )
+    with warnings.catch_warnings(record=True) as notices:
+        warnings.simplefilter("always")
+        batch = Batch(m, options.instances, options.threads, dtype=options.dtype, device=options.device)
+    for notice in notices:
+        print(f"note: {notice.message}", file=sys.stderr)
+    batch.reset(keyframe=options.keyframe)
+    return batch, controlled(m, options)
+
+
+def controlled(m: Any, options: argparse.Namespace) -> Callable[[Batch], None]:
+    """A step under the controls that were asked for."""
+    random = np.random.default_rng(options.seed)
+    limited = np.asarray(m.actuator_ctrllimited, bool)
+    low, high = (np.where(limited, m.actuator_ctrlrange[:, k], side) for k, side in ((0, -1.0), (1, 1.0)))
+    hold, count = max(round(HOLD / m.opt.timestep), 1), 0
+    if options.controls == "keyframe":
+        low = high = np.asarray(m.key_ctrl[options.keyframe])
+
+    def step(batch: Batch) -> None:
+        nonlocal count
+        if m.nu and options.controls != "zero" and count % hold == 0:
+            batch.ctrl[:] = random.uniform(low, high, (batch.nsim, m.nu))
+        count += 1
+        batch.step()
+
+    return step

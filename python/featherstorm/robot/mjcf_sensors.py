@@ -1,0 +1,59 @@
+"""Sensors of a compiled MuJoCo model: its tables with some of them, and which ones the engine takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .. import _featherstorm
+
+ENERGIES = (43, 44)  # mjSENS_E_POTENTIAL, mjSENS_E_KINETIC
+
+
+def with_sensors(m: Any, tables: dict[str, Any], keep: Sequence[int], energy: bool = False) -> dict[str, Any]:
+    """The tables of a compiled model (mjcf.py) with some of its sensors alone, and behind them sensors of potential and kinetic
+    energy."""
+    chosen = dict(tables)
+    extra = 2 if energy else 0
+    for name in (n for n in tables if n.startswith("sensor_") and n != "sensor_user"):
+        field = getattr(m, name)
+        width = int(np.prod(field.shape[1:]))
+        rows = np.vstack([np.reshape(field, (-1, width))[list(keep)], np.zeros((extra, width))])
+        chosen[name] = np.ravel(rows).astype(np.float64)
+    last = len(keep)
+    for k, kind in enumerate(ENERGIES[:extra]):
+        chosen["sensor_type"][last + k] = kind
+        chosen["sensor_dim"][last + k] = 1
+        chosen["sensor_adr"][last + k] = m.nsensordata + k
+        chosen["sensor_objid"][last + k] = chosen["sensor_refid"][last + k] = -1
+    names = np.asarray(m.name_sensoradr)[list(keep)]
+    chosen["name_sensoradr"] = np.concatenate([names, np.zeros(extra)]).astype(np.float64)
+    chosen["nsensor"] = np.array([float(last + extra)])
+    chosen["nsensordata"] = np.array([float(m.nsensordata + extra)])
+    return chosen
+
+
+def measurable(
+    world: Callable[[list[int]], _featherstorm.Robot], sensors: list[int]
+) -> tuple[_featherstorm.Robot, list[int], dict[int, str]]:
+    """The robot whose world has all sensors that it can have, these, and why the others are not among them.
+
+    world   a robot whose world has some sensors. ValueError where that cannot be
+    Errors: ValueError for what is wrong beside sensors.
+    """
+    try:
+        return world(sensors), sensors, {}
+    except ValueError:
+        robot = world([])
+    kept, refused = [], {}
+    for i in sensors:
+        try:
+            world([i])
+            kept.append(i)
+        except ValueError as error:
+            refused[i] = str(error)
+    return world(kept) if kept else robot, kept, refused

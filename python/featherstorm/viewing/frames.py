@@ -1,0 +1,152 @@
+"""Frames: images of simulations, drawn without a window."""
+
+from __future__ import annotations
+
+import ctypes.util
+import os
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from .scene import scene_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from typing_extensions import Self
+
+    from ..mujoco import Batch
+    from ..simulation import Simulation
+
+    Image = npt.NDArray[np.uint8]
+
+LARGEST = 8192  # pixels of a side
+PACKAGES = {
+    "egl": "EGL needs libEGL and a driver (on Debian: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri)",
+    "osmesa": "OSMesa needs libOSMesa (on Debian: apt-get install libosmesa6)",
+}
+
+
+class Frames:
+    """Images of simulations.
+
+        with Frames(batch, ids=range(16)) as frames:
+            image = frames.render()                  # (height, width, 3) of uint8
+
+    simulation   a featherstorm.mujoco.Batch, or a featherstorm.Simulation
+    ids          numbers of the simulations that are shown, one or a grid of them; None: all
+    camera       a name of the model's cameras, a mujoco.MjvCamera, or None: one that sees everything at the start
+    spacing      between robots of a grid [m]; None: as they need, 0: all in one place
+    file         the URDF file of a Simulation's robot, for its shapes
+    Drawn by OpenGL through EGL or OSMesa, whichever there is; MUJOCO_GL=egl, osmesa or glfw chooses.
+    Errors: ImportError with what to install where neither is there; ValueError for a size, camera or number that is none.
+    """
+
+    def __init__(
+        self,
+        simulation: Batch | Simulation,
+        ids: npt.ArrayLike | None = None,
+        width: int = 640,
+        height: int = 480,
+        camera: Any = None,
+        spacing: float | None = None,
+        file: str | None = None,
+    ) -> None:
+        self._gl: Any = None
+        self._context: Any = None
+        for side in (width, height):
+            if isinstance(side, bool) or not isinstance(side, (int, np.integer)) or not 0 < side <= LARGEST:
+                raise ValueError(f"the size is {width} x {height}, expected whole numbers from 1 to {LARGEST}")
+        self.width, self.height = int(width), int(height)
+        self.scene = scene_of(simulation, ids, spacing, file)
+        self.model = self.scene.model
+        self.data = mujoco.MjData(self.model)
+        self.scene.read(self.data)
+        self.camera = camera_of(self.model, camera)
+        visual = self.model.vis.global_
+        visual.offwidth, visual.offheight = max(visual.offwidth, self.width), max(visual.offheight, self.height)
+        self._gl = opengl(self.width, self.height)
+        self._gl.make_current()
+        self._context = mujoco.MjrContext(self.model, int(mujoco.mjtFontScale.mjFONTSCALE_150))
+        mujoco.mjr_setBuffer(int(mujoco.mjtFramebuffer.mjFB_OFFSCREEN), self._context)
+        self._drawn = mujoco.MjvScene(self.model, maxgeom=10000 + 4 * self.model.ngeom)
+        self._option, self._perturb = mujoco.MjvOption(), mujoco.MjvPerturb()
+
+    def render(self) -> Image:
+        """The image (height, width, 3) of where simulations are now."""
+        if self._gl is None:
+            raise ValueError("Frames: closed")
+        self.scene.read(self.data)
+        everything = int(mujoco.mjtCatBit.mjCAT_ALL)
+        mujoco.mjv_updateScene(self.model, self.data, self._option, self._perturb, self.camera, everything, self._drawn)
+        image = np.zeros((self.height, self.width, 3), np.uint8)
+        rectangle = mujoco.MjrRect(0, 0, self.width, self.height)
+        self._gl.make_current()
+        mujoco.mjr_render(rectangle, self._drawn, self._context)
+        mujoco.mjr_readPixels(image, None, rectangle, self._context)
+        return np.ascontiguousarray(image[::-1])
+
+    def close(self) -> None:
+        if self._gl is not None:
+            self._gl.make_current()
+            if self._context is not None:
+                self._context.free()
+            self._gl.free()
+            self._gl = self._context = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_gl", None) is not None:
+            self.close()
+
+
+def render(simulation: Batch | Simulation, ids: npt.ArrayLike | None = None, **options: Any) -> Image:
+    """One image (height, width, 3) of simulations; `options` are those of Frames."""
+    with Frames(simulation, ids, **options) as frames:
+        return frames.render()
+
+
+def camera_of(m: Any, camera: Any) -> Any:
+    if isinstance(camera, mujoco.MjvCamera):
+        return camera
+    found = mujoco.MjvCamera()
+    if camera is None:
+        mujoco.mjv_defaultFreeCamera(m, found)
+        return found
+    number = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_CAMERA, camera) if isinstance(camera, str) else -1
+    if number < 0:
+        names = [m.camera(k).name for k in range(m.ncam)]
+        raise ValueError(
+            f"there is no camera {camera!r}; {'there are: ' + ', '.join(names) if names else 'the model has none'}"
+        )
+    found.type, found.fixedcamid = int(mujoco.mjtCamera.mjCAMERA_FIXED), number
+    return found
+
+
+def opengl(width: int, height: int) -> Any:
+    """A context of OpenGL without a window. ImportError with what to install where there is none."""
+    asked = os.environ.get("MUJOCO_GL", "").lower().strip()
+    if asked and asked not in PACKAGES:
+        from mujoco.rendering.classic.gl_context import GLContext
+
+        return GLContext(width, height)
+    there = [name for name, library in (("egl", "EGL"), ("osmesa", "OSMesa")) if ctypes.util.find_library(library)]
+    # OpenGL's Python package serves one of them in a process
+    name = asked or os.environ.get("PYOPENGL_PLATFORM") or (there or ["egl"])[0]
+    try:
+        if name == "osmesa":
+            from mujoco.osmesa import GLContext
+        else:
+            from mujoco.egl import GLContext
+        return GLContext(width, height)
+    except Exception as error:  # whatever a driver or its loader says
+        other = "osmesa" if name != "osmesa" else "egl"
+        raise ImportError(
+            f"images need OpenGL without a window, and {name} does not work here: {type(error).__name__}: {error}. "
+            f"{PACKAGES.get(name, '')}; or take the other with MUJOCO_GL={other}: {PACKAGES[other]}"
+        ) from error

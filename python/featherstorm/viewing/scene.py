@@ -1,0 +1,141 @@
+"""Scene: what is drawn of simulations, and where it is now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from ..mujoco import Batch
+from ..operations import forward_kinematics
+from ..simulation import Simulation
+from .picture import Picture
+from .robots import look
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+MOST = 400  # robots of a picture; MuJoCo's compiler and viewers take seconds for more
+
+
+class Scene:
+    """model   what MuJoCo draws
+    sims    (n,) numbers of the simulations that are shown
+    read    (data) -> None: writes where everything is now
+    """
+
+    model: Any
+    sims: Array
+
+    def read(self, data: Any) -> None:
+        raise NotImplementedError
+
+    def take(self, data: Any) -> None:
+        """Takes over what somebody has changed in `data`, where the scene can."""
+
+
+class One(Scene):
+    """A simulation of a batch, all of it: MuJoCo draws the model itself, with tendons, sites, contacts."""
+
+    def __init__(self, batch: Batch, sim: int) -> None:
+        self._batch, self.sims = batch, np.array([sim])
+        self.model = batch.get_model(sim)
+        self._written: Array | None = None
+
+    def read(self, data: Any) -> None:
+        self._written = self._batch.rows(STATE, self.sims)[0]
+        mujoco.mj_setState(self.model, data, self._written, STATE)
+        mujoco.mj_forward(self.model, data)
+
+    def take(self, data: Any) -> None:
+        """The state, controls and forces that a user of a viewer has set."""
+        now = np.zeros(mujoco.mj_stateSize(self.model, STATE))
+        mujoco.mj_getState(self.model, data, now, STATE)
+        if self._written is not None and not np.array_equal(now, self._written):
+            self._batch.set_rows(now, STATE, self.sims)
+
+
+class Several(Scene):
+    """Simulations of a batch side by side, each as its model looks at the start."""
+
+    def __init__(self, batch: Batch, sims: Array, spacing: float | None) -> None:
+        self._batch, self.sims = batch, sims
+        self._picture = Picture(batch.model, len(sims), spacing)
+        self.model = self._picture.model
+        models = [batch.get_model(i) if self._differs() else batch.model for i in sims]
+        self._copies = [(m, mujoco.MjData(m)) for m in models]
+        self._xpos, self._xquat = (
+            np.zeros((len(sims), batch.model.nbody, 3)),
+            np.zeros((len(sims), batch.model.nbody, 4)),
+        )
+
+    def _differs(self) -> bool:
+        return self._batch.models is not None or bool(self._batch._expanded)
+
+    def read(self, data: Any) -> None:
+        in_order, place = np.unique(self.sims, return_inverse=True)
+        rows = self._batch.rows(STATE, in_order)[place]
+        for k, ((m, own), row) in enumerate(zip(self._copies, rows)):
+            mujoco.mj_setState(m, own, row, STATE)
+            mujoco.mj_kinematics(m, own)
+            self._xpos[k], self._xquat[k] = own.xpos, own.xquat
+        self._picture.place(data, self._xpos, self._xquat)
+        mujoco.mj_forward(self.model, data)
+
+
+class Robots(Scene):
+    """Instances of a Simulation side by side."""
+
+    def __init__(self, simulation: Simulation, sims: Array, spacing: float | None, file: str | None) -> None:
+        self._simulation, self.sims = simulation, sims
+        robot = simulation.model
+        m, names = look(robot, file)
+        self._picture = Picture(m, len(sims), spacing)
+        self.model = self._picture.model
+        frames = {name: k for k, name in enumerate(robot.frame_names)}
+        # bodies of the look and the frames that they follow
+        follows = [(b, frames[name]) for b, name in enumerate(names) if name in frames]
+        self._bodies, self._frames = (np.array(x) for x in zip(*follows))
+        self._xpos = np.zeros((len(sims), m.nbody, 3))
+        self._xquat = np.tile([1.0, 0, 0, 0], (len(sims), m.nbody, 1))
+
+    def read(self, data: Any) -> None:
+        q = np.asarray(self._simulation.q)[self.sims].astype(np.float64)
+        position, rotation = forward_kinematics(self._simulation.model, q, check=False)
+        self._xpos[:, self._bodies] = position[:, self._frames]
+        self._xquat[:, self._bodies] = quaternions(rotation[:, self._frames])
+        self._picture.place(data, self._xpos, self._xquat)
+        mujoco.mj_forward(self.model, data)
+
+
+def quaternions(rotation: Array) -> Array:
+    """Of rotations (..., 3, 3)."""
+    found = np.zeros((*rotation.shape[:-2], 4))
+    for index in np.ndindex(*rotation.shape[:-2]):
+        mujoco.mju_mat2Quat(found[index], rotation[index].ravel())
+    return found
+
+
+def scene_of(
+    simulation: Batch | Simulation, ids: npt.ArrayLike | None, spacing: float | None, file: str | None = None
+) -> Scene:
+    """ids   numbers of simulations; None: all of them"""
+    if not isinstance(simulation, (Batch, Simulation)):
+        raise TypeError(
+            f"a {type(simulation).__name__} cannot be shown, expected featherstorm.mujoco.Batch or featherstorm.Simulation"
+        )
+    count = simulation.nsim if isinstance(simulation, Batch) else simulation.instances
+    sims = np.arange(count) if ids is None else np.atleast_1d(np.asarray(ids))
+    if sims.ndim != 1 or not len(sims) or sims.dtype.kind not in "iu" or sims.min() < 0 or sims.max() >= count:
+        raise ValueError(f"ids are {ids!r}, expected numbers from 0 to {count - 1}, one at least")
+    if len(sims) > MOST:
+        raise ValueError(f"{len(sims)} simulations are to be shown, {MOST} are the most; choose some with ids")
+    if spacing is not None and not spacing >= 0:
+        raise ValueError(f"spacing is {spacing}, expected 0 or more")
+    if isinstance(simulation, Simulation):
+        return Robots(simulation, sims, spacing, file)
+    return One(simulation, int(sims[0])) if len(sims) == 1 else Several(simulation, sims, spacing)

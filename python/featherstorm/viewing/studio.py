@@ -1,0 +1,107 @@
+"""What is ours of MuJoCo's web viewer: the address it listens on, and the steps between two of its frames."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from mujoco.studio import launch_thread, messages, plugin, sim, viewer_protocol, web_viewer
+from mujoco.studio.app import plugins as app
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .clock import Clock
+    from .scene import Scene
+
+FIRST = messages.Priority.CRITICAL
+REST = 0.004  # seconds a frame for the viewer's thread
+
+
+class Steps(plugin.SimPlugin):
+    """Steps in place of MuJoCo.
+
+    wait     until the page is first opened
+    opened   whether it was
+    """
+
+    def __init__(self, clock: Clock, scene: Scene, wait: bool) -> None:
+        self.clock, self.scene, self.wait, self.opened = clock, scene, wait, False
+        self._told = 1.0  # what the page begins with
+
+    @messages.handler(priority=FIRST)
+    def on_step(self, event: messages.StepEvent) -> bool:
+        self.scene.take(event.data)
+        if self.clock.paused or (self.wait and not self.opened):
+            self.clock.hold()
+        else:
+            self.clock.advance()
+        self.scene.read(event.data)
+        self.tell_speed()
+        time.sleep(REST)
+        return True
+
+    def tell_speed(self) -> None:
+        """The page sends its speed along with every pause."""
+        if self.clock.speed != self._told:
+            state = sim.PauseState.NORMAL_PAUSED if self.clock.paused else sim.PauseState.UNPAUSED
+            self._told = self.clock.speed
+            self.handle.send_to_viewer(messages.StepControlSnapshot(state, 100 * self._told))
+
+    @messages.handler(priority=FIRST)
+    def on_control(self, event: messages.StepControlSnapshot) -> None:
+        self.clock.paused, self.clock.speed = event.pause_state != sim.PauseState.UNPAUSED, event.speed / 100
+
+    @messages.handler(priority=FIRST)
+    def on_pause(self, event: messages.RequestPauseEvent) -> None:
+        self.clock.paused = event.pause_state != sim.PauseState.UNPAUSED
+
+    @messages.handler(priority=FIRST)
+    def on_single_step(self, _: messages.SingleStepEvent) -> None:
+        self.clock.once()
+
+    @messages.handler(priority=FIRST)
+    def on_reset(self, event: messages.ResetEvent) -> bool:
+        self.clock.reset(event.key)
+        return True
+
+    @messages.handler(priority=FIRST)
+    def on_load(self, _: messages.LoadModelEvent) -> bool:
+        print("view: another model needs a view of its own", file=sys.stderr)
+        return True
+
+
+def launch(host: str, port: int, open_browser: bool, steps: Steps, ready: Callable[[str], object] | None) -> Any:
+    """A handle of the viewer, which runs in a thread of its own."""
+    config = viewer_protocol.ViewerConfig(title="featherstorm", gfx="web", http_port=port, open_browser=open_browser)
+
+    class Viewer(web_viewer.WebViewer):
+        # MuJoCo's listens on all addresses of the machine, whatever is written here
+        @property
+        def _host(self) -> str:
+            return host
+
+        @_host.setter
+        def _host(self, value: str) -> None:
+            pass
+
+        def prepare_next_frame(self) -> bool:
+            opened = bool(super().prepare_next_frame())
+            steps.opened |= opened
+            return opened
+
+    def run(endpoint: Any) -> None:
+        try:
+            viewer = Viewer(config, endpoint, plugins=[app.App()])
+        except RuntimeError as error:
+            raise OSError(f"view: {error}") from error
+        if ready is not None:
+            ready(f"http://localhost:{viewer._http_port}/")
+        try:
+            viewer_protocol.run_viewer_loop(viewer)
+        finally:
+            # it ends what the process has one of: later, as garbage, it would end that of another view
+            viewer._headless_ui = None
+
+    return launch_thread.launch_thread(run, sim_plugins=[steps])

@@ -1,0 +1,97 @@
+"""Video: frames of simulations in a file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from .frames import Frames
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from typing_extensions import Self
+
+    from ..mujoco import Batch
+    from ..simulation import Simulation
+
+ENDINGS = (".mp4", ".mov", ".mkv")
+
+
+def check_video(path: str | os.PathLike[str], width: int = 640, height: int = 480) -> Any:
+    """The package that encodes; an error now rather than after the simulation."""
+    text = os.fspath(path)
+    folder = os.path.dirname(os.path.abspath(text))
+    if os.path.splitext(text)[1].lower() not in ENDINGS:
+        raise ValueError(f"video: {text} does not end with {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}")
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"video: there is no folder {folder}")
+    if width % 2 or height % 2:
+        raise ValueError(f"video: the size is {width} x {height}, expected even numbers")
+    try:
+        import av
+    except ImportError as error:
+        raise ImportError("video: the package av is missing: python -m pip install 'featherstorm[view]'") from error
+    return av
+
+
+class Video:
+    """A video of simulations, H.264.
+
+        with Video("robots.mp4", batch, ids=range(16)) as video:
+            for _ in range(300):
+                batch.step(nstep=10)
+                video.add()
+
+    fps   frames a second; `options` are those of Frames
+    Errors: ImportError where the extra `view` is missing; OSError where the file cannot be written; those of Frames.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        simulation: Batch | Simulation,
+        ids: npt.ArrayLike | None = None,
+        fps: int = 30,
+        width: int = 640,
+        height: int = 480,
+        **options: Any,
+    ) -> None:
+        self._av = check_video(path, width, height)
+        if isinstance(fps, bool) or not isinstance(fps, int) or not 1 <= fps <= 240:
+            raise ValueError(f"video: fps is {fps}, expected a whole number from 1 to 240")
+        self.path, self.fps, self.count = os.fspath(path), fps, 0
+        self.frames = Frames(simulation, ids, width, height, **options)
+        try:
+            with open(self.path, "wb"):
+                pass
+            self._file = self._av.open(self.path, "w")
+        except Exception:
+            self.frames.close()
+            raise
+        self._stream = self._file.add_stream("libx264", rate=fps)
+        self._stream.width, self._stream.height, self._stream.pix_fmt = width, height, "yuv420p"
+        self._stream.options = {"crf": "20", "preset": "fast"}
+
+    def add(self) -> None:
+        """Draws where simulations are now as the next frame."""
+        frame = self._av.VideoFrame.from_ndarray(self.frames.render(), format="rgb24")
+        self._file.mux(self._stream.encode(frame))
+        self.count += 1
+
+    def until(self, time: float) -> None:
+        """Adds the frames that are due when `time` seconds are simulated, none, one or several."""
+        while self.count <= time * self.fps + 1e-6:
+            self.add()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.mux(self._stream.encode(None))
+            self._file.close()
+            self._file = None
+            self.frames.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

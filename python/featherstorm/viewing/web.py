@@ -1,0 +1,76 @@
+"""view: simulations in MuJoCo's web viewer, as they run.
+
+The viewer is MuJoCo's own (mujoco.studio): a page with the scene, its camera, pause, speed and reset, drawn by the browser.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+
+from .clock import Clock
+from .scene import scene_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from ..mujoco import Batch
+    from ..simulation import Simulation
+
+
+def view(
+    simulation: Batch | Simulation,
+    ids: npt.ArrayLike | None = None,
+    step: Callable[[Any], object] | None = None,
+    *,
+    spacing: float | None = None,
+    file: str | None = None,
+    port: int = 0,
+    host: str = "127.0.0.1",
+    seconds: float | None = None,
+    wait: bool = False,
+    speed: float = 1.0,
+    open_browser: bool = True,
+    ready: Callable[[str], object] | None = None,
+) -> None:
+    """Shows simulations on a page and steps them in real time, until Ctrl-C.
+
+    simulation   a featherstorm.mujoco.Batch, or a featherstorm.Simulation
+    ids          numbers of those that are shown, one or a grid of them; None: all. All are stepped
+    step         step(simulation) takes a step, with what controls or pushes it; None: simulation.step()
+    spacing, file   as for Frames
+    port         0: the first free one from 8080 on
+    host         who may see the page, which has no password: "127.0.0.1", this machine alone; "::": whoever reaches the port
+    seconds      ends after so much simulated time
+    wait         begins when the page is first opened
+    speed        of the simulation beside the clock; the page changes it
+    ready        is called with the page's address
+    One simulation of a Batch can be pushed about and its controls be set from the page.
+    Errors: ImportError where mujoco.studio is missing; OSError for a port that is taken.
+    """
+    for name, value in (("speed", speed), ("seconds", seconds)):
+        if value is not None and not value > 0:
+            raise ValueError(f"view: {name} is {value}, expected more than 0")
+    try:
+        from .studio import Steps, launch
+    except ImportError as error:
+        raise ImportError(
+            "view needs mujoco.studio, which MuJoCo 4.0 or later brings for Python 3.11 or newer: "
+            f"python -m pip install 'featherstorm[view]' ({error})"
+        ) from error
+    scene = scene_of(simulation, ids, spacing, file)
+    data = mujoco.MjData(scene.model)
+    scene.read(data)
+    clock = Clock(simulation, step, speed, seconds)
+    handle = launch(host, port, open_browser, Steps(clock, scene, wait), ready)
+    try:
+        handle.set_model(scene.model, data=data)
+        with contextlib.suppress(KeyboardInterrupt):
+            while handle.is_running() and not clock.is_over:
+                handle.sync()
+    finally:
+        handle.close()

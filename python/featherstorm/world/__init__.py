@@ -1,0 +1,1 @@
+"""The world of a model file in steps, simulations and rollouts."""

@@ -1,0 +1,57 @@
+"""Elements of a model file by name or number."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+
+def compiled(model: Model) -> Any:
+    """The MjModel behind a model. ValueError where there is none."""
+    if model.compiled is None:
+        raise ValueError(f"{model.name} was not made of a model file, whose names this asks for")
+    return model.compiled
+
+
+def number_of(model: Model, kind: str, name: str | int, others: tuple[str, ...] = ()) -> tuple[str, int]:
+    """(kind, number) of an element: of `kind`, else of one of `others`, such as "geom", "body". Numbers are of `kind`.
+
+    Errors: ValueError for a name or a number that there is not.
+    """
+    import mujoco
+
+    m = compiled(model)
+    if not isinstance(name, str):
+        count = getattr(m, "n" + kind)
+        if not 0 <= int(name) < count:
+            raise ValueError(f"{kind} is {name}, expected 0 to {count - 1}")
+        return kind, int(name)
+    known = []
+    for one in (kind, *others):
+        of = getattr(mujoco.mjtObj, "mjOBJ_" + one.upper())
+        found = mujoco.mj_name2id(m, of, name)
+        if found >= 0:
+            return one, found
+        known += [mujoco.mj_id2name(m, of, k) or "" for k in range(getattr(m, "n" + one))]
+    near = difflib.get_close_matches(name, known, 3)
+    hint = (
+        f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(filter(None, known)) or 'none'}"
+    )
+    raise ValueError(f"{model.name} has no {' or '.join((kind, *others))} '{name}'{hint}")
+
+
+def keyframe(model: Model, key: str | int) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
+    """q, v, act and ctrl of a keyframe of the file, and its time."""
+    m, (_, k) = compiled(model), number_of(model, "key", key)
+    return {
+        "q": np.array(m.key_qpos[k]),
+        "v": np.array(m.key_qvel[k]),
+        "act": np.array(m.key_act[k]),
+        "ctrl": np.array(m.key_ctrl[k]),
+        "time": np.array(m.key_time[k]),
+    }

@@ -1,0 +1,127 @@
+"""Steps of a model file's world for batches: MuJoCo's, by the file's own timestep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import _featherstorm
+from ..device import HOST
+from ..memory.arguments import Arguments
+from ..robot.steps import pass_count, zeros
+from ..symbols import symbols
+from ..table.evaluation import check_quaternions, tell_notices
+from .values import bound_values, check_bound, parameter_sizes
+
+if TYPE_CHECKING:
+    from ..model import Model
+    from ..typing import Array, ArrayLike
+    from .state import Felt
+
+# what is left of the forces beside the greatest, where Newton's steps end
+TOLERANCES = {"float32": 1e-6, "float64": 1e-10}
+STATE = ("q", "v", "act", "qacc")
+
+
+class WorldStep(NamedTuple):
+    """q (B, nq), v (B, nv), act (B, n_act) at the end of a step; qacc (B, nv), accelerations, with which the next solver begins."""
+
+    q: Array
+    v: Array
+    act: Array
+    qacc: Array
+
+
+def solver(model: Model, dtype: str) -> dict[str, Any]:
+    """The numbers of the solver. Its steps are bounded by the file's `iterations`."""
+    most = 100 if model.compiled is None else max(int(model.compiled.opt.iterations), 1)
+    return {"iterations": most, "tolerance": TOLERANCES[dtype]}
+
+
+def state_sizes(model: Model) -> dict[str, int]:
+    """Numbers of what a step moves on."""
+    return {"q": model.nq, "v": model.nv, "act": model.n_act, "qacc": model.nv}
+
+
+def refuse_device(label: str) -> None:
+    raise ValueError(
+        f"{label}: the world of a model file is stepped on the CPU alone; ignore='world' steps the tree on a device"
+    )
+
+
+class Passes:
+    """`count` passes of the file's timestep under the same controls: kernels for one dtype.
+
+    felt   what of the last pass they keep (state.Felt)
+    """
+
+    def __init__(self, model: Model, dtype: str, count: int, felt: Felt | None = None) -> None:
+        self.model, self.count = model, count
+        self.felt = {} if felt is None else {name: size for name, (size, _) in felt.texts.items()}
+        control = _featherstorm.Trace()
+        control.output("ctrl", symbols(control.input("u", model.n_ctrl)).tolist())
+        control.close()
+        self.sequence = _featherstorm.rollout_sequence(
+            model.evaluator, dtype, "world", count, False, model.n_ctrl, 0, True,
+            control=control if model.n_ctrl else None,
+            felt=felt and felt.record((count - 1) * model.timestep),
+            **solver(model, dtype),
+        )  # fmt: skip
+
+    def run(self, instances: int, given: dict[str, Any], written: dict[str, Any], time: float) -> None:
+        """given: arrays (instances, n) or rows of q, v, act, qacc, u, qfrc_applied and the model's parameters; written: of what they write, by name."""
+        model = self.model
+        sizes = {
+            **state_sizes(model),
+            "u": model.n_ctrl,
+            "qfrc_applied": model.nv,
+            **self.felt,
+            **parameter_sizes(model),
+        }
+        inputs = [(name, x, 0, sizes[name], False) for name, x in given.items() if sizes[name]]
+        outputs = [(name, x, 0, sizes[name], False) for name, x in written.items() if sizes[name]]
+        uniforms = {"t": [time], "t_next": [time + self.count * model.timestep], "p": []}
+        self.sequence.run(1, instances, inputs, uniforms, outputs)
+        tell_notices(model)
+
+
+def passes(model: Model, dtype: str, count: int, felt: Felt | None = None) -> Passes:
+    """Kept with the model; felt: always the same."""
+    kept = model.__dict__.setdefault("_passes", {})
+    key = (dtype, count, felt is not None)
+    if key not in kept:
+        kept[key] = Passes(model, dtype, count, felt)
+    found: Passes = kept[key]
+    return found
+
+
+def world_step(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    dt: float | None,
+    ctrl: ArrayLike | None,
+    act: ArrayLike | None,
+    qacc: ArrayLike | None,
+    tau: ArrayLike | None,
+    substeps: int | None,
+    t: float,
+    check: bool,
+) -> WorldStep:
+    """See operations.step."""
+    _, count = pass_count("step", model, "world", dt, substeps)
+    check_bound(model, "step")
+    sizes = state_sizes(model)
+    given = {"q": q, "v": v, "act": act, "qacc": qacc, "ctrl": ctrl, "tau": tau}
+    sizes.update(ctrl=model.n_ctrl, tau=model.nv)
+    values = [zeros(sizes[name]) if x is None else x for name, x in given.items()]
+    call = Arguments("step", values, list(sizes.items()))
+    if call.library.device != HOST:
+        refuse_device("step")
+    if check and model.quaternions:
+        check_quaternions(model, "step", "q", call.arrays[0])
+    memory = dict(zip(("q", "v", "act", "qacc", "u", "qfrc_applied"), call.arrays))
+    outputs = {name: call.output(call.instances, sizes[name]) for name in STATE}
+    written = {name: array for name, (array, _) in outputs.items()}
+    memory.update(bound_values(model, call, call.instances))
+    passes(model, call.dtype.name, count).run(call.instances, memory, written, t)
+    return WorldStep(*(call.result(view([sizes[name]])) for name, (_, view) in outputs.items()))

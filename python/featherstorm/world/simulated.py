@@ -1,0 +1,175 @@
+"""A batch of robots in the world of a model file, as a Simulation has it: its controls, its steps, what is read off it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _featherstorm
+from ..memory.arguments import Call
+from ..symbols import symbols, values_of
+from ..table.evaluation import run
+from .names import compiled, number_of
+from .passes import passes
+from .state import (
+    ACCELERATION,
+    CONTACTS,
+    Felt,
+    WorldState,
+    contact_place,
+    instance_sizes,
+    is_range_finder,
+    measured_size,
+)
+from .values import bound_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from ..memory.library import Library
+    from ..model import Model
+    from .state import Text
+
+    Memory = tuple[Any, npt.NDArray[Any]]  # of the engine, and its view
+
+
+def adr(model: Model, sensor: int) -> int:
+    """The first of its numbers in sensordata."""
+    return int(compiled(model).sensor_adr[sensor])
+
+
+def as_it_is(name: str) -> Text:
+    """What a text begins with."""
+    return lambda texts: texts.state(name)
+
+
+class SimulatedWorld:
+    """count     passes of a step
+    ctrl      memory and view (instances, n_ctrl) of the controls; driven: of those of the last step
+    begun     what was at the beginning of the last pass, by its name in mjData, where forces were asked for
+    fresh     (instances,) which have not been stepped yet, for whom nothing was found
+    """
+
+    def __init__(self, model: Model, dtype: str, instances: int, count: int, library: Library) -> None:
+        self.model, self.dtype, self.instances, self.count, self.library = model, dtype, instances, count, library
+        self.passes = passes(model, dtype, count)
+        self.begun: dict[str, Memory] = {}
+        self.touching: dict[str, Any] = {}  # what the row `contacts` finds there
+        self.kernels: dict[str, tuple[_featherstorm.Sequence, list[str]]] = {}
+        self.ctrl, self.driven = self.array(model.n_ctrl), self.array(model.n_ctrl)
+        self.pushed: Any = None  # tau of the last step
+        self.bound = bound_values(model, Call("step", [("ctrl",)], [self.ctrl[1]]), instances)
+        self.fresh = np.ones(instances, bool)
+
+    def array(self, n: int) -> Memory:
+        memory, view = self.library.output(self.dtype, self.instances, n)
+        return memory, view([n])
+
+    def step(self, state: dict[str, Any], after: dict[str, Any], tau: Any, time: float) -> None:
+        """From memory of q, v, act, qacc to that of the next. tau: memory (instances or 1, nv), None: none."""
+        self.pushed = tau
+        self.driven[1][:] = self.ctrl[1]
+        self.run(state, after, time)
+        self.fresh[:] = False
+
+    def forget(self, rows: npt.NDArray[np.bool_]) -> None:
+        """Instances begin anew."""
+        self.fresh |= rows
+
+    def run(self, state: dict[str, Any], after: dict[str, Any], time: float) -> None:
+        pushed = {} if self.pushed is None else {"qfrc_applied": self.pushed}
+        written = {**after, **{f"felt_{name}": memory for name, (memory, _) in self.begun.items()}}
+        self.passes.run(self.instances, {**state, **pushed, **self.bound, "u": self.driven[0]}, written, time)
+        self.touching = {}
+
+    def watch(self, before: dict[str, Any], time: float) -> None:
+        """From now on steps keep what was at the beginning of their last pass; the last step is taken again for it."""
+        felt = Felt(self.model)
+        sizes = instance_sizes(self.model)
+        for name, size in sizes.items():
+            felt.add(name, size, as_it_is(name))
+        self.passes = passes(self.model, self.dtype, self.count, felt)
+        self.begun = {name: self.array(size) for name, size in sizes.items()}
+        self.run(before, {}, time)
+
+    def feel(self, what: str, size: int, text: Text, before: dict[str, Any], time: float) -> npt.NDArray[Any]:
+        """What the last pass found, (instances, size). before: the state at the beginning of the last step; `time` that it began at."""
+        if not self.begun:
+            self.watch(before, time)
+        if what not in self.kernels:
+            felt = Felt(self.model)
+            felt.add("found", size, text)
+            trace = felt.record((self.count - 1) * self.model.timestep)
+            assert trace is not None
+            kernel = _featherstorm.traced_sequence(self.model.evaluator, self.dtype, trace)
+            self.kernels[what] = kernel, felt.taken
+        kernel, taken = self.kernels[what]
+        if CONTACTS[0] in taken and not self.touching:
+            found = run(self.model, "contacts", self.begun["qpos"][1], check=False)
+            self.touching = {name: x.reshape(self.instances, -1) for name, x in zip(CONTACTS, found)}
+        given = {**{name: view for name, (_, view) in self.begun.items()}, **self.touching, **self.bound}
+        names = {**{name: name for name in ("act", "ctrl", *taken)}, "q": "qpos", "v": "qvel"}
+        inputs = [(name, given[of], 0, given[of].shape[1], False) for name, of in names.items() if of in given]
+        memory, view = self.array(size)
+        kernel.run(1, self.instances, inputs, {"t": [time]}, [("felt_found", memory, 0, size, False)])
+        view[self.fresh] = 0
+        return view
+
+    def look(
+        self, what: str, size: int, text: Callable[[WorldState], Any], state: dict[str, Any], time: float
+    ) -> npt.NDArray[Any]:
+        """What follows from the state, (instances, size)."""
+        if what not in self.kernels:
+            trace = _featherstorm.Trace()
+            try:
+                x = WorldState.of(self.model, trace, symbols(trace.input("t", 1, True))[0], Felt(self.model))
+                trace.output("found", values_of(text(x), what, size))
+            finally:
+                trace.close()
+            self.kernels[what] = _featherstorm.traced_sequence(self.model.evaluator, self.dtype, trace), []
+        memory, view = self.array(size)
+        sizes = {"q": self.model.nq, "v": self.model.nv, "act": self.model.n_act}
+        inputs = [(name, state[name], 0, n, False) for name, n in sizes.items() if n]
+        if self.model.n_ctrl:
+            inputs.append(("ctrl", self.ctrl[0], 0, self.model.n_ctrl, False))
+        inputs += [(name, x, 0, x.shape[1], False) for name, x in self.bound.items()]
+        self.kernels[what][0].run(1, self.instances, inputs, {"t": [time]}, [("found", memory, 0, size, False)])
+        return view
+
+    def sensor(
+        self, name: str | int, state: dict[str, Any], before: dict[str, Any], time: float, dt: float
+    ) -> npt.NDArray[Any]:
+        _, k = number_of(self.model, "sensor", name)
+        size = measured_size(self.model, k)
+        if is_range_finder(self.model, k):
+            return self.ranges(state, time)[:, adr(self.model, k) : adr(self.model, k) + size]
+        if int(compiled(self.model).sensor_needstage[k]) == ACCELERATION:
+            return self.feel(f"sensor{k}", size, lambda texts: texts.sensor(k), before, time - dt)
+        return self.look(f"sensor{k}", size, lambda x: x.sensor(k), state, time)
+
+    def ranges(self, state: dict[str, Any], time: float) -> npt.NDArray[Any]:
+        """sensordata (instances, nsensordata) with the numbers of range finders, by numpy."""
+        from ..mujoco.fields.ranges import RangeFinders
+
+        m = compiled(self.model)
+
+        def pose(name: str) -> npt.NDArray[np.float64]:
+            tail = (3, 3) if name.endswith("mat") else (3,)
+            count = {"geom": m.ngeom, "site": m.nsite, "cam": m.ncam}[name.split("_")[0]]
+            flat = self.look(name, count * int(np.prod(tail)), lambda x: getattr(x.instance(), name)(), state, time)
+            return flat.astype(np.float64).reshape(self.instances, count, *tail)
+
+        sensordata = np.zeros((self.instances, m.nsensordata), self.dtype)
+        RangeFinders(m).measure(lambda names: {name: pose(name) for name in names}, sensordata)
+        return sensordata
+
+    def site(self, name: str | int, state: dict[str, Any], time: float) -> npt.NDArray[Any]:
+        _, k = number_of(self.model, "site", name)
+        return self.look(f"site{k}", 3, lambda x: x.site(k), state, time)
+
+    def contact_force(self, name: str | int, kind: str | None, before: dict[str, Any], time: float) -> npt.NDArray[Any]:
+        kind, k = contact_place(self.model, name, kind)
+        return self.feel(f"contact_force_{kind}{k}", 3, lambda texts: texts.contact_force(kind, k), before, time)

@@ -1,0 +1,233 @@
+"""The state of a model file's robot as a traced function sees it, and what the solver found at the beginning of the last pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _featherstorm
+from ..symbols import State, symbols, values_of
+from .names import compiled, number_of
+from .values import field_of, parameter_sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typing_extensions import Self
+
+    from ..model import Model
+    from ..mujoco.fields.instance import Instance
+    from ..symbols import Symbols
+    from ..typing import Frame
+
+    Text = Callable[[Instance], Any]
+
+ACCELERATION = 3  # mjSTAGE_ACC
+SOLVED = ("qacc", "contact_force", "row_force")
+CONTACTS = ("contact_dist", "contact_pos", "contact_frame")
+MOST_SLOTS = 2000  # of contacts, whose search is traced with what asks for it; more are found by the row `contacts`
+
+
+def instance(model: Model, trace: _featherstorm.Trace, given: dict[str, Any]) -> Instance:
+    """Texts of MuJoCo's fields (mujoco/fields) about given symbols; what is not given becomes an input of the trace."""
+    from ..mujoco.fields.instance import Instance, contact_shapes, solved_shapes
+    from ..mujoco.fields.kernels import field_shape
+
+    m, file = compiled(model), model.file
+    active = np.asarray(m.eq_active0, bool)
+    varied = tuple(map(field_of, model.parameters))
+    shapes = {**solved_shapes(m, model, active), **contact_shapes(model, True)}
+    shapes.update({name: field_shape(m, name) for name in varied})
+    sensors = [i for i in range(m.nsensor) if file is None or i not in file.unmeasured]
+    found = Instance(m, model, sensors, active, shapes, trace, varied)
+    mocap = np.flatnonzero(m.body_mocapid >= 0)
+    order = mocap[np.argsort(m.body_mocapid[mocap])]
+    found.given.update(
+        xfrc_applied=np.zeros((m.nbody, 6)),
+        mocap_pos=np.array(m.body_pos[order]).reshape(-1, 3),
+        mocap_quat=np.array(m.body_quat[order]).reshape(-1, 4),
+        **given,
+    )
+    return found
+
+
+def instance_sizes(model: Model) -> dict[str, int]:
+    """Numbers of what texts begin with, by the names of mjData and of the solver's arrays."""
+    from ..mujoco.fields.instance import solved_shapes
+
+    m = compiled(model)
+    solved = solved_shapes(m, model, np.asarray(m.eq_active0, bool))
+    sizes = {"qpos": model.nq, "qvel": model.nv, "act": model.n_act, "ctrl": model.n_ctrl}
+    sizes.update({name: solved[name][0] for name in SOLVED})
+    return {name: size for name, size in sizes.items() if size}
+
+
+class Felt:
+    """What traced functions ask of the solved equations at the beginning of the last pass.
+
+    Each is an array of the sequence, by its name: "felt_" and what it is.
+
+    taken   once it is recorded, what of the solver's and of `contacts` the program reads
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.texts: dict[str, tuple[int, Text]] = {}
+        self.taken: list[str] = []
+
+    def add(self, name: str, size: int, text: Text) -> str:
+        """Its name."""
+        self.texts.setdefault(f"felt_{name}", (size, text))
+        return f"felt_{name}"
+
+    def record(self, before: float) -> _featherstorm.Trace | None:
+        """The program of all that was asked for; None where that is nothing. before: the last pass's time after the first's [s]."""
+        if not self.texts:
+            return None
+        model = self.model
+        trace = _featherstorm.Trace()
+        try:
+            q, v = symbols(trace.input("q", model.nq)), symbols(trace.input("v", model.nv))
+            act = symbols(trace.input("act", model.n_act) if model.n_act else [])
+            ctrl = symbols(trace.input("ctrl", model.n_ctrl) if model.n_ctrl else [])
+            time = symbols(trace.input("t", 1, True)) + before
+            texts = instance(model, trace, {"qpos": q, "qvel": v, "act": act, "ctrl": ctrl, "time": time})
+            slots = sum(pair["slots"] for pair in texts.pairs)
+            few = 0 < slots <= MOST_SLOTS
+            if few:
+                distance, point, axes = texts.run("contacts", q)
+                texts.given["contact_dist"] = distance
+                texts.given["contact_pos"], texts.given["contact_frame"] = point.reshape(-1, 3), axes.reshape(-1, 3, 3)
+            for name, (size, text) in self.texts.items():
+                trace.output(name, values_of(text(texts), name, size))
+            found = (*SOLVED, *(() if few else CONTACTS), *self.model.parameters)
+            self.taken = [name for name in found if np.size(texts.given.get(field_of(name), ()))]
+        finally:
+            trace.close()
+        return trace
+
+
+class WorldState(State):
+    """The state of a robot with a model file's world as a traced function sees it: x (nq + nv + n_act).
+
+    x.q, x.v, x.act, also x.qpos and x.qvel; x.ctrl (n_ctrl), the actuators' controls of the step that led to x
+    x.site(name) (3,) [m], position in the world; x.sensor(name) (dim,), what a sensor of the file measures
+    x.contact_force(name) (3,) [N], the sum of the forces that a geom's or a body's contacts exert on it, world axes
+    x.qacc (nv), accelerations
+    and all of symbols.State: x.position(frame), x.rotation(frame), x.velocity(frame), x.run(op, ...)
+
+    Sensors of positions and velocities measure the state x itself. Forces, accelerations and sensors of these (MuJoCo's stage
+    mjSTAGE_ACC: accelerometer, touch, force, actuatorfrc and others), contact_force and qacc are those of the beginning of the last pass, as
+    MuJoCo has them after a step; with RK4 of its first stage. Before the first step they are zero.
+    """
+
+    time: Any
+    felt: Felt
+    has_ctrl: bool
+    inputs: dict[str, Symbols]
+    texts: Instance | None
+
+    @classmethod
+    def of(cls, model: Model, trace: _featherstorm.Trace, time: Any, felt: Felt, has_ctrl: bool = True) -> Self:
+        """x of a trace. time [s]; has_ctrl: whether there are controls yet."""
+        act = trace.input("act", model.n_act) if model.n_act else []
+        parts = [*trace.input("q", model.nq), *trace.input("v", model.nv), *act]
+        self = np.asarray(parts, dtype=object).view(cls)
+        self.model, self.trace, self.poses, self.parameters = model, trace, None, None
+        self.time, self.felt, self.has_ctrl, self.inputs, self.texts = time, felt, has_ctrl, {}, None
+        if model.parameters:
+            self.parameters = [self.input(name, n).tolist() for name, n in parameter_sizes(model).items()]
+        return self
+
+    @property
+    def v(self) -> Symbols:
+        return self[self.model.nq : self.model.nq + self.model.nv]
+
+    @property
+    def act(self) -> Symbols:
+        return self[self.model.nq + self.model.nv :]
+
+    @property
+    def qpos(self) -> Symbols:
+        return self.q
+
+    @property
+    def qvel(self) -> Symbols:
+        return self.v
+
+    @property
+    def ctrl(self) -> Symbols:
+        if not self.has_ctrl:
+            raise TypeError("control makes x.ctrl, and cannot read it")
+        return self.input("ctrl", self.model.n_ctrl)
+
+    @property
+    def qacc(self) -> Symbols:
+        return self.feel("qacc", self.model.nv, lambda texts: texts.state("qacc"))
+
+    def input(self, name: str, size: int) -> Symbols:
+        if name not in self.inputs:
+            self.inputs[name] = symbols(self.trace.input(name, size) if size else [])
+        return self.inputs[name]
+
+    def feel(self, what: str, size: int, text: Text) -> Symbols:
+        return self.input(self.felt.add(what, size, text), size)
+
+    def instance(self) -> Instance:
+        """Texts about the state x."""
+        if self.texts is None:
+            given = {"qpos": self.q, "qvel": self.v, "act": self.act, "time": self.time.reshape(1)}
+            # no text of positions and velocities reads it
+            given["ctrl"] = self.ctrl if self.has_ctrl else np.zeros(self.model.n_ctrl)
+            bound = {field_of(name): self.inputs[name] for name in self.model.parameters}
+            self.texts = instance(self.model, self.trace, given)
+            self.texts.given.update({name: x.reshape(self.texts.shapes[name]) for name, x in bound.items()})
+        return self.texts
+
+    def site(self, name: Frame) -> Symbols:
+        _, k = number_of(self.model, "site", name)
+        return symbols(values_of(self.instance().sites[k].position, "site", 3))
+
+    def sensor(self, name: str | int) -> Symbols:
+        _, k = number_of(self.model, "sensor", name)
+        m = compiled(self.model)
+        size = measured_size(self.model, k)
+        if is_range_finder(self.model, k):
+            raise ValueError(
+                f"sensor {name} is a range finder: simulations measure rays, functions that are traced do not"
+            )
+        if int(m.sensor_needstage[k]) == ACCELERATION:
+            return self.feel(f"sensor{k}", size, lambda texts: texts.sensor(k))
+        return symbols(values_of(self.instance().sensor(k), "sensor", size))
+
+    def contact_force(self, name: str | int, kind: str | None = None) -> Symbols:
+        """On a geom, or on a body where no geom has the name or kind="body"."""
+        found = contact_place(self.model, name, kind)
+        return self.feel(f"contact_force_{found[0]}{found[1]}", 3, lambda texts: texts.contact_force(*found))
+
+
+def contact_place(model: Model, name: str | int, kind: str | None) -> tuple[str, int]:
+    """("geom" or "body", number)."""
+    if kind not in (None, "geom", "body"):
+        raise ValueError(f"contact_force: kind is {kind!r}, expected 'geom' or 'body'")
+    return number_of(model, kind or "geom", name, ("body",) if kind is None else ())
+
+
+def is_range_finder(model: Model, sensor: int) -> bool:
+    from ..mujoco.fields.sensors import RANGEFINDER
+
+    return int(compiled(model).sensor_type[sensor]) == RANGEFINDER
+
+
+def measured_size(model: Model, sensor: int) -> int:
+    """How many numbers a sensor has. ValueError with the reason for one that has none here."""
+    from ..mujoco.fields.sensors import NO_SENSORS, name_of, open_sensors
+
+    m = compiled(model)
+    reasons = {**open_sensors(m), **(model.file.unmeasured if model.file else {})}
+    if int(m.opt.disableflags) & NO_SENSORS:
+        raise ValueError(f"{model.name}: its file turns sensors off")
+    if sensor in reasons:
+        raise ValueError(f"{model.name}: sensor {name_of(m, sensor)} is not measured: {reasons[sensor]}")
+    return int(m.sensor_dim[sensor])

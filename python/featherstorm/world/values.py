@@ -1,0 +1,59 @@
+"""Tables of a model file that differ from instance to instance (Model.bind): parameters by MuJoCo's names, "opt_" before options."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _featherstorm
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..memory.arguments import Call
+    from ..model import Model
+
+
+def field_of(name: str) -> str:
+    """MuJoCo's name of a parameter."""
+    return name.replace("opt_", "opt.", 1) if name.startswith("opt_") else name
+
+
+def parameter_sizes(model: Model) -> dict[str, int]:
+    return {name: math.prod(_featherstorm.parameter_shape(model.robot, name)) for name in model.parameters}
+
+
+def check_bound(model: Model, label: str) -> None:
+    """ValueError for bound numbers that the step does not take: of what the file does not have, and of tables that decide what
+    there is."""
+    if not model.parameters:
+        return
+    from ..mujoco.inputs import TABLES, check_values, is_input
+    from .names import compiled
+
+    m, values = compiled(model), {}
+    for name in model.parameters:
+        if not is_input(m, field_of(name)):
+            raise ValueError(
+                f"{label}: {name} decides what there is in {model.name}'s file, and is no parameter of its step"
+            )
+        n = parameter_sizes(model)[name]
+        bound = np.asarray(model.parameter(name), float).reshape(-1, n)
+        own = np.ravel(_featherstorm.parameter_values(model.robot, name))
+        if TABLES[field_of(name)] and (bound[:, own == 0] != 0).any():
+            raise ValueError(
+                f"{label}: {name} is zero in {model.name}'s file where it was bound to other numbers: nothing is there"
+            )
+        values[field_of(name)] = bound
+    check_values(m, values)
+
+
+def bound_values(model: Model, call: Call, instances: int) -> dict[str, npt.NDArray[Any]]:
+    """What a step reads of the parameters: (1 or instances, n) by name."""
+    found = {}
+    for name, n in parameter_sizes(model).items():
+        tail = tuple(_featherstorm.parameter_shape(model.robot, name))
+        found[name] = call.kept(model.parameter(name), name, n, {name: tail}, instances, {})
+    return found

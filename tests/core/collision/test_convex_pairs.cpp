@@ -1,0 +1,272 @@
+// Pairs by loops: the answer is a proof of itself, is that of closed forms where there are some, and lanes are alone.
+#include "core/collision/convex_pairs.h"
+
+#include "core/collision/candidates.h"
+#include "core/scalar/pack.h"
+#include "tests/core/collision/shapes.h"
+
+namespace featherstorm::test_convex_pairs {
+namespace {
+
+using namespace testing;
+using Body = ConvexBody<double, double>;
+
+constexpr GeomType shapes[] = {GeomType::Sphere,   GeomType::Capsule, GeomType::Ellipsoid,
+                               GeomType::Cylinder, GeomType::Box,     GeomType::Mesh};
+
+// The hull of a prism of n sides along z with radius 0.2, a little skew.
+Hull<double> prism(int n) {
+  std::vector<Vec3d> r;
+  std::vector<HullPolygon<double>> polygon(2);
+  for (const double z : {-0.15, 0.15})
+    for (int i = 0; i < n; i++) r.push_back({0.2 * std::cos(2 * pi * i / n), 0.2 * std::sin(2 * pi * i / n), z});
+  polygon[0].normal = {0, 0, -1}, polygon[1].normal = {0, 0, 1};
+  for (int i = 0; i < n; i++) {
+    const double angle = 2 * pi * (i + 0.5) / n;
+    polygon[0].corner.push_back(n - 1 - i), polygon[1].corner.push_back(n + i);
+    polygon.push_back({{std::cos(angle), std::sin(angle), 0}, {i, (i + 1) % n, n + (i + 1) % n, n + i}});
+  }
+  return hull_from(r, polygon);
+}
+
+GeomContacts<double> geoms(GeomType a, GeomType b, Random& random) {
+  GeomContacts<double> c;
+  for (const GeomType type : {a, b}) {
+    Geom<double> g;
+    g.type = type, g.hull = type == GeomType::Mesh ? 0 : -1;
+    for (int k = 0; k < 3; k++) g.size(k) = random.uniform(0.05, 0.3);
+    c.geom.push_back(g);
+  }
+  c.hull.push_back(prism(3 + static_cast<int>(random.uniform(0, 6))));
+  return c;
+}
+
+// How far apart two bodies are along a direction: what of n . (b - a) is the least of all their points.
+double apart_along(const Body& A, const Body& B, const Vec3d& n) {
+  const Vec3d a = farthest(A, n, -1).r, b = farthest(B, Vec3d(-n), -1).r;
+  return n.dot(b - a) - A.radius - B.radius;
+}
+
+// The distance of two convex bodies is the greatest along any direction.
+void expect_optimum(const Body& A, const Body& B, const ConvexContact<double>& c, Random& random,
+                    double tolerance = 1e-9) {
+  EXPECT_NEAR(c.n.norm(), 1, 1e-12);
+  EXPECT_NEAR(c.n.dot(c.b - c.a), c.distance, tolerance);
+  EXPECT_NEAR((c.b - c.a - c.n * c.distance).norm(), 0, 1e-6);
+  EXPECT_NEAR(apart_along(A, B, c.n), c.distance, tolerance);
+  for (int k = 0; k < 60; k++) {
+    const double near = k < 40 ? std::pow(10, -6.0 + 0.15 * k) : 10;
+    const Vec3d n = (c.n + random.vector(near)).normalized();
+    EXPECT_LT(apart_along(A, B, n), c.distance + tolerance);
+  }
+}
+
+TEST(ConvexPairs, DistancesAreTheGreatestAlongAnyDirection) {
+  Random random(1);
+  int overlaps = 0, gaps = 0;
+  for (const GeomType a : shapes)
+    for (const GeomType b : shapes) {
+      if (a > b) continue;
+      SCOPED_TRACE("shapes " + std::to_string(static_cast<int>(a)) + ", " + std::to_string(static_cast<int>(b)));
+      for (int i = 0; i < 100; i++) {
+        const GeomContacts<double> c = geoms(a, b, random);
+        const Body A = convex_body(c, c.geom[0], random_place(random, 0.2)),
+                   B = convex_body(c, c.geom[1], random_place(random, 0.2));
+        const ConvexContact<double> contact = convex_contact(A, B, 1.0);
+        // points and segments that coincide have no direction
+        if (a <= GeomType::Capsule && b <= GeomType::Capsule && contact.distance < -A.radius - B.radius + 1e-6)
+          continue;
+        expect_optimum(A, B, contact, random);
+        overlaps += contact.distance < 0, gaps += contact.distance > 0;
+      }
+    }
+  EXPECT_GT(overlaps, 500);
+  EXPECT_GT(gaps, 300);
+}
+
+// Round numbers: centres that coincide, sides in one plane, corners on edges, axes along each other.
+TEST(ConvexPairs, DegeneratePosesHaveTheirProofToo) {
+  Random random(8);
+  int compared = 0;
+  for (const GeomType a : shapes)
+    for (const GeomType b : shapes) {
+      if (a > b || (a <= GeomType::Capsule && b <= GeomType::Capsule)) continue;
+      SCOPED_TRACE("shapes " + std::to_string(static_cast<int>(a)) + ", " + std::to_string(static_cast<int>(b)));
+      for (int i = 0; i < 300; i++) {
+        GeomContacts<double> c = geoms(a, b, random);
+        const auto digit = [&](int n) { return std::floor(random.uniform(0, n)); };
+        for (Geom<double>& g : c.geom)
+          for (int k = 0; k < 3; k++) g.size(k) = 0.1 * (1 + digit(3));
+        Placement<double> X = at(0, 0, 0), Y = at(0, 0, 0);
+        for (int k = 0; k < 3; k++) Y.r(k) = 0.1 * (digit(7) - 3);
+        const double step = i % 3 == 0 ? pi / 2 : i % 3 == 1 ? pi / 4 : 0;
+        for (int k = 0; k < 3; k++) {
+          X = turned(X, k, step * digit(4)), Y = turned(Y, k, step * digit(4));
+          if (i % 5 == 0) Y = turned(Y, k, std::pow(10, -1 - digit(14)));
+        }
+        const Body A = convex_body(c, c.geom[0], X), B = convex_body(c, c.geom[1], Y);
+        // where a body is round about the very point of the other that touches, many directions are as good
+        const bool is_round = !A.is_polytope() || !B.is_polytope();
+        expect_optimum(A, B, convex_contact(A, B, 1.0), random, is_round ? 1e-3 : 1e-7);
+        compared++;
+      }
+    }
+  EXPECT_GT(compared, 3000);
+}
+
+TEST(ConvexPairs, AgreeWithClosedForms) {
+  Random random(2);
+  for (int i = 0; i < 2000; i++) {
+    const Placement<double> X = random_place(random, 0.2), Y = random_place(random, 0.2);
+    const auto compare = [&](GeomType a, GeomType b, auto&& closed) {
+      const GeomContacts<double> c = geoms(a, b, random);
+      const ConvexContact<double> contact =
+          convex_contact(convex_body(c, c.geom[0], X), convex_body(c, c.geom[1], Y), 1.0);
+      Contact3d out[8];
+      closed(X, c.geom[0].size, Y, c.geom[1].size, out);
+      EXPECT_NEAR(contact.distance, out[0].distance, 1e-11);
+      expect_vector(contact.n, out[0].normal, 1e-5);
+      expect_vector(Vec3d((contact.a + contact.b) / 2), out[0].point, 1e-6);
+    };
+    compare(GeomType::Sphere, GeomType::Capsule, [](auto&&... x) { sphere_capsule(x...); });
+    compare(GeomType::Sphere, GeomType::Box, [](auto&&... x) { sphere_box(x...); });
+    compare(GeomType::Sphere, GeomType::Cylinder, [](auto&&... x) { sphere_cylinder(x...); });
+  }
+}
+
+TEST(ConvexPairs, BoxesOverlapAsFarAsTheirAxesSay) {
+  Random random(3);
+  int found = 0;
+  for (int i = 0; i < 2000; i++) {
+    const GeomContacts<double> c = geoms(GeomType::Box, GeomType::Box, random);
+    const Placement<double> X = random_place(random, 0.2), Y = random_place(random, 0.2);
+    const Vec3d d = X.R.transpose() * (Y.r - X.r);
+    const double widest = box_axis<double>(transposed(X.R) * Y.R, d, c.geom[0].size, c.geom[1].size).widest;
+    const double distance = convex_contact(convex_body(c, c.geom[0], X), convex_body(c, c.geom[1], Y), 1.0).distance;
+    if (widest > 0) continue;
+    found++;
+    EXPECT_NEAR(distance, widest, 1e-12);
+  }
+  EXPECT_GT(found, 300);
+}
+
+TEST(ConvexPairs, FarthestCornersAreFound) {
+  Random random(4);
+  for (int n = 3; n < 40; n++) {
+    const Hull<double> h = prism(n);
+    for (int i = 0; i < 50; i++) {
+      const Vec3d d = random.vector(1).normalized();
+      double most = -1;
+      for (const auto& corner : h.corner) most = std::max(most, corner.r.dot(d));
+      EXPECT_EQ(h.corner[static_cast<std::size_t>(farthest_corner(h, d, i % (2 * n)))].r.dot(d), most);
+    }
+  }
+}
+
+// What lies flat has contacts at the corners of what both share, at their depths.
+TEST(ConvexPairs, FlatSidesTouchWithSeveralPoints) {
+  GeomContacts<double> c;
+  c.hull.push_back(prism(4));
+  c.geom.resize(2);
+  c.geom[0].type = GeomType::Box, c.geom[0].size = {0.3, 0.3, 0.1};
+  c.geom[1].type = GeomType::Mesh, c.geom[1].hull = 0;
+  ContactPoint<double> out[4];
+  const auto contacts = [&](const Placement<double>& Y, bool several) {
+    return convex_contacts(convex_body(c, c.geom[0], at(0, 0, 0)), convex_body(c, c.geom[1], Y), 0.0, several, out);
+  };
+  ASSERT_EQ(contacts(at(0, 0, 0.249), true), 4);
+  for (const auto& p : out) {
+    EXPECT_NEAR(p.distance, -0.001, 1e-12);
+    expect_vector(p.normal, {0, 0, 1}, 1e-12);
+    EXPECT_NEAR(std::hypot(p.point.x(), p.point.y()), 0.2, 1e-12);
+    EXPECT_NEAR(p.point.z(), 0.0995, 1e-12);
+  }
+  EXPECT_EQ(contacts(at(0, 0, 0.249), false), 1);
+  // tilted by a hundredth: the corner that is above does not touch
+  ASSERT_EQ(contacts(turned(at(0, 0, 0.249), 0, 0.01), true), 3);
+  EXPECT_NEAR(std::min({out[0].distance, out[1].distance, out[2].distance}), -0.001 - 0.2 * std::sin(0.01), 1e-5);
+  // a third beside the box
+  ASSERT_EQ(contacts(at(0.301, 0, 0.249), true), 3);
+
+  c.geom[1].type = GeomType::Cylinder, c.geom[1].size = {0.1, 0.2, 0};
+  ASSERT_EQ(contacts(at(0, 0, 0.299), true), 4);
+  for (const auto& p : out) EXPECT_NEAR(std::hypot(p.point.x(), p.point.y()), 0.1, 1e-12);
+  ASSERT_EQ(contacts(turned(at(0, 0, 0.199), 0, pi / 2), true), 2);
+  for (int k = 0; k < 2; k++) EXPECT_NEAR(std::abs(out[k].point.y()), 0.2, 1e-9);
+}
+
+TEST(ConvexPairs, InstancesOfAPackAreAlone) {
+  using T = Pack<double, 2>;
+  Random random(5);
+  for (const GeomType a : shapes)
+    for (const GeomType b : shapes) {
+      if (a > b || slots_of(a, b) == 0 || has_closed_form(a, b)) continue;
+      const GeomContacts<double> c = geoms(a, b, random);
+      ContactPair<double> pair;
+      pair.geom[1] = 1, pair.slots = slots_of(a, b), pair.detection = 0.1;
+      Placement<T> X, Y;
+      Placement<double> x[2], y[2];
+      for (int l = 0; l < 2; l++) {
+        x[l] = random_place(random, 0.2), y[l] = random_place(random, 0.2);
+        for (int i = 0; i < 12; i++) {
+          set_lane(i < 9 ? X.R(i / 3, i % 3) : X.r(i - 9), l, i < 9 ? x[l].R(i / 3, i % 3) : x[l].r(i - 9));
+          set_lane(i < 9 ? Y.R(i / 3, i % 3) : Y.r(i - 9), l, i < 9 ? y[l].R(i / 3, i % 3) : y[l].r(i - 9));
+        }
+      }
+      ContactPoint<T> out[most_slots];
+      contact_points(c, pair, X, Y, out);
+      for (int l = 0; l < 2; l++) {
+        Contact3d alone[most_slots];
+        contact_points(c, pair, x[l], y[l], alone);
+        for (int k = 0; k < pair.slots; k++) {
+          EXPECT_EQ(lane(out[k].distance, l), alone[k].distance);
+          for (int i = 0; i < 3; i++) {
+            EXPECT_EQ(lane(out[k].point(i), l), alone[k].point(i));
+            EXPECT_EQ(lane(out[k].normal(i), l), alone[k].normal(i));
+          }
+        }
+      }
+    }
+}
+
+// A field of 3 x 3 heights, all the same.
+HeightField<double> level(double height) { return {3, 3, 1, 1, 0.5, 0.1, std::vector<double>(9, height)}; }
+
+TEST(HeightFields, LevelGroundIsAsAPlane) {
+  Random random(6);
+  for (const GeomType type : shapes) {
+    GeomContacts<double> c = geoms(GeomType::HeightField, type, random);
+    c.field.push_back(level(0.8)), c.geom[0].field = 0;
+    ContactPair<double> pair;
+    pair.geom[1] = 1, pair.slots = most_prisms;
+    Placement<double> X = random_place(random, 0.3);
+    X.r = {0.25, 0.1, 0};
+    const Body body = convex_body(c, c.geom[1], X);
+    X.r.z() = 0.4 - 0.01 - farthest(body, {0, 0, -1}, -1).r.z() + body.radius;
+    ContactPoint<double> out[most_prisms];
+    const int n = contacts_of_instance(c, pair, at(0, 0, 0), X, out);
+    ASSERT_GT(n, 0);
+    double deepest = 0;
+    for (int k = 0; k < n; k++) deepest = std::min(deepest, out[k].distance);
+    EXPECT_NEAR(deepest, -0.01, 1e-9) << static_cast<int>(type);
+    pair.slots = 1;
+    EXPECT_EQ(contacts_of_instance(c, pair, at(0, 0, 0), X, out), 1);
+    X.r.z() += 0.011;
+    EXPECT_EQ(contacts_of_instance(c, pair, at(0, 0, 0), X, out), 0);
+  }
+}
+
+TEST(HeightFields, BesideThemIsNothing) {
+  Random random(7);
+  GeomContacts<double> c = geoms(GeomType::HeightField, GeomType::Sphere, random);
+  c.field.push_back(level(0.8)), c.geom[0].field = 0, c.geom[1].size.x() = 0.1;
+  ContactPair<double> pair;
+  pair.geom[1] = 1, pair.slots = most_prisms;
+  ContactPoint<double> out[most_prisms];
+  EXPECT_GT(contacts_of_instance(c, pair, at(0, 0, 0), at(1.05, 0, 0.3), out), 0);
+  EXPECT_EQ(contacts_of_instance(c, pair, at(0, 0, 0), at(1.11, 0, 0.3), out), 0);
+  EXPECT_EQ(contacts_of_instance(c, pair, at(0, 0, 0), at(0, 0, -0.21), out), 0);
+}
+
+}  // namespace
+}  // namespace featherstorm::test_convex_pairs

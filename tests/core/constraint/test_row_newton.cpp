@@ -1,0 +1,95 @@
+// Newton's method in the space of rows against the dense reference.
+#include "core/constraint/row_newton.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/core/constraint/row_problems.h"
+
+namespace featherstorm::test_row_newton {
+namespace {
+
+using namespace row_problems;
+
+struct HalfSolved {
+  Eigen::MatrixXd Y;
+  int columns = static_cast<int>(Y.cols());
+  void times(const double* x, double* y) const {
+    Eigen::Map<Eigen::VectorXd>(y, Y.rows()) = Y * Eigen::Map<const Eigen::VectorXd>(x, Y.cols());
+  }
+  void transposed_times(const double* f, double* x) const {
+    Eigen::Map<Eigen::VectorXd>(x, Y.cols()) = Y.transpose() * Eigen::Map<const Eigen::VectorXd>(f, Y.rows());
+  }
+};
+
+struct Rows {
+  HalfSolved half;
+  std::vector<double> A, r0, guess;
+};
+
+Rows rows_of(const Problem& c, const Eigen::VectorXd& a) {
+  const auto factor = c.dense.M.llt();
+  const Eigen::MatrixXd Y = factor.matrixL().solve(c.dense.J.transpose()).transpose();
+  const Eigen::VectorXd r0 = c.dense.J * c.dense.a0 - c.dense.aref, guess = c.dense.J * a - c.dense.aref;
+  Rows rows{{Y}, {}, {r0.begin(), r0.end()}, {guess.begin(), guess.end()}};
+  for (int i = 0; i < Y.rows(); i++)
+    for (int j = 0; j <= i; j++) rows.A.push_back(Y.row(i).dot(Y.row(j)));
+  return rows;
+}
+
+// The most steps that a problem took, from a guess that is the solution or not.
+int solve_all(const std::vector<RowKind>& kinds, bool from_solution) {
+  int most = 0;
+  for (unsigned seed = 0; seed < 300; seed++) {
+    const int n = 1 + static_cast<int>(seed % 13);
+    Problem c = random_problem(n, 1 + static_cast<int>(seed % 22), seed, kinds);
+    const ConstrainedAcceleration exact = dense_newton(c.dense, c.dense.a0, 100, 1e-15);
+    Rows of = rows_of(c, from_solution ? exact.a : Eigen::VectorXd::Constant(n, 3.0));
+    const int r = c.rows.rows();
+    std::vector<double> x(static_cast<std::size_t>(n)), f(static_cast<std::size_t>(r));
+    const RowProblem p{c.rows, of.half, of.A.data(), of.r0.data(), c.D.data(), c.friction.data()};
+    double done = 0;
+    int steps = 0;
+    for (; done == 0 && steps < 60; steps++)
+      done = row_newton_step(p, steps == 0, 1e-12, of.guess.data(), x.data(), f.data());
+    EXPECT_LT(steps, 60) << "seed " << seed;
+    most = std::max(most, steps);
+    for (int i = 0; i < r; i++)
+      EXPECT_NEAR(f[static_cast<std::size_t>(i)], exact.force(i), 1e-7 * (1 + exact.force.norm())) << "seed " << seed;
+    const Eigen::VectorXd a =
+        c.dense.a0 + c.dense.M.llt().solve(c.dense.J.transpose() * Eigen::Map<Eigen::VectorXd>(f.data(), r));
+    EXPECT_LE((a - exact.a).norm(), 1e-9 * (1 + exact.a.norm())) << "seed " << seed;
+  }
+  return most;
+}
+
+TEST(RowNewton, FindsTheForcesOfTheDenseReference) {
+  EXPECT_LE(solve_all({RowKind::Equality, RowKind::Friction, RowKind::Unilateral}, false), 20);
+}
+TEST(RowNewton, FindsTheForcesOfContactsWithPyramids) {
+  EXPECT_LE(solve_all({RowKind::Pyramid, RowKind::Unilateral}, false), 20);
+}
+TEST(RowNewton, FindsTheForcesOfContactsWithCones) {
+  EXPECT_LE(solve_all({RowKind::Cone, RowKind::Equality}, false), 25);
+}
+TEST(RowNewton, NeedsOneStepFromTheSolutionWhereCostsAreQuadratic) {
+  EXPECT_LE(solve_all({RowKind::Pyramid, RowKind::Friction, RowKind::Unilateral, RowKind::Equality}, true), 1);
+}
+
+TEST(RowNewton, HalvesTheCurvatureOfABlockWithColumnsOfZeros) {
+  // one edge of a pyramid: of rank one
+  const double e[3] = {1, 0.7, 0};
+  double W[6], G[6];
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j <= i; j++) W[lower_half(i, j)] = 1e3 * e[i] * e[j];
+  half_curvature<double>(3, W, G);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j <= i; j++) {
+      double sum = 0;
+      for (int k = 0; k <= j; k++) sum += G[lower_half(i, k)] * G[lower_half(j, k)];
+      EXPECT_NEAR(sum, W[lower_half(i, j)], 1e-10);
+    }
+  EXPECT_EQ(G[lower_half(1, 1)], 0);
+}
+
+}  // namespace
+}  // namespace featherstorm::test_row_newton

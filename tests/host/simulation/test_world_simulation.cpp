@@ -1,0 +1,129 @@
+// Simulations and rollouts of a model file's world against its sequence of steps.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "host/simulation/rollout.h"
+#include "host/simulation/simulation.h"
+#include "tests/host/simulation/worlds.h"
+#include "tests/support/robots/small_world.h"
+
+namespace featherstorm::test_world_simulation {
+namespace {
+
+using namespace testing;
+
+constexpr long B = 19, T = 5;
+
+// q, v, act after T control steps of two passes, by the sequence alone; u (B, 2) of each.
+struct State { Buffer q, v, act, qacc; };
+State walk(Evaluator& e, Precision p, const std::vector<Buffer>& u) {
+  const Model<double>& m = e.robot().model;
+  const Sequence s = world_sequence(e, p, solver_options(p));
+  State x{noise(p, B, m.nq, 0.4, 1), noise(p, B, m.nv, 0.4, 2), Buffer(p, B, m.world.na), Buffer(p, B, m.nv)};
+  for (const Buffer& controls : u) {
+    const auto state = [&]() -> std::vector<SequenceMemory> {
+      return {{"q", x.q.ref()}, {"v", x.v.ref()}, {"act", x.act.ref()}, {"qacc", x.qacc.ref()}};
+    };
+    auto in = state();
+    in.push_back({"ctrl", controls.ref()});
+    s.run(2, B, in, {}, state());
+  }
+  return x;
+}
+
+std::vector<Buffer> controls(Precision p) {
+  std::vector<Buffer> u;
+  for (unsigned t = 0; t < T; t++) u.push_back(noise(p, B, 2, 1, 10 + t));
+  return u;
+}
+
+// Buffers of one kind have the same strides.
+void fill(const ArrayRef& to, const Buffer& from) {
+  const std::size_t number = to.precision == Precision::float32 ? sizeof(float) : sizeof(double);
+  std::memcpy(to.data, from.ref().data, number * to.component_stride * to.components);
+}
+
+TEST(WorldSimulation, IsItsSequence) {
+  for (Precision p : {Precision::float32, Precision::float64})
+    for (Integrator integrator : {Integrator::Euler, Integrator::RungeKutta}) {
+      const Robot robot = with_geoms(small_world(integrator));
+      Evaluator e(robot, {.threads = 1});
+      Simulation by_count(e, B, {.substeps = 2}, p), by_dt(e, B, {.dt = 0.01}, p);
+      const auto u = controls(p);
+      const State exact = walk(e, p, u);
+      for (Simulation* s : {&by_count, &by_dt}) {
+        fill(s->q(), noise(p, B, 4, 0.4, 1)), fill(s->v(), noise(p, B, 4, 0.4, 2));
+        for (const Buffer& controls : u) s->step(controls.ref());
+        EXPECT_EQ(numbers_of(s->q()), numbers_of(exact.q.ref()));
+        EXPECT_EQ(numbers_of(s->v()), numbers_of(exact.v.ref()));
+        EXPECT_EQ(numbers_of(s->act()), numbers_of(exact.act.ref()));
+        EXPECT_EQ(numbers_of(s->qacc()), numbers_of(exact.qacc.ref()));
+        EXPECT_NEAR(s->time(), T * 0.01, 1e-12);
+      }
+      by_dt.reset();
+      for (double x : numbers_of(by_dt.act())) EXPECT_EQ(x, 0);
+    }
+}
+
+TEST(WorldSimulation, RolloutsAreTheSame) {
+  const Precision p = Precision::float64;
+  const Robot robot = with_geoms(small_world());
+  Evaluator e(robot, {.threads = 1});
+  const auto u = controls(p);
+  const State exact = walk(e, p, u);
+  const Buffer all(p, B, T * 2L), costs(p, B, 1), q(p, B, 4), v(p, B, 4), act(p, B, 1);
+  for (long t = 0; t < T; t++)
+    for (long c = 0; c < 2; c++)
+      for (long i = 0; i < B; i++)
+        all.component<double>(2 * t + c)[i] = u[static_cast<std::size_t>(t)].component<double>(c)[i];
+  RolloutOptions o;
+  o.stepping = {.substeps = 2}, o.precision = p;
+  o.cost = [](const TracedState& x, const Traced& controls, Expr, const Traced&) { return x.q[0] + controls[1]; };
+  for (bool by_function : {false, true}) {
+    // the same controls by a function of its own
+    if (by_function)
+      o.control = [](const TracedState&, const Traced& controls, Expr, const Traced&) -> RolloutOptions::Drive {
+        return {controls};
+      };
+    const Rollout roll(e, o);
+    const Buffer q0 = noise(p, B, 4, 0.4, 1), v0 = noise(p, B, 4, 0.4, 2);
+    RolloutArrays a;
+    ArrayRef first = all.ref();
+    first.components = 2, first.padded = false;
+    a.q = q0.ref(), a.v = v0.ref(), a.u = {"", first, true, 2 * all.stride()}, a.costs = costs.ref();
+    a.q_final = q.ref(), a.v_final = v.ref(), a.act_final = act.ref();
+    roll.run(T, B, a);
+    EXPECT_EQ(numbers_of(q.ref()), numbers_of(exact.q.ref()));
+    EXPECT_EQ(numbers_of(v.ref()), numbers_of(exact.v.ref()));
+    EXPECT_EQ(numbers_of(act.ref()), numbers_of(exact.act.ref()));
+  }
+}
+
+TEST(WorldSimulation, NamesWhatDoesNotFit) {
+  const Robot robot = small_world();
+  Evaluator e(robot, {.threads = 1});
+  const auto made = [&](const StepOptions& o) { return message([&] { Simulation(e, 2, o); }); };
+  EXPECT_EQ(
+      made({.dt = 0.004}),
+      "Simulation: dt is 0.004000 in 1 substeps, expected a multiple of 0.005000, the timestep of the world's file");
+  EXPECT_EQ(made({.dt = 0.01, .substeps = 3}).find("Simulation: dt is 0.010000 in 3 substeps"), 0u);
+  EXPECT_EQ(made({.numbers = {{"kp", {1}}}}),
+            "Simulation: kp is given, but a model file's world is stepped by what the file says");
+  EXPECT_EQ(made({.ignore = {"world"}}), "Simulation: dt is 0.000000, expected a positive number of seconds");
+  EXPECT_EQ(made({.dt = 0.001, .ignore = {"world"}}), "no error");
+  Simulation s(e, 2);
+  const Buffer four(Precision::float32, 2, 4);
+  EXPECT_EQ(message([&] { s.step(four.ref()); }), "step: ctrl has shape (2, 4), expected (2, 2)");
+  EXPECT_EQ(message([&] { s.step({}, four.ref()); }),
+            "step: q_target is given, but the world of a model file has actuators of its own");
+  Simulation tree(e, 2, {.dt = 0.001, .ignore = {"world"}});
+  EXPECT_EQ(message([&] { tree.act(); }), "Simulation: small_world has no world that counts");
+  EXPECT_EQ(message([&] { s.impulse(); }), "Simulation: small_world has no contacts");
+  RolloutOptions o;
+  o.controls = 3;
+  EXPECT_EQ(message([&] { Rollout(e, o); }), "Rollout: controls is 3, expected 2 (nu), or a function `control`");
+}
+
+}  // namespace
+}  // namespace featherstorm::test_world_simulation

@@ -1,0 +1,264 @@
+"""Fields of a model that differ from simulation to simulation: one engine for all, MuJoCo's numbers."""
+
+import mujoco
+import mujoco.batch as theirs
+import numpy as np
+import pytest
+
+from featherstorm.mujoco import Batch
+from featherstorm.mujoco.inputs import OF_STATE, TABLES
+
+N = 7
+TOLERANCE = 1e-9  # of an array's greatest number
+
+XML = """
+<mujoco>
+  <option integrator="{integrator}" cone="{cone}" jacobian="dense" tolerance="0" iterations="200" density="{density}" wind=".3 0 .1"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 1" solref=".03 1" solimp=".8 .9 .01"/>
+    <body pos="0 0 .45" gravcomp=".1">
+      <freejoint/>
+      <geom type="box" size=".2 .1 .05" mass="3"/>
+      <geom type="sphere" size=".05" pos=".2 0 .06" mass=".4"/>
+      <site name="imu" pos=".1 0 .02"/>
+      <camera name="eye" pos=".2 0 .1"/>
+      <body pos=".2 .1 0">
+        <joint name="a" axis="0 1 0" damping=".2" stiffness="2" armature=".01" frictionloss="30" range="-60 60"/>
+        <geom type="capsule" fromto="0 0 0 .02 0 -.3" size=".03" mass=".3"/>
+        <body pos=".02 0 -.3">
+          <joint name="b" axis="1 0 0" range="-1 1" damping=".05" solreflimit=".01 1"/>
+          <geom name="toe" type="sphere" size=".04" mass=".1"/>
+          <geom type="sphere" pos="0 .02 .03" size=".02" mass=".02"/>
+        </body>
+      </body>
+      <body pos="-.2 -.1 0">
+        <joint name="c" axis="0 1 0" damping=".1" range="-60 60" actuatorfrcrange="-.75 .75"/>
+        <geom type="capsule" fromto="0 0 0 -.02 0 -.3" size=".03" mass=".3"/>
+      </body>
+      <body pos="-.2 .1 0">
+        <joint name="d" axis="0 1 .2" damping=".1"/>
+        <geom name="hind" type="capsule" fromto="0 0 0 -.02 .01 -.3" size=".03" mass=".3" condim="6" friction=".5 .02 .01"/>
+        <geom type="sphere" pos="-.02 .03 -.3" size=".03" mass=".05"/>
+      </body>
+    </body>
+  </worldbody>
+  <contact><pair geom1="floor" geom2="toe" friction=".6 .7 .01 .001 .001" solref=".03 1" solreffriction=".02 .9"/></contact>
+  <tendon>
+    <fixed name="t" stiffness="3" damping=".1" frictionloss="1" limited="true" range="-.02 .02" springlength="-.01 .01" margin=".01" solreffriction=".1 1" solimpfriction=".7 .8 .01" actuatorfrcrange="-.001 .001">
+      <joint joint="c" coef="1"/><joint joint="d" coef="-.5"/>
+    </fixed>
+    <fixed name="u"><joint joint="d" coef="1"/></fixed>
+  </tendon>
+  <equality><joint joint1="a" joint2="c" polycoef="0 .1 0 0 0"/><tendon tendon1="u" polycoef=".1 0 0 0 0" solref=".1 1"/></equality>
+  <actuator>
+    <position joint="a" kp="20" kv=".5" ctrlrange="-1 1" forcerange="-2 2"/>
+    <motor joint="c" gear="3" ctrllimited="true" ctrlrange="-.25 .25"/>
+    <general joint="d" dyntype="filter" dynprm=".1" gainprm="5" biastype="affine" biasprm=".1 -3 -.2" actlimited="true" actrange="-.05 .05"/>
+    <muscle tendon="t" lengthrange="-1 1" scale="3"/>
+  </actuator>
+  <sensor>
+    <accelerometer site="imu"/><magnetometer site="imu"/><framepos objtype="camera" objname="eye"/><framequat objtype="camera" objname="eye"/>
+    <jointlimitfrc joint="b"/><tendonlimitpos tendon="t"/><subtreecom body="world"/>
+  </sensor>
+</mujoco>
+"""  # fmt: skip
+OBSERVED = ("qacc", "sensordata", "qfrc_constraint", "qfrc_passive", "actuator_force", "M", "cfrc_ext", "nf", "energy")
+
+
+def model(integrator="implicitfast", cone="pyramidal", density=1.2):
+    return mujoco.MjModel.from_xml_string(XML.format(integrator=integrator, cone=cone, density=density))
+
+
+def varied(name, x, rng):
+    """Other numbers for each simulation that the field may have."""
+    if name.endswith("quat"):
+        x = x + 0.05 * rng.normal(size=x.shape)
+        return x / np.linalg.norm(x, axis=-1, keepdims=True)
+    if name.endswith(("pos", "spring", "gravity", "wind", "magnetic", "lengthspring")):
+        return x + 0.02 * rng.normal(size=(*x.shape[:-1], 1) if name.endswith("lengthspring") else x.shape)
+    if name.endswith(("solimp", "solimp_lim", "solimp_fri")):
+        x = x.copy()
+        x[..., 0] *= rng.uniform(0.9, 1, x.shape[:-1])
+        x[..., 1] *= rng.uniform(0.98, 1, x.shape[:-1])
+        x[..., 4] *= rng.uniform(1, 1.5, x.shape[:-1])
+        return x
+    if name == "dof_armature":
+        return np.where(np.arange(x.shape[1]) < 6, 0, x + rng.uniform(0, 0.02, x.shape))
+    if name in ("dof_frictionloss", "jnt_stiffness", "tendon_frictionloss", "tendon_damping", "tendon_stiffness"):
+        return x * (rng.uniform(size=x.shape) < 0.7) * rng.uniform(0.5, 1.5, x.shape)
+    if name.endswith("margin"):
+        return x + rng.uniform(0, 0.05, x.shape)
+    return x * rng.uniform(0.8, 1.2, x.shape)
+
+
+def stirred(*batches, seed=1):
+    rng = np.random.default_rng(seed)
+    b = batches[0]
+    q = np.array(b.qpos)
+    q[:, 2] -= rng.uniform(0.08, 0.14, len(q))
+    q[:, 7:] += rng.uniform(-0.2, 0.2, q[:, 7:].shape)
+    v, u = 0.3 * rng.normal(size=b.qvel.shape), rng.uniform(-1, 1, b.ctrl.shape)
+    act = rng.uniform(-0.3, 0.3, b.act.shape)
+    for x in batches:
+        x.qpos[...], x.qvel[...], x.ctrl[...], x.act[...] = q, v, u, act
+
+
+def assert_close(ours, reference, what=""):
+    ours, reference = np.array(ours), np.array(reference)
+    error = float(np.abs(ours - reference).max(initial=0)) / max(1.0, float(np.abs(reference).max(initial=0)))
+    assert error < TOLERANCE, what
+
+
+def assert_agree(b, reference, observed=OBSERVED):
+    for x in (b, reference):
+        for name in observed:
+            x.bind(name)
+        x.forward()
+    for name in observed:
+        assert_close(getattr(b, name), getattr(reference, name), name)
+    for x in (b, reference):
+        x.step(nstep=3)
+    assert_close(b.qpos, reference.qpos, "qpos"), assert_close(b.qvel, reference.qvel, "qvel")
+    assert_close(b.act, reference.act, "act")
+
+
+# what MuJoCo keeps other numbers of that do not follow at once: subtreemass, M0, boxes of geoms
+DERIVED_FROM = {"body_mass", "body_inertia", "geom_pos", "geom_quat"}
+# what the model has none of, or what changes nothing at its states
+WITHOUT_EFFECT = {
+    "opt.magnetic",
+    "qpos_spring",
+    "tendon_length0",
+    "actuator_lengthrange",
+    "cam_pos",
+    "cam_quat",
+    "site_pos",
+    "site_quat",
+}
+
+
+@pytest.mark.parametrize("name", sorted(set(TABLES) - set(OF_STATE)))
+def test_a_field_is_an_input(name):
+    m = model(cone="elliptic" if name.startswith("pair") else "pyramidal")
+    b, reference, usual = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1), Batch(m, N, 1, dtype="float64")
+    stirred(b, reference, usual)
+    rng = np.random.default_rng(2)
+    numbers = varied(name, np.array(reference.expand(name)), rng)
+    for x in (b, reference):
+        x.expand(name)[...] = numbers
+        if name in DERIVED_FROM:
+            x.set_const()
+    assert_agree(b, reference)
+    assert len(b._variants.engines) == 1
+    usual.step(nstep=3)
+    if name not in WITHOUT_EFFECT:
+        change = float(np.abs(np.array(b.qvel) - usual.qvel).max())
+        assert change > 1e-9
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicit", "implicitfast", "RK4"])
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+def test_many_fields_are_inputs(integrator, cone):
+    m = model(integrator, cone, density=0)
+    b, reference = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1)
+    stirred(b, reference)
+    rng = np.random.default_rng(3)
+    fields = """opt.gravity body_mass body_inertia body_ipos body_iquat geom_friction geom_pos geom_solref geom_solimp geom_solmix
+    dof_damping dof_armature dof_frictionloss jnt_range jnt_stiffness actuator_gainprm actuator_biasprm actuator_gear tendon_stiffness
+    pair_friction eq_solref""".split()
+    for name in fields:
+        numbers = varied(name, np.array(reference.expand(name)), rng)
+        for x in (b, reference):
+            x.expand(name)[...] = numbers
+    for x in (b, reference):
+        x.set_const()
+    assert_agree(b, reference, ("qacc", "qfrc_constraint", "actuator_force") if integrator == "RK4" else OBSERVED)
+    assert len(b._variants.engines) == 1
+
+
+def test_new_numbers_make_no_engine():
+    m = model()
+    b, reference = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1)
+    stirred(b, reference)
+    rng = np.random.default_rng(4)
+    for x in (b, reference):
+        x.expand("geom_friction"), x.expand("body_mass")
+    engines = set()
+    for _ in range(4):
+        for name in ("geom_friction", "body_mass"):
+            numbers = rng.uniform(0.5, 1.5, reference.expand(name).shape) * getattr(m, name)
+            for x in (b, reference):
+                x.expand(name)[...] = numbers
+        for x in (b, reference):
+            x.step(nstep=2)
+        assert_close(b.qvel, reference.qvel)
+        engines |= {id(engine) for engine in b._variants.engines.values()}
+    assert len(engines) == 1
+
+
+def test_thousands_differ():
+    m, n = model("Euler"), 4096
+    b = Batch(m, n)
+    stirred(b)
+    rng = np.random.default_rng(5)
+    for name in ("geom_friction", "body_mass", "dof_damping"):
+        b.expand(name)[...] = varied(name, np.array(b.expand(name)), rng)
+    state = np.array(b.state)
+    b.step(nstep=5)
+    for sim in (0, 1, 17, 4095):
+        alone = Batch(m, 1)
+        alone.state[...] = state[[sim]]
+        for name in ("geom_friction", "body_mass", "dof_damping"):
+            alone.expand(name)[...] = b.expand(name)[[sim]]
+        alone.step(nstep=5)
+        np.testing.assert_allclose(alone.qvel[0], b.qvel[sim], rtol=0, atol=1e-4)
+        assert float(np.abs(b.qvel[sim] - b.qvel[(sim + 1) % n]).max()) > 1e-2
+    assert len(b._variants.engines) == 1
+
+
+def test_what_is_there_in_some_simulations_alone():
+    m = model()
+    m.dof_frictionloss[:] = 0
+    m.jnt_stiffness[:] = 0
+    b, reference = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1)
+    stirred(b, reference)
+    for x in (b, reference):
+        x.expand("dof_frictionloss")[[1, 4], 7] = [0.3, 0.1]
+        x.expand("jnt_stiffness")[2, 3] = 5
+    assert_agree(b, reference)
+    for x in (b, reference):
+        x.expand("dof_frictionloss")[2, 6] = 0.2  # another row: another engine
+    assert_agree(b, reference)
+
+
+def test_frames_are_renewed_by_set_const():
+    m = model()
+    b, reference = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1)
+    stirred(b, reference)
+    numbers = varied("body_ipos", np.array(reference.expand("body_ipos")), np.random.default_rng(6))
+    numbers[:, 0] = 0  # of the world
+    for x in (b, reference):
+        x.expand("body_ipos")[...] = numbers
+        x.set_const()
+    assert_agree(b, reference, (*OBSERVED, "geom_xpos", "xipos"))
+
+
+def test_a_rollout_takes_inputs_along():
+    m = model("Euler")
+    b, reference = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1)
+    stirred(b, reference)
+    for x in (b, reference):
+        x.expand("geom_friction")[...] *= np.linspace(0.2, 1, N)[:, None, None]
+    control = np.random.default_rng(7).uniform(-1, 1, (N, 6, m.nu))
+    found = [x.rollout(6, control, record=("qpos", "sensordata")) for x in (b, reference)]
+    for name in ("qpos", "sensordata"):
+        assert_close(found[0][name], found[1][name], name)
+    some = [x.rollout(3, control[[1, 4], :3], record=("qpos",), ids=[1, 4]) for x in (b, reference)]
+    assert_close(some[0]["qpos"], some[1]["qpos"])
+
+
+def test_a_free_joint_takes_no_armature():
+    b = Batch(model(), N, 1)
+    b.expand("dof_armature")[2, 3] = 0.1
+    with pytest.raises(ValueError, match="dof_armature: a free joint has no armature"):
+        b.step()
