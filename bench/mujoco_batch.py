@@ -1,11 +1,16 @@
 """Steps of model files beside mujoco.batch.Batch, on one core or more, the same states and controls.
 
-    python bench/mujoco_batch.py [--instances 1024] [--steps 50] [--settle 200] [--no-contacts] [--threads 1 2] [--envpool] FILE.xml ...
+    python bench/mujoco_batch.py [--instances 1024] [--steps 50] [--settle 200] [--no-contacts] [--keyframe] [--threads 1 2] [--stages]
+        [--envpool] FILE.xml ...
 
 Robots first move for some steps in MuJoCo, so that they are where they would be, mostly on the ground. Answers come first: the
 greatest error of one step in double beside MuJoCo's Newton, relative to the greatest number of the array. Then the time of a step and an instance, the median
 of several runs of the same steps; for MuJoCo with the file's own solver and with Newton's, whichever is faster; contacts and passes of
-Newton's method are those of the last step. A file of a robot alone gets a floor.
+Newton's method are those of the last step. A file of a robot alone gets a floor. Controls are random numbers that stay, so robots
+fall and lie about; with --keyframe they begin at the file's first keyframe with its controls, a little off both, and mostly stand.
+
+--stages tells how ours is made up, in float32: operations and nanoseconds of the equations of motion, the solver with what touches, and
+the way on; all calls of a step together, four of Runge-Kutta's method.
 
 --envpool adds EnvPool (pip install envpool) for the files that its Gymnasium tasks have: a physics step of the task with the MuJoCo it
 was built with, a share of observation and reward included, after as many steps of random actions, without ends of episodes.
@@ -34,15 +39,19 @@ TASKS = {
 TOLERANCES = {"float32": 1e-6, "float64": 1e-9}
 
 
-def states(m, count, settle):
+def states(m, count, settle, keyframe):
     """q, v, ctrl after some steps."""
     rng = np.random.default_rng(0)
     batch = Batch(m, count)
     q, v = batch.bind("qpos"), batch.bind("qvel")
+    if keyframe:
+        if not m.nkey:
+            raise SystemExit("--keyframe: the file has none")
+        q[:] = m.key_qpos[0]
     for row in q:
-        mujoco.mj_integratePos(m, row, rng.normal(size=m.nv), 0.2)
+        mujoco.mj_integratePos(m, row, rng.normal(size=m.nv), 0.02 if keyframe else 0.2)
     v[:] = 0.3 * rng.normal(size=(count, m.nv))
-    ctrl = rng.uniform(-1, 1, (count, m.nu))
+    ctrl = m.key_ctrl[0] + 0.05 * rng.normal(size=(count, m.nu)) if keyframe else rng.uniform(-1, 1, (count, m.nu))
     if m.nu:
         batch.bind("ctrl")[:] = ctrl
     if settle:
@@ -133,12 +142,12 @@ def contacts_of(m, states):
     return float(np.mean(found))
 
 
-def measure(path, instances, steps, settle, contacts, threads, envpool):
+def measure(path, instances, steps, settle, contacts, keyframe, threads, stages, envpool):
     m = with_floor(path)
     if not contacts:
         m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE  # MuJoCo 4.0.0 has a fault in its sparse factor
-    q, v, ctrl = states(m, instances, settle)
+    q, v, ctrl = states(m, instances, settle, keyframe)
     model = fs.from_mujoco(m, threads=threads)
     one = Ours(model, m, "float64", q, v, ctrl)
     one.step(1)
@@ -160,6 +169,8 @@ def measure(path, instances, steps, settle, contacts, threads, envpool):
         ours = Ours(model, m, dtype, q, v, ctrl)
         row[dtype] = median_time(lambda ours=ours: ours.step(steps)) / instances / steps * 1e9
         row["newton " + dtype] = float(ours.after["passes"].mean())
+    if stages:
+        row["stages"] = stages_of(model, m, instances, steps, (q, v, ctrl))
     times = []
     for solver in {int(m.opt.solver), int(mujoco.mjtSolver.mjSOL_NEWTON)}:
         m.opt.solver = solver
@@ -169,6 +180,19 @@ def measure(path, instances, steps, settle, contacts, threads, envpool):
     if envpool and path.stem in TASKS:
         row["envpool"] = envpool_time(path.stem, instances, steps, settle, threads) * 1e9
     return row
+
+
+def stages_of(model, m, instances, steps, given):
+    """name -> [operations, nanoseconds] of a step and an instance."""
+    ours = Ours(model, m, "float32", *given)
+    ours.sequence.measure()
+    ours.step(steps)
+    found = {}
+    for name, operations, seconds in ours.sequence.costs():
+        total = found.setdefault(name, [0, 0.0])
+        total[0] += operations
+        total[1] += seconds / instances / steps * 1e9
+    return found
 
 
 HEADS = [
@@ -209,7 +233,11 @@ def main():
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--settle", type=int, default=200)
     parser.add_argument("--no-contacts", action="store_true")
+    parser.add_argument(
+        "--keyframe", action="store_true", help="robots on their feet, where the file's keyframe has them so"
+    )
     parser.add_argument("--threads", type=int, nargs="+", default=[1], help="of each library, a row for each number")
+    parser.add_argument("--stages", action="store_true", help="what a step is made of")
     parser.add_argument("--envpool", action="store_true")
     options = parser.parse_args()
     if options.envpool and options.no_contacts:
@@ -219,8 +247,12 @@ def main():
     print("|---" * len(heads) + "|")
     for path in options.files:
         for threads in options.threads:
-            given = options.instances, options.steps, options.settle, not options.no_contacts
-            print(line(cells(measure(path, *given, threads, options.envpool), options.envpool)), flush=True)
+            given = options.instances, options.steps, options.settle, not options.no_contacts, options.keyframe
+            row = measure(path, *given, threads, options.stages, options.envpool)
+            print(line(cells(row, options.envpool)), flush=True)
+            for name, (operations, time_taken) in row.get("stages", {}).items():
+                counted = f"{operations} operations, " if operations else ""
+                print(f"    {row['model']}, {name}: {counted}{time_taken:.0f} ns")
 
 
 if __name__ == "__main__":

@@ -5,46 +5,14 @@
 // It grows with alpha: a few steps of Newton's method on it, kept within a bracket of its root; where numbers are known, as many
 // as it takes to a tenth of the slope.
 #pragma once
-#include <cassert>
-#include <type_traits>
-
 #include "core/constraint/row_pattern.h"
 #include "core/constraint/row_state.h"
+#include "core/scalar/some.h"
 
 namespace featherstorm {
 
-class Expr;
-
-// Whether x may be above zero in any instance that a scalar holds; of a number that is not known yet it may.
-template <class T> inline constexpr bool is_known = true;
-template <> inline constexpr bool is_known<Expr> = false;
-template <class T> FS_HD bool some(const T&) { return true; }
-FS_HD bool some(const double& x) { return x > 0; }
-FS_HD bool some(const float& x) { return x > 0; }
-
 // Of four steps each, at most.
 inline constexpr int most_searches = 6;
-
-// f(n) with n = rows as a constant.
-FS_HD void with_rows(int rows, auto&& f) {
-  switch (rows) {
-    case 1: return f(std::integral_constant<int, 1>{});
-    case 3: return f(std::integral_constant<int, 3>{});
-    case 4: return f(std::integral_constant<int, 4>{});
-    default: break;
-  }
-  assert(rows == 6);
-  f(std::integral_constant<int, 6>{});
-}
-
-// in   r (n)  J a - aref
-// out  force (n), W (rows.curvatures())
-FS_HD void block_states(const auto& p, const auto& r, auto force, auto W) {
-  using T = ScalarOf<decltype(W)>;
-  for (const PackedBlock& b : p.rows.block)
-    block_state<T>(b, slice(r, b.first), slice(p.D, b.first), slice(p.friction, b.first), slice(force, b.first),
-                   slice(W, b.w));
-}
 
 // Where a search for the least cost of a + alpha step stands.
 template <class T> struct LineSearch {

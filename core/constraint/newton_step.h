@@ -13,6 +13,7 @@
 #pragma once
 #include "core/constraint/line_search.h"
 #include "core/linear/elimination_tree.h"
+#include "core/linear/lower_half.h"
 #include "core/linear/ltdl.h"
 
 namespace featherstorm {
@@ -59,9 +60,8 @@ FS_HD void curvature(const auto& p, const auto& W, auto H) {
       for (int k = 0; k < n; k++) {
         T a[rows];  // column k of W J
         for (int i = 0; i < rows; i++) {
-          a[i] = w[i * (i + 1) / 2] * J[k];
-          for (int j = 1; j < rows; j++)
-            a[i] = a[i] + w[i < j ? j * (j + 1) / 2 + i : i * (i + 1) / 2 + j] * J[j * n + k];
+          a[i] = w[symmetric(i, 0)] * J[k];
+          for (int j = 1; j < rows; j++) a[i] = a[i] + w[symmetric(i, j)] * J[j * n + k];
         }
         const int row = p.tree.row_start[p.rows.column[b.column + k]];
         for (int l = 0; l <= k; l++) {
@@ -163,7 +163,7 @@ FS_HD auto newton_step(const auto& p, const auto& a, auto a_next, auto force) {
   const NewtonOutcome<T> o = newton_direction(p, a, step.data(), g.data(), r.data(), Js.data(), force);
   LineSearch<T> line;
   const auto search = [&] { search_line(p, r.data(), force, g.data(), step.data(), Js.data(), line); };
-  if constexpr (is_known<T>) {
+  if constexpr (!is_traced<T>) {
     for (int i = 0; i < most_searches && some(T(line.open - o.exact)); i++) search();
   } else {
     for (int i = 0; i < 2; i++) search();

@@ -13,6 +13,7 @@
 // A step from a guess of r, which no x may lead to, is taken in full; the next ones are searched along.
 #pragma once
 #include "core/constraint/line_search.h"
+#include "core/linear/lower_half.h"
 
 namespace featherstorm {
 
@@ -26,8 +27,6 @@ template <class Rows, class Half, class Array> struct RowProblem {
 };
 template <class Rows, class Half, class Array>
 RowProblem(const Rows&, const Half&, Array, Array, Array, Array) -> RowProblem<Rows, Half, Array>;
-
-FS_HD constexpr int lower_half(int i, int j) { return i * (i + 1) / 2 + j; }
 
 // Half the distance between numbers beside 1.
 template <class T> inline constexpr double rounding = sizeof(T) / lanes<T> == sizeof(float) ? 6e-8 : 1.1e-16;
@@ -65,9 +64,7 @@ FS_HD void scaled_delassus(const auto& p, const auto& G, auto S) {
             for (int j = 0; j < columns; j++) {
               T sum(0.0);
               for (int k = j; k < columns; k++) {
-                const int row = b.first + i, column = c.first + k;
-                const T& a = p.A[row < column ? lower_half(column, row) : lower_half(row, column)];
-                sum = sum + a * Gc[lower_half(k, j)];
+                sum = sum + p.A[symmetric(b.first + i, c.first + k)] * Gc[lower_half(k, j)];
               }
               P[i][j] = sum;
             }
@@ -159,6 +156,58 @@ FS_HD void rows_at(const auto& p, const auto& x, auto y) {
   for (int i = 0; i < n; i++) y[i] = p.r0[i] + y[i];
 }
 
+// Goes from r to r_next and from x to x_next, in full from a guess and where that is the solution, else to the least cost between.
+//
+// in      force (n)  at r
+// in      r_next (n), x_next  where Newton's method leads
+// in-out  r (n), x
+// returns as row_newton_step does
+FS_HD auto take_step(const auto& p, bool guess, const auto& tolerance, const auto& force, const auto& r_next,
+                     const auto& x_next, auto r, auto x) {
+  using T = ScalarOf<decltype(r)>;
+  const int n = p.rows.rows(), columns = p.half.columns;
+  const T zero(0.0), one(1.0);
+  T changed(0.0), moved(0.0), scale(0.0);
+  for (const PackedBlock& b : p.rows.block)
+    changed = max(changed, other_piece<T>(b, slice(r, b.first), slice(r_next, b.first), slice(p.D, b.first),
+                                          slice(p.friction, b.first)));
+  for (int i = 0; i < n; i++) {
+    scale = max(scale, max(abs(r_next[i]), abs(T(p.r0[i]))));
+    moved = max(moved, abs(T(r_next[i] - r[i])));
+  }
+  const T left = max(T(moved - T(tolerance) * scale), zero);
+  const T done = select(min(changed, left) <= zero, one, zero);
+  if (guess || !some(T(one - done))) {
+    for (int i = 0; i < n; i++) r[i] = r_next[i];
+    for (int k = 0; k < columns; k++) x[k] = x_next[k];
+    return done;
+  }
+  // the cost is 1/2 x^T x + sum s(r)
+  SmoothSlope<T> smooth;
+  auto dx = scratch<T>(columns), dr = scratch<T>(n);
+  for (int k = 0; k < columns; k++) {
+    dx[k] = x_next[k] - x[k];
+    smooth.linear = smooth.linear + x[k] * dx[k], smooth.bend = smooth.bend + dx[k] * dx[k];
+    smooth.noise = smooth.noise + abs(T(x[k] * dx[k]));
+  }
+  p.half.times(dx.data(), dr.data());
+  smooth.first = smooth.linear;
+  for (int i = 0; i < n; i++) {
+    smooth.first = smooth.first - force[i] * dr[i];
+    const T hard = select(zero < abs(force[i]), T(abs(force[i]) + p.D[i] * abs(T(p.r0[i]))), zero);
+    smooth.noise = smooth.noise + hard * abs(dr[i]);
+  }
+  smooth.noise = T(8 * rounding<T>) * smooth.noise;
+  LineSearch<T> line;
+  search_rows<1>(p, r, dr.data(), smooth, line);  // the whole step, mostly
+  for (int i = 0; i < most_searches && some(T(line.open - done)); i++) search_rows(p, r, dr.data(), smooth, line);
+  // to the bit what it would be beside instances that are done
+  const auto ends = zero < done;
+  for (int i = 0; i < n; i++) r[i] = select(ends, r_next[i], r[i] + line.alpha * dr[i]);
+  for (int k = 0; k < columns; k++) x[k] = select(ends, x_next[k], x[k] + line.alpha * dx[k]);
+  return done;
+}
+
 // in      p
 // in      guess      whether r is a guess; else r = r0 + Y x
 // in      tolerance  a step that moves r by less, beside the greatest of r and r0, is the last
@@ -201,46 +250,7 @@ FS_HD auto row_newton_step(const auto& p, bool guess, const auto& tolerance, aut
   p.half.transposed_times(f, x_next.data());
   rows_at(p, x_next.data(), r_next.data());
 
-  // whether there is none left to do
-  T changed(0.0), moved(0.0), scale(0.0);
-  for (const PackedBlock& b : p.rows.block)
-    changed = max(changed, other_piece<T>(b, slice(r, b.first), slice(r_next.data(), b.first), slice(p.D, b.first),
-                                          slice(p.friction, b.first)));
-  for (int i = 0; i < n; i++) {
-    scale = max(scale, max(abs(r_next[i]), abs(T(p.r0[i]))));
-    moved = max(moved, abs(T(r_next[i] - r[i])));
-  }
-  const T left = max(T(moved - T(tolerance) * scale), zero);
-  const T done = select(min(changed, left) <= zero, one, zero);
-  if (guess || !some(T(one - done))) {
-    for (int i = 0; i < n; i++) r[i] = r_next[i];
-    for (int k = 0; k < columns; k++) x[k] = x_next[k];
-    return done;
-  }
-  // the cost is 1/2 x^T x + sum s(r)
-  SmoothSlope<T> smooth;
-  auto dx = scratch<T>(columns), dr = scratch<T>(n);
-  for (int k = 0; k < columns; k++) {
-    dx[k] = x_next[k] - x[k];
-    smooth.linear = smooth.linear + x[k] * dx[k], smooth.bend = smooth.bend + dx[k] * dx[k];
-    smooth.noise = smooth.noise + abs(T(x[k] * dx[k]));
-  }
-  p.half.times(dx.data(), dr.data());
-  smooth.first = smooth.linear;
-  for (int i = 0; i < n; i++) {
-    smooth.first = smooth.first - force[i] * dr[i];
-    const T hard = select(zero < abs(force[i]), T(abs(force[i]) + p.D[i] * abs(T(p.r0[i]))), zero);
-    smooth.noise = smooth.noise + hard * abs(dr[i]);
-  }
-  smooth.noise = T(8 * rounding<T>) * smooth.noise;
-  LineSearch<T> line;
-  search_rows<1>(p, r, dr.data(), smooth, line);  // the whole step, mostly
-  for (int i = 0; i < most_searches && some(T(line.open - done)); i++) search_rows(p, r, dr.data(), smooth, line);
-  // to the bit what it would be beside instances that are done
-  const auto ends = zero < done;
-  for (int i = 0; i < n; i++) r[i] = select(ends, r_next[i], r[i] + line.alpha * dr[i]);
-  for (int k = 0; k < columns; k++) x[k] = select(ends, x_next[k], x[k] + line.alpha * dx[k]);
-  return done;
+  return take_step(p, guess, tolerance, force.data(), r_next.data(), x_next.data(), r, x);
 }
 
 }  // namespace featherstorm

@@ -86,6 +86,17 @@ FS_HD void block_state(const RowBlock& b, const auto& r, const auto& D, const au
   }
 }
 
+// Of all blocks of a problem that has rows, D and friction.
+//
+// in   r (n)  J a - aref
+// out  force (n), W (rows.curvatures())
+FS_HD void block_states(const auto& p, const auto& r, auto force, auto W) {
+  using T = ScalarOf<decltype(W)>;
+  for (const auto& b : p.rows.block)
+    block_state<T>(b, slice(r, b.first), slice(p.D, b.first), slice(p.friction, b.first), slice(force, b.first),
+                   slice(W, b.w));
+}
+
 // 1 where r and q are not on the same piece of s, or on one that is not quadratic, else 0.
 //
 // in   r, q, D, f (rows)

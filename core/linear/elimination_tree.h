@@ -6,6 +6,8 @@
 // last coordinate to the first. Where nothing is coupled it is the robot's own. The texts of ltdl.h take it in place of a model.
 #pragma once
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -49,6 +51,37 @@ inline EliminationTree elimination_tree(const std::vector<int>& dof_parent,
   }
   t.row_start.push_back(t.nh);
   return t;
+}
+
+// The same in memory of a caller, who knows what is coupled only now.
+struct EliminationTreeIn {
+  int nv = 0, nh = 0;
+  int *dof_parent, *depth, *row_start;  // (nv), (nv), (nv + 1)
+  std::uint64_t* row;                   // (nv words)  a set of bits for each coordinate: it and its ancestors
+  FS_HD int at(int i, int j) const { return row_start[i] + depth[j]; }
+};
+
+// in-out  t  nv and row are given: of coordinate k some of those below it that it has entries with, from which the others follow, as
+//            its parent
+FS_HD void eliminate(int words, EliminationTreeIn& t) {
+  for (int k = t.nv - 1; k >= 0; k--) {
+    std::uint64_t* const of = t.row + k * words;
+    int at = words - 1;
+    while (at >= 0 && of[at] == 0) at--;
+    t.dof_parent[k] = at < 0 ? -1 : 64 * at + 63 - std::countl_zero(of[at]);
+    if (at < 0) continue;
+    of[at] &= ~(std::uint64_t{1} << (t.dof_parent[k] % 64));
+    for (int i = 0; i <= at; i++) t.row[t.dof_parent[k] * words + i] |= of[i];
+  }
+  t.nh = 0;
+  for (int k = 0; k < t.nv; k++) {
+    const int parent = t.dof_parent[k];
+    t.depth[k] = parent < 0 ? 0 : t.depth[parent] + 1;
+    for (int i = 0; i < words; i++) t.row[k * words + i] = parent < 0 ? 0 : t.row[parent * words + i];
+    t.row[k * words + k / 64] |= std::uint64_t{1} << (k % 64);
+    t.row_start[k] = t.nh, t.nh += t.depth[k] + 1;
+  }
+  t.row_start[t.nv] = t.nh;
 }
 
 }  // namespace featherstorm

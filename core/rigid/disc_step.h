@@ -4,19 +4,13 @@
 //
 // x = -S^-1 g where that lies in the ball. Elsewhere x = -(S + s 1)^-1 g with s > 0 such that |x| = radius: Newton's method on
 // 1 / |x| - 1 / radius, which bends one way alone, so that from below it climbs to the root and not beyond (Moré and Sorensen
-// 1983). It begins at |g| / radius - trace S, which is below. With x the friction divided by its coefficients this is Coulomb's law: a force inside the ball holds, one on
-// its edge is opposite to the slip.
+// 1983). It begins at |g| / radius - trace S, which is below. With x the friction divided by its coefficients this is
+// Coulomb's law: a force inside the ball holds, one on its edge is opposite to the slip.
 #pragma once
 #include "core/linear/semidefinite.h"
+#include "core/scalar/some.h"
 
 namespace featherstorm {
-
-// Whether x may be above zero in any instance that a scalar holds; of a number that is not known yet it may.
-template <class T> FS_HD bool any_above_zero(const T& x) {
-  for (int i = 0; i < lanes<T>; i++)
-    if (!(lane(x, i) <= 0)) return true;
-  return false;
-}
 
 // Steps of Newton's method; the scale at the end makes up for what is left.
 inline constexpr int disc_iterations = 6;
@@ -45,7 +39,7 @@ template <int n, class T> FS_HD void disc_step(const T* S, const T* g, const T& 
   shifted_solution<n>(S, zero, g, L, x);
   const T inside = square_of<n>(x);
   const auto slips = radius * radius < inside;
-  if (!any_above_zero(T(select(slips, one, zero)))) return;
+  if (!some(T(select(slips, one, zero)))) return;
   // where the ball is a point s is endless
   const T within = max(radius, T(1e-9) * sqrt(inside));
   T trace(0.0);

@@ -16,8 +16,10 @@
 // Sweeps alone get stuck where light bodies carry heavy ones; the direct solution does not know such a thing. Where the same rows
 // act as before it is the solution, and there is no more to do: robots that stand.
 #pragma once
-#include "core/constraint/newton_step.h"
+#include "core/constraint/row_kind.h"
+#include "core/linear/lower_half.h"
 #include "core/rigid/disc_step.h"
+#include "core/scalar/scratch.h"
 
 namespace featherstorm {
 
@@ -32,8 +34,6 @@ template <class Blocks, class Matrix, class Row> struct RigidProblem {
 template <class Blocks, class Matrix, class Row>
 RigidProblem(const Blocks&, int, Matrix, Row, Row, Row) -> RigidProblem<Blocks, Matrix, Row>;
 
-FS_HD int packed_at(int i, int j) { return i < j ? j * (j + 1) / 2 + i : i * (i + 1) / 2 + j; }
-
 FS_HD bool is_contact(const RowBlock& b) { return b.kind == RowKind::Pyramid || b.kind == RowKind::Cone; }
 
 // 1 / mu; of a row that is not there mu is 0.
@@ -45,10 +45,10 @@ FS_HD void rigid_diagonal(const auto& p, auto diagonal) {
   const T zero(0.0), one(1.0);
   const auto part = [&](int first, int last) {
     T most(0.0);
-    for (int i = first; i < last; i++) most = max(most, T(p.A[packed_at(i, i)]));
+    for (int i = first; i < last; i++) most = max(most, T(p.A[symmetric(i, i)]));
     const T least = select(zero < most, T(1e-5) * most, one);
     for (int i = first; i < last; i++) {
-      const T a = p.A[packed_at(i, i)];
+      const T a = p.A[symmetric(i, i)];
       diagonal[i] = max(p.scale[i] * a, least);
     }
   };
@@ -60,7 +60,7 @@ FS_HD void rigid_diagonal(const auto& p, auto diagonal) {
 
 // u_i
 template <class T> FS_HD T rigid_violation(const auto& p, const auto& diagonal, const auto& f, int i) {
-  const int row = i * (i + 1) / 2;
+  const int row = lower_half(i, 0);
   T u = p.r0[i] + (diagonal[i] - p.A[row + i]) * f[i];
   for (int j = 0; j <= i; j++) u = u + p.A[row + j] * f[j];
   for (int j = i + 1, at = row + 2 * i + 1; j < p.n; at += ++j) u = u + p.A[at] * f[j];
@@ -78,7 +78,7 @@ FS_HD void friction_step(const auto& p, const auto& diagonal, int first, const T
     const int a = first + 1 + i;
     const T mu = p.friction[a];
     for (int j = 0; j <= i; j++) {
-      const T inertia = i == j ? T(diagonal[a]) : T(p.A[packed_at(a, first + 1 + j)]);
+      const T inertia = i == j ? T(diagonal[a]) : T(p.A[symmetric(a, first + 1 + j)]);
       S[i * n + j] = S[j * n + i] = mu * p.friction[first + 1 + j] * inertia;
     }
     g[i] = mu * u[1 + i];
@@ -112,7 +112,7 @@ FS_HD void block_step(const auto& p, const auto& diagonal, const RowBlock& b, co
     if constexpr (rows > 1) {
       T others[rows];
       for (int k = 1; k < rows; k++) {
-        others[k] = rigid_violation<T>(p, diagonal, f, i + k) + p.A[packed_at(i + k, i)] * change;
+        others[k] = rigid_violation<T>(p, diagonal, f, i + k) + p.A[symmetric(i + k, i)] * change;
         found[k] = f[i + k];
       }
       friction_step<rows>(p, diagonal, i, found[0], others, found);
@@ -199,7 +199,7 @@ FS_HD void direct_forces(const auto& p, const auto& diagonal, const auto& acts, 
   auto K = scratch<T>(n * n);
   auto x = scratch<T>(n);
   for (int i = 0; i < n; i++) {
-    for (int j = 0; j < n; j++) K[i * n + j] = acts[i] * p.A[packed_at(i, j)];
+    for (int j = 0; j < n; j++) K[i * n + j] = acts[i] * p.A[symmetric(i, j)];
     K[i * n + i] = select(half < acts[i], T(diagonal[i]), one);
     x[i] = select(half < acts[i], -p.r0[i], f[i]);
   }
@@ -256,7 +256,7 @@ FS_HD auto rigid_solve(const auto& p, const auto& r, int sweeps, int polishes, c
     }
   direct_forces(p, diagonal, acts, slope, f);
   T residual = rigid_residual(p, diagonal, f);
-  if (!any_above_zero(T(residual - enough))) return residual;
+  if (!some(T(residual - enough))) return residual;
 
   auto other = scratch<T>(n);
   const auto take = [&](const T& left, const auto& where) {
@@ -266,7 +266,7 @@ FS_HD auto rigid_solve(const auto& p, const auto& r, int sweeps, int polishes, c
   for (int i = 0; i < n; i++) other[i] = f[i];
   for (int k = 0; k < sweeps; k++) rigid_sweep(p, diagonal, other.data());
   take(T(rigid_residual(p, diagonal, other.data())), enough < residual);
-  for (int k = 0; k < polishes && any_above_zero(T(residual - enough)); k++) {
+  for (int k = 0; k < polishes && some(T(residual - enough)); k++) {
     for (int i = 0; i < n; i++) other[i] = f[i];
     acting_rows(p, f, acts.data(), slope.data());
     direct_forces(p, diagonal, acts, slope, other.data());

@@ -83,7 +83,8 @@ std::string sizes(const std::vector<Program::Array>& arrays) {
 std::string names(const std::string& what, const std::vector<std::string>& all) {
   std::string s = "// " + what + ":", line;
   for (std::size_t k = 0; k < all.size(); k++) {
-    const std::string word = " " + to_string(k) + " " + plain(all[k]) + (k + 1 < all.size() ? "," : "");
+    const std::string number = to_string(k),
+                      word = ' ' + number + ' ' + plain(all[k]) + (k + 1 < all.size() ? "," : "");
     if (line.size() + word.size() > 100) s += line + "\n//  ", line.clear();
     line += word;
   }

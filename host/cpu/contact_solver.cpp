@@ -14,6 +14,8 @@ template <class Real, int W> inline unsigned instances_above_zero(const Pack<Rea
 #if defined(__AVX512DQ__)
   if constexpr (sizeof(x) == 64 && sizeof(Real) == 4) return _mm512_movepi32_mask((__m512i)positive);
   else if constexpr (sizeof(x) == 64) return _mm512_movepi64_mask((__m512i)positive);
+  else if constexpr (sizeof(x) == 32 && sizeof(Real) == 4) return _mm256_movepi32_mask((__m256i)positive);
+  else if constexpr (sizeof(x) == 32) return _mm256_movepi64_mask((__m256i)positive);
   else
 #elif defined(__AVX2__)
   if constexpr (sizeof(x) == 32 && sizeof(Real) == 4)
@@ -49,9 +51,8 @@ void solve(const void* model, const Array* in, const Array* out, long, long firs
   const auto& solver = *static_cast<const ContactSolver<Real>*>(model);
   for (long i = first; i < first + count; i += W) {
     const auto view = [&](const Array& a) { return View{static_cast<Real*>(a.data) + i, a.stride}; };
-    const SolverInputs<View> from{view(in[0]),  view(in[1]),  view(in[2]), view(in[3]), view(in[4]),
-                                  view(in[5]),  view(in[6]),  view(in[7]), view(in[8]), view(in[9]),
-                                  view(in[10]), view(in[11]), view(in[12])};
+    const SolverInputs<View> from{view(in[0]), view(in[1]), view(in[2]), view(in[3]), view(in[4]), view(in[5]),
+                                  view(in[6]), view(in[7]), view(in[8]), view(in[9]), view(in[10])};
     const SolverOutputs<View> to{view(out[0]), view(out[3]), view(out[6]), view(out[1]),
                                  view(out[2]), view(out[4]), view(out[5])};
     solve_contacts<T>(solver, from, to);

@@ -1,6 +1,7 @@
 #include "host/rollout/cpu_rollout.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -20,26 +21,60 @@ struct ScratchGuard {
   ~ScratchGuard() { scratch_stack.give_back(mark); }
 };
 
+// Adds what passes until the end of its life; of null nothing.
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::atomic<long>* total) : total_(total) {
+    if (total_) start_ = std::chrono::steady_clock::now();
+  }
+  ~Stopwatch() {
+    if (!total_) return;
+    const auto passed = std::chrono::steady_clock::now() - start_;
+    total_->fetch_add(std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count(), std::memory_order_relaxed);
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  std::atomic<long>* total_;
+  std::chrono::steady_clock::time_point start_;
+};
+
 }  // namespace
 
 CpuRollout::CpuRollout(const SequencePlan& plan)
     : plan_(plan),
+      nanoseconds_(plan.measured ? plan.stages.size() : 0),
       threads_(plan.threads),
       noise_(noise_kernels(plan.isa.empty() ? supported_isas().front() : plan.isa)) {
   if (plan.order >= 0) carried_ = carried();
 }
 
+std::vector<double> CpuRollout::seconds() const {
+  std::vector<double> seconds;
+  for (const std::atomic<long>& t : nanoseconds_) seconds.push_back(1e-9 * static_cast<double>(t));
+  return seconds;
+}
+
 std::vector<char> CpuRollout::carried() const {
+  // What a stage reads before one has written it, and what none writes anew: it may be handed out as it is. A stage that is
+  // repeated where it is needed leaves instances alone.
   const std::size_t n = plan_.arrays.size();
   std::vector<char> carried(n), written(n);
   for (const SequencePlan::Stage& s : plan_.stages) {
     const auto read = [&](int k) { carried[k] |= !written[k]; };
     for (const int k : s.in) read(k);
-    if (s.needed >= 0) read(s.needed);
+    if (s.needed >= 0) {
+      read(s.needed);
+      for (const int k : s.out) read(k);
+      for (const auto& [x, y] : s.swaps) read(x), read(y);
+      continue;
+    }
     for (const int k : s.out)
       if (!s.last) written[k] = 1;
     for (const auto& [x, y] : s.swaps) std::swap(written[x], written[y]);
   }
+  for (std::size_t k = 0; k < n; k++) carried[k] |= !written[k];
   carried[static_cast<std::size_t>(plan_.order)] = 1;
   return carried;
 }
@@ -160,6 +195,7 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
       for (std::size_t k = 0; k < kernels.size(); k++) {
         const SequencePlan::Stage& s = plan_.stages[k];
         if (s.last && t + 1 < steps) continue;
+        const Stopwatch stopwatch(nanoseconds_.empty() ? nullptr : &nanoseconds_[k]);
         Array vi[max_arrays], vo[max_arrays];
         for (std::size_t j = 0; j < s.in.size(); j++) vi[j] = table[s.in[j]];
         for (std::size_t j = 0; j < s.out.size(); j++) vo[j] = table[s.out[j]];

@@ -1,6 +1,7 @@
 // Sequences on the host's cores: a block of instances goes through all steps before the next one begins, so its state stays in
 // the caches.
 #pragma once
+#include <atomic>
 #include <mutex>
 
 #include "host/rollout/rollout_backend.h"
@@ -12,6 +13,7 @@ class CpuRollout : public RolloutBackend {
   explicit CpuRollout(const SequencePlan& plan);  // which must stay
   // All working memory is that of scratch.h, which threads keep: a thread's second run of the same size allocates nothing.
   void run(const SequenceCall& call) override;
+  std::vector<double> seconds() const override;
 
  private:
   // How often instances are put in order anew [steps].
@@ -22,8 +24,9 @@ class CpuRollout : public RolloutBackend {
   template <class Real> void run_all(const SequenceCall& call, const std::vector<BoundKernel>& kernels) const;
 
   const SequencePlan& plan_;
-  std::vector<char>
-      carried_;  // whether an array's numbers of one step are read in the next, where instances are put in order
+  mutable std::vector<std::atomic<long>> nanoseconds_;  // of each stage, where the plan is measured
+  // Whether an array's numbers of one step are read in the next; where instances are put in order.
+  std::vector<char> carried_;
   BlockThreads threads_;
   const NoiseKernels& noise_;
   std::mutex mutex_;                  // of the next

@@ -28,6 +28,7 @@ struct SequencePlan {
     long repeat;
     bool last;
     int needed = -1;  // array that says which instances still need it
+    std::string name{};
   };
   struct Finite {
     int array;
@@ -40,6 +41,7 @@ struct SequencePlan {
   std::vector<Stage> stages;
   std::vector<Finite> finite;
   int order = -1;  // array by whose numbers instances are put side by side
+  bool measured = false;
 };
 
 // One run, its arguments checked, with the sequence's array for each memory.
@@ -62,6 +64,8 @@ class RolloutBackend {
   virtual ~RolloutBackend() = default;
   // Throws Error for what this kind of processor does not take.
   virtual void run(const SequenceCall& call) = 0;
+  // Of plans that are measured: the time of each stage in all runs so far, of all threads together [s].
+  virtual std::vector<double> seconds() const { return {}; }
 };
 
 }  // namespace featherstorm

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "core/program/count.h"
+#include "core/program/order.h"
 #include "core/scalar/scratch.h"
 #include "host/compile/traced_kernel.h"
 #include "host/rollout/cpu_rollout.h"
@@ -117,7 +119,8 @@ Stage stage_of(Evaluator& e, const std::string& op, Precision precision, std::ve
           repeat,
           false,
           [&e, op] { return e.program(op); },
-          {}};
+          {},
+          op};
 }
 
 Stage stage_of(const Evaluator& e, Precision precision, const Program& program) {
@@ -150,6 +153,7 @@ void Sequence::stage(const Stage& s) {
   if (s.repeat < 1) throw Error("repeat is " + std::to_string(s.repeat) + ", expected 1 or more");
   SequencePlan& plan = self_->plan;
   SequencePlan::Stage to{s.kernel, s.program, {}, {}, {}, s.repeat, s.last};
+  to.name = s.name;
   for (const auto& name : s.in) to.in.push_back(find(plan, name));
   for (const auto& name : s.out) to.out.push_back(find(plan, name));
   for (const auto& [x, y] : s.swaps) {
@@ -183,6 +187,25 @@ void Sequence::order_by(const std::string& name) {
   if (array.uniform || array.components < 1) throw Error("array '" + name + "' cannot say how instances are ordered");
   self_->plan.order = k;
   self_->changed();
+}
+
+void Sequence::measure() { self_->plan.measured = true, self_->changed(); }
+
+std::vector<StageCost> Sequence::costs() const {
+  if (!self_->plan.measured) throw Error("no run of the sequence was measured: measure() comes before run()");
+  std::lock_guard lock(self_->mutex);
+  const std::vector<double> seconds = self_->cpu ? self_->cpu->seconds() : std::vector<double>();
+  std::vector<StageCost> costs;
+  for (std::size_t k = 0; k < self_->plan.stages.size(); k++) {
+    const SequencePlan::Stage& stage = self_->plan.stages[k];
+    long operations = 0;
+    if (stage.program) {
+      const Program p = stage.program();
+      operations = stage.repeat * count(p, trace_order(p)).instructions();
+    }
+    costs.push_back({stage.name, operations, k < seconds.size() ? seconds[k] : 0});
+  }
+  return costs;
 }
 
 void Sequence::run(long steps, long instances, const std::vector<SequenceMemory>& in,

@@ -29,6 +29,13 @@ struct Stage {
   // there is above zero, and leaves the instance alone after that, whatever its neighbours need. What it writes must change places
   // with what it reads. "": no such array.
   std::string needed{};
+  std::string name{};  // what reports call it
+};
+
+struct StageCost {
+  std::string name;
+  long operations;  // of an instance, a multiply-add counted once; 0 of a stage that has no program
+  double seconds;   // of all threads together, in all runs since they are measured
 };
 
 // A row of the table, or the derivative of one, as a stage; the evaluator must stay. in: its inputs and uniforms.
@@ -65,6 +72,11 @@ class Sequence {
   // Between steps instances may be put in the order of the first number of array `name`, so that those which need as much work
   // stand side by side; what a kernel gives for an instance must not depend on its neighbours.
   void order_by(const std::string& name);
+
+  // From now on runs on the host note how long each stage takes, for costs(); a few per cent of a step of small robots.
+  void measure();
+  // Throws Error where nothing is measured.
+  std::vector<StageCost> costs() const;
 
   // Runs `steps` >= 1 passes through all stages. `in` is read before the first step, or before each; `out` is written
   // after each step, or after the last; `controls` are made before each step (null: none). Throws Error naming the

@@ -43,8 +43,9 @@ Stepping stepping_of(const Evaluator& evaluator, const std::string& caller, cons
 // The solver's numbers in a precision.
 SolverOptions solver_options(Precision precision);
 
-// The stages of a sequence that move its state on, but for a world (append_world_step). The state is q and v, and what the operation keeps from pass to pass: impulses
-// at contacts, or the velocities of the joints that are not coupled ("independent"), from which v is made.
+// The stages of a sequence that move its state on, but for a world (append_world_step). The state is q and v, and what the
+// operation keeps from pass to pass: impulses at contacts, or the velocities of the joints that are not coupled
+// ("independent"), from which v is made.
 //
 // Declares q, v, their successors, what the operation keeps, the robot's parameters and the operation's uniforms.
 void declare_state(Sequence& s, const Evaluator& evaluator, const Stepping& stepping);

@@ -79,8 +79,10 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
 
   // What a program calls q, v and act may be the state at a stage of Runge-Kutta's method.
   std::vector<Stage> pass;
-  const auto add = [&](const Program& p, const Names& other, const Pairs& swaps, bool repeated = false) {
+  const auto add = [&](const std::string& called, const Program& p, const Names& other, const Pairs& swaps,
+                       bool repeated = false) {
     Stage stage = stage_of(e, precision, p);
+    stage.name = called;
     for (std::string& name : stage.in)
       if (const auto at = other.find(name); at != other.end()) name = at->second;
     stage.swaps = swaps;
@@ -93,11 +95,13 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
                         {"row_force", "row_force_next"},
                         {"contact_force", "contact_force_next"}};
   const auto solve = [&] {
-    if (all_candidates) return add(all.newton, {}, solved, true);
+    if (all_candidates) return add("solver", all.newton, {}, solved, true);
     const auto kernel = std::make_shared<const BoundKernel>(
         contact_solver(m, all, precision, e.isa(),
                        {options.iterations, options.tolerance, options.rigid, options.report, options.forces}));
-    pass.push_back({[kernel] { return *kernel; }, contact_solver_in, contact_solver_out, {{"qacc", "qacc_next"}}});
+    Stage stage{[kernel] { return *kernel; }, contact_solver_in, contact_solver_out, {{"qacc", "qacc_next"}}};
+    stage.name = "solver";
+    pass.push_back(stage);
   };
   const Pairs state = {{"q", "q_next"}, {"v", "v_next"}, {"act", "act_next"}};
   std::size_t solved_at = 0;  // stages of a pass until its first solution
@@ -110,10 +114,10 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
       }
   };
   if (all.stages.empty()) {
-    add(all.equations, {}, {});
+    add("equations", all.equations, {}, {});
     solve();
     solved_at = pass.size();
-    add(all.advance, {}, state);
+    add("advance", all.advance, {}, state);
     return append_passes();
   }
   for (const char* name : {"q_i", "q_i_next"}) s.array(name, m.nq);
@@ -124,10 +128,11 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
                              {"u_i", "u_i_next"},          {"sum_u", "sum_u_next"}, {"sum_a", "sum_a_next"},
                              {"sum_rate", "sum_rate_next"}};
   for (int i = 0; i < 4; i++) {
-    add(all.equations, i == 0 ? Names{} : Names{{"q", "q_i"}, {"v", "v_i"}, {"act", "act_i"}}, {});
+    add("equations", all.equations, i == 0 ? Names{} : Names{{"q", "q_i"}, {"v", "v_i"}, {"act", "act_i"}}, {});
     solve();
     if (i == 0) solved_at = pass.size();
-    add(all.stages[static_cast<std::size_t>(i)], i == 0 ? Names{{"v_i", "v"}} : Names{}, i == 3 ? state : stage_state);
+    add("advance", all.stages[static_cast<std::size_t>(i)], i == 0 ? Names{{"v_i", "v"}} : Names{},
+        i == 3 ? state : stage_state);
   }
   append_passes();
 }

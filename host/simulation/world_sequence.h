@@ -5,10 +5,9 @@
 //   s.run(steps, instances, {q, v, act, qacc, ctrl, ...}, {}, {q, v, act, qacc});
 //
 // Arrays beside the state and the controls: qacc is where Newton's method begins and what it finds (MuJoCo's qacc_warmstart),
-// passes counts its steps; qfrc_constraint, row_force (rows of
-// constraints), contact_force (of contacts, slot by slot). The evaluator's parameters are inputs, by their names. With `report`:
-// residual, what the solver leaves undone (of MuJoCo's law of the forces, beside the greatest; of the rigid one the largest error of
-// a velocity), and gap, the least distance of a contact.
+// passes counts its steps; qfrc_constraint, row_force (rows of constraints), contact_force (of contacts, slot by slot). The
+// evaluator's parameters are inputs, by their names. With `report`: residual, what the solver leaves undone (of MuJoCo's law of
+// the forces, beside the greatest; of the rigid one the largest error of a velocity), and gap, the least distance of a contact.
 #pragma once
 #include <functional>
 #include <optional>

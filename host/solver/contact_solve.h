@@ -1,7 +1,7 @@
 // What touches, and the acceleration under all constraints, of instances side by side.
 //
 // Where all candidates of a robot are more than touch at a time, what is far is left out (find_rows.h). What is left is solved in the
-// space of its rows (solve_rows.h), of instances with very many in that of coordinates (solve_coordinates.h).
+// space of its rows, of instances with many in that of coordinates (solve_rows.h).
 #pragma once
 #include "host/solver/solve_rows.h"
 
@@ -27,13 +27,22 @@ FS_HD void solve_contacts(const ContactSolver<P>& solver, const auto& in, const 
   if (solver.forces)
     for (int i = 0; i < contacts; i++) out.contact_force[i] = T(0.0);
   if (solver.report) out.residual[0] = T(0.0), out.gap[0] = present.gap;
+  int count[lanes<T>];
+  count_rows(solver, present, count);
+  unsigned few = 0, many = 0;
+  for (int l = 0; l < lanes<T>; l++) {
+    set_lane(out.rows[0], l, count[l]);
+    (count[l] <= solver.most_rows ? few : many) |= 1u << l;
+  }
   auto rank = scratch<unsigned short[lanes<T>]>(present.count + 1);
   auto most = scratch<int>(static_cast<int>(solver.group.size()) + 1);
-  Ranks<T> ranks{rank.data(), most.data()};
-  rank_blocks(solver, present, ranks, out.rows[0]);
-  constexpr unsigned all = lanes<T> == 32 ? ~0u : (1u << lanes<T>)-1;
-  if (ranks.instances != 0) solve_by_rows(solver, present, ranks, in, out);
-  if (ranks.instances != all) solve_by_coordinates(solver, present, all & ~ranks.instances, in, out);
+  for (const bool in_space_of_rows : {true, false}) {
+    const unsigned instances = in_space_of_rows ? few : many;
+    if (instances == 0) continue;
+    Ranks<T> ranks{rank.data(), most.data()};
+    rank_blocks(solver, present, instances, ranks);
+    solve_rows(solver, present, ranks, in_space_of_rows, in, out);
+  }
 }
 
 }  // namespace featherstorm

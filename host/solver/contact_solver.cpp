@@ -1,6 +1,7 @@
 #include "host/solver/contact_solver.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -38,17 +39,17 @@ double reach_of(const GeomContacts<double>& c, const Geom<double>& g) {
   return 0;
 }
 
-// Whether the coordinates of a pair are not one branch of the tree.
-bool is_coupling(const Model<double>& m, const PairColumns& pairs, int pair) {
-  for (int k = pairs.start[pair] + 1; k < pairs.start[pair + 1]; k++)
-    if (m.dof_parent[pairs.column[k].v] != pairs.column[k - 1].v) return true;
+// Whether coordinates and all between them and the root are not one branch of the tree.
+bool is_coupling(const Model<double>& m, const HalfSolution& half) {
+  for (std::size_t k = 1; k < half.column.size(); k++)
+    if (m.dof_parent[half.column[k]] != half.column[k - 1]) return true;
   return false;
 }
 
 // Spheres are this much larger than what they hold: whether it touches may not hang on rounding, or on neighbours.
 constexpr double beyond_rounding = 1.0001;
 
-// Bounding spheres of bodies, and which pairs of bodies the pairs of geoms are; planes and the world are always near.
+// Bounding spheres of bodies, and which pairs of bodies the pairs of geoms are; what else does not move is always near.
 template <class P> void add_bodies(const GeomContacts<double>& contacts, ContactSolver<P>& s) {
   const auto n = static_cast<std::size_t>(s.nb) + 1;
   std::vector<Vec3<double>> low(n, Vec3<double>(1e30, 1e30, 1e30)), high(n, Vec3<double>(-1e30, -1e30, -1e30));
@@ -68,22 +69,28 @@ template <class P> void add_bodies(const GeomContacts<double>& contacts, Contact
     reach[body] = std::max(reach[body], (g.place.X.r - centre[body]).norm() + reach_of(contacts, g));
   }
   for (const Vec3<double>& c : centre) s.body_centre.push_back(cast<P>(c));
-  std::map<std::pair<int, int>, int> number;
+  std::map<std::array<int, 3>, int> number;
   for (const ContactPair<double>& pair : contacts.pair) {
-    const int a = contacts.geom[static_cast<std::size_t>(pair.geom[0])].place.body,
-              b = contacts.geom[static_cast<std::size_t>(pair.geom[1])].place.body;
-    if (a == 0 || b == 0 || !s.touch.of_geom.empty()) {
+    const Geom<double>& first = contacts.geom[static_cast<std::size_t>(pair.geom[0])];
+    const int a = first.place.body, b = contacts.geom[static_cast<std::size_t>(pair.geom[1])].place.body;
+    const int plane = first.type == GeomType::Plane && a == 0 ? pair.geom[0] : -1;
+    if ((a == 0 && plane < 0) || b == 0 || !s.touch.of_geom.empty()) {
       s.bodies_of.push_back(-1);
       continue;
     }
-    const auto [at, is_new] = number.try_emplace(std::minmax(a, b), static_cast<int>(s.bodies.size()));
-    if (is_new) s.bodies.push_back({a, b, P(0)});
+    const auto [at, is_new] =
+        number.try_emplace({plane, std::min(a, b), std::max(a, b)}, static_cast<int>(s.bodies.size()));
+    if (is_new) s.bodies.push_back({plane, a, b, P(0)});
     P& most = s.bodies[static_cast<std::size_t>(at->second)].reach;
     const double detection = pair.detection + (s.rigid ? static_cast<double>(s.rigid->look_ahead) : 0);
-    const double far = reach[static_cast<std::size_t>(a)] + reach[static_cast<std::size_t>(b)] + detection;
-    most = std::max(most, static_cast<P>(beyond_rounding * far));
+    const double of_a = plane >= 0 ? 0 : reach[static_cast<std::size_t>(a)];
+    most = std::max(most, static_cast<P>(beyond_rounding * (of_a + reach[static_cast<std::size_t>(b)] + detection)));
     s.bodies_of.push_back(at->second);
   }
+  const int pairs = static_cast<int>(s.bodies_of.size());
+  s.next_bodies.resize(s.bodies_of.size());
+  for (int p = pairs - 1; p >= 0; p--)
+    s.next_bodies[p] = p + 1 < pairs && s.bodies_of[p + 1] == s.bodies_of[p] ? s.next_bodies[p + 1] : p + 1;
 }
 
 // Number of x in all, which it is added to where it is not there.
@@ -114,10 +121,20 @@ template <class P> void add_rows(const Model<double>& m, const GeomContacts<doub
     for (int k = s.pairs.start[p]; k < s.pairs.start[p + 1]; k++) columns.push_back(s.pairs.column[k].v);
     add(1, {kind, rows}, columns);
   }
+  for (const HalfSolution& half : s.half) s.couples.push_back(is_coupling(m, half));
 }
 
-// Rows beyond which an instance is solved in the space of coordinates.
-constexpr int most_rows_of_an_instance = 72;
+// Rows beyond which an instance is solved in the space of coordinates. A row takes n^2 / 6 multiply-adds of a factor there and about
+// nv n / 3 of A in each of some passes; here as many as 1 + Y^T W Y has entries, which cost more each.
+template <class P> int most_rows_of_an_instance(const Model<double>& m, const ContactSolver<P>& s) {
+  std::vector<std::vector<int>> together;
+  for (std::size_t h = 0; h < s.half.size(); h++)
+    if (s.couples[h] != 0) together.push_back(s.half[h].column);
+  const double entries = elimination_tree(m.dof_parent, together).nh;
+  int n = 0;
+  while (n * n / 6.0 + n * m.nv / 3.0 < 1.5 * entries) n++;
+  return n;
+}
 
 template <class P>
 BoundKernel made(const Model<double>& m, const WorldPrograms& programs, Kernel kernel, int width,
@@ -133,31 +150,22 @@ BoundKernel made(const Model<double>& m, const WorldPrograms& programs, Kernel k
       pair.margin += s.rigid->look_ahead, pair.detection = std::max(pair.detection, pair.margin);
   }
   s.constraints = programs.rows, s.pairs = programs.pairs, s.touch = programs.touch;
-  s.column = programs.rows.column;
-  for (const PathColumn& c : programs.pairs.column) s.column.push_back(c.v);
-  std::vector<std::vector<int>> coupled;
   int row = 0;
   for (int i = 0; i < static_cast<int>(contacts.pair.size()); i++) {
     const ContactPair<double>& pair = contacts.pair[static_cast<std::size_t>(i)];
-    s.couples.push_back(is_coupling(m, s.pairs, i));
     s.first_row.push_back(row);
     row += pair.slots * pair.dimension;
-    if (!s.couples.back()) continue;
-    const auto begin = s.column.begin() + static_cast<long>(programs.rows.column.size());
-    coupled.emplace_back(begin + s.pairs.start[i], begin + s.pairs.start[i + 1]);
   }
-  s.tree[0] = tree_with(m, programs.rows), s.tree[1] = tree_with(m, programs.rows, coupled);
-  for (int k = 0; k < 2; k++) s.entry[k] = entries_on(m, s.tree[k]);
   for (const Geom<double>& g : contacts.geom)
     s.reach.push_back(static_cast<P>(beyond_rounding * reach_of(contacts, g)));
   s.iterations = options.iterations, s.tolerance = static_cast<P>(options.tolerance);
-  // the rigid law has no other way
   s.forces = options.forces;
-  s.most_rows = options.rigid ? std::numeric_limits<unsigned short>::max() : most_rows_of_an_instance;
   s.report = options.report;
   s.own = elimination_tree(m.dof_parent, {});
   for (int k = 0; k < m.nv; k++) s.diagonal.push_back(m.at(k, k));
   add_rows(m, contacts, s), add_bodies(contacts, s);
+  // the rigid law has no other way
+  s.most_rows = options.rigid ? std::numeric_limits<unsigned short>::max() : most_rows_of_an_instance(m, s);
   return {kernel, solver.get(), width, solver};
 }
 

@@ -9,11 +9,11 @@
 
 namespace featherstorm {
 
-// in   mass, b, factor, qacc_smooth, jacobian, row_D, row_aref, row_friction, placement, twist, axis, qacc, touch
+// in   factor, qacc_smooth, jacobian, row_D, row_aref, row_friction, placement, twist, axis, qacc, touch
 // out  qacc, row_force, contact_force (where asked for), passes, residual, gap (where asked for), rows: how many have a force
-inline const std::vector<std::string> contact_solver_in = {
-    "mass",         "b",         "factor", "qacc_smooth", "jacobian", "row_D", "row_aref",
-    "row_friction", "placement", "twist",  "axis",        "qacc",     "touch"};
+inline const std::vector<std::string> contact_solver_in = {"factor",   "qacc_smooth",  "jacobian",  "row_D",
+                                                           "row_aref", "row_friction", "placement", "twist",
+                                                           "axis",     "qacc",         "touch"};
 inline const std::vector<std::string> contact_solver_out = {"qacc_next", "row_force", "contact_force", "passes",
                                                             "residual",  "gap",       "rows"};
 

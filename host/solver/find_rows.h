@@ -140,14 +140,19 @@ template <class T, class P, class Bodies> class NearBodies {
     for (int i = 0; i <= solver.nb; i++) known_[i] = 0;
   }
   // of a pair of geoms
-  bool operator()(int pair) {
+  bool operator()(int pair, auto& places) {
     const int i = solver_.bodies_of[pair];
     if (i < 0) return true;
     if (near_[i] == unknown) {
       const BodyPair<P>& bodies = solver_.bodies[i];
-      const Vec3<T> d = centre(bodies.a) - centre(bodies.b);
       const T reach(bodies.reach);
-      near_[i] = some(T(reach * reach - dot(d, d))) ? 1 : 0;
+      if (bodies.plane >= 0) {
+        const Placement<T>& plane = places[bodies.plane];
+        near_[i] = some(T(reach - dot(axis_of(plane, 2), centre(bodies.b) - plane.r))) ? 1 : 0;
+      } else {
+        const Vec3<T> d = centre(bodies.a) - centre(bodies.b);
+        near_[i] = some(T(reach * reach - dot(d, d))) ? 1 : 0;
+      }
     }
     return near_[i] != 0;
   }
@@ -196,7 +201,11 @@ FS_HD void find_contacts(const ContactSolver<P>& solver, const auto& X, const au
   for (int p = 0; p < pairs; p++) {
     const ContactPair<P>& pair = w.contacts.pair[p];
     const int d = pair.dimension;
-    if (!near(p) || !some(nearness<T>(solver, pair, places))) continue;
+    if (!near(p, places)) {
+      p = solver.next_bodies[p] - 1;
+      continue;
+    }
+    if (!some(nearness<T>(solver, pair, places))) continue;
     const Placement<T>&A = places[pair.geom[0]], &B = places[pair.geom[1]];
     contact_points(w.contacts, pair, A, B, point);
     const Geom<P>&a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];

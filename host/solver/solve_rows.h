@@ -1,127 +1,41 @@
-// The acceleration under all rows that are present, by Newton's method in the space of rows (core/constraint/row_newton.h).
-//
-// The rows of an instance take slots of their kind one after the other: the second contact of an instance stands beside the
-// second ones of its neighbours, whatever they touch with. So what is solved is as large as the instance with most rows needs it, and an
-// instance's numbers do not depend on its neighbours: what is theirs is zero for it.
+// The acceleration under all rows that are present, by Newton's method in the space of rows (core/constraint/row_newton.h) or, of
+// instances with many, in that of coordinates (core/constraint/coordinate_newton.h); the forces of the rigid law.
 #pragma once
-#include <bit>
-#include <cstdint>
-
-#include "core/constraint/row_newton.h"
+#include "core/constraint/coordinate_newton.h"
 #include "core/rigid/rigid_solve.h"
-#include "host/solver/solve_coordinates.h"
+#include "host/solver/slots.h"
 
 namespace featherstorm {
 
-// Which coordinates some instance has in a slot.
-struct CoordinateSet {
-  std::uint64_t* word;
-  FS_HD bool add(int k) {  // whether it is new
-    const std::uint64_t bit = std::uint64_t{1} << (k % 64);
-    const bool is_new = (word[k / 64] & bit) == 0;
-    word[k / 64] |= bit;
-    return is_new;
-  }
-};
-// f(k) for those in both.
-FS_HD void for_each_common(int words, const std::uint64_t* a, const std::uint64_t* b, auto&& f) {
-  for (int i = 0; i < words; i++)
-    for (std::uint64_t left = a[i] & b[i]; left != 0; left &= left - 1) f(64 * i + std::countr_zero(left));
-}
-
-// Which of the slots of its group a block has in each instance, and how many slots of each group that takes.
-template <class T> struct Ranks {
-  unsigned short (*rank)[lanes<T>];  // (blocks)
-  int* most;                         // (groups)
-  unsigned instances = 0;            // those that have no more rows than the solver takes
-};
-
-// in      present
-// out     ranks, count: rows of each instance
+// Results of some instances.
 template <class T, class P>
-FS_HD void rank_blocks(const ContactSolver<P>& solver, const PresentRows<T>& present, Ranks<T>& ranks, T& count) {
-  const int groups = static_cast<int>(solver.group.size());
-  auto taken = scratch<int[lanes<T>]>(groups + 1);
-  int rows[lanes<T>] = {};
-  for (int g = 0; g < groups; g++)
-    for (int l = 0; l < lanes<T>; l++) taken[g][l] = 0;
-  for (int i = 0; i < present.count; i++) {
-    const PresentBlock& c = present.block[i];
-    const int g = solver.group_of[c.contact][c.source], n = solver.group[g].rows;
-    for (unsigned left = c.instances; left != 0; left &= left - 1) {
-      const int l = std::countr_zero(left);
-      rows[l] += n;
-      ranks.rank[i][l] = static_cast<unsigned short>(taken[g][l]);
-      if (rows[l] <= solver.most_rows) taken[g][l]++;
-    }
-  }
-  for (int l = 0; l < lanes<T>; l++) set_lane(count, l, rows[l]);
-  for (int l = 0; l < lanes<T>; l++)
-    if (rows[l] <= solver.most_rows) ranks.instances |= 1u << l;
-  for (int g = 0; g < groups; g++) {
-    ranks.most[g] = 0;
-    for (int l = 0; l < lanes<T>; l++)
-      if ((ranks.instances >> l & 1) != 0 && taken[g][l] > ranks.most[g]) ranks.most[g] = taken[g][l];
+FS_HD void hand_out(const ContactSolver<P>& solver, unsigned instances, const T* a, const T& passes, const auto& out) {
+  const auto theirs = where<T>(instances);
+  for (int k = 0; k < solver.nv; k++) out.qacc[k] = select(theirs, a[k], out.qacc[k]);
+  out.passes[0] = select(theirs, passes, out.passes[0]);
+}
+template <class T> FS_HD void hand_out_residual(unsigned instances, const T& residual, const auto& out) {
+  out.residual[0] = select(where<T>(instances), residual, out.residual[0]);
+}
+// The forces of a block in some instances.
+template <class T, class P>
+FS_HD void hand_out_forces(const ContactSolver<P>& solver, const PresentBlock& c, int rows, const auto& theirs,
+                           const T* force, const auto& out) {
+  if (c.contact && !solver.forces) return;
+  for (int k = 0; k < rows; k++) {
+    auto& to = c.contact ? out.contact_force[c.output + k] : out.row_force[c.output + k];
+    to = select(theirs, force[k], to);
   }
 }
-
-// visit(rank, instances) for each slot of its group that a block has in some instances.
-template <class T> FS_HD void for_each_rank(const Ranks<T>& ranks, int block, unsigned instances, auto&& visit) {
-  for (unsigned left = instances & ranks.instances; left != 0;) {
-    const unsigned short rank = ranks.rank[block][std::countr_zero(left)];
-    unsigned bits = 0;
-    for (unsigned l = left; l != 0; l &= l - 1)
-      if (ranks.rank[block][std::countr_zero(l)] == rank) bits |= l & -l;
-    left &= ~bits;
-    visit(static_cast<int>(rank), bits);
-  }
-}
-
-// Y of the slots: of each its rows by all coordinates, of which those in its set are there.
-template <class T, class Rows> struct SlottedRows {
-  const Rows& rows;
-  const T* Y;
-  const std::uint64_t* sets;
-  int columns, words;
-  FS_HD void times(const T* x, T* y) const {
-    for (int s = 0; s < rows.size(); s++)
-      with_rows(rows.block[s].rows, [&](auto of_rows) {
-        constexpr int m = of_rows;
-        T sum[m];
-        for (int i = 0; i < m; i++) sum[i] = T(0.0);
-        for_each_coordinate(s, [&](int k, const T* column) {
-          for (int i = 0; i < m; i++) sum[i] = sum[i] + column[i] * x[k];
-        });
-        for (int i = 0; i < m; i++) y[rows.block[s].first + i] = sum[i];
-      });
-  }
-  FS_HD void transposed_times(const T* f, T* x) const {
-    for (int k = 0; k < columns; k++) x[k] = T(0.0);
-    for (int s = 0; s < rows.size(); s++)
-      with_rows(rows.block[s].rows, [&](auto of_rows) {
-        constexpr int m = of_rows;
-        T force[m];
-        for (int i = 0; i < m; i++) force[i] = f[rows.block[s].first + i];
-        for_each_coordinate(s, [&](int k, const T* column) {
-          T sum = x[k];
-          for (int i = 0; i < m; i++) sum = sum + column[i] * force[i];
-          x[k] = sum;
-        });
-      });
-  }
-  FS_HD void for_each_coordinate(int slot, auto&& f) const {
-    const std::uint64_t* set = sets + slot * words;
-    const PackedBlock& b = rows.block[slot];
-    for_each_common(words, set, set, [&](int k) { f(k, Y + b.first * columns + k * b.rows); });
-  }
-};
 
 // Passes of Newton's method until every instance is done; how many each took.
 //
+// in      step   row_newton_step, or one with the same arguments
 // in-out  r (n)  a guess
 // out     x (nv), f (n)  before: zero
 template <class T, class P>
-FS_HD T newton_by_rows(const ContactSolver<P>& solver, const auto& problem, unsigned instances, T* r, T* x, T* f) {
+FS_HD T newton_until_done(const ContactSolver<P>& solver, const auto& problem, unsigned instances, auto&& step, T* r,
+                          T* x, T* f) {
   const int n = problem.rows.rows(), nv = solver.nv;
   const T zero(0.0);
   auto r_next = scratch<T>(n), f_next = scratch<T>(n), x_next = scratch<T>(nv);
@@ -130,7 +44,7 @@ FS_HD T newton_by_rows(const ContactSolver<P>& solver, const auto& problem, unsi
   for (int i = 0; i < solver.iterations && some(more); i++) {
     for (int k = 0; k < n; k++) r_next[k] = r[k];
     for (int k = 0; k < nv; k++) x_next[k] = x[k];
-    const T done = row_newton_step(problem, i == 0, solver.tolerance, r_next.data(), x_next.data(), f_next.data());
+    const T done = step(problem, i == 0, solver.tolerance, r_next.data(), x_next.data(), f_next.data());
     const auto goes_on = zero < more;
     for (int k = 0; k < n; k++) r[k] = select(goes_on, r_next[k], r[k]), f[k] = select(goes_on, f_next[k], f[k]);
     for (int k = 0; k < nv; k++) x[k] = select(goes_on, x_next[k], x[k]);
@@ -153,9 +67,55 @@ template <class T> FS_HD T row_residual(const auto& problem, const T* r, const T
   return left * rcp(most);
 }
 
+// A = Y Y^T, the lower half.
+template <class T> FS_HD void delassus(const auto& half, T* A) {
+  for (int s = 0; s < half.rows.size(); s++)
+    with_rows(half.rows.block[s].rows, [&](auto of_rows) {
+      constexpr int m = of_rows;
+      const int first = half.rows.block[s].first;
+      for (int t = 0; t <= s; t++)
+        with_rows(half.rows.block[t].rows, [&](auto of_others) {
+          constexpr int l = of_others;
+          const int other = half.rows.block[t].first;
+          T sum[m][l];
+          for (int i = 0; i < m; i++)
+            for (int j = 0; j < l; j++) sum[i][j] = T(0.0);
+          for_each_common(half.words, half.sets + s * half.words, half.sets + t * half.words, [&](int k) {
+            const T *x = half.Y + first * half.columns + k * m, *y = half.Y + other * half.columns + k * l;
+            for (int i = 0; i < m; i++)
+              for (int j = 0; j < l; j++) sum[i][j] = sum[i][j] + x[i] * y[j];
+          });
+          for (int i = 0; i < m; i++)
+            for (int j = 0; j < l && other + j <= first + i; j++) A[lower_half(first + i, other + j)] = sum[i][j];
+        });
+    });
+}
+
+// The tree of 1 + Y^T W Y: the robot's own, and what couples its branches in some of these instances.
 template <class T, class P>
-FS_HD void solve_by_rows(const ContactSolver<P>& solver, const PresentRows<T>& present, const Ranks<T>& ranks,
-                         const auto& in, const auto& out) {
+FS_HD void tree_of(const ContactSolver<P>& solver, const PresentRows<T>& present, unsigned instances,
+                   EliminationTreeIn& tree) {
+  const int words = (solver.nv + 63) / 64;
+  auto below = scratch<std::uint64_t>(words);
+  for (int i = 0; i < solver.nv * words; i++) tree.row[i] = 0;
+  for (int k = 0; k < solver.nv; k++)
+    if (const int parent = solver.own.dof_parent[k]; parent >= 0) CoordinateSet{tree.row + k * words}.add(parent);
+  for (int i = 0; i < present.count; i++) {
+    const PresentBlock& c = present.block[i];
+    const int h = solver.half_of[c.contact][c.source];
+    if ((c.instances & instances) == 0 || solver.couples[h] == 0) continue;
+    for (int j = 0; j < words; j++) below[j] = 0;
+    for (const int k : solver.half[h].column) {
+      for (int j = 0; j < words; j++) tree.row[k * words + j] |= below[j];
+      CoordinateSet{below.data()}.add(k);
+    }
+  }
+  eliminate(words, tree);
+}
+
+template <class T, class P>
+FS_HD void solve_rows(const ContactSolver<P>& solver, const PresentRows<T>& present, const Ranks<T>& ranks,
+                      bool in_space_of_rows, const auto& in, const auto& out) {
   const T zero(0.0);
   const int groups = static_cast<int>(solver.group.size()), nv = solver.nv, words = (nv + 63) / 64;
   auto a = scratch<T>(nv);
@@ -183,7 +143,7 @@ FS_HD void solve_by_rows(const ContactSolver<P>& solver, const PresentRows<T>& p
   const auto slot_of = [&](const PresentBlock& c, int rank) {
     return first_slot[solver.group_of[c.contact][c.source]] + rank;
   };
-  auto half = scratch<T>(most_rows * nv);
+  auto solved = scratch<T>(most_rows * nv);
   for (int i = 0; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
     if ((c.instances & ranks.instances) == 0) continue;
@@ -192,7 +152,7 @@ FS_HD void solve_by_rows(const ContactSolver<P>& solver, const PresentRows<T>& p
     with_rows(solver.group[solver.group_of[c.contact][c.source]].rows, [&](auto of_rows) {
       constexpr int m = of_rows;
       const T* J = present.J + c.J;
-      half_solve<m>(h, in.factor, solver.diagonal, J, half.data());
+      half_solve<m>(h, in.factor, solver.diagonal, J, solved.data());
       T free[m], guess[m];
       for (int k = 0; k < m; k++) free[k] = guess[k] = -present.aref[c.row + k];
       for (int l = 0; l < columns; l++) {
@@ -209,7 +169,7 @@ FS_HD void solve_by_rows(const ContactSolver<P>& solver, const PresentRows<T>& p
         CoordinateSet set{sets.data() + slot * words};
         for (int j = 0; j < static_cast<int>(h.column.size()); j++) {
           T* const at = Y.data() + first * nv + h.column[j] * m;
-          const T* const from = half.data() + j * m;
+          const T* const from = solved.data() + j * m;
           if (set.add(h.column[j]))
             for (int k = 0; k < m; k++) at[k] = select(here, from[k], zero);
           else
@@ -224,41 +184,33 @@ FS_HD void solve_by_rows(const ContactSolver<P>& solver, const PresentRows<T>& p
       });
     });
   }
-  // A = Y Y^T
-  auto A = scratch<T>(lower_half(n, 0));
-  for (int s = 0; s < slots; s++)
-    with_rows(rows.block[s].rows, [&](auto of_rows) {
-      constexpr int m = of_rows;
-      const int first = rows.block[s].first;
-      for (int t = 0; t <= s; t++)
-        with_rows(rows.block[t].rows, [&](auto of_others) {
-          constexpr int l = of_others;
-          const int other = rows.block[t].first;
-          T sum[m][l];
-          for (int i = 0; i < m; i++)
-            for (int j = 0; j < l; j++) sum[i][j] = zero;
-          for_each_common(words, sets.data() + s * words, sets.data() + t * words, [&](int k) {
-            const T *x = Y.data() + first * nv + k * m, *y = Y.data() + other * nv + k * l;
-            for (int i = 0; i < m; i++)
-              for (int j = 0; j < l; j++) sum[i][j] = sum[i][j] + x[i] * y[j];
-          });
-          for (int i = 0; i < m; i++)
-            for (int j = 0; j < l && other + j <= first + i; j++) A[lower_half(first + i, other + j)] = sum[i][j];
-        });
-    });
-  const SlottedRows<T, decltype(rows)> half_solved{rows, Y.data(), sets.data(), nv, words};
+  const SlottedRows<T, decltype(rows)> half{rows, Y.data(), sets.data(), nv, words};
   T passes(0.0);
-  if (solver.rigid) {
-    const RigidProblem problem{rows.block, n, A.data(), r0.data(), D.data(), friction.data()};
-    const T left = rigid_solve(problem, r.data(), solver.rigid->sweeps, solver.rigid->polishes,
-                               solver.rigid->tolerance / solver.world.timestep, f.data());
-    half_solved.transposed_times(f.data(), a.data());
-    passes = T(static_cast<double>(solver.rigid->sweeps));
-    if (solver.report) hand_out_residual(ranks.instances, T(left * T(solver.world.timestep)), out);
-  } else {
-    const RowProblem problem{rows, half_solved, A.data(), r0.data(), D.data(), friction.data()};
-    passes = newton_by_rows(solver, problem, ranks.instances, r.data(), a.data(), f.data());
+  const auto newton = [&](const auto& problem, auto&& step) {
+    passes = newton_until_done(solver, problem, ranks.instances, step, r.data(), a.data(), f.data());
     if (solver.report) hand_out_residual(ranks.instances, row_residual(problem, r.data(), a.data()), out);
+  };
+  if (!in_space_of_rows) {
+    auto parent = scratch<int>(nv), depth = scratch<int>(nv), start = scratch<int>(nv + 1);
+    auto row = scratch<std::uint64_t>(nv * words);
+    EliminationTreeIn tree{nv, 0, parent.data(), depth.data(), start.data(), row.data()};
+    tree_of(solver, present, ranks.instances, tree);
+    newton(CoordinateProblem{rows, half, tree, r0.data(), D.data(), friction.data()},
+           [](const auto&... x) { return coordinate_newton_step(x...); });
+  } else {
+    auto A = scratch<T>(lower_half(n, 0));
+    delassus(half, A.data());
+    if (solver.rigid) {
+      const RigidProblem problem{rows.block, n, A.data(), r0.data(), D.data(), friction.data()};
+      const T left = rigid_solve(problem, r.data(), solver.rigid->sweeps, solver.rigid->polishes,
+                                 solver.rigid->tolerance / solver.world.timestep, f.data());
+      half.transposed_times(f.data(), a.data());
+      passes = T(static_cast<double>(solver.rigid->sweeps));
+      if (solver.report) hand_out_residual(ranks.instances, T(left * T(solver.world.timestep)), out);
+    } else {
+      newton(RowProblem{rows, half, A.data(), r0.data(), D.data(), friction.data()},
+             [](const auto&... x) { return row_newton_step(x...); });
+    }
   }
   // a = a0 + L^-1 D^-1/2 x
   solve_from_root(solver.own, in.factor, a.data());

@@ -4,7 +4,7 @@
 
 #include "core/constraint/contact_rows.h"
 #include "core/constraint/delassus.h"
-#include "core/constraint/newton_step.h"
+#include "core/linear/elimination_tree.h"
 #include "core/mujoco/constrained.h"
 #include "core/rigid/rigid_constraints.h"
 #include "core/world/touch_numbers.h"
@@ -18,8 +18,10 @@ struct RowGroup {
   int rows = 1;
 };
 
-// Two bodies whose geoms may touch, and how far apart the centres of their bounding spheres may be then.
+// Two bodies whose geoms may touch, and how far apart the centres of their bounding spheres may be then; or a plane that does not move and
+// a body, and how far above it that one's centre.
 template <class P> struct BodyPair {
+  int plane = -1;  // among geoms
   int a = 0, b = 0;
   P reach{};
 };
@@ -27,15 +29,9 @@ template <class P> struct BodyPair {
 // Of one robot.
 template <class P> struct ContactSolver {
   int nv = 0, nb = 0;
-  World<P> world;           // its contacts and how they are held
-  RowPattern constraints;   // rows of constraints
-  PairColumns pairs;        // columns of contacts
-  std::vector<int> column;  // coordinates of constraints, then of pairs
-  // Trees of M and the rows: without contacts between bodies on different branches, and with them. entry: where the packed
-  // inertia matrix of the robot's own tree goes.
-  EliminationTree tree[2];
-  std::vector<int> entry[2];
-  std::vector<char> couples;   // (pairs) whether a pair needs the second tree
+  World<P> world;              // its contacts and how they are held
+  RowPattern constraints;      // rows of constraints
+  PairColumns pairs;           // columns of contacts
   std::vector<int> first_row;  // (pairs) of its candidates, among the rows of contacts
   TouchNumbers touch;          // which numbers differ from instance to instance
   std::vector<P> reach;        // (geoms) radius of the bounding sphere about its centre [m]; 0 of planes
@@ -43,10 +39,12 @@ template <class P> struct ContactSolver {
   std::vector<Vec3<P>> body_centre;
   std::vector<BodyPair<P>> bodies;
   std::vector<int> bodies_of;
+  std::vector<int> next_bodies;              // (pairs) the next one that is of others
   EliminationTree own;                       // of M alone
   std::vector<int> diagonal;                 // (nv) of M
   std::vector<RowGroup> group;               // those there are
   std::vector<HalfSolution> half;            // those there are
+  std::vector<char> couples;                 // (half) whether its coordinates are more than one branch of the tree
   std::vector<int> group_of[2], half_of[2];  // (blocks of constraints), (pairs)
   bool forces = true;                        // whether those of contacts are asked for
   int most_rows = 0;                         // of an instance that is solved in the space of rows
@@ -59,7 +57,6 @@ template <class P> struct ContactSolver {
 
 // What the equations hand on (host/trace/world_programs.h), each an array of scalars.
 template <class Array> struct SolverInputs {
-  Array mass, b;                      // (nh), (nv)
   Array factor, qacc_smooth;          // (nh), (nv)
   Array jacobian, D, aref, friction;  // rows of constraints
   Array placement, twist, axis;       // (nb + 1) R row by row, r; (nb + 1) w, v; (nv) w, v

@@ -12,7 +12,9 @@ namespace {
 using Links = std::vector<Placement<double>>;  // the link of each body in the body's frame
 using Numbers = std::vector<double>;
 
-void append(Numbers& all, const Vec3<double>& v) { all.insert(all.end(), {v.x(), v.y(), v.z()}); }
+void append(Numbers& all, const Vec3<double>& v) {
+  for (const double x : {v.x(), v.y(), v.z()}) all.push_back(x);
+}
 template <class T> Vec3<T> vector3(const std::vector<T>& all, int k) { return {all[k], all[k + 1], all[k + 2]}; }
 
 // Mass, centre of mass and rotational inertia about it.

@@ -49,7 +49,7 @@ std::string printable(std::string_view text, std::size_t longest) {
   return out;
 }
 
-std::string quote(std::string_view text) { return "'" + printable(text) + "'"; }
+std::string quote(std::string_view text) { return std::string("'").append(printable(text)).append("'"); }
 
 bool is_clean_utf8(std::string_view text) {
   while (!text.empty()) {

@@ -224,8 +224,9 @@ void add_contacts(World<T>& world, const WorldTables<T>& t, const Places<T>& pla
   if (off & (no_constraints | no_contacts)) return;
   if (on & speculative) throw Error("flag speculative: speculative contacts are not supported");
 
-  std::vector<Geom<double>> types_and_bodies;
-  for (const Geom<T>& g : c.geom) types_and_bodies.push_back({g.type, {g.place.body, {}}});
+  std::vector<Geom<double>> types_and_bodies(c.geom.size());
+  for (std::size_t i = 0; i < c.geom.size(); i++)
+    types_and_bodies[i].type = c.geom[i].type, types_and_bodies[i].place.body = c.geom[i].place.body;
   LeftOut left_out;
   bool has_loops = false;
   std::map<int, int> hulls, fields;  // of meshes and height fields

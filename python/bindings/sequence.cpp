@@ -82,6 +82,12 @@ class PySequence {
     sequence_.run(steps, instances, mi, values, mo, controls ? &controls->controls : nullptr,
                   reinterpret_cast<void*>(stream));
   }
+  void measure() { sequence_.measure(); }
+  std::vector<std::tuple<std::string, long, double>> costs() const {
+    std::vector<std::tuple<std::string, long, double>> found;
+    for (const StageCost& c : sequence_.costs()) found.emplace_back(c.name, c.operations, c.seconds);
+    return found;
+  }
 
  private:
   nb::object evaluator_;  // its kernels run in the stages
@@ -134,7 +140,12 @@ void bind_sequence(nb::module_& module) {
           "capsules, or Buffers, all on the host or on one device. each step: read before or written after each, (B, T, "
           "n) or (B, T n); else (B, n), read before the first or written after the last. An input of one row stands for "
           "all instances. Uniforms: lists of n or T n numbers. Controls: of noise() or knots(), for one array; or None. "
-          "stream: the number of a device's stream, on which the work is put.");
+          "stream: the number of a device's stream, on which the work is put.")
+      .def("measure", &PySequence::measure, "From now on runs on the host note how long each stage takes, for costs().")
+      .def(
+          "costs", &PySequence::costs,
+          "(name, operations of an instance, seconds) of each stage. Operations: of its program, a multiply-add counted once; 0 "
+          "where it has none. Seconds: of all threads together, in all runs since measure().");
   using Law = RigidLaw<double>;
   nb::class_<Law>(module, "RigidLaw", "Numbers of the rigid law (core/rigid/rigid_rows.h).")
       .def(nb::init<>())

@@ -1,5 +1,5 @@
-// Newton's method in the space of rows against the dense reference.
-#include "core/constraint/row_newton.h"
+// Newton's method in the space of rows and in that of coordinates against the dense reference.
+#include "core/constraint/coordinate_newton.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,19 @@ struct HalfSolved {
   void transposed_times(const double* f, double* x) const {
     Eigen::Map<Eigen::VectorXd>(x, Y.cols()) = Y.transpose() * Eigen::Map<const Eigen::VectorXd>(f, Y.rows());
   }
+  void add_curvature(const EliminationTree& tree, const double* W, double* H) const {
+    Eigen::MatrixXd all = Eigen::MatrixXd::Zero(Y.rows(), Y.rows());
+    for (const PackedBlock& b : rows->block)
+      for (int i = 0; i < b.rows; i++)
+        for (int j = 0; j < b.rows; j++) all(b.first + i, b.first + j) = W[b.w + symmetric(i, j)];
+    const Eigen::MatrixXd sum = Y.transpose() * all * Y;
+    for (int i = 0; i < tree.nv; i++)
+      for (int j = 0; j <= i; j++) H[tree.at(i, j)] += sum(i, j);
+  }
+  const RowPattern* rows = nullptr;
 };
+
+enum class Space { Rows, Coordinates };
 
 struct Rows {
   HalfSolved half;
@@ -30,14 +42,14 @@ Rows rows_of(const Problem& c, const Eigen::VectorXd& a) {
   const auto factor = c.dense.M.llt();
   const Eigen::MatrixXd Y = factor.matrixL().solve(c.dense.J.transpose()).transpose();
   const Eigen::VectorXd r0 = c.dense.J * c.dense.a0 - c.dense.aref, guess = c.dense.J * a - c.dense.aref;
-  Rows rows{{Y}, {}, {r0.begin(), r0.end()}, {guess.begin(), guess.end()}};
+  Rows rows{{Y, static_cast<int>(Y.cols()), &c.rows}, {}, {r0.begin(), r0.end()}, {guess.begin(), guess.end()}};
   for (int i = 0; i < Y.rows(); i++)
     for (int j = 0; j <= i; j++) rows.A.push_back(Y.row(i).dot(Y.row(j)));
   return rows;
 }
 
 // The most steps that a problem took, from a guess that is the solution or not.
-int solve_all(const std::vector<RowKind>& kinds, bool from_solution) {
+int solve_all(Space space, const std::vector<RowKind>& kinds, bool from_solution) {
   int most = 0;
   for (unsigned seed = 0; seed < 300; seed++) {
     const int n = 1 + static_cast<int>(seed % 13);
@@ -47,10 +59,15 @@ int solve_all(const std::vector<RowKind>& kinds, bool from_solution) {
     const int r = c.rows.rows();
     std::vector<double> x(static_cast<std::size_t>(n)), f(static_cast<std::size_t>(r));
     const RowProblem p{c.rows, of.half, of.A.data(), of.r0.data(), c.D.data(), c.friction.data()};
+    std::vector<int> chain;  // a full matrix
+    for (int k = 0; k < n; k++) chain.push_back(k - 1);
+    const EliminationTree tree = elimination_tree(chain, {});
+    const CoordinateProblem q{c.rows, of.half, tree, of.r0.data(), c.D.data(), c.friction.data()};
     double done = 0;
     int steps = 0;
     for (; done == 0 && steps < 60; steps++)
-      done = row_newton_step(p, steps == 0, 1e-12, of.guess.data(), x.data(), f.data());
+      done = space == Space::Rows ? row_newton_step(p, steps == 0, 1e-12, of.guess.data(), x.data(), f.data())
+                                  : coordinate_newton_step(q, steps == 0, 1e-12, of.guess.data(), x.data(), f.data());
     EXPECT_LT(steps, 60) << "seed " << seed;
     most = std::max(most, steps);
     for (int i = 0; i < r; i++)
@@ -62,17 +79,22 @@ int solve_all(const std::vector<RowKind>& kinds, bool from_solution) {
   return most;
 }
 
-TEST(RowNewton, FindsTheForcesOfTheDenseReference) {
-  EXPECT_LE(solve_all({RowKind::Equality, RowKind::Friction, RowKind::Unilateral}, false), 20);
+class NewtonInASpace : public ::testing::TestWithParam<Space> {};
+INSTANTIATE_TEST_SUITE_P(RowNewton, NewtonInASpace, ::testing::Values(Space::Rows, Space::Coordinates),
+                         [](const auto& of) { return of.param == Space::Rows ? "Rows" : "Coordinates"; });
+
+TEST_P(NewtonInASpace, FindsTheForcesOfTheDenseReference) {
+  EXPECT_LE(solve_all(GetParam(), {RowKind::Equality, RowKind::Friction, RowKind::Unilateral}, false), 20);
 }
-TEST(RowNewton, FindsTheForcesOfContactsWithPyramids) {
-  EXPECT_LE(solve_all({RowKind::Pyramid, RowKind::Unilateral}, false), 20);
+TEST_P(NewtonInASpace, FindsTheForcesOfContactsWithPyramids) {
+  EXPECT_LE(solve_all(GetParam(), {RowKind::Pyramid, RowKind::Unilateral}, false), 20);
 }
-TEST(RowNewton, FindsTheForcesOfContactsWithCones) {
-  EXPECT_LE(solve_all({RowKind::Cone, RowKind::Equality}, false), 25);
+TEST_P(NewtonInASpace, FindsTheForcesOfContactsWithCones) {
+  EXPECT_LE(solve_all(GetParam(), {RowKind::Cone, RowKind::Equality}, false), 25);
 }
-TEST(RowNewton, NeedsOneStepFromTheSolutionWhereCostsAreQuadratic) {
-  EXPECT_LE(solve_all({RowKind::Pyramid, RowKind::Friction, RowKind::Unilateral, RowKind::Equality}, true), 1);
+TEST_P(NewtonInASpace, NeedsOneStepFromTheSolutionWhereCostsAreQuadratic) {
+  const std::vector<RowKind> kinds = {RowKind::Pyramid, RowKind::Friction, RowKind::Unilateral, RowKind::Equality};
+  EXPECT_LE(solve_all(GetParam(), kinds, true), 1);
 }
 
 TEST(RowNewton, HalvesTheCurvatureOfABlockWithColumnsOfZeros) {

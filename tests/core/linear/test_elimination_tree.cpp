@@ -43,6 +43,36 @@ TEST(EliminationTree, TwoLimbsThatAreCoupledFillTheirPathsAlone) {
   EXPECT_EQ(t.dof_parent, (std::vector<int>{-1, 0, 1, 2, 0, 4}));
 }
 
+TEST(EliminationTree, IsTheSameInMemoryOfACaller) {
+  std::mt19937 engine(2);
+  for (int round = 0; round < 300; round++) {
+    const int n = 1 + round % 150, words = (n + 63) / 64;
+    const Case c = random_case(n, engine);
+    const EliminationTree t = elimination_tree(c.parent, c.together);
+    std::vector<int> parent(n), depth(n), start(n + 1);
+    std::vector<std::uint64_t> row(static_cast<std::size_t>(n) * words);
+    const auto add = [&](int k, int j) { row[k * words + j / 64] |= std::uint64_t{1} << (j % 64); };
+    for (int k = 0; k < n; k++)
+      if (c.parent[k] >= 0) add(k, c.parent[k]);
+    for (const auto& set : c.together)
+      for (int i : set)
+        for (int j : set)
+          if (j < i) add(i, j);
+    EliminationTreeIn found{n, 0, parent.data(), depth.data(), start.data(), row.data()};
+    eliminate(words, found);
+    EXPECT_EQ(parent, t.dof_parent);
+    EXPECT_EQ(depth, t.depth);
+    EXPECT_EQ(start, t.row_start);
+    EXPECT_EQ(found.nh, t.nh);
+    for (int k = 0; k < n; k++) {
+      std::vector<int> ancestors;
+      for (int j = 0; j < n; j++)
+        if ((row[k * words + j / 64] >> (j % 64) & 1) != 0) ancestors.push_back(j);
+      ASSERT_EQ(ancestors, std::vector<int>(t.column.begin() + t.row_start[k], t.column.begin() + t.row_start[k + 1]));
+    }
+  }
+}
+
 TEST(EliminationTree, FactorsSolveWhateverIsCoupled) {
   std::mt19937 engine(1);
   std::uniform_real_distribution<> uniform(-1, 1);

@@ -1,6 +1,7 @@
 // Kernels of traced programs by every way of making them, and sequences of kernels against loops over instances.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "core/trace/evaluate.h"
@@ -89,20 +90,46 @@ TEST(Sequence, GivesTheSameNumbersInWhateverOrderInstancesAreTaken) {
     for (std::size_t k = 0; k < x0.x.size(); k++) x0.x[k] = std::cos(0.3 * static_cast<double>(k));
     for (std::size_t k = 0; k < U.x.size(); k++) U.x[k] = std::sin(0.7 * static_cast<double>(k));
     const std::vector<double> times(static_cast<std::size_t>(T), 0.5);
+    Rows label(B, 1, 1);  // that no stage reads or writes
+    for (long b = 0; b < B; b++) label.at(b, 0, 0) = static_cast<double>(b);
     std::vector<Rows> found;
     for (const bool ordered : {false, true}) {
-      found.emplace_back(B, T, 2), found.emplace_back(B, 1, 1);
+      found.emplace_back(B, T, 2), found.emplace_back(B, 1, 1), found.emplace_back(B, T, 1);
       Sequence s = sequence_of(kernel, 1);
+      s.array("label", 1);
       if (ordered) s.order_by("total");
-      s.run(T, B, {x0.memory("x", false), U.memory("u", true)}, {{"dt", {0.1}}, {"t", times}},
-            {found[found.size() - 2].memory("x", true), found.back().memory("total", false)});
+      s.run(T, B, {x0.memory("x", false), U.memory("u", true), label.memory("label", false)},
+            {{"dt", {0.1}}, {"t", times}},
+            {found[found.size() - 3].memory("x", true), found[found.size() - 2].memory("total", false),
+             found.back().memory("label", true)});
     }
-    EXPECT_EQ(found[0].x, found[2].x);
-    EXPECT_EQ(found[1].x, found[3].x);
+    for (std::size_t k = 0; k < 3; k++) EXPECT_EQ(found[k].x, found[k + 3].x) << "of " << B << " instances";
+    for (long b = 0; b < B; b++)
+      for (long t = 0; t < T; t++) ASSERT_EQ(found[5].at(b, t, 0), static_cast<double>(b));
   }
   Sequence s = sequence_of(kernel, 1);
   EXPECT_THROW(s.order_by("dt"), Error);
   EXPECT_THROW(s.order_by("nothing"), Error);
+}
+
+TEST(Sequence, StagesThatLeaveInstancesAloneDoSoInAnyOrder) {
+  const BoundKernel kernel = interpret_program(testing::heron(), Precision::float64);
+  const long T = 20, B = 45;
+  std::vector<Rows> found;
+  for (const bool ordered : {false, true}) {
+    Sequence s = testing::heron_sequence({[kernel] { return kernel; }}, 2);
+    if (ordered) s.order_by("passes");
+    Rows x(B, 1, 1), a(B, 1, 1), more(B, 1, 1);
+    for (long b = 0; b < B; b++) {
+      x.at(b, 0, 0) = 1, a.at(b, 0, 0) = testing::heron_number(b);
+      more.at(b, 0, 0) = a.at(b, 0, 0) > 0;
+    }
+    for (int k = 0; k < 3; k++) found.emplace_back(B, T, 1);
+    s.run(T, B, {x.memory("x", false), a.memory("a", false), more.memory("more", false)}, {},
+          {found[found.size() - 3].memory("x", true), found[found.size() - 2].memory("passes", true),
+           found.back().memory("x_next", true)});
+  }
+  for (std::size_t k = 0; k < 3; k++) EXPECT_EQ(found[k].x, found[k + 3].x);
 }
 
 TEST(Sequence, RunsLastStagesOnce) {
@@ -154,6 +181,35 @@ TEST(Sequence, AStageIsRepeatedForTheInstancesThatNeedIt) {
   Sequence s(Precision::float64, 1);
   s.array("x", 1), s.array("y", 1);
   EXPECT_THROW(s.stage(open), Error) << "y changes places with none";
+}
+
+TEST(Sequence, TellsWhatItsStagesTake) {
+  const Program p = integrator();
+  const BoundKernel kernel = interpret_program(p, Precision::float64);
+  Sequence s(Precision::float64, 1);
+  for (const char* name : {"x", "x_next", "u"}) s.array(name, 2);
+  s.array("total", 1), s.array("total_next", 1);
+  s.uniform("dt", 1), s.uniform("t", 1);
+  Stage stage{[kernel] { return kernel; }, {"x", "u", "total", "dt", "t"}, {"x_next", "total_next"}};
+  stage.program = [&] { return p; }, stage.name = "integrator";
+  s.stage(stage);
+  stage.program = {}, stage.name = "again", stage.last = true;
+  s.stage(stage);
+  EXPECT_THROW(s.costs(), Error);
+  s.measure();
+  EXPECT_EQ(s.costs()[0].seconds, 0);
+  const auto start = std::chrono::steady_clock::now();
+  s.run(50, 300, {}, {{"dt", {0.1}}, {"t", {0}}}, {});
+  const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::vector<StageCost> costs = s.costs();
+  ASSERT_EQ(costs.size(), 2u);
+  EXPECT_EQ(costs[0].name, "integrator");
+  EXPECT_EQ(costs[1].name, "again");
+  EXPECT_EQ(costs[0].operations, 5) << "two steps, two squares and t";
+  EXPECT_EQ(costs[1].operations, 0) << "there is no program to count";
+  EXPECT_GT(costs[0].seconds, costs[1].seconds) << "which ran once";
+  EXPECT_GT(costs[1].seconds, 0);
+  EXPECT_LT(costs[0].seconds + costs[1].seconds, passed);
 }
 
 TEST(Sequence, NamesWhatDoesNotFit) {

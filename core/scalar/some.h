@@ -1,0 +1,20 @@
+// Whether anything is left to do, of instances that a scalar holds side by side.
+#pragma once
+#include "core/scalar/is_traced.h"
+#include "core/scalar/scalar.h"
+
+namespace featherstorm {
+
+// Whether x is above zero in any of them; of a number that is not known yet it may be.
+template <class T> FS_HD bool some(const T& x) {
+  if constexpr (is_traced<T>) return true;
+  else {
+    for (int i = 0; i < lanes<T>; i++)
+      if (lane(x, i) > 0) return true;
+    return false;
+  }
+}
+FS_HD bool some(const double& x) { return x > 0; }
+FS_HD bool some(const float& x) { return x > 0; }
+
+}  // namespace featherstorm
