@@ -8,6 +8,7 @@
 
 #include "host/memory/cpu_library.h"
 #include "host/solver/contact_solve.h"
+#include "host/solver/device_solver.h"
 #include "host/system/error.h"
 
 namespace featherstorm {
@@ -120,8 +121,8 @@ template <class P> void add_rows(const Model<double>& m, const GeomContacts<doub
 constexpr int most_rows_of_an_instance = 72;
 
 template <class P>
-BoundKernel made(const Model<double>& m, const WorldPrograms& programs, Kernel kernel, int width,
-                 const ContactSolverOptions& options) {
+std::shared_ptr<const ContactSolver<P>> solver_of(const Model<double>& m, const WorldPrograms& programs,
+                                                  const ContactSolverOptions& options) {
   auto solver = std::make_shared<ContactSolver<P>>();
   ContactSolver<P>& s = *solver;
   const GeomContacts<double>& contacts = m.world.contacts;
@@ -133,6 +134,7 @@ BoundKernel made(const Model<double>& m, const WorldPrograms& programs, Kernel k
       pair.margin += s.rigid->look_ahead, pair.detection = std::max(pair.detection, pair.margin);
   }
   s.constraints = programs.rows, s.pairs = programs.pairs, s.touch = programs.touch;
+  s.contacts = {slots_of(contacts), rows_of(contacts), s.pairs.entries(contacts)};
   s.column = programs.rows.column;
   for (const PathColumn& c : programs.pairs.column) s.column.push_back(c.v);
   std::vector<std::vector<int>> coupled;
@@ -158,20 +160,28 @@ BoundKernel made(const Model<double>& m, const WorldPrograms& programs, Kernel k
   s.own = elimination_tree(m.dof_parent, {});
   for (int k = 0; k < m.nv; k++) s.diagonal.push_back(m.at(k, k));
   add_rows(m, contacts, s), add_bodies(contacts, s);
-  return {kernel, solver.get(), width, solver};
+  return solver;
+}
+
+template <class P>
+ContactSolverStage stage_of(const Model<double>& m, const WorldPrograms& programs, Kernel kernel, int width,
+                            const ContactSolverOptions& options) {
+  const auto solver = solver_of<P>(m, programs, options);
+  return {{kernel, solver.get(), width, std::const_pointer_cast<ContactSolver<P>>(solver)},
+          device_solver_stage(solver)};
 }
 
 }  // namespace
 
-BoundKernel contact_solver(const Model<double>& model, const WorldPrograms& programs, Precision precision,
-                           const std::string& isa, const ContactSolverOptions& options) {
+ContactSolverStage contact_solver(const Model<double>& model, const WorldPrograms& programs, Precision precision,
+                                  const std::string& isa, const ContactSolverOptions& options) {
   const SolverTable* table = cpu_solver(isa);
   if (!table)
     throw Error("the library of CPU kernels libfeatherstorm_cpu_" + isa +
                 ".so was not found; `./featherstorm setup` builds it");
   return precision == Precision::float32
-             ? made<float>(model, programs, table->in_float, table->float_width, options)
-             : made<double>(model, programs, table->in_double, table->double_width, options);
+             ? stage_of<float>(model, programs, table->in_float, table->float_width, options)
+             : stage_of<double>(model, programs, table->in_double, table->double_width, options);
 }
 
 }  // namespace featherstorm

@@ -11,7 +11,8 @@ namespace featherstorm {
 // out  force (rows)  as the last pass of an instance leaves it
 // returns how many passes each instance took
 template <class T>
-FS_HD T until_done(int iterations, unsigned instances, int nv, int rows, T* a, T* force, auto&& pass) {
+FS_HD T until_done(int iterations, unsigned instances, int nv, int rows, ScratchArray<T> a, ScratchArray<T> force,
+                   auto&& pass) {
   const T zero(0.0);
   auto next = scratch<T>(nv), found = scratch<T>(rows + 1);
   T more = select(where<T>(instances), T(1.0), zero), passes(0.0);
@@ -27,8 +28,8 @@ FS_HD T until_done(int iterations, unsigned instances, int nv, int rows, T* a, T
 }
 
 // Results of some instances.
-template <class T, class P>
-FS_HD void hand_out(const ContactSolver<P>& solver, unsigned instances, const T* a, const T& passes, const auto& out) {
+template <class T>
+FS_HD void hand_out(const auto& solver, unsigned instances, const auto& a, const T& passes, const auto& out) {
   const auto theirs = where<T>(instances);
   for (int k = 0; k < solver.nv; k++) out.qacc[k] = select(theirs, a[k], out.qacc[k]);
   out.passes[0] = select(theirs, passes, out.passes[0]);
@@ -37,9 +38,9 @@ template <class T> FS_HD void hand_out_residual(unsigned instances, const T& res
   out.residual[0] = select(where<T>(instances), residual, out.residual[0]);
 }
 // The forces of a block in some instances.
-template <class T, class P>
-FS_HD void hand_out_forces(const ContactSolver<P>& solver, const PresentBlock& c, int rows, const auto& theirs,
-                           const T* force, const auto& out) {
+template <class T>
+FS_HD void hand_out_forces(const auto& solver, const PresentBlock& c, int rows, const auto& theirs, const auto& force,
+                           const auto& out) {
   if (c.contact && !solver.forces) return;
   for (int k = 0; k < rows; k++) {
     auto& to = c.contact ? out.contact_force[c.output + k] : out.row_force[c.output + k];
@@ -47,10 +48,10 @@ FS_HD void hand_out_forces(const ContactSolver<P>& solver, const PresentBlock& c
   }
 }
 
-template <class T, class P>
-FS_HD void solve_by_coordinates(const ContactSolver<P>& solver, const PresentRows<T>& present, unsigned instances,
-                                const auto& in, const auto& out) {
-  const RowPattern& fixed = solver.constraints;
+template <class T>
+FS_HD void solve_by_coordinates(const auto& solver, const PresentRows<T>& present, unsigned instances, const auto& in,
+                                const auto& out) {
+  const auto& fixed = solver.constraints;
   auto blocks = scratch<PackedBlock>(present.count + 1);
   auto J = scratch<T>(present.entries + 1);
   const int most = present.rows + 1;
@@ -72,7 +73,7 @@ FS_HD void solve_by_coordinates(const ContactSolver<P>& solver, const PresentRow
     }
     coupled = coupled || (c.contact && solver.couples[c.source] != 0);
   }
-  const EliminationTree& tree = solver.tree[coupled];
+  const auto& tree = solver.tree[coupled];
   auto mass = scratch<T>(tree.nh), b = scratch<T>(solver.nv), a = scratch<T>(solver.nv);
   for (int k = 0; k < tree.nh; k++) mass[k] = T(0.0);
   const int entries = static_cast<int>(solver.entry[coupled].size());
@@ -81,11 +82,11 @@ FS_HD void solve_by_coordinates(const ContactSolver<P>& solver, const PresentRow
   const NewtonProblem problem{tree, rows, mass.data(), b.data(), J.data(), D.data(), aref.data(), friction.data()};
   const int n = rows.rows();
   for (int i = 0; i < n; i++) force[i] = T(0.0);
-  const T passes =
-      until_done(solver.iterations, instances, solver.nv, n, a.data(), force.data(), [&](T* x, T* next, T* found) {
-        const NewtonOutcome<T> o = newton_step(problem, x, next, found);
-        return T(select(T(solver.tolerance) < o.left, T(1.0) - o.exact, T(0.0)));
-      });
+  const T passes = until_done<T>(solver.iterations, instances, solver.nv, n, a.data(), force.data(),
+                                 [&](const auto& x, auto next, auto found) {
+                                   const NewtonOutcome<T> o = newton_step(problem, x, next, found);
+                                   return T(select(T(solver.tolerance) < o.left, T(1.0) - o.exact, T(0.0)));
+                                 });
   hand_out(solver, instances, a.data(), passes, out);
   if (solver.report) {
     auto next = scratch<T>(solver.nv), at_next = scratch<T>(n + 1);

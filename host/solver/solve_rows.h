@@ -4,7 +4,6 @@
 // second ones of its neighbours, whatever they touch with. So what is solved is as large as the instance with most rows needs it, and an
 // instance's numbers do not depend on its neighbours: what is theirs is zero for it.
 #pragma once
-#include <bit>
 #include <cstdint>
 
 #include "core/constraint/row_newton.h"
@@ -26,7 +25,7 @@ struct CoordinateSet {
 // f(k) for those in both.
 FS_HD void for_each_common(int words, const std::uint64_t* a, const std::uint64_t* b, auto&& f) {
   for (int i = 0; i < words; i++)
-    for (std::uint64_t left = a[i] & b[i]; left != 0; left &= left - 1) f(64 * i + std::countr_zero(left));
+    for (std::uint64_t left = a[i] & b[i]; left != 0; left &= left - 1) f(64 * i + lowest_bit(left));
 }
 
 // Which of the slots of its group a block has in each instance, and how many slots of each group that takes.
@@ -38,8 +37,8 @@ template <class T> struct Ranks {
 
 // in      present
 // out     ranks, count: rows of each instance
-template <class T, class P>
-FS_HD void rank_blocks(const ContactSolver<P>& solver, const PresentRows<T>& present, Ranks<T>& ranks, T& count) {
+template <class T>
+FS_HD void rank_blocks(const auto& solver, const PresentRows<T>& present, Ranks<T>& ranks, T& count) {
   const int groups = static_cast<int>(solver.group.size());
   auto taken = scratch<int[lanes<T>]>(groups + 1);
   int rows[lanes<T>] = {};
@@ -49,7 +48,7 @@ FS_HD void rank_blocks(const ContactSolver<P>& solver, const PresentRows<T>& pre
     const PresentBlock& c = present.block[i];
     const int g = solver.group_of[c.contact][c.source], n = solver.group[g].rows;
     for (unsigned left = c.instances; left != 0; left &= left - 1) {
-      const int l = std::countr_zero(left);
+      const int l = lowest_bit(left);
       rows[l] += n;
       ranks.rank[i][l] = static_cast<unsigned short>(taken[g][l]);
       if (rows[l] <= solver.most_rows) taken[g][l]++;
@@ -68,10 +67,10 @@ FS_HD void rank_blocks(const ContactSolver<P>& solver, const PresentRows<T>& pre
 // visit(rank, instances) for each slot of its group that a block has in some instances.
 template <class T> FS_HD void for_each_rank(const Ranks<T>& ranks, int block, unsigned instances, auto&& visit) {
   for (unsigned left = instances & ranks.instances; left != 0;) {
-    const unsigned short rank = ranks.rank[block][std::countr_zero(left)];
+    const unsigned short rank = ranks.rank[block][lowest_bit(left)];
     unsigned bits = 0;
     for (unsigned l = left; l != 0; l &= l - 1)
-      if (ranks.rank[block][std::countr_zero(l)] == rank) bits |= l & -l;
+      if (ranks.rank[block][lowest_bit(l)] == rank) bits |= l & -l;
     left &= ~bits;
     visit(static_cast<int>(rank), bits);
   }
@@ -80,29 +79,29 @@ template <class T> FS_HD void for_each_rank(const Ranks<T>& ranks, int block, un
 // Y of the slots: of each its rows by all coordinates, of which those in its set are there.
 template <class T, class Rows> struct SlottedRows {
   const Rows& rows;
-  const T* Y;
+  ScratchArray<T> Y;
   const std::uint64_t* sets;
   int columns, words;
-  FS_HD void times(const T* x, T* y) const {
+  FS_HD void times(const auto& x, auto y) const {
     for (int s = 0; s < rows.size(); s++)
       with_rows(rows.block[s].rows, [&](auto of_rows) {
         constexpr int m = of_rows;
         T sum[m];
         for (int i = 0; i < m; i++) sum[i] = T(0.0);
-        for_each_coordinate(s, [&](int k, const T* column) {
+        for_each_coordinate(s, [&](int k, const auto& column) {
           for (int i = 0; i < m; i++) sum[i] = sum[i] + column[i] * x[k];
         });
         for (int i = 0; i < m; i++) y[rows.block[s].first + i] = sum[i];
       });
   }
-  FS_HD void transposed_times(const T* f, T* x) const {
+  FS_HD void transposed_times(const auto& f, auto x) const {
     for (int k = 0; k < columns; k++) x[k] = T(0.0);
     for (int s = 0; s < rows.size(); s++)
       with_rows(rows.block[s].rows, [&](auto of_rows) {
         constexpr int m = of_rows;
         T force[m];
         for (int i = 0; i < m; i++) force[i] = f[rows.block[s].first + i];
-        for_each_coordinate(s, [&](int k, const T* column) {
+        for_each_coordinate(s, [&](int k, const auto& column) {
           T sum = x[k];
           for (int i = 0; i < m; i++) sum = sum + column[i] * force[i];
           x[k] = sum;
@@ -112,7 +111,7 @@ template <class T, class Rows> struct SlottedRows {
   FS_HD void for_each_coordinate(int slot, auto&& f) const {
     const std::uint64_t* set = sets + slot * words;
     const PackedBlock& b = rows.block[slot];
-    for_each_common(words, set, set, [&](int k) { f(k, Y + b.first * columns + k * b.rows); });
+    for_each_common(words, set, set, [&](int k) { f(k, Y + (b.first * columns + k * b.rows)); });
   }
 };
 
@@ -120,8 +119,9 @@ template <class T, class Rows> struct SlottedRows {
 //
 // in-out  r (n)  a guess
 // out     x (nv), f (n)  before: zero
-template <class T, class P>
-FS_HD T newton_by_rows(const ContactSolver<P>& solver, const auto& problem, unsigned instances, T* r, T* x, T* f) {
+template <class T>
+FS_HD T newton_by_rows(const auto& solver, const auto& problem, unsigned instances, ScratchArray<T> r,
+                       ScratchArray<T> x, ScratchArray<T> f) {
   const int n = problem.rows.rows(), nv = solver.nv;
   const T zero(0.0);
   auto r_next = scratch<T>(n), f_next = scratch<T>(n), x_next = scratch<T>(nv);
@@ -140,7 +140,7 @@ FS_HD T newton_by_rows(const ContactSolver<P>& solver, const auto& problem, unsi
 }
 
 // What is left of the forces where r = r0 + Y x, beside the greatest: x = Y^T f of a solution.
-template <class T> FS_HD T row_residual(const auto& problem, const T* r, const T* x) {
+template <class T> FS_HD T row_residual(const auto& problem, ScratchArray<T> r, ScratchArray<T> x) {
   const int n = problem.rows.rows(), nv = problem.half.columns;
   auto f = scratch<T>(n), W = scratch<T>(problem.rows.curvatures()), y = scratch<T>(nv);
   block_states(problem, r, f.data(), W.data());
@@ -153,9 +153,9 @@ template <class T> FS_HD T row_residual(const auto& problem, const T* r, const T
   return left * rcp(most);
 }
 
-template <class T, class P>
-FS_HD void solve_by_rows(const ContactSolver<P>& solver, const PresentRows<T>& present, const Ranks<T>& ranks,
-                         const auto& in, const auto& out) {
+template <class T>
+FS_HD void solve_by_rows(const auto& solver, const PresentRows<T>& present, const Ranks<T>& ranks, const auto& in,
+                         const auto& out) {
   const T zero(0.0);
   const int groups = static_cast<int>(solver.group.size()), nv = solver.nv, words = (nv + 63) / 64;
   auto a = scratch<T>(nv);
@@ -187,11 +187,11 @@ FS_HD void solve_by_rows(const ContactSolver<P>& solver, const PresentRows<T>& p
   for (int i = 0; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
     if ((c.instances & ranks.instances) == 0) continue;
-    const HalfSolution& h = solver.half[solver.half_of[c.contact][c.source]];
+    const auto& h = solver.half[solver.half_of[c.contact][c.source]];
     const int columns = static_cast<int>(h.position.size());
     with_rows(solver.group[solver.group_of[c.contact][c.source]].rows, [&](auto of_rows) {
       constexpr int m = of_rows;
-      const T* J = present.J + c.J;
+      const auto J = present.J + c.J;
       half_solve<m>(h, in.factor, solver.diagonal, J, half.data());
       T free[m], guess[m];
       for (int k = 0; k < m; k++) free[k] = guess[k] = -present.aref[c.row + k];
@@ -208,8 +208,7 @@ FS_HD void solve_by_rows(const ContactSolver<P>& solver, const PresentRows<T>& p
         const auto here = where<T>(bits);
         CoordinateSet set{sets.data() + slot * words};
         for (int j = 0; j < static_cast<int>(h.column.size()); j++) {
-          T* const at = Y.data() + first * nv + h.column[j] * m;
-          const T* const from = half.data() + j * m;
+          const auto at = Y.data() + (first * nv + h.column[j] * m), from = half.data() + j * m;
           if (set.add(h.column[j]))
             for (int k = 0; k < m; k++) at[k] = select(here, from[k], zero);
           else
@@ -238,7 +237,7 @@ FS_HD void solve_by_rows(const ContactSolver<P>& solver, const PresentRows<T>& p
           for (int i = 0; i < m; i++)
             for (int j = 0; j < l; j++) sum[i][j] = zero;
           for_each_common(words, sets.data() + s * words, sets.data() + t * words, [&](int k) {
-            const T *x = Y.data() + first * nv + k * m, *y = Y.data() + other * nv + k * l;
+            const auto x = Y.data() + (first * nv + k * m), y = Y.data() + (other * nv + k * l);
             for (int i = 0; i < m; i++)
               for (int j = 0; j < l; j++) sum[i][j] = sum[i][j] + x[i] * y[j];
           });
@@ -257,8 +256,8 @@ FS_HD void solve_by_rows(const ContactSolver<P>& solver, const PresentRows<T>& p
     if (solver.report) hand_out_residual(ranks.instances, T(left * T(solver.world.timestep)), out);
   } else {
     const RowProblem problem{rows, half_solved, A.data(), r0.data(), D.data(), friction.data()};
-    passes = newton_by_rows(solver, problem, ranks.instances, r.data(), a.data(), f.data());
-    if (solver.report) hand_out_residual(ranks.instances, row_residual(problem, r.data(), a.data()), out);
+    passes = newton_by_rows<T>(solver, problem, ranks.instances, r.data(), a.data(), f.data());
+    if (solver.report) hand_out_residual(ranks.instances, row_residual<T>(problem, r.data(), a.data()), out);
   }
   // a = a0 + L^-1 D^-1/2 x
   solve_from_root(solver.own, in.factor, a.data());

@@ -1,5 +1,7 @@
 // What a solver of contacts knows of one robot, and what it is given and gives.
 #pragma once
+#include <bit>
+#include <cstdint>
 #include <optional>
 
 #include "core/constraint/contact_rows.h"
@@ -18,6 +20,9 @@ struct RowGroup {
   int rows = 1;
 };
 
+// Of all candidates of contacts together.
+struct CandidateCounts { int slots = 0, rows = 0, entries = 0; };  // entries: numbers of their Jacobians
+
 // Two bodies whose geoms may touch, and how far apart the centres of their bounding spheres may be then.
 template <class P> struct BodyPair {
   int a = 0, b = 0;
@@ -27,9 +32,10 @@ template <class P> struct BodyPair {
 // Of one robot.
 template <class P> struct ContactSolver {
   int nv = 0, nb = 0;
-  World<P> world;           // its contacts and how they are held
-  RowPattern constraints;   // rows of constraints
-  PairColumns pairs;        // columns of contacts
+  World<P> world;          // its contacts and how they are held
+  RowPattern constraints;  // rows of constraints
+  PairColumns pairs;       // columns of contacts
+  CandidateCounts contacts;
   std::vector<int> column;  // coordinates of constraints, then of pairs
   // Trees of M and the rows: without contacts between bodies on different branches, and with them. entry: where the packed
   // inertia matrix of the robot's own tree goes.
@@ -78,18 +84,27 @@ template <class Array> struct SolverOutputs {
 struct BlockList {
   PackedBlock* data;
   int count = 0;
-  PackedBlock* begin() const { return data; }
-  PackedBlock* end() const { return data + count; }
-  std::size_t size() const { return static_cast<std::size_t>(count); }
-  const PackedBlock& operator[](int i) const { return data[i]; }
-  void push_back(const PackedBlock& b) { data[count++] = b; }
+  FS_HD PackedBlock* begin() const { return data; }
+  FS_HD PackedBlock* end() const { return data + count; }
+  FS_HD std::size_t size() const { return static_cast<std::size_t>(count); }
+  FS_HD const PackedBlock& operator[](int i) const { return data[i]; }
+  FS_HD void push_back(const PackedBlock& b) { data[count++] = b; }
 };
+
+// The place of the lowest bit that is set.
+FS_HD int lowest_bit(std::uint64_t bits) {
+#ifdef __CUDA_ARCH__
+  return __ffsll(static_cast<long long>(bits)) - 1;
+#else
+  return std::countr_zero(bits);
+#endif
+}
 
 // Which instances of x are above zero, a bit each; and where bits are set.
 FS_HD unsigned instances_above_zero(const double& x) { return x > 0 ? 1 : 0; }
 FS_HD unsigned instances_above_zero(const float& x) { return x > 0 ? 1 : 0; }
 template <class T> struct InstancesOf {
-  static bool where(unsigned bits) { return bits != 0; }
+  FS_HD static bool where(unsigned bits) { return bits != 0; }
 };
 template <class T> FS_HD auto where(unsigned bits) { return InstancesOf<T>::where(bits); }
 
