@@ -54,11 +54,11 @@ template <class T> FS_HD Placement<double> placement_of(const Placement<T>& X, i
 template <class T, class P>
 FS_HD void convex_pair(const auto& c, const ContactPair<P>& pair, const Placement<T>& A, const Placement<T>& B,
                        ContactPoint<T>* out) {
-  ContactPoint<double> found[most_prisms];
+  auto found = scratch<ContactPoint<double>>(most_prisms);
   const Vec3<T> up{T(0.0), T(0.0), T(1.0)};
   for (int k = 0; k < pair.slots; k++) out[k] = {T(no_contact), zero3<T>(), up};
   for (int l = 0; l < lanes<T>; l++) {
-    const int n = contacts_of_instance(c, pair, placement_of(A, l), placement_of(B, l), found);
+    const int n = contacts_of_instance(c, pair, placement_of(A, l), placement_of(B, l), found.data());
     for (int k = 0; k < n; k++) {
       set_lane(out[k].distance, l, found[k].distance);
       for (int i = 0; i < 3; i++) {

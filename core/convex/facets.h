@@ -8,6 +8,7 @@
 // its normal within 5 degrees [MuJoCo: single-shot multicontact].
 #pragma once
 #include "core/convex/convex_contact.h"
+#include "core/scalar/scratch.h"
 
 namespace featherstorm {
 
@@ -27,14 +28,14 @@ template <class T> struct BodyEdge { Vec3<T> from, to; };
 inline constexpr int most_facets = 64;
 template <class T> struct Facets {
   int n = 0;
-  Facet<T> facet[most_facets];
+  Scratch<Facet<T>> facet{most_facets};
   FS_HD void add(const Vec3<T>& normal, int which) {
     if (n < most_facets) facet[n++] = {normal, which};
   }
 };
 template <class T> struct Edges {
   int n = 0;
-  BodyEdge<T> edge[most_facets];
+  Scratch<BodyEdge<T>> edge{most_facets};
   FS_HD void add(const Vec3<T>& from, const Vec3<T>& to) {
     if (n < most_facets) edge[n++] = {from, to};
   }

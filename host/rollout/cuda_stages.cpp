@@ -210,7 +210,8 @@ struct CudaStages::Walk {
   bool is_last_change(std::size_t item, int k, long t) const;
   Place target(std::size_t item, int k, long t) const;
   void run_programs(std::size_t item, long t);
-  void run_stage(std::size_t item);
+  Place target_of_stage(std::size_t item, int k, long t) const;
+  void run_stage(std::size_t item, long t);
   void hand_out(long t) const;
   void step(long t);
 };
@@ -285,7 +286,18 @@ void CudaStages::Walk::run_programs(std::size_t i, long t) {
                      item.uniforms.data(), item.every_step.get(), nullptr, 0, call.stream});
 }
 
-void CudaStages::Walk::run_stage(std::size_t i) {
+// The same of a stage, whose arrays change places behind it and have their instances side by side.
+Place CudaStages::Walk::target_of_stage(std::size_t item, int k, long t) const {
+  int name = k;
+  for (const auto& [x, y] : choice.items[item].places) name = name == x ? y : name == y ? x : name;
+  const Place to = target(item, name, t);
+  if (to == slot[name] || !by_components(array(k, to))) return slot[k];
+  for (const int j : choice.items[item].reads)
+    if (at[static_cast<std::size_t>(j)].data == to.data) return slot[k];
+  return to;
+}
+
+void CudaStages::Walk::run_stage(std::size_t i, long t) {
   const Item& item = choice.items[i];
   const SequencePlan::Stage& s = plan.stages[item.stage];
   Array in[max_arrays], out[max_arrays];
@@ -300,8 +312,9 @@ void CudaStages::Walk::run_stage(std::size_t i) {
   }
   for (std::size_t j = 0; j < s.out.size(); j++) {
     const int k = s.out[j];
-    out[j] = {plan.arrays[k].components == 0 ? nullptr : slot[k].data, slot[k].component};
-    at[k] = slot[k];
+    const Place to = target_of_stage(i, k, t);
+    out[j] = {plan.arrays[k].components == 0 ? nullptr : to.data, to.component};
+    at[k] = to;
   }
   stages[i]->launch(in, out, call.instances, work, call.stream);
   for (const auto& [x, y] : item.places) std::swap(at[x], at[y]), std::swap(slot[x], slot[y]);
@@ -330,7 +343,7 @@ void CudaStages::Walk::step(long t) {
   for (std::size_t i = 0; i < choice.items.size(); i++) {
     if (choice.items[i].last && t + 1 < call.steps) continue;
     if (choice.items[i].rollout) run_programs(i, t);
-    else run_stage(i);
+    else run_stage(i, t);
   }
   hand_out(t);
 }

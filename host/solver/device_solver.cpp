@@ -44,7 +44,10 @@ class DeviceSolverStage : public DeviceStage {
 
  private:
   static constexpr const char* caller = "contacts";
-  static std::string megabytes(unsigned long bytes) { return std::to_string(bytes / 1'000'000) + " MB"; }
+  static std::string megabytes(unsigned long bytes) {
+    const unsigned long tenths = (bytes + 99'999) / 100'000;
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MB";
+  }
 
   const CudaTable& table_;
   int device_;

@@ -188,14 +188,14 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
   NearBodies<T, Solver, Bodies> near(solver, X);
   auto position = scratch<T>(most_rows), active = scratch<T>(most_rows);
   T velocity[most_rows];
-  ContactPoint<T> point[most_slots];
+  auto point = scratch<ContactPoint<T>>(most_slots);
   const int pairs = static_cast<int>(w.contacts.pair.size());
   for (int p = 0; p < pairs; p++) {
     const auto& pair = w.contacts.pair[p];
     const int d = pair.dimension;
     if (!near(p) || !some(nearness<T>(solver, pair, places))) continue;
     const Placement<T>&A = places[pair.geom[0]], &B = places[pair.geom[1]];
-    contact_points(w.contacts, pair, A, B, point);
+    contact_points(w.contacts, pair, A, B, point.data());
     const auto &a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
     const int begin = solver.pairs.start[p], n = solver.pairs.columns(p);
     for (int slot = 0; slot < pair.slots; slot++) {

@@ -32,7 +32,10 @@ template <class P> long convex_bytes(const GeomContacts<P>& contacts) {
   for (const Hull<P>& h : contacts.hull)
     for (const HullPolygon<P>& polygon : h.polygon)
       corners = std::max(corners, static_cast<long>(polygon.corner.size()));
-  return std::max(polytope, bytes_of_array<Vec3<double>>(corners) + 2 * bytes_of_array<Vec3<double>>(4 * corners));
+  const long polygons = bytes_of_array<Vec3<double>>(corners) + 2 * bytes_of_array<Vec3<double>>(4 * corners);
+  const long flats = 2 * bytes_of_array<Facet<double>>(most_facets) +
+                     std::max(bytes_of_array<BodyEdge<double>>(most_facets), polygons);
+  return bytes_of_array<ContactPoint<double>>(most_prisms) + std::max(polytope, flats);
 }
 
 template <class P> SolverRoom solver_room(const ContactSolver<P>& s) {
@@ -44,7 +47,8 @@ template <class P> SolverRoom solver_room(const ContactSolver<P>& s) {
   // what touches
   const long find = bytes_of_array<Placement<P>>(geoms) + bytes_of_array<Vec3<P>>(geoms) + bytes_of_array<char>(geoms) +
                     bytes_of_array<char>(static_cast<long>(s.bodies.size()) + 1) + bytes_of_array<Vec3<P>>(s.nb + 1) +
-                    bytes_of_array<char>(s.nb + 1) + convex_bytes(s.world.contacts);
+                    bytes_of_array<char>(s.nb + 1) + bytes_of_array<ContactPoint<P>>(most_slots) +
+                    convex_bytes(s.world.contacts);
 
   // n rows of an instance: curvatures of blocks of at most six, a triangle of a matrix
   const long n = std::min<long>(s.most_rows, rows - 1), curvatures = 4 * n, triangle = n * (n + 1) / 2;

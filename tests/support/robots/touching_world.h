@@ -11,6 +11,7 @@ struct TouchingWorld {
   bool elliptic = false;  // cones
   int apart = 4;          // geoms of links with numbers so far apart and multiples of it may touch
   double margin = 0.01;   // [m]
+  double size = 1;        // of geoms, 1: of 5 to 8 cm
 };
 
 // A cube with corners at +-h.
@@ -45,18 +46,18 @@ inline Robot with_touching_world(Robot robot, const TouchingWorld& o = {}) {
 
   GeomContacts<double>& c = w.contacts;
   c.elliptic = o.elliptic, c.impedance_ratio = 1;
-  c.hull.push_back(cube_hull(0.05));
+  c.hull.push_back(cube_hull(0.05 * o.size));
   HeightField<double> field{5, 4, 3, 3, 0.05, 0.5, {}};
   for (int k = 0; k < field.rows * field.columns; k++) field.height.push_back(0.5 + 0.5 * std::sin(1.7 * k));
   c.field.push_back(field);
   const auto add = [&](GeomType type, int body, const Vec3<double>& size) {
     Geom<double> g;
-    g.type = type, g.place = {body, identity_placement<double>()}, g.size = size;
+    g.type = type, g.place = {body, identity_placement<double>()}, g.size = size * o.size;
     g.hull = type == GeomType::Mesh ? 0 : -1, g.field = type == GeomType::HeightField ? 0 : -1;
     c.geom.push_back(g);
   };
   add(GeomType::Plane, 0, {0, 0, 0});
-  add(GeomType::HeightField, 0, {3, 3, 0.05});
+  add(GeomType::HeightField, 0, {0, 0, 0});
   using enum GeomType;
   const std::vector<GeomType> shapes =
       o.convex ? std::vector{Ellipsoid, Cylinder, Mesh, Box, Capsule, Sphere} : std::vector{Capsule, Sphere, Box};
