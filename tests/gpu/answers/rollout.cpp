@@ -206,41 +206,57 @@ void reductions(Precision p) {
   }
 }
 
-// Contacts of all kinds, cones and pyramids, shapes with loops, few rows and many.
-void worlds(Precision p) {
-  struct Case {
-    std::string name;
-    Robot robot;
-    double tolerance[2];  // of float and double, after one step
+// Worlds: contacts of all kinds, cones and pyramids, shapes with loops, few rows and many.
+struct WorldCase {
+  std::string name;
+  Robot robot;
+  double tolerance[2];  // of float and double, after one step
+};
+std::vector<WorldCase> world_cases() {
+  std::vector<WorldCase> cases = {{"small", with_geoms(small_world()), {1e-3, 1e-10}}};
+  if (quick) return cases;
+  const auto add = [&](const char* name, const TouchingWorld& o, double single, double in_double) {
+    cases.push_back({name, with_touching_world(load("go2"), o), {single, in_double}});
   };
-  std::vector<Case> cases = {{"small", with_geoms(small_world()), {1e-3, 1e-10}}};
-  if (!quick) {
-    cases.push_back({"go2/pyramids", with_touching_world(load("go2")), {5e-3, 1e-9}});
-    cases.push_back(
-        {"go2/cones/convex", with_touching_world(load("go2"), {.convex = true, .elliptic = true}), {5e-3, 1e-9}});
-    cases.push_back({"go2/many rows", with_touching_world(load("go2"), {.apart = 1, .margin = 0.3}), {2e-2, 1e-8}});
-  }
-  const bool single = p == Precision::float32;
-  const DeviceStream stream(device);
-  for (const Case& c : cases)
-    for (long B : quick ? std::vector<long>{70} : std::vector<long>{1, 33, 1000, 70001}) {
-      const std::string name = "world/" + c.name + (single ? "/float" : "/double") + "/B=" + std::to_string(B);
-      WorldSteps steps(c.robot, p, 1, B, stream.get());
+  add("go2/pyramids", {}, 5e-3, 1e-9);
+  add("go2/cones/convex", {.convex = true, .elliptic = true}, 5e-3, 1e-9);
+  add("go2/many rows", {.apart = 1, .margin = 0.3}, 2e-2, 1e-8);
+  return cases;
+}
+// Runs each once, as make_kernels.
+void make_world_kernels(const std::vector<WorldCase>& cases) {
+  on_all_cores(static_cast<int>(2 * cases.size()), [&](int k) {
+    try {
+      const DeviceStream stream(device);
+      const WorldSteps steps(cases[static_cast<std::size_t>(k / 2)].robot,
+                             k % 2 == 0 ? Precision::float32 : Precision::float64, 1, 1, stream.get());
       steps.run(stream.get());
-      check(steps.error(), c.tolerance[single ? 0 : 1], name);
-      check(steps.mean_rows() > 1, name + " touches: " + std::to_string(steps.mean_rows()) + " rows");
-      if (B != (quick ? 70 : 1000)) continue;
-      const DeviceGraph graph(device, stream.get(), [&] { steps.run(stream.get()); });
-      steps.start(0.5);
-      graph.launch(stream.get());
-      const std::vector<double> once = steps.results();
-      check(steps.error(), c.tolerance[single ? 0 : 1], "graph/" + name);
-      const unsigned long before = free_memory();
-      for (int k = 0; k < 20; k++) steps.run(stream.get());
       synchronise(device, stream.get());
-      check(before == free_memory(), "20 warm runs take no memory/" + name);
-      check(steps.results() == once, "the same bits again/" + name);
-    }
+    } catch (const std::exception&) {}
+  });
+}
+void compare_world(const WorldCase& c, Precision p) {
+  const bool single = p == Precision::float32;
+  const double tolerance = c.tolerance[single ? 0 : 1];
+  const DeviceStream stream(device);
+  for (long B : quick ? std::vector<long>{70} : std::vector<long>{1, 33, 1000, 70001}) {
+    const std::string name = "world/" + c.name + (single ? "/float" : "/double") + "/B=" + std::to_string(B);
+    WorldSteps steps(c.robot, p, 1, B, stream.get());
+    steps.run(stream.get());
+    check(steps.error(), tolerance, name);
+    check(steps.mean_rows() > 1, name + " touches: " + std::to_string(steps.mean_rows()) + " rows");
+    if (B != (quick ? 70 : 1000)) continue;
+    const DeviceGraph graph(device, stream.get(), [&] { steps.run(stream.get()); });
+    steps.start(0.5);
+    graph.launch(stream.get());
+    const std::vector<double> once = steps.results();
+    check(steps.error(), tolerance, "graph/" + name);
+    const unsigned long before = free_memory();
+    for (int k = 0; k < 20; k++) steps.run(stream.get());
+    synchronise(device, stream.get());
+    check(before == free_memory(), "20 warm runs take no memory/" + name);
+    check(steps.results() == once, "the same bits again/" + name);
+  }
 }
 
 int run() {
@@ -253,7 +269,11 @@ int run() {
     attempt(all[k].name() + "/float", [&] { compare<float>(all[k], rollings[k]); });
     if (all[k].in_double) attempt(all[k].name() + "/double", [&] { compare<double>(all[k], rollings[k]); });
   }
-  for (Precision p : {Precision::float32, Precision::float64}) attempt("worlds", [&] { worlds(p); });
+  const std::vector<WorldCase> cases = world_cases();
+  make_world_kernels(cases);
+  for (const WorldCase& c : cases)
+    for (Precision p : {Precision::float32, Precision::float64})
+      attempt("world/" + c.name, [&] { compare_world(c, p); });
   return finish("checks of rollouts");
 }
 
