@@ -284,7 +284,7 @@ def test_joint_types_are_named_in_few_places(tmp_path):
         (
             "cuda/kernels/a.h",
             '#include "host/system/e.h"',
-            "cuda may include core, host/table, host/memory, cuda, not host",
+            "cuda may include core, host/table, host/memory, host/solver, cuda, not host",
         ),
     ],
 )
