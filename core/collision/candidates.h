@@ -74,8 +74,8 @@ constexpr int slots_of(GeomType a, GeomType b, bool several = true) {
 // Placements A, B in one frame.
 // out  out (pair.slots)
 template <class T, class P>
-FS_HD void contact_points(const GeomContacts<P>& c, const ContactPair<P>& pair, const Placement<T>& A,
-                          const Placement<T>& B, ContactPoint<T>* out) {
+FS_HD void contact_points(const auto& c, const ContactPair<P>& pair, const Placement<T>& A, const Placement<T>& B,
+                          ContactPoint<T>* out) {
   const Geom<P>&a = c.geom[pair.geom[0]], &b = c.geom[pair.geom[1]];
   switch (a.type) {
     case GeomType::Plane:
@@ -111,7 +111,7 @@ FS_HD void contact_points(const GeomContacts<P>& c, const ContactPair<P>& pair, 
     case GeomType::SignedDistance: break;
   }
   assert(slots_of(a.type, b.type) > 0 && !has_closed_form(a.type, b.type));
-  if constexpr (is_traced<T>) throw NoTrace();
+  if constexpr (is_traced<T>) cannot_trace<T>();
   else convex_pair(c, pair, A, B, out);
 }
 

@@ -16,6 +16,9 @@ struct NoTrace : std::length_error {
       : std::length_error("contacts of shapes without a closed form are found by loops, which are not unrolled") {}
 };
 
+// A function of its own, because device code has no exceptions.
+template <class T> [[noreturn]] void cannot_trace() { throw NoTrace(); }
+
 constexpr bool is_convex(GeomType t) {
   return t == GeomType::Sphere || t == GeomType::Capsule || t == GeomType::Ellipsoid || t == GeomType::Cylinder ||
          t == GeomType::Box || t == GeomType::Mesh;
@@ -25,9 +28,9 @@ constexpr bool is_convex(GeomType t) {
 // out  out (pair.slots)
 // returns how many contacts there are
 template <class P>
-__attribute__((noinline)) int contacts_of_instance(const GeomContacts<P>& c, const ContactPair<P>& pair,
-                                                   const Placement<double>& A, const Placement<double>& B,
-                                                   ContactPoint<double>* out) {
+__attribute__((noinline)) FS_HD int contacts_of_instance(const auto& c, const ContactPair<P>& pair,
+                                                         const Placement<double>& A, const Placement<double>& B,
+                                                         ContactPoint<double>* out) {
   const Geom<P>&a = c.geom[pair.geom[0]], &b = c.geom[pair.geom[1]];
   const double far = pair.detection;
   if (a.type != GeomType::HeightField)
@@ -38,7 +41,7 @@ __attribute__((noinline)) int contacts_of_instance(const GeomContacts<P>& c, con
   return n;
 }
 
-template <class T> Placement<double> placement_of(const Placement<T>& X, int instance) {
+template <class T> FS_HD Placement<double> placement_of(const Placement<T>& X, int instance) {
   Placement<double> r;
   for (int i = 0; i < 3; i++) {
     r.r(i) = lane(X.r(i), instance);
@@ -49,13 +52,13 @@ template <class T> Placement<double> placement_of(const Placement<T>& X, int ins
 
 // out  out (pair.slots)
 template <class T, class P>
-void convex_pair(const GeomContacts<P>& c, const ContactPair<P>& pair, const Placement<T>& A, const Placement<T>& B,
-                 ContactPoint<T>* out) {
-  ContactPoint<double> found[most_prisms];
+FS_HD void convex_pair(const auto& c, const ContactPair<P>& pair, const Placement<T>& A, const Placement<T>& B,
+                       ContactPoint<T>* out) {
+  auto found = scratch<ContactPoint<double>>(most_prisms);
   const Vec3<T> up{T(0.0), T(0.0), T(1.0)};
   for (int k = 0; k < pair.slots; k++) out[k] = {T(no_contact), zero3<T>(), up};
   for (int l = 0; l < lanes<T>; l++) {
-    const int n = contacts_of_instance(c, pair, placement_of(A, l), placement_of(B, l), found);
+    const int n = contacts_of_instance(c, pair, placement_of(A, l), placement_of(B, l), found.data());
     for (int k = 0; k < n; k++) {
       set_lane(out[k].distance, l, found[k].distance);
       for (int i = 0; i < 3; i++) {

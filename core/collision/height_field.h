@@ -14,9 +14,9 @@ inline constexpr int most_prisms = 50;
 // in   far  the margin
 // out  out (slots)
 // returns how many
-template <class T, class P>
-int height_field_contacts(const HeightField<P>& f, const ConvexBody<T, P>& body, const T& far, int slots,
-                          ContactPoint<T>* out) {
+template <class T, class Hulls>
+FS_HD int height_field_contacts(const auto& f, const ConvexBody<T, Hulls>& body, const T& far, int slots,
+                                ContactPoint<T>* out) {
   const T x(f.x), y(f.y), top(f.top), bottom(f.bottom), two(2.0);
   const Vec3<T>& r = body.X.r;
   const T reach = body.reach + far;
@@ -43,7 +43,7 @@ int height_field_contacts(const HeightField<P>& f, const ConvexBody<T, P>& body,
   if (low[2] > top || high[2] < -bottom) return 0;
 
   const auto corner = [&](int row, int column) {
-    const T height(f.height[static_cast<std::size_t>(row * f.columns + column)]);
+    const T height(f.height[row * f.columns + column]);
     return Vec3<T>{two * x * T(column) / T(count[0]) - x, two * y * T(row) / T(count[1]) - y, height * top};
   };
   int found = 0;
@@ -63,7 +63,7 @@ int height_field_contacts(const HeightField<P>& f, const ConvexBody<T, P>& body,
           prism[k] = {prism[k + 3].x(), prism[k + 3].y(), -bottom - middle.z()};
           square = max(square, max(dot(prism[k], prism[k]), dot(prism[k + 3], prism[k + 3])));
         }
-        ConvexBody<T, P> p{GeomType::HeightField, identity_placement<T>(), zero3<T>(), T(0.0), sqrt(square)};
+        ConvexBody<T, Hulls> p{GeomType::HeightField, identity_placement<T>(), zero3<T>(), T(0.0), sqrt(square)};
         p.X.r = middle, p.corner = prism;
         const ConvexContact<T> c0 = convex_contact(p, body, far);
         if (!(c0.distance < far)) continue;

@@ -8,8 +8,8 @@ namespace featherstorm {
 // Companions above the centre of the mesh are left out. Of corners and faces that are equally low the first is taken.
 // out  out (4)  the lowest corner first
 // Cost O(corners + pairs of a corner and a face beside it).
-template <class T, class P>
-FS_HD void plane_mesh(const Placement<T>& plane, const Placement<T>& mesh, const Hull<P>& hull, ContactPoint<T>* out) {
+template <class T>
+FS_HD void plane_mesh(const Placement<T>& plane, const Placement<T>& mesh, const auto& hull, ContactPoint<T>* out) {
   const T zero(0.0), big(no_contact);
   const Vec3<T> n = transpose_times(mesh.R, axis_of(plane, 2));
   // what touches if a corner is the lowest
@@ -23,10 +23,10 @@ FS_HD void plane_mesh(const Placement<T>& plane, const Placement<T>& mesh, const
     for (int k = 0; k < 4; k++) b.r[k] = choose(c, a.r[k], b.r[k]);
   };
   Touching lowest{big, zero, {zero3<T>(), zero3<T>(), zero3<T>(), zero3<T>()}};
-  for (const HullCorner<P>& corner : hull.corner) {
+  for (const auto& corner : hull.corner) {
     const Vec3<T> r = cast<T>(corner.r);
     Touching here{big, zero, {r, r, r, r}};
-    for (const HullFace<P>& face : corner.face) {
+    for (const auto& face : corner.face) {
       const T slope = dot(cast<T>(face.normal), n);
       Touching there{slope, T(face.companions), {r, r, r, r}};
       for (int k = 0; k < face.companions; k++) there.r[k + 1] = cast<T>(face.companion[k]);

@@ -47,7 +47,7 @@ inline HalfSolution half_solution(const auto& m, const std::vector<int>& columns
 // out  Y (columns of h, rows)  column by column
 // Cost 1/2 d^2 multiply-adds a row, d columns.
 template <int rows>
-FS_HD void half_solve(const HalfSolution& h, const auto& factor, const auto& diagonal, const auto& J, auto Y) {
+FS_HD void half_solve(const auto& h, const auto& factor, const auto& diagonal, const auto& J, auto Y) {
   using T = ScalarOf<decltype(Y)>;
   const int n = static_cast<int>(h.column.size()), columns = static_cast<int>(h.position.size());
   // x = L^-T J^T from the tips to the root, then D^-1/2 x
@@ -61,7 +61,7 @@ FS_HD void half_solve(const HalfSolution& h, const auto& factor, const auto& dia
     given -= there;
     for (int t = start[j]; t < start[j + 1]; t++) {
       const T l = factor[term[t].entry];
-      const T* const y = &Y[term[t].position * rows];
+      const auto y = slice(Y, term[t].position * rows);
       for (int i = 0; i < rows; i++) x[i] = x[i] - l * y[i];
     }
     for (int i = 0; i < rows; i++) Y[j * rows + i] = x[i];

@@ -19,16 +19,16 @@
 namespace featherstorm {
 
 // What a problem is made of; tree: of M and the rows.
-template <class Rows, class M, class B, class J, class Row> struct NewtonProblem {
-  const EliminationTree& tree;
+template <class Tree, class Rows, class M, class B, class J, class Row> struct NewtonProblem {
+  const Tree& tree;
   const Rows& rows;       // a pattern (core/constraint/row_pattern.h)
   M mass;                 // (tree.nh)  packed on the tree
   B b;                    // (nv)
   J jacobian;             // packed
   Row D, aref, friction;  // (n)
 };
-template <class Rows, class M, class B, class J, class Row>
-NewtonProblem(const EliminationTree&, const Rows&, M, B, J, Row, Row, Row) -> NewtonProblem<Rows, M, B, J, Row>;
+template <class Tree, class Rows, class M, class B, class J, class Row>
+NewtonProblem(const Tree&, const Rows&, M, B, J, Row, Row, Row) -> NewtonProblem<Tree, Rows, M, B, J, Row>;
 
 // y = J x and y += J^T x
 FS_HD void rows_times(const auto& rows, const auto& J, const auto& x, auto y) {

@@ -19,13 +19,13 @@ struct PackedBlock : RowBlock {
 template <class Blocks, class Columns> struct RowPatternOf {
   Blocks block;
   Columns column;
-  int size() const { return static_cast<int>(block.size()); }
-  const PackedBlock& last() const { return block[size() - 1]; }
-  int rows() const { return size() == 0 ? 0 : last().first + last().rows; }
-  int entries() const { return size() == 0 ? 0 : last().entry + last().rows * last().columns; }
-  int curvatures() const { return size() == 0 ? 0 : last().w + last().rows * (last().rows + 1) / 2; }
+  FS_HD int size() const { return static_cast<int>(block.size()); }
+  FS_HD const PackedBlock& last() const { return block[size() - 1]; }
+  FS_HD int rows() const { return size() == 0 ? 0 : last().first + last().rows; }
+  FS_HD int entries() const { return size() == 0 ? 0 : last().entry + last().rows * last().columns; }
+  FS_HD int curvatures() const { return size() == 0 ? 0 : last().w + last().rows * (last().rows + 1) / 2; }
   // A block behind the others whose columns are there already.
-  const PackedBlock& add(RowKind kind, int n, int at, int columns) {
+  FS_HD const PackedBlock& add(RowKind kind, int n, int at, int columns) {
     block.push_back({{kind, rows(), n}, at, columns, entries(), curvatures()});
     return last();
   }

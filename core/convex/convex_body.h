@@ -15,20 +15,22 @@
 
 namespace featherstorm {
 
-template <class T, class P> struct ConvexBody {
+// Hulls: how a hull is kept, Hull<P> on the host.
+template <class T, class Hulls> struct ConvexBody {
   GeomType type;  // HeightField: one of its prisms
   Placement<T> X;
   Vec3<T> size;  // [geom_size]
   T radius;      // around what has the farthest points
   T reach;       // no point is farther from X.r
-  const Hull<P>* hull = nullptr;
+  const Hulls* hull = nullptr;
   const Vec3<T>* corner = nullptr;  // (6) of a prism, in the axes of X: three below, three above
 
-  bool is_polytope() const { return type != GeomType::Ellipsoid && type != GeomType::Cylinder; }
+  FS_HD bool is_polytope() const { return type != GeomType::Ellipsoid && type != GeomType::Cylinder; }
 };
 
-template <class T, class P>
-ConvexBody<T, P> convex_body(const GeomContacts<P>& c, const Geom<P>& g, const Placement<T>& X) {
+template <class Contacts> using HullOf = std::remove_cvref_t<decltype(std::declval<const Contacts&>().hull[0])>;
+template <class T, class P, class Contacts>
+FS_HD ConvexBody<T, HullOf<Contacts>> convex_body(const Contacts& c, const Geom<P>& g, const Placement<T>& X) {
   const Vec3<T> s = cast<T>(g.size), none = zero3<T>();
   const T zero(0.0);
   switch (g.type) {
@@ -52,7 +54,7 @@ template <class T> struct Farthest {
   int corner = -1;
 };
 
-template <class T, class P> int farthest_corner(const Hull<P>& hull, const Vec3<T>& n, int from) {
+template <class T> FS_HD int farthest_corner(const auto& hull, const Vec3<T>& n, int from) {
   T best = dot(hull.corner[from].r, n);
   for (int before = -1; before != from;) {
     before = from;
@@ -67,7 +69,8 @@ template <class T, class P> int farthest_corner(const Hull<P>& hull, const Vec3<
 // In the body's axes.
 // in   n     unit, in them
 // in   from  a corner of a hull to begin at
-template <class T, class P> Farthest<T> farthest_in(const ConvexBody<T, P>& b, const Vec3<T>& n, int from) {
+template <class T, class Hulls> FS_HD Farthest<T> farthest_in(const ConvexBody<T, Hulls>& b, const Vec3<T>& n,
+                                                              int from) {
   const Vec3<T>& s = b.size;
   const T zero(0.0);
   const auto end = [&](int k, const T& length) { return n(k) < zero ? -length : length; };
@@ -101,7 +104,7 @@ template <class T, class P> Farthest<T> farthest_in(const ConvexBody<T, P>& b, c
   }
   return {zero3<T>(), 0};
 }
-template <class T, class P> Farthest<T> farthest(const ConvexBody<T, P>& b, const Vec3<T>& n, int from) {
+template <class T, class Hulls> FS_HD Farthest<T> farthest(const ConvexBody<T, Hulls>& b, const Vec3<T>& n, int from) {
   const Farthest<T> f = farthest_in(b, transpose_times(b.X.R, n), from);
   return {b.X.r + b.X.R * f.r, f.corner};
 }
@@ -114,7 +117,8 @@ template <class T> struct Difference {
 
 // The one that is farthest along n.
 template <class T>
-Difference<T> farthest_difference(const auto& A, const auto& B, const Vec3<T>& n, const Difference<T>* near = nullptr) {
+FS_HD Difference<T> farthest_difference(const auto& A, const auto& B, const Vec3<T>& n,
+                                        const Difference<T>* near = nullptr) {
   const Farthest<T> a = farthest(A, n, near ? near->corner_a : -1), b = farthest(B, -n, near ? near->corner_b : -1);
   return {a.r - b.r, a.r, b.r, a.corner, b.corner};
 }
@@ -122,7 +126,7 @@ Difference<T> farthest_difference(const auto& A, const auto& B, const Vec3<T>& n
 // Corners of a body where it touches: one, the two of an edge, three of a face; none where a body has no corners.
 struct TouchingCorners { int n = 0, corner[3] = {}; };
 // in   d (n)  differences that the answer is between
-template <class T> TouchingCorners touching_corners(const Difference<T>* d, int n, int Difference<T>::* of) {
+template <class T> FS_HD TouchingCorners touching_corners(const Difference<T>* d, int n, int Difference<T>::* of) {
   TouchingCorners t;
   for (int i = 0; i < n; i++) {
     const int x = d[i].*of;

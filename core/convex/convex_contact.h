@@ -27,9 +27,9 @@ inline constexpr double narrow = 1e-4;
 // With the answer up to `enough`; the bodies without their radii.
 //
 // returns whether it is exact, or as exact as the digits
-template <class T, class P>
-bool find_contact(const ConvexBody<T, P>& A, const ConvexBody<T, P>& B, const T& far, const T& small, const T& enough,
-                  ConvexContact<T>& c) {
+template <class T, class Hulls>
+FS_HD bool find_contact(const ConvexBody<T, Hulls>& A, const ConvexBody<T, Hulls>& B, const T& far, const T& small,
+                        const T& enough, ConvexContact<T>& c) {
   c.corners = 0;
   const NearestPoints<T> near = nearest_points(A, B, far, small, enough);
   if (near.apart == Apart::Far) return true;
@@ -63,8 +63,8 @@ bool find_contact(const ConvexBody<T, P>& A, const ConvexBody<T, P>& B, const T&
 }
 
 // in   far  greater distances are not looked for
-template <class T, class P>
-ConvexContact<T> convex_contact(ConvexBody<T, P> A, ConvexBody<T, P> B, const T& far) {
+template <class T, class Hulls>
+FS_HD ConvexContact<T> convex_contact(ConvexBody<T, Hulls> A, ConvexBody<T, Hulls> B, const T& far) {
   const Vec3<T> d = B.X.r - A.X.r, origin = A.X.r;
   const T around = A.radius + B.radius, reach = A.reach + B.reach + far;
   ConvexContact<T> c;

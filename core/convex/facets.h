@@ -8,6 +8,7 @@
 // its normal within 5 degrees [MuJoCo: single-shot multicontact].
 #pragma once
 #include "core/convex/convex_contact.h"
+#include "core/scalar/scratch.h"
 
 namespace featherstorm {
 
@@ -27,22 +28,22 @@ template <class T> struct BodyEdge { Vec3<T> from, to; };
 inline constexpr int most_facets = 64;
 template <class T> struct Facets {
   int n = 0;
-  Facet<T> facet[most_facets];
-  void add(const Vec3<T>& normal, int which) {
+  Scratch<Facet<T>> facet{most_facets};
+  FS_HD void add(const Vec3<T>& normal, int which) {
     if (n < most_facets) facet[n++] = {normal, which};
   }
 };
 template <class T> struct Edges {
   int n = 0;
-  BodyEdge<T> edge[most_facets];
-  void add(const Vec3<T>& from, const Vec3<T>& to) {
+  Scratch<BodyEdge<T>> edge{most_facets};
+  FS_HD void add(const Vec3<T>& from, const Vec3<T>& to) {
     if (n < most_facets) edge[n++] = {from, to};
   }
 };
 
 // Face 2k of a box looks along its axis k, face 2k + 1 against it.
-template <class T, class P> void box_facets(const ConvexBody<T, P>& b, const TouchingCorners& t, const Vec3<T>& n,
-                                            Facets<T>& out) {
+template <class T, class Hulls> FS_HD void box_facets(const ConvexBody<T, Hulls>& b, const TouchingCorners& t,
+                                                      const Vec3<T>& n, Facets<T>& out) {
   const auto add = [&](int face) { out.add(axis_of(b.X, face / 2) * T(face % 2 == 0 ? 1.0 : -1.0), face); };
   int all = 7, none = 7;  // axes along which all corners are at the end, at the beginning
   for (int i = 0; i < t.n; i++) all &= t.corner[i], none &= ~t.corner[i];
@@ -57,13 +58,14 @@ template <class T, class P> void box_facets(const ConvexBody<T, P>& b, const Tou
     if (T(opposed) < dot(axis_of(b.X, face / 2), n) * T(face % 2 == 0 ? 1.0 : -1.0)) add(face);
 }
 
-template <class T, class P> void mesh_facets(const ConvexBody<T, P>& b, const TouchingCorners& t, Facets<T>& out) {
-  const Hull<P>& h = *b.hull;
-  for (const HullFace<P>& f : h.corner[t.corner[0]].face) {
+template <class T, class Hulls> FS_HD void mesh_facets(const ConvexBody<T, Hulls>& b, const TouchingCorners& t,
+                                                       Facets<T>& out) {
+  const auto& h = *b.hull;
+  for (const auto& f : h.corner[t.corner[0]].face) {
     bool shared = true;
     for (int i = 1; i < t.n; i++) {
       bool has = false;
-      for (const HullFace<P>& g : h.corner[t.corner[i]].face) has = has || g.polygon == f.polygon;
+      for (const auto& g : h.corner[t.corner[i]].face) has = has || g.polygon == f.polygon;
       shared = shared && has;
     }
     if (shared) out.add(b.X.R * cast<T>(f.normal), f.polygon);
@@ -73,8 +75,8 @@ template <class T, class P> void mesh_facets(const ConvexBody<T, P>& b, const To
 
 // The faces that may lie on another.
 // in   n  unit, out of the body
-template <class T, class P>
-void facets_of(const ConvexBody<T, P>& b, const TouchingCorners& t, const Vec3<T>& n, Facets<T>& out) {
+template <class T, class Hulls>
+FS_HD void facets_of(const ConvexBody<T, Hulls>& b, const TouchingCorners& t, const Vec3<T>& n, Facets<T>& out) {
   if (b.type == GeomType::Box) box_facets(b, t, n, out);
   if (b.type == GeomType::Mesh) mesh_facets(b, t, out);
   if (b.type == GeomType::Cylinder) {
@@ -84,8 +86,9 @@ void facets_of(const ConvexBody<T, P>& b, const TouchingCorners& t, const Vec3<T
 }
 
 // Capsules that are larger by `more` all around.
-template <class T, class P>
-void edges_of(const ConvexBody<T, P>& b, const TouchingCorners& t, const Vec3<T>& n, const T& more, Edges<T>& out) {
+template <class T, class Hulls>
+FS_HD void edges_of(const ConvexBody<T, Hulls>& b, const TouchingCorners& t, const Vec3<T>& n, const T& more,
+                    Edges<T>& out) {
   const Vec3<T> z = axis_of(b.X, 2) * b.size.y(), across = n - axis_of(b.X, 2) * dot(axis_of(b.X, 2), n);
   if (b.type == GeomType::Capsule) {
     const Vec3<T> middle = b.X.r + across * (b.radius + more);
@@ -105,12 +108,12 @@ void edges_of(const ConvexBody<T, P>& b, const TouchingCorners& t, const Vec3<T>
     for (int k = 0; k < 3 && t.n == 1; k++) out.add(at(t.corner[0]), at(t.corner[0] ^ (1 << k)));
   }
   if (b.type == GeomType::Mesh && t.n < 3) {
-    const Hull<P>& h = *b.hull;
+    const auto& h = *b.hull;
     const auto at = [&](int corner) { return b.X.r + b.X.R * cast<T>(h.corner[corner].r); };
     const int first = t.corner[0];
     if (t.n == 2) out.add(at(first), at(t.corner[1]));
     for (std::size_t k = 0; k < h.corner[first].face.size() && t.n == 1; k++) {
-      const std::vector<int>& polygon = h.polygon[h.corner[first].face[k].polygon].corner;
+      const auto& polygon = h.polygon[h.corner[first].face[k].polygon].corner;
       std::size_t i = 0;
       while (polygon[i] != first) i++;
       out.add(at(first), at(polygon[(i + polygon.size() - 1) % polygon.size()]));
@@ -118,16 +121,16 @@ void edges_of(const ConvexBody<T, P>& b, const TouchingCorners& t, const Vec3<T>
   }
 }
 
-template <class T, class P> int corners_of_facet(const ConvexBody<T, P>& b, int which) {
+template <class T, class Hulls> FS_HD int corners_of_facet(const ConvexBody<T, Hulls>& b, int which) {
   return b.type == GeomType::Mesh       ? static_cast<int>(b.hull->polygon[which].corner.size())
          : b.type == GeomType::Cylinder ? cap_corners
                                         : 4;
 }
 // Its corners, clockwise seen from outside.
-template <class T, class P> void facet_corners(const ConvexBody<T, P>& b, int which, Vec3<T>* out) {
+template <class T, class Hulls> FS_HD void facet_corners(const ConvexBody<T, Hulls>& b, int which, Vec3<T>* out) {
   const auto place = [&](const Vec3<T>& r) { return b.X.r + b.X.R * r; };
   if (b.type == GeomType::Mesh) {
-    const std::vector<int>& corner = b.hull->polygon[which].corner;
+    const auto& corner = b.hull->polygon[which].corner;
     const int n = static_cast<int>(corner.size());
     for (int k = 0; k < n; k++) out[k] = place(cast<T>(b.hull->corner[corner[n - 1 - k]].r));
     return;

@@ -15,14 +15,14 @@ inline constexpr int most_flat_contacts = 4;
 template <class T> struct Corners {
   Vec3<T>* r;
   int n = 0, most;
-  void add(const Vec3<T>& x) {
+  FS_HD void add(const Vec3<T>& x) {
     if (n < most) r[n++] = x;
   }
 };
 
 // Cuts `polygon` off at the sides of a face; `other` is memory for one as large.
 template <class T>
-void cut_off(const Vec3<T>* face, int n_face, const Vec3<T>& n, Corners<T>& polygon, Corners<T>& other) {
+FS_HD void cut_off(const Vec3<T>* face, int n_face, const Vec3<T>& n, Corners<T>& polygon, Corners<T>& other) {
   for (int e = 0; e < n_face; e++) {
     const Vec3<T>& at = face[e];
     const Vec3<T> outward = direction_of(cross(face[(e + 1) % n_face] - at, n), zero3<T>()).e;
@@ -51,8 +51,8 @@ void cut_off(const Vec3<T>* face, int n_face, const Vec3<T>& n, Corners<T>& poly
 // out  out (4)
 // returns how many
 template <class T>
-int contacts_over(const Vec3<T>* face, int n_face, const Vec3<T>& n, Corners<T>& polygon, Corners<T>& other,
-                  const Vec3<T>& along, bool first, const T& more, const T& far, ContactPoint<T>* out) {
+FS_HD int contacts_over(const Vec3<T>* face, int n_face, const Vec3<T>& n, Corners<T>& polygon, Corners<T>& other,
+                        const Vec3<T>& along, bool first, const T& more, const T& far, ContactPoint<T>* out) {
   const bool is_edge = polygon.n == 2;
   cut_off(face, n_face, n, polygon, other);
   int m = 0;
@@ -88,9 +88,9 @@ int contacts_over(const Vec3<T>* face, int n_face, const Vec3<T>& n, Corners<T>&
 // in   several  whether there may be more than one
 // out  out (4)
 // returns how many
-template <class T, class P>
-int convex_contacts(const ConvexBody<T, P>& A, const ConvexBody<T, P>& B, const T& far, bool several,
-                    ContactPoint<T>* out) {
+template <class T, class Hulls>
+FS_HD int convex_contacts(const ConvexBody<T, Hulls>& A, const ConvexBody<T, Hulls>& B, const T& far, bool several,
+                          ContactPoint<T>* out) {
   const ConvexContact<T> c = convex_contact(A, B, far);
   if (!(c.distance < far)) return 0;
   out[0] = {c.distance, (c.a + c.b) * T(0.5), c.n};
@@ -110,7 +110,7 @@ int convex_contacts(const ConvexBody<T, P>& A, const ConvexBody<T, P>& B, const 
   BodyEdge<T> edge;
   // capsules are taken half the margin larger
   const T more = T(0.5) * max(far, T(0.0));
-  const auto edge_on = [&](const ConvexBody<T, P>& body, const TouchingCorners& t, const Vec3<T>& n,
+  const auto edge_on = [&](const ConvexBody<T, Hulls>& body, const TouchingCorners& t, const Vec3<T>& n,
                            const Facets<T>& facets) {
     Edges<T> edges;
     edges_of(body, t, n, more, edges);
@@ -129,7 +129,7 @@ int convex_contacts(const ConvexBody<T, P>& A, const ConvexBody<T, P>& B, const 
   }
 
   // the face that cuts off, and what it cuts
-  const ConvexBody<T, P>&own = edge_a ? B : A, &other = edge_a ? A : B;
+  const ConvexBody<T, Hulls>&own = edge_a ? B : A, &other = edge_a ? A : B;
   const Facet<T>& facet = edge_a ? facets_b.facet[face_b] : facets_a.facet[face_a];
   const int n_face = corners_of_facet(own, facet.which);
   const int n_cut = edge_a || edge_b ? 2 : corners_of_facet(other, facets_b.facet[face_b].which);

@@ -9,6 +9,7 @@
 // which then are apart by as much.
 #pragma once
 #include "core/convex/nearest_points.h"
+#include "core/scalar/scratch.h"
 
 namespace featherstorm {
 
@@ -30,10 +31,10 @@ template <class T> class Polytope {
   };
 
   // in   small  length that counts as none
-  explicit Polytope(const T& small) : small_(small) {}
+  FS_HD explicit Polytope(const T& small) : small_(small), corner_(most_corners), face_(most_faces) {}
 
   // From four corners that are not in a plane.
-  void begin(const Difference<T> (&c)[4]) {
+  FS_HD void begin(const Difference<T> (&c)[4]) {
     for (const Difference<T>& x : c) corner_[corners_++] = x;
     const Vec3<T> n = cross(c[1].w - c[0].w, c[2].w - c[0].w);
     const bool above = T(0.0) < dot(n, c[3].w - c[0].w);
@@ -43,14 +44,14 @@ template <class T> class Polytope {
   }
 
   // The face nearest to zero.
-  int nearest() const {
+  FS_HD int nearest() const {
     int best = -1;
     for (int f = 0; f < faces_; f++)
       if (face_[f].is_there && (best < 0 || face_[f].d < face_[best].d)) best = f;
     return best;
   }
   // Of faces in one plane the one that the nearest point of the plane is on.
-  int under_zero(int face) const {
+  FS_HD int under_zero(int face) const {
     int best = face;
     T least = inside(face);
     for (int f = 0; f < faces_; f++) {
@@ -62,17 +63,17 @@ template <class T> class Polytope {
     return best;
   }
 
-  const Face& operator[](int f) const { return face_[f]; }
-  const Difference<T>& corner(int i) const { return corner_[i]; }
-  bool is_full() const { return corners_ == most_corners || most_faces < faces_ + 2 * corners_; }
-  bool has(const Vec3<T>& w) const {
+  FS_HD const Face& operator[](int f) const { return face_[f]; }
+  FS_HD const Difference<T>& corner(int i) const { return corner_[i]; }
+  FS_HD bool is_full() const { return corners_ == most_corners || most_faces < faces_ + 2 * corners_; }
+  FS_HD bool has(const Vec3<T>& w) const {
     for (int i = 0; i < corners_; i++)
       if (dot(corner_[i].w - w, corner_[i].w - w) <= small_ * small_) return true;
     return false;
   }
 
   // Weights of the corners of a face that make its plane's point nearest to zero.
-  void weights(int f, T (&weight)[3]) const {
+  FS_HD void weights(int f, T (&weight)[3]) const {
     const Vec3<T>&a = at(f, 0), &b = at(f, 1), &c = at(f, 2), p = face_[f].n * face_[f].d;
     const Vec3<T> n = cross(b - a, c - a);
     const T inverse = rcp(dot(n, n));
@@ -82,8 +83,9 @@ template <class T> class Polytope {
   }
 
   // Puts w, above face `from`, among the corners. Returns false where rounding leaves no edge around what it is above.
-  bool grow(const Difference<T>& w, int from) {
-    int above[most_faces], count = 0;
+  FS_HD bool grow(const Difference<T>& w, int from) {
+    auto above = scratch<int>(most_faces);
+    int count = 0;
     const auto take = [&](int f) { face_[f].is_there = false, above[count++] = f; };
     take(from);
     for (int i = 0; i < count; i++)
@@ -114,15 +116,15 @@ template <class T> class Polytope {
   }
 
  private:
-  const Vec3<T>& at(int f, int k) const { return corner_[face_[f].corner[k]].w; }
+  FS_HD const Vec3<T>& at(int f, int k) const { return corner_[face_[f].corner[k]].w; }
   struct Three { int of[3]; };
-  void add(int a, int b, int c, const Three& beside) {
+  FS_HD void add(int a, int b, int c, const Three& beside) {
     face_[faces_] = {{a, b, c}, {beside.of[0], beside.of[1], beside.of[2]}, true, zero3<T>(), T(0.0)};
     if (c < corners_) set_plane(faces_);
     faces_++;
   }
   // A face without an area has no plane and is never the nearest.
-  void set_plane(int f) {
+  FS_HD void set_plane(int f) {
     const Vec3<T>&a = at(f, 0), &b = at(f, 1), &c = at(f, 2);
     // at the corner across the longest edge
     const Vec3<T> ab = b - a, bc = c - b, ca = a - c;
@@ -137,7 +139,7 @@ template <class T> class Polytope {
     face_[f].d = max(dot(face_[f].n, a), max(dot(face_[f].n, b), dot(face_[f].n, c)));
   }
   // The least weight of a corner: below zero where the nearest point is off the face.
-  T inside(int f) const {
+  FS_HD T inside(int f) const {
     if (T(1e200) < face_[f].d) return T(-1e300);
     T w[3];
     weights(f, w);
@@ -146,12 +148,13 @@ template <class T> class Polytope {
 
   T small_;
   int corners_ = 0, faces_ = 0;
-  Difference<T> corner_[most_corners];
-  Face face_[most_faces];
+  Scratch<Difference<T>> corner_;
+  Scratch<Face> face_;
 };
 
 // Four differences far from being in a plane, from those of a simplex and of the axes.
-template <class T> void wide_tetrahedron(const auto& A, const auto& B, const Simplex<T>& s, Difference<T> (&c)[4]) {
+template <class T> FS_HD void wide_tetrahedron(const auto& A, const auto& B, const Simplex<T>& s,
+                                               Difference<T> (&c)[4]) {
   Difference<T> all[10];
   int n = 0;
   for (; n < s.n; n++) all[n] = s.corner[n];
@@ -180,7 +183,7 @@ template <class T> void wide_tetrahedron(const auto& A, const auto& B, const Sim
 // in   small   length that counts as none
 // in   enough  how much the depth may be too small
 template <class T>
-Depth<T> least_depth(const auto& A, const auto& B, const Simplex<T>& s, const T& small, const T& enough) {
+FS_HD Depth<T> least_depth(const auto& A, const auto& B, const Simplex<T>& s, const T& small, const T& enough) {
   Difference<T> first[4];
   wide_tetrahedron(A, B, s, first);
   Polytope<T> polytope(small);

@@ -28,7 +28,7 @@ inline constexpr int most_simplices = 100;
 // in   small   length that counts as none
 // in   enough  how much the distance may be too great
 template <class T>
-NearestPoints<T> nearest_points(const auto& A, const auto& B, const T& far, const T& small, const T& enough) {
+FS_HD NearestPoints<T> nearest_points(const auto& A, const auto& B, const T& far, const T& small, const T& enough) {
   NearestPoints<T> r{Apart::Near, {}, A.X.r - B.X.r};
   Simplex<T>& s = r.simplex;
   T length = sqrt(dot(r.x, r.x));

@@ -28,7 +28,7 @@ struct PieceChoice {
   int corner[3] = {-1, -1, -1};
 };
 
-template <class T, class P> Vec3<T> corner_of(const ConvexBody<T, P>& b, int corner) {
+template <class T, class Hulls> FS_HD Vec3<T> corner_of(const ConvexBody<T, Hulls>& b, int corner) {
   const auto end = [&](int k) { return ((corner >> k) & 1) != 0 ? b.size(k) : -b.size(k); };
   Vec3<T> r = zero3<T>();
   if (b.type == GeomType::Capsule) r.z() = corner == 0 ? -b.size.y() : b.size.y();
@@ -38,7 +38,7 @@ template <class T, class P> Vec3<T> corner_of(const ConvexBody<T, P>& b, int cor
   return b.X.r + b.X.R * r;
 }
 
-template <class T> Mat3<T> outer(const Vec3<T>& a, const Vec3<T>& b) {
+template <class T> FS_HD Mat3<T> outer(const Vec3<T>& a, const Vec3<T>& b) {
   Mat3<T> m;
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) m(i, j) = a(i) * b(j);
@@ -46,8 +46,8 @@ template <class T> Mat3<T> outer(const Vec3<T>& a, const Vec3<T>& b) {
 }
 
 // in   n  unit, out of the body
-template <class T, class P>
-SurfacePiece<T> surface_piece(const ConvexBody<T, P>& b, const PieceChoice& c, const Vec3<T>& n) {
+template <class T, class Hulls>
+FS_HD SurfacePiece<T> surface_piece(const ConvexBody<T, Hulls>& b, const PieceChoice& c, const Vec3<T>& n) {
   SurfacePiece<T> s;
   const T one(1.0), zero(0.0);
   if (b.type == GeomType::Ellipsoid) {
@@ -86,8 +86,9 @@ SurfacePiece<T> surface_piece(const ConvexBody<T, P>& b, const PieceChoice& c, c
 
 // Whether a point of the plane of a piece is one of the piece.
 // in   t  of the piece's flats
-template <class T, class P>
-bool is_on(const ConvexBody<T, P>& b, const PieceChoice& c, const T (&t)[2], const Vec3<T>& at, const T& small) {
+template <class T, class Hulls>
+FS_HD bool is_on(const ConvexBody<T, Hulls>& b, const PieceChoice& c, const T (&t)[2], const Vec3<T>& at,
+                 const T& small) {
   const Vec3<T> r = transpose_times(b.X.R, Vec3<T>(at - b.X.r));
   switch (c.kind) {
     case PieceKind::Round:
@@ -103,7 +104,7 @@ bool is_on(const ConvexBody<T, P>& b, const PieceChoice& c, const T (&t)[2], con
     return in;
   }
   if (b.type == GeomType::Mesh) {
-    for (const HullPolygon<P>& p : b.hull->polygon) {
+    for (const auto& p : b.hull->polygon) {
       const Vec3<T> n = cast<T>(p.normal);
       // a mesh's normals are less exact than its corners
       if (dot(n, Vec3<T>(r - cast<T>(b.hull->corner[p.corner[0]].r))) > T(1e-6) * b.reach) return false;
@@ -116,8 +117,9 @@ bool is_on(const ConvexBody<T, P>& b, const PieceChoice& c, const T (&t)[2], con
 inline constexpr int most_pieces = 7;
 
 // Pieces that a body may have at n: those of its touching corners, or of its round parts.
-template <class T, class P>
-int pieces_at(const ConvexBody<T, P>& b, const TouchingCorners& t, const Vec3<T>& n, PieceChoice (&out)[most_pieces]) {
+template <class T, class Hulls>
+FS_HD int pieces_at(const ConvexBody<T, Hulls>& b, const TouchingCorners& t, const Vec3<T>& n,
+                    PieceChoice (&out)[most_pieces]) {
   if (b.type == GeomType::Ellipsoid) return out[0].kind = PieceKind::Round, 1;
   if (b.type == GeomType::Cylinder) {
     const T along = abs(dot(axis_of(b.X, 2), n));
@@ -142,7 +144,7 @@ template <class T> struct Polished {
 
 // Whether flat parts lie along each other, up to an angle of 1e-6, so that many points are as near.
 // in   e  directions of A's flat parts, then those of B's
-template <class T> bool lie_along(const Vec3<T>* e, int of_a, int of_b) {
+template <class T> FS_HD bool lie_along(const Vec3<T>* e, int of_a, int of_b) {
   const auto square_of = [](const Vec3<T>& x) { return dot(x, x); };
   const T limit(1e-12);
   if (of_a + of_b < 2) return false;
@@ -167,9 +169,9 @@ inline constexpr int most_turns = 40;
 // in   n, d, a, b   nearly the answer: w = d n, n from A to B
 // out  polished
 // returns whether there is an answer on these pieces
-template <class T, class P>
-bool polish_on(const ConvexBody<T, P>& A, const PieceChoice& on_a, const ConvexBody<T, P>& B, const PieceChoice& on_b,
-               const T& small, Polished<T>& polished) {
+template <class T, class Hulls>
+FS_HD bool polish_on(const ConvexBody<T, Hulls>& A, const PieceChoice& on_a, const ConvexBody<T, Hulls>& B,
+                     const PieceChoice& on_b, const T& small, Polished<T>& polished) {
   const T zero(0.0), one(1.0);
   Vec3<T> n = polished.n;
   SurfacePiece<T> a, b;
@@ -258,9 +260,9 @@ bool polish_on(const ConvexBody<T, P>& A, const PieceChoice& on_a, const ConvexB
 }
 
 // Tries the pieces that may be meant. The answer has to be between what is known, low and high, of d.
-template <class T, class P>
-bool polish(const ConvexBody<T, P>& A, const TouchingCorners& corners_a, const ConvexBody<T, P>& B,
-            const TouchingCorners& corners_b, const T& low, const T& high, const T& small, Polished<T>& answer) {
+template <class T, class Hulls>
+FS_HD bool polish(const ConvexBody<T, Hulls>& A, const TouchingCorners& corners_a, const ConvexBody<T, Hulls>& B,
+                  const TouchingCorners& corners_b, const T& low, const T& high, const T& small, Polished<T>& answer) {
   PieceChoice on_a[most_pieces], on_b[most_pieces];
   const int pieces_a = pieces_at(A, corners_a, answer.n, on_a),
             pieces_b = pieces_at(B, corners_b, Vec3<T>(-answer.n), on_b);

@@ -22,7 +22,7 @@ template <class T> struct Nearest {
   T weight[4];
 };
 
-template <class T> void keep_nearer(Nearest<T>& best, const Simplex<T>& s, const T (&weight)[4]) {
+template <class T> FS_HD void keep_nearer(Nearest<T>& best, const Simplex<T>& s, const T (&weight)[4]) {
   Vec3<T> x = zero3<T>();
   for (int i = 0; i < s.n; i++) x = x + s.corner[i].w * weight[i];
   const T square = dot(x, x);
@@ -31,7 +31,7 @@ template <class T> void keep_nearer(Nearest<T>& best, const Simplex<T>& s, const
   for (int i = 0; i < 4; i++) best.weight[i] = weight[i];
 }
 
-template <class T> void on_edge(const Simplex<T>& s, int i, int j, Nearest<T>& best) {
+template <class T> FS_HD void on_edge(const Simplex<T>& s, int i, int j, Nearest<T>& best) {
   const Vec3<T>& a = s.corner[i].w;
   const Vec3<T> e = s.corner[j].w - a;
   const T square = dot(e, e), along = -dot(a, e);
@@ -41,7 +41,7 @@ template <class T> void on_edge(const Simplex<T>& s, int i, int j, Nearest<T>& b
   keep_nearer(best, s, weight);
 }
 
-template <class T> void on_triangle(const Simplex<T>& s, int i, int j, int k, Nearest<T>& best) {
+template <class T> FS_HD void on_triangle(const Simplex<T>& s, int i, int j, int k, Nearest<T>& best) {
   const Vec3<T>&a = s.corner[i].w, &b = s.corner[j].w, &c = s.corner[k].w;
   const Vec3<T> n = cross(b - a, c - a);
   const T square = dot(n, n), x = dot(n, cross(b, c)), y = dot(n, cross(c, a)), z = dot(n, cross(a, b));
@@ -55,7 +55,7 @@ template <class T> void on_triangle(const Simplex<T>& s, int i, int j, int k, Ne
 }
 
 // Whether zero is on the other side of the face i j k than corner l, or there are no sides.
-template <class T> bool is_outside(const Simplex<T>& s, int i, int j, int k, int l) {
+template <class T> FS_HD bool is_outside(const Simplex<T>& s, int i, int j, int k, int l) {
   const Vec3<T>& a = s.corner[i].w;
   const Vec3<T> n = cross(s.corner[j].w - a, s.corner[k].w - a);
   const T inside = dot(n, s.corner[l].w - a), zero = -dot(n, a);
@@ -65,7 +65,7 @@ template <class T> bool is_outside(const Simplex<T>& s, int i, int j, int k, int
 }  // namespace simplex
 
 // Leaves the corners that the nearest point is between, with its weights. Returns whether zero is within a tetrahedron.
-template <class T> bool reduce(Simplex<T>& s) {
+template <class T> FS_HD bool reduce(Simplex<T>& s) {
   simplex::Nearest<T> best{T(1e300), {}};
   if (s.n == 4) {
     bool inside = true;

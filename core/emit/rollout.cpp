@@ -23,7 +23,11 @@ class RolloutText {
       if (s.needed >= 0) kept_[s.needed] = 1;
     }
     if (r.controls != RolloutProgram::ControlKind::none) kept_[r.controlled] = 1;
-    for (const RolloutProgram::Check& c : r.checks) kept_[c.array] = 1;
+    for (const RolloutProgram::Check& c : r.checks) {
+      kept_[c.array] = 1;
+      for (const int k : c.of)
+        if (!r.arrays[k].uniform) kept_[k] = 1;
+    }
     for (std::size_t k = 0; k < r.in.size(); k++) {
       int& entry = entry_[r.in[k].array];
       if (entry >= 0) kept_[r.in[k].array] = 1;  // one array before the first step and another at each

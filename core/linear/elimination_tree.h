@@ -6,12 +6,11 @@
 // last coordinate to the first. Where nothing is coupled it is the robot's own. The texts of ltdl.h take it in place of a model.
 #pragma once
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <set>
 #include <vector>
 
-#include "core/scalar/scalar.h"
+#include "core/scalar/bits.h"
 
 namespace featherstorm {
 
@@ -68,7 +67,7 @@ FS_HD void eliminate(int words, EliminationTreeIn& t) {
     std::uint64_t* const of = t.row + k * words;
     int at = words - 1;
     while (at >= 0 && of[at] == 0) at--;
-    t.dof_parent[k] = at < 0 ? -1 : 64 * at + 63 - std::countl_zero(of[at]);
+    t.dof_parent[k] = at < 0 ? -1 : 64 * at + highest_bit(of[at]);
     if (at < 0) continue;
     of[at] &= ~(std::uint64_t{1} << (t.dof_parent[k] % 64));
     for (int i = 0; i <= at; i++) t.row[t.dof_parent[k] * words + i] |= of[i];

@@ -3,7 +3,9 @@
 //   auto x = scratch<T>(m.nx);
 //
 // With a Model (counts are ints) the memory is a stack of blocks that belongs to the thread and is kept between calls, so
-// a warm call never allocates. With a device model (cuda/kernels/device_model.h; counts are Bounded) it is a local array.
+// a warm call never allocates. With a device model (cuda/kernels/device_model.h; counts are Bounded) it is a local array. A source
+// that begins with FEATHERSTORM_LAUNCHED_SCRATCH defined is compiled for launches that bring their memory along
+// (launched_scratch.h): kernels whose counts are not known when they are compiled.
 #pragma once
 #include <cassert>
 #include <cstddef>
@@ -13,6 +15,9 @@
 #include <vector>
 
 #include "core/scalar/scalar.h"
+#ifdef FEATHERSTORM_LAUNCHED_SCRATCH
+#include "core/scalar/launched_scratch.h"
+#endif
 
 namespace featherstorm {
 
@@ -99,15 +104,15 @@ inline void ScratchStack::select_block(std::size_t i) {
 #pragma GCC diagnostic pop
 
 // `count` elements of working memory, uninitialised, given back at the end of the scope.
-template <class Element> class Scratch {
+template <class Element> class BlockScratch {
  public:
-  explicit Scratch(int count) : mark_(scratch_stack.mark()) {
+  explicit BlockScratch(int count) : mark_(scratch_stack.mark()) {
     static_assert(std::is_trivially_destructible_v<Element>);
     data_ = static_cast<Element*>(scratch_stack.take(sizeof(Element) * static_cast<std::size_t>(count)));
   }
-  ~Scratch() { scratch_stack.give_back(mark_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
+  ~BlockScratch() { scratch_stack.give_back(mark_); }
+  BlockScratch(const BlockScratch&) = delete;
+  BlockScratch& operator=(const BlockScratch&) = delete;
   Element& operator[](int i) { return data_[i]; }
   const Element& operator[](int i) const { return data_[i]; }
   Element* data() { return data_; }
@@ -131,7 +136,16 @@ template <class Element, int capacity> class LocalScratch {
   alignas(Element) unsigned char memory_[capacity * sizeof(Element)];
 };
 
+#ifdef FEATHERSTORM_LAUNCHED_SCRATCH
+template <class Element> using Scratch = LaunchedScratch<Element>;
+template <class Element> FS_HD Scratch<Element> scratch(int count) { return Scratch<Element>(count); }
+#else
+template <class Element> using Scratch = BlockScratch<Element>;
 template <class Element> Scratch<Element> scratch(int count) { return Scratch<Element>(count); }
+#endif
+// What its data() is: a pointer, or what stands for one.
+template <class Element> using ScratchArray = decltype(std::declval<Scratch<Element>&>().data());
+
 template <class Element, int limit>
 FS_HD LocalScratch<Element, limit> scratch([[maybe_unused]] Bounded<limit> count) {
   assert(count.value <= limit);

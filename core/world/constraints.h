@@ -108,7 +108,7 @@ template <class P> int rows_of(const Constraints<P>& c) {
   return rows_of_equalities(c) + rows_of_friction(c) + rows_of_limits(c);
 }
 
-template <class P, class S> Softness<P> cast(const Softness<S>& s) {
+template <class P, class S> FS_HD Softness<P> cast(const Softness<S>& s) {
   Softness<P> r;
   for (int k = 0; k < 2; k++) r.reference[k] = P(s.reference[k]);
   for (int k = 0; k < 5; k++) r.impedance[k] = P(s.impedance[k]);

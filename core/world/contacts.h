@@ -66,10 +66,10 @@ template <class P> int rows_of(const GeomContacts<P>& c) {
   return n;
 }
 
-template <class P, class S> Geom<P> cast(const Geom<S>& g) {
+template <class P, class S> FS_HD Geom<P> cast(const Geom<S>& g) {
   return {g.type, cast<P>(g.place), cast<P>(g.size), g.hull, g.field};
 }
-template <class P, class S> ContactPair<P> cast(const ContactPair<S>& p) {
+template <class P, class S> FS_HD ContactPair<P> cast(const ContactPair<S>& p) {
   ContactPair<P> r;
   r.slots = p.slots, r.dimension = p.dimension, r.softness = cast<P>(p.softness);
   r.margin = P(p.margin), r.detection = P(p.detection);

@@ -54,7 +54,7 @@ template <class P, class S> Hull<P> cast(const Hull<S>& h) {
 // Three corners after corner 0 of a polygon, at(i), that make a large area with it, found as MuJoCo finds them: by moving the
 // third, the second and the first of them on as long as each step gains.
 template <class T> struct WideCorners { int i[3] = {1, 2, 3}; };
-template <class T> WideCorners<T> wide_corners(int n, auto&& at) {
+template <class T> FS_HD WideCorners<T> wide_corners(int n, auto&& at) {
   const auto area = [&](int a, int b, int c) {
     const Vec3<T> x = cross(Vec3<T>(at(0) - at(b)), Vec3<T>(at(a) - at(c)));
     return sqrt(dot(x, x));

@@ -10,7 +10,7 @@
 namespace featherstorm {
 
 // visit(x) for friction (5), reference (2), impedance (5), friction_reference (2), inverse_inertia (2).
-template <class P> void for_each_number(ContactPair<P>& p, const auto& visit) {
+template <class P> FS_HD void for_each_number(ContactPair<P>& p, const auto& visit) {
   for (P& x : p.friction) visit(x);
   for (P& x : p.softness.reference) visit(x);
   for (P& x : p.softness.impedance) visit(x);
@@ -18,7 +18,7 @@ template <class P> void for_each_number(ContactPair<P>& p, const auto& visit) {
   for (P& x : p.inverse_inertia) visit(x);
 }
 // R by rows, then r.
-template <class P> void for_each_number(Placement<P>& X, const auto& visit) {
+template <class P> FS_HD void for_each_number(Placement<P>& X, const auto& visit) {
   for (int k = 0; k < 9; k++) visit(X.R(k / 3, k % 3));
   for (int k = 0; k < 3; k++) visit(X.r(k));
 }

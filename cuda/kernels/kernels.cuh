@@ -3,6 +3,7 @@
 // All index arithmetic stands in kernel_body, which is also compiled for the host and tested there.
 #pragma once
 #include "cuda/kernels/device_model.h"
+#include "cuda/kernels/instance_view.h"
 #include "host/memory/cuda_table.h"
 #include "host/table/ops.h"
 #ifdef __CUDACC__
@@ -13,13 +14,6 @@ namespace featherstorm {
 
 inline constexpr int threads_per_block = 64;
 inline constexpr int max_uniform = 64;  // components of a uniform array; no device model has more coordinates
-
-// Component c of one instance.
-template <class Real> struct InstanceView {
-  Real* data;
-  int stride;
-  FS_HD Real& operator[](int c) const { return data[static_cast<long>(c) * stride]; }
-};
 
 // What a launch passes besides the model: the arrays in the order of the operation's row, inputs then outputs.
 template <class Op, class Real> struct Arguments {

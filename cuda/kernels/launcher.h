@@ -20,6 +20,22 @@ cudaError_t launch_softmax(const CostArray& costs, double temperature, DeviceLea
                            unsigned long bytes, cudaStream_t stream);
 cudaError_t launch_mean(const SampleArray& samples, const double* weights, void* mean, cudaStream_t stream);
 
+// The contact solver (contact_solver.h), its arrays and its memory.
+struct SolverLaunch {
+  const Array *in, *out;
+  void* numbers;
+  unsigned char* bytes;
+  int most_numbers, most_bytes;  // of a thread
+  int count, blocks;
+};
+struct SolverLauncher {
+  // solver: the bytes of a DeviceSolver, on the host
+  cudaError_t (*launch)(const void* solver, const SolverLaunch& launch, cudaStream_t stream) = nullptr;
+  const void* kernel = nullptr;
+};
+SolverLauncher solver_launcher_float();
+SolverLauncher solver_launcher_double();
+
 struct KernelLauncher {
   // model: the bytes of a DeviceModel, on the host
   cudaError_t (*launch)(const void* model, const Array* in, const Array* out, const LaunchOptions& options,

@@ -1,4 +1,4 @@
-// Reductions over samples on a device (host/rollout/cpu_reduction.h has those of the host): what is added up for one sample, the same
+// Reductions over samples on a device (host/reduction/cpu_reduction.h has those of the host): what is added up for one sample, the same
 // text for the device, where CUB does the adding (reduce.cu), and for tests on the host.
 #pragma once
 #include <cmath>

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <climits>
 #include <cstring>
-#include <mutex>
 
 #include "cuda/kernels/launcher.h"
 #include "cuda/kernels/strided_copy.h"
@@ -14,6 +13,8 @@
 #include "cuda/runtime/model.h"
 #include "cuda/runtime/planning.h"
 #include "cuda/runtime/program.h"
+#include "cuda/runtime/solver.h"
+#include "cuda/runtime/working_memory.h"
 #include "host/table/ops.h"
 
 namespace featherstorm {
@@ -127,40 +128,15 @@ bool check_op(int op) {
          cuda_failed(std::string(ops[op].name) + " has no CUDA kernel: run it on the CPU");
 }
 
-// What a kernel's threads keep beyond registers, for as many as a device can hold.
-bool set_aside_by(int device, const void* kernel, unsigned long* bytes, cudaFuncAttributes* a) {
-  cudaDeviceProp p;
-  if (!FEATHERSTORM_CUDA(cudaFuncGetAttributes(a, kernel)) || !FEATHERSTORM_CUDA(cudaGetDeviceProperties(&p, device)))
-    return false;
-  *bytes = static_cast<unsigned long>(a->localSizeBytes) * p.maxThreadsPerMultiProcessor * p.multiProcessorCount;
-  return true;
-}
-
-// Whether the device can set aside what the kernel's first launch asks for; else the launch would fail with words that name
-// neither. Looked at once for each kernel and device, on the current device.
+// Looked at once for each kernel and device.
 bool has_room(int device, int model_class, int op) {
   constexpr int devices = 64;  // of others the driver tells itself
   static std::atomic<bool> seen[devices][model_classes][op_count];
-  static std::mutex mutex;
-  static unsigned long largest[devices];  // that this process has been given
   if (device >= devices || seen[device][model_class][op].load(std::memory_order_relaxed)) return true;
-  std::lock_guard lock(mutex);
-  cudaFuncAttributes a;
-  unsigned long wanted = 0, free = 0, total = 0;
-  if (!set_aside_by(device, launcher_of(model_class, op).kernel, &wanted, &a) || !memory_info(device, &free, &total))
+  const std::string name = ops[op].name;
+  if (!can_set_aside(device, launcher_of(model_class, op).kernel, "the kernel of " + name + " for any robot",
+                     "One that is made for the robot needs none: specialise(\"" + name + "\", device=\"cuda\")"))
     return false;
-  if (wanted > largest[device]) {
-    const auto gigabytes = [](unsigned long bytes) {
-      const unsigned long tenths = (bytes + 50'000'000) / 100'000'000;
-      return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
-    };
-    if (wanted > free + largest[device])
-      return cuda_failed("the kernel of " + std::string(ops[op].name) + " for any robot needs " + gigabytes(wanted) +
-                         " of working memory on the device, for good, of which " + gigabytes(free + largest[device]) +
-                         " are free. One that is made for the robot needs none: specialise(\"" + ops[op].name +
-                         "\", device=\"cuda\")");
-    largest[device] = wanted;
-  }
   return seen[device][model_class][op] = true;
 }
 
@@ -228,6 +204,10 @@ extern "C" __attribute__((visibility("default"))) const featherstorm::CudaTable*
                                .program_info = program_info,
                                .launch_program = launch_program,
                                .launch_arguments = launch_arguments,
+                               .create_solver = create_solver,
+                               .destroy_solver = destroy_solver,
+                               .solver_info = solver_info,
+                               .launch_solver = launch_solver,
                                .upload = upload,
                                .capturing = capturing,
                                .create_stream = create_stream,

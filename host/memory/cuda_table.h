@@ -27,6 +27,7 @@ struct CudaKernelInfo {
 
 struct CudaModel;    // a model in its device forms, on one device
 struct CudaProgram;  // a kernel from machine code or PTX, on one device
+struct CudaSolver;   // the contact solver of one robot, on one device
 struct CudaGraph;    // what a stream was given while it was captured, ready to be launched again
 struct CudaTimer;    // two marks on a stream
 
@@ -43,6 +44,22 @@ struct ProgramLaunch {
   const void* uniform;  // the numbers of the uniform inputs, on the host
   long repeat, count;   // count 0 does nothing
   int threads;          // in a block, at most what the kernel was compiled for
+};
+
+// A contact solver works on instances in blocks, each with memory of its own.
+struct CudaSolverInfo {
+  CudaKernelInfo kernel;
+  int threads;                // of a block: instances at once
+  int blocks;                 // that the device holds at once
+  unsigned long block_bytes;  // memory of a block
+};
+// Arrays of a launch, in the order of host/solver/contact_solver.h; all in device memory, nothing uniform.
+inline constexpr int solver_inputs = 11, solver_outputs = 7;
+struct CudaSolverLaunch {
+  const Array *in, *out;
+  long count;           // instances; 0 does nothing
+  void* work;           // aligned to 256 bytes
+  unsigned long bytes;  // at least block_bytes; with more, more blocks work at once
 };
 
 // An array of any strides, in elements: component c of instance i at data[i * instance_stride + c * component_stride].
@@ -118,6 +135,13 @@ struct CudaTable {
   // The same with any parameters, an address each, for `count` threads in all.
   bool (*launch_arguments)(const CudaProgram* program, void** arguments, long count, int threads, void* stream);
 
+  // solver: a ContactSolver<float> or <double> (host/solver/solver_data.h), of which a copy is kept. Refused where the device cannot
+  // set aside what the kernel's threads keep beyond registers. (s)
+  bool (*create_solver)(int device, const void* solver, bool double_precision, CudaSolver** handle);
+  void (*destroy_solver)(CudaSolver* handle);  // (s)
+  bool (*solver_info)(const CudaSolver* solver, CudaSolverInfo* info);
+  bool (*launch_solver)(const CudaSolver* solver, const CudaSolverLaunch* launch, void* stream);
+
   // Numbers of the host into device memory; they are read before the call returns, by launches whose parameters they
   // are, so that a graph that captures the stream keeps them. bytes: a multiple of 4.
   bool (*upload)(int device, void* stream, void* to, const void* from, unsigned long bytes);
@@ -150,7 +174,7 @@ struct CudaTable {
                           double* weights, void* work, unsigned long bytes);
   bool (*weighted_mean)(int device, void* stream, const SampleArray* samples, const double* weights, void* mean);
 };
-inline constexpr int cuda_table_version = 5;
+inline constexpr int cuda_table_version = 6;
 
 }  // namespace featherstorm
 

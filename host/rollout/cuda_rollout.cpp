@@ -38,16 +38,6 @@ Memory memory_of(const SequenceMemory& m) {
   return {a.data, a.instance_stride, a.components > 1 ? a.component_stride : 0, m.every_step ? m.step_stride : 0};
 }
 
-// Nothing that takes memory or loads code may happen while a stream is captured.
-void require_no_capture(const CudaTable& table, int device, void* stream) {
-  bool captured = false;
-  if (!table.capturing(device, stream, &captured)) throw_cuda_error(table, "rollout", device);
-  if (captured)
-    throw Error(
-        "a rollout that is captured into a graph must have run before, with the same choice of arrays, as many "
-        "steps and on the same stream");
-}
-
 RolloutProgram::ControlKind kind_of(const Controls* c) {
   return !c         ? RolloutProgram::ControlKind::none
          : c->given ? RolloutProgram::ControlKind::knots
@@ -83,8 +73,6 @@ CudaRollout::CudaRollout(RolloutProgram program) : program_(std::move(program)) 
 CudaRollout::~CudaRollout() {
   // unloading waits for the device, after which memory may be given back on any stream
   for (const auto& v : variants_) cuda_backend()->unload_program(v->program);
-  for (const auto& [at, w] : work_) cuda_backend()->release(at.first, nullptr, w.memory);
-  for (const auto& [device, memory] : outgrown_) cuda_backend()->release(device, nullptr, memory);
 }
 
 // With the mutex held.
@@ -133,20 +121,6 @@ const CudaRollout::Variant& CudaRollout::variant(const SequenceCall& r, const Cu
   return *variants_.emplace_back(std::move(v));
 }
 
-// Memory of the stream, which grows.
-void* CudaRollout::work(const CudaTable& table, const SequenceCall& r, unsigned long bytes) {
-  std::lock_guard lock(mutex_);
-  Work& w = work_[{r.device, r.stream}];
-  if (w.bytes >= bytes) return w.memory;
-  require_no_capture(table, r.device, r.stream);
-  void* memory = nullptr;
-  bytes = std::max({bytes, 2 * w.bytes, 4096ul});
-  if (!table.allocate(r.device, r.stream, bytes, &memory)) throw_cuda_error(table, "rollout", r.device);
-  if (w.memory) outgrown_.push_back({r.device, w.memory});
-  w = {memory, bytes};
-  return memory;
-}
-
 template <class Real>
 void CudaRollout::launch(const Variant& v, const SequenceCall& r, const CudaTable& table) {
   const RolloutProgram& rollout = v.rollout;
@@ -171,7 +145,9 @@ void CudaRollout::launch(const Variant& v, const SequenceCall& r, const CudaTabl
   void* device_numbers = nullptr;
   ControlSource source{};
   try {
-    if (count > 0) device_numbers = work(table, r, sizeof(Real) * count);
+    if (count > 0)
+      device_numbers =
+          memory_.get(table, "rollout", r.device, r.stream, std::max<unsigned long>(sizeof(Real) * count, 4096));
     if (c) {
       constexpr double infinite = std::numeric_limits<double>::infinity();
       const auto add = [&](const std::vector<double>& given, long size, double absent) {

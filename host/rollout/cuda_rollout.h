@@ -11,7 +11,6 @@
 // Noise: the words are those of host/rollout/noise.h, bit for bit; normal numbers and all that follows agree with the host's up
 // to rounding (the device fuses products with sums).
 #pragma once
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,7 +18,7 @@
 
 #include "core/emit/rollout.h"
 #include "host/compile/dispatch.h"
-#include "host/memory/cuda_table.h"
+#include "host/memory/stream_memory.h"
 #include "host/rollout/rollout_backend.h"
 
 namespace featherstorm {
@@ -39,23 +38,17 @@ class CudaRollout : public RolloutBackend {
 
  private:
   struct Variant;  // the kernel for one choice of arrays that are read and written
-  struct Work {
-    void* memory = nullptr;
-    unsigned long bytes = 0;
-  };
   const RolloutProgram& program();
   const Variant& variant(const SequenceCall& run, const CudaTable& table);
-  void* work(const CudaTable& table, const SequenceCall& run, unsigned long bytes);
   template <class Real>
   void launch(const Variant& v, const SequenceCall& run, const CudaTable& table);
 
   const SequencePlan* plan_ = nullptr;
+  StreamMemory memory_;   // of numbers of the host
   std::mutex launching_;  // from the upload of a run's numbers to its kernel
   std::mutex mutex_;      // of the members below
   std::optional<RolloutProgram> program_;
   std::vector<std::unique_ptr<Variant>> variants_;
-  std::map<std::pair<int, void*>, Work> work_;   // by device and stream
-  std::vector<std::pair<int, void*>> outgrown_;  // captured graphs may use it
   std::unique_ptr<DeviceCompiler> compiler_;
   std::unique_ptr<const Dispatch> dispatch_;
 };

@@ -1,5 +1,5 @@
 // What runs a sequence on one kind of processor. Two are there: the host's cores (cpu_rollout.h) and CUDA devices
-// (cuda_rollout.h); a Sequence checks a call, and gives it to the one in whose memory its arrays lie.
+// (cuda_rollout.h, cuda_stages.h); a Sequence checks a call, and gives it to the one in whose memory its arrays lie.
 #pragma once
 #include <functional>
 #include <string>
@@ -8,6 +8,7 @@
 
 #include "core/trace/program.h"
 #include "host/memory/blocks.h"
+#include "host/memory/device_stage.h"
 #include "host/memory/memory.h"
 #include "host/rollout/controls.h"
 
@@ -27,7 +28,8 @@ struct SequencePlan {
     std::vector<std::pair<int, int>> swaps;
     long repeat;
     bool last;
-    int needed = -1;  // array that says which instances still need it
+    int needed = -1;               // array that says which instances still need it
+    DeviceStageMaker on_device{};  // in place of the program
     std::string name{};
   };
   struct Finite {

@@ -9,6 +9,7 @@
 #include "host/compile/traced_kernel.h"
 #include "host/rollout/cpu_rollout.h"
 #include "host/rollout/cuda_rollout.h"
+#include "host/rollout/cuda_stages.h"
 
 namespace featherstorm {
 namespace {
@@ -93,7 +94,7 @@ struct Sequence::Implementation {
   SequencePlan plan;
   std::mutex mutex;  // of the next two
   std::unique_ptr<CpuRollout> cpu;
-  std::unique_ptr<CudaRollout> cuda;
+  std::unique_ptr<RolloutBackend> cuda;
 
   RolloutBackend& backend(int device) {
     std::lock_guard lock(mutex);
@@ -101,7 +102,10 @@ struct Sequence::Implementation {
       if (!cpu) cpu = std::make_unique<CpuRollout>(plan);
       return *cpu;
     }
-    if (!cuda) cuda = std::make_unique<CudaRollout>(plan);
+    if (cuda) return *cuda;
+    const bool own = std::any_of(plan.stages.begin(), plan.stages.end(), [](const auto& s) { return !!s.on_device; });
+    if (own) cuda = std::make_unique<CudaStages>(plan);
+    else cuda = std::make_unique<CudaRollout>(plan);
     return *cuda;
   }
   void changed() { cpu.reset(), cuda.reset(); }
@@ -120,7 +124,8 @@ Stage stage_of(Evaluator& e, const std::string& op, Precision precision, std::ve
           false,
           [&e, op] { return e.program(op); },
           {},
-          op};
+          op,
+          {}};
 }
 
 Stage stage_of(const Evaluator& e, Precision precision, const Program& program) {
@@ -152,10 +157,15 @@ void Sequence::stage(const Stage& s) {
     throw Error("a stage has more than " + std::to_string(max_arrays) + " arrays");
   if (s.repeat < 1) throw Error("repeat is " + std::to_string(s.repeat) + ", expected 1 or more");
   SequencePlan& plan = self_->plan;
-  SequencePlan::Stage to{s.kernel, s.program, {}, {}, {}, s.repeat, s.last};
-  to.name = s.name;
+  SequencePlan::Stage to{s.kernel, s.program, {}, {}, {}, s.repeat, s.last, -1, s.on_device, s.name};
   for (const auto& name : s.in) to.in.push_back(find(plan, name));
   for (const auto& name : s.out) to.out.push_back(find(plan, name));
+  if (s.on_device && (s.repeat != 1 || !s.needed.empty()))
+    throw Error("a stage with a kernel for devices is repeated, expected one pass");
+  for (const int k : to.in)
+    if (s.on_device && plan.arrays[k].uniform)
+      throw Error("array '" + plan.arrays[k].name +
+                  "' is the same for all instances, which a stage with a kernel for devices does not take");
   for (const auto& [x, y] : s.swaps) {
     const int a = find(plan, x), b = find(plan, y);
     if (plan.arrays[a].components != plan.arrays[b].components || plan.arrays[a].uniform || plan.arrays[b].uniform)

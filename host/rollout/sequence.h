@@ -1,6 +1,7 @@
 // Kernels one after the other, over a horizon of steps: rollouts. A block of instances goes through all steps before
 // the next one begins, so its state stays in the caches. Where the arrays lie on a CUDA device, one kernel goes through
-// all steps with the state in registers (cuda_rollout.h), asynchronously on a stream.
+// all steps with the state in registers (cuda_rollout.h), asynchronously on a stream; where stages have kernels of their own there,
+// kernels run one after the other (cuda_stages.h).
 //
 //   Sequence s(Precision::float32, threads);
 //   s.array("q", nq), s.array("q_next", nq), s.array("u", nu), s.uniform("dt", 1), ...;
@@ -29,7 +30,8 @@ struct Stage {
   // there is above zero, and leaves the instance alone after that, whatever its neighbours need. What it writes must change places
   // with what it reads. "": no such array.
   std::string needed{};
-  std::string name{};  // what reports call it
+  std::string name{};            // what reports call it
+  DeviceStageMaker on_device{};  // a kernel for devices in place of a program: one pass, no uniforms
 };
 
 struct StageCost {

@@ -66,7 +66,7 @@ Simulation::Simulation(Evaluator& evaluator, long instances, const StepOptions& 
   if (stepping_.op == "world") {
     SolverOptions solver = solver_options(precision);
     solver.forces = false;
-    solver.all_candidates = device != on_host;  // the solver of places is the host's
+    solver.all_candidates = device != on_host && few_candidates(m);
     sequence_.emplace(precision, evaluator.threads(), evaluator.isa());
     append_world_step(*sequence_, evaluator, precision, solver, [] {}, stepping_.substeps, {});
   }

@@ -1,5 +1,6 @@
 #include "host/simulation/world_sequence.h"
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 
@@ -33,6 +34,15 @@ void append_felt(Sequence& s, Evaluator& e, Precision precision, const Program& 
 }
 
 }  // namespace
+
+bool few_candidates(const Model<double>& m) {
+  const GeomContacts<double>& c = m.world.contacts;
+  const bool closed = std::all_of(c.pair.begin(), c.pair.end(), [&](const ContactPair<double>& p) {
+    return has_closed_form(c.geom[static_cast<std::size_t>(p.geom[0])].type,
+                           c.geom[static_cast<std::size_t>(p.geom[1])].type);
+  });
+  return closed && rows_of(m.world) <= few_rows;
+}
 
 Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& options) {
   Sequence s(precision, e.threads(), e.isa());
@@ -96,12 +106,12 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
                         {"contact_force", "contact_force_next"}};
   const auto solve = [&] {
     if (all_candidates) return add("solver", all.newton, {}, solved, true);
-    const auto kernel = std::make_shared<const BoundKernel>(
+    const auto solver = std::make_shared<const ContactSolverStage>(
         contact_solver(m, all, precision, e.isa(),
                        {options.iterations, options.tolerance, options.rigid, options.report, options.forces}));
-    Stage stage{[kernel] { return *kernel; }, contact_solver_in, contact_solver_out, {{"qacc", "qacc_next"}}};
-    stage.name = "solver";
-    pass.push_back(stage);
+    Stage stage{[solver] { return solver->kernel; }, contact_solver_in, contact_solver_out, {{"qacc", "qacc_next"}}};
+    stage.name = "solver", stage.on_device = solver->on_device;
+    pass.push_back(std::move(stage));
   };
   const Pairs state = {{"q", "q_next"}, {"v", "v_next"}, {"act", "act_next"}};
   std::size_t solved_at = 0;  // stages of a pass until its first solution

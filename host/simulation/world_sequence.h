@@ -17,10 +17,16 @@
 
 namespace featherstorm {
 
+// Whether the rows of all candidates of contacts, and those of constraints, are so few that one kernel with all of them is the better
+// one on a device: up to `few_rows`, and all by closed forms. The state stays in registers there for a whole horizon. With
+// more rows than that the factors of such a kernel, which knows of no row that it does not touch, cost more than finding out.
+inline constexpr int few_rows = 24;
+bool few_candidates(const Model<double>& model);
+
 struct SolverOptions {
   int iterations = 100;     // at most, of Newton's method in a step
   double tolerance = 1e-6;  // of what is left of the forces, beside the greatest
-  // Whether the rows of all candidates of contacts are in one kernel, as on a device, or only those that may touch are made.
+  // Whether the rows of all candidates of contacts are in one kernel, or only those that may touch are made.
   bool all_candidates = false;
   std::optional<RigidLaw<double>> rigid{};  // in place of MuJoCo's law; its own numbers bound the work
   bool report = false;                      // whether residual and gap are found

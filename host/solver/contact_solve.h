@@ -9,18 +9,17 @@ namespace featherstorm {
 
 // in   in
 // out  out
-template <class T, class P>
-FS_HD void solve_contacts(const ContactSolver<P>& solver, const auto& in, const auto& out) {
-  const World<P>& w = solver.world;
-  const int constraints = solver.constraints.rows(), contacts = rows_of(w.contacts);
+template <class T>
+FS_HD void solve_contacts(const auto& solver, const auto& in, const auto& out) {
+  const int constraints = solver.constraints.rows(), contacts = solver.contacts.rows;
   const int rows = constraints + contacts + 1;
-  auto block = scratch<PresentBlock>(solver.constraints.size() + slots_of(w.contacts) + 1);
-  auto J = scratch<T>(solver.constraints.entries() + solver.pairs.entries(w.contacts) + 1);
+  auto block = scratch<PresentBlock>(solver.constraints.size() + solver.contacts.slots + 1);
+  auto J = scratch<T>(solver.constraints.entries() + solver.contacts.entries + 1);
   auto D = scratch<T>(rows), aref = scratch<T>(rows), friction = scratch<T>(rows);
   PresentRows<T> present{block.data(), J.data(), D.data(), aref.data(), friction.data()};
   find_constraints(solver, in, present);
   using Memory = std::remove_cvref_t<decltype(in.placement)>;
-  if (!w.contacts.pair.empty())
+  if (solver.contacts.slots > 0)
     find_contacts(solver, Placements<T, Memory>{in.placement}, Motions<T, Memory>{in.twist},
                   Motions<T, Memory>{in.axis}, in.touch, present);
   for (int i = 0; i < constraints; i++) out.row_force[i] = T(0.0);

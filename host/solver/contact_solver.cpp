@@ -9,6 +9,7 @@
 
 #include "host/memory/cpu_library.h"
 #include "host/solver/contact_solve.h"
+#include "host/solver/device_solver.h"
 #include "host/system/error.h"
 
 namespace featherstorm {
@@ -137,8 +138,8 @@ template <class P> int most_rows_of_an_instance(const Model<double>& m, const Co
 }
 
 template <class P>
-BoundKernel made(const Model<double>& m, const WorldPrograms& programs, Kernel kernel, int width,
-                 const ContactSolverOptions& options) {
+std::shared_ptr<const ContactSolver<P>> solver_of(const Model<double>& m, const WorldPrograms& programs,
+                                                  const ContactSolverOptions& options) {
   auto solver = std::make_shared<ContactSolver<P>>();
   ContactSolver<P>& s = *solver;
   const GeomContacts<double>& contacts = m.world.contacts;
@@ -150,6 +151,7 @@ BoundKernel made(const Model<double>& m, const WorldPrograms& programs, Kernel k
       pair.margin += s.rigid->look_ahead, pair.detection = std::max(pair.detection, pair.margin);
   }
   s.constraints = programs.rows, s.pairs = programs.pairs, s.touch = programs.touch;
+  s.contacts = {slots_of(contacts), rows_of(contacts), s.pairs.entries(contacts)};
   int row = 0;
   for (int i = 0; i < static_cast<int>(contacts.pair.size()); i++) {
     const ContactPair<double>& pair = contacts.pair[static_cast<std::size_t>(i)];
@@ -166,20 +168,28 @@ BoundKernel made(const Model<double>& m, const WorldPrograms& programs, Kernel k
   add_rows(m, contacts, s), add_bodies(contacts, s);
   // the rigid law has no other way
   s.most_rows = options.rigid ? std::numeric_limits<unsigned short>::max() : most_rows_of_an_instance(m, s);
-  return {kernel, solver.get(), width, solver};
+  return solver;
+}
+
+template <class P>
+ContactSolverStage stage_of(const Model<double>& m, const WorldPrograms& programs, Kernel kernel, int width,
+                            const ContactSolverOptions& options) {
+  const auto solver = solver_of<P>(m, programs, options);
+  return {{kernel, solver.get(), width, std::const_pointer_cast<ContactSolver<P>>(solver)},
+          device_solver_stage(solver)};
 }
 
 }  // namespace
 
-BoundKernel contact_solver(const Model<double>& model, const WorldPrograms& programs, Precision precision,
-                           const std::string& isa, const ContactSolverOptions& options) {
+ContactSolverStage contact_solver(const Model<double>& model, const WorldPrograms& programs, Precision precision,
+                                  const std::string& isa, const ContactSolverOptions& options) {
   const SolverTable* table = cpu_solver(isa);
   if (!table)
     throw Error("the library of CPU kernels libfeatherstorm_cpu_" + isa +
                 ".so was not found; `./featherstorm setup` builds it");
   return precision == Precision::float32
-             ? made<float>(model, programs, table->in_float, table->float_width, options)
-             : made<double>(model, programs, table->in_double, table->double_width, options);
+             ? stage_of<float>(model, programs, table->in_float, table->float_width, options)
+             : stage_of<double>(model, programs, table->in_double, table->double_width, options);
 }
 
 }  // namespace featherstorm

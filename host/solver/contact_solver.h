@@ -1,10 +1,11 @@
-// The solver of host/solver/contact_solve.h for one robot, as a stage of a Sequence on the host. It is compiled once for every
-// instruction set (host/cpu/contact_solver.cpp).
+// The solver of host/solver/contact_solve.h for one robot, as a stage of a Sequence. It is compiled once for every instruction set
+// of the host (host/cpu/contact_solver.cpp), and for CUDA devices (cuda/kernels/contact_solver.h).
 #pragma once
 #include <optional>
 
 #include "core/rigid/rigid_rows.h"
 #include "host/compile/traced_kernel.h"
+#include "host/memory/device_stage.h"
 #include "host/trace/world_programs.h"
 
 namespace featherstorm {
@@ -25,8 +26,13 @@ struct ContactSolverOptions {
   bool forces = true;                       // whether those of contacts are
 };
 
+struct ContactSolverStage {
+  BoundKernel kernel;
+  DeviceStageMaker on_device;
+};
+
 // Throws Error where the library of an instruction set is not installed.
-BoundKernel contact_solver(const Model<double>& model, const WorldPrograms& programs, Precision precision,
-                           const std::string& isa, const ContactSolverOptions& options);
+ContactSolverStage contact_solver(const Model<double>& model, const WorldPrograms& programs, Precision precision,
+                                  const std::string& isa, const ContactSolverOptions& options);
 
 }  // namespace featherstorm

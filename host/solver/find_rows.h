@@ -17,7 +17,7 @@ struct PresentBlock {
 // All of them; constraints first.
 template <class T> struct PresentRows {
   PresentBlock* block;
-  T *J, *D, *aref, *friction;  // of each its columns; of each its rows
+  ScratchArray<T> J, D, aref, friction;  // of each its columns; of each its rows
   int count = 0, entries = 0, rows = 0, constraints = 0;
   T gap{no_contact};  // the least distance
 };
@@ -25,7 +25,7 @@ template <class T> struct PresentRows {
 // Placements and motions in memory, loaded where they are used.
 template <class T, class Array> struct Placements {
   Array of;
-  Placement<T> operator[](int i) const {
+  FS_HD Placement<T> operator[](int i) const {
     Placement<T> X;
     for (int k = 0; k < 9; k++) X.R(k / 3, k % 3) = of[12 * i + k];
     for (int k = 0; k < 3; k++) X.r(k) = of[12 * i + 9 + k];
@@ -34,7 +34,7 @@ template <class T, class Array> struct Placements {
 };
 template <class T, class Array> struct Motions {
   Array of;
-  Motion<T> operator[](int i) const {
+  FS_HD Motion<T> operator[](int i) const {
     Motion<T> V;
     for (int k = 0; k < 3; k++) V.w(k) = of[6 * i + k], V.v(k) = of[6 * i + 3 + k];
     return V;
@@ -42,8 +42,8 @@ template <class T, class Array> struct Motions {
 };
 
 // Where a geom is on its body, in these instances.
-template <class T, class P>
-FS_HD Placement<T> place_among(const ContactSolver<P>& solver, int geom, const auto& touch) {
+template <class T>
+FS_HD Placement<T> place_among(const auto& solver, int geom, const auto& touch) {
   Placement<T> X = cast<T>(solver.world.contacts.geom[geom].place.X);
   if (solver.touch.of_geom.empty()) return X;
   const auto& at = solver.touch.of_geom[geom];
@@ -56,8 +56,8 @@ FS_HD Placement<T> place_among(const ContactSolver<P>& solver, int geom, const a
 }
 
 // A pair with the numbers of these instances.
-template <class T, class P>
-FS_HD ContactPair<T> pair_among(const ContactSolver<P>& solver, int p, const auto& touch) {
+template <class T>
+FS_HD ContactPair<T> pair_among(const auto& solver, int p, const auto& touch) {
   ContactPair<T> pair = cast<T>(solver.world.contacts.pair[p]);
   const auto& at = solver.touch.of_pair[p];
   int k = 0;
@@ -70,21 +70,15 @@ FS_HD ContactPair<T> pair_among(const ContactSolver<P>& solver, int p, const aut
 }
 
 // Where the geoms are, computed when they are asked for.
-template <class T, class P, class Bodies, class Array> class GeomPlaces {
+template <class T, class Solver, class Bodies, class Array> class GeomPlaces {
  public:
-  GeomPlaces(const ContactSolver<P>& solver, const Bodies& X, const Array& touch)
-      : solver_(solver),
-        contacts_(solver.world.contacts),
-        X_(X),
-        touch_(touch),
-        place_(static_cast<int>(contacts_.geom.size())),
-        centre_(static_cast<int>(contacts_.geom.size())),
-        known_(static_cast<int>(contacts_.geom.size())) {
-    for (std::size_t i = 0; i < contacts_.geom.size(); i++) known_[static_cast<int>(i)] = 0;
+  FS_HD GeomPlaces(const Solver& solver, const Bodies& X, const Array& touch)
+      : solver_(solver), X_(X), touch_(touch), place_(geoms()), centre_(geoms()), known_(geoms()) {
+    for (int i = 0; i < geoms(); i++) known_[i] = 0;
   }
-  const Vec3<T>& centre(int geom) {
+  FS_HD const Vec3<T>& centre(int geom) {
     if (known_[geom] == 0) {
-      const int body = contacts_.geom[geom].place.body;
+      const int body = solver_.world.contacts.geom[geom].place.body;
       const Vec3<T> r = place_among<T>(solver_, geom, touch_).r;
       if (body == 0) {
         centre_[geom] = r;
@@ -96,9 +90,9 @@ template <class T, class P, class Bodies, class Array> class GeomPlaces {
     }
     return centre_[geom];
   }
-  const Placement<T>& operator[](int geom) {
+  FS_HD const Placement<T>& operator[](int geom) {
     if (known_[geom] < 2) {
-      const int body = contacts_.geom[geom].place.body;
+      const int body = solver_.world.contacts.geom[geom].place.body;
       place_[geom] = place_among<T>(solver_, geom, touch_);
       if (body != 0) place_[geom] = X_[body] * place_[geom];
       centre_[geom] = place_[geom].r, known_[geom] = 2;
@@ -107,8 +101,8 @@ template <class T, class P, class Bodies, class Array> class GeomPlaces {
   }
 
  private:
-  const ContactSolver<P>& solver_;
-  const GeomContacts<P>& contacts_;
+  FS_HD int geoms() const { return static_cast<int>(solver_.world.contacts.geom.size()); }
+  const Solver& solver_;
   const Bodies& X_;
   const Array& touch_;
   Scratch<Placement<T>> place_;
@@ -118,7 +112,7 @@ template <class T, class P, class Bodies, class Array> class GeomPlaces {
 
 // A number above zero where the bounding spheres of a pair are near.
 template <class T, class P>
-FS_HD T nearness(const ContactSolver<P>& solver, const ContactPair<P>& pair, auto& places) {
+FS_HD T nearness(const auto& solver, const ContactPair<P>& pair, auto& places) {
   const int a = pair.geom[0], b = pair.geom[1];
   const T reach = T(solver.reach[a]) + T(solver.reach[b]) + T(pair.detection);
   if (solver.world.contacts.geom[a].type == GeomType::Plane)
@@ -128,9 +122,9 @@ FS_HD T nearness(const ContactSolver<P>& solver, const ContactPair<P>& pair, aut
 }
 
 // Which pairs of bodies are near in some instance, computed when it is asked for.
-template <class T, class P, class Bodies> class NearBodies {
+template <class T, class Solver, class Bodies> class NearBodies {
  public:
-  NearBodies(const ContactSolver<P>& solver, const Bodies& X)
+  FS_HD NearBodies(const Solver& solver, const Bodies& X)
       : solver_(solver),
         X_(X),
         near_(static_cast<int>(solver.bodies.size()) + 1),
@@ -140,11 +134,11 @@ template <class T, class P, class Bodies> class NearBodies {
     for (int i = 0; i <= solver.nb; i++) known_[i] = 0;
   }
   // of a pair of geoms
-  bool operator()(int pair, auto& places) {
+  FS_HD bool operator()(int pair, auto& places) {
     const int i = solver_.bodies_of[pair];
     if (i < 0) return true;
     if (near_[i] == unknown) {
-      const BodyPair<P>& bodies = solver_.bodies[i];
+      const auto& bodies = solver_.bodies[i];
       const T reach(bodies.reach);
       if (bodies.plane >= 0) {
         const Placement<T>& plane = places[bodies.plane];
@@ -159,23 +153,23 @@ template <class T, class P, class Bodies> class NearBodies {
 
  private:
   static constexpr char unknown = 2;
-  const Vec3<T>& centre(int body) {
+  FS_HD const Vec3<T>& centre(int body) {
     if (known_[body] == 0) {
       const Placement<T> X = X_[body];
       centre_[body] = X.r + X.R * cast<T>(solver_.body_centre[body]), known_[body] = 1;
     }
     return centre_[body];
   }
-  const ContactSolver<P>& solver_;
+  const Solver& solver_;
   const Bodies& X_;
   Scratch<char> near_;
   Scratch<Vec3<T>> centre_;
   Scratch<char> known_;
 };
 
-template <class T, class P>
-FS_HD void find_constraints(const ContactSolver<P>& solver, const auto& in, PresentRows<T>& present) {
-  const std::vector<PackedBlock>& block = solver.constraints.block;
+template <class T>
+FS_HD void find_constraints(const auto& solver, const auto& in, PresentRows<T>& present) {
+  const auto& block = solver.constraints.block;
   for (int i = 0; i < static_cast<int>(block.size()); i++) {
     const PackedBlock& b = block[i];
     const unsigned instances = instances_above_zero(T(in.D[b.first]));
@@ -189,17 +183,20 @@ FS_HD void find_constraints(const ContactSolver<P>& solver, const auto& in, Pres
   present.constraints = present.count;
 }
 
-template <class T, class P>
-FS_HD void find_contacts(const ContactSolver<P>& solver, const auto& X, const auto& twist, const auto& axis,
-                         const auto& touch, PresentRows<T>& present) {
-  const World<P>& w = solver.world;
-  GeomPlaces<T, P, std::remove_cvref_t<decltype(X)>, std::remove_cvref_t<decltype(touch)>> places(solver, X, touch);
-  NearBodies<T, P, std::remove_cvref_t<decltype(X)>> near(solver, X);
-  T position[most_rows], active[most_rows], velocity[most_rows];
-  ContactPoint<T> point[most_slots];
+template <class T>
+FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, const auto& axis, const auto& touch,
+                         PresentRows<T>& present) {
+  const auto& w = solver.world;
+  using Solver = std::remove_cvref_t<decltype(solver)>;
+  using Bodies = std::remove_cvref_t<decltype(X)>;
+  GeomPlaces<T, Solver, Bodies, std::remove_cvref_t<decltype(touch)>> places(solver, X, touch);
+  NearBodies<T, Solver, Bodies> near(solver, X);
+  auto position = scratch<T>(most_rows), active = scratch<T>(most_rows);
+  T velocity[most_rows];
+  auto point = scratch<ContactPoint<T>>(most_slots);
   const int pairs = static_cast<int>(w.contacts.pair.size());
   for (int p = 0; p < pairs; p++) {
-    const ContactPair<P>& pair = w.contacts.pair[p];
+    const auto& pair = w.contacts.pair[p];
     const int d = pair.dimension;
     if (!near(p, places)) {
       p = solver.next_bodies[p] - 1;
@@ -207,8 +204,8 @@ FS_HD void find_contacts(const ContactSolver<P>& solver, const auto& X, const au
     }
     if (!some(nearness<T>(solver, pair, places))) continue;
     const Placement<T>&A = places[pair.geom[0]], &B = places[pair.geom[1]];
-    contact_points(w.contacts, pair, A, B, point);
-    const Geom<P>&a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
+    contact_points(w.contacts, pair, A, B, point.data());
+    const auto &a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
     const int begin = solver.pairs.start[p], n = solver.pairs.columns(p);
     for (int slot = 0; slot < pair.slots; slot++) {
       const T distance = point[slot].distance, inside = T(pair.margin) - distance;
@@ -217,13 +214,14 @@ FS_HD void find_contacts(const ContactSolver<P>& solver, const auto& X, const au
       if (solver.report) present.gap = min(present.gap, T(select(T(0.0) < inside, distance, T(no_contact))));
       const Candidate<T> c = {point[slot], candidate_frame(a, b, B, point[slot].normal)};
       relative_velocity(X, twist, a.place.body, b.place.body, c, d, velocity);
-      contact_jacobian(std::span(solver.pairs.column).subspan(begin, n), X, axis, c, d, present.J + present.entries);
-      const ConstraintRows<T*> rows{nullptr,
-                                    position,
-                                    present.D + present.rows,
-                                    present.aref + present.rows,
-                                    active,
-                                    present.friction + present.rows};
+      contact_jacobian(std::span<const PathColumn>(solver.pairs.column.data() + begin, n), X, axis, c, d,
+                       present.J + present.entries);
+      const ConstraintRows<ScratchArray<T>> rows{{},
+                                                 position.data(),
+                                                 present.D + present.rows,
+                                                 present.aref + present.rows,
+                                                 active.data(),
+                                                 present.friction + present.rows};
       const auto set_rows = [&](const auto& of_pair) {
         if (!solver.rigid) return set_contact_rows(w, of_pair, distance, velocity, rows);
         const T gap = distance - (T(pair.margin) - T(solver.rigid->look_ahead));

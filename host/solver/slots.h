@@ -5,7 +5,6 @@
 // instance's numbers do not depend on its neighbours: what is theirs is zero for it. That those with the same contact share a slot where
 // that takes no more slots saves nothing that shows.
 #pragma once
-#include <bit>
 #include <cstdint>
 
 #include "core/linear/lower_half.h"
@@ -26,7 +25,7 @@ struct CoordinateSet {
 // f(k) for those in both.
 FS_HD void for_each_common(int words, const std::uint64_t* a, const std::uint64_t* b, auto&& f) {
   for (int i = 0; i < words; i++)
-    for (std::uint64_t left = a[i] & b[i]; left != 0; left &= left - 1) f(64 * i + std::countr_zero(left));
+    for (std::uint64_t left = a[i] & b[i]; left != 0; left &= left - 1) f(64 * i + lowest_bit(left));
 }
 
 // Which of the slots of its group a block has in each instance, and how many slots of each group that takes.
@@ -37,20 +36,19 @@ template <class T> struct Ranks {
 };
 
 // How many rows each instance has.
-template <class T, class P>
-FS_HD void count_rows(const ContactSolver<P>& solver, const PresentRows<T>& present, int* rows) {
+template <class T>
+FS_HD void count_rows(const auto& solver, const PresentRows<T>& present, int* rows) {
   for (int l = 0; l < lanes<T>; l++) rows[l] = 0;
   for (int i = 0; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
     const int n = solver.group[solver.group_of[c.contact][c.source]].rows;
-    for (unsigned left = c.instances; left != 0; left &= left - 1) rows[std::countr_zero(left)] += n;
+    for (unsigned left = c.instances; left != 0; left &= left - 1) rows[lowest_bit(left)] += n;
   }
 }
 
 // in   present; instances  that are solved together
-template <class T, class P>
-FS_HD void rank_blocks(const ContactSolver<P>& solver, const PresentRows<T>& present, unsigned instances,
-                       Ranks<T>& ranks) {
+template <class T>
+FS_HD void rank_blocks(const auto& solver, const PresentRows<T>& present, unsigned instances, Ranks<T>& ranks) {
   const int groups = static_cast<int>(solver.group.size());
   auto taken = scratch<unsigned short[lanes<T>]>(groups + 1);
   for (int g = 0; g < groups; g++) {
@@ -62,7 +60,7 @@ FS_HD void rank_blocks(const ContactSolver<P>& solver, const PresentRows<T>& pre
     const PresentBlock& c = present.block[i];
     const int g = solver.group_of[c.contact][c.source];
     for (unsigned left = c.instances & instances; left != 0; left &= left - 1) {
-      const int l = std::countr_zero(left);
+      const int l = lowest_bit(left);
       ranks.rank[i][l] = taken[g][l]++;
       if (taken[g][l] > ranks.most[g]) ranks.most[g] = taken[g][l];
     }
@@ -72,10 +70,10 @@ FS_HD void rank_blocks(const ContactSolver<P>& solver, const PresentRows<T>& pre
 // visit(rank, instances) for each slot of its group that a block has in some instances.
 template <class T> FS_HD void for_each_rank(const Ranks<T>& ranks, int block, unsigned instances, auto&& visit) {
   for (unsigned left = instances & ranks.instances; left != 0;) {
-    const unsigned short rank = ranks.rank[block][std::countr_zero(left)];
+    const unsigned short rank = ranks.rank[block][lowest_bit(left)];
     unsigned bits = 0;
     for (unsigned l = left; l != 0; l &= l - 1)
-      if (ranks.rank[block][std::countr_zero(l)] == rank) bits |= l & -l;
+      if (ranks.rank[block][lowest_bit(l)] == rank) bits |= l & -l;
     left &= ~bits;
     visit(static_cast<int>(rank), bits);
   }
@@ -84,29 +82,29 @@ template <class T> FS_HD void for_each_rank(const Ranks<T>& ranks, int block, un
 // Y of the slots: of each its rows by all coordinates, of which those in its set are there.
 template <class T, class Rows> struct SlottedRows {
   const Rows& rows;
-  const T* Y;
+  ScratchArray<T> Y;
   const std::uint64_t* sets;
   int columns, words;
-  FS_HD void times(const T* x, T* y) const {
+  FS_HD void times(const auto& x, auto y) const {
     for (int s = 0; s < rows.size(); s++)
       with_rows(rows.block[s].rows, [&](auto of_rows) {
         constexpr int m = of_rows;
         T sum[m];
         for (int i = 0; i < m; i++) sum[i] = T(0.0);
-        for_each_coordinate(s, [&](int k, const T* column) {
+        for_each_coordinate(s, [&](int k, const auto& column) {
           for (int i = 0; i < m; i++) sum[i] = sum[i] + column[i] * x[k];
         });
         for (int i = 0; i < m; i++) y[rows.block[s].first + i] = sum[i];
       });
   }
-  FS_HD void transposed_times(const T* f, T* x) const {
+  FS_HD void transposed_times(const auto& f, auto x) const {
     for (int k = 0; k < columns; k++) x[k] = T(0.0);
     for (int s = 0; s < rows.size(); s++)
       with_rows(rows.block[s].rows, [&](auto of_rows) {
         constexpr int m = of_rows;
         T force[m];
         for (int i = 0; i < m; i++) force[i] = f[rows.block[s].first + i];
-        for_each_coordinate(s, [&](int k, const T* column) {
+        for_each_coordinate(s, [&](int k, const auto& column) {
           T sum = x[k];
           for (int i = 0; i < m; i++) sum = sum + column[i] * force[i];
           x[k] = sum;
@@ -114,19 +112,19 @@ template <class T, class Rows> struct SlottedRows {
       });
   }
   // H += Y^T W Y, packed on a tree that has the entries of every row, and of each coordinate the set of those it has entries with.
-  FS_HD void add_curvature(const auto& tree, const T* W, T* H) const {
+  FS_HD void add_curvature(const auto& tree, const auto& W, auto H) const {
     for (int s = 0; s < rows.size(); s++)
       with_rows(rows.block[s].rows, [&](auto of_rows) {
         constexpr int m = of_rows;
-        const T* const of_slot = Y + rows.block[s].first * columns;
-        const T* const w = W + rows.block[s].w;
-        for_each_coordinate(s, [&](int k, const T* column) {
+        const auto of_slot = Y + rows.block[s].first * columns;
+        const auto w = W + rows.block[s].w;
+        for_each_coordinate(s, [&](int k, const auto& column) {
           T along[m];  // W Y of coordinate k
           for (int i = 0; i < m; i++) {
             along[i] = w[symmetric(i, 0)] * column[0];
             for (int j = 1; j < m; j++) along[i] = along[i] + w[symmetric(i, j)] * column[j];
           }
-          T* const row = H + tree.row_start[k];
+          const auto row = H + tree.row_start[k];
           for_each_common(words, sets + s * words, tree.row + k * words, [&](int l) {
             T sum = row[tree.depth[l]];
             for (int i = 0; i < m; i++) sum = sum + along[i] * of_slot[l * m + i];
@@ -138,7 +136,7 @@ template <class T, class Rows> struct SlottedRows {
   FS_HD void for_each_coordinate(int slot, auto&& f) const {
     const std::uint64_t* set = sets + slot * words;
     const PackedBlock& b = rows.block[slot];
-    for_each_common(words, set, set, [&](int k) { f(k, Y + b.first * columns + k * b.rows); });
+    for_each_common(words, set, set, [&](int k) { f(k, Y + (b.first * columns + k * b.rows)); });
   }
 };
 

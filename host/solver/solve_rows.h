@@ -8,8 +8,8 @@
 namespace featherstorm {
 
 // Results of some instances.
-template <class T, class P>
-FS_HD void hand_out(const ContactSolver<P>& solver, unsigned instances, const T* a, const T& passes, const auto& out) {
+template <class T>
+FS_HD void hand_out(const auto& solver, unsigned instances, const auto& a, const T& passes, const auto& out) {
   const auto theirs = where<T>(instances);
   for (int k = 0; k < solver.nv; k++) out.qacc[k] = select(theirs, a[k], out.qacc[k]);
   out.passes[0] = select(theirs, passes, out.passes[0]);
@@ -18,9 +18,9 @@ template <class T> FS_HD void hand_out_residual(unsigned instances, const T& res
   out.residual[0] = select(where<T>(instances), residual, out.residual[0]);
 }
 // The forces of a block in some instances.
-template <class T, class P>
-FS_HD void hand_out_forces(const ContactSolver<P>& solver, const PresentBlock& c, int rows, const auto& theirs,
-                           const T* force, const auto& out) {
+template <class T>
+FS_HD void hand_out_forces(const auto& solver, const PresentBlock& c, int rows, const auto& theirs, const auto& force,
+                           const auto& out) {
   if (c.contact && !solver.forces) return;
   for (int k = 0; k < rows; k++) {
     auto& to = c.contact ? out.contact_force[c.output + k] : out.row_force[c.output + k];
@@ -33,9 +33,9 @@ FS_HD void hand_out_forces(const ContactSolver<P>& solver, const PresentBlock& c
 // in      step   row_newton_step, or one with the same arguments
 // in-out  r (n)  a guess
 // out     x (nv), f (n)  before: zero
-template <class T, class P>
-FS_HD T newton_until_done(const ContactSolver<P>& solver, const auto& problem, unsigned instances, auto&& step, T* r,
-                          T* x, T* f) {
+template <class T>
+FS_HD T newton_until_done(const auto& solver, const auto& problem, unsigned instances, auto&& step, ScratchArray<T> r,
+                          ScratchArray<T> x, ScratchArray<T> f) {
   const int n = problem.rows.rows(), nv = solver.nv;
   const T zero(0.0);
   auto r_next = scratch<T>(n), f_next = scratch<T>(n), x_next = scratch<T>(nv);
@@ -54,7 +54,7 @@ FS_HD T newton_until_done(const ContactSolver<P>& solver, const auto& problem, u
 }
 
 // What is left of the forces where r = r0 + Y x, beside the greatest: x = Y^T f of a solution.
-template <class T> FS_HD T row_residual(const auto& problem, const T* r, const T* x) {
+template <class T> FS_HD T row_residual(const auto& problem, ScratchArray<T> r, ScratchArray<T> x) {
   const int n = problem.rows.rows(), nv = problem.half.columns;
   auto f = scratch<T>(n), W = scratch<T>(problem.rows.curvatures()), y = scratch<T>(nv);
   block_states(problem, r, f.data(), W.data());
@@ -68,7 +68,7 @@ template <class T> FS_HD T row_residual(const auto& problem, const T* r, const T
 }
 
 // A = Y Y^T, the lower half.
-template <class T> FS_HD void delassus(const auto& half, T* A) {
+template <class T> FS_HD void delassus(const auto& half, ScratchArray<T> A) {
   for (int s = 0; s < half.rows.size(); s++)
     with_rows(half.rows.block[s].rows, [&](auto of_rows) {
       constexpr int m = of_rows;
@@ -81,7 +81,7 @@ template <class T> FS_HD void delassus(const auto& half, T* A) {
           for (int i = 0; i < m; i++)
             for (int j = 0; j < l; j++) sum[i][j] = T(0.0);
           for_each_common(half.words, half.sets + s * half.words, half.sets + t * half.words, [&](int k) {
-            const T *x = half.Y + first * half.columns + k * m, *y = half.Y + other * half.columns + k * l;
+            const auto x = half.Y + (first * half.columns + k * m), y = half.Y + (other * half.columns + k * l);
             for (int i = 0; i < m; i++)
               for (int j = 0; j < l; j++) sum[i][j] = sum[i][j] + x[i] * y[j];
           });
@@ -92,9 +92,8 @@ template <class T> FS_HD void delassus(const auto& half, T* A) {
 }
 
 // The tree of 1 + Y^T W Y: the robot's own, and what couples its branches in some of these instances.
-template <class T, class P>
-FS_HD void tree_of(const ContactSolver<P>& solver, const PresentRows<T>& present, unsigned instances,
-                   EliminationTreeIn& tree) {
+template <class T>
+FS_HD void tree_of(const auto& solver, const PresentRows<T>& present, unsigned instances, EliminationTreeIn& tree) {
   const int words = (solver.nv + 63) / 64;
   auto below = scratch<std::uint64_t>(words);
   for (int i = 0; i < solver.nv * words; i++) tree.row[i] = 0;
@@ -113,9 +112,9 @@ FS_HD void tree_of(const ContactSolver<P>& solver, const PresentRows<T>& present
   eliminate(words, tree);
 }
 
-template <class T, class P>
-FS_HD void solve_rows(const ContactSolver<P>& solver, const PresentRows<T>& present, const Ranks<T>& ranks,
-                      bool in_space_of_rows, const auto& in, const auto& out) {
+template <class T>
+FS_HD void solve_rows(const auto& solver, const PresentRows<T>& present, const Ranks<T>& ranks, bool in_space_of_rows,
+                      const auto& in, const auto& out) {
   const T zero(0.0);
   const int groups = static_cast<int>(solver.group.size()), nv = solver.nv, words = (nv + 63) / 64;
   auto a = scratch<T>(nv);
@@ -147,11 +146,11 @@ FS_HD void solve_rows(const ContactSolver<P>& solver, const PresentRows<T>& pres
   for (int i = 0; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
     if ((c.instances & ranks.instances) == 0) continue;
-    const HalfSolution& h = solver.half[solver.half_of[c.contact][c.source]];
+    const auto& h = solver.half[solver.half_of[c.contact][c.source]];
     const int columns = static_cast<int>(h.position.size());
     with_rows(solver.group[solver.group_of[c.contact][c.source]].rows, [&](auto of_rows) {
       constexpr int m = of_rows;
-      const T* J = present.J + c.J;
+      const auto J = present.J + c.J;
       half_solve<m>(h, in.factor, solver.diagonal, J, solved.data());
       T free[m], guess[m];
       for (int k = 0; k < m; k++) free[k] = guess[k] = -present.aref[c.row + k];
@@ -168,8 +167,7 @@ FS_HD void solve_rows(const ContactSolver<P>& solver, const PresentRows<T>& pres
         const auto here = where<T>(bits);
         CoordinateSet set{sets.data() + slot * words};
         for (int j = 0; j < static_cast<int>(h.column.size()); j++) {
-          T* const at = Y.data() + first * nv + h.column[j] * m;
-          const T* const from = solved.data() + j * m;
+          const auto at = Y.data() + (first * nv + h.column[j] * m), from = solved.data() + j * m;
           if (set.add(h.column[j]))
             for (int k = 0; k < m; k++) at[k] = select(here, from[k], zero);
           else
@@ -187,8 +185,8 @@ FS_HD void solve_rows(const ContactSolver<P>& solver, const PresentRows<T>& pres
   const SlottedRows<T, decltype(rows)> half{rows, Y.data(), sets.data(), nv, words};
   T passes(0.0);
   const auto newton = [&](const auto& problem, auto&& step) {
-    passes = newton_until_done(solver, problem, ranks.instances, step, r.data(), a.data(), f.data());
-    if (solver.report) hand_out_residual(ranks.instances, row_residual(problem, r.data(), a.data()), out);
+    passes = newton_until_done<T>(solver, problem, ranks.instances, step, r.data(), a.data(), f.data());
+    if (solver.report) hand_out_residual(ranks.instances, row_residual<T>(problem, r.data(), a.data()), out);
   };
   if (!in_space_of_rows) {
     auto parent = scratch<int>(nv), depth = scratch<int>(nv), start = scratch<int>(nv + 1);
@@ -199,7 +197,7 @@ FS_HD void solve_rows(const ContactSolver<P>& solver, const PresentRows<T>& pres
            [](const auto&... x) { return coordinate_newton_step(x...); });
   } else {
     auto A = scratch<T>(lower_half(n, 0));
-    delassus(half, A.data());
+    delassus<T>(half, A.data());
     if (solver.rigid) {
       const RigidProblem problem{rows.block, n, A.data(), r0.data(), D.data(), friction.data()};
       const T left = rigid_solve(problem, r.data(), solver.rigid->sweeps, solver.rigid->polishes,

@@ -7,6 +7,7 @@
 #include "core/linear/elimination_tree.h"
 #include "core/mujoco/constrained.h"
 #include "core/rigid/rigid_constraints.h"
+#include "core/scalar/bits.h"
 #include "core/world/touch_numbers.h"
 #include "host/memory/kernel.h"
 
@@ -17,6 +18,9 @@ struct RowGroup {
   RowKind kind = RowKind::Equality;
   int rows = 1;
 };
+
+// Of all candidates of contacts together.
+struct CandidateCounts { int slots = 0, rows = 0, entries = 0; };  // entries: numbers of their Jacobians
 
 // Two bodies whose geoms may touch, and how far apart the centres of their bounding spheres may be then; or a plane that does not move and
 // a body, and how far above it that one's centre.
@@ -29,9 +33,10 @@ template <class P> struct BodyPair {
 // Of one robot.
 template <class P> struct ContactSolver {
   int nv = 0, nb = 0;
-  World<P> world;              // its contacts and how they are held
-  RowPattern constraints;      // rows of constraints
-  PairColumns pairs;           // columns of contacts
+  World<P> world;          // its contacts and how they are held
+  RowPattern constraints;  // rows of constraints
+  PairColumns pairs;       // columns of contacts
+  CandidateCounts contacts;
   std::vector<int> first_row;  // (pairs) of its candidates, among the rows of contacts
   TouchNumbers touch;          // which numbers differ from instance to instance
   std::vector<P> reach;        // (geoms) radius of the bounding sphere about its centre [m]; 0 of planes
@@ -75,18 +80,18 @@ template <class Array> struct SolverOutputs {
 struct BlockList {
   PackedBlock* data;
   int count = 0;
-  PackedBlock* begin() const { return data; }
-  PackedBlock* end() const { return data + count; }
-  std::size_t size() const { return static_cast<std::size_t>(count); }
-  const PackedBlock& operator[](int i) const { return data[i]; }
-  void push_back(const PackedBlock& b) { data[count++] = b; }
+  FS_HD PackedBlock* begin() const { return data; }
+  FS_HD PackedBlock* end() const { return data + count; }
+  FS_HD std::size_t size() const { return static_cast<std::size_t>(count); }
+  FS_HD const PackedBlock& operator[](int i) const { return data[i]; }
+  FS_HD void push_back(const PackedBlock& b) { data[count++] = b; }
 };
 
 // Which instances of x are above zero, a bit each; and where bits are set.
 FS_HD unsigned instances_above_zero(const double& x) { return x > 0 ? 1 : 0; }
 FS_HD unsigned instances_above_zero(const float& x) { return x > 0 ? 1 : 0; }
 template <class T> struct InstancesOf {
-  static bool where(unsigned bits) { return bits != 0; }
+  FS_HD static bool where(unsigned bits) { return bits != 0; }
 };
 template <class T> FS_HD auto where(unsigned bits) { return InstancesOf<T>::where(bits); }
 

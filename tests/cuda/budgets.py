@@ -3,7 +3,7 @@
     budgets.py check OBJECT...    exit status 1 where a limit is exceeded or a kernel has no row
     budgets.py write OBJECT...    writes budgets.csv: what was measured, with a margin
 
-OBJECT are the object files of cuda/kernels/shard.cu; beside each lies OBJECT.ptxas, what the compiler said. A limit may be raised
+OBJECT are the object files of cuda/kernels/shard.cu and contact_solver.cu; beside each lies OBJECT.ptxas, what the compiler said. A limit may be raised
 in the same change that explains why; it is a guard against surprises, not a goal.
 """
 
@@ -19,9 +19,16 @@ COLUMNS = ["kernel", "target", "registers", "stack", "spill_stores", "spill_load
 KERNEL = re.compile(
     r"op_kernelINS_4FormINS_5table\d+(Op\w+?)ELNS_8OptionalE([012])EEE([fd])NS_11DeviceModelI[fd]Li(\d+)E"
 )
+SOLVER = re.compile(r"solver_kernel.*SolverArgumentsI([fd])E")
+
+
+def is_kernel(symbol):
+    return KERNEL.search(symbol) or SOLVER.search(symbol)
 
 
 def kernel_name(symbol):
+    if m := SOLVER.search(symbol):
+        return f"contact_solver/{'float' if m[1] == 'f' else 'double'}/any"
     op, optional, real, limit = KERNEL.search(symbol).groups()
     return f"{op}{'FExt' if optional == '2' else ''}/{'float' if real == 'f' else 'double'}/{limit}"
 
@@ -31,7 +38,7 @@ def ptxas_reports(text):
     rows, key = {}, None
     for line in text.splitlines():
         if m := re.search(r"Compiling entry function '(\S+)' for '(\w+)'", line):
-            key = (kernel_name(m[1]), m[2]) if KERNEL.search(m[1]) else None
+            key = (kernel_name(m[1]), m[2]) if is_kernel(m[1]) else None
             if key:
                 rows[key] = [0, 0, 0, 0]
         elif key and (
@@ -57,7 +64,7 @@ def code_sizes(data):
             for name, _, _, _, _, length in header:
                 start = at + header[names][4] + name
                 text = data[start : data.index(b"\0", start)].decode()
-                if text.startswith(".text.") and KERNEL.search(text):
+                if text.startswith(".text.") and is_kernel(text):
                     sizes[kernel_name(text), f"sm_{flags >> 8 & 0xFF}"] = length
         at = data.find(b"\x7fELF\x02\x01", at + 1)
     return sizes

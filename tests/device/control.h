@@ -31,10 +31,16 @@ inline StandInCounts counts() {
   control<decltype(stand_in_counts)>("stand_in_counts")(&c);
   return c;
 }
+inline StandInSolver last_solver() {
+  StandInSolver s;
+  control<decltype(stand_in_solver)>("stand_in_solver")(&s);
+  return s;
+}
 inline void fail_next(const char* function, int error) {
   control<decltype(stand_in_fail)>("stand_in_fail")(function, error);
 }
 inline void set_devices(int count) { control<decltype(stand_in_set_devices)>("stand_in_set_devices")(count); }
+inline void set_memory(unsigned long bytes) { control<decltype(stand_in_set_memory)>("stand_in_set_memory")(bytes); }
 inline void set_local_bytes(unsigned long bytes) {
   control<decltype(stand_in_set_local_bytes)>("stand_in_set_local_bytes")(bytes);
 }

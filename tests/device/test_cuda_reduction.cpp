@@ -6,8 +6,8 @@
 
 #include "host/memory/device.h"
 #include "host/memory/device_graph.h"
-#include "host/rollout/cpu_reduction.h"
-#include "host/rollout/cuda_reduction.h"
+#include "host/reduction/cpu_reduction.h"
+#include "host/reduction/cuda_reduction.h"
 #include "tests/device/control.h"
 
 namespace featherstorm::test_cuda_reduction {

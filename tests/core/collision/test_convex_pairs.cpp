@@ -9,7 +9,7 @@ namespace featherstorm::test_convex_pairs {
 namespace {
 
 using namespace testing;
-using Body = ConvexBody<double, double>;
+using Body = ConvexBody<double, Hull<double>>;
 
 constexpr GeomType shapes[] = {GeomType::Sphere,   GeomType::Capsule, GeomType::Ellipsoid,
                                GeomType::Cylinder, GeomType::Box,     GeomType::Mesh};

@@ -14,12 +14,11 @@
 
 namespace {
 
-constexpr std::size_t stand_in_memory = std::size_t(1) << 36;  // of a device, as it says
-
 struct State {
   std::recursive_mutex mutex;
   int devices = 2;
-  std::size_t local_bytes = 0;  // of each kernel, as it says
+  std::size_t local_bytes = 0;                // of each kernel, as it says
+  std::size_t memory = std::size_t(1) << 36;  // of a device, as it says
   StandInCounts counts{};
   std::map<std::string, cudaError_t> failing;
   std::map<cudaStream_t, std::vector<std::function<void()>>> waiting;   // work by stream
@@ -127,7 +126,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   if (device < 0 || device >= state().devices) return cudaErrorInvalidDevice;
   *p = cudaDeviceProp{};
   std::strcpy(p->name, "stand-in without a GPU");
-  p->major = 8, p->multiProcessorCount = 1, p->maxThreadsPerMultiProcessor = 2048, p->totalGlobalMem = stand_in_memory;
+  p->major = 8, p->multiProcessorCount = 1, p->maxThreadsPerMultiProcessor = 2048, p->totalGlobalMem = state().memory;
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) { return *device = current_device, cudaSuccess; }
@@ -294,7 +293,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   if (const cudaError_t e = asked("cudaMemGetInfo")) return e;
   std::size_t taken = 0;
   for (const auto& block : state().live) taken += block.second;
-  *total = stand_in_memory, *free = taken < stand_in_memory ? stand_in_memory - taken : 0;
+  *total = state().memory, *free = taken < *total ? *total - taken : 0;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
@@ -333,6 +332,10 @@ __attribute__((visibility("default"))) void stand_in_fail(const char* function, 
 __attribute__((visibility("default"))) void stand_in_set_local_bytes(unsigned long bytes) {
   Lock lock(state().mutex);
   state().local_bytes = bytes;
+}
+__attribute__((visibility("default"))) void stand_in_set_memory(unsigned long bytes) {
+  Lock lock(state().mutex);
+  state().memory = bytes;
 }
 __attribute__((visibility("default"))) void stand_in_set_devices(int count) {
   Lock lock(state().mutex);

@@ -20,13 +20,19 @@ struct StandInCounts {
   void* stream;       // of the last launch
 };
 
+// The last launch of a contact solver: blocks, what a thread was given and what one used at most; 1 where a launch before wanted more.
+struct StandInSolver { int blocks, most_numbers, most_bytes, numbers, bytes, out_of_room; };
+
 extern "C" {
+void stand_in_solver(StandInSolver* solver);
 void stand_in_counts(StandInCounts* counts);
 // The next call of this function of the runtime fails with this error, once. "launch" is the launch of a kernel;
 // "kernel" is the work itself, whose failure shows at the next wait.
 void stand_in_fail(const char* function, int error);
 // Kernels say from now on that a thread keeps so many bytes in memory.
 void stand_in_set_local_bytes(unsigned long bytes);
+// Devices say from now on that they have so much memory.
+void stand_in_set_memory(unsigned long bytes);
 // A machine with so many devices from now on.
 void stand_in_set_devices(int count);
 

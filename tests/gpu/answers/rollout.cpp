@@ -1,18 +1,21 @@
-// Rollouts and reductions on a GPU (host/rollout/cuda_rollout.h, host/rollout/cuda_reduction.h) against walks through the
+// Rollouts and reductions on a GPU (host/rollout/cuda_rollout.h, host/reduction/cuda_reduction.h) against walks through the
 // same programs in double: with arrays, with noise, by the robot's step, with contacts where it has some, and a traced cost;
-// captured into a CUDA graph and launched again with other states; and how much memory warm runs take.
+// captured into a CUDA graph and launched again with other states; and how much memory warm runs take. Worlds whose contacts
+// the device finds (host/rollout/cuda_stages.h) against the same steps on the host.
 //
 //   gpu_rollout           all of it
-//   gpu_rollout quick     an arm, a quadruped and a block on the ground, small batches, for a test without a GPU
+//   gpu_rollout quick     an arm, a quadruped and a block on the ground, a small world, small batches, for a test without a GPU
 #include <chrono>
 #include <cstring>
 #include <functional>
 
 #include "host/memory/cuda_backend.h"
 #include "host/memory/device_graph.h"
-#include "host/rollout/cuda_reduction.h"
+#include "host/reduction/cuda_reduction.h"
 #include "tests/gpu/answers/batch.h"
 #include "tests/gpu/answers/rolling.h"
+#include "tests/gpu/timing/world_steps.h"
+#include "tests/support/robots/small_world.h"
 
 namespace featherstorm::testing {
 namespace {
@@ -203,6 +206,59 @@ void reductions(Precision p) {
   }
 }
 
+// Worlds: contacts of all kinds, cones and pyramids, shapes with loops, few rows and many.
+struct WorldCase {
+  std::string name;
+  Robot robot;
+  double tolerance[2];  // of float and double, after one step
+};
+std::vector<WorldCase> world_cases() {
+  std::vector<WorldCase> cases = {{"small", with_geoms(small_world()), {1e-3, 1e-10}}};
+  if (quick) return cases;
+  const auto add = [&](const char* name, const TouchingWorld& o, double single, double in_double) {
+    cases.push_back({name, with_touching_world(load("go2"), o), {single, in_double}});
+  };
+  add("go2/pyramids", {}, 5e-3, 1e-9);
+  add("go2/cones/convex", {.convex = true, .elliptic = true}, 5e-3, 1e-9);
+  add("go2/many rows", {.apart = 1, .margin = 0.3}, 2e-2, 1e-8);
+  return cases;
+}
+// Runs each once, as make_kernels.
+void make_world_kernels(const std::vector<WorldCase>& cases) {
+  on_all_cores(static_cast<int>(2 * cases.size()), [&](int k) {
+    try {
+      const DeviceStream stream(device);
+      const WorldSteps steps(cases[static_cast<std::size_t>(k / 2)].robot,
+                             k % 2 == 0 ? Precision::float32 : Precision::float64, 1, 1, stream.get());
+      steps.run(stream.get());
+      synchronise(device, stream.get());
+    } catch (const std::exception&) {}
+  });
+}
+void compare_world(const WorldCase& c, Precision p) {
+  const bool single = p == Precision::float32;
+  const double tolerance = c.tolerance[single ? 0 : 1];
+  const DeviceStream stream(device);
+  for (long B : quick ? std::vector<long>{70} : std::vector<long>{1, 33, 1000, 70001}) {
+    const std::string name = "world/" + c.name + (single ? "/float" : "/double") + "/B=" + std::to_string(B);
+    WorldSteps steps(c.robot, p, 1, B, stream.get());
+    steps.run(stream.get());
+    check(steps.error(), tolerance, name);
+    check(steps.mean_rows() > 1, name + " touches: " + std::to_string(steps.mean_rows()) + " rows");
+    if (B != (quick ? 70 : 1000)) continue;
+    const DeviceGraph graph(device, stream.get(), [&] { steps.run(stream.get()); });
+    steps.start(0.5);
+    graph.launch(stream.get());
+    const std::vector<double> once = steps.results();
+    check(steps.error(), tolerance, "graph/" + name);
+    const unsigned long before = free_memory();
+    for (int k = 0; k < 20; k++) steps.run(stream.get());
+    synchronise(device, stream.get());
+    check(before == free_memory(), "20 warm runs take no memory/" + name);
+    check(steps.results() == once, "the same bits again/" + name);
+  }
+}
+
 int run() {
   for (Precision p : {Precision::float32, Precision::float64}) attempt("reductions", [&] { reductions(p); });
   const std::vector<Plan> all = plans();
@@ -213,6 +269,11 @@ int run() {
     attempt(all[k].name() + "/float", [&] { compare<float>(all[k], rollings[k]); });
     if (all[k].in_double) attempt(all[k].name() + "/double", [&] { compare<double>(all[k], rollings[k]); });
   }
+  const std::vector<WorldCase> cases = world_cases();
+  make_world_kernels(cases);
+  for (const WorldCase& c : cases)
+    for (Precision p : {Precision::float32, Precision::float64})
+      attempt("world/" + c.name, [&] { compare_world(c, p); });
   return finish("checks of rollouts");
 }
 

@@ -4,8 +4,9 @@
 //   latency/...   calls of the engine on few instances: in a graph, on a stream, and until the host knows that it is
 //   done rollout/...   step and cost over T steps, controls drawn in the kernel or given contacts/...  one step of a
 //   quadruped with four feet, by its own kernel and by the one for any robot
+//   world/...     one step of a model file's world, its contacts found on the device
 //
-//   gpu_rollouts [--only ROBOT[/ROW]] [--seconds N]     ROW: latency, rollout or contacts
+//   gpu_rollouts [--only ROBOT[/ROW]] [--seconds N]     ROW: latency, rollout, contacts or world
 //   gpu_rollouts quick         small, for a test without a GPU
 //   gpu_rollouts compile 90    makes all kernels for compute capability 9.0 and keeps them in the cache on disk; needs
 //   no device
@@ -16,6 +17,8 @@
 #include "tests/gpu/bench/forms.h"
 #include "tests/gpu/bench/timed_rollout.h"
 #include "tests/gpu/timing/options.h"
+#include "tests/gpu/timing/world_steps.h"
+#include "tests/support/robots/small_world.h"
 
 namespace featherstorm::testing {
 namespace {
@@ -197,9 +200,41 @@ struct Rollouts {
     });
   }
 
+  // Quadrupeds among their own limbs and on the ground, or in quick form an arm.
+  void world(const std::string& name, const Robot& robot) {
+    for (long count : o.quick ? std::vector<long>{67} : std::vector<long>{1024, 4096, 16384, 65536}) {
+      const std::string what = "world/" + name + "/float32/step/B=" + std::to_string(count);
+      if (!budget.fits(2, what)) return;
+      report.attempt(what, [&] {
+        WorldSteps steps(robot, Precision::float32, 1, count, stream.get());
+        const auto run = [&](void* s) { steps.run(s); };
+        run(stream.get());
+        ReportRow r;
+        r.what = what, r.instances = static_cast<double>(count);
+        const std::vector<double> before = steps.results();
+        r.error = steps.error();
+        r.time = watch.in_graph(run);
+        r.result = r.error < 5e-3 && steps.results() == before ? "same" : "DIFFERENT";
+        r.figure = static_cast<double>(count) / r.time.median, r.unit = "control steps/s";
+        report.row(r);
+        std::fprintf(stderr, "%s: %.1f rows with a force, mean\n", what.c_str(), steps.mean_rows());
+      });
+    }
+  }
+
   int all() {
     report.head();
+    const std::string world_name = o.quick ? "small" : "go2";
+    const Robot world_robot = o.quick ? with_geoms(small_world()) : with_touching_world(load("go2"));
     Kernels kernels(o, device_capability());
+    const auto world_kernels = kernels.shop.give([&] {
+      if (!o.wants("go2", "world")) return 0;
+      const DeviceStream own(0);
+      const WorldSteps steps(world_robot, Precision::float32, 1, 1, own.get());
+      steps.run(own.get());
+      synchronise(0, own.get());
+      return 1;
+    });
     for (const auto& [what, made] : kernels.latency) {
       const auto& [name, row] = what;
       if (made_in_time(made, "latency/" + name + "/" + row)) latency(name, kernels.robots.at(name), row);
@@ -213,6 +248,7 @@ struct Rollouts {
           for (long count : o.quick ? std::vector<long>{67} : std::vector<long>{1024, 4096, 16384, 65536})
             rollout(name, robot, from, steps, count);
     }
+    if (o.wants("go2", "world") && made_in_time(world_kernels, "world/" + world_name)) world(world_name, world_robot);
     const int status = report.end(budget);
     // what is still being compiled for cases that were left out is not waited for
     if (budget.left_out()) std::_Exit(status);

@@ -1,6 +1,6 @@
 // Apart from reduction.cpp, so that a program for a device alone is linked without the host's threads.
-#include "host/rollout/cpu_reduction.h"
-#include "host/rollout/cuda_reduction.h"
+#include "host/reduction/cpu_reduction.h"
+#include "host/reduction/cuda_reduction.h"
 
 namespace featherstorm {
 

@@ -1,4 +1,4 @@
-#include "host/rollout/cuda_reduction.h"
+#include "host/reduction/cuda_reduction.h"
 
 #include <cmath>
 

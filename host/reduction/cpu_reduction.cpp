@@ -1,4 +1,4 @@
-#include "host/rollout/cpu_reduction.h"
+#include "host/reduction/cpu_reduction.h"
 
 #include <cmath>
 

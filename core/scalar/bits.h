@@ -1,0 +1,26 @@
+// Sets of bits, on the host and on devices.
+#pragma once
+#include <bit>
+#include <cstdint>
+
+#include "core/scalar/scalar.h"
+
+namespace featherstorm {
+
+// The place of the lowest bit that is set, and of the highest one; some must be.
+FS_HD int lowest_bit(std::uint64_t bits) {
+#ifdef __CUDA_ARCH__
+  return __ffsll(static_cast<long long>(bits)) - 1;
+#else
+  return std::countr_zero(bits);
+#endif
+}
+FS_HD int highest_bit(std::uint64_t bits) {
+#ifdef __CUDA_ARCH__
+  return 63 - __clzll(static_cast<long long>(bits));
+#else
+  return 63 - std::countl_zero(bits);
+#endif
+}
+
+}  // namespace featherstorm

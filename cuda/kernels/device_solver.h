@@ -1,0 +1,149 @@
+// The contact solver of one robot as a kernel's parameter: what host/solver/contact_solve.h reads of a ContactSolver, under the same
+// names, its arrays in one block of device memory.
+#pragma once
+#include <array>
+#include <vector>
+
+#include "host/solver/contact_solve.h"
+
+namespace featherstorm {
+
+// An array in memory of the device; what the solver's text asks of a vector.
+template <class E> struct Listed {
+  const E* first;
+  int count;
+  FS_HD std::size_t size() const { return static_cast<std::size_t>(count); }
+  FS_HD bool empty() const { return count == 0; }
+  FS_HD const E* data() const { return first; }
+  FS_HD const E* begin() const { return first; }
+  FS_HD const E* end() const { return first + count; }
+  FS_HD const E& operator[](int i) const { return first[i]; }
+};
+
+// core/world/hull.h, core/world/height_field.h, core/world/contacts.h
+template <class P> struct DeviceHullCorner {
+  Vec3<P> r;
+  Listed<HullFace<P>> face;
+};
+template <class P> struct DeviceHullPolygon {
+  Vec3<P> normal;
+  Listed<int> corner;
+};
+template <class P> struct DeviceHull {
+  Listed<DeviceHullCorner<P>> corner;
+  Listed<DeviceHullPolygon<P>> polygon;
+  Listed<int> neighbour, first_neighbour;
+  P reach;
+};
+template <class P> struct DeviceHeightField {
+  int rows, columns;
+  P x, y, top, bottom;
+  Listed<P> height;
+};
+template <class P> struct DeviceGeomContacts {
+  Listed<Geom<P>> geom;
+  Listed<DeviceHull<P>> hull;
+  Listed<DeviceHeightField<P>> field;
+  Listed<ContactPair<P>> pair;
+  bool several, elliptic;
+  P impedance_ratio;
+};
+// Of a world what rows of contacts need.
+template <class P> struct DeviceContactWorld {
+  P timestep;
+  struct { bool safe_reference; } constraints;
+  DeviceGeomContacts<P> contacts;
+};
+
+struct DevicePairColumns {
+  Listed<PathColumn> column;
+  Listed<int> start;
+  FS_HD int columns(int pair) const { return start[pair + 1] - start[pair]; }
+};
+struct DeviceTree {
+  int nv, nh;
+  Listed<int> dof_parent, depth, row_start, column;
+  FS_HD int at(int i, int j) const { return row_start[i] + depth[j]; }
+};
+struct DeviceHalfSolution {
+  Listed<int> column, position, start;
+  Listed<HalfSolution::Term> term;
+};
+struct DeviceTouchNumbers {
+  Listed<std::array<int, 16>> of_pair;
+  Listed<int> power;
+  Listed<std::array<int, 12>> of_geom;
+};
+
+// host/solver/solver_data.h
+template <class P> struct DeviceSolver {
+  int nv, nb;
+  DeviceContactWorld<P> world;
+  RowPatternOf<Listed<PackedBlock>, Listed<int>> constraints;
+  DevicePairColumns pairs;
+  CandidateCounts contacts;
+  Listed<int> first_row;
+  DeviceTouchNumbers touch;
+  Listed<P> reach;
+  Listed<Vec3<P>> body_centre;
+  Listed<BodyPair<P>> bodies;
+  Listed<int> bodies_of, next_bodies;
+  DeviceTree own;
+  Listed<int> diagonal;
+  Listed<RowGroup> group;
+  Listed<DeviceHalfSolution> half;
+  Listed<char> couples;
+  Listed<int> group_of[2], half_of[2];
+  bool forces;
+  int most_rows, iterations;
+  P tolerance;
+  std::optional<RigidLaw<P>> rigid;
+  bool report;
+};
+
+// The solver in its device form. Arrays lie where `place` says: place(vector) gives the address of the first element.
+template <class P, class Place> DeviceSolver<P> device_solver(const ContactSolver<P>& s, Place&& place) {
+  const auto listed = [&]<class E>(const std::vector<E>& array) {
+    return Listed<E>{place(array), static_cast<int>(array.size())};
+  };
+  const auto tree = [&](const EliminationTree& t) {
+    return DeviceTree{t.nv, t.nh, listed(t.dof_parent), listed(t.depth), listed(t.row_start), listed(t.column)};
+  };
+  const auto hull = [&](const Hull<P>& h) {
+    std::vector<DeviceHullCorner<P>> corner;
+    for (const HullCorner<P>& c : h.corner) corner.push_back({c.r, listed(c.face)});
+    std::vector<DeviceHullPolygon<P>> polygon;
+    for (const HullPolygon<P>& p : h.polygon) polygon.push_back({p.normal, listed(p.corner)});
+    return DeviceHull<P>{listed(corner), listed(polygon), listed(h.neighbour), listed(h.first_neighbour), h.reach};
+  };
+  DeviceSolver<P> d{};
+  d.nv = s.nv, d.nb = s.nb;
+  d.world.timestep = s.world.timestep, d.world.constraints.safe_reference = s.world.constraints.safe_reference;
+  const GeomContacts<P>& from = s.world.contacts;
+  DeviceGeomContacts<P>& to = d.world.contacts;
+  std::vector<DeviceHull<P>> hulls;
+  for (const Hull<P>& h : from.hull) hulls.push_back(hull(h));
+  std::vector<DeviceHeightField<P>> fields;
+  for (const HeightField<P>& f : from.field)
+    fields.push_back({f.rows, f.columns, f.x, f.y, f.top, f.bottom, listed(f.height)});
+  to.geom = listed(from.geom), to.hull = listed(hulls), to.field = listed(fields), to.pair = listed(from.pair);
+  to.several = from.several, to.elliptic = from.elliptic, to.impedance_ratio = from.impedance_ratio;
+  d.constraints = {listed(s.constraints.block), listed(s.constraints.column)};
+  d.pairs = {listed(s.pairs.column), listed(s.pairs.start)};
+  d.contacts = s.contacts;
+  for (int k = 0; k < 2; k++) d.group_of[k] = listed(s.group_of[k]), d.half_of[k] = listed(s.half_of[k]);
+  d.couples = listed(s.couples), d.first_row = listed(s.first_row);
+  d.touch = {listed(s.touch.of_pair), listed(s.touch.power), listed(s.touch.of_geom)};
+  d.reach = listed(s.reach), d.body_centre = listed(s.body_centre);
+  d.bodies = listed(s.bodies), d.bodies_of = listed(s.bodies_of), d.next_bodies = listed(s.next_bodies);
+  d.own = tree(s.own), d.diagonal = listed(s.diagonal), d.group = listed(s.group);
+  std::vector<DeviceHalfSolution> halves;
+  for (const HalfSolution& h : s.half)
+    halves.push_back({listed(h.column), listed(h.position), listed(h.start), listed(h.term)});
+  d.half = listed(halves);
+  d.forces = s.forces, d.most_rows = s.most_rows, d.iterations = s.iterations, d.tolerance = s.tolerance;
+  d.rigid = s.rigid, d.report = s.report;
+  return d;
+}
+
+}  // namespace featherstorm
