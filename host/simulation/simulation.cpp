@@ -64,7 +64,7 @@ Simulation::Simulation(Evaluator& evaluator, long instances, const StepOptions& 
     append_step(*sequence_, evaluator, stepping_, precision, "tau", "target");
   }
   if (stepping_.op == "world") {
-    SolverOptions solver = solver_options(precision);
+    SolverOptions solver = solver_options(precision, stepping_.solver.rigid);
     solver.forces = false;
     solver.all_candidates = device != on_host;  // the solver of places is the host's
     sequence_.emplace(precision, evaluator.threads(), evaluator.isa());
