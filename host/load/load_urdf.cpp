@@ -59,7 +59,7 @@ void note_mimics(Urdf& urdf, const UrdfOptions& options, std::string_view name) 
     if (!joint.mimic || options.mimic == UrdfOptions::Mimic::kCouple) continue;
     const std::string mimic = "joint " + quote(joint.name) + " mimics " + quote(urdf.joints[joint.mimic->joint].name);
     if (options.mimic == UrdfOptions::Mimic::kRefuse) urdf::fail(name, joint.line, mimic + ", which is refused");
-    urdf.notices.push_back(mimic + "; taken as independent");
+    if (!options.world) urdf.notices.push_back(mimic + "; taken as independent");
   }
 }
 
@@ -108,13 +108,12 @@ Robot build(Urdf urdf, std::string_view name, const std::filesystem::path& file,
   try {
     Robot robot = builder.build(options.strict);
     check_joint_inertia(robot);
-    const bool couples = options.mimic == UrdfOptions::Mimic::kCouple;
-    if (couples && !options.world)
+    if (options.mimic == UrdfOptions::Mimic::kCouple && !options.world)
       if (const auto specs = couplings(urdf, name); !specs.empty()) robot.model.coupling = couple(robot, specs);
     robot.notices.insert(robot.notices.begin(), urdf.notices.begin(), urdf.notices.end());
     robot.odd.insert(robot.odd.begin(), urdf.odd.begin(), urdf.odd.end());
     if (options.world)
-      return with_urdf_world(robot, {urdf, bodies, file, std::string(name), options.strict, couples}, *options.world);
+      return with_urdf_world(robot, {urdf, bodies, file, std::string(name), options.strict}, *options.world);
     return robot;
   } catch (const ModelError& error) {
     urdf::fail(name, line_of(urdf, error), error.kind + " " + quote(error.name) + ": " + error.reason);

@@ -28,8 +28,8 @@ struct UrdfOptions {
 
   double armature = 0;  // of each joint with one freedom whose file gives it none [kg m^2 | kg]
 
-  // The world that the robot is to stand in; none: the tree alone, and collisions are ignored. With Mimic::kCouple equalities of the
-  // world hold mimic joints, and the model has no coupling.
+  // The world that the robot is to stand in; none: the tree alone, and collisions are ignored. Equalities of the world hold mimic
+  // joints, which are independent in the tree.
   std::optional<UrdfWorld> world{};
 };
 

@@ -69,7 +69,7 @@ class WorldWriter {
     for (int b = 1; b <= m_.nb; b++) write_body(b);
     write_shapes();
     if (world_.motors) write_motors();
-    if (source_.couple_mimics) write_couplings();
+    write_couplings();
     t_.count({"nbody", "njnt", "nv", "ngeom", "nmesh", "nu", "nout", "nactuator", "neq"},
              {m_.nb + 1, m_.nb, m_.nv, geoms_, meshes_, motors_, motors_, motors_, couplings_});
     auto made = std::make_shared<WorldSource>();
@@ -318,16 +318,16 @@ class WorldWriter {
 
   // ---- drives and couplings
 
-  bool is_coupled(const std::string& joint) const {
-    return source_.couple_mimics && std::any_of(urdf_.joints.begin(), urdf_.joints.end(),
-                                                [&](const UrdfJoint& j) { return j.mimic && j.name == joint; });
+  bool is_mimic(const std::string& joint) const {
+    return std::any_of(urdf_.joints.begin(), urdf_.joints.end(),
+                       [&](const UrdfJoint& j) { return j.mimic && j.name == joint; });
   }
 
   void write_motors() {
     for (int j = 0; j < m_.nb; j++) {
       const std::string& name = robot_.joint_names[static_cast<std::size_t>(j)];
       const Body<double>& body = m_.body[static_cast<std::size_t>(j) + 1];
-      if (body.type == JointType::Free || is_coupled(name)) continue;
+      if (body.type == JointType::Free || is_mimic(name)) continue;
       const double effort = m_.max_effort[static_cast<std::size_t>(body.v)];
       const bool limited = std::isfinite(effort) && effort > 0;
       const double i = motors_++;
@@ -363,7 +363,7 @@ class WorldWriter {
       t_.add("eq_active", {1});
       t_.add("eq_obj1id", {robot_.joint(joint.name) - 1.0}), t_.add("eq_obj2id", {robot_.joint(driver.name) - 1.0});
       TableWriter::Numbers data(12);
-      data[0] = joint.mimic->offset, data[1] = joint.mimic->multiplier;
+      data[0] = joint.mimic->offset, data[1] = joint.mimic->multiplier, data[10] = 1;
       t_.add("eq_data", data), t_.add("eq_solref", kSolref), t_.add("eq_solimp", kSolimp);
     }
   }

@@ -1,4 +1,5 @@
-// The world of a URDF's robot: what its <collision> elements touch, limits and dry friction of its joints, drives.
+// The world of a URDF's robot: what its <collision> elements touch, limits and dry friction of its joints, equalities that hold
+// its mimic joints, drives.
 //
 // MuJoCo's compiler reads URDF as well; the world here is the one that it makes of the same file, with its defaults for what a
 // URDF cannot say (friction 1, solref, solimp, pyramids, a timestep of 2 ms).
@@ -27,9 +28,10 @@ struct MeshHull {
 using HullReader = std::function<MeshHull(const std::filesystem::path& file, const Vec3d& scale)>;
 
 struct UrdfWorld {
-  bool ground = false;      // a horizontal plane at z = 0, "ground"
-  bool motors = false;      // of each joint with one freedom: controls are efforts, within its limit
-  double timestep = 0.002;  // [s]
+  bool ground = false;  // a horizontal plane at z = 0, "ground"
+  // Of each joint with one freedom that mimics no other: controls are efforts, within its limit.
+  bool motors = false;
+  double timestep = 0.002;                        // [s]
   std::vector<std::filesystem::path> packages{};  // folders of packages, for meshes (host/urdf/mesh_file.h)
   HullReader hull{};                              // of meshes; none: they touch nothing, with a notice
 };
@@ -41,7 +43,6 @@ struct UrdfWorldSource {
   std::filesystem::path file;           // meshes are looked for from here on
   std::string name;                     // of the file, for messages
   bool strict = false;                  // a mesh that touches nothing is an error
-  bool couple_mimics = false;           // equalities hold mimic joints
 };
 
 // The robot of a URDF with its world. The bodies of the world are the links that move; a geom has the name of its <collision> element,

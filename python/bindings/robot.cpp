@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "bindings.h"
+#include "core/collision/candidates.h"
 #include "core/model/builder.h"
 #include "descriptions.h"
 #include "host/compile/generate.h"
@@ -178,6 +179,9 @@ nb::list contact_pairs(const Robot& r) {
     d["invweight"] = numbers(p.inverse_inertia);
     d["includemargin"] = p.margin;
     d["detection"] = p.detection;
+    const auto& geom = r.model.world.contacts.geom;
+    d["closed_form"] =
+        has_closed_form(geom[static_cast<std::size_t>(p.geom[0])].type, geom[static_cast<std::size_t>(p.geom[1])].type);
     all.append(d);
   }
   return all;
@@ -254,7 +258,7 @@ void bind_robot(nb::module_& module) {
       .def_prop_ro(
           "contact_pairs", contact_pairs,
           "Pairs of a model file's geoms that may touch: numbers of the two geoms in the file, slots in the operation "
-          "`contacts`, and what MuJoCo's contacts have; detection is where a contact is found, margin + gap.")
+          "`contacts`, and what MuJoCo's contacts have; detection is where a contact is found, margin + gap; closed_form whether no loop finds it.")
       .def_prop_ro("world_tables", world_tables, "What the world was read from: MuJoCo's tables by name, flat.")
       .def_prop_ro("world_links",
                    [](const Robot& r) { return r.source ? r.source->link_names : std::vector<std::string>(); })

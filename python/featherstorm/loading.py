@@ -38,26 +38,26 @@ def load(
 ) -> Model:
     """Loads a robot: a built-in name (`robots()`), a .urdf file, or an MJCF .xml file through the package mujoco.
 
-    floating_base   for URDF, which cannot say: True adds a free joint to the root link. None: as usual for a built-in
-                    robot, False for a file. MJCF says it itself.
-    threads         0: all cores
-    isa             instruction set, "avx512", "avx2" or "base"; "": the widest there is
-    assemble        False: with the kernels that serve any robot (`Model`)
-    parameters      names of the robot's numbers that can differ from instance to instance (`Model.bind`)
-    loops           joints that close kinematic loops, of `Loop`; for `fd_loops`, `loop_step` and others
-    couplings       joints that follow others, of `Coupling`; for `fd_coupled`, `coupled_step` and others
-    mimic           "independent": mimic joints of URDF move on their own, with a notice; "couple": they are couplings
-    contacts        featherstorm.Contact of what may touch what; sweeps, relax: see featherstorm.robot.contacts.with_contacts
-    strict          what is odd in a file but has a meaning (an inertia that no body has, a mimic of no joint) is an error; else
-                    it is kept as it is written, and a Notice says what
-    armature        for URDF, which has none: rotor inertia of each joint with one freedom [kg m^2 | kg]
-    world           for URDF: True or a `UrdfWorld`, what the file's collision elements touch, and the ground where it is asked for;
-                    mimic="couple" are equalities of it then. False: collision elements are ignored
+        floating_base   for URDF, which cannot say: True adds a free joint to the root link. None: as usual for a built-in
+                        robot, False for a file. MJCF says it itself.
+        threads         0: all cores
+        isa             instruction set, "avx512", "avx2" or "base"; "": the widest there is
+        assemble        False: with the kernels that serve any robot (`Model`)
+        parameters      names of the robot's numbers that can differ from instance to instance (`Model.bind`)
+        loops           joints that close kinematic loops, of `Loop`; for `fd_loops`, `loop_step` and others
+        couplings       joints that follow others, of `Coupling`; for `fd_coupled`, `coupled_step` and others
+        mimic           "independent": mimic joints of URDF move on their own, with a notice; "couple": they are couplings
+        contacts        featherstorm.Contact of what may touch what; sweeps, relax: see featherstorm.robot.contacts.with_contacts
+        strict          what is odd in a file but has a meaning (an inertia that no body has, a mimic of no joint) is an error; else
+                        it is kept as it is written, and a Notice says what
+        armature        for URDF, which has none: rotor inertia of each joint with one freedom [kg m^2 | kg]
+        world           for URDF: True or a `UrdfWorld`, what the file's collision elements touch, and the ground where it is asked for;
+                        equalities of it hold mimic joints. False: collision elements are ignored
     `step`, `Simulation` and `Rollout` go by what the robot carries: an MJCF file's world, with the file's actuators, contacts,
-    constraints and timestep, or what is given here. Other operations take its tree with all joints free; forward and inverse
-    dynamics (fd, rnea and others) refuse one with loops or couplings unless they are told `ignore=`.
-    Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop,
-    joint or contact and what is wrong with it.
+        constraints and timestep, or what is given here. Other operations take its tree with all joints free; forward and inverse
+        dynamics (fd, rnea and others) refuse one with loops or couplings unless they are told `ignore=`.
+        Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop,
+        joint or contact and what is wrong with it.
     """
     text = os.fspath(name_or_path)
     if text.lower().endswith((".xml", ".mjcf")):

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from ..robot.law import Rigid
 
-
     Values = dict[str, npt.NDArray[Any]]  # of fields of the model that differ, (n, k) by name
 
 # what is left of the forces beside the greatest, where Newton's steps end

@@ -1,5 +1,5 @@
-"""Robots of URDF files in a world: what their <collision> elements touch, limits and dry friction of their joints, drives.
-
+"""Robots of URDF files in a world: what their <collision> elements touch, limits and dry friction of their joints, equalities that
+hold mimic joints, drives.
 MuJoCo's compiler reads URDF as well; the world here is the one that it makes of the same file. It is read and made by the engine
 (host/load/urdf_world.h); the package mujoco finds the convex hulls of meshes, and gives the names of things that readings ask for.
 """
@@ -32,7 +32,7 @@ class UrdfWorld:
     """The world that the robot of a URDF is to stand in.
 
     ground     a horizontal plane at z = 0, the geom "ground"
-    motors     of each joint with one freedom: controls of steps and rollouts are efforts at joints [N m | N], within their limits
+    motors     of each joint with one freedom that mimics no other: controls of steps and rollouts are efforts at joints [N m | N], within their limits
     timestep   [s]
     packages   folders in which packages of meshes are, or packages themselves, before those of ROS_PACKAGE_PATH, AMENT_PREFIX_PATH
                and those above the file
@@ -70,7 +70,10 @@ class Hulls:
         used = np.unique(np.concatenate([m.mesh_polyvert[a:b] for a, b in polygons]))
         corners = m.mesh_vert.astype(np.float64)[used].tolist()
         faces = [
-            (m.mesh_polynormal[first + k].astype(np.float64).tolist(), np.searchsorted(used, m.mesh_polyvert[a:b]).tolist())
+            (
+                m.mesh_polynormal[first + k].astype(np.float64).tolist(),
+                np.searchsorted(used, m.mesh_polyvert[a:b]).tolist(),
+            )
             for k, (a, b) in enumerate(polygons)
         ]
         return rotation(m.mesh_quat[0]).tolist(), m.mesh_pos[0].tolist(), corners, faces
@@ -142,7 +145,7 @@ def compiled(robot: _featherstorm.Robot, hulls: Hulls) -> Any:
         motor.trntype = mujoco.mjtTrn.mjTRN_JOINT
     for i, data in enumerate(tables.get("eq_data", np.zeros(0)).reshape(-1, 12)):
         pair = {f"name{k}": joints[int(tables[f"eq_obj{k}id"][i])] for k in (1, 2)}
-        spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT, data=data[:11], **pair)
+        spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT, data=data, **pair)
     m = spec.compile()
     for name, numbers in tables.items():
         if name.startswith(("body_", "jnt_", "dof_", "geom_", "actuator_", "eq_")) and hasattr(m, name):
@@ -159,10 +162,18 @@ def names_of(tables: dict[str, npt.NDArray[np.float64]], kind: str) -> list[str]
     return [text[start : text.index(b"\0", start)].decode() for start in starts]
 
 
+def body_names(tables: dict[str, npt.NDArray[np.float64]]) -> list[str]:
+    """Of the bodies that move; a link may have the name that MuJoCo's world has."""
+    return [name + "_link" * (name == "world") for name in names_of(tables, "body")[1:]]
+
+
 def add_bodies(spec: Any, tables: dict[str, npt.NDArray[np.float64]], mujoco: Any) -> None:
     bodies, joints = [spec.worldbody], names_of(tables, "jnt")
-    wide = {name: tables[f"body_{name}"].reshape(-1, n) for name, n in (("pos", 3), ("quat", 4), ("ipos", 3), ("inertia", 3))}
-    for b, name in enumerate(names_of(tables, "body")[1:], 1):
+    wide = {
+        name: tables[f"body_{name}"].reshape(-1, n)
+        for name, n in (("pos", 3), ("quat", 4), ("ipos", 3), ("inertia", 3))
+    }
+    for b, name in enumerate(body_names(tables), 1):
         body = bodies[int(tables["body_parentid"][b])].add_body(name=name, pos=wide["pos"][b], quat=wide["quat"][b])
         bodies.append(body)
         body.explicitinertial = True
@@ -189,7 +200,7 @@ def add_geoms(spec: Any, tables: dict[str, npt.NDArray[np.float64]], hulls: Hull
     meshes = list(hulls.read.items())
     for number, ((file, scale), (_, inertia)) in enumerate(meshes):
         spec.add_mesh(name=f"mesh{number}", file=file, scale=scale, inertia=inertia)
-    bodies = [spec.worldbody, *(spec.body(name) for name in names_of(tables, "body")[1:])]
+    bodies = [spec.worldbody, *(spec.body(name) for name in body_names(tables))]
     positions, turns = (tables.get(f"geom_{of}", np.zeros(0)).reshape(-1, n) for of, n in (("pos", 3), ("quat", 4)))
     for g, name in enumerate(names_of(tables, "geom")):
         kind, mesh = int(tables["geom_type"][g]), int(tables["geom_dataid"][g])

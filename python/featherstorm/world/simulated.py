@@ -12,7 +12,7 @@ from ..symbols import symbols, values_of
 from ..table.evaluation import run
 from .names import compiled, number_of
 from .passes import passes
-from .report import WorldReport, Reporter
+from .report import Reporter, WorldReport
 from .state import (
     ACCELERATION,
     CONTACTS,
