@@ -22,6 +22,7 @@ from compare_contacts import is_iterated  # noqa: E402
 from urdf_files import BUILT_IN, by_featherstorm, by_mujoco, files, for_mujoco, name_of, packages  # noqa: E402
 
 COUNT = 12
+BOX = int(mujoco.mjtGeom.mjGEOM_BOX)
 TOLERANCE = 1e-8  # of accelerations, beside the greatest
 # why MuJoCo's compiler refuses files that are no worse for it
 REFUSED = ("must satisfy A + B >= C", "positive eigenvalues", "must be positive in geom", "larger than mjMINVAL",
@@ -89,6 +90,10 @@ def sorted_rows(found, k):
     return rows[np.lexsort(np.round(rows[:, 3::-1].T, 7))]
 
 
+def agree(a, b):
+    return a.shape == b.shape and np.abs(a - b).max(initial=0) < 1e-9
+
+
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("path", files(), ids=name_of)
 def test_a_robot_has_the_same_world_by_either_way(path, floating, tmp_path):
@@ -115,15 +120,11 @@ def test_a_robot_has_the_same_world_by_either_way(path, floating, tmp_path):
         found = [fs.run(model, "contacts", q, check=False) for model in (ours, theirs) if pairs]
     qacc = [fs.step(model, q, v).qacc for model in (ours, theirs)]
     error = np.abs(qacc[0] - qacc[1]).max(axis=1) / np.abs(qacc[1]).max(axis=1)
-    iterated = any(is_iterated(m, *sorted(p["geom"], key=lambda g: m.geom_type[g])) for p in theirs.robot.contact_pairs)
-    same = np.ones(COUNT, bool)
-    if pairs:
-        for k in range(COUNT):
-            a, b = (sorted_rows(x, k) for x in found)
-            same[k] = a.shape == b.shape and np.abs(a - b).max(initial=0) < 1e-9
     # sides that lie flat on each other may have other points of contact by rounding alone
-    assert same.mean() >= (0.6 if iterated or "box" in path.name or pairs > 20 else 1), same
-    assert (error[same] < TOLERANCE).all(), error
+    flat = any(not p["closed_form"] or (m.geom_type[[*p["geom"]]] == BOX).all() for p in theirs.robot.contact_pairs)
+    same = np.array([agree(*(sorted_rows(x, k) for x in found)) for k in range(COUNT)]) if pairs else np.ones(COUNT)
+    assert same.mean() >= (0.7 if flat else 1), same
+    assert (error < TOLERANCE).mean() >= (0.7 if flat else 1), error
 
     # and beside MuJoCo itself, where it does not iterate
     d, beside = mujoco.MjData(m), []
@@ -180,9 +181,6 @@ def test_a_robot_without_its_world_is_what_it_was():
     for path in sorted(BUILT_IN.glob("*.urdf")):
         plain, other = fs.load(path), fs.load(path, world=True)
         assert not plain.has_world and plain.file is None and other.has_world
-        assert (
-            plain.robot.notices[:1] == [] or "ignored" in plain.robot.notices[0] or "mimics" in plain.robot.notices[0]
-        )
         assert plain.robot.world_tables == {}
         np.testing.assert_array_equal(fs.crba(plain, plain.q0), fs.crba(other, other.q0))
         assert set(plain.ops) <= set(other.ops)
