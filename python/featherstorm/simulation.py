@@ -95,7 +95,7 @@ class Simulation:
                 "ignore=('couplings',)"
             )
         self.model, self.instances, self.dt, self.substeps = model, int(instances), dt, substeps
-        self.device, self.stream = device_name(number), stream
+        self.device, self.stream, self.law = device_name(number), stream, law
         self.time = 0.0
         self._numbers = numbers
         self._parameters: dict[str, Any] = {}

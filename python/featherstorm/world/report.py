@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import _featherstorm
+from ..model import Notice
 from ..table.evaluation import run
 from .passes import solver, state_sizes
 from .values import parameter_sizes
@@ -34,14 +36,26 @@ class WorldReport(NamedTuple):
     gap: npt.NDArray[Any]
 
 
+def touching(model: Model, q: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """How many contacts are nearer than their margin at positions (n, nq)."""
+    pairs = model.robot.contact_pairs
+    if not pairs or not len(q):
+        return np.zeros(len(q), np.int64)
+    margin = np.repeat([p["includemargin"] for p in pairs], [p["slots"] for p in pairs])
+    with warnings.catch_warnings():
+        # that the row has no kernel of its own is no concern of who asks what touches
+        warnings.simplefilter("ignore", Notice)
+        distance = np.asarray(run(model, "contacts", q, check=False)[0])
+    found: npt.NDArray[np.int64] = (distance.reshape(len(q), -1) < margin).sum(axis=1)
+    return found
+
+
 class Reporter:
     def __init__(self, model: Model, dtype: str, law: Rigid | None) -> None:
         self.model, self.dtype = model, dtype
         self.sequence = _featherstorm.world_sequence(
             model.evaluator, dtype, **solver(model, dtype, law), report=True, forces=False
         )
-        pairs = model.robot.contact_pairs
-        self.margin = np.repeat([p["includemargin"] for p in pairs], [p["slots"] for p in pairs])
 
     def of(self, q: npt.NDArray[Any], given: dict[str, Any]) -> WorldReport:
         """q (instances, nq); given: memory of q, v, act, qacc, ctrl, qfrc_applied and parameters (instances or 1, n) by name."""
@@ -49,12 +63,8 @@ class Reporter:
         sizes = {**state_sizes(model), "ctrl": model.n_ctrl, "qfrc_applied": model.nv, **parameter_sizes(model)}
         found = {name: np.zeros((instances, 1), self.dtype) for name in ("passes", "residual")}
         found["gap"] = np.full((instances, 1), NO_CONTACT, self.dtype)
-        contacts = np.zeros(instances, np.int64)
         if instances:
             inputs = [(name, x, 0, sizes[name], False) for name, x in given.items() if sizes[name]]
             self.sequence.run(1, instances, inputs, {}, [(name, x, 0, 1, False) for name, x in found.items()])
-            if len(self.margin):
-                distance = np.asarray(run(model, "contacts", q, check=False)[0])
-                contacts = (distance.reshape(instances, -1) < self.margin).sum(axis=1)
         steps, residual, gap = (found[name][:, 0] for name in ("passes", "residual", "gap"))
-        return WorldReport(contacts, steps.astype(np.int64), residual, gap)
+        return WorldReport(touching(model, q), steps.astype(np.int64), residual, gap)
