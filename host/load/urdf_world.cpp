@@ -240,7 +240,7 @@ class WorldWriter {
     for (const int child : children[static_cast<std::size_t>(i)]) write_shapes_of(child, b, children);
   }
   std::string unique(std::string name) {
-    while (name == "ground" || !taken_.insert(name).second) name += "_";
+    while (name == "ground" || !taken_.insert(name).second) name += '_';
     return name;
   }
 

@@ -58,7 +58,7 @@ Path mesh_file(const std::string& name, const Path& urdf, const std::vector<Path
     const Path found = in_package(folders, inside.substr(0, slash), inside.substr(slash + 1));
     return found.empty() && is_file(beside) ? beside : found;
   }
-  const Path path = (folder / (name.starts_with("file://") ? name.substr(7) : name)).lexically_normal();
+  Path path = (folder / (name.starts_with("file://") ? name.substr(7) : name)).lexically_normal();
   if (is_file(path)) return path;
   return is_file(beside) ? beside : Path();
 }

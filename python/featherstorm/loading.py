@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from .robot.closures import Coupling, Loop
     from .robot.contacts import Contact
+    from .robot.mjcf import ModelFile
     from .robot.urdf import UrdfWorld
     from .typing import Names
 
@@ -86,18 +87,19 @@ def load(
         near = difflib.get_close_matches(text, builtin, 3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(builtin)}"
         raise ValueError(f"'{text}' is neither a file nor a built-in robot; {hint}")
+    of_world: ModelFile | None = None
     if not world:
-        file, robot = None, _featherstorm.load(text, floating_base, mimic == "couple", strict, armature)
+        robot = _featherstorm.load(text, floating_base, mimic == "couple", strict, armature)
     else:
         from .robot.urdf import UrdfWorld, load_urdf
 
         if not isinstance(world, (bool, UrdfWorld)):
             raise TypeError(f"world is {world!r}, expected True, False or a UrdfWorld")
         asked = UrdfWorld() if world is True else world
-        robot, file = load_urdf(text, floating_base, mimic == "couple", strict, armature, asked)
+        robot, of_world = load_urdf(text, floating_base, mimic == "couple", strict, armature, asked)
     tell_odd(text, robot)
     robot = robot.with_closures(loops, couplings)
-    return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax, file)
+    return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax, of_world)
 
 
 def tell_odd(name: str, robot: _featherstorm.Robot) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..simulation import Simulation
+from ..world.names import compiled
 from .controls import Controls, check
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def refuse(options: argparse.Namespace) -> None:
 def begin(model: Model, options: argparse.Namespace) -> tuple[Simulation, Controls]:
     """The simulation, at the file's defaults or a keyframe, each instance a little different."""
     refuse(options)
-    m = model.compiled
+    m = compiled(model)
     check(m, options)
     substeps = options.substeps if options.dt is None or options.substeps > 1 else None
     sim = Simulation(model, options.instances, options.dt, substeps, dtype=options.dtype, law=options.law)
@@ -52,7 +53,7 @@ def on_the_ground(model: Model) -> npt.NDArray[np.float64]:
     """The neutral position of a robot whose base floats, no deeper than the ground."""
     import mujoco
 
-    m, q = model.compiled, np.array(model.q0)
+    m, q = compiled(model), np.array(model.q0)
     if model.bodies[0]["type"] != "free":
         return q
     d = mujoco.MjData(m)

@@ -79,7 +79,7 @@ class Hulls:
         return rotation(m.mesh_quat[0]).tolist(), m.mesh_pos[0].tolist(), corners, faces
 
     def of(self, file: str, scale: Scale) -> tuple[Any, Any]:
-        key = (file, tuple(float(x) for x in scale))
+        key = (file, (float(scale[0]), float(scale[1]), float(scale[2])))
         if key not in self.read:
             self.read[key] = compiled_mesh(file, scale)
         return self.read[key]
