@@ -14,7 +14,8 @@ namespace {
 
 Robot load_robot(const std::string& name_or_path, const LoadOptions& options) {
   UrdfOptions urdf;
-  urdf.mimic = options.mimic, urdf.strict = options.strict, urdf.armature = options.armature;
+  urdf.mimic = options.mimic, urdf.strict = options.strict, urdf.armature = options.armature,
+  urdf.world = options.world;
   if (!(options.armature >= 0) || std::isinf(options.armature))
     throw Error("armature is " + std::to_string(options.armature) + ", expected 0 or more");
   const auto robots = builtin_robots();

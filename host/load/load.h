@@ -19,6 +19,7 @@ struct LoadOptions {
   // what of the robot may touch what, and how many sweeps the rows of contacts make (core/model/contacts.h)
   std::vector<ContactSpec> contacts{};
   int sweeps = 8, relax = 2;
+  std::optional<UrdfWorld> world{};  // UrdfOptions
 };
 // `name_or_path` is a name of host/robots/robots.h or the path of a .urdf file. Throws Error; ModelError for contacts.
 Robot load(const std::string& name_or_path, const LoadOptions& options = {});

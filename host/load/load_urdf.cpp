@@ -59,7 +59,7 @@ void note_mimics(Urdf& urdf, const UrdfOptions& options, std::string_view name) 
     if (!joint.mimic || options.mimic == UrdfOptions::Mimic::kCouple) continue;
     const std::string mimic = "joint " + quote(joint.name) + " mimics " + quote(urdf.joints[joint.mimic->joint].name);
     if (options.mimic == UrdfOptions::Mimic::kRefuse) urdf::fail(name, joint.line, mimic + ", which is refused");
-    urdf.notices.push_back(mimic + "; taken as independent");
+    if (!options.world) urdf.notices.push_back(mimic + "; taken as independent");
   }
 }
 
@@ -89,7 +89,7 @@ int line_of(const Urdf& urdf, const ModelError& error) {
   return 0;
 }
 
-Robot build(Urdf urdf, std::string_view name, const UrdfOptions& options) {
+Robot build(Urdf urdf, std::string_view name, const std::filesystem::path& file, const UrdfOptions& options) {
   check_size(urdf, name);
   const std::vector<UrdfBody> bodies = merge_fixed_links(urdf);
   if (options.strict) check_urdf_masses(urdf, bodies, options.floating_base, name);
@@ -108,10 +108,12 @@ Robot build(Urdf urdf, std::string_view name, const UrdfOptions& options) {
   try {
     Robot robot = builder.build(options.strict);
     check_joint_inertia(robot);
-    if (options.mimic == UrdfOptions::Mimic::kCouple)
+    if (options.mimic == UrdfOptions::Mimic::kCouple && !options.world)
       if (const auto specs = couplings(urdf, name); !specs.empty()) robot.model.coupling = couple(robot, specs);
     robot.notices.insert(robot.notices.begin(), urdf.notices.begin(), urdf.notices.end());
     robot.odd.insert(robot.odd.begin(), urdf.odd.begin(), urdf.odd.end());
+    if (options.world)
+      return with_urdf_world(robot, {urdf, bodies, file, std::string(name), options.strict}, *options.world);
     return robot;
   } catch (const ModelError& error) {
     urdf::fail(name, line_of(urdf, error), error.kind + " " + quote(error.name) + ": " + error.reason);
@@ -121,11 +123,12 @@ Robot build(Urdf urdf, std::string_view name, const UrdfOptions& options) {
 }  // namespace
 
 Robot load_urdf(const std::filesystem::path& path, const UrdfOptions& options) {
-  return build(read_urdf_file(path, options.strict), urdf::printable(path.string(), 500), options);
+  const Urdf urdf = read_urdf_file(path, {options.strict, options.world.has_value()});
+  return build(urdf, urdf::printable(path.string(), 500), path, options);
 }
 
 Robot load_urdf_text(std::string_view text, std::string_view name, const UrdfOptions& options) {
-  return build(read_urdf(text, name, options.strict), name, options);
+  return build(read_urdf(text, name, {options.strict, options.world.has_value()}), name, name, options);
 }
 
 }  // namespace featherstorm

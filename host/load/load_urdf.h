@@ -2,9 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "core/model/builder.h"
+#include "host/load/urdf_world.h"
 
 namespace featherstorm {
 
@@ -25,6 +27,10 @@ struct UrdfOptions {
   bool strict = false;
 
   double armature = 0;  // of each joint with one freedom whose file gives it none [kg m^2 | kg]
+
+  // The world that the robot is to stand in; none: the tree alone, and collisions are ignored. Equalities of the world hold mimic
+  // joints, which are independent in the tree.
+  std::optional<UrdfWorld> world{};
 };
 
 // The robot of a URDF file. Fixed joints are merged; every link of the file stays as a frame of its name. Joints keep
@@ -37,7 +43,7 @@ struct UrdfOptions {
 // Errors: Error "file:line: element: reason" for a file that cannot be read, is not a URDF robot, or has no dynamics.
 Robot load_urdf(const std::filesystem::path& path, const UrdfOptions& options = {});
 
-// The same for URDF text; `name` stands for the file in messages.
+// The same for URDF text; `name` stands for the file in messages, and for where meshes are looked for.
 Robot load_urdf_text(std::string_view text, std::string_view name = "text", const UrdfOptions& options = {});
 
 }  // namespace featherstorm

@@ -64,11 +64,12 @@ Simulation::Simulation(Evaluator& evaluator, long instances, const StepOptions& 
     append_step(*sequence_, evaluator, stepping_, precision, "tau", "target");
   }
   if (stepping_.op == "world") {
-    SolverOptions solver = solver_options(precision);
+    SolverOptions solver = solver_options(precision, stepping_.solver.rigid);
     solver.forces = false;
     solver.all_candidates = device != on_host && few_candidates(m);
     sequence_.emplace(precision, evaluator.threads(), evaluator.isa());
     append_world_step(*sequence_, evaluator, precision, solver, [] {}, stepping_.substeps, {});
+    if (device == on_host) driven_ = buffer(instances, m.world.nu);
   }
   for (const std::string& name : evaluator.parameters()) {
     const std::vector<double> numbers = parameter_values(evaluator.robot(), name);
@@ -139,15 +140,96 @@ void Simulation::step_coupled(const ArrayRef& tau, const ArrayRef& target) {
                  stream_);
 }
 
-void Simulation::step_world(const ArrayRef& ctrl) {
+// From one state to another; none: for what is felt alone.
+void Simulation::run_world(const std::vector<Buffer>& from, const std::vector<Buffer>* to, const ArrayRef& ctrl) const {
   std::vector<SequenceMemory> in, out;
-  int k = 0;
+  std::size_t k = 0;
   for (const char* name : {"q", "v", "act", "qacc"}) {
-    in.push_back({name, now_[k].ref()}), out.push_back({name, next_[k].ref()});
+    in.push_back({name, from[k].ref()});
+    if (to) out.push_back({name, (*to)[k].ref()});
     k++;
   }
   if (ctrl.data) in.push_back({"ctrl", spread(ctrl, "ctrl", evaluator_.robot().model.world.nu)});
+  const auto arrays = moment_arrays(evaluator_.robot().model);
+  for (std::size_t i = 0; i < felt_.size(); i++)
+    if (arrays[i].second > 0) out.push_back({"felt_" + arrays[i].first, felt_[i].ref()});
   sequence_->run(1, instances_, in, {}, out, nullptr, stream_);
+}
+
+void Simulation::step_world(const ArrayRef& ctrl) {
+  run_world(now_, &next_, ctrl);
+  fresh_.assign(fresh_.size(), false);
+  if (device_ != on_host || driven_.ref().components == 0) return;
+  // kept, for what is felt may be asked for later
+  const ArrayRef given = ctrl.data ? spread(ctrl, "ctrl", driven_.ref().components) : ArrayRef{};
+  for_each_number(driven_, [&](long c, long i, double& x) {
+    const long at = c * given.component_stride + i * given.instance_stride;
+    if (!given.data) x = 0;
+    else if (precision_ == Precision::float64) x = static_cast<const double*>(given.data)[at];
+    else x = static_cast<const float*>(given.data)[at];
+  });
+}
+
+WorldReadings Simulation::readings() const {
+  of_world(0);
+  if (device_ != on_host) throw Error("Simulation: readings of a world are there on the host alone");
+  return WorldReadings(evaluator_.robot());
+}
+
+WorldMoment Simulation::now() const {
+  return {now_[0].ref(), now_[1].ref(), now_[2].ref(), driven_.ref(), now_[3].ref(), {}, time_};
+}
+
+// The beginning of the last pass. From the first call on steps keep it.
+WorldMoment Simulation::felt() {
+  if (felt_.empty()) {
+    Program keep;
+    for (const auto& [name, size] : moment_arrays(evaluator_.robot().model)) {
+      felt_.emplace_back(precision_, instances_, size);
+      if (size == 0) continue;
+      const std::vector<Expr> values = keep.input(name, size);
+      Tracing scope(keep.graph);
+      keep.output("felt_" + name, values);
+    }
+    sequence_.emplace(precision_, evaluator_.threads(), evaluator_.isa());
+    append_world_step(
+        *sequence_, evaluator_, precision_, solver_options(precision_, stepping_.solver.rigid), [] {},
+        stepping_.substeps, keep);
+    if (std::find(fresh_.begin(), fresh_.end(), false) != fresh_.end())
+      run_world(next_, nullptr, driven_.ref().components > 0 ? driven_.ref() : ArrayRef{});
+  }
+  return {felt_[0].ref(),
+          felt_[1].ref(),
+          felt_[2].ref(),
+          felt_[3].ref(),
+          felt_[4].ref(),
+          felt_[5].ref(),
+          time_ - stepping_.pass_time};
+}
+
+// Zeros for instances of which nothing was felt yet.
+Buffer Simulation::without_fresh(Buffer values) const {
+  for_each_number(values, [&](long, long i, double& x) {
+    if (fresh_[static_cast<std::size_t>(i)]) x = 0;
+  });
+  return values;
+}
+
+Buffer Simulation::sensor(const std::string& name) {
+  const WorldReadings r = readings();
+  const int k = r.sensor(name);
+  return r.is_felt(k) ? without_fresh(r.measure(k, felt())) : r.measure(k, now());
+}
+
+Buffer Simulation::site(const std::string& name) const {
+  const WorldReadings r = readings();
+  return r.place(r.site(name), now());
+}
+
+Buffer Simulation::contact_force(const std::string& name) {
+  const WorldReadings r = readings();
+  const WorldReadings::Touched what = r.touched(name);
+  return without_fresh(r.contact_force(what, felt()));
 }
 
 void Simulation::parameter(const std::string& name, const ArrayRef& values) {
@@ -171,6 +253,8 @@ void Simulation::reset(const std::vector<bool>& mask, const std::vector<double>&
                   std::to_string(n));
   };
   require("q", q, robot.model.nq), require("v", v, robot.model.nv);
+  fresh_.resize(static_cast<std::size_t>(instances_));
+  for (std::size_t i = 0; i < fresh_.size(); i++) fresh_[i] = fresh_[i] || mask.empty() || mask[i];
   for (std::size_t k = 0; k < now_.size(); k++) {
     const Buffer host = on_the_host(now_[k], stream_);
     for_each_number(host, [&](long c, long i, double& x) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "host/simulation/stepping.h"
+#include "host/simulation/world_readings.h"
 
 namespace featherstorm {
 
@@ -41,6 +42,17 @@ class Simulation {
   ArrayRef act() const { return of_world(2); }
   ArrayRef qacc() const { return of_world(3); }
 
+  // Of a world, on the host: what a sensor of the file measures (B, dim), without noise; the position of a site (B, 3) [m]; the sum of
+  // the forces (B, 3) [N] that contacts exert on a geom, or on the geoms of a body alone where no geom has the name. World axes.
+  //
+  // Sensors of positions and velocities measure the state as it is. Those of forces and accelerations, and forces of contacts, are of
+  // the beginning of the last pass, as MuJoCo has them after a step, with Runge-Kutta's method of its first stage; zero before the
+  // first step of an instance. The first call for one of these takes the last step again.
+  // Throws Error for a name that there is not, and for sensors that are not measured here, with the reason.
+  Buffer sensor(const std::string& name);
+  Buffer site(const std::string& name) const;
+  Buffer contact_force(const std::string& name);
+
   // Sets instances to q (nq) and v (nv), empty: q0 and zero. mask (B): which; empty: all. Impulses, act and qacc begin at zero.
   // Waits on a device.
   void reset(const std::vector<bool>& mask = {}, const std::vector<double>& q = {}, const std::vector<double>& v = {});
@@ -59,7 +71,12 @@ class Simulation {
   ArrayRef spread(const ArrayRef& a, const std::string& name, long components) const;
   void step_coupled(const ArrayRef& tau, const ArrayRef& target);
   void step_world(const ArrayRef& ctrl);
+  void run_world(const std::vector<Buffer>& from, const std::vector<Buffer>* to, const ArrayRef& ctrl) const;
   ArrayRef of_world(int k) const;
+  WorldReadings readings() const;
+  WorldMoment now() const;
+  WorldMoment felt();
+  Buffer without_fresh(Buffer values) const;
 
   Evaluator& evaluator_;
   Stepping stepping_;
@@ -74,6 +91,10 @@ class Simulation {
   std::map<std::string, ArrayRef> parameters_;
   std::vector<Buffer> own_;           // of parameters that were not set
   std::optional<Sequence> sequence_;  // a step of coupled joints or of a world
+  Buffer driven_;                     // (B, nu) controls of a world's last step, on the host
+  std::vector<bool> fresh_;           // (B) of a world: which have not been stepped yet
+  // What was at the beginning of the last pass, in the order of moment_arrays, where something asked for it.
+  std::vector<Buffer> felt_;
 };
 
 }  // namespace featherstorm

@@ -105,13 +105,15 @@ Stepping stepping_of_world(const Evaluator& evaluator, const std::string& caller
                 " is given, but a model file's world is stepped by what the file says");
   if (!evaluator.parameters().empty())
     throw Error(caller + ": the step of a model file's world takes no parameters of the robot");
-  return {"world", static_cast<int>(count), h, {}, false, {}};
+  Stepping s{"world", static_cast<int>(count), h, {}, false, {}};
+  s.solver.rigid = o.rigid;
+  return s;
 }
 
 }  // namespace
 
-SolverOptions solver_options(Precision precision) {
-  return {100, precision == Precision::float32 ? 1e-6 : 1e-10, false};
+SolverOptions solver_options(Precision precision, const std::optional<RigidLaw<double>>& rigid) {
+  return {100, precision == Precision::float32 ? 1e-6 : 1e-10, false, rigid};
 }
 
 Stepping stepping_of(const Evaluator& evaluator, const std::string& caller, const StepOptions& o) {
@@ -120,6 +122,7 @@ Stepping stepping_of(const Evaluator& evaluator, const std::string& caller, cons
     throw Error(caller + ": dt is " + std::to_string(o.dt) + ", expected a positive number of seconds");
   if (o.substeps < 1) throw Error(caller + ": substeps is " + std::to_string(o.substeps) + ", expected 1 or more");
   if (op == "world") return stepping_of_world(evaluator, caller, o);
+  if (o.rigid) throw Error(caller + ": the rigid law is for the world of a model file, and " + op + " has none");
   Stepping s{op, o.substeps, o.dt / o.substeps, {}, o.numbers.contains("kp"), {}};
   const OpRow& row = evaluator.op(s.op);
   if (!row.refused.empty()) throw Error(s.op + ": " + std::string(row.refused));

@@ -4,6 +4,7 @@
 // world by that file's step ("world", none of the table), else by step.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@ struct StepOptions {
   std::vector<std::string> ignore{};
   // Numbers of step_defaults by name, one for all components or one for each.
   std::map<std::string, std::vector<double>> numbers{};
+  std::optional<RigidLaw<double>>
+      rigid{};  // of a world, in place of MuJoCo's law of contacts (core/rigid/rigid_rows.h)
 };
 
 // What moves a robot on.
@@ -40,8 +43,8 @@ struct Stepping {
 // loops, couplings and a world and does not ignore one.
 Stepping stepping_of(const Evaluator& evaluator, const std::string& caller, const StepOptions& options);
 
-// The solver's numbers in a precision.
-SolverOptions solver_options(Precision precision);
+// The solver's numbers in a precision, and its law.
+SolverOptions solver_options(Precision precision, const std::optional<RigidLaw<double>>& rigid = {});
 
 // The stages of a sequence that move its state on, but for a world (append_world_step). The state is q and v, and what the
 // operation keeps from pass to pass: impulses at contacts, or the velocities of the joints that are not coupled

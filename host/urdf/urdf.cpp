@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "host/system/error.h"
-#include "host/urdf/urdf_text.h"
+#include "host/urdf/element_reader.h"
 
 namespace featherstorm {
 
@@ -22,41 +22,19 @@ using urdf::quote;
 constexpr std::size_t kMaxTag =
     64u << 10;                            // bytes from one tag to the next; the XML library is quadratic in attributes
 constexpr std::size_t kMaxParts = 10000;  // links, and joints
-constexpr std::size_t kMaxName = 1000;    // bytes of a name
 constexpr std::size_t kMaxKinds = 30;     // kinds of ignored elements that are counted apart
-constexpr double kSnap = 1e-10;           // sines and cosines below it are 0: files write 1.57079632679 for pi / 2
 constexpr double kIndefinite = 1e-6;      // a principal moment may be this much of the largest below 0: rounding
 
 // Reads one text; every failure names it and the line.
-class Reader {
+class Reader : urdf::ElementReader {
  public:
-  Reader(std::string_view name, bool strict) : name_(name), strict_(strict) {}
+  Reader(std::string_view name, const UrdfReading& reading)
+      : ElementReader(name, reading.strict), with_collisions_(reading.collisions) {}
 
   Urdf read(std::string_view text);
 
  private:
-  [[noreturn]] void fail(int line, const std::string& reason) const { urdf::fail(name_, line, reason); }
-  [[noreturn]] void fail(const XMLElement& e, const std::string& reason) const {
-    fail(e.GetLineNum(), owner_ + "<" + printable(e.Name()) + "> " + reason);
-  }
-
-  // What is odd but has a meaning: a notice, or an error for who is strict.
-  void odd(const XMLElement& e, const std::string& reason, const std::string& taken_as) {
-    if (strict_) fail(e, reason);
-    urdf_.odd.push_back(owner_ + "<" + printable(e.Name()) + "> " + reason + "; " + taken_as);
-    urdf_.notices.push_back(urdf_.odd.back());
-  }
-
   void check_text(std::string_view text) const;
-  const XMLElement* only_child(const XMLElement& e, const char* tag) const;
-  const XMLElement& needed_child(const XMLElement& e, const char* tag) const;
-  std::string text_attribute(const XMLElement& e, const char* attribute) const;
-  void numbers(const XMLElement& e, const char* attribute, int count, double* out) const;
-  double number(const XMLElement& e, const char* attribute) const;
-  double number_or(const XMLElement& e, const char* attribute, double otherwise) const;
-  double not_negative_or(const XMLElement& e, const char* attribute, double otherwise);
-  double limit_or(const XMLElement& e, const char* attribute, double otherwise) const;
-  void read_origin(const XMLElement& e, Eigen::Matrix3d& rotation, Eigen::Vector3d& translation) const;
   void ignore_others(const XMLElement& e, std::initializer_list<std::string_view> known);
 
   UrdfLink read_link(const XMLElement& e);
@@ -66,10 +44,7 @@ class Reader {
   int read_link_reference(const XMLElement& e, const char* tag) const;
   void read_mimics(const XMLElement& robot);
 
-  std::string name_;
-  bool strict_;
-  std::string owner_;  // "link 'a': " while one is read, for messages
-  Urdf urdf_;
+  bool with_collisions_;
   std::unordered_map<std::string, int> links_, joints_;
   std::map<std::string, int> ignored_;
 };
@@ -85,85 +60,6 @@ void Reader::check_text(std::string_view text) const {
     if (end - begin > kMaxTag) fail(0, "has more than 64 KiB in one tag, comment or text");
     begin = end + 1;
   }
-}
-
-// The child `tag`, null if there is none. Two are an error.
-const XMLElement* Reader::only_child(const XMLElement& e, const char* tag) const {
-  const XMLElement* child = e.FirstChildElement(tag);
-  if (child && child->NextSiblingElement(tag)) fail(*child->NextSiblingElement(tag), "stands there twice");
-  return child;
-}
-
-const XMLElement& Reader::needed_child(const XMLElement& e, const char* tag) const {
-  const XMLElement* child = only_child(e, tag);
-  if (!child) fail(e, "has no <" + std::string(tag) + ">");
-  return *child;
-}
-
-std::string Reader::text_attribute(const XMLElement& e, const char* attribute) const {
-  const char* value = e.Attribute(attribute);
-  if (!value) fail(e, "has no attribute '" + std::string(attribute) + "'");
-  const std::string text = value;
-  if (text.empty()) fail(e, "has an empty " + std::string(attribute));
-  if (text.size() > kMaxName) fail(e, "has a " + std::string(attribute) + " of more than 1000 bytes");
-  if (!urdf::is_clean_utf8(text))
-    fail(e, "has the " + std::string(attribute) + " " + quote(text) + ", which is not clean UTF-8");
-  return text;
-}
-
-void Reader::numbers(const XMLElement& e, const char* attribute, int count, double* out) const {
-  const char* value = e.Attribute(attribute);
-  if (!value) fail(e, "has no attribute '" + std::string(attribute) + "'");
-  const std::string wrong = urdf::parse_numbers(value, count, out);
-  if (!wrong.empty()) fail(e, std::string(attribute) + ": " + wrong);
-}
-
-double Reader::number(const XMLElement& e, const char* attribute) const {
-  double value = 0;
-  numbers(e, attribute, 1, &value);
-  return value;
-}
-
-double Reader::number_or(const XMLElement& e, const char* attribute, double otherwise) const {
-  return e.Attribute(attribute) ? number(e, attribute) : otherwise;
-}
-
-double Reader::not_negative_or(const XMLElement& e, const char* attribute, double otherwise) {
-  const double value = limit_or(e, attribute, otherwise);
-  if (value >= 0) return value;
-  odd(e, std::string(attribute) + " is negative", "taken as absent");
-  return otherwise;
-}
-
-// A limit may be of any size.
-double Reader::limit_or(const XMLElement& e, const char* attribute, double otherwise) const {
-  if (!e.Attribute(attribute)) return otherwise;
-  double value = 0;
-  const std::string wrong =
-      urdf::parse_numbers(e.Attribute(attribute), 1, &value, strict_ ? urdf::kLargest : UrdfJoint::kUnlimited);
-  if (!wrong.empty()) fail(e, std::string(attribute) + ": " + wrong);
-  return value;
-}
-
-// <origin xyz rpy> of `e`; identity where it or an attribute is missing.
-void Reader::read_origin(const XMLElement& e, Eigen::Matrix3d& rotation, Eigen::Vector3d& translation) const {
-  rotation.setIdentity();
-  translation.setZero();
-  const XMLElement* origin = only_child(e, "origin");
-  if (!origin) return;
-  if (origin->Attribute("xyz")) numbers(*origin, "xyz", 3, translation.data());
-  if (!origin->Attribute("rpy")) return;
-  Eigen::Vector3d rpy, s, c;
-  numbers(*origin, "rpy", 3, rpy.data());
-  for (int i = 0; i < 3; ++i) {
-    s[i] = std::sin(rpy[i]), c[i] = std::cos(rpy[i]);
-    if (std::abs(s[i]) < kSnap) s[i] = 0, c[i] = c[i] < 0 ? -1 : 1;
-    if (std::abs(c[i]) < kSnap) c[i] = 0, s[i] = s[i] < 0 ? -1 : 1;
-  }
-  // R = Rz(y) Ry(p) Rx(r)
-  rotation << c[2] * c[1], c[2] * s[1] * s[0] - s[2] * c[0], c[2] * s[1] * c[0] + s[2] * s[0],  //
-      s[2] * c[1], s[2] * s[1] * s[0] + c[2] * c[0], s[2] * s[1] * c[0] - c[2] * s[0],          //
-      -s[1], c[1] * s[0], c[1] * c[0];
 }
 
 // Counts the children of `e` that are not `known`; read() says once what was left aside.
@@ -188,7 +84,8 @@ UrdfLink Reader::read_link(const XMLElement& e) {
       odd(*second, "stands there twice", "the first one is taken");
     read_inertial(*inertial, link);
   }
-  ignore_others(e, {"inertial"});
+  if (with_collisions_) link.collisions = read_collisions(e);
+  ignore_others(e, {"inertial", with_collisions_ ? "collision" : ""});
   return link;
 }
 
@@ -360,6 +257,8 @@ Urdf Reader::read(std::string_view text) {
 
 }  // namespace
 
-Urdf read_urdf(std::string_view text, std::string_view name, bool strict) { return Reader(name, strict).read(text); }
+Urdf read_urdf(std::string_view text, std::string_view name, const UrdfReading& reading) {
+  return Reader(name, reading).read(text);
+}
 
 }  // namespace featherstorm

@@ -14,6 +14,20 @@ namespace featherstorm {
 
 constexpr std::size_t kMaxUrdfBytes = 64u << 20;  // no robot needs more
 
+// A <collision> element.
+struct UrdfShape {
+  enum class Kind { kBox, kSphere, kCylinder, kCapsule, kMesh };
+
+  std::string name;  // "" for none
+  int line;
+  Kind kind = Kind::kBox;
+  // Half the sides of a box; radius; radius and half the length along z; scale of a mesh. [m]
+  Eigen::Vector3d size = Eigen::Vector3d::Zero();
+  std::string file = {};                                   // of a mesh, as it is written
+  Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();  // shape axes to link axes
+  Eigen::Vector3d translation = Eigen::Vector3d::Zero();   // its origin in the link [m]
+};
+
 struct UrdfLink {
   std::string name;
   int line;                                           // in the file
@@ -23,6 +37,7 @@ struct UrdfLink {
   double triangle_excess = 0;                         // how far the largest principal moment is above the sum of
                                                       // the others, relative to it; 0 for a possible body
   int joint = -1;                                     // index of the joint above, -1 for the root
+  std::vector<UrdfShape> collisions{};                // in the file's order, where they are asked for
 };
 
 enum class UrdfJointType { kFixed, kRevolute, kContinuous, kPrismatic, kPlanar, kFloating };
@@ -57,13 +72,17 @@ struct Urdf {
   std::vector<std::string> odd;      // of these, what strict reading refuses
 };
 
-// Reads and checks URDF text. `name` stands for the text in messages: a file name. What is odd but has a meaning gives a notice;
-// `strict` refuses it.
+struct UrdfReading {
+  bool strict = false;      // what is odd but has a meaning is refused; else it gives a notice
+  bool collisions = false;  // whether <collision> elements are read; else they are ignored with one notice
+};
+
+// Reads and checks URDF text. `name` stands for the text in messages: a file name.
 // Errors: Error "name:line: element: reason" for anything that is not one tree of links and joints.
-Urdf read_urdf(std::string_view text, std::string_view name, bool strict = false);
+Urdf read_urdf(std::string_view text, std::string_view name, const UrdfReading& reading = {});
 
 // The same for a file. Errors: also Error for no file, a directory, a device, a xacro file, one that cannot be read.
-Urdf read_urdf_file(const std::filesystem::path& path, bool strict = false);
+Urdf read_urdf_file(const std::filesystem::path& path, const UrdfReading& reading = {});
 
 // The last step of read_urdf: fills `root` and each link's `joint`, and checks that the joints make one tree.
 // Errors: Error for two roots, two parents, a loop.

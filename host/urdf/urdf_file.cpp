@@ -5,7 +5,7 @@
 
 namespace featherstorm {
 
-Urdf read_urdf_file(const std::filesystem::path& path, bool strict) {
+Urdf read_urdf_file(const std::filesystem::path& path, const UrdfReading& reading) {
   const std::string name = urdf::printable(path.string(), 500);
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
@@ -19,7 +19,7 @@ Urdf read_urdf_file(const std::filesystem::path& path, bool strict) {
   if (!file.read(text.data(), static_cast<std::streamsize>(size))) urdf::fail(name, 0, "cannot be read");
   if (path.extension() == ".xacro")
     urdf::fail(name, 0, "is a xacro file; run xacro on it first: xacro " + path.filename().string() + " > robot.urdf");
-  return read_urdf(text, name, strict);
+  return read_urdf(text, name, reading);
 }
 
 }  // namespace featherstorm

@@ -28,6 +28,7 @@ class MujocoTables {
                   std::to_string(i) + " of " + std::to_string(width));
     return std::span(t).subspan(static_cast<std::size_t>(i) * width, width);
   }
+  const std::map<std::string, std::vector<double>>& all() const { return tables_; }
   double real(const std::string& name, int i = 0) const { return row(name, i)[0]; }
   int integer(const std::string& name, int i = 0) const { return static_cast<int>(row(name, i)[0]); }
   bool flag(const std::string& name, int i = 0) const { return row(name, i)[0] != 0; }

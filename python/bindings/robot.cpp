@@ -1,6 +1,7 @@
 // Robot: what a loader or a builder made, as plain lists.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 
 #include "bindings.h"
+#include "core/collision/candidates.h"
 #include "core/model/builder.h"
 #include "descriptions.h"
 #include "host/compile/generate.h"
@@ -74,6 +76,38 @@ Robot with_tables(const Robot& r, const nb::dict& tables, const std::vector<std:
     copy.notices.push_back(std::string("the file's world is left out: ") + e.what());
   }
   return copy;
+}
+// What a world was read from, by the names of its tables.
+nb::dict world_tables(const Robot& r) {
+  nb::dict all;
+  if (!r.source) return all;
+  for (const auto& [name, numbers] : r.source->tables.all()) all[name.c_str()] = nb::cast(numbers);
+  return all;
+}
+// featherstorm.UrdfWorld, and what reads meshes for it: (file, scale) -> rotation, position, corners, polygons. The caller holds
+// both, for they are used while the interpreter goes on.
+std::optional<UrdfWorld> urdf_world_of(nb::handle world, nb::handle read_hull) {
+  if (world.is_none()) return std::nullopt;
+  UrdfWorld w;
+  w.ground = nb::cast<bool>(world.attr("ground")), w.motors = nb::cast<bool>(world.attr("motors"));
+  w.timestep = nb::cast<double>(world.attr("timestep"));
+  for (const std::string& folder : nb::cast<std::vector<std::string>>(world.attr("packages")))
+    w.packages.emplace_back(folder);
+  if (read_hull.is_none()) return w;
+  w.hull = [read_hull](const std::filesystem::path& file, const Vec3d& scale) {
+    const nb::gil_scoped_acquire held;
+    try {
+      const nb::object found = read_hull(file.string(), nb::make_tuple(scale[0], scale[1], scale[2]));
+      const auto [rotation, position, corners, polygons] =
+          nb::cast<std::tuple<Matrix, Vector, std::vector<Vector>, std::vector<std::pair<Vector, std::vector<int>>>>>(
+              found);
+      MeshHull hull{{matrix3(rotation, "rotation"), vector3(position, "position")}, {}, {}};
+      for (const Vector& r : corners) hull.corner.push_back(vector3(r, "a corner"));
+      for (const auto& [normal, corner] : polygons) hull.polygon.push_back({vector3(normal, "a normal"), corner});
+      return hull;
+    } catch (nb::python_error& e) { throw Error(nb::cast<std::string>(nb::str(e.value()))); }
+  };
+  return w;
 }
 CouplingSpec coupling_of(nb::handle h) {
   CouplingSpec c;
@@ -145,6 +179,9 @@ nb::list contact_pairs(const Robot& r) {
     d["invweight"] = numbers(p.inverse_inertia);
     d["includemargin"] = p.margin;
     d["detection"] = p.detection;
+    const auto& geom = r.model.world.contacts.geom;
+    d["closed_form"] =
+        has_closed_form(geom[static_cast<std::size_t>(p.geom[0])].type, geom[static_cast<std::size_t>(p.geom[1])].type);
     all.append(d);
   }
   return all;
@@ -221,7 +258,10 @@ void bind_robot(nb::module_& module) {
       .def_prop_ro(
           "contact_pairs", contact_pairs,
           "Pairs of a model file's geoms that may touch: numbers of the two geoms in the file, slots in the operation "
-          "`contacts`, and what MuJoCo's contacts have; detection is where a contact is found, margin + gap.")
+          "`contacts`, and what MuJoCo's contacts have; detection is where a contact is found, margin + gap; closed_form whether no loop finds it.")
+      .def_prop_ro("world_tables", world_tables, "What the world was read from: MuJoCo's tables by name, flat.")
+      .def_prop_ro("world_links",
+                   [](const Robot& r) { return r.source ? r.source->link_names : std::vector<std::string>(); })
       .def_prop_ro("has_world", [](const Robot& r) { return r.model.world.is_given(); })
       .def_prop_ro("n_ctrl", [](const Robot& r) { return r.model.world.nu; })
       .def_prop_ro("n_act", [](const Robot& r) { return r.model.world.na; })
@@ -306,15 +346,19 @@ void bind_robot(nb::module_& module) {
   module.def(
       "load",
       [](const std::string& name_or_path, std::optional<bool> floating_base, bool couple_mimics, bool strict,
-         double armature) {
+         double armature, nb::handle world, nb::handle read_hull) {
         using Mimic = UrdfOptions::Mimic;
-        return load(name_or_path, {.floating_base = floating_base,
-                                   .mimic = couple_mimics ? Mimic::kCouple : Mimic::kIndependent,
-                                   .strict = strict,
-                                   .armature = armature});
+        const LoadOptions options{.floating_base = floating_base,
+                                  .mimic = couple_mimics ? Mimic::kCouple : Mimic::kIndependent,
+                                  .strict = strict,
+                                  .armature = armature,
+                                  .world = urdf_world_of(world, read_hull)};
+        const nb::gil_scoped_release others_go_on;
+        return load(name_or_path, options);
       },
       nb::arg("name_or_path"), nb::arg("floating_base") = nb::none(), nb::arg("couple_mimics") = false,
-      nb::arg("strict") = false, nb::arg("armature") = 0.0, nb::call_guard<nb::gil_scoped_release>());
+      nb::arg("strict") = false, nb::arg("armature") = 0.0, nb::arg("world") = nb::none(),
+      nb::arg("read_hull") = nb::none());
   module.def(
       "robot_of_bytes", [](nb::bytes b) { return robot_of_bytes({static_cast<const char*>(b.data()), b.size()}); },
       nb::arg("bytes"), "A Robot from what pickle keeps of it.");

@@ -96,12 +96,14 @@ class PySequence {
 
 PySequence sequence_of(nb::object evaluator, const std::string& dtype, const std::string& op, int substeps, bool drives,
                        int controls, int parameters, bool shared, nb::handle control, nb::handle cost,
-                       nb::handle terminal, nb::handle observe, nb::handle felt, int iterations, double tolerance) {
+                       nb::handle terminal, nb::handle observe, nb::handle felt, int iterations, double tolerance,
+                       const std::optional<RigidLaw<double>>& rigid) {
   const auto program = [](nb::handle trace) { return trace.is_none() ? Program{} : program_of(trace); };
   const RolloutStages stages{controls,      parameters,        shared,           program(control),
                              program(cost), program(terminal), program(observe), program(felt)};
   Evaluator& e = evaluator_of(evaluator);
-  Sequence s = rollout_sequence(e, {op, substeps, 0, {}, drives, {iterations, tolerance}}, precision_of(dtype), stages);
+  Sequence s = rollout_sequence(e, {op, substeps, 0, {}, drives, {iterations, tolerance, false, rigid}},
+                                precision_of(dtype), stages);
   return {std::move(evaluator), std::move(s)};
 }
 
@@ -184,6 +186,7 @@ void bind_sequence(nb::module_& module) {
       nb::arg("control").none() = nb::none(), nb::arg("cost").none() = nb::none(),
       nb::arg("terminal").none() = nb::none(), nb::arg("observe").none() = nb::none(),
       nb::arg("felt").none() = nb::none(), nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6,
+      nb::arg("rigid").none() = nb::none(),
       "The stages of a rollout: traced functions about the passes of the operation that steps. drives: controls "
       "are targets of positions, where no function makes torques of them. op \"world\": passes of a model file's "
       "world (world_sequence), with what felt keeps of the last one.");

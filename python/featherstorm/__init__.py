@@ -49,7 +49,9 @@ from .operations import (
 )
 from .robot.closures import Coupling, Loop
 from .robot.contacts import Contact
+from .robot.law import Rigid
 from .robot.states import random_state
+from .robot.urdf import UrdfWorld
 from .rollout import Rollout, rollout
 from .simulation import Simulation, Status
 from .stepping.adaptive import dormand_prince
@@ -72,11 +74,13 @@ __all__ = [
     "Model",
     "Noise",
     "Notice",
+    "Rigid",
     "RobotBuilder",
     "Rollout",
     "RolloutResult",
     "Simulation",
     "Status",
+    "UrdfWorld",
     "aba",
     "bias",
     "contact_step",

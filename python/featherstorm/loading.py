@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from .robot.closures import Coupling, Loop
     from .robot.contacts import Contact
+    from .robot.mjcf import ModelFile
+    from .robot.urdf import UrdfWorld
     from .typing import Names
 
 
@@ -33,27 +35,30 @@ def load(
     relax: int = 2,
     strict: bool = False,
     armature: float = 0.0,
+    world: bool | UrdfWorld = False,
 ) -> Model:
     """Loads a robot: a built-in name (`robots()`), a .urdf file, or an MJCF .xml file through the package mujoco.
 
-    floating_base   for URDF, which cannot say: True adds a free joint to the root link. None: as usual for a built-in
-                    robot, False for a file. MJCF says it itself.
-    threads         0: all cores
-    isa             instruction set, "avx512", "avx2" or "base"; "": the widest there is
-    assemble        False: with the kernels that serve any robot (`Model`)
-    parameters      names of the robot's numbers that can differ from instance to instance (`Model.bind`)
-    loops           joints that close kinematic loops, of `Loop`; for `fd_loops`, `loop_step` and others
-    couplings       joints that follow others, of `Coupling`; for `fd_coupled`, `coupled_step` and others
-    mimic           "independent": mimic joints of URDF move on their own, with a notice; "couple": they are couplings
-    contacts        featherstorm.Contact of what may touch what; sweeps, relax: see featherstorm.robot.contacts.with_contacts
-    strict          what is odd in a file but has a meaning (an inertia that no body has, a mimic of no joint) is an error; else
-                    it is kept as it is written, and a Notice says what
-    armature        for URDF, which has none: rotor inertia of each joint with one freedom [kg m^2 | kg]
+        floating_base   for URDF, which cannot say: True adds a free joint to the root link. None: as usual for a built-in
+                        robot, False for a file. MJCF says it itself.
+        threads         0: all cores
+        isa             instruction set, "avx512", "avx2" or "base"; "": the widest there is
+        assemble        False: with the kernels that serve any robot (`Model`)
+        parameters      names of the robot's numbers that can differ from instance to instance (`Model.bind`)
+        loops           joints that close kinematic loops, of `Loop`; for `fd_loops`, `loop_step` and others
+        couplings       joints that follow others, of `Coupling`; for `fd_coupled`, `coupled_step` and others
+        mimic           "independent": mimic joints of URDF move on their own, with a notice; "couple": they are couplings
+        contacts        featherstorm.Contact of what may touch what; sweeps, relax: see featherstorm.robot.contacts.with_contacts
+        strict          what is odd in a file but has a meaning (an inertia that no body has, a mimic of no joint) is an error; else
+                        it is kept as it is written, and a Notice says what
+        armature        for URDF, which has none: rotor inertia of each joint with one freedom [kg m^2 | kg]
+        world           for URDF: True or a `UrdfWorld`, what the file's collision elements touch, and the ground where it is asked for;
+                        equalities of it hold mimic joints. False: collision elements are ignored
     `step`, `Simulation` and `Rollout` go by what the robot carries: an MJCF file's world, with the file's actuators, contacts,
-    constraints and timestep, or what is given here. Other operations take its tree with all joints free; forward and inverse
-    dynamics (fd, rnea and others) refuse one with loops or couplings unless they are told `ignore=`.
-    Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop,
-    joint or contact and what is wrong with it.
+        constraints and timestep, or what is given here. Other operations take its tree with all joints free; forward and inverse
+        dynamics (fd, rnea and others) refuse one with loops or couplings unless they are told `ignore=`.
+        Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop,
+        joint or contact and what is wrong with it.
     """
     text = os.fspath(name_or_path)
     if text.lower().endswith((".xml", ".mjcf")):
@@ -65,6 +70,8 @@ def load(
 
         if mimic != "independent":
             raise ValueError(f"{text}: mimic is for URDF")
+        if world:
+            raise ValueError(f"{text}: world is for URDF; an MJCF file has its own")
         if armature:
             raise ValueError(f"{text}: armature is for URDF; an MJCF file says it itself")
         robot, file = load_mjcf(text, strict)
@@ -80,10 +87,19 @@ def load(
         near = difflib.get_close_matches(text, builtin, 3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(builtin)}"
         raise ValueError(f"'{text}' is neither a file nor a built-in robot; {hint}")
-    robot = _featherstorm.load(text, floating_base, mimic == "couple", strict, armature)
+    of_world: ModelFile | None = None
+    if not world:
+        robot = _featherstorm.load(text, floating_base, mimic == "couple", strict, armature)
+    else:
+        from .robot.urdf import UrdfWorld, load_urdf
+
+        if not isinstance(world, (bool, UrdfWorld)):
+            raise TypeError(f"world is {world!r}, expected True, False or a UrdfWorld")
+        asked = UrdfWorld() if world is True else world
+        robot, of_world = load_urdf(text, floating_base, mimic == "couple", strict, armature, asked)
     tell_odd(text, robot)
     robot = robot.with_closures(loops, couplings)
-    return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax)
+    return Model(robot, threads, isa, assemble, parameters, contacts, sweeps, relax, of_world)
 
 
 def tell_odd(name: str, robot: _featherstorm.Robot) -> None:

@@ -32,7 +32,7 @@ from .robot.steps import (
     zeros,
 )
 from .table.evaluation import evaluate, run
-from .world.passes import world_step
+from .world.passes import refuse_law, world_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -287,6 +287,7 @@ def step(
     act: ArrayLike | None = None,
     qacc: ArrayLike | None = None,
     t: float = 0.0,
+    law: object = "mujoco",
     ignore: Names = (),
     check: bool = True,
     **numbers: ArrayLike,
@@ -303,6 +304,7 @@ def step(
          model.timestep, None: that
     in   ctrl (B, n_ctrl), act (B, n_act), qacc (B, nv), t [s]: of a world, controls of the actuators, their activations, the accelerations
          that the solver begins with, the time; zeros where they are not given. tau acts at the joints besides
+    in   law  of a world's contacts and constraints: "mujoco", or "rigid" or a `Rigid`, Signorini's and Coulomb's (docs/mujoco.md)
     in   ignore  what of "contacts", "loops", "couplings", "world" shall not count though the model carries it
     in   numbers: kp, kd (nv,) or a number, and the others of steps.STEP_DEFAULTS, with contacts those of `contact_step`
          besides, with loops those of `loop_step`; the same for all instances; none of a world
@@ -316,7 +318,8 @@ def step(
         if q_target is not None:
             numbers["q_target"] = q_target
         step_numbers(op, numbers, 0.0)
-        return world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, t, check)
+        return world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, t, check, law)
+    refuse_law("step", law)
     refuse_controls("step", {"ctrl": ctrl, "act": act, "qacc": qacc})
     dt, substeps = pass_count("step", model, op, dt, substeps)
     numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))

@@ -37,10 +37,11 @@ from .horizon.result import Results, RolloutResult
 from .memory.arguments import Call, if_on_device
 from .memory.arrays import FLOATS, NAMES, shape_error
 from .noise import Noise, interpolation_weights
+from .robot.law import law_of
 from .robot.steps import pass_count, step_numbers, step_op
 from .symbols import State, Symbols, symbols, values_of
 from .table.evaluation import check_quaternions, tell_notices
-from .world.passes import refuse_device, solver
+from .world.passes import refuse_device, refuse_law, solver
 from .world.state import Felt, WorldState
 from .world.values import check_bound, parameter_sizes
 
@@ -69,6 +70,7 @@ class Rollout:
               (n_ctrl); None: u is ctrl
     observe   observe(x, u, t, p): numbers that are returned for each control step, of the same x as the cost's
     ignore    what of "contacts", "loops", "couplings", "world" shall not count though the model carries it
+    law       of a world's contacts and constraints: "mujoco", or "rigid" or a `Rigid` (docs/mujoco.md)
     numbers   kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step; those of contact_step or
               loop_step besides
 
@@ -89,10 +91,14 @@ class Rollout:
         control: Callable[..., Any] | None = None,
         observe: Callable[..., Any] | None = None,
         substeps: int | None = None,
+        law: object = "mujoco",
         ignore: Names = (),
         **numbers: ArrayLike,
     ) -> None:
         self.op = step_op(model, "Rollout", ignore)
+        self.law = law_of(law, "Rollout")
+        if self.op != "world":
+            refuse_law("Rollout", law)
         dt, substeps = pass_count("Rollout", model, self.op, dt, substeps)
         for name, f in (("cost", cost), ("terminal", terminal), ("control", control), ("observe", observe)):
             if f is not None and not callable(f):
@@ -306,7 +312,7 @@ class Rollout:
             traces["observe"] = trace("t_next", observe)
             observed = sizes[0]
         if world:
-            traces.update(solver(model, dtype), felt=felt.record((self.substeps - 1) * model.timestep))
+            traces.update(solver(model, dtype, self.law), felt=felt.record((self.substeps - 1) * model.timestep))
         s = _featherstorm.rollout_sequence(
             model.evaluator, dtype, self.op, self.substeps, self.drives, nu, np_, shared, **traces
         )

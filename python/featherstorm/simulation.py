@@ -11,10 +11,11 @@ import numpy as np
 from .device import HOST, device_name, device_number, device_of
 from .memory.arguments import Arguments, Call, engine_in
 from .memory.arrays import to_numpy
+from .robot.law import law_of
 from .robot.steps import independent, pass_count, refuse_controls, step_numbers, step_op
 from .table.evaluation import check_quaternions, evaluate, tell_notices
 from .world.names import keyframe
-from .world.passes import STATE, refuse_device, state_sizes
+from .world.passes import STATE, refuse_device, refuse_law, state_sizes
 from .world.simulated import SimulatedWorld
 from .world.values import check_bound
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from . import _featherstorm
     from .model import Model
     from .typing import Array, ArrayLike, Names
+    from .world.report import WorldReport
 
 
 class Status(enum.IntFlag):
@@ -51,6 +53,7 @@ class Simulation:
 
     dt                  time of one step() [s]; each of `substeps` passes takes dt / substeps, in one call of the engine. Of a world a
                         multiple of the file's timestep; None: `substeps` of it, 1 if these are not given
+    law                 of a world's contacts and constraints: "mujoco", or "rigid" or a `Rigid`, Signorini's and Coulomb's (docs/mujoco.md)
     ignore              what of "contacts", "loops", "couplings", "world" shall not count though the model carries it
     numbers             kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step; those of
                         featherstorm.contact_step or loop_step besides
@@ -70,6 +73,7 @@ class Simulation:
         dtype: npt.DTypeLike = "float32",
         stream: int = 0,
         *,
+        law: object = "mujoco",
         ignore: Names = (),
         **numbers: ArrayLike,
     ) -> None:
@@ -91,7 +95,7 @@ class Simulation:
                 "ignore=('couplings',)"
             )
         self.model, self.instances, self.dt, self.substeps = model, int(instances), dt, substeps
-        self.device, self.stream = device_name(number), stream
+        self.device, self.stream, self.law = device_name(number), stream, law
         self.time = 0.0
         self._numbers = numbers
         self._parameters: dict[str, Any] = {}
@@ -112,7 +116,10 @@ class Simulation:
         if self._op == "world":
             tails = [(n,) for n in state_sizes(model).values()]
             check_bound(model, "Simulation")
-            self._world = SimulatedWorld(model, self.dtype.name, self.instances, substeps, self._library)
+            rules = law_of(law, "Simulation")
+            self._world = SimulatedWorld(model, self.dtype.name, self.instances, substeps, self._library, rules)
+        else:
+            refuse_law("Simulation", law)
         self._now, self._next = ([array(*tail) for tail in tails] for _ in range(2))
         self._zero, _ = array(model.nv)  # what is not given to step()
         if self._op == "coupled_step":
@@ -188,6 +195,11 @@ class Simulation:
         """
         self._of_world("contact forces")
         return self._world.contact_force(name, kind, self._memory(self._next), self.time - self.dt)
+
+    def report(self) -> WorldReport:
+        """What touches at the state, how well its forces are solved, and how deep contacts are: a solution anew."""
+        self._of_world("contacts")
+        return self._world.report(self.q, self._memory(self._now))
 
     def site(self, name: str | int) -> Array:
         """Position of a site (B, 3) [m], world axes."""

@@ -1,4 +1,4 @@
-// docs/cpp.md: quadrupeds that stand, and a search for controls by samples.
+// docs/cpp.md: quadrupeds that stand, on four points and with all that they have, and a search for controls by samples.
 #include <cstdio>
 
 #include "host/load/load.h"
@@ -29,6 +29,32 @@ double stand() {
   return static_cast<const float*>(q.data)[2 * q.component_stride];
 }
 // [simulation end]
+
+// [world]
+// The same robot on the ground with all that it has, by its collision elements, held by the motors of its joints; the part of its
+// weight that the ground carries.
+double carry() {
+  Robot robot = load("go2", {.world = UrdfWorld{.ground = true, .motors = true}});
+  robot.q0[2] = 0.33;
+  for (int leg = 0; leg < 4; leg++) robot.q0[8 + 3 * leg] = 0.8, robot.q0[9 + 3 * leg] = -1.6;
+  Evaluator dynamics(robot);
+  Simulation sim(dynamics, 16, {}, Precision::float64);
+  const int n = robot.model.world.nu;  // controls are torques [N m]
+  const Buffer torques(Precision::float64, 16, n);
+  for (int t = 0; t < 1000; t++) {  // 2 s of the world's timestep
+    const ArrayRef q = sim.q(), v = sim.v();
+    for (int c = 0; c < n; c++)
+      for (int i = 0; i < 16; i++)
+        torques.component<double>(c)[i] =
+            60 * (robot.q0[7 + c] - static_cast<const double*>(q.data)[(7 + c) * q.component_stride + i]) -
+            3 * static_cast<const double*>(v.data)[(6 + c) * v.component_stride + i];
+    sim.step(torques.ref());
+  }
+  double mass = 0;
+  for (const Body<double>& body : robot.model.body) mass += body.I.m;
+  return -sim.contact_force("ground").component<double>(2)[0] / (9.81 * mass);
+}
+// [world end]
 
 // [rollout]
 // The mean of 4096 random control sequences of a cart with a pole, weighted by their costs (MPPI).
@@ -75,5 +101,7 @@ int main() {
   std::printf("the trunk is %.3f m above the ground\n", height);
   const double cost = plan();
   std::printf("the best of the last samples costs %.1f\n", cost);
-  return height > 0.2 && height < 0.4 && cost < 800 ? 0 : 1;
+  const double carried = carry();
+  std::printf("the ground carries %.3f of the weight\n", carried);
+  return height > 0.2 && height < 0.4 && cost < 800 && carried > 0.99 && carried < 1.01 ? 0 : 1;
 }

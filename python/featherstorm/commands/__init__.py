@@ -8,6 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from .. import loading
+from ..robot.urdf import UrdfWorld
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,7 +61,8 @@ def load(options: argparse.Namespace) -> Model:
     if threads < 0:
         raise ValueError(f"--threads is {threads}, expected 0 or more")
     assemble = not getattr(options, "no_specialise", False)
-    return loading.load(options.robot, getattr(options, "floating_base", None), threads, assemble=assemble)
+    world = getattr(options, "ground", False) and UrdfWorld(ground=True, motors=True)
+    return loading.load(options.robot, getattr(options, "floating_base", None), threads, assemble=assemble, world=world)
 
 
 def specialise(model: Model, ops: Sequence[str], dtype: str) -> bool:

@@ -1,9 +1,12 @@
 """Simulates thousands of instances of a robot, and checks the result.
 
-Built-in robots with feet stand on a floor, held by drives in their pose, and are pushed now and then. Others begin in random
-states and swing freely, without a floor and without what else an MJCF file says of their world, as all do with --drive none; with --drive pd every joint is pulled to the middle of
-its range. Reported are the throughput, how many states went bad, how many robots stand at the end, by how much the energy
-of a sample without damping changes, and the agreement of a sample with the float64 kernels for any robot.
+Built-in robots with feet stand on a floor, held by drives in their pose, and are pushed now and then. MJCF files are stepped with
+everything they say, actuators, contacts and constraints, from their defaults or a keyframe; so are robots of URDF files with
+--ground, on the floor by their collision elements. Others begin in random states and swing freely, without a floor, as all do with
+--drive none, and MJCF files with --ignore world; with --drive pd every joint is pulled to the middle of its range. Reported are the
+throughput and how many states went bad; of worlds contacts, iterations of the solver, the deepest contact and energy at the end; of
+others how many robots stand at the end, by how much the energy of a sample without damping changes, and the agreement of a sample with
+the float64 kernels for any robot.
 """
 
 from __future__ import annotations
@@ -19,7 +22,17 @@ import numpy as np
 from .. import model as models, operations
 from ..robot.states import random_state
 from ..simulation import Simulation
-from . import add_engine_arguments, add_model_arguments, load, positive, seconds, specialise, standing
+from . import (
+    add_engine_arguments,
+    add_model_arguments,
+    controls,
+    load,
+    positive,
+    seconds,
+    simulate_world,
+    specialise,
+    standing,
+)
 from .simulate_plot import check_plot, draw
 
 if TYPE_CHECKING:
@@ -40,6 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--instances", type=positive, default=4096, help="default: %(default)s")
     parser.add_argument("--steps", type=positive, default=1000, help="default: %(default)s")
     add_run_arguments(parser)
+    controls.add_arguments(parser)
+    parser.add_argument("--ground", action="store_true", help="a URDF's robot on the ground, by its collision elements")
+    parser.add_argument(
+        "--law", choices=["mujoco", "rigid"], default="mujoco", help="of contacts in a world (default: %(default)s)"
+    )
+    parser.add_argument("--ignore", choices=["world"], help="world: steps the tree of an MJCF file alone")
     parser.add_argument("--plot", metavar="FILE", help="draws a sample's motion into this file")
     parser.add_argument("--video", metavar="FILE", help="writes a video of some instances, such as robots.mp4")
     parser.add_argument("--view", action="store_true", help="shows some instances on a page, in real time")
@@ -51,7 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--dt", type=seconds, help="time of a step [s] (default: 0.002 for robots that stand, else 0.001)"
+        "--dt",
+        type=seconds,
+        help="time of a step [s] (default: the timestep of an MJCF file; 0.002 for robots that stand, else 0.001)",
     )
     parser.add_argument("--substeps", type=positive, default=1, help="passes that share dt (default: %(default)s)")
     parser.add_argument(
@@ -73,16 +94,25 @@ def main(options: argparse.Namespace) -> int:
         print("no step was taken")
         return 0
     report(run.sim, options, elapsed)
+    if run.controls:
+        simulate_world.report(run.sim)
+        simulate_world.agreement(run.sim, SAMPLE)
+        finish(run, history, options)
+        return 0
     if run.pushes and run.pose is not None:
         standing.report(run.sim, run.pose, run.pushes)
     passive_check(run.sim.model, options, run.q, run.v)
     agreement(run.sim, options)
+    finish(run, history, options)
+    return 0
+
+
+def finish(run: Run, history: list[Snapshot], options: argparse.Namespace) -> None:
     if options.plot:
-        draw(options.plot, run.sim.model, history, options)
+        draw(options.plot, run.sim.model, history, options, bool(run.controls))
         print(f"plot: {os.path.abspath(options.plot)}")
     if options.video:
         print(f"video: {os.path.abspath(options.video)}")
-    return 0
 
 
 @dataclass
@@ -95,11 +125,14 @@ class Run:
     pose: npt.NDArray[np.float64] | None
     q: npt.NDArray[Any]
     v: npt.NDArray[Any]
+    controls: controls.Controls | None = None  # of a world
 
     def step(self) -> float:
         """Takes a step; the seconds that the engine took."""
         if self.pushes:
             self.pushes(self.sim)
+        if self.controls:
+            self.controls.write(self.sim.ctrl)
         start = time.perf_counter()
         self.sim.step(**self.arguments)
         return time.perf_counter() - start
@@ -107,6 +140,13 @@ class Run:
 
 def begin(options: argparse.Namespace) -> Run:
     model = load(options)
+    if model.has_world and getattr(options, "ignore", None) != "world":
+        print(
+            f"{model.name}: {options.instances} instances, nv {model.nv}, {options.dtype}, {model.threads} threads, {model.isa}"
+        )
+        sim, given = simulate_world.begin(model, options)
+        return Run(sim, {}, None, None, np.array(sim.q), np.array(sim.v), given)
+    refuse_controls(options)
     stance = stance_of(model, options)
     if options.dt is None:
         options.dt = 2e-3 if stance else 1e-3
@@ -134,6 +174,13 @@ def begin(options: argparse.Namespace) -> Run:
         arguments["q_target"] = arguments["q_target"].astype(sim.dtype)
     sim.reset(q=q, v=v)
     return Run(sim, arguments, pushes, pose, q, v)
+
+
+def refuse_controls(options: argparse.Namespace) -> None:
+    """ValueError for an option that would not count."""
+    for name, otherwise in (("controls", "zero"), ("keyframe", -1), ("law", "mujoco")):
+        if getattr(options, name, otherwise) != otherwise:
+            raise ValueError(f"--{name} is for the world of a model file, which {options.robot} is stepped without")
 
 
 def stance_of(model: models.Model, options: argparse.Namespace) -> standing.Stance | None:
@@ -170,7 +217,7 @@ def advance(run: Run, options: argparse.Namespace) -> tuple[list[Snapshot], floa
     def once(_: Simulation) -> None:
         nonlocal elapsed, done
         if options.plot and done % every == 0:
-            history.append(snapshot(run.sim, sample))
+            history.append(snapshot(run, sample))
         elapsed += run.step()
         done += 1
         if video:
@@ -192,7 +239,7 @@ def advance(run: Run, options: argparse.Namespace) -> tuple[list[Snapshot], floa
             for _ in range(options.steps):
                 once(run.sim)
     if options.plot:
-        history.append(snapshot(run.sim, sample))
+        history.append(snapshot(run, sample))
     return history, elapsed
 
 
@@ -207,10 +254,13 @@ def shape_file(options: argparse.Namespace) -> str | None:
     return options.robot if os.path.exists(options.robot) else None
 
 
-def snapshot(sim: Simulation, sample: int) -> Snapshot:
-    """time, q, v, energy and the force that the floor exerts [N] of the sample."""
+def snapshot(run: Run, sample: int) -> Snapshot:
+    """time, q, v, energy of the sample, and the force that the floor exerts [N], of a world the number of contacts."""
+    sim = run.sim
     q, v = sim.q[:sample].copy(), sim.v[:sample].copy()
     energy = np.add(*operations.energy(sim.model, q, v, check=False))
+    if run.controls:
+        return sim.time, q, v, energy, simulate_world.counts(sim, sample)
     force = sim.impulse[:sample, :, 0].sum(axis=1) * (sim.substeps / sim.dt) if sim.model.nc else np.zeros(len(q))
     return sim.time, q, v, energy, force
 

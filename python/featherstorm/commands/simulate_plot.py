@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..model import Model
 
-# time, q, v, energy and the force of the floor on each instance of a sample
+# time, q, v, energy and the force of the floor, or number of contacts, of each instance of a sample
 Snapshot: TypeAlias = "tuple[float, npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]"
 
 
@@ -36,9 +36,11 @@ def check_plot(path: str) -> None:
         raise ValueError(f"--plot: .{ending} is not supported; .png, .svg and .pdf are")
 
 
-def draw(path: str, model: Model, history: Sequence[Snapshot], options: argparse.Namespace) -> None:
+def draw(
+    path: str, model: Model, history: Sequence[Snapshot], options: argparse.Namespace, world: bool = False
+) -> None:
     """Height of a floating base, positions of the last joints, energy; of robots on a floor how fast they are pushed and
-    what the floor carries in place of the energy."""
+    what the floor carries in place of the energy; of a world the number of contacts besides."""
     import matplotlib.pyplot as plt
 
     # times (n,), q, v (n, instance, .), energies and forces (n, instance)
@@ -51,6 +53,8 @@ def draw(path: str, model: Model, history: Sequence[Snapshot], options: argparse
         curves.append(("force of the floor [weight]", forces / (model.total_mass * np.linalg.norm(model.gravity))))
     else:
         curves.append(("energy [J]", energies))
+    if world:
+        curves.append(("contacts", forces))
     rows = 1 + len(curves)
     figure, axes = plt.subplots(rows, 1, sharex=True, figsize=(9, 1 + 2.4 * rows), constrained_layout=True)
     stands = " on their feet, pushed now and then" if model.nc else ""

@@ -12,9 +12,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from . import add_engine_arguments, add_model_arguments, positive, seconds
+from . import add_engine_arguments, add_model_arguments, controls, positive, seconds
 from .simulate import add_run_arguments, begin, shape_file
 
 if TYPE_CHECKING:
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from ..mujoco import Batch
     from ..simulation import Simulation
 
-HOLD = 0.2  # seconds that random controls stay the same
 # options that only count for some views
 ONLY = {
     "an MJCF file": ("controls", "keyframe", "device"),
@@ -38,13 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(parser)
     parser.add_argument("--instances", type=positive, default=1, help="robots, in a grid (default: %(default)s)")
     parser.add_argument("--spacing", type=float, help="between robots [m]; 0: all in one place (default: as they need)")
-    parser.add_argument(
-        "--controls",
-        choices=["zero", "random", "keyframe"],
-        default="zero",
-        help="of an MJCF file (default: %(default)s)",
-    )
-    parser.add_argument("--keyframe", type=int, default=-1, help="in which an MJCF file begins (default: its defaults)")
+    controls.add_arguments(parser)
     add_run_arguments(parser)
     parser.add_argument("--speed", type=seconds, default=1.0, help="beside the clock (default: %(default)s)")
     parser.add_argument("--seconds", type=seconds, help="of simulation (default: 5 for a video, else until Ctrl-C)")
@@ -137,34 +128,17 @@ def begin_batch(options: argparse.Namespace) -> tuple[Batch, Callable[[Any], obj
         m = mujoco.MjModel.from_xml_path(options.robot)
     except ValueError as error:
         raise ValueError(f"{options.robot}: {error}") from None
-    if options.keyframe >= m.nkey or (options.controls == "keyframe" and options.keyframe < 0):
-        raise ValueError(
-            f"--keyframe is {options.keyframe}, {options.robot} has "
-            + (f"those from 0 to {m.nkey - 1}" if m.nkey else "none")
-        )
+    controls.check(m, options)
     with warnings.catch_warnings(record=True) as notices:
         warnings.simplefilter("always")
         batch = Batch(m, options.instances, options.threads, dtype=options.dtype, device=options.device)
     for notice in notices:
         print(f"note: {notice.message}", file=sys.stderr)
     batch.reset(keyframe=options.keyframe)
-    return batch, controlled(m, options)
-
-
-def controlled(m: Any, options: argparse.Namespace) -> Callable[[Batch], None]:
-    """A step under the controls that were asked for."""
-    random = np.random.default_rng(options.seed)
-    limited = np.asarray(m.actuator_ctrllimited, bool)
-    low, high = (np.where(limited, m.actuator_ctrlrange[:, k], side) for k, side in ((0, -1.0), (1, 1.0)))
-    hold, count = max(round(HOLD / m.opt.timestep), 1), 0
-    if options.controls == "keyframe":
-        low = high = np.asarray(m.key_ctrl[options.keyframe])
+    given = controls.Controls(m, options, m.opt.timestep)
 
     def step(batch: Batch) -> None:
-        nonlocal count
-        if m.nu and options.controls != "zero" and count % hold == 0:
-            batch.ctrl[:] = random.uniform(low, high, (batch.nsim, m.nu))
-        count += 1
+        given.write(batch.ctrl)
         batch.step()
 
-    return step
+    return batch, step

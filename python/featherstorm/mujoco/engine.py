@@ -21,7 +21,7 @@ from .state import Layout
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from .law import Rigid
+    from ..robot.law import Rigid
 
     Values = dict[str, npt.NDArray[Any]]  # of fields of the model that differ, (n, k) by name
 

@@ -9,12 +9,12 @@ import mujoco
 import numpy as np
 
 from ..device import HOST, device_number
+from ..robot.law import law_of
 from .advance import Rows
 from .arguments import one, selected
 from .errors import SimulationError, UsageError
 from .fields.sensors import rows_of
 from .fields.table import DATA_FIELDS, STAGES
-from .law import law_of
 from .memory import Memory
 from .missing import not_of_this_model, why_not
 from .robots import refuse_callbacks, tell
@@ -82,7 +82,7 @@ class Simulations:
         refuse_callbacks()
         self.model, self.nsim, self.persistent, self.dtype = model, int(nsim), bool(persistent), np.dtype(name)
         self.law = law
-        self._variants = Variants(model, self.nsim, name, max(int(nthread), 0), law_of(law))
+        self._variants = Variants(model, self.nsim, name, max(int(nthread), 0), law_of(law, "Batch"))
         self.nthread = int(nthread) if nthread > 0 else self._variants.own.model.threads
         self._memory = Memory(model, self.nsim, name)
         self._memory.set_rows(slice(None), self._variants.own.initial)

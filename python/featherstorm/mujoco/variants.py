@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from .law import Rigid
+    from ..robot.law import Rigid
+
 
 MOST_MODELS = 256
 INPUTS = frozenset(mujoco.MjModel._setconst_inputs)

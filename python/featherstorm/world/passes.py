@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import _featherstorm
 from ..device import HOST
 from ..memory.arguments import Arguments
+from ..robot.law import law_of
 from ..robot.steps import pass_count, zeros
 from ..symbols import symbols
 from ..table.evaluation import check_quaternions, tell_notices
@@ -14,6 +15,7 @@ from .values import bound_values, check_bound, parameter_sizes
 
 if TYPE_CHECKING:
     from ..model import Model
+    from ..robot.law import Rigid
     from ..typing import Array, ArrayLike
     from .state import Felt
 
@@ -31,10 +33,10 @@ class WorldStep(NamedTuple):
     qacc: Array
 
 
-def solver(model: Model, dtype: str) -> dict[str, Any]:
-    """The numbers of the solver. Its steps are bounded by the file's `iterations`."""
+def solver(model: Model, dtype: str, law: Rigid | None = None) -> dict[str, Any]:
+    """The numbers of the solver, and its law. Its steps are bounded by the file's `iterations`."""
     most = 100 if model.compiled is None else max(int(model.compiled.opt.iterations), 1)
-    return {"iterations": most, "tolerance": TOLERANCES[dtype]}
+    return {"iterations": most, "tolerance": TOLERANCES[dtype], "rigid": law and law.of_engine()}
 
 
 def state_sizes(model: Model) -> dict[str, int]:
@@ -48,13 +50,22 @@ def refuse_device(label: str) -> None:
     )
 
 
+def refuse_law(label: str, law: object) -> None:
+    """ValueError where contacts that are declared by hand, or none, shall follow the law of a world's."""
+    if law_of(law, label) is not None:
+        raise ValueError(f"{label}: law is {law!r}, which the worlds of model files alone have")
+
+
 class Passes:
     """`count` passes of the file's timestep under the same controls: kernels for one dtype.
 
     felt   what of the last pass they keep (state.Felt)
+    law    None for MuJoCo's
     """
 
-    def __init__(self, model: Model, dtype: str, count: int, felt: Felt | None = None) -> None:
+    def __init__(
+        self, model: Model, dtype: str, count: int, felt: Felt | None = None, law: Rigid | None = None
+    ) -> None:
         self.model, self.count = model, count
         self.felt = {} if felt is None else {name: size for name, (size, _) in felt.texts.items()}
         control = _featherstorm.Trace()
@@ -64,7 +75,7 @@ class Passes:
             model.evaluator, dtype, "world", count, False, model.n_ctrl, 0, True,
             control=control if model.n_ctrl else None,
             felt=felt and felt.record((count - 1) * model.timestep),
-            **solver(model, dtype),
+            **solver(model, dtype, law),
         )  # fmt: skip
 
     def run(self, instances: int, given: dict[str, Any], written: dict[str, Any], time: float) -> None:
@@ -84,12 +95,12 @@ class Passes:
         tell_notices(model)
 
 
-def passes(model: Model, dtype: str, count: int, felt: Felt | None = None) -> Passes:
+def passes(model: Model, dtype: str, count: int, felt: Felt | None = None, law: Rigid | None = None) -> Passes:
     """Kept with the model; felt: always the same."""
     kept = model.__dict__.setdefault("_passes", {})
-    key = (dtype, count, felt is not None)
+    key = (dtype, count, felt is not None, law)
     if key not in kept:
-        kept[key] = Passes(model, dtype, count, felt)
+        kept[key] = Passes(model, dtype, count, felt, law)
     found: Passes = kept[key]
     return found
 
@@ -106,6 +117,7 @@ def world_step(
     substeps: int | None,
     t: float,
     check: bool,
+    law: object = "mujoco",
 ) -> WorldStep:
     """See operations.step."""
     _, count = pass_count("step", model, "world", dt, substeps)
@@ -123,5 +135,5 @@ def world_step(
     outputs = {name: call.output(call.instances, sizes[name]) for name in STATE}
     written = {name: array for name, (array, _) in outputs.items()}
     memory.update(bound_values(model, call, call.instances))
-    passes(model, call.dtype.name, count).run(call.instances, memory, written, t)
+    passes(model, call.dtype.name, count, law=law_of(law, "step")).run(call.instances, memory, written, t)
     return WorldStep(*(call.result(view([sizes[name]])) for name, (_, view) in outputs.items()))

@@ -12,6 +12,7 @@ from ..symbols import symbols, values_of
 from ..table.evaluation import run
 from .names import compiled, number_of
 from .passes import passes
+from .report import Reporter, WorldReport
 from .state import (
     ACCELERATION,
     CONTACTS,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from ..memory.library import Library
     from ..model import Model
+    from ..robot.law import Rigid
     from .state import Text
 
     Memory = tuple[Any, npt.NDArray[Any]]  # of the engine, and its view
@@ -51,11 +53,16 @@ class SimulatedWorld:
     ctrl      memory and view (instances, n_ctrl) of the controls; driven: of those of the last step
     begun     what was at the beginning of the last pass, by its name in mjData, where forces were asked for
     fresh     (instances,) which have not been stepped yet, for whom nothing was found
+    law       None for MuJoCo's
     """
 
-    def __init__(self, model: Model, dtype: str, instances: int, count: int, library: Library) -> None:
+    def __init__(
+        self, model: Model, dtype: str, instances: int, count: int, library: Library, law: Rigid | None = None
+    ) -> None:
         self.model, self.dtype, self.instances, self.count, self.library = model, dtype, instances, count, library
-        self.passes = passes(model, dtype, count)
+        self.law = law
+        self.passes = passes(model, dtype, count, law=law)
+        self.reporter: Reporter | None = None
         self.begun: dict[str, Memory] = {}
         self.touching: dict[str, Any] = {}  # what the row `contacts` finds there
         self.kernels: dict[str, tuple[_featherstorm.Sequence, list[str]]] = {}
@@ -91,7 +98,7 @@ class SimulatedWorld:
         sizes = instance_sizes(self.model)
         for name, size in sizes.items():
             felt.add(name, size, as_it_is(name))
-        self.passes = passes(self.model, self.dtype, self.count, felt)
+        self.passes = passes(self.model, self.dtype, self.count, felt, self.law)
         self.begun = {name: self.array(size) for name, size in sizes.items()}
         self.run(before, {}, time)
 
@@ -165,6 +172,12 @@ class SimulatedWorld:
         sensordata = np.zeros((self.instances, m.nsensordata), self.dtype)
         RangeFinders(m).measure(lambda names: {name: pose(name) for name in names}, sensordata)
         return sensordata
+
+    def report(self, q: npt.NDArray[Any], state: dict[str, Any]) -> WorldReport:
+        if self.reporter is None:
+            self.reporter = Reporter(self.model, self.dtype, self.law)
+        pushed = {} if self.pushed is None else {"qfrc_applied": self.pushed}
+        return self.reporter.of(q, {**state, **pushed, **self.bound, "ctrl": self.ctrl[0]})
 
     def site(self, name: str | int, state: dict[str, Any], time: float) -> npt.NDArray[Any]:
         _, k = number_of(self.model, "site", name)

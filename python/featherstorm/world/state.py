@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 ACCELERATION = 3  # mjSTAGE_ACC
 SOLVED = ("qacc", "contact_force", "row_force")
 CONTACTS = ("contact_dist", "contact_pos", "contact_frame")
-MOST_SLOTS = 2000  # of contacts, whose search is traced with what asks for it; more are found by the row `contacts`
+# of contacts, whose search is traced with what asks for it; more, and those that loops find, are found by the row `contacts`
+MOST_SLOTS = 2000
 
 
 def instance(model: Model, trace: _featherstorm.Trace, given: dict[str, Any]) -> Instance:
@@ -94,7 +95,7 @@ class Felt:
             time = symbols(trace.input("t", 1, True)) + before
             texts = instance(model, trace, {"qpos": q, "qvel": v, "act": act, "ctrl": ctrl, "time": time})
             slots = sum(pair["slots"] for pair in texts.pairs)
-            few = 0 < slots <= MOST_SLOTS
+            few = 0 < slots <= MOST_SLOTS and all(pair["closed_form"] for pair in texts.pairs)
             if few:
                 distance, point, axes = texts.run("contacts", q)
                 texts.given["contact_dist"] = distance

@@ -49,7 +49,7 @@ void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.claim;
 
 std::string error_of(const std::string& text, bool strict) {
   try {
-    read_urdf(text, "x.urdf", strict);
+    read_urdf(text, "x.urdf", {.strict = strict});
   } catch (const Error& error) { return error.what(); }
   return "";
 }
@@ -322,10 +322,10 @@ TEST(Urdf, SaysWhatLooksOdd) {
   EXPECT_EQ(
       read_urdf(inertial("<mass value='0'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"), "x").notices,
       std::vector<std::string>{"link 'a': <inertia> has no mass; kept, though no body has it"});
-  EXPECT_EQ(
-      read_urdf(inertial("<mass value='0'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"), "x", true)
-          .notices,
-      std::vector<std::string>{"link 'a' has an inertia but no mass; taken as a frame"});
+  EXPECT_EQ(read_urdf(inertial("<mass value='0'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"), "x",
+                      {.strict = true})
+                .notices,
+            std::vector<std::string>{"link 'a' has an inertia but no mass; taken as a frame"});
   EXPECT_EQ(read_urdf(inertia("1", "0", "1", "4"), "x").notices,
             std::vector<std::string>{
                 "link 'a' has an inertia that no body has: its largest principal moment is above the sum of "

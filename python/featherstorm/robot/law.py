@@ -57,7 +57,7 @@ class Rigid:
         return law
 
 
-def law_of(law: object) -> Rigid | None:
+def law_of(law: object, label: str) -> Rigid | None:
     """None for MuJoCo's. ValueError for another name."""
     if law == "mujoco":
         return None
@@ -65,4 +65,4 @@ def law_of(law: object) -> Rigid | None:
         return Rigid()
     if isinstance(law, Rigid):
         return law
-    raise ValueError(f"Batch: law is {law!r}, expected 'mujoco', 'rigid' or a Rigid")
+    raise ValueError(f"{label}: law is {law!r}, expected 'mujoco', 'rigid' or a Rigid")

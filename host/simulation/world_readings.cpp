@@ -1,0 +1,237 @@
+#include "host/simulation/world_readings.h"
+
+#include <algorithm>
+
+#include "core/mujoco/smooth.h"
+#include "core/sensor/contact_wrenches.h"
+#include "core/sensor/sensors.h"
+#include "core/sensor/touch.h"
+#include "host/world/element_name.h"
+
+namespace featherstorm {
+namespace {
+
+// Row i of an array, in T; zeros where there is none.
+template <class T> std::vector<T> row_of(const ArrayRef& a, long i, int n) {
+  std::vector<T> row(static_cast<std::size_t>(n));
+  if (!a.data) return row;
+  for (long c = 0; c < n; c++)
+    row[static_cast<std::size_t>(c)] =
+        static_cast<const T*>(a.data)[c * a.component_stride + (a.instances == 1 ? 0 : i) * a.instance_stride];
+  return row;
+}
+
+// An instance at a moment.
+template <class T> struct Instance {
+  Instance(const Model<T>& m, const WorldMoment& at, long i)
+      : q(row_of<T>(at.q, i, m.nq)),
+        v(row_of<T>(at.v, i, m.nv)),
+        act(row_of<T>(at.act, i, m.world.na)),
+        ctrl(row_of<T>(at.ctrl, i, m.world.nu)),
+        qacc(row_of<T>(at.qacc, i, m.nv)),
+        lambda(row_of<T>(at.contact_force, i, rows_of(m.world.contacts))),
+        x(static_cast<std::size_t>(m.nx)),
+        X(static_cast<std::size_t>(m.nb) + 1) {
+    T* numbers = x.data();
+    update_joints(m, q.data(), v.data(), numbers);
+    body_placements(m, numbers, X);
+  }
+  std::vector<T> q, v, act, ctrl, qacc, lambda, x;
+  std::vector<Placement<T>> X;
+};
+
+template <class T> void visit_contacts(const Model<T>& m, const Instance<T>& s, auto&& visit) {
+  std::vector<Candidate<T>> found(static_cast<std::size_t>(slots_of(m.world.contacts)));
+  contact_candidates(m, m.world, s.X, found.data());
+  for_each_contact(m.world.contacts, found.data(), s.lambda, visit);
+}
+
+// What contacts exert on links: force, and moment about the link's centre of mass, world axes (6 n_links).
+template <class T> std::vector<T> link_wrenches(const Model<T>& m, const Instance<T>& s, const std::vector<int>& link) {
+  std::vector<T> wrench(6 * m.world.link.size());
+  visit_contacts(m, s, [&](const ContactWrench<T>& c) {
+    for (int side = 0; side < 2; side++) {
+      const auto l = static_cast<std::size_t>(link[static_cast<std::size_t>(c.geom[side])]);
+      const T sign(side == 0 ? -1.0 : 1.0);
+      const auto& at = m.world.link[l].inertial;
+      const Vec3<T> centre = (s.X[static_cast<std::size_t>(at.body)] * at.X).r;
+      const Vec3<T> moment = c.torque + cross(Vec3<T>(c.point - centre), c.force);
+      for (std::size_t k = 0; k < 3; k++) {
+        const int i = static_cast<int>(k);
+        wrench[6 * l + k] += sign * c.force(i), wrench[6 * l + 3 + k] += sign * moment(i);
+      }
+    }
+  });
+  return wrench;
+}
+
+// The normal forces that meet the zones of touch sensors, where each is in sensordata.
+template <class T> std::vector<T> touches(const Model<T>& m, const Instance<T>& s, const std::vector<int>& link) {
+  std::vector<T> data(static_cast<std::size_t>(m.world.n_sensordata));
+  visit_contacts(m, s, [&](const ContactWrench<T>& c) {
+    if (!(c.pressure > 0)) return;
+    for (const Sensor<T>& sensor : m.world.sensor) {
+      if (sensor.kind != SensorKind::Touch) continue;
+      const bool first = link[static_cast<std::size_t>(c.geom[0])] == sensor.link;
+      if (!first && link[static_cast<std::size_t>(c.geom[1])] != sensor.link) continue;
+      const Placement<T> zone = sensor.place.body == 0
+                                    ? cast<T>(sensor.place.X)
+                                    : s.X[static_cast<std::size_t>(sensor.place.body)] * cast<T>(sensor.place.X);
+      // MuJoCo asks the line along -normal from the second body's contacts, along the normal from the first one's
+      const bool second = link[static_cast<std::size_t>(c.geom[1])] == sensor.link;
+      const Vec3<T> n = second ? Vec3<T>(-c.normal) : c.normal;
+      if (meets_zone(sensor, Vec3<T>(transpose_times(zone.R, Vec3<T>(c.point - zone.r))),
+                     Vec3<T>(transpose_times(zone.R, n))))
+        data[static_cast<std::size_t>(sensor.first)] += c.pressure;
+    }
+  });
+  return data;
+}
+
+template <class T> std::vector<T> sensordata(const Model<T>& m, const Instance<T>& s, const std::vector<int>& link,
+                                             bool felt, double time) {
+  const auto& w = m.world;
+  std::vector<T> data(static_cast<std::size_t>(w.n_sensordata));
+  Smooth<T> smooth(m, w);
+  smooth_kinematics(m, w, s.q.data(), s.v.data(), smooth);
+  gravity_compensation(m, w, smooth.x, smooth.X, smooth.qfrc_gravcomp.data());
+  actuator_stage(m, w, s.act.data(), s.ctrl.data(), smooth);
+  const SensedTendons tendons{smooth.ten_length.data(), smooth.ten_velocity.data()};
+  const SensedActuators actuators{smooth.actuator_length.data(), smooth.actuator_velocity.data(),
+                                  smooth.actuator_force.data(), smooth.qfrc_actuator.data()};
+  const std::vector<T> wrench = felt ? link_wrenches(m, s, link) : std::vector<T>(6 * w.link.size());
+  const std::vector<T> open = felt ? touches(m, s, link) : std::vector<T>(data.size());
+  sensors(m, w, smooth.x, smooth.X, SensedMotion{s.q.data(), s.v.data(), s.qacc.data(), T(time)}, tendons, actuators,
+          SensedForces{Zeros<T>{}, wrench.data(), open.data()}, data.data());
+  return data;
+}
+
+// The first `count` numbers of f(instance) for all of them, (B, count).
+template <class T> Buffer for_each_instance(const Robot& robot, const WorldMoment& at, int count, const auto& f) {
+  const Model<T> m = cast<T>(robot.model);
+  const Buffer out(at.q.precision, at.q.instances, count);
+  for (long i = 0; i < at.q.instances; i++) {
+    const std::vector<T> found = f(m, Instance<T>(m, at, i));
+    for (long c = 0; c < count; c++) out.component<T>(c)[i] = found[static_cast<std::size_t>(c)];
+  }
+  return out;
+}
+Buffer in_its_precision(const Robot& robot, const WorldMoment& at, int count, const auto& f) {
+  if (at.q.device != on_host) throw Error("readings of a world are there on the host alone");
+  return at.q.precision == Precision::float32 ? for_each_instance<float>(robot, at, count, f)
+                                              : for_each_instance<double>(robot, at, count, f);
+}
+
+std::vector<int> geom_links(const MujocoTables& t) {
+  std::vector<int> link;
+  for (int g = 0; g < t.integer("ngeom"); g++) link.push_back(t.integer("geom_bodyid", g));
+  return link;
+}
+
+// Why a sensor is not measured; empty where it is.
+std::string missing(const World<double>& w, const Sensor<double>& s) {
+  if (s.kind != SensorKind::Touch && is_open(s.kind)) return "rays and limits are not measured in C++";
+  if (s.kind != SensorKind::Force && s.kind != SensorKind::Torque) return {};
+  for (const auto& e : w.constraints.equality)
+    if (e.kind == EqualityKind::Connect || e.kind == EqualityKind::Weld)
+      return "forces of equalities that join two bodies are not in it";
+  for (const auto& t : w.tendon)
+    if (t.spatial) return "forces of spatial tendons on bodies are not in it";
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, int>> moment_arrays(const Model<double>& m) {
+  return {{"q", m.nq},          {"v", m.nv},    {"act", m.world.na},
+          {"ctrl", m.world.nu}, {"qacc", m.nv}, {"contact_force", rows_of(m.world.contacts)}};
+}
+
+WorldReadings::WorldReadings(const Robot& robot) : robot_(robot) {}
+
+const MujocoTables& WorldReadings::tables() const {
+  if (!robot_.source) throw Error("robot '" + robot_.name + "' has a world that no file gave names to");
+  return robot_.source->tables;
+}
+
+// -1 for a name that there is not, where it is not required.
+int WorldReadings::number_of(const std::string& kind, const std::string& count, const std::string& addresses,
+                             const std::string& name, bool required) const {
+  const MujocoTables& t = tables();
+  const std::string wanted = kind + " '" + name + "'";
+  std::string known;
+  for (int i = 0; t.has(count) && i < t.integer(count); i++) {
+    const std::string found = element_name(t, kind.c_str(), addresses.c_str(), i);
+    if (found == wanted) return i;
+    known += (known.empty() ? "" : ", ") + found.substr(kind.size() + 1);
+  }
+  if (!required) return -1;
+  throw Error("robot '" + robot_.name + "' has no " + wanted + "; there are: " + (known.empty() ? "none" : known));
+}
+
+int WorldReadings::sensor(const std::string& name) const {
+  const int k = number_of("sensor", "nsensor", "name_sensoradr", name);
+  const auto& all = robot_.model.world.sensor;
+  if (k >= static_cast<int>(all.size()))
+    throw Error("sensor '" + name + "' is not measured: the file turns sensors off");
+  if (const std::string why = missing(robot_.model.world, all[static_cast<std::size_t>(k)]); !why.empty())
+    throw Error("sensor '" + name + "' is not measured: " + why);
+  return k;
+}
+
+int WorldReadings::site(const std::string& name) const { return number_of("site", "nsite", "name_siteadr", name); }
+
+WorldReadings::Touched WorldReadings::touched(const std::string& name) const {
+  const int geom = number_of("geom", "ngeom", "name_geomadr", name, false);
+  if (geom >= 0) return {false, geom};
+  const int body = number_of("body", "nbody", "name_bodyadr", name, false);
+  if (body >= 0) return {true, body};
+  throw Error("robot '" + robot_.name + "' has no geom or body '" + name + "'");
+}
+
+bool WorldReadings::is_felt(int sensor) const {
+  switch (const auto& s = robot_.model.world.sensor.at(static_cast<std::size_t>(sensor)); s.kind) {
+    case SensorKind::Touch:
+    case SensorKind::ActuatorForce:
+    case SensorKind::JointActuatorForce:
+    case SensorKind::TendonActuatorForce: return true;
+    default: return reads_accelerations(s.kind);
+  }
+}
+
+Buffer WorldReadings::measure(int sensor, const WorldMoment& at) const {
+  const auto& s = robot_.model.world.sensor.at(static_cast<std::size_t>(sensor));
+  const std::vector<int> link = geom_links(tables());
+  const bool felt = is_felt(sensor);
+  return in_its_precision(robot_, at, s.count, [&](const auto& m, const auto& instance) {
+    const auto data = sensordata(m, instance, link, felt, at.time);
+    return std::vector(data.begin() + s.first, data.begin() + s.first + s.count);
+  });
+}
+
+Buffer WorldReadings::place(int site, const WorldMoment& at) const {
+  const WorldTables<double> t(tables());
+  const Frame<double> frame =
+      Places<double>(robot_, t, robot_.source->link_names, robot_.source->joint_names).site(site);
+  return in_its_precision(robot_, at, 3, [&]<class T>(const Model<T>&, const Instance<T>& s) {
+    const Vec3<T> r = (s.X[static_cast<std::size_t>(frame.body)] * cast<T>(frame.X)).r;
+    return std::vector<T>{r[0], r[1], r[2]};
+  });
+}
+
+Buffer WorldReadings::contact_force(Touched what, const WorldMoment& at) const {
+  const std::vector<int> link = geom_links(tables());
+  const auto is_meant = [&](int geom) {
+    return what.body ? link[static_cast<std::size_t>(geom)] == what.number : geom == what.number;
+  };
+  return in_its_precision(robot_, at, 3, [&]<class T>(const Model<T>& m, const Instance<T>& s) {
+    Vec3<T> sum = zero3<T>();
+    visit_contacts(m, s, [&](const ContactWrench<T>& c) {
+      if (is_meant(c.geom[1])) sum = sum + c.force;
+      if (is_meant(c.geom[0])) sum = sum - c.force;
+    });
+    return std::vector<T>{sum[0], sum[1], sum[2]};
+  });
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,52 @@
+// What can be read off a world by the names of its file: sensors, places of sites, forces of contacts. An instance at a time, by the
+// texts of core/sensor, in the precision of the state.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "host/memory/buffer.h"
+#include "host/world/world_of.h"
+
+namespace featherstorm {
+
+// A moment of a batch in a world; arrays (B, n) on the host. What a reading does not ask for may be left out.
+struct WorldMoment {
+  ArrayRef q{}, v{}, act{}, ctrl{};
+  ArrayRef qacc{}, contact_force{};  // of the solver
+  double time = 0;                   // [s]
+};
+
+// The arrays of a step that a moment has, and how many numbers (host/simulation/world_sequence.h).
+std::vector<std::pair<std::string, int>> moment_arrays(const Model<double>& model);
+
+class WorldReadings {
+ public:
+  explicit WorldReadings(const Robot& robot);  // which must stay
+
+  // Numbers of elements. Throws Error for a name that there is not, for a robot whose world was not read from a file, and, of a
+  // sensor, where it is not measured here, with the reason.
+  int sensor(const std::string& name) const;
+  int site(const std::string& name) const;
+  // A geom's, or where none has the name a body's: whose geoms are meant.
+  struct Touched {
+    bool body;
+    int number;
+  };
+  Touched touched(const std::string& name) const;
+
+  // Whether a sensor measures forces or accelerations, for which the solver's arrays are needed.
+  bool is_felt(int sensor) const;
+
+  Buffer measure(int sensor, const WorldMoment& moment) const;          // (B, dim)
+  Buffer place(int site, const WorldMoment& moment) const;              // (B, 3) [m], world axes
+  Buffer contact_force(Touched what, const WorldMoment& moment) const;  // (B, 3) [N], world axes
+
+ private:
+  int number_of(const std::string& kind, const std::string& count, const std::string& addresses,
+                const std::string& name, bool required = true) const;
+  const MujocoTables& tables() const;
+
+  const Robot& robot_;
+};
+
+}  // namespace featherstorm

@@ -1,0 +1,111 @@
+"""`simulate` of a model file's world: its controls, and what is said of contacts, forces and energy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..simulation import Simulation
+from ..world.names import compiled
+from .controls import Controls, check
+
+if TYPE_CHECKING:
+    import argparse
+
+    import numpy.typing as npt
+
+    from ..model import Model
+
+SPEED = 0.1  # [rad/s | m/s] of the random velocities that instances begin with
+# options that say nothing of a world
+OTHERS = ("drive", "no_specialise", "floating_base")
+
+
+def refuse(options: argparse.Namespace) -> None:
+    """ValueError for an option that would not count."""
+    for name in OTHERS:
+        if getattr(options, name) not in (None, False):
+            raise ValueError(
+                f"--{name.replace('_', '-')} is for robots without a world; --ignore world steps the tree of {options.robot} alone"
+            )
+
+
+def begin(model: Model, options: argparse.Namespace) -> tuple[Simulation, Controls]:
+    """The simulation, at the file's defaults or a keyframe, each instance a little different."""
+    refuse(options)
+    m = compiled(model)
+    check(m, options)
+    substeps = options.substeps if options.dt is None or options.substeps > 1 else None
+    sim = Simulation(model, options.instances, options.dt, substeps, dtype=options.dtype, law=options.law)
+    options.dt, options.substeps = sim.dt, sim.substeps
+    if options.keyframe >= 0:
+        sim.reset(key=options.keyframe)
+        sim.ctrl[:] = 0
+    elif options.ground:
+        sim.reset(q=on_the_ground(model))
+    random = np.random.default_rng(options.seed)
+    sim.v = (np.asarray(sim.v) + SPEED * random.normal(size=(options.instances, model.nv))).astype(sim.dtype)
+    return sim, Controls(m, options, sim.dt)
+
+
+def on_the_ground(model: Model) -> npt.NDArray[np.float64]:
+    """The neutral position of a robot whose base floats, no deeper than the ground."""
+    import mujoco
+
+    m, q = compiled(model), np.array(model.q0)
+    if model.bodies[0]["type"] != "free":
+        return q
+    d = mujoco.MjData(m)
+    high = 100.0  # [m]
+    d.qpos[:] = q
+    d.qpos[2] = high
+    mujoco.mj_kinematics(m, d)
+    ground = m.geom("ground").id
+    gaps = [mujoco.mj_geomDistance(m, d, ground, g, 2 * high, None) for g in range(m.ngeom) if m.geom_bodyid[g]]
+    q[2] = high - min(gaps, default=high)
+    return q
+
+
+def counts(sim: Simulation, sample: int) -> npt.NDArray[Any]:
+    """How many contacts each of the first instances has."""
+    from ..world.report import touching
+
+    return touching(sim.model, np.asarray(sim.q)[:sample])
+
+
+def report(sim: Simulation) -> None:
+    """Of the state at the end."""
+    said = sim.report()
+    good = sim.status == 0
+    if not good.any():
+        print("contacts: no instance is finite")
+        return
+    touching = np.asarray(said.contacts)[good]
+    print(f"contacts: {touching.mean():.1f} of an instance, {touching.max()} at most")
+    gap = np.asarray(said.gap)[good]
+    deepest = f"the deepest {-1e3 * gap.min():.3g} mm deep" if gap.min() < 0 else "none of them deep"
+    steps, residual = np.asarray(said.iterations)[good], np.asarray(said.residual)[good]
+    print(f"solver: {steps.mean():.1f} iterations, {steps.max()} at most, residual {residual.max():.1e}; {deepest}")
+    kinetic, potential = (np.asarray(x)[good] for x in sim.energy())
+    print(f"energy: kinetic {kinetic.mean():.3g} J, of weights {potential.mean():.3g} J, means over the instances")
+
+
+def agreement(sim: Simulation, sample: int) -> None:
+    """A step of a sample beside the same in double."""
+    rows = np.flatnonzero(sim.status[:sample] == 0)
+    if len(rows) == 0:
+        print("agreement: no finite instance in the sample")
+        return
+    ends = []
+    for dtype in (sim.dtype, np.dtype("float64")):
+        one = Simulation(sim.model, len(rows), sim.dt, sim.substeps, dtype=dtype, law=sim.law)
+        one.reset(q=np.asarray(sim.q)[rows].astype(dtype), v=np.asarray(sim.v)[rows].astype(dtype))
+        one.ctrl = np.asarray(sim.ctrl)[rows].astype(dtype)
+        one.step()
+        ends.append((one.q.astype(np.float64), one.v.astype(np.float64)))
+    errors = np.array([np.abs(x - y).max(axis=1) / max(1.0, np.abs(y).max()) for x, y in zip(*ends)]).max(axis=0)
+    print(
+        f"agreement: one step of {len(rows)} instances is within {np.median(errors):.1e} of double precision in the median, "
+        f"{errors.max():.1e} at most"
+    )

@@ -1,0 +1,218 @@
+"""Robots of URDF files in a world: what their <collision> elements touch, limits and dry friction of their joints, equalities that
+hold mimic joints, drives.
+MuJoCo's compiler reads URDF as well; the world here is the one that it makes of the same file. It is read and made by the engine
+(host/load/urdf_world.h); the package mujoco finds the convex hulls of meshes, and gives the names of things that readings ask for.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _featherstorm
+from .mjcf import ModelFile, rotation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    Hull = tuple[list[list[float]], list[float], list[list[float]], list[tuple[list[float], list[int]]]]
+    Scale = tuple[float, float, float]
+
+FREE, SLIDE = 0, 2  # mjtJoint
+MESH = 7  # mjGEOM_MESH
+
+
+@dataclass(frozen=True)
+class UrdfWorld:
+    """The world that the robot of a URDF is to stand in.
+
+    ground     a horizontal plane at z = 0, the geom "ground"
+    motors     of each joint with one freedom that mimics no other: controls of steps and rollouts are efforts at joints [N m | N], within their limits
+    timestep   [s]
+    packages   folders in which packages of meshes are, or packages themselves, before those of ROS_PACKAGE_PATH, AMENT_PREFIX_PATH
+               and those above the file
+
+    What a URDF cannot say is as MuJoCo has it: friction 1, solref (0.02, 1), solimp (0.9, 0.95, 0.001, 0.5, 2), pyramids, Euler's
+    integrator.
+    """
+
+    ground: bool = False
+    motors: bool = False
+    timestep: float = 0.002
+    packages: Sequence[str | os.PathLike[str]] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.packages, (str, os.PathLike)):
+            raise TypeError(f"UrdfWorld: packages is {self.packages!r}, expected a list of folders")
+        object.__setattr__(self, "packages", tuple(os.fspath(folder) for folder in self.packages))
+
+
+class Hulls:
+    """Reads meshes by MuJoCo's compiler, each file and scale once."""
+
+    def __init__(self) -> None:
+        # (file, scale) -> compiled model with this mesh alone, and how its inertia was found
+        self.read: dict[tuple[str, Scale], tuple[Any, Any]] = {}
+
+    def __call__(self, file: str, scale: Scale) -> Hull:
+        m, _ = self.of(file, scale)
+        first, count = int(m.mesh_polyadr[0]), int(m.mesh_polynum[0])
+        polygons = []
+        for p in range(first, first + count):
+            start = int(m.mesh_polyvertadr[p])
+            polygons.append((start, start + int(m.mesh_polyvertnum[p])))
+        # the corners of the hull alone, in the order of the mesh
+        used = np.unique(np.concatenate([m.mesh_polyvert[a:b] for a, b in polygons]))
+        corners = m.mesh_vert.astype(np.float64)[used].tolist()
+        faces = [
+            (
+                m.mesh_polynormal[first + k].astype(np.float64).tolist(),
+                np.searchsorted(used, m.mesh_polyvert[a:b]).tolist(),
+            )
+            for k, (a, b) in enumerate(polygons)
+        ]
+        return rotation(m.mesh_quat[0]).tolist(), m.mesh_pos[0].tolist(), corners, faces
+
+    def of(self, file: str, scale: Scale) -> tuple[Any, Any]:
+        key = (file, (float(scale[0]), float(scale[1]), float(scale[2])))
+        if key not in self.read:
+            self.read[key] = compiled_mesh(file, scale)
+        return self.read[key]
+
+
+def compiled_mesh(file: str, scale: Scale) -> tuple[Any, Any]:
+    """ValueError with the compiler's reason for a file that it cannot read or that has no hull."""
+    try:
+        import mujoco
+    except ImportError as error:
+        raise ImportError("hulls are found by the package mujoco: python -m pip install mujoco") from error
+
+    # where a mesh is put depends on its inertia; one without a volume has only that of its shell
+    kinds = mujoco.mjtMeshInertia
+    first = ""
+    for inertia in (kinds.mjMESH_INERTIA_LEGACY, kinds.mjMESH_INERTIA_CONVEX, kinds.mjMESH_INERTIA_SHELL):
+        spec = mujoco.MjSpec()
+        spec.add_mesh(name="mesh", file=file, scale=scale, inertia=inertia)
+        body = spec.worldbody.add_body(mass=1, inertia=[1, 1, 1])
+        body.add_freejoint()
+        body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname="mesh")
+        try:
+            m = spec.compile()
+        except ValueError as error:
+            first = first or " ".join(str(error).split())
+            continue
+        if m.mesh_polynum[0] == 0:
+            raise ValueError("it has no convex hull")
+        return m, inertia
+    raise ValueError(first)
+
+
+def load_urdf(
+    name_or_path: str, floating_base: bool | None, couple: bool, strict: bool, armature: float, world: UrdfWorld
+) -> tuple[_featherstorm.Robot, ModelFile | None]:
+    """The robot with its world, and what readings need: None without the package mujoco."""
+    hulls = Hulls()
+    robot = _featherstorm.load(name_or_path, floating_base, couple, strict, armature, world, hulls)
+    try:
+        import mujoco  # noqa: F401
+    except ImportError:
+        return robot, None
+    return robot, ModelFile(compiled(robot, hulls), {})
+
+
+def compiled(robot: _featherstorm.Robot, hulls: Hulls) -> Any:
+    """A mujoco.MjModel of the robot's world: the same names and numbers."""
+    import mujoco
+
+    tables = {name: np.array(numbers) for name, numbers in robot.world_tables.items()}
+    spec = mujoco.MjSpec()
+    spec.modelname = robot.name
+    spec.option.timestep = tables["opt.timestep"][0]
+    spec.option.gravity = tables["opt.gravity"]
+    # bodies of any mass: their own numbers come afterwards
+    spec.compiler.balanceinertia, spec.compiler.boundmass, spec.compiler.boundinertia = True, 1e-6, 1e-9
+    add_bodies(spec, tables, mujoco)
+    add_geoms(spec, tables, hulls, mujoco)
+    joints = names_of(tables, "jnt")
+    for i, name in enumerate(names_of(tables, "actuator")):
+        limit = tables["actuator_ctrlrange"].reshape(-1, 2)[i]
+        motor = spec.add_actuator(name=name, target=joints[int(tables["actuator_trnid"][2 * i])], ctrlrange=limit)
+        motor.trntype = mujoco.mjtTrn.mjTRN_JOINT
+    for i, data in enumerate(tables.get("eq_data", np.zeros(0)).reshape(-1, 12)):
+        pair = {f"name{k}": joints[int(tables[f"eq_obj{k}id"][i])] for k in (1, 2)}
+        spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT, data=data, **pair)
+    m = spec.compile()
+    for name, numbers in tables.items():
+        if name.startswith(("body_", "jnt_", "dof_", "geom_", "actuator_", "eq_")) and hasattr(m, name):
+            field = getattr(m, name)
+            if field.dtype.kind == "f":
+                field[...] = numbers.reshape(field.shape)
+    return m
+
+
+def names_of(tables: dict[str, npt.NDArray[np.float64]], kind: str) -> list[str]:
+    """Of the elements of a kind, in order."""
+    text = tables["names"].astype(np.uint8).tobytes()
+    starts = tables.get(f"name_{kind}adr", np.zeros(0)).astype(int)
+    return [text[start : text.index(b"\0", start)].decode() for start in starts]
+
+
+def body_names(tables: dict[str, npt.NDArray[np.float64]]) -> list[str]:
+    """Of the bodies that move; a link may have the name that MuJoCo's world has."""
+    return [name + "_link" * (name == "world") for name in names_of(tables, "body")[1:]]
+
+
+def add_bodies(spec: Any, tables: dict[str, npt.NDArray[np.float64]], mujoco: Any) -> None:
+    bodies, joints = [spec.worldbody], names_of(tables, "jnt")
+    wide = {
+        name: tables[f"body_{name}"].reshape(-1, n)
+        for name, n in (("pos", 3), ("quat", 4), ("ipos", 3), ("inertia", 3))
+    }
+    for b, name in enumerate(body_names(tables), 1):
+        body = bodies[int(tables["body_parentid"][b])].add_body(name=name, pos=wide["pos"][b], quat=wide["quat"][b])
+        bodies.append(body)
+        body.explicitinertial = True
+        body.mass, body.ipos, body.inertia = tables["body_mass"][b], wide["ipos"][b], np.maximum(wide["inertia"][b], 0)
+        j = b - 1
+        kind, v = int(tables["jnt_type"][j]), int(tables["jnt_dofadr"][j])
+        if kind == FREE:
+            body.add_freejoint(name=joints[j])
+            continue
+        body.add_joint(
+            name=joints[j],
+            type=mujoco.mjtJoint.mjJNT_SLIDE if kind == SLIDE else mujoco.mjtJoint.mjJNT_HINGE,
+            axis=tables["jnt_axis"].reshape(-1, 3)[j],
+            range=tables["jnt_range"].reshape(-1, 2)[j],
+            actfrcrange=tables["jnt_actfrcrange"].reshape(-1, 2)[j],
+            damping=[tables["dof_damping"][v], 0, 0],
+            frictionloss=tables["dof_frictionloss"][v],
+            armature=tables["dof_armature"][v],
+        )
+
+
+def add_geoms(spec: Any, tables: dict[str, npt.NDArray[np.float64]], hulls: Hulls, mujoco: Any) -> None:
+    """Those of meshes stand where the whole mesh does; its compiler puts them back to where the hull is."""
+    meshes = list(hulls.read.items())
+    for number, ((file, scale), (_, inertia)) in enumerate(meshes):
+        spec.add_mesh(name=f"mesh{number}", file=file, scale=scale, inertia=inertia)
+    bodies = [spec.worldbody, *(spec.body(name) for name in body_names(tables))]
+    positions, turns = (tables.get(f"geom_{of}", np.zeros(0)).reshape(-1, n) for of, n in (("pos", 3), ("quat", 4)))
+    for g, name in enumerate(names_of(tables, "geom")):
+        kind, mesh = int(tables["geom_type"][g]), int(tables["geom_dataid"][g])
+        R, r, size = rotation(turns[g]), positions[g], tables["geom_size"].reshape(-1, 3)[g]
+        if kind == MESH:
+            m = meshes[mesh][1][0]
+            R = R @ rotation(m.mesh_quat[0]).T
+            r, size = r - R @ m.mesh_pos[0], np.zeros(3)
+        quat = np.zeros(4)
+        mujoco.mju_mat2Quat(quat, R.ravel())
+        geom = bodies[int(tables["geom_bodyid"][g])].add_geom(
+            name=name, type=mujoco.mjtGeom(kind), pos=r, quat=quat, size=size
+        )
+        if kind == MESH:
+            geom.meshname = f"mesh{mesh}"
