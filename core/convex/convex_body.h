@@ -27,8 +27,8 @@ template <class T, class P> struct ConvexBody {
   bool is_polytope() const { return type != GeomType::Ellipsoid && type != GeomType::Cylinder; }
 };
 
-template <class T, class P>
-ConvexBody<T, P> convex_body(const GeomContacts<P>& c, const Geom<P>& g, const Placement<T>& X) {
+template <class T, class P, class S>
+ConvexBody<T, P> convex_body(const GeomContacts<P>& c, const Geom<S>& g, const Placement<T>& X) {
   const Vec3<T> s = cast<T>(g.size), none = zero3<T>();
   const T zero(0.0);
   switch (g.type) {

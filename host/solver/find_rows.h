@@ -41,31 +41,52 @@ template <class T, class Array> struct Motions {
   }
 };
 
-// Where a geom is on its body, in these instances.
-template <class T, class P>
-FS_HD Placement<T> place_among(const ContactSolver<P>& solver, int geom, const auto& touch) {
-  Placement<T> X = cast<T>(solver.world.contacts.geom[geom].place.X);
-  if (solver.touch.of_geom.empty()) return X;
-  const auto& at = solver.touch.of_geom[geom];
+// Numbers with those of these instances that differ.
+template <class T> FS_HD void set_numbers(auto& numbers, const auto& at, const auto& touch) {
   int k = 0;
-  for_each_number(X, [&](T& x) {
+  for_each_number(numbers, [&](T& x) {
     if (at[k] >= 0) x = touch[at[k]];
     k++;
   });
-  return X;
+}
+
+// A geom in these instances.
+template <class T, class P>
+FS_HD GeomNumbers<T> geom_among(const ContactSolver<P>& solver, int geom, const auto& touch) {
+  const Geom<P>& g = solver.world.contacts.geom[geom];
+  GeomNumbers<T> numbers{cast<T>(g.place.X), cast<T>(g.size), T(solver.reach[geom])};
+  if (!solver.touch.of_geom.empty()) set_numbers<T>(numbers, solver.touch.of_geom[geom], touch);
+  return numbers;
+}
+template <class T, class P>
+FS_HD Placement<T> place_among(const ContactSolver<P>& solver, int geom, const auto& touch) {
+  if (solver.touch.of_geom.empty()) return cast<T>(solver.world.contacts.geom[geom].place.X);
+  return geom_among<T>(solver, geom, touch).X;
+}
+template <class T, class P>
+FS_HD Geom<T> sized_geom(const ContactSolver<P>& solver, int geom, const auto& touch) {
+  const Geom<P>& g = solver.world.contacts.geom[geom];
+  return {g.type, {g.place.body, {}}, geom_among<T>(solver, geom, touch).size, g.hull, g.field};
+}
+
+// The time step, and friction beside the normal.
+template <class T, class P> FS_HD CommonNumbers<T> common_among(const ContactSolver<P>& solver, const auto& touch) {
+  CommonNumbers<T> numbers{T(solver.world.timestep), T(solver.world.contacts.impedance_ratio)};
+  set_numbers<T>(numbers, solver.touch.of_all, touch);
+  return numbers;
 }
 
 // A pair with the numbers of these instances.
 template <class T, class P>
 FS_HD ContactPair<T> pair_among(const ContactSolver<P>& solver, int p, const auto& touch) {
   ContactPair<T> pair = cast<T>(solver.world.contacts.pair[p]);
-  const auto& at = solver.touch.of_pair[p];
-  int k = 0;
-  for_each_number(pair, [&](T& x) {
-    if (at[k] >= 0) x = touch[at[k]];
-    k++;
-  });
+  set_numbers<T>(pair, solver.touch.of_pair[p], touch);
   pair.softness.power = solver.touch.power[p];
+  if (solver.rigid && solver.touch.margin_differs(p)) {
+    // margins of the robot have it already
+    if (solver.touch.of_pair[p][16] >= 0) pair.margin = pair.margin + T(solver.rigid->look_ahead);
+    pair.detection = max(pair.detection, pair.margin);
+  }
   return pair;
 }
 
@@ -118,9 +139,13 @@ template <class T, class P, class Bodies, class Array> class GeomPlaces {
 
 // A number above zero where the bounding spheres of a pair are near.
 template <class T, class P>
-FS_HD T nearness(const ContactSolver<P>& solver, const ContactPair<P>& pair, auto& places) {
+FS_HD T nearness(const ContactSolver<P>& solver, int p, auto& places, const auto& touch) {
+  const ContactPair<P>& pair = solver.world.contacts.pair[p];
   const int a = pair.geom[0], b = pair.geom[1];
-  const T reach = T(solver.reach[a]) + T(solver.reach[b]) + T(pair.detection);
+  T reach = T(solver.reach[a]) + T(solver.reach[b]) + T(pair.detection);
+  if (solver.reaches_differ[p])
+    reach = geom_among<T>(solver, a, touch).reach + geom_among<T>(solver, b, touch).reach +
+            (solver.touch.of_pair.empty() ? T(pair.detection) : pair_among<T>(solver, p, touch).detection);
   if (solver.world.contacts.geom[a].type == GeomType::Plane)
     return reach - dot(axis_of(places[a], 2), places.centre(b) - places[a].r);
   const Vec3<T> d = places.centre(b) - places.centre(a);
@@ -186,8 +211,11 @@ FS_HD void find_constraints(const ContactSolver<P>& solver, const auto& in, Pres
 
 template <class T, class P>
 FS_HD void find_contacts(const ContactSolver<P>& solver, const auto& X, const auto& twist, const auto& axis,
-                         const auto& touch, PresentRows<T>& present) {
+                         const auto& touch, const auto& weights, PresentRows<T>& present) {
   const World<P>& w = solver.world;
+  ContactLaw<T> law = contact_law<T>(w);
+  const CommonNumbers<T> common = common_among<T>(solver, touch);
+  law.rows.timestep = common.timestep, law.impedance_ratio = common.impedance_ratio;
   GeomPlaces<T, P, std::remove_cvref_t<decltype(X)>, std::remove_cvref_t<decltype(touch)>> places(solver, X, touch);
   NearBodies<T, P, std::remove_cvref_t<decltype(X)>> near(solver, X);
   T position[most_rows], active[most_rows], velocity[most_rows];
@@ -196,13 +224,22 @@ FS_HD void find_contacts(const ContactSolver<P>& solver, const auto& X, const au
   for (int p = 0; p < pairs; p++) {
     const ContactPair<P>& pair = w.contacts.pair[p];
     const int d = pair.dimension;
-    if (!near(p) || !some(nearness<T>(solver, pair, places))) continue;
+    if (!near(p) || !some(nearness<T>(solver, p, places, touch))) continue;
     const Placement<T>&A = places[pair.geom[0]], &B = places[pair.geom[1]];
-    contact_points(w.contacts, pair, A, B, point);
+    T margin(pair.margin);
+    if (solver.reaches_differ[p]) {
+      ContactPair<T> own = cast<T>(pair);
+      if (!solver.touch.of_pair.empty()) own = pair_among<T>(solver, p, touch);
+      contact_points(w.contacts, sized_geom<T>(solver, pair.geom[0], touch),
+                     sized_geom<T>(solver, pair.geom[1], touch), own, A, B, point);
+      margin = own.margin;
+    } else {
+      contact_points(w.contacts, pair, A, B, point);
+    }
     const Geom<P>&a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
     const int begin = solver.pairs.start[p], n = solver.pairs.columns(p);
     for (int slot = 0; slot < pair.slots; slot++) {
-      const T distance = point[slot].distance, inside = T(pair.margin) - distance;
+      const T distance = point[slot].distance, inside = margin - distance;
       unsigned instances = instances_above_zero(inside);
       if (instances == 0) continue;
       if (solver.report) present.gap = min(present.gap, T(select(T(0.0) < inside, distance, T(no_contact))));
@@ -216,9 +253,14 @@ FS_HD void find_contacts(const ContactSolver<P>& solver, const auto& X, const au
                                     active,
                                     present.friction + present.rows};
       const auto set_rows = [&](const auto& of_pair) {
-        if (!solver.rigid) return set_contact_rows(w, of_pair, distance, velocity, rows);
-        const T gap = distance - (T(pair.margin) - T(solver.rigid->look_ahead));
-        instances &= instances_above_zero(rigid_contact_rows(w, *solver.rigid, of_pair, gap, velocity, rows));
+        if (!solver.rigid) {
+          const std::span path = std::span(solver.pairs.column).subspan(begin, n);
+          const T A = contact_inertia(solver.own, law, of_pair, path, present.J + present.entries, weights);
+          return set_contact_rows(law, of_pair, A, distance, velocity, rows);
+        }
+        const T gap = distance - (margin - T(solver.rigid->look_ahead));
+        instances &= instances_above_zero(
+            rigid_contact_rows(common.timestep, *solver.rigid, of_pair, gap, velocity, rows));
       };
       if (solver.touch.of_pair.empty()) set_rows(pair);
       else set_rows(pair_among<T>(solver, p, touch));
@@ -228,6 +270,17 @@ FS_HD void find_contacts(const ContactSolver<P>& solver, const auto& X, const au
       present.entries += d * n, present.rows += d;
     }
   }
+}
+
+// Of bodies on their own, where a contact has a row.
+template <class T, class P>
+FS_HD void hand_out_touched(const ContactSolver<P>& solver, const PresentRows<T>& present, const auto& out) {
+  for (std::size_t i = 0; i < solver.alone.size(); i++) out.touched[static_cast<int>(i)] = T(0.0);
+  for (int k = present.constraints; k < present.count && !solver.alone.empty(); k++)
+    for (const int geom : solver.world.contacts.pair[present.block[k].source].geom) {
+      const int i = solver.alone_of[solver.world.contacts.geom[geom].place.body];
+      if (i >= 0) out.touched[i] = select(where<T>(present.block[k].instances), T(1.0), T(out.touched[i]));
+    }
 }
 
 }  // namespace featherstorm

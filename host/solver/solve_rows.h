@@ -250,11 +250,12 @@ FS_HD void solve_by_rows(const ContactSolver<P>& solver, const PresentRows<T>& p
   T passes(0.0);
   if (solver.rigid) {
     const RigidProblem problem{rows.block, n, A.data(), r0.data(), D.data(), friction.data()};
+    const T h = common_among<T>(solver, in.touch).timestep;
     const T left = rigid_solve(problem, r.data(), solver.rigid->sweeps, solver.rigid->polishes,
-                               solver.rigid->tolerance / solver.world.timestep, f.data());
+                               T(solver.rigid->tolerance) * rcp(h), f.data());
     half_solved.transposed_times(f.data(), a.data());
     passes = T(static_cast<double>(solver.rigid->sweeps));
-    if (solver.report) hand_out_residual(ranks.instances, T(left * T(solver.world.timestep)), out);
+    if (solver.report) hand_out_residual(ranks.instances, T(left * h), out);
   } else {
     const RowProblem problem{rows, half_solved, A.data(), r0.data(), D.data(), friction.data()};
     passes = newton_by_rows(solver, problem, ranks.instances, r.data(), a.data(), f.data());

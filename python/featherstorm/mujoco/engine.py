@@ -158,11 +158,25 @@ class Engine:
         """The row of the model's defaults."""
         return self.layout.initial()
 
-    def keyframe(self, key: int) -> npt.NDArray[np.float64]:
+    def defaults(self, values: Values) -> npt.NDArray[np.float64]:
+        """The row of the model's defaults, or rows (n, layout.size) where the defaults differ."""
+        if "qpos0" not in values:
+            return self.initial
+        rows = np.repeat(self.initial[None], len(values["qpos0"]), axis=0)
+        rows[:, self.layout.columns["qpos"]] = values["qpos0"]
+        return rows
+
+    def keyframe(self, key: int, values: Values) -> npt.NDArray[np.float64]:
         """The row of a keyframe, of the defaults for -1. ValueError where the model has no such keyframe."""
         if key >= self.m.nkey:
             raise ValueError(f"keyframe is {key}, the simulation's model has {self.m.nkey}")
-        return self.initial if key < 0 else self.layout.initial(key)
+        return self.defaults(values) if key < 0 else self.layout.initial(key)
+
+    def step_length(self, values: Values) -> float | npt.NDArray[np.float64]:
+        """[s], (n,) where it differs."""
+        if "opt.timestep" not in values:
+            return self.timestep
+        return np.asarray(values["opt.timestep"][:, 0], np.float64)
 
     def columns(self, state: npt.NDArray[Any], names: Any) -> list[tuple[str, Any, int, int, bool]]:
         """Fields of states (n, layout.size) as arrays of a step."""
