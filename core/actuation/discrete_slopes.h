@@ -78,7 +78,8 @@ FS_HD void discrete_slopes(const auto& w, const auto& length, const auto& veloci
     s = {max(-s.length, zero), max(-s.velocity, zero)};
     if (a.force_limited && a.gain == Gain::So3) {
       const Vec3<T> f{force[o], force[o + 1], force[o + 2]};
-      const auto held = T(a.force_upper) * T(a.force_upper) <= dot(f, f);
+      // its length is scaled to the limit, up to rounding
+      const auto held = T(a.force_upper) * T(a.force_upper) * T(1.0 - 1e-6) <= dot(f, f);
       s = {select(held, zero, s.length), select(held, zero, s.velocity)};
     } else if (a.force_limited && a.gain != Gain::DcMotor) {
       const auto free = T(a.force_lower) < force[o] && force[o] < T(a.force_upper);

@@ -53,7 +53,7 @@ template <class S> auto geom_of_instance(const Geom<S>& g, int instance) {
     return g;
   } else {
     using Number = decltype(lane(g.size(0), 0));
-    Geom<Number> r{g.type, {g.place.body, {}}, {}, g.hull, g.field};
+    Geom<Number> r{g.type, {g.place.body, identity_placement<Number>()}, zero3<Number>(), g.hull, g.field};
     for (int k = 0; k < 3; k++) r.size(k) = lane(g.size(k), instance);
     return r;
   }

@@ -94,8 +94,7 @@ FS_HD void body_equality_rows(const auto& m, const auto& w, const Equality<P>& e
   for (int k = 0; k < n; k++) square = square + r[k] * r[k];
   const T d = impedance_at(e.softness, T(sqrt(square)));
   for (int k = 0; k < n; k++) {
-    const RowAnswer<T> answer =
-        row_answer(row_law<T>(w), e.softness, d, T(e.inverse_inertia[k / 3]), RowSpring::Holds);
+    const RowAnswer<T> answer = row_answer(row_law<T>(w), e.softness, d, T(e.inverse_inertia[k / 3]), RowSpring::Holds);
     set_row(rows, k, r[k], rcp(answer.R),
             T(reference_acceleration(answer, r[k], velocity[k]) - answer.share * bias[k]));
   }

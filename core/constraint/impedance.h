@@ -89,7 +89,8 @@ template <class T> struct RowAnswer { T stiffness, damping, share, R; };
 //
 //   K = 1 / (h^2 d),   B <= (1 - d) / d  d_max / (1 - d_max) / h - 2 / h,   B / sqrt(e)
 template <class T, class P>
-FS_HD RowAnswer<T> discrete_answer(const RowLaw<T>& law, const Softness<P>& s, const T& d, const T& A, RowSpring spring) {
+FS_HD RowAnswer<T> discrete_answer(const RowLaw<T>& law, const Softness<P>& s, const T& d, const T& A,
+                                   RowSpring spring) {
   const T zero(0.0), one(1.0), h = law.timestep, most(greatest_impedance);
   const ReferenceGains<T> gains = reference_gains<T>(s, h, false);
   T K = spring == RowSpring::None ? zero : gains.stiffness, B = gains.damping;

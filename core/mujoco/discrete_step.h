@@ -14,8 +14,7 @@ namespace featherstorm {
 
 // Slopes along lengths of tendons and actuators.
 template <class T> struct LengthSlopes {
-  LengthSlopes(const auto& w)
-      : tendon_K(w.n_tendons()), tendon_D(w.n_tendons()), K(w.n_outputs), D(w.n_outputs) {}
+  LengthSlopes(const auto& w) : tendon_K(w.n_tendons()), tendon_D(w.n_tendons()), K(w.n_outputs), D(w.n_outputs) {}
   Scratch<T> tendon_K, tendon_D, K, D;
 };
 template <class T>
@@ -128,7 +127,8 @@ FS_HD void untouched(const auto& m, const auto& w, const Smooth<T>& s, const Len
     T is(1.0);
     const auto check = [&](const auto& A, int row, const T& weight) {
       bool moves = false;
-      for (int k = first; k < first + 6; k++) moves = moves || lane(T(A[row * m.nv + k]), 0) != 0;  // not a number: an input
+      for (int k = first; k < first + 6; k++)
+        moves = moves || lane(T(A[row * m.nv + k]), 0) != 0;  // not a number: an input
       if (moves) is = select(zero < weight, zero, is);
     };
     for (int r = 0; r < rows; r++) check(J, r, T(D[r]));

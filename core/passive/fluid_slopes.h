@@ -92,8 +92,7 @@ FS_HD void add_fluid_slopes(const auto& m, const auto& w, const auto& X, const a
     if (i == 0) continue;
     if (link.in_medium) add(i, link.inertial.X, [&](const Motion<Dual<T>>& u) { return box_force(w.medium, link, u); });
     for (const auto& e : link.ellipsoid)
-      add(i, e.place.X,
-          [&](const Motion<Dual<T>>& u) { return ellipsoid_force(w.medium, e, u, drag_alone); });
+      add(i, e.place.X, [&](const Motion<Dual<T>>& u) { return ellipsoid_force(w.medium, e, u, drag_alone); });
   }
 }
 

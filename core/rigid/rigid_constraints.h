@@ -36,8 +36,8 @@ FS_HD T rigid_contact_rows(const T& timestep, const auto& law, const ContactPair
                            const T* velocity, const auto& rows) {
   const T near = rigid_nearness(timestep, gap, velocity[0]);
   for (int k = 0; k < pair.dimension; k++) {
-    const RigidRow<T> row = k == 0 ? rigid_unilateral(law, timestep, true, gap, velocity[0])
-                                   : rigid_friction(law, timestep, velocity[k]);
+    const RigidRow<T> row =
+        k == 0 ? rigid_unilateral(law, timestep, true, gap, velocity[0]) : rigid_friction(law, timestep, velocity[k]);
     rows.aref[k] = row.aref, rows.D[k] = select(T(0.0) < near, row.scale, T(0.0));
     rows.friction[k] = k == 0 ? T(0.0) : T(pair.friction[k - 1]);
   }

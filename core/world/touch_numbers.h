@@ -50,7 +50,8 @@ struct TouchNumbers {
     return !of_geom.empty() && std::any_of(of_geom[geom].begin(), of_geom[geom].end(), [](int at) { return at >= 0; });
   }
   bool sizes_differ(int geom) const {
-    return !of_geom.empty() && std::any_of(of_geom[geom].begin() + 12, of_geom[geom].end(), [](int at) { return at >= 0; });
+    return !of_geom.empty() &&
+           std::any_of(of_geom[geom].begin() + 12, of_geom[geom].end(), [](int at) { return at >= 0; });
   }
   bool margin_differs(int pair) const { return !of_pair.empty() && (of_pair[pair][16] >= 0 || of_pair[pair][17] >= 0); }
 };

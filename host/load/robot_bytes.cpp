@@ -12,7 +12,7 @@
 namespace featherstorm {
 namespace {
 
-constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 4\n";
+constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 5\n";
 
 // One list of members serves both ways: `archive(x)` appends x to the bytes, or reads it from them.
 class Writer {

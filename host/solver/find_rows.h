@@ -66,7 +66,8 @@ FS_HD Placement<T> place_among(const ContactSolver<P>& solver, int geom, const a
 template <class T, class P>
 FS_HD Geom<T> sized_geom(const ContactSolver<P>& solver, int geom, const auto& touch) {
   const Geom<P>& g = solver.world.contacts.geom[geom];
-  return {g.type, {g.place.body, {}}, geom_among<T>(solver, geom, touch).size, g.hull, g.field};
+  const GeomNumbers<T> numbers = geom_among<T>(solver, geom, touch);
+  return {g.type, {g.place.body, numbers.X}, numbers.size, g.hull, g.field};
 }
 
 // The time step, and friction beside the normal.
@@ -230,8 +231,8 @@ FS_HD void find_contacts(const ContactSolver<P>& solver, const auto& X, const au
     if (solver.reaches_differ[p]) {
       ContactPair<T> own = cast<T>(pair);
       if (!solver.touch.of_pair.empty()) own = pair_among<T>(solver, p, touch);
-      contact_points(w.contacts, sized_geom<T>(solver, pair.geom[0], touch),
-                     sized_geom<T>(solver, pair.geom[1], touch), own, A, B, point);
+      contact_points(w.contacts, sized_geom<T>(solver, pair.geom[0], touch), sized_geom<T>(solver, pair.geom[1], touch),
+                     own, A, B, point);
       margin = own.margin;
     } else {
       contact_points(w.contacts, pair, A, B, point);
@@ -259,8 +260,8 @@ FS_HD void find_contacts(const ContactSolver<P>& solver, const auto& X, const au
           return set_contact_rows(law, of_pair, A, distance, velocity, rows);
         }
         const T gap = distance - (margin - T(solver.rigid->look_ahead));
-        instances &= instances_above_zero(
-            rigid_contact_rows(common.timestep, *solver.rigid, of_pair, gap, velocity, rows));
+        instances &=
+            instances_above_zero(rigid_contact_rows(common.timestep, *solver.rigid, of_pair, gap, velocity, rows));
       };
       if (solver.touch.of_pair.empty()) set_rows(pair);
       else set_rows(pair_among<T>(solver, p, touch));

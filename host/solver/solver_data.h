@@ -42,7 +42,8 @@ template <class P> struct ContactSolver {
   // Bodies that turn by their gyroscopic terms where no contact has a row (core/mujoco/discrete_step.h), and (nb + 1) which of them a
   // body is, or -1.
   std::vector<int> alone, alone_of;
-  std::vector<char> reaches_differ;  // (pairs) whether the sizes of the geoms, or how far apart they touch, differ among instances
+  std::vector<char>
+      reaches_differ;  // (pairs) whether the sizes of the geoms, or how far apart they touch, differ among instances
   // Bodies before their geoms: centres of their bounding spheres (nb + 1) in their axes; (pairs) which of `bodies`, or -1.
   std::vector<Vec3<P>> body_centre;
   std::vector<BodyPair<P>> bodies;

@@ -84,7 +84,8 @@ std::vector<Numbers> inputs_of(Program& p, const Parameters& parameters) {
 }
 
 // Throws Error where the integrator discrete would couple coordinates of several branches: M^ has no place for that.
-void check_branches(const Model<Expr>& m, const World<Expr>& w, const Smooth<Expr>& s, const LengthSlopes<Expr>& slopes) {
+void check_branches(const Model<Expr>& m, const World<Expr>& w, const Smooth<Expr>& s,
+                    const LengthSlopes<Expr>& slopes) {
   const auto is_zero = [](const Expr& x) { return lane(x, 0) == 0; };  // false for an input
   const auto check = [&](const auto& J, int row, const Expr& K, const Expr& D, const std::string& what) {
     if (is_zero(K) && is_zero(D)) return;
@@ -102,7 +103,8 @@ void check_branches(const Model<Expr>& m, const World<Expr>& w, const Smooth<Exp
   };
   for (int t = 0; t < w.n_tendons() && w.implicit_lengths; t++)
     check(s.ten_J, t, slopes.tendon_K[t], slopes.tendon_D[t], "tendon");
-  for (int o = 0; o < w.n_outputs && w.implicit_lengths; o++) check(s.moment, o, slopes.K[o], slopes.D[o], "actuator output");
+  for (int o = 0; o < w.n_outputs && w.implicit_lengths; o++)
+    check(s.moment, o, slopes.K[o], slopes.D[o], "actuator output");
 }
 
 void trace_equations(const Model<double>& model, const Parameters& parameters, bool contacts,

@@ -42,10 +42,10 @@ struct WorldPrograms {
   std::vector<Program> stages;  // of Runge-Kutta's method, four or none
   RowPattern rows;              // of the equations
   PairColumns pairs;
-  EliminationTree tree;  // of M and the rows
-  bool damps = false;    // whether the integrator takes slopes of forces along
-  int slopes = 0;        // how many numbers these are
-  int weights = 0;       // how many numbers rows are weighed with
+  EliminationTree tree;    // of M and the rows
+  bool damps = false;      // whether the integrator takes slopes of forces along
+  int slopes = 0;          // how many numbers these are
+  int weights = 0;         // how many numbers rows are weighed with
   std::vector<int> alone;  // bodies on their own, of the integrator discrete
   TouchNumbers touch;
 };

@@ -262,8 +262,8 @@ void add_contacts(World<T>& world, const WorldTables<T>& t, const Places<T>& pla
     if (first.field >= 0) {
       Geom<double> over{second.type, {}, {}, second.hull};
       for (int k = 0; k < 3; k++) over.size(k) = known(second.size(k));
-      const double reach = convex_body<double>(shapes, over, identity_placement<double>()).reach +
-                           known(touch.margin) + known(touch.gap);
+      const double reach = convex_body<double>(shapes, over, identity_placement<double>()).reach + known(touch.margin) +
+                           known(touch.gap);
       if (!(reach >= 0))
         throw Error(geom_name(t.tables(), f.geom[0]) + " and " + geom_name(t.tables(), f.geom[1]) +
                     ": how many contacts they have depends on sizes and margins, which cannot be inputs");

@@ -31,6 +31,27 @@ void set_armature(Model<Expr>& m, const WorldTables<Expr>& t) {
   }
 }
 
+bool is_revolute(const Body<Expr>& b) {
+  return b.shape == JointShape::Revolute || b.shape == JointShape::RevoluteTilted;
+}
+
+// The rotation of a revolute joint's placement as joints have it (core/model/joints.h): R = Rz(phi) Rx(alpha) Rz(psi), psi in `zero`.
+void split_turn(Body<Expr>& b) {
+  const Mat3<Expr> R = b.X_T.R;
+  const Expr zero(0.0), one(1.0), square = R(0, 2) * R(0, 2) + R(1, 2) * R(1, 2);
+  const auto straight = square < Expr(1e-20);
+  const Expr sine = select(straight, zero, sqrt(select(straight, one, square)));
+  const Expr inverse = rcp(select(straight, one, sine));
+  const RotationZ<Expr> phi{select(straight, one, -(R(1, 2) * inverse)), select(straight, zero, R(0, 2) * inverse)};
+  // psi is what phi, which has few digits where the axes are almost parallel, leaves
+  const Expr x = phi.c * R(0, 0) + phi.s * R(1, 0), y = phi.c * R(0, 1) + phi.s * R(1, 1);
+  const Expr length = rcp(sqrt(x * x + y * y));
+  b.zero = RotationZ<Expr>{x * length, -(y * length)} * b.zero;
+  const Expr c = R(2, 2), s = sine;
+  b.X_T.R = rows<Expr>(phi.c, -(phi.s * c), phi.s * s, phi.s, phi.c * c, -(phi.c * s), zero, s, c);
+  b.shape = JointShape::Revolute;
+}
+
 // Of joints in the bodies that carry them: the first joint of each of MuJoCo's bodies goes where the body goes. A free body is where its
 // coordinates say.
 void set_joint_places(Model<Expr>& m, const Model<double>& model, const Robot& robot, const WorldTables<Expr>& t) {
@@ -59,7 +80,7 @@ void set_joint_places(Model<Expr>& m, const Model<double>& model, const Robot& r
       continue;
     }
     body.X_T = in_parent * cast<Expr>(Placement<double>(inverse(usual) * X));
-    if (body.shape == JointShape::RevoluteTilted) body.shape = JointShape::Revolute;
+    if (is_revolute(body)) split_turn(body);
   }
 }
 
@@ -68,12 +89,13 @@ void set_references(Model<Expr>& m, const Robot& robot, const WorldTables<Expr>&
   for (int j = 0; j < t.integer("njnt"); j++) {
     const int q = t.integer("jnt_qposadr", j);
     const Expr less = Expr(t.nominal("qpos0", q)) - t.real("qpos0", q);
-    Body<Expr>& b = m.body[static_cast<std::size_t>(robot.joint(robot.source->joint_names[static_cast<std::size_t>(j)]))];
-    if (b.type == JointType::Revolute) {
+    Body<Expr>& b =
+        m.body[static_cast<std::size_t>(robot.joint(robot.source->joint_names[static_cast<std::size_t>(j)]))];
+    if (is_revolute(b)) {
       Expr s, c;
       sincos(less, s, c);
       b.zero = {b.zero.c * c - b.zero.s * s, b.zero.s * c + b.zero.c * s};
-    } else if (b.type == JointType::Prismatic) {
+    } else if (b.shape == JointShape::Prismatic) {
       for (int k = 0; k < 3; k++) b.X_T.r(k) = b.X_T.r(k) + b.X_T.R(k, 2) * less;
     }
   }
