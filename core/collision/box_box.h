@@ -36,9 +36,10 @@ template <class T> FS_HD Mat3<T> choose_matrix(const auto& c, const Mat3<T>& a, 
   return m;
 }
 
-// Nearest points of the edges of A and B that the axis n is farthest along and against; everything in the axes of A.
+// Nearest points of the edges of A and B that the axis n is farthest along and against; everything in the axes of A. None where these
+// are farther apart than the margin.
 template <class T>
-FS_HD ContactPoint<T> edge_edge(const Mat3<T>& R, const Vec3<T>& d, const Vec3<T>& s, const Vec3<T>& S,
+FS_HD ContactPoint<T> edge_edge(const Mat3<T>& R, const Vec3<T>& d, const Vec3<T>& s, const Vec3<T>& S, const T& margin,
                                 const BoxAxis<T>& axis) {
   const T zero(0.0), one(1.0), half(0.5);
   const Vec3<T> e = unit_vector(axis.edge_a), f = unit_vector(axis.edge_b), n_b = transpose_times(R, axis.n);
@@ -50,11 +51,15 @@ FS_HD ContactPoint<T> edge_edge(const Mat3<T>& R, const Vec3<T>& d, const Vec3<T
   }
   const Vec3<T> g = R * f, from = R * b + d - a;
   const T c = dot(e, g), u = dot(e, from), v = dot(g, from), l = dot(e, s), k = dot(f, S);
-  const T sine2 = one - c * c;
-  const T x0 = clamp((u - c * v) * rcp(select(sine2 < T(parallel_edges), one, sine2)), l);
+  const Vec3<T> across = g - e * c;
+  const T sine2 = dot(across, across);
+  const T x0 = clamp((u - c * v) * rcp(select(sine2 < T(parallel_edges<T>), one, sine2)), l);
   const T y = clamp(c * x0 - v, k), x = clamp(u + c * y, l);
   const Vec3<T> p = a + e * x, gap = from + g * y - e * x;
-  return {dot(gap, axis.n), p + gap * half, axis.n};
+  // beyond the ends of an edge they are farther apart than along the axis
+  const T distance = dot(gap, axis.n);
+  const auto far = margin * margin < dot(gap, gap) && zero < distance;
+  return {select(far, T(no_contact), distance), p + gap * half, axis.n};
 }
 
 // in   size_a, size_b  half lengths
@@ -112,7 +117,7 @@ FS_HD void box_box(const Placement<T>& A, const Vec3<P>& size_a, const Placement
     const auto there = shortest <= corner[k].length && !edges && !apart;
     out[k] = {select(there, r.z(), none), origin + e_x * r.x() + e_y * r.y() + e_z * (size.x() + half * r.z()), normal};
   }
-  const ContactPoint<T> crossing = edge_edge(R, d, s, S, axis);
+  const ContactPoint<T> crossing = edge_edge(R, d, s, S, margin, axis);
   out[0].distance = select(edges, select(apart, none, crossing.distance), out[0].distance);
   out[0].point = choose(edges, A.r + A.R * crossing.point, out[0].point);
   out[0].normal = choose(edges, A.R * crossing.normal, out[0].normal);

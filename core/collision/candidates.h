@@ -71,12 +71,11 @@ constexpr int slots_of(GeomType a, GeomType b, bool several = true) {
   return several ? a == GeomType::Capsule ? 2 : most_flat_contacts : 1;
 }
 
-// Placements A, B in one frame.
+// Of geoms a, b of a pair, whose sizes and detection may be those of instances; placements A, B in one frame.
 // out  out (pair.slots)
-template <class T, class P>
-FS_HD void contact_points(const auto& c, const ContactPair<P>& pair, const Placement<T>& A, const Placement<T>& B,
-                          ContactPoint<T>* out) {
-  const Geom<P>&a = c.geom[pair.geom[0]], &b = c.geom[pair.geom[1]];
+template <class T, class S, class D>
+FS_HD void contact_points(const auto& c, const Geom<S>& a, const Geom<S>& b, const ContactPair<D>& pair,
+                          const Placement<T>& A, const Placement<T>& B, ContactPoint<T>* out) {
   switch (a.type) {
     case GeomType::Plane:
       switch (b.type) {
@@ -112,7 +111,12 @@ FS_HD void contact_points(const auto& c, const ContactPair<P>& pair, const Place
   }
   assert(slots_of(a.type, b.type) > 0 && !has_closed_form(a.type, b.type));
   if constexpr (is_traced<T>) cannot_trace<T>();
-  else convex_pair(c, pair, A, B, out);
+  else convex_pair(c, a, b, pair, A, B, out);
+}
+template <class T, class P>
+FS_HD void contact_points(const auto& c, const ContactPair<P>& pair, const Placement<T>& A, const Placement<T>& B,
+                          ContactPoint<T>* out) {
+  contact_points(c, c.geom[pair.geom[0]], c.geom[pair.geom[1]], pair, A, B, out);
 }
 
 // Where a geom is in the world.

@@ -25,18 +25,18 @@ constexpr bool is_convex(GeomType t) {
 }
 
 // Of one instance.
-// out  out (pair.slots)
+// in   far    contacts are closer [m]
+// in   slots  at most so many of a height field
+// out  out (slots)
 // returns how many contacts there are
-template <class P>
-__attribute__((noinline)) FS_HD int contacts_of_instance(const auto& c, const ContactPair<P>& pair,
-                                                         const Placement<double>& A, const Placement<double>& B,
-                                                         ContactPoint<double>* out) {
-  const Geom<P>&a = c.geom[pair.geom[0]], &b = c.geom[pair.geom[1]];
-  const double far = pair.detection;
+template <class S>
+__attribute__((noinline)) FS_HD int contacts_of_instance(const auto& c, const Geom<S>& a, const Geom<S>& b, double far,
+                                                         int slots, const Placement<double>& A,
+                                                         const Placement<double>& B, ContactPoint<double>* out) {
   if (a.type != GeomType::HeightField)
     return convex_contacts(convex_body(c, a, A), convex_body(c, b, B), far, c.several, out);
   const Placement<double> in_field{transposed(A.R) * B.R, transpose_times(A.R, Vec3<double>(B.r - A.r))};
-  const int n = height_field_contacts(c.field[a.field], convex_body(c, b, in_field), far, pair.slots, out);
+  const int n = height_field_contacts(c.field[a.field], convex_body(c, b, in_field), far, slots, out);
   for (int k = 0; k < n; k++) out[k] = {out[k].distance, A.r + A.R * out[k].point, A.R * out[k].normal};
   return n;
 }
@@ -50,15 +50,29 @@ template <class T> FS_HD Placement<double> placement_of(const Placement<T>& X, i
   return r;
 }
 
+// A geom, of an instance where its size is one of instances.
+template <class S> FS_HD auto geom_of_instance(const Geom<S>& g, int instance) {
+  if constexpr (lanes<S> == 1) {
+    return g;
+  } else {
+    using Number = decltype(lane(g.size(0), 0));
+    Geom<Number> r{g.type, {g.place.body, identity_placement<Number>()}, zero3<Number>(), g.hull, g.field};
+    for (int k = 0; k < 3; k++) r.size(k) = lane(g.size(k), instance);
+    return r;
+  }
+}
+
 // out  out (pair.slots)
-template <class T, class P>
-FS_HD void convex_pair(const auto& c, const ContactPair<P>& pair, const Placement<T>& A, const Placement<T>& B,
-                       ContactPoint<T>* out) {
+template <class T, class S, class D>
+FS_HD void convex_pair(const auto& c, const Geom<S>& a, const Geom<S>& b, const ContactPair<D>& pair,
+                       const Placement<T>& A, const Placement<T>& B, ContactPoint<T>* out) {
   auto found = scratch<ContactPoint<double>>(most_prisms);
   const Vec3<T> up{T(0.0), T(0.0), T(1.0)};
   for (int k = 0; k < pair.slots; k++) out[k] = {T(no_contact), zero3<T>(), up};
   for (int l = 0; l < lanes<T>; l++) {
-    const int n = contacts_of_instance(c, pair, placement_of(A, l), placement_of(B, l), found.data());
+    const int n = contacts_of_instance(c, geom_of_instance(a, l), geom_of_instance(b, l),
+                                       static_cast<double>(lane(pair.detection, l)), pair.slots, placement_of(A, l),
+                                       placement_of(B, l), found.data());
     for (int k = 0; k < n; k++) {
       set_lane(out[k].distance, l, found[k].distance);
       for (int i = 0; i < 3; i++) {

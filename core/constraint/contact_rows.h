@@ -16,7 +16,8 @@
 
 #include "core/collision/candidates.h"
 #include "core/constraint/pair_columns.h"
-#include "core/constraint/row_kind.h"
+#include "core/constraint/row_inertia.h"
+#include "core/constraint/row_pattern.h"
 #include "core/constraint/rows.h"
 #include "core/constraint/world_motion.h"
 
@@ -27,26 +28,67 @@ template <class T> FS_HD Vec3<T> velocity_at(const Motion<T>& V, const Vec3<T>& 
   return V.v + cross(V.w, p - r);
 }
 
-// Weight, stiffness and damping of the rows of one contact.
+// What contacts of a world have in common.
+template <class T> struct ContactLaw {
+  RowLaw<T> rows;
+  T impedance_ratio;  // [impratio]
+  bool cone;          // else a pyramid [cone]
+  bool exact;         // whether inverse inertia is that where the robot is [diagexact]
+};
+template <class T> FS_HD ContactLaw<T> contact_law(const auto& w) {
+  return {row_law<T>(w), T(w.contacts.impedance_ratio), w.contacts.elliptic, w.constraints.exact_inertia};
+}
+
+// Inverse inertia along the first row of a contact, or the first edge of its pyramid, at qpos0.
+template <class T, class P> FS_HD T usual_inertia(const ContactPair<P>& pair, bool cone) {
+  const T A(pair.inverse_inertia[0]), f1(pair.friction[0]);
+  return pair.dimension == 1 || cone ? A : A * (T(1.0) + f1 * f1);
+}
+
+// Inverse inertia along it where the robot is.
+//
+// in   m  the tree of M
+// in   J (dimension columns)  packed
+// in   weights (weights_of)  (row_inertia.h)
 template <class T, class P>
-FS_HD void set_contact_rows(const auto& w, const ContactPair<P>& pair, const T& distance, const auto& velocity,
-                            const auto& rows) {
+FS_HD T contact_inertia(const auto& m, const ContactLaw<T>& law, const ContactPair<P>& pair,
+                        std::span<const PathColumn> columns, const auto& J, const auto& weights) {
+  const T usual = usual_inertia<T>(pair, law.cone);
+  if (!law.exact && !law.rows.discrete) return usual;
+  const int n = static_cast<int>(columns.size());
+  auto edge = scratch<T>(n);
+  for (int k = 0; k < n; k++) edge[k] = first_edge<T>(pair, law.cone, J, n, k);
+  const auto at = [&](int k) { return columns[static_cast<std::size_t>(k)].v; };
+  if (!law.exact) return usual * discrete_share<T>(n, m.nv, edge, at, weights);
+  auto row = scratch<T>(m.nv);
+  for (int k = 0; k < m.nv; k++) row[k] = T(0.0);
+  for (int k = 0; k < n; k++) row[at(k)] = edge[k];
+  return exact_inertia<T>(m, weights, row);
+}
+
+// Weight, stiffness and damping of the rows of one contact.
+//
+// in   A  inverse inertia along its first row or edge
+template <class T, class P>
+FS_HD void set_contact_rows(const ContactLaw<T>& law, const ContactPair<P>& pair, const T& A, const T& distance,
+                            const auto& velocity, const auto& rows) {
   const T zero(0.0), one(1.0), least(least_denominator), r = distance - T(pair.margin);
   const auto active = r < zero;
-  const T d = impedance_at(pair.softness, r), ratio(w.contacts.impedance_ratio), f1(pair.friction[0]);
-  const ReferenceGains<T> gains = reference_gains<T>(pair.softness, w.timestep, w.constraints.safe_reference);
-  const bool frictionless = pair.dimension == 1, cone = w.contacts.elliptic;
-  T A(pair.inverse_inertia[0]);
-  if (!frictionless && !cone) A = A * (one + f1 * f1);
-  const T R0 = max((one - d) * A * rcp(d), least), square = f1 * f1 * rcp(max(ratio, least));
+  const T d = impedance_at(pair.softness, r), f1(pair.friction[0]);
+  const bool frictionless = pair.dimension == 1, cone = law.cone;
+  const RowAnswer<T> answer = row_answer(law.rows, pair.softness, d, A, RowSpring::Yields);
+  const T R0 = answer.R, square = f1 * f1 * rcp(max(law.impedance_ratio, least));
   const T R = frictionless || cone ? R0 : T(2.0) * square * R0;
-  Softness<P> others = pair.softness;
-  if (cone) others.reference[0] = pair.friction_reference[0], others.reference[1] = pair.friction_reference[1];
-  const T damping = reference_gains<T>(others, w.timestep, w.constraints.safe_reference).damping;
+  T damping = answer.damping;
+  if (cone) {
+    Softness<P> others = pair.softness;
+    others.reference[0] = pair.friction_reference[0], others.reference[1] = pair.friction_reference[1];
+    damping = row_answer(law.rows, others, d, A, RowSpring::None).damping;
+  }
   for (int k = 0; k < pair.dimension; k++) {
     const T f = k == 0 ? (frictionless ? zero : T(sqrt(square))) : T(pair.friction[k - 1]);
     const T Rk = cone && k > 0 ? R0 * square * rcp(f * f) : R;
-    const T aref = k == 0 ? reference_acceleration(gains, d, r, velocity[k]) : T(-(damping * velocity[k]));
+    const T aref = k == 0 ? reference_acceleration(answer, r, velocity[k]) : T(-(damping * velocity[k]));
     rows.position[k] = k == 0 ? distance : zero;
     rows.D[k] = select(active, rcp(Rk), zero), rows.aref[k] = select(active, aref, zero);
     rows.active[k] = select(active, one, zero), rows.friction[k] = f;
@@ -82,15 +124,17 @@ FS_HD void contact_jacobian(std::span<const PathColumn> columns, const auto& X, 
 
 // Rows of all candidates.
 //
+// in   inertia(pair, packed J, columns of the pair)  inverse inertia along a contact's first row or edge
 // in   columns  of all pairs
 // in   X (nb + 1), twist (nb + 1), axis (nv)  (world_motion.h)
 // in   candidate (slots_of)
 // out  rows (rows_of), but for their J
 // out  J (columns.entries)  packed
 // Cost O(rows depth).
-FS_HD void contact_rows(const auto& w, const PairColumns& columns, const auto& X, const auto& twist, const auto& axis,
-                        const auto& candidate, const auto& all_rows, auto J) {
+FS_HD void contact_rows(const auto& w, const auto& inertia, const PairColumns& columns, const auto& X,
+                        const auto& twist, const auto& axis, const auto& candidate, const auto& all_rows, auto J) {
   using T = ScalarOf<decltype(J)>;
+  const ContactLaw<T> law = contact_law<T>(w);
   int first = 0, slot = 0, entry = 0;
   for (int p = 0; p < static_cast<int>(w.contacts.pair.size()); p++) {
     const auto& pair = w.contacts.pair[p];
@@ -100,9 +144,10 @@ FS_HD void contact_rows(const auto& w, const PairColumns& columns, const auto& X
       const Candidate<T>& c = candidate[slot];
       T velocity[most_rows];
       relative_velocity(X, twist, a, b, c, pair.dimension, velocity);
-      contact_jacobian(std::span(columns.column).subspan(columns.start[p], n), X, axis, c, pair.dimension,
-                       slice(J, entry));
-      set_contact_rows(w, pair, c.contact.distance, velocity, rows_from(all_rows, first, 0));
+      const std::span of_pair = std::span(columns.column).subspan(columns.start[p], n);
+      contact_jacobian(of_pair, X, axis, c, pair.dimension, slice(J, entry));
+      const T A = inertia(pair, slice(J, entry), of_pair);
+      set_contact_rows(law, pair, A, c.contact.distance, velocity, rows_from(all_rows, first, 0));
     }
   }
 }

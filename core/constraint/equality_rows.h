@@ -93,10 +93,11 @@ FS_HD void body_equality_rows(const auto& m, const auto& w, const Equality<P>& e
   T square(1e-30);
   for (int k = 0; k < n; k++) square = square + r[k] * r[k];
   const T d = impedance_at(e.softness, T(sqrt(square)));
-  const ReferenceGains<T> gains = reference_gains<T>(e.softness, w.timestep, w.constraints.safe_reference);
-  for (int k = 0; k < n; k++)
-    set_row(rows, k, r[k], row_curvature(d, e.inverse_inertia[k / 3]),
-            T(reference_acceleration(gains, d, r[k], velocity[k]) - bias[k]));
+  for (int k = 0; k < n; k++) {
+    const RowAnswer<T> answer = row_answer(row_law<T>(w), e.softness, d, T(e.inverse_inertia[k / 3]), RowSpring::Holds);
+    set_row(rows, k, r[k], rcp(answer.R),
+            T(reference_acceleration(answer, r[k], velocity[k]) - answer.share * bias[k]));
+  }
 }
 
 // y - y0 - c(x - x0) and what multiplies the Jacobian of x.
@@ -144,8 +145,8 @@ FS_HD void equality_rows(const auto& m, const auto& w, const auto& x, const auto
       velocity = row_velocity<T>(row, v, m.nv);
     }
     const T d = impedance_at(e.softness, r);
-    const ReferenceGains<T> gains = reference_gains<T>(e.softness, w.timestep, w.constraints.safe_reference);
-    set_row(rows, 0, r, row_curvature(d, e.inverse_inertia[0]), reference_acceleration(gains, d, r, velocity));
+    const RowAnswer<T> answer = row_answer(row_law<T>(w), e.softness, d, T(e.inverse_inertia[0]), RowSpring::Holds);
+    set_row(rows, 0, r, rcp(answer.R), reference_acceleration(answer, r, velocity));
   }
 }
 

@@ -23,8 +23,8 @@ FS_HD void friction_rows(const auto& m, const auto& w, const auto& v, const auto
       velocity = v[f.index];
     }
     const T zero(0.0), d = impedance_at(f.softness, zero);
-    const ReferenceGains<T> gains = reference_gains<T>(f.softness, w.timestep, w.constraints.safe_reference);
-    set_row(rows, i, zero, row_curvature(d, f.inverse_inertia), reference_acceleration(gains, d, zero, velocity));
+    const RowAnswer<T> answer = row_answer(row_law<T>(w), f.softness, d, T(f.inverse_inertia), RowSpring::None);
+    set_row(rows, i, zero, rcp(answer.R), reference_acceleration(answer, zero, velocity));
     rows.friction[i] = T(f.loss);
     i++;
   }

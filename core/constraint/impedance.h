@@ -60,15 +60,64 @@ template <class T, class P> FS_HD T impedance_at(const Softness<P>& s, const T& 
   return select(width <= least, T(0.5) * (d0 + dw), d0 + y * (dw - d0));
 }
 
-// D = 1 / R of a row.
-template <class T, class P> FS_HD T row_curvature(const T& d, const P& inverse_inertia) {
-  return rcp(max((T(1.0) - d) * T(inverse_inertia) * rcp(d), T(least_denominator)));
+// R of a row.
+template <class T, class P> FS_HD T row_regularisation(const T& d, const P& inverse_inertia) {
+  return max((T(1.0) - d) * T(inverse_inertia) * rcp(d), T(least_denominator));
+}
+
+// What all rows of a world have in common.
+template <class T> struct RowLaw {
+  T timestep;           // h [s]
+  bool safe_reference;  // [refsafe]
+  bool discrete;        // whether springs and dampers of rows act at the end of the step [integrator discrete]
+};
+template <class T> FS_HD RowLaw<T> row_law(const auto& w) {
+  return {T(w.timestep), w.constraints.safe_reference, w.is_discrete()};
+}
+
+// What a row has for a spring: none (dry friction), one that holds, or one of a limit or a contact, which may give way.
+enum class RowSpring : unsigned char { None, Holds, Yields };
+
+// How a row answers: aref = -(damping v + stiffness r) - share bias, and R.
+template <class T> struct RowAnswer { T stiffness, damping, share, R; };
+
+// With forces at the end of the step, f = 1 + h B + h^2 K d:
+//
+//   aref = -((B + h K d) v + K d r + bias) / f,   R = max((1 - d) / d A / f, (1 - d_max) / d_max A)
+//
+// A spring that the step cannot resolve, e = h^2 K d > 1, is as stiff as one with e = 1 and less damped:
+//
+//   K = 1 / (h^2 d),   B <= (1 - d) / d  d_max / (1 - d_max) / h - 2 / h,   B / sqrt(e)
+template <class T, class P>
+FS_HD RowAnswer<T> discrete_answer(const RowLaw<T>& law, const Softness<P>& s, const T& d, const T& A,
+                                   RowSpring spring) {
+  const T zero(0.0), one(1.0), h = law.timestep, most(greatest_impedance);
+  const ReferenceGains<T> gains = reference_gains<T>(s, h, false);
+  T K = spring == RowSpring::None ? zero : gains.stiffness, B = gains.damping;
+  if (spring == RowSpring::Yields && law.safe_reference) {
+    const T e = h * h * K * d;
+    // of time constants alone; one positive number stands for the usual ones
+    const auto stiff = one < e && (zero < T(s.reference[0]) || zero < T(s.reference[1]));
+    const T softest = (one - d) * most * rcp(d * (one - most));
+    const T least_damped = max(zero, softest - T(2.0)) * rcp(h);
+    B = select(stiff, min(B * rcp(sqrt(max(e, one))), least_damped), B);
+    K = select(stiff, rcp(h * h * d), K);
+  }
+  const T share = rcp(one + h * B + h * h * K * d);
+  const T least = max((one - most) * A * T(1.0 / greatest_impedance), T(least_denominator));
+  return {K * d * share, (B + h * K * d) * share, share, max(row_regularisation(d, A) * share, least)};
+}
+// in  A  inverse inertia along the row
+template <class T, class P>
+FS_HD RowAnswer<T> row_answer(const RowLaw<T>& law, const Softness<P>& s, const T& d, const T& A, RowSpring spring) {
+  if (law.discrete) return discrete_answer(law, s, d, A, spring);
+  const ReferenceGains<T> gains = reference_gains<T>(s, law.timestep, law.safe_reference);
+  return {gains.stiffness * d, gains.damping, T(1.0), row_regularisation(d, A)};
 }
 
 // aref of a row with violation r and velocity v.
-template <class T>
-FS_HD T reference_acceleration(const ReferenceGains<T>& g, const T& d, const T& r, const T& v) {
-  return -(g.damping * v + g.stiffness * d * r);
+template <class T> FS_HD T reference_acceleration(const RowAnswer<T>& a, const T& r, const T& v) {
+  return -(a.damping * v + a.stiffness * r);
 }
 
 }  // namespace featherstorm

@@ -15,10 +15,9 @@ template <class T, class P>
 FS_HD void set_limit_row(const auto& w, const Limit<P>& l, const T& position, const T& velocity, const auto& rows,
                          int i) {
   const T zero(0.0), r = position - T(l.margin), d = impedance_at(l.softness, r);
-  const ReferenceGains<T> gains = reference_gains<T>(l.softness, w.timestep, w.constraints.safe_reference);
+  const RowAnswer<T> answer = row_answer(row_law<T>(w), l.softness, d, T(l.inverse_inertia), RowSpring::Yields);
   const auto active = r < zero;
-  set_row(rows, i, position, T(select(active, row_curvature(d, l.inverse_inertia), zero)),
-          reference_acceleration(gains, d, r, velocity));
+  set_row(rows, i, position, T(select(active, rcp(answer.R), zero)), reference_acceleration(answer, r, velocity));
   rows.active[i] = select(active, T(1.0), zero);
 }
 

@@ -11,7 +11,7 @@
 // f of a row: the greatest dry friction, or the coefficient of a direction of a contact; mu, the coefficient of the cone
 // that softness makes regular, is f of its first row. MuJoCo's documentation, chapter Computation, "Friction cones".
 #pragma once
-#include "core/constraint/row_kind.h"
+#include "core/constraint/row_pattern.h"
 #include "core/scalar/scratch.h"
 
 namespace featherstorm {

@@ -29,8 +29,8 @@ template <class T, class Hulls> struct ConvexBody {
 };
 
 template <class Contacts> using HullOf = std::remove_cvref_t<decltype(std::declval<const Contacts&>().hull[0])>;
-template <class T, class P, class Contacts>
-FS_HD ConvexBody<T, HullOf<Contacts>> convex_body(const Contacts& c, const Geom<P>& g, const Placement<T>& X) {
+template <class T, class S, class Contacts>
+FS_HD ConvexBody<T, HullOf<Contacts>> convex_body(const Contacts& c, const Geom<S>& g, const Placement<T>& X) {
   const Vec3<T> s = cast<T>(g.size), none = zero3<T>();
   const T zero(0.0);
   switch (g.type) {

@@ -53,8 +53,10 @@ FS_HD bool find_contact(const ConvexBody<T, Hulls>& A, const ConvexBody<T, Hulls
   }
   // the direction of a gap that is small beside the bodies is known to few digits
   const bool rough = small < enough, is_narrow = low < T(0.0) && -low < T(narrow) * (A.reach + B.reach);
+  // where rounding leaves a polytope nowhere to grow, as of round bodies along each other, its answer is rough too
+  const bool is_open = T(10.0) * enough < high - low;
   bool done = !rough;
-  if (rough || is_narrow)
+  if (rough || is_narrow || is_open)
     done = polish(A, touching_corners(c.corner, c.corners, &Difference<T>::corner_a), B,
                   touching_corners(c.corner, c.corners, &Difference<T>::corner_b), low, high, small, p) ||
            done;

@@ -7,6 +7,7 @@
 #include "core/constraint/constraint_rows.h"
 #include "core/constraint/contact_rows.h"
 #include "core/constraint/newton_step.h"
+#include "core/mujoco/discrete_step.h"
 #include "core/mujoco/step.h"
 
 namespace featherstorm {
@@ -51,19 +52,74 @@ FS_HD void equations(const auto& m, const auto& w, const auto& q, const auto& v,
   world_motion(m, s.x, s.X, v, e.twist.data(), e.axis.data());
 }
 
+// Where springs and dampers act at the end of the step, M^ and b^ in place of M and b (discrete_step.h); rows of constraints are
+// weighed where the robot is, if they are to be.
+//
+// in      q (nq), v (nv), act (na), ctrl (nu), s
+// in-out  e
+// out     weights (weights_of)  (core/constraint/row_inertia.h)
+// out     turning (7 alone_bodies)  of each 1 where it is on its own, then its acceleration
+template <class T>
+FS_HD void end_of_step(const auto& m, const auto& w, const auto& q, const auto& v, const auto& act, const auto& ctrl,
+                       const Smooth<T>& s, Equations<T>& e, auto weights, auto turning) {
+  const int rows = rows_of(w.constraints);
+  if (!w.is_discrete()) {
+    row_weights(m, w, e.mass, e.mass, weights);
+    return weigh_rows(m, w, rows, e.J.data(), weights, e.D.data());
+  }
+  auto mass = scratch<T>(m.nh), diagonal = scratch<T>(m.nh);
+  for (int k = 0; k < m.nh; k++) mass[k] = e.mass[k];
+  LengthSlopes<T> slopes(w);
+  length_slopes(m, w, act, ctrl, s, slopes);
+  to_end_of_step(m, w, q, v, s, slopes, e.mass.data(), e.b.data(), diagonal.data());
+  row_weights(m, w, mass, diagonal, weights);
+  weigh_rows(m, w, rows, e.J.data(), weights, e.D.data());
+  const std::vector<int> alone = alone_bodies(m, w);
+  if (alone.empty()) return;
+  const int n = static_cast<int>(alone.size());
+  auto free = scratch<T>(n), a = scratch<T>(m.nv);
+  untouched(m, w, s, slopes, rows, e.J, e.D, alone, free.data());
+  turning_acceleration(m, q, v, e.mass, e.b, alone, T(w.timestep), a.data());
+  for (int i = 0; i < n; i++) {
+    turning[7 * i] = free[i];
+    for (int k = 0; k < 6; k++) turning[7 * i + 1 + k] = a[m.body[alone[i]].v + k];
+  }
+}
+
 // The rows of all candidates behind those of the constraints.
 //
 // in      s, e  of equations
 // in      columns  of all pairs
+// in      weights  of end_of_step
 // in-out  e
 // out     J (columns.entries)  packed
 template <class T>
-FS_HD void all_contact_rows(const auto& m, const auto& w, const PairColumns& columns, const Smooth<T>& s,
-                            Equations<T>& e, auto J) {
+FS_HD void all_contact_rows(const auto& m, const auto& w, const PairColumns& columns, const auto& weights,
+                            const Smooth<T>& s, Equations<T>& e, auto J) {
   auto candidate = scratch<Candidate<T>>(slots_of(w.contacts));
   contact_candidates(m, w, s.X, candidate.data());
-  contact_rows(w, columns, s.X, e.twist, e.axis, candidate.data(), rows_from(e.rows(), rows_of(w.constraints), m.nv),
-               J);
+  const ContactLaw<T> law = contact_law<T>(w);
+  const auto inertia = [&](const auto& pair, const auto& of_pair, std::span<const PathColumn> path) {
+    return contact_inertia(m, law, pair, path, of_pair, weights);
+  };
+  contact_rows(w, inertia, columns, s.X, e.twist, e.axis, candidate.data(),
+               rows_from(e.rows(), rows_of(w.constraints), m.nv), J);
+}
+
+// Bodies on their own that a contact's row acts on turn as others do.
+//
+// in      D  of all rows
+// in-out  turning  of end_of_step
+FS_HD void find_touched(const auto& w, const std::vector<int>& alone, const auto& D, auto turning) {
+  using T = ScalarOf<decltype(turning)>;
+  const T zero(0.0);
+  int row = rows_of(w.constraints);
+  for (const auto& pair : w.contacts.pair)
+    for (int slot = 0; slot < pair.slots; slot++, row += pair.dimension)
+      for (std::size_t i = 0; i < alone.size(); i++)
+        for (const int geom : pair.geom)
+          if (w.contacts.geom[geom].place.body == alone[i])
+            turning[7 * i] = select(zero < D[row], zero, T(turning[7 * i]));
 }
 
 // The blocks of all rows, in their order.

@@ -59,6 +59,36 @@ FS_HD void clear_saturated_slopes(const auto& m, const auto& w, const auto& forc
   }
 }
 
+// add(row, column, slope) for the medium's entries that M has, both halves.
+//
+// in   v (nv), s  from smooth_forces
+// in   whole, drag_alone  of add_fluid_slopes
+template <class T>
+FS_HD void for_each_fluid_slope(const auto& m, const auto& w, const auto& v, const Smooth<T>& s, const auto& whole,
+                                bool drag_alone, const auto& add) {
+  auto V = scratch<Motion<T>>(m.nb + 1);
+  auto B = scratch<Resistance<T>>(m.nb + 1);
+  auto X = scratch<Placement<T>>(m.nb + 1);
+  auto S = scratch<Motion<T>>(m.nv);
+  body_velocities(m, s.x, v, V);
+  for (int i = 0; i <= m.nb; i++) B[i] = no_resistance<T>();
+  add_fluid_slopes<T>(m, w, s.X, V, whole, B, drag_alone);
+  world_axes(m, s.x, X, S);
+  for (int i = 1; i <= m.nb; i++) B[i] = apply_transpose(X[i], B[i]);
+  for (int i = m.nb; i >= 1; i--) {
+    // -S_l^T B S_k and -S_k^T B S_l with B of all that lies beyond joint i, for its own k and the l before
+    const int first = m.body[i].v;
+    for (int k = first; k < first + freedoms(m, i); k++) {
+      const Force<T> column = B[i] * S[k], row = transpose_times(B[i], S[k]);
+      for (int l = k; l >= 0; l = m.dof_parent[l]) {
+        add(l, k, T(-dot(S[l], column)));
+        if (l != k) add(k, l, T(-dot(S[l], row)));
+      }
+    }
+    if (m.body[i].parent > 0) B[m.body[i].parent] += B[i];
+  }
+}
+
 // Those of the medium and of the bias.
 template <class T>
 FS_HD void add_body_slopes(const auto& m, const auto& w, const auto& q, const auto& v, const Smooth<T>& s, auto lower,
@@ -70,29 +100,7 @@ FS_HD void add_body_slopes(const auto& m, const auto& w, const auto& q, const au
     if (column <= row) lower[m.at(row, column)] = lower[m.at(row, column)] + slope;
     else if (any) upper[m.at(column, row)] = upper[m.at(column, row)] + slope;
   };
-  if (w.has_medium) {
-    auto V = scratch<Motion<T>>(m.nb + 1);
-    auto B = scratch<Resistance<T>>(m.nb + 1);
-    auto X = scratch<Placement<T>>(m.nb + 1);
-    auto S = scratch<Motion<T>>(m.nv);
-    body_velocities(m, s.x, v, V);
-    for (int i = 0; i <= m.nb; i++) B[i] = no_resistance<T>();
-    add_fluid_slopes<T>(m, w, s.X, V, whole, B);
-    world_axes(m, s.x, X, S);
-    for (int i = 1; i <= m.nb; i++) B[i] = apply_transpose(X[i], B[i]);
-    for (int i = m.nb; i >= 1; i--) {
-      // -S_l^T B S_k and -S_k^T B S_l with B of all that lies beyond joint i, for its own k and the l before
-      const int first = m.body[i].v;
-      for (int k = first; k < first + freedoms(m, i); k++) {
-        const Force<T> column = B[i] * S[k], row = transpose_times(B[i], S[k]);
-        for (int l = k; l >= 0; l = m.dof_parent[l]) {
-          add(l, k, T(-dot(S[l], column)));
-          if (l != k) add(k, l, T(-dot(S[l], row)));
-        }
-      }
-      if (m.body[i].parent > 0) B[m.body[i].parent] += B[i];
-    }
-  }
+  if (w.has_medium) for_each_fluid_slope(m, w, v, s, whole, false, add);
   if (!any) return;
   auto by_q = scratch<T>(m.nv * m.nv);
   auto by_v = scratch<T>(m.nv * m.nv);

@@ -57,7 +57,10 @@ template <class T> FS_HD Vec3<T> by_components(const T* x, const Vec3<T>& y) {
 //   Kutta        f = c_K rho A q1 / q2 (E d x v) x v
 //   drag         f = -(3 pi D mu + rho |v| (c_B A + c_S (A_max - A))) v,   D = 2/3 (s_0 + s_1 + s_2)
 //                n = -(pi D^3 mu + rho |(c_A K + c_S (K_max - K)) w|) w,   K_k = 8/15 pi s_k max(s_i, s_j)^4
-template <class T> FS_HD Force<T> ellipsoid_force(const auto& medium, const auto& e, const Motion<T>& u) {
+//
+// drag_alone: without added mass and lift
+template <class T>
+FS_HD Force<T> ellipsoid_force(const auto& medium, const auto& e, const Motion<T>& u, bool drag_alone = false) {
   const T still(1e-36), rho(medium.density), mu(medium.viscosity), pi(fluid_pi);
   const Vec3<T>&w = u.w, &v = u.v;
   const T s[3] = {T(e.semiaxis[0]), T(e.semiaxis[1]), T(e.semiaxis[2])};
@@ -75,15 +78,16 @@ template <class T> FS_HD Force<T> ellipsoid_force(const auto& medium, const auto
   const T volume = T(4.0 / 3) * pi * s[0] * s[1] * s[2], D = T(2.0 / 3) * sum;
   const T blunt(e.blunt_drag), slender(e.slender_drag), angular(e.angular_drag);
 
+  Force<T> f = zero_force<T>();
   // added mass
   const Vec3<T> p = by_components(M, v), L = by_components(J, w);
-  Force<T> f{cross(p, v) + cross(L, w), cross(p, w)};
+  if (!drag_alone) f = {cross(p, v) + cross(L, w), cross(p, w)};
   // lift
   const T speed = sqrt(max(dot(v, v), still));
   const Vec3<T> d = v * rcp(speed), Ed = by_components(E, d);
   const T q1 = max(dot(d, Ed), still), q2 = max(dot(Ed, Ed), still);
   const T area = widest * sqrt(q2 * rcp(q1)), lift = T(e.kutta_lift) * rho * area * q1 * rcp(q2);
-  f.f = f.f + cross(w, v) * (T(e.magnus_lift) * rho * volume) + cross(cross(Ed, v) * lift, v);
+  if (!drag_alone) f.f = f.f + cross(w, v) * (T(e.magnus_lift) * rho * volume) + cross(cross(Ed, v) * lift, v);
   // drag
   T resistance[3];
   for (int k = 0; k < 3; k++) resistance[k] = angular * K[k] + slender * (K_max - K[k]);

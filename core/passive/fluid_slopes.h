@@ -74,10 +74,12 @@ template <class T, class P> FS_HD Resistance<T> apply_transpose(const Placement<
 
 // in      X, V (nb + 1)  placements of the bodies, and their velocities in their own axes
 // in      whole (nb + 1)  whether the slopes of a body are taken as they are; else they are made symmetric
+// in      drag_alone  of ellipsoids, without added mass and lift
 // in-out  B (nb + 1)  of each body, its own axes: the medium's are added
 // Cost O(links).
 template <class T>
-FS_HD void add_fluid_slopes(const auto& m, const auto& w, const auto& X, const auto& V, const auto& whole, auto& B) {
+FS_HD void add_fluid_slopes(const auto& m, const auto& w, const auto& X, const auto& V, const auto& whole, auto& B,
+                            bool drag_alone = false) {
   const Vec3<T> wind = cast<T>(w.medium.wind);
   auto against = scratch<Motion<T>>(m.nb + 1);
   for (int i = 1; i <= m.nb; i++) against[i] = {V[i].w, V[i].v - transpose_times(X[i].R, wind)};
@@ -90,7 +92,7 @@ FS_HD void add_fluid_slopes(const auto& m, const auto& w, const auto& X, const a
     if (i == 0) continue;
     if (link.in_medium) add(i, link.inertial.X, [&](const Motion<Dual<T>>& u) { return box_force(w.medium, link, u); });
     for (const auto& e : link.ellipsoid)
-      add(i, e.place.X, [&](const Motion<Dual<T>>& u) { return ellipsoid_force(w.medium, e, u); });
+      add(i, e.place.X, [&](const Motion<Dual<T>>& u) { return ellipsoid_force(w.medium, e, u, drag_alone); });
   }
 }
 

@@ -32,12 +32,12 @@ FS_HD void rigid_constraint_rows(const auto& m, const auto& w, const auto& law, 
 // in   velocity (dimension)
 // out  rows  D: scale
 template <class T, class P>
-FS_HD T rigid_contact_rows(const auto& w, const auto& law, const ContactPair<P>& pair, const T& gap, const T* velocity,
-                           const auto& rows) {
-  const T near = rigid_nearness(w.timestep, gap, velocity[0]);
+FS_HD T rigid_contact_rows(const T& timestep, const auto& law, const ContactPair<P>& pair, const T& gap,
+                           const T* velocity, const auto& rows) {
+  const T near = rigid_nearness(timestep, gap, velocity[0]);
   for (int k = 0; k < pair.dimension; k++) {
-    const RigidRow<T> row = k == 0 ? rigid_unilateral(law, w.timestep, true, gap, velocity[0])
-                                   : rigid_friction(law, w.timestep, velocity[k]);
+    const RigidRow<T> row =
+        k == 0 ? rigid_unilateral(law, timestep, true, gap, velocity[0]) : rigid_friction(law, timestep, velocity[k]);
     rows.aref[k] = row.aref, rows.D[k] = select(T(0.0) < near, row.scale, T(0.0));
     rows.friction[k] = k == 0 ? T(0.0) : T(pair.friction[k - 1]);
   }

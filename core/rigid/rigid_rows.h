@@ -17,7 +17,7 @@
 #pragma once
 #include <numbers>
 
-#include "core/constraint/row_kind.h"
+#include "core/constraint/row_pattern.h"
 #include "core/scalar/scalar.h"
 
 namespace featherstorm {
@@ -47,10 +47,10 @@ template <class T> struct RigidRow {
 };
 
 // Of springs that act at the end of the step: (A + R) / A, and what of a violation is removed a second.
-template <class P> struct RigidSpring { P scale, rate; };
-template <class P, class S> FS_HD RigidSpring<P> rigid_spring(const RigidLaw<P>& l, const S& timestep) {
-  const P omega = P(2 * std::numbers::pi) * l.frequency, h(timestep), d = P(2) * l.damping_ratio + h * omega;
-  return {P(1) + rcp(h * omega * d), omega * rcp(d)};
+template <class S> struct RigidSpring { S scale, rate; };
+template <class P, class S> FS_HD RigidSpring<S> rigid_spring(const RigidLaw<P>& l, const S& h) {
+  const S omega(P(2 * std::numbers::pi) * l.frequency), d = S(P(2) * l.damping_ratio) + h * omega;
+  return {S(1.0) + rcp(h * omega * d), omega * rcp(d)};
 }
 
 // A contact's normal, or a limit, without rebound.
@@ -58,7 +58,7 @@ template <class P, class S> FS_HD RigidSpring<P> rigid_spring(const RigidLaw<P>&
 template <class T, class P, class S>
 FS_HD RigidRow<T> rigid_unilateral(const RigidLaw<P>& l, const S& timestep, bool rebounds, const T& gap,
                                    const T& velocity) {
-  const RigidSpring<P> s = rigid_spring(l, timestep);
+  const RigidSpring<S> s = rigid_spring(l, timestep);
   const T zero(0.0), h(timestep), per_second = rcp(h);
   const T apart = -(gap * per_second), inside = min(-(gap * T(s.rate)), T(l.push));
   T target = select(zero < gap, apart, inside), scale(s.scale);
@@ -74,7 +74,7 @@ FS_HD RigidRow<T> rigid_unilateral(const RigidLaw<P>& l, const S& timestep, bool
 // soft, so it is as hard as friction.
 template <class T, class P, class S>
 FS_HD RigidRow<T> rigid_equality(const RigidLaw<P>& l, const S& timestep, const T& violation, const T& velocity) {
-  const RigidSpring<P> s = rigid_spring(l, timestep);
+  const RigidSpring<S> s = rigid_spring(l, timestep);
   const T push(l.push), target = max(min(-(violation * T(s.rate)), push), -push);
   return {(target - velocity) * rcp(T(timestep)), T(1.0) + T(l.hold_soft)};
 }

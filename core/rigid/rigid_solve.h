@@ -16,7 +16,7 @@
 // Sweeps alone get stuck where light bodies carry heavy ones; the direct solution does not know such a thing. Where the same rows
 // act as before it is the solution, and there is no more to do: robots that stand.
 #pragma once
-#include "core/constraint/row_kind.h"
+#include "core/constraint/row_pattern.h"
 #include "core/linear/lower_half.h"
 #include "core/rigid/disc_step.h"
 #include "core/scalar/scratch.h"

@@ -80,6 +80,8 @@ template <class P> struct Constraints {
   std::vector<DryFriction<P>> friction;  // of coordinates, then of tendons
   std::vector<Limit<P>> limit;           // of joints, then of tendons
   bool safe_reference = true;            // time constants are at least two time steps [refsafe]
+  // Whether rows are weighed with their inverse inertia where the robot is, in place of inverse_inertia, which is 1 then [diagexact].
+  bool exact_inertia = false;
 };
 
 template <class P> int rows_of(const Equality<P>& e) {
@@ -142,7 +144,7 @@ template <class P, class S> Constraints<P> cast(const Constraints<S>& c) {
   for (const auto& x : c.equality) r.equality.push_back(cast<P>(x));
   for (const auto& x : c.friction) r.friction.push_back(cast<P>(x));
   for (const auto& x : c.limit) r.limit.push_back(cast<P>(x));
-  r.safe_reference = c.safe_reference;
+  r.safe_reference = c.safe_reference, r.exact_inertia = c.exact_inertia;
   return r;
 }
 

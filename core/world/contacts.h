@@ -54,6 +54,31 @@ template <class P> struct GeomContacts {
   P impedance_ratio{};    // of friction to normal [impratio]
 };
 
+// Radius of the sphere about a geom's centre that holds it, and a little more: whether it touches may not hang on rounding, or on
+// neighbours. 0 of planes.
+inline constexpr double beyond_rounding = 1.0001;
+template <class P> P reach_of(const GeomContacts<P>& c, const Geom<P>& g) {
+  const P zero(0.0), more(beyond_rounding);
+  const Vec3<P>& s = g.size;
+  switch (g.type) {
+    case GeomType::Sphere: return more * s.x();
+    case GeomType::Capsule: return more * (s.x() + s.y());
+    case GeomType::Cylinder: return more * sqrt(s.x() * s.x() + s.y() * s.y());
+    case GeomType::Ellipsoid: return more * max(max(s.x(), s.y()), s.z());
+    case GeomType::Box: return more * sqrt(dot(s, s));
+    case GeomType::Mesh: return g.hull < 0 ? zero : P(more * c.hull[g.hull].reach);
+    case GeomType::HeightField: {
+      if (g.field < 0) return zero;
+      const HeightField<P>& f = c.field[g.field];
+      const P deep = max(f.top, f.bottom);
+      return more * sqrt(f.x * f.x + f.y * f.y + deep * deep);
+    }
+    case GeomType::Plane:
+    case GeomType::SignedDistance: break;  // without end; in no pair
+  }
+  return zero;
+}
+
 template <class P> int slots_of(const GeomContacts<P>& c) {
   int n = 0;
   for (const ContactPair<P>& pair : c.pair) n += pair.slots;

@@ -1,38 +1,64 @@
 // Which numbers of geoms and of their pairs differ from instance to instance, and where they are in the array `touch`
 // (world_programs.h). The same traced number, such as the friction of one geom against several, has one place there.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <vector>
 
 #include "core/trace/expr.h"
-#include "core/world/contacts.h"
+#include "core/world/world.h"
 
 namespace featherstorm {
 
-// visit(x) for friction (5), reference (2), impedance (5), friction_reference (2), inverse_inertia (2).
+// visit(x) for friction (5), reference (2), impedance (5), friction_reference (2), inverse_inertia (2), margin, detection.
 template <class P> FS_HD void for_each_number(ContactPair<P>& p, const auto& visit) {
   for (P& x : p.friction) visit(x);
   for (P& x : p.softness.reference) visit(x);
   for (P& x : p.softness.impedance) visit(x);
   for (P& x : p.friction_reference) visit(x);
   for (P& x : p.inverse_inertia) visit(x);
+  visit(p.margin), visit(p.detection);
 }
-// R by rows, then r.
-template <class P> FS_HD void for_each_number(Placement<P>& X, const auto& visit) {
-  for (int k = 0; k < 9; k++) visit(X.R(k / 3, k % 3));
-  for (int k = 0; k < 3; k++) visit(X.r(k));
+// A geom on its body: R by rows, r; its size; its reach, the radius of its bounding sphere.
+template <class P> struct GeomNumbers {
+  Placement<P> X;
+  Vec3<P> size;
+  P reach;
+};
+template <class P> FS_HD void for_each_number(GeomNumbers<P>& g, const auto& visit) {
+  for (int k = 0; k < 9; k++) visit(g.X.R(k / 3, k % 3));
+  for (int k = 0; k < 3; k++) visit(g.X.r(k));
+  for (int k = 0; k < 3; k++) visit(g.size(k));
+  visit(g.reach);
+}
+// Of all contacts.
+template <class P> struct CommonNumbers { P timestep, impedance_ratio; };
+template <class P> FS_HD void for_each_number(CommonNumbers<P>& c, const auto& visit) {
+  visit(c.timestep), visit(c.impedance_ratio);
 }
 
 // Of each number its place in the array, -1: a constant. Empty where all are constants.
 struct TouchNumbers {
   int size = 0;                                // of the array
-  std::vector<std::array<int, 16>> of_pair{};  // (pairs)
+  std::vector<std::array<int, 18>> of_pair{};  // (pairs)
   std::vector<int> power{};                    // (pairs) of Softness
-  std::vector<std::array<int, 12>> of_geom{};  // (geoms) of its place on its body
+  std::vector<std::array<int, 16>> of_geom{};  // (geoms)
+  std::array<int, 2> of_all{-1, -1};
+
+  // Whether a geom's place or size, its size alone, or a pair's margin or detection differs.
+  bool geom_differs(int geom) const {
+    return !of_geom.empty() && std::any_of(of_geom[geom].begin(), of_geom[geom].end(), [](int at) { return at >= 0; });
+  }
+  bool sizes_differ(int geom) const {
+    return !of_geom.empty() &&
+           std::any_of(of_geom[geom].begin() + 12, of_geom[geom].end(), [](int at) { return at >= 0; });
+  }
+  bool margin_differs(int pair) const { return !of_pair.empty() && (of_pair[pair][16] >= 0 || of_pair[pair][17] >= 0); }
 };
 
 // out  touch  the numbers
-inline TouchNumbers touch_numbers(const GeomContacts<Expr>& contacts, std::vector<Expr>& touch) {
+inline TouchNumbers touch_numbers(const World<Expr>& w, std::vector<Expr>& touch) {
+  const GeomContacts<Expr>& contacts = w.contacts;
   TouchNumbers t;
   const auto place_of = [&](const Expr& x) {
     if (lane(x, 0) == lane(x, 0)) return -1;  // no NaN: a constant
@@ -47,10 +73,16 @@ inline TouchNumbers touch_numbers(const GeomContacts<Expr>& contacts, std::vecto
   };
   for (const ContactPair<Expr>& pair : contacts.pair)
     places_of(pair, t.of_pair.emplace_back()), t.power.push_back(pair.softness.power);
-  if (touch.empty()) t.of_pair.clear();
-  const std::size_t of_pairs = touch.size();
-  for (const Geom<Expr>& geom : contacts.geom) places_of(geom.place.X, t.of_geom.emplace_back());
-  if (touch.size() == of_pairs) t.of_geom.clear();
+  const auto differ = [](const auto& all) {
+    return std::any_of(all.begin(), all.end(), [](const auto& places) {
+      return std::any_of(places.begin(), places.end(), [](int at) { return at >= 0; });
+    });
+  };
+  if (!differ(t.of_pair)) t.of_pair.clear();
+  for (const Geom<Expr>& geom : contacts.geom)
+    places_of(GeomNumbers<Expr>{geom.place.X, geom.size, reach_of(contacts, geom)}, t.of_geom.emplace_back());
+  if (!differ(t.of_geom)) t.of_geom.clear();
+  places_of(CommonNumbers<Expr>{w.timestep, contacts.impedance_ratio}, t.of_all);
   t.size = static_cast<int>(touch.size());
   return t;
 }

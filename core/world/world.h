@@ -24,6 +24,7 @@ template <class P> struct World {
   P timestep{};          // [s]
   Integrator integrator = Integrator::Euler;
   bool implicit_damping = true;  // of Euler [eulerdamp]
+  bool implicit_lengths = true;  // of Discrete: tendons and actuators too [all solvers but PGS]
 
   std::vector<WorldLink<P>> link;  // link 0 is the world; empty where there is nothing beside the tree
   Medium<P> medium;
@@ -42,6 +43,7 @@ template <class P> struct World {
   Vec3<P> magnetic = zero3<P>();  // field, world axes
 
   bool is_given() const { return !link.empty(); }
+  bool is_discrete() const { return integrator == Integrator::Discrete; }
   int n_tendons() const { return static_cast<int>(tendon.size()); }
   int n_links() const { return static_cast<int>(link.size()); }
 };
@@ -50,6 +52,7 @@ template <class P, class S> World<P> cast(const World<S>& w) {
   World<P> r;
   r.nu = w.nu, r.na = w.na, r.n_outputs = w.n_outputs, r.n_sensordata = w.n_sensordata;
   r.timestep = P(w.timestep), r.integrator = w.integrator, r.implicit_damping = w.implicit_damping;
+  r.implicit_lengths = w.implicit_lengths;
   for (const auto& x : w.link) r.link.push_back(cast<P>(x));
   r.medium = cast<P>(w.medium), r.has_medium = w.has_medium;
   for (const auto& x : w.spring) r.spring.push_back(cast<P>(x));

@@ -49,10 +49,10 @@ FS_HD void solver_body(const DeviceSolver<Real>& solver, const SolverArguments<R
   for (long i = first; i < a.count; i += static_cast<long>(blocks) * solver_threads) {
     using View = InstanceView<Real>;
     const auto at = [&](const View& v) { return View{v.data + i, v.stride}; };
-    const SolverInputs<View> in{at(a.in[0]), at(a.in[1]), at(a.in[2]), at(a.in[3]), at(a.in[4]), at(a.in[5]),
-                                at(a.in[6]), at(a.in[7]), at(a.in[8]), at(a.in[9]), at(a.in[10])};
+    const SolverInputs<View> in{at(a.in[0]), at(a.in[1]), at(a.in[2]), at(a.in[3]), at(a.in[4]),  at(a.in[5]),
+                                at(a.in[6]), at(a.in[7]), at(a.in[8]), at(a.in[9]), at(a.in[10]), at(a.in[11])};
     const SolverOutputs<View> out{at(a.out[0]), at(a.out[3]), at(a.out[6]), at(a.out[1]),
-                                  at(a.out[2]), at(a.out[4]), at(a.out[5])};
+                                  at(a.out[2]), at(a.out[4]), at(a.out[5]), at(a.out[7])};
     solve_contacts<Real>(solver, in, out);
   }
 }

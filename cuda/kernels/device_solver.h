@@ -51,8 +51,10 @@ template <class P> struct DeviceGeomContacts {
 // Of a world what rows of contacts need.
 template <class P> struct DeviceContactWorld {
   P timestep;
-  struct { bool safe_reference; } constraints;
+  struct { bool safe_reference, exact_inertia; } constraints;
+  bool discrete;
   DeviceGeomContacts<P> contacts;
+  FS_HD bool is_discrete() const { return discrete; }
 };
 
 struct DevicePairColumns {
@@ -70,9 +72,13 @@ struct DeviceHalfSolution {
   Listed<HalfSolution::Term> term;
 };
 struct DeviceTouchNumbers {
-  Listed<std::array<int, 16>> of_pair;
+  Listed<std::array<int, 18>> of_pair;
   Listed<int> power;
-  Listed<std::array<int, 12>> of_geom;
+  Listed<std::array<int, 16>> of_geom;
+  std::array<int, 2> of_all;
+  FS_HD bool margin_differs(int pair) const {
+    return !of_pair.empty() && (of_pair[pair][16] >= 0 || of_pair[pair][17] >= 0);
+  }
 };
 
 // host/solver/solver_data.h
@@ -85,6 +91,8 @@ template <class P> struct DeviceSolver {
   Listed<int> first_row;
   DeviceTouchNumbers touch;
   Listed<P> reach;
+  Listed<int> alone, alone_of;
+  Listed<char> reaches_differ;
   Listed<Vec3<P>> body_centre;
   Listed<BodyPair<P>> bodies;
   Listed<int> bodies_of, next_bodies;
@@ -118,7 +126,8 @@ template <class P, class Place> DeviceSolver<P> device_solver(const ContactSolve
   };
   DeviceSolver<P> d{};
   d.nv = s.nv, d.nb = s.nb;
-  d.world.timestep = s.world.timestep, d.world.constraints.safe_reference = s.world.constraints.safe_reference;
+  d.world.timestep = s.world.timestep, d.world.discrete = s.world.is_discrete();
+  d.world.constraints = {s.world.constraints.safe_reference, s.world.constraints.exact_inertia};
   const GeomContacts<P>& from = s.world.contacts;
   DeviceGeomContacts<P>& to = d.world.contacts;
   std::vector<DeviceHull<P>> hulls;
@@ -133,7 +142,8 @@ template <class P, class Place> DeviceSolver<P> device_solver(const ContactSolve
   d.contacts = s.contacts;
   for (int k = 0; k < 2; k++) d.group_of[k] = listed(s.group_of[k]), d.half_of[k] = listed(s.half_of[k]);
   d.couples = listed(s.couples), d.first_row = listed(s.first_row);
-  d.touch = {listed(s.touch.of_pair), listed(s.touch.power), listed(s.touch.of_geom)};
+  d.touch = {listed(s.touch.of_pair), listed(s.touch.power), listed(s.touch.of_geom), s.touch.of_all};
+  d.alone = listed(s.alone), d.alone_of = listed(s.alone_of), d.reaches_differ = listed(s.reaches_differ);
   d.reach = listed(s.reach), d.body_centre = listed(s.body_centre);
   d.bodies = listed(s.bodies), d.bodies_of = listed(s.bodies_of), d.next_bodies = listed(s.next_bodies);
   d.own = tree(s.own), d.diagonal = listed(s.diagonal), d.group = listed(s.group);

@@ -51,10 +51,10 @@ void solve(const void* model, const Array* in, const Array* out, long, long firs
   const auto& solver = *static_cast<const ContactSolver<Real>*>(model);
   for (long i = first; i < first + count; i += W) {
     const auto view = [&](const Array& a) { return View{static_cast<Real*>(a.data) + i, a.stride}; };
-    const SolverInputs<View> from{view(in[0]), view(in[1]), view(in[2]), view(in[3]), view(in[4]), view(in[5]),
-                                  view(in[6]), view(in[7]), view(in[8]), view(in[9]), view(in[10])};
+    const SolverInputs<View> from{view(in[0]), view(in[1]), view(in[2]), view(in[3]), view(in[4]),  view(in[5]),
+                                  view(in[6]), view(in[7]), view(in[8]), view(in[9]), view(in[10]), view(in[11])};
     const SolverOutputs<View> to{view(out[0]), view(out[3]), view(out[6]), view(out[1]),
-                                 view(out[2]), view(out[4]), view(out[5])};
+                                 view(out[2]), view(out[4]), view(out[5]), view(out[7])};
     solve_contacts<T>(solver, from, to);
   }
 }

@@ -12,7 +12,7 @@
 namespace featherstorm {
 namespace {
 
-constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 4\n";
+constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 5\n";
 
 // One list of members serves both ways: `archive(x)` appends x to the bytes, or reads it from them.
 class Writer {
@@ -179,6 +179,7 @@ template <class A> void members(A& a, ContactPair<double>& p) {
 }
 template <class A> void members(A& a, World<double>& w) {
   a(w.constraints.equality), a(w.constraints.friction), a(w.constraints.limit), a(w.constraints.safe_reference);
+  a(w.constraints.exact_inertia), a(w.implicit_lengths);
   a(w.nu), a(w.na), a(w.n_outputs), a(w.n_sensordata), a(w.timestep), a(w.integrator), a(w.implicit_damping);
   a(w.link), a(w.medium.density), a(w.medium.viscosity), members(a, w.medium.wind), a(w.has_medium), a(w.spring);
   a(w.damping), a(w.tendon), a(w.control), a(w.actuator), a(w.compensated), a(w.effort_limited), a(w.effort_lower);

@@ -54,7 +54,7 @@ struct CudaSolverInfo {
   unsigned long block_bytes;  // memory of a block
 };
 // Arrays of a launch, in the order of host/solver/contact_solver.h; all in device memory, nothing uniform.
-inline constexpr int solver_inputs = 11, solver_outputs = 7;
+inline constexpr int solver_inputs = 12, solver_outputs = 8;
 struct CudaSolverLaunch {
   const Array *in, *out;
   long count;           // instances; 0 does nothing

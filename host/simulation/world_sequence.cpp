@@ -81,6 +81,8 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
   s.array("jacobian", all.rows.entries());
   s.array("placement", contacts == 0 ? 0 : 12L * (m.nb + 1)), s.array("twist", contacts == 0 ? 0 : 6L * (m.nb + 1));
   s.array("axis", contacts == 0 ? 0 : 6L * m.nv), s.array("touch", all.touch.size);
+  const long alone = static_cast<long>(all.alone.size());
+  s.array("weights", all.weights), s.array("turning", 7 * alone), s.array("touched", all_candidates ? 0 : alone);
   for (const Parameters::Array& a : parameters.arrays()) s.array(std::string(a.name), a.components);
 
   for (const Program::Array& a : felt.outputs) s.array(a.name, a.size);
@@ -127,7 +129,9 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
     add("equations", all.equations, {}, {});
     solve();
     solved_at = pass.size();
-    add("advance", all.advance, {}, state);
+    Pairs moved = state;
+    if (alone > 0) moved.emplace_back("qacc", "qacc_next");
+    add("advance", all.advance, {}, moved);
     return append_passes();
   }
   for (const char* name : {"q_i", "q_i_next"}) s.array(name, m.nq);

@@ -21,7 +21,8 @@ FS_HD void solve_contacts(const auto& solver, const auto& in, const auto& out) {
   using Memory = std::remove_cvref_t<decltype(in.placement)>;
   if (solver.contacts.slots > 0)
     find_contacts(solver, Placements<T, Memory>{in.placement}, Motions<T, Memory>{in.twist},
-                  Motions<T, Memory>{in.axis}, in.touch, present);
+                  Motions<T, Memory>{in.axis}, in.touch, in.weights, present);
+  hand_out_touched(solver, present, out);
   for (int i = 0; i < constraints; i++) out.row_force[i] = T(0.0);
   if (solver.forces)
     for (int i = 0; i < contacts; i++) out.contact_force[i] = T(0.0);

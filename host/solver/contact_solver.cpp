@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
@@ -15,31 +14,6 @@
 namespace featherstorm {
 namespace {
 
-// Radius of the sphere about a geom's centre that holds it.
-double reach_of(const GeomContacts<double>& c, const Geom<double>& g) {
-  const Vec3<double>& s = g.size;
-  switch (g.type) {
-    case GeomType::Plane: return 0;
-    case GeomType::Sphere: return s.x();
-    case GeomType::Capsule: return s.x() + s.y();
-    case GeomType::Cylinder: return std::hypot(s.x(), s.y());
-    case GeomType::Ellipsoid: return s.maxCoeff();
-    case GeomType::Box: return s.norm();
-    case GeomType::Mesh: {
-      double most = 0;
-      if (g.hull >= 0) most = c.hull[static_cast<std::size_t>(g.hull)].reach;
-      return most;
-    }
-    case GeomType::HeightField: {
-      if (g.field < 0) return 0;
-      const HeightField<double>& f = c.field[static_cast<std::size_t>(g.field)];
-      return std::hypot(f.x, f.y, std::max(f.top, f.bottom));
-    }
-    case GeomType::SignedDistance: break;  // in no pair
-  }
-  return 0;
-}
-
 // Whether coordinates and all between them and the root are not one branch of the tree.
 bool is_coupling(const Model<double>& m, const HalfSolution& half) {
   for (std::size_t k = 1; k < half.column.size(); k++)
@@ -47,16 +21,16 @@ bool is_coupling(const Model<double>& m, const HalfSolution& half) {
   return false;
 }
 
-// Spheres are this much larger than what they hold: whether it touches may not hang on rounding, or on neighbours.
-constexpr double beyond_rounding = 1.0001;
-
-// Bounding spheres of bodies, and which pairs of bodies the pairs of geoms are; what else does not move is always near.
+// Bounding spheres of bodies, and which pairs of bodies, or of a plane and a body, the pairs of geoms are; what else does not move, and
+// bodies with a geom that is not the same in all instances, are always near.
 template <class P> void add_bodies(const GeomContacts<double>& contacts, ContactSolver<P>& s) {
   const auto n = static_cast<std::size_t>(s.nb) + 1;
+  std::vector<char> differs(n);
   std::vector<Vec3<double>> low(n, Vec3<double>(1e30, 1e30, 1e30)), high(n, Vec3<double>(-1e30, -1e30, -1e30));
   std::vector<double> reach(n);
   for (const Geom<double>& g : contacts.geom) {
     const auto body = static_cast<std::size_t>(g.place.body);
+    differs[body] |= s.touch.geom_differs(static_cast<int>(&g - contacts.geom.data()));
     const double r = reach_of(contacts, g);
     for (int k = 0; k < 3; k++) {
       low[body](k) = std::min(low[body](k), g.place.X.r(k) - r);
@@ -75,7 +49,11 @@ template <class P> void add_bodies(const GeomContacts<double>& contacts, Contact
     const Geom<double>& first = contacts.geom[static_cast<std::size_t>(pair.geom[0])];
     const int a = first.place.body, b = contacts.geom[static_cast<std::size_t>(pair.geom[1])].place.body;
     const int plane = first.type == GeomType::Plane && a == 0 ? pair.geom[0] : -1;
-    if ((a == 0 && plane < 0) || b == 0 || !s.touch.of_geom.empty()) {
+    const bool margin_differs = s.touch.margin_differs(static_cast<int>(&pair - contacts.pair.data()));
+    s.reaches_differ.push_back(margin_differs || s.touch.sizes_differ(pair.geom[0]) ||
+                               s.touch.sizes_differ(pair.geom[1]));
+    if ((a == 0 && plane < 0) || b == 0 || margin_differs || differs[static_cast<std::size_t>(a)] ||
+        differs[static_cast<std::size_t>(b)]) {
       s.bodies_of.push_back(-1);
       continue;
     }
@@ -158,8 +136,11 @@ std::shared_ptr<const ContactSolver<P>> solver_of(const Model<double>& m, const 
     s.first_row.push_back(row);
     row += pair.slots * pair.dimension;
   }
-  for (const Geom<double>& g : contacts.geom)
-    s.reach.push_back(static_cast<P>(beyond_rounding * reach_of(contacts, g)));
+  for (const Geom<double>& g : contacts.geom) s.reach.push_back(static_cast<P>(reach_of(contacts, g)));
+  s.alone = programs.alone;
+  s.alone_of.assign(static_cast<std::size_t>(m.nb) + 1, -1);
+  for (std::size_t i = 0; i < s.alone.size(); i++)
+    s.alone_of[static_cast<std::size_t>(s.alone[i])] = static_cast<int>(i);
   s.iterations = options.iterations, s.tolerance = static_cast<P>(options.tolerance);
   s.forces = options.forces;
   s.report = options.report;

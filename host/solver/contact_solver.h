@@ -10,13 +10,14 @@
 
 namespace featherstorm {
 
-// in   factor, qacc_smooth, jacobian, row_D, row_aref, row_friction, placement, twist, axis, qacc, touch
-// out  qacc, row_force, contact_force (where asked for), passes, residual, gap (where asked for), rows: how many have a force
+// in   factor, qacc_smooth, jacobian, row_D, row_aref, row_friction, placement, twist, axis, qacc, touch, weights
+// out  qacc, row_force, contact_force (where asked for), passes, residual, gap (where asked for), rows: how many have a force,
+//      touched
 inline const std::vector<std::string> contact_solver_in = {"factor",   "qacc_smooth",  "jacobian",  "row_D",
                                                            "row_aref", "row_friction", "placement", "twist",
-                                                           "axis",     "qacc",         "touch"};
+                                                           "axis",     "qacc",         "touch",     "weights"};
 inline const std::vector<std::string> contact_solver_out = {"qacc_next", "row_force", "contact_force", "passes",
-                                                            "residual",  "gap",       "rows"};
+                                                            "residual",  "gap",       "rows",          "touched"};
 
 struct ContactSolverOptions {
   int iterations;                           // at most

@@ -41,31 +41,53 @@ template <class T, class Array> struct Motions {
   }
 };
 
-// Where a geom is on its body, in these instances.
-template <class T>
-FS_HD Placement<T> place_among(const auto& solver, int geom, const auto& touch) {
-  Placement<T> X = cast<T>(solver.world.contacts.geom[geom].place.X);
-  if (solver.touch.of_geom.empty()) return X;
-  const auto& at = solver.touch.of_geom[geom];
+// Numbers with those of these instances that differ.
+template <class T> FS_HD void set_numbers(auto& numbers, const auto& at, const auto& touch) {
   int k = 0;
-  for_each_number(X, [&](T& x) {
+  for_each_number(numbers, [&](T& x) {
     if (at[k] >= 0) x = touch[at[k]];
     k++;
   });
-  return X;
+}
+
+// A geom in these instances.
+template <class T>
+FS_HD GeomNumbers<T> geom_among(const auto& solver, int geom, const auto& touch) {
+  const auto& g = solver.world.contacts.geom[geom];
+  GeomNumbers<T> numbers{cast<T>(g.place.X), cast<T>(g.size), T(solver.reach[geom])};
+  if (!solver.touch.of_geom.empty()) set_numbers<T>(numbers, solver.touch.of_geom[geom], touch);
+  return numbers;
+}
+template <class T>
+FS_HD Placement<T> place_among(const auto& solver, int geom, const auto& touch) {
+  if (solver.touch.of_geom.empty()) return cast<T>(solver.world.contacts.geom[geom].place.X);
+  return geom_among<T>(solver, geom, touch).X;
+}
+template <class T>
+FS_HD Geom<T> sized_geom(const auto& solver, int geom, const auto& touch) {
+  const auto& g = solver.world.contacts.geom[geom];
+  const GeomNumbers<T> numbers = geom_among<T>(solver, geom, touch);
+  return {g.type, {g.place.body, numbers.X}, numbers.size, g.hull, g.field};
+}
+
+// The time step, and friction beside the normal.
+template <class T> FS_HD CommonNumbers<T> common_among(const auto& solver, const auto& touch) {
+  CommonNumbers<T> numbers{T(solver.world.timestep), T(solver.world.contacts.impedance_ratio)};
+  set_numbers<T>(numbers, solver.touch.of_all, touch);
+  return numbers;
 }
 
 // A pair with the numbers of these instances.
 template <class T>
 FS_HD ContactPair<T> pair_among(const auto& solver, int p, const auto& touch) {
   ContactPair<T> pair = cast<T>(solver.world.contacts.pair[p]);
-  const auto& at = solver.touch.of_pair[p];
-  int k = 0;
-  for_each_number(pair, [&](T& x) {
-    if (at[k] >= 0) x = touch[at[k]];
-    k++;
-  });
+  set_numbers<T>(pair, solver.touch.of_pair[p], touch);
   pair.softness.power = solver.touch.power[p];
+  if (solver.rigid && solver.touch.margin_differs(p)) {
+    // margins of the robot have it already
+    if (solver.touch.of_pair[p][16] >= 0) pair.margin = pair.margin + T(solver.rigid->look_ahead);
+    pair.detection = max(pair.detection, pair.margin);
+  }
   return pair;
 }
 
@@ -111,10 +133,14 @@ template <class T, class Solver, class Bodies, class Array> class GeomPlaces {
 };
 
 // A number above zero where the bounding spheres of a pair are near.
-template <class T, class P>
-FS_HD T nearness(const auto& solver, const ContactPair<P>& pair, auto& places) {
+template <class T>
+FS_HD T nearness(const auto& solver, int p, auto& places, const auto& touch) {
+  const auto& pair = solver.world.contacts.pair[p];
   const int a = pair.geom[0], b = pair.geom[1];
-  const T reach = T(solver.reach[a]) + T(solver.reach[b]) + T(pair.detection);
+  T reach = T(solver.reach[a]) + T(solver.reach[b]) + T(pair.detection);
+  if (solver.reaches_differ[p])
+    reach = geom_among<T>(solver, a, touch).reach + geom_among<T>(solver, b, touch).reach +
+            (solver.touch.of_pair.empty() ? T(pair.detection) : pair_among<T>(solver, p, touch).detection);
   if (solver.world.contacts.geom[a].type == GeomType::Plane)
     return reach - dot(axis_of(places[a], 2), places.centre(b) - places[a].r);
   const Vec3<T> d = places.centre(b) - places.centre(a);
@@ -185,10 +211,13 @@ FS_HD void find_constraints(const auto& solver, const auto& in, PresentRows<T>& 
 
 template <class T>
 FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, const auto& axis, const auto& touch,
-                         PresentRows<T>& present) {
+                         const auto& weights, PresentRows<T>& present) {
   const auto& w = solver.world;
   using Solver = std::remove_cvref_t<decltype(solver)>;
   using Bodies = std::remove_cvref_t<decltype(X)>;
+  ContactLaw<T> law = contact_law<T>(w);
+  const CommonNumbers<T> common = common_among<T>(solver, touch);
+  law.rows.timestep = common.timestep, law.impedance_ratio = common.impedance_ratio;
   GeomPlaces<T, Solver, Bodies, std::remove_cvref_t<decltype(touch)>> places(solver, X, touch);
   NearBodies<T, Solver, Bodies> near(solver, X);
   auto position = scratch<T>(most_rows), active = scratch<T>(most_rows);
@@ -202,13 +231,22 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
       p = solver.next_bodies[p] - 1;
       continue;
     }
-    if (!some(nearness<T>(solver, pair, places))) continue;
+    if (!some(nearness<T>(solver, p, places, touch))) continue;
     const Placement<T>&A = places[pair.geom[0]], &B = places[pair.geom[1]];
-    contact_points(w.contacts, pair, A, B, point.data());
+    T margin(pair.margin);
+    if (solver.reaches_differ[p]) {
+      ContactPair<T> own = cast<T>(pair);
+      if (!solver.touch.of_pair.empty()) own = pair_among<T>(solver, p, touch);
+      contact_points(w.contacts, sized_geom<T>(solver, pair.geom[0], touch), sized_geom<T>(solver, pair.geom[1], touch),
+                     own, A, B, point.data());
+      margin = own.margin;
+    } else {
+      contact_points(w.contacts, pair, A, B, point.data());
+    }
     const auto &a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
     const int begin = solver.pairs.start[p], n = solver.pairs.columns(p);
     for (int slot = 0; slot < pair.slots; slot++) {
-      const T distance = point[slot].distance, inside = T(pair.margin) - distance;
+      const T distance = point[slot].distance, inside = margin - distance;
       unsigned instances = instances_above_zero(inside);
       if (instances == 0) continue;
       if (solver.report) present.gap = min(present.gap, T(select(T(0.0) < inside, distance, T(no_contact))));
@@ -223,9 +261,14 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
                                                  active.data(),
                                                  present.friction + present.rows};
       const auto set_rows = [&](const auto& of_pair) {
-        if (!solver.rigid) return set_contact_rows(w, of_pair, distance, velocity, rows);
-        const T gap = distance - (T(pair.margin) - T(solver.rigid->look_ahead));
-        instances &= instances_above_zero(rigid_contact_rows(w, *solver.rigid, of_pair, gap, velocity, rows));
+        if (!solver.rigid) {
+          const std::span<const PathColumn> path(solver.pairs.column.data() + begin, n);
+          const T A = contact_inertia(solver.own, law, of_pair, path, present.J + present.entries, weights);
+          return set_contact_rows(law, of_pair, A, distance, velocity, rows);
+        }
+        const T gap = distance - (margin - T(solver.rigid->look_ahead));
+        instances &=
+            instances_above_zero(rigid_contact_rows(common.timestep, *solver.rigid, of_pair, gap, velocity, rows));
       };
       if (solver.touch.of_pair.empty()) set_rows(pair);
       else set_rows(pair_among<T>(solver, p, touch));
@@ -235,6 +278,17 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
       present.entries += d * n, present.rows += d;
     }
   }
+}
+
+// Of bodies on their own, where a contact has a row.
+template <class T>
+FS_HD void hand_out_touched(const auto& solver, const PresentRows<T>& present, const auto& out) {
+  for (std::size_t i = 0; i < solver.alone.size(); i++) out.touched[static_cast<int>(i)] = T(0.0);
+  for (int k = present.constraints; k < present.count && !solver.alone.empty(); k++)
+    for (const int geom : solver.world.contacts.pair[present.block[k].source].geom) {
+      const int i = solver.alone_of[solver.world.contacts.geom[geom].place.body];
+      if (i >= 0) out.touched[i] = select(where<T>(present.block[k].instances), T(1.0), T(out.touched[i]));
+    }
 }
 
 }  // namespace featherstorm

@@ -200,11 +200,12 @@ FS_HD void solve_rows(const auto& solver, const PresentRows<T>& present, const R
     delassus<T>(half, A.data());
     if (solver.rigid) {
       const RigidProblem problem{rows.block, n, A.data(), r0.data(), D.data(), friction.data()};
+      const T h = common_among<T>(solver, in.touch).timestep;
       const T left = rigid_solve(problem, r.data(), solver.rigid->sweeps, solver.rigid->polishes,
-                                 solver.rigid->tolerance / solver.world.timestep, f.data());
+                                 T(solver.rigid->tolerance) * rcp(h), f.data());
       half.transposed_times(f.data(), a.data());
       passes = T(static_cast<double>(solver.rigid->sweeps));
-      if (solver.report) hand_out_residual(ranks.instances, T(left * T(solver.world.timestep)), out);
+      if (solver.report) hand_out_residual(ranks.instances, T(left * h), out);
     } else {
       newton(RowProblem{rows, half, A.data(), r0.data(), D.data(), friction.data()},
              [](const auto&... x) { return row_newton_step(x...); });

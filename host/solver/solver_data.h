@@ -40,6 +40,11 @@ template <class P> struct ContactSolver {
   std::vector<int> first_row;  // (pairs) of its candidates, among the rows of contacts
   TouchNumbers touch;          // which numbers differ from instance to instance
   std::vector<P> reach;        // (geoms) radius of the bounding sphere about its centre [m]; 0 of planes
+  // Bodies that turn by their gyroscopic terms where no contact has a row (core/mujoco/discrete_step.h), and (nb + 1) which of them a
+  // body is, or -1.
+  std::vector<int> alone, alone_of;
+  std::vector<char>
+      reaches_differ;  // (pairs) whether the sizes of the geoms, or how far apart they touch, differ among instances
   // Bodies before their geoms: centres of their bounding spheres (nb + 1) in their axes; (pairs) which of `bodies`, or -1.
   std::vector<Vec3<P>> body_centre;
   std::vector<BodyPair<P>> bodies;
@@ -67,6 +72,7 @@ template <class Array> struct SolverInputs {
   Array placement, twist, axis;       // (nb + 1) R row by row, r; (nb + 1) w, v; (nv) w, v
   Array qacc;                         // (nv)
   Array touch;                        // (touch.size)
+  Array weights;                      // of rows (core/constraint/row_inertia.h)
 };
 template <class Array> struct SolverOutputs {
   Array qacc, passes;
@@ -74,6 +80,7 @@ template <class Array> struct SolverOutputs {
   Array row_force;      // (rows of constraints)
   Array contact_force;  // (rows of contacts)
   Array residual, gap;  // what the solver leaves undone, the least distance of a contact
+  Array touched;        // (alone) 1 where a contact has a row
 };
 
 // Blocks in memory taken beforehand.

@@ -70,7 +70,8 @@ template <class P> SolverRoom solver_room(const ContactSolver<P>& s) {
   const long tree_bytes = 2 * bytes_of_array<int>(nv) + bytes_of_array<int>(nv + 1) +
                           bytes_of_array<std::uint64_t>(nv * words) + bytes_of_array<std::uint64_t>(words);
 
-  room.numbers += std::max({2L * most_rows, by_rows, by_coordinates});
+  const long finding = 2L * most_rows + 3 * nv;
+  room.numbers += std::max({finding, by_rows, by_coordinates});
   const long ranks = bytes_of_array<unsigned short>(blocks + 1) + bytes_of_array<int>(groups);
   room.bytes += std::max(find, ranks + slots_bytes(n) + tree_bytes);
   return room;

@@ -83,6 +83,30 @@ std::vector<Numbers> inputs_of(Program& p, const Parameters& parameters) {
   return all;
 }
 
+// Throws Error where the integrator discrete would couple coordinates of several branches: M^ has no place for that.
+void check_branches(const Model<Expr>& m, const World<Expr>& w, const Smooth<Expr>& s,
+                    const LengthSlopes<Expr>& slopes) {
+  const auto is_zero = [](const Expr& x) { return lane(x, 0) == 0; };  // false for an input
+  const auto check = [&](const auto& J, int row, const Expr& K, const Expr& D, const std::string& what) {
+    if (is_zero(K) && is_zero(D)) return;
+    int last = -1;
+    for (int k = 0; k < m.nv; k++) {
+      if (is_zero(J[row * m.nv + k])) continue;
+      int above = k;
+      while (above > last) above = m.dof_parent[above];
+      if (above != last && last >= 0)
+        throw Error("the integrator discrete: " + what + " " + std::to_string(row) +
+                    " acts on joints of several branches at once, and its stiffness and damping cannot be taken to the "
+                    "end of the step, expected one along a single branch, or another integrator");
+      last = k;
+    }
+  };
+  for (int t = 0; t < w.n_tendons() && w.implicit_lengths; t++)
+    check(s.ten_J, t, slopes.tendon_K[t], slopes.tendon_D[t], "tendon");
+  for (int o = 0; o < w.n_outputs && w.implicit_lengths; o++)
+    check(s.moment, o, slopes.K[o], slopes.D[o], "actuator output");
+}
+
 void trace_equations(const Model<double>& model, const Parameters& parameters, bool contacts,
                      const RigidLaw<double>* rigid, WorldPrograms& out) {
   Program& p = out.equations;
@@ -99,11 +123,24 @@ void trace_equations(const Model<double>& model, const Parameters& parameters, b
   const Applied applied{ctrl.data(), qfrc.data(), xfrc.data()};
   equations(m, w, q.data(), v.data(), act.data(), applied, s, e);
   out.pairs = PairColumns(model, shape.contacts);
-  Numbers of_contacts;
+  Numbers of_contacts, weights, turning;
+  if (!rigid) {
+    if (w.is_discrete()) {
+      LengthSlopes<Expr> slopes(w);
+      length_slopes(m, w, act.data(), ctrl.data(), s, slopes);
+      check_branches(m, w, s, slopes);
+    }
+    out.alone = alone_bodies(m, w);
+    weights.resize(static_cast<std::size_t>(weights_of(m, w))), turning.resize(7 * out.alone.size());
+    end_of_step(m, w, q.data(), v.data(), act.data(), ctrl.data(), s, e, weights.data(), turning.data());
+  }
   if (contacts) {
     of_contacts.resize(static_cast<std::size_t>(out.pairs.entries(shape.contacts)));
-    all_contact_rows(m, w, out.pairs, s, e, of_contacts.data());
+    all_contact_rows(m, w, out.pairs, weights.data(), s, e, of_contacts.data());
+    find_touched(w, out.alone, e.D, turning.data());
+    weights.clear();
   }
+  out.weights = static_cast<int>(weights.size());
   out.rows = pattern_of(e, w, out.pairs, m.nv, contacts);
   out.tree = tree_with(model, out.rows);
   Numbers jacobian;
@@ -126,6 +163,8 @@ void trace_equations(const Model<double>& model, const Parameters& parameters, b
     for (int k = 0; k < m.nv; k++) e.b[k] = e.b[k] - h * Kv[static_cast<std::size_t>(k)];
     damping.clear();
     rigid_constraint_rows(m, w, cast<Expr>(*rigid), v.data(), e.rows());
+  } else if (w.is_discrete()) {
+    damping.clear();
   } else {
     velocity_slopes(m, w, q.data(), v.data(), act.data(), ctrl.data(), s, damping.data(), damping.data() + m.nh);
     if (has_symmetric_slopes(m, w)) damping.resize(static_cast<std::size_t>(m.nh));
@@ -143,7 +182,7 @@ void trace_equations(const Model<double>& model, const Parameters& parameters, b
   p.output("act_dot", numbers(s.act_dot, w.na));
   p.output("actuator_length", numbers(s.actuator_length, w.n_outputs));
   p.output("actuator_velocity", numbers(s.actuator_velocity, w.n_outputs));
-  p.output("damping", damping);
+  p.output("damping", damping), p.output("weights", weights), p.output("turning", turning);
   if (contacts) {
     p.output("more", {Expr(1.0)}), p.output("passes", {Expr(0.0)});
   } else {
@@ -156,7 +195,7 @@ void trace_equations(const Model<double>& model, const Parameters& parameters, b
     p.output("placement", numbers_of(s.X, any ? m.nb + 1 : 0));
     p.output("twist", numbers_of(e.twist, any ? m.nb + 1 : 0)), p.output("axis", numbers_of(e.axis, any ? m.nv : 0));
     Numbers touch;
-    out.touch = touch_numbers(w.contacts, touch);
+    out.touch = touch_numbers(w, touch);
     p.output("touch", touch);
   }
 }
@@ -188,6 +227,8 @@ void trace_advance(const Model<double>& model, const Parameters& parameters, Can
                 mass = p.input("mass", model.nh), qacc = p.input("qacc", model.nv);
   const bool all = candidates == Candidates::All;
   const Numbers smooth = p.input(all ? "b" : "qacc_smooth", model.nv);
+  const int alone = static_cast<int>(out.alone.size());
+  const Numbers turning = p.input("turning", 7 * alone), touched = p.input("touched", all ? 0 : alone);
   const std::vector<Numbers> values = inputs_of(p, parameters);
   Tracing scope(p.graph);
   const Model<Expr> m = parameters.apply(model, values);
@@ -200,6 +241,16 @@ void trace_advance(const Model<double>& model, const Parameters& parameters, Can
   mul_h(m, mass, by.data(), force.data());
   for (std::size_t k = 0; k < force.size() && all; k++) force[k] = force[k] - smooth[k];
   if (out.damps) damped_acceleration(m, w, mass, damping, slice(damping.data(), out.slopes - m.nh), h, a.data());
+  for (int i = 0; i < alone; i++) {
+    const std::size_t body = static_cast<std::size_t>(out.alone[static_cast<std::size_t>(i)]);
+    const Expr* const t = turning.data() + 7 * i;
+    const Expr free = all ? t[0] : select(Expr(0.0) < touched[static_cast<std::size_t>(i)], Expr(0.0), t[0]);
+    for (int k = 0; k < 6; k++) {
+      Expr& own = a[static_cast<std::size_t>(m.body[body].v + k)];
+      own = select(Expr(0.0) < free, t[1 + k], own);
+    }
+  }
+  if (alone > 0) p.output("qacc_next", a);
   next_activations(w, length.data(), velocity.data(), act.data(), act_dot.data(), act_next.data());
   for (int k = 0; k < m.nv; k++) v_next[k] = v[k] + h * a[k];
   integrate(m, q.data(), v_next.data(), h, q_next.data());
@@ -267,8 +318,6 @@ WorldPrograms world_programs(const Model<double>& model, Candidates candidates, 
                              const Parameters& parameters, const RigidLaw<double>* rigid) {
   if (!model.world.is_given()) throw Error("the robot has no world, expected one of an MJCF file");
   const Integrator integrator = model.world.integrator;
-  if (integrator == Integrator::Discrete)
-    throw Error("the integrator discrete is not supported, expected Euler, implicit, implicitfast or RK4");
   WorldPrograms out;
   for (Program* p : {&out.equations, &out.newton, &out.advance}) p->graph.limit(most);
   if (rigid && integrator == Integrator::RungeKutta)

@@ -5,6 +5,10 @@
 //   solver      mass, b, jacobian, row_D, row_aref, row_friction, qacc -> qacc, row_force, contact_force, passes
 //   advance     q, v, act, mass, b or qacc_smooth and the above, qacc -> q_next, v_next, act_next, qfrc_constraint
 //
+// Under the integrator discrete mass and b are those of the end of the step (core/mujoco/discrete_step.h). Bodies on their own have
+// what they turn by in `turning` of the equations, the solver that finds contacts tells which are `touched`, and advance has qacc_next,
+// the acceleration with these. `weights` of the equations are core/constraint/row_inertia.h's.
+//
 // The solver is one of two. With the rows of every candidate of a contact among those of the equations, and the programs
 //
 //   newton      ... qacc, passes -> qacc_next, more_next (1: not solved yet), passes_next, row_force_next, contact_force_next
@@ -38,9 +42,11 @@ struct WorldPrograms {
   std::vector<Program> stages;  // of Runge-Kutta's method, four or none
   RowPattern rows;              // of the equations
   PairColumns pairs;
-  EliminationTree tree;  // of M and the rows
-  bool damps = false;    // whether the integrator takes slopes of forces along
-  int slopes = 0;        // how many numbers these are
+  EliminationTree tree;    // of M and the rows
+  bool damps = false;      // whether the integrator takes slopes of forces along
+  int slopes = 0;          // how many numbers these are
+  int weights = 0;         // how many numbers rows are weighed with
+  std::vector<int> alone;  // bodies on their own, of the integrator discrete
   TouchNumbers touch;
 };
 

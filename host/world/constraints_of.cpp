@@ -53,7 +53,7 @@ template <class T> Orientation<T> orientation(const WorldTables<T>& t, int body,
         for (int k = 0; k < 3; k++) turn.axis[k] = {R(0, k), R(1, k), R(2, k)};
       } else {
         const auto axis = t.row("jnt_axis", j, 3);
-        turn.zero = T(t.row("qpos0", q)[0]);
+        turn.zero = t.real("qpos0", q);
         turn.axis[0] = R * Vec3<T>{T(axis[0]), T(axis[1]), T(axis[2])};
       }
       r.turn.push_back(turn);
@@ -136,7 +136,7 @@ template <class T> void set_coupling(Equality<T>& e, const WorldTables<T>& t, in
     if (k == 1) e.coupled = true;
     if (e.kind == EqualityKind::Joint) {
       e.q[k] = t.integer("jnt_qposadr", id), e.v[k] = t.integer("jnt_dofadr", id);
-      e.zero[k] = T(t.row("qpos0", e.q[k])[0]);
+      e.zero[k] = t.real("qpos0", e.q[k]);
       e.inverse_inertia[0] += t.real("dof_invweight0", e.v[k]);
     } else {
       e.tendon[k] = id;
@@ -213,8 +213,12 @@ template <class T> void add_constraints(World<T>& world, const WorldTables<T>& t
   if (!(off & no_equalities)) add_equalities(c, tables, places);
   if (!(off & no_friction)) add_friction(c, tables);
   if (!(off & no_limits)) add_limits(c, tables);
-  if ((tables.integer("opt.enableflags") & exact_diagonal) && rows_of(c) > 0)
-    throw Error("flag diagexact: an exact diagonal of the constraints' inverse inertia is not supported");
+  c.exact_inertia = (tables.integer("opt.enableflags") & exact_diagonal) != 0;
+  if (!c.exact_inertia) return;
+  const T one(1.0);
+  for (Equality<T>& e : c.equality) e.inverse_inertia[0] = e.inverse_inertia[1] = one;
+  for (DryFriction<T>& f : c.friction) f.inverse_inertia = one;
+  for (Limit<T>& l : c.limit) l.inverse_inertia = one;
 }
 
 template <class T> std::vector<int> held_equalities(const WorldTables<T>& t, const Places<T>& places) {

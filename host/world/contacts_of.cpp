@@ -219,8 +219,8 @@ void add_contacts(World<T>& world, const WorldTables<T>& t, const Places<T>& pla
   if (cone != pyramidal && cone != elliptic) throw Error("option cone: " + std::to_string(cone) + " is not supported");
   c.elliptic = cone == elliptic;
   c.impedance_ratio = t.real("opt.impratio");
-  if (!(known(c.impedance_ratio) > 0))
-    throw Error("option impratio: " + std::to_string(known(c.impedance_ratio)) + ", expected a positive number");
+  if (const double ratio = t.nominal("opt.impratio"); !(ratio > 0))
+    throw Error("option impratio: " + std::to_string(ratio) + ", expected a positive number");
   if (off & (no_constraints | no_contacts)) return;
   if (on & speculative) throw Error("flag speculative: speculative contacts are not supported");
 
@@ -263,9 +263,12 @@ void add_contacts(World<T>& world, const WorldTables<T>& t, const Places<T>& pla
     if (first.field >= 0) {
       Geom<double> over{second.type, {}, {}, second.hull};
       for (int k = 0; k < 3; k++) over.size(k) = known(second.size(k));
-      const double reach = convex_body<double>(shapes, over, identity_placement<double>()).reach;
-      c.pair.back().slots = most_under(shapes.field[static_cast<std::size_t>(first.field)],
-                                       reach + known(touch.margin) + known(touch.gap));
+      const double reach = convex_body<double>(shapes, over, identity_placement<double>()).reach + known(touch.margin) +
+                           known(touch.gap);
+      if (!(reach >= 0))
+        throw Error(geom_name(t.tables(), f.geom[0]) + " and " + geom_name(t.tables(), f.geom[1]) +
+                    ": how many contacts they have depends on sizes and margins, which cannot be inputs");
+      c.pair.back().slots = most_under(shapes.field[static_cast<std::size_t>(first.field)], reach);
     }
   }
   if (const std::string notice = left_out.notice(); !notice.empty()) notices.push_back(notice);

@@ -14,7 +14,18 @@ template <class T> Mat3<T> rotation(const std::vector<T>& q) {
                  one - two * (x * x + y * y));
 }
 
+template <class T> Placement<T> placed(const WorldTables<T>& t, const std::string& of, int i) {
+  const auto r = t.numbers(of + "_pos", i, 3);
+  return {rotation(t.numbers(of + "_quat", i, 4)), {r[0], r[1], r[2]}};
+}
+
 }  // namespace
+
+template <class T> Placement<T> place_of_body(const WorldTables<T>& tables, int body) {
+  return placed(tables, "body", body);
+}
+template Placement<double> place_of_body(const WorldTables<double>&, int);
+template Placement<Expr> place_of_body(const WorldTables<Expr>&, int);
 
 template <class T>
 Places<T>::Places(const Robot& robot, const WorldTables<T>& tables, const std::vector<std::string>& link_names,
@@ -29,7 +40,7 @@ Places<T>::Places(const Robot& robot, const WorldTables<T>& tables, const std::v
     if (k < 0) throw Error("robot '" + robot.name + "' has no link '" + name + "'");
     links_.push_back(cast<T>(robot.model.frame[static_cast<std::size_t>(k)]));
   }
-  if (tables.is_given("mocap_pos")) move_mocap_bodies();
+  if (tables.is_given("mocap_pos") || tables.is_given("body_pos") || tables.is_given("body_quat")) move_bodies();
   for (std::size_t j = 0; j < joint_names.size(); j++) {
     const int body = robot.joint(joint_names[j]);
     if (body < 1) throw Error("robot '" + robot.name + "' has no joint '" + joint_names[j] + "'");
@@ -41,18 +52,21 @@ Places<T>::Places(const Robot& robot, const WorldTables<T>& tables, const std::v
   }
 }
 
-// Mocap bodies are where the inputs say, and carry what is welded to them.
-template <class T> void Places<T>::move_mocap_bodies() {
+// Bodies that are welded to others are where the inputs say, mocap bodies too, and carry what is welded to them.
+template <class T> void Places<T>::move_bodies() {
+  const bool all = tables_.is_given("body_pos") || tables_.is_given("body_quat");
   std::vector<char> moved(links_.size());
-  const auto place = [&](const std::string& of, int i) {
-    const auto r = tables_.numbers(of + "_pos", i, 3);
-    return Placement<T>{rotation(tables_.numbers(of + "_quat", i, 4)), {r[0], r[1], r[2]}};
-  };
   for (std::size_t b = 1; b < links_.size(); b++) {
     const int body = static_cast<int>(b), number = tables_.integer("body_mocapid", body);
     const auto parent = static_cast<std::size_t>(tables_.integer("body_parentid", body));
-    moved[b] = number >= 0 || (moved[parent] && links_[b].body == 0);
-    if (moved[b]) links_[b].X = number >= 0 ? place("mocap", number) : links_[parent].X * place("body", body);
+    const bool welded = tables_.integer("body_jntnum", body) == 0;
+    if (number >= 0) {
+      moved[b] = tables_.is_given("mocap_pos");
+      if (moved[b]) links_[b].X = placed(tables_, "mocap", number);
+    } else {
+      moved[b] = welded && (all || moved[parent]);
+      if (moved[b]) links_[b].X = links_[parent].X * place_of_body(tables_, body);
+    }
   }
 }
 

@@ -8,6 +8,9 @@
 
 namespace featherstorm {
 
+// Where one of MuJoCo's bodies is in its parent.
+template <class T> Placement<T> place_of_body(const WorldTables<T>& tables, int body);
+
 template <class T> class Places {
  public:
   // link_names: the frame of each of MuJoCo's bodies, "" for the world; joint_names: the joint of the robot for each of its
@@ -28,7 +31,7 @@ template <class T> class Places {
   Frame<T> in_link(int body, int same, std::vector<T> position, std::vector<T> quaternion) const;
 
   const WorldTables<T>& tables_;
-  void move_mocap_bodies();
+  void move_bodies();
 
   std::vector<Frame<T>> links_;
   std::vector<int> joints_;

@@ -212,7 +212,8 @@ template <class T> class Reader {
     const Quaternion<T> straight{T(1.0), T(0.0), T(0.0), T(0.0)};
     Quaternion<T> fixed = straight;
     for (const int b : path) {
-      fixed = fixed * quaternion(t_.numbers("body_quat", b, 4));
+      const Quaternion<T> placed = quaternion(t_.numbers("body_quat", b, 4));
+      fixed = fixed * (t_.is_given("body_quat") ? normalised(placed) : placed);
       const int first = t_.integer("body_jntadr", b), n = t_.integer("body_jntnum", b);
       for (int j = first; j < first + n; j++) {
         const int q = t_.integer("jnt_qposadr", j), type = t_.integer("jnt_type", j);
@@ -220,8 +221,9 @@ template <class T> class Reader {
         if (type == ball) way.push_back({fixed, q, false});
         if (type == hinge) {
           const Quaternion<T> z = from_z(t_.row("jnt_axis", j, 3));
-          const double half = -t_.row("qpos0", q)[0] / 2;
-          way.push_back({fixed * z * Quaternion<T>{T(std::cos(half)), T(0.0), T(0.0), T(std::sin(half))}, q, true});
+          T s, c;
+          sincos(T(T(-0.5) * t_.real("qpos0", q)), s, c);
+          way.push_back({fixed * z * Quaternion<T>{c, T(0.0), T(0.0), s}, q, true});
           fixed = conjugated(z);
         } else if (type != slide) {
           fixed = straight;

@@ -31,6 +31,76 @@ void set_armature(Model<Expr>& m, const WorldTables<Expr>& t) {
   }
 }
 
+bool is_revolute(const Body<Expr>& b) {
+  return b.shape == JointShape::Revolute || b.shape == JointShape::RevoluteTilted;
+}
+
+// The rotation of a revolute joint's placement as joints have it (core/model/joints.h): R = Rz(phi) Rx(alpha) Rz(psi), psi in `zero`.
+void split_turn(Body<Expr>& b) {
+  const Mat3<Expr> R = b.X_T.R;
+  const Expr zero(0.0), one(1.0), square = R(0, 2) * R(0, 2) + R(1, 2) * R(1, 2);
+  const auto straight = square < Expr(1e-20);
+  const Expr sine = select(straight, zero, sqrt(select(straight, one, square)));
+  const Expr inverse = rcp(select(straight, one, sine));
+  const RotationZ<Expr> phi{select(straight, one, -(R(1, 2) * inverse)), select(straight, zero, R(0, 2) * inverse)};
+  // psi is what phi, which has few digits where the axes are almost parallel, leaves
+  const Expr x = phi.c * R(0, 0) + phi.s * R(1, 0), y = phi.c * R(0, 1) + phi.s * R(1, 1);
+  const Expr length = rcp(sqrt(x * x + y * y));
+  b.zero = RotationZ<Expr>{x * length, -(y * length)} * b.zero;
+  const Expr c = R(2, 2), s = sine;
+  b.X_T.R = rows<Expr>(phi.c, -(phi.s * c), phi.s * s, phi.s, phi.c * c, -(phi.c * s), zero, s, c);
+  b.shape = JointShape::Revolute;
+}
+
+// Of joints in the bodies that carry them: the first joint of each of MuJoCo's bodies goes where the body goes. A free body is where its
+// coordinates say.
+void set_joint_places(Model<Expr>& m, const Model<double>& model, const Robot& robot, const WorldTables<Expr>& t) {
+  const WorldTables<double> own(robot.source->tables);
+  const std::vector<std::string>& names = robot.source->link_names;
+  std::vector<Placement<double>> before{identity_placement<double>()};  // of links on their bodies
+  std::vector<Placement<Expr>> after{identity_placement<Expr>()};
+  for (int b = 1; b < t.integer("nbody"); b++) {
+    const auto parent = static_cast<std::size_t>(t.integer("body_parentid", b));
+    before.push_back(model.frame[static_cast<std::size_t>(robot.frame(names[static_cast<std::size_t>(b)]))].X);
+    after.push_back(cast<Expr>(before.back()));
+    if (t.integer("body_mocapid", b) >= 0) continue;
+    const Placement<Expr> in_parent = after[parent] * place_of_body(t, b);
+    if (t.integer("body_jntnum", b) == 0) {
+      after.back() = in_parent;
+      continue;
+    }
+    const int joint = t.integer("body_jntadr", b);
+    const int i = robot.joint(robot.source->joint_names[static_cast<std::size_t>(joint)]);
+    Body<Expr>& body = m.body[static_cast<std::size_t>(i)];
+    if (body.shape == JointShape::Free) continue;
+    const Placement<double>& X = model.body[static_cast<std::size_t>(i)].X_T;
+    const Placement<double> usual = before[parent] * place_of_body(own, b);
+    if (!t.is_given("body_quat")) {
+      body.X_T.r = cast<Expr>(X.r) + (in_parent.r - cast<Expr>(usual.r));
+      continue;
+    }
+    body.X_T = in_parent * cast<Expr>(Placement<double>(inverse(usual) * X));
+    if (is_revolute(body)) split_turn(body);
+  }
+}
+
+// Of coordinates where the file has the robot: those of hinges and slides.
+void set_references(Model<Expr>& m, const Robot& robot, const WorldTables<Expr>& t) {
+  for (int j = 0; j < t.integer("njnt"); j++) {
+    const int q = t.integer("jnt_qposadr", j);
+    const Expr less = Expr(t.nominal("qpos0", q)) - t.real("qpos0", q);
+    Body<Expr>& b =
+        m.body[static_cast<std::size_t>(robot.joint(robot.source->joint_names[static_cast<std::size_t>(j)]))];
+    if (is_revolute(b)) {
+      Expr s, c;
+      sincos(less, s, c);
+      b.zero = {b.zero.c * c - b.zero.s * s, b.zero.s * c + b.zero.c * s};
+    } else if (b.shape == JointShape::Prismatic) {
+      for (int k = 0; k < 3; k++) b.X_T.r(k) = b.X_T.r(k) + b.X_T.R(k, 2) * less;
+    }
+  }
+}
+
 // Of the links that a body is.
 void set_inertias(Model<Expr>& m, const Model<double>& model, const Robot& robot) {
   for (int i = 1; i <= m.nb; i++) m.body[i].I = zero_inertia<Expr>();
@@ -55,9 +125,15 @@ void set_inertias(Model<Expr>& m, const Model<double>& model, const Robot& robot
 
 const std::vector<WorldInput>& world_inputs() {
   static const std::vector<WorldInput> all = {
+      {"opt_timestep", 1},
+      {"opt_impratio", 1},
+      {"opt_density", 1, true},
+      {"opt_viscosity", 1, true},
       {"opt_gravity", 3},
       {"opt_wind", 3},
       {"opt_magnetic", 3},
+      {"body_pos", 3},
+      {"body_quat", 4},
       {"body_mass", 1},
       {"body_ipos", 3},
       {"body_iquat", 4},
@@ -70,6 +146,7 @@ const std::vector<WorldInput>& world_inputs() {
       {"jnt_solref", 2},
       {"jnt_solimp", 5},
       {"jnt_actfrcrange", 2},
+      {"qpos0", 1},
       {"qpos_spring", 1},
       {"dof_armature", 1},
       {"dof_damping", 1},
@@ -77,12 +154,17 @@ const std::vector<WorldInput>& world_inputs() {
       {"dof_solref", 2},
       {"dof_solimp", 5},
       {"dof_invweight0", 1},
+      {"geom_size", 3},
+      {"geom_margin", 1},
+      {"geom_gap", 1},
       {"geom_pos", 3},
       {"geom_quat", 4},
       {"geom_friction", 3},
       {"geom_solref", 2},
       {"geom_solimp", 5},
       {"geom_solmix", 1},
+      {"pair_margin", 1},
+      {"pair_gap", 1},
       {"pair_friction", 5},
       {"pair_solref", 2},
       {"pair_solreffriction", 2},
@@ -156,7 +238,11 @@ void set_world_inputs(Model<Expr>& m, const Model<double>& model, const Robot& r
     m.gravity = {g[0], g[1], g[2]};
   }
   if (any({"dof_armature", "actuator_gear"})) set_armature(m, t);
-  if (any({"body_mass", "body_ipos", "body_iquat", "body_inertia"})) set_inertias(m, model, robot);
+  if (any({"body_pos", "body_quat"})) set_joint_places(m, model, robot, t);
+  if (t.is_given("qpos0")) set_references(m, robot, t);
+  // what is welded to a body is in its inertia
+  if (any({"body_mass", "body_pos", "body_quat", "body_ipos", "body_iquat", "body_inertia"}))
+    set_inertias(m, model, robot);
 }
 
 }  // namespace featherstorm

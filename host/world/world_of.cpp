@@ -14,6 +14,8 @@ World<T> read(const Robot& robot, const WorldTables<T>& tables, const WorldSourc
   w.integrator = static_cast<Integrator>(tables.integer("opt.integrator"));
   constexpr int no_implicit_damping = 1 << 15, no_dampers = 1 << 6;  // mjtDisableBit
   w.implicit_damping = (tables.integer("opt.disableflags") & (no_implicit_damping | no_dampers)) == 0;
+  constexpr int dual_solver = 0;  // mjSOL_PGS
+  w.implicit_lengths = tables.integer("opt.solver") != dual_solver;
   add_links(w, tables, places);
   add_tendons(w, tables, places);
   add_actuators(w, tables, places);

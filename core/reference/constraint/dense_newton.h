@@ -17,7 +17,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/constraint/row_kind.h"
+#include "core/constraint/row_pattern.h"
 
 namespace featherstorm {
 

@@ -66,7 +66,8 @@ def begin_anew(engine: Engine, r: Rows, rows: Array, cause: int, x: Array) -> No
     """Counts a warning, and resets unless the model says otherwise. x: numbers (n, k) that are bad somewhere in `rows`."""
     first = (~(np.abs(x[rows]) <= MOST)).argmax(axis=1)
     if not int(engine.m.opt.disableflags) & NO_AUTORESET:
-        r.state[rows], r.time[rows], r.warning[rows] = engine.initial, 0.0, 0
+        values = {name: x[rows] for name, x in r.values.items()}
+        r.state[rows], r.time[rows], r.warning[rows] = engine.defaults(values), 0.0, 0
     r.warning[rows, cause, NUMBER] += 1
     r.warning[rows, cause, LAST] = first
 
@@ -109,7 +110,7 @@ def substep(engine: Engine, r: Rows, watched: dict[str, int] | None = None) -> L
         r.put(rows, again)
         for name, x in found.items():
             x[rows] = others[name]
-    r.time[:] += engine.timestep
+    r.time[:] += engine.step_length(r.values)
     return None if moved is None else Last(moved, found)
 
 
@@ -145,7 +146,7 @@ def several(engine: Engine, r: Rows, nstep: int) -> None:
         again.state[:, : engine.moved] = moved[rows]
         for _ in range(nstep):
             substep(engine, again)
-    r.time[:] += nstep * engine.timestep
+    r.time[:] += nstep * engine.step_length(r.values)
     if len(rows):
         r.put(rows, again)
 

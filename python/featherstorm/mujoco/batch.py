@@ -170,7 +170,7 @@ class Batch(Simulations, NamedViews):
             chosen = numbers[keys == key].astype(np.int32)
             for engine, group in self._variants.groups(chosen, self._active):
                 try:
-                    row = engine.keyframe(int(key)) if not isinstance(engine, Exception) else None
+                    row = None if isinstance(engine, Exception) else self._defaults(engine, int(key), group)
                 except ValueError as error:
                     engine, row = error, None
                 if row is None:
@@ -272,7 +272,10 @@ class Batch(Simulations, NamedViews):
         for work in self._works(ids):
             place = np.searchsorted(numbers, self._sims(work.sims))
             pose = work.engine.geom_poses(work.rows.state, work.rows.values)
-            some = hits(work.engine.m, pose, points[place], vectors[place], geomgroup, flg_static, exclude[place])
+            sizes = work.rows.values.get("geom_size")
+            some = hits(
+                work.engine.m, pose, points[place], vectors[place], geomgroup, flg_static, exclude[place], sizes
+            )
             for whole_array, part in zip(found, some):
                 whole_array[place] = part
         self._check(sims)

@@ -33,6 +33,12 @@ QUATERNION_SLACK = {"float32": 1e-5, "float64": 1e-10}  # how far the square of 
 
 NO_CONTACT = 1e10  # the gap where there is none (core/collision/contact_point.h)
 MOST = 1e10  # mjMAXVAL: numbers beyond are bad
+# fields that tell where geoms are, how large, and below which distance they have contacts
+PLACING = frozenset(
+    {"body_pos", "body_quat", "body_ipos", "body_iquat", "qpos0", "mocap_pos", "mocap_quat", "geom_pos", "geom_quat"}
+    | {"geom_size", "geom_margin", "geom_gap", "pair_margin", "pair_gap"}
+)
+MOST_PLACED = 256  # different ones, where contacts are found by loops
 NO_CLAMP = int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
 
 # fields of the state by the names of the arrays of a step (host/simulation/world_sequence.h)
@@ -105,6 +111,8 @@ class Engine:
         self.mocap_acts = self.moves and mocap_acts(m)
         self.follows_mocap = "mocap_pos" in self.tables
         self.can_follow_mocap = self.mocap_acts and not decides(m, "mocap_pos")
+        self.loops = self.moves and has_loops(m, self.model.robot.contact_pairs)
+        self.models: dict[bytes, Model] = {}  # of `placed`
         self.sequence  # noqa: B018  # raises where the engine cannot step the model
 
     @cached_property
@@ -158,11 +166,25 @@ class Engine:
         """The row of the model's defaults."""
         return self.layout.initial()
 
-    def keyframe(self, key: int) -> npt.NDArray[np.float64]:
+    def defaults(self, values: Values) -> npt.NDArray[np.float64]:
+        """The row of the model's defaults, or rows (n, layout.size) where the defaults differ."""
+        if "qpos0" not in values:
+            return self.initial
+        rows = np.repeat(self.initial[None], len(values["qpos0"]), axis=0)
+        rows[:, self.layout.columns["qpos"]] = values["qpos0"]
+        return rows
+
+    def keyframe(self, key: int, values: Values) -> npt.NDArray[np.float64]:
         """The row of a keyframe, of the defaults for -1. ValueError where the model has no such keyframe."""
         if key >= self.m.nkey:
             raise ValueError(f"keyframe is {key}, the simulation's model has {self.m.nkey}")
-        return self.initial if key < 0 else self.layout.initial(key)
+        return self.defaults(values) if key < 0 else self.layout.initial(key)
+
+    def step_length(self, values: Values) -> float | npt.NDArray[np.float64]:
+        """[s], (n,) where it differs."""
+        if "opt.timestep" not in values:
+            return self.timestep
+        return np.asarray(values["opt.timestep"][:, 0], np.float64)
 
     def columns(self, state: npt.NDArray[Any], names: Any) -> list[tuple[str, Any, int, int, bool]]:
         """Fields of states (n, layout.size) as arrays of a step."""
@@ -288,10 +310,48 @@ class Engine:
 
     def contacts(self, given: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
         """What the row `contacts` finds at what kernels of fields are given, (n, k) by the names that fields know it by."""
-        qpos = given["qpos"]
-        values = [np.ascontiguousarray(given[name]) for name in self.tables]
-        found = run(self.model, "contacts", np.ascontiguousarray(qpos), *values, check=False)
-        return {name: np.asarray(x).reshape(len(qpos), -1) for name, x in zip(CONTACTS, found)}
+        qpos = np.ascontiguousarray(given["qpos"])
+        if not (self.tables and self.loops):
+            found = run(
+                self.model, "contacts", qpos, *(np.ascontiguousarray(given[name]) for name in self.tables), check=False
+            )
+            return {name: np.asarray(x).reshape(len(qpos), -1) for name, x in zip(CONTACTS, found)}
+        # loops are not traced, and so take no inputs: simulations whose geoms are the same go together
+        moving = [name for name in self.tables if name in PLACING]
+        values = np.concatenate([np.zeros((len(qpos), 0)), *(given[name] for name in moving)], axis=1)
+        different, of = np.unique(values, axis=0, return_inverse=True)
+        if len(different) > MOST_PLACED:
+            raise ValueError(
+                f"contacts of shapes without a closed form are found apart for each different {', '.join(moving)}: there are "
+                f"{len(different)}, at most {MOST_PLACED} are taken"
+            )
+        all_found: dict[str, npt.NDArray[Any]] = {}
+        for k in range(len(different)):
+            sims = np.flatnonzero(of.ravel() == k)
+            some = run(
+                self.placed({name: given[name][sims[0]] for name in moving}), "contacts", qpos[sims], check=False
+            )
+            for name, x in zip(CONTACTS, some):
+                x = np.asarray(x).reshape(len(sims), -1)
+                all_found.setdefault(name, np.empty((len(qpos), x.shape[1]), x.dtype))[sims] = x
+        return all_found
+
+    def placed(self, values: dict[str, npt.NDArray[Any]]) -> Model:
+        """The model with these numbers (size) of fields, nothing in it an input."""
+        m = self.m.__copy__()
+        for name, x in values.items():
+            if name == "mocap_pos":
+                m.body_pos[mocap_bodies(m)] = x.reshape(-1, 3)
+            elif name == "mocap_quat":
+                m.body_quat[mocap_bodies(m)] = x.reshape(-1, 4)
+            elif name != "eq_active":
+                getattr(m, name)[...] = x.reshape(np.shape(getattr(m, name)))
+        key = b"".join(name.encode() + x.tobytes() for name, x in values.items())
+        if key not in self.models:
+            if len(self.models) >= MOST_PLACED:
+                self.models.clear()
+            self.models[key] = Model(self.world(m).robot, self.threads)
+        return self.models[key]
 
     def moved_mocap(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Rows of states whose mocap bodies are not where the model has them, though something that moves depends on them."""
@@ -299,6 +359,18 @@ class Engine:
             return np.zeros(0, np.intp)
         both = slice(self.layout.columns["mocap_pos"].start, self.layout.columns["mocap_quat"].stop)
         return np.flatnonzero((state[:, both] != self.initial[both].astype(self.dtype)).any(axis=1))
+
+
+def mocap_bodies(m: Any) -> npt.NDArray[np.intp]:
+    """In the order of mocap_pos."""
+    return np.argsort(m.body_mocapid)[np.sort(m.body_mocapid) >= 0]
+
+
+def has_loops(m: Any, pairs: list[dict[str, Any]]) -> bool:
+    """Whether contacts of some pairs have no closed form (core/collision/candidates.h)."""
+    closed = {(2, 2), (2, 3), (2, 5), (2, 6), (3, 3), (3, 6), (6, 6)}  # mjtGeom
+    kinds = [tuple(sorted(int(m.geom_type[g]) for g in pair["geom"])) for pair in pairs]
+    return any(kind[0] != 0 and kind not in closed for kind in kinds)
 
 
 def field_size(m: Any, name: str) -> int:

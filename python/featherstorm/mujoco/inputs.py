@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from .. import _featherstorm
+from ..robot.mjcf import collides
 from .fields.ranges import has_depth_images
 
 if TYPE_CHECKING:
@@ -39,12 +40,18 @@ UNREAD = frozenset(
 )  # fmt: skip
 # but range finders of cameras
 LENSES = frozenset({"cam_fovy", "cam_intrinsic", "cam_sensorsize"})
-MOST = 34  # of an engine
+MOST = 48  # of an engine
 # frames of which some are taken from others (mjtSameFrame)
 FRAMES = frozenset({"body_ipos", "body_iquat", "geom_pos", "geom_quat", "site_pos", "site_quat"})
 
+# where bodies are in those that carry them
+PLACES = frozenset({"body_pos", "body_quat"})
+# how far geoms reach, on which it depends how many contacts a height field has with them
+REACHES = frozenset({"geom_size", "geom_margin", "geom_gap", "pair_margin", "pair_gap"})
+
 DYN, GAIN, BIAS, TRN = mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtTrn
 OBSTACLES = {int(mujoco.mjtWrap.mjWRAP_SPHERE), int(mujoco.mjtWrap.mjWRAP_CYLINDER)}
+HEIGHT_FIELD = int(mujoco.mjtGeom.mjGEOM_HFIELD)
 BALL, FREE = int(mujoco.mjtJoint.mjJNT_BALL), int(mujoco.mjtJoint.mjJNT_FREE)
 
 
@@ -61,6 +68,10 @@ def is_input(m: Any, name: str) -> bool:
         return False
     if name in FRAMES:
         return not decides(m, name)
+    if name in PLACES:
+        return not m.nmocap and not wraps(m)
+    if name in REACHES:
+        return not (name == "geom_size" and wraps(m)) and not touches_height_fields(m)
     if name in ("actuator_gainprm", "actuator_biasprm", "actuator_dynprm", "actuator_gear"):
         return not has_odd_actuators(m)
     return True
@@ -79,6 +90,15 @@ def decides(m: Any, name: str) -> bool:
         return False
     at_sites = bool((np.asarray(m.eq_objtype) == int(mujoco.mjtObj.mjOBJ_SITE)).any())
     return at_sites and not name.startswith("geom")
+
+
+def wraps(m: Any) -> bool:
+    """Whether tendons go around objects."""
+    return bool(np.isin(m.wrap_type, list(OBSTACLES)).any())
+
+
+def touches_height_fields(m: Any) -> bool:
+    return bool((collides(m) & (np.asarray(m.geom_type) == HEIGHT_FIELD)).any())
 
 
 def has_odd_actuators(m: Any) -> bool:
@@ -104,6 +124,9 @@ def check_values(m: Any, values: dict[str, Array]) -> None:
         columns = [k for first in free for k in range(first, first + 6)]
         if values["dof_armature"][:, columns].any():
             raise ValueError("dof_armature: a free joint has no armature")
+    for name in ("opt.timestep", "opt.impratio"):
+        if name in values and not (values[name] > 0).all():
+            raise ValueError(f"{name}: some are {values[name].min():g}, expected positive numbers")
 
 
 def present(values: dict[str, Array]) -> dict[str, Array]:

@@ -61,7 +61,8 @@ def observe_step(engine: Engine, state: Array, values: Values, last: Last, field
         if "mass" in last.found:
             arrays["qfrc_constraint"] = constraint_forces(engine, last.found["mass"], last.found["b"], arrays["qacc"])
         qvel = engine.layout.columns["qvel"]
-        arrays["qacc"] = (state[:, qvel] - before[:, qvel]) / np.dtype(engine.dtype).type(engine.timestep)
+        h = np.asarray(engine.step_length(values), engine.dtype).reshape(-1, 1)
+        arrays["qacc"] = (state[:, qvel] - before[:, qvel]) / h
         arrays.update({name: last.found[name] for name in ("qvel", "act")})
         arrays["qpos"] = last.found["qpos"].copy()
         for c in engine.quaternions:
@@ -78,7 +79,8 @@ def compute(
     for kernel in engine.fields.kernels(parts):
         kernel.run(arrays, fields, instances)
     if finds_ranges(engine, parts):
-        engine.ranges.measure(lambda names: engine.poses(arrays, names, instances), fields["sensordata"])
+        poses = lambda names: engine.poses(arrays, names, instances)  # noqa: E731
+        engine.ranges.measure(poses, fields["sensordata"], arrays.get("geom_size"))
 
 
 def finds_ranges(engine: Engine, parts: tuple[str, ...]) -> bool:

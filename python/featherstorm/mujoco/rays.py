@@ -1,7 +1,7 @@
 """Rays against geoms, with the answers of mj_ray, in double.
 
 A ray p + x v meets a surface at the least x >= 0. Each kind of geom has a function of p and v (..., 3) in the geom's axes; it
-returns x (...), infinite where nothing is met, and the surface's normal there (..., 3).
+returns x (...), infinite where nothing is met, and the surface's normal there (..., 3). Sizes of geoms are (3,) or (n, 1, 3).
 """
 
 from __future__ import annotations
@@ -69,8 +69,7 @@ def plane(p: Array, v: Array, size: Array) -> tuple[Array, Array]:
     x = np.where(towards, -p[..., 2] / np.where(towards, v[..., 2], 1), np.inf)
     s = at(p, v, x)
     for k in range(2):
-        if size[k] > 0:
-            x = np.where(np.abs(s[..., k]) <= size[k], x, np.inf)
+        x = np.where((size[..., k] <= 0) | (np.abs(s[..., k]) <= size[..., k]), x, np.inf)
     return np.where(x >= 0, x, np.inf), np.broadcast_to([0.0, 0.0, 1.0], p.shape)
 
 
@@ -82,7 +81,7 @@ def ellipsoid(p: Array, v: Array, size: Array) -> tuple[Array, Array]:
 
 
 def sphere(p: Array, v: Array, size: Array) -> tuple[Array, Array]:
-    near, far = roots(dot(v, v), dot(v, p), dot(p, p) - size[0] ** 2)
+    near, far = roots(dot(v, v), dot(v, p), dot(p, p) - size[..., 0] ** 2)
     x = np.where(near >= 0, near, np.where(far >= 0, far, np.inf))
     return x, unit(at(p, v, x))
 
@@ -90,20 +89,21 @@ def sphere(p: Array, v: Array, size: Array) -> tuple[Array, Array]:
 def round_side(p: Array, v: Array, size: Array, found: Nearest) -> None:
     """Of a cylinder about z, by the first of its two points that is ahead."""
     p2, v2 = p[..., :2], v[..., :2]
-    near, far = roots(dot(v2, v2), dot(v2, p2), dot(p2, p2) - size[0] ** 2)
+    near, far = roots(dot(v2, v2), dot(v2, p2), dot(p2, p2) - size[..., 0] ** 2)
     x = np.where(near >= 0, near, far)
     s = at(p, v, x)
-    found.take(x, np.abs(s[..., 2]) <= size[1], unit(s * [1.0, 1.0, 0.0]))
+    found.take(x, np.abs(s[..., 2]) <= size[..., 1], unit(s * [1.0, 1.0, 0.0]))
 
 
 def capsule(p: Array, v: Array, size: Array) -> tuple[Array, Array]:
     found = Nearest(p.shape[:-1])
     round_side(p, v, size, found)
     for side in (1.0, -1.0):
-        q = p - [0.0, 0.0, side * size[1]]
-        for x in roots(dot(v, v), dot(v, q), dot(q, q) - size[0] ** 2):
+        end = np.stack([0 * size[..., 1], 0 * size[..., 1], side * size[..., 1]], axis=-1)
+        q = p - end
+        for x in roots(dot(v, v), dot(v, q), dot(q, q) - size[..., 0] ** 2):
             s = at(p, v, x)
-            found.take(x, side * s[..., 2] >= size[1], unit(s - [0.0, 0.0, side * size[1]]))
+            found.take(x, side * s[..., 2] >= size[..., 1], unit(s - end))
     return found.x, found.normal
 
 
@@ -111,9 +111,9 @@ def cylinder(p: Array, v: Array, size: Array) -> tuple[Array, Array]:
     found = Nearest(p.shape[:-1])
     crosses = np.abs(v[..., 2]) > LEAST
     for side in (-1.0, 1.0):
-        x = np.where(crosses, (side * size[1] - p[..., 2]) / np.where(crosses, v[..., 2], 1), np.inf)
+        x = np.where(crosses, (side * size[..., 1] - p[..., 2]) / np.where(crosses, v[..., 2], 1), np.inf)
         s = at(p, v, x)
-        found.take(x, dot(s[..., :2], s[..., :2]) <= size[0] ** 2, np.broadcast_to([0.0, 0.0, side], p.shape))
+        found.take(x, dot(s[..., :2], s[..., :2]) <= size[..., 0] ** 2, np.broadcast_to([0.0, 0.0, side], p.shape))
     round_side(p, v, size, found)
     return found.x, found.normal
 
@@ -124,9 +124,9 @@ def box(p: Array, v: Array, size: Array) -> tuple[Array, Array]:
         crosses = np.abs(v[..., axis]) > LEAST
         others = [k for k in range(3) if k != axis]
         for side in (-1.0, 1.0):
-            x = np.where(crosses, (side * size[axis] - p[..., axis]) / np.where(crosses, v[..., axis], 1), np.inf)
+            x = np.where(crosses, (side * size[..., axis] - p[..., axis]) / np.where(crosses, v[..., axis], 1), np.inf)
             s = np.abs(at(p, v, x))
-            within = (s[..., others[0]] <= size[others[0]]) & (s[..., others[1]] <= size[others[1]])
+            within = (s[..., others[0]] <= size[..., others[0]]) & (s[..., others[1]] <= size[..., others[1]])
             found.take(x, within, np.broadcast_to(side * np.eye(3)[axis], p.shape))
     return found.x, found.normal
 
@@ -288,11 +288,14 @@ def seen_geoms(m: Any, geomgroup: Any, flg_static: bool) -> list[int]:
     return found
 
 
-def met(m: Any, geom: int, p: Array, v: Array) -> tuple[Array, Array]:
-    """Rays in the axes of a geom."""
+def met(m: Any, geom: int, p: Array, v: Array, sizes: Array | None = None) -> tuple[Array, Array]:
+    """Rays (n, nray, 3) in the axes of a geom. sizes (n, ngeom 3): of geoms, where they are not the model's."""
     kind = Kind(m.geom_type[geom])
     if kind in ROUND:
-        return ROUND[kind](p, v, np.asarray(m.geom_size[geom]))
+        size = np.asarray(m.geom_size[geom])
+        if sizes is not None:
+            size = np.asarray(sizes[:, None, 3 * geom : 3 * geom + 3], np.float64)
+        return ROUND[kind](p, v, size)
     if kind == Kind.mjGEOM_HFIELD:
         k = m.geom_dataid[geom]
         rows, columns = m.hfield_nrow[k], m.hfield_ncol[k]
@@ -321,11 +324,13 @@ def hits(
     geomgroup: Any,
     flg_static: bool,
     exclude: Array,
+    sizes: Array | None = None,
 ) -> tuple[Array, Array, Array]:
     """Distance, geom and normal (n, nray, ...) of rays from points along vectors (n, nray, 3).
 
     pose     positions (n, ngeom, 3) and rotations (n, ngeom, 3, 3) of geoms
     exclude  (n, nray) bodies whose geoms a ray does not see
+    sizes    (n, ngeom 3) of geoms, where they are not the model's
     """
     if points.size and np.sqrt(dot(vectors, vectors)).min() < LEAST:
         raise UsageError("ray: a vector has no length")
@@ -336,7 +341,7 @@ def hits(
         R = rotation[:, None, g]
         p = np.einsum("...ji,...j->...i", R, points - position[:, None, g])
         v = np.einsum("...ji,...j->...i", R, vectors)
-        x, normal = met(m, g, p, v)
+        x, normal = met(m, g, p, v, sizes)
         closer = (x < best) & (exclude != m.geom_bodyid[g])
         best, geomid = np.where(closer, x, best), np.where(closer, np.int32(g), geomid)
         normals = np.where(closer[..., None], np.einsum("...ij,...j->...i", R, normal), normals)

@@ -187,6 +187,11 @@ class Simulations:
     def _sims(self, sims: Any) -> Array:
         return np.arange(self.nsim) if sims is None else np.asarray(sims)
 
+    def _defaults(self, engine: Engine, key: int, sims: Array | None) -> Array:
+        """Rows of a keyframe of simulations, of their defaults for -1."""
+        values = {name: self._variants.inputs[name] for name in engine.varied}
+        return engine.keyframe(key, values if sims is None else {name: x[sims] for name, x in values.items()})
+
     @property
     def _active(self) -> Array:
         return self._memory.state[:, self._memory.layout.columns["eq_active"]]

@@ -67,6 +67,11 @@ class Passes:
         self, model: Model, dtype: str, count: int, felt: Felt | None = None, law: Rigid | None = None
     ) -> None:
         self.model, self.count = model, count
+        if "opt_timestep" in model.parameters:
+            raise ValueError(
+                f"{model.name}: opt_timestep is a parameter of the model, but all instances share their time here, expected "
+                "featherstorm.mujoco.Batch, where each has its own"
+            )
         self.felt = {} if felt is None else {name: size for name, (size, _) in felt.texts.items()}
         control = _featherstorm.Trace()
         control.output("ctrl", symbols(control.input("u", model.n_ctrl)).tolist())

@@ -41,6 +41,11 @@ GeomContacts<double> geoms(GeomType a, GeomType b, Random& random) {
   return c;
 }
 
+int contacts_of(const GeomContacts<double>& c, const ContactPair<double>& pair, const Placement<double>& A,
+                const Placement<double>& B, ContactPoint<double>* out) {
+  return contacts_of_instance(c, c.geom[0], c.geom[1], pair.detection, pair.slots, A, B, out);
+}
+
 // How far apart two bodies are along a direction: what of n . (b - a) is the least of all their points.
 double apart_along(const Body& A, const Body& B, const Vec3d& n) {
   const Vec3d a = farthest(A, n, -1).r, b = farthest(B, Vec3d(-n), -1).r;
@@ -244,15 +249,15 @@ TEST(HeightFields, LevelGroundIsAsAPlane) {
     const Body body = convex_body(c, c.geom[1], X);
     X.r.z() = 0.4 - 0.01 - farthest(body, {0, 0, -1}, -1).r.z() + body.radius;
     ContactPoint<double> out[most_prisms];
-    const int n = contacts_of_instance(c, pair, at(0, 0, 0), X, out);
+    const int n = contacts_of(c, pair, at(0, 0, 0), X, out);
     ASSERT_GT(n, 0);
     double deepest = 0;
     for (int k = 0; k < n; k++) deepest = std::min(deepest, out[k].distance);
     EXPECT_NEAR(deepest, -0.01, 1e-9) << static_cast<int>(type);
     pair.slots = 1;
-    EXPECT_EQ(contacts_of_instance(c, pair, at(0, 0, 0), X, out), 1);
+    EXPECT_EQ(contacts_of(c, pair, at(0, 0, 0), X, out), 1);
     X.r.z() += 0.011;
-    EXPECT_EQ(contacts_of_instance(c, pair, at(0, 0, 0), X, out), 0);
+    EXPECT_EQ(contacts_of(c, pair, at(0, 0, 0), X, out), 0);
   }
 }
 
@@ -263,9 +268,9 @@ TEST(HeightFields, BesideThemIsNothing) {
   ContactPair<double> pair;
   pair.geom[1] = 1, pair.slots = most_prisms;
   ContactPoint<double> out[most_prisms];
-  EXPECT_GT(contacts_of_instance(c, pair, at(0, 0, 0), at(1.05, 0, 0.3), out), 0);
-  EXPECT_EQ(contacts_of_instance(c, pair, at(0, 0, 0), at(1.11, 0, 0.3), out), 0);
-  EXPECT_EQ(contacts_of_instance(c, pair, at(0, 0, 0), at(0, 0, -0.21), out), 0);
+  EXPECT_GT(contacts_of(c, pair, at(0, 0, 0), at(1.05, 0, 0.3), out), 0);
+  EXPECT_EQ(contacts_of(c, pair, at(0, 0, 0), at(1.11, 0, 0.3), out), 0);
+  EXPECT_EQ(contacts_of(c, pair, at(0, 0, 0), at(0, 0, -0.21), out), 0);
 }
 
 }  // namespace

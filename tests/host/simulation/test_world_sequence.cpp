@@ -34,8 +34,10 @@ Next reference_step(const Model<double>& m, const State& x) {
   const Applied applied{x.ctrl.data(), x.qfrc.data(), x.xfrc.data()};
   equations(m, w, x.q.data(), x.v.data(), x.act.data(), applied, s, e);
   const PairColumns pairs(m, w.contacts);
-  Numbers J(pairs.entries(w.contacts));
-  all_contact_rows(m, w, pairs, s, e, J.data());
+  Numbers J(pairs.entries(w.contacts)), weights(static_cast<std::size_t>(weights_of(m, w)));
+  Numbers turning(7 * alone_bodies(m, w).size());
+  end_of_step(m, w, x.q.data(), x.v.data(), x.act.data(), x.ctrl.data(), s, e, weights.data(), turning.data());
+  all_contact_rows(m, w, pairs, weights.data(), s, e, J.data());
   const int n = rows_of(w), nv = m.nv;
   ConstraintProblem c;
   c.M.resize(nv, nv), c.J.resize(n, nv), c.D.resize(n), c.aref.resize(n), c.friction.resize(n);
@@ -59,9 +61,11 @@ Next reference_step(const Model<double>& m, const State& x) {
   c.a0 = c.M.llt().solve(b);
   const ConstrainedAcceleration solved = dense_newton(c, c.a0, 100, 1e-16);
   Numbers lower(m.nh, 0.0), upper(m.nh, 0.0);
-  velocity_slopes(m, w, x.q.data(), x.v.data(), x.act.data(), x.ctrl.data(), s, lower.data(), upper.data());
+  // of the integrator discrete M has them already
+  if (!w.is_discrete())
+    velocity_slopes(m, w, x.q.data(), x.v.data(), x.act.data(), x.ctrl.data(), s, lower.data(), upper.data());
   Eigen::MatrixXd D = full(lower);
-  for (int i = 0; i < nv && !has_symmetric_slopes(m, w); i++)
+  for (int i = 0; i < nv && !w.is_discrete() && !has_symmetric_slopes(m, w); i++)
     for (int j = m.dof_parent[i]; j >= 0; j = m.dof_parent[j]) D(j, i) = upper[m.at(i, j)];
   const Eigen::VectorXd a = (c.M + w.timestep * D).lu().solve(b + c.J.transpose() * solved.force);
   Next r{x.q, x.v, x.act};
@@ -121,7 +125,8 @@ std::vector<State> states_of(const Robot& robot) {
 }
 
 TEST(WorldSequence, IsTheTextsAndTheDenseSolver) {
-  for (Integrator integrator : {Integrator::Euler, Integrator::Implicit, Integrator::ImplicitFast}) {
+  for (Integrator integrator :
+       {Integrator::Euler, Integrator::Implicit, Integrator::ImplicitFast, Integrator::Discrete}) {
     const Robot robot = testing::small_world(integrator);
     const auto states = states_of(robot);
     const auto doubles = run<double>(robot, states, 1e-13);
@@ -160,6 +165,22 @@ TEST(WorldSequence, OfContactsIsTheTextsAndTheDenseSolver) {
                        (many ? ", crowded" : "") + (all_candidates ? ", all candidates" : ""));
           expect_near(doubles[i], exact[i], 1e-10), expect_near(floats[i], exact[i], 1e-3);
         }
+      }
+    }
+}
+
+// Rows weighed where the robot is: by the metric of the end of the step, and by their own inverse inertia.
+TEST(WorldSequence, WeighsRowsWhereTheRobotIs) {
+  for (const Integrator integrator : {Integrator::Euler, Integrator::Discrete})
+    for (const bool exact : {false, true}) {
+      if (!exact && integrator == Integrator::Euler) continue;
+      Robot robot = testing::with_geoms(testing::small_world(integrator));
+      robot.model.world.constraints.exact_inertia = exact;
+      const auto states = states_of(robot);
+      for (const bool all_candidates : {false, true}) {
+        const auto doubles = run<double>(robot, states, 1e-13, all_candidates);
+        for (std::size_t i = 0; i < states.size(); i++)
+          expect_near(doubles[i], reference_step(robot.model, states[i]), 1e-10);
       }
     }
 }
@@ -210,9 +231,6 @@ TEST(WorldSequence, RefusesWhatHasNoWorld) {
   EXPECT_THROW(world_sequence(evaluator, Precision::float64), Error);
   Evaluator with(testing::small_world(), {});
   EXPECT_THROW(world_sequence(with, Precision::float64, {0, 1e-6}), Error);
-  Robot discrete = testing::small_world(Integrator::Discrete);
-  Evaluator other(discrete, {});
-  EXPECT_THROW(world_sequence(other, Precision::float64), Error);
 }
 
 }  // namespace

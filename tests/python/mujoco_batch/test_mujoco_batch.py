@@ -201,8 +201,10 @@ def test_a_field_that_is_not_there_is_told_why(name, reason):
     ("xml", "reason"),
     [
         (
-            '<mujoco><option integrator="discrete"/><worldbody><body><joint/><geom size=".1"/></body></worldbody></mujoco>',
-            "discrete",
+            """<mujoco><option integrator="discrete"/><worldbody><body><joint name="i"/><geom size=".1"/></body>
+            <body pos="1 0 0"><joint name="j"/><geom size=".1"/></body></worldbody><tendon><fixed damping="1">
+            <joint joint="i" coef="1"/><joint joint="j" coef="1"/></fixed></tendon></mujoco>""",
+            "discrete: tendon 0 acts on joints of several branches",
         ),
         (
             '<mujoco><option><flag sleep="enable"/></option><worldbody><body><freejoint/><geom size=".1"/></body></worldbody></mujoco>',
@@ -373,18 +375,18 @@ def test_a_rollout_stops_where_a_simulation_is_bad():
 def test_a_simulation_that_cannot_be_computed_is_named():
     m = model(FLOATING)
     b = batch(m)
-    b.expand("opt.integrator")[[1, 4]] = int(mujoco.mjtIntegrator.mjINT_DISCRETE)
+    b.expand("opt.enableflags")[[1, 4]] = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
     before = np.array(b.state)
-    with pytest.raises(SimulationError, match=r"2 of 7 simulations \(1, 4\); simulation 1: .*discrete") as raised:
+    with pytest.raises(SimulationError, match=r"2 of 7 simulations \(1, 4\); simulation 1: .*sleep") as raised:
         b.step()
     np.testing.assert_array_equal(raised.value.ids, [1, 4])
     np.testing.assert_array_equal(np.flatnonzero(b.status), [1, 4])
-    assert "discrete" in b.error(4) and b.error(0) == ""
+    assert "sleep" in b.error(4) and b.error(0) == ""
     moved = (b.state != before).any(axis=1)
     np.testing.assert_array_equal(np.flatnonzero(~moved), [1, 4])
     b.step([0, 2])  # the others go on, and what is wrong with these is still known
     assert b.status[1] == 1
-    b.expand("opt.integrator")[:] = m.opt.integrator
+    b.expand("opt.enableflags")[:] = m.opt.enableflags
     b.step()
     assert not b.status.any() and b.error(1) == ""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from featherstorm.mujoco import Batch
-from featherstorm.mujoco.inputs import OF_STATE, TABLES
+from featherstorm.mujoco.inputs import OF_STATE, REACHES, TABLES
 
 N = 7
 TOLERANCE = 1e-9  # of an array's greatest number
@@ -74,7 +74,7 @@ def varied(name, x, rng):
     if name.endswith("quat"):
         x = x + 0.05 * rng.normal(size=x.shape)
         return x / np.linalg.norm(x, axis=-1, keepdims=True)
-    if name.endswith(("pos", "spring", "gravity", "wind", "magnetic", "lengthspring")):
+    if name.endswith(("pos", "qpos0", "spring", "gravity", "wind", "magnetic", "lengthspring")):
         return x + 0.02 * rng.normal(size=(*x.shape[:-1], 1) if name.endswith("lengthspring") else x.shape)
     if name.endswith(("solimp", "solimp_lim", "solimp_fri")):
         x = x.copy()
@@ -86,7 +86,7 @@ def varied(name, x, rng):
         return np.where(np.arange(x.shape[1]) < 6, 0, x + rng.uniform(0, 0.02, x.shape))
     if name in ("dof_frictionloss", "jnt_stiffness", "tendon_frictionloss", "tendon_damping", "tendon_stiffness"):
         return x * (rng.uniform(size=x.shape) < 0.7) * rng.uniform(0.5, 1.5, x.shape)
-    if name.endswith("margin"):
+    if name.endswith(("margin", "gap", "viscosity")):
         return x + rng.uniform(0, 0.05, x.shape)
     return x * rng.uniform(0.8, 1.2, x.shape)
 
@@ -124,8 +124,12 @@ def assert_agree(b, reference, observed=OBSERVED):
 
 # what MuJoCo keeps other numbers of that do not follow at once: subtreemass, M0, boxes of geoms
 DERIVED_FROM = {"body_mass", "body_inertia", "geom_pos", "geom_quat"}
+# boxes and spheres around geoms, which MuJoCo never makes anew: as large as anything
+AROUND = {"geom_rbound": 10.0, "geom_aabb": 10.0, "body_margin": 1.0}
 # what the model has none of, or what changes nothing at its states
 WITHOUT_EFFECT = {
+    "geom_gap",
+    "pair_gap",
     "opt.magnetic",
     "qpos_spring",
     "tendon_length0",
@@ -139,16 +143,22 @@ WITHOUT_EFFECT = {
 
 @pytest.mark.parametrize("name", sorted(set(TABLES) - set(OF_STATE)))
 def test_a_field_is_an_input(name):
-    m = model(cone="elliptic" if name.startswith("pair") else "pyramidal")
+    m = model(cone="elliptic" if name.startswith(("pair", "opt.impratio")) else "pyramidal")
+    if name in REACHES:
+        m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
     b, reference, usual = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1), Batch(m, N, 1, dtype="float64")
     stirred(b, reference, usual)
     rng = np.random.default_rng(2)
     numbers = varied(name, np.array(reference.expand(name)), rng)
     for x in (b, reference):
         x.expand(name)[...] = numbers
+        for around, size in AROUND.items() if name in REACHES else ():
+            x.expand(around)[...] = size
+        if name == "geom_size":
+            x.expand("geom_rbound")[:, 0] = 0  # of the plane
         if name in DERIVED_FROM:
             x.set_const()
-    assert_agree(b, reference)
+    assert_agree(b, reference, (*OBSERVED, "ncon"))
     assert len(b._variants.engines) == 1
     usual.step(nstep=3)
     if name not in WITHOUT_EFFECT:

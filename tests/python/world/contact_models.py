@@ -130,7 +130,7 @@ def named_pairs() -> Iterator[tuple[str, str]]:
 def filters() -> Iterator[tuple[str, str]]:
     """Trees of many bodies: bits of contype and conaffinity, bodies welded together, parents, children of the world and of
     mocap bodies, excluded bodies."""
-    for seed in range(3):
+    for seed in range(6):
         rng = np.random.default_rng(200 + seed)
         names = itertools.count()
 

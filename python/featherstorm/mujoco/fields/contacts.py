@@ -14,6 +14,8 @@ from .velocities import momentum
 
 ISLANDS = int(mujoco.mjNISLAND)
 PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
+OVERRIDE = int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
+REACH = frozenset({"geom_margin", "geom_gap", "pair_margin", "pair_gap"})
 
 
 class Slot(NamedTuple):
@@ -31,8 +33,8 @@ class Slot(NamedTuple):
     geoms: tuple[int, int]
     bodies: tuple[int, int]
     dim: int
-    detection: float
-    margin: float
+    detection: Any
+    margin: Any
 
 
 def slot_count(pairs: list[dict[str, Any]]) -> int:
@@ -57,16 +59,29 @@ class Contacts(Constraints):
         found: list[Slot] = []
         for pair in self.pairs:
             bodies = int(self.m.geom_bodyid[pair["geom"][0]]), int(self.m.geom_bodyid[pair["geom"][1]])
+            detection, margin = self.reach_of(pair)
             for _ in range(pair["slots"]):
                 k, dim = len(found), pair["dim"]
                 found.append(
                     Slot(
                         distance[k], point[k], axes[k], force[row : row + dim],
-                        pair["geom"], bodies, dim, pair["detection"], pair["includemargin"],
+                        pair["geom"], bodies, dim, detection, margin,
                     )
                 )  # fmt: skip
                 row += dim
         return found
+
+    def reach_of(self, pair: dict[str, Any]) -> tuple[Any, Any]:
+        """Below which distance a pair of geoms has contacts, and below which these have forces."""
+        if REACH.isdisjoint(self.varied) or int(self.m.opt.enableflags) & OVERRIDE:
+            return pair["detection"], pair["includemargin"]
+        g, h = pair["geom"]
+        named = [i for i in range(self.m.npair) if {g, h} == {int(self.m.pair_geom1[i]), int(self.m.pair_geom2[i])}]
+        if named:
+            margin, gap = self.of("pair_margin")[named[0]], self.of("pair_gap")[named[0]]
+        else:
+            margin, gap = (self.of(name)[g] + self.of(name)[h] for name in ("geom_margin", "geom_gap"))
+        return margin + gap, margin
 
     def ncon(self) -> Any:
         return [sum((np.where(s.distance < s.detection, 1.0, 0.0) for s in self.slots), 0.0)]

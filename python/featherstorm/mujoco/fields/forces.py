@@ -12,6 +12,7 @@ import numpy as np
 from .turns import cross, joined, vector
 from .velocities import Velocities
 
+DISCRETE = int(mujoco.mjtIntegrator.mjINT_DISCRETE)
 NO_GRAVITY = int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
 
 
@@ -113,6 +114,8 @@ class Forces(Velocities):
         return joined(x[3:] + cross(lever, x[:3]), x[:3])
 
     def qacc_smooth(self) -> Any:
+        if int(self.m.opt.integrator) == DISCRETE:  # with springs and dampers of the end of the step
+            return self.state("qacc_smooth")
         names = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied")
         return self.run("smooth_acceleration", *map(self.state, names))[0]
 

@@ -122,6 +122,7 @@ def solved_shapes(m: Any, model: Model, active: npt.NDArray[np.bool_]) -> dict[s
     contact, rows = (force_count(model.robot.contact_pairs), row_count(m, active)) if m.nv else (0, 0)
     sizes = {
         "qacc": m.nv,
+        "qacc_smooth": m.nv,
         "qfrc_constraint": m.nv,
         "contact_force": contact,
         "row_force": rows,

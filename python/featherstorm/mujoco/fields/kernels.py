@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...model import Model
 
 # what the solver finds: fields that take it need the equations of motion solved
-SOLVED = ("qacc", "qfrc_constraint", "contact_force", "row_force", "passes")
+SOLVED = ("qacc", "qacc_smooth", "qfrc_constraint", "contact_force", "row_force", "passes")
 CONTACTS = ("contact_dist", "contact_pos", "contact_frame")  # what the row `contacts` finds
 MOST_OUTPUTS = 40  # of a kernel
 ENERGY = int(mujoco.mjtEnableBit.mjENBL_ENERGY)

@@ -88,16 +88,20 @@ class RangeFinders:
         self.poses += ["site_xpos", "site_xmat"] if any(not f.is_camera for f in self.some) else []
         self.poses += ["cam_xpos", "cam_xmat"] if any(f.is_camera for f in self.some) else []
 
-    def measure(self, poses: Callable[[list[str]], dict[str, Array]], sensordata: Array) -> None:
-        """poses: names of fields -> (n, ...) each in double; sensordata (n, size) is written to."""
+    def measure(
+        self, poses: Callable[[list[str]], dict[str, Array]], sensordata: Array, sizes: Array | None = None
+    ) -> None:
+        """poses: names of fields -> (n, ...) each in double; sensordata (n, size) is written to; sizes (n, ngeom 3) of geoms, where they
+        are not the model's."""
         if not self.some or not len(sensordata):
             return
         given = poses(self.poses)
         for first in range(0, len(sensordata), self.at_once):
             rows = slice(first, first + self.at_once)
-            self.measure_some({name: x[rows] for name, x in given.items()}, sensordata[rows])
+            own = None if sizes is None else sizes[rows]
+            self.measure_some({name: x[rows] for name, x in given.items()}, sensordata[rows], own)
 
-    def measure_some(self, given: dict[str, Array], sensordata: Array) -> None:
+    def measure_some(self, given: dict[str, Array], sensordata: Array, sizes: Array | None) -> None:
         m, n = self.m, len(sensordata)
         starts, ways, axes = [], [], []
         for f in self.some:
@@ -109,7 +113,7 @@ class RangeFinders:
         origin, direction = np.concatenate(starts, axis=1), np.concatenate(ways, axis=1)
         exclude = np.broadcast_to(np.asarray(self.exclude), origin.shape[:2])
         pose = given["geom_xpos"], given["geom_xmat"]
-        distance, _, normal = hits(m, pose, origin, direction, None, True, exclude)
+        distance, _, normal = hits(m, pose, origin, direction, None, True, exclude, sizes)
         first = 0
         for f, (p, z) in zip(self.some, axes):
             rays = slice(first, first + len(f.origins))

@@ -102,9 +102,14 @@ class Whole:
         engine.sequence_for(outputs).run(self.nstep, n, inputs, {}, outputs)  # type: ignore[union-attr]  # the engine moves
         return all(bool(np.abs(x).max(initial=0) <= MOST) for x in self.moved.values())
 
+    @property
+    def step_length(self) -> Array:
+        """(n, 1), or (1, 1) where it is the same for all."""
+        return np.reshape(self.engine.step_length(self.r.values), (-1, 1))
+
     def times(self) -> Array:
         """(n, nstep) at the end of each step."""
-        ends: Array = self.r.time[:, None] + self.engine.timestep * np.arange(1, self.nstep + 1)
+        ends: Array = self.r.time[:, None] + self.step_length * np.arange(1, self.nstep + 1)
         return ends
 
     def record(self, part: Part, fields: dict[str, Array]) -> None:
@@ -152,7 +157,7 @@ class Whole:
             if name in self.moved:
                 each = self.moved[name][:, :-1]
             if name == "time":
-                each = (self.times() - self.engine.timestep)[:, :, None].astype(self.engine.dtype)
+                each = (self.times() - self.step_length)[:, :, None].astype(self.engine.dtype)
             arrays[name] = np.repeat(x, self.nstep, axis=0) if each is None else each.reshape(n * self.nstep, -1)
         if "qacc_warmstart" in self.moved:
             arrays["qacc"] = self.moved["qacc_warmstart"][:, 1:].reshape(n * self.nstep, layout.width("qvel"))
