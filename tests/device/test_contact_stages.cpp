@@ -242,6 +242,17 @@ TEST(ContactStages, WarmRolloutsTakeNoMemoryAndAreCaptured) {
   EXPECT_LT(r.difference(&stream), 1e-10);
 }
 
+TEST(ContactStages, GiveBackTheirMemoryAndTheirKernels) {
+  const StandInCounts before = counts();
+  {
+    const Rolled r(Precision::float32);
+    r.run(true, r.noise());
+    EXPECT_GT(counts().live_programs, before.live_programs);
+  }
+  EXPECT_EQ(counts().live_programs, before.live_programs);
+  EXPECT_EQ(counts().live_blocks, before.live_blocks);
+}
+
 // The state's memory may be input and output, and outputs may lie in any order of numbers.
 TEST(ContactStages, StatesMayBeOverwritten) {
   const Robot robot = with_geoms(small_world());
