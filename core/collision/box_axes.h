@@ -8,13 +8,9 @@
 
 namespace featherstorm {
 
-template <class Real, int W> struct Pack;
-
-// Edges with less than this sin^2 between them are parallel: the faces have their axes. It is what the digits resolve; a traced text,
-// which may be run in float, takes those of float.
-template <class T> inline constexpr double parallel_edges = 1e-7;
-template <> inline constexpr double parallel_edges<double> = 1e-16;
-template <int W> inline constexpr double parallel_edges<Pack<double, W>> = 1e-16;
+// Edges with less than this sin^2 between them are parallel: the faces have their axes. It is what float resolves, for texts that are
+// traced do not know their digits [MuJoCo: 1e-16].
+inline constexpr double parallel_edges = 1e-7;
 
 template <class T> struct BoxAxis {
   T widest;          // the greatest gap of all
@@ -46,7 +42,7 @@ FS_HD BoxAxis<T> box_axis(const Mat3<T>& R, const Vec3<T>& d, const Vec3<T>& s, 
       const int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
       // n = e_i x R e_j
       const T y = -R(i2, j), z = R(i1, j), sine2 = y * y + z * z;
-      const auto parallel = sine2 < T(parallel_edges<T>);
+      const auto parallel = sine2 < T(parallel_edges);
       const T inverse = rcp(sqrt(select(parallel, one, sine2)));
       const T middle = y * d(i1) + z * d(i2);
       const T reach = s(i1) * A(i2, j) + s(i2) * A(i1, j) + S(j1) * A(i, j2) + S(j2) * A(i, j1);

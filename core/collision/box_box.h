@@ -53,7 +53,7 @@ FS_HD ContactPoint<T> edge_edge(const Mat3<T>& R, const Vec3<T>& d, const Vec3<T
   const T c = dot(e, g), u = dot(e, from), v = dot(g, from), l = dot(e, s), k = dot(f, S);
   const Vec3<T> across = g - e * c;
   const T sine2 = dot(across, across);
-  const T x0 = clamp((u - c * v) * rcp(select(sine2 < T(parallel_edges<T>), one, sine2)), l);
+  const T x0 = clamp((u - c * v) * rcp(select(sine2 < T(parallel_edges), one, sine2)), l);
   const T y = clamp(c * x0 - v, k), x = clamp(u + c * y, l);
   const Vec3<T> p = a + e * x, gap = from + g * y - e * x;
   // beyond the ends of an edge they are farther apart than along the axis

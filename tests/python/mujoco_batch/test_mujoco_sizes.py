@@ -157,7 +157,7 @@ def test_rays_and_contacts_see_sizes(law):
 def test_margins(name):
     m = falling()
     b, reference = both(m)
-    write(name, np.random.default_rng(2).uniform(0, 0.1, (N, m.ngeom)), b, reference)
+    write(name, np.random.default_rng(2).uniform(0, 0.02, (N, m.ngeom)), b, reference)
     assert_same(b, reference)
     counts = np.array(b.ncon)
     assert counts.min() < counts.max()
