@@ -27,6 +27,8 @@ void* StreamMemory::get(const CudaTable& table, const char* caller, int device, 
   Memory& m = of_[{device, stream}];
   if (m.bytes >= bytes) return m.memory;
   require_no_capture(table, device, stream);
+  // batches that grow little by little shall not leave much behind
+  bytes = std::max(bytes, m.bytes + std::min(m.bytes, 1ul << 28));
   void* memory = nullptr;
   if (!table.allocate(device, stream, bytes, &memory)) throw_cuda_error(table, caller, device);
   if (m.memory) outgrown_.push_back({device, m.memory});
