@@ -40,7 +40,8 @@ UNREAD = frozenset(
 )  # fmt: skip
 # but range finders of cameras
 LENSES = frozenset({"cam_fovy", "cam_intrinsic", "cam_sensorsize"})
-MOST = 48  # of an engine
+# of an engine: a stage takes 48 arrays (host/memory/kernel.h), 12 of them its own and 3 of OF_STATE
+MOST = 32
 # frames of which some are taken from others (mjtSameFrame)
 FRAMES = frozenset({"body_ipos", "body_iquat", "geom_pos", "geom_quat", "site_pos", "site_quat"})
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from featherstorm.mujoco import Batch
-from featherstorm.mujoco.inputs import OF_STATE, REACHES, TABLES
+from featherstorm.mujoco.inputs import MOST, OF_STATE, REACHES, TABLES, is_input
 
 N = 7
 TOLERANCE = 1e-9  # of an array's greatest number
@@ -204,6 +204,23 @@ def test_new_numbers_make_no_engine():
         assert_close(b.qvel, reference.qvel)
         engines |= {id(engine) for engine in b._variants.engines.values()}
     assert len(engines) == 1
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "RK4"])
+def test_what_is_more_than_a_kernel_takes_makes_engines(integrator):
+    m = model(integrator)
+    b, reference = Batch(m, 3, 1, dtype="float64"), theirs.Batch(m, 3, 1)
+    stirred(b, reference)
+    names = [name for name in sorted(set(TABLES) - set(OF_STATE)) if is_input(m, name)]
+    assert len(names) > MOST
+    for x in (b, reference):
+        for name in names:
+            x.expand(name)
+        x.expand(names[0])[1] *= 1.1
+        x.expand(names[-1])[2] *= 1.1
+        x.step(nstep=2)
+    assert_close(b.qvel, reference.qvel)
+    assert len(b._variants.inputs) == MOST
 
 
 def test_thousands_differ():

@@ -231,7 +231,9 @@ def test_time_steps(integrator, law):
 
 def test_time_steps_of_instances_are_refused_where_they_share_their_time():
     model = fs.from_mujoco(falling(), parameters=("opt_timestep",))
-    with pytest.raises(ValueError, match="opt_timestep is a parameter of the model, but all instances share their time"):
+    with pytest.raises(
+        ValueError, match="opt_timestep is a parameter of the model, but all instances share their time"
+    ):
         fs.Simulation(model, 3).step()
 
 
