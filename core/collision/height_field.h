@@ -43,7 +43,9 @@ int height_field_contacts(const HeightField<P>& f, const ConvexBody<T, P>& body,
   if (low[2] > top || high[2] < -bottom) return 0;
 
   const auto corner = [&](int row, int column) {
-    const T height(f.height[static_cast<std::size_t>(row * f.columns + column)]);
+    const auto at =
+        static_cast<std::size_t>(row) * static_cast<std::size_t>(f.columns) + static_cast<std::size_t>(column);
+    const T height(f.height[at]);
     return Vec3<T>{two * x * T(column) / T(count[0]) - x, two * y * T(row) / T(count[1]) - y, height * top};
   };
   int found = 0;
