@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/collision/contact_wrenches.h"
 #include "core/mujoco/smooth.h"
-#include "core/sensor/contact_wrenches.h"
 #include "core/sensor/sensors.h"
 #include "core/sensor/touch.h"
 #include "host/world/element_name.h"

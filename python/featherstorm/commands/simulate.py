@@ -25,7 +25,6 @@ from ..simulation import Simulation
 from . import (
     add_engine_arguments,
     add_model_arguments,
-    controls,
     load,
     positive,
     seconds,
@@ -34,6 +33,7 @@ from . import (
     standing,
 )
 from .simulate_plot import check_plot, draw
+from .simulate_world import Controls, add_control_arguments
 
 if TYPE_CHECKING:
     import argparse
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--instances", type=positive, default=4096, help="default: %(default)s")
     parser.add_argument("--steps", type=positive, default=1000, help="default: %(default)s")
     add_run_arguments(parser)
-    controls.add_arguments(parser)
+    add_control_arguments(parser)
     parser.add_argument("--ground", action="store_true", help="a URDF's robot on the ground, by its collision elements")
     parser.add_argument(
         "--law", choices=["mujoco", "rigid"], default="mujoco", help="of contacts in a world (default: %(default)s)"
@@ -125,7 +125,7 @@ class Run:
     pose: npt.NDArray[np.float64] | None
     q: npt.NDArray[Any]
     v: npt.NDArray[Any]
-    controls: controls.Controls | None = None  # of a world
+    controls: Controls | None = None  # of a world
 
     def step(self) -> float:
         """Takes a step; the seconds that the engine took."""

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..simulation import Simulation
 from ..world.names import compiled
-from .controls import Controls, check
 
 if TYPE_CHECKING:
     import argparse
@@ -17,9 +16,47 @@ if TYPE_CHECKING:
 
     from ..model import Model
 
+HOLD = 0.2  # seconds that random controls stay the same
 SPEED = 0.1  # [rad/s | m/s] of the random velocities that instances begin with
 # options that say nothing of a world
-OTHERS = ("drive", "no_specialise", "floating_base")
+OTHERS = ("drive", "no_specialise")
+
+
+def add_control_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--controls",
+        choices=["zero", "random", "keyframe"],
+        default="zero",
+        help="of an MJCF file's actuators (default: %(default)s)",
+    )
+    parser.add_argument("--keyframe", type=int, default=-1, help="in which an MJCF file begins (default: its defaults)")
+
+
+def check_keyframe(m: Any, options: argparse.Namespace) -> None:
+    """ValueError for a keyframe that the compiled model of a file has not."""
+    if options.keyframe >= m.nkey or (options.controls == "keyframe" and options.keyframe < 0):
+        raise ValueError(
+            f"--keyframe is {options.keyframe}, {options.robot} has "
+            + (f"those from 0 to {m.nkey - 1}" if m.nkey else "none")
+        )
+
+
+class Controls:
+    """Writes controls (n, nu) before each step of `dt` [s]."""
+
+    def __init__(self, m: Any, options: argparse.Namespace, dt: float) -> None:
+        self.random = np.random.default_rng(options.seed)
+        limited = np.asarray(m.actuator_ctrllimited, bool)
+        self.low, self.high = (np.where(limited, m.actuator_ctrlrange[:, k], side) for k, side in ((0, -1.0), (1, 1.0)))
+        if options.controls == "keyframe":
+            self.low = self.high = np.asarray(m.key_ctrl[options.keyframe])
+        self.are_zero = options.controls == "zero" or m.nu == 0
+        self.hold, self.count = max(round(HOLD / dt), 1), 0
+
+    def write(self, ctrl: npt.NDArray[Any]) -> None:
+        if not self.are_zero and self.count % self.hold == 0:
+            ctrl[:] = self.random.uniform(self.low, self.high, ctrl.shape)
+        self.count += 1
 
 
 def refuse(options: argparse.Namespace) -> None:
@@ -35,7 +72,7 @@ def begin(model: Model, options: argparse.Namespace) -> tuple[Simulation, Contro
     """The simulation, at the file's defaults or a keyframe, each instance a little different."""
     refuse(options)
     m = compiled(model)
-    check(m, options)
+    check_keyframe(m, options)
     substeps = options.substeps if options.dt is None or options.substeps > 1 else None
     sim = Simulation(model, options.instances, options.dt, substeps, dtype=options.dtype, law=options.law)
     options.dt, options.substeps = sim.dt, sim.substeps

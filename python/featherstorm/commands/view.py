@@ -12,8 +12,9 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from . import add_engine_arguments, add_model_arguments, controls, positive, seconds
+from . import add_engine_arguments, add_model_arguments, positive, seconds
 from .simulate import add_run_arguments, begin, shape_file
+from .simulate_world import Controls, add_control_arguments, check_keyframe
 
 if TYPE_CHECKING:
     import argparse
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(parser)
     parser.add_argument("--instances", type=positive, default=1, help="robots, in a grid (default: %(default)s)")
     parser.add_argument("--spacing", type=float, help="between robots [m]; 0: all in one place (default: as they need)")
-    controls.add_arguments(parser)
+    add_control_arguments(parser)
     add_run_arguments(parser)
     parser.add_argument("--speed", type=seconds, default=1.0, help="beside the clock (default: %(default)s)")
     parser.add_argument("--seconds", type=seconds, help="of simulation (default: 5 for a video, else until Ctrl-C)")
@@ -128,14 +129,14 @@ def begin_batch(options: argparse.Namespace) -> tuple[Batch, Callable[[Any], obj
         m = mujoco.MjModel.from_xml_path(options.robot)
     except ValueError as error:
         raise ValueError(f"{options.robot}: {error}") from None
-    controls.check(m, options)
+    check_keyframe(m, options)
     with warnings.catch_warnings(record=True) as notices:
         warnings.simplefilter("always")
         batch = Batch(m, options.instances, options.threads, dtype=options.dtype, device=options.device)
     for notice in notices:
         print(f"note: {notice.message}", file=sys.stderr)
     batch.reset(keyframe=options.keyframe)
-    given = controls.Controls(m, options, m.opt.timestep)
+    given = Controls(m, options, m.opt.timestep)
 
     def step(batch: Batch) -> None:
         given.write(batch.ctrl)

@@ -36,16 +36,21 @@ class WorldReport(NamedTuple):
     gap: npt.NDArray[Any]
 
 
+def find_contacts(model: Model, q: npt.NDArray[Any]) -> tuple[Any, ...]:
+    """What the row `contacts` finds at positions (n, nq)."""
+    with warnings.catch_warnings():
+        # that the row has no kernel of its own is no concern of who asks what touches
+        warnings.simplefilter("ignore", Notice)
+        return tuple(run(model, "contacts", q, check=False))
+
+
 def touching(model: Model, q: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """How many contacts are nearer than their margin at positions (n, nq)."""
     pairs = model.robot.contact_pairs
     if not pairs or not len(q):
         return np.zeros(len(q), np.int64)
     margin = np.repeat([p["includemargin"] for p in pairs], [p["slots"] for p in pairs])
-    with warnings.catch_warnings():
-        # that the row has no kernel of its own is no concern of who asks what touches
-        warnings.simplefilter("ignore", Notice)
-        distance = np.asarray(run(model, "contacts", q, check=False)[0])
+    distance = np.asarray(find_contacts(model, q)[0])
     found: npt.NDArray[np.int64] = (distance.reshape(len(q), -1) < margin).sum(axis=1)
     return found
 

@@ -9,10 +9,9 @@ import numpy as np
 from .. import _featherstorm
 from ..memory.arguments import Call
 from ..symbols import symbols, values_of
-from ..table.evaluation import run
 from .names import compiled, number_of
 from .passes import passes
-from .report import Reporter, WorldReport
+from .report import Reporter, WorldReport, find_contacts
 from .state import (
     ACCELERATION,
     CONTACTS,
@@ -115,7 +114,7 @@ class SimulatedWorld:
             self.kernels[what] = kernel, felt.taken
         kernel, taken = self.kernels[what]
         if CONTACTS[0] in taken and not self.touching:
-            found = run(self.model, "contacts", self.begun["qpos"][1], check=False)
+            found = find_contacts(self.model, self.begun["qpos"][1])
             self.touching = {name: x.reshape(self.instances, -1) for name, x in zip(CONTACTS, found)}
         given = {**{name: view for name, (_, view) in self.begun.items()}, **self.touching, **self.bound}
         names = {**{name: name for name in ("act", "ctrl", *taken)}, "q": "qpos", "v": "qvel"}

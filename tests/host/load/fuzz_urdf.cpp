@@ -12,6 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     featherstorm::UrdfOptions options;
     options.floating_base = size % 2 == 0;
+    if (size % 4 < 2) options.world = featherstorm::UrdfWorld{.ground = true, .motors = true};
     featherstorm::load_urdf_text({reinterpret_cast<const char*>(data), size}, "fuzz.urdf", options);
   } catch (const featherstorm::Error&) {}
   return 0;
