@@ -94,6 +94,7 @@ class WorldWriter {
     t_.count({"opt.integrator", "opt.cone", "opt.density", "opt.viscosity", "opt.disableflags", "opt.enableflags",
               "opt.disableactuator", "opt.noslip_iterations"},
              {});
+    t_.count({"opt.solver"}, {2});  // Newton's
     t_.count({"na", "ntendon", "nsensor", "nsensordata", "nsite", "ncam", "npair", "nexclude"}, {});
   }
 
