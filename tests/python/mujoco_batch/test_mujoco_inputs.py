@@ -4,12 +4,12 @@ import mujoco
 import mujoco.batch as theirs
 import numpy as np
 import pytest
+from batch_agreement import assert_agree, assert_close
 
 from featherstorm.mujoco import Batch
 from featherstorm.mujoco.inputs import MOST, OF_STATE, REACHES, TABLES, is_input
 
 N = 7
-TOLERANCE = 1e-9  # of an array's greatest number
 
 XML = """
 <mujoco>
@@ -101,25 +101,6 @@ def stirred(*batches, seed=1):
     act = rng.uniform(-0.3, 0.3, b.act.shape)
     for x in batches:
         x.qpos[...], x.qvel[...], x.ctrl[...], x.act[...] = q, v, u, act
-
-
-def assert_close(ours, reference, what=""):
-    ours, reference = np.array(ours), np.array(reference)
-    error = float(np.abs(ours - reference).max(initial=0)) / max(1.0, float(np.abs(reference).max(initial=0)))
-    assert error < TOLERANCE, what
-
-
-def assert_agree(b, reference, observed=OBSERVED):
-    for x in (b, reference):
-        for name in observed:
-            x.bind(name)
-        x.forward()
-    for name in observed:
-        assert_close(getattr(b, name), getattr(reference, name), name)
-    for x in (b, reference):
-        x.step(nstep=3)
-    assert_close(b.qpos, reference.qpos, "qpos"), assert_close(b.qvel, reference.qvel, "qvel")
-    assert_close(b.act, reference.act, "act")
 
 
 # what MuJoCo keeps other numbers of that do not follow at once: subtreemass, M0, boxes of geoms
@@ -252,10 +233,10 @@ def test_what_is_there_in_some_simulations_alone():
     for x in (b, reference):
         x.expand("dof_frictionloss")[[1, 4], 7] = [0.3, 0.1]
         x.expand("jnt_stiffness")[2, 3] = 5
-    assert_agree(b, reference)
+    assert_agree(b, reference, OBSERVED)
     for x in (b, reference):
         x.expand("dof_frictionloss")[2, 6] = 0.2  # another row: another engine
-    assert_agree(b, reference)
+    assert_agree(b, reference, OBSERVED)
 
 
 def test_frames_are_renewed_by_set_const():

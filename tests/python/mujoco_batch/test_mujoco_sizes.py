@@ -4,7 +4,8 @@ import mujoco
 import mujoco.batch as theirs
 import numpy as np
 import pytest
-from test_mujoco_inputs import AROUND, assert_close
+from batch_agreement import assert_close
+from test_mujoco_inputs import AROUND
 
 import featherstorm as fs
 from featherstorm.mujoco import Batch, Rigid

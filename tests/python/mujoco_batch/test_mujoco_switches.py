@@ -5,6 +5,7 @@ import mujoco.batch as theirs
 import mujoco.rollout
 import numpy as np
 import pytest
+from batch_agreement import assert_agree, assert_close
 
 from featherstorm.mujoco import Batch
 from featherstorm.mujoco.rollout import rollout
@@ -63,24 +64,6 @@ def moved(b, rng):
     )
 
 
-def assert_close(ours, reference, what=""):
-    ours, reference = np.array(ours), np.array(reference)
-    error = float(np.abs(ours - reference).max()) / max(1.0, float(np.abs(reference).max()))
-    assert error < 1e-9, what
-
-
-def assert_agree(b, reference, observed=OBSERVED):
-    for x in (b, reference):
-        for name in observed:
-            x.bind(name)
-        x.forward()
-    for name in observed:
-        assert_close(getattr(b, name), getattr(reference, name), name)
-    for x in (b, reference):
-        x.step(nstep=3)
-    assert_close(b.qpos, reference.qpos, "qpos"), assert_close(b.qvel, reference.qvel, "qvel")
-
-
 def engines(b):
     return {id(engine) for engine in b._variants.engines.values()}
 
@@ -129,7 +112,7 @@ def test_both_beside_numbers_of_the_model():
         x.expand("geom_friction")[...], x.expand("eq_data")[...] = friction, data
         x.mocap_pos[...], x.mocap_quat[...] = position, quaternion
         x.eq_active[3] = [0, 1, 1, 1]
-    assert_agree(b, reference)
+    assert_agree(b, reference, OBSERVED)
     assert len(engines(b)) == 1
 
 
