@@ -22,7 +22,7 @@ change with every call. A block of instances goes through the whole horizon befo
 stays in the processor's caches.
 
 Where x0 or U lies on a device, so do the results: one kernel runs the whole horizon there, on the stream of the first
-array's library. It is made when a Rollout first meets a kind of call there (which results are asked for, noise or arrays),
+array's library; in a model file's world some kernels one after the other, with that of its contacts. It is made when a Rollout first meets a kind of call there (which results are asked for, noise or arrays),
 in seconds, and kept on disk.
 """
 
@@ -41,7 +41,7 @@ from .robot.law import law_of
 from .robot.steps import pass_count, step_numbers, step_op
 from .symbols import State, Symbols, symbols, values_of
 from .table.evaluation import check_quaternions, tell_notices
-from .world.passes import refuse_device, refuse_law, solver
+from .world.passes import refuse_law, solver
 from .world.state import Felt, WorldState
 from .world.values import check_bound, parameter_sizes
 
@@ -77,7 +77,7 @@ class Rollout:
     lower, upper (nu,)   of the controls U of a world, where there is no `control`: ranges of the file's actuators; else None
 
     Coupled joints follow their drivers, whatever x0 says of them.
-    Errors: ValueError for a model that carries two of the four and does not ignore one, and for worlds on a device.
+    Errors: ValueError for a model that carries two of the four and does not ignore one.
     x is a symbols.State, of a world a world.state.WorldState, u (nu) and p (np) are symbols with numpy's functions, t is one of shape ().
     """
 
@@ -166,8 +166,6 @@ class Rollout:
         drawn = isinstance(U, Noise)
         call = Call("rollout", ARRAYS, (None if drawn else U, x0, if_on_device(p)), FLOATS[not drawn])
         library = call.library
-        if self.op == "world" and not library.readable:
-            refuse_device("rollout")
         state = call.array(x0, "x0")
         given = U if drawn else call.array(U, "U")
         rows, shape = tuple(state.shape), tuple(given.shape)

@@ -46,7 +46,7 @@ def state_sizes(model: Model) -> dict[str, int]:
 
 def refuse_device(label: str) -> None:
     raise ValueError(
-        f"{label}: the world of a model file is stepped on the CPU alone; ignore='world' steps the tree on a device"
+        f"{label}: the world of a model file is stepped on the CPU alone, on a device by Rollout; ignore='world' steps the tree there"
     )
 
 
