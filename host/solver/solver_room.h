@@ -55,7 +55,9 @@ template <class P> SolverRoom solver_room(const ContactSolver<P>& s) {
   const auto triangle = [](long n) { return n * (n + 1) / 2; };
   const auto slots = [&](long n) { return nv + n * nv + 5 * n + most_rows * nv; };
   const auto slots_bytes = [&](long n) {
-    return bytes_of_array<PackedBlock>(n + 1) + bytes_of_array<int>(groups) + bytes_of_array<std::uint64_t>(n * words);
+    const long of_rows = std::min(n, blocks);
+    return bytes_of_array<PackedBlock>(of_rows + 1) + bytes_of_array<int>(groups) +
+           bytes_of_array<std::uint64_t>(of_rows * words);
   };
   const auto curvatures = [](long n) { return 4 * n; };
   long n = std::min<long>(s.most_rows, all);

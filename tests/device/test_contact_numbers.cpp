@@ -49,6 +49,7 @@ TEST(ContactNumbers, OfInstancesAreTheHosts) {
   array("qacc", m.nv), array("qacc_next", m.nv), array("row_force", rows_of(m.world.constraints));
   array("contact_force", rows_of(m.world.contacts));
   for (const char* name : {"passes", "residual", "gap", "rows"}) array(name, 1);
+  array("weights", programs.weights), array("touched", static_cast<long>(programs.alone.size()));
   Stage solve{[&] { return solver.kernel; }, contact_solver_in, contact_solver_out, {{"qacc", "qacc_next"}}};
   solve.on_device = solver.on_device;
   s.stage(solve);
