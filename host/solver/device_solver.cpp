@@ -58,12 +58,12 @@ class DeviceSolverStage : public DeviceStage {
 
 }  // namespace
 
-template <class P> DeviceStageMaker device_solver_stage(std::shared_ptr<const ContactSolver<P>> solver) {
+template <class P> DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<P>>& solver) {
   return [solver](int device) {
     return std::make_shared<const DeviceSolverStage>(device, solver.get(), std::is_same_v<P, double>);
   };
 }
-template DeviceStageMaker device_solver_stage(std::shared_ptr<const ContactSolver<float>>);
-template DeviceStageMaker device_solver_stage(std::shared_ptr<const ContactSolver<double>>);
+template DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<float>>&);
+template DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<double>>&);
 
 }  // namespace featherstorm

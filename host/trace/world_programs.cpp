@@ -246,7 +246,7 @@ void trace_advance(const Model<double>& model, const Parameters& parameters, Can
     const Expr* const t = turning.data() + 7 * i;
     const Expr free = all ? t[0] : select(Expr(0.0) < touched[static_cast<std::size_t>(i)], Expr(0.0), t[0]);
     for (int k = 0; k < 6; k++) {
-      Expr& own = a[static_cast<std::size_t>(m.body[body].v + k)];
+      Expr& own = a[static_cast<std::size_t>(m.body[body].v) + static_cast<std::size_t>(k)];
       own = select(Expr(0.0) < free, t[1 + k], own);
     }
   }
