@@ -1,4 +1,14 @@
-"""Models for tests of simulations and rollouts in the world of a model file."""
+"""Models for tests of simulations and rollouts in the world of a model file, and MuJoCo's own steps of them."""
+
+import importlib.util
+import pathlib
+
+import mujoco
+import numpy as np
+import pytest
+from compare import prepared
+
+import featherstorm as fs
 
 LEG = """
 <mujoco model="leg">
@@ -79,3 +89,90 @@ CARTPOLE = """
 SWING = """
 <mujoco><worldbody><body pos="0 0 1"><joint name="hinge" axis="0 1 0" stiffness="2"/><geom size=".1" pos="0 0 -.3"/></body></worldbody></mujoco>
 """
+
+COUNT, STEPS = 6, 25
+CLOSE = {"atol": 1e-9, "rtol": 1e-9}
+
+FELT = ("imu", "effort", "touch", "ankle")
+# folders of packages, and files in them
+PUBLISHED = {
+    "gymnasium": ("envs/mujoco/assets", ("half_cheetah", "hopper", "ant", "humanoid", "inverted_pendulum", "swimmer")),
+    "dm_control": ("suite", ("cheetah", "walker", "fish", "ball_in_cup", "humanoid")),
+}
+
+
+def compiled(xml):
+    return prepared(mujoco.MjModel.from_xml_string(xml), 0)
+
+
+def leg(option=""):
+    return compiled(LEG.format(option=option))
+
+
+def starts(m, count=COUNT, seed=0):
+    """MjData near the keyframe, each other."""
+    rng, found = np.random.default_rng(seed), []
+    for _ in range(count):
+        d = mujoco.MjData(m)
+        mujoco.mj_resetDataKeyframe(m, d, 0)
+        d.time = 0
+        mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 0.02)
+        d.qvel[:] += 0.3 * rng.normal(size=m.nv)
+        d.act[:] += 0.1 * rng.normal(size=m.na)
+        found.append(d)
+    return found
+
+
+def rows(states, *names):
+    return np.array([np.concatenate([np.ravel(getattr(d, name)) for name in names]) for d in states])
+
+
+def controls(m, steps=STEPS, seed=1):
+    return np.random.default_rng(seed).normal(size=(COUNT, steps, m.nu))
+
+
+def advance(m, states, U, passes=1, push=None):
+    for d, u in zip(states, U):
+        d.ctrl[:] = u
+        if push is not None:
+            d.qfrc_applied[:] = push
+        for _ in range(passes):
+            mujoco.mj_step(m, d)
+
+
+def sensed(m, d, name):
+    s = m.sensor(name)
+    return np.array(d.sensordata[s.adr[0] : s.adr[0] + s.dim[0]])
+
+
+def at_its_state(m, d, name):
+    """A sensor of MuJoCo's at the state that a step led to."""
+    now = mujoco.MjData(m)
+    for field in ("time", "qpos", "qvel", "act", "ctrl"):
+        setattr(now, field, getattr(d, field)) if field == "time" else np.copyto(getattr(now, field), getattr(d, field))
+    mujoco.mj_forward(m, now)
+    return sensed(m, now, name), now
+
+
+def contact_force(m, d, geoms):
+    """On some geoms, by MuJoCo's own list."""
+    total, force = np.zeros(3), np.zeros(6)
+    for k in range(d.ncon):
+        mujoco.mj_contactForce(m, d, k, force)
+        world = d.contact[k].frame.reshape(3, 3).T @ force[:3]
+        first, second = d.contact[k].geom
+        total += world * (float(second in geoms) - float(first in geoms))
+    return total
+
+
+def simulation(m, states, **options):
+    sim = fs.Simulation(fs.from_mujoco(m), len(states), dtype="float64", **options)
+    sim.reset(q=rows(states, "qpos"), v=rows(states, "qvel"), act=rows(states, "act"))
+    return sim
+
+
+def published(package, name):
+    spec = importlib.util.find_spec(package)
+    if not spec or not spec.submodule_search_locations:
+        pytest.skip(f"pip install --no-deps {package}")
+    return pathlib.Path(spec.submodule_search_locations[0]) / PUBLISHED[package][0] / f"{name}.xml"
