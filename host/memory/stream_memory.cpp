@@ -8,13 +8,10 @@
 
 namespace featherstorm {
 
-void require_no_capture(const CudaTable& table, int device, void* stream) {
+void require_no_capture(const CudaTable& table, const StreamUser& user, int device, void* stream) {
   bool captured = false;
-  if (!table.capturing(device, stream, &captured)) throw_cuda_error(table, "rollout", device);
-  if (captured)
-    throw Error(
-        "a rollout that is captured into a graph must have run before, with the same choice of arrays, as many "
-        "steps and on the same stream");
+  if (!table.capturing(device, stream, &captured)) throw_cuda_error(table, user.name, device);
+  if (captured) throw Error(user.captured);
 }
 
 StreamMemory::~StreamMemory() {
@@ -22,18 +19,28 @@ StreamMemory::~StreamMemory() {
   for (const auto& [device, memory] : outgrown_) cuda_backend()->release(device, nullptr, memory);
 }
 
-void* StreamMemory::get(const CudaTable& table, const char* caller, int device, void* stream, unsigned long bytes) {
+StreamMemory::Memory StreamMemory::find(int device, void* stream) const {
+  std::lock_guard lock(mutex_);
+  const auto at = of_.find({device, stream});
+  return at == of_.end() ? Memory{} : at->second;
+}
+
+void StreamMemory::synchronise() const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [at, m] : of_) cuda_backend()->synchronise(at.first, at.second);
+}
+
+StreamMemory::Memory StreamMemory::get(const CudaTable& table, int device, void* stream, unsigned long bytes) {
   std::lock_guard lock(mutex_);
   Memory& m = of_[{device, stream}];
-  if (m.bytes >= bytes) return m.memory;
-  require_no_capture(table, device, stream);
+  if (m.bytes >= bytes) return m;
+  require_no_capture(table, user_, device, stream);
   // batches that grow little by little shall not leave much behind
   bytes = std::max(bytes, m.bytes + std::min(m.bytes, 1ul << 28));
   void* memory = nullptr;
-  if (!table.allocate(device, stream, bytes, &memory)) throw_cuda_error(table, caller, device);
+  if (!table.allocate(device, stream, bytes, &memory)) throw_cuda_error(table, user_.name, device);
   if (m.memory) outgrown_.push_back({device, m.memory});
-  m = {memory, bytes};
-  return memory;
+  return m = {memory, bytes};
 }
 
 }  // namespace featherstorm

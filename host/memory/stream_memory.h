@@ -10,27 +10,40 @@
 
 namespace featherstorm {
 
-// Throws Error where the stream is being captured: nothing that takes memory or loads code may happen then.
-void require_no_capture(const CudaTable& table, int device, void* stream);
+// What uses a stream: what errors of CUDA begin with, and what is said where it would have to take memory or load code while the
+// stream is captured.
+struct StreamUser { const char *name, *captured; };
+inline constexpr StreamUser rollout_user{
+    "rollout",
+    "a rollout that is captured into a graph must have run before, with the same choice of arrays, as many steps and on the "
+    "same stream"};
+
+// Throws Error where the stream is being captured.
+void require_no_capture(const CudaTable& table, const StreamUser& user, int device, void* stream);
 
 class StreamMemory {
  public:
-  StreamMemory() = default;
+  struct Memory {
+    void* memory = nullptr;
+    unsigned long bytes = 0;
+  };
+  explicit StreamMemory(const StreamUser& user) : user_(user) {}
   StreamMemory(const StreamMemory&) = delete;
   StreamMemory& operator=(const StreamMemory&) = delete;
   // Everything given to the streams must be done.
   ~StreamMemory();
 
   // So many bytes or more, for what the stream is given from now on; what was there is kept where it is large enough. Memory that
-  // became too small stays, captured graphs may use it. Throws Error, beginning with `caller`.
-  void* get(const CudaTable& table, const char* caller, int device, void* stream, unsigned long bytes);
+  // became too small stays, captured graphs may use it. Throws Error.
+  Memory get(const CudaTable& table, int device, void* stream, unsigned long bytes);
+  // What the stream has; null: nothing yet.
+  Memory find(int device, void* stream) const;
+  // Waits for all streams that have memory.
+  void synchronise() const;
 
  private:
-  struct Memory {
-    void* memory = nullptr;
-    unsigned long bytes = 0;
-  };
-  std::mutex mutex_;
+  StreamUser user_;
+  mutable std::mutex mutex_;
   std::map<std::pair<int, void*>, Memory> of_;   // by device and stream
   std::vector<std::pair<int, void*>> outgrown_;  // device, memory
 };

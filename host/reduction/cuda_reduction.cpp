@@ -17,38 +17,19 @@ CostArray array_of(const ArrayRef& costs) {
 
 }  // namespace
 
-CudaReduction::~CudaReduction() {
-  if (work_.empty()) return;
-  const CudaTable& table = *cuda_backend();
-  for (const auto& [stream, w] : work_) table.synchronise(device_, stream), table.release(device_, nullptr, w.memory);
-  for (void* memory : outgrown_) table.release(device_, nullptr, memory);
-}
+CudaReduction::~CudaReduction() { memory_.synchronise(); }
 
-CudaReduction::Work CudaReduction::work(const CudaTable& table, long count, void* stream) {
+StreamMemory::Memory CudaReduction::work(const CudaTable& table, long count, void* stream) {
   unsigned long bytes = 0;
   if (!table.reduction_work(device_, count, &bytes)) throw_cuda_error(table, "reduction", device_);
-  bytes += result_room;
-  Work& w = work_[stream];
-  if (w.bytes < bytes) {
-    bool captured = false;
-    if (!table.capturing(device_, stream, &captured)) throw_cuda_error(table, "reduction", device_);
-    if (captured)
-      throw Error(
-          "a reduction that is captured into a graph may take no memory: run it once with as many samples and on "
-          "the same stream before");
-    void* memory = nullptr;
-    if (!table.allocate(device_, stream, bytes, &memory)) throw_cuda_error(table, "reduction", device_);
-    if (w.memory) outgrown_.push_back(w.memory);
-    w = {memory, bytes};
-  }
-  return w;
+  return memory_.get(table, device_, stream, bytes + result_room);
 }
 
 void CudaReduction::find_least(const ArrayRef& costs, void* stream) {
   const CudaTable& table = cuda_for("reduction", device_);
   const CostArray c = array_of(costs);
   std::lock_guard lock(mutex_);
-  const Work w = work(table, c.count, stream);
+  const StreamMemory::Memory w = work(table, c.count, stream);
   if (!table.least(device_, stream, &c, static_cast<DeviceLeast*>(w.memory), static_cast<char*>(w.memory) + result_room,
                    w.bytes - result_room))
     throw_cuda_error(table, "reduction", device_);
@@ -58,7 +39,7 @@ void CudaReduction::find_weights(const ArrayRef& costs, double temperature, cons
   const CudaTable& table = cuda_for("reduction", device_);
   const CostArray c = array_of(costs);
   std::lock_guard lock(mutex_);
-  const Work w = work(table, c.count, stream);
+  const StreamMemory::Memory w = work(table, c.count, stream);
   if (!table.softmax_weights(device_, stream, &c, temperature, static_cast<DeviceLeast*>(w.memory),
                              static_cast<double*>(weights.data), static_cast<char*>(w.memory) + result_room,
                              w.bytes - result_room))
@@ -80,11 +61,7 @@ void CudaReduction::find_mean(const SequenceMemory& x, long steps, const ArrayRe
 
 Least CudaReduction::best(void* stream) {
   const CudaTable& table = cuda_for("reduction", device_);
-  Work w;
-  {
-    std::lock_guard lock(mutex_);
-    w = work_[stream];
-  }
+  const StreamMemory::Memory w = memory_.find(device_, stream);
   if (!w.memory) throw Error("nothing was reduced on this stream");
   DeviceLeast found{HUGE_VAL, -1};
   if (!table.copy(CopyKind::to_host, stream, &found, sizeof found, w.memory, sizeof found, sizeof found, 1) ||

@@ -1,10 +1,8 @@
 // Reductions on a CUDA device (reduction.h): asynchronous on a stream, without allocations once a stream has seen as many samples.
 #pragma once
-#include <map>
 #include <mutex>
-#include <vector>
 
-#include "host/memory/cuda_table.h"
+#include "host/memory/stream_memory.h"
 #include "host/rollout/reduction.h"
 
 namespace featherstorm {
@@ -16,19 +14,18 @@ class CudaReduction : public Reduction {
   Least best(void* stream = nullptr) override;
 
  private:
-  struct Work {
-    void* memory = nullptr;  // a DeviceLeast, then what the reductions need
-    unsigned long bytes = 0;
-  };
   void find_least(const ArrayRef& costs, void* stream) override;
   void find_weights(const ArrayRef& costs, double temperature, const ArrayRef& weights, void* stream) override;
   void find_mean(const SequenceMemory& x, long steps, const ArrayRef& weights, const ArrayRef& mean, void* stream,
                  const ArrayRef* center) override;
-  Work work(const CudaTable& table, long count, void* stream);  // with the mutex held
+  // A DeviceLeast, then what the reductions need.
+  StreamMemory::Memory work(const CudaTable& table, long count, void* stream);
 
-  std::mutex mutex_;             // held by every call: the work memory of a stream serves one after the other
-  std::map<void*, Work> work_;   // by stream
-  std::vector<void*> outgrown_;  // captured graphs may use it
+  std::mutex mutex_;  // held by every call: the work memory of a stream serves one after the other
+  StreamMemory memory_{
+      {"reduction",
+       "a reduction that is captured into a graph may take no memory: run it once with as many samples and on the same "
+       "stream before"}};
 };
 
 }  // namespace featherstorm

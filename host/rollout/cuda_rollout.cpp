@@ -96,7 +96,7 @@ const CudaRollout::Variant& CudaRollout::variant(const SequenceCall& r, const Cu
   const RolloutProgram& sequence = program();
   for (const auto& v : variants_)
     if (v->serves(r)) return *v;
-  require_no_capture(table, r.device, r.stream);
+  require_no_capture(table, rollout_user, r.device, r.stream);
   auto v = std::make_unique<Variant>(Variant{r.device, sequence});
   for (int k = 0; k < r.in_count; k++) v->rollout.in.push_back({r.in_at[k], r.in[k].every_step});
   for (int k = 0; k < r.out_count; k++) v->rollout.out.push_back({r.out_at[k], r.out[k].every_step});
@@ -147,7 +147,7 @@ void CudaRollout::launch(const Variant& v, const SequenceCall& r, const CudaTabl
   try {
     if (count > 0)
       device_numbers =
-          memory_.get(table, "rollout", r.device, r.stream, std::max<unsigned long>(sizeof(Real) * count, 4096));
+          memory_.get(table, r.device, r.stream, std::max<unsigned long>(sizeof(Real) * count, 4096)).memory;
     if (c) {
       constexpr double infinite = std::numeric_limits<double>::infinity();
       const auto add = [&](const std::vector<double>& given, long size, double absent) {

@@ -44,9 +44,9 @@ class CudaRollout : public RolloutBackend {
   void launch(const Variant& v, const SequenceCall& run, const CudaTable& table);
 
   const SequencePlan* plan_ = nullptr;
-  StreamMemory memory_;   // of numbers of the host
-  std::mutex launching_;  // from the upload of a run's numbers to its kernel
-  std::mutex mutex_;      // of the members below
+  StreamMemory memory_{rollout_user};  // of numbers of the host
+  std::mutex launching_;               // from the upload of a run's numbers to its kernel
+  std::mutex mutex_;                   // of the members below
   std::optional<RolloutProgram> program_;
   std::vector<std::unique_ptr<Variant>> variants_;
   std::unique_ptr<DeviceCompiler> compiler_;

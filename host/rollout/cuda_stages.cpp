@@ -97,7 +97,7 @@ CudaStages::~CudaStages() = default;
 // With the mutex held.
 std::shared_ptr<const DeviceStage> CudaStages::stage(std::size_t of, int device, void* stream, const CudaTable& table) {
   std::shared_ptr<const DeviceStage>& made = stages_[{device, of}];
-  if (!made) require_no_capture(table, device, stream), made = plan_.stages[of].on_device(device);
+  if (!made) require_no_capture(table, rollout_user, device, stream), made = plan_.stages[of].on_device(device);
   return made;
 }
 
@@ -227,8 +227,8 @@ void CudaStages::Walk::place_arrays(StreamMemory& memory) {
   const unsigned long of_controls = call.controls ? call.steps * bytes_of_slot(call.controlled) : 0;
   for (const auto& s : stages)
     if (s) of_stages = std::max(of_stages, s->work_bytes(call.instances));
-  char* const begin = static_cast<char*>(
-      memory.get(table, "rollout", call.device, call.stream, bytes + of_controls + aligned(of_stages)));
+  char* const begin =
+      static_cast<char*>(memory.get(table, call.device, call.stream, bytes + of_controls + aligned(of_stages)).memory);
   check(table.fill(call.device, call.stream, begin, 0, alignment));
   at.assign(n, {begin, 0, 0}), slot.assign(n, {});
   char* free = begin + alignment;

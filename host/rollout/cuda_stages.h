@@ -40,7 +40,7 @@ class CudaStages : public RolloutBackend {
   std::shared_ptr<const DeviceStage> stage(std::size_t of, int device, void* stream, const CudaTable& table);
 
   const SequencePlan& plan_;
-  StreamMemory memory_;
+  StreamMemory memory_{rollout_user};
   std::mutex mutex_;  // of a run's launches, and of the members below
   std::vector<std::unique_ptr<Choice>> choices_;
   std::map<std::pair<int, std::size_t>, std::shared_ptr<const DeviceStage>> stages_;  // by device and stage of the plan
