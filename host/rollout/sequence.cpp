@@ -139,6 +139,15 @@ Stage stage_of(const Evaluator& e, Precision precision, const Program& program) 
   return s;
 }
 
+Stage shared(Stage stage) {
+  const auto made = std::make_shared<BoundKernel>();
+  stage.kernel = [make = std::move(stage.kernel), made] {
+    if (!made->kernel) *made = make();
+    return *made;
+  };
+  return stage;
+}
+
 Sequence::Sequence(Precision precision, int threads, const std::string& isa)
     : self_(new Implementation{{precision, threads, isa, {}, {}, {}, -1}, {}, {}, {}}) {}
 Sequence::~Sequence() = default;
@@ -150,6 +159,12 @@ void Sequence::array(const std::string& name, long components) {
 }
 void Sequence::uniform(const std::string& name, long components) {
   self_->plan.arrays.push_back({name, components, true}), self_->changed();
+}
+
+long Sequence::components(const std::string& name) const {
+  for (const SequencePlan::Array& a : self_->plan.arrays)
+    if (a.name == name) return a.components;
+  return -1;
 }
 
 void Sequence::stage(const Stage& s) {

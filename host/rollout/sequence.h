@@ -48,6 +48,9 @@ Stage stage_of(Evaluator& evaluator, const std::string& op, Precision precision,
 // A traced program as a stage; its arrays are those of its names.
 Stage stage_of(const Evaluator& evaluator, Precision precision, const Program& program);
 
+// A stage that is appended several times, whose kernel is made once.
+Stage shared(Stage stage);
+
 // Numbers of a uniform array: its components, or its components for each step, one behind the other.
 struct UniformValues {
   std::string name;
@@ -65,6 +68,8 @@ class Sequence {
   // Declares an array, zero before the first step, or one with the same numbers for all instances.
   void array(const std::string& name, long components);
   void uniform(const std::string& name, long components);
+  // The components of an array or of a uniform one; -1 where there is none of that name.
+  long components(const std::string& name) const;
   // Appends a stage; all its arrays must be declared.
   void stage(const Stage& stage);
   // After the last step the numbers of array `name` become NaN in instances where a number of arrays `of` is not

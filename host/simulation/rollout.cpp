@@ -122,8 +122,8 @@ Sequence rollout_sequence(Evaluator& e, const Stepping& stepping, Precision prec
   if (world) {
     if (!recorded(stages.control) && e.robot().model.world.nu > 0)
       throw Error("Rollout: a world is stepped by what control makes of u");
-    const auto control = [&] {
-      if (recorded(stages.control)) s.stage(stage_of(e, precision, stages.control));
+    const auto control = [&](int pass) {
+      if (pass == 0 && recorded(stages.control)) s.stage(stage_of(e, precision, stages.control));
     };
     SolverOptions solver = stepping.solver;
     solver.forces = std::any_of(stages.felt.inputs.begin(), stages.felt.inputs.end(),

@@ -68,7 +68,7 @@ Simulation::Simulation(Evaluator& evaluator, long instances, const StepOptions& 
     solver.forces = false;
     solver.all_candidates = device != on_host && few_candidates(m);
     sequence_.emplace(precision, evaluator.threads(), evaluator.isa());
-    append_world_step(*sequence_, evaluator, precision, solver, [] {}, stepping_.substeps, {});
+    append_world_step(*sequence_, evaluator, precision, solver, [](int) {}, stepping_.substeps, {});
     if (device == on_host) driven_ = buffer(instances, m.world.nu);
   }
   for (const std::string& name : evaluator.parameters()) {
@@ -193,7 +193,7 @@ WorldMoment Simulation::felt() {
     }
     sequence_.emplace(precision_, evaluator_.threads(), evaluator_.isa());
     append_world_step(
-        *sequence_, evaluator_, precision_, solver_options(precision_, stepping_.solver.rigid), [] {},
+        *sequence_, evaluator_, precision_, solver_options(precision_, stepping_.solver.rigid), [](int) {},
         stepping_.substeps, keep);
     if (std::find(fresh_.begin(), fresh_.end(), false) != fresh_.end())
       run_world(next_, nullptr, driven_.ref().components > 0 ? driven_.ref() : ArrayRef{});

@@ -14,23 +14,23 @@ namespace {
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 using Names = std::map<std::string, std::string>;
 
-// A stage that is appended several times, whose kernel is made once.
-Stage shared(Stage stage) {
-  const auto made = std::make_shared<BoundKernel>();
-  stage.kernel = [make = std::move(stage.kernel), made] {
-    if (!made->kernel) *made = make();
-    return *made;
-  };
-  return stage;
+// Where a stage finds the state that a program calls q, v and act.
+void rename(std::vector<std::string>& arrays, const Names& other) {
+  for (std::string& name : arrays)
+    if (const auto at = other.find(name); at != other.end()) name = at->second;
 }
 
-void append_felt(Sequence& s, Evaluator& e, Precision precision, const Program& felt) {
+void append_felt(Sequence& s, Evaluator& e, Precision precision, const Program& felt, const Names& other) {
   std::vector<std::string> in;
   for (const OpRow::Argument& a : e.op("contacts").in) in.emplace_back(a.name);
+  rename(in, other);
   for (const Program::Array& a : felt.inputs)
     if (a.name == "contact_dist")
       s.stage(stage_of(e, "contacts", precision, in, {"contact_dist", "contact_pos", "contact_frame"}));
-  s.stage(stage_of(e, precision, felt));
+  Stage stage = stage_of(e, precision, felt);
+  rename(stage.in, other);
+  stage.name = "felt";
+  s.stage(stage);
 }
 
 }  // namespace
@@ -46,12 +46,13 @@ bool few_candidates(const Model<double>& m) {
 
 Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& options) {
   Sequence s(precision, e.threads(), e.isa());
-  append_world_step(s, e, precision, options, [] {}, 1, {});
+  append_world_step(s, e, precision, options, [](int) {}, 1, {});
   return s;
 }
 
 void append_world_step(Sequence& s, Evaluator& e, Precision precision, const SolverOptions& options,
-                       const std::function<void()>& begin, int substeps, const Program& felt) {
+                       const std::function<void(int pass)>& begin, int substeps, const Program& felt,
+                       const Program& left) {
   if (options.iterations < 1)
     throw Error("iterations is " + std::to_string(options.iterations) + ", expected 1 or more");
   const Model<double>& m = e.robot().model;
@@ -85,9 +86,11 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
   s.array("weights", all.weights), s.array("turning", 7 * alone), s.array("touched", all_candidates ? 0 : alone);
   for (const Parameters::Array& a : parameters.arrays()) s.array(std::string(a.name), a.components);
 
-  for (const Program::Array& a : felt.outputs) s.array(a.name, a.size);
-  for (const Program::Array& a : felt.inputs)
-    if (a.name.starts_with("contact_") && a.name != "contact_force") s.array(a.name, a.size);
+  for (const Program* p : {&felt, &left}) {
+    for (const Program::Array& a : p->outputs) s.array(a.name, a.size);
+    for (const Program::Array& a : p->inputs)
+      if (a.name.starts_with("contact_") && s.components(a.name) < 0) s.array(a.name, a.size);
+  }
 
   // What a program calls q, v and act may be the state at a stage of Runge-Kutta's method.
   std::vector<Stage> pass;
@@ -95,8 +98,7 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
                        bool repeated = false) {
     Stage stage = stage_of(e, precision, p);
     stage.name = called;
-    for (std::string& name : stage.in)
-      if (const auto at = other.find(name); at != other.end()) name = at->second;
+    rename(stage.in, other);
     stage.swaps = swaps;
     if (repeated) stage.repeat = options.iterations, stage.needed = "more";
     pass.push_back(shared(stage));
@@ -116,19 +118,23 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
     pass.push_back(std::move(stage));
   };
   const Pairs state = {{"q", "q_next"}, {"v", "v_next"}, {"act", "act_next"}};
-  std::size_t solved_at = 0;  // stages of a pass until its first solution
+  std::size_t solved_at = 0, left_at = 0;  // stages of a pass until its first and its last solution
+  Names left_of;                           // where the state of the last one is
   const auto append_passes = [&] {
-    begin();
-    for (int k = 0; k < substeps; k++)
+    for (int k = 0; k < substeps; k++) {
+      begin(k);
       for (std::size_t i = 0; i < pass.size(); i++) {
         s.stage(pass[i]);
-        if (k + 1 == substeps && i + 1 == solved_at && !felt.outputs.empty()) append_felt(s, e, precision, felt);
+        if (k + 1 < substeps) continue;
+        if (i + 1 == solved_at && !felt.outputs.empty()) append_felt(s, e, precision, felt, {});
+        if (i + 1 == left_at && !left.outputs.empty()) append_felt(s, e, precision, left, left_of);
       }
+    }
   };
   if (all.stages.empty()) {
     add("equations", all.equations, {}, {});
     solve();
-    solved_at = pass.size();
+    solved_at = left_at = pass.size();
     Pairs moved = state;
     if (alone > 0) moved.emplace_back("qacc", "qacc_next");
     add("advance", all.advance, {}, moved);
@@ -141,10 +147,12 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
   const Pairs stage_state = {{"q_i", "q_i_next"},          {"v_i", "v_i_next"},     {"act_i", "act_i_next"},
                              {"u_i", "u_i_next"},          {"sum_u", "sum_u_next"}, {"sum_a", "sum_a_next"},
                              {"sum_rate", "sum_rate_next"}};
+  left_of = {{"q", "q_i"}, {"v", "v_i"}, {"act", "act_i"}};
   for (int i = 0; i < 4; i++) {
-    add("equations", all.equations, i == 0 ? Names{} : Names{{"q", "q_i"}, {"v", "v_i"}, {"act", "act_i"}}, {});
+    add("equations", all.equations, i == 0 ? Names{} : left_of, {});
     solve();
     if (i == 0) solved_at = pass.size();
+    left_at = pass.size();
     add("advance", all.stages[static_cast<std::size_t>(i)], i == 0 ? Names{{"v_i", "v"}} : Names{},
         i == 3 ? state : stage_state);
   }

@@ -36,13 +36,15 @@ struct SolverOptions {
 // The evaluator must stay. Throws Error where its robot has no world, or one that is not supported.
 Sequence world_sequence(Evaluator& evaluator, Precision precision, const SolverOptions& options = {});
 
-// A step in a sequence with other stages. Declares the arrays of world_sequence; begin() appends what comes before the step.
+// A step in a sequence with other stages. Declares the arrays of world_sequence; begin(k) appends what comes before pass k.
 //
 //   substeps  passes of the file's timestep, under the same controls
 //   felt      runs in the last pass, where the equations of its beginning are solved (of Runge-Kutta's method the first ones), and
 //             keeps what later stages read: from q, v, act and ctrl there, qacc, row_force, contact_force, uniforms of the
 //             sequence, and the arrays of the row `contacts` as contact_dist, contact_pos, contact_frame. Its outputs are declared.
+//   left      the same of the last solution of the equations, which is another one where Runge-Kutta's method has four
 void append_world_step(Sequence& s, Evaluator& evaluator, Precision precision, const SolverOptions& options,
-                       const std::function<void()>& begin, int substeps, const Program& felt);
+                       const std::function<void(int pass)>& begin, int substeps, const Program& felt,
+                       const Program& left = {});
 
 }  // namespace featherstorm

@@ -9,6 +9,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "host/simulation/environment_sequence.h"
 #include "host/simulation/rollout.h"
 #include "host/simulation/world_sequence.h"
 
@@ -82,6 +83,7 @@ class PySequence {
     sequence_.run(steps, instances, mi, values, mo, controls ? &controls->controls : nullptr,
                   reinterpret_cast<void*>(stream));
   }
+  long components(const std::string& name) const { return sequence_.components(name); }
   void measure() { sequence_.measure(); }
   std::vector<std::tuple<std::string, long, double>> costs() const {
     std::vector<std::tuple<std::string, long, double>> found;
@@ -104,6 +106,33 @@ PySequence sequence_of(nb::object evaluator, const std::string& dtype, const std
   Evaluator& e = evaluator_of(evaluator);
   Sequence s = rollout_sequence(e, {op, substeps, 0, {}, drives, {iterations, tolerance, false, rigid}},
                                 precision_of(dtype), stages);
+  return {std::move(evaluator), std::move(s)};
+}
+
+// (trace, [(array, array that takes its place)], array that says which instances a stage is for or "",
+// [(function, array, count, whether of the next episode) of numbers that are drawn])
+using Draws = std::vector<std::tuple<std::uint32_t, std::string, int, bool>>;
+using StageList =
+    std::vector<std::tuple<nb::object, std::vector<std::pair<std::string, std::string>>, std::string, Draws>>;
+
+PySequence environment_of(nb::object evaluator, const std::string& dtype, const std::string& op, int substeps,
+                          const StageList& before, const StageList& pass, const StageList& after, nb::handle felt,
+                          nb::handle left, bool steps, int iterations, double tolerance,
+                          const std::optional<RigidLaw<double>>& rigid) {
+  const auto stages = [](const StageList& list) {
+    std::vector<EnvironmentStage> all;
+    for (const auto& [trace, swaps, needed, draws] : list) all.push_back({program_of(trace), swaps, needed});
+    return all;
+  };
+  const EnvironmentStages all{stages(before),
+                              stages(pass),
+                              stages(after),
+                              felt.is_none() ? Program{} : program_of(felt),
+                              left.is_none() ? Program{} : program_of(left),
+                              steps};
+  Evaluator& e = evaluator_of(evaluator);
+  Sequence s = environment_sequence(e, {op, substeps, 0, {}, false, {iterations, tolerance, false, rigid}},
+                                    precision_of(dtype), all);
   return {std::move(evaluator), std::move(s)};
 }
 
@@ -143,6 +172,7 @@ void bind_sequence(nb::module_& module) {
           "n) or (B, T n); else (B, n), read before the first or written after the last. An input of one row stands for "
           "all instances. Uniforms: lists of n or T n numbers. Controls: of noise() or knots(), for one array; or None. "
           "stream: the number of a device's stream, on which the work is put.")
+      .def("components", &PySequence::components, nb::arg("name"), "Of an array; -1 where there is none of that name.")
       .def("measure", &PySequence::measure, "From now on runs on the host note how long each stage takes, for costs().")
       .def(
           "costs", &PySequence::costs,
@@ -190,6 +220,14 @@ void bind_sequence(nb::module_& module) {
       "The stages of a rollout: traced functions about the passes of the operation that steps. drives: controls "
       "are targets of positions, where no function makes torques of them. op \"world\": passes of a model file's "
       "world (world_sequence), with what felt keeps of the last one.");
+  module.def(
+      "environment_sequence", &environment_of, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("op"),
+      nb::arg("substeps"), nb::arg("before"), nb::arg("each_pass"), nb::arg("after"),
+      nb::arg("felt").none() = nb::none(), nb::arg("left").none() = nb::none(), nb::arg("steps") = true,
+      nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6, nb::arg("rigid").none() = nb::none(),
+      "A step of an environment: stages (trace, pairs of arrays that change places, array that says which instances it is "
+      "for) before the passes of the operation that steps, before each pass, and after them. steps: whether there are "
+      "passes at all.");
 }
 
 }  // namespace featherstorm

@@ -228,6 +228,20 @@ void bind_trace(nb::module_& module) {
           },
           nb::arg("name"), nb::arg("size"), nb::arg("uniform") = false)
       .def(
+          "more",
+          [](const std::shared_ptr<Trace>& t, const std::string& name, int count) {
+            check_open(*t);
+            Program& p = t->program;
+            const auto at =
+                std::find_if(p.inputs.begin(), p.inputs.end(), [&](const Program::Array& a) { return a.name == name; });
+            if (at == p.inputs.end()) throw Error("the trace has no input '" + name + "' to be made longer");
+            std::vector<Expr> values;
+            for (int k = 0; k < count; k++)
+              values.push_back(Expr(p.graph.input(static_cast<int>(at - p.inputs.begin()), at->size++)));
+            return symbols(values, t);
+          },
+          nb::arg("name"), nb::arg("count"), "Further components of an input.")
+      .def(
           "output",
           [](const std::shared_ptr<Trace>& t, const std::string& name, nb::sequence values) {
             check_open(*t);

@@ -26,6 +26,7 @@ from ._featherstorm import (  # type: ignore[attr-defined]  # a stub has no __ve
 from .batch import Batch
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
+from .environment.task import Env, env
 from .horizon.result import RolloutResult
 from .loading import from_mujoco, load, robots
 from .model import Model, Notice
@@ -69,6 +70,7 @@ __all__ = [
     "Batch",
     "Contact",
     "Coupling",
+    "Env",
     "Joint",
     "Loop",
     "Model",
@@ -89,6 +91,7 @@ __all__ = [
     "difference",
     "dormand_prince",
     "energy",
+    "env",
     "fd",
     "forward_kinematics",
     "frame_velocity",

@@ -82,8 +82,11 @@ class Felt:
         self.texts.setdefault(f"felt_{name}", (size, text))
         return f"felt_{name}"
 
-    def record(self, before: float) -> _featherstorm.Trace | None:
-        """The program of all that was asked for; None where that is nothing. before: the last pass's time after the first's [s]."""
+    def record(
+        self, before: float, clock: Callable[[_featherstorm.Trace], Any] | None = None
+    ) -> _featherstorm.Trace | None:
+        """The program of all that was asked for; None where that is nothing. before: the last pass's time after the first's [s], which
+        is `t` for all instances, or what `clock` returns, of shape (1,)."""
         if not self.texts:
             return None
         model = self.model
@@ -92,7 +95,8 @@ class Felt:
             q, v = symbols(trace.input("q", model.nq)), symbols(trace.input("v", model.nv))
             act = symbols(trace.input("act", model.n_act) if model.n_act else [])
             ctrl = symbols(trace.input("ctrl", model.n_ctrl) if model.n_ctrl else [])
-            time = symbols(trace.input("t", 1, True)) + before
+            begun = symbols(trace.input("t", 1, True)) if clock is None else clock(trace)
+            time = begun + before
             texts = instance(model, trace, {"qpos": q, "qvel": v, "act": act, "ctrl": ctrl, "time": time})
             slots = sum(pair["slots"] for pair in texts.pairs)
             few = 0 < slots <= MOST_SLOTS and all(pair["closed_form"] for pair in texts.pairs)
@@ -131,12 +135,27 @@ class WorldState(State):
 
     @classmethod
     def of(cls, model: Model, trace: _featherstorm.Trace, time: Any, felt: Felt, has_ctrl: bool = True) -> Self:
-        """x of a trace. time [s]; has_ctrl: whether there are controls yet."""
+        """x of a trace, whose inputs are its numbers. time [s]; has_ctrl: whether there are controls yet."""
         act = trace.input("act", model.n_act) if model.n_act else []
         parts = [*trace.input("q", model.nq), *trace.input("v", model.nv), *act]
+        return cls.made(model, trace, parts, time, felt, has_ctrl)
+
+    @classmethod
+    def made(
+        cls,
+        model: Model,
+        trace: _featherstorm.Trace,
+        parts: list[Any],
+        time: Any,
+        felt: Felt,
+        has_ctrl: bool = True,
+        inputs: dict[str, Symbols] | None = None,
+    ) -> Self:
+        """x of numbers q, v, act. inputs: those that the trace has already, by name."""
         self = np.asarray(parts, dtype=object).view(cls)
         self.model, self.trace, self.poses, self.parameters = model, trace, None, None
-        self.time, self.felt, self.has_ctrl, self.inputs, self.texts = time, felt, has_ctrl, {}, None
+        self.time, self.felt, self.has_ctrl, self.texts = time, felt, has_ctrl, None
+        self.inputs = {} if inputs is None else inputs
         if model.parameters:
             self.parameters = [self.input(name, n).tolist() for name, n in parameter_sizes(model).items()]
         return self

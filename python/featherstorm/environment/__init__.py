@@ -1,0 +1,1 @@
+"""Environments: episodes of many robots at once, whose functions are traced into the step of their physics."""

@@ -1,0 +1,90 @@
+"""What an environment keeps from step to step beside the state of its robot."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..symbols import plain, symbols, values_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+def shapes_of(declared: Mapping[str, Any]) -> Shapes:
+    """Shapes of the rows that an environment declares: numbers, or shapes."""
+    shapes = {}
+    for name, shape in declared.items():
+        sizes = (shape,) if np.ndim(shape) == 0 else tuple(shape)
+        if not name.isidentifier() or name.startswith("_"):
+            raise ValueError(f"memory: {name!r} is no name, expected an identifier that does not begin with _")
+        if any(int(n) != n or n < 1 for n in sizes):
+            raise ValueError(f"memory: {name} is {shape!r}, expected how many numbers it has, or their shape")
+        shapes[name] = tuple(map(int, sizes))
+    return shapes
+
+
+def size_of(shapes: Shapes) -> int:
+    return sum(map(math.prod, shapes.values()))
+
+
+def columns_of(shapes: Shapes) -> dict[str, slice]:
+    """Where each is among the numbers of all."""
+    found, first = {}, 0
+    for name, shape in shapes.items():
+        found[name] = slice(first, first + math.prod(shape))
+        first += math.prod(shape)
+    return found
+
+
+class Memory:
+    """Rows of one environment by name: `m.last` has the numbers of the last step, `m.last = a` is kept for the next one."""
+
+    __slots__ = ("_changed", "_shapes", "_values")
+    _changed: set[str]
+    _shapes: Shapes
+    _values: dict[str, Any]
+
+    def __init__(self, shapes: Shapes, numbers: Sequence[Any]) -> None:
+        """numbers: of all rows, one behind the other."""
+        values = {name: symbols(numbers[columns]).reshape(shapes[name]) for name, columns in columns_of(shapes).items()}
+        object.__setattr__(self, "_shapes", shapes)
+        object.__setattr__(self, "_values", values)
+        object.__setattr__(self, "_changed", set())
+
+    def _unknown(self, name: str) -> str:
+        near = difflib.get_close_matches(name, self._shapes, 3)
+        known = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(self._shapes) or 'none'}"
+        return f"the environment has no memory '{name}'; {known}"
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._values:
+            raise AttributeError(self._unknown(name))
+        return self._values[name].copy()  # what is written into it is no assignment
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._values:
+            raise AttributeError(self._unknown(name))
+        shape = self._shapes[name]
+        try:
+            spread = np.broadcast_to(np.asarray(plain(value), dtype=object), shape)
+        except ValueError:
+            if np.size(value) != math.prod(shape):
+                raise ValueError(f"memory: {name} is given the shape {np.shape(value)}, expected {shape}") from None
+            spread = np.asarray(plain(value), dtype=object).reshape(shape)
+        self._values[name] = symbols(values_of(spread, f"memory: {name}")).reshape(shape)
+        self._changed.add(name)
+
+
+def numbers_of(memory: Memory) -> list[Any]:
+    """Of all rows, one behind the other."""
+    return [x for value in memory._values.values() for x in np.ravel(plain(value)).tolist()]
+
+
+def is_changed(memory: Memory) -> bool:
+    return bool(memory._changed)

@@ -1,0 +1,378 @@
+"""An environment's functions as stages of a sequence."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .. import _featherstorm
+from ..robot.steps import pass_count
+from ..symbols import State, Symbols, is_symbol, symbols, values_of
+from ..world.state import Felt
+from ..world.values import parameter_sizes
+from .draws import Draws
+from .memory import Memory, columns_of, is_changed, numbers_of, shapes_of, size_of
+from .state import EnvironmentState, beginning
+from .task import Parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..model import Model
+    from .task import Env
+
+MOST = 1e10  # beyond, a number is not taken for finite (mjMAXVAL)
+# functions whose draws are independent, by their number in the counter
+FUNCTIONS = {"reset": 1, "after": 2, "observe": 3}
+# arrays of a sequence; those of the step have no prefix
+ACTION, TAKEN, BAD = "env_action", "env_taken", "env_bad"
+MEMORY, SUMS, LAST_SUMS = "env_memory", "env_sums", "env_last_sums"
+STEP, EPISODE, KEY = "env_step", "env_episode", "env_key"
+REWARD, TERMINATED, TRUNCATED, DONE, LOST = "env_reward", "env_terminated", "env_truncated", "env_done", "env_lost"
+TERMS = "env_terms"
+PENDING, MASK = "env_pending", "env_mask"
+RESULTS = (REWARD, TERMINATED, TRUNCATED, DONE, LOST)
+
+
+def after_of(name: str) -> str:
+    return f"{name}_next"
+
+
+def observation(group: str) -> str:
+    return f"env_obs_{group}"
+
+
+def final(group: str) -> str:
+    return f"env_final_{group}"
+
+
+def metric(name: str) -> str:
+    return f"env_metric_{name}"
+
+
+class Stage(NamedTuple):
+    """trace, its arrays that change places, which instances it is for, and what it draws: (function, array, count) each."""
+
+    trace: _featherstorm.Trace
+    swaps: list[tuple[str, str]]
+    needed: str = ""
+    draws: tuple[tuple[str, str, int], ...] = ()
+
+
+class Recording:
+    """An environment's functions, recorded.
+
+    groups    name -> how many numbers of an observation; one group "" where it is one array
+    terms     names of the reward's terms; none where it is a number
+    metrics   name -> how many numbers of what `metrics` returns
+    """
+
+    def __init__(self, env: Env, model: Model, op: str) -> None:
+        self.env, self.model, self.op = env, model, op
+        self.world = self.op == "world"
+        self.dt, self.substeps = pass_count(type(env).__name__, model, self.op, env.dt, env.substeps)
+        self.pass_time = self.dt / self.substeps
+        self.shapes = shapes_of(env.memory)
+        self.size = size_of(self.shapes)
+        self.driven = model.n_ctrl if self.world else model.nv
+        self.actions = self.driven if env.actions is None else int(env.actions)
+        if env.actuate is None and self.actions != self.driven:
+            raise ValueError(
+                f"{type(env).__name__}: actions is {self.actions}, expected {self.driven}, or a method `actuate`"
+            )
+        self.low, self.high = self.action_range()
+        self.parameters = parameter_sizes(model) if self.world else self.plain_parameters()
+        self.groups: dict[str, int] = {}
+        self.terms: list[str] = []
+        self.metrics: dict[str, int] = {}
+        self.felt, self.remains = (Felt(model) if self.world else None for _ in range(2))
+        self.before = [self.take_action()]
+        self.each_pass = [self.record_pass()]
+        self.after = [self.finish()]
+
+    def plain_parameters(self) -> dict[str, int]:
+        row = self.model.row(self.op)
+        return {name: n for name, n in row.inputs if name in self.model.parameters}
+
+    def action_range(self) -> tuple[Any, Any]:
+        env, own = self.env, self.env.actuate is None and self.world
+        low: Any
+        high: Any
+        low, high = (self.model.ctrl_lower, self.model.ctrl_upper) if own else (-1.0, 1.0)
+        if env.action_range is not None:
+            low, high = env.action_range
+        both = [np.array(np.broadcast_to(np.asarray(x, float), (self.actions,))) for x in (low, high)]
+        if not (both[0] <= both[1]).all():
+            raise ValueError(f"{type(env).__name__}: action_range is {low} to {high}, the lowest action first")
+        return both[0], both[1]
+
+    # -- what traces begin with
+
+    def state(self, trace: _featherstorm.Trace, steps: Any, has_ctrl: bool = True) -> Any:
+        if not self.world:
+            return State(self.model, trace, trace.input("q", self.model.nq), trace.input("v", self.model.nv))
+        time = np.asarray(steps * self.dt, dtype=object)
+        x = EnvironmentState.of(self.model, trace, time.view(Symbols), self.felt, has_ctrl)  # type: ignore[arg-type]
+        return x.begin(steps, self.remains)  # type: ignore[arg-type]
+
+    def memory(self, trace: _featherstorm.Trace) -> Memory:
+        return Memory(self.shapes, trace.input(MEMORY, self.size) if self.size else [])
+
+    def keep(self, trace: _featherstorm.Trace, numbers: list[Any], swaps: list[tuple[str, str]]) -> None:
+        if self.size:
+            trace.output(after_of(MEMORY), numbers)
+            swaps.append((MEMORY, after_of(MEMORY)))
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        function = getattr(self.env, name)
+        return None if function is None else function(*arguments)
+
+    # -- stages
+
+    def take_action(self) -> Stage:
+        """The action within its range, zero where it is not finite."""
+        trace = _featherstorm.Trace()
+        a = symbols(trace.input(ACTION, self.actions) if self.actions else [])
+        fine = np.abs(a) <= MOST
+        taken = np.where(fine, a, 0.0)
+        if self.env.clip and self.actions:
+            taken = np.minimum(np.maximum(taken, self.low), self.high)
+        bad = 1.0 - np.where(np.logical_and.reduce(fine), 1.0, 0.0) if self.actions else 0.0
+        trace.output(TAKEN, values_of(taken, "action"))
+        trace.output(BAD, values_of(bad, "action", 1))
+        trace.close()
+        return Stage(trace, [])
+
+    def record_pass(self) -> Stage:
+        trace = _featherstorm.Trace()
+        a = symbols(trace.input(TAKEN, self.actions) if self.actions else [])
+        swaps: list[tuple[str, str]] = []
+        drive = "ctrl" if self.world else "tau"
+        try:
+            if self.env.actuate is None:
+                found = a
+            else:
+                m = self.memory(trace)
+                x = self.state(trace, symbols(trace.input(STEP, 1))[0], has_ctrl=False)
+                found = self.call("actuate", x, a, m)
+                if is_changed(m):
+                    self.keep(trace, numbers_of(m), swaps)
+            trace.output(drive, values_of(found, f"actuate: {drive}", self.driven))
+        finally:
+            trace.close()
+        return Stage(trace, swaps)
+
+    def finish(self) -> Stage:
+        """Terminations, rewards, what comes after them, observations."""
+        env, trace = self.env, _featherstorm.Trace()
+        swaps: list[tuple[str, str]] = []
+        try:
+            steps = symbols(trace.input(STEP, 1))[0] + 1.0
+            x, m = self.state(trace, steps), self.memory(trace)
+            was = numbers_of(m)
+            a = symbols(trace.input(TAKEN, self.actions) if self.actions else [])
+            fine = np.logical_and(self.is_finite(x), symbols(trace.input(BAD, 1))[0] < 0.5)
+            ends = self.call("terminate", x, m)
+            ends = 0.0 if ends is None else number_of(ends, "terminate")
+            terminated = np.where(np.logical_and(fine, np.logical_not(ends)), 0.0, 1.0)
+            truncated = 0.0 if env.steps is None else np.where(steps >= float(env.steps), 1.0, 0.0)
+            done = np.maximum(terminated, truncated)
+            reward, terms = self.rewards(env.reward(x, a, m), fine)
+            for name, value in (self.call("metrics", x, a, m) or {}).items():
+                numbers = values_of(value, f"metrics: {name}")
+                self.metrics[name] = len(numbers)
+                trace.output(metric(name), numbers)
+            if terms:
+                trace.output(TERMS, values_of(tuple(terms), "reward"))
+            draws = {name: Draws(trace, f"env_draw_{name}") for name in ("after", "observe")}
+            x = self.moved(self.call("after", x, a, m, draws["after"]), x, trace, swaps)
+            seen = self.observations(env.observe(x, m, draws["observe"]))
+            for group, numbers in seen.items():
+                numbers = [chosen(fine, y, 0.0) for y in numbers]
+                trace.output(observation(group), values_of(tuple(numbers), "observe"))
+                trace.output(final(group), values_of(tuple(numbers), "observe"))
+            kept = self.kept()
+            numbers = [chosen(fine, new, was[k]) if k in kept else new for k, new in enumerate(numbers_of(m))]
+            self.keep(trace, values_of(tuple(numbers), "memory"), swaps)
+            sums = symbols(trace.input(SUMS, 1 + len(terms))) + symbols(values_of((reward, *terms), "reward"))
+            for name, value in (
+                (after_of(STEP), steps),
+                (REWARD, reward),
+                (TERMINATED, terminated),
+                (TRUNCATED, truncated),
+                (DONE, done),
+                (LOST, np.where(fine, 0.0, 1.0)),
+                (after_of(SUMS), sums),
+                (LAST_SUMS, (sums, steps)),
+            ):
+                trace.output(name, values_of(value, name))
+            swaps += [(STEP, after_of(STEP)), (SUMS, after_of(SUMS))]
+        finally:
+            trace.close()
+        drawn = tuple((name, f"env_draw_{name}", d.count) for name, d in draws.items() if d.count)
+        return Stage(trace, swaps, draws=drawn)
+
+    def restart(self, needed: str, randomises: bool) -> Stage:
+        """What begins an episode, for the instances that an array says. randomises: whether parameters are drawn."""
+        env, model, trace = self.env, self.model, _featherstorm.Trace()
+        swaps: list[tuple[str, str]] = []
+        try:
+            rng = Draws(trace, "env_draw_reset")
+            parameters = self.drawn_parameters(trace, rng, swaps, randomises)
+            zeros: list[Any] = [0.0] * self.size
+            kept = self.kept()
+            if kept:
+                before = trace.input(MEMORY, self.size)
+                zeros = [before[k] if k in kept else 0.0 for k in range(self.size)]
+            m = Memory(self.shapes, zeros)
+            q, v, act = self.first_state(self.call("reset", m, rng))
+            x: Any
+            x = beginning(model, trace, [*q, *v, *act], parameters) if self.world else State(model, trace, q, v)
+            self.call("begin", x, m, rng)
+            seen = self.observations(env.observe(x, m, rng))
+            arrays = {"q": q, "v": v, EPISODE: [*(symbols(trace.input(EPISODE, 1)) + 1.0)], STEP: [0.0]}
+            arrays[SUMS] = [0.0] * (1 + len(self.terms))
+            if self.world:
+                arrays.update(act=act, qacc=[0.0] * model.nv)
+            if self.size:
+                arrays[MEMORY] = numbers_of(m)
+            arrays.update({observation(group): numbers for group, numbers in seen.items()})
+            if needed == PENDING:
+                arrays.update({name: [0.0] for name in RESULTS})
+            for name, value in arrays.items():
+                if len(value):
+                    trace.output(after_of(name), values_of(value, name))
+                    swaps.append((name, after_of(name)))
+        finally:
+            trace.close()
+        drawn = (("reset", "env_draw_reset", rng.count),) if rng.count else ()
+        return Stage(trace, swaps, needed, drawn)
+
+    # -- parts of stages
+
+    def kept(self) -> set[int]:
+        """Numbers of the memory that stay when an episode ends."""
+        columns = columns_of(self.shapes)
+        names = (self.env.kept,) if isinstance(self.env.kept, str) else tuple(self.env.kept)
+        if strange := [name for name in names if name not in columns]:
+            raise ValueError(f"{type(self.env).__name__}: kept has {strange[0]!r}, which is not in its memory")
+        return {k for name in names for k in range(columns[name].start, columns[name].stop)}
+
+    def is_finite(self, x: Any) -> Any:
+        return np.logical_and.reduce(np.abs(np.asarray(x).view(Symbols)) <= MOST)
+
+    def rewards(self, found: Any, fine: Any) -> tuple[Any, list[Any]]:
+        """The reward, and its terms where they have names."""
+        env, terms = self.env, {}
+        if hasattr(found, "items"):
+            terms = {name: number_of(value, f"reward: {name}") for name, value in found.items()}
+            total = sum(terms.values())
+        else:
+            total = number_of(found, "reward")
+        self.terms = list(terms)
+        scaled = [np.where(fine, env.reward_scale * value, 0.0) for value in (total, *terms.values())]
+        if env.reward_floor is not None:
+            scaled[0] = np.maximum(scaled[0], env.reward_floor)
+        return scaled[0], scaled[1:]
+
+    def moved(self, found: Any, x: Any, trace: _featherstorm.Trace, swaps: list[tuple[str, str]]) -> Any:
+        """The state after `after`."""
+        if found is None:
+            return x
+        if not hasattr(found, "items") or set(found) - {"q", "v"}:
+            raise TypeError(f"after returned {found!r}, expected None or a dict of q, v")
+        sizes = {"q": self.model.nq, "v": self.model.nv}
+        changed = {name: values_of(value, f"after: {name}", sizes[name]) for name, value in found.items()}
+        for name, value in changed.items():
+            trace.output(after_of(name), value)
+            swaps.append((name, after_of(name)))
+        parts = [*changed.get("q", np.ravel(x.q).tolist()), *changed.get("v", np.ravel(x.v).tolist())]
+        if not self.world:
+            return State(self.model, trace, parts[: self.model.nq], parts[self.model.nq :])
+        parts += np.ravel(x.act).tolist()
+        moved = EnvironmentState.made(self.model, trace, parts, x.time, x.felt, True, x.inputs)
+        return moved.begin(x.steps, x.remains)
+
+    def observations(self, found: Any) -> dict[str, list[Any]]:
+        named = hasattr(found, "items")
+        groups = {
+            str(name): values_of(value, f"observe: {name}" if name else "observe")
+            for name, value in (found.items() if named else [("", found)])
+        }
+        sizes = {name: len(value) for name, value in groups.items()}
+        if not sizes or not all(sizes.values()):
+            raise ValueError("observe returned no numbers")
+        if self.groups and sizes != self.groups:
+            raise ValueError(f"observe returned {sizes} numbers at a reset, after a step {self.groups}")
+        self.groups = sizes
+        return groups
+
+    def first_state(self, found: Any) -> tuple[list[Any], list[Any], list[Any]]:
+        model = self.model
+        compiled = model.compiled if self.world else None
+        home = (model.q0 if compiled is None else np.array(compiled.qpos0), np.zeros(model.nv))
+        parts = list(home if found is None else found)
+        n_act = model.n_act if self.world else 0
+        if len(parts) not in (2, 3):
+            raise ValueError(f"reset returned {len(parts)} arrays, expected q and v, or q, v and act")
+        if len(parts) == 2:
+            parts.append(np.zeros(n_act))
+        sizes = {"q": model.nq, "v": model.nv, "act": n_act}
+        q, v, act = (
+            values_of(np.asarray(x), f"reset: {name}", n) if n else [] for x, (name, n) in zip(parts, sizes.items())
+        )
+        for _, first in model.quaternions:  # to length one
+            turn = symbols(q[first : first + 4])
+            q[first : first + 4] = values_of(turn / np.sqrt((turn * turn).sum()), "reset: q")
+        return q, v, act
+
+    def drawn_parameters(
+        self, trace: _featherstorm.Trace, rng: Draws, swaps: list[tuple[str, str]], randomises: bool
+    ) -> dict[str, Symbols]:
+        """Of an episode that begins, by name."""
+        env, model = self.env, self.model
+        shapes = {name: tuple(_featherstorm.parameter_shape(model.robot, name)) for name in self.parameters}
+        nominal = {name: nominal_parameter(model, name, shape) for name, shape in shapes.items()}
+        drawn: Mapping[str, Any] = {}
+        if randomises and env.randomise is not None:
+            drawn = env.randomise(rng, Parameters(nominal))
+            if not hasattr(drawn, "items"):
+                raise TypeError(f"randomise returned a {type(drawn).__name__}, expected parameters by name")
+            if strange := sorted(set(drawn) - set(shapes)):
+                raise ValueError(
+                    f"randomise returned {strange[0]!r}, which is not among the environment's parameters: "
+                    f"{', '.join(shapes) or 'none'}"
+                )
+        found = {}
+        for name, shape in shapes.items():
+            n = math.prod(shape)
+            if name not in drawn:
+                found[name] = symbols(trace.input(name, n))
+                continue
+            spread = np.broadcast_to(np.asarray(drawn[name], dtype=object), shape)
+            values = values_of(spread, f"randomise: {name}", n)
+            trace.output(after_of(name), values)
+            swaps.append((name, after_of(name)))
+            found[name] = symbols(values)
+        return found
+
+    def clock(self, trace: _featherstorm.Trace) -> Any:
+        """Time where a control step begins, of shape (1,)."""
+        return symbols(trace.input(STEP, 1)) * self.dt
+
+
+def nominal_parameter(model: Model, name: str, shape: tuple[int, ...]) -> Any:
+    return np.reshape(np.asarray(_featherstorm.parameter_values(model.robot, name), float), shape)
+
+
+def number_of(x: Any, what: str) -> Any:
+    """One number, symbolic or not, of shape ()."""
+    (value,) = values_of(x, what, 1)
+    return symbols([value])[0] if is_symbol(value) else value
+
+
+def chosen(condition: Any, a: Any, b: Any) -> Any:
+    """Single numbers: a where the condition holds, else b."""
+    return np.where(condition, symbols([a])[0], symbols([b])[0])

@@ -1,0 +1,114 @@
+"""The state of an environment's robot as its functions see it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..symbols import symbols, values_of
+from ..world.state import CONTACTS, SOLVED, Felt, WorldState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .. import _featherstorm
+    from ..model import Model
+    from ..mujoco.fields.instance import Instance
+    from ..symbols import Symbols
+
+NO_CONTACT = 1e10  # the distance where there is none (core/collision/contact_point.h)
+
+
+class EnvironmentState(WorldState):
+    """A world.state.WorldState, and
+
+    x.time () [s], x.steps ()   since the episode began
+    x.field(name)               a field of mjData by MuJoCo's name, of its shape: of positions and velocities at the state itself, of
+                                forces and accelerations of the beginning of the last pass
+    x.left(name)                a field as mj_step leaves it in mjData: of the last evaluation of the equations of motion, which is at the
+                                beginning of the last pass, with RK4 at its last stage
+    x.parameter(name)           a parameter of the model (Env.parameters) as it was drawn
+    """
+
+    steps: Any
+    remains: Felt
+    begins: bool
+
+    def begin(self, steps: Any, remains: Felt) -> EnvironmentState:
+        self.steps, self.remains, self.begins = steps, remains, False
+        return self
+
+    def field(self, name: str) -> Any:
+        shape = self.shape_of(name)
+        if is_of_forces(name):
+            found = self.feel(f"field_{name}", math.prod(shape), lambda texts: getattr(texts, name)())
+        else:
+            found = symbols(values_of(getattr(self.instance(), name)(), name, math.prod(shape)))
+        return found.reshape(shape)
+
+    def left(self, name: str) -> Any:
+        shape, size = self.shape_of(name), math.prod(self.shape_of(name))
+        if self.begins:
+            return self.found(size, lambda texts: getattr(texts, name)()).reshape(shape)
+        array = self.remains.add(f"left_{name}", size, lambda texts: getattr(texts, name)())
+        return self.input(array, size).reshape(shape)
+
+    def shape_of(self, name: str) -> tuple[int, ...]:
+        import mujoco
+
+        from ..mujoco.fields.table import STAGES
+
+        if name not in STAGES:
+            raise ValueError(f"x.field: mjData has no field '{name}' that is computed; there are {', '.join(STAGES)}")
+        data = self.model.__dict__.setdefault("_mjdata", None) or mujoco.MjData(self.model.compiled)
+        self.model.__dict__["_mjdata"] = data
+        return tuple(np.shape(getattr(data, name)))
+
+    def parameter(self, name: str) -> Any:
+        from .. import _featherstorm
+
+        if name not in self.inputs or name not in self.model.parameters:
+            known = ", ".join(self.model.parameters) or "none"
+            raise ValueError(f"x.parameter: '{name}' is no parameter of the environment; there are: {known}")
+        return self.inputs[name].reshape(tuple(_featherstorm.parameter_shape(self.model.robot, name)))
+
+    def feel(self, what: str, size: int, text: Callable[[Instance], Any]) -> Any:
+        if self.begins:
+            return self.found(size, text)
+        return super().feel(what, size, text)
+
+    def found(self, size: int, text: Callable[[Instance], Any]) -> Symbols:
+        """Where an episode begins: nothing touches, nothing accelerates."""
+        texts = self.instance()
+        if "qacc" not in texts.given:
+            for name in (*SOLVED, *CONTACTS):
+                texts.given[name] = np.zeros(texts.shapes[name])
+            texts.given["contact_dist"] = np.full(texts.shapes["contact_dist"], NO_CONTACT)
+        return symbols(values_of(text(texts), "a field", size))
+
+
+class BeginningState(EnvironmentState):
+    """Where an episode begins; controls are zero."""
+
+    @property
+    def ctrl(self) -> Symbols:
+        return symbols([0.0] * self.model.n_ctrl)
+
+
+def beginning(
+    model: Model, trace: _featherstorm.Trace, parts: list[Any], parameters: dict[str, Symbols]
+) -> BeginningState:
+    """The state that a reset made."""
+    clock = symbols([0.0])[0]
+    x = BeginningState.made(model, trace, parts, np.asarray(clock, dtype=object), Felt(model), inputs=parameters)
+    x.begin(0.0, Felt(model))
+    x.begins = True
+    return x
+
+
+def is_of_forces(name: str) -> bool:
+    from ..mujoco.fields.table import ACC, STAGES
+
+    return STAGES[name] == ACC
