@@ -88,3 +88,10 @@ def numbers_of(memory: Memory) -> list[Any]:
 
 def is_changed(memory: Memory) -> bool:
     return bool(memory._changed)
+
+
+class Parameters:
+    """Nominal numbers of the model's parameters, by name: `p.body_mass` (nbody)."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.__dict__.update(values)

@@ -13,9 +13,8 @@ from ..symbols import State, Symbols, is_symbol, symbols, values_of
 from ..world.state import Felt
 from ..world.values import parameter_sizes
 from .draws import Draws
-from .memory import Memory, columns_of, is_changed, numbers_of, shapes_of, size_of
+from .memory import Memory, Parameters, columns_of, is_changed, numbers_of, shapes_of, size_of
 from .state import EnvironmentState, beginning
-from .task import Parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

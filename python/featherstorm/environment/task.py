@@ -13,15 +13,8 @@ if TYPE_CHECKING:
     from ..typing import ArrayLike, Names
     from .batch import EnvBatch
     from .draws import Draws
-    from .memory import Memory
+    from .memory import Memory, Parameters
     from .state import EnvironmentState as State
-
-
-class Parameters:
-    """Nominal numbers of the model's parameters, by name: `p.body_mass` (nbody)."""
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self.__dict__.update(values)
 
 
 class Env:
