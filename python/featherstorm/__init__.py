@@ -26,7 +26,7 @@ from ._featherstorm import (  # type: ignore[attr-defined]  # a stub has no __ve
 from .batch import Batch
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
-from .environment.task import Env, env
+from .environment.env import Env, env
 from .horizon.result import RolloutResult
 from .loading import from_mujoco, load, robots
 from .model import Model, Notice

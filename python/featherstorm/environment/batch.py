@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from ..typing import Array
     from .recording import Stage
-    from .task import Env
+    from .task import Task
 
 AUTORESET = ("same_step", "next_step", "disabled")
 MOST_COUNT = 2**24  # whole numbers below are exact in float32
@@ -73,7 +73,7 @@ class EnvBatch:
 
     def __init__(
         self,
-        task: Env,
+        task: Task,
         num_envs: int,
         seed: int = 0,
         device: object = "cpu",
@@ -307,7 +307,7 @@ def stages(all_of: Sequence[Stage]) -> list[tuple[Any, ...]]:
     ]
 
 
-def engine_of(task: Env, threads: int | None) -> Model:
+def engine_of(task: Task, threads: int | None) -> Model:
     """The task's robot, with its parameters as inputs."""
     model = task.model()
     if not isinstance(model, Model):

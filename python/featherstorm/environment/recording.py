@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..model import Model
-    from .task import Env
+    from .task import Task
 
 MOST = 1e10  # beyond, a number is not taken for finite (mjMAXVAL)
 # functions whose draws are independent, by their number in the counter
@@ -68,7 +68,7 @@ class Recording:
     metrics   name -> how many numbers of what `metrics` returns
     """
 
-    def __init__(self, env: Env, model: Model, op: str) -> None:
+    def __init__(self, env: Task, model: Model, op: str) -> None:
         self.env, self.model, self.op = env, model, op
         self.world = self.op == "world"
         self.dt, self.substeps = pass_count(type(env).__name__, model, self.op, env.dt, env.substeps)
