@@ -10,6 +10,7 @@ from .. import _featherstorm
 from ..device import HOST, device_name, device_number
 from ..memory.arguments import engine_in
 from ..memory.arrays import to_numpy
+from ..memory.host_libraries import NUMPY, host_library, named_library
 from ..model import Model
 from ..robot.law import law_of
 from ..robot.steps import step_numbers, step_op
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ..memory.library import Library
     from ..typing import Array
     from .recording import Stage
     from .task import Task
@@ -59,12 +61,16 @@ class EnvBatch:
     obs, info = env.reset(seed=1)
     obs, reward, terminated, truncated, info = env.step(actions)
 
-    obs, reward      (B, n), or groups of them by name; (B,). Views of the engine's memory, which the next step overwrites
+    obs, reward      (B, n), or groups of them by name; (B,). Views of the engine's memory, which the next step overwrites; observations,
+                     which learners keep beside those that follow, are overwritten by the step after it
     terminated, truncated   (B,) of bool; both may be set
     info             "final_obs" and "_final_obs": the last observations of the episodes that ended with this step, and where (B,);
                      "final_info": their return, length, and the sum of each term of the reward; "non_finite" (B,): where a state or an
                      action was not finite, so that the episode was ended with a reward of 0; "reward_terms": terms of this step's
                      reward (B,) by name; what `metrics` returns
+
+    All of these are arrays of `arrays` ("numpy", "torch", "jax"), None: of the library of the actions; numpy's after reset(). What is numpy's
+    or torch's lies in the engine's memory, jax's arrays are copies.
 
     model            the robot of the environments
     dt, substeps     time of a control step [s], and its passes
@@ -80,6 +86,7 @@ class EnvBatch:
         dtype: npt.DTypeLike = "float32",
         autoreset: str = "same_step",
         threads: int | None = None,
+        arrays: str | None = None,
     ) -> None:
         name = type(task).__name__
         if int(num_envs) != num_envs or num_envs < 1:
@@ -95,6 +102,7 @@ class EnvBatch:
         self.task, self.num_envs, self.autoreset = task, int(num_envs), autoreset
         self.device = device_name(number)
         self.library = engine_in(number, 0)
+        self.given = None if arrays is None else named_library(arrays, name)
         self.model = engine_of(task, threads)
         self.op = step_op(self.model, name)
         self.law = law_of(task.law, name)
@@ -139,6 +147,10 @@ class EnvBatch:
             if n:
                 memory, view = self.library.output(self.dtype.name, self.num_envs, n)
                 self.arrays[name] = memory, view([n]), n
+        self.spare = {}  # of observations; the two change places with each step
+        for name in map(observation, r.groups):
+            memory, view = self.library.output(self.dtype.name, self.num_envs, sizes[name])
+            self.spare[name] = memory, view([sizes[name]]), sizes[name]
         for name in r.parameters:
             shape = tuple(_featherstorm.parameter_shape(model.robot, name))
             self.view(name)[:] = nominal_parameter(model, name, shape).reshape(1, -1)
@@ -178,29 +190,28 @@ class EnvBatch:
             felt, remains, steps, **more,
         )  # fmt: skip
 
-    def key(self, seed: int | Sequence[int]) -> None:
-        """The counters of the numbers that are drawn: seeds of 64 bits, and which environment."""
-        seeds = np.asarray([seed] * self.num_envs if np.ndim(seed) == 0 else list(seed), dtype=object)  # type: ignore[arg-type]
-        if seeds.shape != (self.num_envs,):
+    def key(self, seed: int | Sequence[int | None], rows: Any = True) -> None:
+        """The counters of the numbers that are drawn: seeds of 64 bits, and which environment. rows: a mask of those that are meant."""
+        seeds = [seed] * self.num_envs if np.ndim(seed) == 0 else list(seed)  # type: ignore[arg-type]
+        if len(seeds) != self.num_envs:
             raise ValueError(f"reset: seed has {len(seeds)} numbers, expected one or {self.num_envs}")
-        words = np.array([int(s) % 2**64 for s in seeds], np.uint64)
+        meant = np.array([s is not None for s in seeds]) & rows
+        words = np.array([0 if s is None else int(s) % 2**64 for s in seeds], np.uint64)
         index = np.arange(self.num_envs, dtype=np.uint64) if np.ndim(seed) == 0 else np.zeros(self.num_envs, np.uint64)
         pieces = [words >> np.uint64(16 * k) for k in range(4)] + [index, index >> np.uint64(16)]
-        self.view(KEY)[:] = np.stack([x & np.uint64(0xFFFF) for x in pieces], axis=1)
-        self.view(EPISODE)[:] = -1
+        self.view(KEY)[meant] = np.stack([x & np.uint64(0xFFFF) for x in pieces], axis=1)[meant]
+        self.view(EPISODE)[meant] = -1
 
     # -- episodes
 
-    def reset(self, *, seed: int | Sequence[int] | None = None, mask: Array = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, mask: Array = None
+    ) -> tuple[Any, dict[str, Any]]:
         """Begins an episode in each environment, or in those of a mask (B,) of bool: (obs, info).
 
         seed   a number: environment i draws as environment i of that seed; or a number for each, which then draw as environment 0 of
-               theirs. None: the next episode of each
+               theirs. None, for all or for one of them: the next episode. With a mask it is for those alone
         """
-        if seed is not None:
-            if mask is not None:
-                raise ValueError("reset: seed and mask are given, expected one of them")
-            self.key(seed)
         chosen = self.view(MASK)
         if mask is None:
             chosen[:] = 1
@@ -209,13 +220,15 @@ class EnvBatch:
             if rows.dtype != bool or rows.shape != (self.num_envs,):
                 raise ValueError(f"reset: mask is {rows.dtype} of shape {rows.shape}, expected bool ({self.num_envs},)")
             chosen[:, 0] = rows
+        if seed is not None:
+            self.key(seed, chosen[:, 0] > 0)
         written = self.of(self.restarting, [*self.state, *map(observation, self.groups)])
         given = self.bound([*written, *self.of(self.restarting, [KEY, MASK])])
         self.restarting.run(1, self.num_envs, given, {}, self.bound([name for name in written if name != KEY]))
         self.begun = True
         self.view(DONE)[np.asarray(chosen[:, 0]) > 0] = 0
         tell_notices(self.model)
-        return self.observed(), {}
+        return given_as(self.observed(), self.given or NUMPY), {}
 
     def of(self, sequence: Any, names: Sequence[str]) -> list[str]:
         """Those of arrays that a sequence has."""
@@ -229,6 +242,8 @@ class EnvBatch:
         r = self.recording
         if a.shape != (self.num_envs, r.actions):
             raise ValueError(f"step: actions has shape {a.shape}, expected {(self.num_envs, r.actions)}")
+        for name, before in self.spare.items():
+            self.arrays[name], self.spare[name] = before, self.arrays[name]
         state = self.of(self.stepping, self.state)
         inputs = self.bound(state, {PENDING: DONE} if self.needed == PENDING else {})
         if r.actions:
@@ -239,7 +254,8 @@ class EnvBatch:
         self.stepping.run(1, self.num_envs, inputs, self.uniforms, self.bound([*changed, *results, *seen]))
         tell_notices(self.model)
         flags = (self.view(name)[:, 0] > 0 for name in (TERMINATED, TRUNCATED))
-        return self.observed(), self.view(REWARD)[:, 0], *flags, self.info()
+        found = self.observed(), self.view(REWARD)[:, 0], *flags, self.info()
+        return given_as(found, self.given or host_library(actions))  # type: ignore[no-any-return]
 
     def observed(self, named: Any = observation) -> Any:
         """Observations by group."""
@@ -293,6 +309,17 @@ class EnvBatch:
     @property
     def v(self) -> Any:
         return self.view("v")
+
+
+def given_as(found: Any, library: Library) -> Any:
+    """Arrays in a tuple or by name, as the user gets them."""
+    if library is NUMPY:
+        return found
+    if isinstance(found, tuple):
+        return tuple(given_as(x, library) for x in found)
+    if isinstance(found, dict):
+        return {name: given_as(x, library) for name, x in found.items()}
+    return library.result(found)
 
 
 def stages(all_of: Sequence[Stage]) -> list[tuple[Any, ...]]:

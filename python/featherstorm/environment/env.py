@@ -62,14 +62,16 @@ class Env(Task):
         dtype: npt.DTypeLike = "float32",
         autoreset: str = "same_step",
         threads: int | None = None,
+        arrays: str | None = None,
     ) -> EnvBatch:
         """So many environments of the task, side by side.
 
         autoreset   where an episode ends: "same_step" begins the next one at once (the last observation is info["final_obs"]),
                     "next_step" with the next step, whose action counts for nothing, "disabled" waits for reset(mask=...)
         threads     of the CPU. None: the model's
+        arrays      whose arrays results are: "numpy", "torch", "jax". None: of the library of the actions
         """
-        return EnvBatch(self, num_envs, seed, device, dtype, autoreset, threads)
+        return EnvBatch(self, num_envs, seed, device, dtype, autoreset, threads, arrays)
 
 
 def env(model: Model | Callable[[], Model], name: str = "Task", **members: Any) -> Env:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -122,3 +123,14 @@ def host_library(lead: Array) -> Library:
     """The library of an array on the CPU; numpy's of a list."""
     kind = library_of(lead)
     return ALONE[kind] if kind in ALONE else Standard(lead)
+
+
+def named_library(name: str, op: str) -> Library:
+    """A library on the CPU by its name, which is imported. ImportError where it is missing."""
+    if name not in ALONE or name is None:
+        raise ValueError(f"{op}: arrays is {name!r}, expected 'numpy', 'torch' or 'jax'")
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f"{op}: arrays is {name!r}, which is not installed: python -m pip install {name}") from error
+    return ALONE[name]
