@@ -20,6 +20,16 @@ int find(const SequencePlan& plan, const std::string& name) {
   throw Error("the sequence has no array '" + name + "'");
 }
 
+// `expected`: of each array, or empty.
+void require_components(const SequencePlan& plan, const std::vector<int>& arrays, const std::vector<long>& expected) {
+  for (std::size_t k = 0; k < arrays.size() && k < expected.size(); k++) {
+    const SequencePlan::Array& a = plan.arrays[static_cast<std::size_t>(arrays[k])];
+    if (a.components != expected[k])
+      throw Error("array '" + a.name + "' has " + std::to_string(a.components) + " components, the stage expects " +
+                  std::to_string(expected[k]));
+  }
+}
+
 // What every kind of processor asks of a call's arrays.
 class Checks {
  public:
@@ -175,6 +185,7 @@ void Sequence::stage(const Stage& s) {
   SequencePlan::Stage to{s.kernel, s.program, {}, {}, {}, s.repeat, s.last, -1, s.on_device, s.name};
   for (const auto& name : s.in) to.in.push_back(find(plan, name));
   for (const auto& name : s.out) to.out.push_back(find(plan, name));
+  require_components(plan, to.in, s.in_components), require_components(plan, to.out, s.out_components);
   if (s.on_device && (s.repeat != 1 || !s.needed.empty()))
     throw Error("a stage with a kernel for devices is repeated, expected one pass");
   for (const int k : to.in)
@@ -191,7 +202,10 @@ void Sequence::stage(const Stage& s) {
     to.needed = find(plan, s.needed);
     if (plan.arrays[to.needed].uniform || plan.arrays[to.needed].components < 1)
       throw Error("array '" + s.needed + "' cannot say which instances need a stage");
-    for (std::size_t k = 0; k < to.out.size(); k++)
+    if (to.swaps.empty() && s.repeat != 1)
+      throw Error("a stage that runs where array '" + s.needed + "' needs it has no swaps and " +
+                  std::to_string(s.repeat) + " passes, expected one pass");
+    for (std::size_t k = 0; k < to.out.size() && !to.swaps.empty(); k++)
       if (std::none_of(to.swaps.begin(), to.swaps.end(), [&](const auto& pair) { return pair.second == to.out[k]; }))
         throw Error("array '" + s.out[k] + "' of a stage that is repeated where needed changes places with none");
   }
