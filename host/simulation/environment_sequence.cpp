@@ -1,5 +1,7 @@
 #include "host/simulation/environment_sequence.h"
 
+#include "host/rollout/draw_stage.h"
+
 namespace featherstorm {
 namespace {
 
@@ -16,6 +18,8 @@ void declare(Sequence& s, const EnvironmentStage& stage) {
     for (const Program::Array& a : *arrays) declare(s, a.name, a.size, a.uniform);
   for (const auto& [first, second] : stage.swaps) declare(s, first, s.components(second));
   if (!stage.needed.empty()) declare(s, stage.needed, 1);
+  if (stage.draws.empty()) return;
+  declare(s, "env_key", 6), declare(s, "env_episode", 1), declare(s, "env_step", 1);
 }
 
 }  // namespace
@@ -29,6 +33,10 @@ Sequence environment_sequence(Evaluator& e, const Stepping& stepping, Precision 
   const char* const names[] = {"before", "actuate", "after"};
   for (int k = 0; k < 3; k++)
     for (const EnvironmentStage& stage : *lists[k]) {
+      for (const EnvironmentDraws& d : stage.draws)
+        made[k].push_back(draw_stage(
+            precision, e.isa(),
+            {d.count, d.function, d.next_episode, "env_key", "env_episode", "env_step", stage.needed}, d.to));
       Stage of = stage_of(e, precision, stage.program);
       of.swaps = stage.swaps, of.needed = stage.needed, of.name = names[k];
       made[k].push_back(shared(std::move(of)));

@@ -11,6 +11,7 @@
 // Arrays are those of the step (world_sequence.h, or stepping.h with "tau"), and those that stages name besides, which are declared.
 // A program may read and write any of them; what it writes may change places with what it read.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,11 +20,20 @@
 
 namespace featherstorm {
 
+// Numbers that a stage draws by counter (host/rollout/draw_stage.h), from the arrays env_key, env_episode and env_step.
+struct EnvironmentDraws {
+  std::string to;             // array of the numbers
+  int count;                  // how many
+  std::uint32_t function;     // by which they differ from those of other stages
+  bool next_episode = false;  // of the beginning of the episode after this one
+};
+
 struct EnvironmentStage {
   Program program{};
   std::vector<std::pair<std::string, std::string>> swaps{};
   // An array whose first number says which instances the stage is for (Stage::needed); "": for all.
   std::string needed{};
+  std::vector<EnvironmentDraws> draws{};
 };
 
 struct EnvironmentStages {

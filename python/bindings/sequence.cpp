@@ -121,7 +121,10 @@ PySequence environment_of(nb::object evaluator, const std::string& dtype, const 
                           const std::optional<RigidLaw<double>>& rigid) {
   const auto stages = [](const StageList& list) {
     std::vector<EnvironmentStage> all;
-    for (const auto& [trace, swaps, needed, draws] : list) all.push_back({program_of(trace), swaps, needed});
+    for (const auto& [trace, swaps, needed, draws] : list) {
+      all.push_back({program_of(trace), swaps, needed, {}});
+      for (const auto& [function, to, count, next] : draws) all.back().draws.push_back({to, count, function, next});
+    }
     return all;
   };
   const EnvironmentStages all{stages(before),

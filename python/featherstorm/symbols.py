@@ -34,10 +34,18 @@ def is_symbol(x: Any) -> bool:
     return isinstance(x, _featherstorm.Symbol)
 
 
+def bare(x: Any) -> Any:
+    """What is in an array of shape (), which numpy leaves as an element of arrays that are made of lists."""
+    while isinstance(x, np.ndarray) and x.ndim == 0:
+        x = x.item()
+    return x
+
+
 def element(name: str, numbers: Callable[..., Any]) -> Callable[..., Any]:
     """The function of single elements: recorded where one of them is a symbol, else numpy's."""
 
-    def function(*x: Any) -> Any:
+    def function(*given: Any) -> Any:
+        x = [bare(value) for value in given]
         if any(map(is_symbol, x)):
             return traced(name, *x)
         return numbers(*(float(value) for value in x))
@@ -46,6 +54,7 @@ def element(name: str, numbers: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def where_element(c: Any, a: Any, b: Any) -> Any:
+    c, a, b = bare(c), bare(a), bare(b)
     if not is_symbol(c):
         return a if c else b
     return traced("where", c, a, b)
@@ -66,6 +75,7 @@ WHERE = np.frompyfunc(where_element, 3, 1)
 
 def power(x: Any, n: Any) -> Any:
     """x**n: products for whole numbers |n| <= 64, roots for multiples of a half, else exp(n log x)."""
+    x, n = bare(x), bare(n)
     if is_symbol(n):
         return traced("exp", traced("multiply", n, NATIVE["log"](x)))
     if not is_symbol(x):
@@ -314,7 +324,7 @@ def values_of(x: Any, what: str, size: int | None = None) -> list[Any]:
         raise TypeError(f"{what} returned None, expected numbers")
     if isinstance(x, (tuple, list)):
         x = np.concatenate([np.ravel(np.asarray(plain(part), dtype=object)) for part in x]) if len(x) else np.zeros(0)
-    flat = np.ravel(np.asarray(plain(x), dtype=object)).tolist()
+    flat = [bare(value) for value in np.ravel(np.asarray(plain(x), dtype=object)).tolist()]
     if any(not is_symbol(value) and not isinstance(value, (int, float)) for value in flat):
         raise TypeError(f"{what} returned a {type(x).__name__}, expected traced values and numbers")
     if size is not None and len(flat) != size:

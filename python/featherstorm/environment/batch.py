@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import _featherstorm
-from ..device import HOST, device_name, device_number
-from ..memory.arguments import engine_in
+from ..device import HOST, device_name, device_number, place
+from ..memory.arguments import Call, engine_in
 from ..memory.arrays import to_numpy
 from ..memory.host_libraries import NUMPY, host_library, named_library
 from ..model import Model
@@ -16,6 +16,7 @@ from ..robot.law import law_of
 from ..robot.steps import step_numbers, step_op
 from ..table.evaluation import tell_notices
 from ..world.passes import refuse_law, solver
+from ..world.report import Reporter
 from .memory import columns_of
 from .recording import (
     ACTION,
@@ -23,23 +24,24 @@ from .recording import (
     EPISODE,
     FUNCTIONS,
     KEY,
-    LAST_SUMS,
-    LOST,
+    LAST_LENGTH,
+    LAST_RETURN,
+    LAST_TERMS,
     MASK,
     MEMORY,
     PENDING,
-    REWARD,
+    RESULTS,
     STEP,
     SUMS,
-    TERMINATED,
     TERMS,
-    TRUNCATED,
     Recording,
     final,
     metric,
     nominal_parameter,
     observation,
 )
+from .results import Results, device_giver, giver
+from .storage import Storage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,11 +50,23 @@ if TYPE_CHECKING:
 
     from ..memory.library import Library
     from ..typing import Array
+    from ..world.report import WorldReport
     from .recording import Stage
     from .task import Task
 
 AUTORESET = ("same_step", "next_step", "disabled")
 MOST_COUNT = 2**24  # whole numbers below are exact in float32
+
+
+class Replay(NamedTuple):
+    """q (T + 1, nq), v (T + 1, nv) and T + 1 observations, from the first state on; reward, terminated, truncated (T,)."""
+
+    q: npt.NDArray[Any]
+    v: npt.NDArray[Any]
+    observations: list[Any]
+    reward: npt.NDArray[Any]
+    terminated: npt.NDArray[Any]
+    truncated: npt.NDArray[Any]
 
 
 class EnvBatch:
@@ -87,7 +101,9 @@ class EnvBatch:
         autoreset: str = "same_step",
         threads: int | None = None,
         arrays: str | None = None,
+        model: Model | None = None,
     ) -> None:
+        """See Env.batch. model: the robot, where it is there already."""
         name = type(task).__name__
         if int(num_envs) != num_envs or num_envs < 1:
             raise ValueError(f"{name}: num_envs is {num_envs}, expected 1 or more")
@@ -97,13 +113,12 @@ class EnvBatch:
         if self.dtype.name not in ("float32", "float64"):
             raise TypeError(f"{name}: dtype is {self.dtype}, expected float32 or float64")
         number = device_number(device, name)
-        if number != HOST:
-            raise ValueError(f"{name}: device is {device!r}, expected 'cpu': environments run there alone as yet")
         self.task, self.num_envs, self.autoreset = task, int(num_envs), autoreset
         self.device = device_name(number)
         self.library = engine_in(number, 0)
-        self.given = None if arrays is None else named_library(arrays, name)
-        self.model = engine_of(task, threads)
+        library = None if arrays is None else named_library(arrays, name)
+        self.given, self.named = library if number == HOST else None, arrays
+        self.model = engine_of(task, threads) if model is None else model
         self.op = step_op(self.model, name)
         self.law = law_of(task.law, name)
         if self.op != "world":
@@ -111,23 +126,23 @@ class EnvBatch:
         self.recording = Recording(task, self.model, self.op)
         self.dt, self.substeps = self.recording.dt, self.recording.substeps
         self.groups, self.terms = self.recording.groups, self.recording.terms
-        self.arrays: dict[str, tuple[Any, Any, int]] = {}  # name -> (memory, view (B, n), n)
         self.needed = {"same_step": DONE, "next_step": PENDING, "disabled": ""}[autoreset]
         self.beginning = self.recording.restart(MASK, True)
         again = task.randomise_at == "reset"
         if task.randomise_at not in ("reset", "start"):
             raise ValueError(f"{name}: randomise_at is {task.randomise_at!r}, expected 'reset' or 'start'")
         self.again = self.recording.restart(self.needed, again) if self.needed else None
-        self.declare()
+        self.storage = self.stored()
         self.uniforms = self.step_uniforms()
         self.stepping = self.sequence(True)
         self.restarting = self.sequence(False)
         self.begun = False
+        self.reporter: Reporter | None = None
         self.key(seed)
 
     # -- the engine's arrays
 
-    def declare(self) -> None:
+    def stored(self) -> Storage:
         r, model = self.recording, self.model
         sizes = {"q": model.nq, "v": model.nv}
         if r.world:
@@ -136,34 +151,29 @@ class EnvBatch:
             sizes["impulse"] = 3 * model.nc
         sizes.update({MEMORY: r.size, STEP: 1, EPISODE: 1, KEY: 6, SUMS: 1 + len(r.terms), **r.parameters})
         self.state = tuple(name for name, n in sizes.items() if n)
-        sizes.update({ACTION: r.actions, MASK: 1, LAST_SUMS: 2 + len(r.terms)})
-        sizes.update(dict.fromkeys((REWARD, TERMINATED, TRUNCATED, DONE, LOST), 1))
-        sizes[TERMS] = len(r.terms)
+        told = {
+            **dict.fromkeys((*RESULTS, LAST_RETURN, LAST_LENGTH), 1),
+            **dict.fromkeys((TERMS, LAST_TERMS), len(r.terms)),
+        }
         for group, n in r.groups.items():
-            sizes.update({observation(group): n, final(group): n})
-        sizes.update({metric(name): n for name, n in r.metrics.items()})
-        self.sizes = sizes
-        for name, n in sizes.items():
-            if n:
-                memory, view = self.library.output(self.dtype.name, self.num_envs, n)
-                self.arrays[name] = memory, view([n]), n
-        self.spare = {}  # of observations; the two change places with each step
-        for name in map(observation, r.groups):
-            memory, view = self.library.output(self.dtype.name, self.num_envs, sizes[name])
-            self.spare[name] = memory, view([sizes[name]]), sizes[name]
+            told.update({observation(group): n, final(group): n})
+        told.update({metric(name): n for name, n in r.metrics.items()})
+        self.told = tuple(name for name, n in told.items() if n)
+        storage = Storage(
+            self.library,
+            self.dtype.name,
+            self.num_envs,
+            {**sizes, **told, MASK: 1},
+            [DONE, *map(observation, r.groups)],
+        )
         for name in r.parameters:
             shape = tuple(_featherstorm.parameter_shape(model.robot, name))
-            self.view(name)[:] = nominal_parameter(model, name, shape).reshape(1, -1)
+            storage.put(name, nominal_parameter(model, name, shape).reshape(1, -1))
+        return storage
 
     def view(self, name: str) -> Any:
-        return self.arrays[name][1]
-
-    def bound(
-        self, names: Sequence[str], others: Mapping[str, str] | None = None
-    ) -> list[tuple[str, Any, int, int, bool]]:
-        """Arrays of a sequence in the engine's memory; others: those that are called otherwise there."""
-        called = {name: name for name in names if name in self.arrays} | dict(others or {})
-        return [(name, self.arrays[of][0], 0, self.arrays[of][2], False) for name, of in called.items()]
+        """An array of the engine (B, n), by its name there."""
+        return self.storage.view(name)
 
     def step_uniforms(self) -> dict[str, list[float]]:
         if self.op == "world":
@@ -192,15 +202,16 @@ class EnvBatch:
 
     def key(self, seed: int | Sequence[int | None], rows: Any = True) -> None:
         """The counters of the numbers that are drawn: seeds of 64 bits, and which environment. rows: a mask of those that are meant."""
-        seeds = [seed] * self.num_envs if np.ndim(seed) == 0 else list(seed)  # type: ignore[arg-type]
+        alone = isinstance(seed, (int, np.integer))
+        seeds: list[Any] = [seed] * self.num_envs if alone else list(seed)  # type: ignore[arg-type]
         if len(seeds) != self.num_envs:
             raise ValueError(f"reset: seed has {len(seeds)} numbers, expected one or {self.num_envs}")
         meant = np.array([s is not None for s in seeds]) & rows
         words = np.array([0 if s is None else int(s) % 2**64 for s in seeds], np.uint64)
-        index = np.arange(self.num_envs, dtype=np.uint64) if np.ndim(seed) == 0 else np.zeros(self.num_envs, np.uint64)
+        index = np.arange(self.num_envs, dtype=np.uint64) if alone else np.zeros(self.num_envs, np.uint64)
         pieces = [words >> np.uint64(16 * k) for k in range(4)] + [index, index >> np.uint64(16)]
-        self.view(KEY)[meant] = np.stack([x & np.uint64(0xFFFF) for x in pieces], axis=1)[meant]
-        self.view(EPISODE)[meant] = -1
+        self.storage.put(KEY, np.stack([x & np.uint64(0xFFFF) for x in pieces], axis=1)[meant], meant)
+        self.storage.put(EPISODE, 0, meant)  # the first one is episode 1
 
     # -- episodes
 
@@ -212,80 +223,68 @@ class EnvBatch:
         seed   a number: environment i draws as environment i of that seed; or a number for each, which then draw as environment 0 of
                theirs. None, for all or for one of them: the next episode. With a mask it is for those alone
         """
-        chosen = self.view(MASK)
-        if mask is None:
-            chosen[:] = 1
-        else:
-            rows = np.asarray(mask)
-            if rows.dtype != bool or rows.shape != (self.num_envs,):
-                raise ValueError(f"reset: mask is {rows.dtype} of shape {rows.shape}, expected bool ({self.num_envs},)")
-            chosen[:, 0] = rows
+        rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
+        if rows.dtype != bool or rows.shape != (self.num_envs,):
+            raise ValueError(f"reset: mask is {rows.dtype} of shape {rows.shape}, expected bool ({self.num_envs},)")
+        self.storage.put(MASK, rows[:, None])
         if seed is not None:
-            self.key(seed, chosen[:, 0] > 0)
+            self.key(seed, rows)
         written = self.of(self.restarting, [*self.state, *map(observation, self.groups)])
-        given = self.bound([*written, *self.of(self.restarting, [KEY, MASK])])
-        self.restarting.run(1, self.num_envs, given, {}, self.bound([name for name in written if name != KEY]))
+        given = self.storage.bound([*written, *self.of(self.restarting, [KEY, MASK])])
+        written = [name for name in written if name != KEY]
+        self.restarting.run(1, self.num_envs, given, {}, self.storage.bound(written), None, self.library.stream)
         self.begun = True
-        self.view(DONE)[np.asarray(chosen[:, 0]) > 0] = 0
+        self.storage.put(DONE, 0, rows)
         tell_notices(self.model)
-        return given_as(self.observed(), self.given or NUMPY), {}
+        return self.results(None).observed(), {}
 
     def of(self, sequence: Any, names: Sequence[str]) -> list[str]:
         """Those of arrays that a sequence has."""
-        return [name for name in names if name in self.arrays and sequence.components(name) >= 0]
+        return [name for name in names if name in self.storage and sequence.components(name) >= 0]
 
     def step(self, actions: Array) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """A control step: (obs, reward, terminated, truncated, info). actions (B, actions)."""
         if not self.begun:
             raise RuntimeError(f"{type(self.task).__name__}: step() before reset()")
-        a = to_numpy(actions, "step", "actions", self.dtype)
         r = self.recording
-        if a.shape != (self.num_envs, r.actions):
-            raise ValueError(f"step: actions has shape {a.shape}, expected {(self.num_envs, r.actions)}")
-        for name, before in self.spare.items():
-            self.arrays[name], self.spare[name] = before, self.arrays[name]
+        call = Call("step", (("actions",),), (actions,), self.dtype)
+        given = call.array(actions, "actions")
+        if call.library.device != self.library.device:
+            raise ValueError(f"step: actions is on {place(call.library.device)}, expected {place(self.library.device)}")
+        shape = tuple(given.shape)
+        if shape != (self.num_envs, r.actions):
+            raise ValueError(f"step: actions has shape {shape}, expected {(self.num_envs, r.actions)}")
+        if call.dtype != self.dtype:
+            given = call.library.cast(given, "step", "actions", self.dtype)
+        pending = self.storage.bound([], {PENDING: DONE} if self.needed == PENDING else {})  # of the step before
+        self.storage.turn()
         state = self.of(self.stepping, self.state)
-        inputs = self.bound(state, {PENDING: DONE} if self.needed == PENDING else {})
+        inputs = [*self.storage.bound(state), *pending]
         if r.actions:
-            inputs.append((ACTION, a, 0, r.actions, False))
-        results = [REWARD, TERMINATED, TRUNCATED, DONE, LOST, LAST_SUMS, TERMS]
-        seen = [*map(observation, self.groups), *map(final, self.groups), *map(metric, r.metrics)]
-        changed = [name for name in state if name != KEY]
-        self.stepping.run(1, self.num_envs, inputs, self.uniforms, self.bound([*changed, *results, *seen]))
+            inputs.append((ACTION, call.library.memory(given, shape), 0, r.actions, False))
+        outputs = self.storage.bound([*(name for name in state if name != KEY), *self.told])
+        self.stepping.run(1, self.num_envs, inputs, self.uniforms, outputs, None, self.stream_of(call.library))
         tell_notices(self.model)
-        flags = (self.view(name)[:, 0] > 0 for name in (TERMINATED, TRUNCATED))
-        found = self.observed(), self.view(REWARD)[:, 0], *flags, self.info()
-        return given_as(found, self.given or host_library(actions))  # type: ignore[no-any-return]
+        return self.results(actions).step()
 
-    def observed(self, named: Any = observation) -> Any:
-        """Observations by group."""
-        found = {group: self.view(named(group)) for group in self.groups}
-        return found[""] if set(found) == {""} else found
+    def stream_of(self, library: Library) -> int:
+        """The stream of the actions' library; the engine's arrays that it wrote before are read there."""
+        if library.device != HOST and library.stream != self.library.stream:
+            _featherstorm.synchronise(self.library.device, self.library.stream)
+            self.library.stream = library.stream
+        return library.stream
 
-    def info(self) -> dict[str, Any]:
-        done = self.view(DONE)[:, 0] > 0
-        sums = self.view(LAST_SUMS)
-        ended = {"return": sums[:, 0], "length": sums[:, -1]}
-        ended.update({name: sums[:, 1 + k] for k, name in enumerate(self.terms)})
-        told = {name: self.view(metric(name)) for name in self.recording.metrics}
-        return {
-            **{name: x[:, 0] if x.shape[1] == 1 else x for name, x in told.items()},
-            **(
-                {"reward_terms": {name: self.view(TERMS)[:, k] for k, name in enumerate(self.terms)}}
-                if self.terms
-                else {}
-            ),
-            "final_obs": self.observed(final),
-            "_final_obs": done,
-            "final_info": ended,
-            "_final_info": done,
-            "non_finite": self.view(LOST)[:, 0] > 0,
-        }
+    def results(self, lead: Any) -> Results:
+        """What users get, as arrays of their library: that of `lead`, where none was named."""
+        if self.library.device == HOST:
+            library = self.given or (NUMPY if lead is None else host_library(lead))
+            return Results(self.recording, self.storage, giver(library))
+        return Results(self.recording, self.storage, device_giver(self.named, lead))
 
     @property
     def episode_length(self) -> Any:
         """Control steps of the episodes so far (B,): a view that may be written."""
-        return self.view(STEP)[:, 0]
+        return self.storage.numbers(STEP)
 
     def memory(self, name: str) -> Any:
         """Rows of the memory (B, ...): a view."""
@@ -302,6 +301,54 @@ class EnvBatch:
             raise ValueError(f"parameter: there is no {name!r}; there are {known}")
         return self.view(name)
 
+    def report(self) -> WorldReport:
+        """What touches at the state, how well its forces are solved without controls, and how deep contacts are: a solution anew."""
+        if not self.recording.world:
+            raise ValueError(
+                f"{type(self.task).__name__}: its robot has no world of a model file, and no contacts to report"
+            )
+        if self.reporter is None:
+            self.reporter = Reporter(self.model, self.dtype.name, self.law)
+        names = ("q", "v", "act", "qacc", *self.recording.parameters)
+        return self.reporter.of(self.q, {name: self.storage.memory(name) for name in names if name in self.storage})
+
+    def replay(
+        self, env: int, episode: int, actions: Array, *, seed: int = 0, kept: Mapping[str, Any] | None = None
+    ) -> Replay:
+        """One episode of one environment again, alone and bit for bit: that with this number (`episode`), under its actions (T, n).
+
+        seed   that the batch was reset with
+        kept   memory that stayed from the episode before it, by name
+        """
+        if not 0 <= int(env) < 2**32 or not 1 <= int(episode) < MOST_COUNT:
+            raise ValueError(f"replay: env is {env}, episode {episode}, expected numbers from 0 and from 1 on")
+        task = type(self.task).__name__
+        one = EnvBatch(self.task, 1, seed, "cpu", self.dtype, "disabled", None, "numpy", self.model)
+        one.view(KEY)[0, 4:] = int(env) % 2**16, int(env) // 2**16
+        one.view(EPISODE)[:] = int(episode) - 1
+        for name, rows in (kept or {}).items():
+            one.memory(name)[0] = rows
+        a = to_numpy(actions, "replay", "actions", self.dtype)
+        if a.ndim != 2 or a.shape[1] != self.recording.actions:
+            raise ValueError(f"replay: actions of {task} have shape {a.shape}, expected (T, {self.recording.actions})")
+        seen = [copied(one.reset()[0])]
+        states, rewards, flags = [(one.q[0].copy(), one.v[0].copy())], [], []
+        for row in a:
+            obs, reward, terminated, truncated, _ = one.step(row[None])
+            seen.append(copied(obs))
+            rewards.append(reward[0])
+            flags.append((terminated[0], truncated[0]))
+            states.append((one.q[0].copy(), one.v[0].copy()))
+            if any(flags[-1]):
+                break
+        q, v = (np.stack(x) for x in zip(*states))
+        return Replay(q, v, seen, np.array(rewards, self.dtype), *np.array(flags, bool).reshape(-1, 2).T)
+
+    @property
+    def episode(self) -> Any:
+        """The numbers of the episodes (B,), from 1 on since the seed was set."""
+        return self.storage.numbers(EPISODE)
+
     @property
     def q(self) -> Any:
         return self.view("q")
@@ -309,17 +356,6 @@ class EnvBatch:
     @property
     def v(self) -> Any:
         return self.view("v")
-
-
-def given_as(found: Any, library: Library) -> Any:
-    """Arrays in a tuple or by name, as the user gets them."""
-    if library is NUMPY:
-        return found
-    if isinstance(found, tuple):
-        return tuple(given_as(x, library) for x in found)
-    if isinstance(found, dict):
-        return {name: given_as(x, library) for name, x in found.items()}
-    return library.result(found)
 
 
 def stages(all_of: Sequence[Stage]) -> list[tuple[Any, ...]]:
@@ -347,3 +383,8 @@ def engine_of(task: Task, threads: int | None) -> Model:
     if threads is not None:
         options["threads"] = threads
     return Model(model.robot, **options, file=model.file)
+
+
+def copied(obs: Any) -> Any:
+    """The observation of one environment, kept."""
+    return {name: x[0].copy() for name, x in obs.items()} if isinstance(obs, dict) else obs[0].copy()

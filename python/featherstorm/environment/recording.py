@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from ..model import Model
     from .task import Task
 
-MOST = 1e10  # beyond, a number is not taken for finite (mjMAXVAL)
+# Beyond, a number is not taken for finite (mjMAXVAL). NaN is not below it: of comparisons `<` alone is false of NaN.
+MOST = 1e10
 # functions whose draws are independent, by their number in the counter
 FUNCTIONS = {"reset": 1, "after": 2, "observe": 3}
 # arrays of a sequence; those of the step have no prefix
 ACTION, TAKEN, BAD = "env_action", "env_taken", "env_bad"
-MEMORY, SUMS, LAST_SUMS = "env_memory", "env_sums", "env_last_sums"
+MEMORY, SUMS = "env_memory", "env_sums"
+LAST_RETURN, LAST_LENGTH, LAST_TERMS = "env_last_return", "env_last_length", "env_last_terms"
 STEP, EPISODE, KEY = "env_step", "env_episode", "env_key"
 REWARD, TERMINATED, TRUNCATED, DONE, LOST = "env_reward", "env_terminated", "env_truncated", "env_done", "env_lost"
 TERMS = "env_terms"
@@ -134,7 +136,7 @@ class Recording:
         """The action within its range, zero where it is not finite."""
         trace = _featherstorm.Trace()
         a = symbols(trace.input(ACTION, self.actions) if self.actions else [])
-        fine = np.abs(a) <= MOST
+        fine = np.abs(a) < MOST
         taken = np.where(fine, a, 0.0)
         if self.env.clip and self.actions:
             taken = np.minimum(np.maximum(taken, self.low), self.high)
@@ -204,9 +206,12 @@ class Recording:
                 (DONE, done),
                 (LOST, np.where(fine, 0.0, 1.0)),
                 (after_of(SUMS), sums),
-                (LAST_SUMS, (sums, steps)),
+                (LAST_RETURN, sums[0]),
+                (LAST_LENGTH, steps),
+                (LAST_TERMS, sums[1:]),
             ):
-                trace.output(name, values_of(value, name))
+                if numbers := values_of(value, name):
+                    trace.output(name, numbers)
             swaps += [(STEP, after_of(STEP)), (SUMS, after_of(SUMS))]
         finally:
             trace.close()
@@ -260,7 +265,7 @@ class Recording:
         return {k for name in names for k in range(columns[name].start, columns[name].stop)}
 
     def is_finite(self, x: Any) -> Any:
-        return np.logical_and.reduce(np.abs(np.asarray(x).view(Symbols)) <= MOST)
+        return np.logical_and.reduce(np.abs(np.asarray(x).view(Symbols)) < MOST)
 
     def rewards(self, found: Any, fine: Any) -> tuple[Any, list[Any]]:
         """The reward, and its terms where they have names."""

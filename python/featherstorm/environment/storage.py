@@ -1,0 +1,69 @@
+"""The arrays of environments in the engine's memory, on the host or on a device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import numpy.typing as npt
+
+    from ..memory.library import Library
+
+    Bound = list[tuple[str, Any, int, int, bool]]  # arrays of a sequence (_featherstorm.Sequence.run)
+
+
+class Storage:
+    """Arrays (instances, n) by name; those of no numbers are not there.
+
+    doubled   names of arrays that have two places, which `turn` exchanges
+    """
+
+    def __init__(
+        self, library: Library, dtype: str, instances: int, sizes: Mapping[str, int], doubled: Iterable[str]
+    ) -> None:
+        self.library, self.dtype, self.instances = library, dtype, instances
+        self.sizes = {name: n for name, n in sizes.items() if n}
+        self.places = {name: self.place(n) for name, n in self.sizes.items()}
+        self.others = {name: self.place(self.sizes[name]) for name in doubled}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.places
+
+    def place(self, n: int) -> tuple[Any, Any, Any]:
+        """Memory, a view (instances, n), and one (instances,) where n is 1."""
+        memory, view = self.library.output(self.dtype, self.instances, n)
+        return memory, view([n]), view([]) if n == 1 else None
+
+    def turn(self) -> None:
+        for name, other in self.others.items():
+            self.places[name], self.others[name] = other, self.places[name]
+
+    def memory(self, name: str) -> Any:
+        return self.places[name][0]
+
+    def view(self, name: str) -> Any:
+        """(instances, n); on the host it may be written."""
+        return self.places[name][1]
+
+    def numbers(self, name: str) -> Any:
+        """Of an array of one number (instances,)."""
+        return self.places[name][2]
+
+    def bound(self, names: Iterable[str], others: Mapping[str, str] | None = None) -> Bound:
+        """Arrays of a sequence; others: array -> name of what it is here."""
+        called = {name: name for name in names if name in self.places} | dict(others or {})
+        return [(name, self.places[of][0], 0, self.sizes[of], False) for name, of in called.items()]
+
+    def put(self, name: str, values: Any, rows: npt.NDArray[np.bool_] | None = None) -> None:
+        """Writes numbers of the host that broadcast to the array, to the rows of a mask alone where there is one; on a device it waits."""
+        view = self.view(name)
+        if isinstance(view, np.ndarray):
+            view[slice(None) if rows is None else rows] = values
+            return
+        state = np.array(view)
+        state[slice(None) if rows is None else rows] = values
+        self.library.assign(view, state, "environment", name)

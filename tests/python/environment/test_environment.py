@@ -1,0 +1,254 @@
+"""Environments against the same task of one environment, written with numbers and MuJoCo: every transition in every mode."""
+
+import numpy as np
+import pytest
+from slider import One, Slider, model
+
+ENVS, STEPS = 21, 40
+
+
+@pytest.fixture(scope="module")
+def robot(tmp_path_factory):
+    return model(tmp_path_factory.mktemp("slider"))
+
+
+def actions(k):
+    return np.random.default_rng(k).uniform(-1.5, 1.5, (ENVS, 1))
+
+
+class Many:
+    """`One` for each environment, begun where the batch says that its episodes begin."""
+
+    def __init__(self, batch):
+        self.batch, self.all = batch, [One() for _ in range(ENVS)]
+        self.begin(range(ENVS))
+
+    def begin(self, which):
+        mass = self.batch.parameter("body_mass")
+        for i in which:
+            self.all[i].begin(self.batch.q[i], self.batch.v[i], mass[i, 1])
+
+    def observed(self, obs, which):
+        for i in which:
+            for group, values in self.all[i].observe().items():
+                np.testing.assert_allclose(obs[group][i], values, rtol=0, atol=1e-12)
+
+
+def check_end(one, info, i):
+    end = info["final_info"]
+    np.testing.assert_allclose(end["return"][i], one.total, atol=1e-12)
+    np.testing.assert_allclose([end["near"][i], end["rate"][i]], one.terms, atol=1e-12)
+    assert end["length"][i] == one.steps
+    for group, values in one.observe().items():
+        np.testing.assert_allclose(info["final_obs"][group][i], values, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("autoreset", ["same_step", "next_step", "disabled"])
+def test_transitions_are_those_of_the_task_of_one(robot, autoreset):
+    batch = Slider(robot).batch(ENVS, seed=3, dtype="float64", autoreset=autoreset)
+    obs, _ = batch.reset()
+    many, ended = Many(batch), np.zeros(ENVS, bool)
+    many.observed(obs, range(ENVS))
+    episodes, causes = np.ones(ENVS), np.zeros(2)
+    for k in range(STEPS):
+        a = actions(k)
+        obs, reward, terminated, truncated, info = batch.step(a)
+        beginning = np.flatnonzero(ended) if autoreset == "next_step" else np.zeros(0, int)
+        episodes[beginning] += 1
+        many.begin(beginning)
+        many.observed(obs, beginning)
+        assert not reward[beginning].any()
+        assert not (terminated | truncated)[beginning].any()
+        running = np.setdiff1d(np.arange(ENVS), beginning)
+        done = np.zeros(ENVS, bool)
+        for i in running:
+            _, r, t, u = many.all[i].step(a[i])
+            np.testing.assert_allclose(reward[i], r, atol=1e-12)
+            assert (terminated[i], truncated[i]) == (t, u)
+            np.testing.assert_allclose(info["speed"][i], many.all[i].d.qvel[0], atol=1e-12)
+            np.testing.assert_allclose(info["both"][i], [many.all[i].d.qpos[0], np.clip(a[i, 0], -1, 1)], atol=1e-12)
+            causes += (t, u)
+            done[i] = t or u
+            if done[i]:
+                check_end(many.all[i], info, i)
+        np.testing.assert_array_equal(info["_final_obs"], done)
+        which = np.flatnonzero(done)
+        if autoreset == "same_step":
+            many.observed(obs, running[~done[running]])
+            episodes[which] += 1
+            many.begin(which)
+            many.observed(obs, which)
+        else:
+            many.observed(obs, running)
+        if autoreset == "disabled" and len(which):
+            again, _ = batch.reset(mask=done)
+            episodes[which] += 1
+            many.begin(which)
+            many.observed(again, range(ENVS))
+        ended = done
+        np.testing.assert_array_equal(batch.memory("episodes")[:, 0], episodes)
+    assert causes.min() > 5  # both were seen
+
+
+def test_a_seed_says_all(robot):
+    def run(envs, threads):
+        batch = Slider(robot).batch(envs, seed=7, threads=threads)
+        found = [np.array(batch.reset()[0]["actor"])]
+        for k in range(25):
+            obs, reward, *_ = batch.step(np.random.default_rng(k).uniform(-1, 1, (300, 1))[:envs].astype(np.float32))
+            found += [np.array(obs["actor"]), np.array(reward)[:, None]]
+        return np.concatenate(found, axis=1)
+
+    whole = run(300, 2)
+    np.testing.assert_array_equal(run(300, 1), whole)
+    np.testing.assert_array_equal(run(17, 1), whole[:17])
+
+
+def test_seeds(robot):
+    batch = Slider(robot).batch(8, seed=1)
+    first = np.array(batch.reset()[0]["actor"])
+    second = np.array(batch.reset()[0]["actor"])  # the next episodes
+    assert (first[:, 0] != second[:, 0]).all()
+    np.testing.assert_array_equal(batch.reset(seed=1)[0]["actor"], first)
+    assert (batch.reset(seed=2)[0]["actor"][:, 0] != first[:, 0]).all()
+    same = np.array(batch.reset(seed=[5] * 8)[0]["actor"])
+    assert (same == same[0]).all()
+    assert len(np.unique(first[:, 0])) == 8
+    with pytest.raises(ValueError, match="seed has 3 numbers, expected one or 8"):
+        batch.reset(seed=[1, 2, 3])
+
+
+def test_what_is_drawn_has_its_law(robot):
+    batch = Slider(robot).batch(20000, seed=11, dtype="float64")
+    batch.reset()
+    q, v, mass = batch.q[:, 0], batch.v[:, 0], batch.parameter("body_mass")[:, 1] / 1.5
+    for x, mean, deviation in ((q, 0, 0.4 / 12**0.5), (v, 0, 0.5), (mass, 1, 1 / 12**0.5)):
+        assert abs(x.mean() - mean) < 5 * deviation / len(x) ** 0.5
+        assert abs(x.std() / deviation - 1) < 0.02
+    assert abs(np.corrcoef([q, v, mass]) - np.eye(3)).max() < 0.04
+    assert q.min() > -0.2
+    assert q.max() < 0.2
+
+
+@pytest.mark.parametrize("cause", ["state", "action"])
+def test_what_is_not_finite_ends_its_episode_alone(robot, cause):
+    batch = Slider(robot).batch(40, seed=1)
+    twin = Slider(robot).batch(40, seed=1)
+    batch.reset(), twin.reset()
+    a, bad = np.zeros((40, 1), np.float32), np.arange(40) == 13
+    if cause == "state":
+        batch.v[13] = np.nan
+    broken = np.where(bad[:, None], np.float32(np.nan) if cause == "action" else a, a)
+    obs, reward, terminated, _, info = batch.step(broken)
+    other, *_rest = twin.step(a)
+    np.testing.assert_array_equal(info["non_finite"], bad)
+    assert terminated[13]
+    assert reward[13] == 0
+    for group in obs:
+        assert np.isfinite(obs[group]).all()
+        assert np.isfinite(info["final_obs"][group]).all()
+        np.testing.assert_array_equal(obs[group][~bad], other[group][~bad])
+    assert batch.memory("episodes")[13] == 2
+    for _ in range(20):
+        assert np.isfinite(batch.step(a)[0]["actor"]).all()
+
+
+def test_a_length_may_be_written(robot):
+    batch = Slider(robot).batch(4, seed=1)
+    batch.reset()
+    batch.episode_length[:] = [0, Slider.steps - 1, Slider.steps - 2, 0]
+    *_, truncated, _ = batch.step(np.zeros((4, 1), np.float32))
+    np.testing.assert_array_equal(truncated, [False, True, False, False])
+
+
+class Broken(Slider):
+    def __init__(self, robot, **members):
+        super().__init__(robot)
+        self.__dict__.update(members)
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"reset": lambda m, rng: [1.0]}, "reset returned 1 arrays, expected q and v"),
+        ({"reset": lambda m, rng: ([1.0, 2.0], [0.0])}, "reset: q returned 2 numbers, expected 1"),
+        ({"observe": lambda x, m, rng: {}}, "observe returned no numbers"),
+        ({"reward": lambda x, a, m: m.lost}, "has no memory 'lost'; did you mean last"),
+        ({"reward": lambda x, a, m: 1.0 if x.q[0] > 0 else 0.0}, "np.where"),
+        ({"memory": {"last": 0}}, "last is 0, expected how many numbers"),
+        ({"kept": ("age",)}, "kept has 'age', which is not in its memory"),
+        ({"actions": 3}, "actions is 3, expected 1, or a method `actuate`"),
+        ({"action_range": (1.0, -1.0)}, "the lowest action first"),
+        (
+            {"randomise": lambda rng, p: {"geom_size": 1.0}},
+            "'geom_size', which is not among the environment's parameters: body_mass",
+        ),
+        ({"dt": 0.025}, "expected a multiple of 0.01"),
+        ({"randomise_at": "never"}, "expected 'reset' or 'start'"),
+        ({"after": lambda x, a, m, rng: [1.0]}, "expected None or a dict of q, v"),
+        ({"model": lambda: 3}, "model returned a int, expected a Model"),
+    ],
+)
+def test_what_cannot_be_is_said(robot, members, message):
+    with pytest.raises((ValueError, TypeError, AttributeError), match=message):
+        Broken(robot, **members).batch(4)
+
+
+def test_calls_that_cannot_be(robot):
+    task = Slider(robot)
+    with pytest.raises(ValueError, match="num_envs is 0, expected 1 or more"):
+        task.batch(0)
+    with pytest.raises(ValueError, match="autoreset is 'never', expected one of same_step"):
+        task.batch(4, autoreset="never")
+    with pytest.raises(TypeError, match="dtype is int32"):
+        task.batch(4, dtype="int32")
+    batch = task.batch(4)
+    with pytest.raises(RuntimeError, match=r"step\(\) before reset"):
+        batch.step(np.zeros((4, 1), np.float32))
+    batch.reset()
+    with pytest.raises(ValueError, match=r"actions has shape \(4, 2\), expected \(4, 1\)"):
+        batch.step(np.zeros((4, 2), np.float32))
+    with pytest.raises(ValueError, match="mask is int64"):
+        batch.reset(mask=np.zeros(4, int))
+
+
+def test_parameters_are_drawn_at_the_start_alone(robot):
+    batch = Broken(robot, randomise_at="start").batch(16, seed=1)
+    batch.reset()
+    before = np.array(batch.parameter("body_mass"))
+    for _ in range(25):
+        batch.step(np.ones((16, 1), np.float32))
+    np.testing.assert_array_equal(batch.parameter("body_mass"), before)
+    assert (batch.memory("episodes") > 1).all()
+    batch.reset()
+    assert (batch.parameter("body_mass")[:, 1] != before[:, 1]).all()
+
+
+def test_a_push_changes_the_state(robot):
+    batch = Broken(robot, after=lambda x, a, m, rng: {"v": x.v + 1.0}).batch(4, dtype="float64")
+    calm = Broken(robot, after=None).batch(4, dtype="float64")
+    batch.reset(), calm.reset()
+    obs, *_ = batch.step(np.zeros((4, 1)))
+    other, *_ = calm.step(np.zeros((4, 1)))
+    np.testing.assert_allclose(obs["actor"][:, 1], other["actor"][:, 1] + 1.0, atol=1e-12)
+    np.testing.assert_allclose(batch.v, calm.v + 1.0, atol=1e-12)
+
+
+def test_an_episode_again_alone(robot):
+    batch = Slider(robot).batch(50, seed=9)
+    batch.reset()
+    env, seen, given = 37, [], []
+    for k in range(40):
+        before = batch.episode[env], batch.memory("episodes")[env].copy()
+        a = np.random.default_rng(k).uniform(-1, 1, (50, 1)).astype(np.float32)
+        obs, reward, _terminated, _truncated, info = batch.step(a)
+        if before[0] == 3:
+            given.append(a[env])
+            end = info["_final_obs"][env]
+            seen.append((np.array((info["final_obs"] if end else obs)["actor"][env]), reward[env]))
+            if end:
+                break
+    again = batch.replay(env, 3, given, seed=9, kept={"episodes": before[1] - 1})
+    assert again.terminated[-1] or again.truncated[-1]
+    np.testing.assert_array_equal([o["actor"] for o in again.observations[1:]], [o for o, _ in seen])
+    np.testing.assert_array_equal(again.reward, [r for _, r in seen])
