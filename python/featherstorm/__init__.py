@@ -15,7 +15,7 @@ _folder = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "robots")
 if _os.path.isdir(_folder):
     _os.environ.setdefault("FEATHERSTORM_ROBOTS", _folder)
 
-from . import inertia
+from . import inertia, tasks
 from ._featherstorm import (  # type: ignore[attr-defined]  # a stub has no __version__
     Joint,
     RobotBuilder,
@@ -114,6 +114,7 @@ __all__ = [
     "soft_contact_step",
     "solve",
     "step",
+    "tasks",
     "to_pinocchio",
     "vjp",
 ]

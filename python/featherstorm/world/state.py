@@ -39,12 +39,14 @@ def instance(model: Model, trace: _featherstorm.Trace, given: dict[str, Any]) ->
     active = np.asarray(m.eq_active0, bool)
     varied = tuple(map(field_of, model.parameters))
     shapes = {**solved_shapes(m, model, active), **contact_shapes(model, True)}
+    del shapes["qfrc_constraint"]  # which follows from what sequences have
     shapes.update({name: field_shape(m, name) for name in varied})
     sensors = [i for i in range(m.nsensor) if file is None or i not in file.unmeasured]
     found = Instance(m, model, sensors, active, shapes, trace, varied)
     mocap = np.flatnonzero(m.body_mocapid >= 0)
     order = mocap[np.argsort(m.body_mocapid[mocap])]
     found.given.update(
+        qfrc_applied=np.zeros(m.nv),
         xfrc_applied=np.zeros((m.nbody, 6)),
         mocap_pos=np.array(m.body_pos[order]).reshape(-1, 3),
         mocap_quat=np.array(m.body_quat[order]).reshape(-1, 4),

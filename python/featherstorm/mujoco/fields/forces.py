@@ -18,6 +18,7 @@ NO_GRAVITY = int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
 
 class Forces(Velocities):
     packed: tuple[Any, Any]  # row_start and column of a packed inertia matrix (Model)
+    shapes: dict[str, tuple[int, ...]]  # of what is given
 
     def run(self, op: str, *arrays: Any) -> Any:
         """An operation of the table; all outputs, flat."""
@@ -123,7 +124,27 @@ class Forces(Velocities):
         return self.state("qacc")
 
     def qfrc_constraint(self) -> Any:
-        return self.state("qfrc_constraint")
+        """M (a - a0) where it is not given; exactly zero where no row has a force."""
+        if "qfrc_constraint" in self.shapes:
+            return self.state("qfrc_constraint")
+        rows = np.concatenate([self.state("row_force"), self.state("contact_force")])
+        if not len(rows):
+            return np.zeros(self.m.nv)
+        acts = np.logical_or.reduce(rows != 0)
+        return np.where(acts, self.times_mass(self.state("qacc") - self.qacc_smooth()), 0.0)
+
+    def times_mass(self, a: Any) -> Any:
+        """M a."""
+        packed = self.run("crba", self.state("qpos"))[0]
+        start, column = self.packed
+        found: list[Any] = [0.0] * self.m.nv
+        for i in range(self.m.nv):
+            for k in range(start[i], start[i + 1]):
+                j = int(column[k])
+                found[i] = found[i] + packed[k] * a[j]
+                if j != i:
+                    found[j] = found[j] + packed[k] * a[i]
+        return vector(*found)
 
     def cacc(self) -> Any:
         """With gravity: at rest -g."""

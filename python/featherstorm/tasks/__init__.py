@@ -1,0 +1,5 @@
+"""Tasks of other packages by their names: featherstorm.tasks.make("Ant-v5").batch(4096)."""
+
+from .registry import NAMES, make, register
+
+__all__ = ["NAMES", "make", "register"]

@@ -1,0 +1,176 @@
+"""What Gymnasium's MuJoCo environments have in common."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...environment.env import Env
+from ...loading import load
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ...environment.draws import Draws
+    from ...environment.memory import Memory
+    from ...environment.state import EnvironmentState as State
+    from ...model import Model
+
+PACKAGE = "gymnasium"
+Range = tuple[float, float]
+
+
+def model_path(xml_file: str) -> str:
+    """Of a file of Gymnasium's, or of one that begins with /, . or ~, as its environments take it."""
+    if xml_file.startswith((".", "/", "~")):
+        path = os.path.expanduser(xml_file)
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"xml_file: there is no file {path}")
+        return path
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise FileNotFoundError(
+            f"xml_file: {xml_file} comes with the package {PACKAGE}, which is not installed: pip install {PACKAGE}"
+        )
+    folder = os.path.join(next(iter(spec.submodule_search_locations)), "envs", "mujoco", "assets")
+    path = os.path.join(folder, xml_file)
+    if not os.path.exists(path):
+        there = ", ".join(sorted(f for f in os.listdir(folder) if f.endswith(".xml"))) if os.path.isdir(folder) else ""
+        raise FileNotFoundError(f"xml_file: {PACKAGE} has no file {xml_file}; there are: {there or 'none'}")
+    return path
+
+
+class GymnasiumTask(Env):
+    """A task with a model file, whose actions are the controls of its actuators.
+
+    xml_file            of Gymnasium, or a path that begins with /, . or ~
+    frame_skip          steps of the physics in a control step
+    max_episode_steps   control steps after which an episode is truncated. None: never
+
+    Controls are held to their range by the physics, as MuJoCo does; costs are of the action as it was given.
+    What Gymnasium reads from mjData beside qpos and qvel is as mj_step left it (State.left), at a reset as mj_forward has it.
+    """
+
+    clip = False
+
+    def __init__(self, xml_file: str, frame_skip: int, max_episode_steps: int | None) -> None:
+        if int(frame_skip) != frame_skip or frame_skip < 1:
+            raise ValueError(f"{type(self).__name__}: frame_skip is {frame_skip}, expected a whole number, 1 or more")
+        self.xml_file, self.substeps, self.steps = xml_file, int(frame_skip), max_episode_steps
+
+    @functools.cached_property
+    def robot(self) -> Model:
+        return load(model_path(self.xml_file))
+
+    @functools.cached_property
+    def compiled(self) -> Any:
+        """Its mujoco.MjModel."""
+        return self.robot.compiled
+
+    @functools.cached_property
+    def control_time(self) -> float:
+        """Of a control step [s]."""
+        return float(self.compiled.opt.timestep) * int(self.substeps or 1)
+
+    @property
+    def first_q(self) -> Any:
+        """Configuration of the file (nq)."""
+        return np.array(self.compiled.qpos0)
+
+    def model(self) -> Model:
+        return self.robot
+
+    # -- parts of several tasks
+
+    def noisy(self, rng: Draws, scale: float, normal: bool = False) -> tuple[Any, Any]:
+        """q and v where an episode begins: the file's, with uniform noise within +-scale, of velocities `normal` of that deviation."""
+        q = self.first_q + rng.uniform(-scale, scale, len(self.first_q))
+        nv = self.robot.nv
+        return q, rng.normal(0.0, scale, nv) if normal else rng.uniform(-scale, scale, nv)
+
+
+class Travelling(GymnasiumTask):
+    """A task whose reward is a velocity, the difference of `place` over a control step.
+
+    m.before   place where the control step began (axes) [m]
+    metrics    "x_position", "x_velocity", where there are two axes also "y_position", "y_velocity", "distance_from_origin"; [m], [m/s]
+    """
+
+    axes = 1
+
+    def __init__(self, xml_file: str, frame_skip: int, max_episode_steps: int | None) -> None:
+        super().__init__(xml_file, frame_skip, max_episode_steps)
+        self.memory = {"before": self.axes}
+
+    def place(self, x: State) -> Any:
+        return x.q[: self.axes]
+
+    def begin(self, x: State, m: Memory, rng: Draws) -> None:
+        m.before = self.place(x)
+
+    def after(self, x: State, a: Any, m: Memory, rng: Draws) -> None:
+        m.before = self.place(x)
+
+    def speed(self, x: State, m: Memory) -> Any:
+        """Of the control step, per axis [m/s]."""
+        return (self.place(x) - m.before) / self.control_time
+
+    def metrics(self, x: State, a: Any, m: Memory) -> Mapping[str, Any]:
+        speed = self.speed(x, m)
+        if len(speed) == 1:
+            return {"x_position": x.q[0], "x_velocity": speed[0]}
+        return {
+            "x_position": x.q[0],
+            "y_position": x.q[1],
+            "distance_from_origin": np.linalg.norm(x.q[:2]),
+            "x_velocity": speed[0],
+            "y_velocity": speed[1],
+        }
+
+
+class Walking(Travelling):
+    """A task of a robot that has a reward while it is healthy, and may end where it is not."""
+
+    healthy_reward: float
+    terminate_when_unhealthy: bool
+
+    def is_healthy(self, x: State) -> Any:
+        """A condition, or True where there is none."""
+        raise NotImplementedError
+
+    def terminate(self, x: State, m: Memory) -> Any:
+        healthy = self.is_healthy(x)
+        return 0.0 if healthy is True or not self.terminate_when_unhealthy else np.logical_not(healthy)
+
+    def survival(self, x: State) -> Any:
+        healthy = self.is_healthy(x)
+        return self.healthy_reward if healthy is True else np.where(healthy, self.healthy_reward, 0.0)
+
+
+def square(a: Any) -> Any:
+    """The sum of squares."""
+    return (a * a).sum()
+
+
+def clipped(x: Any, limits: Range) -> Any:
+    low, high = limits
+    x = np.maximum(x, low) if np.isfinite(low) else x
+    return np.minimum(x, high) if np.isfinite(high) else x
+
+
+def inside(*ranged: tuple[Any, Range]) -> Any:
+    """Whether numbers are between limits, these excluded: a condition, or True where no limit is finite."""
+    conditions = [np.ravel(x > low) for x, (low, _) in ranged if np.isfinite(low)]
+    conditions += [np.ravel(x < high) for x, (_, high) in ranged if np.isfinite(high)]
+    return np.logical_and.reduce(np.concatenate(conditions)) if conditions else True
+
+
+def range_of(name: str, limits: Any) -> Range:
+    """A range that was given, lowest first."""
+    if np.shape(limits) != (2,) or not float(limits[0]) <= float(limits[1]):
+        raise ValueError(f"{name} is {limits!r}, expected two numbers, the lower one first")
+    return float(limits[0]), float(limits[1])
