@@ -95,3 +95,7 @@ class Parameters:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.__dict__.update(values)
+
+    def __getattr__(self, name: str) -> Any:
+        known = ", ".join(self.__dict__) or "none"
+        raise AttributeError(f"randomise: {name!r} is not among the environment's parameters: {known}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..symbols import symbols, values_of
+from ..world.names import number_of
 from ..world.state import CONTACTS, SOLVED, Felt, WorldState
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class EnvironmentState(WorldState):
     x.left(name)                a field as mj_step leaves it in mjData: of the last evaluation of the equations of motion, which is at the
                                 beginning of the last pass, with RK4 at its last stage
     x.parameter(name)           a parameter of the model (Env.parameters) as it was drawn
+    x.touches(name, other)      () 1 where a geom had a contact with another, or with any, at the beginning of the last pass, else 0: what
+                                MuJoCo's contact sensor finds
     """
 
     steps: Any
@@ -73,6 +76,16 @@ class EnvironmentState(WorldState):
             known = ", ".join(self.model.parameters) or "none"
             raise ValueError(f"x.parameter: '{name}' is no parameter of the environment; there are: {known}")
         return self.inputs[name].reshape(tuple(_featherstorm.parameter_shape(self.model.robot, name)))
+
+    def touches(self, name: str | int, other: str | int | None = None) -> Any:
+        _, geom = number_of(self.model, "geom", name)
+        second = None if other is None else number_of(self.model, "geom", other)[1]
+
+        def text(texts: Instance) -> Any:
+            meets = [s for s in texts.slots if geom in s.geoms and (second is None or second in s.geoms)]
+            return sum((np.where(s.distance < s.detection, 1.0, 0.0) for s in meets), np.zeros(1))
+
+        return np.minimum(self.feel(f"touches{geom}_{'' if second is None else second}", 1, text)[0], 1.0)
 
     def feel(self, what: str, size: int, text: Callable[[Instance], Any]) -> Any:
         if self.begins:

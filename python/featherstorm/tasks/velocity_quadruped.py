@@ -1,0 +1,264 @@
+"""Quadrupeds that follow a velocity command, by MuJoCo Playground's definition of Go1JoystickFlatTerrain (locomotion/go1/joystick.py,
+randomize.py at d5e6b47)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..environment.env import Env
+from ..loading import from_mujoco
+from ..symbols import symbols, values_of
+from .velocity_robots import FLOOR, LEGS, add_floor, go1_spec, go2_spec, stance_height
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..environment.draws import Draws
+    from ..environment.memory import Memory, Parameters
+    from ..environment.state import EnvironmentState as State
+    from ..model import Model
+
+
+class QuadrupedJoystick(Env):
+    """A quadruped follows a command (vx, vy [m/s], wz [rad/s], axes of its body).
+
+    50 control steps a second, 1000 an episode, each of 5 passes of 4 ms. Actions (12), in the joints' order of the model, are targets
+    of its motors: stance + action_scale a [rad].
+
+    observe   actor (48): linear velocity of the imu [m/s], its gyro [rad/s], gravity's direction, all in its axes; joints less the
+              stance [rad], their velocities [rad/s]; the last action; the command. Uniform noise on all but the last two.
+              critic (123): the actor's; without noise gyro, accelerometer [m/s^2], gravity, linear velocity, angular velocity in world
+              axes, joints less the stance, their velocities; motors' torques [N m]; which feet touch; feet's velocities, world axes; how
+              long each has been in the air [s]; 4 zeros, where Playground has what its pushes do, which are off there as well
+    reward    the sum of `weights` times its terms, times dt, not below 0
+    command   the first uniform within `reach`. A new one after a time of exponential distribution, mean `patience`: each number stays
+              with probability 1/2, else it is uniform within `reach` with probability `moving`, or 0
+    ends      where the imu's z axis points down
+    reset     at the stance, in place and turned at random, base velocities uniform within 0.5
+    randomise friction of the ground, dry friction and armature of joints, masses and their centre in the trunk, joints' zeros
+
+    Differences to Playground: the action, the command and the contacts in an observation are those after the step, there of one step
+    before; numbers of positions and velocities are of the state itself, there of one pass (4 ms) before; models are drawn for each
+    episode (randomise_at="start": once, as there); where an episode begins nothing touches yet and the accelerometer shows gravity alone
+    missing; the solver converges.
+    """
+
+    dt, steps = 0.02, 1000
+    reward_scale: float = 0.02
+    reward_floor = 0.0
+    memory: Mapping[str, Any] = {"command": 3, "renew": 1, "last": 12, "air": 4, "contact": 4, "peak": 4}
+    actions = 12
+    parameters = ("geom_friction", "dof_frictionloss", "dof_armature", "body_ipos", "body_mass", "qpos0")
+
+    root = "trunk"
+    timestep = 0.004
+    stance: tuple[float, ...] = (0.1, 0.9, -1.8, -0.1, 0.9, -1.8, 0.1, 0.9, -1.8, -0.1, 0.9, -1.8)
+    height: float | None = 0.278
+    """Of the root where an episode begins [m]. None: the feet touch the ground."""
+    action_scale = 0.5
+    noise = 1.0
+    """Of all noise. 0: none."""
+    noises: Mapping[str, float] = {
+        "linvel": 0.1,
+        "gyro": 0.2,
+        "gravity": 0.05,
+        "joint_pos": 0.03,
+        "joint_vel": 1.5,
+    }
+    reach = (1.5, 0.8, 1.2)
+    moving = (0.9, 0.25, 0.5)
+    patience = 5.0
+    sigma = 0.25
+    swing_height = 0.1
+    soft_limit = 0.95
+    weights: Mapping[str, float] = {
+        "tracking_lin_vel": 1.0, "tracking_ang_vel": 0.5, "lin_vel_z": -0.5, "ang_vel_xy": -0.05, "orientation": -5.0, "stand_still": -1.0,
+        "termination": -1.0, "pose": 0.5, "torques": -0.0002, "action_rate": -0.01, "energy": -0.001, "feet_slip": -0.1, "feet_clearance": -2.0,
+        "feet_height": -0.2, "feet_air_time": 0.1, "dof_pos_limits": -1.0,
+    }  # fmt: skip
+
+    def scene(self) -> Any:
+        """MuJoCo's model of the robot on its ground."""
+        raise NotImplementedError(f"{type(self).__name__} has no method `scene`")
+
+    def model(self) -> Model:
+        compiled = self.scene()
+        low, high = np.array(compiled.jnt_range[1:]).T
+        self.soft_low, self.soft_high = low * self.soft_limit, high * self.soft_limit
+        self.pose = np.array(self.stance)
+        self.start = np.array(compiled.qpos0)
+        self.start[2] = stance_height(compiled, self.pose, LEGS) if self.height is None else self.height
+        self.start[7:] = self.pose
+        self.floor, self.trunk = compiled.geom(FLOOR).id, compiled.body(self.root).id
+        return from_mujoco(compiled, type(self).__name__)
+
+    # -- episodes
+
+    def randomise(self, rng: Draws, p: Parameters) -> dict[str, Any]:
+        """Floor: friction 0.4 to 1. Joints: dry friction x 0.9 to 1.1, armature x 1 to 1.05, zeros +-0.05 rad. Bodies: masses x 0.9
+        to 1.1, the trunk's +-1 kg and its centre of mass +-0.05 m."""
+        friction, ipos, mass = (at_random(getattr(p, name)) for name in ("geom_friction", "body_ipos", "body_mass"))
+        joints = len(p.dof_armature) - 6
+        friction[self.floor, 0] = rng.uniform(0.4, 1.0).item()
+        ipos[self.trunk] += rng.uniform(-0.05, 0.05, 3)
+        mass *= rng.uniform(0.9, 1.1, len(mass))
+        mass[self.trunk] += rng.uniform(-1.0, 1.0).item()
+        return {
+            "geom_friction": friction,
+            "body_ipos": ipos,
+            "body_mass": mass,
+            "dof_frictionloss": join(p.dof_frictionloss[:6], p.dof_frictionloss[6:] * rng.uniform(0.9, 1.1, joints)),
+            "dof_armature": join(p.dof_armature[:6], p.dof_armature[6:] * rng.uniform(1.0, 1.05, joints)),
+            "qpos0": join(p.qpos0[:7], p.qpos0[7:] + rng.uniform(-0.05, 0.05, joints)),
+        }
+
+    def reset(self, m: Memory, rng: Draws) -> tuple[Any, Any]:
+        place, yaw = rng.uniform(-0.5, 0.5, 2), rng.uniform(-3.14, 3.14)
+        speed = rng.uniform(-0.5, 0.5, 6)
+        m.renew = self.steps_to_next(rng)
+        reach = np.array(self.reach)
+        m.command = rng.uniform(-reach, reach)
+        turn = [np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)]
+        q = join(self.start[:2] + place, self.start[2:3], turn, self.start[7:])
+        return q, join(speed, np.zeros(len(self.pose)))
+
+    def steps_to_next(self, rng: Draws) -> Any:
+        """Control steps to the next command."""
+        return np.floor(rng.exponential(self.patience) / self.dt + 0.5)
+
+    def next_command(self, rng: Draws, command: Any) -> Any:
+        reach = np.array(self.reach)
+        drawn = np.where(rng.bernoulli(np.array(self.moving)), rng.uniform(-reach, reach), 0.0)
+        return np.where(rng.bernoulli(np.full(3, 0.5)), drawn, command)
+
+    # -- a control step
+
+    def actuate(self, x: State, a: Any, m: Memory) -> Any:
+        return self.pose + self.action_scale * a
+
+    def terminate(self, x: State, m: Memory) -> Any:
+        return x.sensor("upvector")[2] < 0
+
+    def feet_heights(self, x: State) -> Any:
+        """Of the feet's sites above the ground (4) [m]."""
+        return np.stack([x.site(leg)[2] for leg in LEGS])
+
+    def feet_speeds(self, x: State) -> Any:
+        """Velocities of the feet's sites (4, 3) [m/s], world axes."""
+        return np.stack([x.sensor(f"{leg}_global_linvel") for leg in LEGS])
+
+    def feet_touch(self, x: State) -> Any:
+        """Which feet touch the ground (4): 0 or 1."""
+        return np.stack([x.touches(leg) for leg in LEGS])
+
+    def terms(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
+        """Of the reward, without weights."""
+        moves = np.where(np.sqrt((m.command**2).sum()) > 0.01, 1.0, 0.0)
+        stands = np.where(np.sqrt((m.command**2).sum()) < 0.01, 1.0, 0.0)
+        linear, angular, up = x.sensor("local_linvel"), x.sensor("gyro"), x.sensor("upvector")
+        joints, rates, torques = x.q[7:], x.v[6:], x.field("actuator_force")
+        away = joints - self.pose
+        touch, height = self.feet_touch(x), self.feet_heights(x)
+        speed2 = (self.feet_speeds(x)[:, :2] ** 2).sum(axis=1)
+        air, peak = m.air + self.dt, np.maximum(m.peak, height)
+        # a foot comes down: it was in the air, and touches now or did one step before, which forgives a step without contact
+        lands = np.where(m.air > 0, np.maximum(touch, m.contact), 0.0)
+        beyond = np.maximum(self.soft_low - joints, 0.0) + np.maximum(joints - self.soft_high, 0.0)
+        return {
+            "tracking_lin_vel": np.exp(-((m.command[:2] - linear[:2]) ** 2).sum() / self.sigma),
+            "tracking_ang_vel": np.exp(-((m.command[2] - angular[2]) ** 2) / self.sigma),
+            "lin_vel_z": x.sensor("global_linvel")[2] ** 2,
+            "ang_vel_xy": (x.sensor("global_angvel")[:2] ** 2).sum(),
+            "orientation": (up[:2] ** 2).sum(),
+            "stand_still": stands * np.abs(away).sum(),
+            "termination": np.where(self.terminate(x, m), 1.0, 0.0),
+            "pose": np.exp(-(np.array([1.0, 1.0, 0.1] * 4) * away**2).sum()),
+            "torques": np.sqrt((torques**2).sum()) + np.abs(torques).sum(),
+            "action_rate": ((a - m.last) ** 2).sum(),
+            "energy": (np.abs(rates) * np.abs(torques)).sum(),
+            "feet_slip": moves * (speed2 * touch).sum(),
+            "feet_clearance": (np.abs(height - self.swing_height) * np.sqrt(np.sqrt(speed2))).sum(),
+            "feet_height": moves * (lands * (peak / self.swing_height - 1.0) ** 2).sum(),
+            "feet_air_time": moves * (lands * (air - 0.1)).sum(),
+            "dof_pos_limits": beyond.sum(),
+        }
+
+    def reward(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
+        found = self.terms(x, a, m)
+        return {name: weight * found[name] for name, weight in self.weights.items() if weight}
+
+    def after(self, x: State, a: Any, m: Memory, rng: Draws) -> None:
+        left = m.renew - 1.0
+        due = left <= 0
+        m.command = np.where(due, self.next_command(rng, m.command), m.command)
+        m.renew = np.where(due, self.steps_to_next(rng), left)
+        flies = 1.0 - self.feet_touch(x)
+        m.air = (m.air + self.dt) * flies
+        m.peak = np.maximum(m.peak, self.feet_heights(x)) * flies
+        m.contact, m.last = 1.0 - flies, a
+
+    def measured(self, x: State) -> dict[str, Any]:
+        """What the actor measures, by the names of `noises`, without noise."""
+        return {
+            "linvel": x.sensor("local_linvel"),
+            "gyro": x.sensor("gyro"),
+            "gravity": -x.rotation("imu")[2],
+            "joint_pos": x.q[7:] - self.pose,
+            "joint_vel": x.v[6:],
+        }
+
+    def noisy(self, rng: Draws, clean: Mapping[str, Any]) -> dict[str, Any]:
+        """What the actor sees of it: the noise of each number is uniform within `noise` times that of `noises`."""
+        if not self.noise:
+            return dict(clean)
+        scale = {name: self.noise * self.noises[name] for name in clean}
+        return {name: y + rng.uniform(-scale[name], scale[name], len(y)) for name, y in clean.items()}
+
+    def observe(self, x: State, m: Memory, rng: Draws) -> dict[str, Any]:
+        clean = self.measured(x)
+        actor = join(*self.noisy(rng, clean).values(), m.last, m.command)
+        critic = join(
+            actor, clean["gyro"], x.sensor("accelerometer"), clean["gravity"], clean["linvel"], x.sensor("global_angvel"),
+            clean["joint_pos"], clean["joint_vel"], x.field("actuator_force"), m.contact, self.feet_speeds(x).ravel(), m.air,
+            np.zeros(4),
+        )  # fmt: skip
+        return {"actor": actor, "critic": critic}
+
+
+class Go1JoystickFlat(QuadrupedJoystick):
+    """Unitree Go1 on a plane: Playground's Go1JoystickFlatTerrain."""
+
+    __doc__ += QuadrupedJoystick.__doc__ or ""
+
+    def scene(self) -> Any:
+        spec = go1_spec(self.timestep)
+        add_floor(spec)
+        return spec.compile()
+
+
+class Go2JoystickFlat(QuadrupedJoystick):
+    """Unitree Go2 on a plane, by the definition of Go1JoystickFlat with the Go2's numbers; it begins with its feet on the ground."""
+
+    root = "base"
+    stance = (0.0, 0.9, -1.8) * 4
+    height = None
+
+    def scene(self) -> Any:
+        spec = go2_spec(self.timestep)
+        add_floor(spec)
+        return spec.compile()
+
+
+def join(*parts: Any) -> Any:
+    """One array of numbers, symbolic or not."""
+    return symbols([number for part in parts for number in values_of(part, "numbers")])
+
+
+def at_random(nominal: Any) -> Any:
+    """A copy of a parameter's numbers whose elements may become symbols."""
+    return np.array(nominal, dtype=object)
+
+
+TASKS = {"Go1JoystickFlat": Go1JoystickFlat, "Go2JoystickFlat": Go2JoystickFlat}

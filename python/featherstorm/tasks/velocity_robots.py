@@ -1,0 +1,273 @@
+"""Robots of the velocity tasks, as MuJoCo's models: their numbers, what of them touches the ground, their motors and sensors.
+
+Go1 and G1 are the files of the package mjlab (asset_zoo/robots/unitree_go1/xmls/go1.xml and unitree_g1/xmls/g1.xml), whose links have the
+numbers of MuJoCo Menagerie; Go2 is the built-in robot "go2". Meshes are left out. Motors, dry friction, contacts, sensors and the
+solver's options are those of MuJoCo Playground's feet-only models (locomotion/go1/xmls, locomotion/g1/xmls), but that its solver stops
+after one iteration (Go1) or three (G1) and ours where it has converged.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LEGS = ("FR", "FL", "RR", "RL")
+FLOOR = "floor"
+
+
+class Motor(NamedTuple):
+    """Of a joint: stiffness [N m/rad], damping [N m s/rad], effort [N m], armature [kg m^2], dry friction [N m]."""
+
+    kp: float
+    kd: float
+    effort: float
+    armature: float
+    friction: float
+
+
+# hip, thigh and calf of a leg
+GO1 = (Motor(35, 0.5, 23.7, 0.005, 0.3), Motor(35, 0.5, 23.7, 0.005, 0.3), Motor(35, 0.5, 35.55, 0.005, 1.0))
+# efforts of the URDF; armature and dry friction of MuJoCo Menagerie's unitree_go2
+GO2 = (Motor(35, 0.5, 23.7, 0.01, 0.2), Motor(35, 0.5, 23.7, 0.01, 0.2), Motor(35, 0.5, 45.43, 0.01, 0.2))
+# by a part of the joint's name, the first that fits
+G1 = {
+    "hip_pitch": Motor(75, 2, 88, 0.01017752004, 0.1),
+    "hip_roll": Motor(75, 2, 139, 0.025101925, 0.1),
+    "hip_yaw": Motor(75, 2, 88, 0.01017752004, 0.1),
+    "knee": Motor(75, 2, 139, 0.025101925, 0.1),
+    "ankle_pitch": Motor(20, 1, 50, 0.00721945, 0.1),
+    "ankle_roll": Motor(2, 0.2, 50, 0.00721945, 0.1),
+    "waist_yaw": Motor(75, 2, 88, 0.01017752004, 0.1),
+    "waist": Motor(75, 2, 50, 0.00721945, 0.1),
+    "shoulder": Motor(75, 2, 25, 0.003609725, 0.1),
+    "elbow": Motor(75, 2, 25, 0.003609725, 0.1),
+    "wrist_roll": Motor(2, 0.2, 25, 0.003609725, 0.1),
+    "wrist": Motor(2, 0.2, 5, 0.00425, 0.1),
+}
+# imu of the Go2 (unitree_ros go2_description)
+GO2_IMU = (-0.02557, 0.0, 0.04232)
+
+
+def mjlab_file(robot: str) -> str:
+    """An .xml of the package mjlab, which is not imported. FileNotFoundError where it is not installed."""
+    found = importlib.util.find_spec("mjlab")
+    folders = list(found.submodule_search_locations or []) if found else []
+    path = os.path.join(*folders[:1], "asset_zoo", "robots", f"unitree_{robot}", "xmls", f"{robot}.xml")
+    if not folders or not os.path.exists(path):
+        raise FileNotFoundError(
+            f"the model of the {robot} is a file of the package mjlab (asset_zoo/robots/unitree_{robot}/xmls/{robot}.xml), which is "
+            "not there: python -m pip install --no-deps mjlab"
+        )
+    return path
+
+
+def without_meshes(path: str) -> Any:
+    """An MjSpec of a file, without what is drawn alone."""
+    import mujoco
+
+    spec = mujoco.MjSpec.from_file(path)
+    for geom in list(spec.geoms):
+        if geom.type == mujoco.mjtGeom.mjGEOM_MESH:
+            spec.delete(geom)
+    for mesh in list(spec.meshes):
+        spec.delete(mesh)
+    for sensor in list(spec.sensors):
+        spec.delete(sensor)
+    return spec
+
+
+def spec_of(compiled: Any) -> Any:
+    """An MjSpec of the bodies, joints and geoms of a compiled model that has one joint a body and no meshes."""
+    import mujoco
+
+    m, spec = compiled, mujoco.MjSpec()
+    spec.compiler.degree = False
+    bodies = [spec.worldbody]
+    for b in range(1, m.nbody):
+        body = bodies[m.body_parentid[b]].add_body(name=m.body(b).name, pos=m.body_pos[b], quat=m.body_quat[b])
+        body.explicitinertial, body.mass = True, m.body_mass[b]
+        body.ipos, body.iquat, body.inertia = m.body_ipos[b], m.body_iquat[b], m.body_inertia[b]
+        bodies.append(body)
+        for j in range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b]):
+            if m.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE:
+                body.add_freejoint(name=m.joint(j).name)
+            else:
+                body.add_joint(
+                    name=m.joint(j).name,
+                    type=mujoco.mjtJoint(int(m.jnt_type[j])),
+                    axis=m.jnt_axis[j],
+                    pos=m.jnt_pos[j],
+                    range=m.jnt_range[j],
+                    limited=mujoco.mjtLimited.mjLIMITED_TRUE,
+                )
+    for g in range(m.ngeom):
+        bodies[m.geom_bodyid[g]].add_geom(
+            name=m.geom(g).name,
+            type=mujoco.mjtGeom(int(m.geom_type[g])),
+            size=m.geom_size[g],
+            pos=m.geom_pos[g],
+            quat=m.geom_quat[g],
+        )
+    return spec
+
+
+def solve_as_playground(spec: Any, timestep: float) -> None:
+    """Euler's integrator, with damping of joints explicit."""
+    import mujoco
+
+    spec.option.timestep, spec.option.integrator = timestep, mujoco.mjtIntegrator.mjINT_EULER
+    spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_EULERDAMP)
+
+
+def drive(spec: Any, joint: Any, motor: Motor, effort_of_joint: bool = False) -> None:
+    """A motor that holds a position: torque kp (target - q) - kd v, the first part within the effort, targets within the joint's range.
+
+    effort_of_joint   the effort is the joint's, as in the file of the G1; else the actuator's
+    """
+    import mujoco
+
+    limited = mujoco.mjtLimited.mjLIMITED_TRUE
+    joint.armature, joint.frictionloss, joint.damping = motor.armature, motor.friction, [motor.kd, 0, 0]
+    actuator = spec.add_actuator(name=joint.name, target=joint.name)
+    actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
+    actuator.set_to_position(kp=motor.kp)
+    actuator.ctrlrange, actuator.ctrllimited = joint.range, limited
+    reach = [-motor.effort, motor.effort]
+    if effort_of_joint:
+        joint.actfrcrange, joint.actfrclimited = reach, limited
+    else:
+        actuator.forcerange, actuator.forcelimited = reach, limited
+
+
+def sense(spec: Any, name: str, kind: str, site: str) -> None:
+    """A sensor at a site: gyro, velocimeter, accelerometer, force, or one of frames."""
+    import mujoco
+
+    found = spec.add_sensor(name=name, type=getattr(mujoco.mjtSensor, f"mjSENS_{kind.upper()}"))
+    found.objtype, found.objname = mujoco.mjtObj.mjOBJ_SITE, site
+
+
+def add_floor(spec: Any, friction: float = 0.6) -> Any:
+    """A plane whose friction and number of contact directions hold for whatever touches it."""
+    import mujoco
+
+    return spec.worldbody.add_geom(
+        name=FLOOR, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.01], contype=1, conaffinity=0, condim=3, priority=1,
+        friction=[friction, 0.005, 0.0001],
+    )  # fmt: skip
+
+
+def quadruped(spec: Any, motors: Sequence[Motor], timestep: float) -> Any:
+    """An MjSpec with motors, sensors and feet that touch the ground; it has sites "imu" and the LEGS."""
+    solve_as_playground(spec, timestep)
+    for geom in spec.geoms:
+        geom.contype, geom.conaffinity, geom.condim = 0, 0, 1
+        leg = geom.name[:2]
+        if geom.name in (f"{leg}_foot", f"{leg}_foot_collision"):
+            geom.name, geom.conaffinity = leg, 1
+            geom.solimp = [0.9, 0.95, 0.023, 0.5, 2]
+    for joint in hinges(spec):
+        part = ("hip", "thigh", "calf").index(joint.name.split("_")[1])
+        drive(spec, joint, motors[part])
+    for name, kind in (
+        ("gyro", "gyro"), ("local_linvel", "velocimeter"), ("accelerometer", "accelerometer"),
+        ("upvector", "framezaxis"), ("global_linvel", "framelinvel"), ("global_angvel", "frameangvel"),
+    ):  # fmt: skip
+        sense(spec, name, kind, "imu")
+    for leg in LEGS:
+        sense(spec, f"{leg}_global_linvel", "framelinvel", leg)
+    return spec
+
+
+def hinges(spec: Any) -> list[Any]:
+    import mujoco
+
+    return [joint for joint in spec.joints if joint.type == mujoco.mjtJoint.mjJNT_HINGE]
+
+
+def go1_spec(timestep: float = 0.004) -> Any:
+    """Unitree Go1 without a ground. Joints FR, FL, RR, RL."""
+    return quadruped(without_meshes(mjlab_file("go1")), GO1, timestep)
+
+
+def go2_spec(timestep: float = 0.004) -> Any:
+    """Unitree Go2 without a ground. Joints FL, FR, RL, RR."""
+    spec = spec_of(go2_compiled())
+    spec.body("base").add_site(name="imu", pos=GO2_IMU)
+    for leg in LEGS:
+        foot = spec.geom(f"{leg}_foot")
+        foot.parent.add_site(name=leg, pos=foot.pos)
+    return quadruped(spec, GO2, timestep)
+
+
+@cache
+def go2_compiled() -> Any:
+    from ..loading import load
+
+    return load("go2", world=True).compiled
+
+
+def g1_spec(timestep: float = 0.002) -> Any:
+    """Unitree G1 on a floor: feet are boxes, which touch the floor and each other, and hands touch thighs."""
+    import mujoco
+
+    spec = without_meshes(mjlab_file("g1"))
+    solve_as_playground(spec, timestep)
+    for geom in list(spec.geoms):
+        spec.delete(geom)
+    for joint in hinges(spec):
+        drive(spec, joint, next(motor for part, motor in G1.items() if part in joint.name), effort_of_joint=True)
+    capsule, box = mujoco.mjtGeom.mjGEOM_CAPSULE, mujoco.mjtGeom.mjGEOM_BOX
+    for side in ("left", "right"):
+        for name, body, radius, ends in (
+            ("thigh", "hip_roll_link", 0.06, [0.02, 0, 0, 0.02, 0, -0.2]),
+            ("shin", "knee_link", 0.08, [0.02, 0, 0, 0.02, 0, -0.25]),
+            ("hand_collision", "wrist_yaw_link", 0.05, [0.05, 0, 0, 0.1, 0, 0]),
+        ):
+            spec.body(f"{side}_{body}").add_geom(
+                name=f"{side}_{name}",
+                type=capsule,
+                size=[radius, 0, 0],
+                fromto=ends,
+                contype=0,
+                conaffinity=0,
+                condim=1,
+            )
+        spec.body(f"{side}_ankle_roll_link").add_geom(
+            name=f"{side}_foot", type=box, size=[0.09, 0.03, 0.008], pos=[0.04, 0, -0.029], contype=0, conaffinity=0, condim=1
+        )  # fmt: skip
+    spec.worldbody.add_geom(name=FLOOR, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.01])
+    for side in ("left", "right"):
+        pair = spec.add_pair(name=f"{side}_foot_floor", geomname1=f"{side}_foot", geomname2=FLOOR, condim=3)
+        pair.friction = [0.6, 0.6, 0.005, 0.0001, 0.0001]
+        spec.add_pair(
+            name=f"{side}_hand_thigh", geomname1=f"{side}_hand_collision", geomname2=f"{side}_thigh", condim=1
+        )
+    spec.add_pair(name="left_foot_right_foot", geomname1="left_foot", geomname2="right_foot", condim=1)
+    for part in ("torso", "pelvis"):
+        for name, kind in (
+            ("upvector", "framezaxis"), ("local_linvel", "velocimeter"), ("accelerometer", "accelerometer"),
+            ("gyro", "gyro"), ("global_linvel", "framelinvel"), ("global_angvel", "frameangvel"),
+        ):  # fmt: skip
+            sense(spec, f"{name}_{part}", kind, f"imu_in_{part}")
+    for side in ("left", "right"):
+        sense(spec, f"{side}_foot_global_linvel", "framelinvel", f"{side}_foot")
+        sense(spec, f"{side}_foot_force", "force", f"{side}_foot")
+    return spec
+
+
+def stance_height(m: Any, joints: Any, geoms: Sequence[str]) -> float:
+    """Of the root, where the lowest of some spheres touches z = 0 [m]. joints (n): of an upright robot."""
+    import mujoco
+
+    data = mujoco.MjData(m)
+    data.qpos[:7], data.qpos[7:] = [0, 0, 0, 1, 0, 0, 0], joints
+    mujoco.mj_kinematics(m, data)
+    return float(-np.min([data.geom(g).xpos[2] - m.geom(g).size[0] for g in geoms]))

@@ -1,0 +1,171 @@
+"""Quadrupeds that follow a command, against a text of the definition about MuJoCo's own steps."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco")
+
+from velocity_oracle import Oracle, drawless, exact
+
+from featherstorm.tasks.velocity_quadruped import TASKS, Go1JoystickFlat, Go2JoystickFlat
+
+LEGS = ("FR", "FL", "RR", "RL")
+BOTH = pytest.mark.parametrize("task", [Go1JoystickFlat, Go2JoystickFlat])
+STEPS, SOFT = 50, 0.7
+
+
+class Playground:
+    """Terms and observations of one robot, as the definition says them, from MuJoCo's data."""
+
+    def __init__(self, m, pose, q):
+        self.m, self.pose, self.sim = m, pose, Oracle(m, q)
+        self.last, self.air, self.contact, self.peak = np.zeros(12), np.zeros(4), np.zeros(4), np.zeros(4)
+
+    def step(self, a, command):
+        """Reward terms with their weights, and observations after the step."""
+        self.sim.step(self.pose + 0.5 * a, 5)
+        old, new = self.sim.old, self.sim.new
+        contact = np.array([self.sim.touches(leg, "floor") for leg in LEGS])
+        filtered = np.logical_or(contact, self.contact)
+        first = (self.air > 0) * filtered
+        self.air += 0.02
+        z = np.array([new.site(leg).xpos[2] for leg in LEGS])
+        self.peak = np.maximum(self.peak, z)
+        q, v, tau = new.qpos[7:], new.qvel[6:], old.actuator_force
+        foot = np.array([new.sensor(f"{leg}_global_linvel").data for leg in LEGS])
+        linear, gyro = new.sensor("local_linvel").data, new.sensor("gyro").data
+        up = new.sensor("upvector").data
+        asked = np.linalg.norm(command)
+        low, high = SOFT * self.m.jnt_range[1:].T
+        r = {
+            "tracking_lin_vel": np.exp(-np.sum(np.square(command[:2] - linear[:2])) / 0.25),
+            "tracking_ang_vel": 0.5 * np.exp(-np.square(command[2] - gyro[2]) / 0.25),
+            "lin_vel_z": -0.5 * np.square(new.sensor("global_linvel").data[2]),
+            "ang_vel_xy": -0.05 * np.sum(np.square(new.sensor("global_angvel").data[:2])),
+            "orientation": -5 * np.sum(np.square(up[:2])),
+            "stand_still": -np.sum(np.abs(q - self.pose)) * (asked < 0.01),
+            "termination": -float(up[2] < 0),
+            "pose": 0.5 * np.exp(-np.sum(np.square(q - self.pose) * np.array([1, 1, 0.1] * 4))),
+            "torques": -2e-4 * (np.linalg.norm(tau) + np.abs(tau).sum()),
+            "action_rate": -0.01 * np.sum(np.square(a - self.last)),
+            "energy": -1e-3 * np.sum(np.abs(v) * np.abs(tau)),
+            "feet_slip": -0.1 * np.sum(np.sum(foot[:, :2] ** 2, axis=1) * contact) * (asked > 0.01),
+            "feet_clearance": -2 * np.sum(np.abs(z - 0.1) * np.sqrt(np.linalg.norm(foot[:, :2], axis=1))),
+            "feet_height": -0.2 * np.sum(np.square(self.peak / 0.1 - 1) * first) * (asked > 0.01),
+            "feet_air_time": 0.1 * np.sum((self.air - 0.1) * first) * (asked > 0.01),
+            "dof_pos_limits": -np.sum(np.clip(low - q, 0, None) + np.clip(q - high, 0, None)),
+        }
+        self.last = a
+        self.air, self.peak = self.air * (1 - contact), self.peak * (1 - contact)
+        self.contact = contact
+        gravity = new.site("imu").xmat.reshape(3, 3).T @ [0, 0, -1]
+        actor = np.concatenate([linear, gyro, gravity, q - self.pose, v, a, command])
+        more = [gyro, old.sensor("accelerometer").data, gravity, linear, new.sensor("global_angvel").data]
+        critic = [actor, *more, q - self.pose, v, tau, contact, foot.ravel(), self.air, np.zeros(4)]
+        return r, actor, np.concatenate(critic)
+
+
+def test_their_names_are_those_of_the_tasks():
+    assert {name: task.__name__ for name, task in TASKS.items()} == {name: name for name in TASKS}
+
+
+def randomised(m, rng):
+    """A model with other parameters, as numbers derived from them are left as they were."""
+    m = m.__copy__()
+    m.geom_friction[m.geom("floor").id, 0] = rng.uniform(0.4, 1.0)
+    m.body_ipos[1] += rng.uniform(-0.05, 0.05, 3)
+    m.body_mass *= rng.uniform(0.9, 1.1, m.nbody)
+    m.dof_frictionloss[6:] *= rng.uniform(0.9, 1.1, 12)
+    m.dof_armature[6:] *= rng.uniform(1.0, 1.05, 12)
+    m.qpos0[7:] += rng.uniform(-0.05, 0.05, 12)
+    return m
+
+
+@BOTH
+def test_terms_and_observations_are_those_of_the_definition(task):
+    """Random actions and parameters, three commands, one of them to stand still. Limits are narrower, so that joints reach them."""
+    rng = np.random.default_rng(2)
+    env = drawless(exact(task), soft_limit=SOFT).batch(3, dtype="float64", threads=1)
+    env.reset()
+    commands = np.array([[0.8, -0.3, 0.5], [0.0, 0.0, 0.0], [-1.2, 0.6, -1.0]])
+    env.memory("command")[:] = commands
+    models = [randomised(env.model.compiled, rng) for _ in range(3)]
+    for name in env.task.parameters:
+        env.parameter(name)[:] = [np.ravel(getattr(m, name)) for m in models]
+    robots = [Playground(m, env.task.pose, np.array(q)) for m, q in zip(models, env.q)]
+    told, seen = [], []
+    for _ in range(STEPS):
+        actions = rng.uniform(-0.5, 0.5, (3, 12))
+        obs, reward, terminated, truncated, info = env.step(actions)
+        assert not terminated.any() and not truncated.any() and not info["non_finite"].any()
+        for k, robot in enumerate(robots):
+            terms, actor, critic = robot.step(actions[k], commands[k])
+            for name, value in terms.items():
+                assert info["reward_terms"][name][k] == pytest.approx(0.02 * value, abs=1e-6), name
+            np.testing.assert_allclose(obs["actor"][k], actor, atol=1e-6)
+            np.testing.assert_allclose(obs["critic"][k], critic, atol=1e-4, rtol=1e-6)
+            assert reward[k] == pytest.approx(max(0.0, 0.02 * sum(terms.values())), abs=1e-6)
+            told.append({name: value != 0 for name, value in terms.items()})
+            seen.append(robot.contact)
+    # each term but the end's was there, and feet touched and flew
+    assert [n for n in told[0] if not any(t[n] for t in told)] == ["termination"]
+    assert 0.1 < np.mean(seen) < 0.9
+
+
+@BOTH
+def test_a_robot_stands_under_zero_actions(task):
+    env = drawless(task).batch(2, threads=1)
+    env.reset()
+    for _ in range(100):
+        _, reward, terminated, _truncated, _ = env.step(np.zeros((2, 12), env.dtype))
+        assert not terminated.any() and (reward > 0).all()
+    assert (env.q[:, 2] > 0.2).all()  # the root [m]
+    assert (np.abs(env.v) < 0.3).all()
+    assert env.memory("contact").all()
+
+
+@BOTH
+def test_an_episode_ends_where_the_robot_is_tipped(task):
+    """The second robot lies on its back; its last observation has gravity upwards."""
+    env = drawless(task, (1.0, 0.0, 0.0)).batch(2, dtype="float64", threads=1)
+    env.reset()
+    env.q[1, 2:7] = [0.6, 0, 1, 0, 0]
+    obs, reward, terminated, truncated, info = env.step(np.zeros((2, 12), env.dtype))
+    assert terminated.tolist() == [False, True] and not truncated.any()
+    assert info["_final_obs"].tolist() == [False, True]
+    assert info["final_obs"]["actor"][1, 8] > 0.99
+    assert info["reward_terms"]["termination"].tolist() == [0, -0.02]
+    assert reward[1] == 0  # below 0, which is the least
+    np.testing.assert_allclose(env.q[1], env.task.start)
+    assert obs["actor"][1, 8] == -1 and (env.memory("command")[1] == [1, 0, 0]).all()
+
+
+def test_an_episode_is_truncated_after_20_seconds():
+    env = drawless(Go1JoystickFlat).batch(1, threads=1)
+    env.reset()
+    env.episode_length[:] = 999
+    _, _, terminated, truncated, _ = env.step(np.zeros((1, 12), env.dtype))
+    assert not terminated.any() and truncated.all()
+
+
+def test_the_go1_has_the_numbers_of_playgrounds_file():
+    """Of go1_mjx_feetonly.xml, from MuJoCo Menagerie."""
+    m = Go1JoystickFlat().scene()
+    assert (m.nq, m.nv, m.nu, m.opt.timestep) == (19, 18, 12, 0.004)
+    assert m.body_mass.sum() == pytest.approx(5.204 + 4 * (0.68 + 1.009 + 0.195862))
+    assert [m.joint(k + 1).name[:2] for k in range(0, 12, 3)] == list(LEGS)
+    np.testing.assert_allclose(m.actuator_forcerange[:3, 1], [23.7, 23.7, 35.55])
+    np.testing.assert_allclose(m.dof_frictionloss[6:9], [0.3, 0.3, 1.0])
+    np.testing.assert_allclose(m.actuator_gainprm[:, 0], 35)
+    assert (m.dof_damping[6:] == 0.5).all() and (m.dof_armature[6:] == 0.005).all() and not m.dof_damping[:6].any()
+    touching = [m.geom(g).name for g in range(m.ngeom) if m.geom_contype[g] or m.geom_conaffinity[g]]
+    assert touching == ["floor", *LEGS]
+    assert (m.geom("FR").size[0], m.geom("floor").friction[0]) == (0.023, 0.6)
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    from featherstorm.tasks import velocity_robots
+
+    monkeypatch.setattr(velocity_robots.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(FileNotFoundError, match="go1 is a file of the package mjlab"):
+        Go1JoystickFlat().scene()
