@@ -35,33 +35,45 @@ struct PyBuffer {
   // A view of shape (instances, *tail); the product of `tail` is the number of components. numpy's on the host, on a
   // device a DLPack capsule.
   nb::object view(const std::vector<long>& tail) const {
+    if (product_of(tail) != buffer.ref().components) throw Error("a view's shape does not fit its buffer");
+    return columns(0, tail);
+  }
+  // The same of as many components as `tail` says, from number `first` on.
+  nb::object columns(long first, const std::vector<long>& tail) const {
     const ArrayRef a = buffer.ref();
     std::vector<std::size_t> shape{static_cast<std::size_t>(a.instances)};
     std::vector<std::int64_t> strides{1};
-    long product = 1;
-    for (long n : tail) product *= n;
-    if (product != a.components) throw Error("a view's shape does not fit its buffer");
+    long product = product_of(tail);
+    if (first < 0 || product < 0 || first + product > a.components)
+      throw Error("columns " + std::to_string(first) + " to " + std::to_string(first + product) +
+                  " of a buffer, expected 0 to " + std::to_string(a.components));
     for (long n : tail) {
       product = n > 0 ? product / n : 0;
       shape.push_back(static_cast<std::size_t>(n));
       strides.push_back(product * buffer.stride());
     }
-    return array(shape, strides);
+    return array(shape, strides, first);
   }
   // The memory as it lies, of shape (components, stride).
   nb::object rows() const {
     const std::size_t stride = static_cast<std::size_t>(buffer.stride());
-    return array({static_cast<std::size_t>(buffer.ref().components), stride}, {buffer.stride(), 1});
+    return array({static_cast<std::size_t>(buffer.ref().components), stride}, {buffer.stride(), 1}, 0);
   }
 
  private:
-  nb::object array(const std::vector<std::size_t>& shape, const std::vector<std::int64_t>& strides) const {
+  static long product_of(const std::vector<long>& tail) {
+    long product = 1;
+    for (long n : tail) product *= n;
+    return product;
+  }
+  nb::object array(const std::vector<std::size_t>& shape, const std::vector<std::int64_t>& strides, long first) const {
     const ArrayRef a = buffer.ref();
     static int nothing;
     auto* owner = new std::shared_ptr<void>(buffer.memory());
     const nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<std::shared_ptr<void>*>(p); });
     const auto dtype = a.precision == Precision::float32 ? nb::dtype<float>() : nb::dtype<double>();
-    void* data = a.data ? a.data : &nothing;
+    const long bytes = first * buffer.stride() * static_cast<long>(bytes_of(a.precision));
+    void* data = a.data ? static_cast<char*>(a.data) + bytes : static_cast<void*>(&nothing);
     if (a.device == on_host)
       return nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), capsule, strides.data(), dtype));
     return nb::cast(nb::ndarray<>(data, shape.size(), shape.data(), capsule, strides.data(), dtype,
@@ -169,6 +181,9 @@ void bind_buffer(nb::module_& module) {
            nb::sig("def view(self, tail: collections.abc.Sequence[int]) -> typing.Any"),
            "A writable view of shape (instances, *tail), without a copy; it keeps the memory alive. numpy's on the "
            "host, on a device a DLPack capsule.")
+      .def("columns", &PyBuffer::columns, nb::arg("first"), nb::arg("tail"),
+           nb::sig("def columns(self, first: int, tail: collections.abc.Sequence[int]) -> typing.Any"),
+           "The same of some components from number `first` on, (instances, *tail).")
       .def("rows", &PyBuffer::rows, nb::sig("def rows(self) -> typing.Any"),
            "The same of the whole memory as it lies: (components, stride), contiguous.")
       .def_prop_ro("stride", [](const PyBuffer& b) { return b.buffer.stride(); });

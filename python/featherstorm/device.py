@@ -24,6 +24,8 @@ HOST = -1  # the engine's number of the CPU
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # DLPack's device types
 LEGACY_STREAM = 1  # DLPack's name for CUDA's default stream, whose number is 0
 NO_WAIT = -1  # DLPack: the consumer sees to the order of the work itself
+# contacts that a traced kernel looks for: compilers of devices take seconds for what takes milliseconds on the CPU
+MOST_CONTACTS = 64
 
 
 def device_of(x: Array) -> int:
@@ -112,6 +114,9 @@ class DeviceArray:
 
     torch.from_dlpack(x), cupy.from_dlpack(x), jax.numpy.from_dlpack(x)   the same memory, not for JAX's own use
     numpy.asarray(x), x.numpy()                                          a copy on the CPU; it waits
+    x[:] = y                                                             copies what broadcasts to it, from the CPU or the device
+
+    first   the number of its first component in the buffer; None: it is the whole buffer
     """
 
     def __init__(
@@ -122,8 +127,9 @@ class DeviceArray:
         dtype: npt.DTypeLike,
         device: int,
         stream: int,
+        first: int | None = None,
     ) -> None:
-        self.buffer = buffer
+        self.buffer, self.first = buffer, first
         self.tail, self.shape = list(tail), (instances, *tail)
         self.dtype, self.device, self.stream = np.dtype(dtype), device, stream
 
@@ -140,12 +146,23 @@ class DeviceArray:
             _featherstorm.synchronise(self.device, self.stream)
 
     def capsule(self) -> Any:
-        return self.buffer.view(self.tail)
+        return self.buffer.view(self.tail) if self.first is None else self.buffer.columns(self.first, self.tail)
+
+    @property
+    def memory(self) -> Any:
+        """(instances, n) as the engine takes it."""
+        size = int(np.prod(self.tail))
+        return self.buffer if self.first is None else self.buffer.columns(self.first, [size])
+
+    def part(self, first: int, tail: Sequence[int]) -> DeviceArray:
+        """Some of its components, from number `first` on, as an array (instances, *tail) in the same memory."""
+        first += self.first or 0
+        return DeviceArray(self.buffer, tail, self.shape[0], self.dtype, self.device, self.stream, first)
 
     def numpy(self) -> npt.NDArray[Any]:
         """A copy on the CPU, a numpy array of the same shape."""
         host = _featherstorm.Buffer(self.dtype.name, self.shape[0], int(np.prod(self.tail)))
-        _featherstorm.copy(self.buffer, host, self.stream)
+        _featherstorm.copy(self.memory, host, self.stream)
         copy: Array = host.view(self.tail)
         return copy
 
@@ -159,12 +176,19 @@ class DeviceArray:
             "an array in the engine's memory on a device is taken whole: convert it first, as by torch.from_dlpack"
         )
 
+    def __setitem__(self, index: object, value: Array) -> None:
+        if index is not Ellipsis and index != slice(None):
+            raise TypeError(
+                "an array in the engine's memory on a device is written whole, by x[:] = ...: convert it first, as by torch.from_dlpack"
+            )
+        self.assign(np.asarray(value, self.dtype) if device_of(value) == HOST else value, "what is assigned")
+
     def assign(self, value: Array, what: str) -> None:
         """Copies an array that broadcasts to this one's shape, from the CPU or the same device. Raises ValueError."""
         device = device_of(value)
         if device == HOST:
             try:
-                value = np.broadcast_to(value, self.shape).reshape(self.shape[0], -1)
+                value = np.broadcast_to(value, self.shape).reshape(self.shape[0], int(np.prod(self.tail)))
             except ValueError:
                 raise ValueError(f"{what} has shape {np.shape(value)}, expected {self.shape}") from None
         elif device != self.device:
@@ -175,10 +199,12 @@ class DeviceArray:
             raise TypeError(f"{what} is {dtype_name(value)}, expected {self.dtype}")
         elif isinstance(value, DeviceArray):
             value.settle(self.stream)
-            value = value.buffer
+            value = value.memory
         else:
-            value = value.reshape((self.shape[0], -1)).__dlpack__(stream=self.stream or LEGACY_STREAM)
-        _featherstorm.copy(value, self.buffer, self.stream)
+            value = value.reshape((self.shape[0], int(np.prod(self.tail)))).__dlpack__(
+                stream=self.stream or LEGACY_STREAM
+            )
+        _featherstorm.copy(value, self.memory, self.stream)
 
     def __repr__(self) -> str:
         return f"<featherstorm.DeviceArray {self.shape} {self.dtype} on {place(self.device)}>"

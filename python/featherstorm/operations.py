@@ -311,7 +311,8 @@ def step(
     out  q (B, nq), v (B, nv); of a world a WorldStep: q, v, act, qacc
     Contacts: impulses begin at zero in every call; `contact_step` takes and returns them. Couplings: positions and
     velocities of coupled joints follow their drivers', whatever q and v say.
-    Errors: ValueError for a model that carries two of the four and does not ignore one; for a world on a device.
+    On a device a world's arrays lie there, all of them; its first call makes kernels, in seconds, later ones do not wait.
+    Errors: ValueError for a model that carries two of the four and does not ignore one.
     """
     op = step_op(model, "step", ignore)
     if op == "world":

@@ -15,7 +15,7 @@ from .robot.law import law_of
 from .robot.steps import independent, pass_count, refuse_controls, step_numbers, step_op
 from .table.evaluation import check_quaternions, evaluate, tell_notices
 from .world.names import keyframe
-from .world.passes import STATE, refuse_device, refuse_law, state_sizes
+from .world.passes import STATE, refuse_law, state_sizes
 from .world.simulated import SimulatedWorld
 from .world.values import check_bound
 
@@ -57,10 +57,11 @@ class Simulation:
     ignore              what of "contacts", "loops", "couplings", "world" shall not count though the model carries it
     numbers             kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step; those of
                         featherstorm.contact_step or loop_step besides
-    device, stream      as for a Batch. On a device q and v are DeviceArrays, tau and q_target lie there too, and step()
-                        does not wait; reset(), status and energy() go through the CPU and wait
-    Errors: ValueError for a model that carries two of the four and does not ignore one, for couplings and worlds on a device, and for
-    a dt that is no multiple of the file's timestep.
+    device, stream      as for a Batch. On a device q, v and all that is read are DeviceArrays, tau, q_target and ctrl lie there too,
+                        and step() does not wait; reset(), status, energy() and report() go through the CPU and wait. A world's
+                        first step and readings there make kernels, in seconds
+    Errors: ValueError for a model that carries two of the four and does not ignore one, for couplings on a device, and for a dt that
+    is no multiple of the file's timestep.
     """
 
     def __init__(
@@ -87,8 +88,6 @@ class Simulation:
         if self.dtype.name not in ("float32", "float64"):
             raise TypeError(f"Simulation: dtype is {self.dtype}, expected float32 or float64")
         self._library = engine_in(number, stream)
-        if self._op == "world" and not self._library.readable:
-            refuse_device("Simulation")
         if self._op == "coupled_step" and not self._library.readable:
             raise ValueError(
                 "Simulation: couplings are simulated on the CPU alone; on a device call coupled_step, or say "
@@ -183,6 +182,8 @@ class Simulation:
         Sensors of positions and velocities measure the state as it is. Those of forces and accelerations (accelerometer, touch, force,
         actuatorfrc and others) are of the beginning of the last pass, as MuJoCo has them after a step, with RK4 of its first stage;
         zero before the first step. The first call for one of these takes the last step again.
+        On a device a DeviceArray; range finders go through the CPU and wait, and so do sensors of forces and accelerations while an
+        instance has not been stepped since its reset, and those of touch and force as contact_force does.
         Errors: ValueError for a name that there is not, and with the reason for a sensor that is not measured.
         """
         self._of_world("sensors")
@@ -192,12 +193,17 @@ class Simulation:
         """The sum of the forces (B, 3) [N] that the contacts of a geom exert on it, world axes, at the beginning of the last pass.
 
         name   of a geom, or of a body where no geom has it; kind: "geom" or "body" says which. Of a body: of all geoms of it alone.
+        On a device a DeviceArray; it goes through the CPU and waits where the file has more than 64 candidates of contacts, or some of
+        shapes without a closed form, and while an instance has not been stepped since its reset.
         """
         self._of_world("contact forces")
         return self._world.contact_force(name, kind, self._memory(self._next), self.time - self.dt)
 
     def report(self) -> WorldReport:
-        """What touches at the state, how well its forces are solved, and how deep contacts are: a solution anew."""
+        """What touches at the state, how well its forces are solved, and how deep contacts are: a solution anew.
+
+        Arrays of NumPy. From a device it waits; what touches is found on the CPU.
+        """
         self._of_world("contacts")
         return self._world.report(self.q, self._memory(self._now))
 
@@ -292,15 +298,21 @@ class Simulation:
         self.time += self.dt
 
     def _step_world(self, ctrl: ArrayLike | None, tau: ArrayLike | None) -> None:
-        pushed = None
         if ctrl is not None:
-            view = self._world.ctrl[1]
-            self._library.assign(view, self._fitting("ctrl", ctrl, view), "step", "ctrl")
+            self._take("ctrl", ctrl, self._world.ctrl[1])
         if tau is not None:
-            pushed = np.array(self._fitting("tau", tau, self.v), self.dtype, ndmin=2)
-        self._world.step(self._memory(self._now), self._memory(self._next), pushed, self.time)
+            self._take("tau", tau, self._world.room_for_tau())
+        self._world.step(self._memory(self._now), self._memory(self._next), tau is not None, self.time)
         self._now, self._next = self._next, self._now
         self.time += self.dt
+
+    def _take(self, name: str, value: ArrayLike, view: Array) -> None:
+        """Copies what a step is given to memory beside the state. On a device arrays lie there, and only lists wait."""
+        if self._library.readable:
+            value = self._fitting(name, value, view)
+        else:
+            value = Call("step", [("v",), (name,)], [self.v, value]).array(value, name)
+        self._library.assign(view, value, "step", name)
 
     def _coupled_step(self, rest: list[Any], uniforms: list[float]) -> None:
         """The next q and v by way of the independent velocities."""
@@ -337,6 +349,7 @@ class Simulation:
 
         mask   (B,) of bool; None: all. q, v, act: (n,) or (B, n), of which the masked rows are taken
         key    keyframe of the file, by name or number, for what is not given, and for ctrl, which is zero without
+        On a device it goes through the CPU and waits.
         """
         world = self._op == "world"
         if key is not None or act is not None:

@@ -63,7 +63,7 @@ class Device(Library):
     def memory(self, array: Array, shape: tuple[int, ...]) -> Any:
         if isinstance(array, DeviceArray):
             array.settle(self.stream)
-            return array.buffer
+            return array.memory
         if type(array) is np.ndarray:
             return self.uploaded(array.reshape(shape))
         return self.read(array if tuple(array.shape) == shape else array.reshape(shape))

@@ -15,11 +15,12 @@ substep behind the state after `step`, as those of mj_step are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import mujoco
 import numpy as np
 
+from ..device import HOST, device_number
 from .advance import advance, check_controls
 from .arguments import one, selected, stage_number, steps, whole
 from .errors import SimulationError, UsageError
@@ -28,6 +29,7 @@ from .horizon.recording import Recording
 from .horizon.roll import roll
 from .named import NamedViews
 from .observing import observe, observe_step, watched
+from .on_device.calls import CallsOnDevice
 from .rays import hits
 from .simulations import Simulations, Work
 from .state import INTEGRATION, USER
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
+    from typing_extensions import Self
 
     Array = npt.NDArray[Any]
     Ids = npt.ArrayLike | None
@@ -60,14 +63,19 @@ class Batch(Simulations, NamedViews):
     nthread      threads of the engine; 0: one for each processor
     persistent   taken for MuJoCo's sake: each simulation has memory of its own in any case
     dtype        "float32" or "float64"
-    device       "cpu"
+    device       "cpu", or "cuda", "cuda:1": states and fields are there as DeviceArrays, and calls do not wait (docs/mujoco.md)
     law          "mujoco", or "rigid": Signorini's and Coulomb's, with the numbers of a `Rigid` where one is given
+    stream       the number of the stream that work on a device is put on
 
     state    (nsim, nstate) live, of mjSTATE_INTEGRATION; `rows` has copies in double as MuJoCo takes them
     warning  (nsim, mjNWARNING, 2) last information and number of each of MuJoCo's warnings
     status   (nsim,) 1 where the last call could not be computed, and `error(sim)` says why
     Errors: ValueError for models that the engine cannot step, with the reason. Notices say what is left out.
     """
+
+    def __new__(cls, *arguments: Any, device: object = "cpu", **options: Any) -> Self:
+        on_device = cls is Batch and device_number(device, "Batch") != HOST
+        return cast("Self", object.__new__(BatchOnDevice)) if on_device else object.__new__(cls)
 
     @property
     def _expanded(self) -> dict[str, Array]:
@@ -305,3 +313,7 @@ class Batch(Simulations, NamedViews):
                 check_controls(work.engine, work.rows)
         if stages and work.fields:
             observe(work.engine, work.rows.state, work.rows.values, work.fields, stages)
+
+
+class BatchOnDevice(CallsOnDevice, Batch):
+    """What Batch(device="cuda") makes: simulations in a device's memory."""

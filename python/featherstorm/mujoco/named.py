@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..device import DeviceArray
 from .errors import UsageError, nearest
 from .fields.table import DATA_FIELDS, MODEL_FIELDS
 from .state import COMPONENTS
@@ -37,9 +38,11 @@ def holder(of: Any, names: frozenset[str], part: np.ndarray[Any, Any]) -> str | 
     return None
 
 
-def slice_of(rows: np.ndarray[Any, Any], field: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> Any:
+def slice_of(rows: Any, field: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> Any:
     """What `part` is of `field`, of rows (nsim, *field.shape); a view."""
     first = (part.ctypes.data - field.ctypes.data) // field.itemsize
+    if isinstance(rows, DeviceArray):
+        return rows.part(first, part.shape)
     nsim = len(rows)
     if field.ndim < 2:
         return rows.reshape(nsim, -1)[:, first : first + part.size].reshape(nsim, *part.shape)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from ..device import HOST, device_number
+from ..device import device_name, device_number
 from ..robot.law import law_of
 from .advance import Rows
 from .arguments import one, selected
@@ -65,6 +65,7 @@ class Simulations:
         dtype: npt.DTypeLike = "float32",
         device: object = "cpu",
         law: object = "mujoco",
+        stream: int = 0,
     ) -> None:
         if not isinstance(model, mujoco.MjModel):
             raise TypeError(f"Batch: model is a {type(model).__name__}, expected mujoco.MjModel")
@@ -72,25 +73,26 @@ class Simulations:
             raise TypeError(f"Batch: nsim is {nsim!r}, expected an integer")
         if nsim < 1:
             raise ValueError(f"nsim must be positive, got {nsim}")
-        if device_number(device, "Batch") != HOST:
-            raise ValueError(
-                f"Batch: device is {device!r}, expected 'cpu': simulations on devices are not supported yet"
-            )
+        number = device_number(device, "Batch")
         name = np.dtype(dtype).name
         if name not in DTYPES:
             raise TypeError(f"Batch: dtype is {name}, expected float32 or float64")
         refuse_callbacks()
         self.model, self.nsim, self.persistent, self.dtype = model, int(nsim), bool(persistent), np.dtype(name)
-        self.law = law
+        self.law, self.device, self.stream = law, device_name(number), int(stream)
         self._variants = Variants(model, self.nsim, name, max(int(nthread), 0), law_of(law, "Batch"))
         self.nthread = int(nthread) if nthread > 0 else self._variants.own.model.threads
-        self._memory = Memory(model, self.nsim, name)
-        self._memory.set_rows(slice(None), self._variants.own.initial)
+        self._make_memory(number)
         self._status = np.zeros(self.nsim, np.int32)
         self.status = self._status.view()
         self.status.flags.writeable = False
         self._errors: dict[int, str] = {}
         tell(self._variants.own.left_out)
+
+    def _make_memory(self, device: int) -> None:
+        """All simulations at the model's defaults."""
+        self._memory = Memory(self.model, self.nsim, self.dtype.name)
+        self._memory.set_rows(slice(None), self._variants.own.initial)
 
     @property
     def state(self) -> Array:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _featherstorm
-from ..device import HOST
 from ..memory.arguments import Arguments
 from ..robot.law import law_of
 from ..robot.steps import pass_count, zeros
@@ -44,12 +43,6 @@ def state_sizes(model: Model) -> dict[str, int]:
     return {"q": model.nq, "v": model.nv, "act": model.n_act, "qacc": model.nv}
 
 
-def refuse_device(label: str) -> None:
-    raise ValueError(
-        f"{label}: the world of a model file is stepped on the CPU alone, on a device by Rollout; ignore='world' steps the tree there"
-    )
-
-
 def refuse_law(label: str, law: object) -> None:
     """ValueError where contacts that are declared by hand, or none, shall follow the law of a world's."""
     if law_of(law, label) is not None:
@@ -72,6 +65,7 @@ class Passes:
                 f"{model.name}: opt_timestep is a parameter of the model, but all instances share their time here, expected "
                 "featherstorm.mujoco.Batch, where each has its own"
             )
+        self.sent: dict[tuple[Any, ...], Any] = {}  # parameters on devices
         self.felt = {} if felt is None else {name: size for name, (size, _) in felt.texts.items()}
         control = _featherstorm.Trace()
         control.output("ctrl", symbols(control.input("u", model.n_ctrl)).tolist())
@@ -83,8 +77,9 @@ class Passes:
             **solver(model, dtype, law),
         )  # fmt: skip
 
-    def run(self, instances: int, given: dict[str, Any], written: dict[str, Any], time: float) -> None:
-        """given: arrays (instances, n) or rows of q, v, act, qacc, u, qfrc_applied and the model's parameters; written: of what they write, by name."""
+    def run(self, instances: int, given: dict[str, Any], written: dict[str, Any], time: float, stream: int = 0) -> None:
+        """given: arrays (instances, n) or rows of q, v, act, qacc, u, qfrc_applied and the model's parameters; written: of what they
+        write, by name. All lie in one place; on a device the work is put on `stream`."""
         model = self.model
         sizes = {
             **state_sizes(model),
@@ -96,7 +91,7 @@ class Passes:
         inputs = [(name, x, 0, sizes[name], False) for name, x in given.items() if sizes[name]]
         outputs = [(name, x, 0, sizes[name], False) for name, x in written.items() if sizes[name]]
         uniforms = {"t": [time], "t_next": [time + self.count * model.timestep], "p": []}
-        self.sequence.run(1, instances, inputs, uniforms, outputs)
+        self.sequence.run(1, instances, inputs, uniforms, outputs, stream=stream)
         tell_notices(model)
 
 
@@ -132,13 +127,12 @@ def world_step(
     sizes.update(ctrl=model.n_ctrl, tau=model.nv)
     values = [zeros(sizes[name]) if x is None else x for name, x in given.items()]
     call = Arguments("step", values, list(sizes.items()))
-    if call.library.device != HOST:
-        refuse_device("step")
-    if check and model.quaternions:
+    if check and model.quaternions and call.library.readable:
         check_quaternions(model, "step", "q", call.arrays[0])
     memory = dict(zip(("q", "v", "act", "qacc", "u", "qfrc_applied"), call.arrays))
     outputs = {name: call.output(call.instances, sizes[name]) for name in STATE}
     written = {name: array for name, (array, _) in outputs.items()}
-    memory.update(bound_values(model, call, call.instances))
-    passes(model, call.dtype.name, count, law=law_of(law, "step")).run(call.instances, memory, written, t)
+    steps = passes(model, call.dtype.name, count, law=law_of(law, "step"))
+    memory.update(bound_values(model, call, call.instances, steps.sent))
+    steps.run(call.instances, memory, written, t, call.library.stream)
     return WorldStep(*(call.result(view([sizes[name]])) for name, (_, view) in outputs.items()))

@@ -16,10 +16,9 @@ from .values import parameter_sizes
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ..memory.library import Library
     from ..model import Model
     from ..robot.law import Rigid
-
-NO_CONTACT = 1e10  # the gap where there is none (core/collision/contact_point.h)
 
 
 class WorldReport(NamedTuple):
@@ -62,14 +61,15 @@ class Reporter:
             model.evaluator, dtype, **solver(model, dtype, law), report=True, forces=False
         )
 
-    def of(self, q: npt.NDArray[Any], given: dict[str, Any]) -> WorldReport:
-        """q (instances, nq); given: memory of q, v, act, qacc, ctrl, qfrc_applied and parameters (instances or 1, n) by name."""
+    def of(self, q: npt.NDArray[Any], given: dict[str, Any], library: Library) -> WorldReport:
+        """q (instances, nq) on the CPU; given: memory of q, v, act, qacc, ctrl, qfrc_applied and parameters (instances or 1, n) by
+        name, in the library's place."""
         model, instances = self.model, len(q)
         sizes = {**state_sizes(model), "ctrl": model.n_ctrl, "qfrc_applied": model.nv, **parameter_sizes(model)}
-        found = {name: np.zeros((instances, 1), self.dtype) for name in ("passes", "residual")}
-        found["gap"] = np.full((instances, 1), NO_CONTACT, self.dtype)
+        found = {name: library.output(self.dtype, instances, 1) for name in ("passes", "residual", "gap")}
         if instances:
             inputs = [(name, x, 0, sizes[name], False) for name, x in given.items() if sizes[name]]
-            self.sequence.run(1, instances, inputs, {}, [(name, x, 0, 1, False) for name, x in found.items()])
-        steps, residual, gap = (found[name][:, 0] for name in ("passes", "residual", "gap"))
+            outputs = [(name, x, 0, 1, False) for name, (x, _) in found.items()]
+            self.sequence.run(1, instances, inputs, {}, outputs, stream=library.stream)
+        steps, residual, gap = (np.asarray(view([1]))[:, 0] for _, view in found.values())
         return WorldReport(touching(model, q), steps.astype(np.int64), residual, gap)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
+from ..device import MOST_CONTACTS
 from ..memory.arguments import Call
+from ..memory.host_libraries import NUMPY
 from ..symbols import symbols, values_of
 from .names import compiled, number_of
 from .passes import passes
@@ -22,7 +24,7 @@ from .state import (
     is_range_finder,
     measured_size,
 )
-from .values import bound_values
+from .values import bound_values, parameter_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from ..robot.law import Rigid
     from .state import Text
 
-    Memory = tuple[Any, npt.NDArray[Any]]  # of the engine, and its view
+    Memory = tuple[Any, Any]  # of the engine, and its view
 
 
 def adr(model: Model, sensor: int) -> int:
@@ -53,6 +55,8 @@ class SimulatedWorld:
     begun     what was at the beginning of the last pass, by its name in mjData, where forces were asked for
     fresh     (instances,) which have not been stepped yet, for whom nothing was found
     law       None for MuJoCo's
+
+    All is where `library` is; what needs the CPU goes there and back.
     """
 
     def __init__(
@@ -66,18 +70,24 @@ class SimulatedWorld:
         self.touching: dict[str, Any] = {}  # what the row `contacts` finds there
         self.kernels: dict[str, tuple[_featherstorm.Sequence, list[str]]] = {}
         self.ctrl, self.driven = self.array(model.n_ctrl), self.array(model.n_ctrl)
-        self.pushed: Any = None  # tau of the last step
-        self.bound = bound_values(model, Call("step", [("ctrl",)], [self.ctrl[1]]), instances)
+        self.tau: Memory | None = None  # forces at the joints, from the first step on that has some
+        self.is_pushed = False  # whether the last step had
+        self.bound = bound_values(model, Call("step", [("ctrl",)], [self.ctrl[1]]), instances, {})
         self.fresh = np.ones(instances, bool)
 
     def array(self, n: int) -> Memory:
         memory, view = self.library.output(self.dtype, self.instances, n)
         return memory, view([n])
 
-    def step(self, state: dict[str, Any], after: dict[str, Any], tau: Any, time: float) -> None:
-        """From memory of q, v, act, qacc to that of the next. tau: memory (instances or 1, nv), None: none."""
-        self.pushed = tau
-        self.driven[1][:] = self.ctrl[1]
+    def room_for_tau(self) -> Any:
+        """The array (instances, nv) that forces at the joints of the next step are written to."""
+        self.tau = self.tau or self.array(self.model.nv)
+        return self.tau[1]
+
+    def step(self, state: dict[str, Any], after: dict[str, Any], is_pushed: bool, time: float) -> None:
+        """From memory of q, v, act, qacc to that of the next. is_pushed: whether forces at the joints act."""
+        self.is_pushed = is_pushed
+        self.library.assign(self.driven[1], self.ctrl[1], "step", "ctrl")
         self.run(state, after, time)
         self.fresh[:] = False
 
@@ -85,10 +95,14 @@ class SimulatedWorld:
         """Instances begin anew."""
         self.fresh |= rows
 
+    @property
+    def pushed(self) -> dict[str, Any]:
+        return {"qfrc_applied": self.tau[0]} if self.tau is not None and self.is_pushed else {}
+
     def run(self, state: dict[str, Any], after: dict[str, Any], time: float) -> None:
-        pushed = {} if self.pushed is None else {"qfrc_applied": self.pushed}
+        given = {**state, **self.pushed, **self.bound, "u": self.driven[0]}
         written = {**after, **{f"felt_{name}": memory for name, (memory, _) in self.begun.items()}}
-        self.passes.run(self.instances, {**state, **pushed, **self.bound, "u": self.driven[0]}, written, time)
+        self.passes.run(self.instances, given, written, time, self.library.stream)
         self.touching = {}
 
     def watch(self, before: dict[str, Any], time: float) -> None:
@@ -101,32 +115,54 @@ class SimulatedWorld:
         self.begun = {name: self.array(size) for name, size in sizes.items()}
         self.run(before, {}, time)
 
-    def feel(self, what: str, size: int, text: Text, before: dict[str, Any], time: float) -> npt.NDArray[Any]:
+    def feel(self, what: str, size: int, text: Text, before: dict[str, Any], time: float) -> Any:
         """What the last pass found, (instances, size). before: the state at the beginning of the last step; `time` that it began at."""
         if not self.begun:
             self.watch(before, time)
         if what not in self.kernels:
-            felt = Felt(self.model)
+            felt = Felt(self.model, None if self.library.readable else MOST_CONTACTS)
             felt.add("found", size, text)
             trace = felt.record((self.count - 1) * self.model.timestep)
             assert trace is not None
             kernel = _featherstorm.traced_sequence(self.model.evaluator, self.dtype, trace)
             self.kernels[what] = kernel, felt.taken
         kernel, taken = self.kernels[what]
-        if CONTACTS[0] in taken and not self.touching:
-            found = find_contacts(self.model, self.begun["qpos"][1])
-            self.touching = {name: x.reshape(self.instances, -1) for name, x in zip(CONTACTS, found)}
-        given = {**{name: view for name, (_, view) in self.begun.items()}, **self.touching, **self.bound}
+        library, bound = self.library, self.bound
+        begun = {name: array for name, (array, _) in self.begun.items()}
+        if CONTACTS[0] in taken:
+            if not library.readable:
+                library = NUMPY
+                begun = {name: np.asarray(view) for name, (_, view) in self.begun.items()}
+                bound = bound_values(self.model, Call("step", [("q",)], [begun["qpos"]]), self.instances, {})
+            if not self.touching:
+                found = find_contacts(self.model, np.asarray(self.begun["qpos"][1]))
+                self.touching = {name: x.reshape(self.instances, -1) for name, x in zip(CONTACTS, found)}
+        sizes = {
+            **instance_sizes(self.model),
+            **{name: x.shape[1] for name, x in self.touching.items()},
+            **parameter_sizes(self.model),
+        }
+        given = {**begun, **self.touching, **bound}
         names = {**{name: name for name in ("act", "ctrl", *taken)}, "q": "qpos", "v": "qvel"}
-        inputs = [(name, given[of], 0, given[of].shape[1], False) for name, of in names.items() if of in given]
-        memory, view = self.array(size)
-        kernel.run(1, self.instances, inputs, {"t": [time]}, [("felt_found", memory, 0, size, False)])
-        view[self.fresh] = 0
+        inputs = [(name, given[of], 0, sizes[of], False) for name, of in names.items() if of in given]
+        memory, view = library.output(self.dtype, self.instances, size)
+        outputs = [("felt_found", memory, 0, size, False)]
+        kernel.run(1, self.instances, inputs, {"t": [time]}, outputs, stream=library.stream)
+        if library.readable or self.fresh.any():
+            numbers = np.asarray(view([size]))
+            numbers[self.fresh] = 0
+            return self.placed(numbers)
+        return view([size])
+
+    def placed(self, numbers: npt.NDArray[Any]) -> Any:
+        """Numbers (instances, n) of the CPU where the simulation is."""
+        if self.library.readable:
+            return numbers
+        memory, view = self.array(numbers.shape[1])
+        _featherstorm.copy(numbers, memory, self.library.stream)
         return view
 
-    def look(
-        self, what: str, size: int, text: Callable[[WorldState], Any], state: dict[str, Any], time: float
-    ) -> npt.NDArray[Any]:
+    def look(self, what: str, size: int, text: Callable[[WorldState], Any], state: dict[str, Any], time: float) -> Any:
         """What follows from the state, (instances, size)."""
         if what not in self.kernels:
             trace = _featherstorm.Trace()
@@ -141,17 +177,17 @@ class SimulatedWorld:
         inputs = [(name, state[name], 0, n, False) for name, n in sizes.items() if n]
         if self.model.n_ctrl:
             inputs.append(("ctrl", self.ctrl[0], 0, self.model.n_ctrl, False))
-        inputs += [(name, x, 0, x.shape[1], False) for name, x in self.bound.items()]
-        self.kernels[what][0].run(1, self.instances, inputs, {"t": [time]}, [("found", memory, 0, size, False)])
+        inputs += [(name, self.bound[name], 0, n, False) for name, n in parameter_sizes(self.model).items()]
+        outputs = [("found", memory, 0, size, False)]
+        kernel = self.kernels[what][0]
+        kernel.run(1, self.instances, inputs, {"t": [time]}, outputs, stream=self.library.stream)
         return view
 
-    def sensor(
-        self, name: str | int, state: dict[str, Any], before: dict[str, Any], time: float, dt: float
-    ) -> npt.NDArray[Any]:
+    def sensor(self, name: str | int, state: dict[str, Any], before: dict[str, Any], time: float, dt: float) -> Any:
         _, k = number_of(self.model, "sensor", name)
         size = measured_size(self.model, k)
         if is_range_finder(self.model, k):
-            return self.ranges(state, time)[:, adr(self.model, k) : adr(self.model, k) + size]
+            return self.placed(self.ranges(state, time)[:, adr(self.model, k) : adr(self.model, k) + size])
         if int(compiled(self.model).sensor_needstage[k]) == ACCELERATION:
             return self.feel(f"sensor{k}", size, lambda texts: texts.sensor(k), before, time - dt)
         return self.look(f"sensor{k}", size, lambda x: x.sensor(k), state, time)
@@ -166,22 +202,22 @@ class SimulatedWorld:
             tail = (3, 3) if name.endswith("mat") else (3,)
             count = {"geom": m.ngeom, "site": m.nsite, "cam": m.ncam}[name.split("_")[0]]
             flat = self.look(name, count * int(np.prod(tail)), lambda x: getattr(x.instance(), name)(), state, time)
-            return flat.astype(np.float64).reshape(self.instances, count, *tail)
+            return np.asarray(flat).astype(np.float64).reshape(self.instances, count, *tail)
 
         sensordata = np.zeros((self.instances, m.nsensordata), self.dtype)
         RangeFinders(m).measure(lambda names: {name: pose(name) for name in names}, sensordata)
         return sensordata
 
-    def report(self, q: npt.NDArray[Any], state: dict[str, Any]) -> WorldReport:
+    def report(self, q: Any, state: dict[str, Any]) -> WorldReport:
         if self.reporter is None:
             self.reporter = Reporter(self.model, self.dtype, self.law)
-        pushed = {} if self.pushed is None else {"qfrc_applied": self.pushed}
-        return self.reporter.of(q, {**state, **pushed, **self.bound, "ctrl": self.ctrl[0]})
+        given = {**state, **self.pushed, **self.bound, "ctrl": self.ctrl[0]}
+        return self.reporter.of(np.asarray(q), given, self.library)
 
-    def site(self, name: str | int, state: dict[str, Any], time: float) -> npt.NDArray[Any]:
+    def site(self, name: str | int, state: dict[str, Any], time: float) -> Any:
         _, k = number_of(self.model, "site", name)
         return self.look(f"site{k}", 3, lambda x: x.site(k), state, time)
 
-    def contact_force(self, name: str | int, kind: str | None, before: dict[str, Any], time: float) -> npt.NDArray[Any]:
+    def contact_force(self, name: str | int, kind: str | None, before: dict[str, Any], time: float) -> Any:
         kind, k = contact_place(self.model, name, kind)
         return self.feel(f"contact_force_{kind}{k}", 3, lambda texts: texts.contact_force(kind, k), before, time)

@@ -71,11 +71,12 @@ class Felt:
 
     Each is an array of the sequence, by its name: "felt_" and what it is.
 
+    most    of how many contacts the search is traced, None: MOST_SLOTS
     taken   once it is recorded, what of the solver's and of `contacts` the program reads
     """
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, model: Model, most: int | None = None) -> None:
+        self.model, self.most = model, most
         self.texts: dict[str, tuple[int, Text]] = {}
         self.taken: list[str] = []
 
@@ -101,7 +102,8 @@ class Felt:
             time = begun + before
             texts = instance(model, trace, {"qpos": q, "qvel": v, "act": act, "ctrl": ctrl, "time": time})
             slots = sum(pair["slots"] for pair in texts.pairs)
-            few = 0 < slots <= MOST_SLOTS and all(pair["closed_form"] for pair in texts.pairs)
+            most = MOST_SLOTS if self.most is None else self.most
+            few = 0 < slots <= most and all(pair["closed_form"] for pair in texts.pairs)
             if few:
                 distance, point, axes = texts.run("contacts", q)
                 texts.given["contact_dist"] = distance

@@ -10,8 +10,6 @@ import numpy as np
 from .. import _featherstorm
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from ..memory.arguments import Call
     from ..model import Model
 
@@ -50,10 +48,10 @@ def check_bound(model: Model, label: str) -> None:
     check_values(m, values)
 
 
-def bound_values(model: Model, call: Call, instances: int) -> dict[str, npt.NDArray[Any]]:
-    """What a step reads of the parameters: (1 or instances, n) by name."""
+def bound_values(model: Model, call: Call, instances: int, sent: dict[tuple[Any, ...], Any]) -> dict[str, Any]:
+    """What a step reads of the parameters: memory (1 or instances, n) by name. `sent` keeps what was sent to devices."""
     found = {}
     for name, n in parameter_sizes(model).items():
         tail = tuple(_featherstorm.parameter_shape(model.robot, name))
-        found[name] = call.kept(model.parameter(name), name, n, {name: tail}, instances, {})
+        found[name] = call.kept(model.parameter(name), name, n, {name: tail}, instances, sent)
     return found

@@ -89,7 +89,7 @@ Z = np.zeros
         (lambda m: fs.Simulation(m, 2).step(Z(3), ctrl=Z(3)), TypeError, "step: ctrl is given twice"),
         (lambda m: fs.Simulation(m, 2, ignore="world", dt=1e-3).step(ctrl=Z(3)), TypeError, "step: ctrl: only the step of a model file's world"),
         (lambda m: fs.Simulation(m, 2, ignore="world"), TypeError, "Simulation: dt is missing"),
-        (lambda m: fs.Simulation(m, 2, device="cuda"), (ValueError, RuntimeError), "CPU alone|no CUDA|CUDA"),
+        (lambda m: fs.Simulation(m, 2, device="cuda:99"), ValueError, "CUDA device 99 (does not exist|cannot be used)"),
         (lambda m: fs.Simulation(m, 2).sensor("imux"), ValueError, "robot has no sensor 'imux'; did you mean imu"),
         (lambda m: fs.Simulation(m, 2).sensor(99), ValueError, "sensor is 99, expected 0 to 9"),
         (lambda m: fs.Simulation(m, 2).contact_force("nothing"), ValueError, "robot has no geom or body 'nothing'"),

@@ -1,0 +1,1 @@
+"""Batches whose simulations are in the memory of a CUDA device."""

@@ -1,0 +1,130 @@
+"""The arrays of a batch in the memory of a CUDA device: states, and the fields that were bound."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ... import _featherstorm
+from ...device import DeviceArray
+from ..state import Layout
+from .programs import CLOCK, WARNING, warnings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from ..engine import Engine
+
+    Array = npt.NDArray[Any]
+
+
+class Place(NamedTuple):
+    """Columns of a buffer."""
+
+    buffer: _featherstorm.Buffer
+    first: int
+    count: int
+
+    def named(self, name: str) -> tuple[str, Any, int, int, bool]:
+        """As an array of a sequence."""
+        return (name, self.buffer, self.first, self.count, False)
+
+    def columns(self, first: int, count: int) -> Any:
+        """A capsule of some of them."""
+        return self.buffer.columns(self.first + first, [count])
+
+
+class DeviceMemory:
+    """All simulations of a batch.
+
+    live     state (nsim, layout.size), clock, warning (programs.py): as they are between calls
+    begun    the same in the middle of a step
+    one      a row for all: a number above zero
+    fields   name -> place of a bound field
+
+    Buffers are made once and kept, so that a warm step takes no memory.
+    """
+
+    def __init__(self, engine: Engine, nsim: int, device: int, stream: int) -> None:
+        self.engine, self.nsim, self.device, self.stream = engine, nsim, device, stream
+        self.dtype, self.layout = engine.dtype, Layout(engine.m)
+        self.kept: dict[tuple[str, int], _featherstorm.Buffer] = {}
+        self.fields: dict[str, Place] = {}
+        self.bound: dict[str, DeviceArray] = {}
+        sizes = {"state": self.layout.size, "clock": CLOCK, "warning": WARNING}
+        self.live = {name: self.room(name, n) for name, n in sizes.items()}
+        self.begun = {name: self.room(f"{name}_begun", n) for name, n in sizes.items()}
+        self.one = self.sent(np.ones((1, 1)))
+
+    def buffer(self, n: int, rows: int | None = None) -> _featherstorm.Buffer:
+        return _featherstorm.Buffer(self.dtype, self.nsim if rows is None else rows, n, self.device, self.stream)
+
+    def room(self, name: str, n: int) -> Place:
+        """Memory (nsim, n) that is kept for what the name says."""
+        if (name, n) not in self.kept:
+            self.kept[name, n] = self.buffer(n)
+        return Place(self.kept[name, n], 0, n)
+
+    def sent(self, numbers: Array) -> _featherstorm.Buffer:
+        """Numbers (rows, n) of the CPU; it waits."""
+        buffer = self.buffer(numbers.shape[1], numbers.shape[0])
+        self.send(numbers, buffer)
+        return buffer
+
+    def send(self, numbers: Array, to: _featherstorm.Buffer) -> None:
+        _featherstorm.copy(np.asarray(numbers, self.dtype), to, self.stream)
+
+    def copy(self, source: Any, target: Any) -> None:
+        _featherstorm.copy(source, target, self.stream)
+
+    def array(self, place: Place, tail: Sequence[int]) -> DeviceArray:
+        return DeviceArray(place.buffer, tail, self.nsim, self.dtype, self.device, self.stream, place.first)
+
+    def field_of_state(self, name: str) -> Place:
+        columns = self.layout.columns[name]
+        return Place(self.live["state"].buffer, columns.start, columns.stop - columns.start)
+
+    def component(self, name: str, shape: tuple[int, ...]) -> DeviceArray:
+        """A field of the state, live."""
+        return self.array(self.field_of_state(name), shape)
+
+    def bind(self, name: str, shape: tuple[int, ...]) -> DeviceArray:
+        """A field that calls write."""
+        if name not in self.bound:
+            self.fields[name] = Place(self.buffer(int(np.prod(shape))), 0, int(np.prod(shape)))
+            self.bound[name] = self.array(self.fields[name], shape)
+        return self.bound[name]
+
+    def names(self) -> list[str]:
+        """Of the bound fields that have numbers."""
+        return [name for name, place in self.fields.items() if place.count]
+
+    # what waits
+
+    @property
+    def state(self) -> DeviceArray:
+        return self.array(self.live["state"], [self.layout.size])
+
+    def numpy(self, name: str) -> Array:
+        """A copy of `live`."""
+        place = self.live[name]
+        return self.array(place, [place.count]).numpy()
+
+    @property
+    def warning(self) -> npt.NDArray[np.int32]:
+        return warnings_of(self.numpy("warning"))
+
+    @property
+    def time(self) -> Array:
+        """(nsim,) in double."""
+        base, passed, shown = self.numpy("clock").astype(np.float64).T
+        time = self.numpy("state")[:, 0].astype(np.float64)
+        exact: Array = np.where(time == shown, base + passed * self.engine.timestep, time)
+        return exact
+
+    def write(self, state: Array) -> None:
+        """States (nsim, layout.size) of the CPU."""
+        self.send(state, self.live["state"].buffer)

@@ -1,0 +1,263 @@
+"""What is done to a simulation before and after a step on a device, as traced texts: mj_checkPos, mj_checkVel, mj_checkAcc, clocks.
+
+Nothing waits for what they find: bad numbers are counted on the device, and a simulation that has some begins anew there.
+
+Comparisons are written so that NaN fails them: x is good where |x| < bound. A condition must not be turned round (not bad = good),
+for neither holds of NaN.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from ... import _featherstorm
+from ...symbols import symbols, values_of
+from ..advance import BAD_CTRL, BAD_QACC, BAD_QPOS, BAD_QVEL, NO_AUTORESET
+from ..engine import MOST, MOVED, QUATERNION_SLACK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from ..engine import Engine
+
+    Array = npt.NDArray[Any]
+    Trace = _featherstorm.Trace
+
+CAUSES = (BAD_QPOS, BAD_QVEL, BAD_QACC, BAD_CTRL)
+# of a simulation: the time from which its steps are counted, their number, the time that its state was given
+CLOCK = 3
+# of a simulation: for each cause last information and number, then whether this step had some
+WARNING = 2 * len(CAUSES) + 1
+
+
+def recorded(text: Callable[[Trace], None]) -> Trace:
+    trace = _featherstorm.Trace()
+    try:
+        text(trace)
+    finally:
+        trace.close()
+    return trace
+
+
+def numbers(trace: Trace, name: str, size: int, uniform: bool = False) -> Any:
+    return symbols(trace.input(name, size, uniform) if size else [])
+
+
+def give(trace: Trace, name: str, *parts: Any) -> None:
+    trace.output(name, values_of(parts, name))
+
+
+def first_bad(good: Any) -> Any:
+    """The number of the first that is not good, len(good) where all are."""
+    found: Any = float(len(good))
+    for k in range(len(good) - 1, -1, -1):
+        found = np.where(good[k], found, float(k))
+    return found
+
+
+class Simulated:
+    """The numbers of one simulation while a text goes on with them.
+
+    state    (nstate) of mjSTATE_INTEGRATION
+    """
+
+    def __init__(self, engine: Engine, state: Any, clock: Any, warning: Any) -> None:
+        self.engine, self.state, self.warning = engine, state.copy(), warning.copy()
+        self.base, self.passed = clock[0], clock[1]
+        self.autoreset = not int(engine.m.opt.disableflags) & NO_AUTORESET
+
+    def of(self, name: str) -> Any:
+        return self.state[self.engine.layout.columns[name]]
+
+    def count(self, cause: int, bad: Any, number: Any, first: Any) -> None:
+        """Where bad > 0: adds `number` to a cause, whose information is `first`."""
+        k = 2 * CAUSES.index(cause)
+        for at, x in ((k, first), (k + 1, self.warning[k + 1] + number), (-1, 1.0)):
+            self.warning[at] = np.where(bad > 0, x, self.warning[at])
+
+    def begin_anew(self, cause: int, bad: Any, first: Any, row: Array, passed: float) -> None:
+        """Where bad > 0: counts it, and unless the model says otherwise its state becomes `row`, `passed` steps from the beginning."""
+        if self.autoreset:
+            self.state = np.where(bad > 0, row, self.state)
+            self.base = np.where(bad > 0, float(self.engine.initial[0]), self.base)
+            self.passed = np.where(bad > 0, passed, self.passed)
+            self.warning = np.where(bad > 0, 0.0, self.warning)
+        self.count(cause, bad, 1.0, first)
+
+    def give(self, trace: Trace, suffix: str) -> None:
+        give(trace, f"state{suffix}", self.state)
+        give(trace, f"clock{suffix}", self.base, self.passed, self.state[0])
+        give(trace, f"warning{suffix}", self.warning)
+
+
+def good_numbers(engine: Engine, x: Any) -> Any:
+    """Up to mjMAXVAL."""
+    kind = np.dtype(engine.dtype).type
+    return np.absolute(x) < float(np.nextafter(kind(MOST), kind(np.inf)))
+
+
+def begin(engine: Engine, driven: Array) -> Trace:
+    """Takes times and controls that were written, begins anew where positions or velocities are bad, and makes what a step reads.
+
+    driven   columns of the state that are given as `control`
+    in   state, clock, warning, control; run > 0: which simulations
+    in   resets, counts, the same for all: whether bad positions and velocities begin anew, how often bad controls are counted
+    out  state_begun, clock_begun, warning_begun; q and ctrl as the step takes them: quaternions of length one, controls zero where
+         one of them is bad
+    """
+
+    def text(trace: Trace) -> None:
+        layout, m = engine.layout, engine.m
+        run = numbers(trace, "run", 1)[0]
+        resets, counts = (numbers(trace, name, 1, True)[0] for name in ("resets", "counts"))
+        clock = numbers(trace, "clock", CLOCK)
+        s = Simulated(engine, numbers(trace, "state", layout.size), clock, numbers(trace, "warning", WARNING))
+        s.warning[-1] = np.where(run > 0, 0.0, s.warning[-1])
+        time, shown = s.state[0], clock[2]
+        written = np.where(time < shown, 1.0, np.where(shown < time, 1.0, 0.0))
+        s.base, s.passed = np.where(written > 0, time, s.base), np.where(written > 0, 0.0, s.passed)
+        control = numbers(trace, "control", len(driven))
+        if len(driven):
+            s.state[driven] = np.where(run > 0, control, s.state[driven])
+        for name, cause in (("qpos", BAD_QPOS), ("qvel", BAD_QVEL)):
+            if len(x := s.of(name)):
+                first = first_bad(good_numbers(engine, x))
+                bad = np.where(first > len(x) - 0.5, 0.0, np.where(run > 0, resets, 0.0))
+                s.begin_anew(cause, bad, first, engine.initial, 0.0)
+        if m.nu:
+            ctrl = s.of("ctrl")
+            held = np.where(ctrl < 0, 1.0, np.where(ctrl > -1, 1.0, 0.0)) > 0.5  # a range holds all but NaN
+            good = good_numbers(engine, ctrl)
+            good[engine.clamps] = held[engine.clamps]
+            first = first_bad(good)
+            bad = np.where(first > m.nu - 0.5, 0.0, 1.0)
+            times = np.where(run > 0, counts, 0.0)
+            s.count(BAD_CTRL, np.where(bad > 0, times, 0.0), times, first)
+            give(trace, "ctrl", np.where(bad > 0, 0.0, s.of("ctrl")))
+        if m.nq:
+            give(trace, "q", with_unit_quaternions(engine, s.of("qpos")))
+        s.give(trace, "_begun")
+
+    return recorded(text)
+
+
+def with_unit_quaternions(engine: Engine, qpos: Any) -> Any:
+    """qpos with quaternions of length one, 1 0 0 0 for those without length."""
+    q = qpos.copy()
+    for c in engine.quaternions:
+        x = qpos[c : c + 4]
+        norm2 = np.sum(x * x)
+        norm = np.sqrt(norm2)
+        unit = np.where(norm > 1e-15, x / np.where(norm > 1e-15, norm, 1.0), np.array([1.0, 0.0, 0.0, 0.0]))
+        q[c : c + 4] = np.where(QUATERNION_SLACK[engine.dtype] < np.absolute(norm2 - 1), unit, x)
+    return q
+
+
+def end(engine: Engine, stepped: Array) -> Trace:
+    """Goes on to the end of a step; where the acceleration is bad, to the end of one from the defaults.
+
+    stepped   the row of the defaults a step later
+    in   state_begun, clock_begun, warning_begun as `begin` has them, moved: what the step changed; run > 0: which simulations
+    out  state, clock, warning; anew: 1 where the acceleration was bad; going: 1 where the step was run and had no warning
+    """
+
+    def text(trace: Trace) -> None:
+        run = numbers(trace, "run", 1)[0]
+        clock = numbers(trace, "clock_begun", CLOCK)
+        begun = numbers(trace, "state_begun", engine.layout.size)
+        s = Simulated(engine, begun, clock, numbers(trace, "warning_begun", WARNING))
+        moved, at = numbers(trace, "moved", moved_size(engine)), 0
+        for name in MOVED if engine.moves else ():
+            n = engine.layout.width(name)
+            s.state[engine.layout.columns[name]] = moved[at : at + n]
+            at += n
+        s.passed = s.passed + 1.0
+        anew: Any = 0.0
+        if engine.moves:
+            acceleration = s.of("qacc_warmstart")
+            first = first_bad(good_numbers(engine, acceleration))
+            anew = np.where(first > len(acceleration) - 0.5, 0.0, np.where(run > 0, 1.0, 0.0))
+            s.begin_anew(BAD_QACC, anew, first, stepped, 1.0)
+        s.state[0] = s.base + s.passed * engine.timestep
+        # those that do not run stay
+        s.base, s.passed = np.where(run > 0, s.base, clock[0]), np.where(run > 0, s.passed, clock[1])
+        s.state = np.where(run > 0, s.state, begun)
+        s.give(trace, "")
+        give(trace, "anew", anew if s.autoreset else 0.0)
+        give(trace, "going", np.where(run > 0, np.where(s.warning[-1] > 0, 0.0, 1.0), 0.0))
+
+    return recorded(text)
+
+
+def moved_size(engine: Engine) -> int:
+    """Numbers of a step's `moved`: MOVED, one after another."""
+    return sum(engine.layout.width(name) for name in MOVED) if engine.moves else 0
+
+
+def put(engine: Engine) -> Trace:
+    """Sets simulations to a row, and forgets their warnings.
+
+    in   state, clock, warning, row (nstate); run > 0: which simulations
+    out  state_begun, clock_begun, warning_begun
+    """
+
+    def text(trace: Trace) -> None:
+        run = numbers(trace, "run", 1)[0]
+        state, row = (numbers(trace, name, engine.layout.size) for name in ("state", "row"))
+        clock = numbers(trace, "clock", CLOCK)
+        give(trace, "state_begun", np.where(run > 0, row, state))
+        fresh = (row[0], 0.0, row[0])
+        give(trace, "clock_begun", *(np.where(run > 0, x, own) for x, own in zip(fresh, clock)))
+        give(trace, "warning_begun", np.where(run > 0, 0.0, numbers(trace, "warning", WARNING)))
+
+    return recorded(text)
+
+
+def choose(n: int) -> Trace:
+    """chosen (n): `new` where run > 0, else `old`."""
+
+    def text(trace: Trace) -> None:
+        run = numbers(trace, "run", 1)[0]
+        give(trace, "chosen", np.where(run > 0, numbers(trace, "new", n), numbers(trace, "old", n)))
+
+    return recorded(text)
+
+
+def last_of_runge_kutta(engine: Engine) -> Trace:
+    """What fields are of in the last evaluation of a step's equations.
+
+        qfrc_constraint = M a - b,   qacc = (v_1 - v_0) / h
+
+    in   mass (nh) packed, b (nv), a (nv) of the last evaluation; v_0 and v_1 (nv) of the step's beginning and end; q_i (nq)
+    out  qfrc_constraint (nv), qacc (nv), qpos (nq) with quaternions of length one
+    """
+
+    def text(trace: Trace) -> None:
+        nv, start, column = engine.m.nv, engine.model.row_start, engine.model.column
+        sizes = {"mass": engine.model.nh, "b": nv, "a": nv, "v_0": nv, "v_1": nv, "q_i": engine.m.nq}
+        mass, b, a, v0, v1, q = (numbers(trace, name, n) for name, n in sizes.items())
+        forces = -b
+        for i in range(nv):
+            for k in range(start[i], start[i + 1]):
+                j = column[k]
+                forces[i] = forces[i] + mass[k] * a[j]
+                if j != i:
+                    forces[j] = forces[j] + mass[k] * a[i]
+        give(trace, "qfrc_constraint", forces)
+        give(trace, "qacc", (v1 - v0) / engine.timestep)
+        give(trace, "qpos", with_unit_quaternions(engine, q))
+
+    return recorded(text)
+
+
+def warnings_of(found: Array) -> npt.NDArray[np.int32]:
+    """(n, mjNWARNING, 2) of an array (n, WARNING)."""
+    counted = np.zeros((len(found), int(mujoco.mjtWarning.mjNWARNING), 2), np.int32)
+    for k, cause in enumerate(CAUSES):
+        counted[:, cause] = found[:, 2 * k : 2 * k + 2]
+    return counted

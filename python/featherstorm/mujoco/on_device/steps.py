@@ -1,0 +1,249 @@
+"""Steps and fields of all simulations of a batch on a device: kernels on one stream, none of which is waited for.
+
+begin   what was written is taken, bad states begin anew             programs.py
+step    equations, the solver of contacts, the way on                host/rollout/cuda_stages.h
+end     bad accelerations begin anew, clocks go on
+fields  of the state at the beginning of the last step
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import _featherstorm
+from ..advance import room
+from ..engine import ARRAYS, LAST_STAGE, MOVED
+from ..fields.kernels import SOLVED
+from ..fields.table import ACC, parts_of
+from ..inputs import array_name
+from ..observing import OF_THE_FIRST
+from .fields import ALL, DeviceFields, run_kernel
+from .memory import Place
+from .programs import begin, choose, end, last_of_runge_kutta, moved_size, put
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..engine import Engine
+    from .memory import DeviceMemory
+
+    Array = npt.NDArray[Any]
+    Places = dict[str, Place]
+
+
+class Steps:
+    """run is memory (nsim or 1, 1) of numbers above zero for the simulations that a call is about; None: all."""
+
+    def __init__(self, engine: Engine, memory: DeviceMemory) -> None:
+        self.engine, self.memory, self.fields = engine, memory, DeviceFields(engine)
+        self.begins: dict[bytes, _featherstorm.Sequence] = {}
+        self.chosen: dict[int, _featherstorm.Sequence] = {}
+        self.rows: dict[int, _featherstorm.Buffer] = {}  # of keyframes, -1 of the defaults
+        self.zero = memory.sent(np.zeros((1, 1)))
+        m = engine.m
+        self.q, self.ctrl = memory.room("q", m.nq), memory.room("ctrl", m.nu)
+        self.moved = memory.room("moved", moved_size(engine))
+        self.anew, self.going = memory.room("anew", 1), memory.room("going", 1)
+
+    def sequence(self, trace: _featherstorm.Trace) -> _featherstorm.Sequence:
+        return _featherstorm.traced_sequence(self.engine.model.evaluator, self.engine.dtype, trace)
+
+    def launch(
+        self,
+        sequence: Any,
+        given: Places,
+        written: Places,
+        run: Any = None,
+        uniforms: dict[str, list[float]] | None = None,
+    ) -> None:
+        memory = self.memory
+        inputs = [place.named(name) for name, place in given.items() if place.count]
+        if run is not None:
+            inputs.append(("run", run, 0, 1, False))
+        outputs = [place.named(name) for name, place in written.items() if place.count]
+        sequence.run(1, memory.nsim, inputs, uniforms or {}, outputs, stream=memory.stream)
+
+    @cached_property
+    def ending(self) -> _featherstorm.Sequence:
+        engine = self.engine
+        row = np.array(engine.initial[None], engine.dtype, order="F")
+        engine.step(row, {}, 1)
+        return self.sequence(end(engine, row[0]))
+
+    @cached_property
+    def putting(self) -> _featherstorm.Sequence:
+        return self.sequence(put(self.engine))
+
+    @cached_property
+    def last_stage(self) -> _featherstorm.Sequence:
+        return self.sequence(last_of_runge_kutta(self.engine))
+
+    def live(self) -> Places:
+        return dict(self.memory.live)
+
+    def begun(self) -> Places:
+        return {f"{name}_begun": place for name, place in self.memory.begun.items()}
+
+    # parts of a step
+
+    def begin(
+        self,
+        run: Any = None,
+        resets: bool = True,
+        counts: int = 0,
+        driven: Array | None = None,
+        control: Place | None = None,
+    ) -> None:
+        """counts: how often bad controls are counted; driven: columns of the state that are `control` from now on."""
+        columns = np.zeros(0, np.intp) if driven is None else driven
+        key = columns.tobytes()
+        if key not in self.begins:
+            self.begins[key] = self.sequence(begin(self.engine, columns))
+        given = self.live() if control is None else {**self.live(), "control": control}
+        written = {**self.begun(), "q": self.q, "ctrl": self.ctrl}
+        uniforms = {"resets": [float(resets)], "counts": [float(counts)]}
+        self.launch(self.begins[key], given, written, self.all(run), uniforms)
+
+    def all(self, run: Any) -> Any:
+        return self.memory.one if run is None else run
+
+    def state(self, name: str) -> Place:
+        """A field of the state in the middle of a step."""
+        columns = self.engine.layout.columns[name]
+        return Place(self.memory.begun["state"].buffer, columns.start, columns.stop - columns.start)
+
+    def changed(self, name: str) -> Place:
+        """A field of the state at the end of a step."""
+        at = 0
+        for other in MOVED:
+            if other == name:
+                break
+            at += self.engine.layout.width(other)
+        return Place(self.moved.buffer, at, self.engine.layout.width(name))
+
+    def inputs(self) -> list[tuple[str, Any, int, int, bool]]:
+        """What a step reads, behind `begin`."""
+        places = {array_name(name): self.state(name) for name in self.engine.tables}
+        places.update({ARRAYS[name]: self.state(name) for name in ARRAYS})
+        places.update(q=self.q, ctrl=self.ctrl)
+        return [place.named(name) for name, place in places.items() if place.count]
+
+    def step(self, found: Places) -> None:
+        """found: array of the sequence (host/simulation/world_sequence.h) -> where it is written at the end."""
+        outputs = [self.changed(name).named(ARRAYS[name]) for name in MOVED if self.changed(name).count]
+        outputs += [place.named(name) for name, place in found.items() if place.count]
+        if (sequence := self.engine.sequence_for(outputs)) is not None:
+            sequence.run(1, self.memory.nsim, self.inputs(), {}, outputs, stream=self.memory.stream)
+
+    def end(self, run: Any = None) -> None:
+        given = {**self.begun(), "moved": self.moved}
+        written = {**self.live(), "anew": self.anew, "going": self.going}
+        self.launch(self.ending, given, written, run=self.all(run))
+
+    def solve(self, sizes: dict[str, int]) -> Places:
+        """What the solver finds at states, behind `begin`."""
+        found = {name: self.memory.room(f"solved {name}", size) for name, size in sizes.items()}
+        outputs = [place.named(name) for name, place in found.items() if place.count]
+        if self.engine.solver is not None and outputs:
+            self.engine.solver.run(1, self.memory.nsim, self.inputs(), {}, outputs, stream=self.memory.stream)
+        return found
+
+    def given(self) -> Places:
+        """What states tell kernels of fields, behind `begin`."""
+        return {**{name: self.state(name) for name in self.engine.layout.columns}, "qpos": self.q, "ctrl": self.ctrl}
+
+    # calls
+
+    def advance(
+        self, nstep: int, names: list[str], run: Any = None, driven: Array | None = None, control: Place | None = None
+    ) -> None:
+        """nstep steps, then the fields `names` of the last one."""
+        engine = self.engine
+        counts = 4 if engine.runs_rk4 else 1
+        sizes = self.fields.solved(parts_of(names, ALL)) if names else None
+        found: Places = {}
+        for k in range(nstep):
+            self.begin(run, counts=counts, driven=driven, control=control)
+            if sizes is not None and k == nstep - 1:
+                widths = {name: x.shape[1] for name, x in room(engine, 0, sizes).items()}
+                found = {name: self.memory.room(f"found {name}", n) for name, n in widths.items()}
+            self.step({LAST_STAGE.get(name, name): place for name, place in found.items()})
+            self.end(run)
+        if names:
+            self.observe_step(names, found, run)
+
+    def observe(self, stages: tuple[int, ...], names: list[str], run: Any = None) -> None:
+        """Renews fields of some stages at states as mj_forward does."""
+        counts = (4 if self.engine.runs_rk4 else 1) if ACC in stages else 0
+        self.begin(run, resets=False, counts=counts)
+        if counts:
+            self.memory.copy(self.memory.begun["warning"].buffer, self.memory.live["warning"].buffer)
+        self.compute(names, stages, {}, self.zero, run)
+
+    def observe_step(self, names: list[str], found: Places, run: Any) -> None:
+        """Renews fields with what the last step went through; of Runge-Kutta's method see observing.observe_step."""
+        engine, anew = self.engine, self.anew.buffer
+        if engine.runs_rk4 and (first := [name for name in names if name in OF_THE_FIRST]):
+            self.compute(first, ALL, {}, anew, run)
+            names = [name for name in names if name not in first]
+        if not names:
+            return
+        arrays = {name: place for name, place in found.items() if name in SOLVED}
+        if engine.moves:
+            arrays["qacc"] = self.changed("qacc_warmstart")
+        if engine.runs_rk4 and engine.moves:
+            nv, nq = engine.m.nv, engine.m.nq
+            given = {"a": arrays["qacc"], "v_0": self.state("qvel"), "v_1": self.changed("qvel"), "q_i": found["qpos"]}
+            given.update(
+                {name: found.get(name, self.memory.room(name, n)) for name, n in (("mass", engine.model.nh), ("b", nv))}
+            )
+            last = {"qfrc_constraint": nv, "qacc": nv, "qpos": nq}
+            written = {name: self.memory.room(f"last {name}", n) for name, n in last.items()}
+            self.launch(self.last_stage, given, written)
+            arrays.update(written, qvel=found["qvel"], act=found["act"])
+        self.compute(names, ALL, arrays, anew, run, solved=True)
+
+    def compute(
+        self, names: list[str], stages: tuple[int, ...], arrays: Places, anew: Any, run: Any, solved: bool = False
+    ) -> None:
+        """Runs the kernels of fields behind `begin`. arrays: what is known besides or instead; solved: the solver's numbers are."""
+        memory = self.memory
+        parts = parts_of(names, stages)
+        if not self.fields.kernels(parts):
+            return
+        given = self.given()
+        if not solved and ACC in stages and (sizes := self.fields.solved(parts)):
+            given.update(self.solve(sizes))
+        given.update(arrays)
+        fields = {name: memory.fields[name] for name in names if memory.fields[name].count}
+        places = fields
+        if run is not None:  # others keep theirs
+            places = {name: memory.room(f"new {name}", place.count) for name, place in fields.items()}
+            for name, place in fields.items():
+                memory.copy(place.buffer, places[name].buffer)
+        for kernel in self.fields.kernels(parts):
+            run_kernel(kernel, given, anew, places, memory)
+        if run is not None:
+            self.keep(places, fields, run)
+
+    def keep(self, new: Places, fields: Places, run: Any) -> None:
+        """Takes new numbers of fields where simulations run."""
+        for name, place in fields.items():
+            n = place.count
+            if n not in self.chosen:
+                self.chosen[n] = self.sequence(choose(n))
+            chosen = self.memory.room("chosen", n)
+            self.launch(self.chosen[n], {"new": new[name], "old": place}, {"chosen": chosen}, run=run)
+            self.memory.copy(chosen.buffer, place.buffer)
+
+    def put(self, key: int, run: Any = None) -> None:
+        """Sets simulations to a keyframe, to the defaults for -1."""
+        if key not in self.rows:
+            self.rows[key] = self.memory.sent(self.engine.keyframe(key, {})[None])
+        n = self.engine.layout.size
+        self.launch(self.putting, {**self.live(), "row": Place(self.rows[key], 0, n)}, self.begun(), run=self.all(run))
+        for name, place in self.memory.begun.items():
+            self.memory.copy(place.buffer, self.memory.live[name].buffer)
