@@ -325,7 +325,8 @@ class Recording:
             parts.append(np.zeros(n_act))
         sizes = {"q": model.nq, "v": model.nv, "act": n_act}
         q, v, act = (
-            values_of(np.asarray(x), f"reset: {name}", n) if n else [] for x, (name, n) in zip(parts, sizes.items())
+            values_of(x if isinstance(x, (list, tuple)) else np.asarray(x), f"reset: {name}", n) if n else []
+            for x, (name, n) in zip(parts, sizes.items())
         )
         for _, first in model.quaternions:  # to length one
             turn = symbols(q[first : first + 4])
