@@ -310,7 +310,9 @@ class EnvBatch:
         if self.reporter is None:
             self.reporter = Reporter(self.model, self.dtype.name, self.law)
         names = ("q", "v", "act", "qacc", *self.recording.parameters)
-        return self.reporter.of(self.q, {name: self.storage.memory(name) for name in names if name in self.storage})
+        return self.reporter.of(
+            self.q, {name: self.storage.memory(name) for name in names if name in self.storage}, self.library
+        )
 
     def replay(
         self, env: int, episode: int, actions: Array, *, seed: int = 0, kept: Mapping[str, Any] | None = None

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from slider import One, Slider, model
 
+import featherstorm as fs
+
 ENVS, STEPS = 21, 40
 
 
@@ -252,3 +254,23 @@ def test_an_episode_again_alone(robot):
     assert again.terminated[-1] or again.truncated[-1]
     np.testing.assert_array_equal([o["actor"] for o in again.observations[1:]], [o for o, _ in seen])
     np.testing.assert_array_equal(again.reward, [r for _, r in seen])
+
+
+def test_a_report_of_what_touches(tmp_path):
+    file = tmp_path / "ball.xml"
+    file.write_text(
+        '<mujoco><worldbody><geom type="plane" size="0 0 1"/><body pos="0 0 .1"><joint type="slide" axis="0 0 1"/>'
+        '<geom size=".1"/></body></worldbody></mujoco>'
+    )
+    ball = fs.env(
+        fs.load(str(file)),
+        reset=lambda m, rng: ([rng.uniform(-0.01, 0.01)], [0.0]),
+        reward=lambda x, a, m: 1.0,
+        observe=lambda x, m, rng: x.q,
+        dt=0.002,
+    ).batch(16, dtype="float64")
+    ball.reset()
+    told = ball.report()
+    np.testing.assert_array_equal(told.contacts, ball.q[:, 0] < 0)
+    np.testing.assert_allclose(told.gap[ball.q[:, 0] < 0], ball.q[ball.q[:, 0] < 0, 0], atol=1e-9)
+    assert told.residual.max() < 1e-8
