@@ -11,18 +11,14 @@ from ..device import HOST, device_name, device_number, place
 from ..memory.arguments import Call, engine_in
 from ..memory.arrays import to_numpy
 from ..memory.host_libraries import NUMPY, host_library, named_library
-from ..model import Model
-from ..robot.law import law_of
-from ..robot.steps import step_numbers, step_op
 from ..table.evaluation import tell_notices
-from ..world.passes import refuse_law, solver
 from ..world.report import Reporter
+from .kernels import AUTORESET, Kernels, engine_of
 from .memory import columns_of
 from .recording import (
     ACTION,
     DONE,
     EPISODE,
-    FUNCTIONS,
     KEY,
     LAST_LENGTH,
     LAST_RETURN,
@@ -34,7 +30,6 @@ from .recording import (
     STEP,
     SUMS,
     TERMS,
-    Recording,
     final,
     metric,
     nominal_parameter,
@@ -51,10 +46,8 @@ if TYPE_CHECKING:
     from ..memory.library import Library
     from ..typing import Array
     from ..world.report import WorldReport
-    from .recording import Stage
     from .task import Task
 
-AUTORESET = ("same_step", "next_step", "disabled")
 MOST_COUNT = 2**24  # whole numbers below are exact in float32
 
 
@@ -101,9 +94,9 @@ class EnvBatch:
         autoreset: str = "same_step",
         threads: int | None = None,
         arrays: str | None = None,
-        model: Model | None = None,
+        kernels: Kernels | None = None,
     ) -> None:
-        """See Env.batch. model: the robot, where it is there already."""
+        """See Env.batch. kernels: those of another batch of the task, with its dtype, autoreset and threads."""
         name = type(task).__name__
         if int(num_envs) != num_envs or num_envs < 1:
             raise ValueError(f"{name}: num_envs is {num_envs}, expected 1 or more")
@@ -118,26 +111,15 @@ class EnvBatch:
         self.library = engine_in(number, 0)
         library = None if arrays is None else named_library(arrays, name)
         self.given, self.named = library if number == HOST else None, arrays
-        self.model = engine_of(task, threads) if model is None else model
-        self.op = step_op(self.model, name)
-        self.law = law_of(task.law, name)
-        if self.op != "world":
-            refuse_law(name, task.law)
-        self.recording = Recording(task, self.model, self.op)
+        if kernels is None:
+            kernels = Kernels(task, engine_of(task, threads), self.dtype.name, autoreset)
+        self.kernels, self.model, self.op, self.recording = kernels, kernels.model, kernels.op, kernels.recording
         self.dt, self.substeps = self.recording.dt, self.recording.substeps
         self.groups, self.terms = self.recording.groups, self.recording.terms
-        self.needed = {"same_step": DONE, "next_step": PENDING, "disabled": ""}[autoreset]
-        self.beginning = self.recording.restart(MASK, True)
-        again = task.randomise_at == "reset"
-        if task.randomise_at not in ("reset", "start"):
-            raise ValueError(f"{name}: randomise_at is {task.randomise_at!r}, expected 'reset' or 'start'")
-        self.again = self.recording.restart(self.needed, again) if self.needed else None
         self.storage = self.stored()
-        self.uniforms = self.step_uniforms()
-        self.stepping = self.sequence(True)
-        self.restarting = self.sequence(False)
         self.begun = False
         self.reporter: Reporter | None = None
+        self.lone: Kernels | None = None  # of `replay`
         self.key(seed)
 
     # -- the engine's arrays
@@ -175,31 +157,6 @@ class EnvBatch:
         """An array of the engine (B, n), by its name there."""
         return self.storage.view(name)
 
-    def step_uniforms(self) -> dict[str, list[float]]:
-        if self.op == "world":
-            return {}
-        own = step_numbers(self.op, {}, self.recording.pass_time)
-        flat = self.model.uniform_values(self.op, own, type(self.task).__name__)
-        found = {}
-        for name, n in self.model.row(self.op).uniforms:
-            found[name], flat = flat[:n], flat[n:]
-        return found
-
-    def sequence(self, steps: bool) -> Any:
-        """A control step, or what begins episodes alone."""
-        r, model = self.recording, self.model
-        felt = remains = None
-        if steps and r.world:
-            before = (r.substeps - 1) * r.pass_time
-            felt, remains = (kept.record(before, r.clock) for kept in (r.felt, r.remains))  # type: ignore[union-attr]
-        after = [*r.after, *([self.again] if self.again else [])] if steps else [self.beginning]
-        more = solver(model, self.dtype.name, self.law) if r.world else {}
-        return _featherstorm.environment_sequence(
-            model.evaluator, self.dtype.name, self.op, r.substeps,
-            stages(r.before) if steps else [], stages(r.each_pass) if steps else [], stages(after),
-            felt, remains, steps, **more,
-        )  # fmt: skip
-
     def key(self, seed: int | Sequence[int | None], rows: Any = True) -> None:
         """The counters of the numbers that are drawn: seeds of 64 bits, and which environment. rows: a mask of those that are meant."""
         alone = isinstance(seed, (int, np.integer))
@@ -229,10 +186,10 @@ class EnvBatch:
         self.storage.put(MASK, rows[:, None])
         if seed is not None:
             self.key(seed, rows)
-        written = self.of(self.restarting, [*self.state, *map(observation, self.groups)])
-        given = self.storage.bound([*written, *self.of(self.restarting, [KEY, MASK])])
+        written = self.of(self.kernels.restarting, [*self.state, *map(observation, self.groups)])
+        given = self.storage.bound([*written, *self.of(self.kernels.restarting, [KEY, MASK])])
         written = [name for name in written if name != KEY]
-        self.restarting.run(1, self.num_envs, given, {}, self.storage.bound(written), None, self.library.stream)
+        self.kernels.restarting.run(1, self.num_envs, given, {}, self.storage.bound(written), None, self.library.stream)
         self.begun = True
         self.storage.put(DONE, 0, rows)
         tell_notices(self.model)
@@ -256,14 +213,16 @@ class EnvBatch:
             raise ValueError(f"step: actions has shape {shape}, expected {(self.num_envs, r.actions)}")
         if call.dtype != self.dtype:
             given = call.library.cast(given, "step", "actions", self.dtype)
-        pending = self.storage.bound([], {PENDING: DONE} if self.needed == PENDING else {})  # of the step before
+        pending = self.storage.bound([], {PENDING: DONE} if self.autoreset == "next_step" else {})  # of the step before
         self.storage.turn()
-        state = self.of(self.stepping, self.state)
+        state = self.of(self.kernels.stepping, self.state)
         inputs = [*self.storage.bound(state), *pending]
         if r.actions:
             inputs.append((ACTION, call.library.memory(given, shape), 0, r.actions, False))
         outputs = self.storage.bound([*(name for name in state if name != KEY), *self.told])
-        self.stepping.run(1, self.num_envs, inputs, self.uniforms, outputs, None, self.stream_of(call.library))
+        self.kernels.stepping.run(
+            1, self.num_envs, inputs, self.kernels.uniforms, outputs, None, self.stream_of(call.library)
+        )
         tell_notices(self.model)
         return self.results(actions).step()
 
@@ -301,6 +260,12 @@ class EnvBatch:
             raise ValueError(f"parameter: there is no {name!r}; there are {known}")
         return self.view(name)
 
+    def resized(self, num_envs: int, seed: int = 0) -> EnvBatch:
+        """Another number of environments with the same kernels: nothing is compiled."""
+        return EnvBatch(
+            self.task, num_envs, seed, self.device, self.dtype, self.autoreset, None, self.named, self.kernels
+        )
+
     def report(self) -> WorldReport:
         """What touches at the state, how well its forces are solved without controls, and how deep contacts are: a solution anew."""
         if not self.recording.world:
@@ -308,7 +273,7 @@ class EnvBatch:
                 f"{type(self.task).__name__}: its robot has no world of a model file, and no contacts to report"
             )
         if self.reporter is None:
-            self.reporter = Reporter(self.model, self.dtype.name, self.law)
+            self.reporter = Reporter(self.model, self.dtype.name, self.kernels.law)
         names = ("q", "v", "act", "qacc", *self.recording.parameters)
         return self.reporter.of(
             self.q, {name: self.storage.memory(name) for name in names if name in self.storage}, self.library
@@ -325,7 +290,9 @@ class EnvBatch:
         if not 0 <= int(env) < 2**32 or not 1 <= int(episode) < MOST_COUNT:
             raise ValueError(f"replay: env is {env}, episode {episode}, expected numbers from 0 and from 1 on")
         task = type(self.task).__name__
-        one = EnvBatch(self.task, 1, seed, "cpu", self.dtype, "disabled", None, "numpy", self.model)
+        if self.lone is None:
+            self.lone = Kernels(self.task, self.model, self.dtype.name, "disabled")
+        one = EnvBatch(self.task, 1, seed, "cpu", self.dtype, "disabled", None, "numpy", self.lone)
         one.view(KEY)[0, 4:] = int(env) % 2**16, int(env) // 2**16
         one.view(EPISODE)[:] = int(episode) - 1
         for name, rows in (kept or {}).items():
@@ -358,33 +325,6 @@ class EnvBatch:
     @property
     def v(self) -> Any:
         return self.view("v")
-
-
-def stages(all_of: Sequence[Stage]) -> list[tuple[Any, ...]]:
-    return [
-        (
-            s.trace,
-            s.swaps,
-            s.needed,
-            [(FUNCTIONS[name], array, count, name == "reset") for name, array, count in s.draws],
-        )
-        for s in all_of
-    ]
-
-
-def engine_of(task: Task, threads: int | None) -> Model:
-    """The task's robot, with its parameters as inputs."""
-    model = task.model()
-    if not isinstance(model, Model):
-        raise TypeError(f"{type(task).__name__}: model returned a {type(model).__name__}, expected a Model")
-    names = (task.parameters,) if isinstance(task.parameters, str) else tuple(task.parameters)
-    options: dict[str, Any] = dict(model._options)
-    if threads is None and not set(names) - set(model.parameters):
-        return model
-    options["parameters"] = tuple(dict.fromkeys((*model.parameters, *names)))
-    if threads is not None:
-        options["threads"] = threads
-    return Model(model.robot, **options, file=model.file)
 
 
 def copied(obs: Any) -> Any:

@@ -274,3 +274,15 @@ def test_a_report_of_what_touches(tmp_path):
     np.testing.assert_array_equal(told.contacts, ball.q[:, 0] < 0)
     np.testing.assert_allclose(told.gap[ball.q[:, 0] < 0], ball.q[ball.q[:, 0] < 0, 0], atol=1e-9)
     assert told.residual.max() < 1e-8
+
+
+def test_another_number_of_environments_has_the_same_kernels(robot):
+    whole = Slider(robot).batch(40, seed=2)
+    few = whole.resized(7, seed=2)
+    assert few.kernels is whole.kernels
+    assert few.num_envs == 7
+    np.testing.assert_array_equal(few.reset()[0]["actor"], whole.reset()[0]["actor"][:7])
+    a = np.ones((40, 1), np.float32)
+    for _ in range(12):
+        expected, found = whole.step(a)[0]["actor"][:7], few.step(a[:7])[0]["actor"]
+        np.testing.assert_array_equal(found, expected)

@@ -1,0 +1,91 @@
+"""What is compiled for a task: its control step, and what begins episodes; the same for any number of environments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import _featherstorm
+from ..model import Model
+from ..robot.law import law_of
+from ..robot.steps import step_numbers, step_op
+from ..world.passes import refuse_law, solver
+from .recording import DONE, FUNCTIONS, MASK, PENDING, Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .recording import Stage
+    from .task import Task
+
+# what says where episodes begin again within a step
+AUTORESET = {"same_step": DONE, "next_step": PENDING, "disabled": ""}
+
+
+class Kernels:
+    """stepping     the sequence of a control step; uniforms: numbers that it takes
+    restarting   the sequence that begins episodes where a mask says so
+    """
+
+    def __init__(self, task: Task, model: Model, dtype: str, autoreset: str) -> None:
+        name = type(task).__name__
+        if task.randomise_at not in ("reset", "start"):
+            raise ValueError(f"{name}: randomise_at is {task.randomise_at!r}, expected 'reset' or 'start'")
+        self.model, self.dtype, self.op = model, dtype, step_op(model, name)
+        self.law = law_of(task.law, name)
+        if self.op != "world":
+            refuse_law(name, task.law)
+        self.recording = Recording(task, model, self.op)
+        self.uniforms = self.step_uniforms(name)
+        needed = AUTORESET[autoreset]
+        again = [self.recording.restart(needed, task.randomise_at == "reset")] if needed else []
+        self.stepping = self.sequence([*self.recording.after, *again], True)
+        self.restarting = self.sequence([self.recording.restart(MASK, True)], False)
+
+    def step_uniforms(self, name: str) -> dict[str, list[float]]:
+        if self.op == "world":
+            return {}
+        flat = self.model.uniform_values(self.op, step_numbers(self.op, {}, self.recording.pass_time), name)
+        found = {}
+        for number, n in self.model.row(self.op).uniforms:
+            found[number], flat = flat[:n], flat[n:]
+        return found
+
+    def sequence(self, after: list[Stage], steps: bool) -> Any:
+        r, model = self.recording, self.model
+        felt = remains = None
+        if steps and r.world:
+            before = (r.substeps - 1) * r.pass_time
+            felt, remains = (kept.record(before, r.clock) for kept in (r.felt, r.remains))  # type: ignore[union-attr]
+        more = solver(model, self.dtype, self.law) if r.world else {}
+        return _featherstorm.environment_sequence(
+            model.evaluator, self.dtype, self.op, r.substeps,
+            stages(r.before) if steps else [], stages(r.each_pass) if steps else [], stages(after),
+            felt, remains, steps, **more,
+        )  # fmt: skip
+
+
+def stages(all_of: Sequence[Stage]) -> list[tuple[Any, ...]]:
+    return [
+        (
+            s.trace,
+            s.swaps,
+            s.needed,
+            [(FUNCTIONS[name], array, count, name == "reset") for name, array, count in s.draws],
+        )
+        for s in all_of
+    ]
+
+
+def engine_of(task: Task, threads: int | None) -> Model:
+    """The task's robot, with its parameters as inputs."""
+    model = task.model()
+    if not isinstance(model, Model):
+        raise TypeError(f"{type(task).__name__}: model returned a {type(model).__name__}, expected a Model")
+    names = (task.parameters,) if isinstance(task.parameters, str) else tuple(task.parameters)
+    options: dict[str, Any] = dict(model._options)
+    if threads is None and not set(names) - set(model.parameters):
+        return model
+    options["parameters"] = tuple(dict.fromkeys((*model.parameters, *names)))
+    if threads is not None:
+        options["threads"] = threads
+    return Model(model.robot, **options, file=model.file)
