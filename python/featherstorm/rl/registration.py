@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import inspect
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
 from gymnasium.envs.registration import registry
 
+from ..tasks import NAMES, make
 from .adapters import gymnasium as as_gymnasium
 
 if TYPE_CHECKING:
@@ -19,12 +18,11 @@ if TYPE_CHECKING:
     from .gymnasium_env import GymnasiumEnv
 
 SPACE = "featherstorm"
-TASKS = "featherstorm.tasks"
 OPTIONS = (*list(inspect.signature(as_gymnasium).parameters)[2:-1], "seed", "device", "dtype", "threads")
 
 
 class Maker:
-    """What gymnasium.make_vec calls. name: what the task is made with, where that is fixed."""
+    """What gymnasium.make_vec calls. fixed: what the task is made with beside the arguments."""
 
     def __init__(self, make: Callable[..., Env], *fixed: Any) -> None:
         self.make, self.fixed = make, fixed
@@ -46,15 +44,8 @@ def task_id(name: str) -> str:
     return f"{SPACE}/{name.replace('/', '.')}"
 
 
-def make_task(name: str, **arguments: Any) -> Env:
-    task: Env = importlib.import_module(TASKS).make(name, **arguments)
-    return task
-
-
 def register_tasks() -> None:
     """The names of featherstorm.tasks, those that are not registered yet."""
-    if importlib.util.find_spec(TASKS) is None:
-        return
-    for name in importlib.import_module(TASKS).NAMES:
+    for name in NAMES:
         if task_id(name) not in registry:
-            register(task_id(name), make_task, name)
+            register(task_id(name), make, name)
