@@ -7,6 +7,7 @@ sim = fs.Simulation(model, 4096, dt=1e-3)  # state that stays in the engine
 sim.step(tau)
 """
 
+import importlib as _importlib
 import os as _os
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
@@ -62,8 +63,10 @@ from .table.evaluation import run
 from .table.row_functions import function_of as _function_of
 
 if _TYPE_CHECKING:
+    from . import rl as rl
     from ._table import *  # noqa: F403  # what __getattr__ makes
 
+_LATE = ("rl",)  # modules that import other packages
 _FORMER = {"rnea_forces": "rnea", "aba_forces": "aba"}
 
 __all__ = [
@@ -122,6 +125,8 @@ __all__ = [
 
 def __getattr__(name: str) -> _Any:
     """Operations of the table without a function of their own, with the signature and the shapes of their row."""
+    if name in _LATE:
+        return _importlib.import_module(f"{__name__}.{name}")
     if name in _FORMER:
         _warnings.warn(f"fs.{name} is fs.{_FORMER[name]} now, and goes with the next release", Notice, stacklevel=2)
         return globals()[_FORMER[name]]
@@ -133,4 +138,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_operation_table()})
+    return sorted({*globals(), *_LATE, *_operation_table()})

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
 
+    from ..environment.batch import EnvBatch
     from ..mujoco import Batch
     from ..simulation import Simulation
 
@@ -33,7 +34,7 @@ class Frames:
         with Frames(batch, ids=range(16)) as frames:
             image = frames.render()                  # (height, width, 3) of uint8
 
-    simulation   a featherstorm.mujoco.Batch, or a featherstorm.Simulation
+    simulation   a featherstorm.mujoco.Batch, a featherstorm.Simulation, or the EnvBatch of an environment
     ids          numbers of the simulations that are shown, one or a grid of them; None: all
     camera       a name of the model's cameras, a mujoco.MjvCamera, or None: one that sees everything at the start
     spacing      between robots of a grid [m]; None: as they need, 0: all in one place
@@ -44,7 +45,7 @@ class Frames:
 
     def __init__(
         self,
-        simulation: Batch | Simulation,
+        simulation: Batch | Simulation | EnvBatch,
         ids: npt.ArrayLike | None = None,
         width: int = 640,
         height: int = 480,
@@ -105,7 +106,7 @@ class Frames:
             self.close()
 
 
-def render(simulation: Batch | Simulation, ids: npt.ArrayLike | None = None, **options: Any) -> Image:
+def render(simulation: Batch | Simulation | EnvBatch, ids: npt.ArrayLike | None = None, **options: Any) -> Image:
     """One image (height, width, 3) of simulations; `options` are those of Frames."""
     with Frames(simulation, ids, **options) as frames:
         return frames.render()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
+from ..environment.batch import EnvBatch
 from ..mujoco import Batch
 from ..operations import forward_kinematics
 from ..simulation import Simulation
+from ..world.names import compiled
 from .picture import Picture
 from .robots import look
 
@@ -87,10 +90,37 @@ class Several(Scene):
         mujoco.mj_forward(self.model, data)
 
 
-class Robots(Scene):
-    """Instances of a Simulation side by side."""
+class Worlds(Scene):
+    """Environments of robots with a model file's world: one with all that MuJoCo draws, or several side by side as the file has them.
 
-    def __init__(self, simulation: Simulation, sims: Array, spacing: float | None, file: str | None) -> None:
+    Positions of geoms and other parameters that are drawn for an episode are shown as in the file.
+    """
+
+    def __init__(self, batch: EnvBatch, sims: Array, spacing: float | None) -> None:
+        self._batch, self.sims = batch, sims
+        self._m = copy.copy(compiled(batch.model))  # renderers write to what they draw
+        self._own = mujoco.MjData(self._m)
+        self._picture = Picture(self._m, len(sims), spacing) if len(sims) > 1 else None
+        self.model = self._m if self._picture is None else self._picture.model
+        self._xpos, self._xquat = (np.zeros((len(sims), self._m.nbody, n)) for n in (3, 4))
+
+    def read(self, data: Any) -> None:
+        q = np.asarray(self._batch.q)[self.sims]
+        if self._picture is None:
+            data.qpos[:], data.qvel[:] = q[0], np.asarray(self._batch.v)[self.sims[0]]
+        else:
+            for k, own in enumerate(q):
+                self._own.qpos[:] = own
+                mujoco.mj_kinematics(self._m, self._own)
+                self._xpos[k], self._xquat[k] = self._own.xpos, self._own.xquat
+            self._picture.place(data, self._xpos, self._xquat)
+        mujoco.mj_forward(self.model, data)
+
+
+class Robots(Scene):
+    """Instances of a Simulation side by side, or environments of robots without a world."""
+
+    def __init__(self, simulation: Simulation | EnvBatch, sims: Array, spacing: float | None, file: str | None) -> None:
         self._simulation, self.sims = simulation, sims
         robot = simulation.model
         m, names = look(robot, file)
@@ -121,14 +151,18 @@ def quaternions(rotation: Array) -> Array:
 
 
 def scene_of(
-    simulation: Batch | Simulation, ids: npt.ArrayLike | None, spacing: float | None, file: str | None = None
+    simulation: Batch | Simulation | EnvBatch,
+    ids: npt.ArrayLike | None,
+    spacing: float | None,
+    file: str | None = None,
 ) -> Scene:
     """ids   numbers of simulations; None: all of them"""
-    if not isinstance(simulation, (Batch, Simulation)):
+    if not isinstance(simulation, (Batch, Simulation, EnvBatch)):
         raise TypeError(
-            f"a {type(simulation).__name__} cannot be shown, expected featherstorm.mujoco.Batch or featherstorm.Simulation"
+            f"a {type(simulation).__name__} cannot be shown, expected featherstorm.mujoco.Batch or featherstorm.Simulation, "
+            "or the EnvBatch of an environment"
         )
-    count = simulation.nsim if isinstance(simulation, Batch) else simulation.instances
+    count = count_of(simulation)
     sims = np.arange(count) if ids is None else np.atleast_1d(np.asarray(ids))
     if sims.ndim != 1 or not len(sims) or sims.dtype.kind not in "iu" or sims.min() < 0 or sims.max() >= count:
         raise ValueError(f"ids are {ids!r}, expected numbers from 0 to {count - 1}, one at least")
@@ -136,6 +170,14 @@ def scene_of(
         raise ValueError(f"{len(sims)} simulations are to be shown, {MOST} are the most; choose some with ids")
     if spacing is not None and not spacing >= 0:
         raise ValueError(f"spacing is {spacing}, expected 0 or more")
-    if isinstance(simulation, Simulation):
+    if isinstance(simulation, EnvBatch) and simulation.op == "world":
+        return Worlds(simulation, sims, spacing)
+    if not isinstance(simulation, Batch):
         return Robots(simulation, sims, spacing, file)
     return One(simulation, int(sims[0])) if len(sims) == 1 else Several(simulation, sims, spacing)
+
+
+def count_of(simulation: Batch | Simulation | EnvBatch) -> int:
+    if isinstance(simulation, EnvBatch):
+        return simulation.num_envs
+    return simulation.nsim if isinstance(simulation, Batch) else simulation.instances

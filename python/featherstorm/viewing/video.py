@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
 
+    from ..environment.batch import EnvBatch
     from ..mujoco import Batch
     from ..simulation import Simulation
 
@@ -49,7 +50,7 @@ class Video:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        simulation: Batch | Simulation,
+        simulation: Batch | Simulation | EnvBatch,
         ids: npt.ArrayLike | None = None,
         fps: int = 30,
         width: int = 640,

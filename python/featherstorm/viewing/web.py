@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ..environment.batch import EnvBatch
     from ..mujoco import Batch
     from ..simulation import Simulation
 
 
 def view(
-    simulation: Batch | Simulation,
+    simulation: Batch | Simulation | EnvBatch,
     ids: npt.ArrayLike | None = None,
     step: Callable[[Any], object] | None = None,
     *,
@@ -39,7 +40,7 @@ def view(
 ) -> None:
     """Shows simulations on a page and steps them in real time, until Ctrl-C.
 
-    simulation   a featherstorm.mujoco.Batch, or a featherstorm.Simulation
+    simulation   a featherstorm.mujoco.Batch, a featherstorm.Simulation, or the EnvBatch of an environment
     ids          numbers of those that are shown, one or a grid of them; None: all. All are stepped
     step         step(simulation) takes a step, with what controls or pushes it; None: simulation.step()
     spacing, file   as for Frames

@@ -1,0 +1,141 @@
+"""Environments as a gymnasium.vector.VectorEnv."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from .images import MODES, Camera, Images, check_render_mode
+from .infos import check_names, last_observations, told
+from .spaces import action_space, observation_space
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from ..environment.batch import EnvBatch
+
+MODE_OF = {
+    "same_step": AutoresetMode.SAME_STEP,
+    "next_step": AutoresetMode.NEXT_STEP,
+    "disabled": AutoresetMode.DISABLED,
+}
+SHOWN = 8  # numbers of environments in a message
+
+
+def mode_name(mode: object) -> str | None:
+    """EnvBatch's name of an autoreset mode: of itself, of gymnasium's member or its value. None: None."""
+    for name, member in MODE_OF.items():
+        if mode in (name, member, member.value):
+            return name
+    if mode is not None:
+        raise ValueError(f"gymnasium: autoreset is {mode!r}, expected one of {', '.join(map(repr, MODE_OF))}")
+    return None
+
+
+class GymnasiumEnv(VectorEnv[Any, Any, Any]):
+    """See featherstorm.rl.gymnasium. Transitions and infos are those of gymnasium's SyncVectorEnv in each of its modes.
+
+    batch   the environments
+    reset   seed: a number s, for which environment i draws as environment i of s, not as the first one of s + i; or a list of a number or None
+            for each. None: the next episodes, at first those of the seed that the batch was made with. options: reset_mask (N,) of bool,
+            those that begin an episode
+    """
+
+    def __init__(
+        self, batch: EnvBatch, copy: bool, render_mode: str | None, size: tuple[int, int], camera: Any
+    ) -> None:
+        check_render_mode("gymnasium", render_mode)
+        check_names(batch)
+        self.batch, self.copy, self.render_mode = batch, copy, render_mode
+        self.num_envs = batch.num_envs
+        self.mode = MODE_OF[batch.autoreset]
+        self.metadata = {
+            "render_modes": list(MODES),
+            "render_fps": round(1 / batch.dt),
+            **batch.task.metadata,
+            "autoreset_mode": self.mode,
+        }
+        self.single_action_space, self.single_observation_space = action_space(batch), observation_space(batch)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.ended = np.zeros(self.num_envs, bool)  # with the last step, and not begun again since
+        self.camera = Camera(batch, *size, camera)
+        self.images: Images | None = None
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed if isinstance(seed, int) else None)
+        mask = self.mask(dict(options or {}))
+        self.forget_images()
+        obs, info = self.batch.reset(seed=seed, mask=mask)
+        self.ended[slice(None) if mask is None else mask] = False
+        return self.own(obs), info
+
+    def mask(self, options: dict[str, Any]) -> npt.NDArray[np.bool_] | None:
+        mask = options.pop("reset_mask", None)
+        if options:
+            raise ValueError(f"reset: options has {next(iter(options))!r}, expected 'reset_mask' alone")
+        if mask is None:
+            return None
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            raise TypeError(
+                f"reset: reset_mask is {getattr(mask, 'dtype', type(mask).__name__)}, expected a numpy array of bool"
+            )
+        if mask.shape != (self.num_envs,):
+            raise ValueError(f"reset: reset_mask has shape {mask.shape}, expected ({self.num_envs},)")
+        if not mask.any():
+            raise ValueError("reset: reset_mask is False everywhere, expected an environment at least")
+        return mask
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        if self.mode == AutoresetMode.DISABLED and self.ended.any():
+            which = np.flatnonzero(self.ended)
+            raise ResetNeeded(
+                f"step: episodes of environments {', '.join(map(str, which[:SHOWN].tolist()))}"
+                f"{', ...' if len(which) > SHOWN else ''} have ended, expected reset(options=dict(reset_mask=...)) before"
+            )
+        self.forget_images()
+        obs, reward, terminated, truncated, info = self.batch.step(np.asarray(actions, self.batch.dtype))
+        done = terminated | truncated
+        if self.mode == AutoresetMode.SAME_STEP:
+            infos = told(self.batch, info, ~done, np.zeros_like(done))
+            if done.any():
+                infos["final_obs"], infos["_final_obs"] = last_observations(self.batch, info, done), done.copy()
+                infos["final_info"], infos["_final_info"] = told(self.batch, info, done, done), done.copy()
+        else:  # of what has only begun there is nothing to tell
+            infos = told(self.batch, info, ~self.ended, done)
+        self.ended = done
+        return self.own(obs), reward.astype(np.float64), terminated, truncated, infos
+
+    def own(self, obs: Any) -> Any:
+        """Observations as the user gets them."""
+        if not self.copy:
+            return obs
+        return (
+            {group: np.array(x, order="C") for group, x in obs.items()}
+            if isinstance(obs, dict)
+            else np.array(obs, order="C")
+        )
+
+    def render(self) -> Any:
+        """An image (height, width, 3) of each environment, drawn when it is first looked at, before the next step."""
+        if self.render_mode is None:
+            raise ValueError("render: render_mode is None, expected 'rgb_array' where the environment is made")
+        if self.images is None:
+            self.images = Images(self.camera, self.num_envs)
+        return self.images
+
+    def forget_images(self) -> None:
+        if self.images is not None:
+            self.images.is_over = True
+            self.images = None
+
+    def close_extras(self, **_: Any) -> None:
+        self.camera.close()

@@ -1,0 +1,79 @@
+"""infos of a step as gymnasium's SyncVectorEnv makes them of those of single environments.
+
+A name has an array (N, ...), in which a number counts where the mask under "_name" is True; it is there where that is so anywhere.
+
+What an environment tells of a step: its metrics; "reward_terms", by name; "non_finite" where its state or action was not finite; and,
+where its episode ended, "return", "length" and "reward_sums", by name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..environment.batch import EnvBatch
+
+    Mask = npt.NDArray[np.bool_]
+
+# names that are taken; RecordEpisodeStatistics writes to "episode"
+TAKEN = ("reward_terms", "reward_sums", "non_finite", "return", "length", "final_obs", "final_info", "episode")
+
+
+def check_names(batch: EnvBatch) -> None:
+    if taken := [name for name in batch.recording.metrics if name in TAKEN or name.startswith("_")]:
+        raise ValueError(
+            f"{type(batch.task).__name__}: metrics has {taken[0]!r}, which infos need for themselves; taken are "
+            f"{', '.join(TAKEN)} and names that begin with _"
+        )
+
+
+def add(infos: dict[str, Any], name: str, value: Any, mask: Mask) -> None:
+    """Puts numbers (N, ...), or some by name, where the mask (N,) is True; other rows are zero."""
+    if not mask.any():
+        return
+    if isinstance(value, dict):
+        found: Any = {}
+        for inner, x in value.items():
+            add(found, inner, x, mask)
+    elif mask.all():
+        found = np.array(value)
+    else:
+        rows = mask.reshape(mask.shape + (1,) * (value.ndim - 1))
+        found = np.where(rows, value, value.dtype.type(0))
+    infos[name], infos["_" + name] = found, mask.copy()
+
+
+def told(batch: EnvBatch, info: dict[str, Any], mask: Mask, ended: Mask) -> dict[str, Any]:
+    """What environments in the mask tell of their step; ended: those whose episode ended with it."""
+    infos: dict[str, Any] = {}
+    for name in batch.recording.metrics:
+        add(infos, name, info[name], mask)
+    if batch.terms:
+        add(infos, "reward_terms", info["reward_terms"], mask)
+    add(infos, "non_finite", info["non_finite"], mask & info["non_finite"])
+    if ended.any():
+        end = info["final_info"]
+        add(infos, "return", end["return"], ended)
+        add(infos, "length", end["length"].astype(np.int64), ended)
+        if batch.terms:
+            add(infos, "reward_sums", {name: end[name] for name in batch.terms}, ended)
+    return infos
+
+
+def last_observations(batch: EnvBatch, info: dict[str, Any], ended: Mask) -> npt.NDArray[np.object_]:
+    """An array (N,) of the last observations of episodes that ended, the user's own; None for the others."""
+    found = np.full(batch.num_envs, None, dtype=object)
+    rows = np.flatnonzero(ended)
+    dense = info["final_obs"]
+    if isinstance(dense, dict):
+        own = {group: np.ascontiguousarray(x[rows]) for group, x in dense.items()}
+        for k, i in enumerate(rows.tolist()):
+            found[i] = {group: x[k] for group, x in own.items()}
+        return found
+    for i, x in zip(rows.tolist(), np.ascontiguousarray(dense[rows])):
+        found[i] = x
+    return found
