@@ -6,12 +6,15 @@
 
 namespace featherstorm {
 
+struct UniformDraw;
 struct StridedCopy;
 struct UploadPiece;
 
 // The arguments were checked by the caller; at least one element.
 cudaError_t launch_strided_copy(const StridedCopy& copy, bool double_precision, cudaStream_t stream);
 cudaError_t launch_upload(const UploadPiece& piece, cudaStream_t stream);
+cudaError_t launch_draw(const UniformDraw& draw, const Array* in, const Array* out, int instances,
+                        bool double_precision, cudaStream_t stream);
 // Reductions of cuda_table.h; work memory as reduction_bytes says, for at least one cost.
 cudaError_t reduction_bytes(long count, unsigned long* bytes);
 cudaError_t launch_least(const CostArray& costs, DeviceLeast* result, void* work, unsigned long bytes,

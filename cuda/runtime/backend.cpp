@@ -5,6 +5,7 @@
 #include <climits>
 #include <cstring>
 
+#include "core/scalar/draws.h"
 #include "cuda/kernels/launcher.h"
 #include "cuda/kernels/strided_copy.h"
 #include "cuda/runtime/error.h"
@@ -117,6 +118,17 @@ bool copy_strided(int device, void* stream, bool double_precision, const Strided
   return on && FEATHERSTORM_CUDA(launch_strided_copy(copy, double_precision, static_cast<cudaStream_t>(stream)));
 }
 
+bool draw(int device, void* stream, bool double_precision, const UniformDraw* d, const Array* in, const Array* out,
+          long instances) {
+  if (instances < 0 || instances > INT_MAX || d->count < 0 || d->count > most_draws)
+    return cuda_failed(std::to_string(instances) + " instances are to draw " + std::to_string(d->count) +
+                       " numbers, expected at most " + std::to_string(INT_MAX) + " and " + std::to_string(most_draws));
+  if (instances == 0) return true;
+  OnDevice on(device);
+  return on && FEATHERSTORM_CUDA(launch_draw(*d, in, out, static_cast<int>(instances), double_precision,
+                                             static_cast<cudaStream_t>(stream)));
+}
+
 bool synchronise(int device, void* stream) {
   OnDevice on(device);
   return on && FEATHERSTORM_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
@@ -208,6 +220,7 @@ extern "C" __attribute__((visibility("default"))) const featherstorm::CudaTable*
                                .destroy_solver = destroy_solver,
                                .solver_info = solver_info,
                                .launch_solver = launch_solver,
+                               .draw = draw,
                                .upload = upload,
                                .capturing = capturing,
                                .create_stream = create_stream,

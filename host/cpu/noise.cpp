@@ -5,6 +5,7 @@
 
 #include <Random123/philox.h>
 
+#include "core/scalar/draws.h"
 #include "core/scalar/vector_math.h"
 
 namespace featherstorm {
@@ -72,6 +73,57 @@ void controls(const ControlNumbers<Real>& x, const Real* z, long n, long stride,
   }
 }
 
+struct DrawCounters {
+  std::uint32_t low[draw_group], high[draw_group], env[draw_group], episode[draw_group], step[draw_group];
+};
+
+// Four slots of n instances.
+template <class Real>
+inline __attribute__((always_inline)) void draw_slots(const UniformDraw& draw, const DrawCounters& c,
+                                                      std::uint32_t group, long n, Real* __restrict u0,
+                                                      Real* __restrict u1, Real* __restrict u2, Real* __restrict u3) {
+  for (long i = 0; i < n; i++) {
+    const PhiloxWords w = draw_words(draw, {c.low[i], c.high[i], c.env[i], c.episode[i], c.step[i]}, group);
+    u0[i] = uniform_of<Real>(w.word[0]), u1[i] = uniform_of<Real>(w.word[1]);
+    u2[i] = uniform_of<Real>(w.word[2]), u3[i] = uniform_of<Real>(w.word[3]);
+  }
+}
+
+// n instances from number `first` on, at most draw_group.
+template <class Real>
+inline __attribute__((always_inline)) void draw_instances(const UniformDraw& draw, const Array* in, const Array& out,
+                                                          long first, long n) {
+  const auto at = [first](const Array& a, long c) { return static_cast<Real*>(a.data) + c * a.stride + first; };
+  const Real* const key[] = {at(in[0], 0), at(in[0], 1), at(in[0], 2), at(in[0], 3), at(in[0], 4), at(in[0], 5)};
+  const Real *const episode = at(in[1], 0), *const step = at(in[2], 0);
+  DrawCounters x;
+  for (long i = 0; i < n; i++) {
+    const DrawCounter c = draw_counter<Real>(draw, [&](int k) { return key[k][i]; }, episode[i], step[i]);
+    x.low[i] = c.low, x.high[i] = c.high, x.env[i] = c.env, x.episode[i] = c.episode, x.step[i] = c.step;
+  }
+  Real unused[4][draw_group];
+  for (int slot = 0; slot < draw.count; slot += 4) {
+    Real* to[4];
+    for (int k = 0; k < 4; k++) to[k] = slot + k < draw.count ? at(out, slot + k) : unused[k];
+    draw_slots(draw, x, static_cast<std::uint32_t>(slot / 4), n, to[0], to[1], to[2], to[3]);
+  }
+}
+
+template <class Real>
+void uniforms(const void* model, const Array* in, const Array* out, long, long first, long count) {
+  const UniformDraw draw = *static_cast<const UniformDraw*>(model);
+  for (long begin = first; begin < first + count; begin += draw_group) {
+    const long n = first + count - begin < draw_group ? first + count - begin : draw_group;
+    if (draw.conditional) {
+      const Real* needed = static_cast<const Real*>(in[3].data) + begin;
+      bool any = false;
+      for (long i = 0; i < n; i++) any |= needed[i] > 0;
+      if (!any) continue;
+    }
+    draw_instances<Real>(draw, in, out[0], begin, n);
+  }
+}
+
 }  // namespace
 
 #define FEATHERSTORM_JOIN_(a, b) a##b
@@ -85,6 +137,8 @@ const NoiseKernels FEATHERSTORM_JOIN(noise_kernels_, FEATHERSTORM_NOISE_ISA) = {
     normals<float>,
     normals<double>,
     controls<float>,
-    controls<double>};
+    controls<double>,
+    uniforms<float>,
+    uniforms<double>};
 
 }  // namespace featherstorm

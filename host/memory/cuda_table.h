@@ -30,6 +30,7 @@ struct CudaProgram;  // a kernel from machine code or PTX, on one device
 struct CudaSolver;   // the contact solver of one robot, on one device
 struct CudaGraph;    // what a stream was given while it was captured, ready to be launched again
 struct CudaTimer;    // two marks on a stream
+struct UniformDraw;  // what a stage draws (core/scalar/draws.h)
 
 struct LaunchOptions {
   int frame;   // which frame an operation refers to
@@ -142,6 +143,10 @@ struct CudaTable {
   bool (*solver_info)(const CudaSolver* solver, CudaSolverInfo* info);
   bool (*launch_solver)(const CudaSolver* solver, const CudaSolverLaunch* launch, void* stream);
 
+  // Uniform numbers by counter: a stage of host/rollout/draw_stage.h, whose arrays these are, all in device memory.
+  bool (*draw)(int device, void* stream, bool double_precision, const UniformDraw* draw, const Array* in,
+               const Array* out, long instances);
+
   // Numbers of the host into device memory; they are read before the call returns, by launches whose parameters they
   // are, so that a graph that captures the stream keeps them. bytes: a multiple of 4.
   bool (*upload)(int device, void* stream, void* to, const void* from, unsigned long bytes);
@@ -174,7 +179,7 @@ struct CudaTable {
                           double* weights, void* work, unsigned long bytes);
   bool (*weighted_mean)(int device, void* stream, const SampleArray* samples, const double* weights, void* mean);
 };
-inline constexpr int cuda_table_version = 6;
+inline constexpr int cuda_table_version = 7;
 
 }  // namespace featherstorm
 

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <string>
 
+#include "host/memory/kernel.h"
+
 namespace featherstorm {
 
 // What all numbers of a call share.
@@ -42,7 +44,11 @@ struct NoiseKernels {
   // u (n) = clip(mean + sigma * sum over k of weights[k] z_k, lower, upper); z is [knot][component][stride]
   void (*controls_float)(const ControlNumbers<float>& numbers, const float* z, long n, long stride, float* u);
   void (*controls_double)(const ControlNumbers<double>& numbers, const double* z, long n, long stride, double* u);
+  // Uniform numbers of a stage that draws (draw_stage.h): `model` is a UniformDraw (core/scalar/draws.h), the count of instances any.
+  // Where the draw is conditional, groups of draw_group instances of which none needs numbers are left alone.
+  Kernel uniforms_float, uniforms_double;
 };
+inline constexpr int draw_group = 16;
 
 // "avx512", "avx2" or "base"; the processor must have it. Those of "base" for other names.
 const NoiseKernels& noise_kernels(const std::string& isa);

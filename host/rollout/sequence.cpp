@@ -20,6 +20,16 @@ int find(const SequencePlan& plan, const std::string& name) {
   throw Error("the sequence has no array '" + name + "'");
 }
 
+// `expected`: of each array, or empty.
+void components(const SequencePlan& plan, const std::vector<int>& arrays, const std::vector<long>& expected) {
+  for (std::size_t k = 0; k < arrays.size() && k < expected.size(); k++) {
+    const SequencePlan::Array& a = plan.arrays[static_cast<std::size_t>(arrays[k])];
+    if (a.components != expected[k])
+      throw Error("array '" + a.name + "' has " + std::to_string(a.components) + " components, the stage expects " +
+                  std::to_string(expected[k]));
+  }
+}
+
 // What every kind of processor asks of a call's arrays.
 class Checks {
  public:
@@ -160,6 +170,7 @@ void Sequence::stage(const Stage& s) {
   SequencePlan::Stage to{s.kernel, s.program, {}, {}, {}, s.repeat, s.last, -1, s.on_device, s.name};
   for (const auto& name : s.in) to.in.push_back(find(plan, name));
   for (const auto& name : s.out) to.out.push_back(find(plan, name));
+  components(plan, to.in, s.in_components), components(plan, to.out, s.out_components);
   if (s.on_device && (s.repeat != 1 || !s.needed.empty()))
     throw Error("a stage with a kernel for devices is repeated, expected one pass");
   for (const int k : to.in)

@@ -32,6 +32,8 @@ struct Stage {
   std::string needed{};
   std::string name{};            // what reports call it
   DeviceStageMaker on_device{};  // a kernel for devices in place of a program: one pass, no uniforms
+  // Components that the arrays `in` and `out` must have; empty: any.
+  std::vector<long> in_components{}, out_components{};
 };
 
 struct StageCost {

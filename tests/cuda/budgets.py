@@ -3,8 +3,8 @@
     budgets.py check OBJECT...    exit status 1 where a limit is exceeded or a kernel has no row
     budgets.py write OBJECT...    writes budgets.csv: what was measured, with a margin
 
-OBJECT are the object files of cuda/kernels/shard.cu and contact_solver.cu; beside each lies OBJECT.ptxas, what the compiler said. A limit may be raised
-in the same change that explains why; it is a guard against surprises, not a goal.
+OBJECT are the object files of cuda/kernels/shard.cu, contact_solver.cu and draw.cu; beside each lies OBJECT.ptxas, what the
+compiler said. A limit may be raised in the same change that explains why; it is a guard against surprises, not a goal.
 """
 
 import csv
@@ -20,15 +20,17 @@ KERNEL = re.compile(
     r"op_kernelINS_4FormINS_5table\d+(Op\w+?)ELNS_8OptionalE([012])EEE([fd])NS_11DeviceModelI[fd]Li(\d+)E"
 )
 SOLVER = re.compile(r"solver_kernel.*SolverArgumentsI([fd])E")
+DRAW = re.compile(r"draw_kernelI([fd])E")
 
 
 def is_kernel(symbol):
-    return KERNEL.search(symbol) or SOLVER.search(symbol)
+    return any(pattern.search(symbol) for pattern in (KERNEL, SOLVER, DRAW))
 
 
 def kernel_name(symbol):
-    if m := SOLVER.search(symbol):
-        return f"contact_solver/{'float' if m[1] == 'f' else 'double'}/any"
+    for name, pattern in (("contact_solver", SOLVER), ("draw", DRAW)):
+        if m := pattern.search(symbol):
+            return f"{name}/{'float' if m[1] == 'f' else 'double'}/any"
     op, optional, real, limit = KERNEL.search(symbol).groups()
     return f"{op}{'FExt' if optional == '2' else ''}/{'float' if real == 'f' else 'double'}/{limit}"
 

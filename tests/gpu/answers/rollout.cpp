@@ -1,7 +1,7 @@
 // Rollouts and reductions on a GPU (host/rollout/cuda_rollout.h, host/reduction/cuda_reduction.h) against walks through the
 // same programs in double: with arrays, with noise, by the robot's step, with contacts where it has some, and a traced cost;
 // captured into a CUDA graph and launched again with other states; and how much memory warm runs take. Worlds whose contacts
-// the device finds (host/rollout/cuda_stages.h) against the same steps on the host.
+// the device finds (host/rollout/cuda_stages.h) against the same steps on the host, and stages that draw, bit for bit.
 //
 //   gpu_rollout           all of it
 //   gpu_rollout quick     an arm, a quadruped and a block on the ground, a small world, small batches, for a test without a GPU
@@ -12,6 +12,7 @@
 #include "host/memory/cuda_backend.h"
 #include "host/memory/device_graph.h"
 #include "host/reduction/cuda_reduction.h"
+#include "host/rollout/draw_stage.h"
 #include "tests/gpu/answers/batch.h"
 #include "tests/gpu/answers/rolling.h"
 #include "tests/gpu/timing/world_steps.h"
@@ -259,7 +260,46 @@ void compare_world(const WorldCase& c, Precision p) {
   }
 }
 
+// Numbers by counter: the host's bits.
+void draws(Precision p) {
+  constexpr int n = 30;
+  for (long B : quick ? std::vector<long>{33} : std::vector<long>{1, 33, 1000, 70001}) {
+    const std::string name = std::string(p == Precision::float32 ? "float/" : "double/") + std::to_string(B);
+    Sequence s(p, 1);
+    s.array("key", 6), s.array("episode", 1), s.array("step", 1), s.array("u", n);
+    s.stage(draw_stage(p, "", {.count = n, .function = 40000}, "u"));
+    Buffer in(p, B, 8), there(p, B, 8, device), u(p, B, n), u_there(p, B, n, device), back(p, B, n);
+    for (long i = 0; i < B; i++) {
+      const auto key = draw_key(0xfedcba9876543210ull, 0xffff0000u + static_cast<std::uint32_t>(i));
+      for (long c = 0; c < 8; c++) {
+        const double x = c < 6 ? key[static_cast<std::size_t>(c)] : static_cast<double>(c == 6 ? i : 999 - i % 1000);
+        if (p == Precision::float32) in.component<float>(c)[i] = static_cast<float>(x);
+        else in.component<double>(c)[i] = x;
+      }
+    }
+    copy(in.ref(), there.ref());
+    const auto component = [p](const Buffer& b, long c) {
+      return static_cast<char*>(b.ref().data) + c * b.stride() * static_cast<long>(bytes_of(p));
+    };
+    const auto draw = [&](const Buffer& from, const Buffer& to) {
+      const auto part = [&](long first, long count) {
+        ArrayRef a = from.ref();
+        a.data = component(from, first), a.components = count;
+        return a;
+      };
+      s.run(1, B, {{"key", part(0, 6)}, {"episode", part(6, 1)}, {"step", part(7, 1)}}, {}, {{"u", to.ref()}});
+    };
+    draw(in, u), draw(there, u_there);
+    copy(u_there.ref(), back.ref());
+    bool same = true;
+    for (long c = 0; c < n; c++)
+      same = same && std::memcmp(component(u, c), component(back, c), bytes_of(p) * static_cast<std::size_t>(B)) == 0;
+    check(same, "draws are the host's bits/" + name);
+  }
+}
+
 int run() {
+  for (Precision p : {Precision::float32, Precision::float64}) attempt("draws", [&] { draws(p); });
   for (Precision p : {Precision::float32, Precision::float64}) attempt("reductions", [&] { reductions(p); });
   const std::vector<Plan> all = plans();
   std::vector<Rolling> rollings;

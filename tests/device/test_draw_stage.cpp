@@ -1,0 +1,125 @@
+// Stages that draw on a device, through the stand-in, against the host.
+#include <gtest/gtest.h>
+
+#include <climits>
+
+#include "host/memory/device_graph.h"
+#include "host/rollout/draw_stage.h"
+#include "tests/device/sequence_cases.h"
+
+namespace featherstorm::test_draw_stage {
+namespace {
+
+using namespace testing;
+
+// Envs, their episodes and steps, and what is drawn, on both sides.
+struct Drawing {
+  static constexpr long T = 3;
+  Precision p;
+  long B;
+  Twin key, episode, step, done, u;
+  Drawing(Precision p, long B, int count)
+      : p(p), B(B), key(p, B, 6, 1), episode(p, B, 1, 1), step(p, B, 1, T), done(p, B, 1, T), u(p, B, count, T) {
+    key.fill([](long i, long k) {
+      return draw_key(0xfedcba9876543210ull + static_cast<std::uint64_t>(i % 3),
+                      0xfffffff0u + static_cast<std::uint32_t>(i))[static_cast<std::size_t>(k)];
+    });
+    episode.fill([](long i, long) { return i % 4 == 3 ? 16777215 : 5 * i; });
+    step.fill([](long i, long t) { return 10 * t + i % 7; });
+    done.fill([](long i, long t) { return (i + t) % 5 == 0 ? 1 : i % 3 == 0 ? -1 : 0; });
+    u.fill([](long, long) { return -7; });
+  }
+  Sequence sequence(const DrawOptions& o) const {
+    Sequence s(p, 1);
+    s.array("key", 6), s.array("episode", 1), s.array("step", 1), s.array("done", 1), s.array("u", u.components);
+    s.stage(draw_stage(p, "", o, "u"));
+    return s;
+  }
+  void run(const Sequence& s, bool there, void* stream = nullptr) const {
+    s.run(T, B,
+          {key.memory("key", there, false), episode.memory("episode", there, false), step.memory("step", there, true),
+           done.memory("done", there, true)},
+          {}, {u.memory("u", there, true)}, nullptr, stream);
+  }
+  Buffer back(void* stream = nullptr) const {
+    Buffer b(p, B, u.components * T);
+    copy(u.there.ref(), b.ref(), stream);
+    return b;
+  }
+};
+
+TEST(DrawStage, IsTheHostsBitForBit) {
+  for (const Precision p : {Precision::float32, Precision::float64})
+    for (const long B : {1L, 33L, 1000L})
+      for (const int count : {1, 4, 7, 30})
+        for (const bool next : {false, true}) {
+          SCOPED_TRACE(std::to_string(B) + " instances, " + std::to_string(count) + " numbers" +
+                       (next ? ", next" : ""));
+          const Drawing d(p, B, count);
+          const Sequence s = d.sequence({.count = count, .function = 65535, .next_episode = next});
+          d.run(s, false), d.run(s, true);
+          const Buffer back = d.back();
+          for (long i = 0; i < B; i++)
+            for (long k = 0; k < count * d.T; k++) {
+              ASSERT_EQ(d.u.get(back, i, k), d.u.get(d.u.host, i, k)) << i << " " << k;
+              ASSERT_GT(d.u.get(back, i, k), 0) << i << " " << k;
+            }
+        }
+}
+
+TEST(DrawStage, LeavesAloneWhoNeedsNone) {
+  for (const Precision p : {Precision::float32, Precision::float64}) {
+    const Drawing d(p, 77, 6);
+    const Sequence all = d.sequence({.count = 6}), some = d.sequence({.count = 6, .needed = "done"});
+    d.run(all, false), d.run(some, true);
+    const Buffer back = d.back();
+    long drawn = 0;
+    for (long i = 0; i < d.B; i++)
+      for (long t = 0; t < d.T; t++)
+        for (long k = 6 * t; k < 6 * t + 6; k++) {
+          const bool needed = d.done.get(d.done.host, i, t) > 0;
+          ASSERT_EQ(d.u.get(back, i, k), needed ? d.u.get(d.u.host, i, k) : -7) << i << " " << k;
+          drawn += needed;
+        }
+    EXPECT_GT(drawn, 6 * 30);
+  }
+}
+
+TEST(DrawStage, TakesNoMemoryWhenWarmAndIsCaptured) {
+  Drawing d(Precision::float32, 50, 5);
+  const Sequence s = d.sequence({.count = 5});
+  int stream;
+  d.run(s, true, &stream);
+  synchronise(device, &stream);
+  const StandInCounts before = counts();
+  d.run(s, true, &stream);
+  EXPECT_EQ(counts().launches - before.launches, d.T) << "a launch a step";
+  EXPECT_EQ(counts().pool_allocations, before.pool_allocations);
+  EXPECT_EQ(counts().waits, before.waits);
+  const DeviceGraph graph(device, &stream, [&] { d.run(s, true, &stream); });
+  d.key.fill([](long i, long k) { return draw_key(3, static_cast<std::uint32_t>(i))[static_cast<std::size_t>(k)]; });
+  graph.launch(&stream);
+  d.run(s, false);
+  EXPECT_EQ(d.u.difference(&stream), 0);
+}
+
+TEST(DrawStage, WhatIsMissingIsNamed) {
+  const Drawing d(Precision::float32, 5, 2);
+  const auto words = [&] {
+    const Sequence s = d.sequence({.count = 2});
+    return message([&] { d.run(s, true); });
+  };
+  fail_next("launch", out_of_resources);
+  EXPECT_EQ(words().find("draws: CUDA device 1: "), 0u) << words();
+  EXPECT_EQ(words(), "no error");
+  const CudaTable& table = cuda_for("test", device);
+  const UniformDraw draw{2, 0, false, false};
+  const Array none[4] = {};
+  EXPECT_FALSE(table.draw(device, nullptr, false, &draw, none, none, long{INT_MAX} + 1));
+  EXPECT_STREQ(table.last_error(),
+               "2147483648 instances are to draw 2 numbers, expected at most 2147483647 and 262144");
+  EXPECT_TRUE(table.draw(device, nullptr, false, &draw, none, none, 0));
+}
+
+}  // namespace
+}  // namespace featherstorm::test_draw_stage
