@@ -58,7 +58,7 @@ std::vector<double> CpuRollout::seconds() const {
 
 std::vector<char> CpuRollout::carried() const {
   // What a stage reads before one has written it, and what none writes anew: it may be handed out as it is. A stage that is
-  // repeated where it is needed leaves instances alone.
+  // repeated where it is needed leaves instances alone; where it writes scratch, nobody reads what it left.
   const std::size_t n = plan_.arrays.size();
   std::vector<char> carried(n), written(n);
   for (const SequencePlan::Stage& s : plan_.stages) {
@@ -66,9 +66,11 @@ std::vector<char> CpuRollout::carried() const {
     for (const int k : s.in) read(k);
     if (s.needed >= 0) {
       read(s.needed);
-      for (const int k : s.out) read(k);
-      for (const auto& [x, y] : s.swaps) read(x), read(y);
-      continue;
+      if (!s.swaps.empty()) {
+        for (const int k : s.out) read(k);
+        for (const auto& [x, y] : s.swaps) read(x), read(y);
+        continue;
+      }
     }
     for (const int k : s.out)
       if (!s.last) written[k] = 1;

@@ -76,9 +76,10 @@ void add_program(const SequencePlan& plan, const SequencePlan::Stage& s, std::ve
   const auto at = [&](int k) { return local(plan, arrays, program, k); };
   for (const int k : s.in) read(k), to.in.push_back(at(k));
   if (s.needed >= 0) {
-    // it may run for no instance: then everything stays as it was
     read(s.needed), to.needed = at(s.needed);
-    for (const int k : s.out) read(k);
+    // it may run for no instance: then everything stays as it was, but for scratch
+    if (!s.swaps.empty())
+      for (const int k : s.out) read(k);
   }
   for (const int k : s.out) add_once(changes, k), to.out.push_back(at(k));
   for (const auto& [x, y] : s.swaps) {

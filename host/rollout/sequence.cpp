@@ -187,7 +187,10 @@ void Sequence::stage(const Stage& s) {
     to.needed = find(plan, s.needed);
     if (plan.arrays[to.needed].uniform || plan.arrays[to.needed].components < 1)
       throw Error("array '" + s.needed + "' cannot say which instances need a stage");
-    for (std::size_t k = 0; k < to.out.size(); k++)
+    if (to.swaps.empty() && s.repeat != 1)
+      throw Error("a stage that runs where array '" + s.needed + "' needs it has no swaps and " +
+                  std::to_string(s.repeat) + " passes, expected one pass");
+    for (std::size_t k = 0; k < to.out.size() && !to.swaps.empty(); k++)
       if (std::none_of(to.swaps.begin(), to.swaps.end(), [&](const auto& pair) { return pair.second == to.out[k]; }))
         throw Error("array '" + s.out[k] + "' of a stage that is repeated where needed changes places with none");
   }

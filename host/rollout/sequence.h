@@ -26,9 +26,12 @@ struct Stage {
   long repeat = 1;                                           // passes, for kernels with carried arrays
   bool last = false;                                         // runs after the last step only
   std::function<Program()> program{};                        // what it computes; asked for at the first run on a device
-  // An array: the stage is repeated for an instance, up to `repeat` times and with its swaps each time, as long as the first number
-  // there is above zero, and leaves the instance alone after that, whatever its neighbours need. What it writes must change places
-  // with what it reads. "": no such array.
+  // An array: the stage runs for the instances whose first number there is above zero. "": no such array. Two kinds there are:
+  // - All that it writes changes places with what it reads. It is repeated for an instance, up to `repeat` times and with its swaps each
+  //   time, as long as it is needed, and leaves the instance alone after that, whatever its neighbours need.
+  // - It has no swaps, and runs once. What it writes is scratch, defined in this step and for the instances that need it alone: no
+  //   stage may use it for others, where the host leaves what neighbours need and a device zeros. The host takes no time for packs of
+  //   which no instance needs it.
   std::string needed{};
   std::string name{};            // what reports call it
   DeviceStageMaker on_device{};  // a kernel for devices in place of a program: one pass, no uniforms

@@ -1,11 +1,11 @@
-// Stages that draw on a device, through the stand-in, against the host.
+// Stages that draw on a device, through the stand-in, and stages without swaps that run where they are needed, against the host.
 #include <gtest/gtest.h>
 
 #include <climits>
 
 #include "host/memory/device_graph.h"
-#include "host/rollout/draw_stage.h"
 #include "tests/device/sequence_cases.h"
+#include "tests/host/rollout/renewal.h"
 
 namespace featherstorm::test_draw_stage {
 namespace {
@@ -101,6 +101,44 @@ TEST(DrawStage, TakesNoMemoryWhenWarmAndIsCaptured) {
   graph.launch(&stream);
   d.run(s, false);
   EXPECT_EQ(d.u.difference(&stream), 0);
+}
+
+// A toy environment with episodes, whose stages are fused around the one that draws, or all in one kernel.
+TEST(DrawStage, EpisodesAreTheHosts) {
+  constexpr long B = 70, T = 40;
+  for (const Precision p : {Precision::float32, Precision::float64})
+    for (const bool draws : {false, true}) {
+      SCOPED_TRACE(draws ? "drawn" : "given");
+      const auto traced = [p](const Program& program) {
+        Stage s{[p, program] { return interpret_program(program, p); }};
+        s.program = [program] { return program; };
+        for (const auto& a : program.inputs) s.in.push_back(a.name);
+        for (const auto& a : program.outputs) s.out.push_back(a.name);
+        return s;
+      };
+      const Sequence s = renewal_sequence(p, "", 1, draws, traced);
+      Twin key(p, B, 6, 1), a(p, B, 1, 1), given(p, B, 2, 1);
+      key.fill([](long i, long k) {
+        return draw_key(renewal_seed, static_cast<std::uint32_t>(i))[static_cast<std::size_t>(k)];
+      });
+      a.fill([](long i, long) { return renewal_growth(i); });
+      given.fill([](long i, long k) { return renewal_number(i, static_cast<int>(k)); });
+      const Twin x(p, B, 1, T), mark(p, B, 1, T), episode(p, B, 1, T), step(p, B, 1, T);
+      for (const bool there : {false, true}) {
+        std::vector<SequenceMemory> in = {key.memory("key", there, false), a.memory("a", there, false)};
+        if (!draws) in.push_back(given.memory("u", there, false));
+        s.run(T, B, in, {},
+              {x.memory("x", there, true), mark.memory("mark", there, true), episode.memory("episode", there, true),
+               step.memory("step", there, true)});
+      }
+      for (const Twin* y : {&x, &mark, &episode, &step}) EXPECT_EQ(y->difference(), 0) << "sums alone: the same bits";
+      for (long i = 0; i < B && p == Precision::float64; i++) {
+        const Renewed r = renewal(i, T, draws);
+        EXPECT_EQ(x.get(x.host, i, T - 1), r.x) << i;
+        EXPECT_EQ(mark.get(mark.host, i, T - 1), r.mark) << i;
+        EXPECT_EQ(episode.get(episode.host, i, T - 1), r.episode) << i;
+      }
+    }
 }
 
 TEST(DrawStage, WhatIsMissingIsNamed) {

@@ -10,6 +10,7 @@
 #include "host/rollout/sequence.h"
 #include "host/system/error.h"
 #include "tests/host/rollout/heron.h"
+#include "tests/host/rollout/renewal.h"
 
 namespace featherstorm::test_sequence {
 namespace {
@@ -176,11 +177,108 @@ TEST(Sequence, AStageIsRepeatedForTheInstancesThatNeedIt) {
         ASSERT_NEAR(root.at(b, 0, 0), r.root, 1e-15 * r.root) << "instance " << b << " of " << B;
       }
     }
-  Stage open{[&] { return kernels[0]; }, {"x"}, {"y"}};
-  open.needed = "x";
+}
+
+// All that a stage counts: for how many instances it was called, of all calls together.
+struct Counted {
+  BoundKernel kernel;
+  long instances = 0;
+};
+BoundKernel counted(const std::shared_ptr<Counted>& c) {
+  const auto run = [](const void* model, const Array* in, const Array* out, long repeat, long first, long count) {
+    auto& c = *static_cast<Counted*>(const_cast<void*>(model));
+    c.instances += count;
+    c.kernel.kernel(c.kernel.model, in, out, repeat, first, count);
+  };
+  return {run, c.get(), c->kernel.width, c};
+}
+
+TEST(Sequence, AStageWithoutSwapsRunsForThePacksThatNeedIt) {
+  constexpr long T = 40;
+  for (const std::string& isa : supported_isas())
+    for (const bool draws : {false, true})
+      for (const bool ordered : {false, true})
+        for (const long B : {1L, 16L, 45L, 300L}) {
+          SCOPED_TRACE(isa + (draws ? ", draws" : "") + (ordered ? ", ordered" : "") + ", instances " +
+                       std::to_string(B));
+          const auto traced = [&](const Program& p) {
+            const BoundKernel assembled = assemble_program(p, Precision::float64, isa);
+            const BoundKernel k = assembled.kernel ? assembled : interpret_program(p, Precision::float64);
+            Stage s{[k] { return k; }};
+            for (const auto& a : p.inputs) s.in.push_back(a.name);
+            for (const auto& a : p.outputs) s.out.push_back(a.name);
+            return s;
+          };
+          Sequence s = testing::renewal_sequence(Precision::float64, isa, ordered ? 2 : 1, draws, traced);
+          if (ordered) s.order_by("x");
+          Rows key(B, 1, 6), a(B, 1, 1), u(B, 1, 2), zero(B, 1, 1);
+          for (long b = 0; b < B; b++) {
+            const auto pieces = draw_key(testing::renewal_seed, static_cast<std::uint32_t>(b));
+            for (long k = 0; k < 6; k++) key.at(b, 0, k) = pieces[static_cast<std::size_t>(k)];
+            a.at(b, 0, 0) = testing::renewal_growth(b), zero.at(b, 0, 0) = 0;
+            for (int k = 0; k < 2; k++) u.at(b, 0, k) = testing::renewal_number(b, k);
+          }
+          std::vector<SequenceMemory> in = {key.memory("key", false), a.memory("a", false)};
+          for (const char* name : {"x", "mark", "episode", "step"}) in.push_back(zero.memory(name, false));
+          if (!draws) in.push_back(u.memory("u", false));
+          Rows x(B, T, 1), mark(B, T, 1), episode(B, T, 1), step(B, T, 1);
+          s.run(T, B, in, {},
+                {x.memory("x", true), mark.memory("mark", true), episode.memory("episode", true),
+                 step.memory("step", true)});
+          for (long b = 0; b < B; b++)
+            for (long t = 0; t < T; t++) {
+              const testing::Renewed r = testing::renewal(b, t + 1, draws);
+              ASSERT_EQ(x.at(b, t, 0), r.x) << "instance " << b << ", step " << t;
+              ASSERT_EQ(mark.at(b, t, 0), r.mark) << "instance " << b << ", step " << t;
+              ASSERT_EQ(episode.at(b, t, 0), r.episode) << "instance " << b << ", step " << t;
+              ASSERT_EQ(step.at(b, t, 0), r.step) << "instance " << b << ", step " << t;
+            }
+        }
+}
+
+TEST(Sequence, AStageWithoutSwapsTakesNoTimeWhereNobodyNeedsIt) {
+  constexpr long B = 300;
+  const auto c = std::make_shared<Counted>();
+  c->kernel = interpret_program(testing::beginning(), Precision::float64);
   Sequence s(Precision::float64, 1);
-  s.array("x", 1), s.array("y", 1);
-  EXPECT_THROW(s.stage(open), Error) << "y changes places with none";
+  s.array("a", 1), s.array("u", 2), s.array("done", 1), s.array("fresh", 2);
+  Stage begin{[c] { return counted(c); }, {"a", "u"}, {"fresh"}};
+  begin.needed = "done";
+  s.stage(begin);
+  Rows done(B, 1, 1), fresh(B, 1, 2);
+  const auto run = [&] {
+    c->instances = 0;
+    s.run(1, B, {done.memory("done", false)}, {}, {fresh.memory("fresh", false)});
+    return c->instances;
+  };
+  for (double& x : done.x) x = 0;
+  EXPECT_EQ(run(), 0);
+  done.at(37, 0, 0) = 1;
+  EXPECT_EQ(run(), c->kernel.width);
+  EXPECT_EQ(fresh.at(37, 0, 0), -3);
+  done.at(299, 0, 0) = 1;
+  EXPECT_EQ(run(), 2 * c->kernel.width);
+  EXPECT_EQ(fresh.at(299, 0, 0), -3);
+}
+
+TEST(Sequence, StagesThatRunWhereTheyAreNeededAreChecked) {
+  Sequence s(Precision::float64, 1);
+  s.array("x", 1), s.array("y", 1), s.array("z", 1), s.uniform("t", 1);
+  const auto message = [&](Stage stage) {
+    try {
+      s.stage(stage);
+    } catch (const Error& e) { return std::string(e.what()); }
+    return std::string();
+  };
+  Stage stage{{}, {"x"}, {"y", "z"}};
+  stage.needed = "x";
+  EXPECT_EQ(message(stage), "") << "scratch";
+  stage.repeat = 2;
+  EXPECT_EQ(message(stage), "a stage that runs where array 'x' needs it has no swaps and 2 passes, expected one pass");
+  stage.swaps = {{"x", "y"}};
+  EXPECT_EQ(message(stage), "array 'z' of a stage that is repeated where needed changes places with none");
+  stage.needed = "t";
+  EXPECT_EQ(message(stage), "array 't' cannot say which instances need a stage");
 }
 
 TEST(Sequence, TellsWhatItsStagesTake) {
