@@ -32,12 +32,9 @@ struct PhiloxWords { std::uint32_t word[4]; };
 // counter, key = (low, high)
 FEATHERSTORM_DRAWS_INLINE PhiloxWords philox(PhiloxWords x, std::uint32_t low, std::uint32_t high) {
   for (int round = 0; round < 10; round++) {
-    constexpr std::uint32_t m0 = 0xd2511f53, m2 = 0xcd9e8d57;
-    const auto upper = [](std::uint32_t a, std::uint32_t b) {
-      return static_cast<std::uint32_t>(static_cast<std::uint64_t>(a) * b >> 32);
-    };
-    x = {{upper(m2, x.word[2]) ^ x.word[1] ^ low, m2 * x.word[2], upper(m0, x.word[0]) ^ x.word[3] ^ high,
-          m0 * x.word[0]}};
+    const std::uint64_t p = 0xd2511f53ull * x.word[0], q = 0xcd9e8d57ull * x.word[2];
+    x = {{static_cast<std::uint32_t>(q >> 32) ^ x.word[1] ^ low, static_cast<std::uint32_t>(q),
+          static_cast<std::uint32_t>(p >> 32) ^ x.word[3] ^ high, static_cast<std::uint32_t>(p)}};
     low += 0x9e3779b9, high += 0xbb67ae85;
   }
   return x;
