@@ -12,12 +12,13 @@ from ..world.names import number_of
 from ..world.state import CONTACTS, SOLVED, Felt, WorldState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from .. import _featherstorm
     from ..model import Model
     from ..mujoco.fields.instance import Instance
     from ..symbols import Symbols
+    from ..typing import Names
 
 NO_CONTACT = 1e10  # the distance where there is none (core/collision/contact_point.h)
 
@@ -30,6 +31,8 @@ class EnvironmentState(WorldState):
                                 forces and accelerations of the beginning of the last pass
     x.left(name)                a field as mj_step leaves it in mjData: of the last evaluation of the equations of motion, which is at the
                                 beginning of the last pass, with RK4 at its last stage
+    x.ray(point, direction, geoms, far)   how far a ray (3,), (3,) goes until it meets one of some geoms, by name or number; [lengths of direction],
+                                at most `far`. Planes from above, others from both sides, in closed form
     x.parameter(name)           a parameter of the model (Env.parameters) as it was drawn
     x.touches(name, other)      () 1 where a geom had a contact with another, or with any, at the beginning of the last pass, else 0: what
                                 MuJoCo's contact sensor finds
@@ -57,6 +60,12 @@ class EnvironmentState(WorldState):
             return self.found(size, lambda texts: getattr(texts, name)()).reshape(shape)
         array = self.remains.add(f"left_{name}", size, lambda texts: getattr(texts, name)())
         return self.input(array, size).reshape(shape)
+
+    def ray(self, point: Any, direction: Any, geoms: Names | Sequence[int], far: float = 100.0) -> Any:
+        from .rays import cast
+
+        names: Sequence[str | int] = [geoms] if isinstance(geoms, (str, int)) else list(geoms)
+        return cast(self, point, direction, names, far)
 
     def shape_of(self, name: str) -> tuple[int, ...]:
         import mujoco
