@@ -36,6 +36,7 @@ NOT_RUN = {"docs/cuda.md": 3}
 # blocks that run where something is there
 NEEDY = {
     "docs/concepts.md": ["assembler"],
+    "docs/tasks.md": ["gymnasium"],
     "docs/tutorials/derivatives.md": ["torch", "jax"],
     "docs/viewing.md": ["av"],
 }

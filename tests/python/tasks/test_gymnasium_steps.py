@@ -25,7 +25,8 @@ ENDING = (
     "Walker2d-v5",
 )  # within 100 steps
 HUMANOIDS = ("Humanoid-v5", "HumanoidStandup-v5")
-# of every number, relative where it is greater than one. What is left is MuJoCo's solver, which stops at a tolerance of 1e-8
+# of every number, relative where it is greater than one. What is left is MuJoCo's: its solver stops at a tolerance of 1e-8, its search for
+# contacts of cylinders at 1e-6
 DOUBLE = 1e-7
 # of observations (forces of contacts, where there are any), and of all else: a contact's stiffness times the rounding of a position
 SINGLE = {
