@@ -1,0 +1,92 @@
+"""A humanoid with 21 joints."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .starts import joint_positions, unit, untouched
+from .suite import SuiteTask
+from .tolerance import tolerance
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from ...environment.draws import Draws
+    from ...environment.memory import Memory
+    from ...environment.state import EnvironmentState as State
+
+STAND = 1.4  # height of the head [m]
+JOINTS = slice(7, None)  # of q, behind the free joint
+LIMBS = ("left_hand", "left_foot", "right_hand", "right_foot")
+
+
+class Humanoid(SuiteTask):
+    """Stand, walk or run in any direction.
+
+    action       (21,) torques in the file's order, of 20 to 120 N m
+    observation  joint_angles [rad]; head_height [m]; extremities: left hand and foot, right hand and foot from the torso in its axes [m];
+                 torso_vertical: the torso's axes along z of the world; com_velocity: of the centre of mass [m/s]; velocity: v [m/s, rad/s]
+    reward       closeness of the head's height to 1.4 m, times uprightness, times smallness of the action; times stillness where speed is
+                 0, else times (5 closeness of the horizontal speed of the centre of mass + 1) / 6
+
+    speed        to be reached [m/s]; 0 to stand
+    starts       An episode begins with joint angles of so many sets, each as likely: the suite's law, joints uniform in their ranges such
+                 that nothing touches, drawn when the task is made. How the torso is turned is drawn for each episode; it decides
+                 nothing about touching, since nothing reaches the ground.
+    """
+
+    domain, seconds, dt = "humanoid", 25.0, 0.025
+    parts: Mapping[str, int] = {
+        "joint_angles": 21,
+        "head_height": 1,
+        "extremities": 12,
+        "torso_vertical": 3,
+        "com_velocity": 3,
+        "velocity": 27,
+    }
+
+    def __init__(self, speed: float, starts: int = 256, **arguments: Any) -> None:
+        if int(starts) != starts or starts < 1:
+            raise ValueError(f"humanoid: starts is {starts}, expected 1 or more")
+        self.speed, self.starts = speed, int(starts)
+        super().__init__(**arguments)
+
+    @cached_property
+    def first(self) -> npt.NDArray[Any]:
+        """(starts, nq - 7)"""
+        m = self.compiled
+        return untouched(m, lambda rng: joint_positions(m, rng), self.starts)[:, JOINTS]
+
+    def reset(self, m: Memory, rng: Draws) -> Any:
+        turn = unit(rng.uniform(np.zeros(4), np.ones(4)))
+        place = self.compiled.qpos0[:3]
+        return np.concatenate([place, turn, rng.choice(self.first)]), np.zeros(self.compiled.nv)
+
+    def reward(self, x: State, a: Any, m: Memory) -> Any:
+        upright = x.rotation("torso")[2, 2]
+        reward = tolerance(x.position("head")[2], (STAND, np.inf), margin=STAND / 4)
+        reward = reward * tolerance(upright, (0.9, np.inf), margin=1.9, value_at_margin=0, sigmoid="linear")
+        gentle = tolerance(a, margin=1, value_at_margin=0, sigmoid="quadratic").mean()
+        reward = (4 + gentle) / 5 * reward
+        horizontal = x.sensor("torso_subtreelinvel")[:2]
+        if not self.speed:
+            return reward * tolerance(horizontal, margin=2).mean()
+        speed = np.linalg.norm(horizontal)
+        moving = tolerance(speed, (self.speed, np.inf), self.speed, value_at_margin=0, sigmoid="linear")
+        return reward * (5 * moving + 1) / 6
+
+    def sees(self, x: State, m: Memory) -> dict[str, Any]:
+        axes, place = x.rotation("torso"), x.position("torso")
+        return {
+            "joint_angles": x.q[JOINTS],
+            "head_height": x.position("head")[2],
+            "extremities": np.concatenate([(x.position(limb) - place) @ axes for limb in LIMBS]),
+            "torso_vertical": axes[2],
+            "com_velocity": x.sensor("torso_subtreelinvel"),
+            "velocity": x.v,
+        }
