@@ -14,7 +14,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .state import EnvironmentState
 
 FAR = 1e6  # lengths of v
 LEAST = 1e-12  # what is divided by
@@ -107,7 +106,7 @@ KINDS: dict[int, Callable[[Any, Any, Any], Any]] = {
 }  # mjtGeom
 
 
-def cast(x: EnvironmentState, point: Any, direction: Any, geoms: Sequence[str | int], far: float) -> Any:
+def cast(x: Any, point: Any, direction: Any, geoms: Sequence[str | int], far: float) -> Any:
     """See EnvironmentState.ray."""
     from ..world.names import compiled, number_of
 

@@ -13,7 +13,7 @@ Maker = Callable[..., Env]
 
 # modules of this folder that have a dict TASKS: name -> what makes the task, a class or a function. Each is imported when a name is
 # first looked for
-MODULES = ["gymnasium"]
+MODULES = ["gymnasium", "dm_control", "velocity_quadruped"]
 
 
 class Registry(Mapping[str, Maker]):

@@ -58,7 +58,7 @@ def test_every_number_is_gymnasiums(told):
     name, steps = told
     found = errors(fs.tasks.make(name), steps)
     assert max(found.values()) < DOUBLE, found
-    assert steps["terminated"].any() == (name in ENDING)
+    assert steps["terminated"].any() or name not in ENDING
 
 
 def test_float32_is_as_near_as_it_can_be(told):

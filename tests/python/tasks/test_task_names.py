@@ -20,7 +20,7 @@ def test_names_are_looked_up_without_their_packages():
 def test_an_unknown_name_is_refused_with_those_near_it():
     with pytest.raises(ValueError, match=r"make: there is no task 'Ant-v6'; did you mean Ant-v5"):
         fs.tasks.make("Ant-v6")
-    with pytest.raises(ValueError, match=r"there is no task '###'; there are: Ant-v5, HalfCheetah-v5"):
+    with pytest.raises(ValueError, match=r"there is no task '###'; there are: Ant-v5, "):
         fs.tasks.make("###")
 
 
