@@ -13,6 +13,7 @@ from ..memory.arrays import to_numpy
 from ..memory.host_libraries import NUMPY, host_library, named_library
 from ..table.evaluation import tell_notices
 from ..world.report import Reporter
+from .collecting import Collected, collect
 from .kernels import AUTORESET, Kernels, engine_of
 from .memory import columns_of
 from .recording import (
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from ..memory.library import Library
     from ..typing import Array
     from ..world.report import WorldReport
+    from .collecting import Policy
     from .task import Task
 
 MOST_COUNT = 2**24  # whole numbers below are exact in float32
@@ -225,6 +227,26 @@ class EnvBatch:
         )
         tell_notices(self.model)
         return self.results(actions).step()
+
+    def collect(
+        self, steps: int, policy: Policy, weights: Mapping[str, Any] | None = None, finals: bool = True
+    ) -> Collected:
+        """So many control steps in one call, under a policy that runs between them.
+
+        policy    policy(obs, w, rng): the action, or it by the name "action" among others that are returned too; called once with symbols,
+                  as a task's functions are: obs the observation (or its groups by name), w the weights by name, rng numbers to draw
+        weights   arrays by name. They are inputs: others of the same shapes compile nothing
+        finals    whether the last observations of episodes are kept; else None
+
+        A block of environments goes through all steps before the next one begins. Needs autoreset="same_step", on the CPU.
+        """
+        if self.autoreset != "same_step" or self.library.device != HOST:
+            raise ValueError("collect: expected environments on the CPU with autoreset='same_step'")
+        if int(steps) != steps or steps < 1:
+            raise ValueError(f"collect: steps is {steps}, expected 1 or more")
+        if not self.begun:
+            raise RuntimeError(f"{type(self.task).__name__}: collect() before reset()")
+        return collect(self, int(steps), policy, weights or {}, finals)
 
     def stream_of(self, library: Library) -> int:
         """The stream of the actions' library; the engine's arrays that it wrote before are read there."""

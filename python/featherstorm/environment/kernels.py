@@ -38,7 +38,9 @@ class Kernels:
         self.uniforms = self.step_uniforms(name)
         needed = AUTORESET[autoreset]
         again = [self.recording.restart(needed, task.randomise_at == "reset")] if needed else []
-        self.stepping = self.sequence([*self.recording.after, *again], True)
+        self.after = [*self.recording.after, *again]
+        self.stepping = self.sequence(self.after, True)
+        self.collecting: dict[Any, Any] = {}  # policy and shapes of its weights -> what is recorded of it, its sequence
         self.restarting = self.sequence([self.recording.restart(MASK, True)], False)
 
     def step_uniforms(self, name: str) -> dict[str, list[float]]:
@@ -50,7 +52,11 @@ class Kernels:
             found[number], flat = flat[:n], flat[n:]
         return found
 
-    def sequence(self, after: list[Stage], steps: bool) -> Any:
+    def with_policy(self, policy: Stage) -> Any:
+        """A control step that begins with a policy's stage, which makes the action."""
+        return self.sequence(self.after, True, [policy])
+
+    def sequence(self, after: list[Stage], steps: bool, first: Sequence[Stage] = ()) -> Any:
         r, model = self.recording, self.model
         felt = remains = None
         if steps and r.world:
@@ -59,7 +65,7 @@ class Kernels:
         more = solver(model, self.dtype, self.law) if r.world else {}
         return _featherstorm.environment_sequence(
             model.evaluator, self.dtype, self.op, r.substeps,
-            stages(r.before) if steps else [], stages(r.each_pass) if steps else [], stages(after),
+            stages([*first, *r.before]) if steps else [], stages(r.each_pass) if steps else [], stages(after),
             felt, remains, steps, **more,
         )  # fmt: skip
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Beyond, a number is not taken for finite (mjMAXVAL). NaN is not below it: of comparisons `<` alone is false of NaN.
 MOST = 1e10
 # functions whose draws are independent, by their number in the counter
-FUNCTIONS = {"reset": 1, "after": 2, "observe": 3}
+FUNCTIONS = {"reset": 1, "after": 2, "observe": 3, "policy": 4}
 # arrays of a sequence; those of the step have no prefix
 ACTION, TAKEN, BAD = "env_action", "env_taken", "env_bad"
 MEMORY, SUMS = "env_memory", "env_sums"

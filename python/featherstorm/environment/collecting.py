@@ -1,0 +1,164 @@
+"""Many steps of environments in one call, with the policy among the stages: what learners on policy want."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .. import _featherstorm
+from ..symbols import symbols, values_of
+from ..table.evaluation import tell_notices
+from .draws import Draws
+from .recording import ACTION, KEY, REWARD, TERMINATED, TRUNCATED, Recording, Stage, final, observation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+    Policy = Callable[[Any, "Weights", Draws], Any]
+
+WEIGHTS, DRAWN = "env_weights", "env_draw_policy"
+ACTION_NAME = "action"
+
+
+def told(name: str) -> str:
+    return f"env_policy_{name}"
+
+
+class Weights:
+    """Arrays by name, as a policy sees them: symbols of numbers that are the same for all environments."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.__dict__.update(values)
+
+
+class Collected(NamedTuple):
+    """observations        (T + 1, B, n), or groups of them by name: what the policy saw, and what it would see next
+    actions             (T, B, actions), as the policy returned them
+    reward              (T, B)
+    terminated, truncated   (T, B) of bool
+    final_observations  (T, B, n), or groups: the last ones of episodes, where one ended with a step; zeros elsewhere
+    more                what else the policy returned, (T, B, n) or (T, B), by name
+    """
+
+    observations: Any
+    actions: Array
+    reward: Array
+    terminated: Array
+    truncated: Array
+    final_observations: Any
+    more: dict[str, Array]
+
+
+class Collecting:
+    """A policy that is recorded for weights of some shapes.
+
+    sizes   name -> how many numbers of what the policy returns
+    """
+
+    def __init__(self, recording: Recording, policy: Policy, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        self.shapes = dict(shapes)
+        self.sizes: dict[str, int] = {}
+        self.stage = self.record(recording, policy)
+
+    def record(self, recording: Recording, policy: Policy) -> Stage:
+        trace = _featherstorm.Trace()
+        try:
+            count = sum(map(math.prod, self.shapes.values()))
+            numbers = trace.input(WEIGHTS, count, True) if count else []
+            weights, first = {}, 0
+            for name, shape in self.shapes.items():
+                weights[name] = symbols(numbers[first : first + math.prod(shape)]).reshape(shape)
+                first += math.prod(shape)
+            rng = Draws(trace, DRAWN)
+            obs = {group: symbols(trace.input(observation(group), n)) for group, n in recording.groups.items()}
+            found = policy(obs[""] if set(obs) == {""} else obs, Weights(weights), rng)
+            found = found if hasattr(found, "items") else {ACTION_NAME: found}
+            if ACTION_NAME not in found:
+                raise ValueError(f"collect: the policy returned {', '.join(found)}, expected an action among them")
+            for name, value in found.items():
+                size = recording.actions if name == ACTION_NAME else None
+                values = values_of(value, f"policy: {name}", size)
+                self.sizes[name] = len(values)
+                trace.output(ACTION if name == ACTION_NAME else told(name), values)
+        finally:
+            trace.close()
+        return Stage(trace, [], draws=(("policy", DRAWN, rng.count),) if rng.count else ())
+
+    def numbers(self, weights: Mapping[str, Any]) -> list[float]:
+        """Of all weights, one behind the other. ValueError for others than those that the policy was recorded with."""
+        if set(weights) != set(self.shapes):
+            raise ValueError(f"collect: weights are {', '.join(weights)}, expected {', '.join(self.shapes)}")
+        flat: list[float] = []
+        for name, shape in self.shapes.items():
+            x = np.asarray(weights[name], float)
+            if x.shape != shape:
+                raise ValueError(f"collect: {name} has shape {x.shape}, expected {shape}")
+            flat += x.ravel().tolist()
+        return flat
+
+
+def collect(batch: Any, steps: int, policy: Policy, weights: Mapping[str, Any], finals: bool) -> Collected:
+    """See EnvBatch.collect."""
+    values = {name: np.asarray(x, float) for name, x in weights.items()}
+    key = (policy, tuple((name, x.shape) for name, x in values.items()))
+    if key not in batch.kernels.collecting:
+        made = Collecting(batch.recording, policy, {name: x.shape for name, x in values.items()})
+        batch.kernels.collecting[key] = made, batch.kernels.with_policy(made.stage)
+    made, sequence = batch.kernels.collecting[key]
+    T, B, r = steps, batch.num_envs, batch.recording
+
+    def rows(n: int, more: int = 0) -> Any:
+        return np.empty((T + more, B, n), batch.dtype)
+
+    seen = {group: rows(n, 1) for group, n in r.groups.items()}
+    ends = {group: rows(n) for group, n in r.groups.items()} if finals else {}
+    told_of = {name: rows(n) for name, n in made.sizes.items()}
+    flags = {name: rows(1) for name in (REWARD, TERMINATED, TRUNCATED)}
+    written: dict[str, Any] = {told(name) if name != "action" else ACTION: x for name, x in told_of.items()}
+    written.update(flags)
+    written.update({final(group): x for group, x in ends.items()})
+    for group, x in seen.items():
+        x[0] = batch.storage.view(observation(group))
+        written[observation(group)] = x[1:]
+    state = batch.of(sequence, batch.state)
+    inputs = batch.storage.bound([*state, *map(observation, r.groups)])
+    inputs = [x for x in inputs if sequence.components(x[0]) >= 0]
+    outputs = batch.storage.bound([name for name in state if name != KEY])
+    each = [(name, x.transpose(1, 0, 2), 0, x.shape[2], True) for name, x in written.items() if x.shape[2]]
+    uniforms = {**batch.kernels.uniforms, **({WEIGHTS: made.numbers(values)} if values else {})}
+    sequence.run(T, B, inputs, uniforms, [*outputs, *each])
+    tell_notices(batch.model)
+    for group, x in seen.items():
+        batch.storage.put(observation(group), x[T])
+    alone = set(r.groups) == {""}
+    return Collected(
+        seen[""] if alone else seen,
+        told_of.pop("action"),
+        flags[REWARD][..., 0],
+        flags[TERMINATED][..., 0] > 0,
+        flags[TRUNCATED][..., 0] > 0,
+        None if not finals else ends[""] if alone else ends,
+        {name: x[..., 0] if x.shape[2] == 1 else x for name, x in told_of.items()},
+    )
+
+
+def mlp(obs: Any, weights: Weights, name: str, layers: int, activation: Callable[[Any], Any] = np.tanh) -> Any:
+    """A network of `layers` layers: of layer k the matrix weights.NAME_Wk (out, in) and weights.NAME_bk (out); none behind the last one is
+    activated."""
+    x = obs
+    for k in range(layers):
+        x = getattr(weights, f"{name}_W{k}") @ x + getattr(weights, f"{name}_b{k}")
+        x = activation(x) if k + 1 < layers else x
+    return x
+
+
+def normal_action(mean: Any, log_std: Any, rng: Draws) -> dict[str, Any]:
+    """An action of independent normal numbers about a mean, with its logarithm of the density: `action`, `log_prob`, `mean`."""
+    z = rng.normal(size=len(mean))
+    log_prob = (-0.5 * z * z - log_std - 0.5 * math.log(2 * math.pi)).sum()
+    return {ACTION_NAME: mean + np.exp(log_std) * z, "log_prob": log_prob, "mean": mean}
