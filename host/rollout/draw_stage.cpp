@@ -54,8 +54,8 @@ Stage draw_stage(Precision precision, const std::string& isa, const DrawOptions&
 
 std::array<double, 6> draw_key(std::uint64_t seed, std::uint32_t env) {
   std::array<double, 6> key;
-  for (int k = 0; k < 4; k++) key[static_cast<std::size_t>(k)] = static_cast<double>(seed >> 16 * k & 0xffff);
-  for (int k = 0; k < 2; k++) key[static_cast<std::size_t>(4 + k)] = static_cast<double>(env >> 16 * k & 0xffff);
+  for (std::size_t k = 0; k < 4; k++) key[k] = static_cast<double>(seed >> 16 * k & 0xffff);
+  for (std::size_t k = 0; k < 2; k++) key[4 + k] = static_cast<double>(env >> 16 * k & 0xffff);
   return key;
 }
 
