@@ -17,13 +17,8 @@ NAMES = (
     "Ant-v5 HalfCheetah-v5 Hopper-v5 Humanoid-v5 HumanoidStandup-v5 InvertedDoublePendulum-v5 InvertedPendulum-v5 Pusher-v5 Reacher-v5 "
     "Swimmer-v5 Walker2d-v5"
 ).split()
-ENDING = (
-    "Hopper-v5",
-    "Humanoid-v5",
-    "InvertedDoublePendulum-v5",
-    "InvertedPendulum-v5",
-    "Walker2d-v5",
-)  # within 100 steps
+# within 100 steps
+ENDING = ("Ant-v5", "Hopper-v5", "Humanoid-v5", "InvertedDoublePendulum-v5", "InvertedPendulum-v5", "Walker2d-v5")
 HUMANOIDS = ("Humanoid-v5", "HumanoidStandup-v5")
 # of every number, relative where it is greater than one. What is left is MuJoCo's: its solver stops at a tolerance of 1e-8, its search for
 # contacts of cylinders at 1e-6
