@@ -1,19 +1,16 @@
 """Tasks of dm_control's suite step as theirs do: the same observation and reward from the same state and action."""
 
 import inspect
-import pathlib
-import sys
 
 import numpy as np
 import pytest
 
-mujoco = pytest.importorskip("mujoco")
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+pytest.importorskip("mujoco")
 
-from dm_control_suite import begin_at, episode, flat, load, stepped, suite as theirs  # noqa: E402
+from dm_control_suite import begin_at, episode, flat, load, stepped, suite as theirs
 
-from featherstorm.tasks import NAMES  # noqa: E402
-from featherstorm.tasks.dm_control import TASKS, suite  # noqa: E402
+from featherstorm.tasks import NAMES
+from featherstorm.tasks.dm_control import TASKS, suite
 
 # of observations relative to 1 + their size, and of rewards, over a control step from the same state
 FLOAT64 = 1e-10
