@@ -37,6 +37,7 @@ NOT_RUN = {"docs/cuda.md": 3}
 NEEDY = {
     "docs/concepts.md": ["assembler"],
     "docs/tasks.md": ["gymnasium"],
+    "docs/tasks_dm_control.md": ["dm_control"],
     "docs/tutorials/derivatives.md": ["torch", "jax"],
     "docs/viewing.md": ["av"],
 }

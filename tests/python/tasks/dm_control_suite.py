@@ -3,7 +3,6 @@
 Where dm_control cannot be imported, because it is installed without what it needs itself, the tests are skipped.
 """
 
-import contextlib
 import functools
 import os
 from typing import Any, NamedTuple
@@ -161,14 +160,3 @@ def stepped(task, found, dtype):
     for key, value in found.memory.items():
         env.memory(key)[:] = value
     return begun, env.step(found.actions.astype(dtype))
-
-
-@contextlib.contextmanager
-def drawing():
-    """Skips what needs numbers that the engine draws, where it does not yet."""
-    try:
-        yield
-    except ValueError as error:
-        if str(error) != "draws: not yet":
-            raise
-        pytest.skip("this engine draws no numbers")

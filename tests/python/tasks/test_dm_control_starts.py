@@ -1,21 +1,19 @@
-"""First states are drawn by the law of dm_control's suite. The tasks' functions draw from numpy's generator here as they do from the
-engine's numbers, of which the last test is."""
+"""First states are drawn by the law of dm_control's suite, whether the tasks' functions draw from numpy's generator or from the
+engine's numbers."""
 
-import pathlib
-import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-mujoco = pytest.importorskip("mujoco")
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+pytest.importorskip("mujoco")
 
-from dm_control_suite import drawing, drawn, load  # noqa: E402
+import mujoco
+from dm_control_suite import drawn, load
 
-from featherstorm.tasks.dm_control import TASKS  # noqa: E402
-from featherstorm.tasks.dm_control.plane import segments_within  # noqa: E402
-from featherstorm.tasks.dm_control.starts import first_free, joint_positions, untouched  # noqa: E402
+from featherstorm.tasks.dm_control import TASKS
+from featherstorm.tasks.dm_control.plane import segments_within
+from featherstorm.tasks.dm_control.starts import first_free, joint_positions, untouched
 
 # task -> how many first states of theirs are looked at: of two that begin alike one
 LAWS = {
@@ -81,8 +79,7 @@ def test_first_states_have_the_suites_law(name):
 @pytest.mark.parametrize("name", LAWS)
 def test_first_states_that_the_engine_draws_have_that_law(name):
     task, rng = TASKS[f"dm_control/{name}"](), np.random.default_rng(2)
-    with drawing():
-        env = task.batch(2000, dtype="float64")
+    env = task.batch(2000, dtype="float64")
     env.reset(seed=1)
     rows = [env.q, env.v, *(env.memory(key).reshape(2000, -1) for key in task.memory)]
     assert_one_law(np.concatenate(rows, axis=1), np.array([begun(task, rng) for _ in range(1000)]))

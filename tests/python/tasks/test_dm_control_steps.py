@@ -1,47 +1,45 @@
 """Tasks of dm_control's suite step as theirs do: the same observation and reward from the same state and action."""
 
 import inspect
-import pathlib
-import sys
 
 import numpy as np
 import pytest
 
-mujoco = pytest.importorskip("mujoco")
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+pytest.importorskip("mujoco")
 
-from dm_control_suite import begin_at, episode, flat, load, stepped, suite as theirs  # noqa: E402
+from dm_control_suite import begin_at, episode, flat, load, stepped, suite as theirs
 
-from featherstorm.tasks.dm_control import TASKS, suite  # noqa: E402
+from featherstorm.tasks import NAMES
+from featherstorm.tasks.dm_control import TASKS, suite
 
-# of observations relative to 1 + their size, and of rewards, over a control step from the same state. Where something touches float32 is
-# what softness makes of rounded depths
+# of observations relative to 1 + their size, and of rewards, over a control step from the same state
 FLOAT64 = 1e-10
+# of 19 steps in 20. In the others something may begin to touch a pass earlier or later, as depths are rounded, which changes speeds at once
 FLOAT32 = {
     "acrobot": 1e-6,
-    "ball_in_cup": 2e-5,
-    "cartpole": 2e-6,
-    "cheetah": 2e-5,
-    "finger": 1e-4,
-    "hopper": 1e-3,
-    "humanoid": 2e-4,
-    "pendulum": 2e-6,
+    "ball_in_cup": 1e-5,
+    "cartpole": 1e-6,
+    "cheetah": 1e-5,
+    "finger": 5e-5,
+    "hopper": 5e-5,
+    "humanoid": 1e-4,
+    "pendulum": 1e-6,
     "point_mass": 1e-6,
-    "quadruped": 2e-3,
-    "reacher": 3e-6,
-    "walker": 2e-4,
+    "quadruped": 1e-3,
+    "reacher": 1e-6,
+    "walker": 1e-4,
 }
 REWARD32 = 1e-5
 
 
 def errors(found, begun, told):
-    """Of the first observation, and of observations and rewards after the steps."""
+    """Of the first observation, and of observation and reward of each step."""
     observed, reward, terminated, truncated, info = told
     assert not (terminated.any() or truncated.any() or info["non_finite"].any())
     return (
         np.abs(begun - found.first["observed"]).max(),
-        (np.abs(observed - found.observed) / (1 + np.abs(found.observed))).max(),
-        np.abs(reward - found.rewards).max(),
+        (np.abs(observed - found.observed) / (1 + np.abs(found.observed))).max(axis=1),
+        np.abs(reward - found.rewards),
     )
 
 
@@ -49,6 +47,7 @@ def test_there_are_the_tasks_of_twelve_domains():
     all_of_theirs = {f"dm_control/{domain}-{task}" for domain, task in theirs().ALL_TASKS}
     assert set(TASKS) <= all_of_theirs and len(TASKS) == 26
     assert {name.split("/")[1].split("-")[0] for name in TASKS} == set(FLOAT32)
+    assert all(NAMES[name] is maker for name, maker in TASKS.items())
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -58,7 +57,7 @@ def test_steps_from_the_same_state_are_the_suites(name):
     task = TASKS[name]()
     begun, observed, reward = errors(found, *stepped(task, found, "float64"))
     assert begun < 1e-13
-    assert observed < FLOAT64 and reward < FLOAT64
+    assert observed.max() < FLOAT64 and reward.max() < FLOAT64
     for part in {"touch", "force_torque"} & set(task.parts):
         assert (np.abs(found.observed[:, task.columns[part]]) > 0.1).any(), "nothing was touched"
 
@@ -68,7 +67,8 @@ def test_steps_in_single_precision_are_near(name):
     found = episode(name)
     begun, observed, reward = errors(found, *stepped(TASKS[name](), found, "float32"))
     assert begun < 1e-6
-    assert observed < FLOAT32[name.split("/")[1].split("-")[0]] and reward < REWARD32
+    assert np.quantile(observed, 0.95) < FLOAT32[name.split("/")[1].split("-")[0]]
+    assert np.quantile(reward, 0.95) < REWARD32
 
 
 @pytest.mark.parametrize("name", TASKS)

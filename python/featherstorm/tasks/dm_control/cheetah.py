@@ -38,7 +38,7 @@ class Cheetah(SuiteTask):
     domain, seconds = "cheetah", 10.0
     parts: Mapping[str, int] = {"position": 8, "velocity": 9}
 
-    def __init__(self, starts: int = 128, **arguments: Any) -> None:
+    def __init__(self, starts: int = 256, **arguments: Any) -> None:
         if int(starts) != starts or starts < 1:
             raise ValueError(f"cheetah: starts is {starts}, expected 1 or more")
         self.starts = int(starts)

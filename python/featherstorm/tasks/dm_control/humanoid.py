@@ -50,7 +50,7 @@ class Humanoid(SuiteTask):
         "velocity": 27,
     }
 
-    def __init__(self, speed: float, starts: int = 256, **arguments: Any) -> None:
+    def __init__(self, speed: float, starts: int = 512, **arguments: Any) -> None:
         if int(starts) != starts or starts < 1:
             raise ValueError(f"humanoid: starts is {starts}, expected 1 or more")
         self.speed, self.starts = speed, int(starts)
