@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -224,13 +225,13 @@ class Recording:
         swaps: list[tuple[str, str]] = []
         try:
             rng = Draws(trace, "env_draw_reset")
-            parameters = self.drawn_parameters(trace, rng, swaps, randomises)
             zeros: list[Any] = [0.0] * self.size
             kept = self.kept()
             if kept:
                 before = trace.input(MEMORY, self.size)
                 zeros = [before[k] if k in kept else 0.0 for k in range(self.size)]
             m = Memory(self.shapes, zeros)
+            parameters = self.drawn_parameters(trace, rng, m, swaps, randomises)
             q, v, act = self.first_state(self.call("reset", m, rng))
             x: Any
             x = beginning(model, trace, [*q, *v, *act], parameters) if self.world else State(model, trace, q, v)
@@ -334,7 +335,7 @@ class Recording:
         return q, v, act
 
     def drawn_parameters(
-        self, trace: _featherstorm.Trace, rng: Draws, swaps: list[tuple[str, str]], randomises: bool
+        self, trace: _featherstorm.Trace, rng: Draws, m: Memory, swaps: list[tuple[str, str]], randomises: bool
     ) -> dict[str, Symbols]:
         """Of an episode that begins, by name."""
         env, model = self.env, self.model
@@ -342,7 +343,8 @@ class Recording:
         nominal = {name: nominal_parameter(model, name, shape) for name, shape in shapes.items()}
         drawn: Mapping[str, Any] = {}
         if randomises and env.randomise is not None:
-            drawn = env.randomise(rng, Parameters(nominal))
+            asked = (rng, Parameters(nominal), m)
+            drawn = env.randomise(*asked[: len(inspect.signature(env.randomise).parameters)])
             if not hasattr(drawn, "items"):
                 raise TypeError(f"randomise returned a {type(drawn).__name__}, expected parameters by name")
             if strange := sorted(set(drawn) - set(shapes)):

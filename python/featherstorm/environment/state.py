@@ -35,7 +35,8 @@ class EnvironmentState(WorldState):
                                 at most `far`. Planes from above, others from both sides, in closed form
     x.parameter(name)           a parameter of the model (Env.parameters) as it was drawn
     x.touches(name, other)      () 1 where a geom had a contact with another, or with any, at the beginning of the last pass, else 0: what
-                                MuJoCo's contact sensor finds
+                                MuJoCo's contact sensor finds. In a model where contacts are found by loops, as those of height fields:
+                                where they had a force
     """
 
     steps: Any
@@ -90,9 +91,19 @@ class EnvironmentState(WorldState):
         _, geom = number_of(self.model, "geom", name)
         second = None if other is None else number_of(self.model, "geom", other)[1]
 
+        def meets(geoms: tuple[int, int]) -> bool:
+            return geom in geoms and (second is None or second in geoms)
+
         def text(texts: Instance) -> Any:
-            meets = [s for s in texts.slots if geom in s.geoms and (second is None or second in s.geoms)]
-            return sum((np.where(s.distance < s.detection, 1.0, 0.0) for s in meets), np.zeros(1))
+            if all(pair["closed_form"] for pair in texts.pairs):
+                near = [s.distance < s.detection for s in texts.slots if meets(s.geoms)]
+            else:
+                force, row, near = texts.state("contact_force"), 0, []
+                for pair in texts.pairs:
+                    rows = range(row, row + pair["slots"] * pair["dim"], pair["dim"])
+                    near += [force[k] > 0 for k in rows] if meets(pair["geom"]) else []
+                    row = rows.stop
+            return sum((np.where(n, 1.0, 0.0) for n in near), np.zeros(1))
 
         return np.minimum(self.feel(f"touches{geom}_{'' if second is None else second}", 1, text)[0], 1.0)
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..model import Model
     from ..typing import ArrayLike, Names
     from .draws import Draws
-    from .memory import Memory, Parameters
+    from .memory import Memory
     from .state import EnvironmentState as State
 
 
@@ -51,8 +51,9 @@ class Task:
         """The robot. Called once for a task's object."""
         raise NotImplementedError(f"{type(self).__name__} has no method `model`, which returns a robot")
 
-    randomise: Callable[[Draws, Parameters], Mapping[str, Any]] | None = None
-    """randomise(rng, p): parameters by name, of the model's shapes, for an episode."""
+    randomise: Callable[..., Mapping[str, Any]] | None = None
+    """randomise(rng, p), or randomise(rng, p, m): parameters by name, of the model's shapes, for an episode. m: the memory as `reset` has it
+    afterwards, zero but for what is kept, such as the level of a curriculum."""
     reset: Callable[[Memory, Draws], Any] | None = None
     """reset(m, rng): q and v, or q, v and act, where an episode begins. None: as the model has it, at rest."""
     begin: Callable[[State, Memory, Draws], None] | None = None

@@ -101,10 +101,10 @@ class QuadrupedJoystick(Env):
         to 1.1, the trunk's +-1 kg and its centre of mass +-0.05 m."""
         friction, ipos, mass = (at_random(getattr(p, name)) for name in ("geom_friction", "body_ipos", "body_mass"))
         joints = len(p.dof_armature) - 6
-        friction[self.floor, 0] = rng.uniform(0.4, 1.0).item()
+        friction[self.floor, 0] = number(rng.uniform(0.4, 1.0))
         ipos[self.trunk] += rng.uniform(-0.05, 0.05, 3)
         mass *= rng.uniform(0.9, 1.1, len(mass))
-        mass[self.trunk] += rng.uniform(-1.0, 1.0).item()
+        mass[self.trunk] += number(rng.uniform(-1.0, 1.0))
         return {
             "geom_friction": friction,
             "body_ipos": ipos,
@@ -228,9 +228,7 @@ class QuadrupedJoystick(Env):
 
 
 class Go1JoystickFlat(QuadrupedJoystick):
-    """Unitree Go1 on a plane: Playground's Go1JoystickFlatTerrain."""
-
-    __doc__ += QuadrupedJoystick.__doc__ or ""
+    """Unitree Go1 on a plane: Playground's Go1JoystickFlatTerrain (QuadrupedJoystick)."""
 
     def scene(self) -> Any:
         spec = go1_spec(self.timestep)
@@ -254,6 +252,12 @@ class Go2JoystickFlat(QuadrupedJoystick):
 def join(*parts: Any) -> Any:
     """One array of numbers, symbolic or not."""
     return symbols([number for part in parts for number in values_of(part, "numbers")])
+
+
+def number(x: Any) -> Any:
+    """The one number of an array, symbolic or not."""
+    (found,) = values_of(x, "number", 1)
+    return found
 
 
 def at_random(nominal: Any) -> Any:

@@ -34,8 +34,9 @@ class Motor(NamedTuple):
 
 # hip, thigh and calf of a leg
 GO1 = (Motor(35, 0.5, 23.7, 0.005, 0.3), Motor(35, 0.5, 23.7, 0.005, 0.3), Motor(35, 0.5, 35.55, 0.005, 1.0))
-# efforts of the URDF; armature and dry friction of MuJoCo Menagerie's unitree_go2
-GO2 = (Motor(35, 0.5, 23.7, 0.01, 0.2), Motor(35, 0.5, 23.7, 0.01, 0.2), Motor(35, 0.5, 45.43, 0.01, 0.2))
+# Efforts of the URDF; armature and dry friction of MuJoCo Menagerie's unitree_go2. Stiffness and damping so that its 16.1 kg sink as little
+# as the Go1's 12.7 kg.
+GO2 = (Motor(50, 0.6, 23.7, 0.01, 0.2), Motor(50, 0.6, 23.7, 0.01, 0.2), Motor(50, 0.6, 45.43, 0.01, 0.2))
 # by a part of the joint's name, the first that fits
 G1 = {
     "hip_pitch": Motor(75, 2, 88, 0.01017752004, 0.1),

@@ -52,5 +52,42 @@ class Oracle:
         self.refresh()
 
     def touches(self, geom, other=None):
-        ids = {self.m.geom(g).id for g in (geom, other) if g is not None}
-        return float(any(ids <= set(c.geom.tolist()) for c in self.old.contact))
+        """Whether a geom has a contact; of a height field, whether one of its contacts has a force."""
+        ids, force = {self.m.geom(g).id for g in (geom, other) if g is not None}, np.zeros(6)
+        for k, c in enumerate(self.old.contact):
+            mujoco.mj_contactForce(self.m, self.old, k, force)
+            if ids <= set(c.geom.tolist()) and (force[0] > 0 or not self.m.nhfield):
+                return 1.0
+        return 0.0
+
+
+class NumpyDraws:
+    """numpy's random numbers with the methods of an environment's."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def __getattr__(self, name):
+        return getattr(self.rng, name)
+
+    def bernoulli(self, p, size=None):
+        return self.rng.uniform(size=np.shape(p) if size is None else size) < p
+
+
+class Rows:
+    """A memory of numbers, of the shapes that a task declares."""
+
+    def __init__(self, declared):
+        self.__dict__.update({name: np.zeros(shape) for name, shape in declared.items()})
+
+    def __setattr__(self, name, value):
+        getattr(self, name)[...] = numbers(value)
+
+
+def nominal(m, names):
+    """Parameters of a model, as `randomise` has them."""
+    return type("Parameters", (), {name: np.array(getattr(m, name)) for name in names})()
+
+
+def numbers(x):
+    return np.array(np.asarray(x).tolist(), float)

@@ -1,0 +1,84 @@
+"""Quadrupeds that follow a velocity command on a height field that all environments share, each standing elsewhere on it: MuJoCo
+Playground's Go1JoystickRoughTerrain with a field of ours."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .velocity_quadruped import QuadrupedJoystick, at_random
+from .velocity_robots import FLOOR, go1_spec, go2_spec
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..environment.draws import Draws
+    from ..environment.memory import Parameters
+
+HALF, RISE = 10.0, 0.05  # of the field: half its side, its highest point above its lowest [m]
+CELLS = 128
+AROUND = 6.0  # where on the field an environment may stand: this far from its middle along each side [m]
+
+
+@cache
+def rocks(cells: int = CELLS, seed: int = 0) -> npt.NDArray[np.float64]:
+    """Heights from 0 to 1 (cells, cells): noise whose power falls with the square of the wave number, of waves of 0.3 m and more."""
+    rng = np.random.default_rng(seed)
+    waves = np.fft.fftfreq(cells, 2 * HALF / cells)  # [1/m]
+    length = np.hypot(waves[:, None], waves[None, :])
+    shape = np.where((length > 0.2) & (length < 1 / 0.3), 1 / np.maximum(length, 0.2), 0.0)
+    field = np.fft.ifft2(np.fft.fft2(rng.normal(size=(cells, cells))) * shape).real
+    return np.asarray((field - field.min()) / np.ptp(field))
+
+
+def add_field(spec: Any) -> None:
+    """The height field as the ground, with its lowest point at z = 0."""
+    import mujoco
+
+    spec.add_hfield(name="rocks", size=[HALF, HALF, RISE, 1.0], nrow=CELLS, ncol=CELLS, userdata=rocks().ravel())
+    spec.worldbody.add_geom(
+        name=FLOOR, type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="rocks", contype=1, conaffinity=0, condim=3, priority=1,
+        friction=[1.0, 0.005, 0.0001],
+    )  # fmt: skip
+
+
+class RoughQuadruped(QuadrupedJoystick):
+    """A quadruped on rocks up to 5 cm high, by QuadrupedJoystick's definition.
+
+    The field is 20 m by 20 m and as fine as 0.16 m. Each episode has it elsewhere, within 6 m along each of its sides. Heights of feet
+    in the reward are those above z = 0, as in Playground.
+    """
+
+    parameters = (*QuadrupedJoystick.parameters, "geom_pos")
+    height = 0.35
+
+    def randomise(self, rng: Draws, p: Parameters) -> dict[str, Any]:
+        place = at_random(p.geom_pos)
+        place[self.floor, :2] = rng.uniform(-AROUND, AROUND, 2)
+        return {**super().randomise(rng, p), "geom_pos": place}
+
+
+class Go1JoystickRough(RoughQuadruped):
+    """Unitree Go1 on rocks."""
+
+    def scene(self) -> Any:
+        spec = go1_spec(self.timestep)
+        add_field(spec)
+        return spec.compile()
+
+
+class Go2JoystickRough(RoughQuadruped):
+    """Unitree Go2 on rocks."""
+
+    root = "base"
+    stance = (0.0, 0.9, -1.8) * 4
+
+    def scene(self) -> Any:
+        spec = go2_spec(self.timestep)
+        add_field(spec)
+        return spec.compile()
+
+
+TASKS = {"Go1JoystickRough": Go1JoystickRough, "Go2JoystickRough": Go2JoystickRough}

@@ -1,0 +1,227 @@
+"""Quadrupeds that follow a velocity command on slopes, stairs and among obstacles, each environment on a ground of its own, which gets
+harder as the robot copes with it.
+
+The ground is a plane and boxes, whose places, sizes and slope are parameters of the model: nothing is shared, nothing is gathered from
+a table, and the heights that a robot sees are found in closed form from the same numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .velocity_quadruped import QuadrupedJoystick, at_random, join
+from .velocity_robots import add_floor, go1_spec, go2_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..environment.draws import Draws
+    from ..environment.memory import Memory, Parameters
+    from ..environment.state import EnvironmentState as State
+
+KINDS = ("slope", "stairs_up", "stairs_down", "obstacles")
+BOXES, LEVELS = 8, 10
+DEPTH, FLAT, FAR = 0.31, 1.0, 20.0  # of a step, from the middle to the first one, and where the last one ends [m]
+BURIED = -10.0  # the middle of boxes that an environment has not [m]
+# where heights are measured: ahead and to the left of the robot [m], 17 x 11 points of 0.1 m
+SCAN = np.stack(np.meshgrid(np.linspace(-0.8, 0.8, 17), np.linspace(-0.5, 0.5, 11), indexing="ij"), -1).reshape(-1, 2)
+
+
+def stairs_up(height: Any) -> tuple[Any, Any]:
+    """A flat strip of 2 m, and four steps up to each side of it, along x. (places, sizes) of the boxes (BOXES, 3) [m]."""
+    places, sizes = [], []
+    for side in (-1.0, 1.0):
+        for k in range(BOXES // 2):
+            near, top = FLAT + DEPTH * k, (k + 1) * height
+            places.append([side * (near + FAR) / 2, 0.0, top / 2])
+            sizes.append([(FAR - near) / 2, FAR, top / 2])
+    return table(places), table(sizes)
+
+
+def stairs_down(height: Any) -> tuple[Any, Any]:
+    """A square pyramid, on top of which the robot begins."""
+    tops = [(BOXES - k) * height for k in range(BOXES)]
+    sizes = [[FLAT + DEPTH * k, FLAT + DEPTH * k, top / 2] for k, top in enumerate(tops)]
+    return table([[0.0, 0.0, top / 2] for top in tops]), table(sizes)
+
+
+def obstacles(height: Any, u: Any) -> tuple[Any, Any]:
+    """Boxes about the robot, one in each eighth of the circle, 1.4 to 4 m away. u (BOXES, 5): uniform in 0 to 1."""
+    angle = (np.arange(BOXES) + 0.2 + 0.6 * u[:, 0]) * (2 * np.pi / BOXES)
+    away, top = 1.4 + 2.6 * u[:, 1], height * (0.5 + 0.5 * u[:, 4])
+    places = np.stack([away * np.cos(angle), away * np.sin(angle), top / 2], axis=1)
+    return places, np.stack([0.2 + 0.4 * u[:, 2], 0.2 + 0.4 * u[:, 3], top / 2], axis=1)
+
+
+def heights(points: Any, quat: Any, places: Any, sizes: Any) -> Any:
+    """Of the ground above z = 0 (n) [m]: the plane through the origin, or the top of a box where that is higher.
+
+        h = max(-(n_x x + n_y y) / n_z, p_z + s_z of boxes with |x - p_x| <= s_x, |y - p_y| <= s_y),  n the plane's z axis
+
+    points (n, 2), quat (4) of the plane, places and sizes (half, of boxes along the axes) (k, 3)
+    """
+    w, x, y, z = quat
+    normal = 2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)
+    found = -(normal[0] * points[:, 0] + normal[1] * points[:, 1]) / normal[2]
+    for place, size in zip(places, sizes):
+        beyond = np.maximum(np.abs(points[:, 0] - place[0]) - size[0], np.abs(points[:, 1] - place[1]) - size[1])
+        found = np.maximum(found, np.where(beyond <= 0, place[2] + size[2], BURIED))
+    return found
+
+
+class TerrainQuadruped(QuadrupedJoystick):
+    """A quadruped on a slope, on stairs up or down, or among obstacles: QuadrupedJoystick's definition, and
+
+    ground    drawn for each episode, each kind as likely. Of a difficulty d = (level + u) / 10, u uniform in 0 to 1: slopes of 0.4 d in any
+              direction, steps of 0.05 + 0.18 d [m], obstacles of 0.05 + 0.2 d [m] (legged_gym's numbers)
+    levels    0 to 9, one for each kind, which stay with the environment. Up where the robot did not fall, came 2 m away from where it
+              began and walked 0.75 of the way that was commanded, along the commands; down where it fell or walked less than 0.5
+              of it; beyond 9 a level is drawn (the idea: Rudin et al. 2021, Learning to Walk in Minutes)
+    observe   beside the rest heights at 187 points about the robot, turned with it: root less ground less the height of the stance,
+              within 1 [m], with noise of 0.1 for the actor. actor (235), critic (310)
+    Heights of feet in the reward are those above the ground.
+    """
+
+    parameters = (*QuadrupedJoystick.parameters, "geom_pos", "geom_size", "geom_quat")
+    # rise: height and slope of the ground where the robot begins; walked: way along commands, commanded, distance, fell
+    memory: Mapping[str, Any] = {**QuadrupedJoystick.memory, "rise": 3, "levels": len(KINDS), "kind": 1, "walked": 4}
+    kept = ("levels", "kind", "walked")
+    scan_noise = 0.1
+    points = SCAN
+
+    def add_ground(self, spec: Any) -> Any:
+        import mujoco
+
+        floor = add_floor(spec)
+        for k in range(BOXES):
+            spec.worldbody.add_geom(
+                name=f"box{k}", type=mujoco.mjtGeom.mjGEOM_BOX, pos=[0, 0, BURIED], size=[1, 1, 1], contype=1, conaffinity=0,
+                condim=3, priority=1, friction=floor.friction,
+            )  # fmt: skip
+        return spec.compile()
+
+    def model(self) -> Any:
+        found = super().model()
+        boxes = [found.compiled.geom(f"box{k}").id for k in range(BOXES)]
+        self.boxes = slice(boxes[0], boxes[-1] + 1)
+        return found
+
+    # -- episodes
+
+    def randomise(self, rng: Draws, p: Parameters, m: Memory) -> dict[str, Any]:
+        found = super().randomise(rng, p)
+        m.levels = self.next_levels(m, rng)
+        m.kind, m.walked = rng.integers(len(KINDS)), 0.0
+        kind = m.kind[0]
+        level = sum(np.where(is_kind(kind, k), m.levels[k], 0.0) for k in range(len(KINDS)))
+        ground = self.ground(kind, (level + rng.random()) / LEVELS, rng)
+        place, size, quat = (at_random(getattr(p, name)) for name in ("geom_pos", "geom_size", "geom_quat"))
+        quat[self.floor], place[self.boxes], size[self.boxes] = ground
+        m.rise = join(heights(np.zeros((1, 2)), *ground), slope_of(ground[0]))
+        friction = found["geom_friction"]
+        friction[self.boxes, 0] = friction[self.floor, 0]
+        return {**found, "geom_friction": friction, "geom_pos": place, "geom_size": size, "geom_quat": quat}
+
+    def ground(self, kind: Any, d: Any, rng: Draws) -> tuple[Any, Any, Any]:
+        """The plane's quaternion, places and sizes of the boxes, of a kind (its number) and a difficulty."""
+        heading = rng.uniform(-np.pi, np.pi)
+        tilt = np.where(is_kind(kind, 0), np.arctan(0.4 * d), 0.0)
+        quat = [np.cos(tilt / 2), np.sin(tilt / 2) * np.cos(heading), np.sin(tilt / 2) * np.sin(heading), 0.0]
+        step, block = 0.05 + 0.18 * d, 0.05 + 0.2 * d
+        places, sizes = np.tile([0.0, 0.0, BURIED], (BOXES, 1)), np.ones((BOXES, 3))
+        for k, found in enumerate((stairs_up(step), stairs_down(step), obstacles(block, rng.random((BOXES, 5)))), 1):
+            places, sizes = (np.where(is_kind(kind, k), new, old) for new, old in zip(found, (places, sizes)))
+        return join(*quat), places, sizes
+
+    def next_levels(self, m: Memory, rng: Draws) -> Any:
+        """By the episode that ended; unchanged where there was none."""
+        walked, asked, far, fell = m.walked
+        copes = np.logical_and(np.logical_and(fell < 0.5, far > 2.0), walked > 0.75 * asked)
+        fails = np.logical_or(fell > 0.5, walked < 0.5 * asked)
+        change = np.where(copes, 1.0, np.where(fails, -1.0, 0.0))
+        own = np.stack([is_kind(m.kind[0], k) for k in range(len(KINDS))])
+        found = np.maximum(m.levels + np.where(own, change, 0.0), 0.0)
+        return np.where(found > LEVELS - 0.5, rng.integers(LEVELS), found)
+
+    def reset(self, m: Memory, rng: Draws) -> tuple[Any, Any]:
+        q, v = super().reset(m, rng)
+        return self.lifted(q, m), v
+
+    def lifted(self, q: Any, m: Memory) -> Any:
+        """A configuration above level ground as far above the ground of an episode; on a slope by 5 cm of a leg's reach more."""
+        rise, along_x, along_y = m.rise
+        steep = np.sqrt(along_x**2 + along_y**2)
+        return join(q[:2], q[2] + rise + along_x * q[0] + along_y * q[1] + 0.25 * steep, q[3:])
+
+    # -- a control step
+
+    def heights_at(self, x: State, points: Any) -> Any:
+        """Of the ground at points (n, 2) (n) [m]."""
+        place, size, quat = (x.parameter(name) for name in ("geom_pos", "geom_size", "geom_quat"))
+        return heights(points, quat[self.floor], place[self.boxes], size[self.boxes])
+
+    def feet_heights(self, x: State) -> Any:
+        feet = np.stack([x.site(leg) for leg in ("FR", "FL", "RR", "RL")])
+        return feet[:, 2] - self.heights_at(x, feet[:, :2])
+
+    def scan(self, x: State) -> Any:
+        """Heights of the root above the ground about it, less its height in the stance (187) [m]."""
+        ahead = x.rotation(self.root)[:2, 0]
+        ahead = ahead / np.sqrt((ahead**2).sum())
+        turn = np.stack([ahead, np.stack([-ahead[1], ahead[0]])], axis=1)
+        ground = self.heights_at(x, x.q[:2] + (turn @ self.points.T).T)
+        return np.minimum(np.maximum(x.q[2] - ground - self.start[2], -1.0), 1.0)
+
+    def after(self, x: State, a: Any, m: Memory, rng: Draws) -> None:
+        asked = np.sqrt((m.command[:2] ** 2).sum())
+        along = (m.command[:2] * x.sensor("local_linvel")[:2]).sum() / np.maximum(asked, 1e-6)
+        fell = np.where(self.terminate(x, m), 1.0, 0.0)
+        far = np.maximum(m.walked[2], np.sqrt((x.q[:2] ** 2).sum()))
+        m.walked = join(m.walked[0] + along * self.dt, m.walked[1] + asked * self.dt, far, fell)
+        super().after(x, a, m, rng)
+
+    def observe(self, x: State, m: Memory, rng: Draws) -> dict[str, Any]:
+        found, clean = super().observe(x, m, rng), self.scan(x)
+        wide = self.noise * self.scan_noise
+        seen = clean + rng.uniform(-wide, wide, len(clean)) if self.noise else clean
+        return {"actor": join(found["actor"], seen), "critic": join(found["critic"], clean)}
+
+
+class Go1JoystickTerrain(TerrainQuadruped):
+    """Unitree Go1 on slopes, stairs and among obstacles."""
+
+    def scene(self) -> Any:
+        return self.add_ground(go1_spec(self.timestep))
+
+
+class Go2JoystickTerrain(TerrainQuadruped):
+    """Unitree Go2 on slopes, stairs and among obstacles."""
+
+    root = "base"
+    stance = (0.0, 0.9, -1.8) * 4
+    height = None
+
+    def scene(self) -> Any:
+        return self.add_ground(go2_spec(self.timestep))
+
+
+def is_kind(kind: Any, k: int) -> Any:
+    """Whether the number of a kind is k."""
+    return np.abs(kind - k) < 0.5
+
+
+def slope_of(quat: Any) -> tuple[Any, Any]:
+    """Of a plane's heights, along x and along y."""
+    w, x, y, z = quat
+    upright = 1 - 2 * (x * x + y * y)
+    return -2 * (x * z + w * y) / upright, -2 * (y * z - w * x) / upright
+
+
+def table(rows: Any) -> Any:
+    """An array of numbers and symbols."""
+    return join(*(number for row in rows for number in row)).reshape(len(rows), -1)
+
+
+TASKS = {"Go1JoystickTerrain": Go1JoystickTerrain, "Go2JoystickTerrain": Go2JoystickTerrain}
