@@ -285,6 +285,35 @@ def test_resets_and_keyframes():
     assert_same(cuda, cpu, ("xpos", "sensordata"))
 
 
+def test_a_mask_on_the_device_is_not_waited_for():
+    cpu, cuda = both(PENDULUM, fields=("xpos", "sensordata"))
+    mask = (np.arange(N) % 3 == 0).astype(float)
+    on = array(StandardArray, mask, 1)
+    for b, ids in ((cpu, mask > 0), (cuda, on)):
+        b.step(), b.step(ids, nstep=2), b.reset(ids, keyframe=1), b.step(), b.forward(ids)
+    assert_same(cuda, cpu, ("xpos", "sensordata"))
+    stream = fs_stream()
+    b = Batch(cpu.model, N, dtype="float64", device="cuda:1", stream=stream.number)
+    b.step(on), b.reset(on)
+    b.set_rows(states(cpu.model))
+    stream.capture(lambda: [b.step(on), b.reset(on)]).launch()
+    expected = Batch(cpu.model, N, dtype="float64")
+    expected.set_rows(states(cpu.model))
+    expected.step(mask > 0), expected.reset(mask > 0)
+    assert_close(b.state, expected.state)
+    for wrong, error, message in (
+        (array(StandardArray, mask, 0), ValueError, "^ids is on CUDA device 0, expected CUDA device 1 or the CPU$"),
+        (array(StandardArray, mask[:3], 1), ValueError, r"^ids has shape \(3,\), expected \(7,\)$"),
+        (array(StandardArray, mask > 0, 1), TypeError, "^ids is bool, expected float64$"),
+    ):
+        with pytest.raises(error, match=message):
+            cuda.reset(wrong)
+    with pytest.raises(
+        ValueError, match="^reset: keyframes of single simulations beside ids on the device are for device='cpu'"
+    ):
+        cuda.reset(on, keyframe=np.zeros(N, int))
+
+
 # bad numbers
 
 

@@ -26,11 +26,11 @@ class Place(NamedTuple):
 
     buffer: _featherstorm.Buffer
     first: int
-    count: int
+    size: int
 
     def named(self, name: str) -> tuple[str, Any, int, int, bool]:
         """As an array of a sequence."""
-        return (name, self.buffer, self.first, self.count, False)
+        return (name, self.buffer, self.first, self.size, False)
 
     def columns(self, first: int, count: int) -> Any:
         """A capsule of some of them."""
@@ -100,7 +100,7 @@ class DeviceMemory:
 
     def names(self) -> list[str]:
         """Of the bound fields that have numbers."""
-        return [name for name, place in self.fields.items() if place.count]
+        return [name for name, place in self.fields.items() if place.size]
 
     # what waits
 
@@ -111,7 +111,7 @@ class DeviceMemory:
     def numpy(self, name: str) -> Array:
         """A copy of `live`."""
         place = self.live[name]
-        return self.array(place, [place.count]).numpy()
+        return self.array(place, [place.size]).numpy()
 
     @property
     def warning(self) -> npt.NDArray[np.int32]:
