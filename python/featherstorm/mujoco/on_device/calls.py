@@ -159,7 +159,8 @@ class CallsOnDevice(Simulations):
             numbers = self._sims(selected(ids, self.nsim))
             keys = whole(keyframe, (len(numbers),), -1, self.model.nkey, "keyframe")
             for key in np.unique(keys).tolist():
-                self._steps.put(key, self._run(numbers[keys == key]))
+                chosen = numbers[keys == key]
+                self._steps.put(key, self._run(None if len(chosen) == self.nsim else chosen))
         if stage:
             self._renew(stage, self._run(ids))
 
@@ -195,7 +196,7 @@ class CallsOnDevice(Simulations):
         mask = memory.room("run", 1).buffer
         refuse_callbacks()
         self._begin(None)
-        memory.send(np.ones((self.nsim, 1)), mask)
+        memory.copy(memory.one, mask)
         for k in range(nstep):
             given = None if controls is None else Place(controls, k * len(columns), len(columns))
             names = memory.names() if k == nstep - 1 else fields

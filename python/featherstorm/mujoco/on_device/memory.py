@@ -42,7 +42,7 @@ class DeviceMemory:
 
     live     state (nsim, layout.size), clock, warning (programs.py): as they are between calls
     begun    the same in the middle of a step
-    one      a row for all: a number above zero
+    one      (nsim, 1) numbers above zero
     fields   name -> place of a bound field
 
     Buffers are made once and kept, so that a warm step takes no memory.
@@ -57,7 +57,7 @@ class DeviceMemory:
         sizes = {"state": self.layout.size, "clock": CLOCK, "warning": WARNING}
         self.live = {name: self.room(name, n) for name, n in sizes.items()}
         self.begun = {name: self.room(f"{name}_begun", n) for name, n in sizes.items()}
-        self.one = self.sent(np.ones((1, 1)))
+        self.one = self.sent(np.ones((nsim, 1)))
 
     def buffer(self, n: int, rows: int | None = None) -> _featherstorm.Buffer:
         return _featherstorm.Buffer(self.dtype, self.nsim if rows is None else rows, n, self.device, self.stream)

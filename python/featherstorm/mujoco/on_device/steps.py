@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Steps:
-    """run is memory (nsim or 1, 1) of numbers above zero for the simulations that a call is about; None: all."""
+    """run is memory (nsim, 1) of numbers above zero for the simulations that a call is about; None: all."""
 
     def __init__(self, engine: Engine, memory: DeviceMemory) -> None:
         self.engine, self.memory, self.fields = engine, memory, DeviceFields(engine)
