@@ -1,8 +1,7 @@
-"""featherstorm.mujoco.Batch on a CUDA device, through the stand-in of the CUDA library: its answers beside those of the CPU's, what it
-does with bad numbers without waiting, what it refuses."""
+"""featherstorm.mujoco.Batch on a CUDA device, through the stand-in of the CUDA library: its answers beside those of the CPU's, which
+simulations a call is about, what it does with bad numbers without waiting."""
 
 import ctypes
-import os
 import pathlib
 import sys
 
@@ -14,76 +13,29 @@ pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from batch_models import FLOATING, PENDULUM, RUNGE_KUTTA  # noqa: E402
+from device_batches import (  # noqa: E402, F401
+    CLOSE,
+    N,
+    assert_close,
+    assert_same,
+    both,
+    compiled,
+    compiler,
+    fs_stream,
+    states,
+)
 from touching_models import touching  # noqa: E402
 
 import fake_cuda  # noqa: E402
-from fake_cuda import STREAMS, StandardArray, array, needs_stand_in  # noqa: E402
-from featherstorm import _featherstorm  # noqa: E402
+from fake_cuda import StandardArray, array, needs_stand_in  # noqa: E402
 from featherstorm.device import DeviceArray  # noqa: E402
 from featherstorm.mujoco import Batch  # noqa: E402
 from featherstorm.mujoco.state import COMPONENTS  # noqa: E402
 
-N = 7
 WARNING = mujoco.mjtWarning
-CLOSE = {"float64": 1e-11, "float32": 1e-4}
 MODELS = {"pendulum": PENDULUM, "floating": FLOATING, "runge_kutta": RUNGE_KUTTA, "touching": touching("elliptic")}
 FIELDS = ("xpos", "xquat", "qacc", "sensordata", "qfrc_actuator", "qfrc_constraint", "subtree_com", "cvel")
 pytestmark = needs_stand_in
-
-
-@pytest.fixture(autouse=True)
-def compiler(monkeypatch, tmp_path):
-    """The stand-in's run-time compiler; no test leaves work behind."""
-    monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
-    monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))
-    yield
-    fake_cuda.finish()
-
-
-def compiled(xml):
-    return mujoco.MjModel.from_xml_string(xml)
-
-
-def states(m, n=N, seed=0):
-    """Random rows of mjSTATE_INTEGRATION near the model's defaults."""
-    rng = np.random.default_rng(seed)
-    found = []
-    for _ in range(n):
-        d = mujoco.MjData(m)
-        mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 0.05)
-        d.qvel[:], d.ctrl[:], d.act[:] = (
-            0.3 * rng.normal(size=m.nv),
-            rng.uniform(-1.5, 1.5, m.nu),
-            rng.normal(size=m.na),
-        )
-        d.qfrc_applied[:], d.xfrc_applied[1:] = 0.1 * rng.normal(size=m.nv), 0.1 * rng.normal(size=(m.nbody - 1, 6))
-        row = np.empty(mujoco.mj_stateSize(m, mujoco.mjtState.mjSTATE_INTEGRATION))
-        mujoco.mj_getState(m, d, row, mujoco.mjtState.mjSTATE_INTEGRATION)
-        found.append(row)
-    return np.array(found)
-
-
-def both(xml=PENDULUM, dtype="float64", fields=(), **options):
-    """A batch on the CPU and one on a device, with the same states."""
-    m = compiled(xml)
-    batches = [Batch(m, N, dtype=dtype, device=device, **options) for device in ("cpu", "cuda:1")]
-    for b in batches:
-        b.set_rows(states(m))
-        for name in fields:
-            b.bind(name)
-    return batches
-
-
-def assert_close(ours, theirs, tolerance=1e-11, what=""):
-    ours, theirs = np.asarray(ours), np.asarray(theirs)
-    scale = max(np.abs(theirs[np.isfinite(theirs)]).max(initial=0), 1)
-    np.testing.assert_allclose(ours, theirs, rtol=0, atol=tolerance * scale, err_msg=what)
-
-
-def assert_same(cuda, cpu, fields=(), tolerance=1e-11):
-    for name in ("state", *fields):
-        assert_close(getattr(cuda, name), getattr(cpu, name), tolerance, name)
-    np.testing.assert_array_equal(cuda.warning, cpu.warning)
 
 
 # answers
@@ -95,6 +47,9 @@ def test_steps_and_fields_are_the_hosts(xml, dtype):
     cpu, cuda = both(xml, dtype, FIELDS)
     assert isinstance(cuda, Batch) and cuda.device == "cuda:1" and cuda.dtype == dtype
     tolerance = CLOSE[dtype]
+    touches = (
+        xml == MODELS["touching"]
+    )  # forces and accelerations are as sensitive as contacts are stiff, more so after steps
     for k, call in enumerate(
         (
             lambda b: b.forward(),
@@ -105,8 +60,7 @@ def test_steps_and_fields_are_the_hosts(xml, dtype):
         )
     ):
         call(cpu), call(cuda)
-        # accelerations and forces of what touches are as sensitive as contacts are stiff
-        assert_same(cuda, cpu, FIELDS, tolerance * (1 if k == 0 else 30))
+        assert_same(cuda, cpu, FIELDS, tolerance * ((10 if k == 0 else 300) if touches else 1))
     assert np.abs(np.asarray(cuda.qacc)).max() > 0.1
 
 
@@ -215,12 +169,6 @@ def test_calls_do_not_wait():
     assert_close(b.rows()[:, 0], expected.rows()[:, 0], 1e-6)
 
 
-def fs_stream():
-    import featherstorm as fs
-
-    return fs.device.Stream("cuda:1")
-
-
 def raw(x):
     """The memory of an array of the stand-in's device as it is now."""
 
@@ -285,6 +233,35 @@ def test_resets_and_keyframes():
     assert_same(cuda, cpu, ("xpos", "sensordata"))
 
 
+def test_a_mask_on_the_device_is_not_waited_for():
+    cpu, cuda = both(PENDULUM, fields=("xpos", "sensordata"))
+    mask = (np.arange(N) % 3 == 0).astype(float)
+    on = array(StandardArray, mask, 1)
+    for b, ids in ((cpu, mask > 0), (cuda, on)):
+        b.step(), b.step(ids, nstep=2), b.reset(ids, keyframe=1), b.step(), b.forward(ids)
+    assert_same(cuda, cpu, ("xpos", "sensordata"))
+    stream = fs_stream()
+    b = Batch(cpu.model, N, dtype="float64", device="cuda:1", stream=stream.number)
+    b.step(on), b.reset(on)
+    b.set_rows(states(cpu.model))
+    stream.capture(lambda: [b.step(on), b.reset(on)]).launch()
+    expected = Batch(cpu.model, N, dtype="float64")
+    expected.set_rows(states(cpu.model))
+    expected.step(mask > 0), expected.reset(mask > 0)
+    assert_close(b.state, expected.state)
+    for wrong, error, message in (
+        (array(StandardArray, mask, 0), ValueError, "^ids is on CUDA device 0, expected CUDA device 1 or the CPU$"),
+        (array(StandardArray, mask[:3], 1), ValueError, r"^ids has shape \(3,\), expected \(7,\)$"),
+        (array(StandardArray, mask > 0, 1), TypeError, "^ids is bool, expected float64$"),
+    ):
+        with pytest.raises(error, match=message):
+            cuda.reset(wrong)
+    with pytest.raises(
+        ValueError, match="^reset: keyframes of single simulations beside ids on the device are for device='cpu'"
+    ):
+        cuda.reset(on, keyframe=np.zeros(N, int))
+
+
 # bad numbers
 
 
@@ -308,7 +285,7 @@ def test_bad_simulations_begin_anew_alone(xml, dtype):
         for b in (cpu, cuda):
             b.set_rows(rows)
             b.step(nstep=nstep)
-        assert_same(cuda, cpu, fields, 100 * CLOSE[dtype])
+        assert_same(cuda, cpu, fields, 1000 * CLOSE[dtype])
         assert cuda.warning[3, WARNING.mjWARN_BADQACC, 1] == 1 and cuda.warning[1, WARNING.mjWARN_BADQPOS, 1] == 1
         assert not cuda.warning[[0, 6]].any() and np.isfinite(np.asarray(cuda.state)).all()
         for name in fields:
@@ -337,113 +314,3 @@ def test_nothing_begins_anew_where_the_model_says_so():
     np.testing.assert_array_equal(cuda.warning, cpu.warning)
     assert cuda.warning[2].any() and not np.isfinite(np.asarray(cuda.qvel)[2]).all()
     assert_close(np.asarray(cuda.qvel)[3:], cpu.qvel[3:])
-
-
-# rollouts
-
-
-@pytest.mark.parametrize("xml", [PENDULUM, touching()], ids=["pendulum", "touching"])
-def test_rollouts_are_the_hosts(xml):
-    cpu, cuda = both(xml, fields=("xpos",))
-    control = None if not cpu.model.nu else np.random.default_rng(1).normal(size=(N, 5, cpu.model.nu))
-    record = ("time", "qpos", "sensordata", "qacc", int(mujoco.mjtState.mjSTATE_FULLPHYSICS))
-    theirs = cpu.rollout(5, control, record=record)
-    ours = cuda.rollout(5, None if control is None else array(StandardArray, control, 1), record=record)
-    for item in record:
-        assert isinstance(ours[item], DeviceArray) and ours[item].shape == theirs[item].shape
-        assert_close(ours[item], theirs[item], 1e-9, str(item))
-    assert_same(cuda, cpu, ("xpos",), 1e-9)
-    assert_close(cuda.rollout(2)["qpos"], cpu.rollout(2)["qpos"], 1e-9)
-
-
-def test_a_rollout_stops_where_a_simulation_is_bad():
-    cpu, cuda = both(PENDULUM)
-    control = np.zeros((N, 5, cpu.model.nu))
-    control[2, 3, 0] = np.nan
-    push = np.array(cpu.qfrc_applied)
-    push[4, 0] = 1e20
-    found = []
-    for b in (cpu, cuda):
-        b.qfrc_applied = push
-        found.append(b.rollout(5, control, record=("time", "qpos", "sensordata")))
-    for name in found[0]:
-        assert_close(found[1][name], found[0][name], 1e-9, name)
-    np.testing.assert_array_equal(np.asarray(found[1]["qpos"])[2, 4], np.asarray(found[1]["qpos"])[2, 3])
-    assert_same(cuda, cpu, (), 1e-9)
-
-
-# what goes through the CPU, and what is refused
-
-
-def test_jacobians_and_rays_go_through_the_cpu():
-    cpu, cuda = both(touching())
-    for b in (cpu, cuda):
-        b.step()
-    for ours, theirs in zip(cuda.jac(1, np.zeros(3), ids=[1, 3]), cpu.jac(1, np.zeros(3), ids=[1, 3])):
-        assert type(ours) is np.ndarray
-        assert_close(ours, theirs, 1e-9)
-    for ours, theirs in zip(cuda.ray([0, 0, 3], [0, 0, -1]), cpu.ray([0, 0, 3], [0, 0, -1])):
-        assert_close(ours, theirs, 1e-9)
-
-
-EGGS = """
-<mujoco><worldbody><geom type="plane" size="1 1 1"/>
-<body pos="0 0 1"><freejoint/><geom name="a" type="ellipsoid" size=".1 .1 .2"/><site name="s"/></body>
-<body pos="0 0 2"><freejoint/><geom name="b" type="ellipsoid" size=".1 .1 .2"/></body></worldbody>
-<sensor><rangefinder site="s"/></sensor></mujoco>
-"""
-PULLEY = PENDULUM.replace(
-    "</worldbody>",
-    """<body mocap="true" pos="0 1 1"><geom name="pulley" type="cylinder" size=".1 .1" contype="0" conaffinity="0"/>
-    <site name="side" pos="0 0 .2"/></body><site name="far" pos="0 2 0"/></worldbody>""",
-).replace(
-    "<actuator>",
-    """<tendon><spatial stiffness="1"><site site="far"/><geom geom="pulley" sidesite="side"/><site site="tip"/></spatial></tendon>
-    <actuator>""",
-)
-
-
-def on_device(xml=PENDULUM, **options):
-    return Batch(compiled(xml), N, device="cuda:1", **options)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: on_device().expand("body_mass"), "^expand: numbers of body_mass for each simulation are for device='cpu'; on a device expected those of the batch's model for all$"),
-        (lambda: setattr(on_device().body("hand"), "mass", 2), "^expand: numbers of body_mass"),
-        (lambda: on_device().set_const(), "^set_const: models of single simulations are for device='cpu'"),
-        (lambda: on_device().set_models(None), "^set_models: models of single simulations"),
-        (lambda: on_device().rollout(2, ids=[1]), "^rollout: ids are for device='cpu'; on a device expected all simulations$"),
-        (lambda: on_device().rollout(2, out={"qpos": np.zeros((N, 2, 2))}), "^rollout: out are for device='cpu'"),
-        (lambda: on_device().rollout(2, array(StandardArray, np.zeros((N, 2, 3), "f4"), 0)), "^rollout: control is on CUDA device 0, expected CUDA device 1 or the CPU$"),
-        (lambda: on_device().rollout(2, array(StandardArray, np.zeros((N, 3, 3), "f4"), 1)), r"^rollout: control has shape \(7, 3, 3\), expected \(7, 2, 3\)$"),
-        (lambda: on_device().rollout(2, np.zeros((4, 2, 3))), "broadcast"),
-        (lambda: on_device(EGGS).bind("sensordata"), "^sensordata has range finders, whose rays are the CPU's: expected device='cpu'"),
-        (lambda: on_device(EGGS).bind("ncon"), "^ncon looks at all .* on a device expected at most 64, all of shapes with closed forms$"),
-        (lambda: on_device(PULLEY), "^Batch: a tendon passes an object on a mocap body on one side, .* expected device='cpu'$"),
-        (lambda: on_device().bind("nisland"), "islands"),
-        (lambda: on_device().bind("qpso"), "did you mean 'qpos'"),
-        (lambda: setattr(on_device(), "xpos", 0), "xpos is computed by every call"),
-        (lambda: on_device().set_rows(np.zeros(3)), "rows have shape"),
-        (lambda: on_device().step([9]), "ids must be in"),
-        (lambda: on_device().step(nstep=0), "nstep must be positive"),
-        (lambda: Batch(compiled(PENDULUM), N, device="cuda:7"), "CUDA device 7 does not exist"),
-        (lambda: Batch(compiled(PENDULUM), N, device="tpu"), "Batch: device is 'tpu', expected 'cpu', 'cuda' or"),
-    ],
-)  # fmt: skip
-def test_what_is_for_the_cpu_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-def test_a_stream_of_the_callers():
-    m = compiled(PENDULUM)
-    b = Batch(m, N, device="cuda", stream=STREAMS[1])
-    b.set_rows(states(m))
-    b.step()
-    expected = Batch(m, N)
-    expected.set_rows(states(m))
-    expected.step()
-    assert_close(b.qpos, expected.qpos, 1e-5)
-    _featherstorm.synchronise(0, STREAMS[1])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import mujoco
 import numpy as np
 
-from ...device import DeviceArray, device_of, place
+from ...device import HOST, DeviceArray, device_of, place
 from ...robot.law import law_of
 from ..arguments import selected, stage_number, steps, whole
 from ..engine import Engine
@@ -35,8 +35,12 @@ CTRL = int(mujoco.mjtState.mjSTATE_CTRL)
 
 
 class CallsOnDevice(Simulations):
-    """What a Batch has otherwise on a device. Calls put their work on the batch's stream and do not wait for it, unless `ids` are
-    given, which are sent; what a call makes for the first time, kernels and memory, takes seconds."""
+    """What a Batch has otherwise on a device. Calls put their work on the batch's stream and do not wait for it; what a call makes for
+    the first time, kernels and memory, takes seconds.
+
+    ids   of step, forward and reset: as on the CPU, which are sent, and the call waits; or a mask on the device, (nsim,) of the batch's
+          dtype, above zero for the simulations that are meant
+    """
 
     _arrays: DeviceMemory
 
@@ -109,33 +113,34 @@ class CallsOnDevice(Simulations):
 
     # calls
 
-    def _run(self, sims: Array | None) -> Any:
+    def _run(self, ids: Any) -> Any:
         """Which simulations run, on the device; None: all."""
         refuse_callbacks()
+        run = self._arrays.room("run", 1)
+        if device_of(ids) != HOST:
+            self._begin(None)
+            self._arrays.array(run, []).assign(ids, "ids")
+            return run.buffer
+        sims = selected(ids, self.nsim)
         self._begin(sims)
         if sims is None:
             return None
         mask = np.zeros((self.nsim, 1))
         mask[sims] = 1
-        run = self._arrays.room("run", 1).buffer
-        self._arrays.send(mask, run)
-        return run
+        self._arrays.send(mask, run.buffer)
+        return run.buffer
 
     def step(self, ids: Ids = None, nstep: int = 1, stage: int = 0) -> None:
         """As Batch.step has it."""
         nstep, stage = steps(nstep), stage_number(stage)
-        sims = selected(ids, self.nsim)
-        run = self._run(sims)
-        if sims is None or len(sims):
-            self._steps.advance(nstep, self._arrays.names(), run)
-            self._renew(stage, run)
+        run = self._run(ids)
+        self._steps.advance(nstep, self._arrays.names(), run)
+        self._renew(stage, run)
 
     def forward(self, ids: Ids = None, stage: int = ACC) -> None:
         """As Batch.forward has it."""
-        stage, sims = stage_number(stage), selected(ids, self.nsim)
-        run = self._run(sims)
-        if sims is None or len(sims):
-            self._renew(stage, run)
+        stage = stage_number(stage)
+        self._renew(stage, self._run(ids))
 
     def _renew(self, stage: int, run: Any) -> None:
         if stages := tuple(s for s in (POS, VEL, ACC) if s <= stage):
@@ -143,14 +148,21 @@ class CallsOnDevice(Simulations):
 
     def reset(self, ids: Ids = None, keyframe: npt.ArrayLike = -1, stage: int = ACC) -> None:
         """As Batch.reset has it."""
-        stage, sims = stage_number(stage), selected(ids, self.nsim)
-        numbers = self._sims(sims)
-        keys = whole(keyframe, (len(numbers),), -1, self.model.nkey, "keyframe")
-        for key in np.unique(keys).tolist():
-            chosen = numbers[keys == key]
-            self._steps.put(key, self._run(None if len(chosen) == self.nsim else chosen))
-        if stage and len(numbers):
-            self._renew(stage, self._run(sims))
+        stage = stage_number(stage)
+        if device_of(ids) != HOST:
+            if np.ndim(keyframe):
+                self._refuse(
+                    "reset", "keyframes of single simulations beside ids on the device", "one for all that are meant"
+                )
+            self._steps.put(int(whole(keyframe, (1,), -1, self.model.nkey, "keyframe")[0]), self._run(ids))
+        else:
+            numbers = self._sims(selected(ids, self.nsim))
+            keys = whole(keyframe, (len(numbers),), -1, self.model.nkey, "keyframe")
+            for key in np.unique(keys).tolist():
+                chosen = numbers[keys == key]
+                self._steps.put(key, self._run(None if len(chosen) == self.nsim else chosen))
+        if stage:
+            self._renew(stage, self._run(ids))
 
     def rollout(
         self,
@@ -180,23 +192,23 @@ class CallsOnDevice(Simulations):
         controls = None if control is None else self._controls(control, nstep, len(columns))
         recorded = {item: self._recorded(item) for item in record}
         fields = [item for item, places in recorded.items() if item in STAGES and places]
-        found = {item: memory.buffer(nstep * sum(p.count for p in places)) for item, places in recorded.items()}
+        found = {item: memory.buffer(nstep * sum(p.size for p in places)) for item, places in recorded.items()}
         mask = memory.room("run", 1).buffer
         refuse_callbacks()
         self._begin(None)
-        memory.send(np.ones((self.nsim, 1)), mask)
+        memory.copy(memory.one, mask)
         for k in range(nstep):
             given = None if controls is None else Place(controls, k * len(columns), len(columns))
             names = memory.names() if k == nstep - 1 else fields
             self._steps.advance(1, names, mask, None if controls is None else columns, given)
             for item, places in recorded.items():
-                at = k * sum(p.count for p in places)
+                at = k * sum(p.size for p in places)
                 for p in places:
-                    memory.copy(p.columns(0, p.count), found[item].columns(at, [p.count]))
-                    at += p.count
+                    memory.copy(p.columns(0, p.size), found[item].columns(at, [p.size]))
+                    at += p.size
             memory.copy(going.buffer, mask)
         shapes = {
-            item: np.shape(getattr(self.template, item)) if isinstance(item, str) else (sum(p.count for p in places),)
+            item: np.shape(getattr(self.template, item)) if isinstance(item, str) else (sum(p.size for p in places),)
             for item, places in recorded.items()
         }
         return {
@@ -213,13 +225,13 @@ class CallsOnDevice(Simulations):
         else:
             state = memory.live["state"].buffer
             found = [Place(state, first, count) for _, first, count in runs(memory.layout.columns_of(int(item)))]
-        return [p for p in found if p.count]
+        return [p for p in found if p.size]
 
     def _controls(self, control: Any, nstep: int, n: int) -> Any:
         """A buffer (nsim, nstep n)."""
         shape = (self.nsim, nstep, n)
         buffer = self._arrays.room("controls", nstep * n).buffer
-        if (number := device_of(control)) == -1:
+        if (number := device_of(control)) == HOST:
             given = np.broadcast_to(np.asarray(control), shape).reshape(self.nsim, nstep * n)
             self._arrays.send(given, buffer)
             return buffer

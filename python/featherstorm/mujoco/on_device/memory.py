@@ -26,11 +26,11 @@ class Place(NamedTuple):
 
     buffer: _featherstorm.Buffer
     first: int
-    count: int
+    size: int
 
     def named(self, name: str) -> tuple[str, Any, int, int, bool]:
         """As an array of a sequence."""
-        return (name, self.buffer, self.first, self.count, False)
+        return (name, self.buffer, self.first, self.size, False)
 
     def columns(self, first: int, count: int) -> Any:
         """A capsule of some of them."""
@@ -42,7 +42,7 @@ class DeviceMemory:
 
     live     state (nsim, layout.size), clock, warning (programs.py): as they are between calls
     begun    the same in the middle of a step
-    one      a row for all: a number above zero
+    one      (nsim, 1) numbers above zero
     fields   name -> place of a bound field
 
     Buffers are made once and kept, so that a warm step takes no memory.
@@ -57,7 +57,7 @@ class DeviceMemory:
         sizes = {"state": self.layout.size, "clock": CLOCK, "warning": WARNING}
         self.live = {name: self.room(name, n) for name, n in sizes.items()}
         self.begun = {name: self.room(f"{name}_begun", n) for name, n in sizes.items()}
-        self.one = self.sent(np.ones((1, 1)))
+        self.one = self.sent(np.ones((nsim, 1)))
 
     def buffer(self, n: int, rows: int | None = None) -> _featherstorm.Buffer:
         return _featherstorm.Buffer(self.dtype, self.nsim if rows is None else rows, n, self.device, self.stream)
@@ -100,7 +100,7 @@ class DeviceMemory:
 
     def names(self) -> list[str]:
         """Of the bound fields that have numbers."""
-        return [name for name, place in self.fields.items() if place.count]
+        return [name for name, place in self.fields.items() if place.size]
 
     # what waits
 
@@ -111,7 +111,7 @@ class DeviceMemory:
     def numpy(self, name: str) -> Array:
         """A copy of `live`."""
         place = self.live[name]
-        return self.array(place, [place.count]).numpy()
+        return self.array(place, [place.size]).numpy()
 
     @property
     def warning(self) -> npt.NDArray[np.int32]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Steps:
-    """run is memory (nsim or 1, 1) of numbers above zero for the simulations that a call is about; None: all."""
+    """run is memory (nsim, 1) of numbers above zero for the simulations that a call is about; None: all."""
 
     def __init__(self, engine: Engine, memory: DeviceMemory) -> None:
         self.engine, self.memory, self.fields = engine, memory, DeviceFields(engine)
@@ -60,10 +60,10 @@ class Steps:
         uniforms: dict[str, list[float]] | None = None,
     ) -> None:
         memory = self.memory
-        inputs = [place.named(name) for name, place in given.items() if place.count]
+        inputs = [place.named(name) for name, place in given.items() if place.size]
         if run is not None:
             inputs.append(("run", run, 0, 1, False))
-        outputs = [place.named(name) for name, place in written.items() if place.count]
+        outputs = [place.named(name) for name, place in written.items() if place.size]
         sequence.run(1, memory.nsim, inputs, uniforms or {}, outputs, stream=memory.stream)
 
     @cached_property
@@ -129,12 +129,12 @@ class Steps:
         places = {array_name(name): self.state(name) for name in self.engine.tables}
         places.update({ARRAYS[name]: self.state(name) for name in ARRAYS})
         places.update(q=self.q, ctrl=self.ctrl)
-        return [place.named(name) for name, place in places.items() if place.count]
+        return [place.named(name) for name, place in places.items() if place.size]
 
     def step(self, found: Places) -> None:
         """found: array of the sequence (host/simulation/world_sequence.h) -> where it is written at the end."""
-        outputs = [self.changed(name).named(ARRAYS[name]) for name in MOVED if self.changed(name).count]
-        outputs += [place.named(name) for name, place in found.items() if place.count]
+        outputs = [self.changed(name).named(ARRAYS[name]) for name in MOVED if self.changed(name).size]
+        outputs += [place.named(name) for name, place in found.items() if place.size]
         if (sequence := self.engine.sequence_for(outputs)) is not None:
             sequence.run(1, self.memory.nsim, self.inputs(), {}, outputs, stream=self.memory.stream)
 
@@ -146,7 +146,7 @@ class Steps:
     def solve(self, sizes: dict[str, int]) -> Places:
         """What the solver finds at states, behind `begin`."""
         found = {name: self.memory.room(f"solved {name}", size) for name, size in sizes.items()}
-        outputs = [place.named(name) for name, place in found.items() if place.count]
+        outputs = [place.named(name) for name, place in found.items() if place.size]
         if self.engine.solver is not None and outputs:
             self.engine.solver.run(1, self.memory.nsim, self.inputs(), {}, outputs, stream=self.memory.stream)
         return found
@@ -218,10 +218,10 @@ class Steps:
         if not solved and ACC in stages and (sizes := self.fields.solved(parts)):
             given.update(self.solve(sizes))
         given.update(arrays)
-        fields = {name: memory.fields[name] for name in names if memory.fields[name].count}
+        fields = {name: memory.fields[name] for name in names if memory.fields[name].size}
         places = fields
         if run is not None:  # others keep theirs
-            places = {name: memory.room(f"new {name}", place.count) for name, place in fields.items()}
+            places = {name: memory.room(f"new {name}", place.size) for name, place in fields.items()}
             for name, place in fields.items():
                 memory.copy(place.buffer, places[name].buffer)
         for kernel in self.fields.kernels(parts):
@@ -232,7 +232,7 @@ class Steps:
     def keep(self, new: Places, fields: Places, run: Any) -> None:
         """Takes new numbers of fields where simulations run."""
         for name, place in fields.items():
-            n = place.count
+            n = place.size
             if n not in self.chosen:
                 self.chosen[n] = self.sequence(choose(n))
             chosen = self.memory.room("chosen", n)

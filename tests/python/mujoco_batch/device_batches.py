@@ -1,0 +1,74 @@
+"""Batches on the CPU and on the device that the stand-in of the CUDA library plays, and whether they say the same."""
+
+import os
+
+import mujoco
+import numpy as np
+import pytest
+from batch_models import PENDULUM
+
+import fake_cuda
+import featherstorm as fs
+from featherstorm.mujoco import Batch
+
+N = 7
+CLOSE = {"float64": 1e-12, "float32": 1e-5}  # of an array's greatest number
+
+
+@pytest.fixture(autouse=True)
+def compiler(monkeypatch, tmp_path):
+    """The stand-in's run-time compiler; no test leaves work behind."""
+    monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
+    monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))
+    yield
+    fake_cuda.finish()
+
+
+def compiled(xml):
+    return mujoco.MjModel.from_xml_string(xml)
+
+
+def states(m, n=N, seed=0):
+    """Random rows of mjSTATE_INTEGRATION near the model's defaults."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(n):
+        d = mujoco.MjData(m)
+        mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 0.05)
+        d.qvel[:], d.ctrl[:], d.act[:] = (
+            0.3 * rng.normal(size=m.nv),
+            rng.uniform(-1.5, 1.5, m.nu),
+            rng.normal(size=m.na),
+        )
+        d.qfrc_applied[:], d.xfrc_applied[1:] = 0.1 * rng.normal(size=m.nv), 0.1 * rng.normal(size=(m.nbody - 1, 6))
+        row = np.empty(mujoco.mj_stateSize(m, mujoco.mjtState.mjSTATE_INTEGRATION))
+        mujoco.mj_getState(m, d, row, mujoco.mjtState.mjSTATE_INTEGRATION)
+        found.append(row)
+    return np.array(found)
+
+
+def both(xml=PENDULUM, dtype="float64", fields=(), **options):
+    """A batch on the CPU and one on a device, with the same states."""
+    m = compiled(xml)
+    batches = [Batch(m, N, dtype=dtype, device=device, **options) for device in ("cpu", "cuda:1")]
+    for b in batches:
+        b.set_rows(states(m))
+        for name in fields:
+            b.bind(name)
+    return batches
+
+
+def assert_close(ours, theirs, tolerance=1e-11, what=""):
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    scale = max(np.abs(theirs[np.isfinite(theirs)]).max(initial=0), 1)
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=tolerance * scale, err_msg=what)
+
+
+def assert_same(cuda, cpu, fields=(), tolerance=1e-11):
+    for name in ("state", *fields):
+        assert_close(getattr(cuda, name), getattr(cpu, name), tolerance, name)
+    np.testing.assert_array_equal(cuda.warning, cpu.warning)
+
+
+def fs_stream():
+    return fs.device.Stream("cuda:1")

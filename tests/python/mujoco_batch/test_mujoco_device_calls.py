@@ -1,0 +1,141 @@
+"""featherstorm.mujoco.Batch on a CUDA device, through the stand-in of the CUDA library: rollouts, what goes through the CPU, what is
+refused."""
+
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+
+mujoco = pytest.importorskip("mujoco")
+pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from batch_models import PENDULUM  # noqa: E402
+from device_batches import (  # noqa: E402, F401
+    N,
+    assert_close,
+    assert_same,
+    both,
+    compiled,
+    compiler,
+    states,
+)
+from touching_models import touching  # noqa: E402
+
+from fake_cuda import STREAMS, StandardArray, array, needs_stand_in  # noqa: E402
+from featherstorm import _featherstorm  # noqa: E402
+from featherstorm.device import DeviceArray  # noqa: E402
+from featherstorm.mujoco import Batch  # noqa: E402
+
+pytestmark = needs_stand_in
+
+
+# rollouts
+
+
+@pytest.mark.parametrize("xml", [PENDULUM, touching()], ids=["pendulum", "touching"])
+def test_rollouts_are_the_hosts(xml):
+    cpu, cuda = both(xml, fields=("xpos",))
+    control = None if not cpu.model.nu else np.random.default_rng(1).normal(size=(N, 5, cpu.model.nu))
+    record = ("time", "qpos", "sensordata", "qacc", int(mujoco.mjtState.mjSTATE_FULLPHYSICS))
+    theirs = cpu.rollout(5, control, record=record)
+    ours = cuda.rollout(5, None if control is None else array(StandardArray, control, 1), record=record)
+    for item in record:
+        assert isinstance(ours[item], DeviceArray) and ours[item].shape == theirs[item].shape
+        assert_close(ours[item], theirs[item], 1e-9, str(item))
+    assert_same(cuda, cpu, ("xpos",), 1e-9)
+    assert_close(cuda.rollout(2)["qpos"], cpu.rollout(2)["qpos"], 1e-9)
+
+
+def test_a_rollout_stops_where_a_simulation_is_bad():
+    cpu, cuda = both(PENDULUM)
+    control = np.zeros((N, 5, cpu.model.nu))
+    control[2, 3, 0] = np.nan
+    push = np.array(cpu.qfrc_applied)
+    push[4, 0] = 1e20
+    found = []
+    for b in (cpu, cuda):
+        b.qfrc_applied = push
+        found.append(b.rollout(5, control, record=("time", "qpos", "sensordata")))
+    for name in found[0]:
+        assert_close(found[1][name], found[0][name], 1e-9, name)
+    np.testing.assert_array_equal(np.asarray(found[1]["qpos"])[2, 4], np.asarray(found[1]["qpos"])[2, 3])
+    assert_same(cuda, cpu, (), 1e-9)
+
+
+# what goes through the CPU, and what is refused
+
+
+def test_jacobians_and_rays_go_through_the_cpu():
+    cpu, cuda = both(touching())
+    for b in (cpu, cuda):
+        b.step()
+    for ours, theirs in zip(cuda.jac(1, np.zeros(3), ids=[1, 3]), cpu.jac(1, np.zeros(3), ids=[1, 3])):
+        assert type(ours) is np.ndarray
+        assert_close(ours, theirs, 1e-9)
+    for ours, theirs in zip(cuda.ray([0, 0, 3], [0, 0, -1]), cpu.ray([0, 0, 3], [0, 0, -1])):
+        assert_close(ours, theirs, 1e-9)
+
+
+EGGS = """
+<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+<body pos="0 0 1"><freejoint/><geom name="a" type="ellipsoid" size=".1 .1 .2"/><site name="s"/></body>
+<body pos="0 0 2"><freejoint/><geom name="b" type="ellipsoid" size=".1 .1 .2"/></body></worldbody>
+<sensor><rangefinder site="s"/></sensor></mujoco>
+"""
+PULLEY = PENDULUM.replace(
+    "</worldbody>",
+    """<body mocap="true" pos="0 1 1"><geom name="pulley" type="cylinder" size=".1 .1" contype="0" conaffinity="0"/>
+    <site name="side" pos="0 0 .2"/></body><site name="far" pos="0 2 0"/></worldbody>""",
+).replace(
+    "<actuator>",
+    """<tendon><spatial stiffness="1"><site site="far"/><geom geom="pulley" sidesite="side"/><site site="tip"/></spatial></tendon>
+    <actuator>""",
+)
+
+
+def on_device(xml=PENDULUM, **options):
+    return Batch(compiled(xml), N, device="cuda:1", **options)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: on_device().expand("body_mass"), "^expand: numbers of body_mass for each simulation are for device='cpu'; on a device expected those of the batch's model for all$"),
+        (lambda: setattr(on_device().body("hand"), "mass", 2), "^expand: numbers of body_mass"),
+        (lambda: on_device().set_const(), "^set_const: models of single simulations are for device='cpu'"),
+        (lambda: on_device().set_models(None), "^set_models: models of single simulations"),
+        (lambda: on_device().rollout(2, ids=[1]), "^rollout: ids are for device='cpu'; on a device expected all simulations$"),
+        (lambda: on_device().rollout(2, out={"qpos": np.zeros((N, 2, 2))}), "^rollout: out are for device='cpu'"),
+        (lambda: on_device().rollout(2, array(StandardArray, np.zeros((N, 2, 3), "f4"), 0)), "^rollout: control is on CUDA device 0, expected CUDA device 1 or the CPU$"),
+        (lambda: on_device().rollout(2, array(StandardArray, np.zeros((N, 3, 3), "f4"), 1)), r"^rollout: control has shape \(7, 3, 3\), expected \(7, 2, 3\)$"),
+        (lambda: on_device().rollout(2, np.zeros((4, 2, 3))), "broadcast"),
+        (lambda: on_device(EGGS).bind("sensordata"), "^sensordata has range finders, whose rays are the CPU's: expected device='cpu'"),
+        (lambda: on_device(EGGS).bind("ncon"), "^ncon looks at all .* on a device expected at most 64, all of shapes with closed forms$"),
+        (lambda: on_device(PULLEY), "^Batch: a tendon passes an object on a mocap body on one side, .* expected device='cpu'$"),
+        (lambda: on_device().bind("nisland"), "islands"),
+        (lambda: on_device().bind("qpso"), "did you mean 'qpos'"),
+        (lambda: setattr(on_device(), "xpos", 0), "xpos is computed by every call"),
+        (lambda: on_device().set_rows(np.zeros(3)), "rows have shape"),
+        (lambda: on_device().step([9]), "ids must be in"),
+        (lambda: on_device().step(nstep=0), "nstep must be positive"),
+        (lambda: Batch(compiled(PENDULUM), N, device="cuda:7"), "CUDA device 7 does not exist"),
+        (lambda: Batch(compiled(PENDULUM), N, device="tpu"), "Batch: device is 'tpu', expected 'cpu', 'cuda' or"),
+    ],
+)  # fmt: skip
+def test_what_is_for_the_cpu_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_stream_of_the_callers():
+    m = compiled(PENDULUM)
+    b = Batch(m, N, device="cuda", stream=STREAMS[1])
+    b.set_rows(states(m))
+    b.step()
+    expected = Batch(m, N)
+    expected.set_rows(states(m))
+    expected.step()
+    assert_close(b.qpos, expected.qpos, 1e-5)
+    _featherstorm.synchronise(0, STREAMS[1])
