@@ -4,6 +4,7 @@ find_package(Python3 COMPONENTS Interpreter REQUIRED)
 foreach(program specialised_kernels specialised_cases)
   add_executable(${program} ${program}.cpp)
   target_link_libraries(${program} PRIVATE test_support featherstorm)
+  featherstorm_engine_first(${program})
 endforeach()
 add_test(NAME cuda_specialised_budgets COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/specialised.py check
   $<TARGET_FILE:specialised_kernels>)
