@@ -54,12 +54,12 @@ class GymnasiumEnv(VectorEnv[Any, Any, Any]):
         check_names(batch)
         self.batch, self.copy, self.render_mode = batch, copy, render_mode
         self.num_envs = batch.num_envs
-        self.mode = MODE_OF[batch.autoreset]
+        self.autoreset_mode = MODE_OF[batch.autoreset]
         self.metadata = {
             "render_modes": list(MODES),
             "render_fps": round(1 / batch.dt),
             **batch.task.metadata,
-            "autoreset_mode": self.mode,
+            "autoreset_mode": self.autoreset_mode,
         }
         self.single_action_space, self.single_observation_space = action_space(batch), observation_space(batch)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -95,7 +95,7 @@ class GymnasiumEnv(VectorEnv[Any, Any, Any]):
         return mask
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        if self.mode == AutoresetMode.DISABLED and self.ended.any():
+        if self.autoreset_mode == AutoresetMode.DISABLED and self.ended.any():
             which = np.flatnonzero(self.ended)
             raise ResetNeeded(
                 f"step: episodes of environments {', '.join(map(str, which[:SHOWN].tolist()))}"
@@ -104,7 +104,7 @@ class GymnasiumEnv(VectorEnv[Any, Any, Any]):
         self.forget_images()
         obs, reward, terminated, truncated, info = self.batch.step(np.asarray(actions, self.batch.dtype))
         done = terminated | truncated
-        if self.mode == AutoresetMode.SAME_STEP:
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
             infos = told(self.batch, info, ~done, np.zeros_like(done))
             if done.any():
                 infos["final_obs"], infos["_final_obs"] = last_observations(self.batch, info, done), done.copy()
@@ -125,12 +125,19 @@ class GymnasiumEnv(VectorEnv[Any, Any, Any]):
         )
 
     def render(self) -> Any:
-        """An image (height, width, 3) of each environment, drawn when it is first looked at, before the next step."""
+        """An image (height, width, 3) of each environment, drawn when it is first looked at, before the next step. None without a
+        render_mode, as gymnasium has it, whose learners ask in any case."""
         if self.render_mode is None:
-            raise ValueError("render: render_mode is None, expected 'rgb_array' where the environment is made")
+            return None
         if self.images is None:
             self.images = Images(self.camera, self.num_envs)
         return self.images
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """What each environment has under a name, or what its function returns, as SyncVectorEnv tells it: one for all of them here."""
+        found = getattr(self, name)
+        found = found(*args, **kwargs) if callable(found) else found
+        return found if isinstance(found, Images) else (found,) * self.num_envs
 
     def forget_images(self) -> None:
         if self.images is not None:

@@ -197,7 +197,6 @@ class Ranged(Rail):
         (lambda f: fs.rl.gymnasium(Rail(f), 2, render_mode="human"), ValueError, "render_mode is 'human', expected 'rgb_array'"),
         (lambda f: fs.rl.gymnasium(Episode(f), 2), ValueError, "metrics has 'episode', which infos need"),
         (lambda f: fs.rl.gymnasium(Ranged(f), 2), ValueError, "observation_range has shape (3,), the observation has 4"),
-        (lambda f: fs.rl.gymnasium(Rail(f), 2).render(), ValueError, "render_mode is None, expected 'rgb_array'"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_together_is_said(file, make, error, text):
@@ -222,6 +221,13 @@ def test_wrong_options_of_a_reset_are_said(file, options, error, text):
         ours.reset(options=options)
     assert text in str(caught.value)
     assert len(options) == 1  # wrappers read them afterwards
+
+
+def test_all_environments_answer_together(file):
+    env = fs.rl.gymnasium(Rail(file), 3)
+    assert env.render() is None and env.call("render") == (None,) * 3 and env.call("num_envs") == (3, 3, 3)
+    with pytest.raises(AttributeError):
+        env.call("gravity")
 
 
 def test_seeds_are_those_of_the_batch(file):
