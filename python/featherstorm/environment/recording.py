@@ -286,10 +286,14 @@ class Recording:
         """The state after `after`."""
         if found is None:
             return x
-        if not hasattr(found, "items") or set(found) - {"q", "v"}:
-            raise TypeError(f"after returned {found!r}, expected None or a dict of q, v")
-        sizes = {"q": self.model.nq, "v": self.model.nv}
-        changed = {name: values_of(value, f"after: {name}", sizes[name]) for name, value in found.items()}
+        sizes = {"q": self.model.nq, "v": self.model.nv, **self.parameters}
+        if not hasattr(found, "items") or set(found) - set(sizes):
+            raise TypeError(f"after returned {found!r}, expected None or a dict of {', '.join(sizes)}")
+        changed = {}
+        for name, value in found.items():
+            shape = self.parameter_shape(name) if name in self.parameters else (sizes[name],)
+            spread = np.broadcast_to(np.asarray(value, dtype=object), shape)
+            changed[name] = values_of(spread, f"after: {name}", sizes[name])
         for name, value in changed.items():
             trace.output(after_of(name), value)
             swaps.append((name, after_of(name)))
@@ -297,7 +301,8 @@ class Recording:
         if not self.world:
             return State(self.model, trace, parts[: self.model.nq], parts[self.model.nq :])
         parts += np.ravel(x.act).tolist()
-        moved = EnvironmentState.made(self.model, trace, parts, x.time, x.felt, True, x.inputs)
+        inputs = {**x.inputs, **{name: symbols(changed[name]) for name in self.parameters if name in changed}}
+        moved = EnvironmentState.made(self.model, trace, parts, x.time, x.felt, True, inputs)
         return moved.begin(x.steps, x.remains)
 
     def observations(self, found: Any) -> dict[str, list[Any]]:
@@ -339,7 +344,7 @@ class Recording:
     ) -> dict[str, Symbols]:
         """Of an episode that begins, by name."""
         env, model = self.env, self.model
-        shapes = {name: tuple(_featherstorm.parameter_shape(model.robot, name)) for name in self.parameters}
+        shapes = {name: self.parameter_shape(name) for name in self.parameters}
         nominal = {name: nominal_parameter(model, name, shape) for name, shape in shapes.items()}
         drawn: Mapping[str, Any] = {}
         if randomises and env.randomise is not None:
@@ -364,6 +369,9 @@ class Recording:
             swaps.append((name, after_of(name)))
             found[name] = symbols(values)
         return found
+
+    def parameter_shape(self, name: str) -> tuple[int, ...]:
+        return tuple(_featherstorm.parameter_shape(self.model.robot, name))
 
     def clock(self, trace: _featherstorm.Trace) -> Any:
         """Time where a control step begins, of shape (1,)."""

@@ -66,7 +66,7 @@ class Task:
     """metrics(x, a, m): numbers by name that are told in step()'s info, of the moment of the reward."""
     after: Callable[[State, Any, Memory, Draws], Any] | None = None
     """after(x, a, m, rng): what changes between the reward and the observation: counters, commands. It may return dict(q=..., v=...),
-    which take the place of the state's, as a push does."""
+    which take the place of the state's, as a push does, and parameters by name, which are others from then on."""
 
     def reward(self, x: State, a: Any, m: Memory) -> Any:
         """A number, or terms by name, whose sum is the reward and which are summed over the episode."""

@@ -1,5 +1,6 @@
 """Environments against the same task of one environment, written with numbers and MuJoCo: every transition in every mode."""
 
+import mujoco
 import numpy as np
 import pytest
 from slider import One, Slider, model
@@ -187,7 +188,8 @@ class Broken(Slider):
         ),
         ({"dt": 0.025}, "expected a multiple of 0.01"),
         ({"randomise_at": "never"}, "expected 'reset' or 'start'"),
-        ({"after": lambda x, a, m, rng: [1.0]}, "expected None or a dict of q, v"),
+        ({"after": lambda x, a, m, rng: [1.0]}, "expected None or a dict of q, v, body_mass"),
+        ({"after": lambda x, a, m, rng: {"geom_size": 1.0}}, "expected None or a dict of q, v, body_mass"),
         ({"model": lambda: 3}, "model returned a int, expected a Model"),
     ],
 )
@@ -286,3 +288,22 @@ def test_another_number_of_environments_has_the_same_kernels(robot):
     for _ in range(12):
         expected, found = whole.step(a)[0]["actor"][:7], few.step(a[:7])[0]["actor"]
         np.testing.assert_array_equal(found, expected)
+
+
+def test_parameters_change_when_the_task_says(robot):
+    heavier = {"after": lambda x, a, m, rng: {"body_mass": x.parameter("body_mass") * 1.1}}
+    batch = Broken(robot, **heavier).batch(ENVS, seed=3, dtype="float64")
+    batch.reset()
+    ones = [One() for _ in range(ENVS)]
+    for i, one in enumerate(ones):
+        one.begin(batch.q[i], batch.v[i], batch.parameter("body_mass")[i, 1])
+    for k in range(4):
+        before = batch.parameter("body_mass").copy()
+        obs, *_, _info = batch.step(actions(k))
+        for i in np.flatnonzero(batch.episode == 1):
+            ones[i].m.body_mass[1] = before[i, 1]
+            mujoco.mj_setConst(ones[i].m, ones[i].d)
+            ones[i].step(actions(k)[i])
+            np.testing.assert_allclose(batch.v[i], ones[i].d.qvel, atol=1e-9)
+            np.testing.assert_allclose(obs["critic"][i, 2], before[i, 1] * 1.1)
+            np.testing.assert_allclose(batch.parameter("body_mass")[i], before[i] * 1.1)

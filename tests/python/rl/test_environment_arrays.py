@@ -85,7 +85,6 @@ class Drawn(Rail):
 
 def test_seeds_of_adapters_are_seeds_of_draws(file):
     pytest.importorskip("gymnasium")
-    import featherstorm.rl
 
     env = fs.rl.gymnasium(Drawn(file), ENVS)
     first, _ = env.reset(seed=3)
