@@ -245,7 +245,7 @@ class Recording:
                 arrays[MEMORY] = numbers_of(m)
             arrays.update({observation(group): numbers for group, numbers in seen.items()})
             if needed == PENDING:
-                arrays.update({name: [0.0] for name in RESULTS})
+                arrays.update({name: [0.0] for name in RESULTS}, **{TERMS: [0.0] * len(self.terms)})
             for name, value in arrays.items():
                 if len(value):
                     trace.output(after_of(name), values_of(value, name))

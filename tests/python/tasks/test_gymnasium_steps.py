@@ -185,3 +185,25 @@ def test_episodes_are_truncated_where_gymnasium_does_it():
     short = begun_at(fs.tasks.make("Reacher-v5", max_episode_steps=3), np.zeros(4), np.zeros(4)).batch(2, threads=1)
     short.reset()
     assert [bool(short.step(still)[3].all()) for _ in range(4)] == [False, False, True, False]
+
+
+@pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
+@pytest.mark.parametrize("name", ["HalfCheetah-v5", "Swimmer-v5"])
+def test_velocities_of_a_new_episode_begin_where_it_begins(name, autoreset):
+    env = fs.tasks.make(name, max_episode_steps=4).batch(3, dtype="float64", threads=1, autoreset=autoreset)
+    env.reset()
+    rng, ended, seen = np.random.default_rng(0), np.zeros(3, bool), 0
+    for _ in range(12):
+        before = np.array(env.q[:, 0])
+        _, reward, _, truncated, info = env.step(rng.uniform(-1, 1, (3, env.recording.actions)))
+        steps = (
+            ~ended if autoreset == "next_step" else ~truncated
+        )  # whose state after the step is that of the same episode
+        speed = (env.q[:, 0] - before) / env.dt
+        assert error(info["x_velocity"][steps], speed[steps]) < 1e-9
+        assert error(info["reward_terms"]["reward_forward"][steps], speed[steps]) < 1e-9
+        assert (
+            error(sum(info["reward_terms"].values()), reward) < 1e-12
+        )  # of the step that begins an episode both are zero
+        ended, seen = np.array(truncated), seen + steps.sum()
+    assert seen < 36 and truncated.all() == (autoreset == "same_step")
