@@ -210,11 +210,8 @@ class QuadrupedJoystick(Env):
         }
 
     def noisy(self, rng: Draws, clean: Mapping[str, Any]) -> dict[str, Any]:
-        """What the actor sees of it: the noise of each number is uniform within `noise` times that of `noises`."""
-        if not self.noise:
-            return dict(clean)
-        scale = {name: self.noise * self.noises[name] for name in clean}
-        return {name: y + rng.uniform(-scale[name], scale[name], len(y)) for name, y in clean.items()}
+        """What the actor sees of it."""
+        return with_noise(rng, clean, self.noises, self.noise)
 
     def observe(self, x: State, m: Memory, rng: Draws) -> dict[str, Any]:
         clean = self.measured(x)
@@ -247,6 +244,13 @@ class Go2JoystickFlat(QuadrupedJoystick):
         spec = go2_spec(self.timestep)
         add_floor(spec)
         return spec.compile()
+
+
+def with_noise(rng: Draws, clean: Mapping[str, Any], noises: Mapping[str, float], level: float) -> dict[str, Any]:
+    """Arrays with noise that is uniform within `level` times theirs by name."""
+    if not level:
+        return dict(clean)
+    return {name: y + rng.uniform(-level * noises[name], level * noises[name], len(y)) for name, y in clean.items()}
 
 
 def join(*parts: Any) -> Any:

@@ -11,7 +11,7 @@ from featherstorm.tasks.velocity_quadruped import Go1JoystickFlat
 from featherstorm.tasks.velocity_rough import Go1JoystickRough
 from featherstorm.tasks.velocity_terrain import KINDS, LEVELS, Go1JoystickTerrain
 
-MANY = 2000
+MANY = 600
 REACH = np.array([1.5, 0.8, 1.2])
 
 
@@ -24,9 +24,9 @@ def spread_over(x, low, high):
     """Uniform numbers of at least MANY rows: within their ends, near both, and their mean in the middle."""
     assert (x >= low - 1e-9).all() and (x <= high + 1e-9).all()
     wide = np.broadcast_to(np.subtract(high, low), x.shape[1:])
-    assert (x.min(axis=0) < low + 0.01 * wide).all() and (x.max(axis=0) > high - 0.01 * wide).all()
+    assert (x.min(axis=0) < low + 0.03 * wide).all() and (x.max(axis=0) > high - 0.03 * wide).all()
     np.testing.assert_allclose(
-        x.mean(axis=0), np.broadcast_to(np.add(low, high) / 2, x.shape[1:]), atol=0.03 * wide.max()
+        x.mean(axis=0), np.broadcast_to(np.add(low, high) / 2, x.shape[1:]), atol=0.06 * wide.max()
     )
 
 
@@ -46,7 +46,7 @@ def test_episodes_begin_as_the_definition_says():
     spread_over(found[:, 9:12], -REACH, REACH)
     wait = found[:, 12]
     assert (wait == np.round(wait)).all() and (wait >= 0).all()
-    assert wait.mean() == pytest.approx(250, rel=0.1) and wait.std() == pytest.approx(250, rel=0.1)
+    assert wait.mean() == pytest.approx(250, rel=0.2) and wait.std() == pytest.approx(250, rel=0.2)
 
 
 def test_a_new_command_keeps_half_of_its_numbers():
@@ -54,8 +54,8 @@ def test_a_new_command_keeps_half_of_its_numbers():
     task, _, rng = prepared(Go1JoystickFlat)
     old = np.array([9.0, 9.0, 9.0])
     new = np.array([numbers(task.next_command(rng, old)) for _ in range(MANY)])
-    np.testing.assert_allclose((new == 9).mean(axis=0), 0.5, atol=0.05)
-    np.testing.assert_allclose((new == 0).mean(axis=0), [0.05, 0.375, 0.25], atol=0.04)
+    np.testing.assert_allclose((new == 9).mean(axis=0), 0.5, atol=0.08)
+    np.testing.assert_allclose((new == 0).mean(axis=0), [0.05, 0.375, 0.25], atol=0.06)
     drawn = np.abs(new[(new != 9).all(axis=1)])
     assert (drawn <= REACH).all() and (drawn.max(axis=0) > 0.9 * REACH).all()
 
@@ -79,7 +79,7 @@ def test_parameters_are_those_of_the_definition():
     spread_over(of["body_mass"][:, legs] / m.body_mass[legs], 0.9, 1.1)
     mass = of["body_mass"][:, trunk]
     assert (np.abs(mass - m.body_mass[trunk]) < 1 + 0.1 * m.body_mass[trunk]).all() and mass.std() == pytest.approx(
-        np.hypot(1 / np.sqrt(3), 0.1 * m.body_mass[trunk] / np.sqrt(3)), rel=0.1
+        np.hypot(1 / np.sqrt(3), 0.1 * m.body_mass[trunk] / np.sqrt(3)), rel=0.15
     )
     spread_over(of["qpos0"][:, 7:] - m.qpos0[7:], -0.05, 0.05)
     assert (of["qpos0"][:, :7] == m.qpos0[:7]).all()
@@ -118,7 +118,7 @@ def test_grounds_are_of_all_kinds_and_as_hard_as_their_level():
     task, m, rng = prepared(Go1JoystickTerrain)
     p = nominal(m, task.parameters)
     kinds, top = [], {}
-    for _ in range(400):
+    for _ in range(200):
         rows = Rows(task.memory)
         rows.levels[:] = [2, 4, 6, 8]
         drawn = task.randomise(rng, p, rows)
@@ -142,7 +142,7 @@ def test_grounds_are_of_all_kinds_and_as_hard_as_their_level():
         assert (np.abs(quat[1:]).max() > 0) == (k == 0) and (heights.max() > 0) == (k > 0)
         assert rows.rise[0] == pytest.approx(heights.max() if k == 2 else 0)
         top.setdefault(k, []).append(found)
-    np.testing.assert_allclose(np.bincount(kinds) / len(kinds), 0.25, atol=0.08)
+    np.testing.assert_allclose(np.bincount(kinds) / len(kinds), 0.25, atol=0.12)
     for k, (low, found) in enumerate(zip((0.2, 0.4, 0.6, 0.8), (top[k] for k in range(4)))):
         assert max(found) <= low + 0.1 + 1e-9
         assert KINDS[k] == "obstacles" or min(found) >= low - 1e-9

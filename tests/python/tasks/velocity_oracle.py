@@ -5,16 +5,23 @@ import numpy as np
 
 
 def drawless(task, command=(0.5, 0.1, 0.2), **members):
-    """An object of a task that begins as it is, keeps its command, and has no noise."""
+    """An object of a task that begins as it is, keeps its command, has no noise, and is not pushed."""
 
     def reset(self, m, rng):
-        m.command, m.renew = command, 1e9
+        first = {"command": command, "renew": 1e9, "push": 1e9, "phase": [0.0, np.pi], "pace": 0.1}
+        for name in set(first) & set(self.memory):
+            setattr(m, name, first[name])
         return self.start, np.zeros(len(self.start) - 1)
 
-    own = dict(
-        noise=0.0, randomise=None, reset=reset, steps_to_next=lambda self, rng: 1e9,
-        next_command=lambda self, rng, command: command, **members,
-    )  # fmt: skip
+    own = {
+        "noise": 0.0,
+        "randomise": None,
+        "reset": reset,
+        "steps_to_next": lambda self, rng: 1e9,
+        "next_command": lambda self, rng, command: command,
+        "kick": lambda self, rng: np.zeros(2),
+        **members,
+    }
     return type(f"Drawless{task.__name__}", (task,), own)()
 
 

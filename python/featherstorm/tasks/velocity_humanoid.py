@@ -1,0 +1,238 @@
+"""The Unitree G1 follows a velocity command, by MuJoCo Playground's definition of G1JoystickFlatTerrain (locomotion/g1/joystick.py,
+randomize.py, gait.py at d5e6b47)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..environment.env import Env
+from ..loading import from_mujoco
+from .velocity_quadruped import at_random, join, number, with_noise
+from .velocity_robots import FLOOR, g1_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..environment.draws import Draws
+    from ..environment.memory import Memory, Parameters
+    from ..environment.state import EnvironmentState as State
+    from ..model import Model
+
+SIDES = ("left", "right")
+LEG, ARM = (-0.312, 0.0, 0.0, 0.669, -0.363, 0.0), (0.6, 0.0, 0.0, 0.0)
+STANCE = (*LEG, *LEG, 0.0, 0.0, 0.073, 0.2, 0.2, 0.0, *ARM, 0.2, -0.2, 0.0, *ARM)
+# after so many control steps the command is renewed
+PATIENCE = 500
+
+
+class G1JoystickFlat(Env):
+    """A humanoid with 29 joints follows a command (vx, vy [m/s], wz [rad/s], axes of its pelvis).
+
+    50 control steps a second, 1000 an episode, each of 10 passes of 2 ms. Actions (29) are targets of the motors: stance + action_scale a [rad].
+
+    observe   actor (103): of the imu in the pelvis linear velocity [m/s], gyro [rad/s], gravity's direction, in its axes; the command; joints
+              less the stance [rad], their velocities [rad/s]; the last action; cosines and sines of the feet's phases. Uniform noise on
+              what is measured. critic (216): the actor's; without noise gyro, accelerometer [m/s^2], gravity, linear velocity, angular
+              velocity in world axes, joints less the stance, their velocities; the root's height [m]; motors' torques [N m]; which feet
+              touch the ground; their velocities, world axes; how long each has been in the air [s]
+    reward    the sum of `weights` times its terms, times dt. Terms whose weight is 0 in the definition are left out
+    phases    of the feet, half a turn apart, at 1.25 to 1.5 Hz. A foot's height is to follow cubic curves up to 0.15 m and down
+    command   uniform within `reach`, one in ten zero; renewed after 501 steps
+    pushes    every 5 to 10 s, as an episode draws: 0.1 to 2 m/s in any direction, between two steps
+    ends      where the torso's imu is upside down, or the feet touch each other
+    reset     joints at 0.5 to 1.5 times the stance, in place and turned at random, base velocities uniform within 0.5
+    randomise friction of feet on the ground, dry friction and armature of joints, masses, joints' zeros
+
+    Differences to Playground: as QuadrupedJoystick's; the phase in an observation is the one that the next reward has; an observation
+    after a push has its velocity.
+    """
+
+    dt, steps = 0.02, 1000
+    reward_scale: float = 0.02
+    actions = 29
+    memory: Mapping[str, Any] = {
+        "command": 3, "count": 1, "last": 29, "air": 2, "contact": 2, "phase": 2, "pace": 1, "push": 1, "interval": 1,
+    }  # fmt: skip
+    parameters = ("pair_friction", "dof_frictionloss", "dof_armature", "body_mass", "qpos0")
+
+    timestep = 0.002
+    stance = STANCE
+    height = 0.755
+    action_scale = 0.5
+    noise = 1.0
+    """Of all noise. 0: none."""
+    noises: Mapping[str, float] = {"linvel": 0.1, "gyro": 0.2, "gravity": 0.05, "joint_pos": 0.03, "joint_vel": 1.5}
+    reach = (1.0, 0.5, 1.0)
+    push_interval = (5.0, 10.0)
+    push_speed = (0.1, 2.0)
+    """Of pushes [m/s]; (0, 0): none."""
+    sigma = 0.25
+    swing_height = 0.15
+    soft_limit = 0.95
+    most_force = 500.0
+    """Of a foot on the ground without cost [N]."""
+    weights: Mapping[str, float] = {
+        "tracking_lin_vel": 1.0, "tracking_ang_vel": 0.75, "ang_vel_xy": -0.15, "orientation": -2.0, "feet_air_time": 2.0,
+        "feet_slip": -0.25, "feet_phase": 1.0, "stand_still": -1.0, "termination": -100.0, "collision": -0.1,
+        "contact_force": -0.01, "joint_deviation_knee": -0.1, "joint_deviation_hip": -0.25, "dof_pos_limits": -1.0,
+        "pose": -0.1,
+    }  # fmt: skip
+
+    def scene(self) -> Any:
+        """MuJoCo's model of the robot on its ground."""
+        return g1_spec(self.timestep).compile()
+
+    def model(self) -> Model:
+        m = self.scene()
+        low, high = np.array(m.jnt_range[1:]).T
+        middle, half = (low + high) / 2, self.soft_limit * (high - low) / 2
+        self.soft_low, self.soft_high = middle - half, middle + half
+        self.pose = np.array(self.stance)
+        self.start = np.array(m.qpos0)
+        self.start[2], self.start[7:] = self.height, self.pose
+        self.torso = m.body("torso_link").id
+        self.soles = [m.pair(f"{side}_foot_floor").id for side in SIDES]
+
+        def joints(*parts: str) -> list[int]:
+            return [m.joint(f"{side}_{part}_joint").qposadr[0] - 7 for side in SIDES for part in parts]
+
+        self.hips, self.knees = joints("hip_roll", "hip_yaw"), joints("knee")
+        return from_mujoco(m, type(self).__name__)
+
+    # -- episodes
+
+    def randomise(self, rng: Draws, p: Parameters) -> dict[str, Any]:
+        """Feet: friction 0.4 to 1. Joints: dry friction x 0.5 to 2, armature x 1 to 1.05, zeros +-0.05 rad. Bodies: masses x 0.9 to
+        1.1, the torso's +-1 kg."""
+        friction, mass = at_random(p.pair_friction), at_random(p.body_mass)
+        joints = len(p.dof_armature) - 6
+        friction[self.soles, :2] = number(rng.uniform(0.4, 1.0))
+        mass *= rng.uniform(0.9, 1.1, len(mass))
+        mass[self.torso] += number(rng.uniform(-1.0, 1.0))
+        return {
+            "pair_friction": friction,
+            "body_mass": mass,
+            "dof_frictionloss": join(p.dof_frictionloss[:6], p.dof_frictionloss[6:] * rng.uniform(0.5, 2.0, joints)),
+            "dof_armature": join(p.dof_armature[:6], p.dof_armature[6:] * rng.uniform(1.0, 1.05, joints)),
+            "qpos0": join(p.qpos0[:7], p.qpos0[7:] + rng.uniform(-0.05, 0.05, joints)),
+        }
+
+    def reset(self, m: Memory, rng: Draws) -> tuple[Any, Any]:
+        place, yaw = rng.uniform(-0.5, 0.5, 2), rng.uniform(-3.14, 3.14)
+        joints, speed = self.start[7:] * rng.uniform(0.5, 1.5, 29), rng.uniform(-0.5, 0.5, 6)
+        m.phase, m.pace = [0.0, np.pi], 2 * np.pi * self.dt * rng.uniform(1.25, 1.5)
+        m.command = self.next_command(rng)
+        m.interval = np.floor(rng.uniform(*self.push_interval) / self.dt + 0.5)
+        m.push = m.interval - 1.0
+        turn = [np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)]
+        return join(self.start[:2] + place, self.start[2:3], turn, joints), join(speed, np.zeros(29))
+
+    def next_command(self, rng: Draws, command: Any = None) -> Any:
+        reach = np.array(self.reach)
+        return np.where(rng.bernoulli(0.1), 0.0, rng.uniform(-reach, reach))
+
+    def kick(self, rng: Draws) -> Any:
+        """Velocity of a push (2) [m/s], world axes."""
+        angle = rng.uniform(0.0, 2 * np.pi)
+        return rng.uniform(*self.push_speed) * np.stack([np.cos(angle), np.sin(angle)])
+
+    # -- a control step
+
+    def actuate(self, x: State, a: Any, m: Memory) -> Any:
+        return self.pose + self.action_scale * a
+
+    def terminate(self, x: State, m: Memory) -> Any:
+        return np.logical_or(x.sensor("upvector_torso")[2] < 0, x.touches("left_foot", "right_foot") > 0.5)
+
+    def feet_touch(self, x: State) -> Any:
+        """Which feet touch the ground (2): 0 or 1."""
+        return np.stack([x.touches(f"{side}_foot", FLOOR) for side in SIDES])
+
+    def terms(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
+        """Of the reward, without weights."""
+        asked = np.sqrt((m.command**2).sum())
+        linear, angular = x.sensor("global_linvel_pelvis"), x.sensor("global_angvel_pelvis")
+        speed = np.sqrt((linear[:2] ** 2).sum())
+        touch, away = self.feet_touch(x), x.q[7:] - self.pose
+        lands = np.where(m.air > 0, np.maximum(touch, m.contact), 0.0)
+        height = np.stack([x.site(f"{side}_foot")[2] for side in SIDES])
+        off = ((height - swing(m.phase, self.swing_height)) ** 2).sum()
+        moves = np.logical_or(np.logical_or(speed > 0.1, np.abs(angular[2]) > 0.1), asked > 0.01)
+        hits = np.maximum(*(x.touches(f"{side}_hand_collision", f"{side}_thigh") for side in SIDES))
+        force = np.stack([np.abs(x.sensor(f"{side}_foot_force")[2]) for side in SIDES])
+        aside = np.where(m.command[1] > 0.1, [0.0, 1.0, 0.0, 1.0], np.ones(4))  # hips roll where it walks to its left
+        joints = x.q[7:]
+        return {
+            "tracking_lin_vel": np.exp(
+                -((m.command[:2] - x.sensor("local_linvel_pelvis")[:2]) ** 2).sum() / self.sigma
+            ),
+            "tracking_ang_vel": np.exp(-((m.command[2] - x.sensor("gyro_pelvis")[2]) ** 2) / self.sigma),
+            "ang_vel_xy": (x.sensor("global_angvel_torso")[:2] ** 2).sum(),
+            "orientation": ((x.sensor("upvector_torso") - np.array([0.073, 0.0, 1.0])) ** 2).sum(),
+            "feet_air_time": np.minimum(lands * (m.air + self.dt - 0.2), 0.3).sum(),
+            "feet_slip": speed * touch.sum(),
+            "feet_phase": np.where(moves, np.exp(-off / 0.01), 0.0),
+            "stand_still": np.where(asked < 0.01, np.abs(away).sum(), 0.0),
+            "termination": np.where(self.terminate(x, m), 1.0, 0.0),
+            "collision": hits,
+            "contact_force": np.maximum(force - self.most_force, 0.0).sum(),
+            "joint_deviation_knee": np.abs(away[self.knees]).sum(),
+            "joint_deviation_hip": (np.abs(away[self.hips]) * aside).sum(),
+            "dof_pos_limits": (
+                np.maximum(self.soft_low - joints, 0.0) + np.maximum(joints - self.soft_high, 0.0)
+            ).sum(),
+            "pose": (away**2).sum(),
+        }
+
+    def reward(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
+        found = self.terms(x, a, m)
+        return {name: weight * found[name] for name, weight in self.weights.items() if weight}
+
+    def after(self, x: State, a: Any, m: Memory, rng: Draws) -> Any:
+        touch = self.feet_touch(x)
+        m.air, m.contact, m.last = (m.air + self.dt) * (1.0 - touch), touch, a
+        m.phase = np.remainder(m.phase + m.pace + np.pi, 2 * np.pi) - np.pi
+        due = m.count + 1.0 > PATIENCE
+        m.command = np.where(due, self.next_command(rng, m.command), m.command)
+        m.count = np.where(due, 0.0, m.count + 1.0)
+        left = m.push - 1.0
+        m.push = np.where(left <= 0, m.interval, left)
+        push = np.where(left <= 0, self.kick(rng), 0.0)
+        return {"v": join(x.v[:2] + push, x.v[2:])}
+
+    def measured(self, x: State) -> dict[str, Any]:
+        """What the actor measures, by the names of `noises`, without noise."""
+        return {
+            "linvel": x.sensor("local_linvel_pelvis"),
+            "gyro": x.sensor("gyro_pelvis"),
+            "gravity": -x.rotation("imu_in_pelvis")[2],
+            "joint_pos": x.q[7:] - self.pose,
+            "joint_vel": x.v[6:],
+        }
+
+    def observe(self, x: State, m: Memory, rng: Draws) -> dict[str, Any]:
+        clean = self.measured(x)
+        seen = with_noise(rng, clean, self.noises, self.noise)
+        feet = [x.sensor(f"{side}_foot_global_linvel") for side in SIDES]
+        actor = join(
+            seen["linvel"], seen["gyro"], seen["gravity"], m.command, seen["joint_pos"], seen["joint_vel"], m.last,
+            np.cos(m.phase), np.sin(m.phase),
+        )  # fmt: skip
+        critic = join(
+            actor, clean["gyro"], x.sensor("accelerometer_pelvis"), clean["gravity"], clean["linvel"],
+            x.sensor("global_angvel_pelvis"), clean["joint_pos"], clean["joint_vel"], x.q[2], x.field("actuator_force"), m.contact,
+            *feet, m.air,
+        )  # fmt: skip
+        return {"actor": actor, "critic": critic}
+
+
+def swing(phase: Any, height: float) -> Any:
+    """Wanted heights of feet at phases from -pi to pi: up to `height` at 0 and down again by curves 3 s^2 - 2 s^3."""
+    s = (phase + np.pi) / np.pi
+    up, down = np.minimum(s, 1.0), np.maximum(s - 1.0, 0.0)
+    return height * np.where(s <= 1.0, up * up * (3 - 2 * up), 1 - down * down * (3 - 2 * down))
+
+
+TASKS = {"G1JoystickFlat": G1JoystickFlat}
