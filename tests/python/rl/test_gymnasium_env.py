@@ -180,6 +180,11 @@ class Episode(Rail):
         return {"episode": x.q[0]}
 
 
+class Near(Rail):
+    def metrics(self, x, a, m):
+        return {"reward_near": x.q[0]}
+
+
 class Ranged(Rail):
     observation_range = (np.zeros(3), 1.0)
 
@@ -196,6 +201,7 @@ class Ranged(Rail):
         (lambda f: fs.rl.gymnasium(Rail(f), 2, autoreset="later"), ValueError, "autoreset is 'later', expected one of"),
         (lambda f: fs.rl.gymnasium(Rail(f), 2, render_mode="human"), ValueError, "render_mode is 'human', expected 'rgb_array'"),
         (lambda f: fs.rl.gymnasium(Episode(f), 2), ValueError, "metrics has 'episode', which infos need"),
+        (lambda f: fs.rl.gymnasium(Near(f), 2), ValueError, "metrics has 'reward_near', which infos need"),
         (lambda f: fs.rl.gymnasium(Ranged(f), 2), ValueError, "observation_range has shape (3,), the observation has 4"),
     ],
 )  # fmt: skip
