@@ -229,6 +229,22 @@ def test_wrong_options_of_a_reset_are_said(file, options, error, text):
     assert len(options) == 1  # wrappers read them afterwards
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("gymnasium", "gymnasium is not installed: python -m pip install gymnasium, or 'featherstorm[rl]'"),
+        ("stable_baselines3", "python -m pip install stable-baselines3, or 'featherstorm[sb3]' with this package"),
+        ("rsl_rl", "rsl-rl-lib is not installed: python -m pip install rsl-rl-lib, or 'featherstorm[rsl]'"),
+        ("register", "gymnasium is not installed"),
+    ],
+)
+def test_what_is_missing_is_said(monkeypatch, name, text):
+    monkeypatch.setattr("importlib.util.find_spec", lambda module: None)
+    with pytest.raises(ImportError) as caught:
+        getattr(fs.rl, name)(*(("Rail-v0", Rail) if name == "register" else (Rail,)))
+    assert text in str(caught.value)
+
+
 def test_all_environments_answer_together(file):
     env = fs.rl.gymnasium(Rail(file), 3)
     assert env.render() is None and env.call("render") == (None,) * 3 and env.call("num_envs") == (3, 3, 3)
