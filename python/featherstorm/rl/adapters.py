@@ -113,9 +113,13 @@ def batch_of(
             raise ValueError(
                 f"{name}: {next(iter(options))} is given with a batch, which has been made: pass it to Env.batch"
             )
-        return env
-    if not isinstance(env, Env):
+        batch = env
+    elif not isinstance(env, Env):
         raise TypeError(f"{name}: env is a {type(env).__name__}, expected a featherstorm.Env or its batch")
-    if num_envs is None:
+    elif num_envs is None:
         raise ValueError(f"{name}: num_envs is missing, expected how many environments of {type(env).__name__}")
-    return env.batch(num_envs, autoreset=autoreset or "same_step", arrays=arrays, **options)
+    else:
+        batch = env.batch(num_envs, autoreset=autoreset or "same_step", arrays=arrays, **options)
+    if arrays == "numpy" and batch.device != "cpu":
+        raise ValueError(f"{name}: the environments are on {batch.device}, expected the CPU, where numpy's arrays are")
+    return batch

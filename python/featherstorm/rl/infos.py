@@ -2,8 +2,9 @@
 
 A name has an array (N, ...), in which a number counts where the mask under "_name" is True; it is there where that is so anywhere.
 
-What an environment tells of a step: its metrics; "reward_terms", by name; "non_finite" where its state or action was not finite; and,
-where its episode ended, "return", "length" and "reward_sums", by name.
+What an environment tells of a step: its metrics; the terms of its reward, "reward_" before a name that does not begin so; "non_finite"
+where its state or action was not finite; and, where its episode ended, "return", "length", and sums of the terms, "sum_" before their names.
+No name holds others by name, which TorchRL cannot read.
 """
 
 from __future__ import annotations
@@ -20,26 +21,29 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 # names that are taken; RecordEpisodeStatistics writes to "episode"
-TAKEN = ("reward_terms", "reward_sums", "non_finite", "return", "length", "final_obs", "final_info", "episode")
+TAKEN = ("non_finite", "return", "length", "final_obs", "final_info", "episode")
+
+
+def term(name: str) -> str:
+    """What a term of the reward is called."""
+    return name if name.startswith("reward_") else f"reward_{name}"
 
 
 def check_names(batch: EnvBatch) -> None:
-    if taken := [name for name in batch.recording.metrics if name in TAKEN or name.startswith("_")]:
+    terms = [term(name) for name in batch.terms]
+    own = (*TAKEN, *terms, *(f"sum_{name}" for name in terms))
+    if taken := [name for name in batch.recording.metrics if name in own or name.startswith("_")]:
         raise ValueError(
             f"{type(batch.task).__name__}: metrics has {taken[0]!r}, which infos need for themselves; taken are "
-            f"{', '.join(TAKEN)} and names that begin with _"
+            f"{', '.join(own)} and names that begin with _"
         )
 
 
 def add(infos: dict[str, Any], name: str, value: Any, mask: Mask) -> None:
-    """Puts numbers (N, ...), or some by name, where the mask (N,) is True; other rows are zero."""
+    """Puts numbers (N, ...) where the mask (N,) is True; other rows are zero."""
     if not mask.any():
         return
-    if isinstance(value, dict):
-        found: Any = {}
-        for inner, x in value.items():
-            add(found, inner, x, mask)
-    elif mask.all():
+    if mask.all():
         found = np.array(value)
     else:
         rows = mask.reshape(mask.shape + (1,) * (value.ndim - 1))
@@ -52,15 +56,15 @@ def told(batch: EnvBatch, info: dict[str, Any], mask: Mask, ended: Mask) -> dict
     infos: dict[str, Any] = {}
     for name in batch.recording.metrics:
         add(infos, name, info[name], mask)
-    if batch.terms:
-        add(infos, "reward_terms", info["reward_terms"], mask)
+    for name in batch.terms:
+        add(infos, term(name), info["reward_terms"][name], mask)
     add(infos, "non_finite", info["non_finite"], mask & info["non_finite"])
     if ended.any():
         end = info["final_info"]
         add(infos, "return", end["return"], ended)
         add(infos, "length", end["length"].astype(np.int64), ended)
-        if batch.terms:
-            add(infos, "reward_sums", {name: end[name] for name in batch.terms}, ended)
+        for name in batch.terms:
+            add(infos, f"sum_{term(name)}", end[name], ended)
     return infos
 
 

@@ -34,10 +34,10 @@ class RslRlEnv(VecEnv):
         self.batch, self.bootstrap, self.gamma = batch, bootstrap, gamma
         self.num_envs, self.num_actions = batch.num_envs, batch.recording.actions
         self.max_episode_length = UNLIMITED if batch.task.steps is None else int(batch.task.steps)
-        self.device = torch.device("cpu")
+        self.device = torch.device(batch.device)
         self.cfg = {} if cfg is None else cfg
         self.dtype = getattr(torch, batch.dtype.name)
-        self.lengths = torch.from_numpy(batch.episode_length)
+        self.lengths = as_tensor(batch.episode_length)
         self.observations = self.grouped(batch.reset()[0])
 
     @property
@@ -50,8 +50,9 @@ class RslRlEnv(VecEnv):
 
     def grouped(self, obs: Any) -> TensorDict:
         groups = obs if isinstance(obs, dict) else {GROUP: obs}
-        tensors = {name: x if torch.is_tensor(x) else torch.from_numpy(x) for name, x in groups.items()}
-        return TensorDict(tensors, batch_size=[self.num_envs], device=self.device)
+        return TensorDict(
+            {name: as_tensor(x) for name, x in groups.items()}, batch_size=[self.num_envs], device=self.device
+        )
 
     def get_observations(self) -> TensorDict:
         return self.observations
@@ -84,3 +85,8 @@ class RslRlEnv(VecEnv):
         found = {f"Episode/{name}": end[name][ended].mean() for name in ("return", "length")}
         found.update({f"Episode_Reward/{name}": end[name][ended].mean() for name in self.batch.terms})
         return found
+
+
+def as_tensor(x: Any) -> torch.Tensor:
+    """torch's view of an array of the engine, or a tensor as it is."""
+    return x if torch.is_tensor(x) else torch.from_dlpack(x)

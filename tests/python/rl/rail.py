@@ -103,9 +103,9 @@ class Numbers:
         terminated, truncated = abs(self.q) > EDGE, self.steps >= STEPS
         info = {"speed": abs(self.v), "both": np.array([self.q, a])}
         if not self.grouped:
-            info["reward_terms"] = terms
+            info.update({f"reward_{name}": x for name, x in terms.items()})
         if terminated or truncated:
             info.update({"return": self.total, "length": self.steps})
             if not self.grouped:
-                info["reward_sums"] = self.sums
+                info.update({f"sum_reward_{name}": x for name, x in self.sums.items()})
         return self.observe(), reward, terminated, truncated, info

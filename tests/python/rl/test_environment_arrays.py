@@ -25,12 +25,17 @@ def leaves(x):
         yield x
 
 
+def copy(x):
+    """numpy's, of an array of any library."""
+    return np.asarray(x).copy()
+
+
 def steps(file, actions, **options):
     """Two steps and what was returned, as numpy's copies: by the library's type too."""
     batch = GroupedRail(file).batch(ENVS, **options)
     first, _ = batch.reset()
     found = [batch.step(actions), batch.step(actions)][-1]
-    return first, found, [np.array(x) for x in leaves(found)]
+    return first, found, [copy(x) for x in leaves(found)]
 
 
 @pytest.mark.parametrize("name", ["torch", "jax"])

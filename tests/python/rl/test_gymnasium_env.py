@@ -180,6 +180,11 @@ class Episode(Rail):
         return {"episode": x.q[0]}
 
 
+class Near(Rail):
+    def metrics(self, x, a, m):
+        return {"reward_near": x.q[0]}
+
+
 class Ranged(Rail):
     observation_range = (np.zeros(3), 1.0)
 
@@ -196,6 +201,7 @@ class Ranged(Rail):
         (lambda f: fs.rl.gymnasium(Rail(f), 2, autoreset="later"), ValueError, "autoreset is 'later', expected one of"),
         (lambda f: fs.rl.gymnasium(Rail(f), 2, render_mode="human"), ValueError, "render_mode is 'human', expected 'rgb_array'"),
         (lambda f: fs.rl.gymnasium(Episode(f), 2), ValueError, "metrics has 'episode', which infos need"),
+        (lambda f: fs.rl.gymnasium(Near(f), 2), ValueError, "metrics has 'reward_near', which infos need"),
         (lambda f: fs.rl.gymnasium(Ranged(f), 2), ValueError, "observation_range has shape (3,), the observation has 4"),
     ],
 )  # fmt: skip
@@ -221,6 +227,22 @@ def test_wrong_options_of_a_reset_are_said(file, options, error, text):
         ours.reset(options=options)
     assert text in str(caught.value)
     assert len(options) == 1  # wrappers read them afterwards
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("gymnasium", "gymnasium is not installed: python -m pip install gymnasium, or 'featherstorm[rl]'"),
+        ("stable_baselines3", "python -m pip install stable-baselines3, or 'featherstorm[sb3]' with this package"),
+        ("rsl_rl", "rsl-rl-lib is not installed: python -m pip install rsl-rl-lib, or 'featherstorm[rsl]'"),
+        ("register", "gymnasium is not installed"),
+    ],
+)
+def test_what_is_missing_is_said(monkeypatch, name, text):
+    monkeypatch.setattr("importlib.util.find_spec", lambda module: None)
+    with pytest.raises(ImportError) as caught:
+        getattr(fs.rl, name)(*(("Rail-v0", Rail) if name == "register" else (Rail,)))
+    assert text in str(caught.value)
 
 
 def test_all_environments_answer_together(file):

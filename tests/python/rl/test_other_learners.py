@@ -79,8 +79,8 @@ def test_skrl_learns_on_it(file):
     assert all(torch.isfinite(p).all() for p in models["policy"].parameters())
 
 
-@pytest.mark.parametrize("grouped", [False, True])
-@pytest.mark.parametrize("mode", ["same_step", "disabled"])
+# with "same_step" TorchRL 0.14 loses the last observations of groups, of gymnasium's SyncVectorEnv too
+@pytest.mark.parametrize(("mode", "grouped"), [("same_step", False), ("disabled", False), ("disabled", True)])
 def test_torchrl_sees_the_transitions(file, mode, grouped):
     pytest.importorskip("torchrl")
     from tensordict import TensorDict
@@ -88,10 +88,14 @@ def test_torchrl_sees_the_transitions(file, mode, grouped):
 
     env = GymWrapper(fs.rl.gymnasium((GroupedRail if grouped else Rail)(file), ENVS, autoreset=mode), device="cpu")
     names = ("actor", "critic") if grouped else ("observation",)
-    ones = [Numbers(grouped) for _ in range(ENVS)]
-    seen = [one.reset() for one in ones]
-    last = list(seen)
     data = env.reset()
+    ones = [Numbers(grouped) for _ in range(ENVS)]
+    for one in ones:  # TorchRL tries environments first
+        one.episodes = int(env.unwrapped.batch.memory("episodes")[0, 0]) - 1
+    seen = [one.reset() for one in ones]
+    for i, one in enumerate(ones):  # where all end together TorchRL begins episodes anew
+        one.steps = env.unwrapped.batch.episode_length[i] = i % 5
+    last = list(seen)
 
     def check(found, expected):
         for name in names:
@@ -99,7 +103,7 @@ def test_torchrl_sees_the_transitions(file, mode, grouped):
             np.testing.assert_allclose(found[name].numpy(), rows, rtol=0, atol=1e-5)
 
     ends = edges = 0
-    for k in range(2 * STEPS):
+    for k in range(6 * STEPS):
         check(data, seen)
         a = actions(k)
         data["action"] = torch.as_tensor(a, dtype=torch.float32)
@@ -115,7 +119,7 @@ def test_torchrl_sees_the_transitions(file, mode, grouped):
         check(data["next"], last)  # the last observation where an episode ended
         data = after
         assert isinstance(data, TensorDict)
-    assert ends >= 2 * ENVS and edges > 0
+    assert ends >= 6 * ENVS and edges > 0
 
 
 def test_torchrl_collects(file):
