@@ -119,13 +119,13 @@ def go_near_goal(name, env, rng):
             physics.forward()
             finger = physics.named.data.geom_xpos["finger", :2]
             physics.named.model.geom_pos["target", :2] = finger + rng.normal(0, 0.03, 2)
-        if domain == "finger" and rng.random() < 0.5:
-            touch_lightly(physics, rng)
         if name.endswith("finger-spin"):
             data.qvel[2] = rng.uniform(-25, 5)
         elif domain == "finger":
             x, z = drawn(env)["target"]
             data.qpos[2] = -np.arctan2(x, z) + rng.normal(0, 0.4)
+        if domain == "finger" and rng.random() < 0.5:
+            touch_lightly(physics, rng)
 
 
 def touch_lightly(physics, rng):
