@@ -178,6 +178,39 @@ def test_several_environments_in_one_image(file):
         viewing.render(batch, [5])
 
 
+class Pole(fs.Env):
+    """A robot without a world."""
+
+    dt, substeps, steps = 0.02, 2, 5
+
+    def model(self):
+        return fs.load("cartpole")
+
+    def actuate(self, x, a, m):
+        return [10 * a[0], 0.0]
+
+    def reward(self, x, a, m):
+        return np.cos(x.q[1])
+
+    def observe(self, x, m, rng):
+        return [*x.q, *x.v]
+
+    actions = 1
+
+
+def test_robots_without_a_world_are_shown_and_learnt_on():
+    env = fs.rl.gymnasium(Pole(), 3, render_mode="rgb_array", width=96, height=64)
+    obs, _ = env.reset()
+    ended = [env.step(np.array([[1.0], [0.0], [-1.0]]))[3].tolist() for _ in range(5)]
+    assert ended == [[False] * 3] * 4 + [[True] * 3] and obs.shape == (3, 4)
+    obs = env.step(np.array([[1.0], [0.0], [-1.0]]))[0]
+    assert obs[0, 0] > 0 > obs[2, 0] and obs[1, 0] == 0
+    need_drawing()
+    env.batch.q[:, 0] = [-0.5, 0, 0.5]
+    images = env.render()
+    assert (images[0] != images[2]).any() and images[1].std() > 5
+
+
 def test_videos_are_recorded(file, tmp_path):
     need_drawing()
     pytest.importorskip("moviepy")
