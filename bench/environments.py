@@ -1,6 +1,6 @@
 """Environment steps a second: physics, reward, observation, ends of episodes and their new beginnings, random actions every step.
 
-    python bench/environments.py [--envs 64 1024 4096 ...] [--threads 1 2] [--seconds 2] [--envpool] [--write] [TASK ...]
+    python bench/environments.py [--envs 64 1024 4096 ...] [--threads 1 2] [--seconds 2] [--envpool] [--write NAME] [TASK ...]
 
 For each task the median rate of some runs of at least so many seconds, in control steps and in physics steps (passes of the file's
 timestep; of Runge-Kutta's method four evaluations each), after episodes have spread over their course. A rate stands beside what was simulated: contacts, passes of
@@ -8,7 +8,7 @@ Newton's method, the deepest contact and residual of the last states, the share 
 finite. `first` is the time from the task's class to the end of its first step, kernels included.
 
 --envpool: EnvPool's rate of the task in the same run (pip install envpool), as many threads, random actions, its own episodes. --write puts
-table and plot into results/.
+table, and a plot where there are several numbers of environments, into results/.
 """
 
 import argparse
@@ -20,7 +20,10 @@ import numpy as np
 import featherstorm as fs
 import machine
 
-TASKS = ("HalfCheetah-v5", "Hopper-v5", "Walker2d-v5", "Ant-v5", "Humanoid-v5")
+TASKS = (
+    "InvertedPendulum-v5", "Swimmer-v5", "HalfCheetah-v5", "Hopper-v5", "Walker2d-v5", "Ant-v5", "Humanoid-v5",
+    "Go1JoystickFlat", "Go2JoystickFlat", "G1JoystickFlat", "dm_control/walker-walk", "dm_control/cartpole-swingup",
+)  # fmt: skip
 ACTIONS = 16  # different ones, one after the other
 
 
@@ -82,7 +85,7 @@ def measure(name, envs, threads, seconds, settle, envpool):
         ours.step()
     ours.ended = ours.lost = ours.steps = 0
     row = {"task": name, "envs": envs, "threads": threads, "first": ours.first, "substeps": ours.batch.substeps}
-    if envpool:
+    if envpool and name.endswith("-v5"):
         step = theirs(name, min(envs, 256), threads)
         for _ in range(min(settle, 20)):
             step()
@@ -134,7 +137,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--settle", type=int, default=100, help="steps before anything is measured")
     parser.add_argument("--envpool", action="store_true")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--write", metavar="NAME", help="of the file in results/, behind the date")
     o = parser.parse_args()
     heads = HEADS + (["EnvPool", "ratio"] if o.envpool else [])
     lines, rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"], []
@@ -150,8 +153,9 @@ def main():
         folder = machine.ROOT / "bench" / "results" / d["machine"]
         folder.mkdir(parents=True, exist_ok=True)
         told = f"# Environments on {d['machine']}, {d['date']}\n\n{d['cpu']}, {d['cores']} cores; commit {d['commit']}; float32. `bench/environments.py` says what is what.\n\n"
-        (folder / f"{d['date']}-environments.md").write_text(told + "\n".join(lines) + "\n")
-        plot(rows, folder / f"{d['date']}-environments.png")
+        (folder / f"{d['date']}-{o.write}.md").write_text(told + "\n".join(lines) + "\n")
+        if len(o.envs) > 1:
+            plot(rows, folder / f"{d['date']}-{o.write}.png")
 
 
 if __name__ == "__main__":

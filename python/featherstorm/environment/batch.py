@@ -297,9 +297,9 @@ class EnvBatch:
         if self.reporter is None:
             self.reporter = Reporter(self.model, self.dtype.name, self.kernels.law)
         names = ("q", "v", "act", "qacc", *self.recording.parameters)
-        return self.reporter.of(
-            self.q, {name: self.storage.memory(name) for name in names if name in self.storage}, self.library
-        )
+        given = {name: self.storage.memory(name) for name in names if name in self.storage}
+        bound = {name: np.asarray(self.view(name)) for name in self.recording.parameters}
+        return self.reporter.of(np.asarray(self.q), given, self.library, bound)
 
     def replay(
         self, env: int, episode: int, actions: Array, *, seed: int = 0, kept: Mapping[str, Any] | None = None

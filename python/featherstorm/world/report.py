@@ -61,9 +61,11 @@ class Reporter:
             model.evaluator, dtype, **solver(model, dtype, law), report=True, forces=False
         )
 
-    def of(self, q: npt.NDArray[Any], given: dict[str, Any], library: Library) -> WorldReport:
+    def of(
+        self, q: npt.NDArray[Any], given: dict[str, Any], library: Library, bound: dict[str, Any] | None = None
+    ) -> WorldReport:
         """q (instances, nq) on the CPU; given: memory of q, v, act, qacc, ctrl, qfrc_applied and parameters (instances or 1, n) by
-        name, in the library's place."""
+        name, in the library's place; bound: the parameters' numbers on the CPU, where they are not the model's."""
         model, instances = self.model, len(q)
         sizes = {**state_sizes(model), "ctrl": model.n_ctrl, "qfrc_applied": model.nv, **parameter_sizes(model)}
         found = {name: library.output(self.dtype, instances, 1) for name in ("passes", "residual", "gap")}
@@ -72,4 +74,4 @@ class Reporter:
             outputs = [(name, x, 0, 1, False) for name, (x, _) in found.items()]
             self.sequence.run(1, instances, inputs, {}, outputs, stream=library.stream)
         steps, residual, gap = (np.asarray(view([1]))[:, 0] for _, view in found.values())
-        return WorldReport(touching(model, q), steps.astype(np.int64), residual, gap)
+        return WorldReport(touching(model.bind(**bound) if bound else model, q), steps.astype(np.int64), residual, gap)

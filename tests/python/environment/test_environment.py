@@ -258,7 +258,8 @@ def test_an_episode_again_alone(robot):
     np.testing.assert_array_equal(again.reward, [r for _, r in seen])
 
 
-def test_a_report_of_what_touches(tmp_path):
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_report_of_what_touches(tmp_path, dtype):
     file = tmp_path / "ball.xml"
     file.write_text(
         '<mujoco><worldbody><geom type="plane" size="0 0 1"/><body pos="0 0 .1"><joint type="slide" axis="0 0 1"/>'
@@ -269,13 +270,15 @@ def test_a_report_of_what_touches(tmp_path):
         reset=lambda m, rng: ([rng.uniform(-0.01, 0.01)], [0.0]),
         reward=lambda x, a, m: 1.0,
         observe=lambda x, m, rng: x.q,
+        randomise=lambda rng, p: {"geom_friction": p.geom_friction * rng.uniform(0.5, 1.5)},
+        parameters="geom_friction",
         dt=0.002,
-    ).batch(16, dtype="float64")
+    ).batch(16, dtype=dtype)
     ball.reset()
     told = ball.report()
     np.testing.assert_array_equal(told.contacts, ball.q[:, 0] < 0)
-    np.testing.assert_allclose(told.gap[ball.q[:, 0] < 0], ball.q[ball.q[:, 0] < 0, 0], atol=1e-9)
-    assert told.residual.max() < 1e-8
+    np.testing.assert_allclose(told.gap[ball.q[:, 0] < 0], ball.q[ball.q[:, 0] < 0, 0], atol=1e-6)
+    assert told.residual.max() < 1e-4
 
 
 def test_another_number_of_environments_has_the_same_kernels(robot):
