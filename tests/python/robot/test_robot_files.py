@@ -6,12 +6,11 @@ The packages are those of the extra `robots` in pyproject.toml, of which nothing
 
 import importlib.util
 import json
-import os
 import pathlib
-import subprocess
-import sys
 
 import pytest
+
+import apart
 
 HERE = pathlib.Path(__file__).parents[1]
 TOLERANCE = 1e-9
@@ -47,13 +46,7 @@ FILES = files()
 
 
 def check(path):
-    done = subprocess.run(
-        [sys.executable, HERE / "check_robot_file.py", str(path)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = apart.call("check_robot_file", HERE, "main", str(path))
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return lines or [{"base": "any", "refused": f"exit status {done.returncode}: {done.stderr[-2000:]}"}]
 

@@ -2,16 +2,15 @@
 that people use, a process for each."""
 
 import json
-import os
 import pathlib
 import pickle
 import struct
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+import apart
 import featherstorm as fs
 
 mujoco = pytest.importorskip("mujoco")
@@ -41,14 +40,7 @@ def test_generated_contacts_agree(name):
 @pytest.mark.skipif(not files(), reason="no model files: pip install --no-deps gymnasium dm-control mjlab")
 @pytest.mark.parametrize("path", files(), ids=lambda path: "/".join(path.parts[-2:]))
 def test_published_contacts_agree(path):
-    program = "import sys, json, compare_contacts as c; print(json.dumps(c.of_file(sys.argv[1])))"
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(path)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = apart.call("compare_contacts", HERE, "of_file", str(path))
     assert done.returncode == 0, done.stderr[-2000:]
     result = json.loads(done.stdout.splitlines()[-1])
     if "skipped" in result:

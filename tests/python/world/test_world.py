@@ -5,15 +5,14 @@ A process for each file, as in tests/python/robot/test_robot_files.py, so that n
 
 import importlib.util
 import json
-import os
 import pathlib
 import pickle
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+import apart
 import featherstorm as fs
 from featherstorm.robot.mjcf import robot_from_mujoco
 
@@ -79,14 +78,7 @@ def test_a_generated_world_agrees_with_its_constraints(name):
 @pytest.mark.skipif(not files(), reason="no model files: pip install --no-deps gymnasium dm-control mjlab")
 @pytest.mark.parametrize("path", files(), ids=lambda path: "/".join(path.parts[-2:]))
 def test_a_published_world_agrees(path):
-    program = "import sys, json, compare; print(json.dumps(compare.of_file(sys.argv[1])))"
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(path)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = apart.call("compare", HERE, "of_file", str(path))
     assert done.returncode == 0, done.stderr[-2000:]
     result = json.loads(done.stdout.splitlines()[-1])
     if "skipped" in result:
