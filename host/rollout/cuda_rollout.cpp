@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "core/scalar/scratch.h"
-#include "host/compile/device_kernel.h"
 #include "host/engine/cuda_rows.h"
 #include "host/memory/cuda_backend.h"
 #include "host/memory/device.h"
@@ -68,12 +67,35 @@ struct CudaRollout::Variant {
   }
 };
 
-CudaRollout::CudaRollout(const SequencePlan& plan) : plan_(&plan) {}
-CudaRollout::CudaRollout(RolloutProgram program) : program_(std::move(program)) {}
-CudaRollout::~CudaRollout() {
-  // unloading waits for the device, after which memory may be given back on any stream
-  for (const auto& v : variants_) cuda_backend()->unload_program(v->program);
+LoadedKernels::LoadedKernels() = default;
+LoadedKernels::~LoadedKernels() { unload(); }
+void LoadedKernels::unload() {
+  for (const auto& [text, program] : programs_) cuda_backend()->unload_program(program);
+  programs_.clear();
 }
+
+CudaProgram* LoadedKernels::kernel(const CudaTable& table, int device, int capability,
+                                   const std::pair<DeviceForm, std::string>& text,
+                                   const std::function<Texts()>& others) {
+  std::lock_guard lock(mutex_);
+  const std::pair key(device, text.second);
+  if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
+  if (!compiler_ || !compiler_->missing().empty()) compiler_ = std::make_unique<DeviceCompiler>(nullptr);
+  if (!compiler_->missing().empty())
+    throw Error("a rollout on a device needs a kernel of its own: " + compiler_->missing());
+  Texts texts = others();
+  texts.insert(texts.begin(), text);
+  const DeviceKernel made = compiler_->kernel(texts, capability);
+  CudaProgram* program = nullptr;
+  if (!table.load_program(device, made.image.data(), "featherstorm_kernel", &program))
+    throw_cuda_error(table, "rollout", device);
+  return programs_[key] = program;
+}
+
+CudaRollout::CudaRollout(const SequencePlan& plan) : plan_(&plan) {}
+CudaRollout::CudaRollout(RolloutProgram program, std::shared_ptr<LoadedKernels> kernels)
+    : program_(std::move(program)), kernels_(std::move(kernels)) {}
+CudaRollout::~CudaRollout() = default;  // kernels that are its own go first, and wait for the device; memory after them
 
 // With the mutex held.
 const RolloutProgram& CudaRollout::program() {
@@ -105,18 +127,13 @@ const CudaRollout::Variant& CudaRollout::variant(const SequenceCall& r, const Cu
   CudaDevice info;
   if (!table.device_info(r.device, &info)) throw_cuda_error(table, "rollout", r.device);
   v->multiprocessors = std::max(info.multiprocessors, 1), v->capability = 10 * info.major + info.minor;
-  if (!compiler_ || !compiler_->missing().empty()) compiler_ = std::make_unique<DeviceCompiler>(nullptr);
-  if (!compiler_->missing().empty())
-    throw Error("a rollout on a device needs a kernel of its own: " + compiler_->missing());
-  std::vector<std::pair<DeviceForm, std::string>> texts;
-  for (const char* order : {"trace", "greedy", "sethi_ullman"}) {
+  const auto text = [&](const char* order) {
     const OrderOf of = [&](const Program& p) { return order_of(p, order); };
-    texts.push_back(
-        {{order, 0}, emit_rollout(v->rollout, of, Cuda{r.precision == Precision::float64, device_block_threads, 0})});
-  }
-  const DeviceKernel kernel = compiler_->kernel(texts, v->capability);
-  if (!table.load_program(r.device, kernel.image.data(), "featherstorm_kernel", &v->program))
-    throw_cuda_error(table, "rollout", r.device);
+    return std::pair{DeviceForm{order, 0},
+                     emit_rollout(v->rollout, of, Cuda{r.precision == Precision::float64, device_block_threads, 0})};
+  };
+  v->program = kernels_->kernel(table, r.device, v->capability, text("trace"),
+                                [&] { return LoadedKernels::Texts{text("greedy"), text("sethi_ullman")}; });
   if (!dispatch_) dispatch_ = std::make_unique<const Dispatch>(Dispatch::standard());
   return *variants_.emplace_back(std::move(v));
 }

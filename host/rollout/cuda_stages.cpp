@@ -93,7 +93,9 @@ void add_program(const SequencePlan& plan, const SequencePlan::Stage& s, std::ve
 }  // namespace
 
 CudaStages::CudaStages(const SequencePlan& plan) : plan_(plan) {}
-CudaStages::~CudaStages() = default;
+CudaStages::~CudaStages() {
+  kernels_->unload();
+}  // it waits for the device: memory may be given back on any stream after it
 
 // With the mutex held.
 std::shared_ptr<const DeviceStage> CudaStages::stage(std::size_t of, int device, void* stream, const CudaTable& table) {
@@ -170,12 +172,12 @@ CudaStages::Choice& CudaStages::choice(const SequenceCall& call) {
     for (const int k : item.writes) item.out.push_back({plan_.arrays[k].name, {}}), item.out_at.push_back(at(k));
     item.uniforms.resize(item.arrays.size());
     item.every_step = std::make_unique<bool[]>(item.arrays.size());
-    item.rollout = std::make_unique<CudaRollout>(std::move(item.program));
+    item.rollout = std::make_unique<CudaRollout>(std::move(item.program), kernels_);
   }
   if (controlled >= 0) {
     RolloutProgram p;
     p.arrays = {{static_cast<int>(plan_.arrays[controlled].components), false, false}};
-    c->controls = std::make_unique<CudaRollout>(std::move(p));
+    c->controls = std::make_unique<CudaRollout>(std::move(p), kernels_);
   }
   return *choices_.emplace_back(std::move(c));
 }

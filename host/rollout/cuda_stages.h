@@ -42,6 +42,7 @@ class CudaStages : public RolloutBackend {
   const SequencePlan& plan_;
   StreamMemory memory_{rollout_user};
   std::mutex mutex_;  // of a run's launches, and of the members below
+  const std::shared_ptr<LoadedKernels> kernels_ = std::make_shared<LoadedKernels>();  // of all choices
   std::vector<std::unique_ptr<Choice>> choices_;
   std::map<std::pair<int, std::size_t>, std::shared_ptr<const DeviceStage>> stages_;  // by device and stage of the plan
 };
