@@ -250,9 +250,8 @@ class EnvBatch:
 
     def stream_of(self, library: Library) -> int:
         """The stream of the actions' library; the engine's arrays that it wrote before are read there."""
-        if library.device != HOST and library.stream != self.library.stream:
-            _featherstorm.synchronise(self.library.device, self.library.stream)
-            self.library.stream = library.stream
+        if library.device != HOST:
+            self.storage.follow(library.stream)
         return library.stream
 
     def results(self, lead: Any) -> Results:

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _featherstorm
+from ..device import DeviceArray
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -41,6 +44,17 @@ class Storage:
     def turn(self) -> None:
         for name, other in self.others.items():
             self.places[name], self.others[name] = other, self.places[name]
+
+    def follow(self, stream: int) -> None:
+        """From now on what is done with the arrays is done on this stream of their device: who reads them waits for it."""
+        if stream == self.library.stream:
+            return
+        _featherstorm.synchronise(self.library.device, self.library.stream)
+        self.library.stream = stream
+        for _, *views in (*self.places.values(), *self.others.values()):
+            for view in views:
+                if isinstance(view, DeviceArray):
+                    view.stream = stream
 
     def memory(self, name: str) -> Any:
         return self.places[name][0]
