@@ -1,70 +1,20 @@
 """Environments on a CUDA device, through the stand-in of the CUDA library, against the CPU."""
 
+import ctypes
 import os
 import sys
 
 import numpy as np
 import pytest
+from device_tasks import Falling, sent
 from slider import Slider, model
 
 import fake_cuda
 import featherstorm as fs
 from fake_cuda import Tensor, array, needs_stand_in
-from featherstorm import _featherstorm
-from featherstorm.device import DeviceArray
 
 ENVS = 33
 pytestmark = needs_stand_in
-
-XML = """
-<mujoco>
-  <option timestep="0.005" cone="elliptic"/>
-  <worldbody>
-    <geom type="plane" size="0 0 1"/>
-    <body name="trunk" pos="0 0 .3">
-      <freejoint/>
-      <geom name="trunk" type="box" size=".1 .1 .05"/>
-      <body pos=".15 0 0">
-        <joint name="knee" axis="0 1 0" range="-60 60" stiffness="2"/>
-        <geom name="shin" type="capsule" size=".03" fromto="0 0 0 .2 0 0"/>
-      </body>
-    </body>
-  </worldbody>
-  <actuator><motor joint="knee" ctrlrange="-2 2"/></actuator>
-</mujoco>
-"""
-
-
-class Falling(fs.Env):
-    substeps, steps = 4, 12
-    memory = {"last": 1}
-    parameters = ("geom_friction",)
-
-    def __init__(self, robot):
-        self.robot = robot
-
-    def model(self):
-        return self.robot
-
-    def randomise(self, rng, p):
-        return {"geom_friction": p.geom_friction * rng.uniform(0.5, 1.5, (3, 1))}
-
-    def reset(self, m, rng):
-        height, turn = rng.uniform(0.1, 0.3), rng.normal(0, 0.3, 4) + np.array([1, 0, 0, 0])
-        return [0, 0, height, *turn, 0], rng.normal(0, 0.5, 7)
-
-    def terminate(self, x, m):
-        return x.rotation("trunk")[2, 2] < 0.2
-
-    def reward(self, x, a, m):
-        return {"height": x.q[2], "rate": -0.1 * (a[0] - m.last[0]) ** 2, "touch": 1e-2 * x.contact_force("trunk")[2]}
-
-    def after(self, x, a, m, rng):
-        m.last = a
-        return {"v": x.v + np.where(rng.bernoulli(0.1), 0.1, 0.0)}
-
-    def observe(self, x, m, rng):
-        return np.concatenate([x.q[2:], x.v, x.left("xpos")[1]]) + 0.01 * rng.normal(size=16)
 
 
 @pytest.fixture(autouse=True)
@@ -76,15 +26,25 @@ def compiler(monkeypatch, tmp_path):
     fake_cuda.finish()
 
 
+class Counts(ctypes.Structure):
+    """StandInCounts (tests/device/stand_in/stand_in.h)."""
+
+    _fields_ = [
+        *((name, ctypes.c_int) for name in ("driver_allocations", "pool_allocations", "live_blocks", "launches")),
+        *((name, ctypes.c_int) for name in ("live_programs", "waits", "device")),
+        ("stream", ctypes.c_void_p),
+    ]
+
+
+def counts():
+    found = Counts()
+    library = os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libfeatherstorm_cuda.so")
+    ctypes.CDLL(library).stand_in_counts(ctypes.byref(found))
+    return found
+
+
 def actions(k, n):
     return np.random.default_rng(k).uniform(-2, 2, (ENVS, n))
-
-
-def sent(a):
-    """The engine's own array on the device."""
-    x = DeviceArray(_featherstorm.Buffer(a.dtype.name, *a.shape, 0, 0), a.shape[1:], len(a), a.dtype, 0, 0)
-    x.assign(a, "a")
-    return x
 
 
 def compare(task, dtype, autoreset, steps, n, tolerance):
@@ -123,10 +83,63 @@ def test_a_task_is_the_same_on_a_device(tmp_path, autoreset):
 
 
 @pytest.mark.parametrize(("dtype", "steps", "tolerance"), [("float64", 14, 1e-6), ("float32", 13, 2e-2)])
-def test_a_task_with_contacts_is_the_same_on_a_device(tmp_path, dtype, steps, tolerance):
-    file = tmp_path / "falling.xml"
-    file.write_text(XML)
-    compare(Falling(fs.load(str(file))), dtype, "same_step", steps, 1, tolerance)
+def test_a_task_with_contacts_is_the_same_on_a_device(dtype, steps, tolerance):
+    compare(Falling(), dtype, "same_step", steps, 1, tolerance)
+
+
+@pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
+def test_a_graph_does_two_steps_again(autoreset):
+    task, stream = Falling(), fs.device.Stream("cuda:0")
+    here, there = (
+        task.batch(ENVS, seed=3, dtype="float64", autoreset=autoreset, device=device) for device in ("cpu", "cuda:0")
+    )
+    here.reset(), there.reset()
+    a = actions(0, 1)
+    given = sent(a, stream.number)
+    for _ in range(2):  # kernels are made, memory is taken
+        there.step(given), here.step(a)
+    results = []
+
+    def work():
+        for _ in range(2):
+            results.append(there.step(given))
+            results[-1][0].__dlpack__(stream=stream.number)  # as a library takes it, which must not wait here
+
+    graph = stream.capture(work)
+    stream.synchronise()
+    np.testing.assert_allclose(np.asarray(there.q), here.q, atol=1e-9, err_msg="captured, not done")
+    ended, begins = 0, counts()
+    for _ in range(8):
+        graph.launch()
+        expected = [tuple(map(np.copy, here.step(a)[:4])) for _ in range(2)]
+        ended += sum(e[2].sum() + e[3].sum() for e in expected)
+        # observations of both steps are there, of all else the last one's
+        for found, wanted in ((results[0][0], expected[0][0]), *zip(results[1][:4], expected[1])):
+            np.testing.assert_allclose(np.asarray(found, float), np.asarray(wanted, float), atol=1e-6)
+        for name in here.state:
+            np.testing.assert_allclose(np.asarray(there.view(name)), here.view(name), atol=1e-6, err_msg=name)
+    assert ended >= ENVS
+    now = counts()
+    assert (now.driver_allocations, now.pool_allocations) == (begins.driver_allocations, begins.pool_allocations)
+
+
+def test_a_warm_step_takes_no_memory_and_does_not_wait():
+    there = Falling().batch(ENVS, device="cuda:0")
+    there.reset()
+    given, cold = sent(actions(0, 1).astype(np.float32)), counts()
+    for _ in range(2):
+        there.step(given)
+    # before the first pass; before others, the first two alike, and the last, of which something is kept; behind it; and, each behind
+    # draws, what judges and what begins episodes
+    assert counts().live_programs - cold.live_programs == 6
+    warm = counts()
+    for _ in range(4):
+        there.step(given)
+    now = counts()
+    for name in ("driver_allocations", "pool_allocations", "live_blocks", "live_programs", "waits"):
+        assert getattr(now, name) == getattr(warm, name), name
+    # seven of programs, four solutions, what after, observe and reset draw
+    assert now.launches - warm.launches == 4 * (7 + 4 + 3)
 
 
 def test_torch_keeps_its_arrays_on_the_device(tmp_path, monkeypatch):

@@ -1,0 +1,54 @@
+"""Ant, Go1 and G1 on a CUDA device, through the stand-in of the CUDA library, against the CPU."""
+
+import os
+
+import numpy as np
+import pytest
+from device_tasks import TASKS, Pair
+
+import fake_cuda
+from fake_cuda import needs_stand_in
+
+pytest.importorskip("mujoco")
+pytestmark = needs_stand_in
+ENVS = 9
+
+
+@pytest.fixture(autouse=True)
+def compiler(monkeypatch, tmp_path):
+    """The stand-in's run-time compiler; no test leaves work behind."""
+    monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
+    monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))
+    yield
+    fake_cuda.finish()
+
+
+def task(name):
+    try:
+        made = TASKS[name]()
+        made.model()
+    except FileNotFoundError as why:
+        pytest.skip(str(why))
+    return made
+
+
+# Of one control step from the same state, relative to the largest number of an array. Between two solutions of a step are the solver's
+# tolerance and rounding, which a contact that opens or closes within the step enlarges.
+@pytest.mark.parametrize(
+    ("name", "dtype", "tolerance"),
+    [("Ant", "float64", 1e-7), ("Go1", "float32", 5e-3), ("G1", "float32", 5e-3)],
+)
+def test_control_steps_are_the_cpus(name, dtype, tolerance):
+    pair, ended, contacts = Pair(task(name), ENVS, dtype), 0, 0.0
+    assert pair.errors().max() <= tolerance, "where episodes begin"
+    pair.fall(20)
+    for _ in range(2):
+        contacts += pair.contacts()
+        pair.step()
+        worst = pair.errors()
+        assert worst.max() <= tolerance, worst
+        ended += pair.ended()
+        pair.meet()
+    assert ended >= ENVS // 3
+    assert contacts > 0, "robots that touch nothing test no contacts"
+    assert np.isfinite(pair.errors()).all()
