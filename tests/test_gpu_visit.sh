@@ -107,7 +107,7 @@ parcels_are_as_small_as_asked_for() {
 no_parcel_is_an_error() {
   ! visit --packed "$scratch/tree" --stage right --out "$scratch/none" && expect "is no parcel and holds none" || return 1
   ! visit --packed aside --stage right --out "$scratch/none" && expect "nothing was put aside" || return 1
-  ! visit --packed "$scratch/parcels" --stage wrong && expect "expected right, fast, peers, why or all"
+  ! visit --packed "$scratch/parcels" --stage wrong && expect "expected right, fast, peers, environments, why or all"
 }
 
 a_damaged_parcel_is_refused() {
@@ -170,6 +170,14 @@ peers_have_what_was_carried_before() {
   if "$python" -c 'import mujoco' 2>/dev/null; then
     expect "== peers rc 0" && grep -q '"featherstorm, any robot",64,.*,same,graph,stand-in' "$scratch/peers/peers.csv"
   fi
+}
+
+# Of a small task; those of other packages are tested by tests/python/environment/test_device_tasks.py.
+environments_are_right_and_timed() {
+  [[ -n $python ]] && "$python" -c 'import mujoco' 2>/dev/null || return 0
+  visit --packed aside --stage environments --out "$scratch/environments" || { cat "$scratch/out"; return 1; }
+  expect "== environments_right rc 0" && expect "2 of 2 compared, 0 failures" && expect "== environments rc 0" &&
+    grep -q '^Box,float32,64,graph,.*,same$' "$scratch/environments/environments.csv" && at_most_eight_files "$scratch/environments"
 }
 
 why_counts_and_checks() {

@@ -136,13 +136,18 @@ install_for_visit() {
 
 # The peers, as newly fetched or of an earlier time. Tests and examples of theirs stay behind.
 gather_peers() {
-  local to=$1 core
+  local to=$1 core name
   [[ ! -e $to/.versions ]] || return 0
   rm -rf "$to" "$to.mujoco"
   python_with_nanobind && install_for_visit "$to.mujoco" mujoco || return 1
   # its library is a package of its own, of one version
   core=$(sed -n 's/^Requires-Dist: \(mujoco-core *==[^ ;]*\).*/\1/p' "$to.mujoco"/mujoco-*.dist-info/METADATA)
   install_for_visit "$to" "${peers[@]}" ${core:+"$core"} || return 1
+  install_for_visit "$to.models" "${models[@]}" || return 1
+  for name in "${models[@]}"; do # without what their Python code imports: it is found, not imported
+    (cd "$to.models" && find "$name" -name '*.xml' && echo "$name/__init__.py") | tar -C "$to.models" -c -T - | tar -C "$to" -x
+  done
+  rm -rf "$to.models"
   rm -rf "$to.mujoco" "$to"/warp/{tests,examples} "$to"/mujoco/mjx/test_data "$to"/*/tests "${to:?}/bin"
   find "$to" -maxdepth 1 -name '*.dist-info' -printf '%f\n' | sed 's/\.dist-info$//;s/-/ /' | sort >"$to/.versions"
 }

@@ -125,7 +125,7 @@ timed() {
 
 # How fast beside others?
 stage_peers() {
-  if has_archive peers; then unpack peers && peers=$folder; else say "peers: $(sed -n 's/^missing peers: //p' "$manifest")"; fi
+  unpack_peers
   begin_package
   if ! end_package peers; then return; fi
   program planning.csv 120 "$python" "$here/planning.py" ${quick:+quick}
@@ -135,6 +135,23 @@ stage_peers() {
     program peers.csv $((deadline - SECONDS)) "$python" -m peers.side_by_side "$programs/bin/bench_peer_featherstorm" \
       --seconds $((deadline - SECONDS - 30)) ${quick:+--quick}
   fi
+}
+
+unpack_peers() {
+  if has_archive peers; then unpack peers && peers=$folder; else say "peers: $(sed -n 's/^missing peers: //p' "$manifest")"; fi
+}
+
+# Steps of environments, whose models are files of other packages. Kernels are made in the first half.
+stage_environments() {
+  unpack_peers
+  begin_package
+  if ! end_package environments_right; then return; fi
+  if ! has_module mujoco; then not_run environments_right "MuJoCo, which reads the tasks' models, is not installed"; return; fi
+  record_clocks "$out/environments_clocks.csv"
+  program environments_right.txt $((limit * 55 / 100)) "$python" "$here/environments.py" right ${quick:+quick}
+  program environments.csv $((deadline - SECONDS)) "$python" "$here/environments.py" fast ${quick:+quick} \
+    --seconds $((deadline - SECONDS - 60))
+  stop_clocks
 }
 
 metrics=gpu__time_duration.sum,launch__registers_per_thread,sm__inst_executed.avg.per_cycle_active,dram__bytes.sum

@@ -1,0 +1,246 @@
+"""Environments on this machine's GPU: environments.py right|fast [quick] [--seconds N]
+
+right   steps of Ant, Go1 and G1 on the device beside the CPU's, with the same draws, in both precisions; each in a process of its own, all
+        at once, as most of the time is NVRTC's. A step captured into a graph, beside the same as calls.
+fast    how long a control step takes, as CSV lines, where robots lie and stand about after a hundred random steps:
+        form          "graph": two steps captured and launched again; "calls": from Python, with the wait for the last one
+        us            of a control step of all environments, median, least and most
+        steps/s, passes/s   control steps and passes of the physics, of all environments together
+        us physics    the same without the task: an action, `actuate`, physics, and an observation of one number
+        us task       the difference
+        contacts      of an environment, on average
+
+quick: one small task, as a test of this program. NOT RUN: the package with a task's model is not installed.
+"""
+
+import pathlib
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import featherstorm as fs
+from featherstorm import _featherstorm
+
+sys.path += [str(pathlib.Path(__file__).resolve().parent.parent / "python" / folder) for folder in ("", "environment")]
+from device_tasks import TASKS, Falling, Pair, sent
+
+TOLERANCE = {"float32": 5e-3, "float64": 1e-6}  # 99 in a hundred environments; the median one a hundredth of it
+quick = "quick" in sys.argv[2:]
+ENVS, STEPS, FALL = (33, 6, 5) if quick else (515, 30, 60)
+SIZES = (64,) if quick else (1024, 4096, 16384, 65536)
+KINDS = {"Box": Falling} if quick else TASKS
+
+
+# -- right
+
+
+def agreement(name, dtype):
+    """Whether steps from equal states are equal, and whether a graph does what calls do."""
+    begin = time.perf_counter()
+    pair = Pair(KINDS[name](), ENVS, dtype)
+    pair.fall(FALL)
+    worst, ended, contacts, first = [], 0, pair.contacts(), None
+    for _ in range(STEPS):
+        pair.step()
+        worst.append(pair.errors())
+        first = first or time.perf_counter() - begin
+        ended += pair.ended()
+        pair.meet()
+    median, most99, most = np.quantile(worst, (0.5, 0.99, 1))
+    graph = graph_error(pair)
+    right = median <= 1e-2 * TOLERANCE[dtype] and most99 <= TOLERANCE[dtype] and graph <= TOLERANCE[dtype] and ended > 0
+    print(
+        f"{'' if right else 'FAILED  '}{name}/{dtype}: error median {median:.1e}, 99 % {most99:.1e}, most {most:.1e}; graph {graph:.1e}; "
+        f"{ended} episodes ended, {contacts:.1f} contacts; {first:.0f} s to the first step",
+        flush=True,
+    )
+    return right
+
+
+def graph_error(pair):
+    """Of four steps as a graph of two that is launched twice, against four calls from the same state, 99 % of environments."""
+    stream, names = fs.device.Stream("cuda:0"), pair.names
+    batches = [pair.there.resized(ENVS, seed=3) for _ in range(2)]
+    a = [sent(pair.actions(), stream.number) for _ in range(2)]
+    for batch in batches:
+        batch.reset()
+        for k in range(2):
+            batch.step(a[k])
+        for name in pair.here.state:
+            batch.storage.put(name, pair.here.view(name))
+    graph = stream.capture(lambda: [batches[0].step(x) for x in a])
+    for _ in range(2):
+        graph.launch()
+        for x in a:
+            batches[1].step(x)
+    stream.synchronise()
+    off = np.zeros(ENVS)
+    for name in names:
+        x, y = (np.array(batch.view(name), float) for batch in batches)
+        off = np.maximum(off, np.nan_to_num(np.abs(x - y).max(axis=1) / np.abs(y).max(initial=1.0), nan=np.inf))
+    return float(np.quantile(off, 0.99))
+
+
+def right():
+    """Each in a process of its own."""
+    programs = {
+        (name, dtype): subprocess.Popen(
+            [sys.executable, __file__, "one", *(["quick"] if quick else []), name, dtype],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for name in KINDS
+        for dtype in TOLERANCE
+    }
+    passed = failures = 0
+    for (name, dtype), program in programs.items():
+        text = program.communicate()[0].strip()
+        if program.returncode not in (0, 1, 77):
+            text = f"FAILED  {name}/{dtype}: exit status {program.returncode}\n{text}"
+        print(text, flush=True)
+        failures += program.returncode not in (0, 77)
+        passed += program.returncode == 0
+    print(f"{passed + failures} of {len(programs)} compared, {failures} failures")
+    return failures > 0 or passed == 0
+
+
+# -- fast
+
+
+class Physics(fs.Env):
+    """The physics of a task alone: its robot, its passes, its `actuate`."""
+
+    steps = None
+
+    def __init__(self, task, model):
+        self.robot, self.dt, self.substeps, self.memory = model, task.dt, task.substeps, task.memory
+        self.actions, self.action_range, self.clip, self.law = task.actions, task.action_range, task.clip, task.law
+        self.parameters, self.actuate = task.parameters, task.actuate
+
+    def model(self):
+        return self.robot
+
+    def reward(self, x, a, m):
+        return 0.0
+
+    def observe(self, x, m, rng):
+        return x.q[:1]
+
+
+def begun(batch, other=None):
+    """The batch in the middle of its episodes, by random steps, or in the state of another one."""
+    batch.reset()
+    if other is None:
+        rng = np.random.default_rng(2)
+        for _ in range(5 if quick else 100):
+            batch.step(sent(actions(batch, rng)))
+    else:
+        for name in set(batch.state) & set(other.state) - {"env_sums"}:
+            batch.storage.put(name, np.asarray(other.view(name)))
+    return batch
+
+
+def actions(batch, rng):
+    return rng.uniform(-1, 1, (batch.num_envs, batch.recording.actions)).astype(batch.dtype)
+
+
+def timed(batch):
+    """Seconds of a control step, (form, all of them)."""
+    stream, rng = fs.device.Stream("cuda:0"), np.random.default_rng(3)
+    a = [sent(actions(batch, rng), stream.number) for _ in range(2)]
+    for x in a:
+        batch.step(x)
+    graph = stream.capture(lambda: [batch.step(x) for x in a])
+    once = max(stream.elapsed(graph.launch), 1e-6)
+    times = 1 if quick else max(1, min(50, round(0.1 / once)))
+    graphs = [
+        stream.elapsed(lambda: [graph.launch() for _ in range(times)]) / (2 * times) for _ in range(3 if quick else 9)
+    ]
+    calls = []
+    for _ in range(3 if quick else 9):
+        start = time.perf_counter()
+        for _ in range(times):
+            for x in a:
+                batch.step(x)
+        stream.synchronise()
+        calls.append((time.perf_counter() - start) / (2 * times))
+    return {"graph": graphs, "calls": calls}
+
+
+def contacts(here, there):
+    """Of environments on a device, by as many on the CPU as there are in `here`."""
+    for name in here.state:
+        here.storage.put(name, np.asarray(there.view(name))[: here.num_envs])
+    return float(np.mean(here.report().contacts))
+
+
+def speeds(name, until):
+    """Whether answers were right."""
+    task = KINDS[name]()
+    pair = Pair(task, 64, "float32")
+    pair.fall(5)
+    pair.step()
+    off = float(np.quantile(pair.errors(), 0.9))
+    answers = "same" if off <= TOLERANCE["float32"] else f"DIFFERENT by {off:.1e}"
+    bare = Physics(task, pair.here.model).batch(1, dtype="float32", device="cuda:0")
+    for B in SIZES:
+        if time.perf_counter() > until:
+            print(f"# {name}: no time was left for {B} environments", flush=True)
+            break
+        whole = begun(pair.there.resized(B, seed=4))
+        touching, alone = contacts(pair.here, whole), timed(begun(bare.resized(B, seed=4), whole))
+        for form, seconds in timed(whole).items():
+            s, physics = sorted(seconds), sorted(alone[form])[len(alone[form]) // 2]
+            middle = s[len(s) // 2]
+            print(
+                f"{name},float32,{B},{form},{middle * 1e6:.1f},{s[0] * 1e6:.1f},{s[-1] * 1e6:.1f},{B / middle:.4g},"
+                f"{B * whole.substeps / middle:.4g},{physics * 1e6:.1f},{(middle - physics) * 1e6:.1f},{touching:.1f},{answers}",
+                flush=True,
+            )
+    return answers == "same"
+
+
+def fast(seconds):
+    failures, begin = 0, time.perf_counter()
+    print("task,real,environments,form,us,least,most,steps/s,passes/s,us physics,us task,contacts,answers")
+    for k, name in enumerate(KINDS, 1):
+        try:
+            failures += not speeds(name, begin + seconds * k / len(KINDS))
+        except (FileNotFoundError, ImportError) as why:
+            print(f"# NOT RUN {name}: {why}", flush=True)
+        except Exception as why:  # the next one may do
+            failures += 1
+            print(f"FAILED {name}: {type(why).__name__}: {' '.join(str(why).split())}", flush=True)
+    print(f"# {failures} failures")
+    return failures > 0
+
+
+def one(name, dtype):
+    try:
+        return not agreement(name, dtype)
+    except (FileNotFoundError, ImportError) as why:
+        print(f"NOT RUN {name}/{dtype}: {why}")
+        return 77
+    except Exception as why:
+        print(f"FAILED  {name}/{dtype}: {type(why).__name__}: {' '.join(str(why).split())}")
+        return 1
+
+
+def main(arguments):
+    devices, why_none = _featherstorm.cuda_devices()
+    if not devices:
+        raise SystemExit(f"environments: {why_none}")
+    if arguments[:1] == ["right"]:
+        return right()
+    if arguments[:1] == ["one"]:
+        return one(*arguments[-2:])
+    if arguments[:1] != ["fast"]:
+        raise SystemExit(__doc__)
+    return fast(float(arguments[arguments.index("--seconds") + 1]) if "--seconds" in arguments else 400.0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
