@@ -13,7 +13,9 @@ Maker = Callable[..., Env]
 
 # modules of this folder that have a dict TASKS: name -> what makes the task, a class or a function. Each is imported when a name is
 # first looked for
-MODULES = ["gymnasium", "dm_control", "velocity_quadruped"]
+MODULES = [
+    "gymnasium", "dm_control", "velocity_quadruped", "velocity_rough", "velocity_terrain", "velocity_humanoid", "panda",
+]  # fmt: skip
 
 
 class Registry(Mapping[str, Maker]):
