@@ -50,7 +50,14 @@ class QuadrupedJoystick(Env):
     reward_floor = 0.0
     memory: Mapping[str, Any] = {"command": 3, "renew": 1, "last": 12, "air": 4, "contact": 4, "peak": 4}
     actions = 12
-    parameters = ("geom_friction", "dof_frictionloss", "dof_armature", "body_ipos", "body_mass", "qpos0")
+    parameters: tuple[str, ...] = (
+        "geom_friction",
+        "dof_frictionloss",
+        "dof_armature",
+        "body_ipos",
+        "body_mass",
+        "qpos0",
+    )
 
     root = "trunk"
     timestep = 0.004
@@ -96,7 +103,7 @@ class QuadrupedJoystick(Env):
 
     # -- episodes
 
-    def randomise(self, rng: Draws, p: Parameters) -> dict[str, Any]:
+    def randomise(self, rng: Draws, p: Parameters, m: Memory) -> dict[str, Any]:
         """Floor: friction 0.4 to 1. Joints: dry friction x 0.9 to 1.1, armature x 1 to 1.05, zeros +-0.05 rad. Bodies: masses x 0.9
         to 1.1, the trunk's +-1 kg and its centre of mass +-0.05 m."""
         friction, ipos, mass = (at_random(getattr(p, name)) for name in ("geom_friction", "body_ipos", "body_mass"))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..environment.draws import Draws
-    from ..environment.memory import Parameters
+    from ..environment.memory import Memory, Parameters
 
 HALF, RISE = 10.0, 0.05  # of the field: half its side, its highest point above its lowest [m]
 CELLS = 128
@@ -54,10 +54,10 @@ class RoughQuadruped(QuadrupedJoystick):
     parameters = (*QuadrupedJoystick.parameters, "geom_pos")
     height = 0.35
 
-    def randomise(self, rng: Draws, p: Parameters) -> dict[str, Any]:
+    def randomise(self, rng: Draws, p: Parameters, m: Memory) -> dict[str, Any]:
         place = at_random(p.geom_pos)
         place[self.floor, :2] = rng.uniform(-AROUND, AROUND, 2)
-        return {**super().randomise(rng, p), "geom_pos": place}
+        return {**super().randomise(rng, p, m), "geom_pos": place}
 
 
 class Go1JoystickRough(RoughQuadruped):

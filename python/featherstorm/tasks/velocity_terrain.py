@@ -103,7 +103,7 @@ class TerrainQuadruped(QuadrupedJoystick):
         return spec.compile()
 
     def model(self) -> Any:
-        found = super().model()
+        found: Any = super().model()
         boxes = [found.compiled.geom(f"box{k}").id for k in range(BOXES)]
         self.boxes = slice(boxes[0], boxes[-1] + 1)
         return found
@@ -111,7 +111,7 @@ class TerrainQuadruped(QuadrupedJoystick):
     # -- episodes
 
     def randomise(self, rng: Draws, p: Parameters, m: Memory) -> dict[str, Any]:
-        found = super().randomise(rng, p)
+        found = super().randomise(rng, p, m)
         m.levels = self.next_levels(m, rng)
         m.kind, m.walked = rng.integers(len(KINDS)), 0.0
         kind = m.kind[0]

@@ -107,6 +107,40 @@ def test_actions_arrive_late(passes):
     beside_mujoco(lambda self, x, a, m: motor(lag(m, a), x.q, x.v), expected, lag.memory, begin=begin)
 
 
+def test_each_episode_draws_its_delay():
+    lag = actuators.delay(1, 4, size=2)
+
+    class Arm(fs.Env):
+        dt, actions, memory, steps = 0.002, 2, lag.memory, 3
+
+        def model(self):
+            return fs.from_mujoco(mujoco.MjModel.from_xml_string(ARM))
+
+        def reset(self, m, rng):
+            lag.draw(m, rng)
+            return np.zeros(2), np.zeros(2)
+
+        def actuate(self, x, a, m):
+            return lag(m, a)
+
+        def reward(self, x, a, m):
+            return 0.0
+
+        def observe(self, x, m, rng):
+            return x.q
+
+    env = Arm().batch(400, seed=2, threads=1)
+    env.reset()
+    first = np.array(env.memory("delay_passes")[:, 0])
+    for _ in range(3):
+        env.step(np.zeros((400, 2), np.float32))
+    second = np.array(env.memory("delay_passes")[:, 0])
+    for passes in (first, second):
+        counts = {float(k): int((passes == k).sum()) for k in set(passes.tolist())}
+        assert set(counts) == {1, 2, 3, 4} and min(counts.values()) > 60
+    assert (first != second).any()
+
+
 @pytest.mark.parametrize("activation", ["tanh", "relu", "elu", "softsign"])
 @pytest.mark.parametrize("order", ["position_velocity", "velocity_position"])
 def test_a_network_sees_the_last_passes(activation, order):

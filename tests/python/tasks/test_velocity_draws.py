@@ -63,7 +63,7 @@ def test_a_new_command_keeps_half_of_its_numbers():
 def test_parameters_are_those_of_the_definition():
     task, m, rng = prepared(Go1JoystickFlat)
     p = nominal(m, task.parameters)
-    drawn = [task.randomise(rng, p) for _ in range(MANY)]
+    drawn = [task.randomise(rng, p, None) for _ in range(MANY)]
     of = {name: np.array([numbers(d[name]) for d in drawn]) for name in task.parameters}
     assert {name: x.shape[1:] for name, x in of.items()} == {n: getattr(m, n).shape for n in task.parameters}
     floor, trunk = m.geom("floor").id, m.body("trunk").id
@@ -102,7 +102,7 @@ def test_noise_is_that_of_the_definition():
 def test_rocks_lie_elsewhere():
     task, m, rng = prepared(Go1JoystickRough)
     p = nominal(m, task.parameters)
-    places = np.array([numbers(task.randomise(rng, p)["geom_pos"]) for _ in range(MANY)])
+    places = np.array([numbers(task.randomise(rng, p, None)["geom_pos"]) for _ in range(MANY)])
     spread_over(places[:, m.geom("floor").id, :2], -6, 6)
     assert (places[:, m.geom("floor").id, 2] == 0).all()
     assert (places[:, 1:] == m.geom_pos[1:]).all()
