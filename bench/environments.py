@@ -105,13 +105,13 @@ HEADS = "task, envs, threads, control steps/s, physics steps/s, ns a control ste
 )
 
 
-def cells(r):
+def cells(r, envpool):
     found = [
         r["task"], r["envs"], r["threads"], f"{r['rate']:.0f}", f"{r['rate'] * r['substeps']:.0f}", f"{1e9 / r['rate']:.0f}", f"{r['first']:.2f}",
         f"{r['contacts']:.1f}", f"{r['passes']:.1f}", f"{r['residual']:.0e}", f"{1e3 * r['deepest']:.1f}", f"{1e3 * r['ended']:.1f}", r["lost"],
     ]  # fmt: skip
-    if "envpool" in r:
-        found += [f"{r['envpool']:.0f}", f"{r['rate'] / r['envpool']:.1f}"]
+    if envpool:
+        found += [f"{r['envpool']:.0f}", f"{r['rate'] / r['envpool']:.1f}"] if "envpool" in r else ["-", "-"]
     return f"| {' | '.join(map(str, found))} |"
 
 
@@ -146,7 +146,7 @@ def main():
         for threads in o.threads:
             for envs in o.envs:
                 rows.append(measure(name, envs, threads, o.seconds, o.settle, o.envpool))
-                lines.append(cells(rows[-1]))
+                lines.append(cells(rows[-1], o.envpool))
                 print(lines[-1], flush=True)
     if o.write:
         d = machine.describe()
