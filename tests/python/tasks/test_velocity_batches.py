@@ -5,6 +5,8 @@ import pytest
 
 pytest.importorskip("mujoco")
 
+from velocity_oracle import each
+
 import featherstorm as fs
 from featherstorm.tasks import panda, velocity_humanoid, velocity_quadruped, velocity_rough, velocity_terrain
 
@@ -21,7 +23,7 @@ def groups(obs):
     return obs.values() if isinstance(obs, dict) else [obs]
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", each(TASKS))
 def test_episodes_of_a_task_run_with_random_actions(name):
     """All numbers are finite, robots differ, and episodes that end begin again."""
     env = batch(name)
@@ -35,7 +37,7 @@ def test_episodes_of_a_task_run_with_random_actions(name):
     assert all((np.ptp(x, axis=0) > 0).mean() > 0.8 for x in groups(obs))
 
 
-@pytest.mark.parametrize("name", ["Go1JoystickFlat", "Go2JoystickFlat"])
+@pytest.mark.parametrize("name", each(["Go1JoystickFlat", "Go2JoystickFlat"]))
 def test_commands_parameters_and_noise_are_drawn(name):
     env = batch(name)
     obs, _ = env.reset(seed=1)
@@ -49,7 +51,7 @@ def test_commands_parameters_and_noise_are_drawn(name):
 
 def test_harder_ground_follows_better_walking():
     """Levels of robots that walked go up; ground is drawn anew for each episode."""
-    env = batch("Go1JoystickTerrain")
+    env = batch("Go2JoystickTerrain")
     env.reset(seed=1)
     before = np.array(env.memory("kind")[:, 0])
     assert sorted(set(before.tolist())) == [0, 1, 2, 3]

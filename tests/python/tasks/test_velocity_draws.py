@@ -5,12 +5,13 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from velocity_oracle import NumpyDraws, Rows, nominal, numbers
+from velocity_oracle import NEEDS_MJLAB, NumpyDraws, Rows, nominal, numbers
 
 from featherstorm.tasks.velocity_quadruped import Go1JoystickFlat
 from featherstorm.tasks.velocity_rough import Go1JoystickRough
 from featherstorm.tasks.velocity_terrain import KINDS, LEVELS, Go1JoystickTerrain
 
+pytestmark = NEEDS_MJLAB
 MANY = 600
 REACH = np.array([1.5, 0.8, 1.2])
 

@@ -5,10 +5,11 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from velocity_oracle import NumpyDraws, Oracle, Rows, drawless, exact, nominal, numbers
+from velocity_oracle import NEEDS_MJLAB, NumpyDraws, Oracle, Rows, drawless, exact, nominal, numbers
 
 from featherstorm.tasks.velocity_humanoid import STANCE, G1JoystickFlat, swing
 
+pytestmark = NEEDS_MJLAB
 STEPS = 50
 MOST = 150.0  # of a foot without cost [N], less than the task has, so that there is a cost
 SIDES = ("left", "right")

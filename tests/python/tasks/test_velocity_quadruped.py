@@ -5,12 +5,12 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from velocity_oracle import drawless, exact
+from velocity_oracle import NEEDS_MJLAB, drawless, each, exact
 from velocity_playground import LEGS, SOFT, Playground, randomised
 
 from featherstorm.tasks.velocity_quadruped import TASKS, Go1JoystickFlat, Go2JoystickFlat
 
-BOTH = pytest.mark.parametrize("task", [Go1JoystickFlat, Go2JoystickFlat])
+BOTH = pytest.mark.parametrize("task", each([Go1JoystickFlat, Go2JoystickFlat]))
 STEPS = 50
 
 
@@ -77,6 +77,7 @@ def test_an_episode_ends_where_the_robot_is_tipped(task):
     assert obs["actor"][1, 8] == -1 and (env.memory("command")[1] == [1, 0, 0]).all()
 
 
+@NEEDS_MJLAB
 def test_an_episode_is_truncated_after_20_seconds():
     env = drawless(Go1JoystickFlat).batch(1, threads=1)
     env.reset()
@@ -85,6 +86,7 @@ def test_an_episode_is_truncated_after_20_seconds():
     assert not terminated.any() and truncated.all()
 
 
+@NEEDS_MJLAB
 def test_the_go1_has_the_numbers_of_playgrounds_file():
     """Of go1_mjx_feetonly.xml, from MuJoCo Menagerie."""
     m = Go1JoystickFlat().scene()

@@ -5,7 +5,7 @@ import pytest
 
 mujoco = pytest.importorskip("mujoco")
 
-from velocity_oracle import drawless, exact, numbers  # noqa: E402
+from velocity_oracle import drawless, each, exact, numbers  # noqa: E402
 from velocity_playground import LEGS, SOFT, Playground  # noqa: E402
 
 from featherstorm.tasks import velocity_rough, velocity_terrain  # noqa: E402
@@ -82,7 +82,7 @@ def expected_scan(robot, task):
     return np.clip(q[2] - robot.ground(points) - task.start[2], -1, 1)
 
 
-@pytest.mark.parametrize("task", [Go1JoystickTerrain, Go2JoystickTerrain])
+@pytest.mark.parametrize("task", each([Go1JoystickTerrain, Go2JoystickTerrain]))
 def test_terms_and_observations_on_boxes_and_slopes(task):
     """One robot on each kind of ground, the one on stairs up with its forelegs on the first step."""
     rng = np.random.default_rng(2)
@@ -114,7 +114,7 @@ def test_terms_and_observations_on_boxes_and_slopes(task):
     assert (np.ptp(obs["actor"][:, 48:], axis=1) > 0.02).all()
 
 
-@pytest.mark.parametrize("task", [Go1JoystickRough, Go2JoystickRough])
+@pytest.mark.parametrize("task", each([Go1JoystickRough, Go2JoystickRough]))
 def test_terms_and_observations_on_rocks(task):
     """Three robots on one field, each elsewhere on it."""
     rng = np.random.default_rng(3)
@@ -151,7 +151,7 @@ def test_rocks_are_rough_and_smooth():
     assert steps.mean() > 0.0005 and steps.max() < 0.03
 
 
-@pytest.mark.parametrize("task", [Go1JoystickTerrain, Go2JoystickTerrain])
+@pytest.mark.parametrize("task", each([Go1JoystickTerrain, Go2JoystickTerrain]))
 @pytest.mark.parametrize("kind", [0, 2])
 def test_a_robot_begins_and_stands_where_the_ground_is(task, kind):
     """On a slope and on top of stairs it begins above the ground, and stands 2 s."""

@@ -1,7 +1,21 @@
 """MuJoCo's own steps of a task's model, and tasks without numbers that are drawn."""
 
+import importlib.util
+
 import mujoco
 import numpy as np
+import pytest
+
+NEEDS_MJLAB = pytest.mark.skipif(
+    importlib.util.find_spec("mjlab") is None, reason="no models of Go1 and G1: pip install --no-deps mjlab"
+)
+
+
+def each(tasks):
+    """Parameters of a test of some tasks, or of their names; skipped are those whose robot's file is not there."""
+    names = [getattr(task, "__name__", task) for task in tasks]
+    marks = [(NEEDS_MJLAB,) if name.startswith(("Go1", "G1")) else () for name in names]
+    return [pytest.param(task, marks=mark, id=name) for task, name, mark in zip(tasks, names, marks)]
 
 
 def drawless(task, command=(0.5, 0.1, 0.2), **members):
