@@ -2,8 +2,9 @@
 //
 //   slope(alpha) = linear + alpha bend + sum s'(r + alpha Js) Js
 //
-// It grows with alpha: a few steps of Newton's method on it, kept within a bracket of its root; where numbers are known, as many
-// as it takes to a tenth of the slope.
+// It grows with alpha: a few steps of Newton's method on it, kept within a bracket of its root, until it has become a tenth of what it
+// began with. Where it has begun to rise there, it may have risen long before: such an alpha is taken only where less is lost
+// beyond the lower end of the bracket than was won until there.
 #pragma once
 #include "core/constraint/row_pattern.h"
 #include "core/constraint/row_state.h"
@@ -17,8 +18,8 @@ inline constexpr int most_searches = 6;
 // Where a search for the least cost of a + alpha step stands.
 template <class T> struct LineSearch {
   T alpha{1.0}, low{0.0}, high{1e10};  // the best so far, and what it lies between
-  T last{1e30};                        // the slope there
-  T open{1.0};                         // 1 where the slope has not become a tenth of what it began with, else 0
+  T falls{1e30}, climbs{1e30};         // how fast the cost falls at the one, and climbs at the other
+  T open{1.0};                         // 0 where alpha is taken
 };
 
 // Of the smooth part: slope(0) of all costs; slope(0) of its own, and how it grows; what of a slope is rounding.
@@ -33,28 +34,30 @@ template <int line_steps = 4, class T>
 FS_HD void search_rows(const auto& p, const auto& r, const auto& Js, const SmoothSlope<T>& smooth, LineSearch<T>& s) {
   const int n = p.rows.rows();
   auto at = scratch<T>(n);
-  T alpha = s.alpha, low = s.low, high = s.high, last = s.last;
+  const T small = T(0.1) * abs(smooth.first);
   for (int l = 0; l < line_steps; l++) {
-    T slope = smooth.linear + alpha * smooth.bend, bend = smooth.bend;
-    for (int i = 0; i < n; i++) at[i] = r[i] + alpha * Js[i];
+    T slope = smooth.linear + s.alpha * smooth.bend, bend = smooth.bend;
+    for (int i = 0; i < n; i++) at[i] = r[i] + s.alpha * Js[i];
     for (const PackedBlock& b : p.rows.block) {
       const Slope<T> of = slope_along<T>(b, slice(at.data(), b.first), slice(Js, b.first), slice(p.D, b.first),
                                          slice(p.friction, b.first));
       slope = slope + of.first, bend = bend + of.second;
     }
-    slope = select(abs(slope) <= smooth.noise, T(0.0), slope);
-    const auto rises = T(0.0) <= slope;
-    low = select(rises, low, alpha), high = select(rises, alpha, high);
+    const T size = abs(slope);
+    slope = select(size <= smooth.noise, T(0.0), slope);
+    const auto wins = slope * (s.alpha - s.low) <= s.falls * s.low;
+    s.open = select(wins, select(abs(slope) <= small, T(0.0), s.open), s.open);
+    const auto goes_on = T(0.0) < s.open, rises = T(0.0) <= slope;
     // Newton's way may lead from one end to the other and back
-    const T next = alpha - slope * rcp(max(bend, T(1e-30))), size = abs(slope);
-    const auto falls = low <= next && next <= high && size <= T(0.5) * last;
-    const T halved = select(high < T(1e9), T(0.5) * (low + high), T(2.0) * alpha);
-    alpha = select(falls, next, halved), last = size;
+    const auto nearer = size <= T(0.5) * select(rises, s.climbs, s.falls);
+    const auto at_low = goes_on && slope < T(0.0), at_high = goes_on && rises;
+    s.low = select(at_low, s.alpha, s.low), s.falls = select(at_low, size, s.falls);
+    s.high = select(at_high, s.alpha, s.high), s.climbs = select(at_high, size, s.climbs);
+    const T next = s.alpha - slope * rcp(max(bend, T(1e-30)));
+    const auto between = s.low <= next && next <= s.high && nearer;
+    const T halved = select(s.high < T(1e9), T(0.5) * (s.low + s.high), T(2.0) * s.alpha);
+    s.alpha = select(goes_on, select(between, next, halved), s.alpha);
   }
-  const auto was_open = T(0.0) < s.open;
-  s.alpha = select(was_open, alpha, s.alpha), s.low = select(was_open, low, s.low);
-  s.high = select(was_open, high, s.high), s.last = select(was_open, last, s.last);
-  s.open = select(s.last <= max(T(0.1) * abs(smooth.first), smooth.noise), T(0.0), T(1.0));
 }
 
 }  // namespace featherstorm
