@@ -1,6 +1,6 @@
-// The kernels of part FEATHERSTORM_SHARD of the operations (shard_of in host/table/ops.h; the numbers of parts in launcher.h),
-// for models of at most FEATHERSTORM_MAX degrees of freedom in precision FEATHERSTORM_REAL, so that the library compiles in
-// parallel.
+// The kernels of parts FEATHERSTORM_SHARD to FEATHERSTORM_LAST_SHARD of the operations (shard_of in host/table/ops.h; the numbers of
+// parts in launcher.h), for models of at most FEATHERSTORM_MAX degrees of freedom in precision FEATHERSTORM_REAL. In files of one
+// part each the library compiles in parallel; in files of several what all of them include is read once.
 #include "cuda/kernels/kernels.cuh"
 
 #define FEATHERSTORM_JOIN2(a, b, c, d) a##b##_##c##_##d
@@ -9,19 +9,40 @@
 namespace featherstorm {
 namespace {
 
-// Every shard has its own: a function of one name for all would be one function to the linker.
-template <int i> void enter(KernelLauncher* entries) {
+// Every file has its own: a function of one name for all would be one function to the linker.
+template <int shard, int i> void enter(KernelLauncher* entries) {
   if constexpr (i < op_count) {
-    if constexpr (shard_of(i, cuda_shards, cuda_book_shards) == FEATHERSTORM_SHARD && info_of(i).cuda)
+    if constexpr (shard_of(i, cuda_shards, cuda_book_shards) == shard && info_of(i).cuda)
       entries[i] = launcher<std::tuple_element_t<i, Ops>, FEATHERSTORM_REAL, FEATHERSTORM_MAX>();
-    enter<i + 1>(entries);
+    enter<shard, i + 1>(entries);
   }
 }
 
 }  // namespace
 
-void FEATHERSTORM_JOIN(enter_, FEATHERSTORM_REAL, FEATHERSTORM_MAX, FEATHERSTORM_SHARD)(KernelLauncher* entries) {
-  enter<0>(entries);
-}
+#define FEATHERSTORM_ENTER(shard)                                                                        \
+  void FEATHERSTORM_JOIN(enter_, FEATHERSTORM_REAL, FEATHERSTORM_MAX, shard)(KernelLauncher * entries) { \
+    enter<shard, 0>(entries);                                                                            \
+  }
+#define FEATHERSTORM_HAS(shard) (FEATHERSTORM_SHARD <= shard && shard <= FEATHERSTORM_LAST_SHARD)
+
+#if FEATHERSTORM_HAS(0)
+FEATHERSTORM_ENTER(0)
+#endif
+#if FEATHERSTORM_HAS(1)
+FEATHERSTORM_ENTER(1)
+#endif
+#if FEATHERSTORM_HAS(2)
+FEATHERSTORM_ENTER(2)
+#endif
+#if FEATHERSTORM_HAS(3)
+FEATHERSTORM_ENTER(3)
+#endif
+#if FEATHERSTORM_HAS(4)
+FEATHERSTORM_ENTER(4)
+#endif
+#if FEATHERSTORM_HAS(5)
+FEATHERSTORM_ENTER(5)
+#endif
 
 }  // namespace featherstorm

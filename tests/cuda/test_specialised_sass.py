@@ -2,7 +2,7 @@
 
     test_specialised_sass.py CASES engine|books   CASES: the program specialised_cases, and what it shall write
 
-Those of the engine take 23 s of one core, those of the books 160 s, of which NVRTC 130 s.
+Those of the engine take 23 s of one core, those of the books 87 s, most of them of NVRTC.
 
 Needs NVRTC and nvdisasm (disassembly.py); exit status 77 without them.
 """
