@@ -97,6 +97,43 @@ TEST_P(NewtonInASpace, NeedsOneStepFromTheSolutionWhereCostsAreQuadratic) {
   EXPECT_LE(solve_all(GetParam(), kinds, true), 1);
 }
 
+// Dry friction and limits up to 1e5 times as hard as others: along a step the cost falls steeply at first, and rises gently after a
+// kink that is as near as nothing.
+TEST_P(NewtonInASpace, GetsPastKinksAtTheBeginningOfAStep) {
+  int most = 0;
+  for (unsigned seed = 0; seed < 500; seed++) {
+    std::mt19937 engine(seed);
+    std::uniform_real_distribution<> uniform(0, 1);
+    const int columns = 2 + static_cast<int>(seed % 6), n = 3 + static_cast<int>(seed % 13);
+    RowPattern rows;
+    for (int i = 0; i < n; i++) rows.add(engine() % 2 ? RowKind::Friction : RowKind::Unilateral, 1, {0});
+    Eigen::MatrixXd Y(n, columns);
+    std::vector<double> r0, r, D, friction, A, x(static_cast<std::size_t>(columns)), f(static_cast<std::size_t>(n));
+    const double far = std::pow(10.0, 2 - 3 * uniform(engine)), guess = std::pow(10.0, 2 - 4 * uniform(engine));
+    for (int i = 0; i < n; i++) {
+      const double size = std::pow(10.0, 2 * uniform(engine) - 1);
+      for (int k = 0; k < columns; k++) Y(i, k) = size * (4 * uniform(engine) - 2);
+      D.push_back(std::pow(10.0, 5 * uniform(engine))), friction.push_back(std::pow(10.0, 3 * uniform(engine) - 1));
+      r0.push_back(far * (4 * uniform(engine) - 2)), r.push_back(guess * (4 * uniform(engine) - 2));
+      for (int j = 0; j <= i; j++) A.push_back(Y.row(i).dot(Y.row(j)));
+    }
+    const HalfSolved half{Y, columns, &rows};
+    std::vector<int> chain;
+    for (int k = 0; k < columns; k++) chain.push_back(k - 1);
+    const EliminationTree tree = elimination_tree(chain, {});
+    const RowProblem p{rows, half, A.data(), r0.data(), D.data(), friction.data()};
+    const CoordinateProblem q{rows, half, tree, r0.data(), D.data(), friction.data()};
+    double done = 0;
+    int steps = 0;
+    for (; done == 0 && steps < 100; steps++)
+      done = GetParam() == Space::Rows ? row_newton_step(p, steps == 0, 1e-10, r.data(), x.data(), f.data())
+                                       : coordinate_newton_step(q, steps == 0, 1e-10, r.data(), x.data(), f.data());
+    EXPECT_EQ(done, 1) << "seed " << seed;
+    most = std::max(most, steps);
+  }
+  EXPECT_LE(most, 40);
+}
+
 TEST(RowNewton, HalvesTheCurvatureOfABlockWithColumnsOfZeros) {
   // one edge of a pyramid: of rank one
   const double e[3] = {1, 0.7, 0};
