@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <memory>
 
 #include "host/memory/cuda_backend.h"
 #include "host/memory/device_graph.h"
@@ -75,7 +76,7 @@ Controls noise_of(const Rolling& r) {
 // Runs every kernel once, on all cores, so that NVRTC puts it into the cache on disk; what fails fails again later.
 template <class Real> void make_kernel(const Rolling& r, bool noise) try {
   const DeviceStream stream(device);
-  CudaRollout s(r.rollout);
+  CudaRollout s(r.rollout, std::make_shared<LoadedKernels>());
   RollingBatch<Real> b(r, device, 1);
   b.start(7);
   const Controls controls = noise_of(r);
@@ -102,7 +103,7 @@ template <class Real> void compare(const Plan& plan, const Rolling& r) {
   const double tolerance = sizeof(Real) == 8 ? 1e-9 : feet ? 2e-2 : 1e-4;
   const std::string name = plan.name() + (sizeof(Real) == 4 ? "/float" : "/double");
   const DeviceStream stream(device);
-  CudaRollout s(r.rollout);
+  CudaRollout s(r.rollout, std::make_shared<LoadedKernels>());
   const Controls noise = noise_of(r);
   const auto drawn = [&](long i, long t, int c) {
     return noise.mean[t * r.nv + c] + 0.5 * (i == 0 ? 0 : normal(noise.key, i, t, c));
