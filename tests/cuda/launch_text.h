@@ -1,4 +1,4 @@
-// What a launch of a float kernel is told as JSON: bytes, and the results expected in double with a tolerance.
+// What a launch of a kernel is told as JSON: bytes, and the results expected with a tolerance.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -20,21 +20,22 @@ inline std::string hex(const void* data, std::size_t bytes) {
   return s;
 }
 
-// The outputs of all instances. Their tolerance: what the host's float form is off by, times 4, plus some rounding.
-class Expected {
+// The outputs of all instances. Their tolerance: what the host's form of the same precision is off by, times 4, plus some rounding.
+template <class Real = float> class Expected {
  public:
   explicit Expected(int outputs) : error_(outputs), scale_(outputs) {}
 
-  // One instance by the host in double and in float; at(k, c) is the place of component c of output k, in floats.
-  template <class Place>
-  void add(const std::vector<std::vector<double>>& exact, const std::vector<std::vector<float>>& rounded, Place at) {
+  // One instance by the host in more digits and in those of the kernel; at(k, c) is the place of component c of output k, in numbers.
+  template <class Exact, class Place>
+  void add(const std::vector<std::vector<Exact>>& exact, const std::vector<std::vector<Real>>& rounded, Place at) {
     for (std::size_t k = 0; k < exact.size(); k++)
       for (std::size_t c = 0; c < exact[k].size(); c++) {
-        error_[k] = std::max(error_[k], std::abs(rounded[k][c] - exact[k][c]));
-        scale_[k] = std::max(scale_[k], std::abs(exact[k][c]));
+        const double value = static_cast<double>(exact[k][c]);
+        error_[k] = std::max(error_[k], static_cast<double>(std::abs(rounded[k][c] - exact[k][c])));
+        scale_[k] = std::max(scale_[k], std::abs(value));
         char text[100];
         std::snprintf(text, sizeof text, "%s[%zu, %zu, %.17g]", values_.empty() ? "" : ", ", k,
-                      static_cast<std::size_t>(at(k, c)) * 4, exact[k][c]);
+                      static_cast<std::size_t>(at(k, c)) * sizeof(Real), value);
         values_ += text;
       }
   }
@@ -42,9 +43,13 @@ class Expected {
   const std::string& values() const { return values_; }
   // of each output
   std::string tolerances() const {
+    const double digits = sizeof(Real) == 4 ? 1e-6 : 5e-14;
     std::string text;
-    for (std::size_t k = 0; k < error_.size(); k++)
-      text += (k ? ", " : "") + std::to_string(4 * error_[k] + 5e-6 * scale_[k] + 1e-6);
+    for (std::size_t k = 0; k < error_.size(); k++) {
+      char one[40];
+      std::snprintf(one, sizeof one, "%s%.6g", k ? ", " : "", 4 * error_[k] + digits * (5 * scale_[k] + 1));
+      text += one;
+    }
     return text;
   }
 

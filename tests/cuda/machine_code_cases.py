@@ -1,4 +1,4 @@
-"""Launches of float kernels that write_cases and specialised_cases write as JSON lines, run by sass.py and compared."""
+"""Launches of kernels that write_cases, specialised_cases and world_cases write as JSON lines, run by sass.py and compared."""
 
 import json
 import struct
@@ -15,12 +15,12 @@ def run_case(function, bank, case):
         runs = sass.run_block(function, bank, {case["base"]: memory}, 0, 32 * case["warps"])
     else:  # one thread too many: it must leave everything as it is
         runs = [sass.run(function, bank, {case["base"]: memory}, 0, thread) for thread in range(case["count"] + 1)]
-    worst, written = 0.0, set()
+    worst, written, real = 0.0, set(), case.get("real", "f")
     for output, at, exact in case["expected"]:
-        (value,) = struct.unpack_from("<f", memory, at)
+        (value,) = struct.unpack_from("<" + real, memory, at)
         error = abs(value - exact) / case["tolerance"][output]
         worst = max(worst, error) if error == error else float("inf")
-        written.update(range(at, at + 4))
+        written.update(range(at, at + struct.calcsize(real)))
     stray = [k for k in range(len(memory)) if memory[k] != before[k] and k not in written]
     return worst, stray, runs[0]
 

@@ -4,7 +4,7 @@
     run(functions[symbol], constants, memory, block, thread)       # one thread as far as EXIT
     run_block(functions[symbol], constants, memory, block, count)  # threads that meet at barriers and share memory
 
-Only what float kernels need whose threads do not exchange values within a warp. An instruction, modifier or address that
+Only what kernels need, of floats and doubles, whose threads do not exchange values within a warp. An instruction, modifier or address that
 is not understood raises Unsupported: nothing is guessed.
 """
 
@@ -14,47 +14,25 @@ import re
 import struct
 
 from disassembly import Unsupported
+from sass_numbers import (
+    COMPARE,
+    MASK,
+    SCALE,
+    compare,
+    fused,
+    reciprocal,
+    signed,
+    to_bits,
+    to_bits64,
+    to_double,
+    to_float,
+)
 
-MASK = 0xFFFFFFFF
 PARAMETERS = 0x210  # where a kernel's parameters begin in constant bank 0 on sm_90
 STACK = 0x28  # where bank 0 tells the end of local memory, from which the stack grows down
 PARAMETERS_POINTER = 0x198  # where it tells the address of the parameters among those of all memory
 PARAMETERS_ADDRESS = 1 << 40
 LOCAL_BYTES = 1 << 17
-
-
-def signed(x):
-    return (x & MASK) - ((x & 0x80000000) << 1)
-
-
-def to_float(bits):
-    return struct.unpack("<f", struct.pack("<I", bits & MASK))[0]
-
-
-def to_bits(x):
-    try:
-        return struct.unpack("<I", struct.pack("<f", x))[0]
-    except OverflowError:
-        return 0x7F800000 if x > 0 else 0xFF800000
-
-
-COMPARE = {
-    "GE": lambda a, b: a >= b,
-    "GT": lambda a, b: a > b,
-    "LE": lambda a, b: a <= b,
-    "LT": lambda a, b: a < b,
-    "EQ": lambda a, b: a == b,
-    "NE": lambda a, b: a != b,
-}
-
-
-def compare(name, x, y):
-    """Of floats; names that end with U hold for NaN as well."""
-    unordered = math.isnan(x) or math.isnan(y)
-    return unordered or COMPARE[name[:2]](x, y) if name.endswith("U") else not unordered and COMPARE[name](x, y)
-
-
-SCALE = {"D2": 1 / 2, "D4": 1 / 4, "D8": 1 / 8, "M2": 2, "M4": 4, "M8": 8}  # of FMUL
 
 
 def constant_bank(*parameters):
@@ -245,6 +223,25 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
         v = abs(v) if absolute else v
         return -v if negate else v
 
+    def bits(o):
+        """Of a float that may be half of another number: signs change, nothing else does."""
+        o, negate, _, absolute = operand(o)
+        kind = kind_of(o)
+        v = (
+            get(o)
+            if kind == REGISTER
+            else struct.unpack_from("<I", *constant(o))[0]
+            if kind == CONSTANT
+            else to_bits(number_of(o))
+        )
+        return (v & 0x7FFFFFFF if absolute else v) ^ negate << 31
+
+    def double(o):
+        o, negate, _, absolute = operand(o)
+        v = number_of(o) if kind_of(o) == NUMBER else to_double(get64(o))
+        v = abs(v) if absolute else v
+        return -v if negate else v
+
     def condition(o):
         return P[o.lstrip("!")] != o.startswith("!")
 
@@ -323,18 +320,25 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
             elif op == "FADD":
                 put(A[0], to_bits(number(A[1]) + number(A[2])))
             elif op == "MUFU":
-                x = number(A[1])
-                if mods[0] == "RCP":
-                    y = 1 / x if x else math.inf
-                elif mods[0] == "SQRT":
-                    y = math.sqrt(x)
-                elif mods[0] == "RSQ":
-                    y = 1 / math.sqrt(x) if x else math.inf
+                if mods[0] == "SQRT":
+                    put(A[0], to_bits(math.sqrt(number(A[1]))))
+                elif mods[0] in ("RCP", "RSQ"):
+                    put(A[0], to_bits(reciprocal(mods[0], number(A[1]))))
+                elif mods[0] in ("RCP64H", "RSQ64H"):  # from and to the upper half of a double: about 20 bits
+                    put(A[0], to_bits64(reciprocal(mods[0][:3], to_double(bits(A[1]) << 32))) >> 32)
                 else:
                     raise Unsupported(mods[0])
-                put(A[0], to_bits(y))
+            elif op in ("DADD", "DMUL", "DFMA"):
+                if mods:
+                    raise Unsupported("modifier")
+                x, y = double(A[1]), double(A[2])
+                put64(A[0], to_bits64(x + y if op == "DADD" else x * y if op == "DMUL" else fused(x, y, double(A[3]))))
+            elif op == "DSETP":
+                value = compare(mods[0], double(A[2]), double(A[3]))
+                put_condition(A[0], combine(mods, value, condition(A[4])))
+                put_condition(A[1], combine(mods, not value, condition(A[4])))
             elif op == "FSEL":
-                put(A[0], to_bits(number(A[1]) if condition(A[3]) else number(A[2])))
+                put(A[0], bits(A[1]) if condition(A[3]) else bits(A[2]))
             elif op == "FMNMX":
                 put(A[0], to_bits((min if condition(A[3]) else max)(number(A[1]), number(A[2]))))
             elif op == "FSETP":
@@ -357,12 +361,28 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
                 high, low = (struct.unpack("<H", struct.pack("<e", float(a)))[0] for a in A[3:5])
                 put(A[0], high << 16 | low)
             elif op == "F2I":
-                x = number(A[1])
-                put(A[0], math.trunc(x) if "TRUNC" in mods else round(x))
+                x = double(A[1]) if "F64" in mods else number(A[1])
+                if {"S64", "U64"} & set(mods):
+                    raise Unsupported("modifier")
+                v = (math.trunc if "TRUNC" in mods else math.floor if "FLOOR" in mods else round)(x)
+                low, high = (0, MASK) if "U32" in mods else (-(1 << 31), (1 << 31) - 1)
+                put(A[0], min(max(v, low), high))
             elif op in ("I2FP", "I2F"):
-                if "F64" in mods:
-                    raise Unsupported("double precision")
-                put(A[0], to_bits(float(integer(A[1]) if "U32" in mods else signed(integer(A[1])))))
+                if {"S64", "U64", "S16", "U16", "U8", "S8"} & set(mods):
+                    raise Unsupported("modifier")
+                v = float(integer(A[1]) if "U32" in mods else signed(integer(A[1])))
+                put64(A[0], to_bits64(v)) if "F64" in mods else put(A[0], to_bits(v))
+            elif op == "FRND":
+                x = double(A[1]) if "F64" in mods else number(A[1])
+                v = math.copysign((math.floor if "FLOOR" in mods else math.trunc if "TRUNC" in mods else round)(x), x)
+                put64(A[0], to_bits64(v)) if "F64" in mods else put(A[0], to_bits(v))
+            elif op == "F2F":
+                if mods[-2:] == ["F32", "F64"]:
+                    put(A[0], to_bits(double(A[1])))
+                elif mods[-2:] == ["F64", "F32"]:
+                    put64(A[0], to_bits64(number(A[1])))
+                else:
+                    raise Unsupported("modifier")
             elif op in ("MOV", "UMOV"):
                 put(A[0], integer(A[1]))
             elif op in ("IMAD", "UIMAD"):

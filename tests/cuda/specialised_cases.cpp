@@ -56,7 +56,7 @@ void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_v
   for (const auto& u : row_uniforms) uniform.insert(uniform.end(), u.begin(), u.end());
   if (uniform.empty()) uniform.push_back(0);
 
-  Expected expected(outputs);
+  Expected<> expected(outputs);
   const Model<float> single = cast<float>(m);
   for (int i = first; i < first + count; i++) {
     auto x = op_inputs<Op>(m, 1000 + i);

@@ -1,8 +1,9 @@
-// Writes launches of float kernels as JSON lines for test_sass.py: the bytes of the parameters, the memory they point to,
-// and the results expected in double with a tolerance.
+// Writes launches of float kernels, and of the kernels that draw, as JSON lines for test_sass.py: the bytes of the parameters, the
+// memory they point to, and the results expected with a tolerance.
 #include <cstdio>
 #include <cstring>
 
+#include "cuda/kernels/draw.h"
 #include "cuda/kernels/kernels.cuh"
 #include "tests/cuda/launch_text.h"
 #include "tests/support/oracles/op_cases.h"
@@ -44,7 +45,7 @@ template <class Op, int limit> void write_case(const Robot& robot, const std::st
   a.frame = frame, a.repeat = repeat, a.count = count;
 
   constexpr int inputs = Op::info.in.size(), outputs = Op::info.out.size();
-  Expected expected(outputs);
+  Expected<> expected(outputs);
   for (int i = 0; i < count; i++) {
     auto in = op_inputs<Op>(m, 1000 + i);
     for (int k = 0; k < inputs; k++)
@@ -73,7 +74,52 @@ template <int limit> void write_cases(const Robot& robot, const std::string& nam
   });
 }
 
+// Numbers of four instances, exact; with draw.conditional those of every other one, and the rest stays as it is.
+template <class Real> void write_draw(const std::string& name, const UniformDraw& draw) {
+  constexpr int instances = 4, stride = instances + 3;
+  constexpr int rows[] = {6, 1, 1, 1};  // key, episode, step, needed
+  std::vector<Real> memory;
+  Array in[4], out[1];
+  const auto place = [&](Array& a, int components) {
+    a = {reinterpret_cast<void*>(base + sizeof(Real) * memory.size()), stride};
+    memory.resize(memory.size() + static_cast<std::size_t>(stride * components), Real(-12345));
+  };
+  for (int k = 0; k < 4; k++) place(in[k], rows[k]);
+  place(out[0], draw.count);
+  const std::size_t episode = 6 * stride, step = 7 * stride, needed = 8 * stride, first = 9 * stride;
+  std::string expected;
+  for (std::size_t i = 0; i < instances; i++) {
+    for (std::size_t c = 0; c < 6; c++) memory[c * stride + i] = static_cast<Real>((40503 * (c + 1) + 977 * i) % 65536);
+    memory[episode + i] = static_cast<Real>(3 + i), memory[step + i] = static_cast<Real>(16777000 + i);
+    memory[needed + i] = i % 2 == 0 ? Real(1) : Real(0);
+    if (draw.conditional && i % 2 != 0) continue;
+    const DrawCounter counter = draw_counter<Real>(
+        draw, [&](int c) { return memory[static_cast<std::size_t>(c) * stride + i]; }, memory[episode + i],
+        memory[step + i]);
+    for (int slot = 0; slot < draw.count; slot++) {
+      const PhiloxWords w = draw_words(draw, counter, static_cast<std::uint32_t>(slot / 4));
+      char text[80];
+      std::snprintf(text, sizeof text, "%s[0, %zu, %.17g]", expected.empty() ? "" : ", ",
+                    sizeof(Real) * (first + static_cast<std::size_t>(slot) * stride + i),
+                    static_cast<double>(uniform_of<Real>(w.word[slot % 4])));
+      expected += text;
+    }
+  }
+  const DrawArguments<Real> a = draw_arguments<Real>(draw, in, out, instances);
+  std::printf(
+      "{\"kernel\": \"draw/%s/any\", \"case\": \"%s\", \"base\": %lu, \"count\": %d, \"real\": \"%s\", \"model\": \"\", "
+      "\"arguments\": \"%s\", \"memory\": \"%s\", \"tolerance\": [1e-12], \"expected\": [%s]}\n",
+      sizeof(Real) == 4 ? "float" : "double", name.c_str(), base, instances, sizeof(Real) == 4 ? "f" : "d",
+      hex(&a, sizeof a).c_str(), hex(memory.data(), memory.size() * sizeof(Real)).c_str(), expected.c_str());
+}
+void write_draws() {
+  const UniformDraw all{7, 3, false, false}, some{4, 65535, true, true};
+  write_draw<float>("of all instances", all), write_draw<float>("of the next episode, where needed", some);
+  write_draw<double>("of all instances", all), write_draw<double>("of the next episode, where needed", some);
+}
+
 void write_all() {
+  write_draws();
   RandomOptions o;
   o.types = {JointType::Revolute}, o.reversed = 0;
   o.bodies = 7, o.branching = 0, o.roots = 0;

@@ -1,0 +1,96 @@
+"""Single instructions of sass.py: what is in registers afterwards, against numbers worked out here."""
+
+import contextlib
+import math
+import struct
+
+import sass
+from disassembly import INSTRUCTION, Function, Unsupported
+from sass_numbers import to_bits, to_bits64, to_double, to_float
+
+BASE = 0x1000
+
+
+def after(lines, registers=(), width=2):
+    """R10 (a float or integer), or R10 and R11, after these lines; R0, R1, ... hold `registers`."""
+    text = [f"MOV R{k}, {x:#x}" for k, x in enumerate(registers)] + lines
+    text += [f"MOV R40, {BASE:#x}", "MOV R41, 0x0", "STG.E.64 desc[UR4][R40.64], R10", "EXIT"]
+    function = Function()
+    for k, line in enumerate(text):
+        m = INSTRUCTION.match(f"        /*{16 * k:04x}*/                   {line} ;")
+        opcode, *modifiers = m[3].split(".")
+        operands = [o.strip() for o in m[4].split(",")] if m[4] else []
+        function.code.append((16 * k, m[2], opcode, modifiers, operands, line))
+        function.index[16 * k] = k
+    memory = bytearray(8)
+    sass.run(function, sass.constant_bank(), {BASE: memory}, 0, 0)
+    return struct.unpack("<Q" if width == 2 else "<I", memory[: 4 * width])[0]
+
+
+def halves(*numbers):
+    """Doubles as pairs of registers."""
+    return [half for x in numbers for half in struct.unpack("<II", struct.pack("<d", x))]
+
+
+def value(line, *numbers):
+    """A double that a line makes of doubles."""
+    return to_double(after([line], halves(*numbers)))
+
+
+def test_arithmetic():
+    assert value("DADD R10, R0, -R2", 0.1, 0.3) == 0.1 - 0.3
+    assert value("DADD R10, |R0|, 0.5", -2.25) == 2.75
+    assert value("DMUL R10, R0, R2", 0.1, 3.0) == 0.1 * 3.0
+    with contextlib.suppress(Unsupported):
+        value("DADD.RM R10, R0, R2", 0.1, 0.3)
+        raise AssertionError("another rounding is not refused")
+
+
+def test_products_are_rounded_once_with_their_sum():
+    x = 1 + 2.0**-52
+    assert value("DFMA R10, R0, R0, -R2", x, x * x) == 2.0**-104
+
+
+def test_comparisons():
+    def holds(name, x, y):
+        lines = [f"DSETP.{name}.AND P0, PT, R0, R2, PT", "SEL R10, R4, RZ, P0"]
+        return after(lines, [*halves(x, y), 1], 1)
+
+    assert [holds("GT", 1 + 2.0**-52, 1.0), holds("GT", 1.0, 1.0), holds("GT", math.nan, 1.0)] == [1, 0, 0]
+    assert [holds("NEU", math.nan, 1.0), holds("NEU", 1.0, 1.0)] == [1, 0]
+
+
+def test_reciprocals_are_of_the_upper_half():
+    for what, exact in (("RCP64H", 1 / 3.0), ("RSQ64H", 1 / math.sqrt(3.0))):
+        bits = after([f"MUFU.{what} R10, R1"], halves(3.0), 1)
+        assert abs(to_double(bits << 32) - exact) < 2.0**-20
+        assert to_double(bits << 32) != exact
+
+
+def test_conversions():
+    assert to_double(after(["I2F.F64 R10, R0"], [-7 & 0xFFFFFFFF])) == -7
+    assert to_double(after(["I2F.F64.U32 R10, R0"], [-7 & 0xFFFFFFFF])) == 2**32 - 7
+    assert after(["F2I.F64.TRUNC R10, R0"], halves(-2.75), 1) == (-2 & 0xFFFFFFFF)
+    assert after(["F2I.U32.F64.TRUNC R10, R0"], halves(-2.75), 1) == 0
+    assert to_float(after(["F2F.F32.F64 R10, R0"], halves(0.1), 1)) == to_float(to_bits(0.1))
+    assert to_double(after(["F2F.F64.F32 R10, R0"], [to_bits(0.5)])) == 0.5
+    assert to_double(after(["FRND.F64.FLOOR R10, R0"], halves(-2.25))) == -3
+
+
+def test_selection_keeps_all_bits():
+    # the lower half of a double may be what a float calls a signalling NaN
+    lines = ["FSEL R10, R0, R1, PT", "FSEL R11, -R0, R1, PT"]
+    assert after(lines, [0x7F800001, 0]) == (0xFF800001 << 32 | 0x7F800001)
+
+
+def test_bits_come_back():
+    for x in (0.0, -0.0, 1 / 3, -math.inf, 5e-324):
+        assert math.copysign(1, to_double(to_bits64(x))) == math.copysign(1, x)
+        assert to_double(to_bits64(x)) == x
+
+
+if __name__ == "__main__":
+    tests = [x for name, x in list(globals().items()) if name.startswith("test_")]
+    for test in tests:
+        test()
+    print(f"{len(tests)} tests")
