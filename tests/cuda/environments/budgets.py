@@ -1,7 +1,7 @@
-"""Compiles the kernels of environments' steps (Ant, Go1, G1) for sm_90 and compares what they take with environments.csv.
+"""Compiles the kernels of environments' steps (Ant, Go1, G1) for sm_90 and compares what they take with budgets.csv.
 
-    environments.py check [NAME]    those of steps whose names hold NAME, in float; 16 s of a core for Ant, 31 for Go1, 98 for G1
-    environments.py write [NAME]    writes their rows, in float and in double
+    budgets.py check [NAME]    those of steps whose names hold NAME, in float; 16 s of a core for Ant, 31 for Go1, 98 for G1
+    budgets.py write [NAME]    writes their rows, in float and in double
 
 The name of a step is TASK/REAL/, that of a kernel TASK/REAL/PART: "reset" begins episodes, "1", "2", ... are what a control step launches, in this order, kernels that are alike
 once. The texts are those that a device's step gives to NVRTC, in the order of tracing: the step is run through the stand-in of the
@@ -19,8 +19,8 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-TABLE = HERE / "environments.csv"
+ROOT = HERE.parents[2]
+TABLE = HERE / "budgets.csv"
 COLUMNS = ["kernel", "target", "registers", "stack", "spill_stores", "spill_loads", "code", "instructions"]
 TARGET = "sm_90"
 STAND_IN = pathlib.Path(os.environ.get("FEATHERSTORM_STAND_IN", ROOT / "build" / "release" / "lib" / "stand_in"))
