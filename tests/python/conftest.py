@@ -47,3 +47,10 @@ def no_work_left():
     import fake_cuda
 
     fake_cuda.finish()
+
+
+@pytest.fixture
+def played_compiler(monkeypatch, tmp_path, no_work_left):
+    """The stand-in's run-time compiler."""
+    monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
+    monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))

@@ -1,26 +1,14 @@
 """Ant, Go1 and G1 on a CUDA device, through the stand-in of the CUDA library, against the CPU."""
 
-import os
-
 import numpy as np
 import pytest
 from device_tasks import TASKS, Pair
 
-import fake_cuda
 from fake_cuda import needs_stand_in
 
 pytest.importorskip("mujoco")
-pytestmark = needs_stand_in
+pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
 ENVS = 9
-
-
-@pytest.fixture(autouse=True)
-def compiler(monkeypatch, tmp_path):
-    """The stand-in's run-time compiler; no test leaves work behind."""
-    monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
-    monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))
-    yield
-    fake_cuda.finish()
 
 
 def task(name):

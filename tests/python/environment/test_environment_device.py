@@ -14,16 +14,7 @@ import featherstorm as fs
 from fake_cuda import Tensor, array, needs_stand_in
 
 ENVS = 33
-pytestmark = needs_stand_in
-
-
-@pytest.fixture(autouse=True)
-def compiler(monkeypatch, tmp_path):
-    """The stand-in's run-time compiler; no test leaves work behind."""
-    monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
-    monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))
-    yield
-    fake_cuda.finish()
+pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
 
 
 class Counts(ctypes.Structure):

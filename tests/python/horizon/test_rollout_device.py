@@ -1,6 +1,5 @@
 """Rollouts and planners whose arrays lie on a CUDA device, through the stand-in of the CUDA library, against the CPU."""
 
-import os
 import sys
 
 import numpy as np
@@ -15,18 +14,7 @@ from featherstorm.device import DeviceArray
 from featherstorm.planning import CEM, MPPI, PredictiveSampling
 
 B, T, DT = 33, 5, 4e-3
-pytestmark = needs_stand_in
-
-
-@pytest.fixture(autouse=True)
-def compiler(monkeypatch, tmp_path):
-    """The stand-in's run-time compiler; no test leaves work behind."""
-    monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
-    monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))
-    yield
-    for device in (0, 1):
-        _featherstorm.synchronise(device, 0)
-    fake_cuda.Array.kept.clear()
+pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Rollouts in the world of a model file whose arrays lie on a CUDA device, through the stand-in of the CUDA library, against the CPU."""
 
-import os
 import sys
 
 import mujoco
@@ -14,7 +13,7 @@ from featherstorm import _featherstorm
 from featherstorm.planning import MPPI
 
 B, T = 33, 12
-pytestmark = needs_stand_in
+pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
 
 XML = """
 <mujoco>
@@ -36,15 +35,6 @@ XML = """
   <sensor><jointpos name="angle" joint="knee"/></sensor>
 </mujoco>
 """
-
-
-@pytest.fixture(autouse=True)
-def compiler(monkeypatch, tmp_path):
-    """The stand-in's run-time compiler; no test leaves work behind."""
-    monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
-    monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))
-    yield
-    fake_cuda.finish()
 
 
 def cost(x, u, t, p):

@@ -1,7 +1,6 @@
 """step and Simulation in the world of a model file on a CUDA device, through the stand-in of the CUDA library, against the CPU."""
 
 import functools
-import os
 import sys
 
 import mujoco
@@ -17,7 +16,7 @@ from featherstorm.memory.device_libraries import Jax
 
 B = 17
 TOLERANCES = {"float64": 1e-12, "float32": 1e-5}
-pytestmark = needs_stand_in
+pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
 
 # a box with a leg on a floor, whose contacts are few and of closed forms; `egg` adds some that are found by loops
 XML = """
@@ -66,15 +65,6 @@ def xml(integrator="Euler", egg=""):
 def world(integrator="Euler", egg=""):
     """Kept, and its kernels with it: the stand-in takes seconds for each."""
     return fs.from_mujoco(mujoco.MjModel.from_xml_string(xml(integrator, egg)))
-
-
-@pytest.fixture(autouse=True)
-def compiler(monkeypatch, tmp_path):
-    """The stand-in's run-time compiler; no test leaves work behind."""
-    monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
-    monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))
-    yield
-    fake_cuda.finish()
 
 
 def given(model, dtype):

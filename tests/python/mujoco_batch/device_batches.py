@@ -1,27 +1,14 @@
 """Batches on the CPU and on the device that the stand-in of the CUDA library plays, and whether they say the same."""
 
-import os
-
 import mujoco
 import numpy as np
-import pytest
 from batch_models import PENDULUM
 
-import fake_cuda
 import featherstorm as fs
 from featherstorm.mujoco import Batch
 
 N = 7
 CLOSE = {"float64": 1e-12, "float32": 1e-5}  # of an array's greatest number
-
-
-@pytest.fixture(autouse=True)
-def compiler(monkeypatch, tmp_path):
-    """The stand-in's run-time compiler; no test leaves work behind."""
-    monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
-    monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))
-    yield
-    fake_cuda.finish()
 
 
 def compiled(xml):

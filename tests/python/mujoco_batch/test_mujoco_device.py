@@ -13,14 +13,13 @@ pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from batch_models import FLOATING, PENDULUM, RUNGE_KUTTA  # noqa: E402
-from device_batches import (  # noqa: E402, F401
+from device_batches import (  # noqa: E402
     CLOSE,
     N,
     assert_close,
     assert_same,
     both,
     compiled,
-    compiler,
     fs_stream,
     states,
 )
@@ -35,7 +34,7 @@ from featherstorm.mujoco.state import COMPONENTS  # noqa: E402
 WARNING = mujoco.mjtWarning
 MODELS = {"pendulum": PENDULUM, "floating": FLOATING, "runge_kutta": RUNGE_KUTTA, "touching": touching("elliptic")}
 FIELDS = ("xpos", "xquat", "qacc", "sensordata", "qfrc_actuator", "qfrc_constraint", "subtree_com", "cvel")
-pytestmark = needs_stand_in
+pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
 
 
 # answers

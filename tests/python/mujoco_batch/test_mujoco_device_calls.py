@@ -12,13 +12,12 @@ pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from batch_models import PENDULUM  # noqa: E402
-from device_batches import (  # noqa: E402, F401
+from device_batches import (  # noqa: E402
     N,
     assert_close,
     assert_same,
     both,
     compiled,
-    compiler,
     states,
 )
 from touching_models import touching  # noqa: E402
@@ -28,7 +27,7 @@ from featherstorm import _featherstorm  # noqa: E402
 from featherstorm.device import DeviceArray  # noqa: E402
 from featherstorm.mujoco import Batch  # noqa: E402
 
-pytestmark = needs_stand_in
+pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
 
 
 # rollouts
