@@ -74,7 +74,7 @@ class EnvBatch:
                      which learners keep beside those that follow, are overwritten by the step after it
     terminated, truncated   (B,) of bool; both may be set
     info             "final_obs" and "_final_obs": the last observations of the episodes that ended with this step, and where (B,);
-                     "final_info": their return, length, and the sum of each term of the reward; "non_finite" (B,): where a state or an
+                     "final_info": their return, length, and the sum of each term of the reward; "non_finite" (B,): where a state, reward or
                      action was not finite, so that the episode was ended with a reward of 0; "reward_terms": terms of this step's
                      reward (B,) by name; what `metrics` returns
 

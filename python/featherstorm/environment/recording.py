@@ -175,13 +175,17 @@ class Recording:
             x, m = self.state(trace, steps), self.memory(trace)
             was = numbers_of(m)
             a = symbols(trace.input(TAKEN, self.actions) if self.actions else [])
+            reward, terms = self.rewards(env.reward(x, a, m))
             fine = np.logical_and(self.is_finite(x), symbols(trace.input(BAD, 1))[0] < 0.5)
+            fine = np.logical_and(fine, np.abs(reward) < MOST)
             ends = self.call("terminate", x, m)
             ends = 0.0 if ends is None else number_of(ends, "terminate")
             terminated = np.where(np.logical_and(fine, np.logical_not(ends)), 0.0, 1.0)
             truncated = 0.0 if env.steps is None else np.where(steps >= float(env.steps), 1.0, 0.0)
             done = np.maximum(terminated, truncated)
-            reward, terms = self.rewards(env.reward(x, a, m), fine)
+            if env.reward_floor is not None:
+                reward = np.maximum(reward, env.reward_floor)
+            reward, *terms = (np.where(fine, value, 0.0) for value in (reward, *terms))
             for name, value in (self.call("metrics", x, a, m) or {}).items():
                 numbers = values_of(value, f"metrics: {name}")
                 self.metrics[name] = len(numbers)
@@ -268,7 +272,7 @@ class Recording:
     def is_finite(self, x: Any) -> Any:
         return np.logical_and.reduce(np.abs(np.asarray(x).view(Symbols)) < MOST)
 
-    def rewards(self, found: Any, fine: Any) -> tuple[Any, list[Any]]:
+    def rewards(self, found: Any) -> tuple[Any, list[Any]]:
         """The reward, and its terms where they have names."""
         env, terms = self.env, {}
         if hasattr(found, "items"):
@@ -277,9 +281,7 @@ class Recording:
         else:
             total = number_of(found, "reward")
         self.terms = list(terms)
-        scaled = [np.where(fine, env.reward_scale * value, 0.0) for value in (total, *terms.values())]
-        if env.reward_floor is not None:
-            scaled[0] = np.maximum(scaled[0], env.reward_floor)
+        scaled = [env.reward_scale * value for value in (total, *terms.values())]
         return scaled[0], scaled[1:]
 
     def moved(self, found: Any, x: Any, trace: _featherstorm.Trace, swaps: list[tuple[str, str]]) -> Any:

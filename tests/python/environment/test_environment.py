@@ -156,6 +156,19 @@ def test_what_is_not_finite_ends_its_episode_alone(robot, cause):
         assert np.isfinite(batch.step(a)[0]["actor"]).all()
 
 
+def test_a_reward_that_is_no_number_ends_its_episode(robot):
+    task = Broken(robot, reward=lambda x, a, m: {"root": np.sqrt(x.q[0]), "one": 1.0}, reward_floor=0.0)
+    batch = task.batch(64, seed=1)
+    batch.reset()
+    _, reward, terminated, _, info = batch.step(np.zeros((64, 1), np.float32))
+    lost = info["non_finite"]
+    assert 10 < lost.sum() < 54
+    assert terminated[lost].all()
+    assert not reward[lost].any()
+    assert (reward[~lost] >= 1).all()
+    assert np.isfinite(info["reward_terms"]["root"]).all()
+
+
 def test_a_length_may_be_written(robot):
     batch = Slider(robot).batch(4, seed=1)
     batch.reset()
