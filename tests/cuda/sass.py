@@ -474,8 +474,8 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
             elif op == "P2R":
                 if A[1] != "PR":
                     raise Unsupported(A[1])
-                bits, mask = sum(P[f"P{j}"] << j for j in range(7)), integer(A[3])
-                put(A[0], integer(A[2]) & ~mask | bits & mask)
+                word, mask = sum(P[f"P{j}"] << j for j in range(7)), integer(A[3])
+                put(A[0], integer(A[2]) & ~mask | word & mask)
             elif op in ("SEL", "USEL"):
                 put(A[0], integer(A[1]) if condition(A[3]) else integer(A[2]))
             elif op == "PRMT":
