@@ -60,18 +60,18 @@ def test_the_arm_goes_where_its_motors_are_told():
 
 
 def test_pushing_is_as_its_definition_says():
-    """The second arm pushes its cube, which lies before its fingers."""
+    """The second arm pushes its cube, which lies before its fingers; the third cube falls into its goal."""
     rng = np.random.default_rng(0)
-    env = still(exact(PandaPushCube), nv=15).batch(2, dtype="float64", threads=1)
+    env = still(exact(PandaPushCube), nv=15).batch(3, dtype="float64", threads=1)
     env.reset()
-    env.q[1, 9:11] = [0.37, 0.004]
-    goals, aims = np.array([[0.7, 0.0], [0.52, 0.0]]), np.tile(env.task.home, (2, 1))
+    env.q[1, 9:11], env.q[2, 9:12] = [0.37, 0.004], [0.7, 0.02, 0.06]
+    goals, aims = np.array([[0.7, 0.0], [0.52, 0.0], [0.7, 0.0]]), np.tile(env.task.home, (3, 1))
     env.memory("goal")[:], env.memory("aim")[:] = goals, aims
     sims = [Oracle(env.model.compiled, np.array(q)) for q in env.q]
     low, high = env.model.compiled.jnt_range[:7].T
-    pushed = 0.0
+    pushed, fallen = 0.0, []
     for _ in range(STEPS):
-        a = rng.uniform(-0.2, 0.2, (2, 7))
+        a = rng.uniform(-0.2, 0.2, (3, 7))
         a[1] = [0, 0.6, 0, 0.8, 0, 0.2, 0]
         obs, reward, terminated, _, info = env.step(a)
         assert not terminated.any()
@@ -83,13 +83,15 @@ def test_pushing_is_as_its_definition_says():
             reach = np.linalg.norm(tcp - cube + [0.025, 0, 0])
             push = np.linalg.norm(cube[:2] - goals[k])
             expected = 1 - np.tanh(5 * reach) + (reach < 0.01) * (1 - np.tanh(5 * push))
-            there = push < 0.1
+            there = push < 0.1 and cube[2] < 0.025
             assert reward[k] == pytest.approx(1.0 if there else expected / 3, abs=1e-6)
             assert info["success"][k] == there
             rest = [*tcp, *cube, *(goals[k] - cube[:2]), *d.qvel[9:], *(aims[k] - d.qpos[:7]), there]
             np.testing.assert_allclose(obs[k], [*d.qpos[:7], *d.qvel[:7], *rest], atol=1e-5)
         pushed = max(pushed, sims[1].new.qpos[9] - 0.37)
+        fallen.append(info["success"][2])
     assert pushed > 0.02
+    assert fallen[0] == 0 and fallen[-1] == 1
 
 
 def test_what_is_drawn():
