@@ -121,8 +121,7 @@ void agrees(Evaluator& e, long instances, Layout layout) {
 enum class Rows { All, Closures };
 template <class Real>
 void every_op_agrees(const Robot& robot, std::vector<long> sizes, std::vector<Layout> layouts, Rows rows = Rows::All) {
-  // the CPU's kernels for any robot: those that are made for one, which tests/host/table compares, took half of the time
-  Evaluator e(robot, {.assemble = false});
+  Evaluator e(robot);
   for (long n : sizes)
     for (Layout layout : layouts)
       for_every_op([&](auto op, int) {

@@ -145,7 +145,7 @@ TEST(Parameters, EachOfThemLeavesTheOthersConstant) {
   for (const std::string& name : all_names())
     if (name != "gravity") {
       SCOPED_TRACE(name);
-      compare(testing::random_spec(9, options(2, true)), {name});
+      compare(testing::random_spec(9, options(4, true)), {name});
     }
 }
 
