@@ -33,13 +33,16 @@ struct CudaStages::Item {
   RolloutProgram program;                   // before it is compiled
   std::unique_ptr<CudaRollout> rollout;     // null: a stage
   std::vector<int> writes;                  // what it changes and somebody reads
+  bool in_place = false;                    // `changes` keep their numbers where its only program does not run
   std::vector<SequenceMemory> in, out;      // of `reads` and `writes`
   std::vector<int> in_at, out_at;           // among `arrays`
   std::vector<const double*> uniforms;      // of `arrays`
   std::unique_ptr<bool[]> every_step;       // of `arrays`: no
 
   bool changes_array(int k) const { return std::find(changes.begin(), changes.end(), k) != changes.end(); }
-  bool reads_array(int k) const { return std::find(reads.begin(), reads.end(), k) != reads.end(); }
+  bool reads_array(int k) const {
+    return std::find(reads.begin(), reads.end(), k) != reads.end() || (in_place && changes_array(k));
+  }
 };
 
 struct CudaStages::Choice {
@@ -90,6 +93,28 @@ void add_program(const SequencePlan& plan, const SequencePlan::Stage& s, std::ve
   program.stages.push_back(std::move(to));
 }
 
+// The same of a stage of one pass that runs where it is needed, in a kernel of its own: it writes what its outputs change places with.
+void add_program_in_place(const SequencePlan& plan, const SequencePlan::Stage& s, std::vector<int>& arrays,
+                          RolloutProgram& program, std::vector<int>& reads, std::vector<int>& changes) {
+  if (!s.program) throw Error("a stage has no program for arrays on a device");
+  const auto at = [&](int k) { return local(plan, arrays, program, k); };
+  RolloutProgram::Stage to{std::make_shared<const Program>(s.program()), {}, {}, {}, 1, false, at(s.needed), true};
+  add_once(reads, s.needed);
+  for (const int k : s.in) {
+    if (!plan.arrays[k].uniform) add_once(reads, k);
+    to.in.push_back(at(k));
+  }
+  for (int k : s.out) {
+    for (const auto& [x, y] : s.swaps)
+      if (y == k) {
+        k = x;
+        break;
+      }
+    add_once(changes, k), to.out.push_back(at(k));
+  }
+  program.stages.push_back(std::move(to));
+}
+
 }  // namespace
 
 CudaStages::CudaStages(const SequencePlan& plan) : plan_(plan) {}
@@ -117,10 +142,16 @@ CudaStages::Choice& CudaStages::choice(const SequenceCall& call) {
   c->outputs = outputs, c->controlled = controlled;
   for (std::size_t k = 0; k < plan_.stages.size(); k++) {
     const SequencePlan::Stage& s = plan_.stages[k];
-    const bool goes_on =
-        !s.on_device && !c->items.empty() && !c->items.back().arrays.empty() && c->items.back().last == s.last;
+    const bool in_place = !s.on_device && s.needed >= 0 && s.repeat == 1;
+    const bool goes_on = !s.on_device && !in_place && !c->items.empty() && !c->items.back().arrays.empty() &&
+                         !c->items.back().in_place && c->items.back().last == s.last;
     if (!goes_on) c->items.emplace_back().last = s.last;
     Item& item = c->items.back();
+    if (in_place) {
+      item.in_place = true;
+      add_program_in_place(plan_, s, item.arrays, item.program, item.reads, item.changes);
+      continue;
+    }
     if (!s.on_device) {
       add_program(plan_, s, item.arrays, item.program, item.reads, item.changes);
       continue;
@@ -166,7 +197,7 @@ CudaStages::Choice& CudaStages::choice(const SequenceCall& call) {
       continue;
     }
     for (const int k : item.changes)
-      if (is_read(i, k)) item.writes.push_back(k), c->has_slot[k] = 1;
+      if (item.in_place || is_read(i, k)) item.writes.push_back(k), c->has_slot[k] = 1;
     const auto at = [&](int k) { return local(plan_, item.arrays, item.program, k); };
     for (const int k : item.reads) item.in.push_back({plan_.arrays[k].name, {}}), item.in_at.push_back(at(k));
     for (const int k : item.writes) item.out.push_back({plan_.arrays[k].name, {}}), item.out_at.push_back(at(k));
@@ -255,7 +286,9 @@ void CudaStages::Walk::make_controls() {
 
 bool CudaStages::Walk::is_last_change(std::size_t item, int k, long t) const {
   for (std::size_t i = item + 1; i < choice.items.size(); i++)
-    if ((!choice.items[i].last || t + 1 == call.steps) && choice.items[i].changes_array(k)) return false;
+    if (const Item& later = choice.items[i];
+        (!later.last || t + 1 == call.steps) && !later.in_place && later.changes_array(k))
+      return false;
   return true;
 }
 
@@ -276,8 +309,10 @@ void CudaStages::Walk::run_programs(std::size_t i, long t) {
   Item& item = choice.items[i];
   for (std::size_t j = 0; j < item.reads.size(); j++) item.in[j].array = array(item.reads[j], at[item.reads[j]]);
   for (std::size_t j = 0; j < item.writes.size(); j++) {
-    const Place to = target(i, item.writes[j], t);
-    item.out[j].array = array(item.writes[j], to), at[item.writes[j]] = to;
+    const int k = item.writes[j];
+    const Place to = target(i, k, t);
+    if (item.in_place && to != at[k]) copy(k, at[k], to);
+    item.out[j].array = array(k, to), at[k] = to;
   }
   for (std::size_t j = 0; j < item.arrays.size(); j++) {
     const int k = item.arrays[j];

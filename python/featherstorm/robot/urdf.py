@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-
     Hull = tuple[
         list[list[float]], list[float], list[list[float]], list[tuple[list[float], list[int]]], list[list[int]]
     ]
