@@ -15,7 +15,8 @@ class RolloutText {
  public:
   RolloutText(const RolloutProgram& r, const OrderOf& order, const Cuda& target)
       : r_(r), order_(order), target_(target) {
-    kept_.assign(r.arrays.size(), 0), entry_.assign(r.arrays.size(), -1), every_step_.assign(r.arrays.size(), 0);
+    straight_ = kept_ = std::vector<char>(r.arrays.size()), entry_.assign(r.arrays.size(), -1),
+    every_step_.assign(r.arrays.size(), 0);
     check();
     for (std::size_t k = 0; k < r.in.size(); k++) {
       int& entry = entry_[r.in[k].array];
@@ -40,6 +41,8 @@ class RolloutText {
     }
     for (std::size_t k = 0; k < r.arrays.size(); k++)
       if (entry_[k] < 0 && !r.arrays[k].uniform) kept_[k] = 1;  // nobody's: zeros
+    for (std::size_t k = 0; r.one_step && k < r.arrays.size(); k++)
+      if (is_written_only(static_cast<int>(k))) kept_[k] = 0, straight_[k] = 1;
   }
 
   std::string text() {
@@ -64,6 +67,24 @@ class RolloutText {
  private:
   bool in_place() const { return r_.stages.size() == 1 && r_.stages[0].in_place; }
   static bool in(const std::vector<int>& list, int k) { return std::find(list.begin(), list.end(), k) != list.end(); }
+  // Whether one stage writes the array, nothing here reads it, and it is wanted.
+  bool is_written_only(int k) const {
+    int writers = 0;
+    for (const RolloutProgram::Stage& s : r_.stages) {
+      if (in(s.in, k) || s.needed >= 0 || s.last) return false;
+      for (auto [x, y] : s.swaps)
+        if (k == x || k == y) return false;
+      writers += in(s.out, k);
+    }
+    for (const RolloutProgram::Check& c : r_.checks)
+      if (k == c.array || in(c.of, k)) return false;
+    const bool made = r_.controls != RolloutProgram::ControlKind::none && k == r_.controlled;
+    return writers == 1 && !made && out_entry(k) < r_.out.size();
+  }
+  std::size_t out_entry(int k) const {
+    const auto same = [&](const RolloutProgram::Transfer& t) { return t.array == k; };
+    return static_cast<std::size_t>(std::find_if(r_.out.begin(), r_.out.end(), same) - r_.out.begin());
+  }
 
   void steps() {
     for (std::size_t k = 0; k < r_.arrays.size(); k++)
@@ -94,13 +115,7 @@ class RolloutText {
     }
     const Program& p = *s.program;
     for (std::size_t k = 0; k < p.inputs.size(); k++) bind(p.inputs[k], "in", s.in[k]);
-    for (std::size_t k = 0; k < p.outputs.size(); k++) {
-      const auto same = [&](const RolloutProgram::Transfer& t) { return t.array == s.out[k]; };
-      const auto out = std::find_if(r_.out.begin(), r_.out.end(), same) - r_.out.begin();
-      const std::string name = p.outputs[k].name + "_out", to = entry(r_.in.size() + static_cast<std::size_t>(out));
-      line("    Real* " + name + " = at(" + to + ", i, 0);");
-      line("    const Stride " + name + "_stride = stride_of(" + to + ");");
-    }
+    for (std::size_t k = 0; k < p.outputs.size(); k++) bind_to_memory(p.outputs[k], s.out[k]);
     text_ += emit_body(p, order_(p), target_.double_precision);
     line("}");
   }
@@ -117,7 +132,7 @@ class RolloutText {
   void give(std::size_t k, const std::string& step) {
     const int a = r_.out[k].array;
     const std::string to = entry(r_.in.size() + k), indent = r_.out[k].every_step ? "  " : "";
-    if (r_.arrays[a].components == 0) return;
+    if (r_.arrays[a].components == 0 || straight_[a]) return;
     if (kept_[a]) {
       line(indent + "give(" + to + ", i, " + step + ", kept" + to_string(a) + ");");
       return;
@@ -138,6 +153,12 @@ class RolloutText {
     if (!all.empty()) line("if (!(" + all + ")) spoil(kept" + to_string(c.array) + ");");
   }
 
+  // What the names of an output stand for that goes straight to memory.
+  void bind_to_memory(const Program::Array& a, int array) {
+    const std::string name = a.name + "_out", to = entry(r_.in.size() + out_entry(array));
+    line("    Real* " + name + " = at(" + to + ", i, 0);");
+    line("    const Stride " + name + "_stride = stride_of(" + to + ");");
+  }
   // What the names of a program's array stand for, `side` in or out.
   void bind(const Program::Array& a, const std::string& side, int array) {
     const std::string name = a.name + "_" + side, place = to_string(array);
@@ -163,7 +184,8 @@ class RolloutText {
     line("  " + when + again + "{");
     const Program& p = *s.program;
     for (std::size_t k = 0; k < p.inputs.size(); k++) bind(p.inputs[k], "in", s.in[k]);
-    for (std::size_t k = 0; k < p.outputs.size(); k++) bind(p.outputs[k], "out", s.out[k]);
+    for (std::size_t k = 0; k < p.outputs.size(); k++)
+      straight_[s.out[k]] ? bind_to_memory(p.outputs[k], s.out[k]) : bind(p.outputs[k], "out", s.out[k]);
     if (!p.carried.empty()) line("    const long repeat = " + to_string(s.needed < 0 ? s.repeat : 1) + ";");
     text_ += emit_body(p, order_(p), target_.double_precision);
     if (s.needed < 0) line("  }");
@@ -221,6 +243,7 @@ class RolloutText {
   const OrderOf& order_;
   const Cuda& target_;
   std::vector<char> kept_;        // array -> whether it is in registers
+  std::vector<char> straight_;    // array -> whether what is written goes to memory at once
   std::vector<int> entry_;        // array -> its entry of `in`, -1: none
   std::vector<char> every_step_;  // array -> whether that entry is read at each step
   std::string text_;

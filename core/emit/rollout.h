@@ -12,6 +12,9 @@
 // stage, swap or control writes stays in memory and is read where it is used. The text of a stage is that of emit.h,
 // word for word: what q_in and q_in_stride are makes registers of it.
 //
+// A kernel of one step writes what one of its stages makes, and none reads, to memory as soon as it is there: as a register it would be
+// alive until the end of the step.
+//
 // A stage that is in place, such as one that begins an episode, reads and writes memory under its condition alone: as registers that
 // are alive across the condition, hundreds of numbers would be loaded and stored for every instance.
 //
@@ -65,6 +68,7 @@ struct RolloutProgram {
 
   std::vector<Array> arrays;
   std::vector<Stage> stages;
+  bool one_step = false;  // it is run for one step at a time
   std::vector<Transfer> in, out;
   std::vector<Check> checks;
   ControlKind controls = ControlKind::none;

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 
+#include "core/program/count.h"
+#include "core/program/order.h"
 #include "host/engine/cuda_rows.h"
 #include "host/memory/device.h"
 #include "host/system/error.h"
 
 namespace featherstorm {
 namespace {
+
+// Of programs in one kernel: with more of them NVRTC runs out of registers, and then keeps nearly all numbers in memory (decision 53).
+constexpr long most_instructions = 4500;
 
 constexpr unsigned long alignment = 256;
 unsigned long aligned(unsigned long bytes) { return (bytes + alignment - 1) / alignment * alignment; }
@@ -32,6 +37,7 @@ struct CudaStages::Item {
   std::vector<int> arrays;                  // of programs: the plan's array for each of theirs
   RolloutProgram program;                   // before it is compiled
   std::unique_ptr<CudaRollout> rollout;     // null: a stage
+  long length = 0;                          // instructions of programs
   std::vector<int> writes;                  // what it changes and somebody reads
   bool in_place = false;                    // `changes` keep their numbers where its only program does not run
   std::vector<SequenceMemory> in, out;      // of `reads` and `writes`
@@ -69,13 +75,13 @@ int local(const SequencePlan& plan, std::vector<int>& arrays, RolloutProgram& pr
 }
 
 // A stage behind others in one kernel, which needs what `reads` had before it and changes `changes`.
-void add_program(const SequencePlan& plan, const SequencePlan::Stage& s, std::vector<int>& arrays,
-                 RolloutProgram& program, std::vector<int>& reads, std::vector<int>& changes) {
-  if (!s.program) throw Error("a stage has no program for arrays on a device");
+void add_program(const SequencePlan& plan, const SequencePlan::Stage& s, const std::shared_ptr<const Program>& p,
+                 std::vector<int>& arrays, RolloutProgram& program, std::vector<int>& reads,
+                 std::vector<int>& changes) {
   const auto read = [&](int k) {
     if (!plan.arrays[k].uniform && std::find(changes.begin(), changes.end(), k) == changes.end()) add_once(reads, k);
   };
-  RolloutProgram::Stage to{std::make_shared<const Program>(s.program()), {}, {}, {}, s.repeat, false};
+  RolloutProgram::Stage to{p, {}, {}, {}, s.repeat, false};
   const auto at = [&](int k) { return local(plan, arrays, program, k); };
   for (const int k : s.in) read(k), to.in.push_back(at(k));
   if (s.needed >= 0) {
@@ -94,11 +100,11 @@ void add_program(const SequencePlan& plan, const SequencePlan::Stage& s, std::ve
 }
 
 // The same of a stage of one pass that runs where it is needed, in a kernel of its own: it writes what its outputs change places with.
-void add_program_in_place(const SequencePlan& plan, const SequencePlan::Stage& s, std::vector<int>& arrays,
-                          RolloutProgram& program, std::vector<int>& reads, std::vector<int>& changes) {
-  if (!s.program) throw Error("a stage has no program for arrays on a device");
+void add_program_in_place(const SequencePlan& plan, const SequencePlan::Stage& s,
+                          const std::shared_ptr<const Program>& p, std::vector<int>& arrays, RolloutProgram& program,
+                          std::vector<int>& reads, std::vector<int>& changes) {
   const auto at = [&](int k) { return local(plan, arrays, program, k); };
-  RolloutProgram::Stage to{std::make_shared<const Program>(s.program()), {}, {}, {}, 1, false, at(s.needed), true};
+  RolloutProgram::Stage to{p, {}, {}, {}, 1, false, at(s.needed), true};
   add_once(reads, s.needed);
   for (const int k : s.in) {
     if (!plan.arrays[k].uniform) add_once(reads, k);
@@ -143,17 +149,22 @@ CudaStages::Choice& CudaStages::choice(const SequenceCall& call) {
   for (std::size_t k = 0; k < plan_.stages.size(); k++) {
     const SequencePlan::Stage& s = plan_.stages[k];
     const bool in_place = !s.on_device && s.needed >= 0 && s.repeat == 1;
-    const bool goes_on = !s.on_device && !in_place && !c->items.empty() && !c->items.back().arrays.empty() &&
-                         !c->items.back().in_place && c->items.back().last == s.last;
+    if (!s.on_device && !s.program) throw Error("a stage has no program for arrays on a device");
+    const auto program = s.on_device ? nullptr : std::make_shared<const Program>(s.program());
+    const long length = program ? count(*program, trace_order(*program)).instructions() : 0;
+    const bool goes_on = program && !in_place && !c->items.empty() && !c->items.back().arrays.empty() &&
+                         !c->items.back().in_place && c->items.back().last == s.last &&
+                         c->items.back().length + length <= most_instructions;
     if (!goes_on) c->items.emplace_back().last = s.last;
     Item& item = c->items.back();
+    item.length += length;
     if (in_place) {
       item.in_place = true;
-      add_program_in_place(plan_, s, item.arrays, item.program, item.reads, item.changes);
+      add_program_in_place(plan_, s, program, item.arrays, item.program, item.reads, item.changes);
       continue;
     }
     if (!s.on_device) {
-      add_program(plan_, s, item.arrays, item.program, item.reads, item.changes);
+      add_program(plan_, s, program, item.arrays, item.program, item.reads, item.changes);
       continue;
     }
     item.stage = k, item.reads = s.in, item.changes = s.out, item.places = s.swaps;
@@ -203,6 +214,7 @@ CudaStages::Choice& CudaStages::choice(const SequenceCall& call) {
     for (const int k : item.writes) item.out.push_back({plan_.arrays[k].name, {}}), item.out_at.push_back(at(k));
     item.uniforms.resize(item.arrays.size());
     item.every_step = std::make_unique<bool[]>(item.arrays.size());
+    item.program.one_step = true;
     item.rollout = std::make_unique<CudaRollout>(std::move(item.program), kernels_);
   }
   if (controlled >= 0) {
