@@ -5,6 +5,9 @@
 //   free minimum:         x = (-u . d + c v . d) / |u x v|^2
 //
 // The free minimum in x, clamped, then best y, clamped, then best x, clamped, is the minimum for both.
+//
+// Where both nearest points are within their axes, the way between them is along w = u x v and is -(d . w) / |w| long. Axes that cross
+// have a normal of that only: the difference of the two points is what rounding leaves of it.
 #pragma once
 #include "core/convex/contact_point.h"
 
@@ -40,6 +43,16 @@ FS_HD void capsule_capsule(const Placement<T>& a, const Vec3<P>& size_a, const P
   const Vec3<T> across = direction_of(w, Vec3<T>{one, zero, zero}).e;
   for (int i = 0; i < 2; i++)
     out[i] = ball_ball(a.r + u * pairs[i].x, T(size_a(0)), b.r + v * pairs[i].y, T(size_b(0)), across);
+
+  // The way along w has the error of w, of the order of epsilon / |w|; that between the points epsilon (l + k) / |way|. Axes that meet
+  // within 1e-15 have MuJoCo's normal, w.
+  const T way = -dot(d, across), near = sqrt(sine2) * (l + k), way_along = abs(way), touching(1e-15);
+  const auto crossed = abs(best.x) < l && abs(best.y) < k && way_along < near && !parallel;
+  const Vec3<T> normal = across * select(way < -touching, -one, one);
+  const T depth = way_along - T(size_a(0)) - T(size_b(0));
+  const ContactPoint<T> between = contact_from(a.r + u * best.x, T(size_a(0)), depth, normal);
+  out[0] = {select(crossed, between.distance, out[0].distance), choose(crossed, between.point, out[0].point),
+            choose(crossed, between.normal, out[0].normal)};
   out[1].distance = select(parallel, out[1].distance, T(no_contact));
 }
 

@@ -17,7 +17,7 @@ import pathlib
 import re
 
 import plots
-from markdown import docstring, fenced, table
+from texts import docstring, fenced, table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MARK = re.compile(r"^<!-- insert: (.*?) -->$", re.MULTILINE)

@@ -4,7 +4,7 @@ import json
 import pathlib
 import re
 
-from markdown import table
+from texts import table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results"

@@ -24,6 +24,38 @@ TEST(CapsuleCapsule, WhoseAxesMeetArePushedAcrossThem) {
   EXPECT_NEAR(std::abs(c[0].normal.y()), 1, 1e-13);
 }
 
+// A capsule whose axis lies in the plane y = 0, at an angle from z.
+template <class T> Placement<T> planar(double x, double z, double angle) {
+  Placement<T> X = identity_placement<T>();
+  X.R(0, 0) = X.R(2, 2) = T(cos(angle)), X.R(0, 2) = T(sin(angle)), X.R(2, 0) = -T(sin(angle));
+  X.r = {T(x), T(0), T(z)};
+  return X;
+}
+
+// Axes of planar robots cross exactly, and MuJoCo's normal is then the cross product of the two, out of the plane: also where rounded
+// points of the axes are not the same.
+TEST(CapsuleCapsule, WhoseAxesCrossInAPlaneArePushedOutOfItInBothPrecisions) {
+  Random random(3);
+  for (int i = 0; i < 200; i++) {
+    SCOPED_TRACE("case " + std::to_string(i));
+    const double x = random.uniform(-0.5, 0.5), z = random.uniform(-0.5, 0.5), p = random.uniform(-pi, pi),
+                 q = p + (i % 2 ? 1 : -1) * random.uniform(0.3, pi - 0.3), along = random.uniform(-0.9, 0.9),
+                 other = random.uniform(-0.9, 0.9);
+    const double bx = x + along * sin(p) - other * sin(q), bz = z + along * cos(p) - other * cos(q);
+    Contact3d c[2];
+    ContactPoint<float> f[2];
+    capsule_capsule(planar<double>(x, z, p), thin, planar<double>(bx, bz, q), thin, c);
+    capsule_capsule(planar<float>(x, z, p), Vec3<float>(thin.cast<float>()), planar<float>(bx, bz, q),
+                    Vec3<float>(thin.cast<float>()), f);
+    const double side = i % 2 ? 1 : -1;  // of u x v
+    expect_vector(c[0].normal, {0, side, 0});
+    expect_vector(f[0].normal.cast<double>(), {0, side, 0}, 1e-6);
+    EXPECT_NEAR(c[0].distance, -0.2, 1e-13);
+    EXPECT_NEAR(f[0].distance, -0.2, 1e-6);
+    expect_vector(f[0].point.cast<double>(), c[0].point, 1e-5);  // an angle of 0.3 leaves a tenth of its digits
+  }
+}
+
 TEST(CapsuleCapsule, EndToEndTouchWithTheirCaps) {
   Contact3d c[2];
   capsule_capsule(at(0, 0, 0), thin, turned(at(1.3, 0, 1), 1, 1.0), thin, c);

@@ -109,3 +109,24 @@ class Numbers:
             if not self.grouped:
                 info.update({f"sum_reward_{name}": x for name, x in self.sums.items()})
         return self.observe(), reward, terminated, truncated, info
+
+
+def one_of(gymnasium, grouped, with_info=True):
+    """Numbers as a gymnasium.Env; `gymnasium`: the module, which tests import where it is installed. with_info=False: for
+    learners that collect an episode's numbers themselves."""
+
+    class One(gymnasium.Env):
+        def __init__(self):
+            box = {n: gymnasium.spaces.Box(-1e3, 1e3, (n,), np.float64) for n in (2, 3, 4)}
+            self.observation_space = gymnasium.spaces.Dict({"actor": box[2], "critic": box[3]}) if grouped else box[4]
+            self.action_space = gymnasium.spaces.Box(-1, 1, (1,), np.float64)
+            self.numbers = Numbers(grouped)
+
+        def reset(self, *, seed=None, options=None):
+            return self.numbers.reset(), {}
+
+        def step(self, action):
+            *numbers, info = self.numbers.step(action)
+            return *numbers, info if with_info else {}
+
+    return One()

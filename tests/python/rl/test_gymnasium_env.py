@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from rail import GroupedRail, Numbers, Rail, rail_file
+from rail import GroupedRail, Rail, one_of, rail_file
 
 gymnasium = pytest.importorskip("gymnasium")
 from gymnasium.error import ResetNeeded  # noqa: E402
@@ -24,26 +24,10 @@ def file(tmp_path_factory):
     return rail_file(tmp_path_factory.mktemp("rail"))
 
 
-class One(gymnasium.Env):
-    """Numbers as a gymnasium.Env."""
-
-    def __init__(self, grouped):
-        box = {n: gymnasium.spaces.Box(-1e3, 1e3, (n,), np.float64) for n in (2, 3, 4)}
-        self.observation_space = gymnasium.spaces.Dict({"actor": box[2], "critic": box[3]}) if grouped else box[4]
-        self.action_space = gymnasium.spaces.Box(-1, 1, (1,), np.float64)
-        self.numbers = Numbers(grouped)
-
-    def reset(self, *, seed=None, options=None):
-        return self.numbers.reset(), {}
-
-    def step(self, action):
-        return self.numbers.step(action)
-
-
 def pair(file, mode, grouped=False, envs=ENVS):
     task = GroupedRail(file) if grouped else Rail(file)
     ours = fs.rl.gymnasium(task, envs, autoreset=mode, dtype="float64")
-    return ours, SyncVectorEnv([lambda: One(grouped)] * envs, autoreset_mode=MODES[mode])
+    return ours, SyncVectorEnv([lambda: one_of(gymnasium, grouped)] * envs, autoreset_mode=MODES[mode])
 
 
 def agree(ours, theirs, where=""):

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from rail import Rail, rail_file
+from rail import Rail, one_of, rail_file
 
 gymnasium = pytest.importorskip("gymnasium")
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
@@ -16,7 +16,7 @@ from gymnasium.wrappers.vector import (  # noqa: E402
     NormalizeReward,
     RecordEpisodeStatistics,
 )
-from test_gymnasium_env import MODES, One, actions, agree  # noqa: E402
+from test_gymnasium_env import MODES, actions, agree  # noqa: E402
 
 import featherstorm as fs  # noqa: E402
 import featherstorm.rl  # noqa: E402
@@ -31,7 +31,7 @@ def file(tmp_path_factory):
 
 def both(file, mode, wrap):
     ours = fs.rl.gymnasium(Rail(file), ENVS, autoreset=mode, dtype="float64")
-    return wrap(ours), wrap(SyncVectorEnv([lambda: One(False)] * ENVS, autoreset_mode=MODES[mode]))
+    return wrap(ours), wrap(SyncVectorEnv([lambda: one_of(gymnasium, False)] * ENVS, autoreset_mode=MODES[mode]))
 
 
 def agree_but_for_time(ours, theirs, where):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from rail import TOLERANCE, GroupedRail, Numbers, Rail, rail_file
+from rail import TOLERANCE, GroupedRail, Rail, one_of, rail_file
 
 stable_baselines3 = pytest.importorskip("stable_baselines3")
 import gymnasium  # noqa: E402
@@ -21,22 +21,6 @@ def file(tmp_path_factory):
     return rail_file(tmp_path_factory.mktemp("rail"))
 
 
-class One(gymnasium.Env):
-    """Numbers as stable-baselines3 has a task with a time limit: truncated only where it did not terminate."""
-
-    def __init__(self, grouped):
-        box = {n: gymnasium.spaces.Box(-1e3, 1e3, (n,), np.float64) for n in (2, 3, 4)}
-        self.observation_space = gymnasium.spaces.Dict({"actor": box[2], "critic": box[3]}) if grouped else box[4]
-        self.action_space = gymnasium.spaces.Box(-1, 1, (1,), np.float64)
-        self.numbers = Numbers(grouped)
-
-    def reset(self, *, seed=None, options=None):
-        return self.numbers.reset(), {}
-
-    def step(self, action):
-        return *self.numbers.step(action)[:4], {}
-
-
 def agree(ours, theirs, tolerance):
     if isinstance(theirs, dict):
         assert set(ours) == set(theirs)
@@ -51,7 +35,7 @@ def agree(ours, theirs, tolerance):
 @pytest.mark.parametrize("grouped", [False, True])
 def test_transitions_are_those_of_dummy_vec_env(file, grouped, dtype):
     ours = fs.rl.stable_baselines3((GroupedRail if grouped else Rail)(file), ENVS, dtype=dtype)
-    theirs = DummyVecEnv([lambda: Monitor(One(grouped))] * ENVS)
+    theirs = DummyVecEnv([lambda: Monitor(one_of(gymnasium, grouped, with_info=False))] * ENVS)
     tolerance = 10 * TOLERANCE[dtype]
     agree(ours.reset(), theirs.reset(), tolerance)
     limits, ends = 0, 0
