@@ -4,6 +4,7 @@
 
 #include "core/scalar/scratch.h"
 #include "host/memory/cpu_library.h"
+#include "host/memory/device.h"
 #include "host/network/dense_kernels.h"
 #include "host/system/error.h"
 
@@ -41,6 +42,31 @@ void run(const void* model, const Array* in, const Array* out, long, long first,
   else k.in_double(bound.network, in, out[0], first, count, work);
   scratch_stack.give_back(mark);
 }
+
+class DenseOnDevice : public DeviceStage {
+ public:
+  DenseOnDevice(int device, const DenseNetwork& network, Precision precision)
+      : table_(cuda_for(caller, device)), device_(device), network_(network), precision_(precision) {}
+
+  unsigned long work_bytes(long instances) const override {
+    const long numbers = network_.layers > 1 ? 2 * dense_room(network_) * stride(instances) : 0;
+    return static_cast<unsigned long>(numbers) * bytes_of(precision_);
+  }
+  void launch(const Array* in, const Array* out, long instances, void* work, void* stream) const override {
+    if (!table_.dense(device_, stream, precision_ == Precision::float64, &network_, in, out, instances, work,
+                      stride(instances)))
+      throw_cuda_error(table_, caller, device_);
+  }
+
+ private:
+  static constexpr const char* caller = "networks";
+  long stride(long instances) const { return padded_stride(instances, precision_, device_); }
+
+  const CudaTable& table_;
+  int device_;
+  DenseNetwork network_;
+  Precision precision_;
+};
 
 void require_size(const std::string& what, std::size_t came, long expected) {
   if (static_cast<long>(came) != expected)
@@ -112,6 +138,9 @@ Stage dense_stage(Precision precision, const std::string& isa, const DenseNetwor
   s.out = {out}, s.out_components = {network.outputs()};
   s.name = "network " + weights;
   s.operations = multiply_adds(network);
+  s.on_device = [network, precision](int device) {
+    return std::make_shared<const DenseOnDevice>(device, network, precision);
+  };
   return s;
 }
 

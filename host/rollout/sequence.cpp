@@ -193,11 +193,11 @@ void Sequence::stage(const Stage& s) {
     const bool expected = j < s.in_uniform.size() && s.in_uniform[j];
     if (expected && !a.uniform)
       throw Error("array '" + a.name + "' is of each instance, the stage expects numbers that are the same for all");
+    if (!s.in_uniform.empty() && a.uniform && !expected)
+      throw Error("array '" + a.name + "' is the same for all instances, the stage expects one of each instance");
     if (s.on_device && a.uniform && !expected)
       throw Error("array '" + a.name +
                   "' is the same for all instances, which a stage with a kernel for devices does not take");
-    if (!s.in_uniform.empty() && a.uniform && !expected)
-      throw Error("array '" + a.name + "' is the same for all instances, the stage expects one of each instance");
   }
   for (const auto& [x, y] : s.swaps) {
     const int a = find(plan, x), b = find(plan, y);
