@@ -15,8 +15,19 @@ class RolloutText {
  public:
   RolloutText(const RolloutProgram& r, const OrderOf& order, const Cuda& target)
       : r_(r), order_(order), target_(target) {
-    kept_.assign(r.arrays.size(), 0), entry_.assign(r.arrays.size(), -1), every_step_.assign(r.arrays.size(), 0);
+    straight_ = kept_ = std::vector<char>(r.arrays.size()), entry_.assign(r.arrays.size(), -1),
+    every_step_.assign(r.arrays.size(), 0);
     check();
+    for (std::size_t k = 0; k < r.in.size(); k++) {
+      int& entry = entry_[r.in[k].array];
+      if (entry >= 0) kept_[r.in[k].array] = 1;  // one array before the first step and another at each
+      entry = static_cast<int>(k), every_step_[r.in[k].array] = r.in[k].every_step;
+    }
+    if (in_place()) {
+      for (int k : r.stages[0].in)
+        if (in(r.stages[0].out, k)) kept_[k] = 1;  // read before it is written
+      return;
+    }
     for (const RolloutProgram::Stage& s : r.stages) {
       for (int k : s.out) kept_[k] = 1;
       for (auto [x, y] : s.swaps) kept_[x] = kept_[y] = 1;
@@ -28,13 +39,10 @@ class RolloutText {
       for (const int k : c.of)
         if (!r.arrays[k].uniform) kept_[k] = 1;
     }
-    for (std::size_t k = 0; k < r.in.size(); k++) {
-      int& entry = entry_[r.in[k].array];
-      if (entry >= 0) kept_[r.in[k].array] = 1;  // one array before the first step and another at each
-      entry = static_cast<int>(k), every_step_[r.in[k].array] = r.in[k].every_step;
-    }
     for (std::size_t k = 0; k < r.arrays.size(); k++)
       if (entry_[k] < 0 && !r.arrays[k].uniform) kept_[k] = 1;  // nobody's: zeros
+    for (std::size_t k = 0; r.one_step && k < r.arrays.size(); k++)
+      if (is_written_only(static_cast<int>(k))) kept_[k] = 0, straight_[k] = 1;
   }
 
   std::string text() {
@@ -51,6 +59,34 @@ class RolloutText {
              "> memory, const Uniforms<" + room(uniform_numbers(r_)) + "> uniform,\n";
     text_ += "                        const Real* numbers, const ControlSource controls, long steps, long count) {\n";
     text_ += "  const long i = long(blockIdx.x) * blockDim.x + threadIdx.x;\n  if (i >= count) return;\n";
+    if (in_place()) stage_in_place(r_.stages[0]);
+    else steps();
+    return text_ + "}\n\n}  // namespace vector_math\n}  // namespace featherstorm\n";
+  }
+
+ private:
+  bool in_place() const { return r_.stages.size() == 1 && r_.stages[0].in_place; }
+  static bool in(const std::vector<int>& list, int k) { return std::find(list.begin(), list.end(), k) != list.end(); }
+  // Whether one stage writes the array, nothing here reads it, and it is wanted.
+  bool is_written_only(int k) const {
+    int writers = 0;
+    for (const RolloutProgram::Stage& s : r_.stages) {
+      if (in(s.in, k) || s.needed >= 0 || s.last) return false;
+      for (auto [x, y] : s.swaps)
+        if (k == x || k == y) return false;
+      writers += in(s.out, k);
+    }
+    for (const RolloutProgram::Check& c : r_.checks)
+      if (k == c.array || in(c.of, k)) return false;
+    const bool made = r_.controls != RolloutProgram::ControlKind::none && k == r_.controlled;
+    return writers == 1 && !made && out_entry(k) < r_.out.size();
+  }
+  std::size_t out_entry(int k) const {
+    const auto same = [&](const RolloutProgram::Transfer& t) { return t.array == k; };
+    return static_cast<std::size_t>(std::find_if(r_.out.begin(), r_.out.end(), same) - r_.out.begin());
+  }
+
+  void steps() {
     for (std::size_t k = 0; k < r_.arrays.size(); k++)
       if (kept_[k]) line("T kept" + to_string(k) + "[" + room(r_.arrays[k].components) + "] = {};");
     for (std::size_t k = 0; k < r_.in.size(); k++)
@@ -68,10 +104,22 @@ class RolloutText {
     for (const RolloutProgram::Check& c : r_.checks) spoil(c);
     for (std::size_t k = 0; k < r_.out.size(); k++)
       if (!r_.out[k].every_step) give(k, "0");
-    return text_ + "}\n\n}  // namespace vector_math\n}  // namespace featherstorm\n";
+  }
+  void stage_in_place(const RolloutProgram::Stage& s) {
+    line("if (*at(" + entry(static_cast<std::size_t>(entry_[s.needed])) + ", i, 0) > Real(0)) {");
+    for (std::size_t k = 0; k < r_.in.size(); k++) {
+      const int a = r_.in[k].array;
+      if (!kept_[a]) continue;
+      line("  T kept" + to_string(a) + "[" + room(r_.arrays[a].components) + "] = {};");
+      if (r_.arrays[a].components > 0) line("  take(" + entry(k) + ", i, 0, kept" + to_string(a) + ");");
+    }
+    const Program& p = *s.program;
+    for (std::size_t k = 0; k < p.inputs.size(); k++) bind(p.inputs[k], "in", s.in[k]);
+    for (std::size_t k = 0; k < p.outputs.size(); k++) bind_to_memory(p.outputs[k], s.out[k]);
+    text_ += emit_body(p, order_(p), target_.double_precision);
+    line("}");
   }
 
- private:
   void line(const std::string& s) { text_ += "  " + s + "\n"; }
   static std::string room(std::size_t n) { return to_string(std::max<std::size_t>(n, 1)); }
   std::string entry(std::size_t k) const { return "memory.array[" + to_string(k) + "]"; }
@@ -84,7 +132,7 @@ class RolloutText {
   void give(std::size_t k, const std::string& step) {
     const int a = r_.out[k].array;
     const std::string to = entry(r_.in.size() + k), indent = r_.out[k].every_step ? "  " : "";
-    if (r_.arrays[a].components == 0) return;
+    if (r_.arrays[a].components == 0 || straight_[a]) return;
     if (kept_[a]) {
       line(indent + "give(" + to + ", i, " + step + ", kept" + to_string(a) + ");");
       return;
@@ -105,6 +153,12 @@ class RolloutText {
     if (!all.empty()) line("if (!(" + all + ")) spoil(kept" + to_string(c.array) + ");");
   }
 
+  // What the names of an output stand for that goes straight to memory.
+  void bind_to_memory(const Program::Array& a, int array) {
+    const std::string name = a.name + "_out", to = entry(r_.in.size() + out_entry(array));
+    line("    Real* " + name + " = at(" + to + ", i, 0);");
+    line("    const Stride " + name + "_stride = stride_of(" + to + ");");
+  }
   // What the names of a program's array stand for, `side` in or out.
   void bind(const Program::Array& a, const std::string& side, int array) {
     const std::string name = a.name + "_" + side, place = to_string(array);
@@ -130,7 +184,8 @@ class RolloutText {
     line("  " + when + again + "{");
     const Program& p = *s.program;
     for (std::size_t k = 0; k < p.inputs.size(); k++) bind(p.inputs[k], "in", s.in[k]);
-    for (std::size_t k = 0; k < p.outputs.size(); k++) bind(p.outputs[k], "out", s.out[k]);
+    for (std::size_t k = 0; k < p.outputs.size(); k++)
+      straight_[s.out[k]] ? bind_to_memory(p.outputs[k], s.out[k]) : bind(p.outputs[k], "out", s.out[k]);
     if (!p.carried.empty()) line("    const long repeat = " + to_string(s.needed < 0 ? s.repeat : 1) + ";");
     text_ += emit_body(p, order_(p), target_.double_precision);
     if (s.needed < 0) line("  }");
@@ -151,8 +206,19 @@ class RolloutText {
     const auto require = [](bool ok, const std::string& what) {
       if (!ok) throw std::invalid_argument("rollout: " + what);
     };
+    const auto has = [](const std::vector<RolloutProgram::Transfer>& list, int array) {
+      return std::any_of(list.begin(), list.end(), [&](const auto& t) { return t.array == array && !t.every_step; });
+    };
     for (const RolloutProgram::Stage& s : r_.stages) {
       const Program& p = *s.program;
+      if (s.in_place) {
+        require(r_.stages.size() == 1 && s.repeat == 1 && s.swaps.empty() && r_.checks.empty() && p.carried.empty() &&
+                    has(r_.in, s.needed) && r_.controls == RolloutProgram::ControlKind::none,
+                "a stage in place is not the only one, or is repeated");
+        for (const int k : s.out) require(has(r_.out, k), "a stage in place writes what nobody reads");
+        for (const int k : s.in)
+          require(r_.arrays[k].uniform || has(r_.in, k), "a stage in place reads what is nowhere");
+      }
       require(s.in.size() == p.inputs.size() && s.out.size() == p.outputs.size(),
               "a stage has " + to_string(s.in.size()) + " inputs and " + to_string(s.out.size()) +
                   " outputs, expected " + to_string(p.inputs.size()) + " and " + to_string(p.outputs.size()) +
@@ -177,6 +243,7 @@ class RolloutText {
   const OrderOf& order_;
   const Cuda& target_;
   std::vector<char> kept_;        // array -> whether it is in registers
+  std::vector<char> straight_;    // array -> whether what is written goes to memory at once
   std::vector<int> entry_;        // array -> its entry of `in`, -1: none
   std::vector<char> every_step_;  // array -> whether that entry is read at each step
   std::string text_;

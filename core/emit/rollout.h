@@ -12,6 +12,12 @@
 // stage, swap or control writes stays in memory and is read where it is used. The text of a stage is that of emit.h,
 // word for word: what q_in and q_in_stride are makes registers of it.
 //
+// A kernel of one step writes what one of its stages makes, and none reads, to memory as soon as it is there: as a register it would be
+// alive until the end of the step.
+//
+// A stage that is in place, such as one that begins an episode, reads and writes memory under its condition alone: as registers that
+// are alive across the condition, hundreds of numbers would be loaded and stored for every instance.
+//
 //   featherstorm_kernel(Memories memory, Uniforms uniform, const Real* numbers, ControlSource controls, long steps,
 //                       long count)
 //
@@ -43,8 +49,11 @@ struct RolloutProgram {
     std::vector<std::pair<int, int>> swaps;  // arrays that change places after the stage
     long repeat = 1;                         // passes of a program with carried arrays
     bool last = false;                       // runs after the last step only
-    int needed =
-        -1;  // array: repeated, with its swaps, as long as its first number is above zero, up to `repeat` times
+    // Array: repeated, with its swaps, as long as its first number is above zero, up to `repeat` times.
+    int needed = -1;
+    // The kernel's only stage, with `needed`, one pass and no swaps: what it writes are arrays of the kernel's `out`, which keep
+    // their numbers where it does not run.
+    bool in_place = false;
   };
   struct Transfer {
     int array;
@@ -59,6 +68,7 @@ struct RolloutProgram {
 
   std::vector<Array> arrays;
   std::vector<Stage> stages;
+  bool one_step = false;  // it is run for one step at a time
   std::vector<Transfer> in, out;
   std::vector<Check> checks;
   ControlKind controls = ControlKind::none;

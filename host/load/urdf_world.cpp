@@ -315,6 +315,16 @@ class WorldWriter {
       t_.add("mesh_polyvertnum", {double(p.corner.size())});
       t_.add("mesh_polyvert", {p.corner.begin(), p.corner.end()});
     }
+    // as MuJoCo keeps the hull's edges (mjModel.mesh_graph), without the faces
+    t_.add("mesh_graphadr", {hull.neighbour.empty() ? -1.0 : double(t_.rows("mesh_graph", 1))});
+    if (hull.neighbour.empty()) return;
+    std::vector<double> begins, vertices, ends;
+    for (std::size_t i = 0; i < hull.neighbour.size(); i++) {
+      begins.push_back(double(ends.size())), vertices.push_back(double(i));
+      ends.insert(ends.end(), hull.neighbour[i].begin(), hull.neighbour[i].end()), ends.push_back(-1);
+    }
+    t_.add("mesh_graph", {double(begins.size()), 0});
+    for (const auto* list : {&begins, &vertices, &ends}) t_.add("mesh_graph", *list);
   }
 
   // ---- drives and couplings

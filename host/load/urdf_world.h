@@ -23,6 +23,8 @@ struct MeshHull {
   Placement<double> X = identity_placement<double>();  // axes that it has here, in those of the mesh
   std::vector<Vec3d> corner;                           // [m]
   std::vector<HullPolygon<double>> polygon;
+  // Of each corner those at the other ends of its edges; empty: as the polygons have them, which may be of faces nearly in one plane.
+  std::vector<std::vector<int>> neighbour{};
 };
 // Reads a mesh, whose coordinates are multiplied by `scale`, and finds its hull. Throws std::exception where it cannot.
 using HullReader = std::function<MeshHull(const std::filesystem::path& file, const Vec3d& scale)>;

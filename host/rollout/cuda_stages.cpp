@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/program/count.h"
+#include "core/program/order.h"
 #include "core/scalar/scratch.h"
 #include "host/engine/cuda_rows.h"
 #include "host/memory/device.h"
@@ -9,6 +11,9 @@
 
 namespace featherstorm {
 namespace {
+
+// Of programs in one kernel: with more of them NVRTC runs out of registers, and then keeps nearly all numbers in memory (decision 53).
+constexpr long most_instructions = 4500;
 
 constexpr unsigned long alignment = 256;
 unsigned long aligned(unsigned long bytes) { return (bytes + alignment - 1) / alignment * alignment; }
@@ -33,14 +38,18 @@ struct CudaStages::Item {
   std::vector<int> arrays;                  // of programs: the plan's array for each of theirs
   RolloutProgram program;                   // before it is compiled
   std::unique_ptr<CudaRollout> rollout;     // null: a stage
+  long length = 0;                          // instructions of programs
   std::vector<int> writes;                  // what it changes and somebody reads
+  bool in_place = false;                    // `changes` keep their numbers where its only program does not run
   std::vector<SequenceMemory> in, out;      // of `reads` and `writes`
   std::vector<int> in_at, out_at;           // among `arrays`
   std::vector<const double*> uniforms;      // of `arrays`
   std::unique_ptr<bool[]> every_step;       // of `arrays`: no
 
   bool changes_array(int k) const { return std::find(changes.begin(), changes.end(), k) != changes.end(); }
-  bool reads_array(int k) const { return std::find(reads.begin(), reads.end(), k) != reads.end(); }
+  bool reads_array(int k) const {
+    return std::find(reads.begin(), reads.end(), k) != reads.end() || (in_place && changes_array(k));
+  }
 };
 
 struct CudaStages::Choice {
@@ -67,13 +76,13 @@ int local(const SequencePlan& plan, std::vector<int>& arrays, RolloutProgram& pr
 }
 
 // A stage behind others in one kernel, which needs what `reads` had before it and changes `changes`.
-void add_program(const SequencePlan& plan, const SequencePlan::Stage& s, std::vector<int>& arrays,
-                 RolloutProgram& program, std::vector<int>& reads, std::vector<int>& changes) {
-  if (!s.program) throw Error("a stage has no program for arrays on a device");
+void add_program(const SequencePlan& plan, const SequencePlan::Stage& s, const std::shared_ptr<const Program>& p,
+                 std::vector<int>& arrays, RolloutProgram& program, std::vector<int>& reads,
+                 std::vector<int>& changes) {
   const auto read = [&](int k) {
     if (!plan.arrays[k].uniform && std::find(changes.begin(), changes.end(), k) == changes.end()) add_once(reads, k);
   };
-  RolloutProgram::Stage to{std::make_shared<const Program>(s.program()), {}, {}, {}, s.repeat, false};
+  RolloutProgram::Stage to{p, {}, {}, {}, s.repeat, false};
   const auto at = [&](int k) { return local(plan, arrays, program, k); };
   for (const int k : s.in) read(k), to.in.push_back(at(k));
   if (s.needed >= 0) {
@@ -87,6 +96,28 @@ void add_program(const SequencePlan& plan, const SequencePlan::Stage& s, std::ve
     read(x), read(y);
     add_once(changes, x), add_once(changes, y);
     to.swaps.push_back({at(x), at(y)});
+  }
+  program.stages.push_back(std::move(to));
+}
+
+// The same of a stage of one pass that runs where it is needed, in a kernel of its own: it writes what its outputs change places with.
+void add_program_in_place(const SequencePlan& plan, const SequencePlan::Stage& s,
+                          const std::shared_ptr<const Program>& p, std::vector<int>& arrays, RolloutProgram& program,
+                          std::vector<int>& reads, std::vector<int>& changes) {
+  const auto at = [&](int k) { return local(plan, arrays, program, k); };
+  RolloutProgram::Stage to{p, {}, {}, {}, 1, false, at(s.needed), true};
+  add_once(reads, s.needed);
+  for (const int k : s.in) {
+    if (!plan.arrays[k].uniform) add_once(reads, k);
+    to.in.push_back(at(k));
+  }
+  for (int k : s.out) {
+    for (const auto& [x, y] : s.swaps)
+      if (y == k) {
+        k = x;
+        break;
+      }
+    add_once(changes, k), to.out.push_back(at(k));
   }
   program.stages.push_back(std::move(to));
 }
@@ -118,12 +149,23 @@ CudaStages::Choice& CudaStages::choice(const SequenceCall& call) {
   c->outputs = outputs, c->controlled = controlled;
   for (std::size_t k = 0; k < plan_.stages.size(); k++) {
     const SequencePlan::Stage& s = plan_.stages[k];
-    const bool goes_on =
-        !s.on_device && !c->items.empty() && !c->items.back().arrays.empty() && c->items.back().last == s.last;
+    const bool in_place = !s.on_device && s.needed >= 0 && s.repeat == 1;
+    if (!s.on_device && !s.program) throw Error("a stage has no program for arrays on a device");
+    const auto program = s.on_device ? nullptr : std::make_shared<const Program>(s.program());
+    const long length = program ? count(*program, trace_order(*program)).instructions() : 0;
+    const bool goes_on = program && !in_place && !c->items.empty() && !c->items.back().arrays.empty() &&
+                         !c->items.back().in_place && c->items.back().last == s.last &&
+                         c->items.back().length + length <= most_instructions;
     if (!goes_on) c->items.emplace_back().last = s.last;
     Item& item = c->items.back();
+    item.length += length;
+    if (in_place) {
+      item.in_place = true;
+      add_program_in_place(plan_, s, program, item.arrays, item.program, item.reads, item.changes);
+      continue;
+    }
     if (!s.on_device) {
-      add_program(plan_, s, item.arrays, item.program, item.reads, item.changes);
+      add_program(plan_, s, program, item.arrays, item.program, item.reads, item.changes);
       continue;
     }
     item.stage = k, item.changes = s.out, item.places = s.swaps;
@@ -169,12 +211,13 @@ CudaStages::Choice& CudaStages::choice(const SequenceCall& call) {
       continue;
     }
     for (const int k : item.changes)
-      if (is_read(i, k)) item.writes.push_back(k), c->has_slot[k] = 1;
+      if (item.in_place || is_read(i, k)) item.writes.push_back(k), c->has_slot[k] = 1;
     const auto at = [&](int k) { return local(plan_, item.arrays, item.program, k); };
     for (const int k : item.reads) item.in.push_back({plan_.arrays[k].name, {}}), item.in_at.push_back(at(k));
     for (const int k : item.writes) item.out.push_back({plan_.arrays[k].name, {}}), item.out_at.push_back(at(k));
     item.uniforms.resize(item.arrays.size());
     item.every_step = std::make_unique<bool[]>(item.arrays.size());
+    item.program.one_step = true;
     item.rollout = std::make_unique<CudaRollout>(std::move(item.program), kernels_);
   }
   if (controlled >= 0) {
@@ -293,7 +336,9 @@ void CudaStages::Walk::make_controls() {
 
 bool CudaStages::Walk::is_last_change(std::size_t item, int k, long t) const {
   for (std::size_t i = item + 1; i < choice.items.size(); i++)
-    if ((!choice.items[i].last || t + 1 == call.steps) && choice.items[i].changes_array(k)) return false;
+    if (const Item& later = choice.items[i];
+        (!later.last || t + 1 == call.steps) && !later.in_place && later.changes_array(k))
+      return false;
   return true;
 }
 
@@ -314,8 +359,10 @@ void CudaStages::Walk::run_programs(std::size_t i, long t) {
   Item& item = choice.items[i];
   for (std::size_t j = 0; j < item.reads.size(); j++) item.in[j].array = array(item.reads[j], at[item.reads[j]]);
   for (std::size_t j = 0; j < item.writes.size(); j++) {
-    const Place to = target(i, item.writes[j], t);
-    item.out[j].array = array(item.writes[j], to), at[item.writes[j]] = to;
+    const int k = item.writes[j];
+    const Place to = target(i, k, t);
+    if (item.in_place && to != at[k]) copy(k, at[k], to);
+    item.out[j].array = array(k, to), at[k] = to;
   }
   for (std::size_t j = 0; j < item.arrays.size(); j++) {
     const int k = item.arrays[j];

@@ -5,6 +5,8 @@
 //     the stage's kernel
 //     the next programs, ...
 //
+// A program that runs where an array says (Stage::needed), once, has a kernel of its own too, which writes in place.
+//
 // Between kernels arrays are in memory of the stream, each with its instances side by side; only what a later kernel reads is
 // written there. An array goes where it is: a kernel reads inputs in the caller's memory, what it writes goes there where it is
 // an output that no other kernel of the step changes, and arrays of a stage's kernel change places by their addresses. Controls of

@@ -28,7 +28,8 @@ struct Stage {
   std::function<Program()> program{};                        // what it computes; asked for at the first run on a device
   // An array: the stage runs for the instances whose first number there is above zero. "": no such array. Two kinds there are:
   // - All that it writes changes places with what it reads. It is repeated for an instance, up to `repeat` times and with its swaps each
-  //   time, as long as it is needed, and leaves the instance alone after that, whatever its neighbours need.
+  //   time, as long as it is needed, and leaves the instance alone after that, whatever its neighbours need. What it reads takes the
+  //   numbers that it writes; these are scratch afterwards.
   // - It has no swaps, and runs once. What it writes is scratch, defined in this step and for the instances that need it alone: no
   //   stage may use it for others, where the host leaves what neighbours need and a device zeros. The host takes no time for packs of
   //   which no instance needs it.

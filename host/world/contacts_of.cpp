@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "core/collision/candidates.h"
 #include "core/trace/expr.h"
@@ -100,9 +101,15 @@ template <class T> void replace(Touch<T>& r, const WorldTables<T>& t) {
   std::copy(friction.begin(), friction.end(), r.friction);
 }
 
-// The convex hull of a mesh as MuJoCo has it: polygons and the corners that they have.
+// The convex hull of a mesh as MuJoCo has it: polygons and the corners that they have, and those of the graph of its edges. Polygons are of
+// faces that are nearly in one plane, so they leave out edges that a search for the farthest corner needs, and even corners.
 Hull<double> hull_of(const MujocoTables& t, int mesh) {
   const int first = t.integer("mesh_vertadr", mesh), polygons = t.integer("mesh_polyadr", mesh);
+  // the graph: how many corners, how many faces, of each corner where its neighbours begin and which vertex it is, neighbours up to a -1
+  const int graph = t.has("mesh_graphadr") ? t.integer("mesh_graphadr", mesh) : -1;
+  const auto in_graph = [&](int k) { return t.integer("mesh_graph", graph + k); };
+  const int joined = graph < 0 ? 0 : in_graph(0);
+  const auto vertex_of = [&](int k) { return in_graph(2 + joined + k); };
   const auto at = [](std::span<const double> r) { return Vec3d{r[0], r[1], r[2]}; };
   std::vector<Vec3d> corner;
   std::vector<HullPolygon<double>> polygon;
@@ -110,6 +117,7 @@ Hull<double> hull_of(const MujocoTables& t, int mesh) {
   for (int p = polygons; p < polygons + t.integer("mesh_polynum", mesh); p++)
     for (int k = 0; k < t.integer("mesh_polyvertnum", p); k++)
       number[t.integer("mesh_polyvert", t.integer("mesh_polyvertadr", p) + k)] = 0;
+  for (int k = 0; k < joined; k++) number[vertex_of(k)] = 0;
   for (auto& [vertex, n] : number) {
     n = static_cast<int>(corner.size());
     corner.push_back(at(t.row("mesh_vert", first + vertex, 3)));
@@ -119,7 +127,21 @@ Hull<double> hull_of(const MujocoTables& t, int mesh) {
     for (int k = 0; k < t.integer("mesh_polyvertnum", p); k++)
       polygon.back().corner.push_back(number.at(t.integer("mesh_polyvert", t.integer("mesh_polyvertadr", p) + k)));
   }
-  return hull_from(corner, polygon);
+  Hull<double> h = hull_from(corner, polygon);
+  if (joined == 0) return h;
+  std::vector<std::set<int>> beside(corner.size());
+  for (std::size_t i = 0; i < corner.size(); i++)
+    for (int k = h.first_neighbour[i]; k < h.first_neighbour[i + 1]; k++)
+      beside[i].insert(h.neighbour[static_cast<std::size_t>(k)]);
+  for (int i = 0; i < joined; i++)
+    for (int k = in_graph(2 + i), other; (other = in_graph(2 + 2 * joined + k)) >= 0; k++)
+      beside[static_cast<std::size_t>(number.at(vertex_of(i)))].insert(number.at(vertex_of(other)));
+  h.neighbour.clear(), h.first_neighbour = {0};
+  for (const std::set<int>& b : beside) {
+    h.neighbour.insert(h.neighbour.end(), b.begin(), b.end());
+    h.first_neighbour.push_back(static_cast<int>(h.neighbour.size()));
+  }
+  return h;
 }
 
 HeightField<double> field_of(const MujocoTables& t, int i) {

@@ -98,10 +98,10 @@ std::optional<UrdfWorld> urdf_world_of(nb::handle world, nb::handle read_hull) {
     const nb::gil_scoped_acquire held;
     try {
       const nb::object found = read_hull(file.string(), nb::make_tuple(scale[0], scale[1], scale[2]));
-      const auto [rotation, position, corners, polygons] =
-          nb::cast<std::tuple<Matrix, Vector, std::vector<Vector>, std::vector<std::pair<Vector, std::vector<int>>>>>(
-              found);
-      MeshHull hull{{matrix3(rotation, "rotation"), vector3(position, "position")}, {}, {}};
+      const auto [rotation, position, corners, polygons, neighbours] =
+          nb::cast<std::tuple<Matrix, Vector, std::vector<Vector>, std::vector<std::pair<Vector, std::vector<int>>>,
+                              std::vector<std::vector<int>>>>(found);
+      MeshHull hull{{matrix3(rotation, "rotation"), vector3(position, "position")}, {}, {}, neighbours};
       for (const Vector& r : corners) hull.corner.push_back(vector3(r, "a corner"));
       for (const auto& [normal, corner] : polygons) hull.polygon.push_back({vector3(normal, "a normal"), corner});
       return hull;

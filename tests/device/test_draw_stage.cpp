@@ -141,6 +141,58 @@ TEST(DrawStage, EpisodesAreTheHosts) {
     }
 }
 
+// x grows; where it is above 5 it begins again, from half of what it was and a number that is drawn, and its place among the steps is marked.
+Program again() {
+  Program p;
+  const auto x = p.input("x", 1), u = p.input("u", 2), t = p.input("t", 1, true);
+  Tracing scope(p.graph);
+  p.output("x_again", {0.5 * x[0] - 2.0 + u[0]});
+  p.output("mark_again", {t[0] + u[1]});
+  return p;
+}
+TEST(DrawStage, AStageInPlaceLeavesAloneWhoNeedsItNot) {
+  constexpr long B = 70, T = 30;
+  const auto traced = [](Precision p, const Program& program) {
+    Stage s{[p, program] { return interpret_program(program, p); }};
+    s.program = [program] { return program; };
+    for (const auto& a : program.inputs) s.in.push_back(a.name);
+    for (const auto& a : program.outputs) s.out.push_back(a.name);
+    return s;
+  };
+  std::vector<double> times;
+  for (long t = 0; t < T; t++) times.push_back(static_cast<double>(t));
+  for (const Precision p : {Precision::float32, Precision::float64})
+    for (const bool every : {false, true}) {
+      SCOPED_TRACE(every ? "every step" : "the last");
+      Sequence s(p, 1, "");
+      s.array("key", 6), s.array("u", 2), s.uniform("t", 1);
+      for (const char* name : {"a", "x", "grown", "done", "mark", "x_again", "mark_again", "episode", "step"})
+        s.array(name, 1);
+      Stage grow = traced(p, growth()), begin = traced(p, again());
+      grow.swaps = {{"x", "grown"}};
+      s.stage(grow);
+      s.stage(draw_stage(p, "", {.count = 2, .function = 3, .next_episode = true, .needed = "done"}, "u"));
+      begin.needed = "done", begin.swaps = {{"x", "x_again"}, {"mark", "mark_again"}};
+      s.stage(begin);
+      Twin key(p, B, 6, 1), a(p, B, 1, 1), x(p, B, 1, every ? T : 1), mark(p, B, 1, every ? T : 1);
+      key.fill([](long i, long k) { return draw_key(7, static_cast<std::uint32_t>(i))[static_cast<std::size_t>(k)]; });
+      a.fill([](long i, long) { return renewal_growth(i); });
+      mark.fill([](long i, long) { return -static_cast<double>(i); });
+      x.fill([](long i, long) { return static_cast<double>(i % 5); });
+      for (const bool there : {false, true}) {
+        std::vector<SequenceMemory> in = {key.memory("key", there, false), a.memory("a", there, false)};
+        if (!every) in.push_back(mark.memory("mark", there, false)), in.push_back(x.memory("x", there, false));
+        s.run(T, B, in, {{"t", times}}, {x.memory("x", there, every), mark.memory("mark", there, every)});
+      }
+      for (const Twin* y : {&x, &mark}) EXPECT_EQ(y->difference(), 0);
+      if (every) continue;
+      long begun = 0;
+      for (long i = 0; i < B; i++) begun += mark.get(mark.host, i, 0) != -static_cast<double>(i);
+      EXPECT_GT(begun, 20);
+      EXPECT_LT(begun, B);
+    }
+}
+
 TEST(DrawStage, WhatIsMissingIsNamed) {
   const Drawing d(Precision::float32, 5, 2);
   const auto words = [&] {

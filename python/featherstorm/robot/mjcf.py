@@ -121,7 +121,7 @@ def why_no_world(m: Any, mujoco: Any) -> str:
 # What the compiled model has for display alone.
 UNUSED = ("bvh_", "flex", "light_", "mat_", "oct_", "path", "plugin", "skin_", "tex", "vis", "text_", "mesh_")
 # Of meshes, where one may touch: their convex hulls.
-HULLS = tuple(f"mesh_{name}" for name in ("vert", "vertadr", "vertnum")) + tuple(
+HULLS = tuple(f"mesh_{name}" for name in ("vert", "vertadr", "vertnum", "graph", "graphadr")) + tuple(
     f"mesh_poly{name}" for name in ("adr", "num", "normal", "vert", "vertadr", "vertnum")
 )
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Hull = tuple[list[list[float]], list[float], list[list[float]], list[tuple[list[float], list[int]]]]
+    Hull = tuple[
+        list[list[float]], list[float], list[list[float]], list[tuple[list[float], list[int]]], list[list[int]]
+    ]
     Scale = tuple[float, float, float]
 
 FREE, SLIDE = 0, 2  # mjtJoint
@@ -66,8 +68,9 @@ class Hulls:
         for p in range(first, first + count):
             start = int(m.mesh_polyvertadr[p])
             polygons.append((start, start + int(m.mesh_polyvertnum[p])))
+        vertices, edges = graph(m)
         # the corners of the hull alone, in the order of the mesh
-        used = np.unique(np.concatenate([m.mesh_polyvert[a:b] for a, b in polygons]))
+        used = np.unique(np.concatenate([vertices, *(m.mesh_polyvert[a:b] for a, b in polygons)]))
         corners = m.mesh_vert.astype(np.float64)[used].tolist()
         faces = [
             (
@@ -76,13 +79,26 @@ class Hulls:
             )
             for k, (a, b) in enumerate(polygons)
         ]
-        return rotation(m.mesh_quat[0]).tolist(), m.mesh_pos[0].tolist(), corners, faces
+        beside: list[list[int]] = [[] for _ in used]
+        for vertex, others in zip(vertices, edges):
+            beside[np.searchsorted(used, vertex)] = np.searchsorted(used, others).tolist()
+        return rotation(m.mesh_quat[0]).tolist(), m.mesh_pos[0].tolist(), corners, faces, beside
 
     def of(self, file: str, scale: Scale) -> tuple[Any, Any]:
         key = (file, (float(scale[0]), float(scale[1]), float(scale[2])))
         if key not in self.read:
             self.read[key] = compiled_mesh(file, scale)
         return self.read[key]
+
+
+def graph(m: Any) -> tuple[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]:
+    """Of a model with one mesh: the vertices on its hull, and of each those at the other ends of its edges."""
+    if m.mesh_graphadr[0] < 0:
+        return np.zeros(0, np.int32), []
+    g = m.mesh_graph[m.mesh_graphadr[0] :]
+    n = int(g[0])
+    begins, vertices, ends = g[2 : 2 + n], g[2 + n : 2 + 2 * n], g[2 + 2 * n :]
+    return vertices, [vertices[ends[b : b + int(np.argmax(ends[b:] < 0))]] for b in begins]
 
 
 def compiled_mesh(file: str, scale: Scale) -> tuple[Any, Any]:
