@@ -7,6 +7,7 @@
 namespace featherstorm {
 
 struct UniformDraw;
+struct DenseNetwork;
 struct StridedCopy;
 struct UploadPiece;
 
@@ -15,6 +16,8 @@ cudaError_t launch_strided_copy(const StridedCopy& copy, bool double_precision, 
 cudaError_t launch_upload(const UploadPiece& piece, cudaStream_t stream);
 cudaError_t launch_draw(const UniformDraw& draw, const Array* in, const Array* out, int instances,
                         bool double_precision, cudaStream_t stream);
+cudaError_t launch_dense(const DenseNetwork& network, const Array* in, const Array* out, int instances, void* work,
+                         long stride, bool double_precision, cudaStream_t stream);
 // Reductions of cuda_table.h; work memory as reduction_bytes says, for at least one cost.
 cudaError_t reduction_bytes(long count, unsigned long* bytes);
 cudaError_t launch_least(const CostArray& costs, DeviceLeast* result, void* work, unsigned long bytes,

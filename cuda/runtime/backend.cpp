@@ -5,6 +5,7 @@
 #include <climits>
 #include <cstring>
 
+#include "core/network/dense.h"
 #include "core/scalar/draws.h"
 #include "cuda/kernels/launcher.h"
 #include "cuda/kernels/strided_copy.h"
@@ -129,6 +130,17 @@ bool draw(int device, void* stream, bool double_precision, const UniformDraw* d,
                                              static_cast<cudaStream_t>(stream)));
 }
 
+bool dense(int device, void* stream, bool double_precision, const DenseNetwork* network, const Array* in,
+           const Array* out, long instances, void* work, long stride) {
+  if (instances < 0 || instances > INT_MAX || network->layers < 1 || network->layers > most_layers)
+    return cuda_failed(std::to_string(instances) + " instances of a network of " + std::to_string(network->layers) +
+                       " layers, expected at most " + std::to_string(INT_MAX) + " and " + std::to_string(most_layers));
+  if (instances == 0) return true;
+  OnDevice on(device);
+  return on && FEATHERSTORM_CUDA(launch_dense(*network, in, out, static_cast<int>(instances), work, stride,
+                                              double_precision, static_cast<cudaStream_t>(stream)));
+}
+
 bool synchronise(int device, void* stream) {
   OnDevice on(device);
   return on && FEATHERSTORM_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
@@ -221,6 +233,7 @@ extern "C" __attribute__((visibility("default"))) const featherstorm::CudaTable*
                                .solver_info = solver_info,
                                .launch_solver = launch_solver,
                                .draw = draw,
+                               .dense = dense,
                                .upload = upload,
                                .capturing = capturing,
                                .create_stream = create_stream,

@@ -25,12 +25,13 @@ struct CudaKernelInfo {
   unsigned long set_aside;
 };
 
-struct CudaModel;    // a model in its device forms, on one device
-struct CudaProgram;  // a kernel from machine code or PTX, on one device
-struct CudaSolver;   // the contact solver of one robot, on one device
-struct CudaGraph;    // what a stream was given while it was captured, ready to be launched again
-struct CudaTimer;    // two marks on a stream
-struct UniformDraw;  // what a stage draws (core/scalar/draws.h)
+struct CudaModel;     // a model in its device forms, on one device
+struct CudaProgram;   // a kernel from machine code or PTX, on one device
+struct CudaSolver;    // the contact solver of one robot, on one device
+struct CudaGraph;     // what a stream was given while it was captured, ready to be launched again
+struct CudaTimer;     // two marks on a stream
+struct UniformDraw;   // what a stage draws (core/scalar/draws.h)
+struct DenseNetwork;  // layers of a network (core/network/dense.h)
 
 struct LaunchOptions {
   int frame;   // which frame an operation refers to
@@ -147,6 +148,11 @@ struct CudaTable {
   bool (*draw)(int device, void* stream, bool double_precision, const UniformDraw* draw, const Array* in,
                const Array* out, long instances);
 
+  // A network of dense layers: a stage of host/network/dense_stage.h, whose arrays these are, the network's numbers in device memory too.
+  // work: what is between layers, 2 dense_room components, each `stride` numbers behind the last.
+  bool (*dense)(int device, void* stream, bool double_precision, const DenseNetwork* network, const Array* in,
+                const Array* out, long instances, void* work, long stride);
+
   // Numbers of the host into device memory; they are read before the call returns, by launches whose parameters they
   // are, so that a graph that captures the stream keeps them. bytes: a multiple of 4.
   bool (*upload)(int device, void* stream, void* to, const void* from, unsigned long bytes);
@@ -179,7 +185,7 @@ struct CudaTable {
                           double* weights, void* work, unsigned long bytes);
   bool (*weighted_mean)(int device, void* stream, const SampleArray* samples, const double* weights, void* mean);
 };
-inline constexpr int cuda_table_version = 7;
+inline constexpr int cuda_table_version = 8;
 
 }  // namespace featherstorm
 

@@ -4,6 +4,7 @@
 
 #include "core/program/count.h"
 #include "core/program/order.h"
+#include "core/scalar/scratch.h"
 #include "host/engine/cuda_rows.h"
 #include "host/memory/device.h"
 #include "host/system/error.h"
@@ -167,7 +168,9 @@ CudaStages::Choice& CudaStages::choice(const SequenceCall& call) {
       add_program(plan_, s, program, item.arrays, item.program, item.reads, item.changes);
       continue;
     }
-    item.stage = k, item.reads = s.in, item.changes = s.out, item.places = s.swaps;
+    item.stage = k, item.changes = s.out, item.places = s.swaps;
+    for (const int in : s.in)
+      if (!plan_.arrays[in].uniform) item.reads.push_back(in);
     for (const auto& [x, y] : s.swaps) add_once(item.changes, x), add_once(item.changes, y);
   }
   if (!plan_.finite.empty()) {
@@ -233,7 +236,8 @@ struct CudaStages::Walk {
   Choice& choice;
   std::vector<Place> at, slot;
   std::vector<std::shared_ptr<const DeviceStage>> stages;  // of the items
-  void* work = nullptr;                                    // of stages
+  std::vector<char*> uniform;  // of each array that a stage takes and that is the same for all instances
+  void* work = nullptr;        // of stages
   char* made_controls = nullptr;
   long size = static_cast<long>(bytes_of(plan.precision)),
        stride = padded_stride(call.instances, plan.precision, call.device);
@@ -251,6 +255,11 @@ struct CudaStages::Walk {
   }
 
   void place_arrays(StreamMemory& memory);
+  bool is_uniform_of_stage(int k) const;
+  unsigned long bytes_of_uniform(int k) const {
+    return static_cast<unsigned long>(size * (call.every_step[k] ? call.steps : 1) * plan.arrays[k].components);
+  }
+  template <class Real> void upload_uniforms(char* to);
   void make_controls();
   bool is_due(const SequenceMemory& m, long t) const { return m.every_step || t + 1 == call.steps; }
   bool is_last_change(std::size_t item, int k, long t) const;
@@ -262,6 +271,29 @@ struct CudaStages::Walk {
   void step(long t);
 };
 
+bool CudaStages::Walk::is_uniform_of_stage(int k) const {
+  return plan.arrays[k].uniform && std::any_of(choice.items.begin(), choice.items.end(), [&](const Item& item) {
+           const std::vector<int>& in = plan.stages[item.stage].in;
+           return !item.rollout && item.arrays.empty() && std::find(in.begin(), in.end(), k) != in.end();
+         });
+}
+
+// Programs take such numbers as parameters of launches, stages find them in memory.
+template <class Real>
+void CudaStages::Walk::upload_uniforms(char* to) {
+  for (int k = 0; k < static_cast<int>(plan.arrays.size()); k++) {
+    if (!is_uniform_of_stage(k) || bytes_of_uniform(k) == 0) continue;
+    const unsigned long bytes = bytes_of_uniform(k);
+    const ScratchStack::Mark mark = scratch_stack.mark();
+    Real* const numbers = static_cast<Real*>(scratch_stack.take(bytes));
+    std::copy_n(call.uniforms[k], bytes / sizeof(Real), numbers);
+    const bool done = table.upload(call.device, call.stream, to, numbers, bytes);
+    scratch_stack.give_back(mark);
+    check(done);
+    uniform[static_cast<std::size_t>(k)] = to, to += aligned(bytes);
+  }
+}
+
 void CudaStages::Walk::place_arrays(StreamMemory& memory) {
   const int n = static_cast<int>(plan.arrays.size());
   const auto bytes_of_slot = [&](int k) {
@@ -270,17 +302,23 @@ void CudaStages::Walk::place_arrays(StreamMemory& memory) {
   unsigned long bytes = alignment, of_stages = 0;  // a zero, then the slots
   for (int k = 0; k < n; k++)
     if (choice.has_slot[k]) bytes += bytes_of_slot(k);
+  unsigned long of_uniforms = 0;
+  for (int k = 0; k < n; k++)
+    if (is_uniform_of_stage(k)) of_uniforms += aligned(bytes_of_uniform(k));
   const unsigned long of_controls = call.controls ? call.steps * bytes_of_slot(call.controlled) : 0;
   for (const auto& s : stages)
     if (s) of_stages = std::max(of_stages, s->work_bytes(call.instances));
-  char* const begin =
-      static_cast<char*>(memory.get(table, call.device, call.stream, bytes + of_controls + aligned(of_stages)).memory);
+  char* const begin = static_cast<char*>(
+      memory.get(table, call.device, call.stream, bytes + of_uniforms + of_controls + aligned(of_stages)).memory);
   check(table.fill(call.device, call.stream, begin, 0, alignment));
   at.assign(n, {begin, 0, 0}), slot.assign(n, {});
   char* free = begin + alignment;
   for (int k = 0; k < n; k++)
     if (choice.has_slot[k]) slot[k] = {free, 1, plan.arrays[k].components > 1 ? stride : 0}, free += bytes_of_slot(k);
-  made_controls = free, work = free + of_controls;
+  uniform.assign(n, nullptr);
+  if (size == 4) upload_uniforms<float>(free);
+  else upload_uniforms<double>(free);
+  made_controls = free + of_uniforms, work = made_controls + of_controls;
   for (int k = 0; k < call.in_count; k++)
     if (!call.in[k].every_step) at[call.in_at[k]] = place_of(call.in[k].array);
 }
@@ -357,6 +395,12 @@ void CudaStages::Walk::run_stage(std::size_t i, long t) {
       in[j] = {nullptr, 0};
       continue;
     }
+    if (plan.arrays[k].uniform) {
+      in[j] = {uniform[static_cast<std::size_t>(k)] +
+                   (call.every_step[k] ? t * static_cast<long>(size) * plan.arrays[k].components : 0),
+               0};
+      continue;
+    }
     if (!by_components(array(k, at[k]))) copy(k, at[k], slot[k]), at[k] = slot[k];
     in[j] = {at[k].data, at[k].component};
   }
@@ -411,7 +455,7 @@ void CudaStages::run(const SequenceCall& call) {
     throw Error(e.what());
   }
   Choice& c = *chosen;
-  Walk walk{plan_, call, table, c, {}, {}, {}};
+  Walk walk{plan_, call, table, c, {}, {}, {}, {}};
   for (const Item& item : c.items)
     walk.stages.push_back(item.rollout ? nullptr : stage(item.stage, call.device, call.stream, table));
   walk.place_arrays(memory_);

@@ -10,7 +10,7 @@
 // Between kernels arrays are in memory of the stream, each with its instances side by side; only what a later kernel reads is
 // written there. An array goes where it is: a kernel reads inputs in the caller's memory, what it writes goes there where it is
 // an output that no other kernel of the step changes, and arrays of a stage's kernel change places by their addresses. Controls of
-// all steps are made beforehand by one kernel.
+// all steps are made beforehand by one kernel, and numbers that are the same for all instances are sent beforehand to where stages read them.
 //
 // Like a rollout in one kernel it is asynchronous on its stream, a run of a kind and size that a stream has seen takes no memory, and
 // a CUDA graph may capture it.

@@ -31,6 +31,7 @@ struct SequencePlan {
     int needed = -1;               // array that says which instances still need it
     DeviceStageMaker on_device{};  // in place of the program
     std::string name{};
+    long operations = 0;
   };
   struct Finite {
     int array;

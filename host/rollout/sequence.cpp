@@ -182,16 +182,23 @@ void Sequence::stage(const Stage& s) {
     throw Error("a stage has more than " + std::to_string(max_arrays) + " arrays");
   if (s.repeat < 1) throw Error("repeat is " + std::to_string(s.repeat) + ", expected 1 or more");
   SequencePlan& plan = self_->plan;
-  SequencePlan::Stage to{s.kernel, s.program, {}, {}, {}, s.repeat, s.last, -1, s.on_device, s.name};
+  SequencePlan::Stage to{s.kernel, s.program, {}, {}, {}, s.repeat, s.last, -1, s.on_device, s.name, s.operations};
   for (const auto& name : s.in) to.in.push_back(find(plan, name));
   for (const auto& name : s.out) to.out.push_back(find(plan, name));
   require_components(plan, to.in, s.in_components), require_components(plan, to.out, s.out_components);
   if (s.on_device && (s.repeat != 1 || !s.needed.empty()))
     throw Error("a stage with a kernel for devices is repeated, expected one pass");
-  for (const int k : to.in)
-    if (s.on_device && plan.arrays[k].uniform)
-      throw Error("array '" + plan.arrays[k].name +
+  for (std::size_t j = 0; j < to.in.size(); j++) {
+    const SequencePlan::Array& a = plan.arrays[static_cast<std::size_t>(to.in[j])];
+    const bool expected = j < s.in_uniform.size() && s.in_uniform[j];
+    if (expected && !a.uniform)
+      throw Error("array '" + a.name + "' is of each instance, the stage expects numbers that are the same for all");
+    if (!s.in_uniform.empty() && a.uniform && !expected)
+      throw Error("array '" + a.name + "' is the same for all instances, the stage expects one of each instance");
+    if (s.on_device && a.uniform && !expected)
+      throw Error("array '" + a.name +
                   "' is the same for all instances, which a stage with a kernel for devices does not take");
+  }
   for (const auto& [x, y] : s.swaps) {
     const int a = find(plan, x), b = find(plan, y);
     if (plan.arrays[a].components != plan.arrays[b].components || plan.arrays[a].uniform || plan.arrays[b].uniform)
@@ -237,7 +244,7 @@ std::vector<StageCost> Sequence::costs() const {
   std::vector<StageCost> costs;
   for (std::size_t k = 0; k < self_->plan.stages.size(); k++) {
     const SequencePlan::Stage& stage = self_->plan.stages[k];
-    long operations = 0;
+    long operations = stage.operations;
     if (stage.program) {
       const Program p = stage.program();
       operations = stage.repeat * count(p, trace_order(p)).instructions();

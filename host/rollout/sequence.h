@@ -34,15 +34,19 @@ struct Stage {
   //   stage may use it for others, where the host leaves what neighbours need and a device zeros. The host takes no time for packs of
   //   which no instance needs it.
   std::string needed{};
-  std::string name{};            // what reports call it
-  DeviceStageMaker on_device{};  // a kernel for devices in place of a program: one pass, no uniforms
+  std::string name{};  // what reports call it
+  DeviceStageMaker
+      on_device{};  // a kernel for devices in place of a program: one pass, the uniforms that in_uniform says
   // Components that the arrays `in` and `out` must have; empty: any.
   std::vector<long> in_components{}, out_components{};
+  // Of each array of `in` whether it must have the same numbers for all instances; empty: any, none of a kernel for devices.
+  std::vector<bool> in_uniform{};
+  long operations = 0;  // of an instance, where there is no program: for reports
 };
 
 struct StageCost {
   std::string name;
-  long operations;  // of an instance, a multiply-add counted once; 0 of a stage that has no program
+  long operations;  // of an instance, a multiply-add counted once: of its program, or what the stage says
   double seconds;   // of all threads together, in all runs since they are measured
 };
 

@@ -16,6 +16,7 @@ void declare(Sequence& s, const std::string& name, long components, bool uniform
 void declare(Sequence& s, const EnvironmentStage& stage) {
   for (const auto* arrays : {&stage.program.inputs, &stage.program.outputs})
     for (const Program::Array& a : *arrays) declare(s, a.name, a.size, a.uniform);
+  for (const NetworkInside& n : stage.networks) declare(s, n.weights, dense_numbers(n.network), true);
   for (const auto& [first, second] : stage.swaps) declare(s, first, s.components(second));
   if (!stage.needed.empty()) declare(s, stage.needed, 1);
   if (stage.draws.empty()) return;
@@ -37,6 +38,16 @@ Sequence environment_sequence(Evaluator& e, const Stepping& stepping, Precision 
         made[k].push_back(draw_stage(
             precision, e.isa(),
             {d.count, d.function, d.next_episode, "env_key", "env_episode", "env_step", stage.needed}, d.to));
+      if (!stage.networks.empty()) {
+        if (!stage.swaps.empty() || !stage.needed.empty())
+          throw Error(
+              "a stage with networks has arrays that change places, or is for some instances: expected neither");
+        for (Stage& part : stages_with(e, precision, stage.program, stage.networks)) {
+          if (part.name.empty()) part.name = names[k];
+          made[k].push_back(shared(std::move(part)));
+        }
+        continue;
+      }
       Stage of = stage_of(e, precision, stage.program);
       of.swaps = stage.swaps, of.needed = stage.needed, of.name = names[k];
       made[k].push_back(shared(std::move(of)));

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/network/networks_inside.h"
 #include "host/simulation/stepping.h"
 
 namespace featherstorm {
@@ -34,6 +35,8 @@ struct EnvironmentStage {
   // An array whose first number says which instances the stage is for (Stage::needed); "": for all.
   std::string needed{};
   std::vector<EnvironmentDraws> draws{};
+  // Networks among the program's operations (host/network/networks_inside.h); such a stage has no swaps, and is for all instances.
+  std::vector<NetworkInside> networks{};
 };
 
 struct EnvironmentStages {
@@ -42,7 +45,8 @@ struct EnvironmentStages {
   bool steps = true;       // false: the stages alone, as for a reset
 };
 
-// The evaluator must stay. stepping.op may be "world". Throws Error for arrays of one name that have other sizes.
+// The evaluator must stay. stepping.op may be "world". Throws Error for arrays of one name that have other sizes, and for networks in a
+// stage that has swaps or is for some instances.
 Sequence environment_sequence(Evaluator& evaluator, const Stepping& stepping, Precision precision,
                               const EnvironmentStages& stages);
 

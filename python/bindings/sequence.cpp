@@ -78,7 +78,12 @@ class PySequence {
       mi.push_back(open.columns(a, name, false, first, count, each ? steps : 0, instances));
     for (const auto& [name, a, first, count, each] : out)
       mo.push_back(open.columns(a, name, true, first, count, each ? steps : 0));
-    for (auto [k, v] : uniforms) values.push_back({nb::cast<std::string>(k), nb::cast<std::vector<double>>(v)});
+    for (auto [k, v] : uniforms) {
+      std::vector<double> numbers;
+      if (Numbers array; nb::try_cast(v, array, false)) numbers.assign(array.data(), array.data() + array.size());
+      else numbers = nb::cast<std::vector<double>>(v);
+      values.push_back({nb::cast<std::string>(k), std::move(numbers)});
+    }
     nb::gil_scoped_release release;
     sequence_.run(steps, instances, mi, values, mo, controls ? &controls->controls : nullptr,
                   reinterpret_cast<void*>(stream));
@@ -110,10 +115,14 @@ PySequence sequence_of(nb::object evaluator, const std::string& dtype, const std
 }
 
 // (trace, [(array, array that takes its place)], array that says which instances a stage is for or "",
-// [(function, array, count, whether of the next episode) of numbers that are drawn])
+// [(function, array, count, whether of the next episode) of numbers that are drawn],
+// [(output that it reads, input that it makes, uniform array of its numbers, sizes, activation, bound of its normalised input or None) of
+// networks])
 using Draws = std::vector<std::tuple<std::uint32_t, std::string, int, bool>>;
+using Networks = std::vector<
+    std::tuple<std::string, std::string, std::string, std::vector<int>, std::string, std::optional<double>>>;
 using StageList =
-    std::vector<std::tuple<nb::object, std::vector<std::pair<std::string, std::string>>, std::string, Draws>>;
+    std::vector<std::tuple<nb::object, std::vector<std::pair<std::string, std::string>>, std::string, Draws, Networks>>;
 
 PySequence environment_of(nb::object evaluator, const std::string& dtype, const std::string& op, int substeps,
                           const StageList& before, const StageList& pass, const StageList& after, nb::handle felt,
@@ -121,8 +130,12 @@ PySequence environment_of(nb::object evaluator, const std::string& dtype, const 
                           const std::optional<RigidLaw<double>>& rigid) {
   const auto stages = [](const StageList& list) {
     std::vector<EnvironmentStage> all;
-    for (const auto& [trace, swaps, needed, draws] : list) {
-      all.push_back({program_of(trace), swaps, needed, {}});
+    for (const auto& [trace, swaps, needed, draws, networks] : list) {
+      all.push_back({program_of(trace), swaps, needed, {}, {}});
+      for (const auto& [in, to, weights, sizes, activation, clip] : networks)
+        all.back().networks.push_back({in, to, weights,
+                                       clip ? dense_network(sizes, activation_of(activation), true, *clip)
+                                            : dense_network(sizes, activation_of(activation))});
       for (const auto& [function, to, count, next] : draws) all.back().draws.push_back({to, count, function, next});
     }
     return all;
@@ -173,7 +186,7 @@ void bind_sequence(nb::module_& module) {
           "Inputs and outputs: (name, array, first column, columns, each step) of arrays of any library, their DLPack "
           "capsules, or Buffers, all on the host or on one device. each step: read before or written after each, (B, T, "
           "n) or (B, T n); else (B, n), read before the first or written after the last. An input of one row stands for "
-          "all instances. Uniforms: lists of n or T n numbers. Controls: of noise() or knots(), for one array; or None. "
+          "all instances. Uniforms: lists or arrays of n or T n numbers. Controls: of noise() or knots(), for one array; or None. "
           "stream: the number of a device's stream, on which the work is put.")
       .def("components", &PySequence::components, nb::arg("name"), "Of an array; -1 where there is none of that name.")
       .def("measure", &PySequence::measure, "From now on runs on the host note how long each stage takes, for costs().")
@@ -229,8 +242,24 @@ void bind_sequence(nb::module_& module) {
       nb::arg("felt").none() = nb::none(), nb::arg("left").none() = nb::none(), nb::arg("steps") = true,
       nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6, nb::arg("rigid").none() = nb::none(),
       "A step of an environment: stages (trace, pairs of arrays that change places, array that says which instances it is "
-      "for) before the passes of the operation that steps, before each pass, and after them. steps: whether there are "
-      "passes at all.");
+      "for, numbers that are drawn, networks) before the passes of the operation that steps, before each pass, and after them. "
+      "steps: whether there are passes at all.");
+  module.def(
+      "pack_network",
+      [](const std::vector<int>& sizes, bool normalised, const Numbers& mean, const Numbers& rate,
+         const std::vector<Numbers>& W, const std::vector<Numbers>& b) {
+        const auto list = [](const Numbers& a) { return std::vector<double>(a.data(), a.data() + a.size()); };
+        DenseWeights w{list(mean), list(rate), {}, {}};
+        for (const Numbers& x : W) w.W.push_back(list(x));
+        for (const Numbers& x : b) w.b.push_back(list(x));
+        const DenseNetwork network = dense_network(sizes, DenseActivation::identity, normalised);
+        auto* all = new std::vector<double>(packed(network, w));
+        nb::capsule owner(all, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+        return nb::ndarray<nb::numpy, double>(all->data(), {all->size()}, owner);
+      },
+      nb::arg("sizes"), nb::arg("normalised"), nb::arg("mean"), nb::arg("rate"), nb::arg("W"), nb::arg("b"),
+      "The numbers of a network as its stage reads them (core/network/dense.h), of mean and rate (n_0) or none, and of each "
+      "layer W (out, in) and b (out).");
 }
 
 }  // namespace featherstorm

@@ -3,7 +3,7 @@
     budgets.py check OBJECT...    exit status 1 where a limit is exceeded or a kernel has no row
     budgets.py write OBJECT...    writes budgets.csv: what was measured, with a margin
 
-OBJECT are the object files of cuda/kernels/shard.cu, contact_solver.cu and draw.cu; beside each lies OBJECT.ptxas, what the
+OBJECT are the object files of cuda/kernels/shard.cu, contact_solver.cu, draw.cu and dense.cu; beside each lies OBJECT.ptxas, what the
 compiler said. A limit may be raised in the same change that explains why; it is a guard against surprises, not a goal.
 """
 
@@ -21,14 +21,15 @@ KERNEL = re.compile(
 )
 SOLVER = re.compile(r"solver_kernel.*SolverArgumentsI([fd])E")
 DRAW = re.compile(r"draw_kernelI([fd])E")
+DENSE = re.compile(r"dense_kernelI([fd])E")
 
 
 def is_kernel(symbol):
-    return any(pattern.search(symbol) for pattern in (KERNEL, SOLVER, DRAW))
+    return any(pattern.search(symbol) for pattern in (KERNEL, SOLVER, DRAW, DENSE))
 
 
 def kernel_name(symbol):
-    for name, pattern in (("contact_solver", SOLVER), ("draw", DRAW)):
+    for name, pattern in (("contact_solver", SOLVER), ("draw", DRAW), ("dense", DENSE)):
         if m := pattern.search(symbol):
             return f"{name}/{'float' if m[1] == 'f' else 'double'}/any"
     op, optional, real, limit = KERNEL.search(symbol).groups()

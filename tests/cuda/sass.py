@@ -487,7 +487,7 @@ def steps(function, bank0, memory, block, thread, shared, limit=2_000_000):
                     v |= (255 * (b >> 7) if m & 8 else b) << 8 * j
                 put(A[0], v)
             elif op in ("S2R", "S2UR"):
-                if A[1] not in ("SR_TID.X", "SR_CTAID.X", "SR_CgaCtaId"):
+                if A[1] not in ("SR_TID.X", "SR_CTAID.X", "SR_CTAID.Y", "SR_CgaCtaId"):
                     raise Unsupported(A[1])
                 put(A[0], {"SR_TID.X": thread, "SR_CTAID.X": block}.get(A[1], 0))  # a cluster is one block
             elif op == "CS2R":

@@ -46,8 +46,10 @@ COMPARE = {
 
 
 def compare(name, x, y):
-    """Of floats; names that end with U hold for NaN as well."""
+    """Of floats; names that end with U hold for NaN as well, NAN and NUM ask whether one is there."""
     unordered = math.isnan(x) or math.isnan(y)
+    if name in ("NAN", "NUM"):
+        return unordered == (name == "NAN")
     return unordered or COMPARE[name[:2]](x, y) if name.endswith("U") else not unordered and COMPARE[name](x, y)
 
 

@@ -1,6 +1,6 @@
-"""Results of the machine code of the float kernels, and of those that draw, without a GPU.
+"""Results of the machine code of the float kernels, of those that draw and of those of networks, without a GPU.
 
-    test_sass.py CASES OBJECT...   CASES: the program write_cases; OBJECT: object files of cuda/kernels/shard.cu and draw.cu with
+    test_sass.py CASES OBJECT...   CASES: the program write_cases; OBJECT: object files of cuda/kernels/shard.cu, draw.cu and dense.cu with
                                    sm_90 code
 
 Needs nvdisasm (disassembly.py); exit status 77 without it. A compiler has been seen to put two live local arrays in one
@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import sass
-from budgets import DRAW, KERNEL, kernel_name
+from budgets import DENSE, DRAW, KERNEL, kernel_name
 from disassembly import Unsupported, disassemble, find_nvdisasm
 from machine_code_cases import check
 
@@ -25,7 +25,7 @@ def main(program, objects):
     functions = {}
     for name in objects:
         for symbol, function in disassemble(nvdisasm, name).items():
-            if KERNEL.search(symbol) or DRAW.search(symbol):
+            if any(pattern.search(symbol) for pattern in (KERNEL, DRAW, DENSE)):
                 functions[kernel_name(symbol).removeprefix("Op")] = function
     by_name = {re.sub(r"_", "", k).lower(): f for k, f in functions.items()}
 

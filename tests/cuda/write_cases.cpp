@@ -1,8 +1,11 @@
-// Writes launches of float kernels, and of the kernels that draw, as JSON lines for test_sass.py: the bytes of the parameters, the
+// Writes launches of float kernels, of the kernels that draw and of those of networks, as JSON lines for test_sass.py: the bytes of the parameters, the
 // memory they point to, and the results expected with a tolerance.
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
+#include "cuda/kernels/dense.h"
 #include "cuda/kernels/draw.h"
 #include "cuda/kernels/kernels.cuh"
 #include "tests/cuda/launch_text.h"
@@ -118,8 +121,52 @@ void write_draws() {
   write_draw<double>("of all instances", all), write_draw<double>("of the next episode, where needed", some);
 }
 
+// One layer of a network: six outputs of five normalised inputs. The 66th instance is the second of a thread.
+template <class Real> void write_dense(const std::string& name, DenseActivation activation,
+                                       double (*closed_form)(double)) {
+  constexpr int instances = 66, stride = instances + 3, inputs = 5, outputs = 6;
+  const DenseNetwork network{1, {inputs, outputs}, activation, true, 1.5};
+  const std::size_t numbers = static_cast<std::size_t>(tile_outputs * first_column(network, 1));
+  const std::size_t x = numbers + 4, y = x + inputs * stride;  // the numbers first, as their columns are aligned
+  std::vector<Real> memory(y + outputs * stride, Real(-12345));
+  for (std::size_t k = 0; k < numbers; k++) memory[k] = static_cast<Real>(0.125 * static_cast<double>(k * 7 % 19) - 1);
+  for (std::size_t k = x; k < y; k++) memory[k] = static_cast<Real>(0.25 * static_cast<double>(k * 5 % 23) - 3);
+  const auto at = [](std::size_t k) { return reinterpret_cast<void*>(base + sizeof(Real) * k); };
+  const Array in[] = {{at(x), stride}, {at(0), 0}}, out[] = {{at(y), stride}};
+  DenseArguments<Real> a = dense_arguments<Real>(network, 0, in, out, instances, nullptr, stride);
+  a.activation = activation;
+  std::string expected;
+  const auto number = [&](std::size_t k) { return static_cast<double>(memory[k]); };
+  const std::size_t tile = static_cast<std::size_t>(tile_outputs * first_column(network, 0));
+  for (std::size_t i = 0; i < instances; i++)
+    for (std::size_t o = 0; o < outputs; o++) {
+      double sum = number(tile + o);
+      for (std::size_t k = 0; k < inputs; k++)
+        sum += number(tile + tile_outputs * (k + 1) + o) *
+               std::clamp((number(x + k * stride + i) - number(k)) * number(inputs + k), -1.5, 1.5);
+      char text[80];
+      std::snprintf(text, sizeof text, "%s[0, %zu, %.17g]", expected.empty() ? "" : ", ",
+                    sizeof(Real) * (y + o * stride + i), closed_form(sum));
+      expected += text;
+    }
+  std::printf(
+      "{\"kernel\": \"dense/%s/any\", \"case\": \"%s\", \"base\": %lu, \"count\": %d, \"real\": \"%s\", \"model\": \"\", "
+      "\"arguments\": \"%s\", \"memory\": \"%s\", \"tolerance\": [%g], \"expected\": [%s]}\n",
+      sizeof(Real) == 4 ? "float" : "double", name.c_str(), base, instances, sizeof(Real) == 4 ? "f" : "d",
+      hex(&a, sizeof a).c_str(), hex(memory.data(), memory.size() * sizeof(Real)).c_str(),
+      sizeof(Real) == 4 ? 1e-5 : 1e-12, expected.c_str());
+}
+template <class Real> void write_layers() {
+  write_dense<Real>("identity", DenseActivation::identity, [](double x) { return x; });
+  write_dense<Real>("tanh", DenseActivation::tanh, [](double x) { return std::tanh(x); });
+  write_dense<Real>("elu", DenseActivation::elu, [](double x) { return x > 0 ? x : std::expm1(x); });
+  write_dense<Real>("relu", DenseActivation::relu, [](double x) { return std::max(x, 0.0); });
+  write_dense<Real>("silu", DenseActivation::silu, [](double x) { return x / (1 + std::exp(-x)); });
+}
+
 void write_all() {
   write_draws();
+  write_layers<float>(), write_layers<double>();
   RandomOptions o;
   o.types = {JointType::Revolute}, o.reversed = 0;
   o.bodies = 7, o.branching = 0, o.roots = 0;

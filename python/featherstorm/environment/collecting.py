@@ -11,6 +11,7 @@ from .. import _featherstorm
 from ..symbols import symbols, values_of
 from ..table.evaluation import tell_notices
 from .draws import Draws
+from .networks import Weights, mlp, numbers_of
 from .recording import ACTION, KEY, REWARD, TERMINATED, TRUNCATED, Recording, Stage, final, observation
 
 if TYPE_CHECKING:
@@ -21,19 +22,14 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
     Policy = Callable[[Any, "Weights", Draws], Any]
 
-WEIGHTS, DRAWN = "env_weights", "env_draw_policy"
+__all__ = ["Collected", "Weights", "collect", "mlp", "normal_action"]
+
+DRAWN = "env_draw_policy"
 ACTION_NAME = "action"
 
 
 def told(name: str) -> str:
     return f"env_policy_{name}"
-
-
-class Weights:
-    """Arrays by name, as a policy sees them: symbols of numbers that are the same for all environments."""
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self.__dict__.update(values)
 
 
 class Collected(NamedTuple):
@@ -57,7 +53,8 @@ class Collected(NamedTuple):
 class Collecting:
     """A policy that is recorded for weights of some shapes.
 
-    sizes   name -> how many numbers of what the policy returns
+    sizes     name -> how many numbers of what the policy returns
+    weights   what the policy saw of its weights
     """
 
     def __init__(self, recording: Recording, policy: Policy, shapes: Mapping[str, tuple[int, ...]]) -> None:
@@ -68,15 +65,10 @@ class Collecting:
     def record(self, recording: Recording, policy: Policy) -> Stage:
         trace = _featherstorm.Trace()
         try:
-            count = sum(map(math.prod, self.shapes.values()))
-            numbers = trace.input(WEIGHTS, count, True) if count else []
-            weights, first = {}, 0
-            for name, shape in self.shapes.items():
-                weights[name] = symbols(numbers[first : first + math.prod(shape)]).reshape(shape)
-                first += math.prod(shape)
+            self.weights = Weights(trace, self.shapes)
             rng = Draws(trace, DRAWN)
             obs = {group: symbols(trace.input(observation(group), n)) for group, n in recording.groups.items()}
-            found = policy(obs[""] if set(obs) == {""} else obs, Weights(weights), rng)
+            found = policy(obs[""] if set(obs) == {""} else obs, self.weights, rng)
             found = found if hasattr(found, "items") else {ACTION_NAME: found}
             if ACTION_NAME not in found:
                 raise ValueError(f"collect: the policy returned {', '.join(found)}, expected an action among them")
@@ -87,19 +79,8 @@ class Collecting:
                 trace.output(ACTION if name == ACTION_NAME else told(name), values)
         finally:
             trace.close()
-        return Stage(trace, [], draws=(("policy", DRAWN, rng.count),) if rng.count else ())
-
-    def numbers(self, weights: Mapping[str, Any]) -> list[float]:
-        """Of all weights, one behind the other. ValueError for others than those that the policy was recorded with."""
-        if set(weights) != set(self.shapes):
-            raise ValueError(f"collect: weights are {', '.join(weights)}, expected {', '.join(self.shapes)}")
-        flat: list[float] = []
-        for name, shape in self.shapes.items():
-            x = np.asarray(weights[name], float)
-            if x.shape != shape:
-                raise ValueError(f"collect: {name} has shape {x.shape}, expected {shape}")
-            flat += x.ravel().tolist()
-        return flat
+        draws = (("policy", DRAWN, rng.count),) if rng.count else ()
+        return Stage(trace, [], draws=draws, networks=tuple(self.weights._networks))
 
 
 def collect(batch: Any, steps: int, policy: Policy, weights: Mapping[str, Any], finals: bool) -> Collected:
@@ -130,7 +111,7 @@ def collect(batch: Any, steps: int, policy: Policy, weights: Mapping[str, Any], 
     inputs = [x for x in inputs if sequence.components(x[0]) >= 0]
     outputs = batch.storage.bound([name for name in state if name != KEY])
     each = [(name, x.transpose(1, 0, 2), 0, x.shape[2], True) for name, x in written.items() if x.shape[2]]
-    uniforms = {**batch.kernels.uniforms, **({WEIGHTS: made.numbers(values)} if values else {})}
+    uniforms = {**batch.kernels.uniforms, **numbers_of(made.weights, values)}
     sequence.run(T, B, inputs, uniforms, [*outputs, *each])
     tell_notices(batch.model)
     for group, x in seen.items():
@@ -145,16 +126,6 @@ def collect(batch: Any, steps: int, policy: Policy, weights: Mapping[str, Any], 
         None if not finals else ends[""] if alone else ends,
         {name: x[..., 0] if x.shape[2] == 1 else x for name, x in told_of.items()},
     )
-
-
-def mlp(obs: Any, weights: Weights, name: str, layers: int, activation: Callable[[Any], Any] = np.tanh) -> Any:
-    """A network of `layers` layers: of layer k the matrix weights.NAME_Wk (out, in) and weights.NAME_bk (out); none behind the last one is
-    activated."""
-    x = obs
-    for k in range(layers):
-        x = getattr(weights, f"{name}_W{k}") @ x + getattr(weights, f"{name}_b{k}")
-        x = activation(x) if k + 1 < layers else x
-    return x
 
 
 def normal_action(mean: Any, log_std: Any, rng: Draws) -> dict[str, Any]:

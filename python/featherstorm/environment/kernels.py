@@ -77,6 +77,7 @@ def stages(all_of: Sequence[Stage]) -> list[tuple[Any, ...]]:
             s.swaps,
             s.needed,
             [(FUNCTIONS[name], array, count, name == "reset") for name, array, count in s.draws],
+            [n[:6] for n in s.networks],
         )
         for s in all_of
     ]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..model import Model
+    from .networks import Network
     from .task import Task
 
 # Beyond, a number is not taken for finite (mjMAXVAL). NaN is not below it: of comparisons `<` alone is false of NaN.
@@ -55,12 +56,13 @@ def metric(name: str) -> str:
 
 
 class Stage(NamedTuple):
-    """trace, its arrays that change places, which instances it is for, and what it draws: (function, array, count) each."""
+    """trace, its arrays that change places, which instances it is for, what it draws: (function, array, count) each, and networks within."""
 
     trace: _featherstorm.Trace
     swaps: list[tuple[str, str]]
     needed: str = ""
     draws: tuple[tuple[str, str, int], ...] = ()
+    networks: tuple[Network, ...] = ()
 
 
 class Recording:

@@ -15,26 +15,26 @@ MOST = 18  # source files of a folder, those in folders below it not counted
 SOURCES = (".h", ".cpp", ".cu", ".cuh", ".inc", ".py")
 
 ROOMS = """
-core/scalar core/spatial core/trace core/program core/emit core/joint core/world core/model core/form core/linear core/kinematics
+core/scalar core/network core/spatial core/trace core/program core/emit core/joint core/world core/model core/form core/linear core/kinematics
 core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/contact/surface core/contact core/actuation core/passive core/sensor core/convex core/collision core/constraint core/rigid
 core/mujoco core/reference/spatial core/reference/model core/reference/dynamics core/reference/loops core/reference/contact core/reference/constraint
 
 host/system host/table/row host/table/ops host/table host/memory host/urdf host/robots host/world host/load host/trace host/assemble host/compile host/engine host/solver
-host/rollout host/reduction host/simulation host/cpu
+host/rollout host/network host/reduction host/simulation host/cpu
 
 cuda/kernels cuda/runtime
 
 python/bindings bench bench/peers
 
 tests/support/tools tests/support/robots tests/support/oracles
-tests/core/scalar tests/core/spatial tests/core/trace tests/core/program tests/core/emit tests/core/joint tests/core/model
+tests/core/scalar tests/core/network tests/core/spatial tests/core/trace tests/core/program tests/core/emit tests/core/joint tests/core/model
 tests/core/form tests/core/linear tests/core/kinematics tests/core/dynamics tests/core/step tests/core/rates
 tests/core/derivatives tests/core/hybrid tests/core/loops tests/core/contact tests/core/collision tests/core/constraint tests/core/rigid tests/core/reference/spatial
 tests/core/reference/model tests/core/reference/dynamics tests/core/reference/loops tests/core/reference/contact
 tests/core/counts tests/core/accuracy
 tests/host/system tests/host/memory tests/host/load tests/host/trace tests/host/assemble tests/host/compile tests/host/table
-tests/host/engine tests/host/rollout tests/host/simulation
-tests/cuda tests/device/stand_in tests/device tests/gpu/timing tests/gpu/bench tests/gpu/answers tests/consumer tests/extending
+tests/host/engine tests/host/rollout tests/host/network tests/host/simulation
+tests/cuda tests/device/stand_in tests/device tests/device/networks tests/gpu/timing tests/gpu/bench tests/gpu/answers tests/consumer tests/extending
 """.split()
 
 # room: all that it may take besides itself, where that is less than what stands above it; folders with what is below them
@@ -47,7 +47,7 @@ ONLY = {
     "host": ("core", "host"),
     "host/urdf": ("host/system",),
     "host/robots": ("host/system",),
-    "host/cpu": ("core", "host/table", "host/memory", "host/rollout", "host/solver"),
+    "host/cpu": ("core", "host/table", "host/memory", "host/rollout", "host/network", "host/solver"),
     "cuda": ("core", "host/table", "host/memory", "host/solver", "cuda"),
     "python/bindings": ("core", "host"),
     "bench": ("core", "host", "bench"),

@@ -1,0 +1,72 @@
+// Networks of dense layers (host/network/dense_stage.h) on a device: a launch for each layer, a thread for one tile of outputs of some
+// instances, the text of core/network/dense.h.
+#pragma once
+#include "core/network/dense.h"
+#include "core/scalar/scalar.h"
+#include "host/memory/kernel.h"
+
+namespace featherstorm {
+
+inline constexpr int dense_threads = 64, dense_instances = 2;  // of a block; of a thread, dense_threads apart
+
+// One layer. Component c of instance i at data[c * stride + i].
+template <class Real> struct DenseArguments {
+  const Real* x;
+  Real* y;
+  long x_stride, y_stride;
+  const DenseColumn<Real>* tiles;
+  const Real *mean, *rate;  // null: x is taken as it is
+  Real clip;
+  DenseActivation activation;
+  int inputs, outputs, instances;
+
+  int blocks() const { return (instances - 1) / (dense_threads * dense_instances) + 1; }
+};
+
+// Layer `layer` of a network; work: two arrays of dense_room components with a stride of `stride` for what is between layers.
+template <class Real>
+DenseArguments<Real> dense_arguments(const DenseNetwork& n, int layer, const Array* in, const Array* out, int instances,
+                                     void* work, long stride) {
+  const auto between = [&](int k) { return static_cast<Real*>(work) + (k % 2) * dense_room(n) * stride; };
+  const bool is_first = layer == 0, is_last = layer + 1 == n.layers;
+  const Real* const numbers = static_cast<const Real*>(in[1].data);
+  DenseArguments<Real> a;
+  a.x = is_first ? static_cast<const Real*>(in[0].data) : between(layer - 1);
+  a.y = is_last ? static_cast<Real*>(out[0].data) : between(layer);
+  a.x_stride = is_first ? in[0].stride : stride, a.y_stride = is_last ? out[0].stride : stride;
+  a.tiles = reinterpret_cast<const DenseColumn<Real>*>(numbers) + first_column(n, layer);
+  a.mean = is_first && n.normalised ? numbers : nullptr;
+  a.rate = is_first && n.normalised ? numbers + n.inputs() : nullptr;
+  a.clip = static_cast<Real>(n.clip);
+  a.activation = is_last ? DenseActivation::identity : n.activation;
+  a.inputs = n.sizes[layer], a.outputs = n.sizes[layer + 1], a.instances = instances;
+  return a;
+}
+
+// What thread `thread` of block (block, tile) does. Instances behind the last one are the last one, and not written.
+template <class Real>
+FS_HD void dense_body(const DenseArguments<Real>& a, int block, int tile, int thread) {
+  constexpr int P = dense_instances;
+  int at[P];
+  FEATHERSTORM_UNROLL
+  for (int p = 0; p < P; p++) at[p] = (block * P + p) * dense_threads + thread;
+  if (at[0] >= a.instances) return;
+  const Real* x[P];
+  FEATHERSTORM_UNROLL
+  for (int p = 0; p < P; p++) x[p] = a.x + (at[p] < a.instances ? at[p] : a.instances - 1);
+  const DenseColumn<Real>* const columns = a.tiles + static_cast<long>(tile) * (a.inputs + 1);
+  Real y[tile_outputs][P];
+  if (a.mean)
+    dense_tile<tile_outputs, P>(
+        columns, 0, a.inputs,
+        [&](int k, int p) { return normalise(x[p][k * a.x_stride], a.mean[k], a.rate[k], a.clip); }, y);
+  else dense_tile<tile_outputs, P>(columns, 0, a.inputs, [&](int k, int p) { return x[p][k * a.x_stride]; }, y);
+  activate(a.activation, &y[0][0], long{tile_outputs} * P);
+  FEATHERSTORM_UNROLL
+  for (int o = 0; o < tile_outputs; o++) FEATHERSTORM_UNROLL
+  for (int p = 0; p < P; p++)
+    if (tile * tile_outputs + o < a.outputs && at[p] < a.instances)
+      a.y[(tile * tile_outputs + o) * a.y_stride + at[p]] = y[o][p];
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,31 @@
+// A traced program with networks among its operations (dense_stage.h), as stages: parts of the program, and the networks between them.
+//
+// Where the program is traced a network is what it reads and what it makes: an output of the program, and an input.
+//
+//   Program p;                             // action = 2 pi(0.1 obs)
+//   auto obs = p.input("obs", 48);
+//   p.output("pi_in", scaled(obs));
+//   auto y = p.input("pi_out", 12);
+//   p.output("action", twice(y));
+//   for (const Stage& s : stages_with(e, precision, p, {{"pi_in", "pi_out", "pi", network}})) sequence.stage(s);
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/trace/program.h"
+#include "host/network/dense_stage.h"
+
+namespace featherstorm {
+
+struct NetworkInside {
+  std::string in, out;  // an output and an input of the program
+  std::string weights;  // a uniform array, of dense_numbers(network) numbers
+  DenseNetwork network;
+};
+
+// In the order in which they run; a network whose input is an array that the program reads, as it is, reads that array. The evaluator must
+// stay. Throws Error where a network depends on itself.
+std::vector<Stage> stages_with(const Evaluator& evaluator, Precision precision, const Program& program,
+                               const std::vector<NetworkInside>& networks);
+
+}  // namespace featherstorm

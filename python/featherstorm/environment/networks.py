@@ -1,0 +1,175 @@
+"""Networks within a policy: traced where they are small, else stages of their own, by loops (host/network/dense_stage.h)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .. import _featherstorm
+from ..symbols import Symbols, symbols, values_of
+from .actuators import ACTIVATIONS as TRACED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
+    **{name: TRACED[name] for name in ("tanh", "elu", "relu")},
+    "silu": lambda x: x / (1.0 + np.exp(-x)),
+    "identity": lambda x: x,
+}
+FORMS = ("auto", "traced", "loops")
+# Multiply-adds from which on a network is a stage by loops.
+LARGE = 2048
+
+
+class Network(NamedTuple):
+    """A network that is a stage: act(W x + b), layer by layer.
+
+    read, made   the trace's output that it reads, and the input that it makes
+    numbers      the uniform array of its weights
+    sizes        of the input and of each layer
+    clip         bound of the normalised input; None: it is taken as it is
+    weights      names: mean and rate where the input is normalised, then W and b of each layer
+    """
+
+    read: str
+    made: str
+    numbers: str
+    sizes: tuple[int, ...]
+    activation: str
+    clip: float | None
+    weights: tuple[str, ...]
+
+    def packed(self, values: Mapping[str, Array]) -> Array:
+        """The numbers as the stage reads them."""
+        given = [np.ascontiguousarray(values[name], np.float64) for name in self.weights]
+        mean, rate = (given.pop(0), given.pop(0)) if self.clip is not None else (np.zeros(0), np.zeros(0))
+        return _featherstorm.pack_network(list(self.sizes), self.clip is not None, mean, rate, given[::2], given[1::2])
+
+
+class Weights:
+    """Arrays by name, as a policy sees them: symbols of numbers that are the same for all environments.
+
+    shapes     of all there are
+    used       array of the trace -> the weight whose numbers it has, of those that the policy uses as symbols
+    networks   those that are stages
+    """
+
+    def __init__(self, trace: _featherstorm.Trace, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        self._trace, self._shapes = trace, dict(shapes)
+        self._used: dict[str, str] = {}
+        self._networks: list[Network] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        shape = shape_of(self, name)
+        n, array = math.prod(shape), f"env_weights_{len(self._used)}"
+        if n:
+            self._used[array] = name
+        found = symbols(self._trace.input(array, n, True) if n else []).reshape(shape)
+        setattr(self, name, found)
+        return found
+
+
+def shape_of(weights: Weights, name: str) -> tuple[int, ...]:
+    known = weights._shapes
+    if name not in known:
+        raise AttributeError(f"collect: the policy asks for weights {name}; there are {', '.join(known) or 'none'}")
+    return known[name]
+
+
+def numbers_of(weights: Weights, values: Mapping[str, Array]) -> dict[str, Array]:
+    """The uniform arrays of a policy that was traced with these weights."""
+    found = {array: np.ascontiguousarray(values[name], np.float64).ravel() for array, name in weights._used.items()}
+    return {**found, **{n.numbers: n.packed(values) for n in weights._networks}}
+
+
+def mlp(
+    obs: Any,
+    weights: Weights,
+    name: str,
+    layers: int,
+    activation: str | Callable[[Any], Any] = "tanh",
+    *,
+    normaliser: str = "",
+    clip: float = 10.0,
+    form: str = "auto",
+) -> Any:
+    """A network of `layers` dense layers within a policy.
+
+        x = clip((obs - mean) rate, -clip, clip)   where there is a normaliser, else obs
+        x = activation(W_k x + b_k) for each layer k; behind the last one nothing is activated
+
+    obs          (n,) symbols
+    weights      has NAME_Wk (out, in) and NAME_bk (out), and NORMALISER_mean, NORMALISER_rate (n,), one divided by the standard deviation
+    activation   "tanh", "elu", "relu", "silu", "identity", or any function of symbols
+    form         "traced": part of the policy's kernel, which grows with the network; "loops": a stage of its own, of up to 16 layers of any size,
+                 for activations that have a name; "auto": loops from 2048 multiply-adds on
+    In both forms other weights of the same shapes compile nothing, and an environment's result depends on no other's. They differ by rounding,
+    and where an observation is NaN: loops make NaN of it, a traced network need not.
+    Errors: ValueError for shapes that do not go together, other names; AttributeError for weights that are not there.
+    """
+    if activation is np.tanh:
+        activation = "tanh"
+    if isinstance(activation, str) and activation not in ACTIVATIONS:
+        raise ValueError(f"mlp: activation is {activation!r}, expected {', '.join(ACTIVATIONS)} or a function")
+    if form not in FORMS:
+        raise ValueError(f"mlp: form is {form!r}, expected {', '.join(FORMS)}")
+    if layers < 1:
+        raise ValueError(f"mlp: layers is {layers}, expected 1 or more")
+    if not clip > 0:
+        raise ValueError(f"mlp: clip is {clip}, expected above 0")
+    values = values_of(obs, f"mlp: input of {name}")
+    sizes = [len(values)]
+    names = [f"{normaliser}_mean", f"{normaliser}_rate"] if normaliser else []
+    for each in names:
+        check_shape(weights, each, (sizes[0],))
+    for k in range(layers):
+        shape = shape_of(weights, f"{name}_W{k}")
+        sizes.append(shape[0] if shape else 0)
+        check_shape(weights, f"{name}_W{k}", (sizes[k + 1], sizes[k]))
+        check_shape(weights, f"{name}_b{k}", (sizes[k + 1],))
+        names += [f"{name}_W{k}", f"{name}_b{k}"]
+    if form == "loops" and not isinstance(activation, str):
+        raise ValueError(f"mlp: activation of loops is a function, expected {', '.join(ACTIVATIONS)}")
+    large = form == "loops" or (form == "auto" and sum(map(math.prod, itertools.pairwise(sizes))) >= LARGE)
+    if large and isinstance(activation, str):
+        return stage_of(weights, values, sizes, activation, float(clip) if normaliser else None, names)
+    return traced(symbols(values), weights, names, activation, clip if normaliser else None)
+
+
+def check_shape(weights: Weights, name: str, expected: tuple[int, ...]) -> None:
+    if (shape := shape_of(weights, name)) != expected:
+        raise ValueError(f"mlp: {name} has shape {shape}, expected {expected}")
+
+
+def stage_of(
+    weights: Weights, values: list[Any], sizes: list[int], activation: str, clip: float | None, names: list[str]
+) -> Symbols:
+    """The network's output, as an input of the trace that the network's stage makes."""
+    array = f"env_network_{len(weights._networks)}"
+    network = Network(f"{array}_in", f"{array}_out", array, tuple(sizes), activation, clip, tuple(names))
+    weights._networks.append(network)
+    weights._trace.output(network.read, values)
+    return symbols(weights._trace.input(network.made, sizes[-1]))
+
+
+def traced(x: Any, weights: Weights, names: list[str], activation: Any, clip: float | None) -> Any:
+    f = ACTIVATIONS[activation] if isinstance(activation, str) else activation
+    arrays = [getattr(weights, name) for name in names]
+    if clip is not None:
+        mean, rate, *arrays = arrays
+        x = (x - mean) * rate
+        x = x if math.isinf(clip) else np.minimum(np.maximum(x, -clip), clip)
+    for k in range(0, len(arrays), 2):
+        x = arrays[k] @ x + arrays[k + 1]
+        x = f(x) if k + 2 < len(arrays) else x
+    return x
