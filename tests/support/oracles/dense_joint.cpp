@@ -4,7 +4,8 @@ namespace featherstorm::testing::dense {
 
 namespace {
 
-// C += s A B, element by element: half of what the tests take with sanitizers, without optimisation, was Eigen's text for this.
+// C += s A B, element by element: without optimisation Eigen's text for it is many calls. With sanitizers three tests took 17 s of
+// processor time with it, 12 with this.
 void add_product(Matrix4& C, const Matrix4& A, const Matrix4& B, double s = 1) {
   const double *a = A.data(), *b = B.data();  // by columns
   double* c = C.data();
