@@ -22,7 +22,7 @@ from .normaliser import Normaliser
 from .policy import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import numpy.typing as npt
 
@@ -83,8 +83,8 @@ class PPO:
 
     # -- an iteration
 
-    def iteration(self) -> dict[str, float]:
-        """Collects, learns; what there is to tell: "return" and "episodes" that ended, "kl", "clipped", "std", "rate", "loss" of the critic."""
+    def iteration(self) -> dict[str, Any]:
+        """Collects, learns; what there is to tell: mean "return" of "episodes" that ended, None of none, "kl", "clipped", "std", "rate", "loss" of the critic."""
         s, start = self.settings, time.perf_counter()
         got = self.acting.collect(self.env, s.horizon, self.actor, self.log_std, self.seen, True, True)
         collected = time.perf_counter()
@@ -103,7 +103,11 @@ class PPO:
             ("update", valued, time.perf_counter()),
         ):
             self.seconds[name] += until - since
-        mean = float(np.mean(ended)) if ended else math.nan
+        if not math.isfinite(told["loss"]):
+            raise ValueError(
+                f"{type(self.env.task).__name__}: the loss is not finite after {self.iterations} iterations; a smaller rate?"
+            )
+        mean = float(np.mean(ended)) if ended else None
         return {"return": mean, "episodes": len(ended), **told, "std": float(np.exp(self.log_std).mean())}
 
     def ends(self, got: Collected) -> list[float]:
@@ -209,6 +213,51 @@ class PPO:
         kl = float((ratio - 1 - log_ratio).sum())
         return actor, critic, np.array([kl, np.count_nonzero(clipped), 0.5 * float(error @ error)])
 
+    # -- what is kept
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """All that the iterations to come depend on: plain numbers, and arrays by name."""
+        numbers = {
+            "steps": self.steps, "iterations": self.iterations, "rate": self.rate, "rng": self.rng.bit_generator.state,
+            "updates": [self.actor_adam.t, self.critic_adam.t], "seconds": self.seconds,
+        }  # fmt: skip
+        arrays = {f"env/{name}": x for name, x in self.env.snapshot().items()}
+        arrays.update(discounted=self.discounted.copy(), episode_return=self.episode_return.copy())
+        for name, adam in self.adams:
+            arrays.update({f"{name}/{key}": getattr(adam, key).copy() for key in ("numbers", "m", "v")})
+        for name, x in self.normalisers:
+            arrays.update({f"{name}/mean": x.mean, f"{name}/variance": x.variance, f"{name}/count": np.array(x.count)})
+        return numbers, arrays
+
+    def restore(self, numbers: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        """Goes on from a `state`. ValueError, KeyError, TypeError for one of another learner, which is then not to be used any more."""
+        self.env.restore({name.removeprefix("env/"): x for name, x in arrays.items() if name.startswith("env/")})
+        for name, adam in self.adams:
+            for key in ("numbers", "m", "v"):
+                into(getattr(adam, key), arrays[f"{name}/{key}"], f"{name}/{key}")
+        for name, x in self.normalisers:
+            into(x.mean, arrays[f"{name}/mean"], f"{name}/mean")
+            into(x.variance, arrays[f"{name}/variance"], f"{name}/variance")
+            x.count = float(arrays[f"{name}/count"])
+        into(self.discounted, arrays["discounted"], "discounted")
+        into(self.episode_return, arrays["episode_return"], "episode_return")
+        self.steps, self.iterations, self.rate = (
+            int(numbers["steps"]),
+            int(numbers["iterations"]),
+            float(numbers["rate"]),
+        )
+        self.actor_adam.t, self.critic_adam.t = map(int, numbers["updates"])
+        self.rng.bit_generator.state = numbers["rng"]
+        self.seconds = {name: float(x) for name, x in numbers["seconds"].items()}
+
+    @property
+    def adams(self) -> list[tuple[str, Adam]]:
+        return [("actor", self.actor_adam), ("critic", self.critic_adam)]
+
+    @property
+    def normalisers(self) -> list[tuple[str, Normaliser]]:
+        return [("seen", self.seen), ("seen_by_critic", self.seen_by_critic), ("returns", self.returns)]
+
     # -- what was learnt
 
     def policy(self, task: str = "", **origin: Any) -> Policy:
@@ -227,6 +276,13 @@ class PPO:
 def rows_of(x: Array) -> Array:
     """(T, B, n) as (T B, n)."""
     return x.reshape(-1, x.shape[-1])
+
+
+def into(there: Array, values: Array, name: str) -> None:
+    """Writes values into an array. ValueError where they are of another shape."""
+    if there.shape != values.shape:
+        raise ValueError(f"{name} has shape {values.shape}, expected {there.shape}")
+    there[...] = values
 
 
 def flat(arrays: list[Array]) -> Array:
