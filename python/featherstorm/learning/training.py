@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import threadpool_limits
 
-from .. import __version__
+from .._featherstorm import __version__  # type: ignore[attr-defined]  # a stub has none
 from ..tasks import make
 from . import settings as tables
 from .evaluation import Evaluation, evaluate, played
