@@ -179,6 +179,7 @@ class PPO:
                 self.rate = min(max(self.rate, WITHIN[0]), WITHIN[1])
             self.actor_adam.rate, self.critic_adam.rate = self.rate * fading, s.critic_rate * fading
             self.actor_adam.step(actor / np.float32(len(rows)), s.gradient)
+            np.maximum(self.log_std, np.float32(s.least_noise), out=self.log_std)
             self.critic_adam.step(critic / np.float32(len(rows)), s.gradient)
             sums, count = sums + told, count + len(rows)
         kl, clipped, loss = (sums / count).tolist()

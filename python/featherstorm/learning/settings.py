@@ -18,6 +18,7 @@ class Settings:
     actor, critic       sizes of hidden layers
     activation          of theirs: tanh, elu, relu, silu
     noise               logarithm of the actions' deviation to begin with, in half ranges
+    least_noise         below which that does not fall
     rate, critic_rate   learning rates of Adam to begin with
     kl                  the change of the policy in an iteration that the actor's rate is steered to: mean KL [nat]. 0: it is not
     anneal              whether rates fall to 0 over `steps`
@@ -39,6 +40,7 @@ class Settings:
     critic: tuple[int, ...] = (64, 64)
     activation: str = "tanh"
     noise: float = -0.5
+    least_noise: float = -5.0
     rate: float = 1e-3
     critic_rate: float = 1e-3
     kl: float = 0.02
