@@ -20,7 +20,9 @@ def write(path: str | os.PathLike[str], policy: Any) -> None:
         from onnx import TensorProto, helper, numpy_helper
     except ImportError:
         raise ImportError("to_onnx: the package onnx is not installed: pip install onnx") from None
-    constants, nodes, last = [], [], "observation"
+    constants: list[Any] = []
+    nodes: list[Any] = []
+    last = "observation"
 
     def constant(name: str, value: Any) -> str:
         constants.append(numpy_helper.from_array(np.asarray(value, np.float32), name))

@@ -135,7 +135,8 @@ class Policy:
                 raise ValueError("Policy: expected texts for activation, group and task")
             if not all(isinstance(x, dict) for x in tables.values()):
                 raise ValueError("Policy: expected tables for settings and origin")
-            return cls(weights, header["activation"], *(arrays[name] for name in ARRAYS), **texts, **tables)
+            values: list[Any] = [arrays[name] for name in ARRAYS]
+            return cls(weights, header["activation"], *values, **texts, **tables)  # type: ignore[misc]  # five arrays
         except KeyError as error:
             raise ValueError(f"{os.fspath(path)}: no policy of featherstorm, it has no {error}") from None
         except ValueError as error:

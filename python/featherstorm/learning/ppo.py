@@ -167,7 +167,7 @@ class PPO:
         sums, count = np.zeros(3), 0
         for rows in self.minibatches(len(samples.x)):
             chunks = [rows[k : k + CHUNK] for k in range(0, len(rows), CHUNK)]
-            actor, critic, told = 0.0, 0.0, np.zeros(3)
+            actor, critic, told = np.zeros(1, np.float32), np.zeros(1, np.float32), np.zeros(3)
             for a, c, t in self.pool.map(lambda at: self.gradients(samples, at), chunks):
                 actor, critic, told = actor + a, critic + c, told + t
             kl = told[0] / len(rows)
@@ -178,9 +178,9 @@ class PPO:
                     self.rate *= FASTER
                 self.rate = min(max(self.rate, WITHIN[0]), WITHIN[1])
             self.actor_adam.rate, self.critic_adam.rate = self.rate * fading, s.critic_rate * fading
-            self.actor_adam.step(actor / np.float32(len(rows)), s.gradient)
+            self.actor_adam.step(actor / len(rows), s.gradient)
             np.maximum(self.log_std, np.float32(s.least_noise), out=self.log_std)
-            self.critic_adam.step(critic / np.float32(len(rows)), s.gradient)
+            self.critic_adam.step(critic / len(rows), s.gradient)
             sums, count = sums + told, count + len(rows)
         kl, clipped, loss = (sums / count).tolist()
         return {"kl": kl, "clipped": clipped, "loss": loss, "rate": self.rate}

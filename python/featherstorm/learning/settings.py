@@ -86,7 +86,8 @@ def of_table(table: Mapping[str, Any]) -> Settings:
     known = {f.name for f in dataclasses.fields(Settings)}
     if strange := sorted(set(table) - known):
         raise ValueError(f"settings: there is no {', '.join(strange)}; there are {', '.join(sorted(known))}")
-    return Settings(**{name: tuple(x) if isinstance(x, list) else x for name, x in table.items()})
+    values: dict[str, Any] = {name: tuple(x) if isinstance(x, list) else x for name, x in table.items()}
+    return Settings(**values)
 
 
 def value_of(settings: Settings, name: str, text: str) -> Any:

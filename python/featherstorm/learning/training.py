@@ -7,8 +7,6 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from threadpoolctl import threadpool_limits
-
 from .._featherstorm import __version__  # type: ignore[attr-defined]  # a stub has none
 from ..tasks import make
 from . import settings as tables
@@ -19,6 +17,7 @@ from .ppo import PPO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from .settings import Settings
 
@@ -94,7 +93,7 @@ class Training:
         """Iterations until the settings' steps, the minutes of this call, or the return in an evaluation: which of them, "steps", "minutes" or
         "return". told(row) is called after each iteration."""
         saved = time.perf_counter()
-        with threadpool_limits(1, "blas"):
+        with one_thread():
             while (reason := self.reason(minutes, until)) is None:
                 self.iterate(told)
                 if time.perf_counter() - saved > PAUSE:
@@ -139,7 +138,7 @@ class Training:
 
     def confirm(self) -> tuple[Evaluation, dict[str, float]]:
         """The policy's file, read again, in 100 episodes of a seed that nothing was chosen by; and sums of the reward's terms."""
-        with threadpool_limits(1, "blas"):
+        with one_thread():
             return played(self.others, Policy.load(self.path(POLICY)), self.seed + CONFIRMED)
 
     def policy(self) -> Policy:
@@ -191,6 +190,15 @@ def resume(
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: no checkpoint that {task} can go on with: {error}") from None
     return made
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Within it a product of matrices is the work of one thread: the learner's threads have each their own."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        raise ImportError("train: the package threadpoolctl is not installed: pip install threadpoolctl") from None
+    return threadpool_limits(1, "blas")
 
 
 def plain(x: Any) -> Any:
