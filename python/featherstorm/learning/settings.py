@@ -28,6 +28,9 @@ class Settings:
     gradient            the largest norm of a gradient, of actor and critic each
     reward              of rewards: a factor; 0: by the running deviation of discounted returns
     spread              whether first episodes begin anywhere in their time, so that they do not end together
+    lessons             factors of the reward's penalties, the negative ones of a task's `weights`, in lessons that come first, easiest first;
+                        then the task as it is. Evaluations are of the task as it is
+    lesson              control steps of each
     steps               control steps in all, after which it is done
     evaluate            iterations between evaluations
     """
@@ -52,11 +55,13 @@ class Settings:
     gradient: float = 0.5
     reward: float = 0.0
     spread: bool = True
+    lessons: tuple[float, ...] = ()
+    lesson: int = 5_000_000
     steps: int = 20_000_000
     evaluate: int = 10
 
     def __post_init__(self) -> None:
-        at_least_1 = ("envs", "horizon", "epochs", "minibatch", "steps", "evaluate")
+        at_least_1 = ("envs", "horizon", "epochs", "minibatch", "lesson", "steps", "evaluate")
         for name in at_least_1:
             if getattr(self, name) < 1:
                 raise ValueError(f"settings: {name} is {getattr(self, name)}, expected 1 or more")
@@ -68,6 +73,8 @@ class Settings:
                 raise ValueError(f"settings: {name} is {getattr(self, name)}, expected 0 to 1")
         if self.activation not in ACTIVATIONS:
             raise ValueError(f"settings: activation is {self.activation!r}, expected one of {', '.join(ACTIVATIONS)}")
+        if any(not 0 < x <= 1 for x in self.lessons):
+            raise ValueError(f"settings: lessons are {self.lessons}, expected factors above 0, to 1")
         if any(n < 1 for n in (*self.actor, *self.critic)):
             raise ValueError(f"settings: layers are {self.actor} and {self.critic}, expected sizes of 1 or more")
 
@@ -99,15 +106,33 @@ def value_of(settings: Settings, name: str, text: str) -> Any:
         if isinstance(now, bool):
             return {"yes": True, "no": False}[text]
         if isinstance(now, tuple):
-            return tuple(int(x) for x in text.split(",") if x)
+            return tuple((float if name == "lessons" else int)(x) for x in text.split(",") if x)
         return int(float(text)) if isinstance(now, int) else type(now)(text)
     except (ValueError, KeyError, OverflowError):
-        kind = "yes or no" if isinstance(now, bool) else "sizes such as 64,64" if isinstance(now, tuple) else "a number"
+        kind = (
+            "yes or no" if isinstance(now, bool) else "numbers such as 64,64" if isinstance(now, tuple) else "a number"
+        )
         raise ValueError(f"settings: {name} is {text!r}, expected {kind}") from None
 
 
 TASKS: dict[str, Settings] = {
     "InvertedPendulum-v5": Settings(envs=64, horizon=32, minibatch=512, steps=1_000_000, evaluate=8),
+    # with all penalties a quadruped learns to stand still first, as feet that move near the ground cost most
+    "Go1JoystickFlat": (
+        quadruped := Settings(
+            envs=1024,
+            horizon=24,
+            minibatch=6144,
+            discount=0.97,
+            least_noise=-1.5,
+            entropy=0.005,
+            lessons=(0.1, 0.3),
+            lesson=6_000_000,
+            steps=60_000_000,
+            evaluate=20,
+        )
+    ),
+    "Go2JoystickFlat": quadruped,
 }
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from ..environment.batch import EnvBatch
     from .settings import Settings
 
 KIND, FORMAT, LARGEST = "featherstorm checkpoint", 1, 2**33
@@ -60,7 +61,8 @@ class Training:
         if seed < 0:
             raise ValueError(f"train: seed is {seed}, expected 0 or more")
         self.settings = settings or tables.settings_of(task)
-        env = make(task).batch(self.settings.envs, seed=seed, threads=threads)
+        self.threads, self.factor = threads, self.factor_now(0)
+        env = self.batch(self.settings.envs)
         if os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise NotADirectoryError(f"train: {self.folder} is no folder")
         if os.path.exists(self.path(CHECKPOINT)) and not going_on:
@@ -69,7 +71,7 @@ class Training:
             )
         os.makedirs(self.folder, exist_ok=True)
         self.ppo = PPO(env, self.settings, seed, threads)
-        self.others = env.resized(EPISODES)
+        self.others = env.resized(EPISODES) if self.factor == 1 else make(task).batch(EPISODES, threads=threads)
         self.best: float | None = None
         self.history: list[dict[str, Any]] = []
         self.before = 0.0  # seconds of runs that this one goes on from
@@ -81,6 +83,30 @@ class Training:
     def seconds(self) -> float:
         """Since the start, with those of the runs that this one goes on from."""
         return self.before + time.perf_counter() - self.start
+
+    # -- lessons
+
+    def factor_now(self, steps: int) -> float:
+        """Of penalties, after so many control steps."""
+        s = self.settings
+        return s.lessons[steps // s.lesson] if steps < s.lesson * len(s.lessons) else 1.0
+
+    def batch(self, envs: int) -> EnvBatch:
+        """Environments of the task with the penalties of the lesson."""
+        task = make(self.task)
+        if self.factor != 1:
+            if not hasattr(task, "weights"):
+                raise ValueError(f"train: lessons are {self.settings.lessons}, but {self.task} has no `weights`")
+            task.weights = {name: x * self.factor if x < 0 else x for name, x in task.weights.items()}
+        return task.batch(envs, seed=self.seed, threads=self.threads)
+
+    def next_lesson(self) -> None:
+        """The learner's environments go on where they are, with the penalties that are due now."""
+        factor = self.factor_now(self.ppo.steps)
+        if factor != self.factor:
+            self.factor, before = factor, self.ppo.env
+            self.ppo.env = self.batch(self.settings.envs)
+            self.ppo.env.restore(before.snapshot())
 
     # -- going on
 
@@ -112,6 +138,7 @@ class Training:
     def iterate(self, told: Callable[[dict[str, Any]], object] | None = None) -> None:
         """One iteration, and an evaluation where one is due: with the last iteration always."""
         ppo, s = self.ppo, self.settings
+        self.next_lesson()
         row = ppo.iteration()
         row = {"iteration": ppo.iterations, "steps": ppo.steps, **row, **{n: ppo.seconds[n] for n in TIMES}}
         if ppo.iterations % s.evaluate == 0 or ppo.steps >= s.steps:

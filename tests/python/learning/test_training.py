@@ -93,6 +93,75 @@ def test_a_checkpoint_goes_on_further_than_was_meant(tmp_path):
     assert (learnt(more)[1]["actor/numbers"] != before).any()
 
 
+class Hovering(fs.Env):
+    """A cart that is to stay near a place that it does not see, with a penalty of what pushes it."""
+
+    dt, substeps, steps = 0.02, 2, 40
+    actions, action_range = 1, (-2.0, 2.0)
+    memory = {"place": 1}
+
+    def __init__(self):
+        self.weights = {"near": 1.0, "cost": -10.0}
+
+    def model(self):
+        return fs.load("cartpole")
+
+    def reset(self, m, rng):
+        m.place = rng.uniform(-1, 1)
+        return rng.uniform(-1, 1, 2), np.zeros(2)
+
+    def actuate(self, x, a, m):
+        return [a[0], 0.0]
+
+    def reward(self, x, a, m):
+        return {
+            "near": self.weights["near"] * np.exp(-((x.q[0] - m.place[0]) ** 2)),
+            "cost": self.weights["cost"] * a[0] ** 2,
+        }
+
+    def observe(self, x, m, rng):
+        return [*x.q, *x.v]
+
+
+def test_lessons_are_of_the_same_episodes_and_go_on_bit_for_bit(tmp_path, monkeypatch):
+    """Three iterations with a tenth of the penalty, three with a half, then all of it."""
+    monkeypatch.setitem(fs.tasks.NAMES.makers, "Hovering", Hovering)
+    settings = Settings(
+        envs=16,
+        horizon=16,
+        minibatch=128,
+        actor=(8,),
+        critic=(8,),
+        evaluate=4,
+        lessons=(0.1, 0.5),
+        lesson=768,
+        steps=2304,
+    )
+    whole = Training("Hovering", tmp_path / "whole", settings)
+    factors, episodes = [], []
+    for k in range(9):
+        if k in (3, 6):  # the state goes over as it is
+            before = whole.ppo.env.snapshot()
+            whole.next_lesson()
+            assert whole.ppo.env.snapshot().keys() == before.keys()
+            for name, x in whole.ppo.env.snapshot().items():
+                np.testing.assert_array_equal(x, before[name])
+        whole.iterate()
+        factors.append(whole.factor)
+        episodes.append(int(whole.ppo.env.episode.max()))
+        cost = whole.ppo.env.task.weights["cost"]
+        assert cost == pytest.approx(-10.0 * whole.factor) and whole.others.task.weights["cost"] == -10
+    assert factors == [0.1] * 3 + [0.5] * 3 + [1.0] * 3 and episodes == sorted(episodes) and episodes[-1] > 2
+    for stop in (2, 3, 5):
+        again = Training("Hovering", tmp_path / str(stop), settings)
+        for _ in range(stop):
+            again.iterate()
+        again.save()
+        again = resume("Hovering", tmp_path / str(stop))
+        assert again.run() == "steps"
+        same(learnt(whole), learnt(again))
+
+
 def test_another_seed_is_another_run(tmp_path):
     a, b = (Training(TASK, tmp_path / str(seed), SMALL, seed=seed) for seed in (0, 1))
     a.iterate(), b.iterate()
@@ -201,6 +270,8 @@ def test_what_cannot_be_is_refused(tmp_path, capsys):
     refused("anneal is 'maybe', expected yes or no", TASK, "--set", "anneal=maybe", "--out", out)
     refused("horizon is 0, expected 1 or more", TASK, "--set", "horizon=0", "--out", out)
     refused("activation is 'sin', expected one of tanh", TASK, "--set", "activation=sin", "--out", out)
+    refused("lessons are (2.0,), expected factors above 0", TASK, "--set", "lessons=2", "--out", out)
+    refused("InvertedPendulum-v5 has no `weights`", TASK, "--set", "lessons=0.1", "--out", out)
     refused("seed is -1", TASK, "--seed", "-1", "--out", out)
     assert not os.path.exists(out)
     (tmp_path / "file").write_text("")
