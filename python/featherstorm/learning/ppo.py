@@ -84,7 +84,8 @@ class PPO:
     # -- an iteration
 
     def iteration(self) -> dict[str, Any]:
-        """Collects, learns; what there is to tell: mean "return" of "episodes" that ended, None of none, "kl", "clipped", "std", "rate", "loss" of the critic."""
+        """Collects and learns. What there is to tell: the mean "return" of "episodes" that ended, None of none; "kl" and the share "clipped", means
+        over minibatches; "loss" of the critic, "rate" of the actor, "std" of actions in half ranges."""
         s, start = self.settings, time.perf_counter()
         got = self.acting.collect(self.env, s.horizon, self.actor, self.log_std, self.seen, True, True)
         collected = time.perf_counter()
@@ -200,6 +201,7 @@ class PPO:
         x, xc, chosen, old, advantage, target = (part[at] for part in samples)
         mean, kept = self.actor.forward(x)
         deviation = np.exp(self.log_std)
+        # log p = -z^2 / 2 - log_std - log(2 pi) / 2, summed over actions
         z = (chosen - mean) / deviation
         log_ratio = (-0.5 * z * z - self.log_std - np.float32(0.5 * math.log(2 * math.pi))).sum(1) - old
         ratio = np.exp(log_ratio)

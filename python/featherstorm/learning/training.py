@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 KIND, FORMAT, LARGEST = "featherstorm checkpoint", 1, 2**33
-POLICY, CHECKPOINT, CURVE, EVENTS = "policy.npz", "checkpoint.npz", "curve.csv", "tensorboard"
+POLICY, CHECKPOINT, CURVE = "policy.npz", "checkpoint.npz", "curve.csv"
 EPISODES = 100  # of an evaluation
 EVALUATED, CONFIRMED = 2**32, 2**33  # added to a run's seed: those of evaluations, and of the last one
 PAUSE = 60.0  # seconds between checkpoints
@@ -136,7 +136,7 @@ class Training:
         return "minutes" if time.perf_counter() - self.start >= 60 * minutes else None
 
     def iterate(self, told: Callable[[dict[str, Any]], object] | None = None) -> None:
-        """One iteration, and an evaluation where one is due: with the last iteration always."""
+        """One iteration, and an evaluation where one is due: with the last iteration always. Within `one_thread`, to be the same again."""
         ppo, s = self.ppo, self.settings
         self.next_lesson()
         row = ppo.iteration()
