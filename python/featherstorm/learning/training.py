@@ -39,7 +39,7 @@ class Training:
 
     task      name of a task; folder: where its files lie, made where it is missing
     settings  of the learner; None: the task's
-    start     time.perf_counter() when the clock of `seconds` began; None: now
+    start     time.perf_counter() when the clock of `seconds` began; None: now; going_on: a folder with a run is not refused
     best      the best evaluation so far, None before the first; history: rows of the curve by name of their columns
 
     Files of the folder: policy.npz, the policy of the best evaluation; checkpoint.npz, from which `resume` goes on bit for bit; curve.csv.
