@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def elu(x: Array) -> Array:
-    return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
+    """Without np.where, which takes four times as long where signs are mixed."""
+    return np.maximum(x, 0) + (np.exp(np.minimum(x, 0)) - 1)
 
 
 def relu(x: Array) -> Array:
@@ -48,7 +49,7 @@ class Activation(NamedTuple):
 
 ACTIVATIONS = {
     "tanh": Activation(np.tanh, lambda x, y: 1 - y * y),
-    "elu": Activation(elu, lambda x, y: np.where(x > 0, 1, y + 1).astype(y.dtype)),
+    "elu": Activation(elu, lambda x, y: np.minimum(y, 0) + 1),
     "relu": Activation(relu, lambda x, y: (x > 0).astype(y.dtype)),
     "silu": Activation(silu, silu_slope),
 }
