@@ -100,3 +100,42 @@ def test_what_cannot_be_is_said(robot, call, message):
 def test_other_modes_are_refused(robot):
     with pytest.raises(ValueError, match="autoreset='same_step'"):
         Slider(robot).batch(4, autoreset="disabled").collect(2, policy, weights(0))
+
+
+def test_what_was_kept_goes_on_bit_for_bit(robot):
+    first, second = (Slider(robot).batch(B, seed=6) for _ in range(2))
+    first.reset()
+    first.collect(T, policy, weights(0))
+    kept = first.snapshot()
+    second.restore(kept)  # which was never reset
+    for _ in range(2):
+        a, b = first.collect(T, policy, weights(1)), second.collect(T, policy, weights(1))
+        assert (a.terminated | a.truncated).any()
+        for x, y in (
+            (a.actions, b.actions),
+            (a.reward, b.reward),
+            (a.observations["critic"], b.observations["critic"]),
+            (a.final_observations["actor"], b.final_observations["actor"]),
+        ):
+            np.testing.assert_array_equal(x, y)
+    first.restore(kept)  # and back again: by steps, whose returns go on as well
+    second.restore(kept)
+    action = np.zeros((B, 1), np.float32)
+    for _ in range(T):
+        a, b = first.step(action), second.step(action)
+        done = a[4]["_final_obs"]
+        np.testing.assert_array_equal(a[1], b[1])
+        np.testing.assert_array_equal(a[4]["final_info"]["return"][done], b[4]["final_info"]["return"][done])
+    np.testing.assert_array_equal(first.episode, second.episode)
+
+
+def test_what_was_kept_of_others_is_refused(robot):
+    batch = Slider(robot).batch(B)
+    batch.reset()
+    kept = batch.snapshot()
+    with pytest.raises(ValueError, match=r"restore: q is float32 of shape \(19, 1\), expected float32 \(3, 1\)"):
+        Slider(robot).batch(3).restore(kept)
+    with pytest.raises(ValueError, match=r"restore: q is float32 of shape .*, expected float64"):
+        Slider(robot).batch(B, dtype="float64").restore(kept)
+    with pytest.raises(ValueError, match=r"restore: arrays are q, .*, expected q, .* as Slider has"):
+        batch.restore({name: x for name, x in kept.items() if name != "v"})

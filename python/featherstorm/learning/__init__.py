@@ -1,0 +1,13 @@
+"""Learning policies: `featherstorm train TASK`, and the same from Python.
+
+training = fs.learning.Training("Hopper-v5", "runs/hopper", seed=1)
+training.run(until=2500)
+policy = fs.learning.Policy.load("runs/hopper/policy.npz")
+actions = policy(obs)
+"""
+
+from .policy import Policy
+from .settings import Settings, settings_of
+from .training import Training, resume
+
+__all__ = ["Policy", "Settings", "Training", "resume", "settings_of"]
