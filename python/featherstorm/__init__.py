@@ -63,10 +63,10 @@ from .table.evaluation import run
 from .table.row_functions import function_of as _function_of
 
 if _TYPE_CHECKING:
-    from . import rl as rl
+    from . import learning as learning, rl as rl
     from ._table import *  # noqa: F403  # what __getattr__ makes
 
-_LATE = ("rl",)  # modules that import other packages
+_LATE = ("learning", "rl")  # modules that few need, or that import other packages
 _FORMER = {"rnea_forces": "rnea", "aba_forces": "aba"}
 
 __all__ = [

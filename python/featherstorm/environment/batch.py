@@ -261,6 +261,32 @@ class EnvBatch:
             return Results(self.recording, self.storage, giver(library))
         return Results(self.recording, self.storage, device_giver(self.named, lead))
 
+    def snapshot(self) -> dict[str, npt.NDArray[Any]]:
+        """Copies of all that the steps to come depend on, by names of the engine's arrays (B, n): states, parameters, memory, counters of
+        what is drawn, the last observations. `restore` goes on from there, bit for bit."""
+        return {name: np.array(self.view(name)) for name in self.lasting}
+
+    def restore(self, snapshot: Mapping[str, npt.ArrayLike]) -> None:
+        """Goes on from what `snapshot` returned, of a batch of the same task, number and dtype. ValueError for arrays of another one."""
+        task = type(self.task).__name__
+        if set(snapshot) != set(self.lasting):
+            raise ValueError(
+                f"restore: arrays are {', '.join(snapshot)}, expected {', '.join(self.lasting)}, as {task} has"
+            )
+        arrays = {name: np.asarray(x) for name, x in snapshot.items()}
+        for name, x in arrays.items():
+            shape = (self.num_envs, self.storage.sizes[name])
+            if x.shape != shape or x.dtype != self.dtype:
+                raise ValueError(f"restore: {name} is {x.dtype} of shape {x.shape}, expected {self.dtype} {shape}")
+        for name, x in arrays.items():
+            self.storage.put(name, x)
+        self.begun = True
+
+    @property
+    def lasting(self) -> list[str]:
+        """Arrays of the engine that a step takes from the one before."""
+        return [name for name in (*self.state, DONE, *map(observation, self.groups)) if name in self.storage]
+
     @property
     def episode_length(self) -> Any:
         """Control steps of the episodes so far (B,): a view that may be written."""

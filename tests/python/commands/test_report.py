@@ -11,7 +11,7 @@ import pytest
 
 from featherstorm import _featherstorm
 from featherstorm.__main__ import main
-from featherstorm.commands import report_measure, report_peers
+from featherstorm.commands.report import measure, peers
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "col"}
 
@@ -181,9 +181,9 @@ def test_refuses_other_files(tmp_path, capsys, content, message):
 
 
 def test_wrong_answers_stop_it(tmp_path, capsys, monkeypatch):
-    right = report_measure.Case.answers
+    right = measure.Case.answers
     monkeypatch.setattr(
-        report_measure.Case, "answers", lambda case: [x + (case.model.specialised(case.op)) for x in right(case)]
+        measure.Case, "answers", lambda case: [x + (case.model.specialised(case.op)) for x in right(case)]
     )
     assert main(["bench", "--report", str(tmp_path / "a.html"), "--quick", "--robot", "double_pendulum"]) == 1
     assert "from the kernels for any robot in float64; nothing was written" in capsys.readouterr().err
@@ -200,7 +200,7 @@ def test_rounds_time_what_they_say():
         return run
 
     plan = {"repeats": 3, "sample": 1e-6}
-    times = report_measure.rounds([job(100), job(400)], plan, clock=lambda: now[0])
+    times = measure.rounds([job(100), job(400)], plan, clock=lambda: now[0])
     assert [t["median"] for t in times] == [100, 400] and all(t["low"] == t["high"] for t in times)
 
 
@@ -215,16 +215,14 @@ def test_without_other_libraries(tmp_path, monkeypatch):
 def test_pinocchio_is_compared_before_it_is_timed(robot, monkeypatch):
     pytest.importorskip("pinocchio")
     plan = {"instances": 8, "repeats": 2, "sample": 1e-5}
-    assert [what for what, *_ in report_peers.here(robot, plan)] == [
+    assert [what for what, *_ in peers.here(robot, plan)] == [
         "inverse dynamics",
         "inertia matrix",
         "forward dynamics",
     ]
-    monkeypatch.setattr(
-        report_peers.operations, "crba", lambda model, q, crba=report_peers.operations.crba: 1.001 * crba(model, q)
-    )
+    monkeypatch.setattr(peers.operations, "crba", lambda model, q, crba=peers.operations.crba: 1.001 * crba(model, q))
     with pytest.raises(ValueError, match="inertia matrices of Pinocchio and ours differ"):
-        report_peers.here(robot, plan)
+        peers.here(robot, plan)
 
 
 def test_a_robot_of_a_file(tmp_path):

@@ -8,16 +8,16 @@ import platform
 import time
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__, _featherstorm, loading, model as models
-from . import report_measure as measure, report_peers as peers, report_plots as plots
-from .doctor import gpu, version
-from .report_page import page, paragraph, quartiles, table
+from ... import __version__, _featherstorm, loading, model as models
+from ..doctor import gpu, version
+from . import measure, peers, plots
+from .page import page, paragraph, quartiles, table
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from .report_measure import Plan, Spread
+    from .measure import Plan, Spread
 
 ROBOTS = ["iiwa14", "go2", "atlas"]
 PLAN: Plan = {

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _featherstorm, loading, model as models, operations
-from ..convert import to_pinocchio
-from ..robot.states import random_state
-from .report_measure import Case, clock_of, per_instance, rounds
+from ... import _featherstorm, loading, model as models, operations
+from ...convert import to_pinocchio
+from ...robot.states import random_state
+from .measure import Case, clock_of, per_instance, rounds
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from .report_measure import Plan, Spread
+    from .measure import Plan, Spread
 
 KINDS = {"rnea": "inverse dynamics", "crba": "inertia matrix", "fd": "forward dynamics", "step": "a step"}
 COLUMNS = ("pinocchio", "mujoco", "featherstorm/double/assembled", "featherstorm/float/assembled")

@@ -1,0 +1,156 @@
+"""Learns a task on this machine's cores: PPO, with curves, checkpoints and the policy in a folder.
+
+train Hopper-v5 --until 2500              ends when 100 episodes without exploration return so much in the mean
+train Hopper-v5 --until 3000 --resume     goes on from the checkpoint of the folder, bit for bit
+train Ant-v5 --seed 3 --minutes 6 --out runs/ant
+
+The folder (--out) has policy.npz, the policy of the best evaluation (featherstorm.learning.Policy), checkpoint.npz, curve.csv, and curves for
+TensorBoard where the package tensorboardX is installed. At the end the policy is read from its file and run in 100 episodes of another
+seed. Settings of a task: python/featherstorm/learning/settings.py; --set changes them: --set envs=512 --set actor=128,64.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from . import positive
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator
+
+    from ..learning.training import Training
+
+ENDED = {
+    "return": "the return is reached",
+    "steps": "all steps are taken",
+    "minutes": "the time is over",
+}
+SHOWN = ("return", "evaluation", "length", "fell", "kl", "clipped", "loss", "std", "rate")  # as curves
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("task", metavar="TASK", help="a task's name, such as Hopper-v5 (docs/tasks.md)")
+    parser.add_argument("--seed", type=int, help="default: 0, with --resume that of the run")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="of this call, after which it ends")
+    parser.add_argument("--steps", type=positive, help="control steps in all (default: the task's settings)")
+    parser.add_argument("--until", type=float, default=math.inf, metavar="RETURN", help="ends at this mean return")
+    parser.add_argument("--out", metavar="DIR", help="default: runs/TASK-SEED")
+    parser.add_argument("--resume", action="store_true", help="goes on from the checkpoint in the folder")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the learner, several times"
+    )
+    parser.add_argument("--threads", type=positive, help="default: all cores")
+    parser.add_argument("--onnx", metavar="FILE", help="writes the policy as an ONNX model too")
+
+
+def main(options: argparse.Namespace) -> int:
+    start = time.perf_counter()
+    if not options.minutes > 0:
+        raise ValueError(f"--minutes is {options.minutes}, expected a time above 0")
+    training = begin(options, start)
+    s, ppo = training.settings, training.ppo
+    print(
+        f"{options.task}: seed {training.seed}, {s.envs} environments, {s.horizon} steps an iteration, nets "
+        f"{[ppo.actor.weights[0].shape[1], *s.actor, len(ppo.log_std)]} and {list(s.critic)}, in {training.folder}"
+    )
+    try:
+        with contextlib.ExitStack() as stack:
+            told = [stack.enter_context(x) for x in (progress(training), curves(training))]
+            reason = training.run(options.minutes, options.until, lambda row: [tell(row) for tell in told])
+    except KeyboardInterrupt:
+        print(f"--resume goes on from the checkpoint in {training.folder}, if there is one", file=sys.stderr)
+        raise
+    report(training, reason)
+    if options.onnx:
+        from ..learning import Policy
+
+        Policy.load(training.path("policy.npz")).to_onnx(options.onnx)
+        print(f"onnx: {os.path.abspath(options.onnx)}")
+    return 0 if reason == "return" or options.until == math.inf else 1
+
+
+def begin(options: argparse.Namespace, start: float) -> Training:
+    from ..learning.settings import settings_of
+    from ..learning.training import Training, resume
+
+    changes = {}
+    for text in options.set:
+        name, equal, value = text.partition("=")
+        if not equal:
+            raise ValueError(f"--set is {text!r}, expected NAME=VALUE")
+        changes[name] = value
+    folder = options.out or os.path.join("runs", f"{options.task}-{options.seed or 0}")
+    if options.resume:
+        if changes or (options.seed is not None and options.out):
+            raise ValueError("--resume: the run has its seed and its settings; expected no --set, and --seed or --out")
+        return resume(options.task, folder, options.steps, options.threads, start)
+    if options.steps:
+        changes["steps"] = str(options.steps)
+    settings = settings_of(options.task).changed(changes)
+    return Training(options.task, folder, settings, options.seed or 0, options.threads, start)
+
+
+@contextlib.contextmanager
+def progress(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """A bar of control steps, with returns."""
+    from tqdm import tqdm
+
+    ppo = training.ppo
+    plain = os.environ.get("TERM", "dumb") == "dumb"
+    bar = tqdm(
+        total=training.settings.steps, initial=ppo.steps, unit="step", unit_scale=True, ascii=plain or None, disable=None,
+        mininterval=0.2,
+    )  # fmt: skip
+    shown: dict[str, str] = {}
+
+    def tell(row: dict[str, Any]) -> None:
+        shown.update({name: f"{row[name]:.0f}" for name in ("return", "evaluation") if row.get(name) is not None})
+        bar.set_postfix(shown, refresh=False)
+        bar.update(ppo.steps - bar.n)
+        if bar.disable and "evaluation" in row:  # no terminal: a line of each evaluation
+            print(f"{row['seconds']:7.1f} s  {row['steps']:11,} steps  evaluation {row['evaluation']:8.1f}", flush=True)
+
+    with bar:
+        yield tell
+
+
+@contextlib.contextmanager
+def curves(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Curves for TensorBoard, over control steps."""
+    try:
+        from tensorboardX import SummaryWriter
+    except ImportError:
+        print("note: no curves for TensorBoard, the package tensorboardX is not installed", file=sys.stderr)
+        yield lambda row: None
+        return
+    with SummaryWriter(training.path("tensorboard"), purge_step=training.ppo.steps) as writer:
+
+        def tell(row: dict[str, Any]) -> None:
+            for name in SHOWN:
+                if row.get(name) is not None:
+                    writer.add_scalar(f"train/{name}", row[name], row["steps"])
+
+        yield tell
+
+
+def report(training: Training, reason: str) -> None:
+    ppo = training.ppo
+    shares = ", ".join(f"{name} {x:.1f} s" for name, x in ppo.seconds.items())
+    best = "none" if training.best is None else f"{training.best:.1f}"
+    print(f"{ENDED[reason]}: {ppo.steps:,} steps, {training.seconds:.1f} s ({shares}); best evaluation {best}")
+    if training.best is None:
+        print("note: no evaluation was due yet, so there is no policy; --resume goes on", file=sys.stderr)
+        return
+    found, terms = training.confirm()
+    print(
+        f"policy: {os.path.abspath(training.path('policy.npz'))}: return {found.mean:.1f} +- {found.returns.std():.1f}, "
+        f"length {found.lengths.mean():.0f}, ended early {100 * found.fell.mean():.0f} %, in 100 episodes of another seed"
+    )
+    for name, x in terms.items():
+        print(f"  {name:24} {x:10.2f}")

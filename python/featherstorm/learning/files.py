@@ -1,0 +1,73 @@
+"""Files of arrays with a JSON text: policies and checkpoints."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+
+def write_arrays(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+    """A .npz file of arrays and a JSON text. It takes the place of one that is there only when it is whole."""
+    path = os.fspath(path)
+    beside = f"{path}.part"
+    try:
+        with open(beside, "wb") as file:
+            np.savez(file, header=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        if os.path.exists(beside):
+            os.remove(beside)
+        raise OSError(error.errno, f"{error.strerror or error} while writing", path) from None
+
+
+def read_arrays(
+    path: str | os.PathLike[str], kind: str, newest: int, largest: int
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Header and arrays of a file of write_arrays. Nothing in it is run, and no more than `largest` bytes are made of it.
+
+    Errors: FileNotFoundError; ValueError for what is no such file, is torn, too large or of a later format.
+    """
+    path = os.fspath(path)
+    with open(path, "rb") as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                size = sum(x.file_size for x in archive.infolist())
+            if size > largest:
+                raise ValueError(f"its arrays have {size} bytes, expected {largest} at most")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as found:
+                arrays = {name: found[name] for name in found.files}
+            header = json.loads(str(arrays.pop("header", "")))
+        except (
+            zipfile.BadZipFile,
+            ValueError,
+            EOFError,
+            KeyError,
+            NotImplementedError,
+            OverflowError,
+            MemoryError,
+            RuntimeError,
+        ) as error:
+            raise ValueError(f"{path}: no {kind}, or a torn one: {error}") from None
+    if not isinstance(header, dict) or header.get("kind") != kind:
+        raise ValueError(f"{path}: no {kind}")
+    if not isinstance(header.get("format"), int) or not 1 <= header["format"] <= newest:
+        raise ValueError(
+            f"{path}: of format {header.get('format')!r}, expected 1 to {newest}: made by a later version?"
+        )
+    if strange := [name for name, x in arrays.items() if not isinstance(x, np.ndarray) or x.dtype.kind not in "fiub"]:
+        raise ValueError(f"{path}: expected numbers in {', '.join(strange)}")
+    return header, arrays

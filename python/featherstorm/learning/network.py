@@ -1,0 +1,111 @@
+"""A multilayer perceptron with its gradient, in numpy."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+
+def elu(x: Array) -> Array:
+    return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
+
+
+def relu(x: Array) -> Array:
+    return np.maximum(x, 0)
+
+
+def sigmoid(x: Array) -> Array:
+    """1 / (1 + exp(-x)), by tanh, which overflows for no x."""
+    return 0.5 * np.tanh(0.5 * x) + 0.5
+
+
+def silu(x: Array) -> Array:
+    return x * sigmoid(x)
+
+
+def silu_slope(x: Array, y: Array) -> Array:
+    s = sigmoid(x)
+    return s + y * (1 - s)
+
+
+class Activation(NamedTuple):
+    """function   y of x
+    slope      dy/dx of x and y
+    """
+
+    function: Callable[[Array], Array]
+    slope: Callable[[Array, Array], Array]
+
+
+ACTIVATIONS = {
+    "tanh": Activation(np.tanh, lambda x, y: 1 - y * y),
+    "elu": Activation(elu, lambda x, y: np.where(x > 0, 1, y + 1).astype(y.dtype)),
+    "relu": Activation(relu, lambda x, y: (x > 0).astype(y.dtype)),
+    "silu": Activation(silu, silu_slope),
+}
+
+
+class Network:
+    """Layers y_k = W_k x_k + b_k, x_k+1 = s(y_k); the last one is not activated.
+
+    weights   [W_0, b_0, W_1, ...], W_k (out, in), b_k (out)
+    """
+
+    def __init__(self, weights: Sequence[Array], activation: str) -> None:
+        self.weights, self.activation = list(weights), activation
+        self.function, self.slope = ACTIVATIONS[activation]
+
+    @property
+    def layers(self) -> int:
+        return len(self.weights) // 2
+
+    def __call__(self, x: Array) -> Array:
+        """Of x (B, in): y (B, out)."""
+        for k in range(self.layers):
+            x = x @ self.weights[2 * k].T
+            x += self.weights[2 * k + 1]
+            x = self.function(x) if k + 1 < self.layers else x
+        return x
+
+    def forward(self, x: Array) -> tuple[Array, list[tuple[Array, Array]]]:
+        """y, and what `backward` needs: of each layer what came in and what it made before the activation."""
+        kept = []
+        for k in range(self.layers):
+            y = x @ self.weights[2 * k].T
+            y += self.weights[2 * k + 1]
+            kept.append((x, y))
+            x = self.function(y) if k + 1 < self.layers else y
+        return x, kept
+
+    def backward(self, kept: Sequence[tuple[Array, Array]], gy: Array) -> list[Array]:
+        """Gradients of the weights, of the gradient gy (B, out) of y.
+
+        gW_k = gy_k^T x_k,   gb_k = sum of gy_k,   gy_k-1 = (gy_k W_k) s'(y_k-1)
+        """
+        gradients: list[Array] = []
+        for k in reversed(range(self.layers)):
+            x, _ = kept[k]
+            gradients[:0] = [gy.T @ x, gy.sum(0)]
+            if k:
+                gy = gy @ self.weights[2 * k]
+                gy *= self.slope(kept[k - 1][1], x)
+        return gradients
+
+
+def orthogonal(rng: np.random.Generator, sizes: Sequence[int], last: float) -> list[Array]:
+    """Weights of layers of these sizes, float32: orthogonal matrices times sqrt 2, the last one times `last`; biases 0."""
+    weights: list[Array] = []
+    for k, (n, m) in enumerate(itertools.pairwise(sizes)):
+        u, _, v = np.linalg.svd(rng.normal(size=(m, n)), full_matrices=False)
+        gain = last if k == len(sizes) - 2 else np.sqrt(2)
+        weights += [(gain * u @ v).astype(np.float32), np.zeros(m, np.float32)]
+    return weights

@@ -1,0 +1,51 @@
+"""Numbers that are brought to mean 0 and variance 1, by what was seen so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+LIMIT = 10.0  # of what is normalised
+FLOOR = 1e-8  # of the variance: what never changes is not divided by 0
+
+
+def rate_of(variance: Array) -> Array:
+    """1 / sqrt(variance + FLOOR), float32."""
+    return (1 / np.sqrt(np.asarray(variance, float) + FLOOR)).astype(np.float32)
+
+
+def normalised(x: Array, mean: Array, rate: Array) -> Array:
+    """clip((x - mean) rate, -LIMIT, LIMIT), float32 of any x (..., n)."""
+    y = np.subtract(x, mean, dtype=np.float32)
+    y *= rate
+    return np.clip(y, -LIMIT, LIMIT, out=y)
+
+
+class Normaliser:
+    """Mean and variance of all rows so far, in float64.
+
+    mean, variance (n,), count   how many rows; of none mean 0 and variance 1
+    """
+
+    def __init__(self, n: int) -> None:
+        self.mean, self.variance, self.count = np.zeros(n), np.ones(n), 0.0
+
+    def update(self, x: Array) -> None:
+        """With rows (B, n). Chan, Golub, LeVeque: mean and variance of two sets from those of each."""
+        n = len(x)
+        mean = x.mean(0, dtype=float)
+        variance = np.square(x - mean).mean(0)
+        total = self.count + n
+        change = mean - self.mean
+        self.variance = (self.variance * self.count + variance * n + change**2 * (self.count * n / total)) / total
+        self.mean = self.mean + change * (n / total)
+        self.count = total
+
+    def __call__(self, x: Array) -> Array:
+        return normalised(x, self.mean.astype(np.float32), rate_of(self.variance))

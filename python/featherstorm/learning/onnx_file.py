@@ -1,0 +1,59 @@
+"""A policy as an ONNX model."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from .normaliser import LIMIT
+
+OPSET = 13  # of 2020: Gemm, Clip, Elu, Max, Min as they are now
+NODES = {"tanh": ["Tanh"], "elu": ["Elu"], "relu": ["Relu"], "silu": ["Sigmoid", "Mul"]}
+
+
+def write(path: str | os.PathLike[str], policy: Any) -> None:
+    """See Policy.to_onnx."""
+    try:
+        import onnx
+        from onnx import TensorProto, helper, numpy_helper
+    except ImportError:
+        raise ImportError("to_onnx: the package onnx is not installed: pip install onnx") from None
+    constants, nodes, last = [], [], "observation"
+
+    def constant(name: str, value: Any) -> str:
+        constants.append(numpy_helper.from_array(np.asarray(value, np.float32), name))
+        return name
+
+    def node(kind: str, *inputs: str, **options: Any) -> str:
+        nodes.append(helper.make_node(kind, inputs, [f"x{len(nodes)}"], **options))
+        return f"x{len(nodes) - 1}"
+
+    last = node("Sub", last, constant("mean", policy.mean))
+    last = node("Mul", last, constant("rate", policy.rate))
+    last = node("Clip", last, constant("least", -LIMIT), constant("most", LIMIT))
+    layers = policy.network.layers
+    for k in range(layers):
+        W, b = policy.weights[2 * k : 2 * k + 2]
+        last = node("Gemm", last, constant(f"W{k}", W), constant(f"b{k}", b), transB=1)
+        if k + 1 < layers:
+            y = last
+            for kind in NODES[policy.activation]:
+                last = node(kind, *([y, last] if kind == "Mul" else [last]))
+    last = node("Max", last, constant("low", policy.low))
+    last = node("Min", last, constant("high", policy.high))
+    nodes[-1].output[0] = "action"
+    n, *_, m = policy.sizes
+    graph = helper.make_graph(
+        nodes,
+        "policy",
+        [helper.make_tensor_value_info("observation", TensorProto.FLOAT, ["batch", n])],
+        [helper.make_tensor_value_info("action", TensorProto.FLOAT, ["batch", m])],
+        constants,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="featherstorm")
+    model.ir_version = 8  # of opset 13 to 15, which older runtimes read
+    helper.set_model_props(model, {"task": policy.task, "group": policy.group})
+    onnx.checker.check_model(model)
+    onnx.save(model, os.fspath(path))

@@ -1,0 +1,151 @@
+"""Policy: what was learnt, as a function of observations and as a file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .files import read_arrays, write_arrays
+from .network import ACTIVATIONS, Network
+from .normaliser import normalised, rate_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+KIND, FORMAT = "featherstorm policy", 1
+LARGEST = 2**28  # bytes of a file's arrays; a policy has some thousand to some million numbers
+ARRAYS = ("mean", "variance", "log_std", "low", "high")
+
+
+class Policy:
+    """The mean action of a Gaussian policy, held to its range.
+
+        x = clip((obs - mean) / sqrt(variance + 1e-8), -10, 10)
+        action = clip(network(x), low, high)
+
+    weights       [W_0, b_0, W_1, ...] of the network, W_k (out, in), b_k (out), float32
+    activation    of its hidden layers: "tanh", "elu", "relu" or "silu"
+    mean, variance   of the observations that were seen (n,)
+    log_std       of the actions while it was learnt (m,)
+    low, high     range of the actions (m,), in the task's units
+    group         the observation group that it reads; "" where the task has one alone
+    task          the task's name
+    settings      arguments of the task, and what it was learnt with: plain numbers and texts
+    origin        where it comes from: seed, steps, version and what else
+    Errors: ValueError where sizes do not go together, or a number is not finite.
+    """
+
+    def __init__(
+        self,
+        weights: Sequence[Array],
+        activation: str,
+        mean: Array,
+        variance: Array,
+        log_std: Array,
+        low: Array,
+        high: Array,
+        *,
+        group: str = "",
+        task: str = "",
+        settings: Mapping[str, Any] | None = None,
+        origin: Mapping[str, Any] | None = None,
+    ) -> None:
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"Policy: activation is {activation!r}, expected one of {', '.join(ACTIVATIONS)}")
+        self.network = Network([np.array(w, np.float32) for w in weights], activation)
+        self.mean, self.variance, self.log_std, self.low, self.high = (
+            np.array(x, np.float32) for x in (mean, variance, log_std, low, high)
+        )
+        self.activation, self.group, self.task = activation, group, task
+        self.settings, self.origin = dict(settings or {}), dict(origin or {})
+        self.check()
+        self.rate = rate_of(self.variance)
+
+    @property
+    def weights(self) -> list[Array]:
+        return self.network.weights
+
+    @property
+    def sizes(self) -> list[int]:
+        """Of the observation, the hidden layers, the action."""
+        return [self.weights[0].shape[1], *(len(b) for b in self.weights[1::2])]
+
+    def check(self) -> None:
+        """ValueError where sizes do not go together, or a number is not finite."""
+        w = self.weights
+        if len(w) < 2 or len(w) % 2 or any(x.ndim != 2 - k % 2 for k, x in enumerate(w)):
+            raise ValueError("Policy: weights are no matrices (out, in) and biases (out) in turn")
+        n, *_, m = sizes = self.sizes
+        for k in range(len(w) // 2):
+            if w[2 * k].shape != (sizes[k + 1], sizes[k]):
+                raise ValueError(f"Policy: W_{k} has shape {w[2 * k].shape}, expected {(sizes[k + 1], sizes[k])}")
+        expected = {"mean": n, "variance": n, "log_std": m, "low": m, "high": m}
+        for name, size in expected.items():
+            if getattr(self, name).shape != (size,):
+                raise ValueError(f"Policy: {name} has shape {getattr(self, name).shape}, expected {(size,)}")
+        for name, x in [("weights", x) for x in w] + [(x, getattr(self, x)) for x in ("mean", "variance", "log_std")]:
+            if not np.isfinite(x).all():
+                raise ValueError(f"Policy: {name} has numbers that are not finite")
+        if (self.variance < 0).any() or not (self.low <= self.high).all():
+            raise ValueError("Policy: expected variance of 0 or more, and low not above high")
+
+    def __call__(self, obs: Any) -> Array:
+        """Actions (..., m), float32, of observations (..., n), or of groups of them by name."""
+        if hasattr(obs, "keys"):
+            if self.group not in obs:
+                raise ValueError(f"Policy: observations are {', '.join(obs)}, expected {self.group!r} among them")
+            obs = obs[self.group]
+        x = np.asarray(obs, np.float32)
+        n, *_, m = self.sizes
+        if x.ndim < 1 or x.shape[-1] != n:
+            raise ValueError(f"Policy: observations have shape {x.shape}, expected (..., {n})")
+        rows = normalised(x.reshape(-1, n), self.mean, self.rate)
+        return np.clip(self.network(rows), self.low, self.high).reshape(*x.shape[:-1], m)
+
+    # -- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a .npz file: arrays, and a JSON text of the rest. It is there whole or not at all."""
+        header = {
+            "kind": KIND, "format": FORMAT, "layers": self.network.layers, "activation": self.activation, "group": self.group,
+            "task": self.task, "settings": self.settings, "origin": self.origin,
+        }  # fmt: skip
+        arrays = {f"{'Wb'[k % 2]}{k // 2}": x for k, x in enumerate(self.weights)}
+        arrays.update({name: getattr(self, name) for name in ARRAYS})
+        write_arrays(path, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Policy:
+        """Reads what `save` wrote. Errors: FileNotFoundError; ValueError for a file that is none, is torn, or of a later format."""
+        header, arrays = read_arrays(path, KIND, FORMAT, LARGEST)
+        try:
+            layers = header["layers"]
+            if not isinstance(layers, int) or not 1 <= layers <= len(arrays):
+                raise ValueError(f"Policy: layers is {layers!r}, expected as many as the file has matrices")
+            weights = [arrays[f"{'Wb'[k % 2]}{k // 2}"] for k in range(2 * layers)]
+            texts = {name: header[name] for name in ("group", "task")}
+            tables = {name: header[name] for name in ("settings", "origin")}
+            if not all(isinstance(x, str) for x in (header["activation"], *texts.values())):
+                raise ValueError("Policy: expected texts for activation, group and task")
+            if not all(isinstance(x, dict) for x in tables.values()):
+                raise ValueError("Policy: expected tables for settings and origin")
+            return cls(weights, header["activation"], *(arrays[name] for name in ARRAYS), **texts, **tables)
+        except KeyError as error:
+            raise ValueError(f"{os.fspath(path)}: no policy of featherstorm, it has no {error}") from None
+        except ValueError as error:
+            raise ValueError(f"{os.fspath(path)}: {error}") from None
+
+    def to_onnx(self, path: str | os.PathLike[str]) -> None:
+        """Writes the policy as an ONNX model: "observation" (batch, n) to "action" (batch, m), float32, normalisation and range inside.
+
+        Its metadata has the task's name and the group of observations. Errors: ImportError where the package onnx is missing.
+        """
+        from .onnx_file import write
+
+        write(path, self)

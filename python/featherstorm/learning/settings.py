@@ -1,0 +1,113 @@
+"""What PPO is run with: numbers that serve many tasks, and those of tasks that want others."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from .network import ACTIVATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """envs, horizon    environments side by side, and control steps of each in an iteration
+    epochs, minibatch   how often an iteration's samples are gone through, and how many of them make a step of the optimiser
+    actor, critic       sizes of hidden layers
+    activation          of theirs: tanh, elu, relu, silu
+    noise               logarithm of the actions' deviation to begin with, in half ranges
+    rate, critic_rate   learning rates of Adam to begin with
+    kl                  the change of the policy in an iteration that the actor's rate is steered to: mean KL [nat]. 0: it is not
+    anneal              whether rates fall to 0 over `steps`
+    clip                of the ratio of probabilities: 1 +- clip
+    entropy             weight of the entropy in the loss
+    discount, trace     gamma and lambda
+    gradient            the largest norm of a gradient, of actor and critic each
+    reward              of rewards: a factor; 0: by the running deviation of discounted returns
+    spread              whether first episodes begin anywhere in their time, so that they do not end together
+    steps               control steps in all, after which it is done
+    evaluate            iterations between evaluations
+    """
+
+    envs: int = 256
+    horizon: int = 64
+    epochs: int = 4
+    minibatch: int = 2048
+    actor: tuple[int, ...] = (64, 64)
+    critic: tuple[int, ...] = (64, 64)
+    activation: str = "tanh"
+    noise: float = -0.5
+    rate: float = 1e-3
+    critic_rate: float = 1e-3
+    kl: float = 0.02
+    anneal: bool = False
+    clip: float = 0.2
+    entropy: float = 0.0
+    discount: float = 0.99
+    trace: float = 0.95
+    gradient: float = 0.5
+    reward: float = 0.0
+    spread: bool = True
+    steps: int = 20_000_000
+    evaluate: int = 10
+
+    def __post_init__(self) -> None:
+        at_least_1 = ("envs", "horizon", "epochs", "minibatch", "steps", "evaluate")
+        for name in at_least_1:
+            if getattr(self, name) < 1:
+                raise ValueError(f"settings: {name} is {getattr(self, name)}, expected 1 or more")
+        for name in ("rate", "critic_rate", "clip", "gradient"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise ValueError(f"settings: {name} is {getattr(self, name)}, expected a number above 0")
+        for name in ("discount", "trace"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"settings: {name} is {getattr(self, name)}, expected 0 to 1")
+        if self.activation not in ACTIVATIONS:
+            raise ValueError(f"settings: activation is {self.activation!r}, expected one of {', '.join(ACTIVATIONS)}")
+        if any(n < 1 for n in (*self.actor, *self.critic)):
+            raise ValueError(f"settings: layers are {self.actor} and {self.critic}, expected sizes of 1 or more")
+
+    def changed(self, texts: Mapping[str, str]) -> Settings:
+        """Others, of texts as the command line has them: {"envs": "512", "actor": "128,64", "anneal": "yes"}."""
+        return dataclasses.replace(self, **{name: value_of(self, name, text) for name, text in texts.items()})
+
+    def as_table(self) -> dict[str, Any]:
+        """Plain numbers, texts and lists."""
+        table = dataclasses.asdict(self)
+        return {name: list(x) if isinstance(x, tuple) else x for name, x in table.items()}
+
+
+def of_table(table: Mapping[str, Any]) -> Settings:
+    """Of what `as_table` gave. ValueError for names that there are not."""
+    known = {f.name for f in dataclasses.fields(Settings)}
+    if strange := sorted(set(table) - known):
+        raise ValueError(f"settings: there is no {', '.join(strange)}; there are {', '.join(sorted(known))}")
+    return Settings(**{name: tuple(x) if isinstance(x, list) else x for name, x in table.items()})
+
+
+def value_of(settings: Settings, name: str, text: str) -> Any:
+    known = [f.name for f in dataclasses.fields(settings)]
+    if name not in known:
+        raise ValueError(f"settings: there is no {name!r}; there are {', '.join(known)}")
+    now = getattr(settings, name)
+    try:
+        if isinstance(now, bool):
+            return {"yes": True, "no": False}[text]
+        if isinstance(now, tuple):
+            return tuple(int(x) for x in text.split(",") if x)
+        return int(float(text)) if isinstance(now, int) else type(now)(text)
+    except (ValueError, KeyError, OverflowError):
+        kind = "yes or no" if isinstance(now, bool) else "sizes such as 64,64" if isinstance(now, tuple) else "a number"
+        raise ValueError(f"settings: {name} is {text!r}, expected {kind}") from None
+
+
+TASKS: dict[str, Settings] = {
+    "InvertedPendulum-v5": Settings(envs=64, horizon=32, minibatch=512, steps=1_000_000, evaluate=8),
+}
+
+
+def settings_of(task: str) -> Settings:
+    """Those of a task by its name; those that serve many where it has none of its own."""
+    return TASKS.get(task, Settings())

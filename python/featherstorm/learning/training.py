@@ -1,0 +1,200 @@
+"""A run of the learner in a folder: curves, evaluations, checkpoints, the best policy."""
+
+from __future__ import annotations
+
+import csv
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from threadpoolctl import threadpool_limits
+
+from .. import __version__
+from ..tasks import make
+from . import settings as tables
+from .evaluation import Evaluation, evaluate, played
+from .files import read_arrays, write_arrays
+from .policy import Policy
+from .ppo import PPO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .settings import Settings
+
+KIND, FORMAT, LARGEST = "featherstorm checkpoint", 1, 2**33
+POLICY, CHECKPOINT, CURVE, EVENTS = "policy.npz", "checkpoint.npz", "curve.csv", "tensorboard"
+EPISODES = 100  # of an evaluation
+EVALUATED, CONFIRMED = 2**32, 2**33  # added to a run's seed: those of evaluations, and of the last one
+PAUSE = 60.0  # seconds between checkpoints
+TIMES = ("collect", "values", "update")
+COLUMNS = (
+    "iteration", "steps", "seconds", "return", "episodes", "evaluation", "evaluation_std", "length", "fell", "kl", "clipped", "loss", "std",
+    "rate", *TIMES,
+)  # fmt: skip
+
+
+class Training:
+    """A run: `run` goes on until it is told to end.
+
+    task      name of a task; folder: where its files lie, made where it is missing
+    settings  of the learner; None: the task's
+    start     time.perf_counter() when the clock of `seconds` began; None: now
+    best      the best evaluation so far, None before the first; history: rows of the curve by name of their columns
+
+    Files of the folder: policy.npz, the policy of the best evaluation; checkpoint.npz, from which `resume` goes on bit for bit; curve.csv.
+    Errors: ValueError for an unknown task, FileExistsError for a folder with a run, OSError for one that cannot be written.
+    """
+
+    def __init__(
+        self,
+        task: str,
+        folder: str | os.PathLike[str],
+        settings: Settings | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+        start: float | None = None,
+        going_on: bool = False,
+    ) -> None:
+        self.start = time.perf_counter() if start is None else start
+        self.task, self.folder, self.seed = task, os.fspath(folder), seed
+        if seed < 0:
+            raise ValueError(f"train: seed is {seed}, expected 0 or more")
+        self.settings = settings or tables.settings_of(task)
+        env = make(task).batch(self.settings.envs, seed=seed, threads=threads)
+        if os.path.exists(self.folder) and not os.path.isdir(self.folder):
+            raise NotADirectoryError(f"train: {self.folder} is no folder")
+        if os.path.exists(self.path(CHECKPOINT)) and not going_on:
+            raise FileExistsError(
+                f"train: there is a run in {self.folder} already; go on with it (--resume), or take another folder"
+            )
+        os.makedirs(self.folder, exist_ok=True)
+        self.ppo = PPO(env, self.settings, seed, threads)
+        self.others = env.resized(EPISODES)
+        self.best: float | None = None
+        self.history: list[dict[str, Any]] = []
+        self.before = 0.0  # seconds of runs that this one goes on from
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    @property
+    def seconds(self) -> float:
+        """Since the start, with those of the runs that this one goes on from."""
+        return self.before + time.perf_counter() - self.start
+
+    # -- going on
+
+    def run(
+        self,
+        minutes: float = float("inf"),
+        until: float = float("inf"),
+        told: Callable[[dict[str, Any]], object] | None = None,
+    ) -> str:
+        """Iterations until the settings' steps, the minutes of this call, or the return in an evaluation: which of them, "steps", "minutes" or
+        "return". told(row) is called after each iteration."""
+        saved = time.perf_counter()
+        with threadpool_limits(1, "blas"):
+            while (reason := self.reason(minutes, until)) is None:
+                self.iterate(told)
+                if time.perf_counter() - saved > PAUSE:
+                    self.save()
+                    saved = time.perf_counter()
+        self.save()
+        return reason
+
+    def reason(self, minutes: float, until: float) -> str | None:
+        if self.best is not None and self.best >= until:
+            return "return"
+        if self.ppo.steps >= self.settings.steps:
+            return "steps"
+        return "minutes" if time.perf_counter() - self.start >= 60 * minutes else None
+
+    def iterate(self, told: Callable[[dict[str, Any]], object] | None = None) -> None:
+        """One iteration, and an evaluation where one is due: with the last iteration always."""
+        ppo, s = self.ppo, self.settings
+        row = ppo.iteration()
+        row = {"iteration": ppo.iterations, "steps": ppo.steps, **row, **{n: ppo.seconds[n] for n in TIMES}}
+        if ppo.iterations % s.evaluate == 0 or ppo.steps >= s.steps:
+            found = self.evaluate()
+            row.update(evaluation=found.mean, evaluation_std=float(found.returns.std()))
+            row.update(length=float(found.lengths.mean()), fell=float(found.fell.mean()))
+            row["seconds"] = self.seconds
+            if self.best is None or found.mean > self.best:
+                self.best = found.mean
+                self.policy().save(self.path(POLICY))
+        row.setdefault("seconds", self.seconds)
+        self.history.append(row)
+        if told:
+            told(row)
+
+    def evaluate(self) -> Evaluation:
+        """100 episodes without exploration, the same ones each time."""
+        ppo = self.ppo
+
+        def collect(steps: int) -> Any:
+            return ppo.acting.collect(self.others, steps, ppo.actor, ppo.log_std, ppo.seen, False, False)
+
+        return evaluate(self.others, collect, self.seed + EVALUATED)
+
+    def confirm(self) -> tuple[Evaluation, dict[str, float]]:
+        """The policy's file, read again, in 100 episodes of a seed that nothing was chosen by; and sums of the reward's terms."""
+        with threadpool_limits(1, "blas"):
+            return played(self.others, Policy.load(self.path(POLICY)), self.seed + CONFIRMED)
+
+    def policy(self) -> Policy:
+        return self.ppo.policy(
+            self.task, version=__version__, evaluation=self.best, seconds=round(self.seconds, 3), algorithm="PPO"
+        )
+
+    # -- files
+
+    def save(self) -> None:
+        """Writes the checkpoint and the curve."""
+        numbers, arrays = self.ppo.state()
+        header = {
+            "kind": KIND, "format": FORMAT, "task": self.task, "seed": self.seed, "settings": self.settings.as_table(), "best": self.best,
+            "elapsed": self.seconds, "version": __version__, "history": self.history, "learner": numbers,
+        }  # fmt: skip
+        write_arrays(self.path(CHECKPOINT), header, arrays)
+        part = self.path(CURVE) + ".part"
+        with open(part, "w", newline="", encoding="utf-8") as file:
+            lines = csv.DictWriter(file, COLUMNS)
+            lines.writeheader()
+            lines.writerows({name: plain(x) for name, x in row.items()} for row in self.history)
+        os.replace(part, self.path(CURVE))
+
+
+def resume(
+    task: str,
+    folder: str | os.PathLike[str],
+    steps: int | None = None,
+    threads: int | None = None,
+    start: float | None = None,
+) -> Training:
+    """The run of a folder as its checkpoint has it, whose iterations to come are those that it would have had, bit for bit.
+
+    steps   where it is to end. None: as it was told
+    Errors: FileNotFoundError where there is no checkpoint; ValueError for one of another task, or a torn one.
+    """
+    path = os.path.join(os.fspath(folder), CHECKPOINT)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"train: there is no run to go on with: no file {path}")
+    header, arrays = read_arrays(path, KIND, FORMAT, LARGEST)
+    if header.get("task") != task:
+        raise ValueError(f"{path}: a checkpoint of {header.get('task')}, expected {task}")
+    try:
+        table = {**header["settings"], **({} if steps is None else {"steps": steps})}
+        made = Training(task, folder, tables.of_table(table), int(header["seed"]), threads, start, going_on=True)
+        made.best, made.history, made.before = header["best"], list(header["history"]), float(header["elapsed"])
+        made.ppo.restore(header["learner"], arrays)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: no checkpoint that {task} can go on with: {error}") from None
+    return made
+
+
+def plain(x: Any) -> Any:
+    """A number as the curve has it, in seven digits."""
+    if isinstance(x, float):
+        return f"{x:.7g}"
+    return x
