@@ -1,7 +1,7 @@
 """The numbers that the engine's stages draw for an environment, once more: Philox4x32-10 by counter (core/scalar/draws.h).
 
-    w = philox(counter = (env, episode, step, 2^16 function + floor(slot / 4)), key = seed), 4 words of 32 bits
-    u = (floor(w[slot mod 4] / 2^9) + 1/2) / 2^23
+w = philox(counter = (env, episode, step, 2^16 function + floor(slot / 4)), key = seed), 4 words of 32 bits
+u = (floor(w[slot mod 4] / 2^9) + 1/2) / 2^23
 """
 
 from __future__ import annotations
@@ -64,5 +64,7 @@ class NumberDraws(Draws):
             most = max(need, self.taken.get(self.function, FIRST))
             more = uniforms(*self.where, FUNCTIONS[self.function], have, most - have)
             self.drawn = np.concatenate([self.drawn, more])
-            self.taken[self.function] = most if self.function not in self.taken else max(need, self.taken[self.function])
+            self.taken[self.function] = (
+                most if self.function not in self.taken else max(need, self.taken[self.function])
+            )
         return self.drawn[first : self.count].reshape(shape).view(Numbers)

@@ -108,6 +108,12 @@ class MujocoEnv:
                 setattr(self.m, name, value)
         write(self.mj_model, changed)
 
+    def push(self, velocity: Any) -> None:
+        """Adds to the first velocities (k,), between two control steps."""
+        v = self.v
+        v[: len(velocity)] += velocity
+        self.simulated.move(self.q, v)
+
     # -- episodes
 
     def reset(
@@ -129,9 +135,7 @@ class MujocoEnv:
         self.env = self.env if env is None else int(env)
         self.episode = (1 if others else self.episode + 1) if episode is None else int(episode)
         if not 0 <= self.env < 2**32 or not 1 <= self.episode < 2**24:
-            raise ValueError(
-                f"reset: env is {self.env}, episode {self.episode}, expected numbers from 0 and from 1 on"
-            )
+            raise ValueError(f"reset: env is {self.env}, episode {self.episode}, expected numbers from 0 and from 1 on")
         begins = others or self.episode == 1
         m = NumberMemory(self.rules.shapes, np.zeros(self.rules.size).tolist())
         for name in self.rules.kept_names if not begins else ():
@@ -267,7 +271,8 @@ class MujocoEnv:
         """An observation, or groups of them; zeros of a state that is not finite."""
         named = hasattr(found, "items")
         groups = {
-            str(name): np.asarray(listed(value, "observe")) for name, value in (found.items() if named else [("", found)])
+            str(name): np.asarray(listed(value, "observe"))
+            for name, value in (found.items() if named else [("", found)])
         }
         sizes = {name: len(value) for name, value in groups.items()}
         if not sizes or not all(sizes.values()):
@@ -281,16 +286,17 @@ class MujocoEnv:
     # -- to look at
 
     def render(self, width: int = 640, height: int = 480, camera: Any = None) -> Any:
-        """An image (height, width, 3) of where the simulation is, by MuJoCo's renderer. Errors: those of viewing.Frames."""
-        from .video import scene_of
-
+        """An image (height, width, 3) of where the simulation is, by MuJoCo's renderer; camera None: one that goes along with a robot that
+        moves away. Errors: those of viewing.Frames."""
         if self.frames is None:
             from ..viewing.frames import Frames
+            from .scene import OneScene, follower
 
-            self.frames = Frames(scene_of(self), None, width, height, camera)
+            self.frames = Frames(OneScene(self), None, width, height, camera or follower(self))
         return self.frames.render()
 
     def close(self) -> None:
+        """Gives back what `render` needs; the next one makes it anew."""
         if self.frames is not None:
             self.frames.close()
             self.frames = None

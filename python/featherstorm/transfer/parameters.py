@@ -65,5 +65,11 @@ def bound(m: Any, g: int) -> None:
     if half is None:
         return
     round_ones = (SHAPES.mjGEOM_SPHERE, SHAPES.mjGEOM_CAPSULE, SHAPES.mjGEOM_ELLIPSOID)
-    m.geom_rbound[g] = max(half) if kind in map(int, round_ones) else np.hypot(a, b) if kind == SHAPES.mjGEOM_CYLINDER else np.sqrt(a * a + b * b + c * c)
+    m.geom_rbound[g] = (
+        max(half)
+        if kind in map(int, round_ones)
+        else np.hypot(a, b)
+        if kind == SHAPES.mjGEOM_CYLINDER
+        else np.sqrt(a * a + b * b + c * c)
+    )
     m.geom_aabb[g] = (0, 0, 0, *half)

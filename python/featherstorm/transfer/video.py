@@ -1,36 +1,34 @@
-"""What MuJoCo's renderer draws of an environment in MuJoCo."""
+"""A policy in MuJoCo, drawn by MuJoCo's renderer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import mujoco
-import numpy as np
-
-from ..viewing.scene import Scene
+from .episodes import in_mujoco
+from .scene import OneScene, follower
 
 if TYPE_CHECKING:
+    from .conditions import Conditions
     from .env import MujocoEnv
-
-STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-
-
-class OneScene(Scene):
-    """An environment, drawn by its own model."""
-
-    def __init__(self, env: MujocoEnv) -> None:
-        self.env, self.sims = env, np.array([0])
-        self.model = env.mj_model.__copy__()
-        self.kept = np.zeros(mujoco.mj_stateSize(self.model, STATE))
-
-    def read(self, data: Any) -> None:
-        for name in self.env.parameters:
-            if hasattr(self.model, name):
-                getattr(self.model, name)[...] = getattr(self.env.mj_model, name)
-        mujoco.mj_getState(self.env.mj_model, self.env.mj_data, self.kept, STATE)
-        mujoco.mj_setState(self.model, data, self.kept, STATE)
-        mujoco.mj_forward(self.model, data)
+    from .episodes import Episode, Policy
 
 
-def scene_of(env: MujocoEnv) -> OneScene:
-    return OneScene(env)
+def film(
+    path: str,
+    env: MujocoEnv,
+    policy: Policy,
+    conditions: Conditions,
+    number: int = 0,
+    size: tuple[int, int] = (640, 480),
+    fps: int = 30,
+    camera: str | None = None,
+) -> Episode:
+    """A video of an episode of environment `number`. camera: of the model, None: one that goes along with the robot.
+
+    Errors: those of viewing.Video, such as ImportError with what to install where there is no OpenGL.
+    """
+    from ..viewing.video import Video
+
+    env.reset(seed=conditions.seed, env=number)
+    with Video(path, OneScene(env), None, fps, *size, camera=camera or follower(env)) as video:
+        return in_mujoco(env, policy, conditions, number, lambda e: video.until(e.steps * e.dt))
