@@ -95,7 +95,8 @@ def main(options: argparse.Namespace) -> int:
     conditions = Conditions(options.seed, tuple(options.commands) if options.commands else None)
     if policy.origin.get("seed") == options.seed:
         print(f"note: the policy was learnt with the seed {options.seed}", file=sys.stderr)
-    with Pool(maker, policy, options.jobs, options.converged) as pool:
+    load = functools.partial(Policy.load, os.path.abspath(options.policy))
+    with Pool(maker, policy, options.jobs, options.converged, load) as pool:
         with tqdm(total=2 * options.episodes, unit="episode", disable=None, leave=False) as bar:
             found = compare(maker, policy, options.episodes, conditions, pool, bar.update)
         show(name, found, options)

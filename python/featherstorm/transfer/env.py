@@ -10,7 +10,7 @@ import numpy as np
 
 from ..environment.kernels import engine_of
 from ..environment.memory import Parameters, columns_of, shapes_of
-from ..environment.recording import MOST, Recording, nominal_parameter
+from ..environment.recording import KEY, MEMORY, MOST, Recording, nominal_parameter
 from ..robot.steps import pass_count, step_op
 from ..world.values import check_bound, parameter_sizes
 from .draws import NumberDraws
@@ -22,6 +22,7 @@ from .state import NumberState
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..environment.batch import EnvBatch
     from ..environment.task import Task
     from ..model import Model
 
@@ -131,11 +132,11 @@ class MujocoEnv:
         kept        memory that stayed from the episode before it, by name. None: what there is
         """
         others = seed is not None or env is not None
-        self.seed = self.seed if seed is None else int(seed)
-        self.env = self.env if env is None else int(env)
-        self.episode = (1 if others else self.episode + 1) if episode is None else int(episode)
-        if not 0 <= self.env < 2**32 or not 1 <= self.episode < 2**24:
-            raise ValueError(f"reset: env is {self.env}, episode {self.episode}, expected numbers from 0 and from 1 on")
+        number = self.env if env is None else int(env)
+        coming = (1 if others else self.episode + 1) if episode is None else int(episode)
+        if not 0 <= number < 2**32 or not 1 <= coming < 2**24:
+            raise ValueError(f"reset: env is {number}, episode {coming}, expected numbers from 0 and from 1 on")
+        self.seed, self.env, self.episode = self.seed if seed is None else int(seed), number, coming
         begins = others or self.episode == 1
         m = NumberMemory(self.rules.shapes, np.zeros(self.rules.size).tolist())
         for name in self.rules.kept_names if not begins else ():
@@ -152,6 +153,24 @@ class MujocoEnv:
         x = self.state()
         self.rules.call("begin", x, m, rng)
         return self.observed(task.observe(x, m, rng)), {}
+
+    def follow(self, batch: EnvBatch, number: int) -> None:
+        """Goes on from where an environment of a batch of the same task is: state, memory, parameters and what is drawn next.
+
+        What was felt there is not taken over; the next step makes it.
+        """
+        key = [int(x) for x in np.asarray(batch.view(KEY))[number]]
+        self.seed, self.env = (sum(x << 16 * k for k, x in enumerate(part)) for part in (key[:4], key[4:]))
+        self.episode, self.steps = int(batch.episode[number]), int(batch.episode_length[number])
+        for name in self.parameters:
+            self.parameters[name][...] = np.reshape(batch.parameter(name)[number], self.parameters[name].shape)
+        write(self.mj_model, self.parameters)
+        rows = np.asarray(batch.view(MEMORY))[number].tolist() if self.rules.size else []
+        self.m = NumberMemory(self.rules.shapes, rows)
+        state = {name: np.asarray(batch.view(name))[number] if name in batch.storage else [] for name in ("q", "v", "act", "qacc")}
+        self.simulated.begin(*(np.array(state[name], float) for name in ("q", "v", "act")))
+        self.simulated.go_on(state["qacc"], self.steps * self.dt)
+        self.ended, self.sums = False, []
 
     def randomise(self, rng: NumberDraws, m: NumberMemory) -> None:
         task: Any = self.task

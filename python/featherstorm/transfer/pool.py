@@ -44,7 +44,8 @@ class Worker:
 
 def begin(sent: bytes) -> None:
     global worker
-    worker = Worker(*pickle.loads(sent))
+    make, policy, load, converged = pickle.loads(sent)
+    worker = Worker(make, policy if load is None else load(), converged)
 
 
 def run(conditions: Conditions, number: int) -> Episode:
@@ -59,22 +60,28 @@ class Pool:
 
     make   what makes the task; it and the policy must be known to pickle where there is more than one process
     jobs   None: as many as this process may use cores
+    load   returns the policy in another process. None: it is sent itself
     Errors: RuntimeError where a process dies.
     """
 
     def __init__(
-        self, make: Callable[[], Env], policy: Policy, jobs: int | None = None, converged: bool = False
+        self,
+        make: Callable[[], Env],
+        policy: Policy,
+        jobs: int | None = None,
+        converged: bool = False,
+        load: Callable[[], Policy] | None = None,
     ) -> None:
         self.jobs = len(os.sched_getaffinity(0)) if jobs is None else jobs
         self.here = Worker(make, policy, converged)
         self.executor: ProcessPoolExecutor | None = None
         if self.jobs > 1:
             try:
-                sent = pickle.dumps((make, policy, converged))
+                sent = pickle.dumps((make, policy if load is None else None, load, converged))
             except (pickle.PicklingError, AttributeError, TypeError) as error:
                 raise TypeError(
                     f"the task or the policy cannot be sent to other processes ({error}); expected what a module has by name, "
-                    "or jobs=1"
+                    "`load`, or jobs=1"
                 ) from error
             context = multiprocessing.get_context("spawn")  # of a process with threads a copy may stand still
             self.executor = ProcessPoolExecutor(self.jobs, context, begin, (sent,))

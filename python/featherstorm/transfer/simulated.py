@@ -40,11 +40,17 @@ class Simulated:
         mujoco.mj_resetData(m, self._now)
         self.begins, self._is_new = True, False
 
+    def go_on(self, qacc: Array, time: float) -> None:
+        """From the middle of an episode, with the accelerations that the last pass ended with."""
+        if self.m.nv:
+            self.data.qacc_warmstart[:] = qacc
+        self.data.time, self.begins = time, False
+
     def step(self, ctrl: Array, is_last: bool) -> None:
         """A pass. is_last: of a control step, whose beginning is felt."""
         if self.m.nu:
             self.data.ctrl[:] = ctrl
-        if is_last and self._by_stages:
+        if is_last:
             mujoco.mj_getState(self.m, self.data, self._before, STATE)
             self._is_felt = False
         mujoco.mj_step(self.m, self.data)
@@ -87,8 +93,10 @@ class Simulated:
         """Forces and accelerations of the beginning of the last pass."""
         if self.begins:
             return self.now
-        if not self._by_stages:
-            return self.data
+        return self._again() if self._by_stages else self.data
+
+    def _again(self) -> Any:
+        """The beginning of the last pass once more."""
         if not self._is_felt:
             mujoco.mj_setState(self.m, self._felt, self._before, STATE)
             mujoco.mj_forward(self.m, self._felt)
@@ -103,6 +111,8 @@ class Simulated:
     def field(self, d: Any, name: str) -> Array:
         """A field of mjData by MuJoCo's name, made where MuJoCo has not."""
         if name in AFTER_CONSTRAINTS:
+            # they take velocities, of which mj_step leaves the new ones; with Runge-Kutta's method `left` has no others
+            d = self._again() if d is self.data and not self._by_stages else d
             mujoco.mj_rnePostConstraint(self.m, d)
         elif name in OF_SUBTREES:
             mujoco.mj_subtreeVel(self.m, d)

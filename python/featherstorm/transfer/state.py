@@ -122,7 +122,8 @@ class NumberState(Numbers):
     def run(self, op: str, *arrays: Any, frame: Frame | None = None) -> Any:
         """An operation of the engine on these numbers, in float64."""
         rows = [np.array(a, float)[None] for a in arrays]
-        found = run(self.model, op, *rows, **({} if frame is None else {"frame": frame}))
+        model = self.model.bind(**{name: np.array(x) for name, x in self.parameters.items()})
+        found = run(model, op, *rows, **({} if frame is None else {"frame": frame}))
         flat = [shown(np.ravel(y)) for y in (found if isinstance(found, tuple) else (found,))]
         return flat[0] if len(flat) == 1 else tuple(flat)
 
