@@ -171,11 +171,11 @@ def rows_of(here: Sequence[Episode], there: Sequence[Episode], bounds: dict[str,
     ]
     if any(e.lost for e in (*here, *there)):
         found.append(row("not finite", "fell", lambda e: e.lost))
-    for name, bound in bounds.items():  # of all control steps alike
+    names = here[0].terms if here else {}
+    for name, bound in bounds.items() if set(bounds) <= set(names) else ():  # of all control steps alike
         found.append(Row(f"{TRACKING[name]}, of its bound", "share", *(x for e in both for x in share(e, name, bound))))
     if any(e.commands for e in here):
         found.append(Row("falls in 1000 commands", "rate", *(x for e in both for x in falls(e))))
-    names = here[0].terms if here else {}
     return [*found, *(row(name, "term", lambda e, name=name: e.terms[name]) for name in names)]  # type: ignore[misc]
 
 

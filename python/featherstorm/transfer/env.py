@@ -167,7 +167,10 @@ class MujocoEnv:
         write(self.mj_model, self.parameters)
         rows = np.asarray(batch.view(MEMORY))[number].tolist() if self.rules.size else []
         self.m = NumberMemory(self.rules.shapes, rows)
-        state = {name: np.asarray(batch.view(name))[number] if name in batch.storage else [] for name in ("q", "v", "act", "qacc")}
+        state = {
+            name: np.asarray(batch.view(name))[number] if name in batch.storage else []
+            for name in ("q", "v", "act", "qacc")
+        }
         self.simulated.begin(*(np.array(state[name], float) for name in ("q", "v", "act")))
         self.simulated.go_on(state["qacc"], self.steps * self.dt)
         self.ended, self.sums = False, []

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-mujoco = pytest.importorskip("mujoco")
+pytest.importorskip("mujoco")
 
+import mujoco
 from transfer_tasks import Everything, steps_beside
 
 import featherstorm as fs

@@ -146,7 +146,14 @@ def steps_beside(make, steps, envs=2, seed=5, reach=0.6, limit=3.0):
     found = {"first": 0.0, "obs": 0.0, "reward": 0.0, "terms": 0.0, "metrics": 0.0, "alone": [], "ended": 0}
     for k, env in enumerate(alone):
         found["first"] = max(found["first"], observed_difference(env.reset(seed=seed, env=k)[0], obs, k))
-        found["first"] = max(found["first"], *(difference(env.parameter(p), np.reshape(batch.parameter(p)[k], env.parameter(p).shape)) for p in env.parameters), 0)
+        found["first"] = max(
+            found["first"],
+            *(
+                difference(env.parameter(p), np.reshape(batch.parameter(p)[k], env.parameter(p).shape))
+                for p in env.parameters
+            ),
+            0,
+        )
     rng = np.random.default_rng(seed)
     width = reach * np.minimum(follower.high, limit)
     for _ in range(steps):
