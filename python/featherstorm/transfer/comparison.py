@@ -53,7 +53,7 @@ class Comparison:
     ) -> None:
         """bounds: of a step's terms that have one, by name."""
         self.task, self.conditions, self.episodes = task, conditions, episodes
-        self.rows = rows_of(*(episodes[name] for name in ENGINES), bounds)
+        self.rows = rows_of(episodes[ENGINES[0]], episodes[ENGINES[1]], bounds)
 
     @property
     def difference(self) -> float:

@@ -84,7 +84,7 @@ def prepared(task: Env, scaled: bool, held: bool) -> Env:
             )
         twin = copy.copy(twin)
         hold(twin)
-    return twin  # type: ignore[no-any-return]
+    return twin
 
 
 def hold(twin: Any) -> None:

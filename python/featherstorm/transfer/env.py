@@ -50,7 +50,8 @@ class MujocoEnv:
 
     def __init__(self, task: Task, seed: int = 0, env: int = 0, converged: bool = False) -> None:
         name = type(task).__name__
-        self.task, self.model = task, engine_of(task, None)
+        self.model = engine_of(task, None)
+        self.task: Any = task  # its functions are called with numbers in the place of symbols
         if self.model.compiled is None or step_op(self.model, name) != "world":
             raise ValueError(
                 f"{name}: MuJoCo cannot move its robot {self.model.name}, which has no model file; expected a task whose `model` "
@@ -176,7 +177,7 @@ class MujocoEnv:
         self.ended, self.sums = False, []
 
     def randomise(self, rng: NumberDraws, m: NumberMemory) -> None:
-        task: Any = self.task
+        task = self.task
         asked = (rng, Parameters(self.nominal), m)
         drawn = task.randomise(*asked[: len(inspect.signature(task.randomise).parameters)])
         if not hasattr(drawn, "items"):
@@ -221,14 +222,14 @@ class MujocoEnv:
                 self.simulated.step(self.ctrl, k == self.substeps - 1)
             return self.judge(a, bool(fine.all()))
 
-    def drive(self, a: Numbers) -> None:
+    def drive(self, a: Any) -> None:
         found: Any = a
         if self.task.actuate is not None:
             x = NumberState.of(self.simulated, self.model, float(self.steps), self.dt, self.parameters)
             found = self.task.actuate(x, a, self.m)
         self.ctrl = listed(found, "actuate: ctrl", self.mj_model.nu)
 
-    def judge(self, a: Numbers, fine: bool) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def judge(self, a: Any, fine: bool) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Reward, ends, what comes after them, observation (environment.recording.Recording.finish)."""
         task, m, was = self.task, self.m, flat(self.m)
         self.steps += 1

@@ -48,7 +48,8 @@ def sweep(
     found: Swept = {}
     for name, values in kinds_of(make(), sweeps).items():
         for value in values:
-            other = dataclasses.replace(conditions, **{name: int(value) if name == "latency" else float(value)})
+            changed: dict[str, Any] = {name: int(value) if name == "latency" else float(value)}
+            other = dataclasses.replace(conditions, **changed)
             if other not in done:
                 if other.scaled not in batches:
                     task = prepared(make(), other.scaled, bool(other.commands))

@@ -28,6 +28,9 @@ class Simulated:
         self._now, self._felt = mujoco.MjData(m), mujoco.MjData(m)
         self._before = np.zeros(mujoco.mj_stateSize(m, STATE))
         self._is_new, self._is_felt, self.begins = False, False, True
+        # what states look up once: of a sensor where its numbers are and whether it is felt; whether contacts are found by loops
+        self.sensors: dict[str | int, tuple[slice, bool]] = {}
+        self.by_loops: bool | None = None
         self._by_stages = int(m.opt.integrator) == RUNGE_KUTTA
 
     def begin(self, q: Array, v: Array, act: Array) -> None:

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from ..mujoco.fields.table import ACC, STAGES
-from ..operations import run
+from ..table.evaluation import run
 from ..world.names import number_of
 from ..world.state import ACCELERATION, contact_place, is_range_finder, measured_size
 from .numbers import Numbers
@@ -123,7 +123,7 @@ class NumberState(Numbers):
         """An operation of the engine on these numbers, in float64."""
         rows = [np.array(a, float)[None] for a in arrays]
         model = self.model.bind(**{name: np.array(x) for name, x in self.parameters.items()})
-        found = run(model, op, *rows, **({} if frame is None else {"frame": frame}))
+        found = run(model, op, *rows, frame=frame)
         flat = [shown(np.ravel(y)) for y in (found if isinstance(found, tuple) else (found,))]
         return flat[0] if len(flat) == 1 else tuple(flat)
 
@@ -133,13 +133,15 @@ class NumberState(Numbers):
         return shown(self.simulated.now.site_xpos[number_of(self.model, "site", name)[1]])
 
     def sensor(self, name: str | int) -> Any:
-        m, (_, k) = self.simulated.m, number_of(self.model, "sensor", name)
-        size = measured_size(self.model, k)
-        if is_range_finder(self.model, k):
-            raise ValueError(f"sensor {name} is a range finder: functions of environments do not measure rays")
-        d = self.simulated.felt if int(m.sensor_needstage[k]) == ACCELERATION else self.simulated.now
-        first = int(m.sensor_adr[k])
-        return shown(d.sensordata[first : first + size])
+        s, m = self.simulated, self.simulated.m
+        if name not in s.sensors:
+            _, k = number_of(self.model, "sensor", name)
+            size, first = measured_size(self.model, k), int(m.sensor_adr[k])
+            if is_range_finder(self.model, k):
+                raise ValueError(f"sensor {name} is a range finder: functions of environments do not measure rays")
+            s.sensors[name] = slice(first, first + size), int(m.sensor_needstage[k]) == ACCELERATION
+        place, is_felt = s.sensors[name]
+        return shown((s.felt if is_felt else s.now).sensordata[place])
 
     def contact_force(self, name: str | int, kind: str | None = None) -> Any:
         return shown(self.simulated.contact_force(*contact_place(self.model, name, kind)))
@@ -147,8 +149,10 @@ class NumberState(Numbers):
     def touches(self, name: str | int, other: str | int | None = None) -> Any:
         geom = number_of(self.model, "geom", name)[1]
         second = None if other is None else number_of(self.model, "geom", other)[1]
-        by_loops = not all(pair["closed_form"] for pair in self.model.robot.contact_pairs)
-        return np.float64(self.simulated.touches(geom, second, by_loops))
+        s = self.simulated
+        if s.by_loops is None:
+            s.by_loops = not all(pair["closed_form"] for pair in self.model.robot.contact_pairs)
+        return np.float64(s.touches(geom, second, s.by_loops))
 
     def field(self, name: str) -> Any:
         if name not in STAGES:
