@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from . import __version__
-from .commands import bench, doctor, generate, info, operations, robots, simulate, train, view
+from .commands import bench, doctor, generate, info, operations, robots, simulate, train, transfer, view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"featherstorm {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (simulate, view, train, info, operations, bench, generate, robots, doctor):
+    for module in (simulate, view, train, transfer, info, operations, bench, generate, robots, doctor):
         name = module.__name__.rpartition(".")[2]
         command = commands.add_parser(
             name,

@@ -187,13 +187,15 @@ def add_bodies(spec: Any, tables: dict[str, npt.NDArray[np.float64]], mujoco: An
     bodies, joints = [spec.worldbody], names_of(tables, "jnt")
     wide = {
         name: tables[f"body_{name}"].reshape(-1, n)
-        for name, n in (("pos", 3), ("quat", 4), ("ipos", 3), ("inertia", 3))
+        for name, n in (("pos", 3), ("quat", 4), ("ipos", 3), ("iquat", 4), ("inertia", 3))
     }
     for b, name in enumerate(body_names(tables), 1):
         body = bodies[int(tables["body_parentid"][b])].add_body(name=name, pos=wide["pos"][b], quat=wide["quat"][b])
         bodies.append(body)
         body.explicitinertial = True
         body.mass, body.ipos, body.inertia = tables["body_mass"][b], wide["ipos"][b], np.maximum(wide["inertia"][b], 0)
+        # else MuJoCo's compiler takes axes of inertia for those of the body (body_sameframe), and its steps do
+        body.iquat = wide["iquat"][b]
         j = b - 1
         kind, v = int(tables["jnt_type"][j]), int(tables["jnt_dofadr"][j])
         if kind == FREE:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..environment.batch import EnvBatch
     from ..mujoco import Batch
     from ..simulation import Simulation
+    from .scene import Scene
 
     Image = npt.NDArray[np.uint8]
 
@@ -34,7 +35,7 @@ class Frames:
         with Frames(batch, ids=range(16)) as frames:
             image = frames.render()                  # (height, width, 3) of uint8
 
-    simulation   a featherstorm.mujoco.Batch, a featherstorm.Simulation, or the EnvBatch of an environment
+    simulation   a featherstorm.mujoco.Batch, a featherstorm.Simulation, the EnvBatch of an environment, or a Scene
     ids          numbers of the simulations that are shown, one or a grid of them; None: all
     camera       a name of the model's cameras, a mujoco.MjvCamera, or None: one that sees everything at the start
     spacing      between robots of a grid [m]; None: as they need, 0: all in one place
@@ -45,7 +46,7 @@ class Frames:
 
     def __init__(
         self,
-        simulation: Batch | Simulation | EnvBatch,
+        simulation: Batch | Simulation | EnvBatch | Scene,
         ids: npt.ArrayLike | None = None,
         width: int = 640,
         height: int = 480,

@@ -151,12 +151,14 @@ def quaternions(rotation: Array) -> Array:
 
 
 def scene_of(
-    simulation: Batch | Simulation | EnvBatch,
+    simulation: Batch | Simulation | EnvBatch | Scene,
     ids: npt.ArrayLike | None,
     spacing: float | None,
     file: str | None = None,
 ) -> Scene:
-    """ids   numbers of simulations; None: all of them"""
+    """ids   numbers of simulations; None: all of them. A scene is one already"""
+    if isinstance(simulation, Scene):
+        return simulation
     if not isinstance(simulation, (Batch, Simulation, EnvBatch)):
         raise TypeError(
             f"a {type(simulation).__name__} cannot be shown, expected featherstorm.mujoco.Batch or featherstorm.Simulation, "

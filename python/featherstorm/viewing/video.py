@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..environment.batch import EnvBatch
     from ..mujoco import Batch
     from ..simulation import Simulation
+    from .scene import Scene
 
 ENDINGS = (".mp4", ".mov", ".mkv")
 
@@ -50,7 +51,7 @@ class Video:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        simulation: Batch | Simulation | EnvBatch,
+        simulation: Batch | Simulation | EnvBatch | Scene,
         ids: npt.ArrayLike | None = None,
         fps: int = 30,
         width: int = 640,

@@ -229,6 +229,18 @@ def test_copies_of_a_model_are_the_same():
     assert twin.compiled.ngeom == model.compiled.ngeom
 
 
+@pytest.mark.parametrize("robot", ["go2", "panda", "atlas"])
+def test_mujocos_model_of_a_robot_has_its_inertia(robot):
+    """Its compiled model is what MuJoCo steps: axes of inertia that are not the body's count there as well."""
+    model = fs.load(robot, world=True)
+    m, (q, _) = model.compiled, fs.random_state(model, 1, 0, "float64")
+    data, M = mujoco.MjData(m), np.zeros((m.nv, m.nv))
+    data.qpos[:] = q[0]
+    mujoco.mj_forward(m, data)
+    mujoco.mj_fullM(m, data, M)
+    np.testing.assert_allclose(M, fs.crba(model, q)[0], atol=1e-12 * np.abs(M).max())
+
+
 def test_steps_need_no_mujoco(tmp_path):
     """Without the package a robot has its world, but for meshes and readings."""
     program = tmp_path / "without.py"

@@ -1,0 +1,182 @@
+"""Runs a policy here and in MuJoCo C, with the same seeds, commands and parameters, and shows what it earns side by side.
+
+transfer policy.npz                              a table; exit code 1 where the returns differ by more than 5 per cent
+transfer policy.npz --commands 1,0,0 0,0,1       of a velocity task: these commands in turn, each for a whole episode
+transfer policy.npz --video walk.mp4             and an episode in MuJoCo, drawn by its renderer
+transfer policy.npz --plot robust.png            and returns over masses, friction, latency and pushes
+
+POLICY is a file of `train` (featherstorm.learning.Policy). Episode k is the first one of environment k of the seed, in both engines.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from . import positive, table
+from .view import size
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from ..transfer.comparison import Comparison
+    from ..transfer.conditions import Conditions
+
+SEED = 1_000_003  # of episodes that no run of `train` has seen
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("policy", metavar="POLICY", help="a policy's file, such as runs/Hopper-v5-0/policy.npz")
+    parser.add_argument("--task", metavar="NAME", help="default: the policy's own")
+    parser.add_argument("--episodes", type=positive, default=20, help="in each engine (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=SEED, help="default: %(default)s")
+    parser.add_argument(
+        "--commands", nargs="+", type=command, metavar="VX,VY,WZ", help="of a velocity task [m/s, m/s, rad/s] (default: as it draws them)"
+    )  # fmt: skip
+    parser.add_argument(
+        "--within", type=share, default=0.05, help="of our return: beyond is exit code 1 (default: 0.05)"
+    )
+    parser.add_argument("--jobs", type=positive, help="processes that run MuJoCo (default: one a core)")
+    parser.add_argument("--converged", action="store_true", help="MuJoCo's solver goes on to its end, as ours does")
+    parser.add_argument("--json", metavar="FILE", help="writes figures and episodes, with --plot the sweeps too")
+    parser.add_argument("--csv", metavar="FILE", help="writes a line of each episode")
+    parser.add_argument("--markdown", metavar="FILE", help="writes the table")
+    parser.add_argument("--video", metavar="FILE", help="writes a video of an episode in MuJoCo, such as walk.mp4")
+    parser.add_argument("--episode", type=int, default=0, help="of the video (default: %(default)s)")
+    parser.add_argument("--size", type=size, default=(640, 480), metavar="WxH", help="of the video (default: 640x480)")
+    parser.add_argument("--fps", type=positive, default=30, help="frames a second of the video (default: %(default)s)")
+    parser.add_argument("--camera", metavar="NAME", help="of the video, one of the file's (default: goes along)")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="sweeps masses, friction, latency, pushes: a picture, such as .png"
+    )
+    parser.add_argument("--sweep-episodes", type=positive, default=8, help="of each point (default: %(default)s)")
+
+
+def command(text: str) -> tuple[float, ...]:
+    import argparse
+
+    try:
+        return tuple(float(x) for x in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}', expected numbers such as 1,0,0.5") from None
+
+
+def share(text: str) -> float:
+    import argparse
+
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}', expected a share such as 0.05")
+    return number
+
+
+def main(options: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    from ..learning import Policy
+    from ..tasks.registry import make
+    from ..transfer.comparison import compare
+    from ..transfer.conditions import Conditions
+    from ..transfer.pool import Pool
+
+    check_files(options)
+    policy = Policy.load(options.policy)
+    name = options.task or policy.task
+    if not name:
+        raise ValueError(f"{options.policy} does not say of which task it is, expected --task NAME")
+    arguments = policy.settings.get("task", {})
+    maker = functools.partial(make, name, **(arguments if isinstance(arguments, dict) else {}))
+    conditions = Conditions(options.seed, tuple(options.commands) if options.commands else None)
+    if policy.origin.get("seed") == options.seed:
+        print(f"note: the policy was learnt with the seed {options.seed}", file=sys.stderr)
+    load = functools.partial(Policy.load, os.path.abspath(options.policy))
+    with Pool(maker, policy, options.jobs, options.converged, load) as pool:
+        with tqdm(total=2 * options.episodes, unit="episode", disable=None, leave=False) as bar:
+            found = compare(maker, policy, options.episodes, conditions, pool, bar.update)
+        show(name, found, options)
+        swept = swept_of(maker, policy, conditions, pool, options, name) if options.plot else None
+    write(found, swept, options)
+    if options.video:
+        film(maker, policy, conditions, options)
+    return 0 if found.within(options.within) else 1
+
+
+def check_files(options: argparse.Namespace) -> None:
+    """Errors now rather than after the episodes."""
+    from .simulate_plot import check_plot
+
+    if not os.path.isfile(options.policy):
+        raise FileNotFoundError(f"there is no file {options.policy}")
+    for option in ("json", "csv", "markdown"):
+        path = getattr(options, option)
+        folder = os.path.dirname(os.path.abspath(path or "."))
+        if path and not os.path.isdir(folder):
+            raise FileNotFoundError(f"--{option}: there is no folder {folder}")
+    if options.plot:
+        check_plot(options.plot)
+    if options.video:
+        from ..viewing.frames import opengl
+        from ..viewing.video import check_video
+
+        check_video(options.video, *options.size)
+        opengl(*options.size).free()
+    if options.episode < 0:
+        raise ValueError(f"--episode is {options.episode}, expected 0 or more")
+
+
+def show(name: str, found: Comparison, options: argparse.Namespace) -> None:
+    print(f"{name}: {options.episodes} episodes, seed {options.seed}")
+    print("\n".join(table(found.cells(), found.heads())))
+    verdict = "within" if found.within(options.within) else "beyond"
+    print(
+        f"the return in MuJoCo is {100 * found.difference:+.2f} % from ours (+- {100 * found.spread:.2f} %, a standard error of "
+        f"pairs), {verdict} {100 * options.within:g} %"
+    )
+
+
+def swept_of(
+    maker: Callable[[], Any], policy: Any, conditions: Conditions, pool: Any, options: argparse.Namespace, name: str
+) -> Any:
+    from tqdm import tqdm
+
+    from ..transfer.robustness import count_of, plot, sweep
+
+    total = 2 * options.sweep_episodes * count_of(maker())
+    with tqdm(total=total, unit="episode", disable=None, leave=False) as bar:
+        swept = sweep(maker, policy, options.sweep_episodes, conditions, pool, bar.update)
+    plot(options.plot, swept, f"{name}: {options.sweep_episodes} episodes a point")
+    print(f"plot: {os.path.abspath(options.plot)}")
+    return swept
+
+
+def write(found: Comparison, swept: Any, options: argparse.Namespace) -> None:
+    import json
+
+    from ..transfer.robustness import table_of
+
+    texts = {"csv": found.csv, "markdown": found.markdown}
+    if options.json:
+        more = {} if swept is None else {"robustness": table_of(swept)}
+        text = json.dumps({**found.table(), "policy": options.policy, **more}, indent=1) + "\n"
+        texts["json"] = lambda: text
+    for option, text_of in texts.items():
+        if path := getattr(options, option):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text_of())
+            print(f"{option}: {os.path.abspath(path)}")
+
+
+def film(maker: Callable[[], Any], policy: Any, conditions: Conditions, options: argparse.Namespace) -> None:
+    from ..transfer.conditions import prepared
+    from ..transfer.env import MujocoEnv
+    from ..transfer.video import film as draw
+
+    env = MujocoEnv(prepared(maker(), False, bool(conditions.commands)), converged=options.converged)
+    draw(options.video, env, policy, conditions, options.episode, options.size, options.fps, options.camera)
+    print(f"video: {os.path.abspath(options.video)}")

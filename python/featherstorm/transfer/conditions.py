@@ -1,0 +1,121 @@
+"""Under what a policy is run, the same in both engines, and the task that allows it."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..world.names import compiled
+from .draws import uniforms
+
+if TYPE_CHECKING:
+    from ..environment.env import Env
+    from ..model import Model
+
+    Commands = tuple[tuple[float, ...], ...]
+
+HELD = "transfer_command"  # a row of the memory with the command that stays
+MASSES = ("body_mass", "body_inertia")
+FREE, SLIDE = 0, 2  # mjtJoint
+PUSHES = 9  # the function of the counter whose numbers directions of pushes are (environment.recording.FUNCTIONS has those below)
+PUSH_TIME = 2.0  # between pushes [s]
+
+
+@dataclasses.dataclass(frozen=True)
+class Conditions:
+    """seed       of what is drawn; episode k is the first one of environment k
+    commands   of tasks that have some: episode k keeps the one with number k modulo how many there are. None: as the task draws them
+    mass, friction   times those of the task, inertias with the masses
+    latency    control steps by which actions come late; the first action is there at once and stays until then
+    push       added to the root's horizontal velocity every 2 s, in directions that are drawn [m/s]
+    """
+
+    seed: int = 0
+    commands: Commands | None = None
+    mass: float = 1.0
+    friction: float = 1.0
+    latency: int = 0
+    push: float = 0.0
+
+    @property
+    def scaled(self) -> bool:
+        return self.mass != 1 or self.friction != 1
+
+    def command(self, episode: int) -> tuple[float, ...] | None:
+        return self.commands[episode % len(self.commands)] if self.commands else None
+
+    def factors(self, names: Any) -> dict[str, Any]:
+        """What parameters of a task are multiplied with, by name."""
+        found: dict[str, Any] = dict.fromkeys(MASSES, self.mass) if self.mass != 1 else {}
+        if self.friction != 1:
+            found["geom_friction"] = np.array([self.friction, 1, 1])
+            found["pair_friction"] = np.array([self.friction, self.friction, 1, 1, 1])
+        return {name: factor for name, factor in found.items() if name in names}
+
+    def push_of(self, episode: int, step: int, dt: float, axes: int) -> Any:
+        """What a push adds to the root's velocity (axes,) before a control step; None where there is none."""
+        every = max(round(PUSH_TIME / dt), 1)
+        if not self.push or not axes or step == 0 or step % every:
+            return None
+        angle = 2 * math.pi * uniforms(self.seed, episode, 1, step, PUSHES, 0, 1)[0]
+        if axes == 1:
+            return np.array([math.copysign(self.push, math.cos(angle))])
+        return self.push * np.array([math.cos(angle), math.sin(angle)])
+
+
+def prepared(task: Env, scaled: bool, held: bool) -> Env:
+    """The task with masses and frictions as parameters, and with commands that stay. ValueError for a task without commands."""
+    twin: Any = task
+    if scaled:
+        model = task.model()
+        own = (task.parameters,) if isinstance(task.parameters, str) else tuple(task.parameters)
+        frictions = ("geom_friction", "pair_friction") if compiled(model).npair else ("geom_friction",)
+        twin = copy.copy(task)
+        twin.model = lambda: model
+        twin.parameters = tuple(dict.fromkeys((*own, *MASSES, *frictions)))
+    if held:
+        if "command" not in task.memory or not hasattr(task, "next_command"):
+            raise ValueError(
+                f"--commands: {type(task).__name__} has no commands, expected a task that follows a velocity"
+            )
+        twin = copy.copy(twin)
+        hold(twin)
+    return twin
+
+
+def hold(twin: Any) -> None:
+    """Lets a task's command be that of the row HELD."""
+    size = twin.memory["command"]
+    kept = (twin.kept,) if isinstance(twin.kept, str) else tuple(twin.kept)
+    inner = twin.reset
+    twin.memory, twin.kept = {**twin.memory, HELD: size}, (*kept, HELD)
+
+    def next_command(rng: Any, command: Any = None) -> Any:
+        return np.zeros(size) if command is None else command
+
+    def reset(m: Any, rng: Any) -> Any:
+        found = inner(m, rng)
+        m.command = getattr(m, HELD)
+        return found
+
+    twin.next_command, twin.reset = next_command, reset
+
+
+def check_commands(task: Env, commands: Commands | None) -> None:
+    """ValueError for commands of another size than the task's."""
+    size = int(np.prod(task.memory["command"])) if commands else 0
+    for command in commands or ():
+        if len(command) != size:
+            raise ValueError(f"--commands: {','.join(map(str, command))} has {len(command)} numbers, expected {size}")
+
+
+def root_axes(model: Model) -> int:
+    """How many of the first velocities are horizontal ones of the root: 2 of one that floats, 1 of one that slides along x, else 0."""
+    m = compiled(model)
+    if m.njnt and int(m.jnt_type[0]) == FREE:
+        return 2
+    return int(m.njnt > 0 and int(m.jnt_type[0]) == SLIDE and abs(float(m.jnt_axis[0][0])) > 0.99)

@@ -1,0 +1,75 @@
+"""Parameters of an episode in a copy of MuJoCo's model, with what MuJoCo keeps of them beside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from ..world.values import field_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+INERTIAS = ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_armature")
+SHAPES = mujoco.mjtGeom
+
+
+def write(m: Any, values: Mapping[str, Any]) -> None:
+    """Puts parameters by name into a model.
+
+    What MuJoCo's compiler derives from them stays as it was, as in the engine, but for what its step takes in their place: masses of
+    subtrees, inertias of joints that it takes for constant (dof_M0), and bounds of geoms within which it looks for contacts.
+    """
+    for name, value in values.items():
+        field = field_of(name)
+        owner, field = (m.opt, field[4:]) if field.startswith("opt.") else (m, field)
+        there = np.asarray(getattr(owner, field))
+        if there.ndim:
+            there[...] = np.reshape(value, there.shape)
+        else:
+            setattr(owner, field, type(getattr(owner, field))(np.ravel(value)[0]))
+    if "body_mass" in values:
+        m.body_subtreemass[:] = subtree_masses(m)
+    if not set(values).isdisjoint(INERTIAS) and np.any(m.dof_simplenum):
+        twin = m.__copy__()
+        mujoco.mj_setConst(twin, mujoco.MjData(twin))
+        simple = np.asarray(m.dof_simplenum) > 0
+        m.dof_M0[simple] = twin.dof_M0[simple]
+    if "geom_size" in values:
+        for g in range(m.ngeom):
+            bound(m, g)
+    if not set(values).isdisjoint(("geom_size", "geom_pos", "geom_quat")):
+        # trees of bounds are of geoms where they were
+        m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
+
+
+def subtree_masses(m: Any) -> Any:
+    found = np.array(m.body_mass)
+    for body in range(m.nbody - 1, 0, -1):
+        found[m.body_parentid[body]] += found[body]
+    return found
+
+
+def bound(m: Any, g: int) -> None:
+    """The sphere and the box about a geom of a size; planes, meshes and height fields have none of their size."""
+    kind, (a, b, c) = int(m.geom_type[g]), m.geom_size[g]
+    half = {
+        int(SHAPES.mjGEOM_SPHERE): (a, a, a),
+        int(SHAPES.mjGEOM_CAPSULE): (a, a, a + b),
+        int(SHAPES.mjGEOM_ELLIPSOID): (a, b, c),
+        int(SHAPES.mjGEOM_CYLINDER): (a, a, b),
+        int(SHAPES.mjGEOM_BOX): (a, b, c),
+    }.get(kind)
+    if half is None:
+        return
+    round_ones = (SHAPES.mjGEOM_SPHERE, SHAPES.mjGEOM_CAPSULE, SHAPES.mjGEOM_ELLIPSOID)
+    m.geom_rbound[g] = (
+        max(half)
+        if kind in map(int, round_ones)
+        else np.hypot(a, b)
+        if kind == SHAPES.mjGEOM_CYLINDER
+        else np.sqrt(a * a + b * b + c * c)
+    )
+    m.geom_aabb[g] = (0, 0, 0, *half)

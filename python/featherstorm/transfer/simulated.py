@@ -1,0 +1,148 @@
+"""One simulation by MuJoCo, read at the moments that an environment's functions see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+if TYPE_CHECKING:
+    from .numbers import Array
+
+STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+AFTER_CONSTRAINTS = frozenset({"cacc", "cfrc_ext", "cfrc_int"})  # made where they are asked for (mj_rnePostConstraint)
+OF_SUBTREES = frozenset({"subtree_linvel", "subtree_angmom"})  # mj_subtreeVel
+RUNGE_KUTTA = int(mujoco.mjtIntegrator.mjINT_RK4)
+
+
+class Simulated:
+    """m       the model, whose parameters may be written between episodes
+    data    as mj_step leaves it
+
+    `now`, `felt`, `left` are mjData of the moments that environment.state.EnvironmentState tells apart.
+    """
+
+    def __init__(self, m: Any) -> None:
+        self.m, self.data = m, mujoco.MjData(m)
+        self._now, self._felt = mujoco.MjData(m), mujoco.MjData(m)
+        self._before = np.zeros(mujoco.mj_stateSize(m, STATE))
+        self._is_new, self._is_felt, self.begins = False, False, True
+        # what states look up once: of a sensor where its numbers are and whether it is felt; whether contacts are found by loops
+        self.sensors: dict[str | int, tuple[slice, bool]] = {}
+        self.by_loops: bool | None = None
+        self._by_stages = int(m.opt.integrator) == RUNGE_KUTTA
+
+    def begin(self, q: Array, v: Array, act: Array) -> None:
+        """An episode: nothing touches, nothing accelerates, controls are zero."""
+        m, d = self.m, self.data
+        mujoco.mj_resetData(m, d)
+        d.qpos[:], d.qvel[:] = q, v
+        if m.na:
+            d.act[:] = act
+        mujoco.mj_resetData(m, self._now)
+        self.begins, self._is_new = True, False
+
+    def go_on(self, qacc: Array, time: float) -> None:
+        """From the middle of an episode, with the accelerations that the last pass ended with."""
+        if self.m.nv:
+            self.data.qacc_warmstart[:] = qacc
+        self.data.time, self.begins = time, False
+
+    def step(self, ctrl: Array, is_last: bool) -> None:
+        """A pass. is_last: of a control step, whose beginning is felt."""
+        if self.m.nu:
+            self.data.ctrl[:] = ctrl
+        if is_last:
+            mujoco.mj_getState(self.m, self.data, self._before, STATE)
+            self._is_felt = False
+        mujoco.mj_step(self.m, self.data)
+        self.begins, self._is_new = False, False
+
+    def move(self, q: Array, v: Array) -> None:
+        """To another state between two steps; what was felt stays."""
+        _ = self.felt
+        self.data.qpos[:], self.data.qvel[:] = q, v
+        self._is_new = False
+
+    @property
+    def now(self) -> Any:
+        """Positions and velocities of the state itself."""
+        m, d, new = self.m, self.data, self._now
+        if not self._is_new:
+            new.qpos[:], new.qvel[:], new.ctrl[:], new.time = d.qpos, d.qvel, d.ctrl, d.time
+            if m.na:
+                new.act[:] = d.act
+            mujoco.mj_fwdPosition(m, new)
+            mujoco.mj_sensorPos(m, new)
+            mujoco.mj_fwdVelocity(m, new)
+            mujoco.mj_sensorVel(m, new)
+            self._is_new = True
+            if self.begins:
+                self._rest(new)
+        return new
+
+    def _rest(self, d: Any) -> None:
+        """Forces and accelerations where an episode begins."""
+        m = self.m
+        mujoco.mj_fwdActuation(m, d)
+        mujoco.mj_fwdAcceleration(m, d)
+        d.qacc[:], d.qfrc_constraint[:] = 0, 0
+        d.efc_force[:] = 0
+        mujoco.mj_sensorAcc(m, d)
+
+    @property
+    def felt(self) -> Any:
+        """Forces and accelerations of the beginning of the last pass."""
+        if self.begins:
+            return self.now
+        return self._again() if self._by_stages else self.data
+
+    def _again(self) -> Any:
+        """The beginning of the last pass once more."""
+        if not self._is_felt:
+            mujoco.mj_setState(self.m, self._felt, self._before, STATE)
+            mujoco.mj_forward(self.m, self._felt)
+            self._is_felt = True
+        return self._felt
+
+    @property
+    def left(self) -> Any:
+        """As mj_step left it: of the last evaluation of the equations of motion."""
+        return self.now if self.begins else self.data
+
+    def field(self, d: Any, name: str) -> Array:
+        """A field of mjData by MuJoCo's name, made where MuJoCo has not."""
+        if name in AFTER_CONSTRAINTS:
+            # they take velocities, of which mj_step leaves the new ones; with Runge-Kutta's method `left` has no others
+            d = self._again() if d is self.data and not self._by_stages else d
+            mujoco.mj_rnePostConstraint(self.m, d)
+        elif name in OF_SUBTREES:
+            mujoco.mj_subtreeVel(self.m, d)
+        elif name == "energy":
+            mujoco.mj_energyPos(self.m, d)
+            mujoco.mj_energyVel(self.m, d)
+        return np.array(getattr(d, name), float)
+
+    def contact_force(self, kind: str, number: int) -> Array:
+        """The sum of the forces of contacts on a "geom" or a "body" at the beginning of the last pass (3) [N], world axes."""
+        m, d, total, force = self.m, self.felt, np.zeros(3), np.zeros(6)
+        for k in range(0 if self.begins else d.ncon):
+            contact = d.contact[k]
+            own = contact.geom if kind == "geom" else m.geom_bodyid[contact.geom]
+            sign = float(own[1] == number) - float(own[0] == number)
+            if sign:
+                mujoco.mj_contactForce(m, d, k, force)
+                total += sign * (contact.frame.reshape(3, 3).T @ force[:3])
+        return total
+
+    def touches(self, geom: int, other: int | None, with_force: bool) -> float:
+        """1 where a geom had a contact with another, or any, at the beginning of the last pass; with_force: one that had a force."""
+        d, force = self.felt, np.zeros(6)
+        for k in range(0 if self.begins else d.ncon):
+            pair = d.contact[k].geom
+            if geom in pair and (other is None or other in pair):
+                mujoco.mj_contactForce(self.m, d, k, force)
+                if not with_force or force[0] > 0:
+                    return 1.0
+        return 0.0

@@ -1,0 +1,34 @@
+"""A policy in MuJoCo, drawn by MuJoCo's renderer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .episodes import in_mujoco
+from .scene import OneScene, follower
+
+if TYPE_CHECKING:
+    from .conditions import Conditions
+    from .env import MujocoEnv
+    from .episodes import Episode, Policy
+
+
+def film(
+    path: str,
+    env: MujocoEnv,
+    policy: Policy,
+    conditions: Conditions,
+    number: int = 0,
+    size: tuple[int, int] = (640, 480),
+    fps: int = 30,
+    camera: str | None = None,
+) -> Episode:
+    """A video of an episode of environment `number`. camera: of the model, None: one that goes along with the robot.
+
+    Errors: those of viewing.Video, such as ImportError with what to install where there is no OpenGL.
+    """
+    from ..viewing.video import Video
+
+    env.reset(seed=conditions.seed, env=number)
+    with Video(path, OneScene(env), None, fps, *size, camera=camera or follower(env)) as video:
+        return in_mujoco(env, policy, conditions, number, lambda e: video.until(e.steps * e.dt))
