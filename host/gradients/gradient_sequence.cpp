@@ -6,6 +6,8 @@
 
 #include "core/mujoco/constrained.h"
 #include "host/gradients/world_gradients.h"
+#include "host/memory/cpu_library.h"
+#include "host/solver/contact_solver.h"
 
 namespace featherstorm {
 namespace {
@@ -42,6 +44,12 @@ class Stages {
   Precision precision_;
 };
 
+// What host/solver/contact_gradients.h takes and gives.
+const std::vector<std::string> contact_gradients_in = {"mass",      "jacobian", "row_D", "row_aref", "row_friction", "placement",
+                                                       "twist",     "axis",     "qacc",  "qacc_bar", "touch",        "weights"};
+const std::vector<std::string> contact_gradients_out = {"lambda", "pose_bar", "lambda_motion_bar", "qacc_motion_bar",
+                                                        "twist_bar"};
+
 // The array of stage i for what programs of all stages call by one name.
 std::string numbered(const std::string& name, int i) { return name + "_" + std::to_string(i); }
 
@@ -53,94 +61,163 @@ Program copy_of_solution(int nv) {
   return p;
 }
 
+// What contacts contribute, as a stage of a robot with the solver that finds them.
+Stage contacts_stage(const Evaluator& e, const WorldPrograms& step, Precision precision) {
+  const SolverTable* table = cpu_contact_gradients(e.isa());
+  if (!table)
+    throw Error("the library of CPU kernels libfeatherstorm_cpu_" + e.isa() +
+                ".so was not found; `./featherstorm setup` builds it");
+  ContactSolverOptions options{100, 1e-6};
+  options.forces = false;
+  BoundKernel kernel = contact_solver(e.robot().model, step, precision, e.isa(), options).kernel;
+  kernel.kernel = precision == Precision::float32 ? table->in_float : table->in_double;
+  Stage stage{[kernel] { return kernel; }, contact_gradients_in, contact_gradients_out};
+  stage.name = "contacts";
+  return stage;
+}
+
+void check(const Evaluator& e, const SolverOptions& options) {
+  const Model<double>& m = e.robot().model;
+  if (options.iterations < 1)
+    throw Error("iterations is " + std::to_string(options.iterations) + ", expected 1 or more");
+  if (options.rigid) throw Error("steps of the rigid law have no derivatives, expected MuJoCo's law");
+  if (!m.world.is_given()) throw Error("the robot has no world, expected one of an MJCF file");
+  if (options.all_candidates && rows_of(m.world) > most_traced_rows)
+    throw Error("robot '" + e.robot().name + "' has " + std::to_string(rows_of(m.world)) +
+                " rows of constraints and of candidates of contacts, expected at most " +
+                std::to_string(most_traced_rows) + " for tangents of its step and for its derivatives on a device");
+}
+
 }  // namespace
 
 Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivative, const SolverOptions& options,
                            bool is_solved) {
-  if (options.iterations < 1)
-    throw Error("iterations is " + std::to_string(options.iterations) + ", expected 1 or more");
-  if (options.rigid) throw Error("steps of the rigid law have no derivatives, expected MuJoCo's law");
+  check(e, options);
+  const bool reverse = derivative == Derivative::vjp, all = options.all_candidates;
+  if (!reverse && !all) throw Error("tangents of a step need the rows of all candidates of contacts in one program");
   const Model<double>& m = e.robot().model;
-  if (!m.world.is_given()) throw Error("the robot has no world, expected one of an MJCF file");
-  if (rows_of(m.world) > most_traced_rows)
-    throw Error("robot '" + e.robot().name + "' has " + std::to_string(rows_of(m.world)) +
-                " rows of constraints and of candidates of contacts, expected at most " +
-                std::to_string(most_traced_rows) + " for derivatives of its step");
   const Parameters parameters(e.robot(), e.parameters());
   constexpr int most = 1 << 22;
+  const Candidates candidates = all ? Candidates::All : Candidates::None;
   WorldPrograms step;
   WorldGradients gradients;
   try {
-    step = world_programs(m, Candidates::All, options.tolerance, most, parameters);
-    gradients = world_gradients(m, step, derivative, most, parameters);
+    step = world_programs(m, candidates, options.tolerance, most, parameters);
+    gradients = world_gradients(m, step, derivative, candidates, most, parameters);
   } catch (const std::length_error& error) {
     throw Error("robot '" + e.robot().name + "' has no derivatives of its step: " + error.what());
   }
+  if (!all && step.touch.size > 0)
+    throw Error("parameters of contacts have derivatives where the rows of all candidates are in one program alone");
+
   Sequence s(precision, e.threads(), e.isa());
   Stages stages(s, e, precision);
+  for (const char* name : {"more", "more_next", "passes", "passes_next", "residual", "gap", "rows"}) s.array(name, 1);
+  for (const char* name : {"row_force", "row_force_next"}) s.array(name, rows_of(m.world.constraints));
+  for (const char* name : {"contact_force", "contact_force_next"}) s.array(name, all ? rows_of(m.world.contacts) : 0);
+  for (const char* name : {"qacc", "qacc_next", "qacc_bar"}) s.array(name, m.nv);
+  const long moving = m.world.contacts.pair.empty() ? 0 : 6L * (m.nb + 1);
+  s.array("lambda", m.nv), s.array("touched", 0);
+  for (const char* name : {"pose_bar", "lambda_motion_bar", "qacc_motion_bar", "twist_bar"}) s.array(name, moving);
   const Pairs solved = {{"qacc", "qacc_next"},
                         {"more", "more_next"},
                         {"passes", "passes_next"},
                         {"row_force", "row_force_next"},
                         {"contact_force", "contact_force_next"}};
-  for (const char* name : {"row_force", "contact_force"})
-    for (const Program::Array& a : step.newton.outputs)
-      if (a.name == std::string(name) + "_next") s.array(name, a.size);
-  const auto solve = [&](const Names& at) {
-    stages.add("equations", step.equations, at);
-    stages.add("solver", step.newton, {}, solved, options.iterations > 1 ? options.iterations : 2);
+  const bool stepwise = !step.stages.empty();
+  std::optional<ContactSolverStage> solver;
+  if (!all)
+    solver = contact_solver(m, step, precision, e.isa(), {options.iterations, options.tolerance, {}, false, false});
+  // where what the equations of stage i hand on is kept
+  const auto equations_at = [&](int i) {
+    Names names;
+    for (const Program::Array& a : step.equations.outputs)
+      if (stepwise && reverse && a.name != "more" && a.name != "passes") names[a.name] = numbered(a.name, i);
+    return names;
   };
-  if (step.stages.empty()) {
-    if (!is_solved) solve({});
-    stages.add("derivatives", gradients.steps[0]);
+  const auto renamed = [](std::vector<std::string> names, const Names& other) {
+    for (std::string& name : names)
+      if (const auto at = other.find(name); at != other.end()) name = at->second;
+    return names;
+  };
+  const auto solve = [&](int i, const Names& at) {
+    const Names kept = equations_at(i);
+    Names other = kept;
+    other.insert(at.begin(), at.end());
+    stages.add("equations", step.equations, other);
+    if (is_solved && !stepwise) return;
+    if (all) return stages.add("solver", step.newton, kept, solved, std::max(options.iterations, 2));
+    Stage stage{[solver] { return solver->kernel; }, renamed(contact_solver_in, kept), contact_solver_out,
+                {{"qacc", "qacc_next"}}};
+    stage.name = "solver";
+    s.stage(stage);
+  };
+  // cotangents of the inputs of stage i
+  const auto differentiate = [&](int i, const Names& at, const Pairs& swaps) {
+    const std::size_t k = static_cast<std::size_t>(i);
+    if (all) return stages.add("derivatives", gradients.steps[k], at, swaps);
+    Names other = equations_at(i);
+    other.insert(at.begin(), at.end());
+    stages.add("before", gradients.before[k], other);
+    Stage contacts = contacts_stage(e, step, precision);
+    contacts.in = renamed(contacts.in, other);
+    s.stage(contacts);
+    stages.add("after", gradients.after[k], other, swaps);
+  };
+  if (!stepwise) {
+    if (!all || !is_solved) solve(0, {});
+    differentiate(0, {}, {});
     return s;
   }
 
-  const bool reverse = derivative == Derivative::vjp;
   const std::vector<std::string> handed = {"q_i", "v_i", "act_i", "u_i", "sum_u", "sum_a", "sum_rate"};
   // where stage i finds what was handed to it, and what it hands on
-  const auto handed_at = [&](int i, const std::string& suffix, int of) {
+  const auto handed_at = [&](int i, const std::string& suffix) {
     Names names;
-    for (const std::string& name : handed) names[name + suffix] = numbered(name, of);
-    if (i == 0) names["v_i" + suffix] = suffix.empty() ? "v" : numbered("v_i", of);
+    for (const std::string& name : handed) names[name + suffix] = numbered(name, i);
+    if (i == 0) names["v_i"] = "v";
     return names;
   };
   const auto state_at = [&](int i) {
     return i == 0 ? Names{} : Names{{"q", numbered("q_i", i)}, {"v", numbered("v_i", i)}, {"act", numbered("act_i", i)}};
   };
+  const auto declare = [&](const std::string& name, int size) {
+    if (s.components(name) < 0) s.array(name, size);
+  };
   const Program kept = copy_of_solution(m.nv);
   for (int i = 0; i < 4; i++) {
-    solve(state_at(i));
-    if (reverse) stages.add("kept", kept, {{"kept", numbered("qacc", i)}});
-    if (!reverse) {
+    solve(i, state_at(i));
+    if (reverse) {
+      stages.add("kept", kept, {{"kept", numbered("qacc", i)}});
+    } else {
       Pairs swaps;
-      for (const std::string& name : handed)
-        if (i < 3) swaps.emplace_back(name + "_tan", name + "_next_tan");
-      for (const std::string& name : handed)
-        for (const Program::Array& a : gradients.steps[static_cast<std::size_t>(i)].outputs)
-          if (a.name == name + "_next_tan" && s.components(name + "_tan") < 0) s.array(name + "_tan", a.size);
-      stages.add("derivatives", gradients.steps[static_cast<std::size_t>(i)], handed_at(i, "", i), swaps);
+      for (const Program::Array& a : gradients.steps[static_cast<std::size_t>(i)].outputs)
+        if (a.name.ends_with("_next_tan") && i < 3) {
+          const std::string as_read = a.name.substr(0, a.name.size() - 9) + "_tan";
+          declare(as_read, a.size), swaps.emplace_back(as_read, a.name);
+        }
+      differentiate(i, handed_at(i, ""), swaps);
     }
     if (i == 3) break;
-    Names other = handed_at(i, "", i);
-    other.merge(handed_at(i + 1, "_next", i + 1));
+    Names other = handed_at(i, "");
+    other.merge(handed_at(i + 1, "_next"));
+    other.merge(equations_at(i));
     stages.add("stage", step.stages[static_cast<std::size_t>(i)], other);
   }
   for (int i = 3; i >= 0 && reverse; i--) {
-    const Program& p = gradients.steps[static_cast<std::size_t>(i)];
-    Names other = handed_at(i, "", i);
+    const std::size_t k = static_cast<std::size_t>(i);
+    Names other = handed_at(i, "");
     other["qacc"] = numbered("qacc", i);
     Pairs swaps;
-    for (const Program::Array& a : p.outputs) {
+    for (const Program::Array& a : (all ? gradients.steps : gradients.after)[k].outputs) {
+      // sums go on by their own names, what is handed by that which the stage before has for it
+      const std::string of = a.name.substr(0, a.name.find("_bar"));
       const bool is_sum = a.name.ends_with("_bar_next");
-      const std::string as_read = is_sum ? a.name.substr(0, a.name.size() - 5)
-                                         : a.name.substr(0, a.name.size() - 4) + "_next_bar";
-      if (!is_sum && (i == 0 || std::find(handed.begin(), handed.end(), a.name.substr(0, a.name.size() - 4)) == handed.end()))
-        continue;
-      if (s.components(as_read) < 0) s.array(as_read, a.size);
-      swaps.emplace_back(as_read, a.name);
+      if (!is_sum && std::find(handed.begin(), handed.end(), of) == handed.end()) continue;
+      const std::string as_read = is_sum ? of + "_bar" : of + "_next_bar";
+      declare(as_read, a.size), declare(a.name, a.size), swaps.emplace_back(as_read, a.name);
     }
-    stages.add("derivatives", p, other, swaps);
+    differentiate(i, other, swaps);
   }
   return s;
 }

@@ -1,5 +1,6 @@
 #include "host/gradients/world_gradients.h"
 
+#include <algorithm>
 #include <map>
 
 #include "core/mujoco/constrained.h"
@@ -66,6 +67,9 @@ std::vector<Numbers> inputs_of(Program& p, const Parameters& parameters) {
   return all;
 }
 
+// Whether the integrator takes slopes of forces along: Runge-Kutta's method does not, whatever the equations tell.
+bool takes_slopes(const WorldPrograms& step) { return step.damps && step.stages.empty(); }
+
 // y += D x of slopes packed as of tree_lu.h
 void add_slopes_times(const Model<Expr>& m, const Numbers& lower, const Expr* upper, const Numbers& x, Numbers& y) {
   for (int i = 0; i < m.nv; i++)
@@ -76,13 +80,18 @@ void add_slopes_times(const Model<Expr>& m, const Numbers& lower, const Expr* up
 }
 
 // g of both equations at accelerations that are held, and what the way on takes besides.
-Program trace_residual(const Model<double>& model, const WorldPrograms& step, const Parameters& parameters, int most) {
+//
+// With contacts rows of all candidates are in g. Without, poses and motions of bodies are outputs, which contacts depend on
+// (host/solver/contact_gradients.h): by lambda, by a and by v.
+Program trace_residual(const Model<double>& model, const WorldPrograms& step, bool contacts, const Parameters& parameters,
+                       int most) {
   Program p;
   p.graph.limit(most);
   const std::map<std::string, int> size = sizes_of(model, parameters);
   const auto input = [&](const char* name) { return p.input(name, size.at(name)); };
   const Numbers q = input("q"), v = input("v"), act = input("act"), ctrl = input("ctrl"), qfrc = input("qfrc_applied"),
                 xfrc = input("xfrc_applied"), a = input("qacc"), a_h = p.input("qacc_next", model.nv);
+  const Numbers lambda = p.input("lambda", contacts ? 0 : model.nv);
   const std::vector<Numbers> values = inputs_of(p, parameters);
   Tracing scope(p.graph);
   const Model<Expr> m = parameters.apply(model, values);
@@ -97,8 +106,8 @@ Program trace_residual(const Model<double>& model, const WorldPrograms& step, co
   for (std::size_t k = 0; k < g.size(); k++) g[k] -= tau[k];
   constraint_rows(m, w, s.x, s.X, q.data(), v.data(), s.ten_length, s.ten_J, e.rows());
   world_motion(m, s.x, s.X, v.data(), e.twist.data(), e.axis.data());
-  Numbers of_contacts(static_cast<std::size_t>(step.pairs.entries(w.contacts)));
-  all_contact_rows(m, w, step.pairs, static_cast<const Expr*>(nullptr), s, e, of_contacts.data());
+  Numbers of_contacts(static_cast<std::size_t>(contacts ? step.pairs.entries(w.contacts) : 0));
+  if (contacts) all_contact_rows(m, w, step.pairs, static_cast<const Expr*>(nullptr), s, e, of_contacts.data());
   const Numbers weight = parameters.equality_weights(values);
   for (std::size_t i = 0, row = 0; i < w.constraints.equality.size() && !weight.empty(); i++)
     for (int k = rows_of(w.constraints.equality[i]); k > 0; k--, row++) e.D[row] = e.D[row] * weight[i];
@@ -119,8 +128,8 @@ Program trace_residual(const Model<double>& model, const WorldPrograms& step, co
   add_rows_transposed(step.rows, jacobian.data(), force.data(), of_rows.data());
   for (std::size_t k = 0; k < g.size(); k++) g[k] -= of_rows[k];
   p.output("g", g);
-  Numbers g_h(step.damps ? v.size() : 0);
-  if (step.damps) {
+  Numbers g_h(takes_slopes(step) ? v.size() : 0);
+  if (takes_slopes(step)) {
     // M (a - a_h) by inverse dynamics at both, which have the same bias
     newton_euler(m, q.data(), v.data(), a_h.data(), Zeros<Expr>{}, g_h.data());
     Numbers slopes(static_cast<std::size_t>(2 * m.nh)), moved(v.size());
@@ -136,6 +145,26 @@ Program trace_residual(const Model<double>& model, const WorldPrograms& step, co
   };
   output("act_dot", s.act_dot, w.na), output("actuator_length", s.actuator_length, w.n_outputs);
   output("actuator_velocity", s.actuator_velocity, w.n_outputs);
+  const bool moves = !contacts && !w.contacts.pair.empty();
+  Numbers placement;
+  for (int i = 0; moves && i <= m.nb; i++) {
+    for (int k = 0; k < 9; k++) placement.push_back(i == 0 ? Expr(0.0) : s.X[i].R(k / 3, k % 3));
+    for (int k = 0; k < 3; k++) placement.push_back(i == 0 ? Expr(0.0) : s.X[i].r(k));
+  }
+  p.output("placement", placement);
+  const auto motions = [&](const char* name, const Expr* by) {
+    Numbers all;
+    auto V = scratch<Motion<Expr>>(m.nb + 1);
+    if (moves) body_velocities(m, s.x, by, V);
+    for (int i = 0; moves && i <= m.nb; i++) {
+      const Motion<Expr> in_axes = i == 0 ? zero_motion<Expr>() : in_world(s.X[i], V[i]);
+      const Vec3<Expr> at_origin = i == 0 ? in_axes.v : Vec3<Expr>(in_axes.v - cross(in_axes.w, s.X[i].r));
+      for (int k = 0; k < 3; k++) all.push_back(in_axes.w(k));
+      for (int k = 0; k < 3; k++) all.push_back(at_origin(k));
+    }
+    p.output(name, all);
+  };
+  motions("lambda_motion", lambda.data()), motions("qacc_motion", a.data()), motions("twist", v.data());
   return p;
 }
 
@@ -158,33 +187,29 @@ Program trace_integration(const Model<double>& model, const Parameters& paramete
   return p;
 }
 
-// Newton's last matrix at the solution, and that of the integrator: their solutions.
-class Solved {
+// M, the slopes that the integrator takes along, and Newton's last matrix at a solution.
+class Matrices {
  public:
-  // x: the arrays of the equations where they are solved
-  Solved(const Model<double>& model, const Model<Expr>& m, const WorldPrograms& step, const Arrays& x)
-      : model_(model), m_(m), step_(step), e_(by_name(step.equations.outputs,
-                                                     replay(step.equations, in_order(step.equations.inputs, x)))) {
-    const Numbers &mass = e_.at("mass"), &J = e_.at("jacobian"), &a = x.at("qacc");
-    const std::vector<int> entry = entries_on(model, step.tree);
-    Numbers on_tree(static_cast<std::size_t>(step.tree.nh), Expr(0.0));
+  // e: what the equations hand on
+  Matrices(const Model<double>& model, const Model<Expr>& m, const WorldPrograms& step, Arrays e)
+      : model_(model), m_(m), step_(step), e_(std::move(e)) {}
+  // H of all rows at a, factorised
+  void factorise(const Numbers& a) {
+    const auto of = [this](const char* name) -> const Numbers& { return e_.at(name); };
+    const Numbers &mass = of("mass"), &J = of("jacobian"), &aref = of("row_aref");
+    const std::vector<int> entry = entries_on(model_, step_.tree);
+    Numbers on_tree(static_cast<std::size_t>(step_.tree.nh), Expr(0.0));
     for (std::size_t k = 0; k < entry.size(); k++) on_tree[static_cast<std::size_t>(entry[k])] = mass[k];
-    const std::size_t n = static_cast<std::size_t>(step.rows.rows());
-    Numbers r(n), force(n), W(static_cast<std::size_t>(step.rows.curvatures()));
+    const std::size_t n = static_cast<std::size_t>(step_.rows.rows());
+    Numbers r(n), force(n), W(static_cast<std::size_t>(step_.rows.curvatures()));
     H_.resize(on_tree.size());
-    const NewtonProblem problem{step.tree,
-                                step.rows,
-                                on_tree.data(),
-                                e_.at("b").data(),
-                                J.data(),
-                                e_.at("row_D").data(),
-                                e_.at("row_aref").data(),
-                                e_.at("row_friction").data()};
-    rows_times(step.rows, J.data(), a.data(), r.data());
-    for (std::size_t i = 0; i < n; i++) r[i] -= e_.at("row_aref")[i];
+    const NewtonProblem problem{step_.tree,  step_.rows,         on_tree.data(), of("b").data(),
+                                J.data(),    of("row_D").data(), aref.data(),    of("row_friction").data()};
+    rows_times(step_.rows, J.data(), a.data(), r.data());
+    for (std::size_t i = 0; i < n; i++) r[i] -= aref[i];
     block_states(problem, r.data(), force.data(), W.data());
     curvature(problem, W.data(), H_.data());
-    ltdl(step.tree, H_.data());
+    ltdl(step_.tree, H_.data());
   }
   // H^-1 x
   Numbers by_curvature(Numbers x) const {
@@ -220,63 +245,22 @@ class Solved {
   Numbers H_;
 };
 
-// One step, or a stage of one, as a map from its inputs to its outputs: the equations where they are solved, the way on.
-//
-// x     arrays of the equations and of the way on, by their names; of stages `at` those of the equations
-// way   integration, or a stage of Runge-Kutta's method
-class SolvedStep {
- public:
-  SolvedStep(const Model<double>& model, const Model<Expr>& m, const WorldPrograms& step, const Program& residual,
-             const Program& way, const Arrays& at, const Arrays& x)
-      : step_(step), residual_(residual), way_(way), solved_(model, m, step, at), at_(at), x_(x) {
-    at_["qacc_next"] = step.damps ? solved_.by_damped(solved_.times_mass(at.at("qacc")), false) : at.at("qacc");
-    x_["qacc"] = at.at("qacc"), x_["qacc_next"] = at_["qacc_next"];
-    for (const char* name : {"act_dot", "actuator_length", "actuator_velocity"}) x_[name] = solved_[name];
-  }
-
-  // bars: of the outputs of the way on; qacc_bar: of the solution besides. Those of the way's inputs, and of the residual's.
-  std::pair<Arrays, Arrays> pull(const Arrays& bars, const Numbers& qacc_bar) const {
-    Arrays of_way = by_name(way_.inputs, pull_back(way_, in_order(way_.inputs, x_),
-                                                   in_order(way_.outputs, bars, cotangent_suffix)));
-    Numbers a_bar = sum(qacc_bar, of_way.contains("qacc") ? of_way.at("qacc") : Numbers{});
-    Arrays of_g;
-    if (of_way.contains("qacc_next")) {
-      Numbers mu = of_way.at("qacc_next");
-      if (step_.damps) mu = of_g["g_h"] = solved_.by_damped(mu, true), mu = solved_.times_mass(mu);
-      a_bar = sum(a_bar, mu);
-    }
-    of_g["g"] = negative(solved_.by_curvature(a_bar));
-    for (const char* name : {"act_dot", "actuator_length", "actuator_velocity"})
-      if (of_way.contains(name)) of_g[name] = of_way.at(name);
-    return {of_way, by_name(residual_.inputs, pull_back(residual_, in_order(residual_.inputs, at_),
-                                                        in_order(residual_.outputs, of_g)))};
-  }
-
-  // Tangents of the outputs of the way on, and of the solution, from those of the residual's inputs and of the way's.
-  std::pair<Arrays, Numbers> push(const Arrays& at_tan, Arrays x_tan) const {
-    const auto given = [](const Program& p, const Arrays& tan) {
-      TracedArrays all;
-      for (const Program::Array& a : p.inputs) {
-        const auto found = tan.find(a.name);
-        all.push_back(found == tan.end() ? Numbers{} : found->second);
-      }
-      return all;
-    };
-    const Arrays g = by_name(residual_.outputs,
-                             push_forward(residual_, in_order(residual_.inputs, at_), given(residual_, at_tan)));
-    const Numbers a = solved_.by_curvature(negative(g.at("g")));
-    x_tan["qacc"] = x_tan["qacc_next"] = a;
-    if (step_.damps) x_tan["qacc_next"] = solved_.by_damped(sum(solved_.times_mass(a), g.at("g_h")), false);
-    for (const char* name : {"act_dot", "actuator_length", "actuator_velocity"}) x_tan[name] = g.at(name);
-    return {by_name(way_.outputs, push_forward(way_, in_order(way_.inputs, x_), given(way_, x_tan))), a};
-  }
-
- private:
-  const WorldPrograms& step_;
-  const Program &residual_, &way_;
-  Solved solved_;
-  Arrays at_, x_;
+// What a step, or a stage of one, is traced from.
+struct Texts {
+  const Model<double>& model;
+  const WorldPrograms& step;
+  const Program &residual, &way;  // way: integration, or a stage of Runge-Kutta's method
+  const Parameters& parameters;
+  int most;
+  bool first, last;  // of the stages; both without
+  bool is_stage;
+  bool damps;  // whether the integrator takes slopes of forces along
 };
+
+
+const std::vector<std::string> lengths = {"act_dot", "actuator_length", "actuator_velocity"};
+// What is handed from stage to stage, as inputs of the way on.
+const std::vector<std::string> between = {"q_i", "v_i", "act_i", "u_i", "sum_u", "sum_a", "sum_rate"};
 
 // The names of all that derivatives are taken by.
 std::vector<std::string> varied(const Parameters& parameters) {
@@ -285,95 +269,255 @@ std::vector<std::string> varied(const Parameters& parameters) {
   for (const Parameters::Array& a : parameters.arrays()) all.emplace_back(a.name);
   return all;
 }
+bool is_state(const std::string& name) { return std::ranges::find(state_arrays, name) != state_arrays.end(); }
+Numbers found(const Arrays& arrays, const std::string& name) {
+  const auto at = arrays.find(name);
+  return at == arrays.end() ? Numbers{} : at->second;
+}
 
-// Stage i of Runge-Kutta's method, or the whole step of another integrator.
-Program trace_step(const Model<double>& model, const WorldPrograms& step, const WorldGradients& texts,
-                   Derivative derivative, const Parameters& parameters, int i, int most) {
-  const bool rk = !step.stages.empty(), first = !rk || i == 0, last = !rk || i == 3;
-  const bool reverse = derivative == Derivative::vjp;
-  const Program& way = rk ? step.stages[static_cast<std::size_t>(i)] : texts.integration;
-  Program p;
-  p.graph.limit(most);
-  std::map<std::string, int> size = sizes_of(model, parameters);
-  for (const auto* arrays : {&way.inputs, &way.outputs})
-    for (const Program::Array& a : *arrays) size.try_emplace(a.name, a.size);
-  Arrays x, at;  // of the way on, and where the equations are solved
-  for (const std::string& name : varied(parameters)) x[name] = p.input(name, size.at(name));
-  x["qacc"] = p.input("qacc", model.nv);
-  at = x;
-  if (!first) {
-    for (const std::string& name : state_arrays) at[name] = x[name + "_i"] = p.input(name + "_i", size.at(name));
-    x["u_i"] = p.input("u_i", model.nv);
-    for (const char* name : {"sum_u", "sum_a", "sum_rate"}) x[name] = p.input(name, size.at(name));
-  } else if (rk) {
-    x["v_i"] = x["v"];
+std::map<std::string, int> sizes_of(const Texts& t) {
+  std::map<std::string, int> size = sizes_of(t.model, t.parameters);
+  for (const Program* p : {&t.way, &t.step.equations})
+    for (const auto* arrays : {&p->inputs, &p->outputs})
+      for (const Program::Array& a : *arrays) size.try_emplace(a.name, a.size);
+  return size;
+}
+
+// Inputs of the equations and of the way on, by their names.
+struct Places {
+  Arrays way, at;  // at: where the equations are solved
+  Places(const Texts& t, Program& p, bool needs_way) {
+    const std::map<std::string, int> size = sizes_of(t);
+    for (const std::string& name : varied(t.parameters))
+      if (needs_way || t.first || !is_state(name)) way[name] = p.input(name, size.at(name));
+    way["qacc"] = p.input("qacc", t.model.nv);
+    at = way;
+    for (const std::string& name : state_arrays)
+      if (!t.first) at[name] = way[name + "_i"] = p.input(name + "_i", size.at(name));
+    if (!t.first && needs_way)
+      for (const char* name : {"u_i", "sum_u", "sum_a", "sum_rate"}) way[name] = p.input(name, size.at(name));
+    if (t.first && t.is_stage) way["v_i"] = way.at("v");
   }
-  // what is handed from stage to stage besides, as inputs of the way on
-  const std::vector<std::string> between = {"q_i", "v_i", "act_i", "u_i", "sum_u", "sum_a", "sum_rate"};
-  const std::string suffix = reverse ? cotangent_suffix : tangent_suffix;
-  Arrays given, summed;
-  const std::vector<Program::Array>& out = way.outputs;
-  if (reverse) {
-    for (const Program::Array& a : out) given[a.name + suffix] = p.input(a.name + suffix, a.size);
-    if (last) given["qacc_next_bar"] = p.input("qacc_next_bar", model.nv);
-    for (const std::string& name : varied(parameters))
-      if (!last) summed[name] = p.input(name + suffix, size.at(name));
-  } else {
-    for (const std::string& name : varied(parameters)) given[name] = p.input(name + suffix, size.at(name));
-    for (const std::string& name : between)
-      if (!first) given[name] = p.input(name + suffix, static_cast<int>(x.at(name).size()));
+};
+
+// The acceleration that the way on takes.
+void set_way(const Texts& t, const Matrices& matrices, Places& x) {
+  x.at["qacc_next"] = t.damps ? matrices.by_damped(matrices.times_mass(x.at.at("qacc")), false) : x.at.at("qacc");
+  x.way["qacc_next"] = x.at["qacc_next"];
+  for (const std::string& name : lengths) x.way[name] = matrices[name.c_str()];
+}
+
+// Cotangents of the outputs of the way on, to those of its inputs.
+struct PulledWay {
+  Arrays of_inputs;
+  Numbers a_bar, mu;
+  // given: with "_bar"
+  PulledWay(const Texts& t, const Matrices& matrices, const Places& x, const Arrays& given) {
+    of_inputs = by_name(t.way.inputs, pull_back(t.way, in_order(t.way.inputs, x.way),
+                                                in_order(t.way.outputs, given, cotangent_suffix)));
+    a_bar = sum(found(given, "qacc_next_bar"), found(of_inputs, "qacc"));
+    Numbers by_next = found(of_inputs, "qacc_next");
+    if (t.damps) mu = matrices.by_damped(by_next, true), by_next = matrices.times_mass(mu);
+    a_bar = sum(a_bar, by_next);
+    if (t.first && t.is_stage) of_inputs["v"] = sum(of_inputs.at("v"), of_inputs.at("v_i"));
   }
-  Tracing scope(p.graph);
-  const Model<Expr> m = parameters.apply(model, values_of(parameters, x));
-  const SolvedStep solved(model, m, step, texts.residual, way, at, x);
-  if (!reverse) {
-    Arrays at_tan = given, x_tan = given;
-    if (!first)
-      for (const char* name : {"q", "v", "act"}) at_tan[name] = given.at(std::string(name) + "_i");
-    else if (rk) x_tan["v_i"] = given.at("v");
-    const auto [tan, a_tan] = solved.push(at_tan, x_tan);
-    for (const Program::Array& a : out) p.output(a.name + suffix, tan.at(a.name));
-    if (last) p.output("qacc_next_tan", a_tan);
-    return p;
-  }
-  auto [of_way, of_g] = solved.pull(given, last ? given.at("qacc_next_bar") : Numbers{});
-  const auto bar = [](const Arrays& arrays, const std::string& name) {
-    const auto found = arrays.find(name);
-    return found == arrays.end() ? Numbers{} : found->second;
-  };
-  if (rk && first) of_way["v"] = sum(of_way.at("v"), bar(of_way, "v_i"));
-  for (const std::string& name : varied(parameters)) {
+};
+
+// The inputs of all stages' cotangents, declared.
+Arrays given_bars(const Texts& t, Program& p) {
+  Arrays given;
+  for (const Program::Array& a : t.way.outputs)
+    given[a.name + cotangent_suffix] = p.input(a.name + cotangent_suffix, a.size);
+  if (t.last) given["qacc_next_bar"] = p.input("qacc_next_bar", t.model.nv);
+  return given;
+}
+Arrays summed_bars(const Texts& t, Program& p) {
+  Arrays summed;
+  const std::map<std::string, int> size = sizes_of(t);
+  for (const std::string& name : varied(t.parameters))
+    if (!t.last) summed[name] = p.input(name + cotangent_suffix, size.at(name));
+  return summed;
+}
+
+// Cotangents by way of the way on and of the residual, summed up.
+void hand_out_bars(const Texts& t, Program& p, const Arrays& summed, const Arrays& of_way, const Arrays& of_g) {
+  const std::map<std::string, int> size = sizes_of(t);
+  for (const std::string& name : varied(t.parameters)) {
     // of later stages the equations are not at the step's own state
-    const bool is_state = name == "q" || name == "v" || name == "act";
-    Numbers total = sum(bar(summed, name), bar(of_way, name));
-    if (first || !is_state) total = sum(total, bar(of_g, name));
+    Numbers total = sum(found(summed, name), found(of_way, name));
+    if (t.first || !is_state(name)) total = sum(total, found(of_g, name));
     total.resize(static_cast<std::size_t>(size.at(name)), Expr(0.0));
-    p.output(name + suffix + (last ? "" : "_next"), total);
+    p.output(name + cotangent_suffix + (t.last ? "" : "_next"), total);
   }
-  if (first) return p;
+  if (t.first) return;
   for (const std::string& name : between) {
-    Numbers total = bar(of_way, name);
-    if (name == "q_i" || name == "v_i" || name == "act_i") total = sum(total, bar(of_g, name.substr(0, name.size() - 2)));
-    p.output(name + suffix, total);
+    Numbers total = found(of_way, name);
+    const std::string state = name.substr(0, name.size() - 2);
+    if (is_state(state)) total = sum(total, found(of_g, state));
+    p.output(name + cotangent_suffix, total);
   }
+}
+
+Arrays cotangents_of_residual(const PulledWay& way, const Numbers& lambda) {
+  Arrays of_g = {{"g", negative(lambda)}};
+  if (!way.mu.empty()) of_g["g_h"] = way.mu;
+  for (const std::string& name : lengths)
+    if (way.of_inputs.contains(name)) of_g[name] = way.of_inputs.at(name);
+  return of_g;
+}
+
+// With the rows of all candidates.
+Program trace_vjp(const Texts& t) {
+  Program p;
+  p.graph.limit(t.most);
+  Places x(t, p, true);
+  const Arrays given = given_bars(t, p), summed = summed_bars(t, p);
+  Tracing scope(p.graph);
+  const Model<Expr> m = t.parameters.apply(t.model, values_of(t.parameters, x.way));
+  const Program& equations = t.step.equations;
+  Matrices matrices(t.model, m, t.step,
+                    by_name(equations.outputs, replay(equations, in_order(equations.inputs, x.at))));
+  matrices.factorise(x.at.at("qacc"));
+  set_way(t, matrices, x);
+  const PulledWay way(t, matrices, x, given);
+  const Arrays of_g = cotangents_of_residual(way, matrices.by_curvature(way.a_bar));
+  hand_out_bars(t, p, summed, way.of_inputs,
+                by_name(t.residual.inputs, pull_back(t.residual, in_order(t.residual.inputs, x.at),
+                                                     in_order(t.residual.outputs, of_g))));
+  return p;
+}
+
+Program trace_jvp(const Texts& t) {
+  Program p;
+  p.graph.limit(t.most);
+  Places x(t, p, true);
+  const std::map<std::string, int> size = sizes_of(t);
+  Arrays given;
+  for (const std::string& name : varied(t.parameters)) given[name] = p.input(name + tangent_suffix, size.at(name));
+  for (const std::string& name : between)
+    if (!t.first) given[name] = p.input(name + tangent_suffix, static_cast<int>(x.way.at(name).size()));
+  Tracing scope(p.graph);
+  const Model<Expr> m = t.parameters.apply(t.model, values_of(t.parameters, x.way));
+  const Program& equations = t.step.equations;
+  Matrices matrices(t.model, m, t.step,
+                    by_name(equations.outputs, replay(equations, in_order(equations.inputs, x.at))));
+  matrices.factorise(x.at.at("qacc"));
+  set_way(t, matrices, x);
+  Arrays at_tan = given, way_tan = given;
+  for (const std::string& name : state_arrays)
+    if (!t.first) at_tan[name] = given.at(name + "_i");
+  if (t.first && t.is_stage) way_tan["v_i"] = given.at("v");
+  const auto tangents = [](const Program& of, const Arrays& tan) {
+    TracedArrays all;
+    for (const Program::Array& a : of.inputs) all.push_back(found(tan, a.name));
+    return all;
+  };
+  const Arrays g = by_name(t.residual.outputs, push_forward(t.residual, in_order(t.residual.inputs, x.at),
+                                                            tangents(t.residual, at_tan)));
+  const Numbers a = matrices.by_curvature(negative(g.at("g")));
+  way_tan["qacc"] = way_tan["qacc_next"] = a;
+  if (t.damps)
+    way_tan["qacc_next"] = matrices.by_damped(sum(matrices.times_mass(a), g.at("g_h")), false);
+  for (const std::string& name : lengths) way_tan[name] = g.at(name);
+  const TracedArrays out = push_forward(t.way, in_order(t.way.inputs, x.way), tangents(t.way, way_tan));
+  for (std::size_t k = 0; k < out.size(); k++) p.output(t.way.outputs[k].name + tangent_suffix, out[k]);
+  if (t.last) p.output("qacc_next_tan", a);
+  return p;
+}
+
+// Where contacts are found: before the solution with Newton's last matrix.
+Program trace_before(const Texts& t) {
+  Program p;
+  p.graph.limit(t.most);
+  const std::map<std::string, int> size = sizes_of(t);
+  Places x(t, p, true);
+  const Arrays given = given_bars(t, p);
+  Arrays e;
+  for (const std::string& name : lengths) e[name] = p.input(name, size.at(name));
+  for (const char* name : {"mass", "damping"}) e[name] = p.input(name, t.damps ? size.at(name) : 0);
+  Tracing scope(p.graph);
+  const Model<Expr> m = t.parameters.apply(t.model, values_of(t.parameters, x.way));
+  const Matrices matrices(t.model, m, t.step, e);
+  set_way(t, matrices, x);
+  const PulledWay way(t, matrices, x, given);
+  p.output("qacc_bar", way.a_bar);
+  p.output("mu", way.mu), p.output("qacc_damped", t.damps ? x.at.at("qacc_next") : Numbers{});
+  for (const Program::Array& a : t.way.inputs)
+    if (a.name != "qacc" && a.name != "qacc_next") p.output("way_" + a.name, way.of_inputs.at(a.name));
+  return p;
+}
+
+// And behind it.
+Program trace_after(const Texts& t) {
+  Program p;
+  p.graph.limit(t.most);
+  Places x(t, p, false);
+  const int nv = t.model.nv, nb = t.model.nb;
+  const Arrays summed = summed_bars(t, p);
+  Numbers &a_h = x.at["qacc_next"], &lambda = x.at["lambda"];
+  a_h = p.input("qacc_damped", t.damps ? nv : 0), lambda = p.input("lambda", nv);
+  if (!t.damps) a_h = x.at.at("qacc");
+  const Numbers mu = p.input("mu", t.damps ? nv : 0);
+  Arrays of_way;
+  for (const Program::Array& a : t.way.inputs)
+    if (a.name != "qacc" && a.name != "qacc_next") of_way[a.name] = p.input("way_" + a.name, a.size);
+  const int moving = t.model.world.contacts.pair.empty() ? 0 : nb + 1;
+  const Numbers pose = p.input("pose_bar", 6 * moving);
+  Arrays of_g;
+  for (const char* name : {"lambda_motion", "qacc_motion", "twist"})
+    of_g[name] = p.input(std::string(name) + cotangent_suffix, 6 * moving);
+  Tracing scope(p.graph);
+  of_g["g"] = negative(lambda);
+  if (t.damps) of_g["g_h"] = mu;
+  for (const std::string& name : lengths) of_g[name] = found(of_way, name);
+  for (const std::string& name : lengths)
+    if (of_g[name].empty()) of_g.erase(name);
+  // a turn w past the world's origin and a displacement v change R by w x R and r by v + w x r
+  const Arrays now = by_name(t.residual.outputs, replay(t.residual, in_order(t.residual.inputs, x.at)));
+  Numbers placement(static_cast<std::size_t>(12 * moving), Expr(0.0));
+  for (int i = 1; i < moving; i++) {
+    const auto at = [&](int k) { return now.at("placement")[static_cast<std::size_t>(12 * i + k)]; };
+    const auto bar = [&](int k) { return pose[static_cast<std::size_t>(6 * i + k)]; };
+    const Vec3<Expr> r(at(9), at(10), at(11)), force(bar(3), bar(4), bar(5));
+    const Vec3<Expr> moment = Vec3<Expr>(bar(0), bar(1), bar(2)) - cross(r, force);
+    for (int c = 0; c < 3; c++) {
+      const Vec3<Expr> turned = cross(moment, Vec3<Expr>(at(c), at(3 + c), at(6 + c)));
+      for (int k = 0; k < 3; k++) placement[static_cast<std::size_t>(12 * i + 3 * k + c)] = Expr(0.5) * turned(k);
+      placement[static_cast<std::size_t>(12 * i + 9 + c)] = force(c);
+    }
+  }
+  of_g["placement"] = placement;
+  hand_out_bars(t, p, summed, of_way,
+                by_name(t.residual.inputs, pull_back(t.residual, in_order(t.residual.inputs, x.at),
+                                                     in_order(t.residual.outputs, of_g))));
   return p;
 }
 
 }  // namespace
 
-WorldGradients world_gradients(const Model<double>& model, const WorldPrograms& step, Derivative derivative, int most,
-                               const Parameters& parameters) {
+WorldGradients world_gradients(const Model<double>& model, const WorldPrograms& step, Derivative derivative,
+                               Candidates candidates, int most, const Parameters& parameters) {
   const World<double>& w = model.world;
   if (w.is_discrete())
     throw Error("the step of the integrator discrete has no derivatives, expected Euler, implicitfast, implicit or RK4");
   if (w.constraints.exact_inertia)
     throw Error("a step whose rows are weighed where the robot is (diagexact) has no derivatives, expected a file without");
   WorldGradients out;
-  out.residual = trace_residual(model, step, parameters, most);
+  const bool all = candidates == Candidates::All;
+  out.residual = trace_residual(model, step, all, parameters, most);
   if (step.stages.empty()) out.integration = trace_integration(model, parameters);
-  const int stages = step.stages.empty() ? 1 : static_cast<int>(step.stages.size());
-  for (int i = 0; i < stages; i++)
-    out.steps.push_back(trace_step(model, step, out, derivative, parameters, i, most));
+  const int stages = static_cast<int>(step.stages.size());
+  for (int i = 0; i < std::max(stages, 1); i++) {
+    const Texts texts{model, step, out.residual, stages == 0 ? out.integration : step.stages[static_cast<std::size_t>(i)],
+                      parameters, most, i == 0, i + 1 >= stages, stages > 0, takes_slopes(step)};
+    if (derivative == Derivative::jvp) {
+      out.steps.push_back(trace_jvp(texts));
+    } else if (all) {
+      out.steps.push_back(trace_vjp(texts));
+    } else {
+      out.before.push_back(trace_before(texts)), out.after.push_back(trace_after(texts));
+    }
+  }
   return out;
 }
 

@@ -26,6 +26,12 @@
 // Of Runge-Kutta's method one program for each stage, from the last to the first of vjp: bars of q_i, v_i, act_i, u_i and of the sums
 // go from one to the next, those of all else are summed up.
 //
+// Where contacts are found only (Candidates::None), vjp is two programs, with host/solver/contact_gradients.h between them for what
+// contacts contribute:
+//
+//   before   the way on, pulled back -> qacc_bar (of the solution), mu, qacc_damped (a_h), way_* (of the way's other inputs)
+//   after    lambda, mu, way_*, and from the contacts pose_bar, lambda_motion_bar, qacc_motion_bar, twist_bar -> as of vjp
+//
 // MuJoCo has none of these: its mjd_transitionFD differs states.
 #pragma once
 #include "host/trace/trace_op.h"
@@ -33,14 +39,16 @@
 
 namespace featherstorm {
 
+// Of each one, or one for each stage of Runge-Kutta's method, in the order of these.
 struct WorldGradients {
   Program residual, integration;
-  std::vector<Program> steps;  // one, or one for each stage of Runge-Kutta's method, in the order of these
+  std::vector<Program> steps;          // vjp or jvp
+  std::vector<Program> before, after;  // of vjp, where contacts are found
 };
 
-// step: of world_programs with Candidates::All. Throws Error for the integrator discrete and for rows weighed where the robot is
+// step: of world_programs with these candidates; of jvp those are All. Throws Error for the integrator discrete and for rows weighed where the robot is
 // (diagexact), whose weights follow M; std::length_error beyond `most` nodes each.
-WorldGradients world_gradients(const Model<double>& model, const WorldPrograms& step, Derivative derivative, int most,
-                               const Parameters& parameters = {});
+WorldGradients world_gradients(const Model<double>& model, const WorldPrograms& step, Derivative derivative,
+                               Candidates candidates, int most, const Parameters& parameters = {});
 
 }  // namespace featherstorm
