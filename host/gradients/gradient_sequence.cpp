@@ -76,16 +76,21 @@ Stage contacts_stage(const Evaluator& e, const WorldPrograms& step, Precision pr
   return stage;
 }
 
+void check_rows(const Evaluator& e) {
+  const Model<double>& m = e.robot().model;
+  if (rows_of(m.world) > most_traced_rows)
+    throw Error("robot '" + e.robot().name + "' has " + std::to_string(rows_of(m.world)) +
+                " rows of constraints and of candidates of contacts, expected at most " +
+                std::to_string(most_traced_rows) +
+                " for derivatives on a device, tangents, and derivatives by numbers of contacts");
+}
+
 void check(const Evaluator& e, const SolverOptions& options) {
   const Model<double>& m = e.robot().model;
   if (options.iterations < 1)
     throw Error("iterations is " + std::to_string(options.iterations) + ", expected 1 or more");
   if (options.rigid) throw Error("steps of the rigid law have no derivatives, expected MuJoCo's law");
   if (!m.world.is_given()) throw Error("the robot has no world, expected one of an MJCF file");
-  if (options.all_candidates && rows_of(m.world) > most_traced_rows)
-    throw Error("robot '" + e.robot().name + "' has " + std::to_string(rows_of(m.world)) +
-                " rows of constraints and of candidates of contacts, expected at most " +
-                std::to_string(most_traced_rows) + " for tangents of its step and for its derivatives on a device");
 }
 
 }  // namespace
@@ -93,22 +98,22 @@ void check(const Evaluator& e, const SolverOptions& options) {
 Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivative, const SolverOptions& options,
                            bool is_solved) {
   check(e, options);
-  const bool reverse = derivative == Derivative::vjp, all = options.all_candidates;
-  if (!reverse && !all) throw Error("tangents of a step need the rows of all candidates of contacts in one program");
+  const bool reverse = derivative == Derivative::vjp;
+  bool all = options.all_candidates || !reverse;
   const Model<double>& m = e.robot().model;
   const Parameters parameters(e.robot(), e.parameters());
   constexpr int most = 1 << 22;
-  const Candidates candidates = all ? Candidates::All : Candidates::None;
   WorldPrograms step;
   WorldGradients gradients;
   try {
-    step = world_programs(m, candidates, options.tolerance, most, parameters);
+    if (!all) step = world_programs(m, Candidates::None, options.tolerance, most, parameters);
+    all |= step.touch.size > 0;
+    const Candidates candidates = all ? Candidates::All : Candidates::None;
+    if (all) check_rows(e), step = world_programs(m, candidates, options.tolerance, most, parameters);
     gradients = world_gradients(m, step, derivative, candidates, most, parameters);
   } catch (const std::length_error& error) {
     throw Error("robot '" + e.robot().name + "' has no derivatives of its step: " + error.what());
   }
-  if (!all && step.touch.size > 0)
-    throw Error("parameters of contacts have derivatives where the rows of all candidates are in one program alone");
 
   Sequence s(precision, e.threads(), e.isa());
   Stages stages(s, e, precision);

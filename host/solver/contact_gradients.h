@@ -24,7 +24,7 @@ namespace featherstorm {
 template <class T, class S, class D>
 FS_HD void convex_pair(const auto& c, const Geom<S>& a, const Geom<S>& b, const ContactPair<D>& pair,
                        const Placement<Dual<T>>& A, const Placement<Dual<T>>& B, ContactPoint<Dual<T>>* out) {
-  constexpr double h = 1e-6;  // of a turn, and of a displacement [m]
+  constexpr double h = 1e-5;  // of a turn, and of a displacement [m]
   const auto moved = [](const Placement<Dual<T>>& X, int instance, double by) {
     Placement<double> r;
     for (int i = 0; i < 3; i++) {
