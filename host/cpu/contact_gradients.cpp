@@ -1,8 +1,8 @@
 // What contacts contribute to derivatives (host/solver/contact_gradients.h), over packs of instances, for one instruction set.
+#include "host/solver/contact_gradients.h"
 #include "host/cpu/pack_instances.h"
 #include "host/cpu/pack_view.h"
 #include "host/memory/cpu_library.h"
-#include "host/solver/contact_gradients.h"
 
 namespace featherstorm {
 namespace {

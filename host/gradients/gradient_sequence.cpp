@@ -45,8 +45,9 @@ class Stages {
 };
 
 // What host/solver/contact_gradients.h takes and gives.
-const std::vector<std::string> contact_gradients_in = {"mass",      "jacobian", "row_D", "row_aref", "row_friction", "placement",
-                                                       "twist",     "axis",     "qacc",  "qacc_bar", "touch",        "weights"};
+const std::vector<std::string> contact_gradients_in = {"mass",         "jacobian",  "row_D", "row_aref",
+                                                       "row_friction", "placement", "twist", "axis",
+                                                       "qacc",         "qacc_bar",  "touch", "weights"};
 const std::vector<std::string> contact_gradients_out = {"lambda", "pose_bar", "lambda_motion_bar", "qacc_motion_bar",
                                                         "twist_bar"};
 
@@ -152,7 +153,9 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
     stages.add("equations", step.equations, other);
     if (is_solved && !stepwise) return;
     if (all) return stages.add("solver", step.newton, kept, solved, std::max(options.iterations, 2));
-    Stage stage{[solver] { return solver->kernel; }, renamed(contact_solver_in, kept), contact_solver_out,
+    Stage stage{[solver] { return solver->kernel; },
+                renamed(contact_solver_in, kept),
+                contact_solver_out,
                 {{"qacc", "qacc_next"}}};
     stage.name = "solver";
     s.stage(stage);
@@ -184,7 +187,8 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
     return names;
   };
   const auto state_at = [&](int i) {
-    return i == 0 ? Names{} : Names{{"q", numbered("q_i", i)}, {"v", numbered("v_i", i)}, {"act", numbered("act_i", i)}};
+    return i == 0 ? Names{}
+                  : Names{{"q", numbered("q_i", i)}, {"v", numbered("v_i", i)}, {"act", numbered("act_i", i)}};
   };
   const auto declare = [&](const std::string& name, int size) {
     if (s.components(name) < 0) s.array(name, size);

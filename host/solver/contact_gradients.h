@@ -89,8 +89,8 @@ template <class T> struct ContactShare {
 // in   motion     Delta X for X = lambda, a, v
 // in   by_motion  (3, dimension)  dS by its rows
 template <class T>
-FS_HD void share_of_motions(const Candidate<T>& c, int dimension, const Motion<T>* motion, const T (*by_motion)[most_rows],
-                            ContactShare<T>& s) {
+FS_HD void share_of_motions(const Candidate<T>& c, int dimension, const Motion<T>* motion,
+                            const T (*by_motion)[most_rows], ContactShare<T>& s) {
   const Vec3<T>& p = c.contact.point;
   s.point_bar = zero3<T>();
   for (Vec3<T>& e : s.axis_bar) e = zero3<T>();

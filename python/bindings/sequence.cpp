@@ -214,9 +214,9 @@ void bind_sequence(nb::module_& module) {
       "gradient_sequence",
       [](nb::object evaluator, const std::string& dtype, bool reverse, int iterations, double tolerance,
          bool all_candidates, bool is_solved) {
-        Sequence s = gradient_sequence(evaluator_of(evaluator), precision_of(dtype),
-                                       reverse ? Derivative::vjp : Derivative::jvp,
-                                       {iterations, tolerance, all_candidates}, is_solved);
+        Sequence s =
+            gradient_sequence(evaluator_of(evaluator), precision_of(dtype), reverse ? Derivative::vjp : Derivative::jvp,
+                              {iterations, tolerance, all_candidates}, is_solved);
         return PySequence(std::move(evaluator), std::move(s));
       },
       nb::arg("evaluator"), nb::arg("dtype"), nb::arg("reverse"), nb::arg("iterations") = 100,

@@ -165,9 +165,7 @@ def world_operation(model: Model, dt: float | None, substeps: int | None) -> Cal
         def host(*arrays: Any) -> tuple[Any, ...]:
             batch = np.shape(arrays[0])[:-1]
             rows = [np.ascontiguousarray(x).reshape(-1, np.shape(x)[-1]) for x in arrays]
-            numbers = {
-                name: x.reshape(-1, *tail) for name, x, tail in zip(model.parameters, rows[6:], tails)
-            }
+            numbers = {name: x.reshape(-1, *tail) for name, x, tail in zip(model.parameters, rows[6:], tails)}
             found = f(model.bind(**numbers) if numbers else model, *rows[:6], *rows[6 + len(tails) :])
             return tuple(np.ascontiguousarray(y).reshape(*batch, n) for y, n in zip(found, sizes))
 
@@ -211,7 +209,10 @@ def stepped_world(
     qacc: ArrayLike | None,
 ) -> WorldStep:
     sizes = (model.nq, model.nv, model.n_act, model.n_ctrl, model.nv, model.nv)
-    given = [jnp.zeros(n, q.dtype) if x is None else jnp.asarray(x, q.dtype) for x, n in zip((q, v, act, ctrl, tau, qacc), sizes)]
+    given = [
+        jnp.zeros(n, q.dtype) if x is None else jnp.asarray(x, q.dtype)
+        for x, n in zip((q, v, act, ctrl, tau, qacc), sizes)
+    ]
     for name in model.parameters:
         shape = _featherstorm.parameter_shape(model.robot, name)
         x = jnp.asarray(model.parameter(name), q.dtype)

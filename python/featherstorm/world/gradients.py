@@ -123,7 +123,9 @@ class World:
         memory, view = self.call.output(self.call.instances, n)
         return memory, view([n])
 
-    def run(self, sequence: Any, given: dict[str, Any], sizes: dict[str, int], written: dict[str, int]) -> dict[str, Any]:
+    def run(
+        self, sequence: Any, given: dict[str, Any], sizes: dict[str, int], written: dict[str, int]
+    ) -> dict[str, Any]:
         """The arrays `written` (name, numbers) of a pass: memory and view by name."""
         outputs = {name: self.output(n) for name, n in written.items()}
         inputs = [(name, x, 0, sizes[name], False) for name, x in given.items() if sizes[name]]
@@ -322,7 +324,9 @@ def linearize(
     model.__dict__.setdefault("_step_derivatives", {})  # which models that are bound share
     # what is bound to the model has a row for each instance as well
     bound = {name: np.asarray(model.parameter(name)) for name in model.parameters}
-    spread = {name: np.repeat(x, n, 0) if len(x.ravel()) > parameter_sizes(model)[name] else x for name, x in bound.items()}
+    spread = {
+        name: np.repeat(x, n, 0) if len(x.ravel()) > parameter_sizes(model)[name] else x for name, x in bound.items()
+    }
     found = step_vjp(
         model.bind(**spread) if spread else model,
         at,

@@ -9,7 +9,7 @@ import pytest
 import featherstorm as fs
 
 mujoco = pytest.importorskip("mujoco")
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "world"))
 
 import contact_models  # noqa: E402
 from compare import prepared  # noqa: E402
@@ -82,7 +82,9 @@ def difference_along(m, model, given, name, way, width, substeps):
     return slope, (np.abs(bend).max(1) < 1e-3 * np.maximum(size, 1e-3)) & (size > 0)
 
 
-def compare(m, model, states, substeps=1, seed=0, tangents=True, width=WIDTH, allowed=DIFFERENCES, least=0.7, of=np.max):
+def compare(
+    m, model, states, substeps=1, seed=0, tangents=True, width=WIDTH, allowed=DIFFERENCES, least=0.7, of=np.max
+):
     """Cotangents and tangents beside central differences of the step, along random ways of each input."""
     rng = np.random.default_rng(seed)
     given = arrays_of(m, states, rng)
@@ -139,7 +141,9 @@ def test_every_pair_of_shapes_has_derivatives(name):
         d.qvel[:] = np.random.default_rng(len(states)).normal(size=m.nv) * 0.3
         states.append(d)
     # loops find points to some digits, and may go over to other points anywhere
-    width = {"width": 1e-5, "allowed": 1e-2, "of": np.median, "least": 0.2} if loops else {"allowed": 1e-4, "least": 0.3}
+    width = (
+        {"width": 1e-5, "allowed": 1e-2, "of": np.median, "least": 0.2} if loops else {"allowed": 1e-4, "least": 0.3}
+    )
     compare(m, fs.from_mujoco(m), states, tangents=False, **width)
 
 
@@ -258,7 +262,9 @@ def test_torch_goes_through_contacts():
     given = arrays_of(m, settled(m, 4), rng)
     at = {name: torch.tensor(x, requires_grad=name in ("q", "v", "ctrl")) for name, x in given.items()}
     mass = torch.tensor(np.array(m.body_mass), requires_grad=True)
-    x = fst.step(model.bind(body_mass=mass), at["q"], at["v"], **{name: at[name] for name in ("act", "ctrl", "tau", "qacc")})
+    x = fst.step(
+        model.bind(body_mass=mass), at["q"], at["v"], **{name: at[name] for name in ("act", "ctrl", "tau", "qacc")}
+    )
     bars = [rng.normal(size=y.shape) for y in x[:3]]
     sum((torch.tensor(bar) * y).sum() for bar, y in zip(bars, x[:3])).backward()
     found = fs.step_vjp(model, given["q"], given["v"], bars, **{n: given[n] for n in ("act", "ctrl", "tau", "qacc")})
