@@ -38,7 +38,7 @@ namespace {
 // What a library tells of itself.
 struct Library {
   const KernelTable* kernels = nullptr;
-  const SolverTable* solver = nullptr;
+  const SolverTable *solver = nullptr, *gradients = nullptr;
 };
 const Library& library(const std::string& name) {
   static std::mutex mutex;
@@ -54,6 +54,8 @@ const Library& library(const std::string& name) {
         l.kernels = get();
       if (const auto get = reinterpret_cast<const SolverTable* (*)()>(dlsym(handle, "featherstorm_contact_solver")))
         l.solver = get();
+      if (const auto get = reinterpret_cast<const SolverTable* (*)()>(dlsym(handle, "featherstorm_contact_gradients")))
+        l.gradients = get();
       break;
     }
   }
@@ -64,6 +66,7 @@ const Library& library(const std::string& name) {
 
 const KernelTable* cpu_kernels(const std::string& name) { return library(name).kernels; }
 const SolverTable* cpu_solver(const std::string& isa) { return library(isa).solver; }
+const SolverTable* cpu_contact_gradients(const std::string& isa) { return library(isa).gradients; }
 
 const KernelTable& table_of_row(int op, std::string_view row, const KernelTable* first,
                                 const std::function<const KernelTable*(const std::string&)>& find) {

@@ -24,6 +24,8 @@ struct SolverTable {
 };
 // Of "avx512", "avx2" or "base", loaded once per process; null where it is not installed.
 const SolverTable* cpu_solver(const std::string& isa);
+// The same of what contacts contribute to derivatives (host/cpu/contact_gradients.cpp).
+const SolverTable* cpu_contact_gradients(const std::string& isa);
 
 // The table that has row `op`, named `row`: `first`, or that of the base set or of the books. Throws Error where that library
 // is not installed.

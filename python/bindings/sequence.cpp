@@ -9,6 +9,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "host/gradients/gradient_sequence.h"
 #include "host/simulation/environment_sequence.h"
 #include "host/simulation/rollout.h"
 #include "host/simulation/world_sequence.h"
@@ -222,6 +223,20 @@ void bind_sequence(nb::module_& module) {
       "result), ctrl, qfrc_applied, xfrc_applied, and qfrc_constraint, row_force, passes, residual, gap of the solver. "
       "rigid: a RigidLaw in place of MuJoCo's law. report: whether residual and gap are found; forces: whether contact_force "
       "is there.");
+  module.def(
+      "gradient_sequence",
+      [](nb::object evaluator, const std::string& dtype, bool reverse, int iterations, double tolerance,
+         bool all_candidates, bool is_solved) {
+        Sequence s =
+            gradient_sequence(evaluator_of(evaluator), precision_of(dtype), reverse ? Derivative::vjp : Derivative::jvp,
+                              {iterations, tolerance, all_candidates}, is_solved);
+        return PySequence(std::move(evaluator), std::move(s));
+      },
+      nb::arg("evaluator"), nb::arg("dtype"), nb::arg("reverse"), nb::arg("iterations") = 100,
+      nb::arg("tolerance") = 1e-6, nb::arg("all_candidates") = false, nb::arg("is_solved") = false,
+      "Derivatives of one pass of a model file's world: arrays of world_sequence and of the model's parameters, with cotangents "
+      "q_next_bar, ... of the next state and q_bar, ... of all inputs where reverse, else tangents q_tan, ... and q_next_tan, ... "
+      "is_solved: qacc is the solution already.");
   module.def("traced_sequence", &traced_sequence, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("trace"),
              "A traced function alone: arrays of the names of its inputs and outputs.");
   module.def("step_defaults", &step_defaults, nb::arg("op"), nb::arg("pass_time"),

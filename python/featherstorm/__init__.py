@@ -61,6 +61,7 @@ from .stepping.closed_steps import coupled_step, loop_step
 from .stepping.contact_steps import contact_step, soft_contact_step
 from .table.evaluation import run
 from .table.row_functions import function_of as _function_of
+from .world.gradients import Linearization, StepCotangents, StepTangents, linearize, step_jvp, step_vjp
 
 if _TYPE_CHECKING:
     from . import learning as learning, rl as rl
@@ -75,6 +76,7 @@ __all__ = [
     "Coupling",
     "Env",
     "Joint",
+    "Linearization",
     "Loop",
     "Model",
     "Noise",
@@ -85,6 +87,8 @@ __all__ = [
     "RolloutResult",
     "Simulation",
     "Status",
+    "StepCotangents",
+    "StepTangents",
     "UrdfWorld",
     "aba",
     "bias",
@@ -105,6 +109,7 @@ __all__ = [
     "integrate",
     "jacobian",
     "jvp",
+    "linearize",
     "load",
     "loop_step",
     "ltdl",
@@ -117,6 +122,8 @@ __all__ = [
     "soft_contact_step",
     "solve",
     "step",
+    "step_jvp",
+    "step_vjp",
     "tasks",
     "to_pinocchio",
     "vjp",

@@ -21,8 +21,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import _featherstorm
-from .robot.steps import check_tree, independent, step_numbers, step_op, substep_time
+from .robot.steps import check_tree, independent, pass_count, refuse_controls, step_numbers, step_op, substep_time
 from .table.evaluation import evaluate, form
+from .world.gradients import step_vjp
+from .world.passes import WorldStep, world_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -109,20 +111,27 @@ def step(
     model: Model,
     q: jax.Array,
     v: jax.Array,
-    dt: float,
+    dt: float | None = None,
     tau: ArrayLike | None = None,
     q_target: ArrayLike | None = None,
-    substeps: int = 1,
+    substeps: int | None = None,
     *,
+    ctrl: ArrayLike | None = None,
+    act: ArrayLike | None = None,
+    qacc: ArrayLike | None = None,
     ignore: Names = (),
     **numbers: Any,
-) -> tuple[jax.Array, jax.Array]:
-    """`featherstorm.step` with gradients with respect to q, v, tau and q_target; `substeps` passes share dt."""
+) -> tuple[jax.Array, ...]:
+    """`featherstorm.step` with gradients with respect to q, v, tau and q_target; `substeps` passes share dt.
+
+    Of a model file's world with respect to q, v, act, ctrl and tau, through its contacts (`featherstorm.step_vjp`); a WorldStep.
+    """
     op = step_op(model, "step", ignore)
     if op == "world":
-        raise ValueError(
-            f"step: {model.name} has the world of a model file, whose step has no gradients: ignore='world' steps the tree alone"
-        )
+        step_numbers(op, {**numbers, **({} if q_target is None else {"q_target": q_target})}, 0.0)
+        return stepped_world(model, q, v, dt, tau, substeps, ctrl, act, qacc)
+    refuse_controls("step", {"ctrl": ctrl, "act": act, "qacc": qacc})
+    dt, substeps = pass_count("step", model, op, dt, substeps)
     numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))
     zero = jnp.zeros(model.nv, q.dtype)
     drive = (zero if tau is None else tau, zero if q_target is None else q_target)
@@ -136,6 +145,83 @@ def step(
     if op == "coupled_step":
         return state[0], run(model, "coupled_velocity", state[1])
     return state[0], state[1]
+
+
+def world_operation(model: Model, dt: float | None, substeps: int | None) -> Callable[..., tuple[jax.Array, ...]]:
+    """The step of a model file's world with its gradient, on q, v, act, ctrl, tau, qacc and the model's parameters of equal leading
+    axes; kept with the model."""
+    kept = model.__dict__.setdefault("_jax", {})
+    key = ("world", dt, substeps)
+    if key in kept:
+        return kept[key]  # type: ignore[no-any-return]
+    model.__dict__.setdefault("_passes", {}), model.__dict__.setdefault("_step_derivatives", {})
+    own = [np.prod(_featherstorm.parameter_shape(model.robot, name), dtype=int) for name in model.parameters]
+    tails = [tuple(_featherstorm.parameter_shape(model.robot, name)) for name in model.parameters]
+
+    def on_host(f: Callable[..., Any], sizes: Sequence[int], arrays: Sequence[jax.Array]) -> tuple[jax.Array, ...]:
+        lead, dtype = arrays[0].shape[:-1], arrays[0].dtype
+        shapes = tuple(jax.ShapeDtypeStruct((*lead, n), dtype) for n in sizes)  # type: ignore[no-untyped-call]
+
+        def host(*arrays: Any) -> tuple[Any, ...]:
+            batch = np.shape(arrays[0])[:-1]
+            rows = [np.ascontiguousarray(x).reshape(-1, np.shape(x)[-1]) for x in arrays]
+            numbers = {name: x.reshape(-1, *tail) for name, x, tail in zip(model.parameters, rows[6:], tails)}
+            found = f(model.bind(**numbers) if numbers else model, *rows[:6], *rows[6 + len(tails) :])
+            return tuple(np.ascontiguousarray(y).reshape(*batch, n) for y, n in zip(found, sizes))
+
+        return jax.pure_callback(host, shapes, *arrays, vmap_method="broadcast_all")
+
+    def forward_on_host(m: Model, q: Any, v: Any, act: Any, ctrl: Any, tau: Any, qacc: Any) -> Any:
+        return world_step(m, q, v, dt, ctrl, act, qacc, tau, substeps, 0.0, False)
+
+    def backward_on_host(m: Model, q: Any, v: Any, act: Any, ctrl: Any, tau: Any, qacc: Any, *bars: Any) -> Any:
+        found = step_vjp(m, q, v, bars, dt, tau, substeps, act=act, ctrl=ctrl, qacc=qacc, check=False)
+        return *found[:5], *found.parameters
+
+    states = (model.nq, model.nv, model.n_act, model.nv)
+    inputs = (model.nq, model.nv, model.n_act, model.n_ctrl, model.nv)
+
+    @jax.custom_vjp
+    def operation(*arrays: jax.Array) -> tuple[jax.Array, ...]:
+        return on_host(forward_on_host, states, arrays)
+
+    def forward(*arrays: jax.Array) -> tuple[tuple[jax.Array, ...], tuple[jax.Array, ...]]:
+        return operation(*arrays), arrays
+
+    def backward(arrays: tuple[jax.Array, ...], bars: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        found = on_host(backward_on_host, (*inputs, *own), (*arrays, *bars))
+        return *found[:5], jnp.zeros_like(arrays[5]), *found[5:]
+
+    operation.defvjp(forward, backward)
+    kept[key] = operation
+    return operation
+
+
+def stepped_world(
+    model: Model,
+    q: jax.Array,
+    v: jax.Array,
+    dt: float | None,
+    tau: ArrayLike | None,
+    substeps: int | None,
+    ctrl: ArrayLike | None,
+    act: ArrayLike | None,
+    qacc: ArrayLike | None,
+) -> WorldStep:
+    sizes = (model.nq, model.nv, model.n_act, model.n_ctrl, model.nv, model.nv)
+    given = [
+        jnp.zeros(n, q.dtype) if x is None else jnp.asarray(x, q.dtype)
+        for x, n in zip((q, v, act, ctrl, tau, qacc), sizes)
+    ]
+    for name in model.parameters:
+        shape = _featherstorm.parameter_shape(model.robot, name)
+        x = jnp.asarray(model.parameter(name), q.dtype)
+        given.append(x.reshape(*x.shape[: x.ndim - len(shape)], -1))
+    for name, x, n in zip(("q", "v", "act", "ctrl", "tau", "qacc"), given, sizes):
+        if x.ndim == 0 or x.shape[-1] != n:
+            raise ValueError(f"step: {name} has shape {x.shape}, expected (..., {n})")
+    lead = jnp.broadcast_shapes(*(x.shape[:-1] for x in given))
+    return WorldStep(*world_operation(model, dt, substeps)(*(jnp.broadcast_to(x, (*lead, x.shape[-1])) for x in given)))
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 
 from . import _featherstorm
-from .robot.steps import check_tree, independent, step_numbers, step_op, substep_time
+from .robot.steps import check_tree, independent, pass_count, refuse_controls, step_numbers, step_op, substep_time
 from .table.evaluation import evaluate, form
+from .world.gradients import step_jvp, step_vjp
+from .world.passes import WorldStep, world_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -71,6 +73,40 @@ def summed(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return gradient.sum(0, keepdim=True) if gradient.shape[0] != x.shape[0] else gradient
 
 
+class SteppedWorld(torch.autograd.Function):
+    """A step of a model file's world as a node of autograd's graph: q, v, act, ctrl, tau, qacc, then the model's parameters, which
+    are bound to it."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, call: tuple[Model, float | None, int | None, bool], *tensors: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
+        model, dt, substeps, check = ctx.call = call
+        ctx.save_for_backward(*tensors)
+        ctx.save_for_forward(*tensors)
+        q, v, act, ctrl, tau, qacc = (x.detach() for x in tensors[:6])
+        return tuple(world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, 0.0, check))
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *bars: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        model, dt, substeps, check = ctx.call
+        q, v, act, ctrl, tau, qacc, *parameters = ctx.saved_tensors
+        whole = [bar.contiguous() for bar in bars]
+        found = step_vjp(model, q, v, whole, dt, tau, substeps, act=act, ctrl=ctrl, qacc=qacc, check=check)
+        gradients = [summed(g, x) for g, x in zip(found[:5], (q, v, act, ctrl, tau))]
+        of_parameters = [summed(g, x.reshape(*x.shape[: x.ndim - g.ndim + 1], *g.shape[1:]) if x.ndim < g.ndim else x)
+                         for g, x in zip(found.parameters, parameters)]  # fmt: skip
+        return None, *gradients, None, *(g.reshape(x.shape) for g, x in zip(of_parameters, parameters))
+
+    @staticmethod
+    def jvp(ctx: Any, _: None, *tangents: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
+        model, dt, substeps, check = ctx.call
+        q, v, act, ctrl, tau, qacc, *_ = ctx.saved_tensors
+        moving = (*tangents[:5], *tangents[6:])
+        return tuple(step_jvp(model, q, v, moving, dt, tau, substeps, act=act, ctrl=ctrl, qacc=qacc, check=check))
+
+
 def run(
     model: Model, op: str, *tensors: ArrayLike, frame: Frame | None = None, check: bool = True, **numbers: Any
 ) -> Any:
@@ -89,21 +125,28 @@ def step(
     model: Model,
     q: torch.Tensor,
     v: torch.Tensor,
-    dt: float,
+    dt: float | None = None,
     tau: torch.Tensor | None = None,
     q_target: torch.Tensor | None = None,
-    substeps: int = 1,
+    substeps: int | None = None,
     *,
+    ctrl: torch.Tensor | None = None,
+    act: torch.Tensor | None = None,
+    qacc: torch.Tensor | None = None,
     ignore: Names = (),
     check: bool = True,
     **numbers: Any,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """`featherstorm.step` with gradients with respect to q, v, tau and q_target; `substeps` passes share dt."""
+) -> tuple[torch.Tensor, ...]:
+    """`featherstorm.step` with gradients with respect to q, v, tau and q_target; `substeps` passes share dt.
+
+    Of a model file's world with respect to q, v, act, ctrl and tau, through its contacts (`featherstorm.step_vjp`); a WorldStep.
+    """
     op = step_op(model, "step", ignore)
     if op == "world":
-        raise ValueError(
-            f"step: {model.name} has the world of a model file, whose step has no gradients: ignore='world' steps the tree alone"
-        )
+        step_numbers(op, {**numbers, **({} if q_target is None else {"q_target": q_target})}, 0.0)
+        return stepped_world(model, q, v, dt, tau, substeps, ctrl, act, qacc, check)
+    refuse_controls("step", {"ctrl": ctrl, "act": act, "qacc": qacc})
+    dt, substeps = pass_count("step", model, op, dt, substeps)
     numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))
     zero = torch.zeros(model.nv, dtype=q.dtype, device=q.device)
     drive = (zero if tau is None else tau, zero if q_target is None else q_target)
@@ -117,6 +160,25 @@ def step(
     if op == "coupled_step":
         return state[0], run(model, "coupled_velocity", state[1])
     return state[0], state[1]
+
+
+def stepped_world(
+    model: Model,
+    q: torch.Tensor,
+    v: torch.Tensor,
+    dt: float | None,
+    tau: torch.Tensor | None,
+    substeps: int | None,
+    ctrl: torch.Tensor | None,
+    act: torch.Tensor | None,
+    qacc: torch.Tensor | None,
+    check: bool,
+) -> WorldStep:
+    like = {"dtype": q.dtype, "device": q.device}
+    sizes = (model.n_act, model.n_ctrl, model.nv, model.nv)
+    rest = [torch.zeros(n, **like) if x is None else x for x, n in zip((act, ctrl, tau, qacc), sizes)]
+    bound = [torch.as_tensor(model.parameter(name), **like) for name in model.parameters]
+    return WorldStep(*SteppedWorld.apply((model, dt, substeps, check), q, v, *rest, *bound))
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

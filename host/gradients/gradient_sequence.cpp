@@ -1,0 +1,234 @@
+#include "host/gradients/gradient_sequence.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+#include "core/mujoco/constrained.h"
+#include "host/gradients/world_gradients.h"
+#include "host/memory/cpu_library.h"
+#include "host/solver/contact_solver.h"
+
+namespace featherstorm {
+namespace {
+
+using Names = std::map<std::string, std::string>;
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+// Rows of all candidates and constraints that programs are made for; a step's derivatives take some thousand operations a contact.
+constexpr int most_traced_rows = 400;
+
+class Stages {
+ public:
+  Stages(Sequence& s, const Evaluator& e, Precision precision) : s_(s), e_(e), precision_(precision) {}
+
+  // other: which array stands for an input or output of the program. All that is not there yet is declared.
+  void add(const std::string& called, const Program& p, const Names& other = {}, const Pairs& swaps = {},
+           int repeat = 1) {
+    Stage stage = stage_of(e_, precision_, p);
+    stage.name = called, stage.swaps = swaps, stage.repeat = repeat;
+    if (repeat > 1) stage.needed = "more";
+    const auto rename = [&](std::vector<std::string>& names, const std::vector<Program::Array>& arrays) {
+      for (std::size_t k = 0; k < names.size(); k++) {
+        if (const auto at = other.find(names[k]); at != other.end()) names[k] = at->second;
+        if (s_.components(names[k]) < 0) s_.array(names[k], arrays[k].size);
+      }
+    };
+    rename(stage.in, p.inputs), rename(stage.out, p.outputs);
+    s_.stage(stage);
+  }
+
+ private:
+  Sequence& s_;
+  const Evaluator& e_;
+  Precision precision_;
+};
+
+// What host/solver/contact_gradients.h takes and gives.
+const std::vector<std::string> contact_gradients_in = {"mass",         "jacobian",  "row_D", "row_aref",
+                                                       "row_friction", "placement", "twist", "axis",
+                                                       "qacc",         "qacc_bar",  "touch", "weights"};
+const std::vector<std::string> contact_gradients_out = {"lambda", "pose_bar", "lambda_motion_bar", "qacc_motion_bar",
+                                                        "twist_bar"};
+
+// The array of stage i for what programs of all stages call by one name.
+std::string numbered(const std::string& name, int i) { return name + "_" + std::to_string(i); }
+
+Program copy_of_solution(int nv) {
+  Program p;
+  const std::vector<Expr> a = p.input("qacc", nv);
+  Tracing scope(p.graph);
+  p.output("kept", a);
+  return p;
+}
+
+// What contacts contribute, as a stage of a robot with the solver that finds them.
+Stage contacts_stage(const Evaluator& e, const WorldPrograms& step, Precision precision) {
+  const SolverTable* table = cpu_contact_gradients(e.isa());
+  if (!table)
+    throw Error("the library of CPU kernels libfeatherstorm_cpu_" + e.isa() +
+                ".so was not found; `./featherstorm setup` builds it");
+  ContactSolverOptions options{100, 1e-6};
+  options.forces = false;
+  BoundKernel kernel = contact_solver(e.robot().model, step, precision, e.isa(), options).kernel;
+  kernel.kernel = precision == Precision::float32 ? table->in_float : table->in_double;
+  Stage stage{[kernel] { return kernel; }, contact_gradients_in, contact_gradients_out};
+  stage.name = "contacts";
+  return stage;
+}
+
+void check_rows(const Evaluator& e) {
+  const Model<double>& m = e.robot().model;
+  if (rows_of(m.world) > most_traced_rows)
+    throw Error("robot '" + e.robot().name + "' has " + std::to_string(rows_of(m.world)) +
+                " rows of constraints and of candidates of contacts, expected at most " +
+                std::to_string(most_traced_rows) +
+                " for derivatives on a device, tangents, and derivatives by numbers of contacts");
+}
+
+void check(const Evaluator& e, const SolverOptions& options) {
+  const Model<double>& m = e.robot().model;
+  if (options.iterations < 1)
+    throw Error("iterations is " + std::to_string(options.iterations) + ", expected 1 or more");
+  if (options.rigid) throw Error("steps of the rigid law have no derivatives, expected MuJoCo's law");
+  if (!m.world.is_given()) throw Error("the robot has no world, expected one of an MJCF file");
+}
+
+}  // namespace
+
+Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivative, const SolverOptions& options,
+                           bool is_solved) {
+  check(e, options);
+  const bool reverse = derivative == Derivative::vjp;
+  bool all = options.all_candidates || !reverse;
+  const Model<double>& m = e.robot().model;
+  const Parameters parameters(e.robot(), e.parameters());
+  constexpr int most = 1 << 22;
+  WorldPrograms step;
+  WorldGradients gradients;
+  try {
+    if (!all) step = world_programs(m, Candidates::None, options.tolerance, most, parameters);
+    all |= step.touch.size > 0;
+    const Candidates candidates = all ? Candidates::All : Candidates::None;
+    if (all) check_rows(e), step = world_programs(m, candidates, options.tolerance, most, parameters);
+    gradients = world_gradients(m, step, derivative, candidates, most, parameters);
+  } catch (const std::length_error& error) {
+    throw Error("robot '" + e.robot().name + "' has no derivatives of its step: " + error.what());
+  }
+
+  Sequence s(precision, e.threads(), e.isa());
+  Stages stages(s, e, precision);
+  for (const char* name : {"more", "more_next", "passes", "passes_next", "residual", "gap", "rows"}) s.array(name, 1);
+  for (const char* name : {"row_force", "row_force_next"}) s.array(name, rows_of(m.world.constraints));
+  for (const char* name : {"contact_force", "contact_force_next"}) s.array(name, all ? rows_of(m.world.contacts) : 0);
+  for (const char* name : {"qacc", "qacc_next", "qacc_bar"}) s.array(name, m.nv);
+  const long moving = m.world.contacts.pair.empty() ? 0 : 6L * (m.nb + 1);
+  s.array("lambda", m.nv), s.array("touched", 0);
+  for (const char* name : {"pose_bar", "lambda_motion_bar", "qacc_motion_bar", "twist_bar"}) s.array(name, moving);
+  const Pairs solved = {{"qacc", "qacc_next"},
+                        {"more", "more_next"},
+                        {"passes", "passes_next"},
+                        {"row_force", "row_force_next"},
+                        {"contact_force", "contact_force_next"}};
+  const bool stepwise = !step.stages.empty();
+  std::optional<ContactSolverStage> solver;
+  if (!all)
+    solver = contact_solver(m, step, precision, e.isa(), {options.iterations, options.tolerance, {}, false, false});
+  // where what the equations of stage i hand on is kept
+  const auto equations_at = [&](int i) {
+    Names names;
+    for (const Program::Array& a : step.equations.outputs)
+      if (stepwise && reverse && a.name != "more" && a.name != "passes") names[a.name] = numbered(a.name, i);
+    return names;
+  };
+  const auto renamed = [](std::vector<std::string> names, const Names& other) {
+    for (std::string& name : names)
+      if (const auto at = other.find(name); at != other.end()) name = at->second;
+    return names;
+  };
+  const auto solve = [&](int i, const Names& at) {
+    const Names kept = equations_at(i);
+    Names other = kept;
+    other.insert(at.begin(), at.end());
+    stages.add("equations", step.equations, other);
+    if (is_solved && !stepwise) return;
+    if (all) return stages.add("solver", step.newton, kept, solved, std::max(options.iterations, 2));
+    Stage stage{[solver] { return solver->kernel; },
+                renamed(contact_solver_in, kept),
+                contact_solver_out,
+                {{"qacc", "qacc_next"}}};
+    stage.name = "solver";
+    s.stage(stage);
+  };
+  // cotangents of the inputs of stage i
+  const auto differentiate = [&](int i, const Names& at, const Pairs& swaps) {
+    const std::size_t k = static_cast<std::size_t>(i);
+    if (all) return stages.add("derivatives", gradients.steps[k], at, swaps);
+    Names other = equations_at(i);
+    other.insert(at.begin(), at.end());
+    stages.add("before", gradients.before[k], other);
+    Stage contacts = contacts_stage(e, step, precision);
+    contacts.in = renamed(contacts.in, other);
+    s.stage(contacts);
+    stages.add("after", gradients.after[k], other, swaps);
+  };
+  if (!stepwise) {
+    if (!all || !is_solved) solve(0, {});
+    differentiate(0, {}, {});
+    return s;
+  }
+
+  const std::vector<std::string> handed = {"q_i", "v_i", "act_i", "u_i", "sum_u", "sum_a", "sum_rate"};
+  // where stage i finds what was handed to it, and what it hands on
+  const auto handed_at = [&](int i, const std::string& suffix) {
+    Names names;
+    for (const std::string& name : handed) names[name + suffix] = numbered(name, i);
+    if (i == 0) names["v_i"] = "v";
+    return names;
+  };
+  const auto state_at = [&](int i) {
+    return i == 0 ? Names{}
+                  : Names{{"q", numbered("q_i", i)}, {"v", numbered("v_i", i)}, {"act", numbered("act_i", i)}};
+  };
+  const auto declare = [&](const std::string& name, int size) {
+    if (s.components(name) < 0) s.array(name, size);
+  };
+  const Program kept = copy_of_solution(m.nv);
+  for (int i = 0; i < 4; i++) {
+    solve(i, state_at(i));
+    if (reverse) {
+      stages.add("kept", kept, {{"kept", numbered("qacc", i)}});
+    } else {
+      Pairs swaps;
+      for (const Program::Array& a : gradients.steps[static_cast<std::size_t>(i)].outputs)
+        if (a.name.ends_with("_next_tan") && i < 3) {
+          const std::string as_read = a.name.substr(0, a.name.size() - 9) + "_tan";
+          declare(as_read, a.size), swaps.emplace_back(as_read, a.name);
+        }
+      differentiate(i, handed_at(i, ""), swaps);
+    }
+    if (i == 3) break;
+    Names other = handed_at(i, "");
+    other.merge(handed_at(i + 1, "_next"));
+    other.merge(equations_at(i));
+    stages.add("stage", step.stages[static_cast<std::size_t>(i)], other);
+  }
+  for (int i = 3; i >= 0 && reverse; i--) {
+    const std::size_t k = static_cast<std::size_t>(i);
+    Names other = handed_at(i, "");
+    other["qacc"] = numbered("qacc", i);
+    Pairs swaps;
+    for (const Program::Array& a : (all ? gradients.steps : gradients.after)[k].outputs) {
+      // sums go on by their own names, what is handed by that which the stage before has for it
+      const std::string of = a.name.substr(0, a.name.find("_bar"));
+      const bool is_sum = a.name.ends_with("_bar_next");
+      if (!is_sum && std::find(handed.begin(), handed.end(), of) == handed.end()) continue;
+      const std::string as_read = is_sum ? of + "_bar" : of + "_next_bar";
+      declare(as_read, a.size), declare(a.name, a.size), swaps.emplace_back(as_read, a.name);
+    }
+    differentiate(i, other, swaps);
+  }
+  return s;
+}
+
+}  // namespace featherstorm

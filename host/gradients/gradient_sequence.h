@@ -1,0 +1,20 @@
+// Derivatives of one pass of a model file's world as a Sequence: the equations and Newton's steps, then the programs of
+// host/gradients/world_gradients.h where they are solved.
+//
+//   Sequence s = gradient_sequence(evaluator, Precision::float64, Derivative::vjp, {.tolerance = 1e-10});
+//   s.run(1, instances, {q, v, act, qacc, ctrl, ..., q_next_bar, v_next_bar, act_next_bar}, {}, {q_bar, v_bar, ctrl_bar, ...});
+//
+// qacc is where Newton's method begins and what it finds. The evaluator's parameters are inputs by their names, and have cotangents
+// or tangents as well. Rows of all candidates of contacts are in the programs.
+#pragma once
+#include "host/simulation/world_sequence.h"
+#include "host/trace/trace_op.h"
+
+namespace featherstorm {
+
+// is_solved: qacc is the solution already, and neither equations nor solver run; of Runge-Kutta's method, which has four, never.
+// Throws Error where the robot has no world, or one whose step has no derivatives, or too many candidates of contacts.
+Sequence gradient_sequence(Evaluator& evaluator, Precision precision, Derivative derivative,
+                           const SolverOptions& options = {}, bool is_solved = false);
+
+}  // namespace featherstorm

@@ -1,0 +1,337 @@
+// The solution with Newton's last matrix where contacts are found, and what contacts contribute to derivatives of a step, of
+// instances side by side. See host/gradients/world_gradients.h.
+//
+//   H lambda = a_bar,   H = M + J^T W J                          W = s'' of the rows at r = J a - aref
+//   S = sum over contacts of (J lambda) . f(J a - aref)          its derivative with a and lambda held, f = -s'(r)
+//
+// Row k of a contact is e_k . Delta X(p), with Delta X what bodies do against each other under X = lambda, a or v. So S depends on the
+// points p, axes e and distances of contacts, and on motions of bodies. With l = J lambda and z = W l
+//
+//   dS = sum_k f_k dl_k - z_k d(J a)_k + z_k daref_k + l . df of D
+//
+// p, e and distance follow from how the two geoms stand to each other: six derivatives of the closed form of the pair (Dual). Forces
+// are proportional to D, and all D of a contact to one another.
+//
+// Poses and motions are those of bodies as they pass the world's origin, along its axes: a turn w and a velocity v of what is there.
+#pragma once
+#include "core/scalar/dual.h"
+#include "host/solver/solve_rows.h"
+
+namespace featherstorm {
+
+// Pairs without a closed form with derivatives: their loops find points to the last digits of double, so that differences of two poses
+// have half of them. Where a pose finds other contacts the derivatives are zero.
+template <class T, class S, class D>
+FS_HD void convex_pair(const auto& c, const Geom<S>& a, const Geom<S>& b, const ContactPair<D>& pair,
+                       const Placement<Dual<T>>& A, const Placement<Dual<T>>& B, ContactPoint<Dual<T>>* out) {
+  constexpr double h = 1e-5;  // of a turn, and of a displacement [m]
+  const auto moved = [](const Placement<Dual<T>>& X, int instance, double by) {
+    Placement<double> r;
+    for (int i = 0; i < 3; i++) {
+      r.r(i) = lane(X.r(i).x, instance) + by * lane(X.r(i).d, instance);
+      for (int j = 0; j < 3; j++) r.R(i, j) = lane(X.R(i, j).x, instance) + by * lane(X.R(i, j).d, instance);
+    }
+    return r;
+  };
+  auto low = scratch<ContactPoint<double>>(most_prisms), high = scratch<ContactPoint<double>>(most_prisms);
+  auto at = scratch<ContactPoint<double>>(most_prisms);
+  const Vec3<Dual<T>> up = cast<Dual<T>>(Vec3<T>{T(0.0), T(0.0), T(1.0)});
+  for (int k = 0; k < pair.slots; k++) out[k] = {Dual<T>(T(no_contact)), zero3<Dual<T>>(), up};
+  const auto set = [](Dual<T>& x, int l, double value, double before, double after, bool is_there) {
+    set_lane(x.x, l, value), set_lane(x.d, l, is_there ? (after - before) / (2 * h) : 0.0);
+  };
+  for (int l = 0; l < lanes<T>; l++) {
+    const auto find = [&](double by, ContactPoint<double>* to) {
+      return contacts_of_instance(c, geom_of_instance(a, l), geom_of_instance(b, l),
+                                  static_cast<double>(lane(pair.detection, l)), pair.slots, moved(A, l, by),
+                                  moved(B, l, by), to);
+    };
+    const int n = find(0.0, at.data());
+    const bool same = n > 0 && find(-h, low.data()) == n && find(h, high.data()) == n;
+    for (int k = 0; k < n; k++) {
+      set(out[k].distance, l, at[k].distance, low[k].distance, high[k].distance, same);
+      for (int i = 0; i < 3; i++) {
+        set(out[k].point(i), l, at[k].point(i), low[k].point(i), high[k].point(i), same);
+        set(out[k].normal(i), l, at[k].normal(i), low[k].normal(i), high[k].normal(i), same);
+      }
+    }
+  }
+}
+
+// What the equations hand on (host/trace/world_programs.h), the solution, and the cotangent of it.
+template <class Array> struct GradientInputs {
+  Array mass;                         // (nh)
+  Array jacobian, D, aref, friction;  // rows of constraints
+  Array placement, twist, axis;       // as of SolverInputs
+  Array qacc, qacc_bar;               // (nv)
+  Array touch, weights;
+};
+template <class Array> struct GradientOutputs {
+  Array lambda;                // (nv)
+  Array pose_bar;              // (6 (nb + 1))  of where bodies are: turn, displacement
+  Array lambda_bar, qacc_bar;  // (6 (nb + 1))  of how they move under lambda and under a
+  Array twist_bar;             // (6 (nb + 1))  and under v
+};
+
+// A motion as it passes the world's origin, of something that moves with V at r.
+template <class T> FS_HD Motion<T> at_origin(const Motion<T>& V, const Vec3<T>& r) {
+  return {V.w, V.v - cross(V.w, r)};
+}
+
+// One contact's share of S and its derivatives.
+template <class T> struct ContactShare {
+  T distance_bar;
+  Vec3<T> point_bar, axis_bar[3];
+  Force<T> of[3];  // moment about the world's origin, force: of Delta lambda, Delta a, Delta v
+};
+
+// in   c          the contact; dimension of its rows
+// in   motion     Delta X for X = lambda, a, v
+// in   by_motion  (3, dimension)  dS by its rows
+template <class T>
+FS_HD void share_of_motions(const Candidate<T>& c, int dimension, const Motion<T>* motion,
+                            const T (*by_motion)[most_rows], ContactShare<T>& s) {
+  const Vec3<T>& p = c.contact.point;
+  s.point_bar = zero3<T>();
+  for (Vec3<T>& e : s.axis_bar) e = zero3<T>();
+  for (int x = 0; x < 3; x++) {
+    const Motion<T>& V = motion[x];
+    const Vec3<T> at = V.v + cross(V.w, p);
+    Vec3<T> force = zero3<T>(), couple = zero3<T>();
+    for (int k = 0; k < dimension; k++) {
+      const T& weight = by_motion[x][k];
+      const Vec3<T>& e = c.frame.e[k % 3];
+      Vec3<T>& e_bar = s.axis_bar[k % 3];
+      if (k < 3) force = force + e * weight, e_bar = e_bar + at * weight;
+      else couple = couple + e * weight, e_bar = e_bar + V.w * weight;
+    }
+    s.point_bar = s.point_bar + cross(force, V.w);
+    s.of[x] = {cross(p, force) + couple, force};
+  }
+}
+
+// dS along one way that the geoms move against each other.
+//
+// in   c  the contact with derivatives
+template <class T> FS_HD T share_along(const ContactShare<T>& s, const Candidate<Dual<T>>& c) {
+  const auto slope = [](const Vec3<Dual<T>>& v) { return Vec3<T>{v.x().d, v.y().d, v.z().d}; };
+  T sum = s.distance_bar * c.contact.distance.d + dot(s.point_bar, slope(c.contact.point));
+  for (int k = 0; k < 3; k++) sum = sum + dot(s.axis_bar[k], slope(c.frame.e[k]));
+  return sum;
+}
+
+// A placement that moves along one of the six ways past the world's origin: turns about x, y, z, then displacements.
+template <class T> FS_HD Placement<Dual<T>> moved_along(const Placement<T>& X, int way) {
+  Placement<Dual<T>> Y = cast<Dual<T>>(X);
+  const auto turned = [&](const Vec3<T>& v) {
+    return cross(Vec3<T>{T(way == 0 ? 1.0 : 0.0), T(way == 1 ? 1.0 : 0.0), T(way == 2 ? 1.0 : 0.0)}, v);
+  };
+  if (way >= 3) {
+    Y.r(way - 3).d = T(1.0);
+    return Y;
+  }
+  const Vec3<T> r = turned(X.r);
+  for (int k = 0; k < 3; k++) {
+    const Vec3<T> e = turned(axis_of(X, k));
+    Y.r(k).d = r(k);
+    for (int i = 0; i < 3; i++) Y.R(i, k).d = e(i);
+  }
+  return Y;
+}
+
+// The same contact where geom 1 moves in place of geom 2: both together leave how they stand alone.
+template <class T> FS_HD ContactPoint<Dual<T>> moved_back(const ContactPoint<Dual<T>>& c, int way) {
+  const auto other = [&](const Vec3<Dual<T>>& v, bool is_point) {
+    Placement<T> at{Mat3<T>{}, {v.x().x, v.y().x, v.z().x}};
+    for (int i = 0; i < 3; i++)
+      for (int k = 0; k < 3; k++) at.R(i, k) = T(0.0);
+    Vec3<Dual<T>> both = moved_along(at, way).r;
+    for (int k = 0; k < 3; k++) both(k).d = (is_point || way < 3 ? both(k).d : T(0.0)) - v(k).d;
+    return both;
+  };
+  return {{c.distance.x, -c.distance.d}, other(c.point, true), other(c.normal, false)};
+}
+
+template <class T> FS_HD void add_to(const auto& array, int body, const T& sign, const Force<T>& f) {
+  for (int k = 0; k < 3; k++) {
+    array[6 * body + k] = array[6 * body + k] + sign * f.n(k);
+    array[6 * body + 3 + k] = array[6 * body + 3 + k] + sign * f.f(k);
+  }
+}
+
+// J x of a block.
+template <class T>
+FS_HD void block_times(const auto& J, int rows, int columns, const auto& column, const auto& x, T* y) {
+  for (int i = 0; i < rows; i++) {
+    y[i] = T(0.0);
+    for (int k = 0; k < columns; k++) y[i] = y[i] + J[i * columns + k] * x[column(k)];
+  }
+}
+
+// The coordinates of a block.
+FS_HD int column_of(const auto& solver, const PresentBlock& c, int k) {
+  if (c.contact) return solver.pairs.column[solver.pairs.start[c.source] + k].v;
+  return solver.constraints.column[solver.constraints.block[c.source].column + k];
+}
+FS_HD int columns_of(const auto& solver, const PresentBlock& c) {
+  return c.contact ? solver.pairs.columns(c.source) : solver.constraints.block[c.source].columns;
+}
+
+// f and W of all blocks at a, and H^-1 x.
+//
+// out     force, W (most_rows, most_entries for each block)
+// in-out  x (nv)
+template <class T>
+FS_HD void solve_last_matrix(const auto& solver, const PresentRows<T>& present, const auto& in, auto force, auto W,
+                             auto x) {
+  const int nv = solver.nv, words = (nv + 63) / 64;
+  auto parent = scratch<int>(nv), depth = scratch<int>(nv), start = scratch<int>(nv + 1);
+  auto row = scratch<std::uint64_t>(nv * words);
+  EliminationTreeIn tree{nv, 0, parent.data(), depth.data(), start.data(), row.data()};
+  tree_of(solver, present, ~0u, tree);
+  auto H = scratch<T>(tree.nh);
+  for (int k = 0; k < tree.nh; k++) H[k] = T(0.0);
+  for (int i = 0; i < nv; i++)
+    for (int j = i; j >= 0; j = solver.own.dof_parent[j]) H[tree.at(i, j)] = in.mass[solver.own.at(i, j)];
+  for (int i = 0; i < present.count; i++) {
+    const PresentBlock& c = present.block[i];
+    const auto& group = solver.group[solver.group_of[c.contact][c.source]];
+    const int n = columns_of(solver, c), m = group.rows;
+    const auto J = slice(present.J, c.J);
+    const auto column = [&](int k) { return column_of(solver, c, k); };
+    T r[most_rows], along[most_rows];
+    block_times(J, m, n, column, in.qacc, r);
+    for (int k = 0; k < m; k++) r[k] = r[k] - present.aref[c.row + k];
+    const auto w = slice(W, most_entries * i);
+    block_state<T>(RowBlock{group.kind, 0, m}, r, slice(present.D, c.row), slice(present.friction, c.row),
+                   slice(force, most_rows * i), w);
+    for (int k = 0; k < n; k++) {
+      for (int s = 0; s < m; s++) {
+        along[s] = T(0.0);
+        for (int t = 0; t < m; t++) along[s] = along[s] + w[symmetric(s, t)] * J[t * n + k];
+      }
+      for (int l = 0; l <= k; l++) {
+        T sum = H[tree.at(column(k), column(l))];
+        for (int s = 0; s < m; s++) sum = sum + along[s] * J[s * n + l];
+        H[tree.at(column(k), column(l))] = sum;
+      }
+    }
+  }
+  ltdl(tree, H.data());
+  solve<Factor::LTDL>(tree, H.data(), x);
+}
+
+// in   in
+// out  out
+template <class T>
+FS_HD void contact_gradients(const auto& solver, const auto& in, const auto& out) {
+  using U = Dual<T>;
+  const auto& w = solver.world;
+  const int rows = solver.constraints.rows() + solver.contacts.rows + 1, nv = solver.nv;
+  const int blocks = solver.constraints.size() + solver.contacts.slots + 1;
+  auto block = scratch<PresentBlock>(blocks);
+  auto J = scratch<T>(solver.constraints.entries() + solver.contacts.entries + 1);
+  auto D = scratch<T>(rows), aref = scratch<T>(rows), friction = scratch<T>(rows);
+  PresentRows<T> present{block.data(), J.data(), D.data(), aref.data(), friction.data()};
+  using Memory = std::remove_cvref_t<decltype(in.placement)>;
+  const Placements<T, Memory> X{in.placement};
+  const Motions<T, Memory> twist{in.twist}, axis{in.axis};
+  find_constraints(solver, in, present);
+  if (solver.contacts.slots > 0) find_contacts(solver, X, twist, axis, in.touch, in.weights, present);
+  auto force = scratch<T>(most_rows * (present.count + 1)), W = scratch<T>(most_entries * (present.count + 1));
+  auto lambda = scratch<T>(nv);
+  for (int k = 0; k < nv; k++) lambda[k] = in.qacc_bar[k];
+  solve_last_matrix(solver, present, in, force.data(), W.data(), lambda.data());
+  for (int k = 0; k < nv; k++) out.lambda[k] = lambda[k];
+  if (solver.contacts.slots == 0) return;
+  for (int k = 0; k < 6 * (solver.nb + 1); k++)
+    out.pose_bar[k] = out.lambda_bar[k] = out.qacc_bar[k] = out.twist_bar[k] = T(0.0);
+
+  GeomPlaces<T, std::remove_cvref_t<decltype(solver)>, Placements<T, Memory>, Memory> places(solver, X, in.touch);
+  auto point = scratch<ContactPoint<T>>(most_slots);
+  auto moving = scratch<ContactPoint<U>>(most_slots);
+  auto share = scratch<ContactShare<T>>(most_slots);
+  const ContactLaw<T> law = contact_law<T>(w);
+  const ContactLaw<U> varied = contact_law<U>(w);
+  for (int first = present.constraints, end; first < present.count; first = end) {
+    const int p = present.block[first].source;
+    for (end = first; end < present.count && present.block[end].source == p;) end++;
+    const auto& pair = w.contacts.pair[p];
+    const auto &a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
+    const Placement<T>&A = places[pair.geom[0]], &B = places[pair.geom[1]];
+    const int d = pair.dimension, n = solver.pairs.columns(p);
+    const int body_a = a.place.body, body_b = b.place.body;
+    const auto slot_of = [&](const PresentBlock& c) { return (c.output - solver.first_row[p]) / d; };
+    contact_points(w.contacts, pair, A, B, point.data());
+    // Delta X for lambda, a, v
+    Motion<T> motion[3] = {zero_motion<T>(), zero_motion<T>(), zero_motion<T>()};
+    for (int k = 0; k < n; k++) {
+      const PathColumn& column = solver.pairs.column[solver.pairs.start[p] + k];
+      const Motion<T> S = at_origin(axis[column.v], X[column.body].r);
+      const T sign(column.first ? -1.0 : 1.0), by_lambda = sign * lambda[column.v], by_a = sign * in.qacc[column.v];
+      motion[0] = {motion[0].w + S.w * by_lambda, motion[0].v + S.v * by_lambda};
+      motion[1] = {motion[1].w + S.w * by_a, motion[1].v + S.v * by_a};
+    }
+    for (const int body : {body_b, body_a}) {
+      if (body == 0) continue;
+      const Motion<T> V = at_origin(twist[body], X[body].r);
+      const T sign(body == body_b ? 1.0 : -1.0);
+      motion[2] = {motion[2].w + V.w * sign, motion[2].v + V.v * sign};
+    }
+    for (int i = first; i < end; i++) {
+      const PresentBlock& c = present.block[i];
+      const int slot = slot_of(c);
+      const Candidate<T> at{point[slot], candidate_frame(a, b, B, point[slot].normal)};
+      T l[most_rows], z[most_rows], velocity[most_rows], by_motion[3][most_rows];
+      block_times(slice(present.J, c.J), d, n, [&](int k) { return column_of(solver, c, k); }, lambda, l);
+      relative_velocity(X, twist, body_a, body_b, at, d, velocity);
+      // slopes of aref and D with the distance, and of aref with the velocity
+      U own[most_rows], position[most_rows], rows_D[most_rows], reference[most_rows], active[most_rows],
+          coefficient[most_rows];
+      const ConstraintRows<U*> law_rows{own, position, rows_D, reference, active, coefficient};
+      const U inertia = usual_inertia<U>(pair, law.cone);
+      for (int k = 0; k < d; k++) own[k] = U(velocity[k], T(1.0));
+      set_contact_rows(varied, pair, inertia, U(at.contact.distance), own, law_rows);
+      T by_force(0.0);
+      for (int k = 0; k < d; k++) {
+        z[k] = T(0.0);
+        for (int j = 0; j < d; j++) z[k] = z[k] + W[most_entries * i + symmetric(k, j)] * l[j];
+        by_motion[0][k] = force[most_rows * i + k], by_motion[1][k] = -z[k];
+        by_motion[2][k] = z[k] * reference[k].d;
+        by_force = by_force + force[most_rows * i + k] * l[k];
+        own[k] = U(velocity[k]);
+      }
+      set_contact_rows(varied, pair, inertia, U(at.contact.distance, T(1.0)), own, law_rows);
+      ContactShare<T>& s = share[slot];
+      share_of_motions(at, d, motion, by_motion, s);
+      s.distance_bar = by_force * rows_D[0].d * rcp(max(rows_D[0].x, T(1e-30)));
+      for (int k = 0; k < d; k++) s.distance_bar = s.distance_bar + z[k] * reference[k].d;
+      const auto here = where<T>(c.instances);
+      for (int x = 0; x < 3; x++) {
+        Force<T> f = s.of[x];
+        for (int k = 0; k < 3; k++) f.n(k) = select(here, f.n(k), T(0.0)), f.f(k) = select(here, f.f(k), T(0.0));
+        const auto& bar = x == 0 ? out.lambda_bar : x == 1 ? out.qacc_bar : out.twist_bar;
+        add_to(bar, body_b, T(1.0), f), add_to(bar, body_a, T(-1.0), f);
+      }
+    }
+    const Placement<U> still_a = cast<U>(A), still_b = cast<U>(B);
+    for (int way = 0; way < 6; way++) {
+      const Placement<U> moved = moved_along(B, way);
+      contact_points(w.contacts, pair, still_a, moved, moving.data());
+      for (int i = first; i < end; i++) {
+        const PresentBlock& c = present.block[i];
+        const int slot = slot_of(c);
+        const auto here = where<T>(c.instances);
+        const auto add = [&](int body, const ContactPoint<U>& at, const Placement<U>& place) {
+          if (body == 0) return;
+          const T along = share_along(share[slot], Candidate<U>{at, candidate_frame(a, b, place, at.normal)});
+          out.pose_bar[6 * body + way] = out.pose_bar[6 * body + way] + select(here, along, T(0.0));
+        };
+        add(body_b, moving[slot], moved);
+        add(body_a, moved_back(moving[slot], way), still_b);
+      }
+    }
+  }
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,346 @@
+"""Derivatives of steps of a model file's world, by the implicit form of its solver's equations.
+
+The acceleration a of a pass solves g(a, x) = M a - tau - J' f(J a - aref) = 0 with the forces f of constraints and contacts. With
+H = M + J' W J, Newton's last matrix, H lambda = a_bar and x_bar = -(dg/dx)' lambda; tangents solve H a_tan = -(dg/dx) x_tan. What is
+smooth before and behind the solver is differentiated as it is traced (host/gradients/world_gradients.h).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .. import _featherstorm
+from ..device import HOST, device_of
+from ..memory.arguments import Arguments
+from ..robot.steps import pass_count, step_op, zeros
+from ..table.evaluation import check_quaternions, tell_notices
+from .passes import STATE, passes, solver, state_sizes
+from .values import bound_values, check_bound, parameter_sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from ..model import Model
+    from ..typing import Array, ArrayLike
+
+# what a step takes, with the engine's names
+INPUTS = {"q": "q", "v": "v", "act": "act", "ctrl": "ctrl", "tau": "qfrc_applied"}
+
+
+class StepCotangents(NamedTuple):
+    """Of what a step took: q (B, nq), v (B, nv), act (B, n_act), ctrl (B, n_ctrl), tau (B, nv), and a tuple with one array for each
+    parameter of the model, shaped as it is for each instance."""
+
+    q: Array
+    v: Array
+    act: Array
+    ctrl: Array
+    tau: Array
+    parameters: tuple[Array, ...]
+
+
+class StepTangents(NamedTuple):
+    """Of what a step returns: q (B, nq), v (B, nv), act (B, n_act), qacc (B, nv)."""
+
+    q: Array
+    v: Array
+    act: Array
+    qacc: Array
+
+
+class Linearization(NamedTuple):
+    """dx_next = A dx + B du with x = (q, v, act), q by what `integrate` takes: A (B, 2 nv + n_act, 2 nv + n_act), B (B, 2 nv + n_act,
+    n_ctrl)."""
+
+    A: npt.NDArray[Any]
+    B: npt.NDArray[Any]
+
+
+def sizes_of(model: Model) -> dict[str, int]:
+    sizes = {**state_sizes(model), "ctrl": model.n_ctrl, "qfrc_applied": model.nv}
+    del sizes["qacc"]
+    return {**sizes, **parameter_sizes(model)}
+
+
+def sequence_of(model: Model, dtype: str, reverse: bool, on_device: bool, is_solved: bool = False) -> Any:
+    """The engine's stages, kept with the model. is_solved: qacc is the solution already."""
+    kept = model.__dict__.setdefault("_step_derivatives", {})
+    key = (dtype, reverse, on_device, is_solved)
+    if key not in kept:
+        numbers = solver(model, dtype)
+        kept[key] = _featherstorm.gradient_sequence(
+            model.evaluator, dtype, reverse, numbers["iterations"], numbers["tolerance"], on_device, is_solved
+        )
+    return kept[key]
+
+
+class World:
+    """The arrays of a call: the state, what drives it, and cotangents or tangents.
+
+    memory   what the engine reads, by its names
+    added    of cotangents or tangents, with their ends
+    """
+
+    def __init__(
+        self,
+        label: str,
+        model: Model,
+        given: dict[str, ArrayLike | None],
+        added: dict[str, tuple[ArrayLike | None, int]],
+        dt: float | None,
+        substeps: int | None,
+        check: bool,
+    ) -> None:
+        if step_op(model, label) != "world":
+            raise ValueError(
+                f"{label}: {model.name} has no world of a model file, expected one from MuJoCo's; of other models' steps "
+                "vjp and jvp take the operation by its name"
+            )
+        _, self.count = pass_count(label, model, "world", dt, substeps)
+        check_bound(model, label)
+        self.model, self.label = model, label
+        sizes = {**state_sizes(model), "ctrl": model.n_ctrl, "tau": model.nv}
+        rows = [(name, sizes[name]) for name in given] + [(name, n) for name, (_, n) in added.items()]
+        values = [*given.values(), *(x for x, _ in added.values())]
+        call = Arguments(label, [zeros(n) if x is None else x for x, (_, n) in zip(values, rows)], rows)
+        self.call = call
+        self.dtype, self.on_device = call.dtype.name, not call.library.readable
+        if check and model.quaternions and call.library.readable:
+            check_quaternions(model, label, "q", call.arrays[0])
+        if self.on_device and self.count > 1:
+            raise ValueError(f"{label}: {self.count} passes, expected 1 in a call on a device")
+        memory = {name: x for (name, _), x in zip(rows, call.arrays)}
+        memory["qfrc_applied"] = memory.pop("tau")
+        self.added = {name: memory.pop(name) for name in added}
+        self.memory = memory
+        self.bound = bound_values(model, call, call.instances, passes(model, self.dtype, 1).sent)
+
+    def output(self, n: int) -> tuple[Any, Any]:
+        memory, view = self.call.output(self.call.instances, n)
+        return memory, view([n])
+
+    def run(
+        self, sequence: Any, given: dict[str, Any], sizes: dict[str, int], written: dict[str, int]
+    ) -> dict[str, Any]:
+        """The arrays `written` (name, numbers) of a pass: memory and view by name."""
+        outputs = {name: self.output(n) for name, n in written.items()}
+        inputs = [(name, x, 0, sizes[name], False) for name, x in given.items() if sizes[name]]
+        results = [(name, outputs[name][0], 0, n, False) for name, n in written.items() if n]
+        sequence.run(1, self.call.instances, inputs, {}, results, stream=self.call.library.stream)
+        tell_notices(self.model)
+        return outputs
+
+    def states(self) -> list[dict[str, Any]]:
+        """q, v, act, qacc at the beginning of each pass."""
+        model = self.model
+        steps, sizes = passes(model, self.dtype, 1), state_sizes(model)
+        found = [{name: self.memory[name] for name in STATE}]
+        drive = {"u": self.memory["ctrl"], "qfrc_applied": self.memory["qfrc_applied"], **self.bound}
+        for _ in range(self.count - 1):
+            after = {name: self.output(n)[0] for name, n in sizes.items()}
+            steps.run(self.call.instances, {**found[-1], **drive}, after, 0.0, self.call.library.stream)
+            found.append(after)
+        return found
+
+    @property
+    def drives(self) -> dict[str, Any]:
+        return {name: self.memory[name] for name in ("ctrl", "qfrc_applied")} | self.bound
+
+
+def step_vjp(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    cotangents: Sequence[ArrayLike | None],
+    dt: float | None = None,
+    tau: ArrayLike | None = None,
+    substeps: int | None = None,
+    *,
+    ctrl: ArrayLike | None = None,
+    act: ArrayLike | None = None,
+    qacc: ArrayLike | None = None,
+    check: bool = True,
+) -> StepCotangents:
+    """The cotangents of all that a step of a model file's world took, x_bar = (dx_next/dx)^T x_next_bar, through its contacts.
+
+        H lambda = a_bar,   x_bar = -(dg/dx)^T lambda          g(a, x) = 0 the equations that the solver solves, H = dg/da
+
+    in   q, v, dt, tau, substeps, ctrl, act, qacc  as of `step`; with qacc of that step's result the solver has nothing left to do
+    in   cotangents  of q (B, nq), v (B, nv), act (B, n_act) and qacc (B, nv) that `step` returns; None, or left out behind: zeros
+    out  StepCotangents
+    Derivatives are those of what touches and slides at the solution, and with respect to components, as of `vjp`. Of several passes in
+    a call each is solved once more.
+    Errors: as of `step`; ValueError for the integrator discrete, flag diagexact, the rigid law, and several passes on a device.
+    """
+    names, sizes = ("q_next_bar", "v_next_bar", "act_next_bar", "qacc_next_bar"), state_sizes(model)
+    padded = [*cotangents, *[None] * (len(names) - len(cotangents))]
+    if len(padded) > len(names):
+        raise TypeError(f"step_vjp: got {len(cotangents)} cotangents, expected at most {len(names)}: q, v, act, qacc")
+    added = {name: (x, n) for name, x, n in zip(names, padded, sizes.values())}
+    given = {"q": q, "v": v, "act": act, "qacc": qacc, "ctrl": ctrl, "tau": tau}
+    world = World("step_vjp", model, given, added, dt, substeps, check)
+    sequence = sequence_of(model, world.dtype, True, world.on_device)
+    written = {f"{name}_bar": n for name, n in sizes_of(model).items()}
+    all_sizes = {**sizes_of(model), **sizes, **{name: n for name, (_, n) in added.items()}}
+    bars, total = world.added, {}
+    for state in reversed(world.states()):
+        found = world.run(sequence, {**state, **world.drives, **bars}, all_sizes, written)
+        bars = {f"{name}_next_bar": found[f"{name}_bar"][0] for name in ("q", "v", "act")}
+        for name, (_, view) in found.items():
+            if name not in ("q_bar", "v_bar", "act_bar") and name in total:
+                view += total[name]
+            total[name] = view
+    results = {name: world.call.result(view) for name, view in total.items()}
+    of_parameters = tuple(results[f"{name}_bar"] for name in parameter_sizes(model))
+    return StepCotangents(*(results[f"{name}_bar"] for name in INPUTS.values()), of_parameters)
+
+
+def step_jvp(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tangents: Sequence[ArrayLike | None],
+    dt: float | None = None,
+    tau: ArrayLike | None = None,
+    substeps: int | None = None,
+    *,
+    ctrl: ArrayLike | None = None,
+    act: ArrayLike | None = None,
+    qacc: ArrayLike | None = None,
+    check: bool = True,
+) -> StepTangents:
+    """The tangents of all that a step of a model file's world returns, x_next_tan = (dx_next/dx) x_tan, through its contacts.
+
+        H a_tan = -(dg/dx) x_tan          g(a, x) = 0 the equations that the solver solves, H = dg/da
+
+    in   q, v, dt, tau, substeps, ctrl, act, qacc  as of `step`
+    in   tangents  of q (B, nq), v (B, nv), act (B, n_act), ctrl (B, n_ctrl), tau (B, nv), then of the model's parameters; None, or left out
+         behind: zeros. Those of quaternions are rates, along the unit sphere
+    out  StepTangents
+    Rows of all candidates of contacts are in one program: robots with up to 400 of them and of constraints.
+    Errors: as of step_vjp, and ValueError for more.
+    """
+    sizes = sizes_of(model)
+    padded = [*tangents, *[None] * (len(sizes) - len(tangents))]
+    if len(padded) > len(sizes):
+        raise TypeError(f"step_jvp: got {len(tangents)} tangents, expected at most {len(sizes)}: {', '.join(sizes)}")
+    added = {f"{name}_tan": (x, n) for (name, n), x in zip(sizes.items(), padded)}
+    given = {"q": q, "v": v, "act": act, "qacc": qacc, "ctrl": ctrl, "tau": tau}
+    world = World("step_jvp", model, given, added, dt, substeps, check)
+    sequence = sequence_of(model, world.dtype, False, world.on_device)
+    of_state = state_sizes(model)
+    written = {f"{name}_next_tan": n for name, n in of_state.items()}
+    all_sizes = {**sizes, **of_state, **{name: n for name, (_, n) in added.items()}}
+    moving, found = world.added, {}
+    for state in world.states():
+        found = world.run(sequence, {**state, **world.drives, **moving}, all_sizes, written)
+        moving = {**moving, **{f"{name}_tan": found[f"{name}_next_tan"][0] for name in ("q", "v", "act")}}
+    return StepTangents(*(world.call.result(found[name][1]) for name in written))
+
+
+def turns(model: Model) -> list[tuple[int, int]]:
+    """Where in q each quaternion begins, and in v its angular velocity in the body's axes."""
+    return [(b["quaternion"], b["v"][1] - 3) for b in model.bodies if b["quaternion"] is not None]
+
+
+def plain(model: Model) -> npt.NDArray[np.intp]:
+    """(n, 2) where in q and in v a coordinate is that is no quaternion's."""
+    found = []
+    for b in model.bodies:
+        count = b["v"][1] - b["v"][0] - (0 if b["quaternion"] is None else 3)
+        found += [(b["q"][0] + k, b["v"][0] + k) for k in range(count)]
+    return np.array(found, np.intp).reshape(-1, 2)
+
+
+def rates(q: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """dq/dt = rates w (B, 4, 3) of quaternions (B, 4) that turn by w in the body's axes."""
+    w, x, y, z = q.T
+    return 0.5 * np.stack([np.stack(row, 1) for row in ((-x, -y, -z), (w, -z, y), (z, w, -x), (-y, x, w))], 1)
+
+
+def on_tangent_space(model: Model, q: npt.NDArray[Any], bars: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Cotangents (B, nv) of q (+) e of those (B, nq) of q."""
+    found = np.zeros((len(bars), model.nv), bars.dtype)
+    of_q, of_v = plain(model).T
+    found[:, of_v] = bars[:, of_q]
+    for k, first in turns(model):
+        found[:, first : first + 3] = np.einsum("bij,bi->bj", rates(q[:, k : k + 4]), bars[:, k : k + 4])
+    return found
+
+
+def linearize(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    dt: float | None = None,
+    tau: ArrayLike | None = None,
+    substeps: int | None = None,
+    *,
+    ctrl: ArrayLike | None = None,
+    act: ArrayLike | None = None,
+    qacc: ArrayLike | None = None,
+    check: bool = True,
+) -> Linearization:
+    """How a step of a model file's world changes with its state and controls, x = (q, v, act).
+
+        dx_next = A dx + B du          [mjd_transitionFD], without differences
+
+    Changes of q are on the tangent space, as of `integrate` and MuJoCo: nv of them.
+
+    in   q, v, dt, tau, substeps, ctrl, act, qacc  as of `step`; arrays of the CPU
+    out  Linearization, in NumPy
+    Cost: 2 nv + n_act times step_vjp.
+    Errors: as of step_vjp; ValueError for arrays on a device.
+    """
+    from .passes import world_step
+
+    if device_of(q) != HOST:
+        raise ValueError("linearize: q is on a device, expected an array of the CPU")
+    step_op(model, "linearize")
+    after = world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, 0.0, check)
+    q_next = np.asarray(after.q)
+    batched, dtype = q_next.ndim == 2, q_next.dtype
+    q_next = np.atleast_2d(q_next)
+    count, nv, na = len(q_next), model.nv, model.n_act
+    n = 2 * nv + na
+    q_bar = np.zeros((count, n, model.nq), dtype)
+    of_q, of_v = plain(model).T
+    q_bar[:, of_v, of_q] = 1
+    for k, first in turns(model):
+        # w = 4 rates^T dq/dt for unit quaternions
+        q_bar[:, first : first + 3, k : k + 4] = 4 * np.swapaxes(rates(q_next[:, k : k + 4]), 1, 2)
+    rest = np.broadcast_to(np.eye(n, dtype=dtype)[:, nv:], (count, n, n - nv)).reshape(count * n, n - nv)
+
+    def repeated(x: ArrayLike | None, size: int) -> Any:
+        if x is None:
+            return None
+        return np.repeat(np.broadcast_to(np.asarray(x, dtype).reshape(-1, size), (count, size)), n, 0)
+
+    at = repeated(q, model.nq)
+    model.__dict__.setdefault("_step_derivatives", {})  # which models that are bound share
+    # what is bound to the model has a row for each instance as well
+    bound = {name: np.asarray(model.parameter(name)) for name in model.parameters}
+    spread = {
+        name: np.repeat(x, n, 0) if len(x.ravel()) > parameter_sizes(model)[name] else x for name, x in bound.items()
+    }
+    found = step_vjp(
+        model.bind(**spread) if spread else model,
+        at,
+        repeated(v, nv),
+        (q_bar.reshape(count * n, model.nq), rest[:, :nv], rest[:, nv:]),
+        dt,
+        repeated(tau, nv),
+        substeps,
+        ctrl=repeated(ctrl, model.n_ctrl),
+        act=repeated(act, na),
+        qacc=repeated(after.qacc if substeps in (None, 1) else qacc, nv),
+        check=False,
+    )
+    columns = [on_tangent_space(model, at, np.asarray(found.q)), np.asarray(found.v), np.asarray(found.act)]
+    A = np.concatenate(columns, 1).reshape(count, n, n)
+    B = np.asarray(found.ctrl).reshape(count, n, model.n_ctrl)
+    return Linearization(A, B) if batched else Linearization(A[0], B[0])
