@@ -18,13 +18,13 @@
 namespace featherstorm {
 
 template <class Own, class Tree, class Rows, class Mass, class Array> struct CoordinateProblem {
-  const Own& own;            // the tree of M
-  const Tree& tree;          // of M + J^T W J
-  const Rows& rows;          // a pattern
-  Mass mass;                 // (own.nh)  packed on its tree
-  Array jacobian;            // packed
-  Array r0;                  // (n)
-  Array D, friction;         // (n)
+  const Own& own;     // the tree of M
+  const Tree& tree;   // of M + J^T W J
+  const Rows& rows;   // a pattern
+  Mass mass;          // (own.nh)  packed on its tree
+  Array jacobian;     // packed
+  Array r0;           // (n)
+  Array D, friction;  // (n)
   FS_HD int columns() const { return own.nv; }
   // y = J x, and y = M x
   FS_HD void times(const auto& x, auto y) const { rows_times(rows, jacobian, x, y); }
@@ -86,7 +86,12 @@ FS_HD auto coordinate_newton_step(const auto& p, bool guess, const auto& toleran
   for (int i = 0; i < n; i++) r_next[i] = p.r0[i];
   for (int again = 0; again < 2; again++) {
     straight_forces(p.rows, W.data(), c.data(), r_next.data(), f);
-    unbalanced(p, f, x_next.data(), left.data());
+    if (again > 0) {
+      unbalanced(p, f, x_next.data(), left.data());
+    } else {
+      for (int k = 0; k < nv; k++) left[k] = T(0.0);
+      add_rows_transposed(p.rows, p.jacobian, f, left.data());
+    }
     solve<Factor::LTDL>(p.tree, H.data(), left.data());
     for (int k = 0; k < nv; k++) x_next[k] = x_next[k] + left[k];
     rows_at(p, x_next.data(), r_next.data());

@@ -44,17 +44,8 @@ FS_HD void tree_of(const auto& solver, const auto& rows, EliminationTreeIn& tree
   eliminate(words, tree);
 }
 
-// Slots of the rows that are present: of constraints one each; those of contacts between the same branches follow each other, as many
-// as the instance with most of them has.
-template <class T> struct CoordinateSlots {
-  RowPatternOf<BlockList, int*>& rows;
-  int* first;  // (solver.branches) slot
-  FS_HD int of(const auto& solver, const PresentRows<T>& present, int i, int rank) const {
-    const PresentBlock& c = present.block[i];
-    return c.contact ? first[solver.branches_of[c.source]] + rank : i;
-  }
-};
-
+// Of constraints each block has a slot; those of contacts between the same branches follow each other, as many as the instance with
+// most of them has.
 template <class T>
 FS_HD void solve_coordinates(const auto& solver, const PresentRows<T>& present, unsigned instances, const auto& in,
                              const auto& out) {
@@ -107,14 +98,16 @@ FS_HD void solve_coordinates(const auto& solver, const PresentRows<T>& present, 
        f = scratch<T>(n);
   for (int i = 0; i < entries; i++) J[i] = zero;
   for (int i = 0; i < n; i++) r0[i] = r[i] = D[i] = friction[i] = f[i] = zero;
-  const CoordinateSlots<T> slot{rows, first.data()};
+  const auto slot_of = [&](int i, int rank) {
+    const int g = branches_of(present.block[i]);
+    return g < 0 ? i : first[g] + rank;
+  };
   for (int i = 0; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
     for_each_rank(ranks, i, c.instances, [&](int rank, unsigned bits) {
-      const PackedBlock& b = rows.block[slot.of(solver, present, i, rank)];
+      const PackedBlock& b = rows.block[slot_of(i, rank)];
       const auto here = where<T>(bits);
-      for (int k = 0; k < b.rows * b.columns; k++)
-        J[b.entry + k] = select(here, T(present.J[c.J + k]), J[b.entry + k]);
+      for (int k = 0; k < b.rows * b.columns; k++) J[b.entry + k] = select(here, T(present.J[c.J + k]), J[b.entry + k]);
       for (int k = 0; k < b.rows; k++) {
         const int to = b.first + k;
         D[to] = select(here, T(present.D[c.row + k]), D[to]);
@@ -140,8 +133,7 @@ FS_HD void solve_coordinates(const auto& solver, const PresentRows<T>& present, 
   auto mass = scratch<T>(solver.own.nh);
   for (int k = 0; k < solver.own.nh; k++) mass[k] = in.inertia[k];
   if (solver.most_rows > 0) mass_of_half_factor(solver.own, in.inertia, mass.data());
-  const CoordinateProblem problem{solver.own,  tree,     rows,     mass.data(),    J.data(),
-                                  r0.data(), D.data(), friction.data()};
+  const CoordinateProblem problem{solver.own, tree, rows, mass.data(), J.data(), r0.data(), D.data(), friction.data()};
   const T passes = newton_until_done<T>(
       solver, problem, instances, [](const auto&... x) { return coordinate_newton_step(x...); }, r.data(), x.data(),
       f.data());
@@ -150,7 +142,7 @@ FS_HD void solve_coordinates(const auto& solver, const PresentRows<T>& present, 
   for (int i = 0; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
     for_each_rank(ranks, i, c.instances, [&](int rank, unsigned bits) {
-      const PackedBlock& b = rows.block[slot.of(solver, present, i, rank)];
+      const PackedBlock& b = rows.block[slot_of(i, rank)];
       hand_out_forces<T>(solver, c, b.rows, where<T>(bits), f.data() + b.first, out);
     });
   }

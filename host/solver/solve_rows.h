@@ -77,9 +77,7 @@ FS_HD void solve_rows(const auto& solver, const PresentRows<T>& present, unsigne
   for (int i = 0; i < slots * words; i++) sets[i] = 0;
   for (int i = 0; i < n; i++) r0[i] = r[i] = D[i] = friction[i] = f[i] = zero;
   // where the rows of a block go
-  const auto slot_of = [&](const PresentBlock& c, int rank) {
-    return first_slot[group_of(c)] + rank;
-  };
+  const auto slot_of = [&](const PresentBlock& c, int rank) { return first_slot[group_of(c)] + rank; };
   auto solved = scratch<T>(most_rows * nv);
   for (int i = 0; i < present.count; i++) {
     const PresentBlock& c = present.block[i];

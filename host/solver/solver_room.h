@@ -74,8 +74,8 @@ template <class P> SolverRoom solver_room(const ContactSolver<P>& s) {
                            bytes_of_array<int>(columns) + 2 * bytes_of_array<int>(nv) + bytes_of_array<int>(nv + 1) +
                            bytes_of_array<std::uint64_t>(nv * words) + bytes_of_array<std::uint64_t>(words);
     // while ranks are given
-    by_coordinates_bytes = std::max(
-        by_coordinates_bytes, bytes_of_array<int>(branches) + bytes_of_array<unsigned short>(branches));
+    by_coordinates_bytes =
+        std::max(by_coordinates_bytes, bytes_of_array<int>(branches) + bytes_of_array<unsigned short>(branches));
   }
 
   const long finding = 2L * most_rows + 3 * nv;

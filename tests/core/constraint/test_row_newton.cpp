@@ -53,7 +53,7 @@ int solve_all(Space space, const std::vector<RowKind>& kinds, bool from_solution
     std::vector<double> mass;
     for (int i = 0; i < n; i++)
       for (int k = own.row_start[i]; k < own.row_start[i + 1]; k++) mass.push_back(c.dense.M(i, own.column[k]));
-    const CoordinateProblem q{own,          c.tree,      c.rows,  mass.data(), c.jacobian.data(),
+    const CoordinateProblem q{own,          c.tree,     c.rows,           mass.data(), c.jacobian.data(),
                               of.r0.data(), c.D.data(), c.friction.data()};
     double done = 0;
     int steps = 0;
