@@ -79,6 +79,20 @@ FS_HD void half_factor(const auto& m, const auto& mass, auto factor) {
   for (int k = 0; k < m.nv; k++) factor[m.at(k, k)] = sqrt(factor[m.at(k, k)]);
 }
 
+// M from that factor: M_ij = sum_k L_ki D_k L_kj over k = i and what hangs on i.
+FS_HD void mass_of_half_factor(const auto& m, const auto& factor, auto mass) {
+  using T = ScalarOf<decltype(mass)>;
+  for (int k = 0; k < m.nh; k++) mass[k] = T(0.0);
+  for (int k = 0; k < m.nv; k++) {
+    const T d = rcp(factor[m.at(k, k)] * factor[m.at(k, k)]);
+    for (int i = k; i >= 0; i = m.dof_parent[i]) {
+      const T a = i == k ? d : d * factor[m.at(k, i)];
+      for (int j = i; j >= 0; j = m.dof_parent[j])
+        mass[m.at(i, j)] = mass[m.at(i, j)] + (j == k ? a : a * factor[m.at(k, j)]);
+    }
+  }
+}
+
 // y = D^-1/2 L^-T y and y = L^-1 D^-1/2 y by that factor: one after the other, y = M^-1 y.
 FS_HD void solve_from_tips(const auto& m, const auto& factor, auto y) {
   for (int i = m.nv - 1; i >= 0; i--) {

@@ -48,10 +48,9 @@ FS_HD void add_rows_transposed(const auto& rows, const auto& J, const auto& x, a
     }
 }
 
-// H = M + J^T W J, packed on the tree. The columns of a block grow.
-FS_HD void curvature(const auto& p, const auto& W, auto H) {
+// H += J^T W J, packed on the tree. The columns of a block grow.
+FS_HD void add_curvature(const auto& p, const auto& W, auto H) {
   using T = ScalarOf<decltype(H)>;
-  for (int k = 0; k < p.tree.nh; k++) H[k] = p.mass[k];
   for (const PackedBlock& b : p.rows.block)
     with_rows(b.rows, [&](auto rows) {
       const int n = b.columns;
@@ -72,6 +71,12 @@ FS_HD void curvature(const auto& p, const auto& W, auto H) {
         }
       }
     });
+}
+
+// H = M + J^T W J
+FS_HD void curvature(const auto& p, const auto& W, auto H) {
+  for (int k = 0; k < p.tree.nh; k++) H[k] = p.mass[k];
+  add_curvature(p, W, H);
 }
 
 // Where a step leaves the solution.

@@ -24,6 +24,12 @@ template <class Rows, class Half, class Array> struct RowProblem {
   Array A;            // (n (n + 1) / 2)  rows of its lower half
   Array r0;           // (n)
   Array D, friction;  // (n)
+  FS_HD int columns() const { return half.columns; }
+  FS_HD void times(const auto& x, auto y) const { half.times(x, y); }
+  // of x, that Y^T is taken to be of coordinates whose M is 1
+  FS_HD void momentum(const auto& x, auto y) const {
+    for (int k = 0; k < half.columns; k++) y[k] = x[k];
+  }
 };
 template <class Rows, class Half, class Array>
 RowProblem(const Rows&, const Half&, Array, Array, Array, Array) -> RowProblem<Rows, Half, Array>;
@@ -149,10 +155,10 @@ FS_HD void solve_factored(int n, const auto& S, auto x) {
   }
 }
 
-// y = r0 + Y x
+// y = r0 + Y x, or J x of core/constraint/coordinate_newton.h
 FS_HD void rows_at(const auto& p, const auto& x, auto y) {
   const int n = p.rows.rows();
-  p.half.times(x, y);
+  p.times(x, y);
   for (int i = 0; i < n; i++) y[i] = p.r0[i] + y[i];
 }
 
@@ -165,7 +171,7 @@ FS_HD void rows_at(const auto& p, const auto& x, auto y) {
 FS_HD auto take_step(const auto& p, bool guess, const auto& tolerance, const auto& force, const auto& r_next,
                      const auto& x_next, auto r, auto x) {
   using T = ScalarOf<decltype(r)>;
-  const int n = p.rows.rows(), columns = p.half.columns;
+  const int n = p.rows.rows(), columns = p.columns();
   const T zero(0.0), one(1.0);
   T changed(0.0), moved(0.0), scale(0.0);
   for (const PackedBlock& b : p.rows.block)
@@ -182,15 +188,16 @@ FS_HD auto take_step(const auto& p, bool guess, const auto& tolerance, const aut
     for (int k = 0; k < columns; k++) x[k] = x_next[k];
     return done;
   }
-  // the cost is 1/2 x^T x + sum s(r)
+  // the cost is 1/2 x^T x + sum s(r), or 1/2 x^T M x
   SmoothSlope<T> smooth;
-  auto dx = scratch<T>(columns), dr = scratch<T>(n);
+  auto dx = scratch<T>(columns), dr = scratch<T>(n), Mx = scratch<T>(columns), Mdx = scratch<T>(columns);
+  for (int k = 0; k < columns; k++) dx[k] = x_next[k] - x[k];
+  p.momentum(x, Mx.data()), p.momentum(dx.data(), Mdx.data());
   for (int k = 0; k < columns; k++) {
-    dx[k] = x_next[k] - x[k];
-    smooth.linear = smooth.linear + x[k] * dx[k], smooth.bend = smooth.bend + dx[k] * dx[k];
-    smooth.noise = smooth.noise + abs(T(x[k] * dx[k]));
+    smooth.linear = smooth.linear + Mx[k] * dx[k], smooth.bend = smooth.bend + Mdx[k] * dx[k];
+    smooth.noise = smooth.noise + abs(T(Mx[k] * dx[k]));
   }
-  p.half.times(dx.data(), dr.data());
+  p.times(dx.data(), dr.data());
   smooth.first = smooth.linear;
   for (int i = 0; i < n; i++) {
     smooth.first = smooth.first - force[i] * dr[i];

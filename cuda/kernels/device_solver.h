@@ -100,8 +100,9 @@ template <class P> struct DeviceSolver {
   Listed<int> diagonal;
   Listed<RowGroup> group;
   Listed<DeviceHalfSolution> half;
-  Listed<char> couples;
   Listed<int> group_of[2], half_of[2];
+  Listed<ContactBranches> branches;
+  Listed<int> branches_of;
   bool forces;
   int most_rows, iterations;
   P tolerance;
@@ -141,7 +142,7 @@ template <class P, class Place> DeviceSolver<P> device_solver(const ContactSolve
   d.pairs = {listed(s.pairs.column), listed(s.pairs.start)};
   d.contacts = s.contacts;
   for (int k = 0; k < 2; k++) d.group_of[k] = listed(s.group_of[k]), d.half_of[k] = listed(s.half_of[k]);
-  d.couples = listed(s.couples), d.first_row = listed(s.first_row);
+  d.branches = listed(s.branches), d.branches_of = listed(s.branches_of), d.first_row = listed(s.first_row);
   d.touch = {listed(s.touch.of_pair), listed(s.touch.power), listed(s.touch.of_geom), s.touch.of_all};
   d.alone = listed(s.alone), d.alone_of = listed(s.alone_of), d.reaches_differ = listed(s.reaches_differ);
   d.reach = listed(s.reach), d.body_centre = listed(s.body_centre);

@@ -1,8 +1,10 @@
 // What touches, and the acceleration under all constraints, of instances side by side.
 //
 // Where all candidates of a robot are more than touch at a time, what is far is left out (find_rows.h). What is left is solved in the
-// space of its rows, of instances with many in that of coordinates (solve_rows.h).
+// space of its rows (solve_rows.h), of instances with many, and of robots that always have many, in that of coordinates
+// (solve_coordinates.h).
 #pragma once
+#include "host/solver/solve_coordinates.h"
 #include "host/solver/solve_rows.h"
 
 namespace featherstorm {
@@ -34,15 +36,8 @@ FS_HD void solve_contacts(const auto& solver, const auto& in, const auto& out) {
     set_lane(out.rows[0], l, count[l]);
     (count[l] <= solver.most_rows ? few : many) |= 1u << l;
   }
-  auto rank = scratch<unsigned short[lanes<T>]>(present.count + 1);
-  auto most = scratch<int>(static_cast<int>(solver.group.size()) + 1);
-  for (const bool in_space_of_rows : {true, false}) {
-    const unsigned instances = in_space_of_rows ? few : many;
-    if (instances == 0) continue;
-    Ranks<T> ranks{rank.data(), most.data()};
-    rank_blocks(solver, present, instances, ranks);
-    solve_rows(solver, present, ranks, in_space_of_rows, in, out);
-  }
+  if (few != 0) solve_rows(solver, present, few, in, out);
+  if (many != 0) solve_coordinates(solver, present, many, in, out);
 }
 
 }  // namespace featherstorm

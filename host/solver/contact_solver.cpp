@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <tuple>
 
 #include "host/memory/cpu_library.h"
 #include "host/solver/contact_solve.h"
@@ -13,13 +14,6 @@
 
 namespace featherstorm {
 namespace {
-
-// Whether coordinates and all between them and the root are not one branch of the tree.
-bool is_coupling(const Model<double>& m, const HalfSolution& half) {
-  for (std::size_t k = 1; k < half.column.size(); k++)
-    if (m.dof_parent[half.column[k]] != half.column[k - 1]) return true;
-  return false;
-}
 
 // Bounding spheres of bodies, and which pairs of bodies, or of a plane and a body, the pairs of geoms are; what else does not move, and
 // bodies with a geom that is not the same in all instances, are always near.
@@ -80,7 +74,7 @@ template <class Element> int number_in(std::vector<Element>& all, const Element&
   return static_cast<int>(all.size()) - 1;
 }
 
-// How blocks of constraints (0) and pairs (1) are solved in the space of rows.
+// How blocks of constraints (0) and pairs (1) are solved.
 template <class P> void add_rows(const Model<double>& m, const GeomContacts<double>& contacts, ContactSolver<P>& s) {
   const auto add = [&](int of, const RowGroup& group, const std::vector<int>& columns) {
     s.group_of[of].push_back(number_in(
@@ -93,26 +87,36 @@ template <class P> void add_rows(const Model<double>& m, const GeomContacts<doub
     const auto begin = s.constraints.column.begin() + b.column;
     add(0, {b.kind, b.rows}, {begin, begin + b.columns});
   }
+  std::map<std::tuple<RowKind, int, std::vector<int>>, int> number;
   for (int p = 0; p < static_cast<int>(contacts.pair.size()); p++) {
     const int rows = contacts.pair[static_cast<std::size_t>(p)].dimension;
     const RowKind kind = rows == 1 ? RowKind::Unilateral : contacts.elliptic ? RowKind::Cone : RowKind::Pyramid;
     std::vector<int> columns;
     for (int k = s.pairs.start[p]; k < s.pairs.start[p + 1]; k++) columns.push_back(s.pairs.column[k].v);
     add(1, {kind, rows}, columns);
+    const auto [at, is_new] = number.try_emplace({kind, rows, columns}, static_cast<int>(s.branches.size()));
+    if (is_new) s.branches.push_back({kind, rows, p});
+    s.branches_of.push_back(at->second);
   }
-  for (const HalfSolution& half : s.half) s.couples.push_back(is_coupling(m, half));
+}
+
+// Rows that every instance has: equalities and dry friction.
+int rows_always_there(const RowPattern& rows) {
+  int n = 0;
+  for (const PackedBlock& b : rows.block) n += b.kind == RowKind::Equality || b.kind == RowKind::Friction ? b.rows : 0;
+  return n;
 }
 
 // Rows beyond which an instance is solved in the space of coordinates. A row takes n^2 / 6 multiply-adds of a factor there and about
-// nv n / 3 of A in each of some passes; here as many as 1 + Y^T W Y has entries, which cost more each.
+// nv n / 3 of A in each of some passes; here as many as M + J^T W J has entries, which cost more each. Where most instances would be
+// beyond or near, all are: each way takes as long for one instance of a vector as for all.
 template <class P> int most_rows_of_an_instance(const Model<double>& m, const ContactSolver<P>& s) {
   std::vector<std::vector<int>> together;
-  for (std::size_t h = 0; h < s.half.size(); h++)
-    if (s.couples[h] != 0) together.push_back(s.half[h].column);
+  for (const HalfSolution& half : s.half) together.push_back(half.column);
   const double entries = elimination_tree(m.dof_parent, together).nh;
   int n = 0;
   while (n * n / 6.0 + n * m.nv / 3.0 < 1.5 * entries) n++;
-  return n;
+  return 4 * rows_always_there(s.constraints) < n ? n : 0;
 }
 
 template <class P>
@@ -157,7 +161,9 @@ ContactSolverStage stage_of(const Model<double>& m, const WorldPrograms& program
                             const ContactSolverOptions& options) {
   const auto solver = solver_of<P>(m, programs, options);
   return {{kernel, solver.get(), width, std::const_pointer_cast<ContactSolver<P>>(solver)},
-          device_solver_stage(solver)};
+          device_solver_stage(solver),
+          {solver->most_rows > 0 ? "factor" : "mass", "qacc_smooth", "jacobian", "row_D", "row_aref", "row_friction",
+           "placement", "twist", "axis", "qacc", "touch", "weights"}};
 }
 
 }  // namespace

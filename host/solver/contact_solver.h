@@ -10,12 +10,10 @@
 
 namespace featherstorm {
 
-// in   factor, qacc_smooth, jacobian, row_D, row_aref, row_friction, placement, twist, axis, qacc, touch, weights
+// in   mass or factor (ContactSolverStage), qacc_smooth, jacobian, row_D, row_aref, row_friction, placement, twist, axis, qacc,
+//      touch, weights
 // out  qacc, row_force, contact_force (where asked for), passes, residual, gap (where asked for), rows: how many have a force,
 //      touched
-inline const std::vector<std::string> contact_solver_in = {"factor",   "qacc_smooth",  "jacobian",  "row_D",
-                                                           "row_aref", "row_friction", "placement", "twist",
-                                                           "axis",     "qacc",         "touch",     "weights"};
 inline const std::vector<std::string> contact_solver_out = {"qacc_next", "row_force", "contact_force", "passes",
                                                             "residual",  "gap",       "rows",          "touched"};
 
@@ -30,6 +28,7 @@ struct ContactSolverOptions {
 struct ContactSolverStage {
   BoundKernel kernel;
   DeviceStageMaker on_device;
+  std::vector<std::string> in;  // mass, of robots that are solved in the space of rows factor; and the others
 };
 
 // Throws Error where the library of an instruction set is not installed.

@@ -47,9 +47,10 @@ FS_HD void count_rows(const auto& solver, const PresentRows<T>& present, int* ro
 }
 
 // in   present; instances  that are solved together
+// in   group_of  of a block; where below zero: such a block has a slot of its own
 template <class T>
-FS_HD void rank_blocks(const auto& solver, const PresentRows<T>& present, unsigned instances, Ranks<T>& ranks) {
-  const int groups = static_cast<int>(solver.group.size());
+FS_HD void rank_blocks(const PresentRows<T>& present, int groups, auto&& group_of, unsigned instances,
+                       Ranks<T>& ranks) {
   auto taken = scratch<unsigned short[lanes<T>]>(groups + 1);
   for (int g = 0; g < groups; g++) {
     ranks.most[g] = 0;
@@ -58,11 +59,11 @@ FS_HD void rank_blocks(const auto& solver, const PresentRows<T>& present, unsign
   ranks.instances = instances;
   for (int i = 0; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
-    const int g = solver.group_of[c.contact][c.source];
+    const int g = group_of(c);
     for (unsigned left = c.instances & instances; left != 0; left &= left - 1) {
       const int l = lowest_bit(left);
-      ranks.rank[i][l] = taken[g][l]++;
-      if (taken[g][l] > ranks.most[g]) ranks.most[g] = taken[g][l];
+      ranks.rank[i][l] = g < 0 ? 0 : taken[g][l]++;
+      if (g >= 0 && taken[g][l] > ranks.most[g]) ranks.most[g] = taken[g][l];
     }
   }
 }
@@ -108,28 +109,6 @@ template <class T, class Rows> struct SlottedRows {
           T sum = x[k];
           for (int i = 0; i < m; i++) sum = sum + column[i] * force[i];
           x[k] = sum;
-        });
-      });
-  }
-  // H += Y^T W Y, packed on a tree that has the entries of every row, and of each coordinate the set of those it has entries with.
-  FS_HD void add_curvature(const auto& tree, const auto& W, auto H) const {
-    for (int s = 0; s < rows.size(); s++)
-      with_rows(rows.block[s].rows, [&](auto of_rows) {
-        constexpr int m = of_rows;
-        const auto of_slot = Y + rows.block[s].first * columns;
-        const auto w = W + rows.block[s].w;
-        for_each_coordinate(s, [&](int k, const auto& column) {
-          T along[m];  // W Y of coordinate k
-          for (int i = 0; i < m; i++) {
-            along[i] = w[symmetric(i, 0)] * column[0];
-            for (int j = 1; j < m; j++) along[i] = along[i] + w[symmetric(i, j)] * column[j];
-          }
-          const auto row = H + tree.row_start[k];
-          for_each_common(words, sets + s * words, tree.row + k * words, [&](int l) {
-            T sum = row[tree.depth[l]];
-            for (int i = 0; i < m; i++) sum = sum + along[i] * of_slot[l * m + i];
-            row[tree.depth[l]] = sum;
-          });
         });
       });
   }

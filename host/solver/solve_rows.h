@@ -1,57 +1,11 @@
-// The acceleration under all rows that are present, by Newton's method in the space of rows (core/constraint/row_newton.h) or, of
-// instances with many, in that of coordinates (core/constraint/coordinate_newton.h); the forces of the rigid law.
+// The acceleration under all rows that are present, in the space of rows: by Newton's method (core/constraint/row_newton.h), or the
+// rigid law's.
 #pragma once
-#include "core/constraint/coordinate_newton.h"
+#include "core/constraint/row_newton.h"
 #include "core/rigid/rigid_solve.h"
-#include "host/solver/slots.h"
+#include "host/solver/hand_out.h"
 
 namespace featherstorm {
-
-// Results of some instances.
-template <class T>
-FS_HD void hand_out(const auto& solver, unsigned instances, const auto& a, const T& passes, const auto& out) {
-  const auto theirs = where<T>(instances);
-  for (int k = 0; k < solver.nv; k++) out.qacc[k] = select(theirs, a[k], out.qacc[k]);
-  out.passes[0] = select(theirs, passes, out.passes[0]);
-}
-template <class T> FS_HD void hand_out_residual(unsigned instances, const T& residual, const auto& out) {
-  out.residual[0] = select(where<T>(instances), residual, out.residual[0]);
-}
-// The forces of a block in some instances.
-template <class T>
-FS_HD void hand_out_forces(const auto& solver, const PresentBlock& c, int rows, const auto& theirs, const auto& force,
-                           const auto& out) {
-  if (c.contact && !solver.forces) return;
-  for (int k = 0; k < rows; k++) {
-    auto& to = c.contact ? out.contact_force[c.output + k] : out.row_force[c.output + k];
-    to = select(theirs, force[k], to);
-  }
-}
-
-// Passes of Newton's method until every instance is done; how many each took.
-//
-// in      step   row_newton_step, or one with the same arguments
-// in-out  r (n)  a guess
-// out     x (nv), f (n)  before: zero
-template <class T>
-FS_HD T newton_until_done(const auto& solver, const auto& problem, unsigned instances, auto&& step, ScratchArray<T> r,
-                          ScratchArray<T> x, ScratchArray<T> f) {
-  const int n = problem.rows.rows(), nv = solver.nv;
-  const T zero(0.0);
-  auto r_next = scratch<T>(n), f_next = scratch<T>(n), x_next = scratch<T>(nv);
-  for (int k = 0; k < nv; k++) x[k] = zero;
-  T more = select(where<T>(instances), T(1.0), zero), passes(0.0);
-  for (int i = 0; i < solver.iterations && some(more); i++) {
-    for (int k = 0; k < n; k++) r_next[k] = r[k];
-    for (int k = 0; k < nv; k++) x_next[k] = x[k];
-    const T done = step(problem, i == 0, solver.tolerance, r_next.data(), x_next.data(), f_next.data());
-    const auto goes_on = zero < more;
-    for (int k = 0; k < n; k++) r[k] = select(goes_on, r_next[k], r[k]), f[k] = select(goes_on, f_next[k], f[k]);
-    for (int k = 0; k < nv; k++) x[k] = select(goes_on, x_next[k], x[k]);
-    passes = passes + more, more = select(goes_on, T(T(1.0) - done), zero);
-  }
-  return passes;
-}
 
 // What is left of the forces where r = r0 + Y x, beside the greatest: x = Y^T f of a solution.
 template <class T> FS_HD T row_residual(const auto& problem, ScratchArray<T> r, ScratchArray<T> x) {
@@ -91,32 +45,16 @@ template <class T> FS_HD void delassus(const auto& half, ScratchArray<T> A) {
     });
 }
 
-// The tree of 1 + Y^T W Y: the robot's own, and what couples its branches in some of these instances.
 template <class T>
-FS_HD void tree_of(const auto& solver, const PresentRows<T>& present, unsigned instances, EliminationTreeIn& tree) {
-  const int words = (solver.nv + 63) / 64;
-  auto below = scratch<std::uint64_t>(words);
-  for (int i = 0; i < solver.nv * words; i++) tree.row[i] = 0;
-  for (int k = 0; k < solver.nv; k++)
-    if (const int parent = solver.own.dof_parent[k]; parent >= 0) CoordinateSet{tree.row + k * words}.add(parent);
-  for (int i = 0; i < present.count; i++) {
-    const PresentBlock& c = present.block[i];
-    const int h = solver.half_of[c.contact][c.source];
-    if ((c.instances & instances) == 0 || solver.couples[h] == 0) continue;
-    for (int j = 0; j < words; j++) below[j] = 0;
-    for (const int k : solver.half[h].column) {
-      for (int j = 0; j < words; j++) tree.row[k * words + j] |= below[j];
-      CoordinateSet{below.data()}.add(k);
-    }
-  }
-  eliminate(words, tree);
-}
-
-template <class T>
-FS_HD void solve_rows(const auto& solver, const PresentRows<T>& present, const Ranks<T>& ranks, bool in_space_of_rows,
-                      const auto& in, const auto& out) {
+FS_HD void solve_rows(const auto& solver, const PresentRows<T>& present, unsigned instances, const auto& in,
+                      const auto& out) {
   const T zero(0.0);
   const int groups = static_cast<int>(solver.group.size()), nv = solver.nv, words = (nv + 63) / 64;
+  const auto group_of = [&](const PresentBlock& c) { return solver.group_of[c.contact][c.source]; };
+  auto rank = scratch<unsigned short[lanes<T>]>(present.count + 1);
+  auto most = scratch<int>(groups + 1);
+  Ranks<T> ranks{rank.data(), most.data()};
+  rank_blocks(present, groups, group_of, instances, ranks);
   auto a = scratch<T>(nv);
   // the slots
   int slots = 0;
@@ -131,7 +69,7 @@ FS_HD void solve_rows(const auto& solver, const PresentRows<T>& present, const R
   const int n = rows.rows();
   if (n == 0) {
     for (int k = 0; k < nv; k++) a[k] = in.qacc_smooth[k];
-    return hand_out(solver, ranks.instances, a.data(), zero, out);
+    return hand_out(solver, instances, a.data(), zero, out);
   }
   auto Y = scratch<T>(n * nv);
   auto r0 = scratch<T>(n), r = scratch<T>(n), D = scratch<T>(n), friction = scratch<T>(n), f = scratch<T>(n);
@@ -139,19 +77,17 @@ FS_HD void solve_rows(const auto& solver, const PresentRows<T>& present, const R
   for (int i = 0; i < slots * words; i++) sets[i] = 0;
   for (int i = 0; i < n; i++) r0[i] = r[i] = D[i] = friction[i] = f[i] = zero;
   // where the rows of a block go
-  const auto slot_of = [&](const PresentBlock& c, int rank) {
-    return first_slot[solver.group_of[c.contact][c.source]] + rank;
-  };
+  const auto slot_of = [&](const PresentBlock& c, int rank) { return first_slot[group_of(c)] + rank; };
   auto solved = scratch<T>(most_rows * nv);
   for (int i = 0; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
-    if ((c.instances & ranks.instances) == 0) continue;
+    if ((c.instances & instances) == 0) continue;
     const auto& h = solver.half[solver.half_of[c.contact][c.source]];
     const int columns = static_cast<int>(h.position.size());
-    with_rows(solver.group[solver.group_of[c.contact][c.source]].rows, [&](auto of_rows) {
+    with_rows(solver.group[group_of(c)].rows, [&](auto of_rows) {
       constexpr int m = of_rows;
       const auto J = present.J + c.J;
-      half_solve<m>(h, in.factor, solver.diagonal, J, solved.data());
+      half_solve<m>(h, in.inertia, solver.diagonal, J, solved.data());
       T free[m], guess[m];
       for (int k = 0; k < m; k++) free[k] = guess[k] = -present.aref[c.row + k];
       for (int l = 0; l < columns; l++) {
@@ -184,37 +120,27 @@ FS_HD void solve_rows(const auto& solver, const PresentRows<T>& present, const R
   }
   const SlottedRows<T, decltype(rows)> half{rows, Y.data(), sets.data(), nv, words};
   T passes(0.0);
-  const auto newton = [&](const auto& problem, auto&& step) {
-    passes = newton_until_done<T>(solver, problem, ranks.instances, step, r.data(), a.data(), f.data());
-    if (solver.report) hand_out_residual(ranks.instances, row_residual<T>(problem, r.data(), a.data()), out);
-  };
-  if (!in_space_of_rows) {
-    auto parent = scratch<int>(nv), depth = scratch<int>(nv), start = scratch<int>(nv + 1);
-    auto row = scratch<std::uint64_t>(nv * words);
-    EliminationTreeIn tree{nv, 0, parent.data(), depth.data(), start.data(), row.data()};
-    tree_of(solver, present, ranks.instances, tree);
-    newton(CoordinateProblem{rows, half, tree, r0.data(), D.data(), friction.data()},
-           [](const auto&... x) { return coordinate_newton_step(x...); });
+  auto A = scratch<T>(lower_half(n, 0));
+  delassus<T>(half, A.data());
+  if (solver.rigid) {
+    const RigidProblem problem{rows.block, n, A.data(), r0.data(), D.data(), friction.data()};
+    const T h = common_among<T>(solver, in.touch).timestep;
+    const T left = rigid_solve(problem, r.data(), solver.rigid->sweeps, solver.rigid->polishes,
+                               T(solver.rigid->tolerance) * rcp(h), f.data());
+    half.transposed_times(f.data(), a.data());
+    passes = T(static_cast<double>(solver.rigid->sweeps));
+    if (solver.report) hand_out_residual(instances, T(left * h), out);
   } else {
-    auto A = scratch<T>(lower_half(n, 0));
-    delassus<T>(half, A.data());
-    if (solver.rigid) {
-      const RigidProblem problem{rows.block, n, A.data(), r0.data(), D.data(), friction.data()};
-      const T h = common_among<T>(solver, in.touch).timestep;
-      const T left = rigid_solve(problem, r.data(), solver.rigid->sweeps, solver.rigid->polishes,
-                                 T(solver.rigid->tolerance) * rcp(h), f.data());
-      half.transposed_times(f.data(), a.data());
-      passes = T(static_cast<double>(solver.rigid->sweeps));
-      if (solver.report) hand_out_residual(ranks.instances, T(left * h), out);
-    } else {
-      newton(RowProblem{rows, half, A.data(), r0.data(), D.data(), friction.data()},
-             [](const auto&... x) { return row_newton_step(x...); });
-    }
+    const RowProblem problem{rows, half, A.data(), r0.data(), D.data(), friction.data()};
+    passes = newton_until_done<T>(
+        solver, problem, instances, [](const auto&... x) { return row_newton_step(x...); }, r.data(), a.data(),
+        f.data());
+    if (solver.report) hand_out_residual(instances, row_residual<T>(problem, r.data(), a.data()), out);
   }
   // a = a0 + L^-1 D^-1/2 x
-  solve_from_root(solver.own, in.factor, a.data());
+  solve_from_root(solver.own, in.inertia, a.data());
   for (int k = 0; k < nv; k++) a[k] = a[k] + in.qacc_smooth[k];
-  hand_out(solver, ranks.instances, a.data(), passes, out);
+  hand_out(solver, instances, a.data(), passes, out);
   for (int i = 0; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
     for_each_rank(ranks, i, c.instances, [&](int rank, unsigned bits) {

@@ -19,6 +19,13 @@ struct RowGroup {
   int rows = 1;
 };
 
+// Contacts whose rows move the same coordinates.
+struct ContactBranches {
+  RowKind kind = RowKind::Unilateral;
+  int rows = 1;
+  int pair = 0;  // one that has them
+};
+
 // Of all candidates of contacts together.
 struct CandidateCounts { int slots = 0, rows = 0, entries = 0; };  // entries: numbers of their Jacobians
 
@@ -54,10 +61,11 @@ template <class P> struct ContactSolver {
   std::vector<int> diagonal;                 // (nv) of M
   std::vector<RowGroup> group;               // those there are
   std::vector<HalfSolution> half;            // those there are
-  std::vector<char> couples;                 // (half) whether its coordinates are more than one branch of the tree
   std::vector<int> group_of[2], half_of[2];  // (blocks of constraints), (pairs)
+  std::vector<ContactBranches> branches;     // those there are
+  std::vector<int> branches_of;              // (pairs)
   bool forces = true;                        // whether those of contacts are asked for
-  int most_rows = 0;                         // of an instance that is solved in the space of rows
+  int most_rows = 0;                         // of an instance that is solved in the space of rows; 0: none is
   int iterations = 100;
   P tolerance{};
   // The rigid law in place of MuJoCo's; margins of pairs are greater by its look_ahead then. D of its rows is their scale.
@@ -67,7 +75,9 @@ template <class P> struct ContactSolver {
 
 // What the equations hand on (host/trace/world_programs.h), each an array of scalars.
 template <class Array> struct SolverInputs {
-  Array factor, qacc_smooth;          // (nh), (nv)
+  // (nh) M where all instances are solved in the space of coordinates, else its factor (core/constraint/delassus.h)
+  Array inertia;
+  Array qacc_smooth;                  // (nv)
   Array jacobian, D, aref, friction;  // rows of constraints
   Array placement, twist, axis;       // (nb + 1) R row by row, r; (nb + 1) w, v; (nv) w, v
   Array qacc;                         // (nv)

@@ -53,29 +53,35 @@ template <class P> SolverRoom solver_room(const ContactSolver<P>& s) {
   // n rows of an instance: curvatures of blocks of at most six, triangles of matrices
   const long all = rows - 1, words = (nv + 63) / 64;
   const auto triangle = [](long n) { return n * (n + 1) / 2; };
-  const auto slots = [&](long n) { return nv + n * nv + 5 * n + most_rows * nv; };
-  const auto slots_bytes = [&](long n) {
-    const long of_rows = std::min(n, blocks);
-    return bytes_of_array<PackedBlock>(of_rows + 1) + bytes_of_array<int>(groups) +
-           bytes_of_array<std::uint64_t>(of_rows * words);
-  };
   const auto curvatures = [](long n) { return 4 * n; };
-  long n = std::min<long>(s.most_rows, all);
-  const long newton = 2 * n + nv + 2 * curvatures(n) + triangle(n) + 7 * n + 2 * nv;
-  const long rigid = s.rigid ? 5 * n + n * n : 0;
-  const long by_rows = slots(n) + triangle(n) + std::max(newton, rigid);
-  long by_coordinates = 0;
-  if (n < all) {
-    n = all;
-    by_coordinates = slots(n) + 2 * n + nv + curvatures(n) + triangle(nv) + 5 * n + 3 * nv;
+  long by_rows = 0, by_rows_bytes = 0;
+  if (s.most_rows > 0) {
+    const long n = std::min<long>(s.most_rows, all), slots = std::min(n, blocks);
+    const long newton = 2 * n + nv + 2 * curvatures(n) + triangle(n) + 7 * n + 4 * nv;
+    const long rigid = s.rigid ? 5 * n + n * n : 0;
+    by_rows = nv + n * nv + 5 * n + most_rows * nv + triangle(n) + std::max(newton, rigid);
+    by_rows_bytes = bytes_of_array<PackedBlock>(slots + 1) + 2 * bytes_of_array<int>(groups) +
+                    bytes_of_array<std::uint64_t>(slots * words);
   }
-  const long tree_bytes = 2 * bytes_of_array<int>(nv) + bytes_of_array<int>(nv + 1) +
-                          bytes_of_array<std::uint64_t>(nv * words) + bytes_of_array<std::uint64_t>(words);
+  long by_coordinates = 0, by_coordinates_bytes = 0;
+  if (s.most_rows < all) {
+    const long newton = 2 * all + nv + curvatures(all) + triangle(nv) + 5 * all + 5 * nv;
+    by_coordinates = nv + entries + 5 * all + s.own.nh + newton;
+    long columns = static_cast<long>(s.constraints.column.size());
+    for (const ContactBranches& b : s.branches) columns += s.pairs.columns(b.pair);
+    const long branches = static_cast<long>(s.branches.size()) + 1;
+    by_coordinates_bytes = 2 * bytes_of_array<int>(branches) + bytes_of_array<PackedBlock>(blocks + 1) +
+                           bytes_of_array<int>(columns) + 2 * bytes_of_array<int>(nv) + bytes_of_array<int>(nv + 1) +
+                           bytes_of_array<std::uint64_t>(nv * words) + bytes_of_array<std::uint64_t>(words);
+    // while ranks are given
+    by_coordinates_bytes =
+        std::max(by_coordinates_bytes, bytes_of_array<int>(branches) + bytes_of_array<unsigned short>(branches));
+  }
 
   const long finding = 2L * most_rows + 3 * nv;
   room.numbers += std::max({finding, by_rows, by_coordinates});
-  const long ranks = bytes_of_array<unsigned short>(blocks + 1) + bytes_of_array<int>(groups);
-  room.bytes += std::max(find, ranks + slots_bytes(n) + tree_bytes);
+  const long ranks = bytes_of_array<unsigned short>(blocks + 1) + bytes_of_array<unsigned short>(groups);
+  room.bytes += std::max(find, ranks + std::max(by_rows_bytes, by_coordinates_bytes));
   return room;
 }
 

@@ -8,7 +8,8 @@
 namespace featherstorm::row_problems {
 
 struct Problem {
-  EliminationTree tree;
+  std::vector<int> parent;  // of M
+  EliminationTree tree;     // of M and the rows
   RowPattern rows;
   std::vector<double> mass, b, jacobian, D, aref, friction;
   ConstraintProblem dense;
@@ -57,7 +58,7 @@ inline Problem random_problem(int n, int blocks, unsigned seed, const std::vecto
   }
   for (int i = 0; i < r; i++)
     p.D.push_back(p.dense.D(i)), p.aref.push_back(p.dense.aref(i)), p.friction.push_back(p.dense.friction(i));
-  p.tree = elimination_tree(parent, sets);
+  p.tree = elimination_tree(parent, sets), p.parent = parent;
   p.dense.M = Eigen::MatrixXd::Zero(n, n);
   for (int i = 0; i < n; i++) {
     for (int j = parent[i]; j >= 0; j = parent[j]) p.dense.M(i, j) = p.dense.M(j, i) = 0.3 * uniform(engine);

@@ -60,6 +60,16 @@ TEST(Delassus, IsTheProductOfHalfSolvedRows) {
   }
 }
 
+TEST(Delassus, AFactorGivesItsMatrixBack) {
+  std::mt19937 engine(3);
+  for (int n = 1; n < 25; n++) {
+    const Tree t = random_tree(n, engine);
+    std::vector<double> mass(t.mass.size());
+    mass_of_half_factor(t.tree, t.factor, mass.data());
+    for (std::size_t k = 0; k < mass.size(); k++) EXPECT_NEAR(mass[k], t.mass[k], 1e-14 * t.M.norm()) << n;
+  }
+}
+
 TEST(Delassus, TheHalvesOfASolutionAreOne) {
   std::mt19937 engine(2);
   for (int n = 1; n < 25; n++) {

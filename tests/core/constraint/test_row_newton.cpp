@@ -19,16 +19,6 @@ struct HalfSolved {
   void transposed_times(const double* f, double* x) const {
     Eigen::Map<Eigen::VectorXd>(x, Y.cols()) = Y.transpose() * Eigen::Map<const Eigen::VectorXd>(f, Y.rows());
   }
-  void add_curvature(const EliminationTree& tree, const double* W, double* H) const {
-    Eigen::MatrixXd all = Eigen::MatrixXd::Zero(Y.rows(), Y.rows());
-    for (const PackedBlock& b : rows->block)
-      for (int i = 0; i < b.rows; i++)
-        for (int j = 0; j < b.rows; j++) all(b.first + i, b.first + j) = W[b.w + symmetric(i, j)];
-    const Eigen::MatrixXd sum = Y.transpose() * all * Y;
-    for (int i = 0; i < tree.nv; i++)
-      for (int j = 0; j <= i; j++) H[tree.at(i, j)] += sum(i, j);
-  }
-  const RowPattern* rows = nullptr;
 };
 
 enum class Space { Rows, Coordinates };
@@ -42,7 +32,7 @@ Rows rows_of(const Problem& c, const Eigen::VectorXd& a) {
   const auto factor = c.dense.M.llt();
   const Eigen::MatrixXd Y = factor.matrixL().solve(c.dense.J.transpose()).transpose();
   const Eigen::VectorXd r0 = c.dense.J * c.dense.a0 - c.dense.aref, guess = c.dense.J * a - c.dense.aref;
-  Rows rows{{Y, static_cast<int>(Y.cols()), &c.rows}, {}, {r0.begin(), r0.end()}, {guess.begin(), guess.end()}};
+  Rows rows{{Y, static_cast<int>(Y.cols())}, {}, {r0.begin(), r0.end()}, {guess.begin(), guess.end()}};
   for (int i = 0; i < Y.rows(); i++)
     for (int j = 0; j <= i; j++) rows.A.push_back(Y.row(i).dot(Y.row(j)));
   return rows;
@@ -59,10 +49,12 @@ int solve_all(Space space, const std::vector<RowKind>& kinds, bool from_solution
     const int r = c.rows.rows();
     std::vector<double> x(static_cast<std::size_t>(n)), f(static_cast<std::size_t>(r));
     const RowProblem p{c.rows, of.half, of.A.data(), of.r0.data(), c.D.data(), c.friction.data()};
-    std::vector<int> chain;  // a full matrix
-    for (int k = 0; k < n; k++) chain.push_back(k - 1);
-    const EliminationTree tree = elimination_tree(chain, {});
-    const CoordinateProblem q{c.rows, of.half, tree, of.r0.data(), c.D.data(), c.friction.data()};
+    const EliminationTree own = elimination_tree(c.parent, {});
+    std::vector<double> mass;
+    for (int i = 0; i < n; i++)
+      for (int k = own.row_start[i]; k < own.row_start[i + 1]; k++) mass.push_back(c.dense.M(i, own.column[k]));
+    const CoordinateProblem q{own,          c.tree,     c.rows,           mass.data(), c.jacobian.data(),
+                              of.r0.data(), c.D.data(), c.friction.data()};
     double done = 0;
     int steps = 0;
     for (; done == 0 && steps < 60; steps++)
@@ -106,7 +98,9 @@ TEST_P(NewtonInASpace, GetsPastKinksAtTheBeginningOfAStep) {
     std::uniform_real_distribution<> uniform(0, 1);
     const int columns = 2 + static_cast<int>(seed % 6), n = 3 + static_cast<int>(seed % 13);
     RowPattern rows;
-    for (int i = 0; i < n; i++) rows.add(engine() % 2 ? RowKind::Friction : RowKind::Unilateral, 1, {0});
+    std::vector<int> all, chain;
+    for (int k = 0; k < columns; k++) all.push_back(k), chain.push_back(k - 1);
+    for (int i = 0; i < n; i++) rows.add(engine() % 2 ? RowKind::Friction : RowKind::Unilateral, 1, all);
     Eigen::MatrixXd Y(n, columns);
     std::vector<double> r0, r, D, friction, A, x(static_cast<std::size_t>(columns)), f(static_cast<std::size_t>(n));
     const double far = std::pow(10.0, 2 - 3 * uniform(engine)), guess = std::pow(10.0, 2 - 4 * uniform(engine));
@@ -117,12 +111,15 @@ TEST_P(NewtonInASpace, GetsPastKinksAtTheBeginningOfAStep) {
       r0.push_back(far * (4 * uniform(engine) - 2)), r.push_back(guess * (4 * uniform(engine) - 2));
       for (int j = 0; j <= i; j++) A.push_back(Y.row(i).dot(Y.row(j)));
     }
-    const HalfSolved half{Y, columns, &rows};
-    std::vector<int> chain;
-    for (int k = 0; k < columns; k++) chain.push_back(k - 1);
+    const HalfSolved half{Y, columns};
+    // M = 1: J is Y
     const EliminationTree tree = elimination_tree(chain, {});
+    std::vector<double> mass(static_cast<std::size_t>(tree.nh)), J;
+    for (int k = 0; k < columns; k++) mass[static_cast<std::size_t>(tree.at(k, k))] = 1;
+    for (int i = 0; i < n; i++)
+      for (int k = 0; k < columns; k++) J.push_back(Y(i, k));
     const RowProblem p{rows, half, A.data(), r0.data(), D.data(), friction.data()};
-    const CoordinateProblem q{rows, half, tree, r0.data(), D.data(), friction.data()};
+    const CoordinateProblem q{tree, tree, rows, mass.data(), J.data(), r0.data(), D.data(), friction.data()};
     double done = 0;
     int steps = 0;
     for (; done == 0 && steps < 100; steps++)
