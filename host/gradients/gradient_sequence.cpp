@@ -154,7 +154,7 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
     if (is_solved && !stepwise) return;
     if (all) return stages.add("solver", step.newton, kept, solved, std::max(options.iterations, 2));
     Stage stage{[solver] { return solver->kernel; },
-                renamed(contact_solver_in, kept),
+                renamed(solver->in, kept),
                 contact_solver_out,
                 {{"qacc", "qacc_next"}}};
     stage.name = "solver";

@@ -15,7 +15,7 @@
 // Poses and motions are those of bodies as they pass the world's origin, along its axes: a turn w and a velocity v of what is there.
 #pragma once
 #include "core/scalar/dual.h"
-#include "host/solver/solve_rows.h"
+#include "host/solver/solve_coordinates.h"
 
 namespace featherstorm {
 
@@ -188,7 +188,13 @@ FS_HD void solve_last_matrix(const auto& solver, const PresentRows<T>& present, 
   auto parent = scratch<int>(nv), depth = scratch<int>(nv), start = scratch<int>(nv + 1);
   auto row = scratch<std::uint64_t>(nv * words);
   EliminationTreeIn tree{nv, 0, parent.data(), depth.data(), start.data(), row.data()};
-  tree_of(solver, present, ~0u, tree);
+  const auto couples = [&](const auto& couple) {
+    for (int i = 0; i < present.count; i++) {
+      const PresentBlock& c = present.block[i];
+      couple(columns_of(solver, c), [&](int k) { return column_of(solver, c, k); });
+    }
+  };
+  tree_of(solver, couples, tree);
   auto H = scratch<T>(tree.nh);
   for (int k = 0; k < tree.nh; k++) H[k] = T(0.0);
   for (int i = 0; i < nv; i++)

@@ -25,22 +25,22 @@ template <class T> FS_HD T coordinate_residual(const auto& problem, ScratchArray
 }
 
 // The tree of M + J^T W J: the robot's own, and what couples its branches in some instances.
-template <class T>
-FS_HD void tree_of(const auto& solver, const auto& rows, EliminationTreeIn& tree) {
+// in   each  calls its argument with how many coordinates a block moves, and which the k-th is, in ascending order
+FS_HD void tree_of(const auto& solver, const auto& each, EliminationTreeIn& tree) {
   const int words = (solver.nv + 63) / 64;
   auto below = scratch<std::uint64_t>(words);
   for (int i = 0; i < solver.nv * words; i++) tree.row[i] = 0;
   for (int k = 0; k < solver.nv; k++)
     if (const int parent = solver.own.dof_parent[k]; parent >= 0) CoordinateSet{tree.row + k * words}.add(parent);
-  for (const PackedBlock& b : rows.block) {
-    if (b.columns < 2) continue;
+  each([&](int columns, const auto& column) {
+    if (columns < 2) return;
     for (int j = 0; j < words; j++) below[j] = 0;
-    for (int c = 0; c < b.columns; c++) {
-      const int k = rows.column[b.column + c];
+    for (int c = 0; c < columns; c++) {
+      const int k = column(c);
       for (int j = 0; j < words; j++) tree.row[k * words + j] |= below[j];
       CoordinateSet{below.data()}.add(k);
     }
-  }
+  });
   eliminate(words, tree);
 }
 
@@ -129,7 +129,10 @@ FS_HD void solve_coordinates(const auto& solver, const PresentRows<T>& present, 
   auto parent = scratch<int>(nv), depth = scratch<int>(nv), start = scratch<int>(nv + 1);
   auto row = scratch<std::uint64_t>(nv * words);
   EliminationTreeIn tree{nv, 0, parent.data(), depth.data(), start.data(), row.data()};
-  tree_of<T>(solver, rows, tree);
+  const auto couples = [&](const auto& couple) {
+    for (const PackedBlock& b : rows.block) couple(b.columns, [&](int k) { return rows.column[b.column + k]; });
+  };
+  tree_of(solver, couples, tree);
   auto mass = scratch<T>(solver.own.nh);
   for (int k = 0; k < solver.own.nh; k++) mass[k] = in.inertia[k];
   if (solver.most_rows > 0) mass_of_half_factor(solver.own, in.inertia, mass.data());
