@@ -153,10 +153,8 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
     stages.add("equations", step.equations, other);
     if (is_solved && !stepwise) return;
     if (all) return stages.add("solver", step.newton, kept, solved, std::max(options.iterations, 2));
-    Stage stage{[solver] { return solver->kernel; },
-                renamed(solver->in, kept),
-                contact_solver_out,
-                {{"qacc", "qacc_next"}}};
+    Stage stage{
+        [solver] { return solver->kernel; }, renamed(solver->in, kept), contact_solver_out, {{"qacc", "qacc_next"}}};
     stage.name = "solver";
     s.stage(stage);
   };

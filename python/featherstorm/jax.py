@@ -153,7 +153,7 @@ def world_operation(model: Model, dt: float | None, substeps: int | None) -> Cal
     kept = model.__dict__.setdefault("_jax", {})
     key = ("world", dt, substeps)
     if key in kept:
-        return kept[key]  # type: ignore[no-any-return]
+        return kept[key]
     model.__dict__.setdefault("_passes", {}), model.__dict__.setdefault("_step_derivatives", {})
     own = [np.prod(_featherstorm.parameter_shape(model.robot, name), dtype=int) for name in model.parameters]
     tails = [tuple(_featherstorm.parameter_shape(model.robot, name)) for name in model.parameters]

@@ -186,7 +186,7 @@ def step_vjp(
     sequence = sequence_of(model, world.dtype, True, world.on_device)
     written = {f"{name}_bar": n for name, n in sizes_of(model).items()}
     all_sizes = {**sizes_of(model), **sizes, **{name: n for name, (_, n) in added.items()}}
-    bars, total = world.added, {}
+    bars, total = world.added, dict[str, Any]()
     for state in reversed(world.states()):
         found = world.run(sequence, {**state, **world.drives, **bars}, all_sizes, written)
         bars = {f"{name}_next_bar": found[f"{name}_bar"][0] for name in ("q", "v", "act")}
@@ -196,7 +196,7 @@ def step_vjp(
             total[name] = view
     results = {name: world.call.result(view) for name, view in total.items()}
     of_parameters = tuple(results[f"{name}_bar"] for name in parameter_sizes(model))
-    return StepCotangents(*(results[f"{name}_bar"] for name in INPUTS.values()), of_parameters)
+    return StepCotangents(*[*(results[f"{name}_bar"] for name in INPUTS.values()), of_parameters])
 
 
 def step_jvp(
