@@ -41,18 +41,15 @@ FS_HD void capsule_capsule(const Placement<T>& a, const Vec3<P>& size_a, const P
   const Pair pairs[2] = {{select(parallel, low.x, best.x), select(parallel, low.y, best.y)}, high};
 
   const Vec3<T> across = direction_of(w, Vec3<T>{one, zero, zero}).e;
-  for (int i = 0; i < 2; i++)
-    out[i] = ball_ball(a.r + u * pairs[i].x, T(size_a(0)), b.r + v * pairs[i].y, T(size_b(0)), across);
-
-  // The way along w has the error of w, of the order of epsilon / |w|; that between the points epsilon (l + k) / |way|. Axes that meet
-  // within 1e-15 have MuJoCo's normal, w.
-  const T way = -dot(d, across), near = sqrt(sine2) * (l + k), way_along = abs(way), touching(1e-15);
-  const auto crossed = abs(best.x) < l && abs(best.y) < k && way_along < near && !parallel;
-  const Vec3<T> normal = across * select(way < -touching, -one, one);
-  const T depth = way_along - T(size_a(0)) - T(size_b(0));
-  const ContactPoint<T> between = contact_from(a.r + u * best.x, T(size_a(0)), depth, normal);
-  out[0] = {select(crossed, between.distance, out[0].distance), choose(crossed, between.point, out[0].point),
-            choose(crossed, between.normal, out[0].normal)};
+  // The way along w has the error of w, of the order of epsilon / |w|; that between the points epsilon (l + k) / |way|.
+  const T way = -dot(d, across);
+  const auto crossed = abs(best.x) < l && abs(best.y) < k && way * way < sine2 * ((l + k) * (l + k)) && !parallel;
+  for (int i = 0; i < 2; i++) {
+    const Vec3<T> p = a.r + u * pairs[i].x;
+    Vec3<T> q = b.r + v * pairs[i].y;
+    if (i == 0) q = choose(crossed, p + across * way, q);
+    out[i] = ball_ball(p, T(size_a(0)), q, T(size_b(0)), across);
+  }
   out[1].distance = select(parallel, out[1].distance, T(no_contact));
 }
 

@@ -128,7 +128,7 @@ TEST(ContactStages, TakeTheMemoryThatTheyAreGiven) {
 // More instances than work at once: each thread goes on with another.
 TEST(ContactStages, OfManyInstancesAreInTurn) {
   const Robot robot = with_geoms(small_world());
-  const DeviceMemory small(1ul << 24);
+  const DeviceMemory small(3ul << 22);
   const Found f = compare(robot, Precision::float64, {100, 1e-12}, 2, 333);
   EXPECT_LT(last_solver().blocks, 333 / 64);
   EXPECT_LT(f.state, 1e-11);

@@ -40,7 +40,7 @@ NEEDY = {
     "docs/learning_libraries.md": ["gymnasium", "stable_baselines3", "rsl_rl"],
     "docs/tasks.md": ["gymnasium"],
     "docs/tasks_dm_control.md": ["dm_control"],
-    "docs/tutorials/derivatives.md": ["torch", "jax"],
+    "docs/tutorials/derivatives.md": ["torch", "jax", "mujoco"],
     "docs/viewing.md": ["av"],
 }
 # of a block's language: what is done with it. Directives of the site ({toctree}, {literalinclude}) begin with a brace
