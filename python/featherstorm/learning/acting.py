@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..environment.collecting import mlp, normal_action
-from .network import ACTIVATIONS
 from .normaliser import LIMIT, rate_of
 
 if TYPE_CHECKING:
@@ -15,17 +14,6 @@ if TYPE_CHECKING:
     from ..environment.collecting import Collected
     from .network import Network
     from .normaliser import Normaliser
-
-RECORDED = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0.0)}
-
-
-def recorded(name: str) -> Any:
-    """An activation on symbols."""
-    if name == "elu":
-        return lambda x: np.where(x > 0.0, x, np.exp(np.minimum(x, 0.0)) - 1.0)
-    if name == "silu":
-        return lambda x: x * (0.5 * np.tanh(0.5 * x) + 0.5)
-    return RECORDED[name]
 
 
 class Actor:
@@ -38,7 +26,7 @@ class Actor:
 
     def __init__(self, env: EnvBatch, group: str, layers: int, activation: str) -> None:
         r = env.recording
-        self.group, self.layers, self.activation = group, layers, recorded(activation)
+        self.group, self.layers, self.activation = group, layers, activation
         self.low, self.high = r.low, r.high
         bounded = np.isfinite(r.low) & np.isfinite(r.high)
         low, high = (np.where(bounded, x, side) for x, side in ((r.low, -1.0), (r.high, 1.0)))
@@ -47,8 +35,8 @@ class Actor:
     def __call__(self, obs: Any, w: Any, rng: Any) -> dict[str, Any]:
         """What collect records: "action" for the task, "chosen" u and its "log_prob"."""
         obs = obs[self.group] if hasattr(obs, "keys") else obs
-        x = np.clip((obs - w.mean) * w.rate, -LIMIT, LIMIT)
-        found = normal_action(mlp(x, w, "pi", self.layers, self.activation), w.log_std, rng)
+        mean = mlp(obs, w, "pi", self.layers, self.activation, normaliser="obs", clip=LIMIT)
+        found = normal_action(mean, w.log_std, rng)
         u = found["mean"] + w.noise[0] * (found["action"] - found["mean"])
         action = [
             min_of(max_of(a, low), high) for a, low, high in zip(self.middle + self.half * u, self.low, self.high)
@@ -59,7 +47,12 @@ class Actor:
         self, env: EnvBatch, steps: int, network: Network, log_std: Any, seen: Normaliser, noise: bool, finals: bool
     ) -> Collected:
         """So many control steps under the network as it is now; without noise its mean action."""
-        weights = {"mean": seen.mean, "rate": rate_of(seen.variance), "log_std": log_std, "noise": [float(noise)]}
+        weights = {
+            "obs_mean": seen.mean,
+            "obs_rate": rate_of(seen.variance),
+            "log_std": log_std,
+            "noise": [float(noise)],
+        }
         for k, x in enumerate(network.weights):
             weights[f"pi_{'Wb'[k % 2]}{k // 2}"] = x
         return env.collect(steps, self, weights, finals)
@@ -71,6 +64,3 @@ def max_of(x: Any, low: float) -> Any:
 
 def min_of(x: Any, high: float) -> Any:
     return np.minimum(x, high) if np.isfinite(high) else x
-
-
-assert set(ACTIVATIONS) == {*RECORDED, "elu", "silu"}
