@@ -38,18 +38,15 @@ FS_HD void capsule_capsule(const Placement<T>& a, const Vec3<P>& size_a, const P
     return Pair{select(k < abs(y), clamp(c * y_end - ud, l), end), y_end};
   };
   const Pair best = nearest(), low = beside(-l), high = beside(l);
-  const Pair pairs[2] = {{select(parallel, low.x, best.x), select(parallel, low.y, best.y)}, high};
+  const Pair first{select(parallel, low.x, best.x), select(parallel, low.y, best.y)};
 
   const Vec3<T> across = direction_of(w, Vec3<T>{one, zero, zero}).e;
   // The way along w has the error of w, of the order of epsilon / |w|; that between the points epsilon (l + k) / |way|.
   const T way = -dot(d, across);
   const auto crossed = abs(best.x) < l && abs(best.y) < k && way * way < sine2 * ((l + k) * (l + k)) && !parallel;
-  for (int i = 0; i < 2; i++) {
-    const Vec3<T> p = a.r + u * pairs[i].x;
-    Vec3<T> q = b.r + v * pairs[i].y;
-    if (i == 0) q = choose(crossed, p + across * way, q);
-    out[i] = ball_ball(p, T(size_a(0)), q, T(size_b(0)), across);
-  }
+  const Vec3<T> p = a.r + u * first.x, q = choose(crossed, p + across * way, b.r + v * first.y);
+  out[0] = ball_ball(p, T(size_a(0)), q, T(size_b(0)), across);
+  out[1] = ball_ball(a.r + u * high.x, T(size_a(0)), b.r + v * high.y, T(size_b(0)), across);
   out[1].distance = select(parallel, out[1].distance, T(no_contact));
 }
 
