@@ -14,11 +14,12 @@ enum class DenseActivation { identity, tanh, elu, relu, silu };
 
 namespace network {
 
-// vector_math::exp leaves NaN to chance. A NaN is not <= itself.
+// vector_math::exp is of numbers alone. A NaN is not <= itself.
 template <class V>
 FEATHERSTORM_INLINE V exp_or_nan(V x) {
-  V y = vector_math::exp(x);
-  return vector_math::select(x <= x, y, x);
+  const auto number = x <= x;  // NOLINT(misc-redundant-expression)
+  V y = vector_math::exp(vector_math::select(number, x, V{}));
+  return vector_math::select(number, y, x);
 }
 
 template <class V>

@@ -334,15 +334,16 @@ Program trace_after(const Texts& t) {
   // a turn w past the world's origin and a displacement v change R by w x R and r by v + w x r
   const Arrays now = by_name(t.residual.outputs, replay(t.residual, in_order(t.residual.inputs, x.at)));
   Numbers placement(static_cast<std::size_t>(12 * moving), Expr(0.0));
+  const auto number = [](int n) { return static_cast<std::size_t>(n); };
   for (int i = 1; i < moving; i++) {
-    const auto at = [&](int k) { return now.at("placement")[static_cast<std::size_t>(12 * i + k)]; };
-    const auto bar = [&](int k) { return pose[static_cast<std::size_t>(6 * i + k)]; };
+    const auto at = [&](int k) { return now.at("placement")[number(12 * i + k)]; };
+    const auto bar = [&](int k) { return pose[number(6 * i + k)]; };
     const Vec3<Expr> r(at(9), at(10), at(11)), force(bar(3), bar(4), bar(5));
     const Vec3<Expr> moment = Vec3<Expr>(bar(0), bar(1), bar(2)) - cross(r, force);
     for (int c = 0; c < 3; c++) {
       const Vec3<Expr> turned = cross(moment, Vec3<Expr>(at(c), at(3 + c), at(6 + c)));
-      for (int k = 0; k < 3; k++) placement[static_cast<std::size_t>(12 * i + 3 * k + c)] = Expr(0.5) * turned(k);
-      placement[static_cast<std::size_t>(12 * i + 9 + c)] = force(c);
+      for (int k = 0; k < 3; k++) placement[number(12 * i + 3 * k + c)] = Expr(0.5) * turned(k);
+      placement[number(12 * i + 9 + c)] = force(c);
     }
   }
   of_g["placement"] = placement;
