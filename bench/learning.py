@@ -1,11 +1,11 @@
 """Learning: what an update of PPO costs, and how long tasks take to a return.
 
     python bench/learning.py update [--jax]
-    python bench/learning.py runs [--seeds 5] [--write NAME] [TASK ...]
+    python bench/learning.py runs [--seeds 5] [--algorithm shac] [--mujoco 10] [--write NAME] [TASK ...]
 
 update   microseconds of one sample and epoch (gradients of actor and critic, Adam), numpy as the learner does it, on one and two threads;
          --jax: beside JAX with optax (pip install jax optax), compiled
-runs     `featherstorm train TASK --until RETURN`, a process for each seed, one after the other. Seconds are from the command's beginning to
+runs     `featherstorm train TASK --until RETURN`, and with --mujoco `featherstorm transfer`, a process for each seed, one after the other. Seconds are from the command's beginning to
          the end of the evaluation that returned so much: 100 episodes without exploration; `held out` is the return of the policy's file in 100
          episodes of a seed of its own; of tasks with commands in 1000 episodes with a command each, and in 1000 with
          changing ones: shares of the bounds of the reward for linear and angular velocity, and of episodes that ended in a fall. The interpreter's start is not in the seconds: 0.3 s. --write puts the table, curves as CSV and a plot into results/
@@ -13,6 +13,7 @@ runs     `featherstorm train TASK --until RETURN`, a process for each seed, one 
 
 import argparse
 import csv
+import json
 import os
 import pathlib
 import re
@@ -129,9 +130,10 @@ def update(options):
         print(f"| {name} | " + " | ".join(f"{a / BATCH * 1e6:.2f} ({b / BATCH * 1e6:.2f})" for a, b in cells) + " |")
 
 
-def run(task, seed, until, minutes, folder, more):
+def run(task, seed, until, minutes, folder, options):
     """One process: a row of the table, and the rows of its curve."""
     words = [sys.executable, "-m", "featherstorm", "train", task, "--seed", str(seed), "--until", str(until)]
+    more = ["--algorithm", options.algorithm, *options.more]
     done = subprocess.run(
         [*words, "--minutes", str(minutes), "--out", folder, *more], capture_output=True, text=True, check=False
     )
@@ -143,6 +145,18 @@ def run(task, seed, until, minutes, folder, more):
     reached = "the return is reached" in done.stdout
     row = [task, until, seed, int(last["steps"]), float(last["seconds"]), float(last["evaluation"]), float(held[1])]
     return [*row, *(float(last[x]) for x in ("collect", "values", "update"))], reached, curve
+
+
+def in_mujoco(path, episodes):
+    """The mean return of `featherstorm transfer` there, and how far it is from ours [%]."""
+    with tempfile.TemporaryDirectory() as folder:
+        told = os.path.join(folder, "told.json")
+        words = [sys.executable, "-m", "featherstorm", "transfer", path, "--episodes", str(episodes), "--json", told]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode not in (0, 1):
+            raise RuntimeError(f"{path}: {done.stdout}{done.stderr}")
+        row = json.loads(pathlib.Path(told).read_text())["rows"][0]
+    return f"{row['mujoco']:.0f} ({100 * row['difference']:+.1f} %)"
 
 
 def commanded(task, path):
@@ -164,7 +178,18 @@ def commanded(task, path):
 
 def runs(options):
     found, curves = [], []
-    head = ("task", "goal", "seed", "steps", "seconds", "return", "held out", "collect", "values", "update")
+    head = [
+        "task",
+        "algorithm",
+        "goal",
+        "seed",
+        "steps",
+        "seconds",
+        "return",
+        "held out",
+        *(["MuJoCo"] if options.mujoco else []),
+    ]
+    head += ["collect", "values", "update"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     print(*lines, sep="\n")
     for task in options.task or GOALS:
@@ -172,16 +197,19 @@ def runs(options):
         until = until if options.until is None else options.until
         for seed in range(options.first, options.first + options.seeds):
             with tempfile.TemporaryDirectory() as folder:
-                row, reached, curve = run(task, seed, until, limit / 60, os.path.join(folder, "run"), options.more)
-                told = commanded(task, os.path.join(folder, "run", "policy.npz")) or f"{row[6]:.0f}"
+                row, reached, curve = run(task, seed, until, limit / 60, os.path.join(folder, "run"), options)
+                policy = os.path.join(folder, "run", "policy.npz")
+                told = commanded(task, policy) or f"{row[6]:.0f}"
+                if options.mujoco:
+                    told += f" | {in_mujoco(policy, options.mujoco)}"
                 if options.keep:
-                    shutil.copy(os.path.join(folder, "run", "policy.npz"), f"{options.keep}/{task}-{seed}.npz")
+                    shutil.copy(policy, f"{options.keep}/{task}-{seed}.npz")
             found.append(row)
             curves += [
                 [task, seed, *(x[c] for c in ("steps", "seconds", "evaluation", "evaluation_std"))] for x in curve
             ]
             lines.append(
-                f"| {task} | {until:g}{'' if reached else ', not reached'} | {seed} | {row[3]:,} | {row[4]:.1f} | {row[5]:.4g} | {told} | "
+                f"| {task} | {options.algorithm.upper()} | {until:g}{'' if reached else ', not reached'} | {seed} | {row[3]:,} | {row[4]:.1f} | {row[5]:.4g} | {told} | "
                 + " | ".join(f"{x:.1f}" for x in row[7:])
                 + " |"
             )
@@ -228,6 +256,8 @@ def main():
     many.add_argument("--seeds", type=int, default=5)
     many.add_argument("--first", type=int, default=0)
     many.add_argument("--until", type=float)
+    many.add_argument("--algorithm", default="ppo")
+    many.add_argument("--mujoco", type=int, metavar="EPISODES", help="of each policy in MuJoCo C, too")
     many.add_argument("--keep", metavar="FOLDER", help="for the policies")
     many.add_argument("--write", metavar="NAME")
     many.add_argument("--more", nargs=argparse.REMAINDER, default=[], help="arguments of train")

@@ -1,7 +1,9 @@
 #include "core/program/differentiate.h"
 
+#include <algorithm>
 #include <cassert>
 #include <functional>
+#include <stdexcept>
 
 namespace featherstorm {
 namespace {
@@ -190,19 +192,35 @@ TracedArrays push_forward(const Program& p, const TracedArrays& in, const Traced
   return outputs_of(p, tan);
 }
 
-Program vjp(const Program& p) {
+Program vjp(const Program& p, const std::vector<std::string>& of, const std::vector<std::string>& by) {
   Program d;
+  const auto place = [](const std::vector<Program::Array>& arrays, const std::string& name, const char* what) {
+    const auto at = std::ranges::find(arrays, name, &Program::Array::name);
+    if (at == arrays.end() || at->uniform)
+      throw std::invalid_argument("vjp: the program has no " + std::string(what) + " '" + name + "'");
+    return static_cast<std::size_t>(at - arrays.begin());
+  };
   std::vector<Program::Array> bars;
-  for (const auto& a : p.outputs) bars.push_back({a.name + cotangent_suffix, a.size, false});
+  for (const std::string& name : of)
+    bars.push_back({name + cotangent_suffix, p.outputs[place(p.outputs, name, "output")].size, false});
   const Inputs in = declare(p, d, bars);
-  TracedArrays x_bar;
+  TracedArrays y_bar, x_bar;
+  for (const Program::Array& a : p.outputs) y_bar.emplace_back(a.size, Expr(0.0));
+  for (std::size_t k = 0; k < of.size(); k++) y_bar[place(p.outputs, of[k], "output")] = in.added[k];
   {
     Tracing scope(d.graph);
-    x_bar = pull_back(p, in.of_p, in.added);
+    x_bar = pull_back(p, in.of_p, y_bar);
   }
-  for (std::size_t k = 0; k < p.inputs.size(); k++)
-    if (!p.inputs[k].uniform) d.output(p.inputs[k].name + cotangent_suffix, x_bar[k]);
+  for (const std::string& name : by) d.output(name + cotangent_suffix, x_bar[place(p.inputs, name, "input")]);
   return d;
+}
+
+Program vjp(const Program& p) {
+  std::vector<std::string> of, by;
+  for (const Program::Array& a : p.outputs) of.push_back(a.name);
+  for (const Program::Array& a : p.inputs)
+    if (!a.uniform) by.push_back(a.name);
+  return vjp(p, of, by);
 }
 
 Program jvp(const Program& p) {

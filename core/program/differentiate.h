@@ -37,6 +37,8 @@ TracedArrays push_forward(const Program& p, const TracedArrays& in, const Traced
 // Programs of their own. Input arrays: those of p that are not uniform, the cotangents or tangents, the uniform ones.
 // Throws std::invalid_argument where an added name is taken. Carried arrays of p are not carried.
 Program vjp(const Program& p);
+// Of some outputs, by some inputs; the other outputs' cotangents are zero. Throws std::invalid_argument for names that p does not have.
+Program vjp(const Program& p, const std::vector<std::string>& of, const std::vector<std::string>& by);
 Program jvp(const Program& p);
 
 }  // namespace featherstorm

@@ -196,6 +196,8 @@ Arrays summed_bars(const Texts& t, Program& p) {
   const std::map<std::string, int> size = sizes_of(t);
   for (const std::string& name : varied(t.parameters))
     if (!t.last) summed[name] = p.input(name + cotangent_suffix, size.at(name));
+    else if (t.is_stage && is_state(name))
+      summed[name + "_left"] = p.input(name + "_left" + cotangent_suffix, size.at(name));
   return summed;
 }
 
@@ -213,7 +215,7 @@ void hand_out_bars(const Texts& t, Program& p, const Arrays& summed, const Array
   for (const std::string& name : between) {
     Numbers total = found(of_way, name);
     const std::string state = name.substr(0, name.size() - 2);
-    if (is_state(state)) total = sum(total, found(of_g, state));
+    if (is_state(state)) total = sum(sum(total, found(of_g, state)), found(summed, state + "_left"));
     p.output(name + cotangent_suffix, total);
   }
 }

@@ -24,7 +24,8 @@
 //   jvp   the same arrays, tangents q_tan, ... of the first in place of cotangents -> q_next_tan, v_next_tan, act_next_tan, qacc_next_tan
 //
 // Of Runge-Kutta's method one program for each stage, from the last to the first of vjp: bars of q_i, v_i, act_i, u_i and of the sums
-// go from one to the next, those of all else are summed up.
+// go from one to the next, those of all else are summed up. The last of its stages takes cotangents q_left_bar, v_left_bar, act_left_bar
+// of the state that it is at, too, which is where mj_step leaves what it computes; of other integrators that is the step's own.
 //
 // Where contacts are found only (Candidates::None), vjp is two programs, with host/solver/contact_gradients.h between them for what
 // contacts contribute:

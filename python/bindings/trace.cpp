@@ -2,6 +2,7 @@
 // after the trace was closed it raises.
 #include <algorithm>
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -13,6 +14,7 @@
 #include "bindings.h"
 #include "core/model/builder.h"
 #include "core/program/count.h"
+#include "core/program/differentiate.h"
 #include "core/program/order.h"
 #include "host/assemble/assemble.h"
 #include "host/trace/trace_op.h"
@@ -194,6 +196,12 @@ nb::dict count_operations(const Robot& robot, const OpRow& row, int frame) {
   return d;
 }
 
+std::map<std::string, int> sizes_of(const std::vector<Program::Array>& arrays) {
+  std::map<std::string, int> sizes;
+  for (const Program::Array& a : arrays) sizes[a.name] = a.size;
+  return sizes;
+}
+
 }  // namespace
 
 const Program& program_of(nb::handle trace) { return nb::cast<Trace&>(trace).program; }
@@ -250,7 +258,32 @@ void bind_trace(nb::module_& module) {
           },
           nb::arg("name"), nb::arg("values"))
       .def("op", run_op, nb::arg("robot"), nb::arg("row"), nb::arg("frame"), nb::arg("arrays"))
-      .def("close", [](Trace& t) { t.open = false; }, "Ends the recording: its symbols raise from now on.");
+      .def(
+          "close", [](Trace& t) { t.open = false; }, "Ends the recording: its symbols raise from now on.")
+      .def_prop_ro(
+          "inputs", [](const Trace& t) { return sizes_of(t.program.inputs); }, "Numbers of each input, by name.")
+      .def_prop_ro("outputs", [](const Trace& t) { return sizes_of(t.program.outputs); })
+      .def(
+          "with_inputs",
+          [](const Trace& t, const std::string& prefix) {
+            auto more = std::make_shared<Trace>(Trace{t.program, false});
+            Program& p = more->program;
+            Tracing scope(p.graph);
+            for (std::size_t k = 0; k < t.program.inputs.size(); k++) {
+              std::vector<Expr> values;
+              for (int c = 0; c < p.inputs[k].size; c++) values.push_back(Expr(p.graph.input(static_cast<int>(k), c)));
+              if (!p.inputs[k].uniform) p.output(prefix + p.inputs[k].name, values);
+            }
+            return more;
+          },
+          nb::arg("prefix"), "The same with its inputs among its outputs, under other names.")
+      .def(
+          "vjp",
+          [](const Trace& t, const std::vector<std::string>& of, const std::vector<std::string>& by) {
+            return std::make_shared<Trace>(Trace{vjp(t.program, of, by), false});
+          },
+          nb::arg("of"), nb::arg("by"),
+          "x_bar = (dy/dx)^T y_bar as a closed trace: the inputs, NAME_bar of outputs `of` -> NAME_bar of inputs `by`.");
   module.def(
       "traced", [](const std::string& name, nb::args x) { return traced(name, x); },
       "A function of traced values and numbers, by numpy's name of it.");

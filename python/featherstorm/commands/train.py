@@ -1,4 +1,4 @@
-"""Learns a task on this machine's cores: PPO, with curves, checkpoints and the policy in a folder.
+"""Learns a task on this machine's cores: PPO, or SHAC by gradients, with curves, checkpoints and the policy in a folder.
 
 train Hopper-v5 --until 2500              ends when 100 episodes without exploration return so much in the mean
 train Hopper-v5 --until 3000 --resume     goes on from the checkpoint of the folder, bit for bit
@@ -31,11 +31,16 @@ ENDED = {
     "steps": "all steps are taken",
     "minutes": "the time is over",
 }
-SHOWN = ("return", "evaluation", "length", "fell", "kl", "clipped", "loss", "std", "rate")  # as curves
+SHOWN = ("return", "evaluation", "length", "fell", "kl", "clipped", "norm", "lost", "loss", "std", "rate")  # as curves
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", metavar="TASK", help="a task's name, such as Hopper-v5 (docs/tasks.md)")
+    parser.add_argument(
+        "--algorithm",
+        choices=("ppo", "shac"),
+        help="ppo, or shac: by the simulation's gradients (default: ppo, with --resume that of the run)",
+    )
     parser.add_argument("--seed", type=int, help="default: 0, with --resume that of the run")
     parser.add_argument("--minutes", type=float, default=math.inf, help="of this call, after which it ends")
     parser.add_argument("--steps", type=positive, help="control steps in all (default: the task's settings)")
@@ -54,10 +59,10 @@ def main(options: argparse.Namespace) -> int:
     if not options.minutes > 0:
         raise ValueError(f"--minutes is {options.minutes}, expected a time above 0")
     training = begin(options, start)
-    s, ppo = training.settings, training.ppo
+    s, learner = training.settings, training.learner
     print(
         f"{options.task}: seed {training.seed}, {s.envs} environments, {s.horizon} steps an iteration, nets "
-        f"{[ppo.actor.weights[0].shape[1], *s.actor, len(ppo.log_std)]} and {list(s.critic)}, in {training.folder}"
+        f"{[learner.actor.weights[0].shape[1], *s.actor, len(learner.log_std)]} and {list(s.critic)}, in {training.folder}"
     )
     try:
         with contextlib.ExitStack() as stack:
@@ -87,12 +92,14 @@ def begin(options: argparse.Namespace, start: float) -> Training:
         changes[name] = value
     folder = options.out or os.path.join("runs", f"{options.task}-{options.seed or 0}")
     if options.resume:
-        if changes or (options.seed is not None and options.out):
-            raise ValueError("--resume: the run has its seed and its settings; expected no --set, and --seed or --out")
+        if options.algorithm or changes or (options.seed is not None and options.out):
+            raise ValueError(
+                "--resume: the run has its seed and its settings; expected no --set, no --algorithm, and --seed or --out"
+            )
         return resume(options.task, folder, options.steps, options.threads, start)
     if options.steps:
         changes["steps"] = str(options.steps)
-    settings = settings_of(options.task).changed(changes)
+    settings = settings_of(options.task, options.algorithm or "ppo").changed(changes)
     return Training(options.task, folder, settings, options.seed or 0, options.threads, start)
 
 
@@ -101,10 +108,10 @@ def progress(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
     """A bar of control steps, with returns."""
     from tqdm import tqdm
 
-    ppo = training.ppo
+    learner = training.learner
     plain = os.environ.get("TERM", "dumb") == "dumb"
     bar = tqdm(
-        total=training.settings.steps, initial=ppo.steps, unit="step", unit_scale=True, ascii=plain or None, disable=None,
+        total=training.settings.steps, initial=learner.steps, unit="step", unit_scale=True, ascii=plain or None, disable=None,
         mininterval=0.2,
     )  # fmt: skip
     shown: dict[str, str] = {}
@@ -112,7 +119,7 @@ def progress(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
     def tell(row: dict[str, Any]) -> None:
         shown.update({name: f"{row[name]:.0f}" for name in ("return", "evaluation") if row.get(name) is not None})
         bar.set_postfix(shown, refresh=False)
-        bar.update(ppo.steps - bar.n)
+        bar.update(learner.steps - bar.n)
         if bar.disable and "evaluation" in row:  # no terminal: a line of each evaluation
             print(f"{row['seconds']:7.1f} s  {row['steps']:11,} steps  evaluation {row['evaluation']:8.1f}", flush=True)
 
@@ -129,7 +136,7 @@ def curves(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
         print("note: no curves for TensorBoard, the package tensorboardX is not installed", file=sys.stderr)
         yield lambda row: None
         return
-    with SummaryWriter(training.path("tensorboard"), purge_step=training.ppo.steps) as writer:
+    with SummaryWriter(training.path("tensorboard"), purge_step=training.learner.steps) as writer:
 
         def tell(row: dict[str, Any]) -> None:
             for name in SHOWN:
@@ -140,10 +147,10 @@ def curves(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
 
 
 def report(training: Training, reason: str) -> None:
-    ppo = training.ppo
-    shares = ", ".join(f"{name} {x:.1f} s" for name, x in ppo.seconds.items())
+    learner = training.learner
+    shares = ", ".join(f"{name} {x:.1f} s" for name, x in learner.seconds.items())
     best = "none" if training.best is None else f"{training.best:.1f}"
-    print(f"{ENDED[reason]}: {ppo.steps:,} steps, {training.seconds:.1f} s ({shares}); best evaluation {best}")
+    print(f"{ENDED[reason]}: {learner.steps:,} steps, {training.seconds:.1f} s ({shares}); best evaluation {best}")
     if training.best is None:
         print("note: no evaluation was due yet, so there is no policy; --resume goes on", file=sys.stderr)
         return

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ..typing import Array
     from ..world.report import WorldReport
     from .collecting import Policy
+    from .gradients import PullBack
     from .task import Task
 
 MOST_COUNT = 2**24  # whole numbers below are exact in float32
@@ -229,7 +230,12 @@ class EnvBatch:
         return self.results(actions).step()
 
     def collect(
-        self, steps: int, policy: Policy, weights: Mapping[str, Any] | None = None, finals: bool = True
+        self,
+        steps: int,
+        policy: Policy,
+        weights: Mapping[str, Any] | None = None,
+        finals: bool = True,
+        keep: bool = False,
     ) -> Collected:
         """So many control steps in one call, under a policy that runs between them.
 
@@ -237,6 +243,7 @@ class EnvBatch:
                   as a task's functions are: obs the observation (or its groups by name), w the weights by name, rng numbers to draw
         weights   arrays by name. They are inputs: others of the same shapes compile nothing
         finals    whether the last observations of episodes are kept; else None
+        keep      whether what each step begins with is kept, for pull_back
 
         A block of environments goes through all steps before the next one begins. Needs autoreset="same_step", on the CPU.
         """
@@ -246,7 +253,14 @@ class EnvBatch:
             raise ValueError(f"collect: steps is {steps}, expected 1 or more")
         if not self.begun:
             raise RuntimeError(f"{type(self.task).__name__}: collect() before reset()")
-        return collect(self, int(steps), policy, weights or {}, finals)
+        return collect(self, int(steps), policy, weights or {}, finals, keep)
+
+    def pull_back(self, got: Collected) -> PullBack:
+        """Cotangents of what `collect(..., keep=True)` returned, by its actions: through rewards, observations, memory and contacts, step by
+        step from the last to the first. See environment.gradients.PullBack. On the CPU, of robots of model files."""
+        from .gradients import PullBack
+
+        return PullBack(self, got)
 
     def stream_of(self, library: Library) -> int:
         """The stream of the actions' library; the engine's arrays that it wrote before are read there."""

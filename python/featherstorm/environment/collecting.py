@@ -39,6 +39,7 @@ class Collected(NamedTuple):
     terminated, truncated   (T, B) of bool
     final_observations  (T, B, n), or groups: the last ones of episodes, where one ended with a step; zeros elsewhere
     more                what else the policy returned, (T, B, n) or (T, B), by name
+    kept                with keep=True: what each step begins with, (T + 1, B, n) by names of the engine's arrays; for EnvBatch.pull_back
     """
 
     observations: Any
@@ -48,6 +49,7 @@ class Collected(NamedTuple):
     truncated: Array
     final_observations: Any
     more: dict[str, Array]
+    kept: dict[str, Array] | None = None
 
 
 class Collecting:
@@ -83,7 +85,9 @@ class Collecting:
         return Stage(trace, [], draws=draws, networks=tuple(self.weights._networks))
 
 
-def collect(batch: Any, steps: int, policy: Policy, weights: Mapping[str, Any], finals: bool) -> Collected:
+def collect(
+    batch: Any, steps: int, policy: Policy, weights: Mapping[str, Any], finals: bool, keep: bool = False
+) -> Collected:
     """See EnvBatch.collect."""
     values = {name: np.asarray(x, float) for name, x in weights.items()}
     key = (policy, tuple((name, x.shape) for name, x in values.items()))
@@ -109,13 +113,20 @@ def collect(batch: Any, steps: int, policy: Policy, weights: Mapping[str, Any], 
     state = batch.of(sequence, batch.state)
     inputs = batch.storage.bound([*state, *map(observation, r.groups)])
     inputs = [x for x in inputs if sequence.components(x[0]) >= 0]
-    outputs = batch.storage.bound([name for name in state if name != KEY])
+    moved = [name for name in state if name != KEY]
+    kept = {name: rows(batch.storage.sizes[name], 1) for name in moved} if keep else {}
+    for name, x in kept.items():
+        x[0] = batch.storage.view(name)
+        written[name] = x[1:]
+    outputs = batch.storage.bound([] if keep else moved)
     each = [(name, x.transpose(1, 0, 2), 0, x.shape[2], True) for name, x in written.items() if x.shape[2]]
     uniforms = {**batch.kernels.uniforms, **numbers_of(made.weights, values)}
     sequence.run(T, B, inputs, uniforms, [*outputs, *each])
     tell_notices(batch.model)
     for group, x in seen.items():
         batch.storage.put(observation(group), x[T])
+    for name, x in kept.items():
+        batch.storage.put(name, x[T])
     alone = set(r.groups) == {""}
     return Collected(
         seen[""] if alone else seen,
@@ -125,6 +136,7 @@ def collect(batch: Any, steps: int, policy: Policy, weights: Mapping[str, Any], 
         flags[TRUNCATED][..., 0] > 0,
         None if not finals else ends[""] if alone else ends,
         {name: x[..., 0] if x.shape[2] == 1 else x for name, x in told_of.items()},
+        kept if keep else None,
     )
 
 

@@ -41,6 +41,7 @@ class Kernels:
         self.after = [*self.recording.after, *again]
         self.stepping = self.sequence(self.after, True)
         self.collecting: dict[Any, Any] = {}  # policy and shapes of its weights -> what is recorded of it, its sequence
+        self.programs: Any = None  # of gradients, once they are asked for
         self.restarting = self.sequence([self.recording.restart(MASK, True)], False)
 
     def step_uniforms(self, name: str) -> dict[str, list[float]]:

@@ -44,7 +44,15 @@ class Actor:
         return {"action": action, "chosen": u, "log_prob": found["log_prob"]}
 
     def collect(
-        self, env: EnvBatch, steps: int, network: Network, log_std: Any, seen: Normaliser, noise: bool, finals: bool
+        self,
+        env: EnvBatch,
+        steps: int,
+        network: Network,
+        log_std: Any,
+        seen: Normaliser,
+        noise: bool,
+        finals: bool,
+        keep: bool = False,
     ) -> Collected:
         """So many control steps under the network as it is now; without noise its mean action."""
         weights = {
@@ -55,7 +63,7 @@ class Actor:
         }
         for k, x in enumerate(network.weights):
             weights[f"pi_{'Wb'[k % 2]}{k // 2}"] = x
-        return env.collect(steps, self, weights, finals)
+        return env.collect(steps, self, weights, finals, keep)
 
 
 def max_of(x: Any, low: float) -> Any:

@@ -88,18 +88,25 @@ class Network:
         return x, kept
 
     def backward(self, kept: Sequence[tuple[Array, Array]], gy: Array) -> list[Array]:
-        """Gradients of the weights, of the gradient gy (B, out) of y.
+        """Gradients of the weights, of the gradient gy (B, out) of y."""
+        return self.pull_back(kept, gy, False)[0]
 
-        gW_k = gy_k^T x_k,   gb_k = sum of gy_k,   gy_k-1 = (gy_k W_k) s'(y_k-1)
+    def pull_back(
+        self, kept: Sequence[tuple[Array, Array]], gy: Array, by_input: bool = True
+    ) -> tuple[list[Array], Array]:
+        """The same, and the gradient gx (B, in) of x; without by_input the first layer's gy.
+
+        gW_k = gy_k^T x_k,   gb_k = sum of gy_k,   gx_k = gy_k W_k,   gy_k-1 = gx_k s'(y_k-1)
         """
         gradients: list[Array] = []
         for k in reversed(range(self.layers)):
             x, _ = kept[k]
             gradients[:0] = [gy.T @ x, gy.sum(0)]
-            if k:
+            if k or by_input:
                 gy = gy @ self.weights[2 * k]
+            if k:
                 gy *= self.slope(kept[k - 1][1], x)
-        return gradients
+        return gradients, gy
 
 
 def orthogonal(rng: np.random.Generator, sizes: Sequence[int], last: float) -> list[Array]:

@@ -49,3 +49,7 @@ class Normaliser:
 
     def __call__(self, x: Array) -> Array:
         return normalised(x, self.mean.astype(np.float32), rate_of(self.variance))
+
+    def slope(self, y: Array) -> Array:
+        """dy/dx where it gave y: 0 where that is at a limit."""
+        return rate_of(self.variance) * (np.abs(y) < LIMIT)

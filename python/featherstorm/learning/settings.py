@@ -1,4 +1,4 @@
-"""What PPO is run with: numbers that serve many tasks, and those of tasks that want others."""
+"""What learners are run with: numbers that serve many tasks, and those of tasks that want others."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from .network import ACTIVATIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+ALGORITHMS = ("ppo", "shac")
+
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """envs, horizon    environments side by side, and control steps of each in an iteration
+    """algorithm           ppo, or shac, which takes: envs, horizon, epochs and minibatch of its critic, actor, critic, activation, noise, least_noise,
+                        rate, critic_rate, anneal, entropy, discount, trace, gradient, reward, spread, lessons, lesson, steps, evaluate
+    envs, horizon       environments side by side, and control steps of each in an iteration
     epochs, minibatch   how often an iteration's samples are gone through, and how many of them make a step of the optimiser
     actor, critic       sizes of hidden layers
     activation          of theirs: tanh, elu, relu, silu
@@ -35,6 +39,7 @@ class Settings:
     evaluate            iterations between evaluations
     """
 
+    algorithm: str = "ppo"
     envs: int = 256
     horizon: int = 64
     epochs: int = 4
@@ -71,6 +76,8 @@ class Settings:
         for name in ("discount", "trace"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"settings: {name} is {getattr(self, name)}, expected 0 to 1")
+        if self.algorithm not in ALGORITHMS:
+            raise ValueError(f"settings: algorithm is {self.algorithm!r}, expected one of {', '.join(ALGORITHMS)}")
         if self.activation not in ACTIVATIONS:
             raise ValueError(f"settings: activation is {self.activation!r}, expected one of {', '.join(ACTIVATIONS)}")
         if any(not 0 < x <= 1 for x in self.lessons):
@@ -136,6 +143,24 @@ TASKS: dict[str, Settings] = {
 }
 
 
-def settings_of(task: str) -> Settings:
+# of SHAC, whose gradients need few environments, and no exploration but for the critic
+GRADIENTS = Settings(
+    algorithm="shac",
+    envs=256,
+    horizon=8,
+    epochs=8,
+    minibatch=512,
+    activation="elu",
+    noise=-1.0,
+    rate=2e-3,
+    critic_rate=2e-3,
+    gradient=1.0,
+    steps=4_000_000,
+)
+
+
+def settings_of(task: str, algorithm: str = "ppo") -> Settings:
     """Those of a task by its name; those that serve many where it has none of its own."""
-    return TASKS.get(task, Settings())
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"settings: algorithm is {algorithm!r}, expected one of {', '.join(ALGORITHMS)}")
+    return GRADIENTS if algorithm == "shac" else TASKS.get(task, Settings())

@@ -14,6 +14,7 @@ from .evaluation import Evaluation, evaluate, played
 from .files import read_arrays, write_arrays
 from .policy import Policy
 from .ppo import PPO
+from .shac import SHAC
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,9 +29,10 @@ EPISODES = 100  # of an evaluation
 EVALUATED, CONFIRMED = 2**32, 2**33  # added to a run's seed: those of evaluations, and of the last one
 PAUSE = 60.0  # seconds between checkpoints
 TIMES = ("collect", "values", "update")
+LEARNERS = {"ppo": PPO, "shac": SHAC}
 COLUMNS = (
-    "iteration", "steps", "seconds", "return", "episodes", "evaluation", "evaluation_std", "length", "fell", "kl", "clipped", "loss", "std",
-    "rate", *TIMES,
+    "iteration", "steps", "seconds", "return", "episodes", "evaluation", "evaluation_std", "length", "fell", "kl", "clipped", "norm", "lost",
+    "loss", "std", "rate", *TIMES,
 )  # fmt: skip
 
 
@@ -70,7 +72,7 @@ class Training:
                 f"train: there is a run in {self.folder} already; go on with it (--resume), or take another folder"
             )
         os.makedirs(self.folder, exist_ok=True)
-        self.ppo = PPO(env, self.settings, seed, threads)
+        self.learner = LEARNERS[self.settings.algorithm](env, self.settings, seed, threads)
         self.others = env.resized(EPISODES) if self.factor == 1 else make(task).batch(EPISODES, threads=threads)
         self.best: float | None = None
         self.history: list[dict[str, Any]] = []
@@ -102,11 +104,11 @@ class Training:
 
     def next_lesson(self) -> None:
         """The learner's environments go on where they are, with the penalties that are due now."""
-        factor = self.factor_now(self.ppo.steps)
+        factor = self.factor_now(self.learner.steps)
         if factor != self.factor:
-            self.factor, before = factor, self.ppo.env
-            self.ppo.env = self.batch(self.settings.envs)
-            self.ppo.env.restore(before.snapshot())
+            self.factor, before = factor, self.learner.env
+            self.learner.env = self.batch(self.settings.envs)
+            self.learner.env.restore(before.snapshot())
 
     # -- going on
 
@@ -131,17 +133,17 @@ class Training:
     def reason(self, minutes: float, until: float) -> str | None:
         if self.best is not None and self.best >= until:
             return "return"
-        if self.ppo.steps >= self.settings.steps:
+        if self.learner.steps >= self.settings.steps:
             return "steps"
         return "minutes" if time.perf_counter() - self.start >= 60 * minutes else None
 
     def iterate(self, told: Callable[[dict[str, Any]], object] | None = None) -> None:
         """One iteration, and an evaluation where one is due: with the last iteration always. Within `one_thread`, to be the same again."""
-        ppo, s = self.ppo, self.settings
+        learner, s = self.learner, self.settings
         self.next_lesson()
-        row = ppo.iteration()
-        row = {"iteration": ppo.iterations, "steps": ppo.steps, **row, **{n: ppo.seconds[n] for n in TIMES}}
-        if ppo.iterations % s.evaluate == 0 or ppo.steps >= s.steps:
+        row = learner.iteration()
+        row = {"iteration": learner.iterations, "steps": learner.steps, **row, **{n: learner.seconds[n] for n in TIMES}}
+        if learner.iterations % s.evaluate == 0 or learner.steps >= s.steps:
             found = self.evaluate()
             row.update(evaluation=found.mean, evaluation_std=float(found.returns.std()))
             row.update(length=float(found.lengths.mean()), fell=float(found.fell.mean()))
@@ -156,10 +158,10 @@ class Training:
 
     def evaluate(self) -> Evaluation:
         """100 episodes without exploration, the same ones each time."""
-        ppo = self.ppo
+        x = self.learner
 
         def collect(steps: int) -> Any:
-            return ppo.acting.collect(self.others, steps, ppo.actor, ppo.log_std, ppo.seen, False, False)
+            return x.acting.collect(self.others, steps, x.actor, x.log_std, x.seen, False, False)
 
         return evaluate(self.others, collect, self.seed + EVALUATED)
 
@@ -169,15 +171,19 @@ class Training:
             return played(self.others, Policy.load(self.path(POLICY)), self.seed + CONFIRMED)
 
     def policy(self) -> Policy:
-        return self.ppo.policy(
-            self.task, version=__version__, evaluation=self.best, seconds=round(self.seconds, 3), algorithm="PPO"
+        return self.learner.policy(
+            self.task,
+            version=__version__,
+            evaluation=self.best,
+            seconds=round(self.seconds, 3),
+            algorithm=self.learner.name,
         )
 
     # -- files
 
     def save(self) -> None:
         """Writes the checkpoint and the curve."""
-        numbers, arrays = self.ppo.state()
+        numbers, arrays = self.learner.state()
         header = {
             "kind": KIND, "format": FORMAT, "task": self.task, "seed": self.seed, "settings": self.settings.as_table(), "best": self.best,
             "elapsed": self.seconds, "version": __version__, "history": self.history, "learner": numbers,
@@ -213,7 +219,7 @@ def resume(
         table = {**header["settings"], **({} if steps is None else {"steps": steps})}
         made = Training(task, folder, tables.of_table(table), int(header["seed"]), threads, start, going_on=True)
         made.best, made.history, made.before = header["best"], list(header["history"]), float(header["elapsed"])
-        made.ppo.restore(header["learner"], arrays)
+        made.learner.restore(header["learner"], arrays)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: no checkpoint that {task} can go on with: {error}") from None
     return made

@@ -147,6 +147,25 @@ TEST(Differentiate, ReverseModeCostsASmallMultiple) {
   EXPECT_LE(count(d, trace_order(d)).flops(), 4 * count(p, trace_order(p)).flops());
 }
 
+// The same numbers as of all, where the other cotangents are zero; and none of the operations that only those need.
+TEST(Differentiate, OfSomeOutputsBySomeInputs) {
+  const Program p = examples::step_program();
+  const std::string of = "v_next", by = "q";
+  const Program all = vjp(p), some = vjp(p, {of}, {by});
+  ASSERT_EQ(some.outputs.size(), 1U);
+  EXPECT_LT(count(some, trace_order(some)).flops(), count(all, trace_order(all)).flops());
+  std::mt19937 random(1);
+  Arrays<double> x = examples::random_inputs(all, random), y;
+  for (std::size_t k = 0; k < all.inputs.size(); k++) {
+    const std::string& name = all.inputs[k].name;
+    if (name.ends_with(cotangent_suffix) && name != of + cotangent_suffix) std::ranges::fill(x[k], 0.0);
+    else y.push_back(x[k]);
+  }
+  EXPECT_EQ(evaluate(some, y).front(), evaluate(all, x).front());
+  EXPECT_THROW(vjp(p, {"nothing"}, {by}), std::invalid_argument);
+  EXPECT_THROW(vjp(p, {of}, {"nothing"}), std::invalid_argument);
+}
+
 TEST(Differentiate, RefusesNamesThatAreTaken) {
   Program p;
   const auto x = p.input("y_bar", 1);

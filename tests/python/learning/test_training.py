@@ -45,7 +45,7 @@ def rows(folder):
 
 
 def learnt(training):
-    numbers, arrays = training.ppo.state()
+    numbers, arrays = training.learner.state()
     return {name: x for name, x in numbers.items() if name != "seconds"}, arrays
 
 
@@ -82,7 +82,7 @@ def test_a_checkpoint_goes_on_bit_for_bit(tmp_path):
     for _ in range(2):
         torn.iterate()  # lost: the checkpoint is of before
     again = resume(TASK, tmp_path / "torn", threads=2)
-    assert again.ppo.iterations == 5
+    assert again.learner.iterations == 5
     assert again.run() == "steps"
     same(learnt(whole), learnt(again))
     assert rows(tmp_path / "whole") == rows(tmp_path / "torn") and len(rows(tmp_path / "whole")) == 12
@@ -95,7 +95,7 @@ def test_a_checkpoint_goes_on_further_than_was_meant(tmp_path):
     Training(TASK, tmp_path, SMALL, seed=3).run()
     more = resume(TASK, tmp_path, steps=SMALL.steps + 256)
     before = learnt(more)[1]["actor/numbers"].copy()
-    assert more.run() == "steps" and more.ppo.iterations == 13
+    assert more.run() == "steps" and more.learner.iterations == 13
     assert (learnt(more)[1]["actor/numbers"] != before).any()
 
 
@@ -147,15 +147,15 @@ def test_lessons_are_of_the_same_episodes_and_go_on_bit_for_bit(tmp_path, monkey
     factors, episodes = [], []
     for k in range(9):
         if k in (3, 6):  # the state goes over as it is
-            before = whole.ppo.env.snapshot()
+            before = whole.learner.env.snapshot()
             whole.next_lesson()
-            assert whole.ppo.env.snapshot().keys() == before.keys()
-            for name, x in whole.ppo.env.snapshot().items():
+            assert whole.learner.env.snapshot().keys() == before.keys()
+            for name, x in whole.learner.env.snapshot().items():
                 np.testing.assert_array_equal(x, before[name])
         whole.iterate()
         factors.append(whole.factor)
-        episodes.append(int(whole.ppo.env.episode.max()))
-        cost = whole.ppo.env.task.weights["cost"]
+        episodes.append(int(whole.learner.env.episode.max()))
+        cost = whole.learner.env.task.weights["cost"]
         assert cost == pytest.approx(-10.0 * whole.factor) and whole.others.task.weights["cost"] == -10
     assert factors == [0.1] * 3 + [0.5] * 3 + [1.0] * 3 and episodes == sorted(episodes) and episodes[-1] > 2
     for stop in (2, 3, 5):
@@ -221,7 +221,7 @@ def test_groups_and_time_limits_are_learnt_with(tmp_path):
 
 def test_the_gradient_is_that_of_the_loss(tmp_path):
     t = Training(TASK, tmp_path, SMALL, seed=1)
-    ppo, s = t.ppo, SMALL
+    ppo, s = t.learner, SMALL
     ppo.iteration()
     got = ppo.acting.collect(ppo.env, 16, ppo.actor, ppo.log_std, ppo.seen, True, True)
     ppo.ends(got)
@@ -271,7 +271,7 @@ def test_what_cannot_be_is_refused(tmp_path, capsys):
     refused("no file", TASK, "--out", out, "--resume")
     refused("--minutes is 0", TASK, "--minutes", "0", "--out", out)
     refused("--set is 'envs', expected NAME=VALUE", TASK, "--set", "envs", "--out", out)
-    refused("there is no 'cats'; there are envs", TASK, "--set", "cats=3", "--out", out)
+    refused("there is no 'cats'; there are algorithm, envs", TASK, "--set", "cats=3", "--out", out)
     refused("envs is 'many', expected a number", TASK, "--set", "envs=many", "--out", out)
     refused("anneal is 'maybe', expected yes or no", TASK, "--set", "anneal=maybe", "--out", out)
     refused("horizon is 0, expected 1 or more", TASK, "--set", "horizon=0", "--out", out)

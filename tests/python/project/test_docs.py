@@ -36,6 +36,7 @@ NOT_RUN = {"docs/cuda.md": 3, "docs/mujoco.md": 1, "docs/environments.md": 1}
 # blocks that run where something is there
 NEEDY = {
     "docs/concepts.md": ["assembler"],
+    "docs/environments.md": ["gymnasium"],
     "docs/learning.md": ["gymnasium"],
     "docs/learning_libraries.md": ["gymnasium", "stable_baselines3", "rsl_rl"],
     "docs/tasks.md": ["gymnasium"],

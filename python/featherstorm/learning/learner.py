@@ -1,0 +1,228 @@
+"""What learners on policy share: environments, networks, what was seen so far, and an iteration about how they learn."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .acting import Actor
+from .adam import Adam
+from .network import Network, orthogonal
+from .normaliser import Normaliser
+from .policy import Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import numpy.typing as npt
+
+    from ..environment.batch import EnvBatch
+    from ..environment.collecting import Collected
+    from .settings import Settings
+
+    Array = npt.NDArray[Any]
+
+CHUNK = 1024  # samples that one thread takes at a time: what a layer makes of them stays in its core's cache
+
+
+class Learner:
+    """A learner of one batch of environments; `learn` is its own.
+
+    actor, critic   networks; log_std (m,) of the actions, in half ranges
+    seen, seen_by_critic   running normalisation of their observations
+    steps, iterations   so far
+    seconds         spent in "collect", "values", "update"
+    """
+
+    name: str
+    keeps = False  # whether it needs EnvBatch.pull_back
+
+    def __init__(self, env: EnvBatch, settings: Settings, seed: int = 0, threads: int | None = None) -> None:
+        self.env, self.settings, self.seed = env, settings, seed
+        groups = env.groups
+        self.group = "actor" if "actor" in groups else next(iter(groups))
+        self.critic_group = "critic" if "critic" in groups else self.group
+        n, nc, m = groups[self.group], groups[self.critic_group], env.recording.actions
+        self.rng = rng = np.random.default_rng([seed, 1])
+        log_std = np.full(m, settings.noise, np.float32)
+        self.actor_adam = Adam([*orthogonal(rng, (n, *settings.actor, m), 0.01), log_std], settings.rate)
+        self.critic_adam = Adam(orthogonal(rng, (nc, *settings.critic, 1), 1.0), settings.critic_rate)
+        *weights, self.log_std = self.actor_adam.views
+        self.actor = Network(weights, settings.activation)
+        self.critic = Network(self.critic_adam.views, settings.activation)
+        self.acting = Actor(env, self.group, self.actor.layers, settings.activation)
+        self.seen, self.seen_by_critic, self.returns = Normaliser(n), Normaliser(nc), Normaliser(1)
+        self.discounted = np.zeros(env.num_envs)  # returns so far, as the reward's scale wants them
+        self.episode_return = np.zeros(env.num_envs)
+        self.steps = self.iterations = 0
+        self.rate = settings.rate
+        self.seconds = dict.fromkeys(("collect", "values", "update"), 0.0)
+        self.pool = ThreadPoolExecutor(threads or os.cpu_count() or 1)
+        env.reset(seed=seed)
+        if settings.spread and env.task.steps:
+            env.episode_length[:] = rng.integers(0, env.task.steps, env.num_envs)
+
+    # -- an iteration
+
+    def iteration(self) -> dict[str, Any]:
+        """Collects and learns. What there is to tell: the mean "return" of "episodes" that ended, None of none; "std" of actions in half ranges,
+        and what `learn` tells, the critic's "loss" and the actor's "rate" among it."""
+        s, start = self.settings, time.perf_counter()
+        got = self.acting.collect(self.env, s.horizon, self.actor, self.log_std, self.seen, True, True, self.keeps)
+        self.seconds["collect"] += time.perf_counter() - start
+        ended = self.ends(got)
+        told = self.learn(got)
+        self.seen.update(rows_of(self.group_of(got.observations, self.group)[:-1]))
+        if self.critic_group != self.group:
+            self.seen_by_critic.update(rows_of(self.group_of(got.observations, self.critic_group)[:-1]))
+        self.steps += s.horizon * self.env.num_envs
+        self.iterations += 1
+        if not math.isfinite(told["loss"]):
+            raise ValueError(
+                f"{type(self.env.task).__name__}: the loss is not finite after {self.iterations} iterations; a smaller rate?"
+            )
+        mean = float(np.mean(ended)) if ended else None
+        return {"return": mean, "episodes": len(ended), **told, "std": float(np.exp(self.log_std).mean())}
+
+    def learn(self, got: Collected) -> dict[str, Any]:
+        """From an iteration's steps, before the normalisation learns of them."""
+        raise NotImplementedError
+
+    def ends(self, got: Collected) -> list[float]:
+        """Returns of the episodes that ended; the reward's scale learns of the discounted returns."""
+        ended: list[float] = []
+        discounted = np.empty(got.reward.shape)
+        for k, (reward, done) in enumerate(zip(got.reward, got.terminated | got.truncated)):
+            self.episode_return += reward
+            self.discounted = self.discounted * self.settings.discount + reward
+            discounted[k] = self.discounted
+            ended += self.episode_return[done].tolist()
+            self.episode_return[done] = self.discounted[done] = 0
+        self.returns.update(discounted.reshape(-1, 1))
+        return ended
+
+    def group_of(self, observations: Any, group: str) -> Array:
+        return observations[group] if isinstance(observations, dict) else observations
+
+    @property
+    def scale(self) -> Any:
+        """Of rewards."""
+        return np.float32(self.settings.reward or 1 / math.sqrt(float(self.returns.variance[0]) + 1e-8))
+
+    def advantages(self, got: Collected) -> tuple[Array, Array, Array]:
+        """Normalised observations of the critic (T + 1, B, n), advantages and targets (T, B).
+
+        d_t = r_t + gamma V' - V(x_t),   A_t = d_t + gamma lambda A_t+1 within the episode,   target = A_t + V(x_t)
+        V' = 0 where the episode was terminated, V of its last observation where it was truncated, else V(x_t+1)
+        """
+        T, B, s = *got.reward.shape, self.settings
+        seen = self.normaliser_of_critic
+        xc = seen(self.group_of(got.observations, self.critic_group))
+        value = self.values(xc.reshape((T + 1) * B, -1)).reshape(T + 1, B)
+        after = value[1:].copy()
+        after[got.terminated] = 0
+        cut = got.truncated & ~got.terminated
+        if cut.any():
+            after[cut] = self.values(seen(self.group_of(got.final_observations, self.critic_group)[cut]))
+        going = 1 - (got.terminated | got.truncated).astype(np.float32)
+        delta = got.reward * self.scale + np.float32(s.discount) * after - value[:-1]
+        advantage, last = np.empty_like(delta), np.zeros(B, np.float32)
+        for t in reversed(range(T)):
+            last = delta[t] + np.float32(s.discount * s.trace) * going[t] * last
+            advantage[t] = last
+        return xc, advantage, advantage + value[:-1]
+
+    @property
+    def normaliser_of_critic(self) -> Normaliser:
+        return self.seen if self.critic_group == self.group else self.seen_by_critic
+
+    def values(self, xc: Array) -> Array:
+        """V of normalised observations (N, n)."""
+        chunks = [xc[k : k + CHUNK] for k in range(0, len(xc), CHUNK)]
+        return np.concatenate([y[:, 0] for y in self.pool.map(self.critic, chunks)])
+
+    def minibatches(self, n: int) -> Iterator[Array]:
+        """Rows of samples, each once in an epoch."""
+        count = max(1, round(n / self.settings.minibatch))
+        for _ in range(self.settings.epochs):
+            yield from np.array_split(self.rng.permutation(n), count)
+
+    # -- what is kept
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """All that the iterations to come depend on: plain numbers, and arrays by name."""
+        numbers = {
+            "steps": self.steps, "iterations": self.iterations, "rate": self.rate, "rng": self.rng.bit_generator.state,
+            "updates": [self.actor_adam.t, self.critic_adam.t], "seconds": self.seconds,
+        }  # fmt: skip
+        arrays = {f"env/{name}": x for name, x in self.env.snapshot().items()}
+        arrays.update(discounted=self.discounted.copy(), episode_return=self.episode_return.copy())
+        for name, adam in self.adams:
+            arrays.update({f"{name}/{key}": getattr(adam, key).copy() for key in ("numbers", "m", "v")})
+        for name, x in self.normalisers:
+            arrays.update({f"{name}/mean": x.mean, f"{name}/variance": x.variance, f"{name}/count": np.array(x.count)})
+        return numbers, arrays
+
+    def restore(self, numbers: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        """Goes on from a `state`. ValueError, KeyError, TypeError for one of another learner, which is then not to be used any more."""
+        self.env.restore({name.removeprefix("env/"): x for name, x in arrays.items() if name.startswith("env/")})
+        for name, adam in self.adams:
+            for key in ("numbers", "m", "v"):
+                into(getattr(adam, key), arrays[f"{name}/{key}"], f"{name}/{key}")
+        for name, x in self.normalisers:
+            into(x.mean, arrays[f"{name}/mean"], f"{name}/mean")
+            into(x.variance, arrays[f"{name}/variance"], f"{name}/variance")
+            x.count = float(arrays[f"{name}/count"])
+        into(self.discounted, arrays["discounted"], "discounted")
+        into(self.episode_return, arrays["episode_return"], "episode_return")
+        self.steps, self.iterations, self.rate = (
+            int(numbers["steps"]),
+            int(numbers["iterations"]),
+            float(numbers["rate"]),
+        )
+        self.actor_adam.t, self.critic_adam.t = map(int, numbers["updates"])
+        self.rng.bit_generator.state = numbers["rng"]
+        self.seconds = {name: float(x) for name, x in numbers["seconds"].items()}
+
+    @property
+    def adams(self) -> list[tuple[str, Adam]]:
+        return [("actor", self.actor_adam), ("critic", self.critic_adam)]
+
+    @property
+    def normalisers(self) -> list[tuple[str, Normaliser]]:
+        return [("seen", self.seen), ("seen_by_critic", self.seen_by_critic), ("returns", self.returns)]
+
+    # -- what was learnt
+
+    def policy(self, task: str = "", **origin: Any) -> Policy:
+        """The policy as it is now, in the task's units."""
+        a = self.acting
+        weights = [w.copy() for w in self.actor.weights]
+        weights[-2] *= a.half[:, None]
+        weights[-1] = a.middle + a.half * weights[-1]
+        return Policy(
+            weights, self.settings.activation, self.seen.mean, self.seen.variance, self.log_std + np.log(a.half), a.low, a.high,
+            group=self.group, task=task, settings={self.settings.algorithm: self.settings.as_table()},
+            origin={"seed": self.seed, "steps": self.steps, **origin},
+        )  # fmt: skip
+
+
+def rows_of(x: Array) -> Array:
+    """(T, B, n) as (T B, n)."""
+    return x.reshape(-1, x.shape[-1])
+
+
+def into(there: Array, values: Array, name: str) -> None:
+    """Writes values into an array. ValueError where they are of another shape."""
+    if there.shape != values.shape:
+        raise ValueError(f"{name} has shape {values.shape}, expected {there.shape}")
+    there[...] = values
+
+
+def flat(arrays: list[Array]) -> Array:
+    return np.concatenate([x.ravel() for x in arrays])

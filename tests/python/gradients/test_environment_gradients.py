@@ -1,0 +1,217 @@
+"""Cotangents of control steps of environments beside differences of them."""
+
+import numpy as np
+import pytest
+
+import featherstorm as fs
+
+mujoco = pytest.importorskip("mujoco")
+pytest.importorskip("gymnasium")
+B, WIDTH = 8, 1e-6
+BLOCK = """
+<mujoco>
+  <option timestep="0.01" integrator="{integrator}"/>
+  <worldbody><geom type="plane" size="5 5 1"/>
+    <body pos="0 0 .095"><freejoint/><geom type="box" size=".1 .08 .1" mass="1"/>
+      <body pos="0 0 .1"><joint name="arm" axis="0 1 0" damping=".1" armature=".01"/><geom type="capsule" contype="0" size=".02 .1" mass=".2"/></body>
+    </body></worldbody>
+  <actuator><position joint="arm" kp="4" kv=".2"/></actuator>
+</mujoco>"""
+
+
+class Block(fs.Env):
+    """A block that stands and slides, with an arm: memory, a delay, a push that `after` draws, a parameter, times and noise."""
+
+    substeps, steps = 3, 1000
+    memory = {"last": 1, "sum": (2,)}
+    parameters = ("geom_friction",)
+    actions, action_range = 1, (-1.0, 1.0)
+
+    def __init__(self, integrator="Euler"):
+        self.integrator = integrator
+
+    def model(self):
+        return fs.from_mujoco(mujoco.MjModel.from_xml_string(BLOCK.format(integrator=self.integrator)))
+
+    def randomise(self, rng, p):
+        return {"geom_friction": p.geom_friction * rng.uniform(0.4, 1.2)}
+
+    def reset(self, m, rng):
+        turn = rng.uniform(-0.02, 0.02, 3)
+        return [0, 0, 0.096, 1, *turn, rng.uniform(-0.5, 0.5)], rng.normal(0, 0.3, 7)
+
+    def actuate(self, x, a, m):
+        m.sum = 0.5 * m.sum + a[0] * x.q[:2]
+        return np.sin(2 * m.last) + m.sum[1:] * x.v[:1] + 0.1 * x.time
+
+    def reward(self, x, a, m):
+        return {"far": x.q[0] * a[0] - 0.3 * x.q[2], "turn": -(x.v[3:6] ** 2).sum() * 0.01, "last": m.last[0] * x.q[7]}
+
+    def after(self, x, a, m, rng):
+        m.last = a + 0.1 * m.sum[:1]
+        return {"v": x.v + np.concatenate([0.1 * rng.normal(size=2) * x.q[7], np.zeros(5)])}
+
+    def observe(self, x, m, rng):
+        return [*x.q, *x.v, m.last[0] * x.q[0], *m.sum, x.time, rng.normal() * x.q[1]]
+
+
+class Given:
+    """Actions that are weights: one for all environments."""
+
+    def __call__(self, obs, w, rng):
+        return {"action": w.a}
+
+
+GIVEN = Given()
+
+
+class Played:
+    """Steps from one state under given actions (T, m), J = sum of weighted rewards and of weighted last observations."""
+
+    def __init__(self, task, T, before, dtype="float64"):
+        self.env = task.batch(B, seed=1, dtype=dtype)
+        self.env.reset(seed=3)
+        self.rng = np.random.default_rng(0)
+        self.actions = 0.4 * self.rng.uniform(-1, 1, (T, self.env.recording.actions))
+        for _ in range(before):
+            self.env.step(np.repeat(0.4 * self.rng.uniform(-1, 1, (1, self.actions.shape[1])), B, 0))
+        self.begun = self.env.snapshot()
+        group = "actor" if "actor" in self.env.groups else next(iter(self.env.groups))
+        self.group, n = group, self.env.groups[group]
+        self.by_reward, self.by_last = self.rng.normal(size=(T, B)), self.rng.normal(size=(B, n))
+
+    def collected(self, actions, keep=False):
+        """What each step gives, and the same with all of them one behind the other."""
+        self.env.restore(self.begun)
+        parts = [self.env.collect(1, GIVEN, {"a": a}, True, keep) for a in actions]
+        joined = {
+            name: np.concatenate([getattr(g, name) for g in parts])
+            for name in ("actions", "reward", "terminated", "truncated")
+        }
+        kept = {name: np.concatenate([g.kept[name][:1] for g in parts]) for name in parts[0].kept or {}}
+        return parts[-1]._replace(**joined, kept=kept or None)
+
+    def last(self, got):
+        """The last observation: that of the end where an episode ended."""
+        x = [o[self.group] if isinstance(o, dict) else o for o in (got.observations, got.final_observations)]
+        ended = (got.terminated | got.truncated)[-1][:, None]
+        return np.where(ended, x[1][-1], x[0][-1])
+
+    def J(self, actions, seen):
+        got = self.collected(actions)
+        return (self.by_reward * got.reward).sum(0) + (seen * self.by_last * self.last(got)).sum(1), got
+
+    def gradients(self, seen):
+        got = self.collected(self.actions, keep=True)
+        back, found = self.env.pull_back(got), np.zeros((*self.actions.shape, B))
+        last = seen * self.by_last
+        if set(self.env.groups) != {""}:
+            last = {name: last if name == self.group else np.zeros((B, n)) for name, n in self.env.groups.items()}
+        for t in reversed(range(len(self.actions))):
+            by = (last, last) if t + 1 == len(self.actions) else (None, None)
+            found[t] = back.step(self.by_reward[t], *by).T
+        assert back.lost == 0 and back.t == -1
+        return found, got
+
+
+def differences(played, seen):
+    """Of each action and environment, and whether both sides agree: no contact opens, closes or begins to slide between them."""
+    value = played.J(played.actions, seen)[0]
+    found, smooth = (np.zeros((*played.actions.shape, B), kind) for kind in (float, bool))
+    for t, j in np.ndindex(*played.actions.shape):
+        change = np.zeros_like(played.actions)
+        change[t, j] = WIDTH
+        above, below = (played.J(played.actions + sign * change, seen)[0] for sign in (1, -1))
+        up, down = (above - value) / WIDTH, (value - below) / WIDTH
+        found[t, j] = (up + down) / 2
+        smooth[t, j] = np.abs(up - down) < 1e-4 * (1 + np.abs(up))
+    return found, smooth
+
+
+# how many numbers of the observation are taken: those behind are forces of contacts, which are held
+TASKS = {
+    "block": (Block, 4, 12, None),
+    "block, RK4": (lambda: Block("RK4"), 3, 12, None),
+    "block, implicit": (lambda: Block("implicitfast"), 3, 12, None),
+    "InvertedPendulum-v5": (lambda: fs.tasks.make("InvertedPendulum-v5"), 3, 8, None),
+    "HalfCheetah-v5": (lambda: fs.tasks.make("HalfCheetah-v5"), 2, 30, None),
+    "Hopper-v5": (lambda: fs.tasks.make("Hopper-v5"), 3, 10, None),
+    "Ant-v5": (lambda: fs.tasks.make("Ant-v5"), 2, 20, 27),
+    "Humanoid-v5": (lambda: fs.tasks.make("Humanoid-v5", contact_cost_weight=0.0), 2, 10, 253),
+    "InvertedDoublePendulum-v5": (lambda: fs.tasks.make("InvertedDoublePendulum-v5"), 3, 6, 8),
+    "Go1JoystickFlat": (lambda: fs.tasks.make("Go1JoystickFlat"), 2, 20, None),
+}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_cotangents_are_those_of_differences(task):
+    make, T, before, count = TASKS[task]
+    played = Played(make(), T, before)
+    n = played.by_last.shape[1]
+    seen = np.arange(n) < (n if count is None else count)
+    found, got = played.gradients(seen)
+    expected, smooth = differences(played, seen)
+    going = ~(got.terminated | got.truncated)[:-1].any(0)  # the differences see what a reset draws, too
+    smooth &= going
+    assert smooth.mean() > 0.6 and np.abs(found).max() > 1e-3
+    error = np.abs(found - expected) / (1 + np.abs(expected).max((0, 1)))
+    assert error[smooth].max() < 1e-5, (np.argwhere(smooth & (error > 1e-5)), error[smooth].max())
+
+
+def test_the_same_in_float32():
+    both = []
+    for dtype in ("float32", "float64"):
+        played = Played(Block(), 3, 0, dtype)
+        both.append(played.gradients(np.ones(played.by_last.shape[1], bool))[0])
+    assert np.median(np.abs(both[0] - both[1])) < 1e-4 * np.abs(both[1]).max()
+
+
+def test_where_an_episode_ends_nothing_goes_on():
+    task = fs.tasks.make("InvertedPendulum-v5")
+    played = Played(task, 6, 8)
+    got = played.collected(played.actions, keep=True)
+    ended = got.terminated[:-1].any(0)
+    assert ended.any() and not ended.all()
+    back = played.env.pull_back(got)
+    found = np.stack([back.step(None, played.by_last if t == 5 else None)[:, 0] for t in reversed(range(6))])[::-1]
+    for b in np.flatnonzero(ended):
+        end = np.flatnonzero(got.terminated[:, b])[-1]
+        assert not found[: end + 1, b].any() and (end == 5 or found[end + 1 :, b].any())
+
+
+def test_keeping_changes_nothing():
+    a, b = (Block().batch(B, seed=1) for _ in range(2))
+    for env, keep in ((a, False), (b, True)):
+        env.reset(seed=2)
+        env.collect(7, GIVEN, {"a": [0.3]}, True, keep)
+    for name, x in a.snapshot().items():
+        np.testing.assert_array_equal(x, b.snapshot()[name], name)
+    got = b.collect(3, GIVEN, {"a": [0.3]}, keep=True)
+    np.testing.assert_array_equal(got.kept["q"][3], b.q)
+    assert b.collect(1, GIVEN, {"a": [0.3]}).kept is None
+
+
+def test_what_cannot_be_is_refused():
+    env = Block().batch(2)
+    env.reset(seed=1)
+    got = env.collect(2, GIVEN, {"a": [0.1]})
+    with pytest.raises(ValueError, match=r"expected what collect\(..., keep=True\) returned"):
+        env.pull_back(got)
+    back = env.pull_back(env.collect(1, GIVEN, {"a": [0.1]}, keep=True))
+    back.step(np.ones(2))
+    with pytest.raises(ValueError, match="all steps have been pulled back"):
+        back.step(np.ones(2))
+
+    class Rigid(Block):
+        law = "rigid"
+
+    env = Rigid().batch(2)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="Rigid: its law is rigid"):
+        env.pull_back(env.collect(1, GIVEN, {"a": [0.1]}, keep=True))
+    other = Block().batch(3)
+    other.reset(seed=1)
+    got = other.collect(1, GIVEN, {"a": [0.1]}, keep=True)
+    env = Block().batch(2)
+    with pytest.raises(ValueError, match="3 environments, expected 2"):
+        env.pull_back(got)

@@ -1,0 +1,165 @@
+"""The learner that climbs the simulation's gradients: the gradient itself, what it learns, and checkpoints."""
+
+import numpy as np
+import pytest
+
+import featherstorm as fs
+from featherstorm.__main__ import main
+from featherstorm.learning.settings import Settings, settings_of
+from featherstorm.learning.shac import SHAC
+from featherstorm.learning.training import Training, one_thread, resume
+
+mujoco = pytest.importorskip("mujoco")
+pytest.importorskip("gymnasium")
+TASK = "InvertedPendulum-v5"
+XML = """
+<mujoco>
+  <option timestep="0.02" integrator="implicitfast"/>
+  <worldbody>
+    <geom type="plane" size="5 5 1"/>
+    <body pos="0 0 .1"><joint name="x" type="slide" axis="1 0 0" damping=".4"/><geom size=".1" mass="1"/>
+      <body><joint name="turn" axis="0 1 0" damping=".05"/><geom type="capsule" fromto="0 0 0 0 0 .4" size=".03" contype="0" mass=".2"/></body>
+    </body>
+  </worldbody>
+  <actuator><motor joint="x" gear="3" ctrllimited="true" ctrlrange="-1 1"/></actuator>
+</mujoco>"""
+
+
+class Pushed(fs.Env):
+    """A block with a pole is pushed to a place, in episodes that are cut or end at an edge; the critic sees more than the actor."""
+
+    steps, substeps = 6, 2
+    memory = {"last": 1}
+
+    def model(self):
+        return fs.from_mujoco(mujoco.MjModel.from_xml_string(XML))
+
+    def reset(self, m, rng):
+        return rng.uniform(-0.3, 0.3, 2), rng.uniform(-0.3, 0.3, 2)
+
+    def actuate(self, x, a, m):
+        return 0.8 * a + 0.2 * m.last
+
+    def terminate(self, x, m):
+        return x.q[0] > 0.2
+
+    def reward(self, x, a, m):
+        return np.exp(-((x.q[0] - 1.0) ** 2)) - 0.1 * (a[0] - m.last[0]) ** 2 + 0.1 * np.cos(x.q[1])
+
+    def after(self, x, a, m, rng):
+        m.last = a
+
+    def observe(self, x, m, rng):
+        return {"actor": [*x.q, *x.v, m.last[0]], "critic": [*x.q, *x.v, m.last[0], x.q[0] * x.v[0]]}
+
+
+@pytest.fixture(autouse=True)
+def products_of_one_thread():
+    with one_thread():
+        yield
+
+
+def test_the_gradient_is_that_of_the_return():
+    s = Settings(
+        algorithm="shac", envs=16, horizon=8, actor=(8,), critic=(8,), discount=0.9, activation="elu", noise=-1.5
+    )
+    x = SHAC(Pushed().batch(16, seed=4), s, 2)
+    x.iteration()  # so that there is something to normalise by
+    rng = np.random.default_rng(0)
+    x.critic_adam.numbers += rng.normal(0, 0.3, x.critic_adam.numbers.size).astype(np.float32)
+    begun = x.env.snapshot()
+
+    def collect(keep):
+        x.env.restore(begun)
+        return x.acting.collect(x.env, s.horizon, x.actor, x.log_std, x.seen, True, True, keep)
+
+    def total():
+        """J, summed step by step, and where episodes end."""
+        got = collect(False)
+        J, weight = 0.0, np.ones(16)
+        value = lambda obs: x.critic(x.seen_by_critic(obs))[:, 0]  # noqa: E731
+        for t in range(s.horizon):
+            J += (weight * got.reward[t] * x.scale).sum()
+            cut = got.truncated[t] & ~got.terminated[t]
+            J += (weight * s.discount * value(got.final_observations["critic"][t]))[cut].sum()
+            weight = np.where(got.terminated[t] | got.truncated[t], 1.0, weight * s.discount)
+        ends = (got.terminated | got.truncated)[-1]
+        J += (weight * value(got.observations["critic"][-1]))[~ends].sum()
+        return J / (16 * s.horizon), got
+
+    got = collect(True)
+    assert got.terminated.any() and (got.truncated & ~got.terminated).any()  # both kinds of ends
+    assert not (np.abs(got.actions) == 1).any()  # none at the end of its range
+    gradient, lost = x.ascent(got)
+    assert lost == 0
+    before, checked = total()[1], 0
+    for _ in range(12):
+        along = rng.normal(size=gradient.size).astype(np.float32)
+        kept, h, found = x.actor_adam.numbers.copy(), np.float32(2e-3), []
+        for sign in (1, -1):
+            x.actor_adam.numbers[:] = kept + sign * h * along
+            found.append(total())
+        x.actor_adam.numbers[:] = kept
+        if any((f[1].terminated != before.terminated).any() for f in found):
+            continue  # an end is a corner
+        checked += 1
+        slope = (found[0][0] - found[1][0]) / (2 * float(h))
+        assert gradient @ along == pytest.approx(slope, rel=1e-2, abs=1e-2 * float(np.linalg.norm(gradient)))
+    assert checked >= 6
+
+
+def test_a_pole_is_balanced_within_seconds(tmp_path, capsys):
+    arguments = [
+        "train",
+        TASK,
+        "--algorithm",
+        "shac",
+        "--until",
+        "950",
+        "--minutes",
+        "2",
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    assert main(arguments) == 0
+    assert "the return is reached" in capsys.readouterr().out
+    policy = fs.learning.Policy.load(tmp_path / "run" / "policy.npz")
+    assert policy.origin["algorithm"] == "SHAC" and policy.origin["evaluation"] >= 950
+    assert main(["train", TASK, "--algorithm", "ppo", "--resume", "--out", str(tmp_path / "run")]) == 1
+    assert "no --algorithm, and" in capsys.readouterr().err
+
+
+def test_a_checkpoint_goes_on_bit_for_bit(tmp_path):
+    small = settings_of(TASK, "shac").changed({"envs": "16", "actor": "16", "critic": "16", "steps": str(16 * 8 * 6)})
+    whole = Training(TASK, tmp_path / "whole", small, seed=3, threads=2)
+    assert whole.run() == "steps"
+    torn = Training(TASK, tmp_path / "torn", small, seed=3, threads=1)
+    for _ in range(3):
+        torn.iterate()
+    torn.save()
+    again = resume(TASK, tmp_path / "torn", threads=2)
+    assert again.learner.name == "SHAC" and again.run() == "steps"
+    for name, x in whole.learner.state()[1].items():
+        np.testing.assert_array_equal(x, again.learner.state()[1][name], name)
+
+
+def test_robots_without_a_world_are_refused():
+    class Cart(fs.Env):
+        dt, substeps, steps = 0.02, 2, 10
+
+        def model(self):
+            return fs.load("cartpole")
+
+        def reward(self, x, a, m):
+            return x.q[0]
+
+        def observe(self, x, m, rng):
+            return x.q
+
+    x = SHAC(Cart().batch(4), Settings(algorithm="shac", envs=4, horizon=4, actor=(4,), critic=(4,)), 0)
+    with pytest.raises(ValueError, match=r"Cart: .*model files, this one has none"):
+        x.iteration()
+    with pytest.raises(ValueError, match="algorithm is 'sac', expected one of ppo, shac"):
+        Settings(algorithm="sac")
+    with pytest.raises(ValueError, match="algorithm is 'sac'"):
+        settings_of(TASK, "sac")
