@@ -67,7 +67,7 @@ class Go1VelocityFlat(Env):
     """A quadruped on a plane follows a command (vx, vy [m/s], wz [rad/s], axes of its trunk).
 
     50 control steps a second, 1000 an episode, each of 4 passes of 5 ms. Actions (12), in the joints' order of the model, are targets
-    of its motors: stance + scale a - bias [rad], where the scale is what a quarter of the motor's effort turns.
+    of its motors: stance + scale a - bias [rad], where the scale is what a quarter of the motor's effort turns. They have no range.
 
     observe   actor (48): linear velocity of the imu [m/s], its gyro [rad/s], gravity's direction in the trunk's axes; joints and their bias
               less the stance [rad], their velocities [rad/s]; the action; the command. Uniform noise on all but the last two. critic (72):
@@ -98,6 +98,7 @@ class Go1VelocityFlat(Env):
     }  # fmt: skip
     kept = ("bias", "age")
     actions = 12
+    clip = False
     parameters = ("geom_friction", "body_ipos")
 
     timestep = 0.005

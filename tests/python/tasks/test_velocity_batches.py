@@ -15,9 +15,18 @@ from featherstorm.tasks import (
     velocity_quadruped,
     velocity_rough,
     velocity_terrain,
+    velocity_waves,
 )
 
-MODULES = (velocity_quadruped, velocity_rough, velocity_terrain, velocity_humanoid, velocity_mjlab, panda)
+MODULES = (
+    velocity_quadruped,
+    velocity_rough,
+    velocity_terrain,
+    velocity_waves,
+    velocity_humanoid,
+    velocity_mjlab,
+    panda,
+)
 TASKS = {name: make for module in MODULES for name, make in module.TASKS.items()}
 MANY = 256
 

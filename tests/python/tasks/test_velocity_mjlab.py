@@ -146,7 +146,7 @@ def test_terms_and_observations_are_those_of_the_definition():
     robots = [Mjlab(m, np.array(q), b) for m, q, b in zip(models, env.q, bias)]
     told, rest = [], 0
     for step in range(STEPS):
-        actions = rng.uniform(-1, 1, (4, 12)) * np.array([[1], [1], [1], [0]])
+        actions = rng.uniform(-1.2, 1.2, (4, 12)) * np.array([[1], [1], [1], [0]])
         obs, reward, terminated, truncated, info = env.step(actions)
         assert not terminated.any() and not truncated.any() and not info["non_finite"].any()
         for k, robot in enumerate(robots):

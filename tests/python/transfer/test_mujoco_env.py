@@ -59,7 +59,8 @@ def test_all_that_functions_see_is_what_the_engine_shows_them(integrator):
         "dm_control/acrobot-swingup", "dm_control/ball_in_cup-catch", "dm_control/cartpole-swingup", "dm_control/finger-turn_hard",
         "dm_control/hopper-hop", "dm_control/pendulum-swingup", "dm_control/point_mass-hard", "dm_control/reacher-easy",
         "dm_control/walker-run", "dm_control/quadruped-walk",
-        "PandaReach", "PandaPushCube", "Go1JoystickFlat", "Go1JoystickTerrain", "G1JoystickFlat",
+        "PandaReach", "PandaPushCube", "Go1JoystickFlat", "Go1JoystickTerrain", "G1JoystickFlat", "Go1VelocityFlat",
+        "Go1JoystickWaves", "Go2JoystickWaves",
     ],
 )  # fmt: skip
 def test_a_task_is_the_same_in_mujoco(name):
