@@ -71,6 +71,26 @@ def test_a_task_is_the_same_in_mujoco(name):
     assert max(found["alone"][:EARLY]) < 1e-7, found["alone"]
 
 
+def test_steps_on_a_height_field_are_the_same_where_mujocos_search_goes_on():
+    """It ends at 1e-6 by default, which a step's velocities show; not where it ends at 1e-12."""
+
+    def exact():
+        task = task_of("Go2JoystickRough")()
+        scene = task.scene
+
+        def searching():
+            m = scene()
+            m.opt.ccd_tolerance, m.opt.ccd_iterations = 1e-12, 500
+            return m
+
+        task.scene = searching
+        return task
+
+    assert steps_beside(task_of("Go2JoystickRough"), 4 * STEPS)["obs"] > 1e-6
+    found = steps_beside(exact, 4 * STEPS)
+    assert found["first"] < 1e-12 and found["obs"] < 1e-7 and found["reward"] < 1e-10, found
+
+
 def test_an_environment_of_any_number_and_episode_begins_as_in_a_batch():
     """Seeds of 64 bits; the third episode of environment 70001 of them, with the level that it has come to."""
     make, seed, number = Everything, 2**63 + 12345, 70001
