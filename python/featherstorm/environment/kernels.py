@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import _featherstorm
 from ..model import Model
 from ..robot.law import law_of
@@ -96,4 +98,30 @@ def engine_of(task: Task, threads: int | None) -> Model:
     options["parameters"] = tuple(dict.fromkeys((*model.parameters, *names)))
     if threads is not None:
         options["threads"] = threads
-    return Model(model.robot, **options, file=model.file)
+    robot, file = with_own_frames(model, options["parameters"])
+    return Model(robot, **options, file=file)
+
+
+def with_own_frames(model: Model, parameters: tuple[str, ...]) -> tuple[Any, Any]:
+    """The robot and its file, in which frames are taken as their numbers say where these are parameters.
+
+    Where a geom's, a site's or an inertia's frame is that of its body, MuJoCo's compiler says so in geom_sameframe and its like, and steps do
+    not look at the numbers: a plane that the file leaves at the origin would stay there whatever was drawn. MuJoCo's own set_const
+    forgets these as well.
+    """
+    if model.compiled is None or not model.has_world:
+        return model.robot, model.file
+    from ..mujoco.inputs import FRAMES
+    from ..robot.mjcf import robot_from_mujoco
+
+    moved = {name.split("_")[0] for name in FRAMES.intersection(parameters)}
+    kinds = (
+        ("body", "geom", "site") if "body" in moved else sorted(moved)
+    )  # geoms and sites may be in a frame of inertia
+    same, tables = [f"{kind}_sameframe" for kind in kinds], model.robot.world_tables
+    if not any(np.any(tables.get(name, 0)) for name in same):
+        return model.robot, model.file
+    compiled = model.compiled.__copy__()
+    for name in same:
+        getattr(compiled, name)[:] = 0
+    return robot_from_mujoco(compiled, model.name)

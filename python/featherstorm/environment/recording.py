@@ -154,15 +154,19 @@ class Recording:
         a = symbols(trace.input(TAKEN, self.actions) if self.actions else [])
         swaps: list[tuple[str, str]] = []
         drive = "ctrl" if self.world else "tau"
+        x, m, found = None, None, a
         try:
-            if self.env.actuate is None:
-                found = a
-            else:
+            if self.env.actuate is not None or self.env.adapt is not None:
                 m = self.memory(trace)
                 x = self.state(trace, symbols(trace.input(STEP, 1))[0], has_ctrl=False)
+            if self.env.actuate is not None:
                 found = self.call("actuate", x, a, m)
-                if is_changed(m):
-                    self.keep(trace, numbers_of(m), swaps)
+            changed = {} if self.env.adapt is None else self.changed("adapt", self.call("adapt", x, m), self.parameters)
+            for name, value in changed.items():
+                trace.output(after_of(name), value)
+                swaps.append((name, after_of(name)))
+            if m is not None and is_changed(m):
+                self.keep(trace, numbers_of(m), swaps)
             trace.output(drive, values_of(found, f"actuate: {drive}", self.driven))
         finally:
             trace.close()
@@ -290,14 +294,7 @@ class Recording:
         """The state after `after`."""
         if found is None:
             return x
-        sizes = {"q": self.model.nq, "v": self.model.nv, **self.parameters}
-        if not hasattr(found, "items") or set(found) - set(sizes):
-            raise TypeError(f"after returned {found!r}, expected None or a dict of {', '.join(sizes)}")
-        changed = {}
-        for name, value in found.items():
-            shape = self.parameter_shape(name) if name in self.parameters else (sizes[name],)
-            spread = np.broadcast_to(np.asarray(value, dtype=object), shape)
-            changed[name] = values_of(spread, f"after: {name}", sizes[name])
+        changed = self.changed("after", found, {"q": self.model.nq, "v": self.model.nv, **self.parameters})
         for name, value in changed.items():
             trace.output(after_of(name), value)
             swaps.append((name, after_of(name)))
@@ -308,6 +305,20 @@ class Recording:
         inputs = {**x.inputs, **{name: symbols(changed[name]) for name in self.parameters if name in changed}}
         moved = EnvironmentState.made(self.model, trace, parts, x.time, x.felt, True, inputs)
         return moved.begin(x.steps, x.remains)
+
+    def changed(self, function: str, found: Any, sizes: Mapping[str, int]) -> dict[str, list[Any]]:
+        """Numbers by name of what a function returned, of the sizes that are expected."""
+        if not hasattr(found, "items") or set(found) - set(sizes):
+            none = "None or " if function == "after" else ""
+            raise TypeError(
+                f"{function} returned {found!r}, expected {none}a dict of {', '.join(sizes) or 'no parameter'}"
+            )
+        changed = {}
+        for name, value in found.items():
+            shape = self.parameter_shape(name) if name in self.parameters else (sizes[name],)
+            spread = np.broadcast_to(np.asarray(value, dtype=object), shape)
+            changed[name] = values_of(spread, f"{function}: {name}", sizes[name])
+        return changed
 
     def observations(self, found: Any) -> dict[str, list[Any]]:
         named = hasattr(found, "items")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..symbols import symbols, values_of
 from ..world.names import number_of
-from ..world.state import CONTACTS, SOLVED, Felt, WorldState
+from ..world.state import CONTACTS, SOLVED, Felt, WorldState, contact_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,6 +34,7 @@ class EnvironmentState(WorldState):
     x.ray(point, direction, geoms, far)   how far a ray (3,), (3,) goes until it meets one of some geoms, by name or number; [lengths of direction],
                                 at most `far`. Planes from above, others from both sides, in closed form
     x.parameter(name)           a parameter of the model (Env.parameters) as it was drawn
+    x.contact_force(name, other=...)   (3,) [N] of contacts with another geom alone, of its name or number
     x.touches(name, other)      () 1 where a geom had a contact with another, or with any, at the beginning of the last pass, else 0: what
                                 MuJoCo's contact sensor finds. In a model where contacts are found by loops, as those of height fields:
                                 where they had a force
@@ -106,6 +107,23 @@ class EnvironmentState(WorldState):
             return sum((np.where(n, 1.0, 0.0) for n in near), np.zeros(1))
 
         return np.minimum(self.feel(f"touches{geom}_{'' if second is None else second}", 1, text)[0], 1.0)
+
+    def contact_force(self, name: str | int, kind: str | None = None, other: str | int | None = None) -> Symbols:
+        if other is None:
+            return super().contact_force(name, kind)
+        place, index = contact_place(self.model, name, kind)
+        second = number_of(self.model, "geom", other)[1]
+
+        def text(texts: Instance) -> Any:
+            total: Any = np.zeros(3)
+            for s in texts.slots:
+                own = s.geoms if place == "geom" else s.bodies
+                for k, sign in ((0, -1.0), (1, 1.0)):
+                    if own[k] == index and s.geoms[1 - k] == second:
+                        total = total + sign * texts.wrench(s)[0]
+            return total
+
+        return symbols(self.feel(f"contact_force_{place}{index}_{second}", 3, text))
 
     def feel(self, what: str, size: int, text: Callable[[Instance], Any]) -> Any:
         if self.begins:

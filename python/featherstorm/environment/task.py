@@ -34,7 +34,7 @@ class Task:
     clip: bool = True
     """Whether actions beyond their range are taken at its end; an action that is not finite ends the episode in any case."""
     parameters: Names = ()
-    """Parameters of the model that `randomise` draws, by MuJoCo's names; see Model.bind."""
+    """Parameters of the model that `randomise` draws, or `adapt` or `after` change, by MuJoCo's names; see Model.bind."""
     randomise_at: str = "reset"
     """When they are drawn: "reset", for each episode, or "start", when EnvBatch.reset() is called."""
     reward_scale: float = 1.0
@@ -60,6 +60,9 @@ class Task:
     """begin(x, m, rng): memory that depends on where an episode begins."""
     actuate: Callable[[State, Any, Memory], Any] | None = None
     """actuate(x, a, m): controls of the file's actuators, of a robot without a world torques (nv), before each pass. None: a."""
+    adapt: Callable[[State, Memory], Mapping[str, Any]] | None = None
+    """adapt(x, m): parameters by name, of the model's shapes, as they are from the next pass on, before each pass and after `actuate`: a
+    plane that follows a foot over curved ground."""
     terminate: Callable[[State, Memory], Any] | None = None
     """terminate(x, m): a condition that ends the episode."""
     metrics: Callable[[State, Any, Memory], Mapping[str, Any]] | None = None

@@ -1,5 +1,5 @@
 """The Franka Emika Panda reaches for points, and pushes a cube to a goal. The robot is the built-in "panda"; motors are those of MuJoCo
-Menagerie's franka_emika_panda."""
+Menagerie's franka_emika_panda/panda.xml, springs of the fingers those of Isaac Lab's FRANKA_PANDA_CFG."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ..environment.env import Env
 from ..loading import from_mujoco
 from .velocity_quadruped import at_random, join, number
-from .velocity_robots import FLOOR, Motor, drive, hinges, spec_of
+from .velocity_robots import FLOOR, Motor, hinges, spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,8 @@ MOTORS = (
     *[Motor(3500, 350, 87, 0.1, 0)] * 2,
     *[Motor(2000, 200, 12, 0.1, 0)] * 3,
 )
-HOME = (0.0, -0.569, 0.0, -2.81, 0.0, 3.037, 0.741)
+DAMPING = 1.0  # of joints beside their motors' [N m s/rad]
+HOME = (0.0, -0.569, 0.0, -2.81, 0.0, 3.037, 0.741)  # Isaac Lab's
 HAND = "panda_link7"  # the body that carries the hand
 TCP = (0.0, 0.0, 0.2104)  # between the fingertips, in its axes [m]: 0.107 to the flange, 0.1034 from there
 
@@ -47,7 +48,7 @@ def panda_spec(timestep: float) -> Any:
     for geom in spec.geoms:
         geom.contype, geom.conaffinity = 1, 2
     for joint, motor in zip(hinges(spec), MOTORS):
-        drive(spec, joint, motor)
+        hold(spec, joint, motor)
     for side in ("left", "right"):
         finger = spec.joint(f"panda_finger_joint{1 + (side == 'right')}")
         finger.stiffness, finger.damping, finger.armature = [2000.0, 0, 0], [100.0, 0, 0], 0.1
@@ -56,6 +57,19 @@ def panda_spec(timestep: float) -> Any:
         name=FLOOR, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.01], contype=2, conaffinity=1, condim=3
     )
     return spec
+
+
+def hold(spec: Any, joint: Any, motor: Motor) -> None:
+    """A motor that holds a position: torque kp (target - q) - kd v, all of it within the effort, targets within the joint's range."""
+    import mujoco
+
+    limited = mujoco.mjtLimited.mjLIMITED_TRUE
+    joint.armature, joint.frictionloss, joint.damping = motor.armature, motor.friction, [DAMPING, 0, 0]
+    actuator = spec.add_actuator(name=joint.name, target=joint.name)
+    actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
+    actuator.set_to_position(kp=motor.kp, kv=motor.kd)
+    actuator.ctrlrange, actuator.ctrllimited = joint.range, limited
+    actuator.forcerange, actuator.forcelimited = [-motor.effort, motor.effort], limited
 
 
 class PandaReach(Env):
@@ -69,7 +83,9 @@ class PandaReach(Env):
     target    uniform in (0.35 to 0.65, -0.2 to 0.2, 0.15 to 0.5) [m]; a new one every 4 s
     reset     joints at home x 0.5 to 1.5, at rest
 
-    Differences to Isaac Lab: positions alone, no orientation; the curriculum of the last two weights is left out; 50 Hz, there 30.
+    Differences to Isaac Lab: positions alone, no orientation; of the point between the fingertips, there of the hand's own frame, 10.3 cm
+    before it; the fingers are shut and not observed; motors are MuJoCo Menagerie's, there 80 N m/rad and 4 N m s/rad; the weights of
+    actions and velocities stay, there they become -0.005 and -0.001 after 4500 steps; 50 Hz, there 30.
     """
 
     dt, steps = 0.02, 600
@@ -141,10 +157,12 @@ class PandaPushCube(Env):
               velocity [rad/s]; the motors' targets less joints [rad]; whether the cube is there
     reward    1 - tanh(5 d), d from the fingertips to 2.5 cm behind the cube; where d < 1 cm also 1 - tanh(5 D), D of the cube from the
               goal along the floor; 3 in all where the cube is there: D < 10 cm, and it lies on the floor; divided by 3
-    reset     the cube within 10 cm of (0.5, 0) along each axis, turned at random; the goal 20 cm further
+    reset     the cube within 10 cm of (0.615, 0) along each axis, turned at random; the goal 20 cm further
     randomise the cube's friction 0.5 to 1.2, its mass 0.7 to 1.3 times 64 g
 
-    Differences to ManiSkill: the cube is turned, its friction and mass are drawn; 200 steps of joint targets, there 50.
+    Differences to ManiSkill: the cube is turned, its friction and mass are drawn; the arm begins behind the cube, there above it; 200 steps
+    at 50 Hz, there 50 at 20 Hz with up to 0.1 rad, which is as fast; motors are MuJoCo Menagerie's, there 1000 N m/rad and 100 N m s/rad;
+    velocities are observed, turns of the fingertips and the cube are not.
     """
 
     dt, steps = 0.02, 200
@@ -155,6 +173,8 @@ class PandaPushCube(Env):
     half = 0.02
     """Of the cube's edge [m]."""
     goal_radius = 0.1
+    middle = (0.615, 0.0)
+    """Of where the cube begins, from the arm's base [m]."""
     home = (0.0, 0.226, 0.0, -2.894, 0.0, 3.12, 0.785)  # the fingers at (0.33, 0, 0.03), downwards
 
     def scene(self) -> Any:
@@ -162,7 +182,7 @@ class PandaPushCube(Env):
         import mujoco
 
         spec = panda_spec(self.timestep)
-        cube = spec.worldbody.add_body(name="cube", pos=[0.5, 0, self.half])
+        cube = spec.worldbody.add_body(name="cube", pos=[*self.middle, self.half])
         cube.add_freejoint(name="cube")
         cube.add_geom(
             name="cube", type=mujoco.mjtGeom.mjGEOM_BOX, size=[self.half] * 3, mass=0.064, contype=2, conaffinity=3, condim=3,
@@ -187,7 +207,7 @@ class PandaPushCube(Env):
         return {"geom_friction": friction, "body_mass": mass}
 
     def reset(self, m: Memory, rng: Draws) -> tuple[Any, Any]:
-        place, turn = np.array([0.5, 0.0]) + rng.uniform(-0.1, 0.1, 2), rng.uniform(-np.pi, np.pi)
+        place, turn = np.array(self.middle) + rng.uniform(-0.1, 0.1, 2), rng.uniform(-np.pi, np.pi)
         m.goal, m.aim = place + np.array([0.1 + self.goal_radius, 0.0]), self.start[:7]
         cube = join(place, self.half, np.cos(turn / 2), 0.0, 0.0, np.sin(turn / 2))
         return join(self.start[: self.at], cube), np.zeros(self.moves + 6)

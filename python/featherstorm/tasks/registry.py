@@ -14,7 +14,8 @@ Maker = Callable[..., Env]
 # modules of this folder that have a dict TASKS: name -> what makes the task, a class or a function. Each is imported when a name is
 # first looked for
 MODULES = [
-    "gymnasium", "dm_control", "velocity_quadruped", "velocity_rough", "velocity_terrain", "velocity_humanoid", "panda",
+    "gymnasium", "dm_control", "velocity_quadruped", "velocity_rough", "velocity_terrain", "velocity_waves", "velocity_humanoid",
+    "velocity_mjlab", "panda",
 ]  # fmt: skip
 
 

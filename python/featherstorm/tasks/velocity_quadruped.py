@@ -148,7 +148,7 @@ class QuadrupedJoystick(Env):
     def terminate(self, x: State, m: Memory) -> Any:
         return x.sensor("upvector")[2] < 0
 
-    def feet_heights(self, x: State) -> Any:
+    def feet_heights(self, x: State, m: Memory) -> Any:
         """Of the feet's sites above the ground (4) [m]."""
         return np.stack([x.site(leg)[2] for leg in LEGS])
 
@@ -167,7 +167,7 @@ class QuadrupedJoystick(Env):
         linear, angular, up = x.sensor("local_linvel"), x.sensor("gyro"), x.sensor("upvector")
         joints, rates, torques = x.q[7:], x.v[6:], x.field("actuator_force")
         away = joints - self.pose
-        touch, height = self.feet_touch(x), self.feet_heights(x)
+        touch, height = self.feet_touch(x), self.feet_heights(x, m)
         speed2 = (self.feet_speeds(x)[:, :2] ** 2).sum(axis=1)
         air, peak = m.air + self.dt, np.maximum(m.peak, height)
         # a foot comes down: it was in the air, and touches now or did one step before, which forgives a step without contact
@@ -203,7 +203,7 @@ class QuadrupedJoystick(Env):
         m.renew = np.where(due, self.steps_to_next(rng), left)
         flies = 1.0 - self.feet_touch(x)
         m.air = (m.air + self.dt) * flies
-        m.peak = np.maximum(m.peak, self.feet_heights(x)) * flies
+        m.peak = np.maximum(m.peak, self.feet_heights(x, m)) * flies
         m.contact, m.last = 1.0 - flies, a
 
     def measured(self, x: State) -> dict[str, Any]:

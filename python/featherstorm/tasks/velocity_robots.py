@@ -34,8 +34,8 @@ class Motor(NamedTuple):
 
 # hip, thigh and calf of a leg
 GO1 = (Motor(35, 0.5, 23.7, 0.005, 0.3), Motor(35, 0.5, 23.7, 0.005, 0.3), Motor(35, 0.5, 35.55, 0.005, 1.0))
-# Efforts of the URDF; armature and dry friction of MuJoCo Menagerie's unitree_go2. Stiffness and damping so that its 16.1 kg sink as little
-# as the Go1's 12.7 kg.
+# Efforts of the URDF; armature and dry friction of MuJoCo Menagerie's unitree_go2/go2.xml. Stiffness of its go2_mjx.xml, so that 16.1 kg
+# sink as little as the Go1's 12.7 kg; damping of ours, by the same ratio (there 0.5, and 2 of the joints').
 GO2 = (Motor(50, 0.6, 23.7, 0.01, 0.2), Motor(50, 0.6, 23.7, 0.01, 0.2), Motor(50, 0.6, 45.43, 0.01, 0.2))
 # by a part of the joint's name, the first that fits
 G1 = {
@@ -155,12 +155,12 @@ def sense(spec: Any, name: str, kind: str, site: str) -> None:
     found.objtype, found.objname = mujoco.mjtObj.mjOBJ_SITE, site
 
 
-def add_floor(spec: Any, friction: float = 0.6) -> Any:
+def add_floor(spec: Any, friction: float = 0.6, name: str = FLOOR) -> Any:
     """A plane whose friction and number of contact directions hold for whatever touches it."""
     import mujoco
 
     return spec.worldbody.add_geom(
-        name=FLOOR, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.01], contype=1, conaffinity=0, condim=3, priority=1,
+        name=name, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.01], contype=1, conaffinity=0, condim=3, priority=1,
         friction=[friction, 0.005, 0.0001],
     )  # fmt: skip
 

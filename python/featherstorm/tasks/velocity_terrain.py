@@ -23,14 +23,18 @@ if TYPE_CHECKING:
 
 KINDS = ("slope", "stairs_up", "stairs_down", "obstacles")
 BOXES, LEVELS = 8, 10
-DEPTH, FLAT, FAR = 0.31, 1.0, 20.0  # of a step, from the middle to the first one, and where the last one ends [m]
+DEPTH, FLAT, FAR = 0.31, 1.3, 20.0  # of a step, from the middle to the first one, and where the last one ends [m]
+CLEAR, REACH = (
+    1.5,
+    4.0,
+)  # of the ground with obstacles: how far its middle is flat, how far their middles are at most [m]
 BURIED = -10.0  # the middle of boxes that an environment has not [m]
 # where heights are measured: ahead and to the left of the robot [m], 17 x 11 points of 0.1 m
 SCAN = np.stack(np.meshgrid(np.linspace(-0.8, 0.8, 17), np.linspace(-0.5, 0.5, 11), indexing="ij"), -1).reshape(-1, 2)
 
 
 def stairs_up(height: Any) -> tuple[Any, Any]:
-    """A flat strip of 2 m, and four steps up to each side of it, along x. (places, sizes) of the boxes (BOXES, 3) [m]."""
+    """A flat strip of 2.6 m, and four steps up to each side of it, along x. (places, sizes) of the boxes (BOXES, 3) [m]."""
     places, sizes = [], []
     for side in (-1.0, 1.0):
         for k in range(BOXES // 2):
@@ -48,11 +52,16 @@ def stairs_down(height: Any) -> tuple[Any, Any]:
 
 
 def obstacles(height: Any, u: Any) -> tuple[Any, Any]:
-    """Boxes about the robot, one in each eighth of the circle, 1.4 to 4 m away. u (BOXES, 5): uniform in 0 to 1."""
+    """Boxes of 1 to 2 m about a flat square of 3 m, one in each eighth of the circle, as high as `height` or half as high. u (BOXES, 5):
+    uniform in 0 to 1."""
     angle = (np.arange(BOXES) + 0.2 + 0.6 * u[:, 0]) * (2 * np.pi / BOXES)
-    away, top = 1.4 + 2.6 * u[:, 1], height * (0.5 + 0.5 * u[:, 4])
-    places = np.stack([away * np.cos(angle), away * np.sin(angle), top / 2], axis=1)
-    return places, np.stack([0.2 + 0.4 * u[:, 2], 0.2 + 0.4 * u[:, 3], top / 2], axis=1)
+    sizes, top = 0.5 + 0.5 * u[:, 2:4], height * np.where(u[:, 4] < 0.5, 0.5, 1.0)
+    near = CLEAR + np.maximum(sizes[:, 0], sizes[:, 1])
+    away = near + (REACH - near) * u[:, 1]  # along the axis along which it is further
+    ahead, left = np.cos(angle), np.sin(angle)
+    away = away / np.maximum(np.abs(ahead), np.abs(left))
+    places = np.stack([away * ahead, away * left, top / 2], axis=1)
+    return places, np.stack([sizes[:, 0], sizes[:, 1], top / 2], axis=1)
 
 
 def heights(points: Any, quat: Any, places: Any, sizes: Any) -> Any:
@@ -75,19 +84,25 @@ class TerrainQuadruped(QuadrupedJoystick):
     """A quadruped on a slope, on stairs up or down, or among obstacles: QuadrupedJoystick's definition, and
 
     ground    drawn for each episode, each kind as likely. Of a difficulty d = (level + u) / 10, u uniform in 0 to 1: slopes of 0.4 d in any
-              direction, steps of 0.05 + 0.18 d [m], obstacles of 0.05 + 0.2 d [m] (legged_gym's numbers)
-    levels    0 to 9, one for each kind, which stay with the environment. Up where the robot did not fall, came 2 m away from where it
+              direction, steps 0.05 + 0.18 d [m] high and 0.31 deep, obstacles of 0.05 + 0.2 d [m] (legged_gym's utils/terrain.py)
+    levels    0 to 9, one for each kind, which stay with the environment. Up where the robot did not fall, came 2.3 m away from where it
               began and walked 0.75 of the way that was commanded, along the commands; down where it fell or walked less than 0.5
               of it; beyond 9 a level is drawn (the idea: Rudin et al. 2021, Learning to Walk in Minutes)
     observe   beside the rest heights at 187 points about the robot, turned with it: root less ground less the height of the stance,
               within 1 [m], with noise of 0.1 for the actor. actor (235), critic (310)
     Heights of feet in the reward are those above the ground.
+
+    Differences to legged_gym: kinds are as likely as each other, there 0.1 smooth slopes, 0.1 rough ones, 0.35 and 0.25 stairs, 0.2
+    obstacles; slopes have no flat middle; stairs up are on two sides, there on all four sides of a pit, and stairs have 4 or 8 steps, there 9;
+    8 obstacles, there 20 and some of them holes; levels begin with 0, there with 0 to 5, and go by how far a robot came from its origin (up:
+    4 m; down: half of the last command's way), which says little where commands are renewed every 5 s.
     """
 
-    parameters = (*QuadrupedJoystick.parameters, "geom_pos", "geom_size", "geom_quat")
+    parameters: tuple[str, ...] = (*QuadrupedJoystick.parameters, "geom_pos", "geom_size", "geom_quat")
     # rise: height and slope of the ground where the robot begins; walked: way along commands, commanded, distance, fell
     memory: Mapping[str, Any] = {**QuadrupedJoystick.memory, "rise": 3, "levels": len(KINDS), "kind": 1, "walked": 4}
-    kept = ("levels", "kind", "walked")
+    kept: tuple[str, ...] = ("levels", "kind", "walked")
+    kinds: tuple[str, ...] = KINDS
     scan_noise = 0.1
     points = SCAN
 
@@ -113,9 +128,9 @@ class TerrainQuadruped(QuadrupedJoystick):
     def randomise(self, rng: Draws, p: Parameters, m: Memory) -> dict[str, Any]:
         found = super().randomise(rng, p, m)
         m.levels = self.next_levels(m, rng)
-        m.kind, m.walked = rng.integers(len(KINDS)), 0.0
+        m.kind, m.walked = rng.integers(len(self.kinds)), 0.0
         kind = m.kind[0]
-        level = sum(np.where(is_kind(kind, k), m.levels[k], 0.0) for k in range(len(KINDS)))
+        level = sum(np.where(is_kind(kind, k), m.levels[k], 0.0) for k in range(len(self.kinds)))
         ground = self.ground(kind, (level + rng.random()) / LEVELS, rng)
         place, size, quat = (at_random(getattr(p, name)) for name in ("geom_pos", "geom_size", "geom_quat"))
         quat[self.floor], place[self.boxes], size[self.boxes] = ground
@@ -138,10 +153,10 @@ class TerrainQuadruped(QuadrupedJoystick):
     def next_levels(self, m: Memory, rng: Draws) -> Any:
         """By the episode that ended; unchanged where there was none."""
         walked, asked, far, fell = m.walked
-        copes = np.logical_and(np.logical_and(fell < 0.5, far > 2.0), walked > 0.75 * asked)
+        copes = np.logical_and(np.logical_and(fell < 0.5, far > 2.3), walked > 0.75 * asked)
         fails = np.logical_or(fell > 0.5, walked < 0.5 * asked)
         change = np.where(copes, 1.0, np.where(fails, -1.0, 0.0))
-        own = np.stack([is_kind(m.kind[0], k) for k in range(len(KINDS))])
+        own = np.stack([is_kind(m.kind[0], k) for k in range(len(self.kinds))])
         found = np.maximum(m.levels + np.where(own, change, 0.0), 0.0)
         return np.where(found > LEVELS - 0.5, rng.integers(LEVELS), found)
 
@@ -157,21 +172,21 @@ class TerrainQuadruped(QuadrupedJoystick):
 
     # -- a control step
 
-    def heights_at(self, x: State, points: Any) -> Any:
+    def heights_at(self, x: State, m: Memory, points: Any) -> Any:
         """Of the ground at points (n, 2) (n) [m]."""
         place, size, quat = (x.parameter(name) for name in ("geom_pos", "geom_size", "geom_quat"))
         return heights(points, quat[self.floor], place[self.boxes], size[self.boxes])
 
-    def feet_heights(self, x: State) -> Any:
+    def feet_heights(self, x: State, m: Memory) -> Any:
         feet = np.stack([x.site(leg) for leg in ("FR", "FL", "RR", "RL")])
-        return feet[:, 2] - self.heights_at(x, feet[:, :2])
+        return feet[:, 2] - self.heights_at(x, m, feet[:, :2])
 
-    def scan(self, x: State) -> Any:
+    def scan(self, x: State, m: Memory) -> Any:
         """Heights of the root above the ground about it, less its height in the stance (187) [m]."""
         ahead = x.rotation(self.root)[:2, 0]
         ahead = ahead / np.sqrt((ahead**2).sum())
         turn = np.stack([ahead, np.stack([-ahead[1], ahead[0]])], axis=1)
-        ground = self.heights_at(x, x.q[:2] + (turn @ self.points.T).T)
+        ground = self.heights_at(x, m, x.q[:2] + (turn @ self.points.T).T)
         return np.minimum(np.maximum(x.q[2] - ground - self.start[2], -1.0), 1.0)
 
     def after(self, x: State, a: Any, m: Memory, rng: Draws) -> None:
@@ -183,7 +198,7 @@ class TerrainQuadruped(QuadrupedJoystick):
         super().after(x, a, m, rng)
 
     def observe(self, x: State, m: Memory, rng: Draws) -> dict[str, Any]:
-        found, clean = super().observe(x, m, rng), self.scan(x)
+        found, clean = super().observe(x, m, rng), self.scan(x, m)
         wide = self.noise * self.scan_noise
         seen = clean + rng.uniform(-wide, wide, len(clean)) if self.noise else clean
         return {"actor": join(found["actor"], seen), "critic": join(found["critic"], clean)}

@@ -224,9 +224,12 @@ class MujocoEnv:
 
     def drive(self, a: Any) -> None:
         found: Any = a
-        if self.task.actuate is not None:
+        if self.task.actuate is not None or self.task.adapt is not None:
             x = NumberState.of(self.simulated, self.model, float(self.steps), self.dt, self.parameters)
-            found = self.task.actuate(x, a, self.m)
+            if self.task.actuate is not None:
+                found = self.task.actuate(x, a, self.m)
+            if self.task.adapt is not None:
+                self.put(**self.task.adapt(x, self.m))
         self.ctrl = listed(found, "actuate: ctrl", self.mj_model.nu)
 
     def judge(self, a: Any, fine: bool) -> tuple[Any, float, bool, bool, dict[str, Any]]:

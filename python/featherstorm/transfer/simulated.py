@@ -124,14 +124,15 @@ class Simulated:
             mujoco.mj_energyVel(self.m, d)
         return np.array(getattr(d, name), float)
 
-    def contact_force(self, kind: str, number: int) -> Array:
-        """The sum of the forces of contacts on a "geom" or a "body" at the beginning of the last pass (3) [N], world axes."""
+    def contact_force(self, kind: str, number: int, other: int | None = None) -> Array:
+        """The sum of the forces of contacts on a "geom" or a "body" at the beginning of the last pass (3) [N], world axes. other: of those
+        with this geom alone."""
         m, d, total, force = self.m, self.felt, np.zeros(3), np.zeros(6)
         for k in range(0 if self.begins else d.ncon):
             contact = d.contact[k]
             own = contact.geom if kind == "geom" else m.geom_bodyid[contact.geom]
             sign = float(own[1] == number) - float(own[0] == number)
-            if sign:
+            if sign and (other is None or contact.geom[int(sign < 0)] == other):
                 mujoco.mj_contactForce(m, d, k, force)
                 total += sign * (contact.frame.reshape(3, 3).T @ force[:3])
         return total

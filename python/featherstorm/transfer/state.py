@@ -143,8 +143,9 @@ class NumberState(Numbers):
         place, is_felt = s.sensors[name]
         return shown((s.felt if is_felt else s.now).sensordata[place])
 
-    def contact_force(self, name: str | int, kind: str | None = None) -> Any:
-        return shown(self.simulated.contact_force(*contact_place(self.model, name, kind)))
+    def contact_force(self, name: str | int, kind: str | None = None, other: str | int | None = None) -> Any:
+        second = None if other is None else number_of(self.model, "geom", other)[1]
+        return shown(self.simulated.contact_force(*contact_place(self.model, name, kind), second))
 
     def touches(self, name: str | int, other: str | int | None = None) -> Any:
         geom = number_of(self.model, "geom", name)[1]

@@ -47,6 +47,16 @@ def test_reaching_is_as_its_definition_says():
         last = a
 
 
+def test_motors_are_those_of_menageries_panda():
+    """Stiffness and damping within the effort, 1 N m s/rad of damping beside it; the arm's inertia of rotors."""
+    m = PandaReach().scene()
+    np.testing.assert_array_equal(m.actuator_gainprm[:, 0], [4500, 4500, 3500, 3500, 2000, 2000, 2000])
+    np.testing.assert_array_equal(m.actuator_biasprm[:, 1:3], m.actuator_gainprm[:, :1] * [-1, -0.1])
+    np.testing.assert_array_equal(m.actuator_forcerange[:, 1], [87] * 4 + [12] * 3)
+    assert (m.dof_damping[:7] == 1).all() and (m.dof_armature == 0.1).all() and not m.dof_frictionloss.any()
+    np.testing.assert_array_equal(m.actuator_ctrlrange, m.jnt_range[:7])
+
+
 def test_the_arm_goes_where_its_motors_are_told():
     """Against gravity it stays within 2 cm, its fingers shut."""
     env = still(PandaReach, nv=9).batch(1, threads=1)
@@ -112,7 +122,7 @@ def test_what_is_drawn():
     for _ in range(100):
         q, _ = push.reset(rows, rng)
         q = numbers(q)
-        assert (np.abs(q[9:11] - [0.5, 0]) <= 0.1).all() and q[11] == push.half
+        assert (np.abs(q[9:11] - [0.615, 0]) <= 0.1).all() and q[11] == push.half
         assert np.linalg.norm(q[12:]) == pytest.approx(1)
         np.testing.assert_allclose(rows.goal - q[9:11], [0.2, 0])
         drawn = {name: numbers(x) for name, x in push.randomise(rng, p).items()}

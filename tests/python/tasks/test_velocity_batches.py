@@ -8,9 +8,25 @@ pytest.importorskip("mujoco")
 from velocity_oracle import each
 
 import featherstorm as fs
-from featherstorm.tasks import panda, velocity_humanoid, velocity_quadruped, velocity_rough, velocity_terrain
+from featherstorm.tasks import (
+    panda,
+    velocity_humanoid,
+    velocity_mjlab,
+    velocity_quadruped,
+    velocity_rough,
+    velocity_terrain,
+    velocity_waves,
+)
 
-MODULES = (velocity_quadruped, velocity_rough, velocity_terrain, velocity_humanoid, panda)
+MODULES = (
+    velocity_quadruped,
+    velocity_rough,
+    velocity_terrain,
+    velocity_waves,
+    velocity_humanoid,
+    velocity_mjlab,
+    panda,
+)
 TASKS = {name: make for module in MODULES for name, make in module.TASKS.items()}
 MANY = 256
 

@@ -134,8 +134,11 @@ def test_grounds_are_of_all_kinds_and_as_hard_as_their_level():
             np.testing.assert_allclose(np.hypot(*rows.rise[1:]), 0.4 * found, rtol=1e-9)
         elif KINDS[k] == "obstacles":
             found = (heights.max() - 0.05) / 0.2  # of the highest, which is at most the bound
-            away = np.hypot(place[:, 0], place[:, 1])
-            assert (away > 1.4).all() and (away < 4.0).all() and (heights > 0).all()
+            away, half = np.abs(place[:, :2]), size[:, :2]
+            assert (np.max(away - half, axis=1) >= 1.5 - 1e-9).all() and (away <= 4.0).all()  # a square of 3 m is flat
+            assert (half >= 0.5).all() and (half <= 1.0).all()
+            low = np.abs(heights - heights.max()) > 1e-9
+            np.testing.assert_allclose(heights[low], heights.max() / 2)
         else:
             step = heights.min()
             np.testing.assert_allclose(np.unique(np.round(heights / step, 6)), 1 + np.arange(8 if k == 2 else 4))

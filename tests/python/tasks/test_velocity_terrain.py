@@ -90,7 +90,7 @@ def test_terms_and_observations_on_boxes_and_slopes(task):
     env.reset()
     all_of = grounds()
     models = put(env, all_of)
-    env.q[1, 0] = 0.9
+    env.q[1:3, 0] = velocity_terrain.FLAT - 0.1, velocity_terrain.FLAT - 0.6
     block = all_of[3][1][0, :2]
     env.q[3, :2] = block * (1 - 1.05 / np.hypot(*block))  # 1.05 m from the middle of an obstacle
     env.q[:, 2] += [0.08, 0.025, 0.81, 0.01]
@@ -154,8 +154,9 @@ def test_rocks_are_rough_and_smooth():
 @pytest.mark.parametrize("task", each([Go1JoystickTerrain, Go2JoystickTerrain]))
 @pytest.mark.parametrize("kind", [0, 2])
 def test_a_robot_begins_and_stands_where_the_ground_is(task, kind):
-    """On a slope and on top of stairs it begins above the ground, and stands 2 s."""
+    """On a slope and on top of stairs it begins above the ground, and stands 2 s, its feet a few millimetres deep in it."""
     quat, place, size = grounds()[kind]
+    quat = np.array([np.cos(0.04), 0.6 * np.sin(0.04), 0.8 * np.sin(0.04), 0]) if kind == 0 else quat
     one = drawless(task, (0.0, 0.0, 0.0))
     env = one.batch(1, threads=1)
     env.reset()
@@ -172,3 +173,9 @@ def test_a_robot_begins_and_stands_where_the_ground_is(task, kind):
     for _ in range(100):
         assert not env.step(np.zeros((1, 12), np.float32))[2].any()
     assert np.abs(env.v).max() < 0.4 and env.memory("contact").sum() >= 3
+    data.qpos = env.q[0]
+    mujoco.mj_kinematics(env.model.compiled, data)
+    feet = np.array([data.geom(leg).xpos for leg in LEGS])
+    # of a sphere on a slope of 0.08 the middle is 0.3 per cent of its radius higher
+    deep = env.model.compiled.geom("FR").size[0] - (feet[:, 2] - Rays(quat, place, size)(feet))
+    assert (np.abs(deep) < 5e-3).sum() >= 3 and (deep < 5e-3).all()

@@ -59,7 +59,8 @@ def test_all_that_functions_see_is_what_the_engine_shows_them(integrator):
         "dm_control/acrobot-swingup", "dm_control/ball_in_cup-catch", "dm_control/cartpole-swingup", "dm_control/finger-turn_hard",
         "dm_control/hopper-hop", "dm_control/pendulum-swingup", "dm_control/point_mass-hard", "dm_control/reacher-easy",
         "dm_control/walker-run", "dm_control/quadruped-walk",
-        "PandaReach", "PandaPushCube", "Go1JoystickFlat", "Go1JoystickTerrain", "G1JoystickFlat",
+        "PandaReach", "PandaPushCube", "Go1JoystickFlat", "Go1JoystickTerrain", "G1JoystickFlat", "Go1VelocityFlat",
+        "Go1JoystickWaves", "Go2JoystickWaves",
     ],
 )  # fmt: skip
 def test_a_task_is_the_same_in_mujoco(name):
@@ -68,6 +69,26 @@ def test_a_task_is_the_same_in_mujoco(name):
     assert found["first"] < 1e-12
     assert found["obs"] < 1e-8 and max(found[key] for key in ("reward", "terms", "metrics")) < 1e-8, found
     assert max(found["alone"][:EARLY]) < 1e-7, found["alone"]
+
+
+def test_steps_on_a_height_field_are_the_same_where_mujocos_search_goes_on():
+    """It ends at 1e-6 by default, which a step's velocities show; not where it ends at 1e-12."""
+
+    def exact():
+        task = task_of("Go2JoystickRough")()
+        scene = task.scene
+
+        def searching():
+            m = scene()
+            m.opt.ccd_tolerance, m.opt.ccd_iterations = 1e-12, 500
+            return m
+
+        task.scene = searching
+        return task
+
+    assert steps_beside(task_of("Go2JoystickRough"), 4 * STEPS)["obs"] > 1e-6
+    found = steps_beside(exact, 4 * STEPS)
+    assert found["first"] < 1e-12 and found["obs"] < 1e-7 and found["reward"] < 1e-10, found
 
 
 def test_an_environment_of_any_number_and_episode_begins_as_in_a_batch():

@@ -1,0 +1,303 @@
+"""The Unitree Go1 follows a velocity command, by mjlab's definition of Mjlab-Velocity-Flat-Unitree-Go1 (tasks/velocity,
+asset_zoo/robots/unitree_go1 of mjlab 1.6.0)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..environment.env import Env
+from ..loading import from_mujoco
+from .velocity_quadruped import at_random, join, number, with_noise
+from .velocity_robots import FLOOR, LEGS, hinges, mjlab_file, sense, without_meshes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..environment.draws import Draws
+    from ..environment.memory import Memory, Parameters
+    from ..environment.state import EnvironmentState as State
+    from ..model import Model
+
+ROTOR = 0.000111842  # inertia of a motor's rotor [kg m^2]
+# gear ratio and effort [N m] by the last part of a joint's name
+GEARS = {"hip": (6, 23.7), "thigh": (6, 23.7), "calf": (9, 35.55)}
+WAVE = 10 * 2 * np.pi  # of a motor that holds a position: its natural frequency [rad/s], twice critically damped
+STANCE = {"hip": 0.1, "thigh": 0.9, "calf": -1.8}  # [rad], of legs on the right; hips on the left have the other sign
+
+
+def motor(joint: str) -> tuple[float, float, float, float]:
+    """Stiffness [N m/rad], damping [N m s/rad], effort [N m], armature [kg m^2] of a joint: J = rotor n^2, kp = J w^2, kd = 4 J w."""
+    ratio, effort = GEARS[joint.split("_")[1]]
+    inertia = ROTOR * ratio**2
+    return inertia * WAVE**2, 4 * inertia * WAVE, effort, inertia
+
+
+def go1_spec(timestep: float) -> Any:
+    """The robot with all of its shapes on a floor: feet with friction in six directions, the rest slides on itself without."""
+    import mujoco
+
+    spec = without_meshes(mjlab_file("go1"))
+    option = spec.option
+    option.timestep, option.integrator = timestep, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    option.cone, option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, 10
+    for geom in spec.geoms:
+        foot = "_foot_" in geom.name
+        geom.contype, geom.conaffinity, geom.solref = 1, 1, [0.01, 1]
+        geom.condim, geom.priority = (6, 1) if foot else (1, 0)
+        if foot:
+            geom.friction = [1, 5e-3, 5e-4]
+    spec.worldbody.add_geom(name=FLOOR, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.01])
+    for joint in hinges(spec):
+        kp, kd, effort, joint.armature = motor(joint.name)
+        actuator = spec.add_actuator(name=joint.name, target=joint.name)
+        actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
+        actuator.set_to_position(kp=kp, kv=kd)
+        actuator.forcerange, actuator.forcelimited = [-effort, effort], mujoco.mjtLimited.mjLIMITED_TRUE
+        actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE  # targets beyond a joint's range press against its end
+    sense(spec, "imu_lin_vel", "velocimeter", "imu")
+    sense(spec, "imu_ang_vel", "gyro", "imu")
+    for leg in LEGS:
+        sense(spec, f"{leg}_velocity", "framelinvel", leg)
+    return spec
+
+
+class Go1VelocityFlat(Env):
+    """A quadruped on a plane follows a command (vx, vy [m/s], wz [rad/s], axes of its trunk).
+
+    50 control steps a second, 1000 an episode, each of 4 passes of 5 ms. Actions (12), in the joints' order of the model, are targets
+    of its motors: stance + scale a - bias [rad], where the scale is what a quarter of the motor's effort turns. They have no range.
+
+    observe   actor (48): linear velocity of the imu [m/s], its gyro [rad/s], gravity's direction in the trunk's axes; joints and their bias
+              less the stance [rad], their velocities [rad/s]; the action; the command. Uniform noise on all but the last two. critic (72):
+              the same without noise and bias; feet's heights [m]; how long each has been in the air [s]; which touch; their forces on
+              the ground, world axes, as sign(f) log(1 + |f|), f in [N]
+    reward    the sum of `weights` times its terms, times dt. Terms whose weight is 0 in the definition are left out
+    command   uniform within `stages`, which get wider with the steps that the environment has made; renewed after 3 to 8 s. One in five
+              is forward alone, at 0.3 m/s or more; three in ten turn towards a heading, wz = 0.5 of what is left; one in ten stands still
+    pushes    every 1 to 3 s a change of the trunk's velocity, uniform within `push_speed`
+    ends      where the trunk leans by more than 70 degrees
+    reset     at the stance, 1 to 5 cm above it, in place and turned at random, at rest
+    randomise friction of the feet, the centre of mass of the trunk, the joints' bias
+
+    Differences to mjlab: numbers of positions and velocities are of the state itself, in rewards, ends and pushes there of one pass
+    (5 ms) before, heights of feet in rewards of one step before; forces in the critic's observation are of the beginning of the last pass,
+    there of the state; what is drawn is drawn for each episode (randomise_at="start": once, as there), and does not change the numbers
+    that MuJoCo derives from the centre of mass, such as body_invweight0; the greatest heights of feet begin an episode at zero;
+    the solver converges, there it stops after 10 iterations.
+    """
+
+    dt, steps = 0.02, 1000
+    reward_scale: float = 0.02
+    # stand: how long a foot has touched [s]; contact: at the last pass; heads, stands: whether it turns to a heading, stands still;
+    # left, push: until the next command, the next push [s]; age: steps that the environment has made
+    memory: Mapping[str, Any] = {
+        "command": 3, "heading": 1, "heads": 1, "stands": 1, "left": 1, "push": 1, "last": 12, "before": 12, "air": 4, "stand": 4,
+        "contact": 4, "peak": 4, "bias": 12, "age": 1,
+    }  # fmt: skip
+    kept = ("bias", "age")
+    actions = 12
+    clip = False
+    parameters = ("geom_friction", "body_ipos")
+
+    timestep = 0.005
+    height = 0.278
+    noise = 1.0
+    """Of all noise. 0: none."""
+    noises: Mapping[str, float] = {"linvel": 0.5, "gyro": 0.2, "gravity": 0.05, "joint_pos": 0.01, "joint_vel": 1.5}
+    stages = ((0, (-1.0, 1.0), (-0.5, 0.5)), (120_000, (-1.5, 2.0), (-0.7, 0.7)), (240_000, (-2.0, 3.0), (-0.7, 0.7)))
+    """From so many steps of the environment on: vx, wz within these."""
+    sideways = (-1.0, 1.0)
+    command_time = (3.0, 8.0)
+    forward, heading, standing = 0.2, 0.3, 0.1
+    push_time = (1.0, 3.0)
+    push_speed = (0.5, 0.5, 0.4, 0.52, 0.52, 0.78)
+    """Of pushes along each axis of the world: [m/s], [rad/s]."""
+    bias_range = 0.015
+    lean = np.deg2rad(70.0)
+    swing_height = 0.1
+    soft_limit = 0.9
+    least_command = 0.05
+    """Of |(vx, vy)| + |wz| where the robot is to walk."""
+    weights: Mapping[str, float] = {
+        "track_linear_velocity": 2.0, "track_angular_velocity": 2.0, "upright": 1.0, "pose": 1.0, "dof_pos_limits": -1.0,
+        "action_rate_l2": -0.1, "foot_clearance": -2.0, "foot_swing_height": -0.25, "foot_slip": -0.1, "soft_landing": -1e-5,
+    }  # fmt: skip
+
+    def scene(self) -> Any:
+        """MuJoCo's model of the robot on its ground."""
+        return go1_spec(self.timestep).compile()
+
+    def model(self) -> Model:
+        m = self.scene()
+        names = [m.joint(j).name for j in range(1, m.njnt)]
+        kinds = [name.split("_")[1] for name in names]
+        self.pose = np.array(
+            [STANCE[kind] * (-1 if kind == "hip" and name[1] == "L" else 1) for name, kind in zip(names, kinds)]
+        )
+        gains = [motor(name) for name in names]
+        self.action_scale = np.array([0.25 * effort / kp for kp, _, effort, _ in gains])
+        self.loose = np.array([2.0 if kind == "calf" else 1.0 for kind in kinds])
+        low, high = np.array(m.jnt_range[1:]).T
+        middle, half = (low + high) / 2, self.soft_limit * (high - low) / 2
+        self.soft_low, self.soft_high = middle - half, middle + half
+        self.start = np.array(m.qpos0)
+        self.start[:7], self.start[7:] = [0, 0, self.height, 1, 0, 0, 0], self.pose
+        self.feet = [m.geom(f"{leg}_foot_collision").id for leg in LEGS]
+        self.radius = float(m.geom_size[self.feet[0], 0])
+        self.trunk = m.body("trunk").id
+        return from_mujoco(m, type(self).__name__)
+
+    # -- episodes
+
+    def randomise(self, rng: Draws, p: Parameters, m: Memory) -> dict[str, Any]:
+        """Feet, all alike: friction 0.3 to 1.5, against turning 1e-4 to 2e-2 and against rolling 1e-5 to 5e-3, the last two evenly in their
+        logarithm. Trunk: centre of mass +-(0.025, 0.025, 0.03) m. Joints: bias +-0.015 rad."""
+        friction, ipos = at_random(p.geom_friction), at_random(p.body_ipos)
+        turning, rolling = (
+            np.exp(rng.uniform(np.log(low), np.log(high))) for low, high in ((1e-4, 2e-2), (1e-5, 5e-3))
+        )
+        friction[self.feet] = [number(x) for x in (rng.uniform(0.3, 1.5), turning, rolling)]
+        ipos[self.trunk] += rng.uniform(-1.0, 1.0, 3) * np.array([0.025, 0.025, 0.03])
+        m.bias = rng.uniform(-self.bias_range, self.bias_range, 12)
+        return {"geom_friction": friction, "body_ipos": ipos}
+
+    def reset(self, m: Memory, rng: Draws) -> tuple[Any, Any]:
+        place, above, yaw = rng.uniform(-0.5, 0.5, 2), rng.uniform(0.01, 0.05), rng.uniform(-3.14, 3.14)
+        self.draw_command(m, rng, True)
+        m.push = rng.uniform(*self.push_time)
+        turn = [np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)]
+        return join(place, self.start[2] + above, turn, self.start[7:]), np.zeros(18)
+
+    def begin(self, x: State, m: Memory, rng: Draws) -> None:
+        self.steer(x, m)
+
+    def speeds(self, m: Memory) -> tuple[Any, Any]:
+        """The least and the greatest (vx, vy, wz)."""
+        low, high = (np.array([self.stages[0][1][k], self.sideways[k], self.stages[0][2][k]]) for k in (0, 1))
+        for since, ahead, turns in self.stages[1:]:
+            wide = [np.array([ahead[k], self.sideways[k], turns[k]]) for k in (0, 1)]
+            low, high = (np.where(m.age >= since, new, old) for new, old in zip(wide, (low, high)))
+        return low, high
+
+    def draw_command(self, m: Memory, rng: Draws, due: Any) -> None:
+        """A new command where it is due, and when the next one is."""
+        low, high = self.speeds(m)
+        command = low + (high - low) * rng.random(3)
+        ahead = [np.maximum(np.abs(command[:1]), 0.3), np.zeros(2)]
+        command = np.where(rng.bernoulli(self.forward), join(*ahead), command)
+        drawn = {
+            "command": command,
+            "heading": rng.uniform(-np.pi, np.pi),
+            "heads": np.where(rng.bernoulli(self.heading), 1.0, 0.0),
+            "stands": np.where(rng.bernoulli(self.standing), 1.0, 0.0),
+            "left": rng.uniform(*self.command_time),
+        }
+        for name, new in drawn.items():
+            setattr(m, name, np.where(due, new, getattr(m, name)))
+
+    def steer(self, x: State, m: Memory) -> None:
+        """The command towards a heading: wz = 0.5 (heading - yaw), the turn within half a turn, within the speeds; 0 of one that stands."""
+        ahead, (low, high) = x.rotation("trunk")[:2, 0], self.speeds(m)
+        cos, sin = np.cos(m.heading[0]), np.sin(m.heading[0])
+        turn = np.arctan2(sin * ahead[0] - cos * ahead[1], cos * ahead[0] + sin * ahead[1])
+        rate = np.minimum(np.maximum(0.5 * turn, low[2]), high[2])
+        command = join(m.command[:2], np.where(m.heads[0] > 0.5, rate, m.command[2]))
+        m.command = np.where(m.stands[0] > 0.5, 0.0, command)
+
+    # -- a control step
+
+    def feet_heights(self, x: State) -> Any:
+        """Of the feet's middles above the ground (4) [m], as rays downwards see them: from 0 to 1."""
+        return np.minimum(np.maximum(np.stack([x.site(leg)[2] for leg in LEGS]), 0.0), 1.0)
+
+    def feet_touch(self, x: State) -> Any:
+        """Which feet have a contact with the ground (4): 0 or 1."""
+        return np.stack([np.where(x.site(leg)[2] < self.radius, 1.0, 0.0) for leg in LEGS])
+
+    def feet_forces(self, x: State) -> Any:
+        """Of the feet on the ground (4, 3) [N], world axes."""
+        return np.stack([-x.contact_force(f"{leg}_foot_collision", other=FLOOR) for leg in LEGS])
+
+    def actuate(self, x: State, a: Any, m: Memory) -> Any:
+        """Targets; times of contact are counted in passes."""
+        m.contact = self.feet_touch(x)
+        m.air, m.stand = (m.air + self.timestep) * (1 - m.contact), (m.stand + self.timestep) * m.contact
+        return self.pose + self.action_scale * a - m.bias
+
+    def terminate(self, x: State, m: Memory) -> Any:
+        return x.rotation("trunk")[2, 2] < np.cos(self.lean)
+
+    def lands(self, m: Memory) -> Any:
+        """Feet that came down within the last step (4): 0 or 1."""
+        return m.contact * np.where(m.stand < self.dt + 1e-6, 1.0, 0.0)
+
+    def peaks(self, x: State, m: Memory) -> Any:
+        """How high feet have been since they last came down (4) [m]."""
+        return np.where(m.contact > 0.5, m.peak, np.maximum(m.peak, self.feet_heights(x)))
+
+    def terms(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
+        """Of the reward, without weights."""
+        turned, joints = x.rotation("trunk"), x.q[7:]
+        linear, angular = turned.T @ x.v[:3], x.v[3:6]
+        asked = np.sqrt((m.command[:2] ** 2).sum()) + np.abs(m.command[2])
+        walks = np.where(asked > self.least_command, 1.0, 0.0)
+        wide = np.where(asked < self.least_command, 0.05, 0.3) * self.loose
+        speed2 = np.stack([(x.sensor(f"{leg}_velocity")[:2] ** 2).sum() for leg in LEGS])
+        lands, force2 = self.lands(m), (self.feet_forces(x) ** 2).sum(axis=1)
+        beyond = np.maximum(self.soft_low - joints, 0.0) + np.maximum(joints - self.soft_high, 0.0)
+        return {
+            "track_linear_velocity": np.exp(-(((m.command[:2] - linear[:2]) ** 2).sum() + linear[2] ** 2) / 0.25),
+            "track_angular_velocity": np.exp(-((m.command[2] - angular[2]) ** 2 + (angular[:2] ** 2).sum()) / 0.5),
+            "upright": np.exp(-(turned[2, :2] ** 2).sum() / 0.2),
+            "pose": np.exp(-(((joints - self.pose) / wide) ** 2).sum() / 12),
+            "dof_pos_limits": beyond.sum(),
+            "action_rate_l2": ((a - m.last) ** 2).sum(),
+            "foot_clearance": walks * (np.abs(self.feet_heights(x) - self.swing_height) * np.sqrt(speed2)).sum(),
+            "foot_swing_height": walks * (lands * (self.peaks(x, m) / self.swing_height - 1.0) ** 2).sum(),
+            "foot_slip": walks * (m.contact * speed2).sum(),
+            "soft_landing": walks * (lands * np.sqrt(force2)).sum(),
+        }
+
+    def reward(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
+        found = self.terms(x, a, m)
+        return {name: weight * found[name] for name, weight in self.weights.items() if weight}
+
+    def metrics(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
+        return {"mean_action_acc": np.abs(a - 2 * m.last + m.before).sum() / 12}
+
+    def after(self, x: State, a: Any, m: Memory, rng: Draws) -> dict[str, Any]:
+        m.peak = self.peaks(x, m) * (1 - self.lands(m))
+        m.before, m.last, m.age = m.last, a, m.age + 1.0
+        push, v = self.kick(rng), x.v
+        due = m.push[0] - self.dt < 1e-6
+        m.push = np.where(due, rng.uniform(*self.push_time), m.push - self.dt)
+        push = np.where(due, push, 0.0)
+        m.left = m.left - self.dt
+        self.draw_command(m, rng, m.left[0] <= 0)
+        self.steer(x, m)
+        return {"v": join(v[:3] + push[:3], v[3:6] + x.rotation("trunk").T @ push[3:], v[6:])}
+
+    def kick(self, rng: Draws) -> Any:
+        """The change of velocity of a push (6): linear [m/s], angular [rad/s], world axes."""
+        return rng.uniform(-1.0, 1.0, 6) * np.array(self.push_speed)
+
+    def observe(self, x: State, m: Memory, rng: Draws) -> dict[str, Any]:
+        clean = {
+            "linvel": x.sensor("imu_lin_vel"),
+            "gyro": x.sensor("imu_ang_vel"),
+            "gravity": -x.rotation("trunk")[2],
+            "joint_pos": x.q[7:] - self.pose,
+            "joint_vel": x.v[6:],
+        }
+        biased = {**clean, "joint_pos": clean["joint_pos"] + m.bias}
+        force = self.feet_forces(x).ravel()
+        felt = np.sign(force) * np.log(1.0 + np.abs(force))
+        return {
+            "actor": join(*with_noise(rng, biased, self.noises, self.noise).values(), m.last, m.command),
+            "critic": join(*clean.values(), m.last, m.command, self.feet_heights(x), m.air, self.feet_touch(x), felt),
+        }
+
+
+TASKS = {"Go1VelocityFlat": Go1VelocityFlat}
