@@ -171,7 +171,7 @@ class Batch(Simulations, NamedViews):
         """Sets simulations to their model's defaults, or to keyframes, one for each or for all; then computes fields."""
         stage, sims = stage_number(stage), selected(ids, self.nsim)
         numbers = self._sims(sims)
-        nkey = max(m.nkey for m in self._distinct_models())
+        nkey = max(m.nkey for m in self._variants.distinct_models)
         keys = whole(keyframe, (len(numbers),), -1, nkey, "keyframe")
         self._begin(sims)
         for key in np.unique(keys):
@@ -301,10 +301,6 @@ class Batch(Simulations, NamedViews):
                 getattr(found, name)[place] = x[:, 0]
         self._check(sims)
         return found
-
-    def _distinct_models(self) -> list[Any]:
-        models = self._variants.models
-        return models if isinstance(models, list) else [self.model if models is None else models]
 
     def _observe(self, work: Work, stage: int) -> None:
         stages = tuple(s for s in (POS, VEL, ACC) if s <= stage)

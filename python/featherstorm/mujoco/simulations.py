@@ -55,6 +55,8 @@ class Work:
 class Simulations:
     """What a Batch is made of; its attributes are described there."""
 
+    _kind_of_variants: type[Variants] = Variants
+
     def __init__(
         self,
         model: Any,
@@ -80,7 +82,7 @@ class Simulations:
         refuse_callbacks()
         self.model, self.nsim, self.persistent, self.dtype = model, int(nsim), bool(persistent), np.dtype(name)
         self.law, self.device, self.stream = law, device_name(number), int(stream)
-        self._variants = Variants(model, self.nsim, name, max(int(nthread), 0), law_of(law, "Batch"))
+        self._variants = self._kind_of_variants(model, self.nsim, name, max(int(nthread), 0), law_of(law, "Batch"))
         self.nthread = int(nthread) if nthread > 0 else self._variants.own.model.threads
         self._make_memory(number)
         self._status = np.zeros(self.nsim, np.int32)

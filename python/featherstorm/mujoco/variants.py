@@ -72,11 +72,13 @@ class Variants:
     inputs      name -> (nsim, n) memory of those that are inputs of kernels
     """
 
+    most_models = MOST_MODELS
+
     def __init__(self, model: Any, nsim: int, dtype: str, threads: int, law: Rigid | None = None) -> None:
         self.nsim, self.dtype, self.threads, self.law = nsim, dtype, threads, law
         self.expanded: dict[str, npt.NDArray[Any]] = {}
         self.derived: dict[str, npt.NDArray[Any]] = {}
-        self.inputs: dict[str, npt.NDArray[Any]] = {}
+        self.inputs: dict[str, Any] = {}
         self.framed = np.zeros(nsim, bool)  # whether frames are taken as they are written: set_const was called
         self.models: Any = None
         self.own = Engine(model.__copy__(), dtype, threads, law=law)
@@ -88,7 +90,7 @@ class Variants:
         self.engines: dict[bytes, Engine | Exception] = {}
         self.key_of: list[bytes] = [b""] * self.nsim
         self.seen: dict[str, npt.NDArray[Any]] = {}
-        self.seen_shared = b""
+        self.seen_shared: bytes | None = None
         self.used: tuple[str, ...] = ()
         self.switched: npt.NDArray[np.bool_] | None = None  # equalities that act somewhere, once one was switched
         self.follows_mocap = False
@@ -133,9 +135,13 @@ class Variants:
             return self.model
         return self.models if isinstance(self.models, mujoco.MjModel) else self.models[sim]
 
+    @property
+    def distinct_models(self) -> list[Any]:
+        return self.models if isinstance(self.models, list) else [self.model if self.models is None else self.models]
+
     def write(self, sim: int, m: Any) -> Any:
         """Writes a simulation's own fields to a model of the same sizes."""
-        for name, values in self.differing.items():
+        for name, values in self.numbers().items():
             set_field(m, name, values[sim])
         return m
 
@@ -145,9 +151,11 @@ class Variants:
             raise UsageError("set_const: the caller's models are set (set_models): change them and set them again")
         failed: dict[int, Exception] = {}
         candidates = [name for name in sorted(MODEL_FIELDS) if is_derived(self.model, name)]
-        data = mujoco.MjData(self.model)
+        data, numbers = mujoco.MjData(self.model), self.numbers()
         for sim in sims.tolist():
-            m = self.write(sim, self.model.__copy__())
+            m = self.model.__copy__()
+            for name, values in numbers.items():
+                set_field(m, name, values[sim])
             try:
                 mujoco.mj_setConst(m, data)
             except (mujoco.FatalError, ValueError) as error:
@@ -155,13 +163,27 @@ class Variants:
                 continue
             self.framed[sim] = True
             for name in candidates:
-                values, field = self.values(name), field_of(m, name)
-                if values is None:
+                field = field_of(m, name)
+                if name not in numbers:
                     if np.array_equal(field, field_of(self.model, name)):
                         continue
-                    values = self.derived[name] = self.per_simulation(name)
-                values[sim] = field
+                    self.derived[name] = self.per_simulation(name)
+                    numbers[name] = self.numbers_of(self.derived[name])
+                numbers[name][sim] = field
+        self.take({name: numbers[name] for name in candidates if name in numbers})
         return failed
+
+    # fields that differ as NumPy's arrays: here they are these
+
+    def numbers_of(self, values: Any) -> npt.NDArray[Any]:
+        found: npt.NDArray[Any] = values
+        return found
+
+    def numbers(self) -> dict[str, npt.NDArray[Any]]:
+        return {name: self.numbers_of(values) for name, values in self.differing.items()}
+
+    def take(self, numbers: dict[str, npt.NDArray[Any]]) -> None:
+        """Writes what was changed of `numbers`."""
 
     def set_models(self, models: Any | Sequence[Any] | None) -> None:
         if models is not None and (self.expanded or self.derived):
@@ -187,12 +209,12 @@ class Variants:
         active  (nsim, neq) which equalities act
         """
         self.look(active)
-        check_values(self.model, self.inputs)
+        self.check()
         if not any(self.key_of):
             return [(self.own, ids)]
-        if len(set(self.key_of)) > MOST_MODELS:
+        if len(set(self.key_of)) > self.most_models:
             raise ValueError(
-                f"the simulations have more than {MOST_MODELS} different models; each has kernels of its own"
+                f"the simulations have more than {self.most_models} different models; each has kernels of its own"
             )
         of: dict[bytes, list[int]] = {}
         for sim in range(self.nsim) if ids is None else ids.tolist():
@@ -200,6 +222,10 @@ class Variants:
         if len(of) == 1 and ids is None:
             return [(self.engine(self.key_of[0], 0), None)]
         return [(self.engine(key, sims[0]), np.array(sims, np.intp)) for key, sims in of.items()]
+
+    def check(self) -> None:
+        """ValueError for numbers that the engine does not take."""
+        check_values(self.model, self.inputs)
 
     def expect(self, spec: int) -> None:
         """What may change while an engine runs: mjtState bits."""
@@ -290,9 +316,7 @@ class Variants:
         """A simulation's model where it has numbers of its own in inputs as well; those that decide are not zero where one of a
         simulation is not."""
         m = self.write(sim, self.model_of(sim).__copy__())
-        if self.framed[sim]:
-            for name in SAME_FRAME:
-                getattr(m, name)[:] = 0
+        self.take_frames(sim, m)
         for name in self.used:
             memory, field = self.inputs[name], field_of(self.model, name).copy()
             if name in self.there:
@@ -304,6 +328,12 @@ class Variants:
                 field = flat.reshape(field.shape)
             set_field(m, name, field)
         return m
+
+    def take_frames(self, sim: int, m: Any) -> None:
+        """Frames of a simulation's model as they are written, where it is one whose are."""
+        if self.framed[sim]:
+            for name in SAME_FRAME:
+                getattr(m, name)[:] = 0
 
 
 def is_derived(m: Any, name: str) -> bool:

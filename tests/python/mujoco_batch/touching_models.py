@@ -1,4 +1,7 @@
-"""Models whose geoms touch, for fields of contacts and sensors of forces."""
+"""Models whose geoms touch, for fields of contacts and sensors of forces, and for fields that differ between simulations."""
+
+import mujoco
+import numpy as np
 
 ZONES = {"sphere": ".3", "capsule": ".2 .15", "ellipsoid": ".3 .25 .2", "cylinder": ".25 .1", "box": ".2 .25 .1"}
 
@@ -67,3 +70,95 @@ MODELS = {
         '<connect name="tied" body1="ball" body2="tray" anchor="0 0 -.1" active="false"/>', '<weld site1="middle" site2="joint"/>'
     ),
 }  # fmt: skip
+
+
+LEGGED = """
+<mujoco>
+  <option integrator="{integrator}" cone="{cone}" jacobian="dense" tolerance="0" iterations="200" density="{density}" wind=".3 0 .1"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 1" solref=".03 1" solimp=".8 .9 .01"/>
+    <body pos="0 0 .45" gravcomp=".1">
+      <freejoint/>
+      <geom type="box" size=".2 .1 .05" mass="3"/>
+      <geom type="sphere" size=".05" pos=".2 0 .06" mass=".4"/>
+      <site name="imu" pos=".1 0 .02"/>
+      <camera name="eye" pos=".2 0 .1"/>
+      <body pos=".2 .1 0">
+        <joint name="a" axis="0 1 0" damping=".2" stiffness="2" armature=".01" frictionloss="30" range="-60 60"/>
+        <geom type="capsule" fromto="0 0 0 .02 0 -.3" size=".03" mass=".3"/>
+        <body pos=".02 0 -.3">
+          <joint name="b" axis="1 0 0" range="-1 1" damping=".05" solreflimit=".01 1"/>
+          <geom name="toe" type="sphere" size=".04" mass=".1"/>
+          <geom type="sphere" pos="0 .02 .03" size=".02" mass=".02"/>
+        </body>
+      </body>
+      <body pos="-.2 -.1 0">
+        <joint name="c" axis="0 1 0" damping=".1" range="-60 60" actuatorfrcrange="-.75 .75"/>
+        <geom type="capsule" fromto="0 0 0 -.02 0 -.3" size=".03" mass=".3"/>
+      </body>
+      <body pos="-.2 .1 0">
+        <joint name="d" axis="0 1 .2" damping=".1"/>
+        <geom name="hind" type="capsule" fromto="0 0 0 -.02 .01 -.3" size=".03" mass=".3" condim="6" friction=".5 .02 .01"/>
+        <geom type="sphere" pos="-.02 .03 -.3" size=".03" mass=".05"/>
+      </body>
+    </body>
+  </worldbody>
+  <contact><pair geom1="floor" geom2="toe" friction=".6 .7 .01 .001 .001" solref=".03 1" solreffriction=".02 .9"/></contact>
+  <tendon>
+    <fixed name="t" stiffness="3" damping=".1" frictionloss="1" limited="true" range="-.02 .02" springlength="-.01 .01" margin=".01" solreffriction=".1 1" solimpfriction=".7 .8 .01" actuatorfrcrange="-.001 .001">
+      <joint joint="c" coef="1"/><joint joint="d" coef="-.5"/>
+    </fixed>
+    <fixed name="u"><joint joint="d" coef="1"/></fixed>
+  </tendon>
+  <equality><joint joint1="a" joint2="c" polycoef="0 .1 0 0 0"/><tendon tendon1="u" polycoef=".1 0 0 0 0" solref=".1 1"/></equality>
+  <actuator>
+    <position joint="a" kp="20" kv=".5" ctrlrange="-1 1" forcerange="-2 2"/>
+    <motor joint="c" gear="3" ctrllimited="true" ctrlrange="-.25 .25"/>
+    <general joint="d" dyntype="filter" dynprm=".1" gainprm="5" biastype="affine" biasprm=".1 -3 -.2" actlimited="true" actrange="-.05 .05"/>
+    <muscle tendon="t" lengthrange="-1 1" scale="3"/>
+  </actuator>
+  <sensor>
+    <accelerometer site="imu"/><magnetometer site="imu"/><framepos objtype="camera" objname="eye"/><framequat objtype="camera" objname="eye"/>
+    <jointlimitfrc joint="b"/><tendonlimitpos tendon="t"/><subtreecom body="world"/>
+  </sensor>
+</mujoco>
+"""  # fmt: skip
+
+
+def legged(integrator="implicitfast", cone="pyramidal", density=1.2):
+    """A body on four legs with something of every kind that a model may have for itself in a simulation."""
+    return mujoco.MjModel.from_xml_string(LEGGED.format(integrator=integrator, cone=cone, density=density))
+
+
+def varied(name, x, rng):
+    """Other numbers for each simulation that the field may have."""
+    if name.endswith("quat"):
+        x = x + 0.05 * rng.normal(size=x.shape)
+        return x / np.linalg.norm(x, axis=-1, keepdims=True)
+    if name.endswith(("pos", "qpos0", "spring", "gravity", "wind", "magnetic", "lengthspring")):
+        return x + 0.02 * rng.normal(size=(*x.shape[:-1], 1) if name.endswith("lengthspring") else x.shape)
+    if name.endswith(("solimp", "solimp_lim", "solimp_fri")):
+        x = x.copy()
+        x[..., 0] *= rng.uniform(0.9, 1, x.shape[:-1])
+        x[..., 1] *= rng.uniform(0.98, 1, x.shape[:-1])
+        x[..., 4] *= rng.uniform(1, 1.5, x.shape[:-1])
+        return x
+    if name == "dof_armature":
+        return np.where(np.arange(x.shape[1]) < 6, 0, x + rng.uniform(0, 0.02, x.shape))
+    if name in ("dof_frictionloss", "jnt_stiffness", "tendon_frictionloss", "tendon_damping", "tendon_stiffness"):
+        return x * (rng.uniform(size=x.shape) < 0.7) * rng.uniform(0.5, 1.5, x.shape)
+    if name.endswith(("margin", "gap", "viscosity")):
+        return x + rng.uniform(0, 0.05, x.shape)
+    return x * rng.uniform(0.8, 1.2, x.shape)
+
+
+def stirred(*batches, seed=1):
+    rng = np.random.default_rng(seed)
+    b = batches[0]
+    q = np.array(b.qpos)
+    q[:, 2] -= rng.uniform(0.08, 0.14, len(q))
+    q[:, 7:] += rng.uniform(-0.2, 0.2, q[:, 7:].shape)
+    v, u = 0.3 * rng.normal(size=b.qvel.shape), rng.uniform(-1, 1, b.ctrl.shape)
+    act = rng.uniform(-0.3, 0.3, b.act.shape)
+    for x in batches:
+        x.qpos[...], x.qvel[...], x.ctrl[...], x.act[...] = q, v, u, act

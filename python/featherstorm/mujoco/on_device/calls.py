@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import mujoco
 import numpy as np
 
+from ... import _featherstorm
 from ...device import HOST, DeviceArray, device_of, place
-from ...robot.law import law_of
 from ..arguments import selected, stage_number, steps, whole
-from ..engine import Engine
 from ..errors import UsageError
 from ..fields.sensors import rows_of
 from ..fields.table import ACC, DATA_FIELDS, POS, STAGES, VEL
+from ..horizon.recording import given
 from ..memory import Memory
 from ..missing import not_of_this_model, why_not
-from ..robots import mocap_acts, refuse_callbacks
+from ..robots import refuse_callbacks
 from ..simulations import Simulations, Work
 from ..state import COMPONENTS, INTEGRATION, USER
-from .fields import runs, why_not_on_a_device
+from .fields import runs
 from .memory import DeviceMemory, Place
+from .programs import both
 from .steps import Steps
+from .variants import DeviceVariants
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
+
+    from ..engine import Engine
 
     Array = npt.NDArray[Any]
     Ids = npt.ArrayLike | None
@@ -43,26 +48,16 @@ class CallsOnDevice(Simulations):
     """
 
     _arrays: DeviceMemory
+    _variants: DeviceVariants
+    _kind_of_variants = DeviceVariants
 
     def _make_memory(self, device: int) -> None:
         self._number = device
         own = self._variants.own
-        model = own.m
-        of_state: tuple[str, ...] = ("eq_active",) if model.neq and own.moves else ()
-        if own.moves and mocap_acts(model):
-            if not own.can_follow_mocap:
-                raise ValueError(
-                    "Batch: a tendon passes an object on a mocap body on one side, which is checked on the CPU: expected device='cpu'"
-                )
-            of_state += ("mocap_pos", "mocap_quat")
-        if of_state:
-            active = np.ones(model.neq, bool) if "eq_active" in of_state else None
-            law = law_of(self.law, "Batch")
-            own = Engine(model, own.dtype, own.threads, active, law, of_state=of_state)
-            self._variants.own = own
         self._arrays = DeviceMemory(own, self.nsim, device, self.stream)
         self._memory: Any = self._arrays
-        self._steps = Steps(own, self._arrays)
+        self._variants.memory, self._arrays.inputs = self._arrays, self._variants.inputs
+        self._steps: dict[Engine, Steps] = {}
         self._arrays.write(np.repeat(own.initial[None], self.nsim, axis=0))
 
     # arrays
@@ -70,7 +65,8 @@ class CallsOnDevice(Simulations):
     def bind(self, name: str) -> Any:
         """A DeviceArray (nsim, ...) of a field of mjData, live and of the batch's dtype. Fields that calls compute are to be read alone.
 
-        Errors: ValueError for names that there are not, and with the reason for fields that are found on the CPU.
+        Range finders, and what looks at many places for contacts, are computed on the CPU: calls wait where they are bound.
+        Errors: ValueError for names that there are not, with the reason.
         """
         if name not in DATA_FIELDS:
             raise ValueError(why_not(self.model, name))
@@ -80,7 +76,7 @@ class CallsOnDevice(Simulations):
         if name in self._arrays.bound:
             return self._arrays.bound[name]
         engine = self._variants.own
-        if (reason := not_of_this_model(self.model, name) or why_not_on_a_device(engine, name)) is not None:
+        if (reason := not_of_this_model(self.model, name)) is not None:
             raise ValueError(reason)
         bound = self._arrays.bind(name, shape)
         if name == "sensordata" and (unknown := rows_of(self.model, engine.unknown)):
@@ -97,7 +93,7 @@ class CallsOnDevice(Simulations):
 
     def _host_state(self) -> Array:
         state = self._arrays.numpy("state").astype(np.float64)
-        state[:, 0] = self._arrays.time
+        state[:, 0] = self._arrays.time([engine.timestep for engine in (*self._steps, self._variants.own)])
         return state
 
     def set_rows(self, rows: npt.ArrayLike, spec: int = INTEGRATION, ids: Ids = None) -> None:
@@ -113,56 +109,104 @@ class CallsOnDevice(Simulations):
 
     # calls
 
-    def _run(self, ids: Any) -> Any:
-        """Which simulations run, on the device; None: all."""
+    def _steps_of(self, engine: Engine) -> Steps:
+        if engine not in self._steps:
+            used = [self._variants.own, *self._variants.engines.values()]
+            self._steps = {other: steps for other, steps in self._steps.items() if other in used}
+            self._steps[engine] = Steps(engine, self._arrays)
+        return self._steps[engine]
+
+    def _runs(self, ids: Any, sims: Array | None = None) -> list[tuple[Steps, Any, Any]]:
+        """For each engine of a call which simulations run: on the device, and by number as far as the CPU knows them; None: all. What
+        fails is noted.
+
+        ids    as they were given; those on the device are copied
+        sims   the others by number
+        """
         refuse_callbacks()
-        run = self._arrays.room("run", 1)
+        memory, meant = self._arrays, None
         if device_of(ids) != HOST:
-            self._begin(None)
-            self._arrays.array(run, []).assign(ids, "ids")
-            return run.buffer
-        sims = selected(ids, self.nsim)
+            meant = memory.room("meant", 1)
+            memory.array(meant, []).assign(ids, "ids")
+        found: list[tuple[Steps, Any, Any]] = []
+        for k, (engine, group) in enumerate(self._variants.groups(sims, self._variants.active())):
+            if isinstance(engine, Exception):
+                self._fail(group, str(engine))
+                continue
+            if engine.mocap_acts and not engine.follows_mocap:  # it waits
+                still = engine.moved_mocap(memory.numpy("state")[self._sims(group)])
+                if meant is not None:
+                    still = still[memory.numbers(meant.buffer)[self._sims(group)[still], 0] > 0]
+                if len(still):
+                    self._fail(self._sims(group)[still].tolist(), engine.mocap_message)
+                    group = np.delete(self._sims(group), still)
+            run = None if group is None else memory.mask(k, group)
+            if run is None or meant is None:
+                run = run or meant
+            else:
+                chosen = memory.room(f"run {k}", 1)
+                given = [meant.named("one"), run.named("other")]
+                self._both.run(1, self.nsim, given, {}, [chosen.named("run")], stream=self.stream)
+                run = chosen
+            found.append((self._steps_of(engine), run and run.buffer, group))
+        return found
+
+    @cached_property
+    def _both(self) -> Any:
+        own = self._variants.own
+        return _featherstorm.traced_sequence(own.model.evaluator, own.dtype, both())
+
+    def _chosen(self, ids: Any) -> Array | None:
+        """The simulations of a call by number, None: all, or those that a mask on the device says. Their errors are forgotten."""
+        sims = None if device_of(ids) != HOST else selected(ids, self.nsim)
         self._begin(sims)
-        if sims is None:
-            return None
-        mask = np.zeros((self.nsim, 1))
-        mask[sims] = 1
-        self._arrays.send(mask, run.buffer)
-        return run.buffer
+        return sims
 
     def step(self, ids: Ids = None, nstep: int = 1, stage: int = 0) -> None:
         """As Batch.step has it."""
         nstep, stage = steps(nstep), stage_number(stage)
-        run = self._run(ids)
-        self._steps.advance(nstep, self._arrays.names(), run)
-        self._renew(stage, run)
+        sims = self._chosen(ids)
+        for of, run, _ in self._runs(ids, sims):
+            of.advance(nstep, self._arrays.names(), run)
+            self._renew(of, stage, run)
+        self._check(sims)
 
     def forward(self, ids: Ids = None, stage: int = ACC) -> None:
         """As Batch.forward has it."""
         stage = stage_number(stage)
-        self._renew(stage, self._run(ids))
+        sims = self._chosen(ids)
+        for of, run, _ in self._runs(ids, sims):
+            self._renew(of, stage, run)
+        self._check(sims)
 
-    def _renew(self, stage: int, run: Any) -> None:
+    def _renew(self, of: Steps, stage: int, run: Any) -> None:
         if stages := tuple(s for s in (POS, VEL, ACC) if s <= stage):
-            self._steps.observe(stages, self._arrays.names(), run)
+            of.observe(stages, self._arrays.names(), run)
 
     def reset(self, ids: Ids = None, keyframe: npt.ArrayLike = -1, stage: int = ACC) -> None:
         """As Batch.reset has it."""
         stage = stage_number(stage)
-        if device_of(ids) != HOST:
-            if np.ndim(keyframe):
-                self._refuse(
-                    "reset", "keyframes of single simulations beside ids on the device", "one for all that are meant"
-                )
-            self._steps.put(int(whole(keyframe, (1,), -1, self.model.nkey, "keyframe")[0]), self._run(ids))
-        else:
-            numbers = self._sims(selected(ids, self.nsim))
-            keys = whole(keyframe, (len(numbers),), -1, self.model.nkey, "keyframe")
-            for key in np.unique(keys).tolist():
-                chosen = numbers[keys == key]
-                self._steps.put(key, self._run(None if len(chosen) == self.nsim else chosen))
+        nkey = max(m.nkey for m in self._variants.distinct_models)
+        sims = self._chosen(ids)
+        numbers = self._sims(sims)
+        if device_of(ids) != HOST and np.ndim(keyframe):
+            self._refuse(
+                "reset", "keyframes of single simulations beside ids on the device", "one for all that are meant"
+            )
+        keys = whole(keyframe, (len(numbers),), -1, nkey, "keyframe")
+        for key in np.unique(keys).tolist():
+            chosen = numbers[keys == key]
+            for of, run, group in self._runs(ids, None if len(chosen) == self.nsim else chosen):
+                try:
+                    of.put(key, run)
+                except ValueError as error:
+                    self._fail(group, str(error))
         if stage:
-            self._renew(stage, self._run(ids))
+            fine = numbers[self._status[numbers] == 0]
+            if len(fine):
+                for of, run, _ in self._runs(ids, None if len(fine) == self.nsim else fine):
+                    self._renew(of, stage, run)
+        self._check(sims)
 
     def rollout(
         self,
@@ -173,48 +217,83 @@ class CallsOnDevice(Simulations):
         ids: Ids = None,
         out: Mapping[Any, Any] | None = None,
     ) -> dict[Any, Any]:
-        """As Batch.rollout has it, for all simulations.
+        """As Batch.rollout has it.
 
-        control   (nsim, nstep, mj_stateSize(model, control_spec)) on the device, of the batch's dtype; numbers of the CPU that broadcast
+        control   (n, nstep, mj_stateSize(model, control_spec)) on the device, of the batch's dtype; numbers of the CPU that broadcast
                   to it are sent, which waits
-        Returns record -> DeviceArray (nsim, nstep, ...) of the batch's dtype.
-        Errors: ValueError for ids and out, which are the CPU's.
+        ids       numbers or a mask of the CPU: records of these n simulations are gathered on the CPU, which waits
+        out       record -> DeviceArray, or an array of NumPy, which waits
+        Returns record -> DeviceArray (n, nstep, ...) of the batch's dtype, or what `out` has.
+        Errors: ValueError for ids on a device, whose number is not known without waiting.
         """
         nstep = steps(nstep)
-        if ids is not None:
-            self._refuse("rollout", "ids", "all simulations")
-        if out:
-            self._refuse("rollout", "out", "arrays of the engine")
+        if device_of(ids) != HOST:
+            self._refuse(
+                "rollout", "ids", "numbers or a mask of the CPU, as their number is the records' first dimension"
+            )
+        sims = self._chosen(ids)
         if int(control_spec) & ~USER:
             raise UsageError("control_spec must be a subset of mjSTATE_USER")
-        memory, going = self._arrays, self._steps.going
+        memory = self._arrays
         columns = memory.layout.columns_of(int(control_spec))
-        controls = None if control is None else self._controls(control, nstep, len(columns))
+        controls = None if control is None else self._controls(control, nstep, len(columns), sims)
         recorded = {item: self._recorded(item) for item in record}
         fields = [item for item, places in recorded.items() if item in STAGES and places]
         found = {item: memory.buffer(nstep * sum(p.size for p in places)) for item, places in recorded.items()}
-        mask = memory.room("run", 1).buffer
-        refuse_callbacks()
-        self._begin(None)
-        memory.copy(memory.one, mask)
+        shapes = {
+            item: np.shape(getattr(self.template, item)) if isinstance(item, str) else (sum(p.size for p in places),)
+            for item, places in recorded.items()
+        }
+        targets = {
+            item: self._target(out or {}, item, (len(self._sims(sims)), nstep, *shape))
+            for item, shape in shapes.items()
+        }
+        runs = [(of, memory.room(f"going {k}", 1).buffer, run) for k, (of, run, _) in enumerate(self._runs(ids, sims))]
+        for _, mask, run in runs:
+            memory.copy(memory.one if run is None else run, mask)
         for k in range(nstep):
-            given = None if controls is None else Place(controls, k * len(columns), len(columns))
+            driven = None if controls is None else Place(controls, k * len(columns), len(columns))
             names = memory.names() if k == nstep - 1 else fields
-            self._steps.advance(1, names, mask, None if controls is None else columns, given)
+            for of, mask, _ in runs:
+                of.advance(1, names, mask, None if controls is None else columns, driven)
+                memory.copy(of.going.buffer, mask)
             for item, places in recorded.items():
                 at = k * sum(p.size for p in places)
                 for p in places:
                     memory.copy(p.columns(0, p.size), found[item].columns(at, [p.size]))
                     at += p.size
-            memory.copy(going.buffer, mask)
-        shapes = {
-            item: np.shape(getattr(self.template, item)) if isinstance(item, str) else (sum(p.size for p in places),)
-            for item, places in recorded.items()
-        }
-        return {
-            item: DeviceArray(buffer, [nstep, *shapes[item]], self.nsim, self.dtype, self._number, self.stream)
-            for item, buffer in found.items()
-        }
+        results = {}
+        for item, buffer in found.items():
+            array = DeviceArray(buffer, [nstep, *shapes[item]], self.nsim, self.dtype, self._number, self.stream)
+            results[item] = self._handed_out(array, sims, targets[item])
+        self._check(sims)
+        return results
+
+    def _target(self, out: Mapping[Any, Any], item: Any, shape: tuple[int, ...]) -> Any:
+        """The caller's array that a record goes to, None for a new one."""
+        target = out.get(item)
+        if target is None or not isinstance(target, DeviceArray):
+            return None if target is None else given(out, item, shape, self.dtype)
+        right = target.shape == shape and target.dtype == self.dtype and target.device == self._number
+        if not right:
+            raise ValueError(
+                f"out[{item!r}] must be a DeviceArray {shape} {self.dtype} on {place(self._number)}, or NumPy's"
+            )
+        return target
+
+    def _handed_out(self, array: DeviceArray, sims: Array | None, target: Any) -> Any:
+        """A record of some simulations, in the caller's array where there is one."""
+        if sims is not None:
+            some = array.numpy()[sims]
+            if isinstance(target, np.ndarray):
+                target[...] = some
+                return target
+            buffer = self._arrays.sent(some.reshape(len(sims), int(np.prod(array.tail))))
+            array = DeviceArray(buffer, array.tail, len(sims), self.dtype, self._number, self.stream)
+        if target is None:
+            return array
+        target[...] = array
+        return target
 
     def _recorded(self, item: Any) -> list[Place]:
         """What a record is made of."""
@@ -227,18 +306,26 @@ class CallsOnDevice(Simulations):
             found = [Place(state, first, count) for _, first, count in runs(memory.layout.columns_of(int(item)))]
         return [p for p in found if p.size]
 
-    def _controls(self, control: Any, nstep: int, n: int) -> Any:
-        """A buffer (nsim, nstep n)."""
-        shape = (self.nsim, nstep, n)
-        buffer = self._arrays.room("controls", nstep * n).buffer
-        if (number := device_of(control)) == HOST:
-            given = np.broadcast_to(np.asarray(control), shape).reshape(self.nsim, nstep * n)
-            self._arrays.send(given, buffer)
-            return buffer
-        if number != self._number:
+    def _controls(self, control: Any, nstep: int, columns: int, sims: Array | None) -> Any:
+        """A buffer (nsim, nstep columns), of which some simulations have numbers."""
+        memory, n = self._arrays, len(self._sims(sims))
+        buffer = memory.room("controls", nstep * columns).buffer
+        if (number := device_of(control)) not in (HOST, self._number):
             raise ValueError(f"rollout: control is on {place(number)}, expected {place(self._number)} or the CPU")
-        view = DeviceArray(buffer, [nstep, n], self.nsim, self.dtype, self._number, self.stream)
-        view.assign(control, "rollout: control")
+        if number == HOST and (sims is None or n):
+            numbers = np.broadcast_to(np.asarray(control, self.dtype), (n, nstep, columns))
+        elif n:
+            some = buffer if sims is None else memory.buffer(nstep * columns, n)
+            view = DeviceArray(some, [nstep, columns], n, self.dtype, self._number, self.stream)
+            view.assign(control, "rollout: control")
+            if sims is None:
+                return buffer
+            numbers = view.numpy()
+        else:
+            return buffer
+        every = np.zeros((self.nsim, nstep * columns), self.dtype)
+        every[self._sims(sims)] = numbers.reshape(n, nstep * columns)
+        memory.send(every, buffer)
         return buffer
 
     def _works(self, ids: Ids) -> Iterator[Work]:
@@ -248,25 +335,31 @@ class CallsOnDevice(Simulations):
         self._begin(sims)
         if sims is not None and not len(sims):
             return
-        engine = self._variants.own
-        copies = Memory(self.model, self.nsim, self.dtype.name)
+        copies, inputs = Memory(self.model, self.nsim, self.dtype.name), self._variants.host_inputs()
         state = self._host_state()
         copies.state[:], copies.time[:] = state, state[:, 0]
-        yield Work(copies, engine, sims, {})
+        for engine, group in self._variants.groups(sims, self._variants.active()):
+            if isinstance(engine, Exception):
+                self._fail(group, str(engine))
+                continue
+            still = engine.moved_mocap(copies.state if group is None else copies.state[group])
+            if len(still):
+                self._fail(self._sims(group)[still].tolist(), engine.mocap_message)
+                group = np.delete(self._sims(group), still)
+            if group is None or len(group):
+                yield Work(copies, engine, group, inputs)
 
-    # what is the CPU's
+    # models that differ
+
+    def values(self, name: str) -> Any:
+        """As Batch.values has it; a DeviceArray where kernels read the numbers."""
+        found = self._variants.values(name)
+        return found if isinstance(found, DeviceArray) else super().values(name)  # type: ignore[misc]  # of Batch
+
+    def expanded(self, name: str) -> Any:
+        """As Batch.expanded has it; a DeviceArray where kernels read the numbers."""
+        found = self._variants.values(name)
+        return found if isinstance(found, DeviceArray) else super().expanded(name)  # type: ignore[misc]  # of Batch
 
     def _refuse(self, call: str, what: str, instead: str) -> NoReturn:
         raise ValueError(f"{call}: {what} are for device='cpu'; on a device expected {instead}")
-
-    def expand(self, name: str) -> Any:
-        """Not on a device: ValueError."""
-        self._refuse("expand", f"numbers of {name} for each simulation", "those of the batch's model for all")
-
-    def set_const(self, ids: Ids = None) -> None:
-        """Not on a device: ValueError."""
-        self._refuse("set_const", "models of single simulations", "the batch's model for all")
-
-    def set_models(self, models: Any) -> None:
-        """Not on a device: ValueError."""
-        self._refuse("set_models", "models of single simulations", "the batch's model for all")

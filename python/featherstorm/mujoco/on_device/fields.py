@@ -1,8 +1,8 @@
 """Kernels for the fields of a batch on a device.
 
 Two things are otherwise than on the CPU. Contacts are found within a kernel that takes them, where they are few and of closed forms.
-And each kernel is told which simulations began anew within the step (`anew`, programs.end): for these it gives the numbers of a
-step from the defaults, which are known.
+And where all simulations of an engine have one model, each kernel is told which of them began anew within the step (`anew`,
+programs.end): for these it gives the numbers of a step from the defaults, which are known.
 """
 
 from __future__ import annotations
@@ -38,21 +38,16 @@ ALL = (POS, VEL, ACC)
 NWARNING = int(mujoco.mjtWarning.mjNWARNING)
 
 
-def why_not_on_a_device(engine: Engine, name: str) -> str | None:
-    """Why a field cannot be had on a device; None where it can."""
+def comes_from_cpu(engine: Engine, name: str) -> bool:
+    """Whether no kernel on a device gives a field (from_cpu.py)."""
     parts = parts_of([name], ALL)
-    if finds_ranges(engine, parts):
-        return "sensordata has range finders, whose rays are the CPU's: expected device='cpu', or a file without them"
-    if engine.fields.takes_contacts(parts) and not finds_contacts_in_kernels(engine):
-        count = slot_count(engine.model.robot.contact_pairs)
-        return (
-            f"{name} looks at all {count} places for contacts, on a device expected at most {MOST_CONTACTS}, all of shapes with "
-            "closed forms"
-        )
-    return None
+    return finds_ranges(engine, parts) or (
+        engine.fields.takes_contacts(parts) and not finds_contacts_in_kernels(engine)
+    )
 
 
 def finds_contacts_in_kernels(engine: Engine) -> bool:
+    """Whether contacts are few and of closed forms: compilers of devices take seconds for what takes milliseconds on the CPU."""
     pairs = engine.model.robot.contact_pairs
     return slot_count(pairs) <= MOST_CONTACTS and all(pair["closed_form"] for pair in pairs)
 
@@ -62,7 +57,7 @@ class DeviceFields(FieldKernels):
 
     def __init__(self, engine: Engine) -> None:
         own = engine.fields
-        super().__init__(engine.m, own.model, own.sensors, own.active, own.dtype)
+        super().__init__(engine.m, own.model, own.sensors, own.active, own.dtype, own.varied)
         self.engine = engine
         self.first: dict[str, Array] = {}  # numbers (n) of fields after a step from the defaults
 
@@ -79,17 +74,19 @@ class DeviceFields(FieldKernels):
 
     def record(self, text: Callable[[Instance], Outputs]) -> Kernel:
         trace = _featherstorm.Trace()
-        instance = Instance(self.m, self.model, self.sensors, self.active, self.shapes, trace)
+        instance = Instance(self.m, self.model, self.sensors, self.active, self.shapes, trace, self.varied)
         contacts = self.engine.moves and finds_contacts_in_kernels(self.engine)
         try:
             if contacts:
                 found = instance.run("contacts", instance.state("qpos"))
                 instance.given.update({name: x.reshape(self.shapes[name]) for name, x in zip(CONTACTS, found)})
-            anew = symbols(trace.input("anew", 1))[0]
             outputs = text(instance)
+            anew = None if self.varied else symbols(trace.input("anew", 1))[0]
             for output, values in outputs:
-                usual = self.after_defaults(output.field)[output.columns]
-                trace.output(output.name, np.where(anew > 0, usual, symbols(values)).tolist())
+                if anew is not None:
+                    usual = self.after_defaults(output.field)[output.columns]
+                    values = np.where(anew > 0, usual, symbols(values)).tolist()
+                trace.output(output.name, values)
         finally:
             trace.close()
         sequence = _featherstorm.traced_sequence(self.model.evaluator, self.dtype, trace)
@@ -100,9 +97,11 @@ class DeviceFields(FieldKernels):
 def run_kernel(
     kernel: Kernel, arrays: dict[str, Place], anew: Any, fields: dict[str, Place], memory: DeviceMemory
 ) -> None:
-    """arrays: of the names in kernel.given; anew: memory (nsim or 1, 1); fields: what is written, by name."""
+    """arrays: of the names in kernel.given; anew: memory (nsim or 1, 1), None where the kernel takes none; fields: what is written, by
+    name."""
     inputs = [arrays[name].named(name.replace(".", "_")) for name in kernel.given if name in arrays]
-    inputs.append(("anew", anew, 0, 1, False))
+    if anew is not None:
+        inputs.append(("anew", anew, 0, 1, False))
     outputs, apart = [], []
     for o in kernel.outputs:
         field, count = fields[o.field], len(o.columns)

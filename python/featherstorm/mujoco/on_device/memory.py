@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..state import Layout
 from .programs import CLOCK, WARNING, warnings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -42,21 +43,25 @@ class DeviceMemory:
 
     live     state (nsim, layout.size), clock, warning (programs.py): as they are between calls
     begun    the same in the middle of a step
+    again    the same where a step that went wrong begins again
     one      (nsim, 1) numbers above zero
     fields   name -> place of a bound field
+    inputs   name -> place of a field of the model that simulations have their own numbers of
 
     Buffers are made once and kept, so that a warm step takes no memory.
     """
 
     def __init__(self, engine: Engine, nsim: int, device: int, stream: int) -> None:
-        self.engine, self.nsim, self.device, self.stream = engine, nsim, device, stream
+        self.nsim, self.device, self.stream = nsim, device, stream
         self.dtype, self.layout = engine.dtype, Layout(engine.m)
         self.kept: dict[tuple[str, int], _featherstorm.Buffer] = {}
         self.fields: dict[str, Place] = {}
+        self.inputs: dict[str, Place] = {}
         self.bound: dict[str, DeviceArray] = {}
         sizes = {"state": self.layout.size, "clock": CLOCK, "warning": WARNING}
         self.live = {name: self.room(name, n) for name, n in sizes.items()}
         self.begun = {name: self.room(f"{name}_begun", n) for name, n in sizes.items()}
+        self.masks: dict[int, bytes] = {}
         self.one = self.sent(np.ones((nsim, 1)))
 
     def buffer(self, n: int, rows: int | None = None) -> _featherstorm.Buffer:
@@ -73,6 +78,20 @@ class DeviceMemory:
         buffer = self.buffer(numbers.shape[1], numbers.shape[0])
         self.send(numbers, buffer)
         return buffer
+
+    @cached_property
+    def again(self) -> dict[str, Place]:
+        return {name: self.room(f"{name}_again", place.size) for name, place in self.begun.items()}
+
+    def mask(self, number: int, sims: Array) -> Place:
+        """(nsim, 1) numbers above zero for some simulations, in the memory of this number; it waits where others are there."""
+        place, mask = self.room(f"mask {number}", 1), np.zeros((self.nsim, 1))
+        mask[sims] = 1
+        key = mask.astype(bool).tobytes()
+        if self.masks.get(number) != key:
+            self.send(mask, place.buffer)
+            self.masks[number] = key
+        return place
 
     def send(self, numbers: Array, to: _featherstorm.Buffer) -> None:
         _featherstorm.copy(np.asarray(numbers, self.dtype), to, self.stream)
@@ -108,6 +127,10 @@ class DeviceMemory:
     def state(self) -> DeviceArray:
         return self.array(self.live["state"], [self.layout.size])
 
+    def numbers(self, buffer: _featherstorm.Buffer) -> Array:
+        """A copy of memory (nsim, 1)."""
+        return self.array(Place(buffer, 0, 1), [1]).numpy()
+
     def numpy(self, name: str) -> Array:
         """A copy of `live`."""
         place = self.live[name]
@@ -117,12 +140,14 @@ class DeviceMemory:
     def warning(self) -> npt.NDArray[np.int32]:
         return warnings_of(self.numpy("warning"))
 
-    @property
-    def time(self) -> Array:
-        """(nsim,) in double."""
-        base, passed, shown = self.numpy("clock").astype(np.float64).T
+    def time(self, timesteps: Iterable[float]) -> Array:
+        """(nsim,) in double. timesteps: those of the engines, which are rounded in clocks."""
+        base, passed, shown, rounded = self.numpy("clock").astype(np.float64).T
         time = self.numpy("state")[:, 0].astype(np.float64)
-        exact: Array = np.where(time == shown, base + passed * self.engine.timestep, time)
+        h = rounded.copy()
+        for timestep in timesteps:
+            h[rounded == np.dtype(self.dtype).type(timestep)] = timestep
+        exact: Array = np.where(time == shown, base + passed * h, time)
         return exact
 
     def write(self, state: Array) -> None:

@@ -17,6 +17,7 @@ from ... import _featherstorm
 from ...symbols import symbols, values_of
 from ..advance import BAD_CTRL, BAD_QACC, BAD_QPOS, BAD_QVEL, NO_AUTORESET
 from ..engine import MOST, MOVED, QUATERNION_SLACK
+from ..inputs import array_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     Trace = _featherstorm.Trace
 
 CAUSES = (BAD_QPOS, BAD_QVEL, BAD_QACC, BAD_CTRL)
-# of a simulation: the time from which its steps are counted, their number, the time that its state was given
-CLOCK = 3
+# of a simulation: the time from which its steps are counted, their number, the time that its state was given, how long each step is
+CLOCK = 4
 # of a simulation: for each cause last information and number, then whether this step had some
 WARNING = 2 * len(CAUSES) + 1
 
@@ -60,6 +61,22 @@ def first_bad(good: Any) -> Any:
     return found
 
 
+def differing(trace: Trace, engine: Engine, name: str, same: Any) -> Any:
+    """Numbers of a field of the model, an input where simulations have their own; `same` where they have not."""
+    if name not in engine.varied:
+        return same
+    return numbers(trace, array_name(name), int(np.size(same)))
+
+
+def defaults(trace: Trace, engine: Engine) -> Any:
+    """The row of the defaults."""
+    if "qpos0" not in engine.varied:
+        return engine.initial
+    row = symbols(engine.initial.tolist())
+    row[engine.layout.columns["qpos"]] = differing(trace, engine, "qpos0", engine.m.qpos0)
+    return row
+
+
 class Simulated:
     """The numbers of one simulation while a text goes on with them.
 
@@ -68,7 +85,7 @@ class Simulated:
 
     def __init__(self, engine: Engine, state: Any, clock: Any, warning: Any) -> None:
         self.engine, self.state, self.warning = engine, state.copy(), warning.copy()
-        self.base, self.passed = clock[0], clock[1]
+        self.base, self.passed, self.length = clock[0], clock[1], clock[3]
         self.autoreset = not int(engine.m.opt.disableflags) & NO_AUTORESET
 
     def of(self, name: str) -> Any:
@@ -80,7 +97,7 @@ class Simulated:
         for at, x in ((k, first), (k + 1, self.warning[k + 1] + number), (-1, 1.0)):
             self.warning[at] = np.where(bad > 0, x, self.warning[at])
 
-    def begin_anew(self, cause: int, bad: Any, first: Any, row: Array, passed: float) -> None:
+    def begin_anew(self, cause: int, bad: Any, first: Any, row: Any, passed: float) -> None:
         """Where bad > 0: counts it, and unless the model says otherwise its state becomes `row`, `passed` steps from the beginning."""
         if self.autoreset:
             self.state = np.where(bad > 0, row, self.state)
@@ -91,7 +108,7 @@ class Simulated:
 
     def give(self, trace: Trace, suffix: str) -> None:
         give(trace, f"state{suffix}", self.state)
-        give(trace, f"clock{suffix}", self.base, self.passed, self.state[0])
+        give(trace, f"clock{suffix}", self.base, self.passed, self.state[0], self.length)
         give(trace, f"warning{suffix}", self.warning)
 
 
@@ -121,27 +138,60 @@ def begin(engine: Engine, driven: Array) -> Trace:
         time, shown = s.state[0], clock[2]
         written = np.where(time < shown, 1.0, np.where(shown < time, 1.0, 0.0))
         s.base, s.passed = np.where(written > 0, time, s.base), np.where(written > 0, 0.0, s.passed)
-        control = numbers(trace, "control", len(driven))
+        control, row = numbers(trace, "control", len(driven)), defaults(trace, engine)
         if len(driven):
             s.state[driven] = np.where(run > 0, control, s.state[driven])
         for name, cause in (("qpos", BAD_QPOS), ("qvel", BAD_QVEL)):
             if len(x := s.of(name)):
                 first = first_bad(good_numbers(engine, x))
                 bad = np.where(first > len(x) - 0.5, 0.0, np.where(run > 0, resets, 0.0))
-                s.begin_anew(cause, bad, first, engine.initial, 0.0)
+                s.begin_anew(cause, bad, first, row, 0.0)
         if m.nu:
-            ctrl = s.of("ctrl")
-            held = np.where(ctrl < 0, 1.0, np.where(ctrl > -1, 1.0, 0.0)) > 0.5  # a range holds all but NaN
-            good = good_numbers(engine, ctrl)
-            good[engine.clamps] = held[engine.clamps]
-            first = first_bad(good)
+            first = first_bad_control(s)
             bad = np.where(first > m.nu - 0.5, 0.0, 1.0)
             times = np.where(run > 0, counts, 0.0)
             s.count(BAD_CTRL, np.where(bad > 0, times, 0.0), times, first)
-            give(trace, "ctrl", np.where(bad > 0, 0.0, s.of("ctrl")))
-        if m.nq:
-            give(trace, "q", with_unit_quaternions(engine, s.of("qpos")))
+        give_inputs(trace, s)
         s.give(trace, "_begun")
+
+    return recorded(text)
+
+
+def first_bad_control(s: Simulated) -> Any:
+    ctrl = s.of("ctrl")
+    held = np.where(ctrl < 0, 1.0, np.where(ctrl > -1, 1.0, 0.0)) > 0.5  # a range holds all but NaN
+    good = good_numbers(s.engine, ctrl)
+    good[s.engine.clamps] = held[s.engine.clamps]
+    return first_bad(good)
+
+
+def give_inputs(trace: Trace, s: Simulated) -> None:
+    """q and ctrl as a step takes them: quaternions of length one, controls zero where one of them is bad."""
+    if n := s.engine.m.nu:
+        give(trace, "ctrl", np.where(first_bad_control(s) > n - 0.5, s.of("ctrl"), 0.0))
+    if s.engine.m.nq:
+        give(trace, "q", with_unit_quaternions(s.engine, s.of("qpos")))
+
+
+def begin_again(engine: Engine) -> Trace:
+    """Begins anew where the acceleration of a step is bad, which goes again from there.
+
+    in   state_begun, clock_begun, warning_begun as `begin` has them, moved: what the step changed; run > 0: which simulations
+    out  state_again, clock_again, warning_again; q and ctrl as in `begin`; anew: 1 where the step goes again
+    """
+
+    def text(trace: Trace) -> None:
+        run = numbers(trace, "run", 1)[0]
+        begun = numbers(trace, "state_begun", engine.layout.size)
+        clock = numbers(trace, "clock_begun", CLOCK)
+        s = Simulated(engine, begun, clock, numbers(trace, "warning_begun", WARNING))
+        acceleration = numbers(trace, "moved", moved_size(engine))[-engine.layout.width("qacc_warmstart") :]
+        first = first_bad(good_numbers(engine, acceleration))
+        anew = np.where(first > len(acceleration) - 0.5, 0.0, np.where(run > 0, 1.0, 0.0))
+        s.begin_anew(BAD_QACC, anew, first, defaults(trace, engine), 0.0)
+        give_inputs(trace, s)
+        s.give(trace, "_again")
+        give(trace, "anew", anew)
 
     return recorded(text)
 
@@ -158,12 +208,14 @@ def with_unit_quaternions(engine: Engine, qpos: Any) -> Any:
     return q
 
 
-def end(engine: Engine, stepped: Array) -> Trace:
+def end(engine: Engine, stepped: Array | None) -> Trace:
     """Goes on to the end of a step; where the acceleration is bad, to the end of one from the defaults.
 
-    stepped   the row of the defaults a step later
+        t = t_0 + n h,   t_0 is taken anew where h is another than that of the step before
+
+    stepped   the row of the defaults a step later; None: accelerations were looked at before
     in   state_begun, clock_begun, warning_begun as `begin` has them, moved: what the step changed; run > 0: which simulations
-    out  state, clock, warning; anew: 1 where the acceleration was bad; going: 1 where the step was run and had no warning
+    out  state, clock, warning; going: 1 where the step was run and had no warning; with `stepped` anew: 1 where the acceleration was bad
     """
 
     def text(trace: Trace) -> None:
@@ -176,19 +228,24 @@ def end(engine: Engine, stepped: Array) -> Trace:
             n = engine.layout.width(name)
             s.state[engine.layout.columns[name]] = moved[at : at + n]
             at += n
-        s.passed = s.passed + 1.0
+        h, before = differing(trace, engine, "opt.timestep", [engine.timestep])[0], s.length
+        other = np.where(before < h, 1.0, np.where(h < before, 1.0, 0.0))
+        s.base = np.where(other > 0, s.base + s.passed * before, s.base)
+        s.passed, s.length = np.where(other > 0, 0.0, s.passed) + 1.0, h
         anew: Any = 0.0
-        if engine.moves:
+        if engine.moves and stepped is not None:
             acceleration = s.of("qacc_warmstart")
             first = first_bad(good_numbers(engine, acceleration))
             anew = np.where(first > len(acceleration) - 0.5, 0.0, np.where(run > 0, 1.0, 0.0))
             s.begin_anew(BAD_QACC, anew, first, stepped, 1.0)
-        s.state[0] = s.base + s.passed * engine.timestep
+        s.state[0] = s.base + s.passed * h
         # those that do not run stay
-        s.base, s.passed = np.where(run > 0, s.base, clock[0]), np.where(run > 0, s.passed, clock[1])
+        own = (s.base, s.passed, s.length)
+        s.base, s.passed, s.length = (np.where(run > 0, x, kept) for x, kept in zip(own, (*clock[:2], before)))
         s.state = np.where(run > 0, s.state, begun)
         s.give(trace, "")
-        give(trace, "anew", anew if s.autoreset else 0.0)
+        if stepped is not None:
+            give(trace, "anew", anew if s.autoreset else 0.0)
         give(trace, "going", np.where(run > 0, np.where(s.warning[-1] > 0, 0.0, 1.0), 0.0))
 
     return recorded(text)
@@ -199,8 +256,8 @@ def moved_size(engine: Engine) -> int:
     return sum(engine.layout.width(name) for name in MOVED) if engine.moves else 0
 
 
-def put(engine: Engine) -> Trace:
-    """Sets simulations to a row, and forgets their warnings.
+def put(engine: Engine, key: int) -> Trace:
+    """Sets simulations to a row, that of a keyframe or for -1 that of the defaults, and forgets their warnings.
 
     in   state, clock, warning, row (nstate); run > 0: which simulations
     out  state_begun, clock_begun, warning_begun
@@ -210,10 +267,23 @@ def put(engine: Engine) -> Trace:
         run = numbers(trace, "run", 1)[0]
         state, row = (numbers(trace, name, engine.layout.size) for name in ("state", "row"))
         clock = numbers(trace, "clock", CLOCK)
+        if key < 0:
+            qpos = engine.layout.columns["qpos"]
+            row[qpos] = differing(trace, engine, "qpos0", row[qpos])
         give(trace, "state_begun", np.where(run > 0, row, state))
-        fresh = (row[0], 0.0, row[0])
+        fresh = (row[0], 0.0, row[0], clock[3])
         give(trace, "clock_begun", *(np.where(run > 0, x, own) for x, own in zip(fresh, clock)))
         give(trace, "warning_begun", np.where(run > 0, 0.0, numbers(trace, "warning", WARNING)))
+
+    return recorded(text)
+
+
+def both() -> Trace:
+    """run (1): above zero where `one` and `other` are."""
+
+    def text(trace: Trace) -> None:
+        one, other = (numbers(trace, name, 1)[0] for name in ("one", "other"))
+        give(trace, "run", np.where(one > 0, np.where(other > 0, 1.0, 0.0), 0.0))
 
     return recorded(text)
 
@@ -249,7 +319,7 @@ def last_of_runge_kutta(engine: Engine) -> Trace:
                 if j != i:
                     forces[j] = forces[j] + mass[k] * a[i]
         give(trace, "qfrc_constraint", forces)
-        give(trace, "qacc", (v1 - v0) / engine.timestep)
+        give(trace, "qacc", (v1 - v0) / differing(trace, engine, "opt.timestep", [engine.timestep])[0])
         give(trace, "qpos", with_unit_quaternions(engine, q))
 
     return recorded(text)

@@ -4,6 +4,9 @@ begin   what was written is taken, bad states begin anew             programs.py
 step    equations, the solver of contacts, the way on                host/rollout/cuda_stages.h
 end     bad accelerations begin anew, clocks go on
 fields  of the state at the beginning of the last step
+
+Where all simulations have one model, a step from the defaults is known. Where they have fields of their own it goes again, for those with
+bad accelerations, between `step` and `end`.
 """
 
 from __future__ import annotations
@@ -14,15 +17,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import _featherstorm
-from ..advance import room
+from ..advance import NO_AUTORESET, room
 from ..engine import ARRAYS, LAST_STAGE, MOVED
 from ..fields.kernels import SOLVED
 from ..fields.table import ACC, parts_of
-from ..inputs import array_name
+from ..inputs import OF_STATE, array_name
 from ..observing import OF_THE_FIRST
-from .fields import ALL, DeviceFields, run_kernel
+from .fields import ALL, DeviceFields, comes_from_cpu, run_kernel
+from .from_cpu import FieldsFromCpu
 from .memory import Place
-from .programs import begin, choose, end, last_of_runge_kutta, moved_size, put
+from .programs import begin, begin_again, choose, end, last_of_runge_kutta, moved_size, put
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -35,11 +39,18 @@ if TYPE_CHECKING:
 
 
 class Steps:
-    """run is memory (nsim, 1) of numbers above zero for the simulations that a call is about; None: all."""
+    """Of one engine. run is memory (nsim, 1) of numbers above zero for the simulations that a call is about; None: all.
+
+    at   where the state is in the middle of a step, by name
+    """
 
     def __init__(self, engine: Engine, memory: DeviceMemory) -> None:
         self.engine, self.memory, self.fields = engine, memory, DeviceFields(engine)
+        self.at, self.from_cpu = memory.begun, FieldsFromCpu(engine, memory, self.fields)
+        self.elsewhere: dict[str, bool] = {}  # fields that come from the CPU
+        self.goes_again = bool(engine.varied) and engine.moves and not int(engine.m.opt.disableflags) & NO_AUTORESET
         self.begins: dict[bytes, _featherstorm.Sequence] = {}
+        self.puts: dict[bool, _featherstorm.Sequence] = {}
         self.chosen: dict[int, _featherstorm.Sequence] = {}
         self.rows: dict[int, _featherstorm.Buffer] = {}  # of keyframes, -1 of the defaults
         self.zero = memory.sent(np.zeros((1, 1)))
@@ -69,13 +80,16 @@ class Steps:
     @cached_property
     def ending(self) -> _featherstorm.Sequence:
         engine = self.engine
+        if self.goes_again:
+            return self.sequence(end(engine, None))
         row = np.array(engine.initial[None], engine.dtype, order="F")
-        engine.step(row, {}, 1)
+        if not engine.varied:
+            engine.step(row, {}, 1)
         return self.sequence(end(engine, row[0]))
 
     @cached_property
-    def putting(self) -> _featherstorm.Sequence:
-        return self.sequence(put(self.engine))
+    def beginning_again(self) -> _featherstorm.Sequence:
+        return self.sequence(begin_again(self.engine))
 
     @cached_property
     def last_stage(self) -> _featherstorm.Sequence:
@@ -85,7 +99,11 @@ class Steps:
         return dict(self.memory.live)
 
     def begun(self) -> Places:
-        return {f"{name}_begun": place for name, place in self.memory.begun.items()}
+        return {f"{name}_begun": place for name, place in self.at.items()}
+
+    def differing(self, *names: str) -> Places:
+        """Fields of the model that programs take where simulations have their own."""
+        return {array_name(name): self.memory.inputs[name] for name in names if name in self.engine.varied}
 
     # parts of a step
 
@@ -102,7 +120,10 @@ class Steps:
         key = columns.tobytes()
         if key not in self.begins:
             self.begins[key] = self.sequence(begin(self.engine, columns))
-        given = self.live() if control is None else {**self.live(), "control": control}
+        self.at = self.memory.begun
+        given = {**self.live(), **self.differing("qpos0")}
+        if control is not None:
+            given["control"] = control
         written = {**self.begun(), "q": self.q, "ctrl": self.ctrl}
         uniforms = {"resets": [float(resets)], "counts": [float(counts)]}
         self.launch(self.begins[key], given, written, self.all(run), uniforms)
@@ -113,34 +134,54 @@ class Steps:
     def state(self, name: str) -> Place:
         """A field of the state in the middle of a step."""
         columns = self.engine.layout.columns[name]
-        return Place(self.memory.begun["state"].buffer, columns.start, columns.stop - columns.start)
+        return Place(self.at["state"].buffer, columns.start, columns.stop - columns.start)
 
-    def changed(self, name: str) -> Place:
+    def changed(self, name: str, moved: Place | None = None) -> Place:
         """A field of the state at the end of a step."""
+        moved = self.moved if moved is None else moved
         at = 0
         for other in MOVED:
             if other == name:
                 break
             at += self.engine.layout.width(other)
-        return Place(self.moved.buffer, at, self.engine.layout.width(name))
+        return Place(moved.buffer, at, self.engine.layout.width(name))
 
     def inputs(self) -> list[tuple[str, Any, int, int, bool]]:
         """What a step reads, behind `begin`."""
-        places = {array_name(name): self.state(name) for name in self.engine.tables}
+        tables = self.engine.tables
+        places = {array_name(name): self.state(name) for name in tables if name in OF_STATE}
+        places.update(self.differing(*tables))
         places.update({ARRAYS[name]: self.state(name) for name in ARRAYS})
         places.update(q=self.q, ctrl=self.ctrl)
         return [place.named(name) for name, place in places.items() if place.size]
 
-    def step(self, found: Places) -> None:
-        """found: array of the sequence (host/simulation/world_sequence.h) -> where it is written at the end."""
-        outputs = [self.changed(name).named(ARRAYS[name]) for name in MOVED if self.changed(name).size]
+    def step(self, found: Places, moved: Place) -> None:
+        """found: array of the sequence (host/simulation/world_sequence.h) -> where it is written at the end; moved: the state's new
+        numbers."""
+        outputs = [self.changed(name, moved).named(ARRAYS[name]) for name in MOVED if self.changed(name).size]
         outputs += [place.named(name) for name, place in found.items() if place.size]
         if (sequence := self.engine.sequence_for(outputs)) is not None:
             sequence.run(1, self.memory.nsim, self.inputs(), {}, outputs, stream=self.memory.stream)
 
+    def again(self, found: Places, run: Any = None) -> None:
+        """Takes a step from the defaults for simulations with a bad acceleration, behind `step`."""
+        memory = self.memory
+        given = {**self.begun(), **self.differing("qpos0"), "moved": self.moved}
+        written = {f"{name}_again": place for name, place in memory.again.items()}
+        self.launch(
+            self.beginning_again, given, {**written, "q": self.q, "ctrl": self.ctrl, "anew": self.anew}, self.all(run)
+        )
+        self.at = memory.again
+        others = {name: memory.room(f"again {name}", place.size) for name, place in found.items()}
+        moved = memory.room("again", self.moved.size)
+        self.step(others, moved)
+        self.keep({"": moved, **others}, {"": self.moved, **found}, self.anew.buffer)
+
     def end(self, run: Any = None) -> None:
-        given = {**self.begun(), "moved": self.moved}
-        written = {**self.live(), "anew": self.anew, "going": self.going}
+        given = {**self.begun(), **self.differing("opt.timestep"), "moved": self.moved}
+        written = {**self.live(), "going": self.going}
+        if not self.goes_again:
+            written["anew"] = self.anew
         self.launch(self.ending, given, written, run=self.all(run))
 
     def solve(self, sizes: dict[str, int]) -> Places:
@@ -153,7 +194,9 @@ class Steps:
 
     def given(self) -> Places:
         """What states tell kernels of fields, behind `begin`."""
-        return {**{name: self.state(name) for name in self.engine.layout.columns}, "qpos": self.q, "ctrl": self.ctrl}
+        states = {name: self.state(name) for name in self.engine.layout.columns}
+        own = {name: self.memory.inputs[name] for name in self.engine.varied}
+        return {**states, **own, "qpos": self.q, "ctrl": self.ctrl}
 
     # calls
 
@@ -163,17 +206,32 @@ class Steps:
         """nstep steps, then the fields `names` of the last one."""
         engine = self.engine
         counts = 4 if engine.runs_rk4 else 1
+        names, others = self.apart(names)
         sizes = self.fields.solved(parts_of(names, ALL)) if names else None
+        if others:
+            sizes = {**(sizes or {}), **engine.fields.solved(parts_of(others, ALL))}
         found: Places = {}
         for k in range(nstep):
             self.begin(run, counts=counts, driven=driven, control=control)
             if sizes is not None and k == nstep - 1:
                 widths = {name: x.shape[1] for name, x in room(engine, 0, sizes).items()}
                 found = {name: self.memory.room(f"found {name}", n) for name, n in widths.items()}
-            self.step({LAST_STAGE.get(name, name): place for name, place in found.items()})
+            named = {LAST_STAGE.get(name, name): place for name, place in found.items()}
+            self.step(named, self.moved)
+            if self.goes_again:
+                self.again(named, run)
             self.end(run)
         if names:
             self.observe_step(names, found, run)
+        if others:
+            self.from_cpu.observe_step(self.at["state"], None if engine.varied else self.anew, others, found, run)
+
+    def apart(self, names: list[str]) -> tuple[list[str], list[str]]:
+        """Fields that kernels give, and those that come from the CPU."""
+        for name in names:
+            if name not in self.elsewhere:
+                self.elsewhere[name] = comes_from_cpu(self.engine, name)
+        return [name for name in names if not self.elsewhere[name]], [name for name in names if self.elsewhere[name]]
 
     def observe(self, stages: tuple[int, ...], names: list[str], run: Any = None) -> None:
         """Renews fields of some stages at states as mj_forward does."""
@@ -181,7 +239,10 @@ class Steps:
         self.begin(run, resets=False, counts=counts)
         if counts:
             self.memory.copy(self.memory.begun["warning"].buffer, self.memory.live["warning"].buffer)
+        names, others = self.apart(names)
         self.compute(names, stages, {}, self.zero, run)
+        if others:
+            self.from_cpu.observe(self.at["state"], stages, others, run)
 
     def observe_step(self, names: list[str], found: Places, run: Any) -> None:
         """Renews fields with what the last step went through; of Runge-Kutta's method see observing.observe_step."""
@@ -200,6 +261,7 @@ class Steps:
             given.update(
                 {name: found.get(name, self.memory.room(name, n)) for name, n in (("mass", engine.model.nh), ("b", nv))}
             )
+            given.update(self.differing("opt.timestep"))
             last = {"qfrc_constraint": nv, "qacc": nv, "qpos": nq}
             written = {name: self.memory.room(f"last {name}", n) for name, n in last.items()}
             self.launch(self.last_stage, given, written)
@@ -225,7 +287,7 @@ class Steps:
             for name, place in fields.items():
                 memory.copy(place.buffer, places[name].buffer)
         for kernel in self.fields.kernels(parts):
-            run_kernel(kernel, given, anew, places, memory)
+            run_kernel(kernel, given, None if self.engine.varied else anew, places, memory)
         if run is not None:
             self.keep(places, fields, run)
 
@@ -233,6 +295,8 @@ class Steps:
         """Takes new numbers of fields where simulations run."""
         for name, place in fields.items():
             n = place.size
+            if not n:
+                continue
             if n not in self.chosen:
                 self.chosen[n] = self.sequence(choose(n))
             chosen = self.memory.room("chosen", n)
@@ -243,7 +307,12 @@ class Steps:
         """Sets simulations to a keyframe, to the defaults for -1."""
         if key not in self.rows:
             self.rows[key] = self.memory.sent(self.engine.keyframe(key, {})[None])
-        n = self.engine.layout.size
-        self.launch(self.putting, {**self.live(), "row": Place(self.rows[key], 0, n)}, self.begun(), run=self.all(run))
+        if (usual := key < 0) not in self.puts:
+            self.puts[usual] = self.sequence(put(self.engine, key))
+        self.at = self.memory.begun
+        given = {**self.live(), "row": Place(self.rows[key], 0, self.engine.layout.size)}
+        if usual:
+            given.update(self.differing("qpos0"))
+        self.launch(self.puts[usual], given, self.begun(), run=self.all(run))
         for name, place in self.memory.begun.items():
             self.memory.copy(place.buffer, self.memory.live[name].buffer)
