@@ -316,7 +316,7 @@ def linearize(
     rest = np.broadcast_to(np.eye(n, dtype=dtype)[:, nv:], (count, n, n - nv)).reshape(count * n, n - nv)
 
     def repeated(x: ArrayLike | None, size: int) -> Any:
-        if x is None:
+        if x is None or not size:
             return None
         return np.repeat(np.broadcast_to(np.asarray(x, dtype).reshape(-1, size), (count, size)), n, 0)
 
