@@ -10,24 +10,18 @@ __global__ void __launch_bounds__(dense_threads) dense_kernel(const __grid_const
   dense_body(a, static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y), static_cast<int>(threadIdx.x));
 }
 
-template <class Real>
-cudaError_t launch(const DenseNetwork& n, const Array* in, const Array* out, int instances, void* work, long stride,
-                   cudaStream_t stream) {
-  for (int l = 0; l < n.layers; l++) {
-    const DenseArguments<Real> a = dense_arguments<Real>(n, l, in, out, instances, work, stride);
-    const dim3 blocks(static_cast<unsigned>(a.blocks()), static_cast<unsigned>(tiles_of(a.outputs)));
-    dense_kernel<Real><<<blocks, dense_threads, 0, stream>>>(a);
-    if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;
-  }
-  return cudaSuccess;
+template <class Real> cudaError_t launch(const DenseArguments<Real>& a, cudaStream_t stream) {
+  const dim3 blocks(static_cast<unsigned>(a.blocks()), static_cast<unsigned>(tiles_of(a.outputs)));
+  dense_kernel<Real><<<blocks, dense_threads, 0, stream>>>(a);
+  return cudaGetLastError();
 }
 
 }  // namespace
 
 cudaError_t launch_dense(const DenseNetwork& network, const Array* in, const Array* out, int instances, void* work,
                          long stride, bool double_precision, cudaStream_t stream) {
-  return double_precision ? launch<double>(network, in, out, instances, work, stride, stream)
-                          : launch<float>(network, in, out, instances, work, stride, stream);
+  return launch_layers(network, in, out, instances, work, stride, double_precision,
+                       [stream](const auto& layer) { return launch(layer, stream); });
 }
 
 }  // namespace featherstorm

@@ -43,6 +43,22 @@ DenseArguments<Real> dense_arguments(const DenseNetwork& n, int layer, const Arr
   return a;
 }
 
+// All layers: launch(arguments) of each, until one returns an error; its result.
+template <class Real, class Launch>
+auto launch_layers_of(const DenseNetwork& n, const Array* in, const Array* out, int instances, void* work, long stride,
+                      const Launch& launch) {
+  const auto of = [&](int layer) { return dense_arguments<Real>(n, layer, in, out, instances, work, stride); };
+  auto error = launch(of(0));
+  for (int l = 1; l < n.layers && error == 0; l++) error = launch(of(l));
+  return error;
+}
+template <class Launch>
+auto launch_layers(const DenseNetwork& n, const Array* in, const Array* out, int instances, void* work, long stride,
+                   bool double_precision, const Launch& launch) {
+  return double_precision ? launch_layers_of<double>(n, in, out, instances, work, stride, launch)
+                          : launch_layers_of<float>(n, in, out, instances, work, stride, launch);
+}
+
 // What thread `thread` of block (block, tile) does. Instances behind the last one are the last one, and not written.
 template <class Real>
 FS_HD void dense_body(const DenseArguments<Real>& a, int block, int tile, int thread) {

@@ -167,6 +167,16 @@ void set_way(const Texts& t, const Matrices& matrices, Places& x) {
   for (const std::string& name : lengths) x.way[name] = matrices[name.c_str()];
 }
 
+// The matrices at the solution, where the equations have the rows of all candidates, and the way on from it.
+Matrices solved(const Texts& t, const Model<Expr>& m, Places& x) {
+  const Program& equations = t.step.equations;
+  Matrices matrices(t.model, m, t.step,
+                    by_name(equations.outputs, replay(equations, in_order(equations.inputs, x.at))));
+  matrices.factorise(x.at.at("qacc"));
+  set_way(t, matrices, x);
+  return matrices;
+}
+
 // Cotangents of the outputs of the way on, to those of its inputs.
 struct PulledWay {
   Arrays of_inputs;
@@ -236,11 +246,7 @@ Program trace_vjp(const Texts& t) {
   const Arrays given = given_bars(t, p), summed = summed_bars(t, p);
   Tracing scope(p.graph);
   const Model<Expr> m = t.parameters.apply(t.model, values_of(t.parameters, x.way));
-  const Program& equations = t.step.equations;
-  Matrices matrices(t.model, m, t.step,
-                    by_name(equations.outputs, replay(equations, in_order(equations.inputs, x.at))));
-  matrices.factorise(x.at.at("qacc"));
-  set_way(t, matrices, x);
+  const Matrices matrices = solved(t, m, x);
   const PulledWay way(t, matrices, x, given);
   const Arrays of_g = cotangents_of_residual(way, matrices.by_curvature(way.a_bar));
   hand_out_bars(t, p, summed, way.of_inputs,
@@ -260,11 +266,7 @@ Program trace_jvp(const Texts& t) {
     if (!t.first) given[name] = p.input(name + tangent_suffix, static_cast<int>(x.way.at(name).size()));
   Tracing scope(p.graph);
   const Model<Expr> m = t.parameters.apply(t.model, values_of(t.parameters, x.way));
-  const Program& equations = t.step.equations;
-  Matrices matrices(t.model, m, t.step,
-                    by_name(equations.outputs, replay(equations, in_order(equations.inputs, x.at))));
-  matrices.factorise(x.at.at("qacc"));
-  set_way(t, matrices, x);
+  const Matrices matrices = solved(t, m, x);
   Arrays at_tan = given, way_tan = given;
   for (const std::string& name : state_arrays)
     if (!t.first) at_tan[name] = given.at(name + "_i");

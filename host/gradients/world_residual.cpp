@@ -7,12 +7,6 @@ namespace {
 
 using Numbers = std::vector<Expr>;
 
-std::vector<Numbers> inputs_of(Program& p, const Parameters& parameters) {
-  std::vector<Numbers> all;
-  for (const Parameters::Array& a : parameters.arrays()) all.push_back(p.input(std::string(a.name), a.components));
-  return all;
-}
-
 // y += D x of slopes packed as of tree_lu.h
 void add_slopes_times(const Model<Expr>& m, const Numbers& lower, const Expr* upper, const Numbers& x, Numbers& y) {
   for (int i = 0; i < m.nv; i++)
@@ -48,15 +42,13 @@ Program trace_residual(const Model<double>& model, const WorldPrograms& step, bo
   const Numbers q = input("q"), v = input("v"), act = input("act"), ctrl = input("ctrl"), qfrc = input("qfrc_applied"),
                 xfrc = input("xfrc_applied"), a = input("qacc"), a_h = p.input("qacc_next", model.nv);
   const Numbers lambda = p.input("lambda", contacts ? 0 : model.nv);
-  const std::vector<Numbers> values = inputs_of(p, parameters);
-  Tracing scope(p.graph);
-  const Model<Expr> m = parameters.apply(model, values);
+  const TracedModel traced(p, model, parameters);
+  const Model<Expr>& m = traced.model();
   const World<Expr>& w = m.world;
   Smooth<Expr> s(m, w);
   Equations<Expr> e(m, w);
-  const Applied applied{ctrl.data(), qfrc.data(), xfrc.data()};
   Numbers tau(v.size()), g(v.size());
-  smooth_forces(m, w, q.data(), v.data(), act.data(), applied, s, tau.data());
+  smooth_forces(m, w, q.data(), v.data(), act.data(), Applied{ctrl.data(), qfrc.data(), xfrc.data()}, s, tau.data());
   newton_euler(m, q.data(), v.data(), a.data(), Zeros<Expr>{}, g.data());
   const Numbers id = g;
   for (std::size_t k = 0; k < g.size(); k++) g[k] -= tau[k];
@@ -64,15 +56,8 @@ Program trace_residual(const Model<double>& model, const WorldPrograms& step, bo
   world_motion(m, s.x, s.X, v.data(), e.twist.data(), e.axis.data());
   Numbers of_contacts(static_cast<std::size_t>(contacts ? step.pairs.entries(w.contacts) : 0));
   if (contacts) all_contact_rows(m, w, step.pairs, static_cast<const Expr*>(nullptr), s, e, of_contacts.data());
-  const Numbers weight = parameters.equality_weights(values);
-  for (std::size_t i = 0, row = 0; i < w.constraints.equality.size() && !weight.empty(); i++)
-    for (int k = rows_of(w.constraints.equality[i]); k > 0; k--, row++) e.D[row] = e.D[row] * weight[i];
-  Numbers jacobian;
-  for (int i = 0; i < rows_of(w.constraints); i++) {
-    const PackedBlock& b = step.rows.block[static_cast<std::size_t>(i)];
-    for (int k = 0; k < b.columns; k++) jacobian.push_back(e.J[i * m.nv + step.rows.column[b.column + k]]);
-  }
-  jacobian.insert(jacobian.end(), of_contacts.begin(), of_contacts.end());
+  traced.weigh_equalities(e.D.data());
+  const Numbers jacobian = packed_jacobian(step.rows, rows_of(w.constraints), m.nv, e.J.data(), of_contacts);
   // - J^T f(J a - aref)
   const std::size_t n = static_cast<std::size_t>(step.rows.rows());
   Numbers r(n), force(n), W(static_cast<std::size_t>(step.rows.curvatures())), of_rows(v.size());
@@ -131,9 +116,8 @@ Program trace_integration(const Model<double>& model, const Parameters& paramete
   const Numbers q = p.input("q", model.nq), v = p.input("v", model.nv), act = p.input("act", shape.na),
                 rate = p.input("act_dot", shape.na), length = p.input("actuator_length", shape.n_outputs),
                 velocity = p.input("actuator_velocity", shape.n_outputs), a = p.input("qacc_next", model.nv);
-  const std::vector<Numbers> values = inputs_of(p, parameters);
-  Tracing scope(p.graph);
-  const Model<Expr> m = parameters.apply(model, values);
+  const TracedModel traced(p, model, parameters);
+  const Model<Expr>& m = traced.model();
   const World<Expr>& w = m.world;
   const Expr h(w.timestep);
   Numbers q_next(q.size()), v_next(v.size()), act_next(act.size());

@@ -3,7 +3,6 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -11,7 +10,7 @@
 #include "core/model/joints.h"
 #include "host/load/inverse_inertia.h"
 #include "host/load/table_writer.h"
-#include "host/urdf/mesh_file.h"
+#include "host/load/urdf_meshes.h"
 #include "host/urdf/urdf.h"
 #include "host/urdf/urdf_mass.h"
 #include "host/urdf/urdf_text.h"
@@ -56,7 +55,13 @@ struct Place {
 class WorldWriter {
  public:
   WorldWriter(const Robot& robot, const UrdfWorldSource& source, const UrdfWorld& world)
-      : robot_(robot), m_(robot.model), source_(source), urdf_(source.urdf), world_(world), weight_(robot) {}
+      : robot_(robot),
+        m_(robot.model),
+        source_(source),
+        urdf_(source.urdf),
+        world_(world),
+        weight_(robot),
+        meshes_(source, world, t_) {}
 
   Robot robot_with_world() {
     for (std::size_t i = 0; i < urdf_.links.size(); i++) number_[urdf_.links[i].name] = static_cast<int>(i);
@@ -71,14 +76,16 @@ class WorldWriter {
     if (world_.motors) write_motors();
     write_couplings();
     t_.count({"nbody", "njnt", "nv", "ngeom", "nmesh", "nu", "nout", "nactuator", "neq"},
-             {m_.nb + 1, m_.nb, m_.nv, geoms_, meshes_, motors_, motors_, motors_, couplings_});
+             {m_.nb + 1, m_.nb, m_.nv, geoms_, meshes_.count(), motors_, motors_, motors_, couplings_});
     auto made = std::make_shared<WorldSource>();
     made->tables = t_.tables();
     made->link_names = links_, made->joint_names = robot_.joint_names;
-    Robot r = with_world(robot_, made, notices_);
-    if (source_.strict && !notices_.empty()) fail(0, notices_[0]);
-    r.notices.insert(r.notices.end(), notices_.begin(), notices_.end());
-    r.odd.insert(r.odd.end(), odd_.begin(), odd_.end());
+    const std::vector<std::string>& odd = meshes_.notices();
+    std::vector<std::string> notices = odd;
+    Robot r = with_world(robot_, made, notices);
+    if (source_.strict && !notices.empty()) fail(0, notices[0]);
+    r.notices.insert(r.notices.end(), notices.begin(), notices.end());
+    r.odd.insert(r.odd.end(), odd.begin(), odd.end());
     return r;
   }
 
@@ -253,7 +260,7 @@ class WorldWriter {
       case UrdfShape::Kind::kCapsule: return write_geom(name, place, kCapsule, list(shape.size));
       case UrdfShape::Kind::kMesh: break;
     }
-    const Mesh* mesh = mesh_of(link, shape);
+    const UrdfMeshes::Mesh* mesh = meshes_.of(link, shape);
     if (mesh) write_geom(name, {place.body, place.X * mesh->X}, kMeshGeom, list(mesh->reach), mesh->number);
   }
 
@@ -269,62 +276,6 @@ class WorldWriter {
     t_.add("geom_solref", kSolref), t_.add("geom_solimp", kSolimp), t_.add("geom_friction", {1, 0.005, 0.0001});
     t_.add("geom_margin", {0}), t_.add("geom_gap", {0}), t_.add("geom_adhesion", {0});
     t_.add("geom_fluid", TableWriter::Numbers(12)), t_.add("geom_surfacevel", TableWriter::Numbers(6));
-  }
-
-  // ---- meshes
-
-  struct Mesh {
-    int number = -1;
-    Placement<double> X{};  // its hull's axes in the mesh's
-    Vec3d reach{};          // the greatest coordinates [m]
-  };
-
-  // Null where it cannot be had.
-  const Mesh* mesh_of(const UrdfLink& link, const UrdfShape& shape) {
-    const std::filesystem::path file = mesh_file(shape.file, source_.file, world_.packages);
-    const std::array<double, 3> scale = {shape.size[0], shape.size[1], shape.size[2]};
-    const auto [at, is_new] = mesh_.try_emplace({file.empty() ? shape.file : file.string(), scale});
-    Mesh& mesh = at->second;
-    if (!is_new) return mesh.number < 0 ? nullptr : &mesh;
-    std::string why;
-    if (file.empty()) why = "there is no such file";
-    else if (!world_.hull) why = "meshes have no contacts without a reader of hulls (UrdfWorld::hull)";
-    else try {
-        const MeshHull hull = world_.hull(file, shape.size);
-        mesh.number = meshes_++, mesh.X = hull.X;
-        write_hull(hull, mesh);
-        return &mesh;
-      } catch (const std::exception& e) { why = e.what(); }
-    const std::string said = "link " + quote(link.name) + ": mesh " + quote(shape.file) + " touches nothing: " + why;
-    if (source_.strict) fail(shape.line, said);
-    notices_.push_back(said), odd_.push_back(said);
-    return nullptr;
-  }
-
-  void write_hull(const MeshHull& hull, Mesh& mesh) {
-    t_.add("mesh_vertadr", {double(t_.rows("mesh_vert", 3))}), t_.add("mesh_vertnum", {double(hull.corner.size())});
-    t_.add("mesh_polyadr", {double(t_.rows("mesh_polyvertadr", 1))});
-    t_.add("mesh_polynum", {double(hull.polygon.size())});
-    for (const Vec3d& r : hull.corner) {
-      t_.add("mesh_vert", list(r));
-      mesh.reach = mesh.reach.cwiseMax(r.cwiseAbs());
-    }
-    for (const HullPolygon<double>& p : hull.polygon) {
-      t_.add("mesh_polynormal", list(p.normal));
-      t_.add("mesh_polyvertadr", {double(t_.rows("mesh_polyvert", 1))});
-      t_.add("mesh_polyvertnum", {double(p.corner.size())});
-      t_.add("mesh_polyvert", {p.corner.begin(), p.corner.end()});
-    }
-    // as MuJoCo keeps the hull's edges (mjModel.mesh_graph), without the faces
-    t_.add("mesh_graphadr", {hull.neighbour.empty() ? -1.0 : double(t_.rows("mesh_graph", 1))});
-    if (hull.neighbour.empty()) return;
-    std::vector<double> begins, vertices, ends;
-    for (std::size_t i = 0; i < hull.neighbour.size(); i++) {
-      begins.push_back(double(ends.size())), vertices.push_back(double(i));
-      ends.insert(ends.end(), hull.neighbour[i].begin(), hull.neighbour[i].end()), ends.push_back(-1);
-    }
-    t_.add("mesh_graph", {double(begins.size()), 0});
-    for (const auto* list : {&begins, &vertices, &ends}) t_.add("mesh_graph", *list);
   }
 
   // ---- drives and couplings
@@ -386,11 +337,11 @@ class WorldWriter {
   const UrdfWorld& world_;
   InverseInertia weight_;
   TableWriter t_;
-  std::vector<std::string> links_, notices_, odd_;
+  UrdfMeshes meshes_;
+  std::vector<std::string> links_;
   std::map<std::string, int> number_;  // of links
   std::set<std::string> taken_;        // names of geoms
-  std::map<std::pair<std::string, std::array<double, 3>>, Mesh> mesh_;
-  int geoms_ = 0, meshes_ = 0, motors_ = 0, couplings_ = 0;
+  int geoms_ = 0, motors_ = 0, couplings_ = 0;
 };
 
 }  // namespace

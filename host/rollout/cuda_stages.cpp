@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/program/count.h"
-#include "core/program/order.h"
 #include "core/scalar/scratch.h"
 #include "host/engine/cuda_rows.h"
 #include "host/memory/device.h"
@@ -11,9 +9,6 @@
 
 namespace featherstorm {
 namespace {
-
-// Of programs in one kernel: with more of them NVRTC runs out of registers, and then keeps nearly all numbers in memory (decision 53).
-constexpr long most_instructions = 4500;
 
 constexpr unsigned long alignment = 256;
 unsigned long aligned(unsigned long bytes) { return (bytes + alignment - 1) / alignment * alignment; }
@@ -25,102 +20,6 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 Place place_of(const ArrayRef& a) { return {a.data, a.instance_stride, a.components > 1 ? a.component_stride : 0}; }
-
-}  // namespace
-
-// Programs in one kernel, or a stage with a kernel of its own.
-struct CudaStages::Item {
-  bool last = false;                        // runs after the last step alone
-  std::vector<int> reads;                   // arrays whose numbers from before it needs
-  std::vector<int> changes;                 // and those that have others after it
-  std::vector<std::pair<int, int>> places;  // of a stage: arrays that change places behind it
-  std::size_t stage = 0;                    // of the plan, where it has a kernel of its own
-  std::vector<int> arrays;                  // of programs: the plan's array for each of theirs
-  RolloutProgram program;                   // before it is compiled
-  std::unique_ptr<CudaRollout> rollout;     // null: a stage
-  long length = 0;                          // instructions of programs
-  std::vector<int> writes;                  // what it changes and somebody reads
-  bool in_place = false;                    // `changes` keep their numbers where its only program does not run
-  std::vector<SequenceMemory> in, out;      // of `reads` and `writes`
-  std::vector<int> in_at, out_at;           // among `arrays`
-  std::vector<const double*> uniforms;      // of `arrays`
-  std::unique_ptr<bool[]> every_step;       // of `arrays`: no
-
-  bool changes_array(int k) const { return std::find(changes.begin(), changes.end(), k) != changes.end(); }
-  bool reads_array(int k) const {
-    return std::find(reads.begin(), reads.end(), k) != reads.end() || (in_place && changes_array(k));
-  }
-};
-
-struct CudaStages::Choice {
-  std::vector<int> outputs;  // arrays that calls want
-  std::vector<Item> items;
-  std::vector<char> has_slot;             // arrays that need memory of the stream
-  std::unique_ptr<CudaRollout> controls;  // makes those of all steps
-  int controlled = -1;
-};
-
-namespace {
-
-void add_once(std::vector<int>& all, int k) {
-  if (std::find(all.begin(), all.end(), k) == all.end()) all.push_back(k);
-}
-
-// The number of the plan's array among those of an item.
-int local(const SequencePlan& plan, std::vector<int>& arrays, RolloutProgram& program, int k) {
-  const auto at = std::find(arrays.begin(), arrays.end(), k);
-  if (at != arrays.end()) return static_cast<int>(at - arrays.begin());
-  arrays.push_back(k);
-  program.arrays.push_back({static_cast<int>(plan.arrays[k].components), plan.arrays[k].uniform, false});
-  return static_cast<int>(arrays.size()) - 1;
-}
-
-// A stage behind others in one kernel, which needs what `reads` had before it and changes `changes`.
-void add_program(const SequencePlan& plan, const SequencePlan::Stage& s, const std::shared_ptr<const Program>& p,
-                 std::vector<int>& arrays, RolloutProgram& program, std::vector<int>& reads,
-                 std::vector<int>& changes) {
-  const auto read = [&](int k) {
-    if (!plan.arrays[k].uniform && std::find(changes.begin(), changes.end(), k) == changes.end()) add_once(reads, k);
-  };
-  RolloutProgram::Stage to{p, {}, {}, {}, s.repeat, false};
-  const auto at = [&](int k) { return local(plan, arrays, program, k); };
-  for (const int k : s.in) read(k), to.in.push_back(at(k));
-  if (s.needed >= 0) {
-    read(s.needed), to.needed = at(s.needed);
-    // it may run for no instance: then everything stays as it was, but for scratch
-    if (!s.swaps.empty())
-      for (const int k : s.out) read(k);
-  }
-  for (const int k : s.out) add_once(changes, k), to.out.push_back(at(k));
-  for (const auto& [x, y] : s.swaps) {
-    read(x), read(y);
-    add_once(changes, x), add_once(changes, y);
-    to.swaps.push_back({at(x), at(y)});
-  }
-  program.stages.push_back(std::move(to));
-}
-
-// The same of a stage of one pass that runs where it is needed, in a kernel of its own: it writes what its outputs change places with.
-void add_program_in_place(const SequencePlan& plan, const SequencePlan::Stage& s,
-                          const std::shared_ptr<const Program>& p, std::vector<int>& arrays, RolloutProgram& program,
-                          std::vector<int>& reads, std::vector<int>& changes) {
-  const auto at = [&](int k) { return local(plan, arrays, program, k); };
-  RolloutProgram::Stage to{p, {}, {}, {}, 1, false, at(s.needed), true};
-  add_once(reads, s.needed);
-  for (const int k : s.in) {
-    if (!plan.arrays[k].uniform) add_once(reads, k);
-    to.in.push_back(at(k));
-  }
-  for (int k : s.out) {
-    for (const auto& [x, y] : s.swaps)
-      if (y == k) {
-        k = x;
-        break;
-      }
-    add_once(changes, k), to.out.push_back(at(k));
-  }
-  program.stages.push_back(std::move(to));
-}
 
 }  // namespace
 
@@ -138,94 +37,14 @@ std::shared_ptr<const DeviceStage> CudaStages::stage(std::size_t of, int device,
 
 // With the mutex held.
 CudaStages::Choice& CudaStages::choice(const SequenceCall& call) {
-  std::vector<int> outputs;
-  for (int k = 0; k < call.out_count; k++) add_once(outputs, call.out_at[k]);
+  std::vector<int> outputs(call.out_at, call.out_at + call.out_count);
   std::sort(outputs.begin(), outputs.end());
+  outputs.erase(std::unique(outputs.begin(), outputs.end()), outputs.end());
   const int controlled = call.controls ? call.controlled : -1;
   for (const auto& c : choices_)
     if (c->outputs == outputs && c->controlled == controlled) return *c;
 
-  auto c = std::make_unique<Choice>();
-  c->outputs = outputs, c->controlled = controlled;
-  for (std::size_t k = 0; k < plan_.stages.size(); k++) {
-    const SequencePlan::Stage& s = plan_.stages[k];
-    const bool in_place = !s.on_device && s.needed >= 0 && s.repeat == 1;
-    if (!s.on_device && !s.program) throw Error("a stage has no program for arrays on a device");
-    const auto program = s.on_device ? nullptr : std::make_shared<const Program>(s.program());
-    const long length = program ? count(*program, trace_order(*program)).instructions() : 0;
-    const bool goes_on = program && !in_place && !c->items.empty() && !c->items.back().arrays.empty() &&
-                         !c->items.back().in_place && c->items.back().last == s.last &&
-                         c->items.back().length + length <= most_instructions;
-    if (!goes_on) c->items.emplace_back().last = s.last;
-    Item& item = c->items.back();
-    item.length += length;
-    if (in_place) {
-      item.in_place = true;
-      add_program_in_place(plan_, s, program, item.arrays, item.program, item.reads, item.changes);
-      continue;
-    }
-    if (!s.on_device) {
-      add_program(plan_, s, program, item.arrays, item.program, item.reads, item.changes);
-      continue;
-    }
-    item.stage = k, item.changes = s.out, item.places = s.swaps;
-    for (const int in : s.in)
-      if (!plan_.arrays[in].uniform) item.reads.push_back(in);
-    for (const auto& [x, y] : s.swaps) add_once(item.changes, x), add_once(item.changes, y);
-  }
-  if (!plan_.finite.empty()) {
-    Item& item = c->items.emplace_back();
-    item.last = true;
-    for (const SequencePlan::Finite& f : plan_.finite) {
-      RolloutProgram::Check check{local(plan_, item.arrays, item.program, f.array), {}};
-      for (const int k : f.of) check.of.push_back(local(plan_, item.arrays, item.program, k)), add_once(item.reads, k);
-      add_once(item.reads, f.array), add_once(item.changes, f.array);
-      item.program.checks.push_back(std::move(check));
-    }
-  }
-
-  // whether somebody reads what array k has after item i
-  const auto is_read = [&](std::size_t i, int k) {
-    const std::size_t n = c->items.size();
-    for (std::size_t step = 1; step <= 4 * n; step++) {
-      const std::size_t at = (i + step) % n;
-      if (at == 0 && std::binary_search(outputs.begin(), outputs.end(), k)) return true;
-      const Item& item = c->items[at];
-      if (item.reads_array(k)) return true;
-      const std::vector<int>& given = item.arrays.empty() ? plan_.stages[item.stage].out : item.changes;
-      if (!item.last && std::find(given.begin(), given.end(), k) != given.end()) return false;
-      for (const auto& [x, y] : item.places)
-        if (!item.last && (k == x || k == y)) {
-          k = k == x ? y : x;
-          break;
-        }
-    }
-    return true;
-  };
-  c->has_slot.assign(plan_.arrays.size(), 0);
-  for (std::size_t i = 0; i < c->items.size(); i++) {
-    Item& item = c->items[i];
-    if (item.arrays.empty()) {
-      for (const auto* all : {&item.reads, &item.changes})
-        for (const int k : *all) c->has_slot[k] = 1;
-      continue;
-    }
-    for (const int k : item.changes)
-      if (item.in_place || is_read(i, k)) item.writes.push_back(k), c->has_slot[k] = 1;
-    const auto at = [&](int k) { return local(plan_, item.arrays, item.program, k); };
-    for (const int k : item.reads) item.in.push_back({plan_.arrays[k].name, {}}), item.in_at.push_back(at(k));
-    for (const int k : item.writes) item.out.push_back({plan_.arrays[k].name, {}}), item.out_at.push_back(at(k));
-    item.uniforms.resize(item.arrays.size());
-    item.every_step = std::make_unique<bool[]>(item.arrays.size());
-    item.program.one_step = true;
-    item.rollout = std::make_unique<CudaRollout>(std::move(item.program), kernels_);
-  }
-  if (controlled >= 0) {
-    RolloutProgram p;
-    p.arrays = {{static_cast<int>(plan_.arrays[controlled].components), false, false}};
-    c->controls = std::make_unique<CudaRollout>(std::move(p), kernels_);
-  }
-  return *choices_.emplace_back(std::move(c));
+  return *choices_.emplace_back(std::make_unique<Choice>(plan_, std::move(outputs), controlled, kernels_));
 }
 
 // One run: where the arrays are, step by step.

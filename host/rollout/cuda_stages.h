@@ -35,9 +35,49 @@ class CudaStages : public RolloutBackend {
   void run(const SequenceCall& call) override;
 
  private:
-  struct Item;    // a kernel of a step
-  struct Choice;  // the items for one choice of outputs
-  struct Walk;    // one run
+  struct Walk;  // one run
+
+  // A kernel of a step: of programs, or of a stage that has one of its own (cuda_items.cpp).
+  struct Item {
+    bool last = false;                        // runs after the last step alone
+    std::vector<int> reads;                   // arrays whose numbers from before it needs
+    std::vector<int> changes;                 // and those that have others after it
+    std::vector<std::pair<int, int>> places;  // of a stage: arrays that change places behind it
+    std::size_t stage = 0;                    // of the plan, where it has a kernel of its own
+    std::vector<int> arrays;                  // of programs: the plan's array for each of theirs
+    RolloutProgram program;                   // before it is compiled
+    std::unique_ptr<CudaRollout> rollout;     // null: a stage
+    long length = 0;                          // instructions of programs
+    std::vector<int> writes;                  // what it changes and somebody reads
+    bool in_place = false;                    // `changes` keep their numbers where its only program does not run
+    std::vector<SequenceMemory> in, out;      // of `reads` and `writes`
+    std::vector<int> in_at, out_at;           // among `arrays`
+    std::vector<const double*> uniforms;      // of `arrays`
+    std::unique_ptr<bool[]> every_step;       // of `arrays`: no
+
+    bool changes_array(int k) const;
+    bool reads_array(int k) const;
+    int local(const SequencePlan& plan, int k);
+    void add_program(const SequencePlan& plan, const SequencePlan::Stage& s, std::shared_ptr<const Program> p);
+    void add_program_in_place(const SequencePlan& plan, const SequencePlan::Stage& s, std::shared_ptr<const Program> p);
+    void add_check(const SequencePlan& plan, const SequencePlan::Finite& f);
+    void set_stage(const SequencePlan& plan, std::size_t k);
+    void compile(const SequencePlan& plan, const std::shared_ptr<LoadedKernels>& kernels);
+  };
+  // The items for one choice of outputs.
+  struct Choice {
+    std::vector<int> outputs;  // arrays that calls want, rising
+    int controlled;            // the array that a call's controls make, or -1
+    std::vector<Item> items;
+    std::vector<char> has_slot;             // arrays that need memory of the stream
+    std::unique_ptr<CudaRollout> controls;  // makes those of all steps
+
+    // Throws Error for a stage that has no program, and as RolloutProgram's compiler.
+    Choice(const SequencePlan& plan, std::vector<int> outputs, int controlled,
+           const std::shared_ptr<LoadedKernels>& kernels);
+    void add_stage(const SequencePlan& plan, std::size_t k);
+    bool is_read(const SequencePlan& plan, std::size_t item, int k) const;
+  };
   Choice& choice(const SequenceCall& call);
   std::shared_ptr<const DeviceStage> stage(std::size_t of, int device, void* stream, const CudaTable& table);
 

@@ -76,13 +76,6 @@ Numbers numbers_of(const Scratch<Motion<Expr>>& V, int n) {
   return all;
 }
 
-// The parameters as further inputs.
-std::vector<Numbers> inputs_of(Program& p, const Parameters& parameters) {
-  std::vector<Numbers> all;
-  for (const Parameters::Array& a : parameters.arrays()) all.push_back(p.input(std::string(a.name), a.components));
-  return all;
-}
-
 // Throws Error where the integrator discrete would couple coordinates of several branches: M^ has no place for that.
 void check_branches(const Model<Expr>& m, const World<Expr>& w, const Smooth<Expr>& s,
                     const LengthSlopes<Expr>& slopes) {
@@ -114,9 +107,8 @@ void trace_equations(const Model<double>& model, const Parameters& parameters, b
   const Numbers q = p.input("q", model.nq), v = p.input("v", model.nv), act = p.input("act", shape.na),
                 ctrl = p.input("ctrl", shape.nu), qfrc = p.input("qfrc_applied", model.nv),
                 xfrc = p.input("xfrc_applied", 6 * shape.n_links());
-  const std::vector<Numbers> values = inputs_of(p, parameters);
-  Tracing scope(p.graph);
-  const Model<Expr> m = parameters.apply(model, values);
+  const TracedModel traced(p, model, parameters);
+  const Model<Expr>& m = traced.model();
   const World<Expr>& w = m.world;
   Smooth<Expr> s(m, w);
   Equations<Expr> e(m, w);
@@ -143,12 +135,7 @@ void trace_equations(const Model<double>& model, const Parameters& parameters, b
   out.weights = static_cast<int>(weights.size());
   out.rows = pattern_of(e, w, out.pairs, m.nv, contacts);
   out.tree = tree_with(model, out.rows);
-  Numbers jacobian;
-  for (int i = 0; i < rows_of(w.constraints); i++) {
-    const PackedBlock& b = out.rows.block[i];
-    for (int k = 0; k < b.columns; k++) jacobian.push_back(e.J[i * m.nv + out.rows.column[b.column + k]]);
-  }
-  jacobian.insert(jacobian.end(), of_contacts.begin(), of_contacts.end());
+  const Numbers jacobian = packed_jacobian(out.rows, rows_of(w.constraints), m.nv, e.J.data(), of_contacts);
   // D of (M + h D) a = b + J^T f, entries of M; then those above the diagonal where it is not symmetric
   Numbers damping(static_cast<std::size_t>(2 * m.nh), Expr(0.0));
   if (rigid) {
@@ -171,10 +158,7 @@ void trace_equations(const Model<double>& model, const Parameters& parameters, b
   }
   out.slopes = static_cast<int>(damping.size());
   for (const Expr& d : damping) out.damps |= lane(d, 0) != 0;
-  // equalities that an instance does without
-  const Numbers weight = parameters.equality_weights(values);
-  for (std::size_t i = 0, row = 0; i < w.constraints.equality.size() && !weight.empty(); i++)
-    for (int k = rows_of(w.constraints.equality[i]); k > 0; k--, row++) e.D[row] = e.D[row] * weight[i];
+  traced.weigh_equalities(e.D.data());
   p.output("mass", numbers(e.mass, m.nh)), p.output("b", numbers(e.b, m.nv));
   p.output("jacobian", jacobian);
   p.output("row_D", numbers(e.D, out.rows.rows())), p.output("row_aref", numbers(e.aref, out.rows.rows()));
@@ -229,9 +213,8 @@ void trace_advance(const Model<double>& model, const Parameters& parameters, Can
   const Numbers smooth = p.input(all ? "b" : "qacc_smooth", model.nv);
   const int alone = static_cast<int>(out.alone.size());
   const Numbers turning = p.input("turning", 7 * alone), touched = p.input("touched", all ? 0 : alone);
-  const std::vector<Numbers> values = inputs_of(p, parameters);
-  Tracing scope(p.graph);
-  const Model<Expr> m = parameters.apply(model, values);
+  const TracedModel traced(p, model, parameters);
+  const Model<Expr>& m = traced.model();
   const World<Expr>& w = m.world;
   const Expr h(w.timestep);
   // of the rows: M a - b, or M (a - a0), which is nothing but for them
@@ -269,9 +252,8 @@ Program trace_stage(const Model<double>& model, const Parameters& parameters, in
           sum_rate = p.input("sum_rate", shape.na), length, velocity;
   if (i == 3)
     length = p.input("actuator_length", shape.n_outputs), velocity = p.input("actuator_velocity", shape.n_outputs);
-  const std::vector<Numbers> values = inputs_of(p, parameters);
-  Tracing scope(p.graph);
-  const Model<Expr> m = parameters.apply(model, values);
+  const TracedModel traced(p, model, parameters);
+  const Model<Expr>& m = traced.model();
   const World<Expr>& w = m.world;
   const double weight = i == 0 || i == 3 ? 1.0 / 6 : 1.0 / 3;
   const auto add = [&](Numbers& sum, const Numbers& x) {
@@ -297,7 +279,37 @@ Program trace_stage(const Model<double>& model, const Parameters& parameters, in
   return p;
 }
 
+// The parameters as further inputs.
+std::vector<Numbers> inputs_of(Program& p, const Parameters& parameters) {
+  std::vector<Numbers> all;
+  for (const Parameters::Array& a : parameters.arrays()) all.push_back(p.input(std::string(a.name), a.components));
+  return all;
+}
+
 }  // namespace
+
+TracedModel::TracedModel(Program& program, const Model<double>& model, const Parameters& parameters)
+    : parameters_(parameters),
+      values_(inputs_of(program, parameters)),
+      scope_(program.graph),
+      model_(parameters.apply(model, values_)) {}
+
+void TracedModel::weigh_equalities(Expr* D) const {
+  const Numbers weight = parameters_.equality_weights(values_);
+  const auto& equality = model_.world.constraints.equality;
+  for (std::size_t i = 0, row = 0; i < equality.size() && !weight.empty(); i++)
+    for (int k = rows_of(equality[i]); k > 0; k--, row++) D[row] = D[row] * weight[i];
+}
+
+Numbers packed_jacobian(const RowPattern& rows, int constraints, int nv, const Expr* J, const Numbers& of_contacts) {
+  Numbers all;
+  for (int i = 0; i < constraints; i++) {
+    const PackedBlock& b = rows.block[static_cast<std::size_t>(i)];
+    for (int k = 0; k < b.columns; k++) all.push_back(J[i * nv + rows.column[b.column + k]]);
+  }
+  all.insert(all.end(), of_contacts.begin(), of_contacts.end());
+  return all;
+}
 
 EliminationTree tree_with(const Model<double>& model, const RowPattern& rows,
                           const std::vector<std::vector<int>>& further) {

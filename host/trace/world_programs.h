@@ -59,6 +59,25 @@ enum class Candidates { All, None };
 WorldPrograms world_programs(const Model<double>& model, Candidates candidates, double tolerance, int most,
                              const Parameters& parameters = {}, const RigidLaw<double>* rigid = nullptr);
 
+// A model whose parameters are the last inputs of a program, and the program's scope for as long as this lives.
+class TracedModel {
+ public:
+  TracedModel(Program& program, const Model<double>& model, const Parameters& parameters);
+  const Model<Expr>& model() const { return model_; }
+  // Takes D of the rows of equalities times the weight of each: an instance may do without some.
+  void weigh_equalities(Expr* D) const;
+
+ private:
+  const Parameters& parameters_;
+  std::vector<std::vector<Expr>> values_;
+  Tracing scope_;
+  Model<Expr> model_;
+};
+
+// What of the constraints' rows J (rows, nv) is packed, and the packed rows of contacts behind them.
+std::vector<Expr> packed_jacobian(const RowPattern& rows, int constraints, int nv, const Expr* J,
+                                  const std::vector<Expr>& of_contacts);
+
 // The tree of M and rows that couple sets of coordinates, and where the entries of the robot's packed matrix are in its.
 EliminationTree tree_with(const Model<double>& model, const RowPattern& rows,
                           const std::vector<std::vector<int>>& further = {});

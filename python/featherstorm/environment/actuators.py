@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .activations import TRACED
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -32,12 +34,7 @@ if TYPE_CHECKING:
 
     Torque = Callable[..., Any]
 
-ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
-    "tanh": np.tanh,
-    "relu": lambda x: np.maximum(x, 0.0),
-    "elu": lambda x: np.where(x > 0, x, np.exp(np.minimum(x, 0.0)) - 1.0),
-    "softsign": lambda x: x / (1.0 + np.abs(x)),
-}
+ACTIVATIONS = {name: TRACED[name] for name in ("tanh", "relu", "elu", "softsign")}
 
 
 def pd(kp: ArrayLike, kd: ArrayLike, limit: ArrayLike = np.inf) -> Torque:

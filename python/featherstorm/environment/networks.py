@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _featherstorm
 from ..symbols import Symbols, symbols, values_of
-from .actuators import ACTIVATIONS as TRACED
+from .activations import TRACED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,11 +19,8 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
-    **{name: TRACED[name] for name in ("tanh", "elu", "relu")},
-    "silu": lambda x: x / (1.0 + np.exp(-x)),
-    "identity": lambda x: x,
-}
+# those of core/network/activation.h
+ACTIVATIONS = {name: TRACED[name] for name in ("tanh", "elu", "relu", "silu", "identity")}
 FORMS = ("auto", "traced", "loops")
 # Multiply-adds from which on a network is a stage by loops.
 LARGE = 2048

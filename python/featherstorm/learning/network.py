@@ -3,56 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..environment.activations import LEARNT
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
     Array = npt.NDArray[Any]
-
-
-def elu(x: Array) -> Array:
-    """Without np.where, which takes four times as long where signs are mixed."""
-    return np.maximum(x, 0) + (np.exp(np.minimum(x, 0)) - 1)
-
-
-def relu(x: Array) -> Array:
-    return np.maximum(x, 0)
-
-
-def sigmoid(x: Array) -> Array:
-    """1 / (1 + exp(-x)), by tanh, which overflows for no x."""
-    return 0.5 * np.tanh(0.5 * x) + 0.5
-
-
-def silu(x: Array) -> Array:
-    return x * sigmoid(x)
-
-
-def silu_slope(x: Array, y: Array) -> Array:
-    s = sigmoid(x)
-    return s + y * (1 - s)
-
-
-class Activation(NamedTuple):
-    """function   y of x
-    slope      dy/dx of x and y
-    """
-
-    function: Callable[[Array], Array]
-    slope: Callable[[Array, Array], Array]
-
-
-ACTIVATIONS = {
-    "tanh": Activation(np.tanh, lambda x, y: 1 - y * y),
-    "elu": Activation(elu, lambda x, y: np.minimum(y, 0) + 1),
-    "relu": Activation(relu, lambda x, y: (x > 0).astype(y.dtype)),
-    "silu": Activation(silu, silu_slope),
-}
 
 
 class Network:
@@ -63,7 +25,7 @@ class Network:
 
     def __init__(self, weights: Sequence[Array], activation: str) -> None:
         self.weights, self.activation = list(weights), activation
-        self.function, self.slope = ACTIVATIONS[activation]
+        self.function, self.slope = LEARNT[activation]
 
     @property
     def layers(self) -> int:

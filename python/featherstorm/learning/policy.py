@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..environment.activations import LEARNT
 from .files import read_arrays, write_arrays
-from .network import ACTIVATIONS, Network
+from .network import Network
 from .normaliser import normalised, rate_of
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ class Policy:
         settings: Mapping[str, Any] | None = None,
         origin: Mapping[str, Any] | None = None,
     ) -> None:
-        if activation not in ACTIVATIONS:
-            raise ValueError(f"Policy: activation is {activation!r}, expected one of {', '.join(ACTIVATIONS)}")
+        if activation not in LEARNT:
+            raise ValueError(f"Policy: activation is {activation!r}, expected one of {', '.join(LEARNT)}")
         self.network = Network([np.array(w, np.float32) for w in weights], activation)
         self.mean, self.variance, self.log_std, self.low, self.high = (
             np.array(x, np.float32) for x in (mean, variance, log_std, low, high)

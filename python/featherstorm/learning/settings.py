@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from .network import ACTIVATIONS
+from ..environment.activations import LEARNT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,8 +78,8 @@ class Settings:
                 raise ValueError(f"settings: {name} is {getattr(self, name)}, expected 0 to 1")
         if self.algorithm not in ALGORITHMS:
             raise ValueError(f"settings: algorithm is {self.algorithm!r}, expected one of {', '.join(ALGORITHMS)}")
-        if self.activation not in ACTIVATIONS:
-            raise ValueError(f"settings: activation is {self.activation!r}, expected one of {', '.join(ACTIVATIONS)}")
+        if self.activation not in LEARNT:
+            raise ValueError(f"settings: activation is {self.activation!r}, expected one of {', '.join(LEARNT)}")
         if any(not 0 < x <= 1 for x in self.lessons):
             raise ValueError(f"settings: lessons are {self.lessons}, expected factors above 0, to 1")
         if any(n < 1 for n in (*self.actor, *self.critic)):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
-from featherstorm.learning.network import ACTIVATIONS, Network, orthogonal
+from featherstorm.environment.activations import LEARNT
+from featherstorm.learning.network import Network, orthogonal
 from featherstorm.learning.normaliser import Normaliser
 
 N, M = 5, 3
@@ -38,7 +39,7 @@ SLOW = {
 }
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("activation", LEARNT)
 def test_an_action_is_the_networks_within_its_range(activation):
     p, obs = policy(activation), observations()
     x = np.clip((obs - p.mean) / np.sqrt(p.variance + 1e-8), -10, 10)
@@ -62,7 +63,7 @@ def test_groups_of_observations_are_told_by_name():
         p(obs[:, :4])
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("activation", LEARNT)
 def test_a_file_holds_all_of_a_policy(activation, tmp_path):
     p = policy(activation, group="actor", task="Ant-v5", settings={"a": [1, 2]}, origin={"seed": 3, "version": "x"})
     p.save(tmp_path / "p.npz")
@@ -152,7 +153,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path):
         policy().save(tmp_path / "nowhere" / "p.npz")
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("activation", LEARNT)
 def test_onnx_computes_the_same(activation, tmp_path):
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
@@ -165,7 +166,7 @@ def test_onnx_computes_the_same(activation, tmp_path):
     assert session.get_modelmeta().custom_metadata_map == {"task": "Hopper-v5", "group": "actor"}
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("activation", LEARNT)
 def test_gradients_are_those_of_differences(activation):
     rng = np.random.default_rng(1)
     weights = [w.astype(float) + rng.normal(0, 0.1, w.shape) for w in orthogonal(rng, (4, 7, 6, 2), 1.0)]

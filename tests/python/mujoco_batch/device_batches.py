@@ -2,12 +2,12 @@
 
 import mujoco
 import numpy as np
+from batch_agreement import N, stirred
 from batch_models import PENDULUM
 
 import featherstorm as fs
 from featherstorm.mujoco import Batch
 
-N = 7
 CLOSE = {"float64": 1e-12, "float32": 1e-5}  # of an array's greatest number
 
 
@@ -17,21 +17,7 @@ def compiled(xml):
 
 def states(m, n=N, seed=0):
     """Random rows of mjSTATE_INTEGRATION near the model's defaults."""
-    rng = np.random.default_rng(seed)
-    found = []
-    for _ in range(n):
-        d = mujoco.MjData(m)
-        mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 0.05)
-        d.qvel[:], d.ctrl[:], d.act[:] = (
-            0.3 * rng.normal(size=m.nv),
-            rng.uniform(-1.5, 1.5, m.nu),
-            rng.normal(size=m.na),
-        )
-        d.qfrc_applied[:], d.xfrc_applied[1:] = 0.1 * rng.normal(size=m.nv), 0.1 * rng.normal(size=(m.nbody - 1, 6))
-        row = np.empty(mujoco.mj_stateSize(m, mujoco.mjtState.mjSTATE_INTEGRATION))
-        mujoco.mj_getState(m, d, row, mujoco.mjtState.mjSTATE_INTEGRATION)
-        found.append(row)
-    return np.array(found)
+    return stirred(m, n, seed, turn=0.05, speed=0.3, force=0.1, push=0.1)
 
 
 def both(xml=PENDULUM, dtype="float64", fields=(), **options):

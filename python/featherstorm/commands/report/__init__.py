@@ -239,12 +239,8 @@ def derivatives(loaded: Sequence[models.Model], plan: Plan) -> list[str]:
         (
             f"{r['robot']}: {r['op']}",
             median(r["ns"]),
-            median(r["vjp"]),
-            quartiles(r["vjp"]),
-            ratio(r["vjp"], r["ns"]),
-            median(r["jvp"]),
-            quartiles(r["jvp"]),
-            ratio(r["jvp"], r["ns"]),
+            *beside(r["vjp"], r["ns"]),
+            *beside(r["jvp"], r["ns"]),
         )
         for r in rows
     ]
@@ -272,15 +268,18 @@ def ratio(times: Spread, base: Spread) -> float:
     return median(times) / median(base)
 
 
+def beside(times: Spread, base: Spread) -> tuple[float, str, float]:
+    """The cells of what is compared with `base`: its time, its spread, and times of the base's."""
+    return median(times), quartiles(times), ratio(times, base)
+
+
 def parameters(name: str, plan: Plan) -> list[str]:
     rows = measure.parameters(name, plan)
     cells = [
         (
             f"{r['op']}: {', '.join(r['parameters'])}",
             median(r["constants"]),
-            median(r["ns"]),
-            quartiles(r["ns"]),
-            ratio(r["ns"], r["constants"]),
+            *beside(r["ns"], r["constants"]),
         )
         for r in rows
     ]
