@@ -5,14 +5,16 @@
 //   s.run(1, instances, {q, v, act, qacc, ctrl, ..., q_next_bar, v_next_bar, act_next_bar}, {}, {q_bar, v_bar, ctrl_bar, ...});
 //
 // qacc is where Newton's method begins and what it finds. The evaluator's parameters are inputs by their names, and have cotangents
-// or tangents as well. Rows of all candidates of contacts are in the programs.
+// or tangents as well. Cotangents find contacts as steps do; tangents, cotangents with all_candidates, and those by numbers of contacts
+// have the rows of all candidates in their programs.
 #pragma once
 #include "host/simulation/world_sequence.h"
 #include "host/trace/trace_op.h"
 
 namespace featherstorm {
 
-// is_solved: qacc is the solution already, and neither equations nor solver run; of Runge-Kutta's method, which has four, never.
+// is_solved: qacc is the solution already, and the solver does not run, nor, with the rows of all candidates, the equations. Of
+// Runge-Kutta's method, which has four solutions, it changes nothing.
 // Throws Error where the robot has no world, or one whose step has no derivatives, or too many candidates of contacts.
 Sequence gradient_sequence(Evaluator& evaluator, Precision precision, Derivative derivative,
                            const SolverOptions& options = {}, bool is_solved = false);
