@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         return options.main(options) or 0
-    except (ValueError, TypeError, OSError, NotImplementedError, ImportError) as error:
+    except (ValueError, TypeError, OSError, RuntimeError, ImportError) as error:
         print(f"featherstorm {options.command}: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:

@@ -11,6 +11,7 @@ import pytest
 import featherstorm as fs
 from featherstorm.__main__ import main
 from featherstorm.commands import doctor, standing
+from featherstorm.mujoco.errors import SimulationError
 
 
 def run(capsys, *arguments):
@@ -194,6 +195,15 @@ def test_doctor_tells_about_cuda(capsys, monkeypatch, devices, line):
 def test_errors(capsys, arguments, message):
     code, _, err = run(capsys, *arguments)
     assert code == 1 and message in err and "Traceback" not in err
+
+
+def test_simulations_that_fail_on_the_way_are_errors_and_no_traceback(capsys, monkeypatch, tmp_path):
+    def fails(options):
+        raise SimulationError(np.array([1]), "too far", 3)
+
+    monkeypatch.setattr("featherstorm.commands.view.begin_batch", fails)
+    assert main(["view", str(tmp_path / "a.xml"), "--no-browser"]) == 1
+    assert capsys.readouterr().err == "featherstorm view: 1 of 3 simulations (1); simulation 1: too far\n"
 
 
 @pytest.mark.parametrize(

@@ -198,9 +198,11 @@ class CallsOnDevice(Simulations):
             chosen = numbers[keys == key]
             for of, run, group in self._runs(ids, None if len(chosen) == self.nsim else chosen):
                 try:
-                    of.put(key, run)
+                    of.keyframe(key)
                 except ValueError as error:
                     self._fail(group, str(error))
+                else:
+                    of.put(key, run)
         if stage:
             fine = numbers[self._status[numbers] == 0]
             if len(fine):

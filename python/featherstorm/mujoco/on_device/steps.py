@@ -303,10 +303,13 @@ class Steps:
             self.launch(self.chosen[n], {"new": new[name], "old": place}, {"chosen": chosen}, run=run)
             self.memory.copy(chosen.buffer, place.buffer)
 
-    def put(self, key: int, run: Any = None) -> None:
-        """Sets simulations to a keyframe, to the defaults for -1."""
+    def keyframe(self, key: int) -> None:
+        """Sends the state of a keyframe, that of the defaults for -1. Errors: ValueError where the model does not have it."""
         if key not in self.rows:
             self.rows[key] = self.memory.sent(self.engine.keyframe(key, {})[None])
+
+    def put(self, key: int, run: Any = None) -> None:
+        """Sets simulations to a keyframe that has been sent."""
         if (usual := key < 0) not in self.puts:
             self.puts[usual] = self.sequence(put(self.engine, key))
         self.at = self.memory.begun
