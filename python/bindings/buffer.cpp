@@ -32,26 +32,31 @@ struct PyBuffer {
   }
   Buffer buffer;
 
-  // A view of shape (instances, *tail); the product of `tail` is the number of components. numpy's on the host, on a
-  // device a DLPack capsule.
-  nb::object view(const std::vector<long>& tail) const {
+  // A view of shape (instances, *tail), or with the instances on another axis; the product of `tail` is the number of components. numpy's
+  // on the host, on a device a DLPack capsule.
+  nb::object view(const std::vector<long>& tail, std::size_t axis) const {
     if (product_of(tail) != buffer.ref().components) throw Error("a view's shape does not fit its buffer");
-    return columns(0, tail);
+    return columns(0, tail, axis);
   }
   // The same of as many components as `tail` says, from number `first` on.
-  nb::object columns(long first, const std::vector<long>& tail) const {
+  nb::object columns(long first, const std::vector<long>& tail, std::size_t axis) const {
     const ArrayRef a = buffer.ref();
-    std::vector<std::size_t> shape{static_cast<std::size_t>(a.instances)};
-    std::vector<std::int64_t> strides{1};
+    std::vector<std::size_t> shape;
+    std::vector<std::int64_t> strides;
     long product = product_of(tail);
     if (first < 0 || product < 0 || first + product > a.components)
       throw Error("columns " + std::to_string(first) + " to " + std::to_string(first + product) +
                   " of a buffer, expected 0 to " + std::to_string(a.components));
+    if (axis > tail.size())
+      throw Error("instances on axis " + std::to_string(axis) + " of a view, expected at most " +
+                  std::to_string(tail.size()));
     for (long n : tail) {
       product = n > 0 ? product / n : 0;
       shape.push_back(static_cast<std::size_t>(n));
       strides.push_back(product * buffer.stride());
     }
+    shape.insert(shape.begin() + static_cast<long>(axis), static_cast<std::size_t>(a.instances));
+    strides.insert(strides.begin() + static_cast<long>(axis), 1);
     return array(shape, strides, first);
   }
   // The memory as it lies, of shape (components, stride).
@@ -177,12 +182,12 @@ void bind_buffer(nb::module_& module) {
   nb::class_<PyBuffer>(module, "Buffer", "Memory of a batch, [component][instance] with a padded stride, zero-filled.")
       .def(nb::init<std::string, long, long, int, std::uintptr_t>(), nb::arg("dtype"), nb::arg("instances"),
            nb::arg("components"), nb::arg("device") = on_host, nb::arg("stream") = 0)
-      .def("view", &PyBuffer::view, nb::arg("tail"),
-           nb::sig("def view(self, tail: collections.abc.Sequence[int]) -> typing.Any"),
-           "A writable view of shape (instances, *tail), without a copy; it keeps the memory alive. numpy's on the "
-           "host, on a device a DLPack capsule.")
-      .def("columns", &PyBuffer::columns, nb::arg("first"), nb::arg("tail"),
-           nb::sig("def columns(self, first: int, tail: collections.abc.Sequence[int]) -> typing.Any"),
+      .def("view", &PyBuffer::view, nb::arg("tail"), nb::arg("axis") = 0,
+           nb::sig("def view(self, tail: collections.abc.Sequence[int], axis: int = 0) -> typing.Any"),
+           "A writable view of shape (instances, *tail), or with the instances on another axis, without a copy; it keeps "
+           "the memory alive. numpy's on the host, on a device a DLPack capsule.")
+      .def("columns", &PyBuffer::columns, nb::arg("first"), nb::arg("tail"), nb::arg("axis") = 0,
+           nb::sig("def columns(self, first: int, tail: collections.abc.Sequence[int], axis: int = 0) -> typing.Any"),
            "The same of some components from number `first` on, (instances, *tail).")
       .def("rows", &PyBuffer::rows, nb::sig("def rows(self) -> typing.Any"),
            "The same of the whole memory as it lies: (components, stride), contiguous.")

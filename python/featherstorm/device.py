@@ -117,6 +117,7 @@ class DeviceArray:
     x[:] = y                                                             copies what broadcasts to it, from the CPU or the device
 
     first   the number of its first component in the buffer; None: it is the whole buffer
+    axis    that of the instances; 0: the first one
     """
 
     def __init__(
@@ -128,9 +129,11 @@ class DeviceArray:
         device: int,
         stream: int,
         first: int | None = None,
+        axis: int = 0,
     ) -> None:
-        self.buffer, self.first = buffer, first
-        self.tail, self.shape = list(tail), (instances, *tail)
+        self.buffer, self.first, self.axis = buffer, first, axis
+        self.tail, self.instances = list(tail), instances
+        self.shape = (*tail[:axis], instances, *tail[axis:])
         self.dtype, self.device, self.stream = np.dtype(dtype), device, stream
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -146,7 +149,9 @@ class DeviceArray:
             _featherstorm.synchronise(self.device, self.stream)
 
     def capsule(self) -> Any:
-        return self.buffer.view(self.tail) if self.first is None else self.buffer.columns(self.first, self.tail)
+        if self.first is None:
+            return self.buffer.view(self.tail, self.axis)
+        return self.buffer.columns(self.first, self.tail, self.axis)
 
     @property
     def memory(self) -> Any:
@@ -157,13 +162,13 @@ class DeviceArray:
     def part(self, first: int, tail: Sequence[int]) -> DeviceArray:
         """Some of its components, from number `first` on, as an array (instances, *tail) in the same memory."""
         first += self.first or 0
-        return DeviceArray(self.buffer, tail, self.shape[0], self.dtype, self.device, self.stream, first)
+        return DeviceArray(self.buffer, tail, self.instances, self.dtype, self.device, self.stream, first)
 
     def numpy(self) -> npt.NDArray[Any]:
         """A copy on the CPU, a numpy array of the same shape."""
-        host = _featherstorm.Buffer(self.dtype.name, self.shape[0], int(np.prod(self.tail)))
+        host = _featherstorm.Buffer(self.dtype.name, self.instances, int(np.prod(self.tail)))
         _featherstorm.copy(self.memory, host, self.stream)
-        copy: Array = host.view(self.tail)
+        copy: Array = host.view(self.tail, self.axis)
         return copy
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
@@ -185,10 +190,12 @@ class DeviceArray:
 
     def assign(self, value: Array, what: str) -> None:
         """Copies an array that broadcasts to this one's shape, from the CPU or the same device. Raises ValueError."""
+        if self.axis:
+            raise ValueError(f"{what}: an array with its instances on axis {self.axis} is read, not written")
         device = device_of(value)
         if device == HOST:
             try:
-                value = np.broadcast_to(value, self.shape).reshape(self.shape[0], int(np.prod(self.tail)))
+                value = np.broadcast_to(value, self.shape).reshape(self.instances, int(np.prod(self.tail)))
             except ValueError:
                 raise ValueError(f"{what} has shape {np.shape(value)}, expected {self.shape}") from None
         elif device != self.device:
@@ -201,7 +208,7 @@ class DeviceArray:
             value.settle(self.stream)
             value = value.memory
         else:
-            value = value.reshape((self.shape[0], int(np.prod(self.tail)))).__dlpack__(
+            value = value.reshape((self.instances, int(np.prod(self.tail)))).__dlpack__(
                 stream=self.stream or LEGACY_STREAM
             )
         _featherstorm.copy(value, self.memory, self.stream)

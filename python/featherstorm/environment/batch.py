@@ -245,10 +245,14 @@ class EnvBatch:
         finals    whether the last observations of episodes are kept; else None
         keep      whether what each step begins with is kept, for pull_back
 
-        A block of environments goes through all steps before the next one begins. Needs autoreset="same_step", on the CPU.
+        On the CPU a block of environments goes through all steps before the next one begins. On a device the call does not wait: one kernel
+        goes through all steps where no stage has one of its own (contacts that are solved, numbers that are drawn, networks by loops), else
+        kernels follow one another; weights are numbers of the CPU. Needs autoreset="same_step", and the CPU to `keep`.
         """
-        if self.autoreset != "same_step" or self.library.device != HOST:
-            raise ValueError("collect: expected environments on the CPU with autoreset='same_step'")
+        if self.autoreset != "same_step":
+            raise ValueError(f"collect: autoreset is {self.autoreset!r}, expected 'same_step'")
+        if keep and self.library.device != HOST:
+            raise ValueError(f"collect: keep is for environments on the CPU, these are on {place(self.library.device)}")
         if int(steps) != steps or steps < 1:
             raise ValueError(f"collect: steps is {steps}, expected 1 or more")
         if not self.begun:

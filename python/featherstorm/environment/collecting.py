@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import _featherstorm
+from ..device import HOST
 from ..symbols import symbols, values_of
 from ..table.evaluation import tell_notices
 from .draws import Draws
 from .networks import Weights, mlp, numbers_of
 from .recording import ACTION, KEY, REWARD, TERMINATED, TRUNCATED, Recording, Stage, final, observation
+from .results import is_engines
+from .rows import Rows, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -40,6 +43,9 @@ class Collected(NamedTuple):
     final_observations  (T, B, n), or groups: the last ones of episodes, where one ended with a step; zeros elsewhere
     more                what else the policy returned, (T, B, n) or (T, B), by name
     kept                with keep=True: what each step begins with, (T + 1, B, n) by names of the engine's arrays; for EnvBatch.pull_back
+
+    Arrays of the batch's library: NumPy's on the CPU where none was named, the engine's own on a device, where `terminated` and `truncated`
+    are numbers 0 and 1 then.
     """
 
     observations: Any
@@ -95,48 +101,51 @@ def collect(
         made = Collecting(batch.recording, policy, {name: x.shape for name, x in values.items()})
         batch.kernels.collecting[key] = made, batch.kernels.with_policy(made.stage)
     made, sequence = batch.kernels.collecting[key]
-    T, B, r = steps, batch.num_envs, batch.recording
-
-    def rows(n: int, more: int = 0) -> Any:
-        return np.empty((T + more, B, n), batch.dtype)
-
-    seen = {group: rows(n, 1) for group, n in r.groups.items()}
-    ends = {group: rows(n) for group, n in r.groups.items()} if finals else {}
-    told_of = {name: rows(n) for name, n in made.sizes.items()}
-    flags = {name: rows(1) for name in (REWARD, TERMINATED, TRUNCATED)}
-    written: dict[str, Any] = {told(name) if name != "action" else ACTION: x for name, x in told_of.items()}
-    written.update(flags)
-    written.update({final(group): x for group, x in ends.items()})
-    for group, x in seen.items():
-        x[0] = batch.storage.view(observation(group))
-        written[observation(group)] = x[1:]
+    T, r, storage = steps, batch.recording, batch.storage
+    seen = {group: rows(storage, T + 1, n) for group, n in r.groups.items()}
+    ends = {group: rows(storage, T, n) for group, n in r.groups.items()} if finals else {}
+    told_of = {name: rows(storage, T, n) for name, n in made.sizes.items()}
+    flags = {name: rows(storage, T, 1) for name in (REWARD, TERMINATED, TRUNCATED)}
     state = batch.of(sequence, batch.state)
-    inputs = batch.storage.bound([*state, *map(observation, r.groups)])
+    inputs = storage.bound([*state, *map(observation, r.groups)])
     inputs = [x for x in inputs if sequence.components(x[0]) >= 0]
     moved = [name for name in state if name != KEY]
-    kept = {name: rows(batch.storage.sizes[name], 1) for name in moved} if keep else {}
-    for name, x in kept.items():
-        x[0] = batch.storage.view(name)
-        written[name] = x[1:]
-    outputs = batch.storage.bound([] if keep else moved)
-    each = [(name, x.transpose(1, 0, 2), 0, x.shape[2], True) for name, x in written.items() if x.shape[2]]
+    kept = {name: rows(storage, T + 1, storage.sizes[name]) for name in moved} if keep else {}
+    going = {
+        **{observation(group): x for group, x in seen.items()},
+        **kept,
+    }  # those that know of the first step's beginning
+    for name, x in going.items():
+        x.begin(storage.view(name))
+    written = [x.written(told(name) if name != ACTION_NAME else ACTION) for name, x in told_of.items()]
+    written += [x.written(name) for name, x in (*flags.items(), *((final(g), x) for g, x in ends.items()))]
+    written += [x.written(name, 1) for name, x in going.items()]
+    outputs = [*storage.bound([] if keep else moved), *(x for x in written if x[3])]
     uniforms = {**batch.kernels.uniforms, **numbers_of(made.weights, values)}
-    sequence.run(T, B, inputs, uniforms, [*outputs, *each])
+    sequence.run(T, batch.num_envs, inputs, uniforms, outputs, None, batch.library.stream)
     tell_notices(batch.model)
-    for group, x in seen.items():
-        batch.storage.put(observation(group), x[T])
-    for name, x in kept.items():
-        batch.storage.put(name, x[T])
+    for name, x in going.items():
+        storage.put(name, x.last())
+    give = batch.results(None).give
     alone = set(r.groups) == {""}
+
+    def by_group(of: dict[str, Rows]) -> Any:
+        found = {group: give(x.numbers()) for group, x in of.items()}
+        return found[""] if alone else found
+
+    def flag(name: str) -> Any:
+        found = give(flags[name].flags())
+        return found if batch.library.device == HOST or is_engines(found) else found > 0
+
     return Collected(
-        seen[""] if alone else seen,
-        told_of.pop("action"),
-        flags[REWARD][..., 0],
-        flags[TERMINATED][..., 0] > 0,
-        flags[TRUNCATED][..., 0] > 0,
-        None if not finals else ends[""] if alone else ends,
-        {name: x[..., 0] if x.shape[2] == 1 else x for name, x in told_of.items()},
-        kept if keep else None,
+        by_group(seen),
+        give(told_of.pop(ACTION_NAME).numbers()),
+        give(flags[REWARD].column()),
+        flag(TERMINATED),
+        flag(TRUNCATED),
+        by_group(ends) if finals else None,
+        {name: give(x.column() if made.sizes[name] == 1 else x.numbers()) for name, x in told_of.items()},
+        {name: x.numbers() for name, x in kept.items()} if keep else None,
     )
 
 

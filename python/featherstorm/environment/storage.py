@@ -73,10 +73,13 @@ class Storage:
         return [(name, self.places[of][0], 0, self.sizes[of], False) for name, of in called.items()]
 
     def put(self, name: str, values: Any, rows: npt.NDArray[np.bool_] | None = None) -> None:
-        """Writes numbers of the host that broadcast to the array, to the rows of a mask alone where there is one; on a device it waits."""
+        """Writes what broadcasts to the array, to the rows of a mask alone where there is one. Numbers of the host, to a device: it waits."""
         view = self.view(name)
         if isinstance(view, np.ndarray):
             view[slice(None) if rows is None else rows] = values
+            return
+        if isinstance(values, DeviceArray) and rows is None:
+            view[:] = values
             return
         state = np.array(view)
         state[slice(None) if rows is None else rows] = values

@@ -1,12 +1,16 @@
 """A small task and those that people train on, on a CUDA device beside the same on the CPU: for tests through the stand-in (test_device_tasks.py),
 for what the compiler makes of their kernels (tests/cuda/environments/budgets.py), and for a real GPU (tests/gpu/environments.py)."""
 
+import itertools
+
 import numpy as np
 
 import featherstorm as fs
 from featherstorm import _featherstorm
 from featherstorm.device import DeviceArray
 from featherstorm.environment.batch import EnvBatch
+from featherstorm.environment.collecting import mlp
+from featherstorm.environment.recording import observation
 
 XML = """
 <mujoco>
@@ -113,6 +117,20 @@ def sent(a, stream=0):
     return x
 
 
+def network(batch, hidden=64):
+    """A policy of two hidden layers as stages of their own, and weights for it: (policy, weights)."""
+    groups, rng = batch.groups, np.random.default_rng(4)
+    group = next(iter(groups))
+    layers, weights = (groups[group], hidden, hidden, batch.recording.actions), {}
+    for k, (n, m) in enumerate(itertools.pairwise(layers)):
+        weights |= {f"pi_W{k}": rng.normal(0, n**-0.5, (m, n)), f"pi_b{k}": np.zeros(m)}
+
+    def policy(obs, w, rng):
+        return mlp(obs[group] if len(groups) > 1 or group else obs, w, "pi", 3, form="loops")
+
+    return policy, weights
+
+
 class Pair:
     """Environments of a task on the CPU, and the same on device 0.
 
@@ -157,6 +175,17 @@ class Pair:
             off = np.abs(found - expected).max(axis=1) / np.abs(expected).max(initial=1.0)
             worst = np.fmax(worst, np.where(np.isfinite(off), off, np.inf))
         return worst
+
+    def collected(self, steps):
+        """The same of rewards of so many steps in one call of each, from the CPU's state (B,)."""
+        self.meet()
+        for group in self.here.groups:
+            name = observation(group)
+            self.there.storage.put(name, self.here.view(name))
+        policy, weights = network(self.here)
+        found, expected = (np.asarray(b.collect(steps, policy, weights).reward, float) for b in (self.there, self.here))
+        off = np.abs(found - expected).max(axis=0) / np.abs(expected).max(initial=1.0)
+        return np.where(np.isfinite(off), off, np.inf)
 
     def ended(self):
         return int((np.asarray(self.here.view("env_done")) > 0).sum())

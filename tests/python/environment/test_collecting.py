@@ -98,7 +98,7 @@ def test_what_cannot_be_is_said(robot, call, message):
 
 
 def test_other_modes_are_refused(robot):
-    with pytest.raises(ValueError, match="autoreset='same_step'"):
+    with pytest.raises(ValueError, match="autoreset is 'disabled', expected 'same_step'"):
         Slider(robot).batch(4, autoreset="disabled").collect(2, policy, weights(0))
 
 

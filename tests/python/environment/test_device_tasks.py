@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from device_tasks import TASKS, Pair
 
+import featherstorm as fs
 from fake_cuda import needs_stand_in
 
 pytest.importorskip("mujoco")
@@ -13,7 +14,7 @@ ENVS = 9
 
 def task(name):
     try:
-        made = TASKS[name]()
+        made = TASKS[name]() if name in TASKS else fs.tasks.make(name)
         made.model()
     except FileNotFoundError as why:
         pytest.skip(str(why))
@@ -24,7 +25,12 @@ def task(name):
 # tolerance and rounding, which a contact that opens or closes within the step enlarges.
 @pytest.mark.parametrize(
     ("name", "dtype", "tolerance"),
-    [("Ant", "float64", 1e-7), ("Go1", "float32", 5e-3), ("G1", "float32", 5e-3)],
+    [
+        ("Ant", "float64", 1e-7),
+        ("Go1", "float32", 5e-3),
+        ("G1", "float32", 5e-3),
+        ("Go1JoystickWaves", "float64", 1e-6),  # a ground that follows the robot within a step
+    ],
 )
 def test_control_steps_are_the_cpus(name, dtype, tolerance):
     pair, ended, contacts = Pair(task(name), ENVS, dtype), 0, 0.0
@@ -40,3 +46,10 @@ def test_control_steps_are_the_cpus(name, dtype, tolerance):
     assert ended >= ENVS // 3
     assert contacts > 0, "robots that touch nothing test no contacts"
     assert np.isfinite(pair.errors()).all()
+
+
+def test_collected_steps_are_the_cpus():
+    pair = Pair(task("Ant"), ENVS, "float64")
+    pair.fall(20)
+    assert pair.contacts() > 0
+    assert pair.collected(3).max() <= 1e-6
