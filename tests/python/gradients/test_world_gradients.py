@@ -82,9 +82,7 @@ def difference_along(m, model, given, name, way, width, substeps):
     return slope, (np.abs(bend).max(1) < 1e-3 * np.maximum(size, 1e-3)) & (size > 0)
 
 
-def compare(
-    m, model, states, substeps=1, seed=0, tangents=True, width=WIDTH, allowed=DIFFERENCES, least=0.7, of=np.max
-):
+def compare(m, model, states, substeps=1, seed=0, tangents=True, width=WIDTH, allowed=DIFFERENCES, least=0.7):
     """Cotangents and tangents beside central differences of the step, along random ways of each input."""
     rng = np.random.default_rng(seed)
     given = arrays_of(m, states, rng)
@@ -101,12 +99,12 @@ def compare(
         by_hand = np.einsum("bi,bi->b", np.concatenate(bars, 1), slope)
         size = np.linalg.norm(np.concatenate(bars, 1), axis=1) * np.linalg.norm(slope, axis=1)
         wrong = np.abs(np.einsum("bi,bi->b", getattr(found, name), rate) - by_hand) / size
-        assert not is_smooth.any() or of(wrong[is_smooth]) < allowed, name
+        assert not is_smooth.any() or wrong[is_smooth].max() < allowed, name
         if tangents:
             ways = [rate if name == other else None for other in ("q", "v", "act", "ctrl", "tau")]
             along = fs.step_jvp(model, given["q"], given["v"], ways, substeps=substeps, **at)
             wrong = np.abs(np.concatenate(along[:3], 1) - slope).max(1) / np.abs(slope).max(1)
-            assert not is_smooth.any() or of(wrong[is_smooth]) < allowed, name
+            assert not is_smooth.any() or wrong[is_smooth].max() < allowed, name
         smooth, asked = smooth + is_smooth.sum(), asked + count
     assert smooth >= least * asked, "differences were smooth nowhere"
     return given, found
@@ -140,11 +138,9 @@ def test_every_pair_of_shapes_has_derivatives(name):
         d.qpos[:] = q
         d.qvel[:] = np.random.default_rng(len(states)).normal(size=m.nv) * 0.3
         states.append(d)
-    # loops find points to some digits, and may go over to other points anywhere
-    width = (
-        {"width": 1e-5, "allowed": 1e-2, "of": np.median, "least": 0.2} if loops else {"allowed": 1e-4, "least": 0.3}
-    )
-    compare(m, fs.from_mujoco(m), states, tangents=False, **width)
+    # loops find points to some digits, and their derivatives by differences
+    bounds = {"width": 1e-5, "allowed": 1e-4, "least": 0.9} if loops else {"allowed": 1e-4, "least": 0.3}
+    compare(m, fs.from_mujoco(m), states, tangents=False, **bounds)
 
 
 def test_a_linearization_is_mujocos():
