@@ -97,6 +97,21 @@ def test_what_cannot_be_is_said(robot, call, message):
         call(batch)
 
 
+def test_arrays_are_those_of_a_named_library(robot):
+    jax = pytest.importorskip("jax")
+    found = []
+    for arrays in (None, "jax"):
+        batch = Slider(robot).batch(B, seed=6, arrays=arrays)
+        batch.reset()
+        found.append(batch.collect(4, policy, weights(0)))
+    assert type(found[0].reward) is np.ndarray
+    for name in ("actions", "reward", "terminated"):
+        ours, theirs = getattr(found[1], name), getattr(found[0], name)
+        assert isinstance(ours, jax.Array) and ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(ours, theirs)
+    assert isinstance(found[1].observations["actor"], jax.Array) and isinstance(found[1].more["log_prob"], jax.Array)
+
+
 def test_other_modes_are_refused(robot):
     with pytest.raises(ValueError, match="autoreset is 'disabled', expected 'same_step'"):
         Slider(robot).batch(4, autoreset="disabled").collect(2, policy, weights(0))
