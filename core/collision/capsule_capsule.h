@@ -4,7 +4,8 @@
 //   best x for given y:   -u . d + c y          best y for given x:   v . d + c x
 //   free minimum:         x = (-u . d + c v . d) / |u x v|^2
 //
-// The free minimum in x, clamped, then best y, clamped, then best x, clamped, is the minimum for both.
+// The free minimum in x, clamped, then best y, clamped, then best x, clamped, is the minimum for both; the last is x as it was where y
+// has not been clamped.
 //
 // Where both nearest points are within their axes, the way between them is along w = u x v and is -(d . w) / |w| long. Axes that cross
 // have a normal of that only: the difference of the two points is what rounding leaves of it.
@@ -25,28 +26,28 @@ FS_HD void capsule_capsule(const Placement<T>& a, const Vec3<P>& size_a, const P
   const Vec3<T> u = axis_of(a, 2), v = axis_of(b, 2), w = cross(u, v), d = a.r - b.r;
   const T c = dot(u, v), ud = dot(u, d), vd = dot(v, d), sine2 = dot(w, w);
   const auto parallel = sine2 < T(parallel_axes);
+  const T inverse = rcp(sqrt(max(sine2, T(1e-30))));
+  const Vec3<T> across = choose(sine2 < T(1e-30), Vec3<T>{one, zero, zero}, w * inverse);
 
-  // a point of each axis
-  struct Pair { T x, y; };
-  auto nearest = [&] {
-    const T y = clamp(c * clamp((c * vd - ud) * rcp(select(parallel, one, sine2)), l) + vd, k);
-    return Pair{clamp(c * y - ud, l), y};
+  // A point x of the first axis and the nearest of the second; where that ends before it, its end and the nearest to that.
+  struct Nearest {
+    T x, y;
+    decltype(zero < one) ends;
   };
-  // an end of the first axis, or of the second where that ends before it
-  auto beside = [&](const T& end) {
-    const T y = c * end + vd, y_end = clamp(y, k);
-    return Pair{select(k < abs(y), clamp(c * y_end - ud, l), end), y_end};
+  const auto beside = [&](const T& x) {
+    const T y = c * x + vd, end = clamp(y, k);
+    const auto ends = k < abs(y);
+    return Nearest{select(ends, clamp(c * end - ud, l), x), end, ends};
   };
-  const Pair best = nearest(), low = beside(-l), high = beside(l);
-  const Pair first{select(parallel, low.x, best.x), select(parallel, low.y, best.y)};
+  const T x = select(parallel, -l, clamp((c * vd - ud) * (inverse * inverse), l));
+  const Nearest first = beside(x), second = beside(l);
 
-  const Vec3<T> across = direction_of(w, Vec3<T>{one, zero, zero}).e;
   // The way along w has the error of w, of the order of epsilon / |w|; that between the points epsilon (l + k) / |way|.
   const T way = -dot(d, across);
-  const auto crossed = abs(best.x) < l && abs(best.y) < k && way * way < sine2 * ((l + k) * (l + k)) && !parallel;
+  const auto crossed = abs(x) < l && !first.ends && way * way < sine2 * ((l + k) * (l + k));
   const Vec3<T> p = a.r + u * first.x, q = choose(crossed, p + across * way, b.r + v * first.y);
   out[0] = ball_ball(p, T(size_a(0)), q, T(size_b(0)), across);
-  out[1] = ball_ball(a.r + u * high.x, T(size_a(0)), b.r + v * high.y, T(size_b(0)), across);
+  out[1] = ball_ball(a.r + u * second.x, T(size_a(0)), b.r + v * second.y, T(size_b(0)), across);
   out[1].distance = select(parallel, out[1].distance, T(no_contact));
 }
 

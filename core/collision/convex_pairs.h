@@ -41,6 +41,8 @@ __attribute__((noinline)) FS_HD int contacts_of_instance(const auto& c, const Ge
   return n;
 }
 
+// A placement of an instance; without a copy where it is that of one.
+FS_HD const Placement<double>& placement_of(const Placement<double>& X, int) { return X; }
 template <class T> FS_HD Placement<double> placement_of(const Placement<T>& X, int instance) {
   Placement<double> r;
   for (int i = 0; i < 3; i++) {
@@ -50,10 +52,10 @@ template <class T> FS_HD Placement<double> placement_of(const Placement<T>& X, i
   return r;
 }
 
-// A geom, of an instance where its size is one of instances.
-template <class S> FS_HD auto geom_of_instance(const Geom<S>& g, int instance) {
+// A geom, of an instance where its size is one of instances; else without a copy.
+template <class S> FS_HD decltype(auto) geom_of_instance(const Geom<S>& g, int instance) {
   if constexpr (lanes<S> == 1) {
-    return g;
+    return (g);
   } else {
     using Number = decltype(lane(g.size(0), 0));
     Geom<Number> r{g.type, {g.place.body, identity_placement<Number>()}, zero3<Number>(), g.hull, g.field};

@@ -16,9 +16,8 @@
 
 namespace featherstorm {
 
-// What of a cone follows from r.
+// What of a cone follows from r. u_k is made where it is needed: an array of as many as a block has rows would lie in memory.
 template <class T> struct ConeState {
-  T u[most_rows];  // from 1 on
   T N, T_, inverse_T;
   T stiffness;  // D_0 / (mu^2 (1 + mu^2))
 };
@@ -26,7 +25,10 @@ template <class T> FS_HD ConeState<T> cone_state(int rows, const auto& r, const 
   ConeState<T> c;
   const T mu = f[0], square = mu * mu;
   T sum(0.0);
-  for (int k = 1; k < rows; k++) c.u[k] = f[k] * r[k], sum = sum + c.u[k] * c.u[k];
+  for (int k = 1; k < rows; k++) {
+    const T u = f[k] * r[k];
+    sum = sum + u * u;
+  }
   c.N = mu * r[0];
   c.T_ = sqrt(sum), c.inverse_T = rcp(max(c.T_, T(1e-30)));
   c.stiffness = D[0] * rcp(square * (T(1.0) + square));
@@ -75,11 +77,11 @@ FS_HD void block_state(const RowBlock& b, const auto& r, const auto& D, const au
       const T bent = ratio * c.inverse_T * c.inverse_T;
       force[0] = pick(-D[0] * r[0], normal), W[0] = pick(D[0], c.stiffness * mu * mu);
       for (int k = 1, row = 1; k < b.rows; row += ++k) {
-        const T e = c.u[k] * c.inverse_T, stiff = c.stiffness * f[k];
+        const T u = f[k] * r[k], e = u * c.inverse_T, stiff = c.stiffness * f[k];
         force[k] = pick(-D[k] * r[k], -(normal * e * f[k]));
         W[row] = pick(zero, -(stiff * mu * mu * e));
-        for (int j = 1; j < k; j++) W[row + j] = pick(zero, stiff * f[j] * bent * c.u[j] * c.u[k]);
-        W[row + k] = pick(D[k], stiff * f[k] * (bent * c.u[k] * c.u[k] + round));
+        for (int j = 1; j < k; j++) W[row + j] = pick(zero, stiff * f[j] * bent * (f[j] * r[j]) * u);
+        W[row + k] = pick(D[k], stiff * f[k] * (bent * u * u + round));
       }
       return;
     }
@@ -164,7 +166,7 @@ FS_HD Slope<T> slope_along(const RowBlock& b, const auto& r, const auto& p, cons
       T across(0.0), square(0.0), first = D[0] * r[0] * p[0], second = D[0] * p[0] * p[0];
       for (int k = 1; k < b.rows; k++) {
         const T rate = f[k] * p[k];
-        across = across + c.u[k] * rate, square = square + rate * rate;
+        across = across + f[k] * r[k] * rate, square = square + rate * rate;
         first = first + D[k] * r[k] * p[k], second = second + D[k] * p[k] * p[k];
       }
       // T' = u . u' / T,  T'' = (|u'|^2 - T'^2) / T

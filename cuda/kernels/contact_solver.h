@@ -7,23 +7,11 @@
 #error "FEATHERSTORM_LAUNCHED_SCRATCH is not defined"
 #endif
 #include "cuda/kernels/device_solver.h"
-#include "cuda/kernels/instance_view.h"
 #include "cuda/kernels/launcher.h"
-#include "host/memory/cuda_table.h"
 
 namespace featherstorm {
 
 inline constexpr int solver_threads = launched_threads;
-
-// What a launch passes besides the solver: arrays in the order of host/solver/contact_solver.h, and for each thread so many numbers
-// and bytes, those of numbers a whole warp together.
-template <class Real> struct SolverArguments {
-  InstanceView<Real> in[solver_inputs], out[solver_outputs];
-  Real* numbers;
-  unsigned char* bytes;
-  int most_numbers, most_bytes;
-  int count;
-};
 
 template <class Real> SolverArguments<Real> solver_arguments(const SolverLaunch& l) {
   SolverArguments<Real> a;

@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "cuda/kernels/instance_view.h"
+#include "host/memory/cuda_table.h"
 #include "host/solver/contact_solve.h"
 
 namespace featherstorm {
@@ -108,6 +110,16 @@ template <class P> struct DeviceSolver {
   P tolerance;
   std::optional<RigidLaw<P>> rigid;
   bool report;
+};
+
+// What a launch passes besides the solver: arrays in the order of host/solver/contact_solver.h, and for each thread so many numbers
+// and bytes, those of numbers a whole warp together.
+template <class Real> struct SolverArguments {
+  InstanceView<Real> in[solver_inputs], out[solver_outputs];
+  Real* numbers;
+  unsigned char* bytes;
+  int most_numbers, most_bytes;
+  int count;
 };
 
 // The solver in its device form. Arrays lie where `place` says: place(vector) gives the address of the first element.

@@ -193,6 +193,37 @@ template <class T, class Solver, class Bodies> class NearBodies {
   Scratch<char> known_;
 };
 
+// Where the geoms of a pair touch, and within which margin; with the numbers of these instances where its sizes differ.
+template <class T>
+FS_HD void find_points(const auto& solver, int p, const Placement<T>& A, const Placement<T>& B, const auto& touch,
+                       T& margin, ContactPoint<T>* out) {
+  const auto& contacts = solver.world.contacts;
+  const auto& pair = contacts.pair[p];
+  const bool differ = solver.reaches_differ[p];
+  const auto own_pair = [&] { return solver.touch.of_pair.empty() ? cast<T>(pair) : pair_among<T>(solver, p, touch); };
+  margin = T(pair.margin);
+  if constexpr (std::is_same_v<const ContactPair<T>&, decltype(pair)>) {
+    // numbers of one instance: one call, as each is the text of all shapes
+    auto own = scratch<ContactPair<T>>(1);
+    auto sized = scratch<Geom<T>>(2);
+    const ContactPair<T>* of = &pair;
+    const Geom<T>*a = &contacts.geom[pair.geom[0]], *b = &contacts.geom[pair.geom[1]];
+    if (differ) {
+      own[0] = own_pair(), margin = own[0].margin;
+      for (int k = 0; k < 2; k++) sized[k] = sized_geom<T>(solver, pair.geom[k], touch);
+      of = &own[0], a = &sized[0], b = &sized[1];
+    }
+    contact_points(contacts, *a, *b, *of, A, B, out);
+  } else if (differ) {
+    const ContactPair<T> own = own_pair();
+    margin = own.margin;
+    contact_points(contacts, sized_geom<T>(solver, pair.geom[0], touch), sized_geom<T>(solver, pair.geom[1], touch),
+                   own, A, B, out);
+  } else {
+    contact_points(contacts, pair, A, B, out);
+  }
+}
+
 template <class T>
 FS_HD void find_constraints(const auto& solver, const auto& in, PresentRows<T>& present) {
   const auto& block = solver.constraints.block;
@@ -233,16 +264,8 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
     }
     if (!some(nearness<T>(solver, p, places, touch))) continue;
     const Placement<T>&A = places[pair.geom[0]], &B = places[pair.geom[1]];
-    T margin(pair.margin);
-    if (solver.reaches_differ[p]) {
-      ContactPair<T> own = cast<T>(pair);
-      if (!solver.touch.of_pair.empty()) own = pair_among<T>(solver, p, touch);
-      contact_points(w.contacts, sized_geom<T>(solver, pair.geom[0], touch), sized_geom<T>(solver, pair.geom[1], touch),
-                     own, A, B, point.data());
-      margin = own.margin;
-    } else {
-      contact_points(w.contacts, pair, A, B, point.data());
-    }
+    T margin;
+    find_points(solver, p, A, B, touch, margin, point.data());
     const auto &a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
     const int begin = solver.pairs.start[p], n = solver.pairs.columns(p);
     for (int slot = 0; slot < pair.slots; slot++) {

@@ -48,7 +48,7 @@ template <class P> SolverRoom solver_room(const ContactSolver<P>& s) {
   const long find = bytes_of_array<Placement<P>>(geoms) + bytes_of_array<Vec3<P>>(geoms) + bytes_of_array<char>(geoms) +
                     bytes_of_array<char>(static_cast<long>(s.bodies.size()) + 1) + bytes_of_array<Vec3<P>>(s.nb + 1) +
                     bytes_of_array<char>(s.nb + 1) + bytes_of_array<ContactPoint<P>>(most_slots) +
-                    convex_bytes(s.world.contacts);
+                    bytes_of_array<ContactPair<P>>(1) + bytes_of_array<Geom<P>>(2) + convex_bytes(s.world.contacts);
 
   // n rows of an instance: curvatures of blocks of at most six, triangles of matrices
   const long all = rows - 1, words = (nv + 63) / 64;

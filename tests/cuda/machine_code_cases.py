@@ -1,20 +1,23 @@
-"""Launches of kernels that write_cases, specialised_cases and world_cases write as JSON lines, run by sass.py and compared."""
+"""Launches of kernels that write_cases, specialised_cases, world_cases and solver_cases write as JSON lines, interpreted and compared."""
 
 import json
 import struct
 
-import sass
-from disassembly import Unsupported
+from interpreter.disassembly import Unsupported
+from interpreter.machine import Launch
 
 
 def run_case(function, bank, case):
-    """The largest error in units of its tolerance, bytes written that are no result, what sass.run returns of thread 0."""
+    """The largest error in units of its tolerance, bytes written that are no result, what Launch.run returns of thread 0.
+    Working memory, where a case has `room` for it, begins as NaN."""
     memory = bytearray(bytes.fromhex(case["memory"]))
     before = bytes(memory)
+    room = {first: bytearray(b"\xff" * size) for first, size in case.get("room", [])}
+    launch = Launch(function, bank, {case["base"]: memory, **room})
     if case.get("warps", 1) > 1:  # a block, with lanes beyond the last instance
-        runs = sass.run_block(function, bank, {case["base"]: memory}, 0, 32 * case["warps"])
+        runs = launch.run_block(0, 32 * case["warps"])
     else:  # one thread too many: it must leave everything as it is
-        runs = [sass.run(function, bank, {case["base"]: memory}, 0, thread) for thread in range(case["count"] + 1)]
+        runs = [launch.run(0, thread) for thread in range(case["count"] + 1)]
     worst, written, real = 0.0, set(), case.get("real", "f")
     for output, at, exact in case["expected"]:
         (value,) = struct.unpack_from("<" + real, memory, at)

@@ -3,7 +3,7 @@
     test_sass.py CASES OBJECT...   CASES: the program write_cases; OBJECT: object files of cuda/kernels/shard.cu, draw.cu and dense.cu with
                                    sm_90 code
 
-Needs nvdisasm (disassembly.py); exit status 77 without it. A compiler has been seen to put two live local arrays in one
+Needs nvdisasm (interpreter/disassembly.py); exit status 77 without it. A compiler has been seen to put two live local arrays in one
 place, with sources and a host build that were right: hence this test.
 """
 
@@ -11,9 +11,9 @@ import re
 import subprocess
 import sys
 
-import sass
 from budgets import DENSE, DRAW, KERNEL, kernel_name
-from disassembly import Unsupported, disassemble, find_nvdisasm
+from interpreter.disassembly import Unsupported, disassemble, find_nvdisasm
+from interpreter.machine import constant_bank
 from machine_code_cases import check
 
 
@@ -33,7 +33,7 @@ def main(program, objects):
         function = by_name.get(case["kernel"].replace("_", "").lower())
         if function is None:
             raise Unsupported("there is no such kernel")
-        return function, sass.constant_bank(bytes.fromhex(case["model"]), bytes.fromhex(case["arguments"]))
+        return function, constant_bank(bytes.fromhex(case["model"]), bytes.fromhex(case["arguments"]))
 
     lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
     return check(lines, lambda case: f"{case['kernel']}, {case['case']}", launch, "launches")

@@ -1,12 +1,12 @@
-"""Single instructions of sass.py: what is in registers afterwards, against numbers worked out here."""
+"""Single instructions of the interpreter: what is in registers afterwards, against numbers worked out here."""
 
 import contextlib
 import math
 import struct
 
-import sass
-from disassembly import INSTRUCTION, Function, Unsupported
-from sass_numbers import to_bits, to_bits64, to_double, to_float
+from interpreter.disassembly import Function, Unsupported
+from interpreter.machine import Launch, constant_bank
+from interpreter.values import to_bits, to_bits64, to_double, to_float
 
 BASE = 0x1000
 
@@ -17,13 +17,9 @@ def after(lines, registers=(), width=2):
     text += [f"MOV R40, {BASE:#x}", "MOV R41, 0x0", "STG.E.64 desc[UR4][R40.64], R10", "EXIT"]
     function = Function()
     for k, line in enumerate(text):
-        m = INSTRUCTION.match(f"        /*{16 * k:04x}*/                   {line} ;")
-        opcode, *modifiers = m[3].split(".")
-        operands = [o.strip() for o in m[4].split(",")] if m[4] else []
-        function.code.append((16 * k, m[2], opcode, modifiers, operands, line))
-        function.index[16 * k] = k
+        function.add(f"        /*{16 * k:04x}*/                   {line} ;")
     memory = bytearray(8)
-    sass.run(function, sass.constant_bank(), {BASE: memory}, 0, 0)
+    Launch(function, constant_bank(), {BASE: memory}).run(0, 0)
     return struct.unpack("<Q" if width == 2 else "<I", memory[: 4 * width])[0]
 
 
@@ -81,6 +77,44 @@ def test_selection_keeps_all_bits():
     # the lower half of a double may be what a float calls a signalling NaN
     lines = ["FSEL R10, R0, R1, PT", "FSEL R11, -R0, R1, PT"]
     assert after(lines, [0x7F800001, 0]) == (0xFF800001 << 32 | 0x7F800001)
+
+
+def test_greater_and_less():
+    def taken(name, x, y):
+        lines = [f"DSETP.{name}.AND P0, P1, R0, R2, PT", "SEL R10, R4, RZ, P0"]
+        return after(lines, [*halves(x, y), 1], 1)
+
+    assert [taken("MAX", 2.0, 1.0), taken("MAX", 1.0, 2.0), taken("MIN", 1.0, 2.0), taken("MIN", 2.0, 1.0)] == [
+        1,
+        0,
+        1,
+        0,
+    ]
+    assert [taken("MAX", 0.0, -0.0), taken("MAX", -0.0, 0.0)] == [1, 0]
+    with contextlib.suppress(Unsupported):
+        taken("MAX", math.nan, 1.0)
+        raise AssertionError("NaN is not refused")
+
+
+def test_differences_carry():
+    # 64 bits less 32: that of zero has a carry, as x - y is x + ~y + 1
+    lines = ["IADD3 R10, P0, R0, -R1, RZ", "IADD3.X R11, R2, ~RZ, RZ, P0, !PT"]
+    for x, y in ((5, 0), (5, 7), (7, 5), (0, 0)):
+        assert after(lines, [x, y, 3]) == (3 << 32) + x - y
+
+
+def test_bits_of_integers():
+    assert [after(["FLO.U32 R10, R0"], [x], 1) for x in (1, 0x80000000, 6, 0)] == [0, 31, 2, 0xFFFFFFFF]
+    assert after(["IABS R10, R0"], [-7 & 0xFFFFFFFF], 1) == 7
+    lines = ["R2P PR, R0, 0x6", "SEL R10, R1, RZ, P1", "SEL R11, R1, RZ, P2"]
+    assert after(lines, [0b101, 9]) == 9 << 32
+    assert after(["SHF.R.S64 R10, RZ, 0x1e, R0"], [-8 & 0xFFFFFFFF], 1) == (-32 & 0xFFFFFFFF)
+    assert after(["SHF.L.U64.HI R10, R0, 0x3, R1"], [0xC0000000, 1], 1) == 14
+
+
+def test_halves_of_words():
+    lines = ["STL [R3], R0", "STL.U16 [R3+0x2], R1", "LDL R10, [R3]", "LDL.S16 R11, [R3+0x2]"]
+    assert after(lines, [0x11112222, 0x5555FFFE, 0, 0x40]) == 0xFFFFFFFE << 32 | 0xFFFE2222
 
 
 def test_bits_come_back():

@@ -4,16 +4,15 @@
 
 Those of the engine take 23 s of one core, those of the books 87 s, most of them of NVRTC.
 
-Needs NVRTC and nvdisasm (disassembly.py); exit status 77 without them.
+Needs NVRTC and nvdisasm (interpreter/disassembly.py); exit status 77 without them.
 """
 
-import struct
 import subprocess
 import sys
 import tempfile
 
-import sass
-from disassembly import disassemble, find_nvdisasm
+from interpreter.disassembly import disassemble, find_nvdisasm
+from interpreter.machine import constant_bank
 from machine_code_cases import check
 
 
@@ -33,8 +32,7 @@ def main(program, what):
             file.write(b"\0" + bytes.fromhex(case["cubin"]))  # disassemble() looks for programs within a file
             file.flush()
             function = disassemble(nvdisasm, file.name)["featherstorm_kernel"]
-        bank = sass.constant_bank(bytes.fromhex(case["parameters"]))
-        return function, struct.pack("<I", 32 * case["warps"]) + bank[4:]  # bank 0 begins with the threads in a block
+        return function, constant_bank(bytes.fromhex(case["parameters"]), threads=32 * case["warps"])
 
     return check(written.stdout.splitlines(), lambda case: case["case"], launch, "kernels")
 

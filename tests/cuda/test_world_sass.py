@@ -6,19 +6,18 @@
 Traced programs of equations, of the way on, of Runge-Kutta's stages, of whole steps with Newton's loop, of what stands between two
 solvers of an environment's step. A row of worlds.csv may be worse in the same change that explains why.
 
-Needs NVRTC and nvdisasm (disassembly.py); exit status 77 without them. What a kernel takes is compared for NVRTC 13.0 alone.
+Needs NVRTC and nvdisasm (interpreter/disassembly.py); exit status 77 without them. What a kernel takes is compared for NVRTC 13.0 alone.
 """
 
 import csv
 import json
 import pathlib
-import struct
 import subprocess
 import sys
 import tempfile
 
-import sass
-from disassembly import disassemble, find_nvdisasm
+from interpreter.disassembly import disassemble, find_nvdisasm
+from interpreter.machine import constant_bank
 from machine_code_cases import check
 
 TABLE = pathlib.Path(__file__).with_name("worlds.csv")
@@ -78,8 +77,7 @@ def main(command, program, part=""):
             file.write(b"\0" + bytes.fromhex(case["cubin"]))  # disassemble() looks for programs within a file
             file.flush()
             function = disassemble(nvdisasm, file.name)["featherstorm_kernel"]
-        bank = sass.constant_bank(bytes.fromhex(case["parameters"]))
-        return function, struct.pack("<I", 64) + bank[4:]  # bank 0 begins with the threads in a block
+        return function, constant_bank(bytes.fromhex(case["parameters"]), threads=64)
 
     status = check(lines, lambda case: case["case"], launch, "kernels")
     faults = exceeded(cases) if compiler.startswith("nvrtc 13.0 ") else []

@@ -17,16 +17,13 @@
 #include "host/load/load.h"
 #include "host/trace/world_programs.h"
 #include "tests/cuda/launch_text.h"
+#include "tests/cuda/world_states.h"
 #include "tests/host/simulation/falling_task.h"
-#include "tests/support/robots/random_robot.h"
 #include "tests/support/robots/small_world.h"
 #include "tests/support/robots/touching_world.h"
 
 namespace featherstorm::testing {
 namespace {
-
-// Numbers of one instance by the names of arrays.
-template <class T> using Values = std::map<std::string, std::vector<T>>;
 
 struct FusedStage {
   std::shared_ptr<const Program> program;
@@ -171,34 +168,6 @@ void write_launch(const Nvrtc& compiler, const std::string& name, const FusedKer
 }
 
 std::shared_ptr<const Program> kept(Program p) { return std::make_shared<const Program>(std::move(p)); }
-
-// A state of an instance; what there is no rule for is small and random.
-class States {
- public:
-  explicit States(const Model<double>& m) : m_(m) {}
-
-  Values<double> operator()(unsigned seed) const {
-    Random random(seed);
-    const auto numbers = [&](int n, double size) {
-      std::vector<double> x(static_cast<std::size_t>(n));
-      for (double& y : x) y = random.uniform(-size, size);
-      return x;
-    };
-    Values<double> x;
-    x["q"] = numbers(m_.nq, 0.4), x["v"] = numbers(m_.nv, 0.8);
-    if (m_.nq == m_.nv + 1) {  // a free base near the ground
-      x["q"][2] = 0.15 + 0.1 * random.uniform(0, 1);
-      store_unit_quaternion(random, &x["q"][3]);
-    }
-    x["act"] = numbers(m_.world.na, 0.5), x["ctrl"] = numbers(m_.world.nu, 1);
-    x["qfrc_applied"] = numbers(m_.nv, 0.5), x["xfrc_applied"] = numbers(6 * m_.world.n_links(), 0.3);
-    x["qacc"] = numbers(m_.nv, 2), x["env_action"] = numbers(m_.world.nu, 1);
-    return x;
-  }
-
- private:
-  const Model<double>& m_;
-};
 
 // `count` instances for a kernel, with all that `before` makes of their states.
 std::vector<Values<double>> instances_for(const FusedKernel& kernel, const States& states, const FusedKernel& before,

@@ -3,6 +3,7 @@
 functions = disassemble(nvdisasm, object_file)   # {symbol: Function}
 """
 
+import dataclasses
 import os
 import pathlib
 import re
@@ -26,16 +27,53 @@ def find_nvdisasm():
     return None
 
 
+@dataclasses.dataclass
+class Instruction:
+    address: int
+    predicate: str | None
+    op: str
+    mods: list
+    A: list  # operands
+    text: str
+
+
+INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z0-9_.]+)\s*(.*?)\s*;\s*$")
+BYTES = re.compile(r"\s+/\*[0-9a-f]{4,}\*/\s+\.byte\s+(.*)")
+LABEL = re.compile(r"\s*(\.L\w+|\$?[\w$.]+):\s*$")
+
+
 class Function:
+    """Lines of instructions, taken apart where they are asked for: a kernel may have 200 000, of which few are executed."""
+
     def __init__(self):
-        self.code = []  # (address, predicate, opcode, modifiers, operands, text)
-        self.index = {}  # address -> position in code
+        self.lines = []
+        self.index = {}  # address -> position in lines
         self.labels = {}  # name -> address
         self.bank2 = b""  # jump tables
 
+    def __len__(self):
+        return len(self.lines)
 
-INSTRUCTION = re.compile(r"\s+/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z0-9_.]+)\s*(.*?)\s*;\s*$")
-BYTES = re.compile(r"\s+/\*[0-9a-f]{4,}\*/\s+\.byte\s+(.*)")
+    def add(self, line):
+        at = line.index("/*") + 2
+        self.index[int(line[at : line.index("*", at)], 16)] = len(self.lines)
+        self.lines.append(line)
+
+    def text(self, position):
+        return self.lines[position].strip()
+
+    def instruction(self, position):
+        m = INSTRUCTION.match(self.lines[position])
+        if not m:
+            raise Unsupported("syntax")
+        opcode, *modifiers = m[3].split(".")
+        operands = re.sub(r"\(\*.*?\*\)", "", m[4]).strip()
+        parts = [o.strip() for o in re.split(r",(?![^\[]*\])", operands)] if operands else []
+        return Instruction(int(m[1], 16), m[2], opcode, modifiers, parts, self.text(position))
+
+    def address(self, label):
+        name = label.strip("`() ")
+        return self.labels[name] if name in self.labels else int(name, 16)
 
 
 def gpu_program(data, target):
@@ -56,7 +94,12 @@ def disassemble(nvdisasm, object_file):
     functions, banks, code, bank = {}, {}, None, None
     pending = []
     for line in text.splitlines():
-        if line.startswith("\t.section"):
+        if code is not None and line.startswith("        /*"):
+            for name in pending:
+                code.labels[name] = 16 * len(code)
+            pending = []
+            code.add(line)
+        elif line.startswith("\t.section"):
             code = bank = None
         elif m := re.match(r"\.text\.(\S+):", line):
             code = functions[m[1]] = Function()
@@ -64,26 +107,8 @@ def disassemble(nvdisasm, object_file):
             bank = banks[m[1]] = bytearray()
         elif bank is not None and (m := BYTES.match(line)):
             bank += bytes(int(b, 16) for b in m[1].split(","))
-        elif code is not None and (m := re.match(r"\s*(\.L\w+|\$?[\w$.]+):\s*$", line)):
+        elif code is not None and (m := LABEL.match(line)):
             pending.append(m[1])
-        elif code is not None and (m := INSTRUCTION.match(line)):
-            address = int(m[1], 16)
-            for name in pending:
-                code.labels[name] = address
-            pending = []
-            operands = re.sub(r"\(\*.*?\*\)", "", m[4]).strip()
-            opcode, *modifiers = m[3].split(".")
-            code.index[address] = len(code.code)
-            code.code.append(
-                (
-                    address,
-                    m[2],
-                    opcode,
-                    modifiers,
-                    [o.strip() for o in re.split(r",(?![^\[]*\])", operands)] if operands else [],
-                    line.strip(),
-                )
-            )
     for name, data in banks.items():
         functions[name].bank2 = bytes(data)
     return functions
