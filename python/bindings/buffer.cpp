@@ -182,10 +182,11 @@ void bind_buffer(nb::module_& module) {
   nb::class_<PyBuffer>(module, "Buffer", "Memory of a batch, [component][instance] with a padded stride, zero-filled.")
       .def(nb::init<std::string, long, long, int, std::uintptr_t>(), nb::arg("dtype"), nb::arg("instances"),
            nb::arg("components"), nb::arg("device") = on_host, nb::arg("stream") = 0)
-      .def("view", &PyBuffer::view, nb::arg("tail"), nb::arg("axis") = 0,
-           nb::sig("def view(self, tail: collections.abc.Sequence[int], axis: int = 0) -> typing.Any"),
-           "A writable view of shape (instances, *tail), or with the instances on another axis, without a copy; it keeps "
-           "the memory alive. numpy's on the host, on a device a DLPack capsule.")
+      .def(
+          "view", &PyBuffer::view, nb::arg("tail"), nb::arg("axis") = 0,
+          nb::sig("def view(self, tail: collections.abc.Sequence[int], axis: int = 0) -> typing.Any"),
+          "A writable view of shape (instances, *tail), or with the instances on another axis, without a copy; it keeps "
+          "the memory alive. numpy's on the host, on a device a DLPack capsule.")
       .def("columns", &PyBuffer::columns, nb::arg("first"), nb::arg("tail"), nb::arg("axis") = 0,
            nb::sig("def columns(self, first: int, tail: collections.abc.Sequence[int], axis: int = 0) -> typing.Any"),
            "The same of some components from number `first` on, (instances, *tail).")
