@@ -4,6 +4,7 @@
 // double. None of it can be traced.
 #pragma once
 #include <stdexcept>
+#include <type_traits>
 
 #include "core/collision/height_field.h"
 #include "core/convex/flat_contacts.h"
@@ -42,14 +43,17 @@ __attribute__((noinline)) FS_HD int contacts_of_instance(const auto& c, const Ge
 }
 
 // A placement of an instance; without a copy where it is that of one.
-FS_HD const Placement<double>& placement_of(const Placement<double>& X, int) { return X; }
-template <class T> FS_HD Placement<double> placement_of(const Placement<T>& X, int instance) {
-  Placement<double> r;
-  for (int i = 0; i < 3; i++) {
-    r.r(i) = lane(X.r(i), instance);
-    for (int j = 0; j < 3; j++) r.R(i, j) = lane(X.R(i, j), instance);
+template <class T> FS_HD decltype(auto) placement_of(const Placement<T>& X, int instance) {
+  if constexpr (std::is_same_v<T, double>) {
+    return (X);
+  } else {
+    Placement<double> r;
+    for (int i = 0; i < 3; i++) {
+      r.r(i) = lane(X.r(i), instance);
+      for (int j = 0; j < 3; j++) r.R(i, j) = lane(X.R(i, j), instance);
+    }
+    return r;
   }
-  return r;
 }
 
 // A geom, of an instance where its size is one of instances; else without a copy.
