@@ -37,10 +37,10 @@ def seconds(text: str) -> float:
     return number
 
 
-def add_model_arguments(parser: argparse.ArgumentParser, name: bool = True) -> None:
+def add_model_arguments(parser: argparse.ArgumentParser, name: bool = True, more: str = "") -> None:
     if name:
         parser.add_argument(
-            "robot", metavar="ROBOT", help="a built-in name (see `robots`), a .urdf or an MJCF .xml file"
+            "robot", metavar="ROBOT", help=f"a built-in name (see `robots`), a .urdf or an MJCF .xml file{more}"
         )
     parser.add_argument(
         "--floating-base",

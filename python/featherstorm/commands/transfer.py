@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import positive, table
 from .view import size
+from .view_policy import command, load
 
 if TYPE_CHECKING:
     import argparse
@@ -55,15 +56,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sweep-episodes", type=positive, default=8, help="of each point (default: %(default)s)")
 
 
-def command(text: str) -> tuple[float, ...]:
-    import argparse
-
-    try:
-        return tuple(float(x) for x in text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}', expected numbers such as 1,0,0.5") from None
-
-
 def share(text: str) -> float:
     import argparse
 
@@ -80,23 +72,17 @@ def main(options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from ..learning import Policy
-    from ..tasks.registry import make
     from ..transfer.comparison import compare
     from ..transfer.conditions import Conditions
     from ..transfer.pool import Pool
 
     check_files(options)
-    policy = Policy.load(options.policy)
-    name = options.task or policy.task
-    if not name:
-        raise ValueError(f"{options.policy} does not say of which task it is, expected --task NAME")
-    arguments = policy.settings.get("task", {})
-    maker = functools.partial(make, name, **(arguments if isinstance(arguments, dict) else {}))
+    policy, name, maker = load(options.policy, options.task)
     conditions = Conditions(options.seed, tuple(options.commands) if options.commands else None)
     if policy.origin.get("seed") == options.seed:
         print(f"note: the policy was learnt with the seed {options.seed}", file=sys.stderr)
-    load = functools.partial(Policy.load, os.path.abspath(options.policy))
-    with Pool(maker, policy, options.jobs, options.converged, load) as pool:
+    read = functools.partial(Policy.load, os.path.abspath(options.policy))
+    with Pool(maker, policy, options.jobs, options.converged, read) as pool:
         with tqdm(total=2 * options.episodes, unit="episode", disable=None, leave=False) as bar:
             found = compare(maker, policy, options.episodes, conditions, pool, bar.update)
         show(name, found, options)

@@ -1,8 +1,8 @@
 """Shows simulations as they run, on a page in the browser or as a video.
 
-An MJCF file is stepped with everything it says, by featherstorm.mujoco.Batch; a built-in robot or a URDF as `simulate` does it. The page
-is MuJoCo's own viewer: it can be paused, slowed down, reset and looked at from all sides; one simulation of an MJCF file can be pushed
-about. Ctrl-C ends it.
+An MJCF file is stepped with everything it says, by featherstorm.mujoco.Batch; a built-in robot or a URDF as `simulate` does it; the file
+of a policy (.npz, of `train`) runs its task with the policy in it. The page is MuJoCo's own viewer: it can be paused, slowed down, reset and
+looked at from all sides; one simulation of an MJCF file can be pushed about. Ctrl-C ends it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from . import add_engine_arguments, add_model_arguments, positive, seconds
 from .simulate import add_run_arguments, begin, shape_file
 from .simulate_world import Controls, add_control_arguments, check_keyframe
+from .view_policy import begin_policy, camera_of, command
 
 if TYPE_CHECKING:
     import argparse
@@ -23,20 +24,26 @@ if TYPE_CHECKING:
     from ..mujoco import Batch
     from ..simulation import Simulation
 
+KINDS = ("an MJCF file", "a robot that is not an MJCF file's", "a policy")
 # options that only count for some views
 ONLY = {
     "an MJCF file": ("controls", "keyframe", "device"),
     "a robot that is not an MJCF file's": ("dt", "substeps", "drive", "floating_base", "no_specialise"),
+    "a policy": ("commands", "task"),
     "a video": ("size", "fps", "camera"),
     "the page": ("port", "public", "no_browser"),
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_model_arguments(parser)
+    add_model_arguments(parser, more="; the .npz file of a policy")
     parser.add_argument("--instances", type=positive, default=1, help="robots, in a grid (default: %(default)s)")
     parser.add_argument("--spacing", type=float, help="between robots [m]; 0: all in one place (default: as they need)")
     add_control_arguments(parser)
+    parser.add_argument("--task", metavar="NAME", help="of a policy (default: its own)")
+    parser.add_argument(
+        "--commands", nargs="+", type=command, metavar="VX,VY,WZ", help="of a policy that follows velocities [m/s, m/s, rad/s] (default: as its task draws them)"
+    )  # fmt: skip
     add_run_arguments(parser)
     parser.add_argument("--speed", type=seconds, default=1.0, help="beside the clock (default: %(default)s)")
     parser.add_argument("--seconds", type=seconds, help="of simulation (default: 5 for a video, else until Ctrl-C)")
@@ -67,14 +74,11 @@ def main(options: argparse.Namespace) -> None:
 
     if options.video:
         check_video(options.video, *options.size)
-    is_mjcf = options.robot.lower().endswith((".xml", ".mjcf"))
-    others = {
-        "a robot that is not an MJCF file's" if is_mjcf else "an MJCF file",
-        "the page" if options.video else "a video",
-    }
-    refuse(options, others)
-    simulation, step = begin_batch(options) if is_mjcf else begin_robot(options)
-    where: dict[str, Any] = {"spacing": options.spacing, "file": None if is_mjcf else shape_file(options)}
+    kind, begin_kind = kind_of(options.robot)
+    refuse(options, {*KINDS, "the page" if options.video else "a video"} - {kind})
+    simulation, step = begin_kind(options)
+    file = shape_file(options) if begin_kind is begin_robot else None
+    where: dict[str, Any] = {"spacing": options.spacing, "file": file}
     if not options.video:
         view(
             simulation,
@@ -89,12 +93,23 @@ def main(options: argparse.Namespace) -> None:
         )
         return
     width, height = options.size
-    with Video(options.video, simulation, None, options.fps, width, height, camera=options.camera, **where) as video:
+    camera = options.camera or (camera_of(simulation) if begin_kind is begin_policy else None)
+    with Video(options.video, simulation, None, options.fps, width, height, camera=camera, **where) as video:
         dt = step_time(simulation)
         for k in range(round((options.seconds or 5.0) / dt)):
             video.until(k * dt / options.speed)
             step(simulation)
     print(f"video: {os.path.abspath(options.video)}, {video.count} frames")
+
+
+def kind_of(robot: str) -> tuple[str, Callable[[argparse.Namespace], tuple[Any, Callable[[Any], object]]]]:
+    """By the file's ending: what it is, as in KINDS, and what begins a simulation of it."""
+    name = robot.lower()
+    if name.endswith(".npz"):
+        return "a policy", begin_policy
+    if name.endswith((".xml", ".mjcf")):
+        return "an MJCF file", begin_batch
+    return "a robot that is not an MJCF file's", begin_robot
 
 
 def refuse(options: argparse.Namespace, others: Iterable[str]) -> None:

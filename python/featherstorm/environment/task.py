@@ -51,6 +51,11 @@ class Task:
         """The robot. Called once for a task's object."""
         raise NotImplementedError(f"{type(self).__name__} has no method `model`, which returns a robot")
 
+    def look(self) -> Any:
+        """How pictures show the robot of a model file: a mujoco.MjModel with the same bodies and joints, such as one that has its meshes as
+        well. None: as the file has it."""
+        return None
+
     randomise: Callable[..., Mapping[str, Any]] | None = None
     """randomise(rng, p), or randomise(rng, p, m): parameters by name, of the model's shapes, for an episode. m: the memory as `reset` has it
     afterwards, zero but for what is kept, such as the level of a curriculum."""

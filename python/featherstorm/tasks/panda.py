@@ -11,7 +11,7 @@ import numpy as np
 from ..environment.env import Env
 from ..loading import from_mujoco
 from .velocity_quadruped import at_random, join, number
-from .velocity_robots import FLOOR, Motor, hinges, spec_of
+from .velocity_robots import FLOOR, Motor, Scenery, hinges, spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,7 +72,7 @@ def hold(spec: Any, joint: Any, motor: Motor) -> None:
     actuator.forcerange, actuator.forcelimited = [-motor.effort, motor.effort], limited
 
 
-class PandaReach(Env):
+class PandaReach(Scenery, Env):
     """The arm moves the point between its fingertips to a target, by Isaac Lab's Reach-Franka (manager_based/manipulation/reach).
 
     50 control steps a second, 600 an episode, each of 5 passes of 4 ms. Actions (7) are targets of the motors: home + 0.5 a [rad].
@@ -98,9 +98,8 @@ class PandaReach(Env):
     patience = 200
     """Control steps to the next target."""
 
-    def scene(self) -> Any:
-        """MuJoCo's model."""
-        return panda_spec(self.timestep).compile()
+    def spec(self, drawn: bool = False) -> Any:
+        return panda_spec(self.timestep)
 
     def model(self) -> Model:
         m = self.scene()
@@ -148,7 +147,7 @@ class PandaReach(Env):
         return join(seen, m.target, m.last)
 
 
-class PandaPushCube(Env):
+class PandaPushCube(Scenery, Env):
     """The arm pushes a cube of 4 cm along the floor into a circle of 10 cm, with the rewards of ManiSkill's PushCube-v1.
 
     50 control steps a second, 200 an episode, each of 5 passes of 4 ms. Actions (7) move the motors' targets by up to 0.04 rad a step.
@@ -177,8 +176,7 @@ class PandaPushCube(Env):
     """Of where the cube begins, from the arm's base [m]."""
     home = (0.0, 0.226, 0.0, -2.894, 0.0, 3.12, 0.785)  # the fingers at (0.33, 0, 0.03), downwards
 
-    def scene(self) -> Any:
-        """MuJoCo's model."""
+    def spec(self, drawn: bool = False) -> Any:
         import mujoco
 
         spec = panda_spec(self.timestep)
@@ -188,7 +186,7 @@ class PandaPushCube(Env):
             name="cube", type=mujoco.mjtGeom.mjGEOM_BOX, size=[self.half] * 3, mass=0.064, contype=2, conaffinity=3, condim=3,
             priority=1,
         )  # fmt: skip
-        return spec.compile()
+        return spec
 
     def model(self) -> Model:
         m = self.scene()

@@ -10,7 +10,7 @@ import numpy as np
 from ..environment.env import Env
 from ..loading import from_mujoco
 from .velocity_quadruped import at_random, join, number, with_noise
-from .velocity_robots import FLOOR, g1_spec
+from .velocity_robots import FLOOR, Scenery, g1_spec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ STANCE = (*LEG, *LEG, 0.0, 0.0, 0.073, 0.2, 0.2, 0.0, *ARM, 0.2, -0.2, 0.0, *ARM
 PATIENCE = 500
 
 
-class G1JoystickFlat(Env):
+class G1JoystickFlat(Scenery, Env):
     """A humanoid with 29 joints follows a command (vx, vy [m/s], wz [rad/s], axes of its pelvis).
 
     50 control steps a second, 1000 an episode, each of 10 passes of 2 ms. Actions (29) are targets of the motors: stance + action_scale a [rad].
@@ -80,9 +80,8 @@ class G1JoystickFlat(Env):
         "pose": -0.1,
     }  # fmt: skip
 
-    def scene(self) -> Any:
-        """MuJoCo's model of the robot on its ground."""
-        return g1_spec(self.timestep).compile()
+    def spec(self, drawn: bool = False) -> Any:
+        return g1_spec(self.timestep, drawn)
 
     def model(self) -> Model:
         m = self.scene()

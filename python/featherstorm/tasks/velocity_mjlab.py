@@ -10,7 +10,7 @@ import numpy as np
 from ..environment.env import Env
 from ..loading import from_mujoco
 from .velocity_quadruped import at_random, join, number, with_noise
-from .velocity_robots import FLOOR, LEGS, hinges, mjlab_file, sense, without_meshes
+from .velocity_robots import FLOOR, LEGS, Scenery, hinges, links, sense, solids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,15 +34,15 @@ def motor(joint: str) -> tuple[float, float, float, float]:
     return inertia * WAVE**2, 4 * inertia * WAVE, effort, inertia
 
 
-def go1_spec(timestep: float) -> Any:
+def go1_spec(timestep: float, drawn: bool = False) -> Any:
     """The robot with all of its shapes on a floor: feet with friction in six directions, the rest slides on itself without."""
     import mujoco
 
-    spec = without_meshes(mjlab_file("go1"))
+    spec = links("go1", drawn)
     option = spec.option
     option.timestep, option.integrator = timestep, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     option.cone, option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, 10
-    for geom in spec.geoms:
+    for geom in solids(spec):
         foot = "_foot_" in geom.name
         geom.contype, geom.conaffinity, geom.solref = 1, 1, [0.01, 1]
         geom.condim, geom.priority = (6, 1) if foot else (1, 0)
@@ -63,7 +63,7 @@ def go1_spec(timestep: float) -> Any:
     return spec
 
 
-class Go1VelocityFlat(Env):
+class Go1VelocityFlat(Scenery, Env):
     """A quadruped on a plane follows a command (vx, vy [m/s], wz [rad/s], axes of its trunk).
 
     50 control steps a second, 1000 an episode, each of 4 passes of 5 ms. Actions (12), in the joints' order of the model, are targets
@@ -125,9 +125,8 @@ class Go1VelocityFlat(Env):
         "action_rate_l2": -0.1, "foot_clearance": -2.0, "foot_swing_height": -0.25, "foot_slip": -0.1, "soft_landing": -1e-5,
     }  # fmt: skip
 
-    def scene(self) -> Any:
-        """MuJoCo's model of the robot on its ground."""
-        return go1_spec(self.timestep).compile()
+    def spec(self, drawn: bool = False) -> Any:
+        return go1_spec(self.timestep, drawn)
 
     def model(self) -> Model:
         m = self.scene()

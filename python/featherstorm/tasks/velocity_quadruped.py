@@ -10,7 +10,7 @@ import numpy as np
 from ..environment.env import Env
 from ..loading import from_mujoco
 from ..symbols import symbols, values_of
-from .velocity_robots import FLOOR, LEGS, add_floor, go1_spec, go2_spec, stance_height
+from .velocity_robots import FLOOR, LEGS, Scenery, add_floor, go1_spec, go2_spec, stance_height
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..model import Model
 
 
-class QuadrupedJoystick(Env):
+class QuadrupedJoystick(Scenery, Env):
     """A quadruped follows a command (vx, vy [m/s], wz [rad/s], axes of its body).
 
     50 control steps a second, 1000 an episode, each of 5 passes of 4 ms. Actions (12), in the joints' order of the model, are targets
@@ -85,10 +85,6 @@ class QuadrupedJoystick(Env):
         "termination": -1.0, "pose": 0.5, "torques": -0.0002, "action_rate": -0.01, "energy": -0.001, "feet_slip": -0.1, "feet_clearance": -2.0,
         "feet_height": -0.2, "feet_air_time": 0.1, "dof_pos_limits": -1.0,
     }  # fmt: skip
-
-    def scene(self) -> Any:
-        """MuJoCo's model of the robot on its ground."""
-        raise NotImplementedError(f"{type(self).__name__} has no method `scene`")
 
     def model(self) -> Model:
         compiled = self.scene()
@@ -234,10 +230,10 @@ class QuadrupedJoystick(Env):
 class Go1JoystickFlat(QuadrupedJoystick):
     """Unitree Go1 on a plane: Playground's Go1JoystickFlatTerrain (QuadrupedJoystick)."""
 
-    def scene(self) -> Any:
-        spec = go1_spec(self.timestep)
+    def spec(self, drawn: bool = False) -> Any:
+        spec = go1_spec(self.timestep, drawn)
         add_floor(spec)
-        return spec.compile()
+        return spec
 
 
 class Go2JoystickFlat(QuadrupedJoystick):
@@ -247,10 +243,10 @@ class Go2JoystickFlat(QuadrupedJoystick):
     stance = (0.0, 0.9, -1.8) * 4
     height = None
 
-    def scene(self) -> Any:
+    def spec(self, drawn: bool = False) -> Any:
         spec = go2_spec(self.timestep)
         add_floor(spec)
-        return spec.compile()
+        return spec
 
 
 def with_noise(rng: Draws, clean: Mapping[str, Any], noises: Mapping[str, float], level: float) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Robots of the velocity tasks, as MuJoCo's models: their numbers, what of them touches the ground, their motors and sensors.
 
 Go1 and G1 are the files of the package mjlab (asset_zoo/robots/unitree_go1/xmls/go1.xml and unitree_g1/xmls/g1.xml), whose links have the
-numbers of MuJoCo Menagerie; Go2 is the built-in robot "go2". Meshes are left out. Motors, dry friction, contacts, sensors and the
+numbers of MuJoCo Menagerie; Go2 is the built-in robot "go2". Meshes are left out, but for pictures. Motors, dry friction, contacts, sensors and the
 solver's options are those of MuJoCo Playground's feet-only models (locomotion/go1/xmls, locomotion/g1/xmls), but that its solver stops
 after one iteration (Go1) or three (G1) and ours where it has converged.
 """
@@ -69,19 +69,73 @@ def mjlab_file(robot: str) -> str:
     return path
 
 
-def without_meshes(path: str) -> Any:
-    """An MjSpec of a file, without what is drawn alone."""
+def links(robot: str, drawn: bool = False) -> Any:
+    """An MjSpec of mjlab's file, without sensors. drawn: with its meshes, which touch nothing."""
     import mujoco
 
-    spec = mujoco.MjSpec.from_file(path)
-    for geom in list(spec.geoms):
-        if geom.type == mujoco.mjtGeom.mjGEOM_MESH:
-            spec.delete(geom)
-    for mesh in list(spec.meshes):
-        spec.delete(mesh)
+    spec = mujoco.MjSpec.from_file(mjlab_file(robot))
+    if not drawn:
+        for geom in list(spec.geoms):
+            if geom.type == mujoco.mjtGeom.mjGEOM_MESH:
+                spec.delete(geom)
+        for mesh in list(spec.meshes):
+            spec.delete(mesh)
     for sensor in list(spec.sensors):
         spec.delete(sensor)
     return spec
+
+
+def solids(spec: Any) -> list[Any]:
+    """Geoms that are not meshes."""
+    import mujoco
+
+    return [geom for geom in spec.geoms if geom.type != mujoco.mjtGeom.mjGEOM_MESH]
+
+
+class Scenery:
+    """What a task of a model that is made here has of it: for the engine, and for pictures."""
+
+    start: Any  # q where an episode begins
+
+    def spec(self, drawn: bool = False) -> Any:
+        """An MjSpec of the robot on its ground. drawn: with what is there for pictures alone, the same bodies and joints."""
+        raise NotImplementedError(f"{type(self).__name__} has no method `spec`")
+
+    def scene(self) -> Any:
+        """MuJoCo's model of the robot on its ground."""
+        return self.spec().compile()
+
+    def look(self) -> Any:
+        """The same as pictures show it: by its meshes where it has some, on a floor of squares, under a sky."""
+        import mujoco
+
+        spec = self.spec(drawn=True)
+        if spec.meshes:
+            for geom in solids(spec):
+                geom.group = 3 if geom.parent.name != "world" else 0
+        texture, role = mujoco.mjtTexture, mujoco.mjtTextureRole.mjTEXROLE_RGB
+        spec.add_texture(
+            name="sky", type=texture.mjTEXTURE_SKYBOX, builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT, rgb1=[0.6, 0.75, 0.9], rgb2=[1, 1, 1],
+            width=256, height=256,
+        )  # fmt: skip
+        spec.add_texture(
+            name="squares", type=texture.mjTEXTURE_2D, builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER, rgb1=[0.35, 0.4, 0.45],
+            rgb2=[0.45, 0.5, 0.55], width=256, height=256,
+        )  # fmt: skip
+        material = spec.add_material(name="squares", texrepeat=[1, 1], texuniform=True)
+        material.textures[role] = "squares"
+        for geom in spec.worldbody.geoms:
+            geom.material = "squares"
+        spec.worldbody.add_light(
+            pos=[0, 0, 5], dir=[0, 0, -1], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, diffuse=[0.6, 0.6, 0.6]
+        )
+        m = spec.compile()
+        data = mujoco.MjData(m)
+        data.qpos[:] = self.start
+        mujoco.mj_kinematics(m, data)
+        bodies = data.xipos[np.asarray(m.body_weldid) > 0]
+        m.stat.center[:], m.stat.extent = bodies.mean(axis=0), 2 * np.ptp(bodies, axis=0).max()
+        return m
 
 
 def spec_of(compiled: Any) -> Any:
@@ -168,7 +222,7 @@ def add_floor(spec: Any, friction: float = 0.6, name: str = FLOOR) -> Any:
 def quadruped(spec: Any, motors: Sequence[Motor], timestep: float) -> Any:
     """An MjSpec with motors, sensors and feet that touch the ground; it has sites "imu" and the LEGS."""
     solve_as_playground(spec, timestep)
-    for geom in spec.geoms:
+    for geom in solids(spec):
         geom.contype, geom.conaffinity, geom.condim = 0, 0, 1
         leg = geom.name[:2]
         if geom.name in (f"{leg}_foot", f"{leg}_foot_collision"):
@@ -193,9 +247,9 @@ def hinges(spec: Any) -> list[Any]:
     return [joint for joint in spec.joints if joint.type == mujoco.mjtJoint.mjJNT_HINGE]
 
 
-def go1_spec(timestep: float = 0.004) -> Any:
+def go1_spec(timestep: float = 0.004, drawn: bool = False) -> Any:
     """Unitree Go1 without a ground. Joints FR, FL, RR, RL."""
-    return quadruped(without_meshes(mjlab_file("go1")), GO1, timestep)
+    return quadruped(links("go1", drawn), GO1, timestep)
 
 
 def go2_spec(timestep: float = 0.004) -> Any:
@@ -215,13 +269,13 @@ def go2_compiled() -> Any:
     return load("go2", world=True).compiled
 
 
-def g1_spec(timestep: float = 0.002) -> Any:
+def g1_spec(timestep: float = 0.002, drawn: bool = False) -> Any:
     """Unitree G1 on a floor: feet are boxes, which touch the floor and each other, and hands touch thighs."""
     import mujoco
 
-    spec = without_meshes(mjlab_file("g1"))
+    spec = links("g1", drawn)
     solve_as_playground(spec, timestep)
-    for geom in list(spec.geoms):
+    for geom in solids(spec):
         spec.delete(geom)
     for joint in hinges(spec):
         drive(spec, joint, next(motor for part, motor in G1.items() if part in joint.name), effort_of_joint=True)

@@ -63,10 +63,10 @@ class RoughQuadruped(QuadrupedJoystick):
 class Go1JoystickRough(RoughQuadruped):
     """Unitree Go1 on rocks."""
 
-    def scene(self) -> Any:
-        spec = go1_spec(self.timestep)
+    def spec(self, drawn: bool = False) -> Any:
+        spec = go1_spec(self.timestep, drawn)
         add_field(spec)
-        return spec.compile()
+        return spec
 
 
 class Go2JoystickRough(RoughQuadruped):
@@ -75,10 +75,10 @@ class Go2JoystickRough(RoughQuadruped):
     root = "base"
     stance = (0.0, 0.9, -1.8) * 4
 
-    def scene(self) -> Any:
+    def spec(self, drawn: bool = False) -> Any:
         spec = go2_spec(self.timestep)
         add_field(spec)
-        return spec.compile()
+        return spec
 
 
 TASKS = {"Go1JoystickRough": Go1JoystickRough, "Go2JoystickRough": Go2JoystickRough}

@@ -115,7 +115,7 @@ class TerrainQuadruped(QuadrupedJoystick):
                 name=f"box{k}", type=mujoco.mjtGeom.mjGEOM_BOX, pos=[0, 0, BURIED], size=[1, 1, 1], contype=1, conaffinity=0,
                 condim=3, priority=1, friction=floor.friction,
             )  # fmt: skip
-        return spec.compile()
+        return spec
 
     def model(self) -> Any:
         found: Any = super().model()
@@ -207,8 +207,8 @@ class TerrainQuadruped(QuadrupedJoystick):
 class Go1JoystickTerrain(TerrainQuadruped):
     """Unitree Go1 on slopes, stairs and among obstacles."""
 
-    def scene(self) -> Any:
-        return self.add_ground(go1_spec(self.timestep))
+    def spec(self, drawn: bool = False) -> Any:
+        return self.add_ground(go1_spec(self.timestep, drawn))
 
 
 class Go2JoystickTerrain(TerrainQuadruped):
@@ -218,7 +218,7 @@ class Go2JoystickTerrain(TerrainQuadruped):
     stance = (0.0, 0.9, -1.8) * 4
     height = None
 
-    def scene(self) -> Any:
+    def spec(self, drawn: bool = False) -> Any:
         return self.add_ground(go2_spec(self.timestep))
 
 

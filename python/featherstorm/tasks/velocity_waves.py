@@ -99,7 +99,7 @@ class WaveQuadruped(TerrainQuadruped):
         for k, leg in enumerate(LEGS):
             add_floor(spec, name=f"{FLOOR}_{leg}").contype = 1 << k
             spec.geom(leg).conaffinity = 1 << k
-        return spec.compile()
+        return spec
 
     def model(self) -> Any:
         import mujoco
@@ -161,8 +161,8 @@ class WaveQuadruped(TerrainQuadruped):
 class Go1JoystickWaves(WaveQuadruped):
     """Unitree Go1 on waves."""
 
-    def scene(self) -> Any:
-        return self.add_ground(go1_spec(self.timestep))
+    def spec(self, drawn: bool = False) -> Any:
+        return self.add_ground(go1_spec(self.timestep, drawn))
 
 
 class Go2JoystickWaves(WaveQuadruped):
@@ -172,7 +172,7 @@ class Go2JoystickWaves(WaveQuadruped):
     stance = (0.0, 0.9, -1.8) * 4
     height = None
 
-    def scene(self) -> Any:
+    def spec(self, drawn: bool = False) -> Any:
         return self.add_ground(go2_spec(self.timestep))
 
 

@@ -316,9 +316,9 @@ class MujocoEnv:
         moves away. Errors: those of viewing.Frames."""
         if self.frames is None:
             from ..viewing.frames import Frames
-            from .scene import OneScene, follower
+            from .scene import OneScene, along
 
-            self.frames = Frames(OneScene(self), None, width, height, camera or follower(self))
+            self.frames = Frames(OneScene(self), None, width, height, camera or along(self))
         return self.frames.render()
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .episodes import in_mujoco
-from .scene import OneScene, follower
+from .scene import OneScene, along
 
 if TYPE_CHECKING:
     from .conditions import Conditions
@@ -30,5 +30,5 @@ def film(
     from ..viewing.video import Video
 
     env.reset(seed=conditions.seed, env=number)
-    with Video(path, OneScene(env), None, fps, *size, camera=camera or follower(env)) as video:
+    with Video(path, OneScene(env), None, fps, *size, camera=camera or along(env)) as video:
         return in_mujoco(env, policy, conditions, number, lambda e: video.until(e.steps * e.dt))

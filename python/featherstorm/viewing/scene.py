@@ -19,6 +19,8 @@ from .robots import look
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ..model import Model
+
     Array = npt.NDArray[Any]
 
 STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
@@ -93,12 +95,12 @@ class Several(Scene):
 class Worlds(Scene):
     """Environments of robots with a model file's world: one with all that MuJoCo draws, or several side by side as the file has them.
 
-    Positions of geoms and other parameters that are drawn for an episode are shown as in the file.
+    Positions of geoms and other parameters that are drawn for an episode are shown as in the file, or as the task's look has them.
     """
 
     def __init__(self, batch: EnvBatch, sims: Array, spacing: float | None) -> None:
         self._batch, self.sims = batch, sims
-        self._m = copy.copy(compiled(batch.model))  # renderers write to what they draw
+        self._m = drawn(batch.task, batch.model)
         self._own = mujoco.MjData(self._m)
         self._picture = Picture(self._m, len(sims), spacing) if len(sims) > 1 else None
         self.model = self._m if self._picture is None else self._picture.model
@@ -140,6 +142,20 @@ class Robots(Scene):
         self._xquat[:, self._bodies] = quaternions(rotation[:, self._frames])
         self._picture.place(data, self._xpos, self._xquat)
         mujoco.mj_forward(self.model, data)
+
+
+def drawn(task: Any, model: Model) -> Any:
+    """A copy of what pictures show of a task's robot, for renderers write to what they draw.
+
+    Errors: ValueError for a look whose bodies, joints or controls are not those of the file.
+    """
+    m, look = compiled(model), task.look()
+    for size in ("nbody", "nq", "nv", "na", "nu") if look is not None else ():
+        if getattr(look, size) != getattr(m, size):
+            raise ValueError(
+                f"{type(task).__name__}: its look has {size} = {getattr(look, size)}, expected {getattr(m, size)} as the file has"
+            )
+    return copy.copy(m if look is None else look)
 
 
 def quaternions(rotation: Array) -> Array:

@@ -1,0 +1,82 @@
+"""What `view` and others show of a policy's file: its task, with the policy in it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..environment.batch import EnvBatch
+    from ..environment.env import Env
+    from ..learning import Policy
+
+
+def command(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(x) for x in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}', expected numbers such as 1,0,0.5") from None
+
+
+def load(path: str, task: str | None = None) -> tuple[Policy, str, Callable[[], Env]]:
+    """A policy, its task's name, and what makes the task, with the arguments that it was learnt with.
+
+    task   a name in place of the policy's own
+    Errors: FileNotFoundError; ValueError for a file that is none, or of no task.
+    """
+    import functools
+
+    from ..learning import Policy
+    from ..tasks.registry import make
+
+    if not os.path.isfile(path):
+        raise FileNotFoundError(f"there is no file {path}")
+    policy = Policy.load(path)
+    name = task or policy.task
+    if not name:
+        raise ValueError(f"{path} does not say of which task it is, expected --task NAME")
+    arguments = policy.settings.get("task", {})
+    return policy, name, functools.partial(make, name, **(arguments if isinstance(arguments, dict) else {}))
+
+
+def begin_policy(options: argparse.Namespace) -> tuple[EnvBatch, Callable[[Any], object]]:
+    """Environments of the policy's task at the start of an episode, and a control step with the policy's actions.
+
+    With commands environment k keeps the one with number k modulo how many there are.
+    """
+    from ..transfer.conditions import HELD, check_commands, prepared
+    from ..transfer.episodes import check_policy
+
+    policy, _, maker = load(options.robot, options.task)
+    task = prepared(maker(), False, bool(options.commands))
+    check_commands(task, options.commands)
+    batch = task.batch(options.instances, options.seed, dtype=options.dtype, threads=options.threads or None)
+    check_policy(policy, task, batch.groups, batch.recording.actions)
+    if options.commands:
+        batch.memory(HELD)[:] = [options.commands[k % len(options.commands)] for k in range(options.instances)]
+    batch.reset(seed=options.seed)
+
+    def step(batch: EnvBatch) -> None:
+        batch.step(policy(batch.results(None).observed()))  # which the page may have reset
+
+    return batch, step
+
+
+def camera_of(batch: EnvBatch) -> Any:
+    """One that goes along with a single robot whose root moves away; None elsewhere: what sees everything at the start."""
+    import mujoco
+
+    from ..transfer.conditions import root_axes
+    from ..viewing.camera import follower
+    from ..world.names import compiled
+
+    if batch.op != "world" or batch.num_envs > 1 or not root_axes(batch.model):
+        return None
+    m = compiled(batch.model)
+    data = mujoco.MjData(m)
+    data.qpos[:] = batch.q[0]
+    mujoco.mj_kinematics(m, data)
+    return follower(m, data)
