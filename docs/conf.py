@@ -14,4 +14,5 @@ myst_heading_anchors = 3
 exclude_patterns = ["_ext", "_generated/*.md"]
 html_theme = "furo"
 html_copy_source = False
+html_static_path = ["videos"]
 suppress_warnings = ["misc.highlighting_failure"]  # `output` blocks are no language

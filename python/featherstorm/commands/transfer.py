@@ -15,7 +15,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from . import positive, table
+from . import positive, seconds, table
 from .view import size
 from .view_policy import command, load
 
@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--markdown", metavar="FILE", help="writes the table")
     parser.add_argument("--video", metavar="FILE", help="writes a video of an episode in MuJoCo, such as walk.mp4")
     parser.add_argument("--episode", type=int, default=0, help="of the video (default: %(default)s)")
+    parser.add_argument("--seconds", type=seconds, help="of the video (default: the whole episode)")
     parser.add_argument("--size", type=size, default=(640, 480), metavar="WxH", help="of the video (default: 640x480)")
     parser.add_argument("--fps", type=positive, default=30, help="frames a second of the video (default: %(default)s)")
     parser.add_argument("--camera", metavar="NAME", help="of the video, one of the file's (default: goes along)")
@@ -164,5 +165,15 @@ def film(maker: Callable[[], Any], policy: Any, conditions: Conditions, options:
     from ..transfer.video import film as draw
 
     env = MujocoEnv(prepared(maker(), False, bool(conditions.commands)), converged=options.converged)
-    draw(options.video, env, policy, conditions, options.episode, options.size, options.fps, options.camera)
+    draw(
+        options.video,
+        env,
+        policy,
+        conditions,
+        options.episode,
+        options.size,
+        options.fps,
+        options.camera,
+        options.seconds,
+    )
     print(f"video: {os.path.abspath(options.video)}")

@@ -22,8 +22,9 @@ def film(
     size: tuple[int, int] = (640, 480),
     fps: int = 30,
     camera: str | None = None,
+    seconds: float | None = None,
 ) -> Episode:
-    """A video of an episode of environment `number`. camera: of the model, None: one that goes along with the robot.
+    """A video of an episode of environment `number`, of its first seconds or of all. camera: of the model, None: one that goes along with the robot.
 
     Errors: those of viewing.Video, such as ImportError with what to install where there is no OpenGL.
     """
@@ -31,4 +32,6 @@ def film(
 
     env.reset(seed=conditions.seed, env=number)
     with Video(path, OneScene(env), None, fps, *size, camera=camera or along(env)) as video:
-        return in_mujoco(env, policy, conditions, number, lambda e: video.until(e.steps * e.dt))
+        return in_mujoco(
+            env, policy, conditions, number, lambda e: video.until(min(e.steps * e.dt, seconds or float("inf")))
+        )

@@ -329,3 +329,7 @@ def test_a_video_has_the_frames_of_its_episode(balancer, tmp_path):
     with av.open(path) as file:
         frames = sum(1 for _ in file.decode(video=0))
     assert frames > 10
+    arguments = ["--episodes", "1", "--jobs", "1", "--size", "64x48", "--fps", "5", "--seconds", "1"]
+    assert main(["transfer", balancer, *arguments, "--video", path]) == 0
+    with av.open(path) as file:
+        assert sum(1 for _ in file.decode(video=0)) == 6
