@@ -42,6 +42,7 @@ GOALS = {
     "Hopper-v5": (2500, 180),
     "Walker2d-v5": (4000, 360),
     "Ant-v5": (4000, 360),
+    "Humanoid-v5": (5000, 1200),
     "Go1JoystickFlat": (25, 900),
 }
 
