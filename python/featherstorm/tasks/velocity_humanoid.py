@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 SIDES = ("left", "right")
 LEG, ARM = (-0.312, 0.0, 0.0, 0.669, -0.363, 0.0), (0.6, 0.0, 0.0, 0.0)
 STANCE = (*LEG, *LEG, 0.0, 0.0, 0.073, 0.2, 0.2, 0.0, *ARM, 0.2, -0.2, 0.0, *ARM)
-# after so many control steps the command is renewed
-PATIENCE = 500
 
 
 class G1JoystickFlat(Scenery, Env):
@@ -65,6 +63,8 @@ class G1JoystickFlat(Scenery, Env):
     """Of all noise. 0: none."""
     noises: Mapping[str, float] = {"linvel": 0.1, "gyro": 0.2, "gravity": 0.05, "joint_pos": 0.03, "joint_vel": 1.5}
     reach = (1.0, 0.5, 1.0)
+    patience = 500
+    """After so many control steps the command is renewed."""
     push_interval = (5.0, 10.0)
     push_speed = (0.1, 2.0)
     """Of pushes [m/s]; (0, 0): none."""
@@ -193,7 +193,7 @@ class G1JoystickFlat(Scenery, Env):
         touch = self.feet_touch(x)
         m.air, m.contact, m.last = (m.air + self.dt) * (1.0 - touch), touch, a
         m.phase = np.remainder(m.phase + m.pace + np.pi, 2 * np.pi) - np.pi
-        due = m.count + 1.0 > PATIENCE
+        due = m.count + 1.0 > self.patience
         m.command = np.where(due, self.next_command(rng, m.command), m.command)
         m.count = np.where(due, 0.0, m.count + 1.0)
         left = m.push - 1.0

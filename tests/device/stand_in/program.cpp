@@ -6,11 +6,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <sstream>
 #include <vector>
 
+#include "host/system/hash.h"
 #include "tests/device/stand_in/runtime.h"
 #include "tests/device/stand_in/stand_in.h"
 
@@ -35,22 +37,46 @@ std::set<const CUlib_st*> loaded;
 unsigned last_threads = 0;
 int launches = 0;
 
-// The compiled text; null where the compiler refuses it.
+// A text compiled as a library; false where the compiler refuses it.
+bool compile(const std::string& text, const fs::path& library) {
+  const fs::path source = fs::path(library).replace_extension(".cpp");
+  std::ofstream(source) << text;
+  const std::string command =
+      FEATHERSTORM_HOST_COMPILER " -std=c++17 -O0 -w -fPIC -shared " + source.string() + " -o " + library.string();
+  return std::system(command.c_str()) == 0;
+}
+
+// The same, of a text that any process has had before without the compiler: tests make the same kernels over and over.
+bool compile_once(const std::string& text, const fs::path& library) {
+  const fs::path folder = FEATHERSTORM_COMPILED_TEXTS;
+  const fs::path known = folder / featherstorm::Hash().add_field(FEATHERSTORM_HOST_COMPILER).add_field(text).hex();
+  std::error_code none;
+  if (fs::copy_file(known, library, none)) return true;
+  if (!compile(text, library)) return false;
+  fs::create_directories(folder, none);
+  if (std::distance(fs::directory_iterator(folder, none), fs::directory_iterator()) > 2000)
+    fs::remove_all(folder, none);
+  // appears by rename, as others may look for it
+  const fs::path part = known.string() + "-" + library.parent_path().filename().string();
+  if (fs::copy_file(library, part, none)) fs::rename(part, known, none);
+  return true;
+}
+
+// The text of a kernel as a library of its own, whose memory it shares with no other; null where the compiler refuses it.
 void* compile_and_open(const std::string& text) {
-  std::string name = (fs::temp_directory_path() / "featherstorm-stand-in-XXXXXX").string();
-  if (!mkdtemp(name.data())) return nullptr;
-  const fs::path folder = name;
-  std::stringstream around;
-  around << std::ifstream(FEATHERSTORM_DEVICE_TEXT).rdbuf();
-  const std::size_t at = around.str().find(splitter);
+  std::string folder = (fs::temp_directory_path() / "featherstorm-stand-in-XXXXXX").string();
+  if (!mkdtemp(folder.data())) return nullptr;
+  std::stringstream file;
+  file << std::ifstream(FEATHERSTORM_DEVICE_TEXT).rdbuf();
+  const std::string around = file.str();
+  const std::size_t at = around.find(splitter);
   const bool barriers = text.find("__syncthreads()") != std::string::npos;
-  std::ofstream(folder / "text.cpp") << "#define STAND_IN_BARRIERS " << barriers << "\n"
-                                     << around.str().substr(0, at) << text << around.str().substr(at);
-  const std::string command = std::string(FEATHERSTORM_HOST_COMPILER) + " -std=c++17 -O0 -w -fPIC -shared " +
-                              (folder / "text.cpp").string() + " -o " + (folder / "text.so").string();
+  const fs::path library = fs::path(folder) / "text.so";
   void* handle = nullptr;
-  if (at != std::string::npos && std::system(command.c_str()) == 0)
-    handle = dlopen((folder / "text.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (at != std::string::npos && compile_once("#define STAND_IN_BARRIERS " + std::to_string(barriers) + "\n" +
+                                                  around.substr(0, at) + text + around.substr(at),
+                                              library))
+    handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   fs::remove_all(folder);
   return handle;
 }
