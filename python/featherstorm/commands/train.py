@@ -1,4 +1,4 @@
-"""Learns a task on this machine's cores: PPO, or SHAC by gradients, with curves, checkpoints and the policy in a folder.
+"""Learns a task on this machine's cores: PPO, SHAC by gradients, or SAC from a memory, with curves, checkpoints and the policy in a folder.
 
 train Hopper-v5 --until 2500              ends when 100 episodes without exploration return so much in the mean
 train Hopper-v5 --until 3000 --resume     goes on from the checkpoint of the folder, bit for bit
@@ -31,15 +31,17 @@ ENDED = {
     "steps": "all steps are taken",
     "minutes": "the time is over",
 }
-SHOWN = ("return", "evaluation", "length", "fell", "kl", "clipped", "norm", "lost", "loss", "std", "rate")  # as curves
+SHOWN = (  # as curves
+    "return", "evaluation", "length", "fell", "kl", "clipped", "norm", "lost", "loss", "std", "rate", "entropy", "alpha",
+)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", metavar="TASK", help="a task's name, such as Hopper-v5 (docs/tasks.md)")
     parser.add_argument(
         "--algorithm",
-        choices=("ppo", "shac"),
-        help="ppo, or shac: by the simulation's gradients (default: ppo, with --resume that of the run)",
+        choices=("ppo", "shac", "sac"),
+        help="ppo; shac: by the simulation's gradients; sac: in few steps, from a memory of them (default: ppo, with --resume that of the run)",
     )
     parser.add_argument("--seed", type=int, help="default: 0, with --resume that of the run")
     parser.add_argument("--minutes", type=float, default=math.inf, help="of this call, after which it ends")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -10,10 +10,26 @@ from ..environment.collecting import mlp, normal_action
 from .normaliser import LIMIT, rate_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
     from ..environment.batch import EnvBatch
     from ..environment.collecting import Collected
     from .network import Network
     from .normaliser import Normaliser
+
+    Array = npt.NDArray[Any]
+
+
+class InUnits(NamedTuple):
+    """What a Policy is made of, in the task's units: see there."""
+
+    weights: list[Array]
+    log_std: Array
+    low: Array
+    high: Array
+    squash: bool
 
 
 class Actor:
@@ -38,10 +54,16 @@ class Actor:
         mean = mlp(obs, w, "pi", self.layers, self.activation, normaliser="obs", clip=LIMIT)
         found = normal_action(mean, w.log_std, rng)
         u = found["mean"] + w.noise[0] * (found["action"] - found["mean"])
-        action = [
-            min_of(max_of(a, low), high) for a, low, high in zip(self.middle + self.half * u, self.low, self.high)
-        ]
-        return {"action": action, "chosen": u, "log_prob": found["log_prob"]}
+        return {"action": self.held(u), "chosen": u, "log_prob": found["log_prob"]}
+
+    def held(self, u: Any) -> list[Any]:
+        """What the task gets."""
+        return [min_of(max_of(a, low), high) for a, low, high in zip(self.middle + self.half * u, self.low, self.high)]
+
+    def in_units(self, weights: Sequence[Array], log_std: Array) -> InUnits:
+        *first, W, b = weights
+        weights = [*first, W * self.half[:, None], self.middle + self.half * b]
+        return InUnits(weights, log_std + np.log(self.half), self.low, self.high, False)
 
     def collect(
         self,
@@ -64,6 +86,35 @@ class Actor:
         for k, x in enumerate(network.weights):
             weights[f"pi_{'Wb'[k % 2]}{k // 2}"] = x
         return env.collect(steps, self, weights, finals, keep)
+
+
+class SquashedActor(Actor):
+    """The same with actions that never leave their range, and a deviation that is the network's too.
+
+        mean, s = network(...),   log_std = least + (most - least) (tanh(s) + 1) / 2
+        a = tanh(mean + noise exp(log_std) z),   action = middle + half a, held to the range against rounding
+
+    Where a side of the range is infinite, actions are of -1 to 1.
+    """
+
+    def __init__(self, env: EnvBatch, group: str, layers: int, activation: str, least: float, most: float) -> None:
+        super().__init__(env, group, layers, activation)
+        self.least, self.reach = least, (most - least) / 2
+
+    def __call__(self, obs: Any, w: Any, rng: Any) -> dict[str, Any]:
+        """What collect records: "action" for the task, and "chosen" a."""
+        obs = obs[self.group] if hasattr(obs, "keys") else obs
+        out = mlp(obs, w, "pi", self.layers, self.activation, normaliser="obs", clip=LIMIT)
+        m = len(self.half)
+        deviation = np.exp(self.least + self.reach * (np.tanh(out[m:]) + 1.0))
+        a = np.tanh(out[:m] + w.noise[0] * deviation * rng.normal(size=m))
+        return {"action": self.held(a), "chosen": a}
+
+    def in_units(self, weights: Sequence[Array], log_std: Array) -> InUnits:
+        *first, W, b = weights
+        m = len(self.half)
+        low, high = self.middle - self.half, self.middle + self.half
+        return InUnits([*first, W[:m], b[:m]], log_std, low, high, True)
 
 
 def max_of(x: Any, low: float) -> Any:

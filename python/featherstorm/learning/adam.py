@@ -26,8 +26,7 @@ class Adam:
 
     def __init__(self, parameters: Sequence[Array], rate: float, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-5):
         self.numbers = np.concatenate([p.ravel() for p in parameters]).astype(np.float32)
-        ends = np.cumsum([p.size for p in parameters])
-        self.views = [x.reshape(p.shape) for x, p in zip(np.split(self.numbers, ends[:-1]), parameters)]
+        self.views = views_of(self.numbers, parameters)
         self.m, self.v, self.t = np.zeros_like(self.numbers), np.zeros_like(self.numbers), 0
         self.rate, self.b1, self.b2, self.eps = rate, b1, b2, eps
 
@@ -40,3 +39,9 @@ class Adam:
         self.v += np.float32(1 - self.b2) * (g * g - self.v)
         root = np.sqrt(self.v / np.float32(1 - self.b2**self.t)) + np.float32(self.eps)
         self.numbers -= np.float32(self.rate / (1 - self.b1**self.t)) * self.m / root
+
+
+def views_of(numbers: Array, parameters: Sequence[Array]) -> list[Array]:
+    """Parts of numbers (n,) in the shapes of parameters that lie one behind the other."""
+    ends = np.cumsum([p.size for p in parameters])
+    return [x.reshape(p.shape) for x, p in zip(np.split(numbers, ends[:-1]), parameters)]

@@ -1,4 +1,4 @@
-"""What learners on policy share: environments, networks, what was seen so far, and an iteration about how they learn."""
+"""What learners share: environments, networks, what was seen so far, and an iteration about how they learn."""
 
 from __future__ import annotations
 
@@ -49,23 +49,29 @@ class Learner:
         self.critic_group = "critic" if "critic" in groups else self.group
         n, nc, m = groups[self.group], groups[self.critic_group], env.recording.actions
         self.rng = rng = np.random.default_rng([seed, 1])
-        log_std = np.full(m, settings.noise, np.float32)
-        self.actor_adam = Adam([*orthogonal(rng, (n, *settings.actor, m), 0.01), log_std], settings.rate)
-        self.critic_adam = Adam(orthogonal(rng, (nc, *settings.critic, 1), 1.0), settings.critic_rate)
-        *weights, self.log_std = self.actor_adam.views
-        self.actor = Network(weights, settings.activation)
-        self.critic = Network(self.critic_adam.views, settings.activation)
-        self.acting = Actor(env, self.group, self.actor.layers, settings.activation)
+        self.make(n, nc, m)
         self.seen, self.seen_by_critic, self.returns = Normaliser(n), Normaliser(nc), Normaliser(1)
         self.discounted = np.zeros(env.num_envs)  # returns so far, as the reward's scale wants them
         self.episode_return = np.zeros(env.num_envs)
         self.steps = self.iterations = 0
         self.rate = settings.rate
         self.seconds = dict.fromkeys(("collect", "values", "update"), 0.0)
-        self.pool = ThreadPoolExecutor(threads or os.cpu_count() or 1)
+        self.threads = threads or os.cpu_count() or 1
+        self.pool = ThreadPoolExecutor(self.threads)
         env.reset(seed=seed)
         if settings.spread and env.task.steps:
             env.episode_length[:] = rng.integers(0, env.task.steps, env.num_envs)
+
+    def make(self, n: int, nc: int, m: int) -> None:
+        """Networks and their optimisers, for observations of n and nc numbers and m actions."""
+        s = self.settings
+        log_std = np.full(m, s.noise, np.float32)
+        self.actor_adam = Adam([*orthogonal(self.rng, (n, *s.actor, m), 0.01), log_std], s.rate)
+        self.critic_adam = Adam(orthogonal(self.rng, (nc, *s.critic, 1), 1.0), s.critic_rate)
+        *weights, self.log_std = self.actor_adam.views
+        self.actor = Network(weights, s.activation)
+        self.critic = Network(self.critic_adam.views, s.activation)
+        self.acting = Actor(self.env, self.group, self.actor.layers, s.activation)
 
     # -- an iteration
 
@@ -158,7 +164,7 @@ class Learner:
         """All that the iterations to come depend on: plain numbers, and arrays by name."""
         numbers = {
             "steps": self.steps, "iterations": self.iterations, "rate": self.rate, "rng": self.rng.bit_generator.state,
-            "updates": [self.actor_adam.t, self.critic_adam.t], "seconds": self.seconds,
+            "updates": [adam.t for _, adam in self.adams], "seconds": self.seconds,
         }  # fmt: skip
         arrays = {f"env/{name}": x for name, x in self.env.snapshot().items()}
         arrays.update(discounted=self.discounted.copy(), episode_return=self.episode_return.copy())
@@ -185,7 +191,8 @@ class Learner:
             int(numbers["iterations"]),
             float(numbers["rate"]),
         )
-        self.actor_adam.t, self.critic_adam.t = map(int, numbers["updates"])
+        for (_, adam), t in zip(self.adams, numbers["updates"], strict=True):
+            adam.t = int(t)
         self.rng.bit_generator.state = numbers["rng"]
         self.seconds = {name: float(x) for name, x in numbers["seconds"].items()}
 
@@ -201,13 +208,10 @@ class Learner:
 
     def policy(self, task: str = "", **origin: Any) -> Policy:
         """The policy as it is now, in the task's units."""
-        a = self.acting
-        weights = [w.copy() for w in self.actor.weights]
-        weights[-2] *= a.half[:, None]
-        weights[-1] = a.middle + a.half * weights[-1]
+        found = self.acting.in_units(self.actor.weights, self.log_std)
         return Policy(
-            weights, self.settings.activation, self.seen.mean, self.seen.variance, self.log_std + np.log(a.half), a.low, a.high,
-            group=self.group, task=task, settings={self.settings.algorithm: self.settings.as_table()},
+            found.weights, self.settings.activation, self.seen.mean, self.seen.variance, found.log_std, found.low, found.high,
+            squash=found.squash, group=self.group, task=task, settings={self.settings.algorithm: self.settings.as_table()},
             origin={"seed": self.seed, "steps": self.steps, **origin},
         )  # fmt: skip
 

@@ -70,6 +70,14 @@ class Network:
                 gy *= self.slope(kept[k - 1][1], x)
         return gradients, gy
 
+    def by_input(self, kept: Sequence[tuple[Array, Array]], gy: Array) -> Array:
+        """gx (B, in) alone, of the gradient gy (B, out) of y."""
+        for k in reversed(range(self.layers)):
+            gy = gy @ self.weights[2 * k]
+            if k:
+                gy *= self.slope(kept[k - 1][1], kept[k][0])
+        return gy
+
 
 def orthogonal(rng: np.random.Generator, sizes: Sequence[int], last: float) -> list[Array]:
     """Weights of layers of these sizes, float32: orthogonal matrices times sqrt 2, the last one times `last`; biases 0."""

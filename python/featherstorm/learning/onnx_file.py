@@ -43,6 +43,10 @@ def write(path: str | os.PathLike[str], policy: Any) -> None:
             y = last
             for kind in NODES[policy.activation]:
                 last = node(kind, *([y, last] if kind == "Mul" else [last]))
+    if policy.squash:
+        last = node("Tanh", last)
+        last = node("Mul", last, constant("half", policy.half))
+        last = node("Add", last, constant("middle", policy.middle))
     last = node("Max", last, constant("low", policy.low))
     last = node("Min", last, constant("high", policy.high))
     nodes[-1].output[0] = "action"

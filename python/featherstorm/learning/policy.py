@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-KIND, FORMAT = "featherstorm policy", 1
+KIND, FORMAT = "featherstorm policy", 2  # 1: none is squashed; those are written as such still
 LARGEST = 2**28  # bytes of a file's arrays; a policy has some thousand to some million numbers
 ARRAYS = ("mean", "variance", "log_std", "low", "high")
 
@@ -28,13 +28,15 @@ class Policy:
     """The mean action of a Gaussian policy, held to its range.
 
         x = clip((obs - mean) / sqrt(variance + 1e-8), -10, 10)
-        action = clip(network(x), low, high)
+        action = clip(network(x), low, high), or where it is squashed
+        action = clip(middle + half tanh(network(x)), low, high),   middle = (low + high) / 2, half = (high - low) / 2
 
     weights       [W_0, b_0, W_1, ...] of the network, W_k (out, in), b_k (out), float32
     activation    of its hidden layers: "tanh", "elu", "relu" or "silu"
     mean, variance   of the observations that were seen (n,)
-    log_std       of the actions while it was learnt (m,)
+    log_std       of the actions while it was learnt (m,); of what tanh is taken of, where it is squashed, in the mean
     low, high     range of the actions (m,), in the task's units
+    squash        whether the range is approached by tanh, else it cuts
     group         the observation group that it reads; "" where the task has one alone
     task          the task's name
     settings      arguments of the task, and what it was learnt with: plain numbers and texts
@@ -52,6 +54,7 @@ class Policy:
         low: Array,
         high: Array,
         *,
+        squash: bool = False,
         group: str = "",
         task: str = "",
         settings: Mapping[str, Any] | None = None,
@@ -63,10 +66,12 @@ class Policy:
         self.mean, self.variance, self.log_std, self.low, self.high = (
             np.array(x, np.float32) for x in (mean, variance, log_std, low, high)
         )
-        self.activation, self.group, self.task = activation, group, task
+        self.activation, self.squash, self.group, self.task = activation, squash, group, task
         self.settings, self.origin = dict(settings or {}), dict(origin or {})
         self.check()
         self.rate = rate_of(self.variance)
+        if squash:
+            self.middle, self.half = (self.low + self.high) / 2, (self.high - self.low) / 2
 
     @property
     def weights(self) -> list[Array]:
@@ -95,6 +100,8 @@ class Policy:
                 raise ValueError(f"Policy: {name} has numbers that are not finite")
         if (self.variance < 0).any() or not (self.low <= self.high).all():
             raise ValueError("Policy: expected variance of 0 or more, and low not above high")
+        if self.squash and not np.isfinite([self.low, self.high]).all():
+            raise ValueError("Policy: expected a finite range of actions that are squashed")
 
     def __call__(self, obs: Any) -> Array:
         """Actions (..., m), float32, of observations (..., n), or of groups of them by name."""
@@ -107,15 +114,18 @@ class Policy:
         if x.ndim < 1 or x.shape[-1] != n:
             raise ValueError(f"Policy: observations have shape {x.shape}, expected (..., {n})")
         rows = normalised(x.reshape(-1, n), self.mean, self.rate)
-        return np.clip(self.network(rows), self.low, self.high).reshape(*x.shape[:-1], m)
+        y = self.network(rows)
+        if self.squash:
+            y = self.middle + self.half * np.tanh(y)
+        return np.clip(y, self.low, self.high).reshape(*x.shape[:-1], m)
 
     # -- files
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a .npz file: arrays, and a JSON text of the rest. It is there whole or not at all."""
         header = {
-            "kind": KIND, "format": FORMAT, "layers": self.network.layers, "activation": self.activation, "group": self.group,
-            "task": self.task, "settings": self.settings, "origin": self.origin,
+            "kind": KIND, "format": FORMAT if self.squash else 1, "layers": self.network.layers, "activation": self.activation,
+            "squash": self.squash, "group": self.group, "task": self.task, "settings": self.settings, "origin": self.origin,
         }  # fmt: skip
         arrays = {f"{'Wb'[k % 2]}{k // 2}": x for k, x in enumerate(self.weights)}
         arrays.update({name: getattr(self, name) for name in ARRAYS})
@@ -136,8 +146,10 @@ class Policy:
                 raise ValueError("Policy: expected texts for activation, group and task")
             if not all(isinstance(x, dict) for x in tables.values()):
                 raise ValueError("Policy: expected tables for settings and origin")
+            if not isinstance(squash := header.get("squash", False), bool):
+                raise ValueError("Policy: expected true or false for squash")
             values: list[Any] = [arrays[name] for name in ARRAYS]
-            return cls(weights, header["activation"], *values, **texts, **tables)  # type: ignore[misc]  # five arrays
+            return cls(weights, header["activation"], *values, squash=squash, **texts, **tables)  # type: ignore[misc]  # five arrays
         except KeyError as error:
             raise ValueError(f"{os.fspath(path)}: no policy of featherstorm, it has no {error}") from None
         except ValueError as error:

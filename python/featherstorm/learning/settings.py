@@ -10,13 +10,16 @@ from ..environment.activations import LEARNT
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ALGORITHMS = ("ppo", "shac")
+ALGORITHMS = ("ppo", "shac", "sac")
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """algorithm           ppo, or shac, which takes: envs, horizon, epochs and minibatch of its critic, actor, critic, activation, noise, least_noise,
-                        rate, critic_rate, anneal, entropy, discount, trace, gradient, reward, spread, lessons, lesson, steps, evaluate
+    """algorithm           ppo, shac or sac. Of the others
+                        shac takes envs, horizon, epochs and minibatch of its critic, actor, critic, activation, noise, least_noise, rate,
+                        critic_rate, anneal, entropy, discount, trace, gradient, reward, spread, lessons, lesson, steps, evaluate;
+                        sac takes envs, horizon, minibatch, actor, critic, activation, noise, least_noise, rate, critic_rate, discount, gradient,
+                        reward, spread, steps, evaluate, and those from `updates` on
     envs, horizon       environments side by side, and control steps of each in an iteration
     epochs, minibatch   how often an iteration's samples are gone through, and how many of them make a step of the optimiser
     actor, critic       sizes of hidden layers
@@ -37,6 +40,12 @@ class Settings:
     lesson              control steps of each
     steps               control steps in all, after which it is done
     evaluate            iterations between evaluations
+    updates             steps of the optimisers in an iteration
+    memory              control steps that are remembered
+    begin               how many there are to be before anything is learnt
+    follow              share by which the critics that targets are made of go towards the others, in an update
+    temperature         weight of the entropy to begin with
+    aim                 entropy that the temperature is steered by, for each number of an action [nat]
     """
 
     algorithm: str = "ppo"
@@ -64,16 +73,22 @@ class Settings:
     lesson: int = 5_000_000
     steps: int = 20_000_000
     evaluate: int = 10
+    updates: int = 16
+    memory: int = 1_000_000
+    begin: int = 5_000
+    follow: float = 0.02
+    temperature: float = 0.1
+    aim: float = -1.0
 
     def __post_init__(self) -> None:
-        at_least_1 = ("envs", "horizon", "epochs", "minibatch", "lesson", "steps", "evaluate")
-        for name in at_least_1:
+        counts = ("envs", "horizon", "epochs", "minibatch", "lesson", "steps", "evaluate", "updates", "memory", "begin")
+        for name in counts:
             if getattr(self, name) < 1:
                 raise ValueError(f"settings: {name} is {getattr(self, name)}, expected 1 or more")
-        for name in ("rate", "critic_rate", "clip", "gradient"):
+        for name in ("rate", "critic_rate", "clip", "gradient", "temperature"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise ValueError(f"settings: {name} is {getattr(self, name)}, expected a number above 0")
-        for name in ("discount", "trace"):
+        for name in ("discount", "trace", "follow"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"settings: {name} is {getattr(self, name)}, expected 0 to 1")
         if self.algorithm not in ALGORITHMS:
@@ -82,6 +97,10 @@ class Settings:
             raise ValueError(f"settings: activation is {self.activation!r}, expected one of {', '.join(LEARNT)}")
         if any(not 0 < x <= 1 for x in self.lessons):
             raise ValueError(f"settings: lessons are {self.lessons}, expected factors above 0, to 1")
+        if self.lessons and self.algorithm == "sac":
+            raise ValueError(
+                f"settings: lessons are {self.lessons}, expected none: sac remembers rewards of the ones before"
+            )
         if any(n < 1 for n in (*self.actor, *self.critic)):
             raise ValueError(f"settings: layers are {self.actor} and {self.critic}, expected sizes of 1 or more")
 
@@ -159,8 +178,28 @@ GRADIENTS = Settings(
 )
 
 
+# of SAC, whose time is that of updates: few environments, small networks, and an update for eight steps
+REPLAYED = Settings(
+    algorithm="sac",
+    envs=64,
+    horizon=2,
+    updates=16,
+    minibatch=256,
+    activation="relu",
+    noise=0.0,
+    rate=1e-3,
+    critic_rate=1e-3,
+    gradient=10.0,
+    reward=1.0,
+    follow=0.02,
+    steps=2_000_000,
+    evaluate=200,
+)
+
+
 def settings_of(task: str, algorithm: str = "ppo") -> Settings:
     """Those of a task by its name; those that serve many where it has none of its own."""
     if algorithm not in ALGORITHMS:
         raise ValueError(f"settings: algorithm is {algorithm!r}, expected one of {', '.join(ALGORITHMS)}")
-    return GRADIENTS if algorithm == "shac" else TASKS.get(task, Settings())
+    of_their_own = {"shac": GRADIENTS, "sac": REPLAYED}
+    return of_their_own.get(algorithm) or TASKS.get(task, Settings())

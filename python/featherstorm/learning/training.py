@@ -14,6 +14,7 @@ from .evaluation import Evaluation, evaluate, played
 from .files import read_arrays, write_arrays
 from .policy import Policy
 from .ppo import PPO
+from .sac import SAC
 from .shac import SHAC
 
 if TYPE_CHECKING:
@@ -29,10 +30,10 @@ EPISODES = 100  # of an evaluation
 EVALUATED, CONFIRMED = 2**32, 2**33  # added to a run's seed: those of evaluations, and of the last one
 PAUSE = 60.0  # seconds between checkpoints
 TIMES = ("collect", "values", "update")
-LEARNERS = {"ppo": PPO, "shac": SHAC}
+LEARNERS = {"ppo": PPO, "shac": SHAC, "sac": SAC}
 COLUMNS = (
     "iteration", "steps", "seconds", "return", "episodes", "evaluation", "evaluation_std", "length", "fell", "kl", "clipped", "norm", "lost",
-    "loss", "std", "rate", *TIMES,
+    "loss", "std", "rate", "entropy", "alpha", *TIMES,
 )  # fmt: skip
 
 

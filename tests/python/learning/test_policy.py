@@ -16,10 +16,12 @@ from featherstorm.learning.normaliser import Normaliser
 N, M = 5, 3
 
 
-def policy(activation="tanh", **more):
+def policy(activation="tanh", bounded=False, **more):
     rng = np.random.default_rng(3)
     weights = [w + rng.normal(0, 0.1, w.shape) for w in orthogonal(rng, (N, 16, 8, M), 1.0)]
     low, high = np.array([-0.4, -np.inf, -1]), np.array([0.4, np.inf, 0.2])
+    if bounded:
+        low, high = np.array([-0.4, 2, -1]), np.array([0.4, 5, 0.2])
     return fs.learning.Policy(
         weights, activation, rng.normal(size=N), rng.uniform(0.1, 4, N), np.full(M, -1.0), low, high, **more
     )
@@ -52,6 +54,34 @@ def test_an_action_is_the_networks_within_its_range(activation):
     assert (got[:, 0] == p.low[0]).any() and np.abs(got[:, 1]).max() > 0.5
     assert np.abs(p(obs.reshape(5, 10, N)).reshape(50, M) - got).max() < 1e-6
     assert np.abs(p(obs[7]) - got[7]).max() < 1e-6
+
+
+def test_a_squashed_action_is_tanh_of_the_networks_over_its_range():
+    p, obs = policy(bounded=True, squash=True), observations()
+    y, _ = p.network.forward(np.clip((obs - p.mean) / np.sqrt(p.variance + 1e-8), -10, 10))
+    share = (p(obs) - p.low) / (p.high - p.low)
+    assert np.abs(share - (np.tanh(y) + 1) / 2).max() < 1e-5
+    assert (p(1e6 * obs) >= p.low).all() and (p(1e6 * obs) <= p.high).all()
+    with pytest.raises(ValueError, match="expected a finite range of actions that are squashed"):
+        policy(squash=True)
+
+
+def test_squashed_policies_are_told_in_files_that_earlier_versions_refuse(tmp_path):
+    p, path = policy(bounded=True, squash=True), tmp_path / "p.npz"
+    p.save(path)
+    q = fs.learning.Policy.load(path)
+    assert q.squash and np.array_equal(q(observations()), p(observations()))
+    with np.load(path) as found:
+        assert json.loads(str(found["header"]))["format"] == 2
+    # files of before have no word of it
+    policy().save(path)
+    with np.load(path) as found:
+        arrays = {name: found[name] for name in found.files}
+    told = json.loads(str(arrays["header"]))
+    assert told["format"] == 1 and told.pop("squash") is False
+    np.savez(path, **{**arrays, "header": np.array(json.dumps(told))})
+    q = fs.learning.Policy.load(path)
+    assert not q.squash and np.array_equal(q(observations()), policy()(observations()))
 
 
 def test_groups_of_observations_are_told_by_name():
@@ -108,11 +138,13 @@ def test_what_is_no_policy_is_refused(tmp_path):
 
     refused("it has no 'W1'", drop=("W1",))
     refused("no policy or a torn|no featherstorm policy", header={"kind": "soup"})
-    refused("of format 99, expected 1 to 1", header={"format": 99})
+    refused("of format 99, expected 1 to 2", header={"format": 99})
     refused("layers is 1000000000", header={"layers": 10**9})
     refused("layers is 'three'", header={"layers": "three"})
     refused("activation is 'sin'", header={"activation": "sin"})
     refused("expected texts", header={"task": 7})
+    refused("expected true or false for squash", header={"squash": 1})
+    refused("expected a finite range of actions that are squashed", header={"squash": True})
     refused("expected tables", header={"settings": 7})
     refused(r"W_1 has shape \(3, 3\), expected \(8, 16\)", W1=np.ones((3, 3)))
     refused(r"mean has shape \(2,\), expected \(5,\)", mean=np.zeros(2))
@@ -153,11 +185,15 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path):
         policy().save(tmp_path / "nowhere" / "p.npz")
 
 
+@pytest.mark.parametrize("squash", [False, True])
 @pytest.mark.parametrize("activation", LEARNT)
-def test_onnx_computes_the_same(activation, tmp_path):
+def test_onnx_computes_the_same(activation, squash, tmp_path):
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
-    p, obs = policy(activation, task="Hopper-v5", group="actor"), observations().astype(np.float32)
+    p, obs = (
+        policy(activation, squash, squash=squash, task="Hopper-v5", group="actor"),
+        observations().astype(np.float32),
+    )
     p.to_onnx(tmp_path / "p.onnx")
     session = runtime.InferenceSession(tmp_path / "p.onnx", providers=["CPUExecutionProvider"])
     (got,) = session.run(["action"], {"observation": obs})

@@ -159,7 +159,7 @@ def test_robots_without_a_world_are_refused():
     x = SHAC(Cart().batch(4), Settings(algorithm="shac", envs=4, horizon=4, actor=(4,), critic=(4,)), 0)
     with pytest.raises(ValueError, match=r"Cart: .*model files, this one has none"):
         x.iteration()
-    with pytest.raises(ValueError, match="algorithm is 'sac', expected one of ppo, shac"):
-        Settings(algorithm="sac")
-    with pytest.raises(ValueError, match="algorithm is 'sac'"):
-        settings_of(TASK, "sac")
+    with pytest.raises(ValueError, match="algorithm is 'dqn', expected one of ppo, shac, sac"):
+        Settings(algorithm="dqn")
+    with pytest.raises(ValueError, match="algorithm is 'dqn'"):
+        settings_of(TASK, "dqn")

@@ -1,0 +1,58 @@
+"""Memory of steps that were taken, to be learnt from more than once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+
+class Replay:
+    """The last `capacity` rows of some arrays, float32, in the order in which they came; the newest take the places of the oldest.
+
+    arrays   name -> (capacity, n): all of it is reserved at the beginning
+    count    rows there are; next: where the next one goes
+    """
+
+    def __init__(self, capacity: int, sizes: Mapping[str, int]) -> None:
+        self.capacity, self.count, self.next = capacity, 0, 0
+        self.arrays = {name: np.zeros((capacity, n), np.float32) for name, n in sizes.items()}
+
+    def add(self, rows: Mapping[str, Array]) -> None:
+        """Rows (N, n) of each array; of more than there is room for the last ones."""
+        n = min(len(next(iter(rows.values()))), self.capacity)
+        at = (self.next + np.arange(n)) % self.capacity
+        for name, x in self.arrays.items():
+            x[at] = rows[name][-n:]
+        self.next = (self.next + n) % self.capacity
+        self.count = min(self.count + n, self.capacity)
+
+    def sample(self, rng: np.random.Generator, n: int) -> dict[str, Array]:
+        """So many rows, each any of those there are with the same probability."""
+        at = rng.integers(0, self.count, n)
+        return {name: x[at] for name, x in self.arrays.items()}
+
+    # -- what is kept
+
+    def state(self) -> tuple[dict[str, int], dict[str, Array]]:
+        """Numbers, and the rows there are (count, n): views."""
+        return {"count": self.count, "next": self.next}, {name: x[: self.count] for name, x in self.arrays.items()}
+
+    def restore(self, numbers: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        """Goes on from a `state`. ValueError for one of another memory."""
+        count, at = int(numbers["count"]), int(numbers["next"])
+        if not (0 <= count <= self.capacity and 0 <= at < self.capacity and (count == self.capacity or at == count)):
+            raise ValueError(f"memory has {count} rows, the next at {at}, expected {self.capacity} rows at most")
+        for name, x in self.arrays.items():
+            if arrays[name].shape != (count, x.shape[1]):
+                raise ValueError(f"memory/{name} has shape {arrays[name].shape}, expected {(count, x.shape[1])}")
+        for name, x in self.arrays.items():
+            x[:count] = arrays[name]
+        self.count, self.next = count, at
