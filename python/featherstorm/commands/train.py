@@ -1,7 +1,7 @@
 """Learns a task on this machine's cores: PPO, SHAC by gradients, or SAC from a memory, with curves, checkpoints and the policy in a folder.
 
 train Hopper-v5 --until 2500              ends when 100 episodes without exploration return so much in the mean
-train Hopper-v5 --until 3000 --resume     goes on from the checkpoint of the folder, bit for bit
+train Hopper-v5 --until 3000 --resume     goes on from the checkpoint of the folder, bit for bit; with --set by other settings
 train Ant-v5 --seed 3 --minutes 6 --out runs/ant
 
 The folder (--out) has policy.npz, the policy of the best evaluation (featherstorm.learning.Policy), checkpoint.npz, curve.csv, and curves for
@@ -94,11 +94,11 @@ def begin(options: argparse.Namespace, start: float) -> Training:
         changes[name] = value
     folder = options.out or os.path.join("runs", f"{options.task}-{options.seed or 0}")
     if options.resume:
-        if options.algorithm or changes or (options.seed is not None and options.out):
+        if options.algorithm or (options.seed is not None and options.out):
             raise ValueError(
-                "--resume: the run has its seed and its settings; expected no --set, no --algorithm, and --seed or --out"
+                "--resume: the run has its seed and its algorithm; expected no --algorithm, and --seed or --out"
             )
-        return resume(options.task, folder, options.steps, options.threads, start)
+        return resume(options.task, folder, options.steps, options.threads, start, changes)
     if options.steps:
         changes["steps"] = str(options.steps)
     settings = settings_of(options.task, options.algorithm or "ppo").changed(changes)

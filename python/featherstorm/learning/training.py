@@ -18,7 +18,7 @@ from .sac import SAC
 from .shac import SHAC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from ..environment.batch import EnvBatch
@@ -204,10 +204,12 @@ def resume(
     steps: int | None = None,
     threads: int | None = None,
     start: float | None = None,
+    changes: Mapping[str, str] | None = None,
 ) -> Training:
     """The run of a folder as its checkpoint has it, whose iterations to come are those that it would have had, bit for bit.
 
-    steps   where it is to end. None: as it was told
+    steps     where it is to end. None: as it was told
+    changes   settings that are others from here on, as Settings.changed takes them; then the iterations are others, too
     Errors: FileNotFoundError where there is no checkpoint; ValueError for one of another task, or a torn one.
     """
     path = os.path.join(os.fspath(folder), CHECKPOINT)
@@ -218,9 +220,12 @@ def resume(
         raise ValueError(f"{path}: a checkpoint of {header.get('task')}, expected {task}")
     try:
         table = {**header["settings"], **({} if steps is None else {"steps": steps})}
-        made = Training(task, folder, tables.of_table(table), int(header["seed"]), threads, start, going_on=True)
+        settings = tables.of_table(table).changed(changes or {})
+        made = Training(task, folder, settings, int(header["seed"]), threads, start, going_on=True)
         made.best, made.history, made.before = header["best"], list(header["history"]), float(header["elapsed"])
         made.learner.restore(header["learner"], arrays)
+        if changes and "rate" in changes:  # which is steered from where it begins
+            made.learner.rate = settings.rate
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: no checkpoint that {task} can go on with: {error}") from None
     return made

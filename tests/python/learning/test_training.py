@@ -1,6 +1,7 @@
 """Runs of the learner: a task is learnt, a checkpoint goes on bit for bit, and what cannot be is refused."""
 
 import csv
+import dataclasses
 import errno
 import os
 
@@ -97,6 +98,21 @@ def test_a_checkpoint_goes_on_further_than_was_meant(tmp_path):
     before = learnt(more)[1]["actor/numbers"].copy()
     assert more.run() == "steps" and more.learner.iterations == 13
     assert (learnt(more)[1]["actor/numbers"] != before).any()
+
+
+def test_a_run_goes_on_with_other_settings(tmp_path):
+    half = SMALL.steps // 2
+    first = Training(TASK, tmp_path, dataclasses.replace(SMALL, steps=half, noise=-1.0), seed=3)
+    assert first.run() == "steps"
+    words = ["train", TASK, "--resume", "--out", str(tmp_path), "--steps", str(SMALL.steps)]
+    assert main([*words, "--set", "least_noise=-0.9", "--set", "rate=0.002", "--set", "kl=0"]) == 0
+    again = resume(TASK, tmp_path)
+    assert (
+        again.settings == dataclasses.replace(SMALL, noise=-1.0, least_noise=-0.9, rate=0.002, kl=0.0)
+        and again.learner.steps == SMALL.steps
+    )
+    np.testing.assert_array_equal(again.learner.log_std, np.float32(-0.9))
+    assert {float(row["rate"]) for row in rows(tmp_path)[first.learner.iterations :]} == {0.002}
 
 
 class Hovering(fs.Env):
@@ -285,7 +301,8 @@ def test_what_cannot_be_is_refused(tmp_path, capsys):
     Training(TASK, out, SMALL).save()
     refused("there is a run in", TASK, "--out", out)
     refused("a checkpoint of InvertedPendulum-v5, expected Hopper-v5", "Hopper-v5", "--out", out, "--resume")
-    refused("expected no --set", TASK, "--out", out, "--resume", "--set", "envs=3")
+    refused("expected no --algorithm", TASK, "--out", out, "--resume", "--algorithm", "ppo")
+    refused("expected float32 (3, 2)", TASK, "--out", out, "--resume", "--set", "envs=3")
 
 
 def test_a_torn_checkpoint_is_refused(tmp_path):
