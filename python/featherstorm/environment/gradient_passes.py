@@ -139,7 +139,8 @@ class Pick:
             Part(_featherstorm.traced_sequence(kernels.model.evaluator, kernels.dtype, t), t.inputs, t.outputs)
             for t in (there, back)
         )
-        there.close(), back.close()
+        for t in (there, back):
+            t.close()
 
     def __call__(self, now: Arrays, at: Place) -> Arrays:
         return self.there(now, at)

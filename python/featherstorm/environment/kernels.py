@@ -65,8 +65,8 @@ class Kernels:
         if steps and r.world:
             before = (r.substeps - 1) * r.pass_time
             felt, remains = (kept.record(before, r.clock) for kept in (r.felt, r.remains))  # type: ignore[union-attr]
-        before, each = ([*first, *r.before], r.each_pass) if steps else ([], [])
-        return self.made(before, each, after, felt, remains, steps, r.substeps)
+        begin, each = ([*first, *r.before], r.each_pass) if steps else ([], [])
+        return self.made(begin, each, after, felt, remains, steps, r.substeps)
 
     def made(
         self,
