@@ -97,7 +97,8 @@ class DeviceArithmetic(Arithmetic):
 
     def finite(self, place: Place, arrays: Mapping[str, Array]) -> tuple[Arrays, Array]:
         def text(a: dict[str, Symbols]) -> dict[str, Any]:
-            fine = np.logical_and.reduce([np.logical_and.reduce(np.abs(x) <= self.most) for x in a.values()])
+            # of comparisons `<` alone is false of NaN
+            fine = np.logical_and.reduce(np.abs(np.concatenate([*a.values()])) < self.most)
             found = {f"{name}_fine": np.where(fine, x, 0.0) for name, x in a.items()}
             return {**found, "lost": np.where(fine, 0.0, 1.0)}
 

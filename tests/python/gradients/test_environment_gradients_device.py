@@ -16,7 +16,18 @@ from featherstorm.device import DeviceArray
 from featherstorm.environment.batch import EnvBatch
 
 T = 5
-pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
+pytestmark = [needs_stand_in, pytest.mark.usefixtures("kernels_once")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("kernels")
+
+
+@pytest.fixture
+def kernels_once(played_compiler, folder, monkeypatch):
+    """The kernels that a test made are there for the next."""
+    monkeypatch.setenv("FEATHERSTORM_CACHE", str(folder))
 
 
 class Short(Cart):
@@ -125,12 +136,13 @@ def test_what_is_not_finite_is_lost_there_too():
 
 def test_nothing_waits():
     _, there = both(Short())
+    by = fake_cuda.array(Tensor, np.ones(B))  # numbers of the CPU would wait
     for _ in range(2):
         got = there.collect(2, GIVEN, {"a": [0.1]}, True, True)
         before = counts()
         back = there.pull_back(got)
         for _ in range(2):
-            back.step(np.ones(B))
+            back.step(by)
         after = counts()
     assert after.waits == before.waits and after.launches > before.launches + 10
 
@@ -142,6 +154,7 @@ def test_arrays_of_torch_go_in_and_out(monkeypatch):
     here, there = both(Short(), arrays="torch")
     ours = Pulled(there, lambda x: fake_cuda.array(Tensor, x))
     assert all(type(x) is Tensor for x in ours.actions)
+    fake_cuda.finish()
     assert_same(ours, Pulled(here), 1e-9)
 
 
