@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..device import HOST
+from ..device import HOST, device_of, place
 from .gradient_arithmetic import arithmetic_of
 from .gradient_parts import Part, Place, bar, row_of
 from .gradient_passes import MOVED, passes_of
@@ -90,6 +90,11 @@ class PullBack:
         count = int(got.kept[DONE].shape[1])
         if count != env.num_envs:
             raise ValueError(f"pull_back: what was collected has {count} environments, expected {env.num_envs}")
+        there = device_of(got.kept[DONE])
+        if there != env.library.device:
+            raise ValueError(
+                f"pull_back: what was collected is on {place(there)}, expected {place(env.library.device)}"
+            )
         at, on_device = self.place(), env.library.device != HOST
         programs = env.kernels.programs
         if on_device not in programs:
