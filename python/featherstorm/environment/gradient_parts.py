@@ -26,10 +26,11 @@ class Place:
 
     def __init__(self, library: Library, instances: int, dtype: Any) -> None:
         self.library, self.instances, self.dtype = library, instances, np.dtype(dtype)
+        self.name = self.dtype.name  # numpy makes it anew each time
 
     def output(self, n: int) -> tuple[Any, Any]:
         """Memory for (instances, n), and a view of it."""
-        memory, view = self.library.output(self.dtype.name, self.instances, n)
+        memory, view = self.library.output(self.name, self.instances, n)
         return memory, view([n])
 
     def zeros(self, n: int) -> Any:
@@ -55,7 +56,7 @@ class Place:
             x = np.asarray(x, self.dtype)
         elif found != self.library.device:
             raise ValueError(f"pull_back: {what} is on {place(found)}, expected {place(self.library.device)}")
-        elif dtype_name(x) != self.dtype.name:
+        elif dtype_name(x) != self.name:
             raise TypeError(f"pull_back: {what} is {dtype_name(x)}, expected {self.dtype}")
         shape, expected = tuple(x.shape), (self.instances, n)
         if shape != expected and not (n == 1 and shape == expected[:1]):

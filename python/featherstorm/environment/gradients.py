@@ -95,7 +95,8 @@ class PullBack:
             raise ValueError(
                 f"pull_back: what was collected is on {place(there)}, expected {place(env.library.device)}"
             )
-        at, on_device = self.place(), env.library.device != HOST
+        self.at = at = Place(env.library, env.num_envs, env.dtype)
+        on_device = env.library.device != HOST
         programs = env.kernels.programs
         if on_device not in programs:
             programs[on_device] = Programs(env.kernels, at)
@@ -103,9 +104,6 @@ class PullBack:
         self.state: Arrays = {}
         self.key = at.copy(env.view(KEY))
         self.lost_of_each: Any = None
-
-    def place(self) -> Place:
-        return Place(self.env.library, self.env.num_envs, self.env.dtype)
 
     def step(self, reward_bar: Array | None = None, observation_bar: Any = None, final_bar: Any = None) -> Array:
         """actions_bar (B, actions) of step t, the one before that of the last call.
@@ -119,7 +117,7 @@ class PullBack:
         """
         if self.t < 0:
             raise ValueError("pull_back: all steps have been pulled back")
-        p, at, t, add = self.programs, self.place(), self.t, self.programs.arithmetic.add_to
+        p, at, t, add = self.programs, self.at, self.t, self.programs.arithmetic.add_to
         r, drive = p.kernels.recording, p.passes.drive
         given = self.given(at, reward_bar, observation_bar, final_bar)
         now: Arrays = {**{name: row_of(x, t) for name, x in self.kept.items() if name != DONE}, KEY: self.key}
@@ -187,7 +185,7 @@ class PullBack:
 
     def shorten(self, times: float) -> None:
         """Shortens the cotangents of environments' states that are longer than so many times their median."""
-        p, at = self.programs.arithmetic, self.place()
+        p, at = self.programs.arithmetic, self.at
         norm = np.sqrt(p.squares(at, self.state))
         factor = np.minimum(1, times * np.median(norm) / np.maximum(norm, 1e-30))
         self.state = {name: p.times(at, factor, x) for name, x in self.state.items()}
