@@ -43,9 +43,9 @@ class Arithmetic:
         return np.where(done > 0, last, after)
 
     def finite(self, place: Place, arrays: Mapping[str, Array]) -> tuple[Arrays, Array]:
-        """Zeros for an instance one of whose arrays has a number that is not finite; and (B, 1) where that was so."""
+        """Zeros for an instance one of whose arrays has a number that is not finite; and (B, 1): 1 where that was so, else 0."""
         fine = np.logical_and.reduce([np.isfinite(x).all(1) for x in arrays.values()])[:, None]
-        return {name: np.where(fine, x, x.dtype.type(0)) for name, x in arrays.items()}, ~fine
+        return {name: np.where(fine, x, x.dtype.type(0)) for name, x in arrays.items()}, np.where(fine, 0, 1)
 
     def squares(self, place: Place, arrays: Mapping[str, Array]) -> Any:
         """Sums of squares of each instance's numbers (B,), on the CPU; a device is waited for."""

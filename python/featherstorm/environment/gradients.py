@@ -144,8 +144,7 @@ class PullBack:
                 add(bars, p.of_drive({**then, **given}, at), at)
                 taken.append(bars.pop(TAKEN, None))
         p.passes.of_begin({**begun, **first}, bars, at)
-        self.state, lost = p.arithmetic.finite(at, bars)
-        self.lost_of_each = lost if self.lost_of_each is None else p.arithmetic.add(at, self.lost_of_each, lost)
+        self.state = self.finite(bars)
         return self.of_actions(at, now, [x for x in taken if x is not None])
 
     def given(self, at: Place, reward_bar: Any, observation_bar: Any, final_bar: Any) -> Arrays:
@@ -171,12 +170,20 @@ class PullBack:
     def of_actions(self, at: Place, now: Arrays, taken: list[Any]) -> Array:
         p = self.programs
         if not taken or p.of_take is None:
-            return np.zeros((at.instances, p.kernels.recording.actions), at.dtype)
+            return self.env.results(None).give(at.output(p.kernels.recording.actions)[1])
         whole = taken[0]
         for x in taken[1:]:
             whole = p.arithmetic.add(at, whole, x)
         fine, _ = p.arithmetic.finite(at, {bar(TAKEN): whole})
         return self.env.results(None).give(p.of_take({**now, **fine}, at)[bar(ACTION)])
+
+    def finite(self, bars: Arrays) -> Arrays:
+        if not bars:
+            return {}
+        p, at = self.programs.arithmetic, self.at
+        found, lost = p.finite(at, bars)
+        self.lost_of_each = lost if self.lost_of_each is None else p.add(at, self.lost_of_each, lost)
+        return found
 
     @property
     def lost(self) -> int:
@@ -185,6 +192,8 @@ class PullBack:
 
     def shorten(self, times: float) -> None:
         """Shortens the cotangents of environments' states that are longer than so many times their median."""
+        if not self.state:
+            return
         p, at = self.programs.arithmetic, self.at
         norm = np.sqrt(p.squares(at, self.state))
         factor = np.minimum(1, times * np.median(norm) / np.maximum(norm, 1e-30))

@@ -180,3 +180,40 @@ def test_cotangents_of_other_shapes_are_refused():
         back.step(np.ones(3))
     with pytest.raises(ValueError, match=r"observation_bar has shape \(8, 2\), expected \(8, 11\)"):
         back.step(None, np.ones((B, 2)))
+
+
+def test_what_is_not_finite_is_lost_with_its_environment_and_counted():
+    env = Cart().batch(B, seed=1, dtype="float64")
+    env.reset()
+    got = env.collect(3, GIVEN, {"a": [0.1]}, keep=True)
+    found = []
+    for bad in (1.0, np.nan):
+        back, by = env.pull_back(got), np.ones(B)
+        by[3] = bad
+        found.append((np.stack([back.step(by), back.step(by), back.step(np.ones(B))]), back.lost))
+    assert found[0][1] == 0 and found[1][1] == 2
+    others = np.arange(B) != 3
+    np.testing.assert_array_equal(found[1][0][:, others], found[0][0][:, others])
+    assert np.isfinite(found[1][0]).all() and not found[1][0][:2, 3].any()
+
+
+def test_what_does_not_depend_on_actions_has_none():
+    class Still(Cart):
+        actuate, memory, randomise = staticmethod(lambda x, a, m: [0.0, 0.0]), {}, None
+
+        def reward(self, x, a, m):
+            return 1.0
+
+        def after(self, x, a, m, rng):
+            return {}
+
+        def observe(self, x, m, rng):
+            return [1.0]
+
+    env = Still().batch(B, seed=1)
+    env.reset()
+    back = env.pull_back(env.collect(2, GIVEN, {"a": [0.1]}, keep=True))
+    for _ in range(2):
+        assert not back.step(np.ones(B), np.ones((B, 1))).any()
+        back.shorten(2.0)
+    assert back.lost == 0
