@@ -14,8 +14,8 @@ from carrying import feet
 from fake_cuda import Tensor, counts, needs_stand_in
 from featherstorm.device import DeviceArray
 from featherstorm.environment.batch import EnvBatch
-from featherstorm.environment.gradient_parts import Place
-from featherstorm.environment.gradients import Programs
+from featherstorm.environment.pulling.parts import Place
+from featherstorm.environment.pulling.programs import Programs
 
 T = 5
 pytestmark = [needs_stand_in, pytest.mark.usefixtures("kernels_once")]

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _featherstorm
-from ..device import HOST, DeviceArray, device_of, dtype_name, place
+from ... import _featherstorm
+from ...device import HOST, DeviceArray, device_of, dtype_name, place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..memory.library import Library
+    from ...memory.library import Library
 
     Arrays = dict[str, Any]  # (B, n) by name: numpy's, or the engine's own on a device
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _featherstorm
-from ..device import HOST
-from ..symbols import Symbols, symbols, values_of
-from .gradient_parts import Part
+from ... import _featherstorm
+from ...device import HOST
+from ...symbols import Symbols, symbols, values_of
+from .parts import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ..model import Model
-    from .gradient_parts import Arrays, Place
+    from ...model import Model
+    from .parts import Arrays, Place
 
     Array = Any
 

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import _featherstorm
-from ..symbols import symbols
-from ..world.gradients import sequence_of
-from ..world.passes import STATE, state_sizes
-from .gradient_parts import Part, bar
-from .recording import STEP, Stage, after_of
+from ... import _featherstorm
+from ...symbols import symbols
+from ...world.gradients import sequence_of
+from ...world.passes import STATE, state_sizes
+from ..recording import STEP, Stage, after_of
+from .parts import Part, bar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .gradient_arithmetic import Arithmetic
-    from .gradient_parts import Arrays, Place
-    from .kernels import Kernels
+    from ..kernels import Kernels
+    from .arithmetic import Arithmetic
+    from .parts import Arrays, Place
 
 MOVED = ("q", "v", "act")
 OF_FELT = (*MOVED, "ctrl", "qacc")
