@@ -5,6 +5,7 @@ namespace of the array API standard; `torch_like` and `cupy_like` have what the 
 """
 
 import ctypes
+import os
 import types
 
 import numpy as np
@@ -17,6 +18,23 @@ found, missing = _featherstorm.cuda_devices()
 needs_stand_in = pytest.mark.skipif(
     not found or not found[0][0].startswith("stand-in"), reason=f"needs the stand-in of the C++ tests: {missing}"
 )
+
+
+class Counts(ctypes.Structure):
+    """StandInCounts (tests/device/stand_in/stand_in.h)."""
+
+    _fields_ = [
+        *((name, ctypes.c_int) for name in ("driver_allocations", "pool_allocations", "live_blocks", "launches")),
+        *((name, ctypes.c_int) for name in ("live_programs", "waits", "device")),
+        ("stream", ctypes.c_void_p),
+    ]
+
+
+def counts():
+    found = Counts()
+    library = os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libfeatherstorm_cuda.so")
+    ctypes.CDLL(library).stand_in_counts(ctypes.byref(found))
+    return found
 
 
 def finish():

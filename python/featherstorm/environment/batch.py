@@ -251,8 +251,6 @@ class EnvBatch:
         """
         if self.autoreset != "same_step":
             raise ValueError(f"collect: autoreset is {self.autoreset!r}, expected 'same_step'")
-        if keep and self.library.device != HOST:
-            raise ValueError(f"collect: keep is for environments on the CPU, these are on {place(self.library.device)}")
         if int(steps) != steps or steps < 1:
             raise ValueError(f"collect: steps is {steps}, expected 1 or more")
         if not self.begun:
@@ -261,7 +259,7 @@ class EnvBatch:
 
     def pull_back(self, got: Collected) -> PullBack:
         """Cotangents of what `collect(..., keep=True)` returned, by its actions: through rewards, observations, memory and contacts, step by
-        step from the last to the first. See environment.gradients.PullBack. On the CPU, of robots of model files."""
+        step from the last to the first. See environment.gradients.PullBack. Where the batch is on a device, so are the cotangents."""
         from .gradients import PullBack
 
         return PullBack(self, got)

@@ -13,7 +13,7 @@ from ..symbols import symbols, values_of
 from ..table.evaluation import tell_notices
 from .draws import Draws
 from .networks import Weights, mlp, numbers_of
-from .recording import ACTION, KEY, REWARD, TERMINATED, TRUNCATED, Recording, Stage, final, observation
+from .recording import ACTION, DONE, KEY, REWARD, TERMINATED, TRUNCATED, Recording, Stage, final, observation
 from .results import is_engines
 from .rows import Rows, rows
 
@@ -42,7 +42,8 @@ class Collected(NamedTuple):
     terminated, truncated   (T, B) of bool
     final_observations  (T, B, n), or groups: the last ones of episodes, where one ended with a step; zeros elsewhere
     more                what else the policy returned, (T, B, n) or (T, B), by name
-    kept                with keep=True: what each step begins with, (T + 1, B, n) by names of the engine's arrays; for EnvBatch.pull_back
+    kept                with keep=True: what each step begins with, (T + 1, B, n) by names of the engine's arrays, and its action and whether it
+                        ended an episode, (T, B, n); for EnvBatch.pull_back
 
     Arrays of the batch's library: NumPy's on the CPU where none was named, the engine's own on a device, where `terminated` and `truncated`
     are numbers 0 and 1 then.
@@ -120,12 +121,17 @@ def collect(
     written = [x.written(told(name) if name != ACTION_NAME else ACTION) for name, x in told_of.items()]
     written += [x.written(name) for name, x in (*flags.items(), *((final(g), x) for g, x in ends.items()))]
     written += [x.written(name, 1) for name, x in going.items()]
+    if keep:
+        kept[DONE] = rows(storage, T, 1)
+        written.append(kept[DONE].written(DONE))
     outputs = [*storage.bound([] if keep else moved), *(x for x in written if x[3])]
     uniforms = {**batch.kernels.uniforms, **numbers_of(made.weights, values)}
     sequence.run(T, batch.num_envs, inputs, uniforms, outputs, None, batch.library.stream)
     tell_notices(batch.model)
     for name, x in going.items():
         storage.put(name, x.last())
+    if keep:
+        kept[ACTION] = told_of[ACTION_NAME]
     give = batch.results(None).give
     alone = set(r.groups) == {""}
 

@@ -43,7 +43,7 @@ class Kernels:
         self.after = [*self.recording.after, *again]
         self.stepping = self.sequence(self.after, True)
         self.collecting: dict[Any, Any] = {}  # policy and shapes of its weights -> what is recorded of it, its sequence
-        self.programs: Any = None  # of gradients, once they are asked for
+        self.programs: dict[bool, Any] = {}  # of gradients, once they are asked for, on the CPU and on devices
         self.restarting = self.sequence([self.recording.restart(MASK, True)], False)
 
     def step_uniforms(self, name: str) -> dict[str, list[float]]:
@@ -60,15 +60,28 @@ class Kernels:
         return self.sequence(self.after, True, [policy])
 
     def sequence(self, after: list[Stage], steps: bool, first: Sequence[Stage] = ()) -> Any:
-        r, model = self.recording, self.model
+        r = self.recording
         felt = remains = None
         if steps and r.world:
             before = (r.substeps - 1) * r.pass_time
             felt, remains = (kept.record(before, r.clock) for kept in (r.felt, r.remains))  # type: ignore[union-attr]
-        more = solver(model, self.dtype, self.law) if r.world else {}
+        begin, each = ([*first, *r.before], r.each_pass) if steps else ([], [])
+        return self.made(begin, each, after, felt, remains, steps, r.substeps)
+
+    def made(
+        self,
+        before: Sequence[Stage],
+        each_pass: Sequence[Stage],
+        after: Sequence[Stage],
+        felt: Any = None,
+        remains: Any = None,
+        steps: bool = False,
+        substeps: int = 1,
+    ) -> Any:
+        """Stages of the task's robot; steps: whether it is stepped between them."""
+        more = solver(self.model, self.dtype, self.law) if self.recording.world else {}
         return _featherstorm.environment_sequence(
-            model.evaluator, self.dtype, self.op, r.substeps,
-            stages([*first, *r.before]) if steps else [], stages(r.each_pass) if steps else [], stages(after),
+            self.model.evaluator, self.dtype, self.op, substeps, stages(before), stages(each_pass), stages(after),
             felt, remains, steps, **more,
         )  # fmt: skip
 

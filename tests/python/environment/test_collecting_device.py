@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from device_tasks import Falling
 from slider import Slider, model
-from test_environment_device import counts
 
 import fake_cuda
 import featherstorm as fs
-from fake_cuda import Tensor, needs_stand_in
+from fake_cuda import Tensor, counts, needs_stand_in
 from featherstorm.device import DeviceArray
 from featherstorm.environment.collecting import mlp, normal_action
 
@@ -158,11 +157,7 @@ def test_torch_gets_its_arrays_steps_first(tmp_path, monkeypatch):
     assert got.observations["actor"].shape == (T + 1, B, 3) and got.terminated.dtype == bool
 
 
-def test_what_a_device_does_not_keep_is_refused(tmp_path):
-    batch = Slider(model(tmp_path)).batch(B, device="cuda:0")
-    batch.reset()
-    with pytest.raises(ValueError, match="keep is for environments on the CPU, these are on CUDA device 0"):
-        batch.collect(T, policy_of("traced"), weights(0, 3, 8, 1), keep=True)
+def test_other_modes_are_refused(tmp_path):
     other = Slider(model(tmp_path)).batch(B, autoreset="disabled")
     other.reset()
     with pytest.raises(ValueError, match="autoreset is 'disabled', expected 'same_step'"):

@@ -1,7 +1,5 @@
 """Environments on a CUDA device, through the stand-in of the CUDA library, against the CPU."""
 
-import ctypes
-import os
 import sys
 
 import numpy as np
@@ -11,27 +9,10 @@ from slider import Slider, model
 
 import fake_cuda
 import featherstorm as fs
-from fake_cuda import Tensor, array, needs_stand_in
+from fake_cuda import Tensor, array, counts, needs_stand_in
 
 ENVS = 33
 pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
-
-
-class Counts(ctypes.Structure):
-    """StandInCounts (tests/device/stand_in/stand_in.h)."""
-
-    _fields_ = [
-        *((name, ctypes.c_int) for name in ("driver_allocations", "pool_allocations", "live_blocks", "launches")),
-        *((name, ctypes.c_int) for name in ("live_programs", "waits", "device")),
-        ("stream", ctypes.c_void_p),
-    ]
-
-
-def counts():
-    found = Counts()
-    library = os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libfeatherstorm_cuda.so")
-    ctypes.CDLL(library).stand_in_counts(ctypes.byref(found))
-    return found
 
 
 def actions(k, n):

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from played import GIVEN, B, Played, differences
 
 import featherstorm as fs
 
 mujoco = pytest.importorskip("mujoco")
 pytest.importorskip("gymnasium")
-B, WIDTH = 8, 1e-6
 BLOCK = """
 <mujoco>
   <option timestep="0.01" integrator="{integrator}"/>
@@ -53,79 +53,6 @@ class Block(fs.Env):
 
     def observe(self, x, m, rng):
         return [*x.q, *x.v, m.last[0] * x.q[0], *m.sum, x.time, rng.normal() * x.q[1]]
-
-
-class Given:
-    """Actions that are weights: one for all environments."""
-
-    def __call__(self, obs, w, rng):
-        return {"action": w.a}
-
-
-GIVEN = Given()
-
-
-class Played:
-    """Steps from one state under given actions (T, m), J = sum of weighted rewards and of weighted last observations."""
-
-    def __init__(self, task, T, before, dtype="float64"):
-        self.env = task.batch(B, seed=1, dtype=dtype)
-        self.env.reset(seed=3)
-        self.rng = np.random.default_rng(0)
-        self.actions = 0.4 * self.rng.uniform(-1, 1, (T, self.env.recording.actions))
-        for _ in range(before):
-            self.env.step(np.repeat(0.4 * self.rng.uniform(-1, 1, (1, self.actions.shape[1])), B, 0))
-        self.begun = self.env.snapshot()
-        group = "actor" if "actor" in self.env.groups else next(iter(self.env.groups))
-        self.group, n = group, self.env.groups[group]
-        self.by_reward, self.by_last = self.rng.normal(size=(T, B)), self.rng.normal(size=(B, n))
-
-    def collected(self, actions, keep=False):
-        """What each step gives, and the same with all of them one behind the other."""
-        self.env.restore(self.begun)
-        parts = [self.env.collect(1, GIVEN, {"a": a}, True, keep) for a in actions]
-        joined = {
-            name: np.concatenate([getattr(g, name) for g in parts])
-            for name in ("actions", "reward", "terminated", "truncated")
-        }
-        kept = {name: np.concatenate([g.kept[name][:1] for g in parts]) for name in parts[0].kept or {}}
-        return parts[-1]._replace(**joined, kept=kept or None)
-
-    def last(self, got):
-        """The last observation: that of the end where an episode ended."""
-        x = [o[self.group] if isinstance(o, dict) else o for o in (got.observations, got.final_observations)]
-        ended = (got.terminated | got.truncated)[-1][:, None]
-        return np.where(ended, x[1][-1], x[0][-1])
-
-    def J(self, actions, seen):
-        got = self.collected(actions)
-        return (self.by_reward * got.reward).sum(0) + (seen * self.by_last * self.last(got)).sum(1), got
-
-    def gradients(self, seen):
-        got = self.collected(self.actions, keep=True)
-        back, found = self.env.pull_back(got), np.zeros((*self.actions.shape, B))
-        last = seen * self.by_last
-        if set(self.env.groups) != {""}:
-            last = {name: last if name == self.group else np.zeros((B, n)) for name, n in self.env.groups.items()}
-        for t in reversed(range(len(self.actions))):
-            by = (last, last) if t + 1 == len(self.actions) else (None, None)
-            found[t] = back.step(self.by_reward[t], *by).T
-        assert back.lost == 0 and back.t == -1
-        return found, got
-
-
-def differences(played, seen):
-    """Of each action and environment, and whether both sides agree: no contact opens, closes or begins to slide between them."""
-    value = played.J(played.actions, seen)[0]
-    found, smooth = (np.zeros((*played.actions.shape, B), kind) for kind in (float, bool))
-    for t, j in np.ndindex(*played.actions.shape):
-        change = np.zeros_like(played.actions)
-        change[t, j] = WIDTH
-        above, below = (played.J(played.actions + sign * change, seen)[0] for sign in (1, -1))
-        up, down = (above - value) / WIDTH, (value - below) / WIDTH
-        found[t, j] = (up + down) / 2
-        smooth[t, j] = np.abs(up - down) < 1e-4 * (1 + np.abs(up))
-    return found, smooth
 
 
 # how many numbers of the observation are taken: those behind are forces of contacts, which are held

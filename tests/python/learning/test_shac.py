@@ -8,6 +8,7 @@ from featherstorm.__main__ import main
 from featherstorm.learning.settings import Settings, settings_of
 from featherstorm.learning.shac import SHAC
 from featherstorm.learning.training import Training, one_thread, resume
+from featherstorm.tasks.registry import NAMES
 
 mujoco = pytest.importorskip("mujoco")
 pytest.importorskip("gymnasium")
@@ -143,22 +144,46 @@ def test_a_checkpoint_goes_on_bit_for_bit(tmp_path):
         np.testing.assert_array_equal(x, again.learner.state()[1][name], name)
 
 
-def test_robots_without_a_world_are_refused():
-    class Cart(fs.Env):
-        dt, substeps, steps = 0.02, 2, 10
+class Balance(fs.Env):
+    """The built-in cart-pole, which has no model file: the pole upright on a cart that a motor pushes, at most 200 a whole episode."""
 
-        def model(self):
-            return fs.load("cartpole")
+    dt, substeps, steps = 0.04, 2, 200
+    actions, action_range = 1, (-1.0, 1.0)
 
-        def reward(self, x, a, m):
-            return x.q[0]
+    def model(self):
+        return fs.load("cartpole")
 
-        def observe(self, x, m, rng):
-            return x.q
+    def reset(self, m, rng):
+        return rng.uniform(-0.2, 0.2, 2), rng.uniform(-0.2, 0.2, 2)
 
-    x = SHAC(Cart().batch(4), Settings(algorithm="shac", envs=4, horizon=4, actor=(4,), critic=(4,)), 0)
-    with pytest.raises(ValueError, match=r"Cart: .*model files, this one has none"):
-        x.iteration()
+    def actuate(self, x, a, m):
+        return np.concatenate([10 * a, [0.0]])
+
+    def terminate(self, x, m):
+        return np.logical_or(np.abs(x.q[1]) > 0.5, np.abs(x.q[0]) > 1.5)
+
+    def reward(self, x, a, m):
+        return 1 - x.q[1] ** 2 - 0.1 * x.q[0] ** 2 - 0.01 * a[0] ** 2
+
+    def observe(self, x, m, rng):
+        return [*x.q, *x.v]
+
+
+def test_a_robot_without_a_model_file_is_balanced_within_seconds(tmp_path, monkeypatch):
+    monkeypatch.setitem(NAMES.fill(), "Balance-v0", Balance)
+    s = Settings(
+        algorithm="shac", envs=64, horizon=16, actor=(32,), critic=(32,), activation="elu", noise=-1.0, rate=5e-3,
+        critic_rate=5e-3, discount=0.98, steps=64 * 16 * 120, evaluate=20,
+    )  # fmt: skip
+    training = Training("Balance-v0", tmp_path / "run", s, seed=1, threads=2)
+    assert training.run(until=195) == "return"
+    assert training.history[0]["return"] is None or training.history[0]["return"] < 50
+    again, _ = training.confirm()
+    assert again.mean > 190 and not again.fell.any()
+    assert sum(row["lost"] for row in training.history) == 0
+
+
+def test_unknown_algorithms_are_refused():
     with pytest.raises(ValueError, match="algorithm is 'dqn', expected one of ppo, shac, sac"):
         Settings(algorithm="dqn")
     with pytest.raises(ValueError, match="algorithm is 'dqn'"):

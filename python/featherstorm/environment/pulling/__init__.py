@@ -1,0 +1,1 @@
+"""What cotangents of control steps are made of: featherstorm.environment.gradients."""

@@ -1,0 +1,253 @@
+"""How a pass of a control step is run again and pulled back: of the world of a model file, or of the table's operation that steps.
+
+begin(now, at)        what a control step begins with, where that is not the state itself
+move(now, last, at)   a pass: what it writes; last: it keeps what is felt
+of_move(then, ...)    the cotangents of what a pass left -> of what it began with, and of what drove it
+of_begin(...)         the same of `begin`
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ... import _featherstorm
+from ...symbols import symbols
+from ...world.gradients import sequence_of
+from ...world.passes import STATE, state_sizes
+from ..recording import STEP, Stage, after_of
+from .parts import Part, bar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..kernels import Kernels
+    from .arithmetic import Arithmetic
+    from .parts import Arrays, Place
+
+MOVED = ("q", "v", "act")
+OF_FELT = (*MOVED, "ctrl", "qacc")
+READ = ("env_felt_in_", "env_left_in_")  # what `felt` and `remains` were made of
+
+
+class WorldPasses:
+    """Of a model file's world, by the implicit form of its solver's equations (featherstorm.world.gradients).
+
+    state, drive   names of arrays: what a pass moves on, what drives it
+    texts          names of what is felt
+    """
+
+    state, drive = STATE, "ctrl"
+
+    def __init__(self, kernels: Kernels, arithmetic: Arithmetic, on_device: bool, pulled: Any) -> None:
+        model, r, dtype = kernels.model, kernels.recording, kernels.dtype
+        if kernels.law is not None:
+            raise ValueError(
+                f"{type(r.env).__name__}: its law is rigid, whose steps have no derivatives, expected MuJoCo's"
+            )
+        self.arithmetic = arithmetic
+        sizes = {**state_sizes(model), "ctrl": model.n_ctrl, **r.parameters}
+        before = (r.substeps - 1) * r.pass_time
+        felt, remains = (kept.record(before, r.clock) for kept in (r.felt, r.remains))  # type: ignore[union-attr]
+        # what they were made of is kept too, for their cotangents
+        felt, remains = (None if p is None else p.with_inputs(prefix) for p, prefix in zip((felt, remains), READ))
+        kept = {n: size for p in (felt, remains) if p for n, size in p.outputs.items()}
+        clocks = {n: size for p in (felt, remains) if p for n, size in p.inputs.items() if n.startswith("env_")}
+        clock = _featherstorm.Trace()  # for the sequence to have the array
+        clock.output("env_clock", clock.input(STEP, 1))
+        clock.close()
+
+        def move(felt: Any, remains: Any) -> Any:
+            return kernels.made([Stage(clock, [])], [], [], felt, remains, True)
+
+        self.moving = Part(move(None, None), sizes, state_sizes(model))
+        self.last = Part(move(felt, remains), {**sizes, **clocks}, {**state_sizes(model), **kept})
+        cotangents = {bar(after_of(name)): n for name, n in state_sizes(model).items()}
+        self.of_moving = Part(
+            sequence_of(model, dtype, True, on_device, is_solved=True),  # Runge-Kutta's stages are solved all the same
+            {**sizes, **cotangents},
+            {bar(name): n for name, n in sizes.items() if name in (*MOVED, "ctrl")},
+        )
+        self.left_apart = (
+            self.of_moving.sequence.components(bar("q_left")) >= 0
+        )  # Runge-Kutta's last stage has a state of its own
+        if self.left_apart:
+            self.of_moving.reads.update(
+                {bar(f"{name}_left"): n for name, n in state_sizes(model).items() if name in MOVED and n}
+            )
+        self.names = [list(f.texts) for f in (r.felt, r.remains)]  # type: ignore[union-attr]
+        self.texts = [name for names in self.names for name in names]
+        self.of_feeling = [
+            None if p is None else pulled(Stage(p, []), names, OF_FELT) for p, names in zip((felt, remains), self.names)
+        ]
+
+    def begin(self, now: Arrays, at: Place) -> Arrays:
+        return {}
+
+    def of_begin(self, now: Arrays, bars: Arrays, at: Place) -> None:
+        pass
+
+    def move(self, now: Arrays, is_last: bool, at: Place) -> Arrays:
+        found = (self.last if is_last else self.moving)(now, at)
+        return {**found, "solution": found["qacc"]}
+
+    def of_move(self, then: Arrays, is_last: bool, bars: Arrays, at: Place) -> None:
+        """then: what a pass began with, what drove it, and what it wrote that it did not begin with; bars: cotangents of the state by name,
+        of what was felt, and of what drove, those of this pass are added."""
+        begun, left = self.of_felt(then, bars, at) if is_last else ({}, {})
+        drive = bars.pop("ctrl", None)
+        given = {bar(after_of(name)): bars.pop(name) for name in (*MOVED, "qacc") if name in bars}
+        add = self.arithmetic.add_to
+        add(bars, self.of_moving({**then, "qacc": then["solution"], **given, **left}, at), at)
+        add(bars, begun, at)
+        if drive is not None:
+            add(bars, {bar("ctrl"): drive}, at)
+
+    def of_felt(self, then: Arrays, bars: Arrays, at: Place) -> tuple[Arrays, Arrays]:
+        """Cotangents of what was felt, as those of the state that the last pass began with and of its drive by name, and of the state that it
+        was left at by the arrays of a pass; those of the solution are added to `bars`."""
+        begun, left, add = dict[str, Any](), dict[str, Any](), self.arithmetic.add_to
+        for part, names, prefix, apart in zip(self.of_feeling, self.names, READ, (False, self.left_apart)):
+            given = {bar(name): bars.pop(name) for name in names if name in bars}
+            if part is None or not given:
+                continue
+            made_of = {name.removeprefix(prefix): x for name, x in then.items() if name.startswith(prefix)}
+            found = part({**made_of, **given}, at)
+            of_solution = found.pop(bar("qacc"), None)
+            if of_solution is not None and (apart or not self.left_apart):
+                add(bars, {bar("qacc"): of_solution}, at)
+            if apart:
+                add(begun, {bar("ctrl"): found.pop(bar("ctrl"))} if bar("ctrl") in found else {}, at)
+                left = {f"{name.removesuffix('_bar')}_left_bar": x for name, x in found.items()}
+            else:
+                add(begun, found, at)
+        return begun, left
+
+
+class Pick:
+    """Columns of an array as another one: linear, and its cotangents put them back."""
+
+    def __init__(self, kernels: Kernels, of: str, n: int, columns: Sequence[int], to: str) -> None:
+        self.reads, self.writes = {of: of}, {to: to}
+        there, back = _featherstorm.Trace(), _featherstorm.Trace()
+        x, y = there.input(of, n), back.input(bar(to), len(columns))
+        spread: list[Any] = [0.0] * n
+        for k, c in enumerate(columns):
+            spread[c] = y[k]
+        there.output(to, [x[c] for c in columns])
+        back.output(bar(of), symbols(spread).tolist())
+        self.there, self.back = (
+            Part(_featherstorm.traced_sequence(kernels.model.evaluator, kernels.dtype, t), t.inputs, t.outputs)
+            for t in (there, back)
+        )
+        for t in (there, back):
+            t.close()
+
+    def __call__(self, now: Arrays, at: Place) -> Arrays:
+        return self.there(now, at)
+
+    def pulled(self, then: Arrays, given: Arrays, at: Place) -> Arrays:
+        return self.back(given, at)
+
+
+class Row:
+    """An operation of the table on arrays of an environment.
+
+    called   the array for an argument of another name
+    """
+
+    def __init__(self, kernels: Kernels, op: str, called: Mapping[str, str], uniforms: Sequence[float] = ()) -> None:
+        self.model, self.op, self.uniforms = kernels.model, op, list(uniforms)
+        row, self.derivative = self.model.row(op), self.model.row(f"{op}_vjp")  # refuse what the robot cannot have
+        self.called = {name: called.get(name, name) for name, _ in (*row.inputs, *row.outputs)}
+        self.inputs, self.outputs = row.inputs, row.outputs
+        self.reads = {self.called[name]: name for name, _ in row.inputs}
+        self.writes = {self.called[name]: name for name, _ in row.outputs}
+
+    def __call__(self, now: Arrays, at: Place) -> Arrays:
+        found = self.run(self.op, [(now.get(self.called[name]), n) for name, n in self.inputs], self.outputs, at)
+        return {self.called[name]: x for name, x in found.items()}
+
+    def pulled(self, then: Arrays, given: Arrays, at: Place) -> Arrays:
+        own = {name for name, _ in self.inputs}
+        arrays = [
+            (then.get(self.called[name]) if name in own else given.get(bar(self.called[name.removesuffix("_bar")])), n)
+            for name, n in self.derivative.inputs
+        ]
+        found = self.run(f"{self.op}_vjp", arrays, self.derivative.outputs, at)
+        return {bar(self.called[name.removesuffix("_bar")]): x for name, x in found.items()}
+
+    def run(self, op: str, arrays: Sequence[tuple[Any, int]], outputs: Sequence[tuple[str, int]], at: Place) -> Arrays:
+        given = [at.memory(at.zeros(n) if x is None else x) for x, n in arrays]
+        found = {name: at.output(n) for name, n in outputs}
+        self.model.evaluator.run(
+            op, given, [m for m, _ in found.values()], self.uniforms, 0, 1, at.library.stream, at.instances
+        )
+        return {name: view for name, (_, view) in found.items()}
+
+
+class RowPasses:
+    """Of a robot without a world: the operation that steps, and where joints are coupled, what brings them in line.
+
+    chain   of a pass, in its order; each array has a name of its own
+    """
+
+    drive, texts = "tau", ()
+
+    def __init__(self, kernels: Kernels, arithmetic: Arithmetic) -> None:
+        model, op, self.arithmetic = kernels.model, kernels.op, arithmetic
+        numbers = [x for name, _ in model.row(op).uniforms for x in kernels.uniforms[name]]
+        self.state: tuple[str, ...] = ("q", "v", "impulse") if op == "contact_step" else ("q", "v")
+        self.starts: list[Any] = []
+        if op != "coupled_step":
+            self.chain: list[Any] = [Row(kernels, op, {}, numbers)]
+            return
+        columns = [model.v_names.index(name) for name in model.u_names]
+        self.chain = [
+            Pick(kernels, "v", model.nv, columns, "u"),
+            Row(kernels, op, {}, numbers),
+            Row(kernels, "coupled_velocity", {"u": "u_next", "v": "v_next"}),
+        ]
+        self.starts = [
+            Row(kernels, "coupled_position", {"q_coupled": "q_next"}),
+            Pick(kernels, "v", model.nv, columns, "u"),
+            Row(kernels, "coupled_velocity", {"v": "v_next"}),
+        ]
+
+    def begin(self, now: Arrays, at: Place) -> Arrays:
+        return self.run(self.starts, now, at)
+
+    def of_begin(self, now: Arrays, bars: Arrays, at: Place) -> None:
+        self.pull(self.starts, now, bars, at)
+
+    def move(self, now: Arrays, is_last: bool, at: Place) -> Arrays:
+        return self.run(self.chain, now, at)
+
+    def of_move(self, then: Arrays, is_last: bool, bars: Arrays, at: Place) -> None:
+        self.pull(self.chain, then, bars, at)
+
+    def run(self, chain: Sequence[Any], now: Arrays, at: Place) -> Arrays:
+        """What the calls write, and with it the state by its own names."""
+        found: Arrays = {}
+        for call in chain:
+            found.update(call({**now, **found}, at))
+        return {**found, **{name: found[after_of(name)] for name in self.state if after_of(name) in found}}
+
+    def pull(self, chain: Sequence[Any], then: Arrays, bars: Arrays, at: Place) -> None:
+        if not chain:
+            return
+        names = [name for name in self.state if any(after_of(name) in call.writes for call in chain)]
+        of = {after_of(name): bars.pop(name) for name in names if name in bars}
+        for call in reversed(chain):
+            given = {bar(name): of.pop(name) for name in call.writes if name in of}
+            if not given:
+                continue
+            found = call.pulled(then, given, at)
+            self.arithmetic.add_to(of, {bar(name): found[bar(name)] for name in call.reads if bar(name) in found}, at)
+        # parameters and targets of drives are held
+        self.arithmetic.add_to(bars, {bar(name): of[name] for name in (*self.state, self.drive) if name in of}, at)
+
+
+def passes_of(kernels: Kernels, arithmetic: Arithmetic, on_device: bool, pulled: Any) -> Any:
+    if kernels.recording.world:
+        return WorldPasses(kernels, arithmetic, on_device, pulled)
+    return RowPasses(kernels, arithmetic)
