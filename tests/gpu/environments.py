@@ -2,7 +2,7 @@
 
 right   steps of Ant, Go1 and G1 on the device beside the CPU's, with the same draws, in both precisions; each in a process of its own, all
         at once, as most of the time is NVRTC's. A step captured into a graph, beside the same as calls. Four steps of `collect`, with a
-        network of two hidden layers of 64, beside the CPU's.
+        network of two hidden layers of 64, beside the CPU's; of Ant and Go1 also pulled back.
 fast    how long a control step takes, as CSV lines, where robots lie and stand about after a hundred random steps:
         form          "graph": two steps captured and launched again; "calls": from Python, with the wait for the last one; "collect": 16 in
                       a call, with the network
@@ -34,6 +34,7 @@ ENVS, STEPS, FALL = (33, 6, 5) if quick else (515, 30, 60)
 COLLECTED = 2 if quick else 16  # steps in a call
 SIZES = (64,) if quick else (1024, 4096, 16384, 65536)
 KINDS = {"Box": Falling} if quick else TASKS
+PULLED = ("Box", "Ant", "Go1")  # G1 has 5554 rows of candidates, and 400 are the most whose derivatives a device has
 
 
 # -- right
@@ -54,10 +55,12 @@ def agreement(name, dtype):
     median, most99, most = np.quantile(worst, (0.5, 0.99, 1))
     graph = graph_error(pair)
     collected = float(np.quantile(pair.collected(4), 0.9))
-    right = median <= 1e-2 * TOLERANCE[dtype] and max(most99, graph, collected) <= TOLERANCE[dtype] and ended > 0
+    pulled = float(np.quantile(pair.pulled(4), 0.9)) if name in PULLED else 0.0
+    off = max(most99, graph, collected, pulled)
+    right = median <= 1e-2 * TOLERANCE[dtype] and off <= TOLERANCE[dtype] and ended > 0
     print(
         f"{'' if right else 'FAILED  '}{name}/{dtype}: error median {median:.1e}, 99 % {most99:.1e}, most {most:.1e}; graph {graph:.1e}; "
-        f"collected {collected:.1e}; "
+        f"collected {collected:.1e}; pulled back {pulled:.1e}; "
         f"{ended} episodes ended, {contacts:.1f} contacts; {first:.0f} s to the first step",
         flush=True,
     )

@@ -178,14 +178,27 @@ class Pair:
 
     def collected(self, steps):
         """The same of rewards of so many steps in one call of each, from the CPU's state (B,)."""
+        policy, weights = self.met_with_network()
+        found, expected = (np.asarray(b.collect(steps, policy, weights).reward, float) for b in (self.there, self.here))
+        return apart(found, expected)
+
+    def pulled(self, steps):
+        """The same of cotangents by actions, of the rewards of so many steps (B,)."""
+        policy, weights = self.met_with_network()
+        cotangents = []
+        for batch in (self.there, self.here):
+            back = batch.pull_back(batch.collect(steps, policy, weights, keep=True))
+            ones = np.ones(batch.num_envs, batch.dtype)
+            cotangents.append(np.stack([np.asarray(back.step(ones), float) for _ in range(steps)]))
+        return apart(*cotangents)
+
+    def met_with_network(self):
+        """A policy with its weights, for both in the CPU's state."""
         self.meet()
         for group in self.here.groups:
             name = observation(group)
             self.there.storage.put(name, self.here.view(name))
-        policy, weights = network(self.here)
-        found, expected = (np.asarray(b.collect(steps, policy, weights).reward, float) for b in (self.there, self.here))
-        off = np.abs(found - expected).max(axis=0) / np.abs(expected).max(initial=1.0)
-        return np.where(np.isfinite(off), off, np.inf)
+        return network(self.here)
 
     def ended(self):
         return int((np.asarray(self.here.view("env_done")) > 0).sum())
@@ -193,3 +206,9 @@ class Pair:
     def contacts(self):
         """How many contacts an environment of the CPU has on average."""
         return float(np.mean(self.here.report().contacts))
+
+
+def apart(found, expected):
+    """The largest difference of each environment (B,), of arrays (T, B, ...), relative to the largest number or 1."""
+    off = np.abs(found - expected).reshape(*found.shape[:2], -1).max(axis=(0, 2))
+    return np.where(np.isfinite(off), off, np.inf) / np.abs(expected).max(initial=1.0)
