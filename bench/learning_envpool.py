@@ -26,7 +26,7 @@ from featherstorm.learning.settings import settings_of
 from featherstorm.learning.training import EPISODES, EVALUATED, TIMES, one_thread
 from featherstorm.tasks import make
 
-GOALS = {
+GOALS = {  # return, and seconds of processors after which it is given up
     "HalfCheetah-v5": (4800, 180),
     "Hopper-v5": (2500, 360),
     "Walker2d-v5": (4000, 360),
@@ -147,9 +147,9 @@ def learn(maker, name, seed, threads):
                         others, steps, learner.actor, learner.log_std, learner.seen, False, False
                     )
 
-                found, seconds = evaluate(others, collect, seed + EVALUATED).mean, time.perf_counter() - start
-                if found >= until or seconds > limit:
-                    busy = time.process_time() - processors
+                found = evaluate(others, collect, seed + EVALUATED).mean
+                seconds, busy = time.perf_counter() - start, time.process_time() - processors
+                if found >= until or busy > limit:
                     return learner.steps, seconds, busy, found, found >= until, *learner.seconds.values()
 
 
