@@ -141,7 +141,7 @@ def compare(
     if pool is None:
         with Pool(make, policy, 1) as own:
             return compare(make, policy, episodes, conditions, own, say, batch)
-    task = prepared(make(), conditions.scaled, bool(conditions.commands))
+    task: Any = prepared(make(), conditions.scaled, bool(conditions.commands)) if batch is None else batch.task
     check_commands(task, conditions.commands)
     batch = task.batch(episodes, conditions.seed, autoreset="disabled") if batch is None else batch.resized(episodes)
     check_policy(policy, task, batch.groups, batch.recording.actions)

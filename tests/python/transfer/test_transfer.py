@@ -153,9 +153,15 @@ def test_a_task_is_left_as_it_is_by_its_conditions():
 
 
 def test_sweeps_are_tables_and_a_picture(tmp_path):
-    with Pool(Follow, drives, 1) as pool:
+    made = []
+
+    def make():
+        made.append(Follow())
+        return made[-1]
+
+    with Pool(make, drives, 1) as pool:
         swept = sweep(
-            Follow,
+            make,
             drives,
             2,
             Conditions(seed=3),
@@ -167,6 +173,7 @@ def test_sweeps_are_tables_and_a_picture(tmp_path):
     firsts = [rows[0]["mujoco"]["return"] for rows in table.values()]
     assert firsts == [firsts[0]] * 3  # where nothing is changed it is run once
     assert table["latency"][1]["mujoco"]["return"] != firsts[0]
+    assert len(made) == 5  # one to look at; for each engine one with masses as parameters, one without
     plot(str(tmp_path / "robust.png"), swept, "a cart")
     assert (tmp_path / "robust.png").read_bytes()[:4] == b"\x89PNG"
     assert "push" not in kinds_of(Pendulum())
