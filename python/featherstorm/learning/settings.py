@@ -155,10 +155,31 @@ TASKS: dict[str, Settings] = {
             lessons=(0.1, 0.3),
             lesson=6_000_000,
             steps=60_000_000,
-            evaluate=20,
+            evaluate=60,
         )
     ),
     "Go2JoystickFlat": quadruped,
+    "Go1JoystickRough": quadruped,
+    "Go2JoystickRough": quadruped,
+    # small iterations and bold ones, as most of the time is the simulation's
+    "G1JoystickFlat": Settings(
+        envs=512,
+        horizon=24,
+        epochs=5,
+        minibatch=3072,
+        actor=(128, 128),
+        critic=(128, 128),
+        noise=-1.0,
+        least_noise=-2.5,
+        kl=0.06,
+        clip=0.3,
+        entropy=0.002,
+        discount=0.97,
+        lessons=(0.1, 0.3),
+        lesson=8_000_000,
+        steps=100_000_000,
+        evaluate=120,
+    ),
 }
 
 
