@@ -19,11 +19,17 @@ class Replay:
 
     arrays   name -> (capacity, n): all of it is reserved at the beginning
     count    rows there are; next: where the next one goes
+
+    Errors: ValueError where there is no room for them.
     """
 
     def __init__(self, capacity: int, sizes: Mapping[str, int]) -> None:
         self.capacity, self.count, self.next = capacity, 0, 0
-        self.arrays = {name: np.zeros((capacity, n), np.float32) for name, n in sizes.items()}
+        try:
+            self.arrays = {name: np.zeros((capacity, n), np.float32) for name, n in sizes.items()}
+        except MemoryError:
+            size = 4e-9 * capacity * sum(sizes.values())
+            raise ValueError(f"memory of {capacity} steps takes {size:.1f} GB, for which there is no room") from None
 
     def add(self, rows: Mapping[str, Array]) -> None:
         """Rows (N, n) of each array; of more than there is room for the last ones."""

@@ -188,6 +188,13 @@ def test_a_memory_has_the_last_rows_in_turn():
         Replay(9, {"a": 2, "b": 1}).restore(numbers, arrays)
 
 
+def test_a_memory_without_room_says_so():
+    with pytest.raises(
+        ValueError, match=r"memory of 1000000000000 steps takes 16000\.0 GB, for which there is no room"
+    ):
+        Replay(10**12, {"x": 4})
+
+
 def test_targets_critics_follow_and_the_temperature_finds_the_entropy():
     x = learner(rate=1e-2, critic_rate=1e-2)
     before, was = x.followers.copy(), x.alpha
