@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from ..environment.draws import Draws
     from ..environment.memory import Memory, Parameters
 
-HALF, RISE = 10.0, 0.05  # of the field: half its side, its highest point above its lowest [m]
-CELLS = 128
-AROUND = 6.0  # where on the field an environment may stand: this far from its middle along each side [m]
+HALF, RISE = 20.0, 0.05  # of the field: half its side, its highest point above its lowest [m]
+CELLS = 256
+AROUND = 2.0  # where on the field an environment may stand: this far from its middle along each side [m]
 
 
 @cache
@@ -47,8 +47,9 @@ def add_field(spec: Any) -> None:
 class RoughQuadruped(QuadrupedJoystick):
     """A quadruped on rocks up to 5 cm high, by QuadrupedJoystick's definition.
 
-    The field is 20 m by 20 m and as fine as 0.16 m. Each episode has it elsewhere, within 6 m along each of its sides. Heights of feet
-    in the reward are those above z = 0, as in Playground.
+    The field is 40 m by 40 m and as fine as 0.16 m. Each episode has it elsewhere, within 2 m along each of its sides. Heights of feet
+    in the reward are those above z = 0, as in Playground. Where the field ends a robot falls: of commands that change as the task has it
+    3 in 100 lead so far in 20 s; one of 1 m/s that stays does.
     """
 
     parameters = (*QuadrupedJoystick.parameters, "geom_pos")
