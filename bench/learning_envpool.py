@@ -10,7 +10,6 @@ environments. What a limit cut is bootstrapped from its last observation in both
 """
 
 import argparse
-import pathlib
 import time
 from types import SimpleNamespace
 
@@ -191,8 +190,8 @@ def main():
                     told = (f"{x:.1f}" for x in (*times, collect, values, update))
                     say(name, goal, seed, engine, f"{steps:,}", *told, f"{found:.0f}")
     if options.write:
-        path = pathlib.Path(__file__).parent / "results" / machine.name() / f"{options.write}.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = machine.folder() / f"{options.write}.md"
+
         path.write_text("\n".join(lines) + "\n")
 
 

@@ -49,7 +49,7 @@ class RoughQuadruped(QuadrupedJoystick):
 
     The field is 40 m by 40 m and as fine as 0.16 m. Each episode has it elsewhere, within 2 m along each of its sides. Heights of feet
     in the reward are those above z = 0, as in Playground. Where the field ends a robot falls: of commands that change as the task has it
-    3 in 100 lead so far in 20 s; one of 1 m/s that stays does.
+    3 in 100 lead so far in 20 s; one above 1 m/s that stays may.
     """
 
     parameters = (*QuadrupedJoystick.parameters, "geom_pos")

@@ -76,3 +76,15 @@ def differences(played, seen):
         found[t, j] = (up + down) / 2
         smooth[t, j] = np.abs(up - down) < 1e-4 * (1 + np.abs(up))
     return found, smooth
+
+
+def assert_nothing_goes_on_where_an_episode_ends(played):
+    """Of actions before an end, cotangents of the last observation are zero; of those behind it they are not."""
+    got, T = played.collected(played.actions, keep=True), len(played.actions)
+    ended = got.terminated[:-1].any(0)
+    assert ended.any() and not ended.all()
+    back = played.env.pull_back(got)
+    found = np.stack([back.step(None, played.by_last if t + 1 == T else None)[:, 0] for t in reversed(range(T))])[::-1]
+    for b in np.flatnonzero(ended):
+        end = np.flatnonzero(got.terminated[:, b])[-1]
+        assert not found[: end + 1, b].any() and (end + 1 == T or found[end + 1 :, b].any())

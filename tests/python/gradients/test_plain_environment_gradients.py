@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from played import GIVEN, B, Played, differences
+from played import GIVEN, B, Played, assert_nothing_goes_on_where_an_episode_ends, differences
 
 import featherstorm as fs
 from carrying import closed, feet, parallelogram
@@ -154,14 +154,7 @@ def test_where_an_episode_ends_nothing_goes_on():
         rail = 0.5
 
     played = Played(Short(), 6, 3)
-    got = played.collected(played.actions, keep=True)
-    ended = got.terminated[:-1].any(0)
-    assert ended.any() and not ended.all()
-    back = played.env.pull_back(got)
-    found = np.stack([back.step(None, played.by_last if t == 5 else None)[:, 0] for t in reversed(range(6))])[::-1]
-    for b in np.flatnonzero(ended):
-        end = np.flatnonzero(got.terminated[:, b])[-1]
-        assert not found[: end + 1, b].any() and (end == 5 or found[end + 1 :, b].any())
+    assert_nothing_goes_on_where_an_episode_ends(played)
 
 
 def test_the_same_in_float32():
