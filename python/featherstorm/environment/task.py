@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ..typing import ArrayLike, Names
     from .draws import Draws
     from .memory import Memory
+    from .mirror import Mirror
     from .state import EnvironmentState as State
 
 
@@ -83,3 +84,10 @@ class Task:
     def observe(self, x: State, m: Memory, rng: Draws) -> Any:
         """Numbers, or groups of them by name, such as dict(actor=..., critic=...)."""
         raise NotImplementedError(f"{type(self).__name__} has no method `observe`")
+
+    def mirror(self) -> Mapping[str, Mirror]:
+        """Of a task whose left is like its right: how a mirror in the robot's middle plane shows each group of observations ("" where
+        there are none) and the "action". Called after `model`."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has no method `mirror`: its left is not known to be like its right"
+        )

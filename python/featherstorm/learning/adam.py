@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ..environment.mirror import Mirror
+
     Array = npt.NDArray[Any]
 
 
@@ -22,9 +24,19 @@ class Adam:
 
     numbers   all parameters (n,), float32
     views     the parameters themselves, as views of it
+    image     the mirror's of all parameters, which are their own image and stay so. None: they need not be
     """
 
-    def __init__(self, parameters: Sequence[Array], rate: float, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-5):
+    def __init__(
+        self,
+        parameters: Sequence[Array],
+        rate: float,
+        image: Mirror | None = None,
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-5,
+    ) -> None:
+        self.image = image
         self.numbers = np.concatenate([p.ravel() for p in parameters]).astype(np.float32)
         self.views = views_of(self.numbers, parameters)
         self.m, self.v, self.t = np.zeros_like(self.numbers), np.zeros_like(self.numbers), 0
@@ -32,6 +44,8 @@ class Adam:
 
     def step(self, gradient: Array, most: float) -> None:
         """Against a gradient (n,), which is shortened where its norm is above `most`."""
+        if self.image:
+            gradient = np.float32(0.5) * (gradient + self.image(gradient))
         norm = float(np.sqrt(np.square(gradient, dtype=np.float64).sum()))
         g = gradient * np.float32(min(1.0, most / (norm + 1e-8)))
         self.t += 1

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..environment.mirror import SCALAR, Mirror, joined
 from .acting import Actor
 from .adam import Adam
 from .network import Network, orthogonal
 from .normaliser import Normaliser
 from .policy import Policy
+from .symmetry import made_alike, of_layers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -66,12 +68,27 @@ class Learner:
         """Networks and their optimisers, for observations of n and nc numbers and m actions."""
         s = self.settings
         log_std = np.full(m, s.noise, np.float32)
-        self.actor_adam = Adam([*orthogonal(self.rng, (n, *s.actor, m), 0.01), log_std], s.rate)
-        self.critic_adam = Adam(orthogonal(self.rng, (nc, *s.critic, 1), 1.0), s.critic_rate)
+        actor, critic = orthogonal(self.rng, (n, *s.actor, m), 0.01), orthogonal(self.rng, (nc, *s.critic, 1), 1.0)
+        of_actor = of_critic = None
+        if s.mirror:
+            mirror = self.mirror = self.env.task.mirror()
+            for group, size in ((self.group, n), (self.critic_group, nc), ("action", m)):
+                if (there := len(mirror.get(group, ()))) != size:
+                    raise ValueError(f"mirror: {group or 'the observation'} has {there} numbers, expected {size}")
+            of_actor = of_layers(mirror[self.group], s.actor, mirror["action"])
+            of_critic = of_layers(mirror[self.critic_group], s.critic, SCALAR)
+            actor, critic = made_alike(actor, of_actor), made_alike(critic, of_critic)
+            of_actor = joined(of_actor, Mirror(mirror["action"].source))  # and of the deviations
+        self.actor_adam = Adam([*actor, log_std], s.rate, of_actor)
+        self.critic_adam = Adam(critic, s.critic_rate, of_critic)
         *weights, self.log_std = self.actor_adam.views
         self.actor = Network(weights, s.activation)
         self.critic = Network(self.critic_adam.views, s.activation)
         self.acting = Actor(self.env, self.group, self.actor.layers, s.activation)
+        if s.mirror:
+            middle, half, image = self.acting.middle, self.acting.half, self.mirror["action"]
+            if not (np.allclose(image(middle), middle) and np.allclose(half[image.source], half)):
+                raise ValueError("mirror: the range of actions is not its own image")
 
     # -- an iteration
 
@@ -83,17 +100,24 @@ class Learner:
         self.seconds["collect"] += time.perf_counter() - start
         ended = self.ends(got)
         told = self.learn(got)
-        self.seen.update(rows_of(self.group_of(got.observations, self.group)[:-1]))
+        self.look(got, self.group, self.seen)
         if self.critic_group != self.group:
-            self.seen_by_critic.update(rows_of(self.group_of(got.observations, self.critic_group)[:-1]))
+            self.look(got, self.critic_group, self.seen_by_critic)
         self.steps += s.horizon * self.env.num_envs
         self.iterations += 1
-        if not math.isfinite(told["loss"]):
+        if not (math.isfinite(told["loss"]) and np.isfinite(self.actor_adam.numbers).all()):
             raise ValueError(
-                f"{type(self.env.task).__name__}: the loss is not finite after {self.iterations} iterations; a smaller rate?"
+                f"{type(self.env.task).__name__}: the loss or the policy is not finite after {self.iterations} iterations; a smaller rate?"
             )
         mean = float(np.mean(ended)) if ended else None
         return {"return": mean, "episodes": len(ended), **told, "std": float(np.exp(self.log_std).mean())}
+
+    def look(self, got: Collected, group: str, seen: Normaliser) -> None:
+        """The normalisation learns of an iteration's observations, and of their images."""
+        rows = rows_of(self.group_of(got.observations, group)[:-1])
+        seen.update(rows)
+        if self.settings.mirror:
+            seen.update(self.mirror[group](rows))
 
     def learn(self, got: Collected) -> dict[str, Any]:
         """From an iteration's steps, before the normalisation learns of them."""

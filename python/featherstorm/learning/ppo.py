@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
 FASTER, WITHIN = 1.5, (1e-5, 1e-2)  # how the actor's rate is steered
+LEAST_AIM = 0.1  # of the KL aimed at, where that falls
 
 
 class Samples(NamedTuple):
@@ -58,10 +59,15 @@ class PPO(Learner):
         flat = (rows_of(x) for x in (actor_x, xc[:-1], got.more["chosen"].reshape(T, B, -1)))
         return Samples(*flat, *(x.ravel() for x in (got.more["log_prob"], advantage, target)))
 
+    @property
+    def left(self) -> float:
+        """What of the run is to come, where that matters: 1 to 0."""
+        return max(0.0, 1 - self.steps / self.settings.steps) if self.settings.anneal else 1.0
+
     def update(self, samples: Samples) -> dict[str, float]:
         """Epochs of minibatches; the actor's rate is steered after each of them."""
-        s = self.settings
-        fading = max(0.0, 1 - self.steps / s.steps) if s.anneal else 1.0
+        s, left = self.settings, self.left
+        aim = s.kl * max(left, LEAST_AIM)
         sums, count = np.zeros(3), 0
         for rows in self.minibatches(len(samples.x)):
             chunks = [rows[k : k + CHUNK] for k in range(0, len(rows), CHUNK)]
@@ -70,12 +76,12 @@ class PPO(Learner):
                 actor, critic, told = actor + a, critic + c, told + t
             kl = told[0] / len(rows)
             if s.kl:
-                if kl > 2 * s.kl:
+                if kl > 2 * aim:
                     self.rate /= FASTER
-                elif kl < s.kl / 2:
+                elif kl < aim / 2:
                     self.rate *= FASTER
                 self.rate = min(max(self.rate, WITHIN[0]), WITHIN[1])
-            self.actor_adam.rate, self.critic_adam.rate = self.rate * fading, s.critic_rate * fading
+            self.actor_adam.rate, self.critic_adam.rate = self.rate if s.kl else self.rate * left, s.critic_rate * left
             self.actor_adam.step(actor / len(rows), s.gradient)
             np.maximum(self.log_std, np.float32(s.least_noise), out=self.log_std)
             self.critic_adam.step(critic / len(rows), s.gradient)
@@ -99,7 +105,7 @@ class PPO(Learner):
         clipped = np.where(advantage > 0, ratio > 1 + s.clip, ratio < 1 - s.clip)
         # dL/dlog p, and by it dL/dmean = dL/dlog p  z / deviation, dL/dlog_std = dL/dlog p  (z^2 - 1)
         slope = np.where(clipped, np.float32(0), -advantage * ratio)[:, None]
-        by_std = (slope * (z * z - 1)).sum(0) - np.float32(s.entropy * len(at))
+        by_std = (slope * (z * z - 1)).sum(0) - np.float32(s.entropy * self.left * len(at))
         actor = flat([*self.actor.backward(kept, slope * z / deviation), by_std])
         value, kept = self.critic.forward(xc)
         error = value[:, 0] - target

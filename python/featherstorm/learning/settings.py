@@ -17,7 +17,8 @@ ALGORITHMS = ("ppo", "shac", "sac")
 class Settings:
     """algorithm           ppo, shac or sac. Of the others
                         shac takes envs, horizon, epochs and minibatch of its critic, actor, critic, activation, noise, least_noise, rate,
-                        critic_rate, anneal, entropy, discount, trace, gradient, reward, spread, lessons, lesson, steps, evaluate;
+                        critic_rate, anneal, mirror, entropy, discount, trace, gradient, reward, spread, lessons, lesson, steps,
+                        evaluate;
                         sac takes envs, horizon, minibatch, actor, critic, activation, noise, least_noise, rate, critic_rate, discount, gradient,
                         reward, spread, steps, evaluate, and those from `updates` on
     envs, horizon       environments side by side, and control steps of each in an iteration
@@ -28,7 +29,8 @@ class Settings:
     least_noise         below which that does not fall
     rate, critic_rate   learning rates of Adam to begin with
     kl                  the change of the policy in an iteration that the actor's rate is steered to: mean KL [nat]. 0: it is not
-    anneal              whether rates fall to 0 over `steps`
+    anneal              whether rates, the weight of the entropy and the KL that is aimed at fall over `steps`: to 0, the KL to a tenth
+    mirror              whether networks are such that their left is like their right, as the task's mirror has it (Env.mirror)
     clip                of the ratio of probabilities: 1 +- clip
     entropy             weight of the entropy in the loss
     discount, trace     gamma and lambda
@@ -62,6 +64,7 @@ class Settings:
     critic_rate: float = 1e-3
     kl: float = 0.02
     anneal: bool = False
+    mirror: bool = False
     clip: float = 0.2
     entropy: float = 0.0
     discount: float = 0.99
@@ -101,6 +104,8 @@ class Settings:
             raise ValueError(
                 f"settings: lessons are {self.lessons}, expected none: sac remembers rewards of the ones before"
             )
+        if self.mirror and self.algorithm == "sac":
+            raise ValueError("settings: mirror is yes, expected no: networks of sac have none")
         if any(n < 1 for n in (*self.actor, *self.critic)):
             raise ValueError(f"settings: layers are {self.actor} and {self.critic}, expected sizes of 1 or more")
 
@@ -176,8 +181,10 @@ TASKS: dict[str, Settings] = {
         entropy=0.002,
         discount=0.97,
         lessons=(0.1, 0.3),
-        lesson=8_000_000,
-        steps=100_000_000,
+        lesson=6_000_000,
+        steps=78_000_000,
+        anneal=True,
+        mirror=True,
         evaluate=120,
     ),
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..environment.env import Env
+from ..environment.mirror import AXIAL, COMMAND, SCALAR, VECTOR, Mirror, joined, of_joints
 from ..loading import from_mujoco
 from .velocity_quadruped import at_random, join, number, with_noise
 from .velocity_robots import FLOOR, Scenery, g1_spec
@@ -92,6 +93,7 @@ class G1JoystickFlat(Scenery, Env):
         self.start = np.array(m.qpos0)
         self.start[2], self.start[7:] = self.height, self.pose
         self.torso = m.body("torso_link").id
+        self.joints_mirrored = of_joints(m)
         self.soles = [m.pair(f"{side}_foot_floor").id for side in SIDES]
 
         def joints(*parts: str) -> list[int]:
@@ -225,6 +227,15 @@ class G1JoystickFlat(Scenery, Env):
             *feet, m.air,
         )  # fmt: skip
         return {"actor": actor, "critic": critic}
+
+    def mirror(self) -> dict[str, Mirror]:
+        """But for `aside`, the cost of hips that roll, which is one-sided in the definition."""
+        joints, feet = self.joints_mirrored, Mirror((1, 0))
+        actor = joined(VECTOR, AXIAL, VECTOR, COMMAND, joints, joints, joints, feet, feet)
+        critic = joined(
+            actor, AXIAL, VECTOR, VECTOR, VECTOR, AXIAL, joints, joints, SCALAR, joints, feet, feet.of_each(VECTOR), feet,
+        )  # fmt: skip
+        return {"actor": actor, "critic": critic, "action": joints}
 
 
 def swing(phase: Any, height: float) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..environment.env import Env
+from ..environment.mirror import AXIAL, COMMAND, VECTOR, Mirror, joined, of_joints
 from ..loading import from_mujoco
 from .velocity_quadruped import at_random, join, number, with_noise
 from .velocity_robots import FLOOR, LEGS, Scenery, hinges, links, sense, solids
@@ -146,6 +147,7 @@ class Go1VelocityFlat(Scenery, Env):
         self.feet = [m.geom(f"{leg}_foot_collision").id for leg in LEGS]
         self.radius = float(m.geom_size[self.feet[0], 0])
         self.trunk = m.body("trunk").id
+        self.joints_mirrored = of_joints(m)
         return from_mujoco(m, type(self).__name__)
 
     # -- episodes
@@ -297,6 +299,11 @@ class Go1VelocityFlat(Scenery, Env):
             "actor": join(*with_noise(rng, biased, self.noises, self.noise).values(), m.last, m.command),
             "critic": join(*clean.values(), m.last, m.command, self.feet_heights(x), m.air, self.feet_touch(x), felt),
         }
+
+    def mirror(self) -> dict[str, Mirror]:
+        joints, legs = self.joints_mirrored, Mirror((1, 0, 3, 2))
+        actor = joined(VECTOR, AXIAL, VECTOR, joints, joints, joints, COMMAND)
+        return {"actor": actor, "critic": joined(actor, legs, legs, legs, legs.of_each(VECTOR)), "action": joints}
 
 
 TASKS = {"Go1VelocityFlat": Go1VelocityFlat}

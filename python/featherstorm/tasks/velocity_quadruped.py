@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..environment.env import Env
+from ..environment.mirror import AXIAL, COMMAND, VECTOR, Mirror, joined, of_joints
 from ..loading import from_mujoco
 from ..symbols import symbols, values_of
 from .velocity_robots import FLOOR, LEGS, Scenery, add_floor, go1_spec, go2_spec, stance_height
@@ -95,6 +96,7 @@ class QuadrupedJoystick(Scenery, Env):
         self.start[2] = stance_height(compiled, self.pose, LEGS) if self.height is None else self.height
         self.start[7:] = self.pose
         self.floor, self.trunk = compiled.geom(FLOOR).id, compiled.body(self.root).id
+        self.joints_mirrored = of_joints(compiled)
         return from_mujoco(compiled, type(self).__name__)
 
     # -- episodes
@@ -225,6 +227,15 @@ class QuadrupedJoystick(Scenery, Env):
             np.zeros(4),
         )  # fmt: skip
         return {"actor": actor, "critic": critic}
+
+    def mirror(self) -> dict[str, Mirror]:
+        """But for the imu of the Go1, 7 cm to the right of its middle: its velocity is off by twice that times the rate of turning."""
+        joints, legs = self.joints_mirrored, Mirror((1, 0, 3, 2))
+        actor = joined(VECTOR, AXIAL, VECTOR, joints, joints, joints, COMMAND)
+        critic = joined(
+            actor, AXIAL, VECTOR, VECTOR, VECTOR, AXIAL, joints, joints, joints, legs, legs.of_each(VECTOR), legs, Mirror(range(4)),
+        )  # fmt: skip
+        return {"actor": actor, "critic": critic, "action": joints}
 
 
 class Go1JoystickFlat(QuadrupedJoystick):

@@ -1,0 +1,91 @@
+"""What an environment shows and is given, as a mirror in the robot's middle plane, y = 0 of its root, shows it.
+
+Of a robot whose left is like its right, the mirror of an episode is an episode: a policy may learn of both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
+
+FAR, ASKEW = 0.02, 0.02  # of a joint from the mirror's image of another [m], and of their axes [1 - cosine]
+
+
+class Mirror:
+    """y[i] = sign[i] x[source[i]], of the last axis; of y again it is x.
+
+    source   (n,)
+    sign     (n,) 1 or -1. None: 1
+    """
+
+    def __init__(self, source: ArrayLike, sign: ArrayLike | None = None) -> None:
+        self.source = np.asarray(source, int)
+        self.sign = np.ones(len(self.source)) if sign is None else np.asarray(sign, float)
+        places = np.arange(len(self.source))
+        is_one = (
+            self.sign.shape == places.shape
+            and (np.abs(self.sign) == 1).all()
+            and (np.sort(self.source) == places).all()
+        )
+        if not is_one or (self.source[self.source] != places).any() or (self.sign[self.source] != self.sign).any():
+            raise ValueError(
+                f"mirror: places {self.source.tolist()} with signs {self.sign.tolist()}, expected numbers that change places in pairs"
+            )
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def __call__(self, x: Any) -> Any:
+        return x[..., self.source] * self.sign.astype(x.dtype)
+
+    def of_each(self, inner: Mirror) -> Mirror:
+        """Of places with as many numbers each as `inner` has, or of a matrix (len(self), len(inner)): Q A P^T."""
+        source = self.source[:, None] * len(inner) + inner.source
+        return Mirror(source.ravel(), (self.sign[:, None] * inner.sign).ravel())
+
+
+VECTOR = Mirror((0, 1, 2), (1, -1, 1))  # a velocity, a force, a direction
+AXIAL = Mirror((0, 1, 2), (-1, 1, -1))  # an angular velocity, a torque
+COMMAND = Mirror((0, 1, 2), (1, -1, -1))  # vx, vy, wz
+SCALAR = Mirror((0,))
+
+
+def joined(*parts: Mirror) -> Mirror:
+    """Of arrays one behind the other."""
+    starts = np.cumsum([0, *map(len, parts)])
+    return Mirror(
+        np.concatenate([part.source + start for part, start in zip(parts, starts)]),
+        np.concatenate([part.sign for part in parts]),
+    )
+
+
+def of_joints(compiled: Any) -> Mirror:
+    """Of a robot's hinges and slides in their order: by where they are and point at qpos0 of MuJoCo's model, in axes of its root.
+
+    ValueError for a joint that has no image.
+    """
+    import mujoco
+
+    m, data = compiled, mujoco.MjData(compiled)
+    mujoco.mj_kinematics(m, data)
+    single = np.isin(m.jnt_type, (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE))
+    joints = np.flatnonzero(single)
+    root = m.body_rootid[m.jnt_bodyid[joints]]
+    axes = data.xmat[root].reshape(-1, 3, 3)
+    place = np.einsum("nij,ni->nj", axes, data.xanchor[joints] - data.xpos[root])
+    axis = np.einsum("nij,ni->nj", axes, data.xaxis[joints])
+    turns = m.jnt_type[joints] == mujoco.mjtJoint.mjJNT_HINGE
+    image = VECTOR(axis) * np.where(turns, -1, 1)[:, None]
+    distance = np.linalg.norm(place[:, None] - VECTOR(place), axis=2)  # (joint, image)
+    cosine = axis @ image.T
+    unlike = turns[:, None] != turns
+    error = distance / FAR + (1 - np.abs(cosine)) / ASKEW + np.where(unlike, np.inf, 0)
+    source = error.argmin(1)
+    for i, k in enumerate(source):
+        if distance[i, k] > FAR or 1 - abs(cosine[i, k]) > ASKEW or source[k] != i:
+            raise ValueError(f"mirror: joint {m.joint(joints[i]).name} has no joint that is its image")
+    return Mirror(source, np.sign(cosine[np.arange(len(source)), source]))
