@@ -6,28 +6,33 @@
 
 namespace featherstorm {
 
+namespace {
+// Of any expression: Eigen's own would be compiled for each of them.
+Eigen::MatrixXd inverted(const Eigen::MatrixXd& A) { return A.inverse(); }
+}  // namespace
+
 JointSpaces joint_spaces(const Eigen::MatrixXd& S, const Vector6d& c) {
   const Eigen::MatrixXd Q = Eigen::HouseholderQR<Eigen::MatrixXd>(S).householderQ();
-  return {S, Q.rightCols(6 - S.cols()), S * (S.transpose() * S).inverse(), c};
+  return {S, Q.rightCols(6 - S.cols()), S * inverted(S.transpose() * S), c};
 }
 InverseHandle inverse(const Handle& h) {
   const Matrix6d Phi = h.I.inverse();
   return {Phi, -Phi * h.p};
 }
 Handle assemble(const Handle& h1, const Handle& h2, const JointSpaces& J, const Eigen::VectorXd& tau) {
-  const Eigen::MatrixXd U = h2.I * J.S, Dinv = (J.S.transpose() * U).inverse();
+  const Eigen::MatrixXd U = h2.I * J.S, Dinv = inverted(J.S.transpose() * U);
   const Matrix6d Ia = h2.I - U * Dinv * U.transpose();
   return {h1.I + Ia, h1.p + h2.p + Ia * J.c + U * (Dinv * (tau - J.S.transpose() * h2.p))};
 }
 InverseHandle assemble_inverse(const InverseHandle& h1, const InverseHandle& h2, const JointSpaces& J,
                                const Eigen::VectorXd& tau) {
-  const Matrix6d W = J.T * (J.T.transpose() * (h1.Phi + h2.Phi) * J.T).inverse() * J.T.transpose();
+  const Matrix6d W = J.T * inverted(J.T.transpose() * (h1.Phi + h2.Phi) * J.T) * J.T.transpose();
   const Vector6d f = J.Ta * tau, z = J.c + h1.b - h2.b - (h1.Phi + h2.Phi) * f;
   return {h1.Phi - h1.Phi * W * h1.Phi, h1.b - h1.Phi * f - h1.Phi * W * z};
 }
 Handle assemble_implicit(const Handle& h1, const Handle& h2, const JointSpaces& J, const Eigen::VectorXd& tau) {
   const Matrix6d Phi = h2.I.inverse();
-  const Matrix6d W = J.T * (J.T.transpose() * Phi * J.T).inverse() * J.T.transpose();
+  const Matrix6d W = J.T * inverted(J.T.transpose() * Phi * J.T) * J.T.transpose();
   const Vector6d f = J.Ta * tau;
   return {h1.I + W, h1.p + f + W * (J.c - Phi * (f - h2.p))};
 }
