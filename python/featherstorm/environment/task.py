@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ..model import Model
+    from ..robot.mirror import Mirror
     from ..typing import ArrayLike, Names
     from .draws import Draws
     from .memory import Memory
-    from .mirror import Mirror
     from .state import EnvironmentState as State
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..environment.mirror import Mirror, joined
+from ..robot.mirror import Mirror, joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,18 +1,21 @@
 """Mirrors of tasks: an episode as a mirror shows it is an episode, as far as the robot's left is like its right."""
 
+import importlib.util
+
 import numpy as np
 import pytest
 
 pytest.importorskip("mujoco")
 
-from velocity_oracle import NEEDS_MJLAB
-
-from featherstorm.environment.mirror import AXIAL, VECTOR, Mirror, joined
+from featherstorm.robot.mirror import AXIAL, VECTOR, Mirror, joined
 from featherstorm.tasks.velocity_humanoid import G1JoystickFlat
 from featherstorm.tasks.velocity_mjlab import Go1VelocityFlat
 from featherstorm.tasks.velocity_quadruped import Go1JoystickFlat, Go2JoystickFlat
 
-pytestmark = NEEDS_MJLAB
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("mjlab") is None,
+    reason="the robots' files are the package mjlab's, for Python 3.11 or newer (the extra `robots`)",
+)
 PLACE, VELOCITY = joined(VECTOR, Mirror(range(4), (1, -1, 1, -1))), joined(VECTOR, AXIAL)  # of the root
 COMMAND, LEGS, FEET = Mirror(range(3), (1, -1, -1)), Mirror((1, 0, 3, 2)), Mirror((1, 0))
 QUADRUPED = {"command": COMMAND, "air": LEGS, "contact": LEGS, "peak": LEGS}

@@ -1,6 +1,6 @@
-"""What an environment shows and is given, as a mirror in the robot's middle plane, y = 0 of its root, shows it.
+"""Numbers as a mirror in a robot's middle plane, y = 0 of its root, shows them: which joint is the image of which.
 
-Of a robot whose left is like its right, the mirror of an episode is an episode: a policy may learn of both.
+Of a robot whose left is like its right, the mirror of an episode is an episode.
 """
 
 from __future__ import annotations
