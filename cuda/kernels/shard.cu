@@ -13,7 +13,7 @@ namespace {
 template <int shard, int i> void enter(KernelLauncher* entries) {
   if constexpr (i < op_count) {
     if constexpr (shard_of(i, cuda_shards, cuda_book_shards) == shard && info_of(i).cuda)
-      entries[i] = launcher<std::tuple_element_t<i, Ops>, FEATHERSTORM_REAL, FEATHERSTORM_MAX>();
+      entries[i] = launcher<Element<i, Ops>, FEATHERSTORM_REAL, FEATHERSTORM_MAX>();
     enter<shard, i + 1>(entries);
   }
 }

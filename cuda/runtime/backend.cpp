@@ -27,10 +27,9 @@ struct OpSizes {
   int inputs, uniforms, outputs;
 };
 template <int... i> constexpr std::array<OpSizes, sizeof...(i)> op_sizes(std::integer_sequence<int, i...>) {
-  return {OpSizes{std::tuple_element_t<i, Ops>::info.name.data(),
-                  static_cast<int>(std::tuple_element_t<i, Ops>::info.in.size()),
-                  static_cast<int>(std::tuple_element_t<i, Ops>::info.uniform.size()),
-                  static_cast<int>(std::tuple_element_t<i, Ops>::info.out.size())}...};
+  return {OpSizes{Element<i, Ops>::info.name.data(), static_cast<int>(Element<i, Ops>::info.in.size()),
+                  static_cast<int>(Element<i, Ops>::info.uniform.size()),
+                  static_cast<int>(Element<i, Ops>::info.out.size())}...};
 }
 constexpr auto ops = op_sizes(std::make_integer_sequence<int, op_count>());
 

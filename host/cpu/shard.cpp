@@ -11,7 +11,7 @@ namespace {
 template <int i> void enter(KernelEntry* entries) {
   if constexpr (i < op_count) {
     if constexpr (cpu_part(i) == FEATHERSTORM_SHARD) {
-      using Op = std::tuple_element_t<i, Ops>;
+      using Op = Element<i, Ops>;
       entries[i] = {Op::info.name.data(), pack_kernel<Op, float>(), pack_kernel<Op, double>()};
     }
     enter<i + 1>(entries);

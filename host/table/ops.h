@@ -25,23 +25,23 @@
 
 namespace featherstorm {
 
-using Subjects = std::tuple<table::Dynamics, table::Inertia, table::Kinematics, table::Momentum, table::Integration,
-                            table::Derivatives, table::Matrices, table::Operational, table::Regressors, table::Floating,
-                            table::Loops, table::Couplings, table::Contacts, table::HigherDerivatives, table::Maximal,
-                            table::VariableStep, table::Worlds>;
+using Subjects =
+    List<table::Dynamics, table::Inertia, table::Kinematics, table::Momentum, table::Integration, table::Derivatives,
+         table::Matrices, table::Operational, table::Regressors, table::Floating, table::Loops, table::Couplings,
+         table::Contacts, table::HigherDerivatives, table::Maximal, table::VariableStep, table::Worlds>;
 
 template <class>
 struct RowsOf;
 template <class... Subject>
-struct RowsOf<std::tuple<Subject...>> {
-  using type = decltype(std::tuple_cat(typename Subject::Rows{}...));
+struct RowsOf<List<Subject...>> {
+  using type = Joined<typename Subject::Rows...>;
 };
 using Rows = RowsOf<Subjects>::type;  // what a user calls
 using Ops = FormsOf<Rows>::type;      // what kernels are made of
-inline constexpr int op_count = std::tuple_size_v<Ops>;
+inline constexpr int op_count = Ops::size;
 
 // The properties of all forms.
-inline constexpr auto op_infos = []<class... Op>(std::tuple<Op...>*) {
+inline constexpr auto op_infos = []<class... Op>(List<Op...>*) {
   return std::array<OpInfo, sizeof...(Op)>{Op::info...};
 }(static_cast<Ops*>(nullptr));
 constexpr const OpInfo& info_of(int op) { return op_infos[static_cast<std::size_t>(op)]; }

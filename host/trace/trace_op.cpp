@@ -46,7 +46,7 @@ constexpr bool sees_origins(const OpInfo& info) {
 // A row as data: one template of a hundred rows is small, and all else is compiled once.
 using RunRow = void (*)(const Model<Expr>& m, int frame, int variant, const Expr* const* in, const Expr* const* uniform,
                         Expr* const* out);
-constexpr auto run_rows = []<class... Op>(std::tuple<Op...>*) {
+constexpr auto run_rows = []<class... Op>(List<Op...>*) {
   return std::array<RunRow, op_count>{&run_variant<Op>...};
 }(static_cast<Ops*>(nullptr));
 

@@ -181,10 +181,12 @@ void bind_evaluator(nb::module_& module) {
           row["cost"] = cost_words[static_cast<int>(info.cost)];
           table[text(info.name).c_str()] = row;
         };
-        const auto add_subject = [&]<class Subject>(Subject) {
-          std::apply([&](auto... op) { (add(op.info, Subject::title), ...); }, typename Subject::Rows{});
+        const auto add_rows = [&]<class... Op>(std::string_view subject, List<Op...>) {
+          (add(Op::info, subject), ...);
         };
-        std::apply([&](auto... subject) { (add_subject(subject), ...); }, Subjects{});
+        [&]<class... Subject>(List<Subject...>) {
+          (add_rows(Subject::title, typename Subject::Rows{}), ...);
+        }(Subjects{});
         return table;
       },
       "Every operation by name: its subject, summary, equation, source, arrays (name, shape of an instance, unit, meaning, "

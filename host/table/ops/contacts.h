@@ -250,8 +250,8 @@ struct OpSoftContactStep {
 
 struct Contacts {
   static constexpr std::string_view title = "Contacts";
-  using Rows = std::tuple<OpContactJacobian, OpContactFrames, OpContactRates, OpContactInertia, OpContactSystem,
-                          OpFdContacts, OpContactImpulse, OpContactStep, OpSoftContactForces, OpSoftContactStep>;
+  using Rows = List<OpContactJacobian, OpContactFrames, OpContactRates, OpContactInertia, OpContactSystem, OpFdContacts,
+                    OpContactImpulse, OpContactStep, OpSoftContactForces, OpSoftContactStep>;
 };
 
 }  // namespace featherstorm::table

@@ -122,8 +122,8 @@ struct OpCoupledStep {
 
 struct Couplings {
   static constexpr std::string_view title = "Coupled joints";
-  using Rows = std::tuple<OpCoupledVelocity, OpCoupledPosition, OpCoupledForce, OpCoupledInertia, OpCoupledId,
-                          OpFdCoupled, OpCoupledStep>;
+  using Rows = List<OpCoupledVelocity, OpCoupledPosition, OpCoupledForce, OpCoupledInertia, OpCoupledId, OpFdCoupled,
+                    OpCoupledStep>;
 };
 
 }  // namespace featherstorm::table

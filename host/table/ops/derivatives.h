@@ -74,7 +74,7 @@ struct OpRneaSecondDerivatives {
 
 struct Derivatives {
   static constexpr std::string_view title = "Derivatives";
-  using Rows = std::tuple<OpRneaDerivatives, OpFdDerivatives, OpFdLinearization, OpRneaSecondDerivatives>;
+  using Rows = List<OpRneaDerivatives, OpFdDerivatives, OpFdLinearization, OpRneaSecondDerivatives>;
 };
 
 }  // namespace featherstorm::table

@@ -124,7 +124,7 @@ struct OpJointWrenches {
 
 struct Dynamics {
   static constexpr std::string_view title = "Dynamics";
-  using Rows = std::tuple<OpRnea, OpBias, OpGravity, OpIdDelta, OpAba, OpFd, OpJointWrenches>;
+  using Rows = List<OpRnea, OpBias, OpGravity, OpIdDelta, OpAba, OpFd, OpJointWrenches>;
 };
 
 }  // namespace featherstorm::table

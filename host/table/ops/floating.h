@@ -92,7 +92,7 @@ struct OpFloatingJacobian {
 
 struct Floating {
   static constexpr std::string_view title = "Hybrid dynamics and floating bases";
-  using Rows = std::tuple<OpHybridDynamics, OpFloatingInertia, OpFloatingBias, OpFloatingId, OpFloatingJacobian>;
+  using Rows = List<OpHybridDynamics, OpFloatingInertia, OpFloatingBias, OpFloatingId, OpFloatingJacobian>;
 };
 
 }  // namespace featherstorm::table

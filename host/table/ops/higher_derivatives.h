@@ -233,10 +233,10 @@ struct OpElasticFeedforward {
 
 struct HigherDerivatives {
   static constexpr std::string_view title = "Further derivatives and rates";
-  using Rows = std::tuple<OpFdSecondDerivatives, OpFdParameterDerivatives, OpHybridDerivatives, OpInverseInertiaRate,
-                          OpCoriolisMatrixRateBodyFixed, OpCoriolisMatrixRateMassCentre, OpCrbaSecondRate,
-                          OpGravityTorquesSecondRate, OpCoriolisMatrixSecondRate, OpRneaRate, OpRneaSecondRate,
-                          OpElasticFeedforward>;
+  using Rows =
+      List<OpFdSecondDerivatives, OpFdParameterDerivatives, OpHybridDerivatives, OpInverseInertiaRate,
+           OpCoriolisMatrixRateBodyFixed, OpCoriolisMatrixRateMassCentre, OpCrbaSecondRate, OpGravityTorquesSecondRate,
+           OpCoriolisMatrixSecondRate, OpRneaRate, OpRneaSecondRate, OpElasticFeedforward>;
 };
 
 }  // namespace featherstorm::table

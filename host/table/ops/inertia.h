@@ -172,7 +172,7 @@ struct OpMulLt {
 
 struct Inertia {
   static constexpr std::string_view title = "Inertia matrix and its factors";
-  using Rows = std::tuple<OpCrba, OpLtdl, OpLtl, OpSolve, OpMul, OpSolveLtl, OpSolveL, OpSolveLt, OpMulL, OpMulLt>;
+  using Rows = List<OpCrba, OpLtdl, OpLtl, OpSolve, OpMul, OpSolveLtl, OpSolveL, OpSolveLt, OpMulL, OpMulLt>;
 };
 
 }  // namespace featherstorm::table

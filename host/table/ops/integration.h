@@ -56,7 +56,7 @@ struct OpRk4Step {
 
 struct Integration {
   static constexpr std::string_view title = "Steps in time";
-  using Rows = std::tuple<OpStep, OpRk4Step>;
+  using Rows = List<OpStep, OpRk4Step>;
 };
 
 }  // namespace featherstorm::table

@@ -113,8 +113,8 @@ struct OpDifference {
 
 struct Kinematics {
   static constexpr std::string_view title = "Kinematics";
-  using Rows = std::tuple<OpForwardKinematics, OpFrameVelocity, OpFrameAcceleration, OpJacobian, OpJdotV, OpIntegrate,
-                          OpDifference>;
+  using Rows =
+      List<OpForwardKinematics, OpFrameVelocity, OpFrameAcceleration, OpJacobian, OpJdotV, OpIntegrate, OpDifference>;
 };
 
 }  // namespace featherstorm::table

@@ -201,8 +201,8 @@ struct OpLoopStep {
 
 struct Loops {
   static constexpr std::string_view title = "Closed loops";
-  using Rows = std::tuple<OpLoopConstraints, OpLoopForces, OpLoopPlacements, OpFdLoops, OpHybridLoops, OpIndependentMap,
-                          OpIdLoops, OpIdLoopsLeastConstraint, OpLoopStep>;
+  using Rows = List<OpLoopConstraints, OpLoopForces, OpLoopPlacements, OpFdLoops, OpHybridLoops, OpIndependentMap,
+                    OpIdLoops, OpIdLoopsLeastConstraint, OpLoopStep>;
 };
 
 }  // namespace featherstorm::table

@@ -124,8 +124,8 @@ struct OpJacobianSecondRate {
 
 struct Matrices {
   static constexpr std::string_view title = "Rates of matrices and gravity";
-  using Rows = std::tuple<OpCrbaRate, OpCoriolisMatrix, OpCoriolisMatrixBodyFixed, OpCoriolisMatrixMassCentre,
-                          OpCoriolisMatrixRate, OpGravityTorquesRate, OpJacobianRate, OpJacobianSecondRate>;
+  using Rows = List<OpCrbaRate, OpCoriolisMatrix, OpCoriolisMatrixBodyFixed, OpCoriolisMatrixMassCentre,
+                    OpCoriolisMatrixRate, OpGravityTorquesRate, OpJacobianRate, OpJacobianSecondRate>;
 };
 
 }  // namespace featherstorm::table

@@ -225,10 +225,10 @@ struct OpOperationalInertiaColumn {
 
 struct Maximal {
   static constexpr std::string_view title = "Between joints and bodies";
-  using Rows = std::tuple<OpIdMassCentres, OpRneaMovingBase, OpMaximalVelocity, OpGeneralisedVelocity,
-                          OpGeneralisedVelocityInertia, OpGeneralisedForce, OpMaximalForce, OpMaximalForceInertia,
-                          OpForceAtMassCentres, OpJointVelocities, OpForcesOfJoints, OpJointWrenchesOf,
-                          OpOperationalInertiaColumn>;
+  using Rows =
+      List<OpIdMassCentres, OpRneaMovingBase, OpMaximalVelocity, OpGeneralisedVelocity, OpGeneralisedVelocityInertia,
+           OpGeneralisedForce, OpMaximalForce, OpMaximalForceInertia, OpForceAtMassCentres, OpJointVelocities,
+           OpForcesOfJoints, OpJointWrenchesOf, OpOperationalInertiaColumn>;
 };
 
 }  // namespace featherstorm::table

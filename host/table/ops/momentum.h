@@ -85,7 +85,7 @@ struct OpComJacobian {
 
 struct Momentum {
   static constexpr std::string_view title = "Energy and momentum";
-  using Rows = std::tuple<OpEnergy, OpMomentum, OpCentroidalMomentumMatrix, OpCentroidalMomentumRate, OpComJacobian>;
+  using Rows = List<OpEnergy, OpMomentum, OpCentroidalMomentumMatrix, OpCentroidalMomentumRate, OpComJacobian>;
 };
 
 }  // namespace featherstorm::table

@@ -61,7 +61,7 @@ struct OpOperationalInertia {
 
 struct Operational {
   static constexpr std::string_view title = "Operational space";
-  using Rows = std::tuple<OpOperationalSpace, OpOperationalInertia>;
+  using Rows = List<OpOperationalSpace, OpOperationalInertia>;
 };
 
 }  // namespace featherstorm::table

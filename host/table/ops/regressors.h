@@ -82,8 +82,8 @@ struct OpEnergyRegressor {
 
 struct Regressors {
   static constexpr std::string_view title = "Regressors";
-  using Rows = std::tuple<OpRegressor, OpSlotineLiRegressor, OpSlotineLiRegressorBodyFixed, OpMomentumRegressor,
-                          OpEnergyRegressor>;
+  using Rows =
+      List<OpRegressor, OpSlotineLiRegressor, OpSlotineLiRegressorBodyFixed, OpMomentumRegressor, OpEnergyRegressor>;
 };
 
 }  // namespace featherstorm::table

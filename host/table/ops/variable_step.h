@@ -168,8 +168,8 @@ struct OpRk4StepTimed {
 
 struct VariableStep {
   static constexpr std::string_view title = "Variable steps and time-dependent joints";
-  using Rows = std::tuple<OpDormandPrince, OpRneaTimed, OpFdTimed, OpForwardKinematicsTimed, OpRneaTimedDerivatives,
-                          OpFdTimedDerivatives, OpRk4StepTimed>;
+  using Rows = List<OpDormandPrince, OpRneaTimed, OpFdTimed, OpForwardKinematicsTimed, OpRneaTimedDerivatives,
+                    OpFdTimedDerivatives, OpRk4StepTimed>;
 };
 
 }  // namespace featherstorm::table

@@ -214,8 +214,7 @@ struct OpContacts {
 
 struct Worlds {
   static constexpr std::string_view title = "The world of a model file";
-  using Rows =
-      std::tuple<OpTendons, OpActuators, OpPassiveForces, OpSmoothAcceleration, OpWorldStep, OpSensors, OpContacts>;
+  using Rows = List<OpTendons, OpActuators, OpPassiveForces, OpSmoothAcceleration, OpWorldStep, OpSensors, OpContacts>;
 };
 
 }  // namespace featherstorm::table

@@ -10,10 +10,10 @@
 // that nothing is computed with them. All other rows have one form, which is given all inputs.
 #pragma once
 #include <array>
-#include <tuple>
 #include <utility>
 
 #include "core/scalar/scalar.h"
+#include "host/table/row/list.h"
 #include "host/table/row/operation.h"
 
 namespace featherstorm {
@@ -113,17 +113,17 @@ struct Form {
 // The forms of a list of rows.
 template <class Op>
 constexpr auto forms_of() {
-  if constexpr (has_two_forms(Op::info)) return std::tuple<Form<Op, Optional::absent>, Form<Op, Optional::given>>{};
-  else return std::tuple<Form<Op, Optional::only>>{};
+  if constexpr (has_two_forms(Op::info)) return List<Form<Op, Optional::absent>, Form<Op, Optional::given>>{};
+  else return List<Form<Op, Optional::only>>{};
 }
 // Of these the one without optional inputs, or the only one.
 template <class Op>
-using FirstForm = std::tuple_element_t<0, decltype(forms_of<Op>())>;
+using FirstForm = Element<0, decltype(forms_of<Op>())>;
 template <class Rows>
 struct FormsOf;
 template <class... Op>
-struct FormsOf<std::tuple<Op...>> {
-  using type = decltype(std::tuple_cat(forms_of<Op>()...));
+struct FormsOf<List<Op...>> {
+  using type = Joined<decltype(forms_of<Op>())...>;
 };
 
 }  // namespace featherstorm

@@ -55,7 +55,7 @@ template <class Op> OpCase make_case(int op, const Model<double>& m, long instan
 // f(Op{}, index) for every row of loops or couplings.
 template <class F, int i = 0> void for_every_closure(F&& f) {
   if constexpr (i < op_count) {
-    using Op = std::tuple_element_t<i, Ops>;
+    using Op = Element<i, Ops>;
     if constexpr (Op::info.needs == Needs::loops || Op::info.needs == Needs::coupling) f(Op{}, i);
     for_every_closure<F, i + 1>(std::forward<F>(f));
   }

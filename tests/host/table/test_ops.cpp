@@ -88,7 +88,7 @@ constexpr bool among(Rows rows, int index, Needs needs) {
 }
 template <class Real, int i = 0> void check_rows(Evaluator& e, Made made, long instances, Rows rows) {
   if constexpr (i < op_count) {
-    using Op = std::tuple_element_t<i, Ops>;
+    using Op = Element<i, Ops>;
     if (among(rows, i, Op::info.needs) && available<Op>(e.robot().model)) check<Op, Real>(e, i, made, instances);
     check_rows<Real, i + 1>(e, made, instances, rows);
   }

@@ -17,7 +17,7 @@ namespace featherstorm::testing {
 // f(Op{}) for every operation of the table.
 template <class F, int i = 0> void for_every_op(F&& f) {
   if constexpr (i < op_count) {
-    f(std::tuple_element_t<i, Ops>{}, i);
+    f(Element<i, Ops>{}, i);
     for_every_op<F, i + 1>(std::forward<F>(f));
   }
 }

@@ -8,7 +8,7 @@ namespace {
 template <class Real, int i = 0>
 void run(int op, const Model<Real>& m, int frame, const Real* const* in, const Real* const* uniform, Real* const* out) {
   if constexpr (i < op_count) {
-    if (i == op) std::tuple_element_t<i, Ops>::template run<0>(m, frame, in, uniform, out);
+    if (i == op) Element<i, Ops>::template run<0>(m, frame, in, uniform, out);
     else run<Real, i + 1>(op, m, frame, in, uniform, out);
   }
 }
