@@ -185,7 +185,7 @@ TASKS: dict[str, Settings] = {
         steps=78_000_000,
         anneal=True,
         mirror=True,
-        evaluate=120,
+        evaluate=250,
     ),
 }
 
