@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..robot.mirror import Mirror, joined
+from .adam import views_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,5 +43,4 @@ def made_alike(weights: Sequence[Array], image: Mirror) -> list[Array]:
     """Weights of random numbers as their own image, as large as they were; biases are 0."""
     flat = np.concatenate([x.ravel() for x in weights])
     flat = (flat + image(flat)) * np.sqrt(flat.dtype.type(0.5))
-    ends = np.cumsum([x.size for x in weights])
-    return [x.reshape(like.shape) for x, like in zip(np.split(flat, ends[:-1]), weights)]
+    return views_of(flat, weights)

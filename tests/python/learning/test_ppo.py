@@ -9,16 +9,9 @@ import featherstorm as fs
 from featherstorm.learning.ppo import LEAST_AIM, PPO
 from featherstorm.learning.settings import Settings
 from featherstorm.learning.shac import SHAC
-from featherstorm.learning.training import one_thread
 from featherstorm.robot.mirror import Mirror
 
 SETTINGS = Settings(envs=8, horizon=4, epochs=3, minibatch=10, actor=(8,), critic=(8,), steps=8 * 4 * 10, spread=False)
-
-
-@pytest.fixture(autouse=True)
-def products_of_one_thread():
-    with one_thread():
-        yield
 
 
 class Balancing(fs.Env):
@@ -56,10 +49,6 @@ def collected(ppo):
     return ppo.acting.collect(ppo.env, s.horizon, ppo.actor, ppo.log_std, ppo.seen, True, True, False)
 
 
-def mirrored(ppo, x, group):
-    return ppo.mirror[group](x)
-
-
 @pytest.mark.parametrize("learner_of", [PPO, SHAC])
 def test_networks_are_their_own_images_from_first_to_last(learner_of):
     ppo = learner(learner_of, mirror=True, actor=(8, 6), critic=(4,), noise=-1.0)
@@ -67,9 +56,9 @@ def test_networks_are_their_own_images_from_first_to_last(learner_of):
         if k:
             ppo.iteration()
         x, xc = (10 * np.random.default_rng(k).normal(size=(50, n)).astype(np.float32) for n in (4, 5))
-        a, b = (ppo.actor(ppo.seen(y)) for y in (x, mirrored(ppo, x, "actor")))
+        a, b = (ppo.actor(ppo.seen(y)) for y in (x, ppo.mirror["actor"](x)))
         np.testing.assert_allclose(b, -a, atol=1e-6 * np.abs(a).max())
-        a, b = (ppo.critic(ppo.normaliser_of_critic(y)) for y in (xc, mirrored(ppo, xc, "critic")))
+        a, b = (ppo.critic(ppo.normaliser_of_critic(y)) for y in (xc, ppo.mirror["critic"](xc)))
         np.testing.assert_allclose(b, a, atol=1e-5 * np.abs(a).max())
     assert np.abs(ppo.actor.weights[0]).min() > 0 and np.ptp(ppo.critic(xc)) > 0
     plain = learner(learner_of, actor=(8, 6), critic=(4,), noise=-1.0)

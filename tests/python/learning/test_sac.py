@@ -13,7 +13,7 @@ from featherstorm.learning.network import Network
 from featherstorm.learning.replay import Replay
 from featherstorm.learning.sac import SAC
 from featherstorm.learning.settings import Settings, settings_of
-from featherstorm.learning.training import Training, one_thread, resume
+from featherstorm.learning.training import Training, resume
 
 TASK = "InvertedPendulum-v5"
 SMALL = Settings(
@@ -53,12 +53,6 @@ class Cart(fs.Env):
 
     def observe(self, x, m, rng):
         return {"actor": [*x.q, x.v[0]], "critic": [*x.q, *x.v, x.q[0] * x.q[0]]}
-
-
-@pytest.fixture(autouse=True)
-def products_of_one_thread():
-    with one_thread():
-        yield
 
 
 def in_double(x):

@@ -7,7 +7,7 @@ import featherstorm as fs
 from featherstorm.__main__ import main
 from featherstorm.learning.settings import Settings, settings_of
 from featherstorm.learning.shac import SHAC
-from featherstorm.learning.training import Training, one_thread, resume
+from featherstorm.learning.training import Training, resume
 from featherstorm.tasks.registry import NAMES
 
 mujoco = pytest.importorskip("mujoco")
@@ -52,12 +52,6 @@ class Pushed(fs.Env):
 
     def observe(self, x, m, rng):
         return {"actor": [*x.q, *x.v, m.last[0]], "critic": [*x.q, *x.v, m.last[0], x.q[0] * x.v[0]]}
-
-
-@pytest.fixture(autouse=True)
-def products_of_one_thread():
-    with one_thread():
-        yield
 
 
 def test_the_gradient_is_that_of_the_return():

@@ -12,7 +12,7 @@ import featherstorm as fs
 from featherstorm.__main__ import main
 from featherstorm.learning import files
 from featherstorm.learning.settings import Settings, of_table, settings_of
-from featherstorm.learning.training import EVALUATED, Training, one_thread, resume
+from featherstorm.learning.training import EVALUATED, Training, resume
 
 pytest.importorskip("mujoco")
 pytest.importorskip("gymnasium")
@@ -28,12 +28,6 @@ SMALL = Settings(
     evaluate=4,
     steps=16 * 16 * 12,
 )
-
-
-@pytest.fixture(autouse=True)
-def products_of_one_thread():
-    with one_thread():
-        yield
 
 
 def rows(folder):
