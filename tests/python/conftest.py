@@ -1,27 +1,18 @@
 """Fixtures. The package is the installed one: ./featherstorm test installs it first."""
 
-import functools
 import os
 import pathlib
 
 import pytest
 
 import featherstorm as fs
+from robots import load
 
 # the stand-in of the CUDA library that the C++ tests build; the engine looks for the library when it first needs it
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STAND_IN = pathlib.Path(os.environ.get("FEATHERSTORM_STAND_IN", ROOT / "build" / "release" / "lib" / "stand_in"))
 if STAND_IN.is_dir():
     os.environ.setdefault("FEATHERSTORM_BACKENDS", str(STAND_IN))
-
-# published robot files that lie beside the project on some machines
-BESIDE = pathlib.Path(__file__).resolve().parents[3] / "shared" / "models"
-SHARED_MODELS = pathlib.Path(os.environ.get("FEATHERSTORM_MODELS", BESIDE))
-
-
-@functools.cache
-def load(name, floating_base=None):
-    return fs.load(name, floating_base)
 
 
 @pytest.fixture(params=fs.robots())

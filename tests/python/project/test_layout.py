@@ -235,6 +235,15 @@ def test_modules_of_python_have_no_cycle():
         walk(file)
 
 
+def test_a_name_of_a_test_is_one_module():
+    """All folders of tests are looked through for a name; conftest is of each of them, so nobody imports it."""
+    paths = [path for path in (ROOT / "tests" / "python").rglob("*.py") if path.name != "conftest.py"]
+    names = [path.stem for path in paths]
+    assert sorted(names) == sorted(set(names))
+    imported = [path.name for path in paths if re.search(r"^(from|import) conftest\b", path.read_text(), re.MULTILINE)]
+    assert imported == []
+
+
 def test_folders_have_no_cycle():
     assert cycles(ROOT) == []
 

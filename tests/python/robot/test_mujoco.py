@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
-from conftest import SHARED_MODELS
+from robots import SHARED_MODELS
 
 mujoco = pytest.importorskip("mujoco", reason="reads MJCF and is the oracle: pip install mujoco")
 

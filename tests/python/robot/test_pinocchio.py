@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
-from conftest import SHARED_MODELS, load
+from robots import SHARED_MODELS, load
 
 pytest.importorskip("pinocchio", reason="the oracle of these tests: pip install pin")
 from pinocchio_oracle import Oracle
