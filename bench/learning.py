@@ -1,12 +1,12 @@
 """Learning: what an update of PPO costs, and how long tasks take to a return.
 
     python bench/learning.py update [--jax]
-    python bench/learning.py runs [--seeds 5] [--algorithm shac] [--mujoco 10] [--write NAME] [TASK ...]
+    python bench/learning.py runs [--seeds 5] [--whole] [--algorithm shac] [--mujoco 10] [--write NAME] [TASK ...]
 
 update   microseconds of one sample and epoch (gradients of actor and critic, Adam), numpy as the learner does it, on one and two threads;
          --jax: beside JAX with optax (pip install jax optax), compiled
 runs     `featherstorm train TASK --until RETURN`, and with --mujoco `featherstorm transfer`, a process for each seed, one after the other. Seconds are from the command's beginning to
-         the end of the evaluation that returned so much: 100 episodes without exploration; `held out` is the return of the policy's file in 100
+         the end of the evaluation that returned so much: 100 episodes without exploration (--whole: of the best one, of all the task's steps or minutes); `held out` is the return of the policy's file in 100
          episodes of a seed of its own; of tasks with commands in 1000 episodes with a command each, and in 1000 with
          changing ones: shares of the bounds of the reward for linear and angular velocity, and of episodes that ended in a fall. The interpreter's start is not in the seconds: 0.3 s. --write puts the table, curves as CSV and a plot into results/
 """
@@ -133,8 +133,8 @@ def update(options):
 
 def run(task, seed, until, minutes, folder, options):
     """One process: a row of the table, and the rows of its curve."""
-    words = [sys.executable, "-m", "featherstorm", "train", task, "--seed", str(seed), "--until", str(until)]
-    more = ["--algorithm", options.algorithm, *options.more]
+    words = [sys.executable, "-m", "featherstorm", "train", task, "--seed", str(seed)]
+    more = [*([] if until is None else ["--until", str(until)]), "--algorithm", options.algorithm, *options.more]
     done = subprocess.run(
         [*words, "--minutes", str(minutes), "--out", folder, *more], capture_output=True, text=True, check=False
     )
@@ -142,7 +142,8 @@ def run(task, seed, until, minutes, folder, options):
         raise RuntimeError(f"{task}: {done.stdout}{done.stderr}")
     with open(os.path.join(folder, "curve.csv"), newline="") as file:
         curve = [row for row in csv.DictReader(file) if row["evaluation"]]
-    last, held = curve[-1], re.search(r"return (\S+) \+- (\S+),", done.stdout)
+    last = curve[-1] if until is not None else max(curve, key=lambda r: float(r["evaluation"]))
+    held = re.search(r"return (\S+) \+- (\S+),", done.stdout)
     reached = "the return is reached" in done.stdout
     row = [task, until, seed, int(last["steps"]), float(last["seconds"]), float(last["evaluation"]), float(held[1])]
     return [*row, *(float(last[x]) for x in ("collect", "values", "update"))], reached, curve
@@ -178,7 +179,7 @@ def commanded(task, path):
 
 
 def runs(options):
-    found, curves = [], []
+    curves = []
     head = [
         "task",
         "algorithm",
@@ -195,7 +196,7 @@ def runs(options):
     print(*lines, sep="\n")
     for task in options.task or GOALS:
         until, limit = GOALS.get(task, (options.until, 3600))
-        until = until if options.until is None else options.until
+        until = None if options.whole else until if options.until is None else options.until
         for seed in range(options.first, options.first + options.seeds):
             with tempfile.TemporaryDirectory() as folder:
                 row, reached, curve = run(task, seed, until, limit / 60, os.path.join(folder, "run"), options)
@@ -205,12 +206,12 @@ def runs(options):
                     told += f" | {in_mujoco(policy, options.mujoco)}"
                 if options.keep:
                     shutil.copy(policy, f"{options.keep}/{task}-{seed}.npz")
-            found.append(row)
+            goal = "all" if until is None else f"{until:g}{'' if reached else ', not reached'}"
             curves += [
                 [task, seed, *(x[c] for c in ("steps", "seconds", "evaluation", "evaluation_std"))] for x in curve
             ]
             lines.append(
-                f"| {task} | {options.algorithm.upper()} | {until:g}{'' if reached else ', not reached'} | {seed} | {row[3]:,} | {row[4]:.1f} | {row[5]:.4g} | {told} | "
+                f"| {task} | {options.algorithm.upper()} | {goal} | {seed} | {row[3]:,} | {row[4]:.1f} | {row[5]:.4g} | {told} | "
                 + " | ".join(f"{x:.1f}" for x in row[7:])
                 + " |"
             )
@@ -257,6 +258,7 @@ def main():
     many.add_argument("--seeds", type=int, default=5)
     many.add_argument("--first", type=int, default=0)
     many.add_argument("--until", type=float)
+    many.add_argument("--whole", action="store_true", help="ends at no return")
     many.add_argument("--algorithm", default="ppo")
     many.add_argument("--mujoco", type=int, metavar="EPISODES", help="of each policy in MuJoCo C, too")
     many.add_argument("--keep", metavar="FOLDER", help="for the policies")
