@@ -2,6 +2,8 @@
 
     python bench/learning.py update [--jax]
     python bench/learning.py runs [--seeds 5] [--whole] [--algorithm shac] [--mujoco 10] [--write NAME] [TASK ...]
+    python bench/learning.py held [--calm] [--mujoco 10] POLICY ...
+    python bench/learning.py held --task NAME [--calm] [--ideal] POLICY.onnx ...
 
 update   microseconds of one sample and epoch (gradients of actor and critic, Adam), numpy as the learner does it, on one and two threads;
          --jax: beside JAX with optax (pip install jax optax), compiled
@@ -9,6 +11,8 @@ runs     `featherstorm train TASK --until RETURN`, and with --mujoco `feathersto
          the end of the evaluation that returned so much: 100 episodes without exploration (--whole: of the best one, of all the task's steps or minutes); `held out` is the return of the policy's file in 100
          episodes of a seed of its own; of tasks with commands in 1000 episodes with a command each, and in 1000 with
          changing ones: shares of the bounds of the reward for linear and angular velocity, and of episodes that ended in a fall. The interpreter's start is not in the seconds: 0.3 s. --write puts the table, curves as CSV and a plot into results/
+held     what policies of tasks with commands do in those 2000 episodes; --calm: and in as many without pushes; --ideal: and without noise and
+         what episodes draw of parameters either. ONNX models, as MuJoCo Playground publishes them, are of the actor's observation
 """
 
 import argparse
@@ -32,9 +36,10 @@ from featherstorm.learning.evaluation import played
 from featherstorm.learning.network import orthogonal
 from featherstorm.learning.ppo import PPO, Samples
 from featherstorm.learning.settings import Settings
+from featherstorm.tasks.velocity_rough import RoughQuadruped
 
 NETS = ((17, (64, 64), 6), (48, (128, 64), 12))
-BATCH, HELD_OUT = 8192, 2**40
+BATCH, HELD_OUT, EPISODES = 8192, 2**40, 1000
 TRACKED, NEVER = ("tracking_lin_vel", "tracking_ang_vel"), 1e6  # seconds to the next command
 GOALS = {
     "InvertedPendulum-v5": (950, 10),
@@ -161,21 +166,67 @@ def in_mujoco(path, episodes):
     return f"{row['mujoco']:.0f} ({100 * row['difference']:+.1f} %)"
 
 
-def commanded(task, path):
+def policy_of(path):
+    """A function of observations: a policy's file, or an ONNX model of one row or many."""
+    if not path.endswith(".onnx"):
+        return fs.learning.Policy.load(path)
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    (given,) = session.get_inputs()
+
+    def act(obs):
+        x = np.asarray(obs["actor"], np.float32)
+        rows = np.split(x, len(x)) if given.shape[0] == 1 else [x]
+        return np.concatenate([session.run(None, {given.name: row})[0] for row in rows])
+
+    return act
+
+
+def commanded(task, path, **changes):
     """Of a task with commands, in 1000 episodes with a command each, and in 1000 where commands change as the task has it: shares of the bounds of
-    tracking, and of episodes that ended in a fall. None of other tasks."""
-    policy, told = fs.learning.Policy.load(path), []
+    tracking, and of episodes that ended in a fall, on the ground, or below the rocks over their edge. None of other tasks.
+    `changes`: attributes of the task."""
+    policy, told = policy_of(path), []
     for kind, patience in (("fixed", NEVER), ("changing", None)):
         made = fs.tasks.make(task)
         if not hasattr(made, "patience"):
             return None
-        made.patience = patience or made.patience
-        found, terms = played(made.batch(1000), policy, HELD_OUT)
+        if strange := [name for name in changes if not hasattr(made, name)]:
+            raise ValueError(f"{task} has no {strange[0]}")
+        vars(made).update(changes, patience=patience or made.patience)
+        batch, heights = made.batch(EPISODES), []
+
+        def act(obs, batch=batch, heights=heights):
+            heights.append(batch.q[:, 2].copy())
+            return policy(obs)
+
+        found, terms = played(batch, act, HELD_OUT)
+        last = np.array(heights)[found.lengths - 1, np.arange(EPISODES)]
+        gone = found.fell & (last < 0) & isinstance(made, RoughQuadruped)
         bounds = {name: made.weights[name] * made.reward_scale * made.steps for name in TRACKED}
         lin, ang = (terms[name] / bounds[name] for name in TRACKED)
-        falls = 100 * found.fell.mean()
+        falls, over = (100 * x.mean() for x in (found.fell & ~gone, gone))
         told.append(f"{kind}: {found.mean:.1f}, linear {lin:.3f}, angular {ang:.3f}, falls {falls:.1f} %")
+        if over:
+            told[-1] += f", over the edge {over:.1f} %"
     return "; ".join(told)
+
+
+def held(options):
+    for path in options.policy:
+        task = options.task or fs.learning.Policy.load(path).task
+        print(f"{path}: {commanded(task, path)}", flush=True)
+        calm = {"push_speed": (0.0, 0.0)}
+        if options.calm:
+            print(f"  without pushes: {commanded(task, path, **calm)}", flush=True)
+        if options.ideal:
+            print(
+                f"  nor noise, nor drawn parameters: {commanded(task, path, **calm, noise=0.0, randomise=None)}",
+                flush=True,
+            )
+        if options.mujoco:
+            print(f"  MuJoCo: {in_mujoco(path, options.mujoco)}", flush=True)
 
 
 def runs(options):
@@ -264,8 +315,14 @@ def main():
     many.add_argument("--keep", metavar="FOLDER", help="for the policies")
     many.add_argument("--write", metavar="NAME")
     many.add_argument("--more", nargs=argparse.REMAINDER, default=[], help="arguments of train")
+    policies = kinds.add_parser("held")
+    policies.add_argument("policy", nargs="+")
+    policies.add_argument("--task", help="default: the policy's own")
+    policies.add_argument("--calm", action="store_true", help="without pushes, too")
+    policies.add_argument("--ideal", action="store_true", help="without pushes, noise and drawn parameters, too")
+    policies.add_argument("--mujoco", type=int, metavar="EPISODES", help="in MuJoCo C, too")
     options = parser.parse_args()
-    {"update": update, "runs": runs}[options.kind](options)
+    {"update": update, "runs": runs, "held": held}[options.kind](options)
 
 
 if __name__ == "__main__":
