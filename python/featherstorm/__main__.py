@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -36,11 +37,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0 done, 1 something failed, 2 wrong arguments, 130 interrupted."""
     options = parser().parse_args(arguments)
     try:
-        return options.main(options) or 0
+        code = options.main(options) or 0
+        sys.stdout.flush()
+        return code
+    except (
+        BrokenPipeError
+    ):  # who read the output has gone: nothing more is to be written there, at the interpreter's end either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (ValueError, TypeError, OSError, RuntimeError, ImportError) as error:
         print(f"featherstorm {options.command}: {error}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:
         return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -239,3 +239,19 @@ def test_as_a_program_on_a_dumb_terminal():
     assert "throughput" in done.stdout
     done = subprocess.run([sys.executable, "-m", "featherstorm", "--version"], env=env, capture_output=True, text=True)
     assert done.stdout == f"featherstorm {fs.__version__}\n"
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_who_reads_the_output_may_stop(unbuffered):
+    read, write = os.pipe()
+    os.close(read)
+    env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    done = subprocess.run(
+        [sys.executable, "-m", "featherstorm", "info", "go2"],
+        env=env,
+        stdout=write,
+        stderr=subprocess.PIPE,
+        timeout=120,
+    )
+    os.close(write)
+    assert done.returncode == 1 and done.stderr == b""
