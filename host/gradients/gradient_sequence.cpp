@@ -50,6 +50,11 @@ const std::vector<std::string> contact_gradients_in = {"mass",         "jacobian
                                                        "qacc",         "qacc_bar",  "touch", "weights"};
 const std::vector<std::string> contact_gradients_out = {"lambda", "pose_bar", "lambda_motion_bar", "qacc_motion_bar",
                                                         "twist_bar"};
+// And host/solver/contact_tangents.h.
+const std::vector<std::string> contact_tangents_in = {
+    "mass", "jacobian", "row_D",   "row_aref", "row_friction",  "placement", "twist",   "axis",
+    "qacc", "touch",    "weights", "g_tan",    "placement_tan", "twist_tan", "axis_tan"};
+const std::vector<std::string> contact_tangents_out = {"qacc_tan"};
 
 // The array of stage i for what programs of all stages call by one name.
 std::string numbered(const std::string& name, int i) { return name + "_" + std::to_string(i); }
@@ -63,8 +68,8 @@ Program copy_of_solution(int nv) {
 }
 
 // What contacts contribute, as a stage of a robot with the solver that finds them.
-Stage contacts_stage(const Evaluator& e, const WorldPrograms& step, Precision precision) {
-  const SolverTable* table = cpu_contact_gradients(e.isa());
+Stage contacts_stage(const Evaluator& e, const WorldPrograms& step, Precision precision, bool reverse) {
+  const SolverTable* table = reverse ? cpu_contact_gradients(e.isa()) : cpu_contact_tangents(e.isa());
   if (!table)
     throw Error("the library of CPU kernels libfeatherstorm_cpu_" + e.isa() +
                 ".so was not found; `./featherstorm setup` builds it");
@@ -72,7 +77,8 @@ Stage contacts_stage(const Evaluator& e, const WorldPrograms& step, Precision pr
   options.forces = false;
   BoundKernel kernel = contact_solver(e.robot().model, step, precision, e.isa(), options).kernel;
   kernel.kernel = precision == Precision::float32 ? table->in_float : table->in_double;
-  Stage stage{[kernel] { return kernel; }, contact_gradients_in, contact_gradients_out};
+  Stage stage{[kernel] { return kernel; }, reverse ? contact_gradients_in : contact_tangents_in,
+              reverse ? contact_gradients_out : contact_tangents_out};
   stage.name = "contacts";
   return stage;
 }
@@ -82,8 +88,7 @@ void check_rows(const Evaluator& e) {
   if (rows_of(m.world) > most_traced_rows)
     throw Error("robot '" + e.robot().name + "' has " + std::to_string(rows_of(m.world)) +
                 " rows of constraints and of candidates of contacts, expected at most " +
-                std::to_string(most_traced_rows) +
-                " for derivatives on a device, tangents, and derivatives by numbers of contacts");
+                std::to_string(most_traced_rows) + " for derivatives on a device, and by numbers of contacts");
 }
 
 void check(const Evaluator& e, const SolverOptions& options) {
@@ -100,7 +105,7 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
                            bool is_solved) {
   check(e, options);
   const bool reverse = derivative == Derivative::vjp;
-  bool all = options.all_candidates || !reverse;
+  bool all = options.all_candidates;
   const Model<double>& m = e.robot().model;
   const Parameters parameters(e.robot(), e.parameters());
   constexpr int most = 1 << 22;
@@ -121,7 +126,7 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
   for (const char* name : {"more", "more_next", "passes", "passes_next", "residual", "gap", "rows"}) s.array(name, 1);
   for (const char* name : {"row_force", "row_force_next"}) s.array(name, rows_of(m.world.constraints));
   for (const char* name : {"contact_force", "contact_force_next"}) s.array(name, all ? rows_of(m.world.contacts) : 0);
-  for (const char* name : {"qacc", "qacc_next", "qacc_bar"}) s.array(name, m.nv);
+  for (const char* name : {"qacc", "qacc_next", "qacc_bar", "qacc_tan"}) s.array(name, m.nv);
   const long moving = m.world.contacts.pair.empty() ? 0 : 6L * (m.nb + 1);
   s.array("lambda", m.nv), s.array("touched", 0);
   for (const char* name : {"pose_bar", "lambda_motion_bar", "qacc_motion_bar", "twist_bar"}) s.array(name, moving);
@@ -158,14 +163,14 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
     stage.name = "solver";
     s.stage(stage);
   };
-  // cotangents of the inputs of stage i
+  // cotangents of the inputs of stage i, or tangents of its outputs
   const auto differentiate = [&](int i, const Names& at, const Pairs& swaps) {
     const std::size_t k = static_cast<std::size_t>(i);
     if (all) return stages.add("derivatives", gradients.steps[k], at, swaps);
     Names other = equations_at(i);
     other.insert(at.begin(), at.end());
     stages.add("before", gradients.before[k], other);
-    Stage contacts = contacts_stage(e, step, precision);
+    Stage contacts = contacts_stage(e, step, precision, reverse);
     contacts.in = renamed(contacts.in, other);
     s.stage(contacts);
     stages.add("after", gradients.after[k], other, swaps);
@@ -198,7 +203,7 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
       stages.add("kept", kept, {{"kept", numbered("qacc", i)}});
     } else {
       Pairs swaps;
-      for (const Program::Array& a : gradients.steps[static_cast<std::size_t>(i)].outputs)
+      for (const Program::Array& a : (all ? gradients.steps : gradients.after)[static_cast<std::size_t>(i)].outputs)
         if (a.name.ends_with("_next_tan") && i < 3) {
           const std::string as_read = a.name.substr(0, a.name.size() - 9) + "_tan";
           declare(as_read, a.size), swaps.emplace_back(as_read, a.name);

@@ -5,8 +5,8 @@
 //   s.run(1, instances, {q, v, act, qacc, ctrl, ..., q_next_bar, v_next_bar, act_next_bar}, {}, {q_bar, v_bar, ctrl_bar, ...});
 //
 // qacc is where Newton's method begins and what it finds. The evaluator's parameters are inputs by their names, and have cotangents
-// or tangents as well. Cotangents find contacts as steps do; tangents, cotangents with all_candidates, and those by numbers of contacts
-// have the rows of all candidates in their programs.
+// or tangents as well. Contacts are found as steps do; with all_candidates, and where numbers of contacts are parameters, the rows of all
+// candidates are in the programs.
 #pragma once
 #include "host/simulation/world_sequence.h"
 #include "host/trace/trace_op.h"

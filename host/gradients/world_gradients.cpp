@@ -255,49 +255,106 @@ Program trace_vjp(const Texts& t) {
   return p;
 }
 
+// Tangents that a stage is given, declared: of the inputs of its way on.
+Arrays given_tangents(const Texts& t, Program& p) {
+  const std::map<std::string, int> size = sizes_of(t);
+  Arrays given;
+  for (const std::string& name : varied(t.parameters)) given[name] = p.input(name + tangent_suffix, size.at(name));
+  for (const std::string& name : between) {
+    const std::string state = name.substr(0, name.size() - 2);
+    if (!t.first) given[name] = p.input(name + tangent_suffix, size.at(is_state(state) ? state : name));
+  }
+  return given;
+}
+// Of where the equations are solved.
+Arrays tangents_there(const Texts& t, Arrays given) {
+  for (const std::string& name : state_arrays)
+    if (!t.first) given[name] = given.at(name + "_i");
+  return given;
+}
+// Of a program's outputs, by their names.
+Arrays pushed(const Program& of, const Arrays& at, const Arrays& tan) {
+  TracedArrays all;
+  for (const Program::Array& a : of.inputs) all.push_back(found(tan, a.name));
+  return by_name(of.outputs, push_forward(of, in_order(of.inputs, at), all));
+}
+
+// Tangents of the way on: a of the acceleration, g of the residual's outputs.
+void push_way(const Texts& t, Program& p, const Matrices& matrices, const Places& x, Arrays given, const Numbers& a,
+              const Arrays& g) {
+  if (t.first && t.is_stage) given["v_i"] = given.at("v");
+  given["qacc"] = given["qacc_next"] = a;
+  if (t.damps) given["qacc_next"] = matrices.by_damped(sum(matrices.times_mass(a), g.at("g_h")), false);
+  for (const std::string& name : lengths) given[name] = g.at(name);
+  const Arrays out = pushed(t.way, x.way, given);
+  for (const Program::Array& of : t.way.outputs) p.output(of.name + tangent_suffix, out.at(of.name));
+  if (t.last) p.output("qacc_next_tan", a);
+}
+
 Program trace_jvp(const Texts& t) {
   Program p;
   p.graph.limit(t.most);
   Places x(t, p, true);
-  const std::map<std::string, int> size = sizes_of(t);
-  Arrays given;
-  for (const std::string& name : varied(t.parameters)) given[name] = p.input(name + tangent_suffix, size.at(name));
-  for (const std::string& name : between)
-    if (!t.first) given[name] = p.input(name + tangent_suffix, static_cast<int>(x.way.at(name).size()));
+  const Arrays given = given_tangents(t, p);
   Tracing scope(p.graph);
   const Model<Expr> m = t.parameters.apply(t.model, values_of(t.parameters, x.way));
   const Matrices matrices = solved(t, m, x);
-  Arrays at_tan = given, way_tan = given;
-  for (const std::string& name : state_arrays)
-    if (!t.first) at_tan[name] = given.at(name + "_i");
-  if (t.first && t.is_stage) way_tan["v_i"] = given.at("v");
-  const auto tangents = [](const Program& of, const Arrays& tan) {
-    TracedArrays all;
-    for (const Program::Array& a : of.inputs) all.push_back(found(tan, a.name));
-    return all;
-  };
-  const Arrays g = by_name(t.residual.outputs,
-                           push_forward(t.residual, in_order(t.residual.inputs, x.at), tangents(t.residual, at_tan)));
-  const Numbers a = matrices.by_curvature(negative(g.at("g")));
-  way_tan["qacc"] = way_tan["qacc_next"] = a;
-  if (t.damps) way_tan["qacc_next"] = matrices.by_damped(sum(matrices.times_mass(a), g.at("g_h")), false);
-  for (const std::string& name : lengths) way_tan[name] = g.at(name);
-  const TracedArrays out = push_forward(t.way, in_order(t.way.inputs, x.way), tangents(t.way, way_tan));
-  for (std::size_t k = 0; k < out.size(); k++) p.output(t.way.outputs[k].name + tangent_suffix, out[k]);
-  if (t.last) p.output("qacc_next_tan", a);
+  const Arrays g = pushed(t.residual, x.at, tangents_there(t, given));
+  push_way(t, p, matrices, x, given, matrices.by_curvature(negative(g.at("g"))), g);
   return p;
 }
 
-// Where contacts are found: before the solution with Newton's last matrix.
-Program trace_before(const Texts& t) {
-  Program p;
-  p.graph.limit(t.most);
+// Where contacts are found, what the equations hand on and programs need, as inputs.
+Arrays handed_on(const Texts& t, Program& p) {
   const std::map<std::string, int> size = sizes_of(t);
-  Places x(t, p, true);
-  const Arrays given = given_bars(t, p);
   Arrays e;
   for (const std::string& name : lengths) e[name] = p.input(name, size.at(name));
   for (const char* name : {"mass", "damping"}) e[name] = p.input(name, t.damps ? size.at(name) : 0);
+  return e;
+}
+
+// Tangents with the acceleration held, before the solution with Newton's last matrix.
+Program trace_tangents_before(const Texts& t) {
+  Program p;
+  p.graph.limit(t.most);
+  Places x(t, p, true);
+  const Arrays given = tangents_there(t, given_tangents(t, p)), e = handed_on(t, p);
+  Tracing scope(p.graph);
+  const Model<Expr> m = t.parameters.apply(t.model, values_of(t.parameters, x.way));
+  set_way(t, Matrices(t.model, m, t.step, e), x);
+  const Arrays g = pushed(t.residual, x.at, given), moved = pushed(t.step.equations, x.at, given);
+  p.output("qacc_damped", t.damps ? x.at.at("qacc_next") : Numbers{});
+  for (const char* name : {"g", "g_h"}) p.output(std::string(name) + tangent_suffix, g.at(name));
+  for (const std::string& name : lengths) p.output(name + tangent_suffix, g.at(name));
+  for (const char* name : {"placement", "twist", "axis"}) p.output(std::string(name) + tangent_suffix, moved.at(name));
+  return p;
+}
+
+// And behind it.
+Program trace_tangents_after(const Texts& t) {
+  Program p;
+  p.graph.limit(t.most);
+  const int nv = t.model.nv;
+  const std::map<std::string, int> size = sizes_of(t);
+  Places x(t, p, true);
+  const Arrays given = given_tangents(t, p), e = handed_on(t, p);
+  const Numbers a_h = p.input("qacc_damped", t.damps ? nv : 0), a = p.input("qacc_tan", nv);
+  Arrays g = {{"g_h", p.input("g_h_tan", t.damps ? nv : 0)}};
+  for (const std::string& name : lengths) g[name] = p.input(name + tangent_suffix, size.at(name));
+  Tracing scope(p.graph);
+  const Model<Expr> m = t.parameters.apply(t.model, values_of(t.parameters, x.way));
+  x.way["qacc_next"] = t.damps ? a_h : x.at.at("qacc");
+  for (const std::string& name : lengths) x.way[name] = e.at(name);
+  push_way(t, p, Matrices(t.model, m, t.step, e), x, given, a, g);
+  return p;
+}
+
+// Cotangents, before the solution.
+Program trace_before(const Texts& t) {
+  Program p;
+  p.graph.limit(t.most);
+  Places x(t, p, true);
+  const Arrays given = given_bars(t, p), e = handed_on(t, p);
   Tracing scope(p.graph);
   const Model<Expr> m = t.parameters.apply(t.model, values_of(t.parameters, x.way));
   const Matrices matrices(t.model, m, t.step, e);
@@ -379,12 +436,12 @@ WorldGradients world_gradients(const Model<double>& model, const WorldPrograms& 
                       parameters,   most,
                       i == 0,       i + 1 >= stages,
                       stages > 0,   takes_slopes(step)};
-    if (derivative == Derivative::jvp) {
-      out.steps.push_back(trace_jvp(texts));
-    } else if (all) {
-      out.steps.push_back(trace_vjp(texts));
+    const bool forward = derivative == Derivative::jvp;
+    if (all) {
+      out.steps.push_back(forward ? trace_jvp(texts) : trace_vjp(texts));
     } else {
-      out.before.push_back(trace_before(texts)), out.after.push_back(trace_after(texts));
+      out.before.push_back(forward ? trace_tangents_before(texts) : trace_before(texts));
+      out.after.push_back(forward ? trace_tangents_after(texts) : trace_after(texts));
     }
   }
   return out;

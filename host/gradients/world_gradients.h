@@ -27,11 +27,16 @@
 // go from one to the next, those of all else are summed up. The last of its stages takes cotangents q_left_bar, v_left_bar, act_left_bar
 // of the state that it is at, too, which is where mj_step leaves what it computes; of other integrators that is the step's own.
 //
-// Where contacts are found only (Candidates::None), vjp is two programs, with host/solver/contact_gradients.h between them for what
-// contacts contribute:
+// Where contacts are found only (Candidates::None), each is two programs. Of vjp, with host/solver/contact_gradients.h between them for
+// what contacts contribute:
 //
 //   before   the way on, pulled back -> qacc_bar (of the solution), mu, qacc_damped (a_h), way_* (of the way's other inputs)
 //   after    lambda, mu, way_*, and from the contacts pose_bar, lambda_motion_bar, qacc_motion_bar, twist_bar -> as of vjp
+//
+// Of jvp, with host/solver/contact_tangents.h between them:
+//
+//   before   tangents with a held -> g_tan, g_h_tan, qacc_damped, act_dot_tan, ..., placement_tan, twist_tan, axis_tan
+//   after    those, and qacc_tan -> as of jvp
 //
 // MuJoCo has none of these: its mjd_transitionFD differs states.
 #pragma once
@@ -44,7 +49,7 @@ namespace featherstorm {
 struct WorldGradients {
   Program residual, integration;
   std::vector<Program> steps;          // vjp or jvp
-  std::vector<Program> before, after;  // of vjp, where contacts are found
+  std::vector<Program> before, after;  // where contacts are found
 };
 
 // step: of world_programs with these candidates; of jvp those are All. Throws Error for the integrator discrete and for rows weighed where the robot is

@@ -38,7 +38,7 @@ namespace {
 // What a library tells of itself.
 struct Library {
   const KernelTable* kernels = nullptr;
-  const SolverTable *solver = nullptr, *gradients = nullptr;
+  const SolverTable *solver = nullptr, *gradients = nullptr, *tangents = nullptr;
 };
 const Library& library(const std::string& name) {
   static std::mutex mutex;
@@ -52,10 +52,13 @@ const Library& library(const std::string& name) {
     if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       if (const auto get = reinterpret_cast<const KernelTable* (*)()>(dlsym(handle, "featherstorm_backend")))
         l.kernels = get();
-      if (const auto get = reinterpret_cast<const SolverTable* (*)()>(dlsym(handle, "featherstorm_contact_solver")))
-        l.solver = get();
-      if (const auto get = reinterpret_cast<const SolverTable* (*)()>(dlsym(handle, "featherstorm_contact_gradients")))
-        l.gradients = get();
+      const auto solver_table = [&](const char* symbol) {
+        const auto get = reinterpret_cast<const SolverTable* (*)()>(dlsym(handle, symbol));
+        return get ? get() : nullptr;
+      };
+      l.solver = solver_table("featherstorm_contact_solver");
+      l.gradients = solver_table("featherstorm_contact_gradients");
+      l.tangents = solver_table("featherstorm_contact_tangents");
       break;
     }
   }
@@ -67,6 +70,7 @@ const Library& library(const std::string& name) {
 const KernelTable* cpu_kernels(const std::string& name) { return library(name).kernels; }
 const SolverTable* cpu_solver(const std::string& isa) { return library(isa).solver; }
 const SolverTable* cpu_contact_gradients(const std::string& isa) { return library(isa).gradients; }
+const SolverTable* cpu_contact_tangents(const std::string& isa) { return library(isa).tangents; }
 
 const KernelTable& table_of_row(int op, std::string_view row, const KernelTable* first,
                                 const std::function<const KernelTable*(const std::string&)>& find) {

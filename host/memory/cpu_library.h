@@ -26,6 +26,8 @@ struct SolverTable {
 const SolverTable* cpu_solver(const std::string& isa);
 // The same of what contacts contribute to derivatives (host/cpu/contact_gradients.cpp).
 const SolverTable* cpu_contact_gradients(const std::string& isa);
+// And of the tangent of an acceleration (host/cpu/contact_tangents.cpp).
+const SolverTable* cpu_contact_tangents(const std::string& isa);
 
 // The table that has row `op`, named `row`: `first`, or that of the base set or of the books. Throws Error where that library
 // is not installed.

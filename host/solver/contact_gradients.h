@@ -14,89 +14,10 @@
 //
 // Poses and motions are those of bodies as they pass the world's origin, along its axes: a turn w and a velocity v of what is there.
 #pragma once
-#include "core/scalar/dual.h"
-#include "host/solver/solve_coordinates.h"
+#include "host/solver/convex_pair_derivatives.h"
+#include "host/solver/last_matrix.h"
 
 namespace featherstorm {
-
-// The rotation next to a matrix that is one up to a small turn [Gram and Schmidt].
-FS_HD Mat3<double> rotation_next_to(const Mat3<double>& R) {
-  Vec3<double> e[3];
-  for (int k = 0; k < 2; k++) {
-    e[k] = {R(0, k), R(1, k), R(2, k)};
-    if (k == 1) e[1] = e[1] - e[0] * dot(e[0], e[1]);
-    e[k] = e[k] * (1 / sqrt(dot(e[k], e[k])));
-  }
-  e[2] = cross(e[0], e[1]);
-  Mat3<double> next;
-  for (int i = 0; i < 3; i++)
-    for (int k = 0; k < 3; k++) next(i, k) = e[k](i);
-  return next;
-}
-
-// Which of n contacts is nearest to one: where several are as deep they come in any order.
-FS_HD int nearest_contact(const ContactPoint<double>& to, const ContactPoint<double>* of, int n) {
-  int nearest = 0;
-  double least = 1e300;
-  for (int k = 0; k < n; k++) {
-    const Vec3<double> d = of[k].point - to.point;
-    if (dot(d, d) < least) least = dot(d, d), nearest = k;
-  }
-  return nearest;
-}
-
-// Whether a contact goes one way from before to after, and does not jump: what bends is a tenth of it, or of a move by h.
-FS_HD bool goes_through(const ContactPoint<double>& before, const ContactPoint<double>& at,
-                        const ContactPoint<double>& after, double h) {
-  const auto goes = [h](const Vec3<double>& low, const Vec3<double>& middle, const Vec3<double>& high) {
-    const Vec3<double> bend = low + high - middle * 2.0, way = high - low;
-    return dot(bend, bend) <= 0.01 * (dot(way, way) + h * h);
-  };
-  return goes(before.point, at.point, after.point) && goes(before.normal, at.normal, after.normal);
-}
-
-// Pairs without a closed form with derivatives: their loops find points to the last digits of double where axes are unit and square
-// to each other, so that differences of two poses have half of them. Where contacts come, go or jump the derivatives are zero.
-template <class T, class S, class D>
-FS_HD void convex_pair(const auto& c, const Geom<S>& a, const Geom<S>& b, const ContactPair<D>& pair,
-                       const Placement<Dual<T>>& A, const Placement<Dual<T>>& B, ContactPoint<Dual<T>>* out) {
-  constexpr double h = 1e-5;  // of a turn, and of a displacement [m]
-  const auto moved = [](const Placement<Dual<T>>& X, int instance, double by) {
-    Placement<double> r;
-    for (int i = 0; i < 3; i++) {
-      r.r(i) = lane(X.r(i).x, instance) + by * lane(X.r(i).d, instance);
-      for (int j = 0; j < 3; j++) r.R(i, j) = lane(X.R(i, j).x, instance) + by * lane(X.R(i, j).d, instance);
-    }
-    if (by != 0) r.R = rotation_next_to(r.R);  // without a move as the step finds them, in its order
-    return r;
-  };
-  auto low = scratch<ContactPoint<double>>(most_prisms), high = scratch<ContactPoint<double>>(most_prisms);
-  auto at = scratch<ContactPoint<double>>(most_prisms);
-  const Vec3<Dual<T>> up = cast<Dual<T>>(Vec3<T>{T(0.0), T(0.0), T(1.0)});
-  for (int k = 0; k < pair.slots; k++) out[k] = {Dual<T>(T(no_contact)), zero3<Dual<T>>(), up};
-  const auto set = [](Dual<T>& x, int l, double value, double before, double after, bool is_there) {
-    set_lane(x.x, l, value), set_lane(x.d, l, is_there ? (after - before) / (2 * h) : 0.0);
-  };
-  for (int l = 0; l < lanes<T>; l++) {
-    const auto find = [&](double by, ContactPoint<double>* to) {
-      return contacts_of_instance(c, geom_of_instance(a, l), geom_of_instance(b, l),
-                                  static_cast<double>(lane(pair.detection, l)), pair.slots, moved(A, l, by),
-                                  moved(B, l, by), to);
-    };
-    const int n = find(0.0, at.data());
-    const bool same = n > 0 && find(-h, low.data()) == n && find(h, high.data()) == n;
-    for (int k = 0; k < n; k++) {
-      const ContactPoint<double>&before = low[nearest_contact(at[k], low.data(), n)],
-            &after = high[nearest_contact(at[k], high.data(), n)];
-      const bool goes = same && goes_through(before, at[k], after, h);
-      set(out[k].distance, l, at[k].distance, before.distance, after.distance, goes);
-      for (int i = 0; i < 3; i++) {
-        set(out[k].point(i), l, at[k].point(i), before.point(i), after.point(i), goes);
-        set(out[k].normal(i), l, at[k].normal(i), before.normal(i), after.normal(i), goes);
-      }
-    }
-  }
-}
 
 // What the equations hand on (host/trace/world_programs.h), the solution, and the cotangent of it.
 template <class Array> struct GradientInputs {
@@ -197,74 +118,6 @@ template <class T> FS_HD void add_to(const auto& array, int body, const T& sign,
     array[6 * body + k] = array[6 * body + k] + sign * f.n(k);
     array[6 * body + 3 + k] = array[6 * body + 3 + k] + sign * f.f(k);
   }
-}
-
-// J x of a block.
-template <class T>
-FS_HD void block_times(const auto& J, int rows, int columns, const auto& column, const auto& x, T* y) {
-  for (int i = 0; i < rows; i++) {
-    y[i] = T(0.0);
-    for (int k = 0; k < columns; k++) y[i] = y[i] + J[i * columns + k] * x[column(k)];
-  }
-}
-
-// The coordinates of a block.
-FS_HD int column_of(const auto& solver, const PresentBlock& c, int k) {
-  if (c.contact) return solver.pairs.column[solver.pairs.start[c.source] + k].v;
-  return solver.constraints.column[solver.constraints.block[c.source].column + k];
-}
-FS_HD int columns_of(const auto& solver, const PresentBlock& c) {
-  return c.contact ? solver.pairs.columns(c.source) : solver.constraints.block[c.source].columns;
-}
-
-// f and W of all blocks at a, and H^-1 x.
-//
-// out     force, W (most_rows, most_entries for each block)
-// in-out  x (nv)
-template <class T>
-FS_HD void solve_last_matrix(const auto& solver, const PresentRows<T>& present, const auto& in, auto force, auto W,
-                             auto x) {
-  const int nv = solver.nv, words = (nv + 63) / 64;
-  auto parent = scratch<int>(nv), depth = scratch<int>(nv), start = scratch<int>(nv + 1);
-  auto row = scratch<std::uint64_t>(nv * words);
-  EliminationTreeIn tree{nv, 0, parent.data(), depth.data(), start.data(), row.data()};
-  const auto couples = [&](const auto& couple) {
-    for (int i = 0; i < present.count; i++) {
-      const PresentBlock& c = present.block[i];
-      couple(columns_of(solver, c), [&](int k) { return column_of(solver, c, k); });
-    }
-  };
-  tree_of(solver, couples, tree);
-  auto H = scratch<T>(tree.nh);
-  for (int k = 0; k < tree.nh; k++) H[k] = T(0.0);
-  for (int i = 0; i < nv; i++)
-    for (int j = i; j >= 0; j = solver.own.dof_parent[j]) H[tree.at(i, j)] = in.mass[solver.own.at(i, j)];
-  for (int i = 0; i < present.count; i++) {
-    const PresentBlock& c = present.block[i];
-    const auto& group = solver.group[solver.group_of[c.contact][c.source]];
-    const int n = columns_of(solver, c), m = group.rows;
-    const auto J = slice(present.J, c.J);
-    const auto column = [&](int k) { return column_of(solver, c, k); };
-    T r[most_rows], along[most_rows];
-    block_times(J, m, n, column, in.qacc, r);
-    for (int k = 0; k < m; k++) r[k] = r[k] - present.aref[c.row + k];
-    const auto w = slice(W, most_entries * i);
-    block_state<T>(RowBlock{group.kind, 0, m}, r, slice(present.D, c.row), slice(present.friction, c.row),
-                   slice(force, most_rows * i), w);
-    for (int k = 0; k < n; k++) {
-      for (int s = 0; s < m; s++) {
-        along[s] = T(0.0);
-        for (int t = 0; t < m; t++) along[s] = along[s] + w[symmetric(s, t)] * J[t * n + k];
-      }
-      for (int l = 0; l <= k; l++) {
-        T sum = H[tree.at(column(k), column(l))];
-        for (int s = 0; s < m; s++) sum = sum + along[s] * J[s * n + l];
-        H[tree.at(column(k), column(l))] = sum;
-      }
-    }
-  }
-  ltdl(tree, H.data());
-  solve<Factor::LTDL>(tree, H.data(), x);
 }
 
 // in   in

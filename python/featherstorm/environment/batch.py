@@ -247,7 +247,7 @@ class EnvBatch:
 
         On the CPU a block of environments goes through all steps before the next one begins. On a device the call does not wait: one kernel
         goes through all steps where no stage has one of its own (contacts that are solved, numbers that are drawn, networks by loops), else
-        kernels follow one another; weights are numbers of the CPU. Needs autoreset="same_step", and the CPU to `keep`.
+        kernels follow one another; weights are numbers of the CPU. Needs autoreset="same_step".
         """
         if self.autoreset != "same_step":
             raise ValueError(f"collect: autoreset is {self.autoreset!r}, expected 'same_step'")

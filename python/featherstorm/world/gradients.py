@@ -221,8 +221,7 @@ def step_jvp(
     in   tangents  of q (B, nq), v (B, nv), act (B, n_act), ctrl (B, n_ctrl), tau (B, nv), then of the model's parameters; None, or left out
          behind: zeros. Those of quaternions are rates, along the unit sphere
     out  StepTangents
-    Rows of all candidates of contacts are in one program: robots with up to 400 of them and of constraints.
-    Errors: as of step_vjp, and ValueError for more.
+    Errors: as of step_vjp.
     """
     sizes = sizes_of(model)
     padded = [*tangents, *[None] * (len(sizes) - len(tangents))]

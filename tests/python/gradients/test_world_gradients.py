@@ -140,7 +140,28 @@ def test_every_pair_of_shapes_has_derivatives(name):
         states.append(d)
     # loops find points to some digits, and their derivatives by differences
     bounds = {"width": 1e-5, "allowed": 1e-4, "least": 0.9} if loops else {"allowed": 1e-4, "least": 0.3}
-    compare(m, fs.from_mujoco(m), states, tangents=False, **bounds)
+    compare(m, fs.from_mujoco(m), states, **bounds)
+
+
+def test_cotangents_and_tangents_of_a_robot_with_many_candidates_are_transposed():
+    env = fs.tasks.make("Go1JoystickFlat").batch(16, seed=0, dtype="float64")
+    env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        env.step(rng.uniform(-1, 1, (16, 12)))
+    model = env.model
+    given = {
+        "q": np.array(env.q),
+        "v": np.array(env.v),
+        "ctrl": np.array(model.q0)[7:] + rng.normal(size=(16, 12)) * 0.3,
+    }
+    names = ("q", "v", "act", "ctrl")
+    tangents = [rng.normal(size=given[name].shape) if name in given else None for name in names]
+    bars = [rng.normal(size=given[name].shape) for name in ("q", "v")]
+    back, on = fs.step_vjp(model, cotangents=bars, **given), fs.step_jvp(model, tangents=tangents, **given)
+    ours = sum((getattr(back, name) * x).sum(1) for name, x in zip(names, tangents) if x is not None)
+    theirs = sum((x * y).sum(1) for x, y in zip(bars, on))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8 * np.abs(theirs).max())
 
 
 def test_a_linearization_is_mujocos():
@@ -185,6 +206,10 @@ def test_parameters_have_derivatives_where_contacts_have_some_too():
         by_hand = np.einsum("bi,bi->b", np.concatenate(bars, 1), (at_ends[1] - at_ends[0]) / 2e-6)
         ours = np.einsum("bi,bi->b", np.reshape(bar, (8, -1)), way)
         assert np.median(np.abs(ours - by_hand)) < 1e-5 * np.abs(by_hand).max() > 0, name
+        ways = [way if name == other else None for other in model.parameters]
+        along = fs.step_jvp(model, given["q"], given["v"], [None] * 5 + ways, **at)
+        forward = np.einsum("bi,bi->b", np.concatenate(bars, 1), np.concatenate(along[:3], 1))
+        np.testing.assert_allclose(forward, ours, rtol=1e-9, atol=1e-9 * np.abs(ours).max())
 
 
 def test_float32_has_four_digits():

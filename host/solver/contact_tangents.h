@@ -1,0 +1,97 @@
+// The tangent of a step's acceleration where contacts are found, of instances side by side. See host/gradients/world_gradients.h.
+//
+//   H a_tan = -dg with a held                                     H = M + J^T W J, Newton's last matrix
+//   dg = dg of what is smooth and of constraints - sum over contacts of d(J^T f(J a - aref))
+//
+// Contacts, their Jacobians, softness and forces are those of a step, with numbers that have derivatives (Dual) along the way that
+// bodies move.
+#pragma once
+#include "host/solver/convex_pair_derivatives.h"
+#include "host/solver/last_matrix.h"
+
+namespace featherstorm {
+
+// What the equations hand on (host/trace/world_programs.h), the solution, and tangents with a held.
+template <class Array> struct TangentInputs {
+  Array mass;                         // (nh)
+  Array jacobian, D, aref, friction;  // rows of constraints
+  Array placement, twist, axis;       // as of SolverInputs
+  Array qacc;                         // (nv)
+  Array touch, weights;
+  Array g_tan;  // (nv)  of what is smooth and of constraints
+  Array placement_tan, twist_tan, axis_tan;
+};
+
+// Numbers without derivatives.
+template <class T, class Array> struct HeldArray {
+  Array x;
+  FS_HD Dual<T> operator[](int i) const { return Dual<T>(T(x[i])); }
+};
+
+// in   in
+// out  qacc_tan (nv)
+template <class T>
+FS_HD void contact_tangents(const auto& solver, const auto& in, const auto& qacc_tan) {
+  using U = Dual<T>;
+  const auto& w = solver.world;
+  const int rows = solver.constraints.rows() + solver.contacts.rows + 1, nv = solver.nv;
+  const int blocks = solver.constraints.size() + solver.contacts.slots + 1;
+  auto block = scratch<PresentBlock>(blocks);
+  auto J = scratch<T>(solver.constraints.entries() + solver.contacts.entries + 1);
+  auto D = scratch<T>(rows), aref = scratch<T>(rows), friction = scratch<T>(rows);
+  PresentRows<T> present{block.data(), J.data(), D.data(), aref.data(), friction.data()};
+  using Memory = std::remove_cvref_t<decltype(in.placement)>;
+  find_constraints(solver, in, present);
+  if (solver.contacts.slots > 0)
+    find_contacts(solver, Placements<T, Memory>{in.placement}, Motions<T, Memory>{in.twist},
+                  Motions<T, Memory>{in.axis}, in.touch, in.weights, present);
+  auto x = scratch<T>(nv);
+  for (int k = 0; k < nv; k++) x[k] = -in.g_tan[k];
+
+  using Moving = DualArray<Memory, Memory>;
+  const Placements<U, Moving> X{dual_array(in.placement, in.placement_tan)};
+  const Motions<U, Moving> twist{dual_array(in.twist, in.twist_tan)}, axis{dual_array(in.axis, in.axis_tan)};
+  const HeldArray<T, Memory> touch{in.touch};
+  GeomPlaces<U, std::remove_cvref_t<decltype(solver)>, Placements<U, Moving>, HeldArray<T, Memory>> places(solver, X,
+                                                                                                           touch);
+  auto point = scratch<ContactPoint<U>>(most_slots);
+  auto moving = scratch<U>(most_rows * (nv + 1));
+  const ContactLaw<U> law = contact_law<U>(w);
+  int found = -1;  // the pair whose points are there
+  for (int i = present.constraints; i < present.count; i++) {
+    const PresentBlock& c = present.block[i];
+    const auto& pair = w.contacts.pair[c.source];
+    const auto &a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
+    const int d = pair.dimension, n = solver.pairs.columns(c.source);
+    const Placement<U>& B = places[pair.geom[1]];
+    if (c.source != found) contact_points(w.contacts, pair, places[pair.geom[0]], B, point.data()), found = c.source;
+    const ContactPoint<U>& at = point[(c.output - solver.first_row[c.source]) / d];
+    const Candidate<U> candidate{at, candidate_frame(a, b, B, at.normal)};
+    U velocity[most_rows], position[most_rows], of_D[most_rows], reference[most_rows], active[most_rows],
+        coefficient[most_rows], r[most_rows], force[most_rows], W[most_entries];
+    relative_velocity(X, twist, a.place.body, b.place.body, candidate, d, velocity);
+    const std::span<const PathColumn> path(solver.pairs.column.data() + solver.pairs.start[c.source],
+                                           static_cast<std::size_t>(n));
+    contact_jacobian(path, X, axis, candidate, d, moving.data());
+    set_contact_rows(law, pair, usual_inertia<U>(pair, law.cone), at.distance, velocity,
+                     ConstraintRows<U*>{{}, position, of_D, reference, active, coefficient});
+    const auto& group = solver.group[solver.group_of[true][c.source]];
+    for (int s = 0; s < d; s++) {
+      r[s] = -reference[s];
+      for (int k = 0; k < n; k++) r[s] = r[s] + moving[s * n + k] * T(in.qacc[column_of(solver, c, k)]);
+    }
+    block_state<U>(RowBlock{group.kind, 0, d}, r, of_D, coefficient, force, W);
+    const auto here = where<T>(c.instances);
+    for (int k = 0; k < n; k++) {
+      T along(0.0);
+      for (int s = 0; s < d; s++) along = along + (moving[s * n + k] * force[s]).d;
+      T& sum = x[column_of(solver, c, k)];
+      sum = sum + select(here, along, T(0.0));
+    }
+  }
+  auto force = scratch<T>(most_rows * (present.count + 1)), W = scratch<T>(most_entries * (present.count + 1));
+  solve_last_matrix(solver, present, in, force.data(), W.data(), x.data());
+  for (int k = 0; k < nv; k++) qacc_tan[k] = x[k];
+}
+
+}  // namespace featherstorm

@@ -1,0 +1,75 @@
+// The solution with Newton's last matrix, H = M + J^T W J, where contacts are found.
+#pragma once
+#include "host/solver/solve_coordinates.h"
+
+namespace featherstorm {
+
+// J x of a block.
+template <class T>
+FS_HD void block_times(const auto& J, int rows, int columns, const auto& column, const auto& x, T* y) {
+  for (int i = 0; i < rows; i++) {
+    y[i] = T(0.0);
+    for (int k = 0; k < columns; k++) y[i] = y[i] + J[i * columns + k] * x[column(k)];
+  }
+}
+
+// The coordinates of a block.
+FS_HD int column_of(const auto& solver, const PresentBlock& c, int k) {
+  if (c.contact) return solver.pairs.column[solver.pairs.start[c.source] + k].v;
+  return solver.constraints.column[solver.constraints.block[c.source].column + k];
+}
+FS_HD int columns_of(const auto& solver, const PresentBlock& c) {
+  return c.contact ? solver.pairs.columns(c.source) : solver.constraints.block[c.source].columns;
+}
+
+// f and W of all blocks at a, and H^-1 x.
+//
+// out     force, W (most_rows, most_entries for each block)
+// in-out  x (nv)
+template <class T>
+FS_HD void solve_last_matrix(const auto& solver, const PresentRows<T>& present, const auto& in, auto force, auto W,
+                             auto x) {
+  const int nv = solver.nv, words = (nv + 63) / 64;
+  auto parent = scratch<int>(nv), depth = scratch<int>(nv), start = scratch<int>(nv + 1);
+  auto row = scratch<std::uint64_t>(nv * words);
+  EliminationTreeIn tree{nv, 0, parent.data(), depth.data(), start.data(), row.data()};
+  const auto couples = [&](const auto& couple) {
+    for (int i = 0; i < present.count; i++) {
+      const PresentBlock& c = present.block[i];
+      couple(columns_of(solver, c), [&](int k) { return column_of(solver, c, k); });
+    }
+  };
+  tree_of(solver, couples, tree);
+  auto H = scratch<T>(tree.nh);
+  for (int k = 0; k < tree.nh; k++) H[k] = T(0.0);
+  for (int i = 0; i < nv; i++)
+    for (int j = i; j >= 0; j = solver.own.dof_parent[j]) H[tree.at(i, j)] = in.mass[solver.own.at(i, j)];
+  for (int i = 0; i < present.count; i++) {
+    const PresentBlock& c = present.block[i];
+    const auto& group = solver.group[solver.group_of[c.contact][c.source]];
+    const int n = columns_of(solver, c), m = group.rows;
+    const auto J = slice(present.J, c.J);
+    const auto column = [&](int k) { return column_of(solver, c, k); };
+    T r[most_rows], along[most_rows];
+    block_times(J, m, n, column, in.qacc, r);
+    for (int k = 0; k < m; k++) r[k] = r[k] - present.aref[c.row + k];
+    const auto w = slice(W, most_entries * i);
+    block_state<T>(RowBlock{group.kind, 0, m}, r, slice(present.D, c.row), slice(present.friction, c.row),
+                   slice(force, most_rows * i), w);
+    for (int k = 0; k < n; k++) {
+      for (int s = 0; s < m; s++) {
+        along[s] = T(0.0);
+        for (int t = 0; t < m; t++) along[s] = along[s] + w[symmetric(s, t)] * J[t * n + k];
+      }
+      for (int l = 0; l <= k; l++) {
+        T sum = H[tree.at(column(k), column(l))];
+        for (int s = 0; s < m; s++) sum = sum + along[s] * J[s * n + l];
+        H[tree.at(column(k), column(l))] = sum;
+      }
+    }
+  }
+  ltdl(tree, H.data());
+  solve<Factor::LTDL>(tree, H.data(), x);
+}
+
+}  // namespace featherstorm
