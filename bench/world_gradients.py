@@ -1,6 +1,6 @@
 """Derivatives of a model file's step through its contacts, in times of the step itself.
 
-    python bench/world_gradients.py [--instances 1024] [--dtype float32] [--write NAME] [TASK ...]
+    python bench/world_gradients.py [--instances 8192] [--dtype float32] [--write NAME] [TASK ...]
 
 States are those that random actions lead to from a task's beginnings in a quarter of a second. Of each task's model: `step`, nanoseconds of one pass of an
 instance; `step_vjp` in times of it, with the accelerations that the step found, and with those that it began from, which are solved for again;
@@ -111,7 +111,7 @@ class Case:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tasks", nargs="*", metavar="TASK", help=", ".join(TASKS))
-    parser.add_argument("--instances", type=int, default=1024)
+    parser.add_argument("--instances", type=int, default=8192)
     parser.add_argument("--dtype", choices=("float32", "float64"), default="float32")
     parser.add_argument("--write", metavar="NAME")
     options = parser.parse_args()

@@ -16,10 +16,10 @@ template <class T> struct Dual {
 
   Dual() = default;
   FS_HD Dual(const T& x, const T& d) : x(x), d(d) {}
-  // a constant
+  // a constant; by value, as device code has no address of the host's constants
   template <class S>
     requires std::is_convertible_v<S, T>
-  FS_HD Dual(const S& s) : x(T(s)), d(T(0.0)) {}
+  FS_HD Dual(S s) : x(T(s)), d(T(0.0)) {}
 
   friend FS_HD Dual operator+(const Dual& a, const Dual& b) { return {a.x + b.x, a.d + b.d}; }
   friend FS_HD Dual operator-(const Dual& a, const Dual& b) { return {a.x - b.x, a.d - b.d}; }
@@ -27,12 +27,12 @@ template <class T> struct Dual {
   friend FS_HD Dual operator*(const Dual& a, const Dual& b) { return {a.x * b.x, a.d * b.x + a.x * b.d}; }
   template <class S>
     requires std::is_convertible_v<S, T>
-  friend FS_HD Dual operator*(const Dual& a, const S& s) {
+  friend FS_HD Dual operator*(const Dual& a, S s) {
     return {T(a.x * s), T(a.d * s)};
   }
   template <class S>
     requires std::is_convertible_v<S, T>
-  friend FS_HD Dual operator*(const S& s, const Dual& a) {
+  friend FS_HD Dual operator*(S s, const Dual& a) {
     return {T(s * a.x), T(s * a.d)};
   }
   FS_HD Dual& operator+=(const Dual& b) { return *this = *this + b; }

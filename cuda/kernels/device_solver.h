@@ -6,7 +6,7 @@
 
 #include "cuda/kernels/instance_view.h"
 #include "host/memory/cuda_table.h"
-#include "host/solver/contact_solve.h"
+#include "host/solver/solver_data.h"
 
 namespace featherstorm {
 
@@ -114,8 +114,8 @@ template <class P> struct DeviceSolver {
 
 // What a launch passes besides the solver: arrays in the order of host/solver/contact_solver.h, and for each thread so many numbers
 // and bytes, those of numbers a whole warp together.
-template <class Real> struct SolverArguments {
-  InstanceView<Real> in[solver_inputs], out[solver_outputs];
+template <class Real, SolverText text> struct SolverArguments {
+  InstanceView<Real> in[arrays_of(text).in], out[arrays_of(text).out];
   Real* numbers;
   unsigned char* bytes;
   int most_numbers, most_bytes;

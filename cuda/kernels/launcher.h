@@ -39,8 +39,12 @@ struct SolverLauncher {
   cudaError_t (*launch)(const void* solver, const SolverLaunch& launch, cudaStream_t stream) = nullptr;
   const void* kernel = nullptr;
 };
-SolverLauncher solver_launcher_float();
-SolverLauncher solver_launcher_double();
+SolverLauncher solver_launcher_float_solution();
+SolverLauncher solver_launcher_float_gradients();
+SolverLauncher solver_launcher_float_tangents();
+SolverLauncher solver_launcher_double_solution();
+SolverLauncher solver_launcher_double_gradients();
+SolverLauncher solver_launcher_double_tangents();
 
 struct KernelLauncher {
   // model: the bytes of a DeviceModel, on the host

@@ -19,6 +19,7 @@ namespace featherstorm {
 
 struct CudaSolver {
   int device = 0;
+  SolverText text{};
   SolverLauncher launcher;
   std::vector<unsigned char> image;  // the bytes of a DeviceSolver
   void* arrays = nullptr;            // what it points to, device memory
@@ -50,8 +51,18 @@ int blocks_at_once(const cudaFuncAttributes& a, const cudaDeviceProp& p) {
                   std::min(65536 / (registers * launched_threads), p.maxThreadsPerMultiProcessor / launched_threads));
 }
 
+SolverLauncher launcher_of(bool double_precision, SolverText text) {
+  switch (text) {
+    case SolverText::solution:
+      return double_precision ? solver_launcher_double_solution() : solver_launcher_float_solution();
+    case SolverText::gradients:
+      return double_precision ? solver_launcher_double_gradients() : solver_launcher_float_gradients();
+    default: return double_precision ? solver_launcher_double_tangents() : solver_launcher_float_tangents();
+  }
+}
+
 template <class Real> bool make(const ContactSolver<Real>& s, CudaSolver& to) {
-  to.room = solver_room(s), to.number_size = sizeof(Real);
+  to.room = solver_room(s, to.text), to.number_size = sizeof(Real);
   if (to.room.numbers > INT_MAX / launched_lanes || to.room.bytes > INT_MAX)
     return cuda_failed("the contact solver wants " + std::to_string(to.room.numbers) + " numbers and " +
                        std::to_string(to.room.bytes) + " bytes for each instance, more than a kernel counts");
@@ -70,12 +81,12 @@ template <class Real> bool make(const ContactSolver<Real>& s, CudaSolver& to) {
 
 }  // namespace
 
-bool create_solver(int device, const void* solver, bool double_precision, CudaSolver** handle) {
+bool create_solver(int device, const void* solver, bool double_precision, SolverText text, CudaSolver** handle) {
   *handle = nullptr;
   OnDevice on(device);
   if (!on) return false;
   auto s = std::make_unique<CudaSolver>();
-  s->device = device, s->launcher = double_precision ? solver_launcher_double() : solver_launcher_float();
+  s->device = device, s->text = text, s->launcher = launcher_of(double_precision, text);
   cudaFuncAttributes a;
   cudaDeviceProp p;
   if (!FEATHERSTORM_CUDA(cudaGetDeviceProperties(&p, device)) ||
@@ -101,7 +112,8 @@ bool solver_info(const CudaSolver* s, CudaSolverInfo* info) { return *info = s->
 bool launch_solver(const CudaSolver* s, const CudaSolverLaunch* l, void* stream) {
   if (l->count < 0 || l->count > INT_MAX)
     return cuda_failed("the contact solver was given " + std::to_string(l->count) + " instances");
-  for (const auto& [arrays, n] : {std::pair{l->in, solver_inputs}, std::pair{l->out, solver_outputs}})
+  const SolverArrays count = arrays_of(s->text);
+  for (const auto& [arrays, n] : {std::pair{l->in, count.in}, std::pair{l->out, count.out}})
     for (int k = 0; k < n; k++)
       if (arrays[k].stride < 0 || arrays[k].stride > INT_MAX)
         return cuda_failed("the contact solver was given an array of stride " + std::to_string(arrays[k].stride) +

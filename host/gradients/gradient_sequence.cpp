@@ -6,7 +6,6 @@
 
 #include "core/mujoco/constrained.h"
 #include "host/gradients/world_gradients.h"
-#include "host/memory/cpu_library.h"
 #include "host/solver/contact_solver.h"
 
 namespace featherstorm {
@@ -44,18 +43,6 @@ class Stages {
   Precision precision_;
 };
 
-// What host/solver/contact_gradients.h takes and gives.
-const std::vector<std::string> contact_gradients_in = {"mass",         "jacobian",  "row_D", "row_aref",
-                                                       "row_friction", "placement", "twist", "axis",
-                                                       "qacc",         "qacc_bar",  "touch", "weights"};
-const std::vector<std::string> contact_gradients_out = {"lambda", "pose_bar", "lambda_motion_bar", "qacc_motion_bar",
-                                                        "twist_bar"};
-// And host/solver/contact_tangents.h.
-const std::vector<std::string> contact_tangents_in = {
-    "mass", "jacobian", "row_D",   "row_aref", "row_friction",  "placement", "twist",   "axis",
-    "qacc", "touch",    "weights", "g_tan",    "placement_tan", "twist_tan", "axis_tan"};
-const std::vector<std::string> contact_tangents_out = {"qacc_tan"};
-
 // The array of stage i for what programs of all stages call by one name.
 std::string numbered(const std::string& name, int i) { return name + "_" + std::to_string(i); }
 
@@ -67,19 +54,15 @@ Program copy_of_solution(int nv) {
   return p;
 }
 
-// What contacts contribute, as a stage of a robot with the solver that finds them.
-Stage contacts_stage(const Evaluator& e, const WorldPrograms& step, Precision precision, bool reverse) {
-  const SolverTable* table = reverse ? cpu_contact_gradients(e.isa()) : cpu_contact_tangents(e.isa());
-  if (!table)
-    throw Error("the library of CPU kernels libfeatherstorm_cpu_" + e.isa() +
-                ".so was not found; `./featherstorm setup` builds it");
-  ContactSolverOptions options{100, 1e-6};
-  options.forces = false;
-  BoundKernel kernel = contact_solver(e.robot().model, step, precision, e.isa(), options).kernel;
-  kernel.kernel = precision == Precision::float32 ? table->in_float : table->in_double;
-  Stage stage{[kernel] { return kernel; }, reverse ? contact_gradients_in : contact_tangents_in,
-              reverse ? contact_gradients_out : contact_tangents_out};
-  stage.name = "contacts";
+// A stage of a robot with the solver that finds its contacts. other: which arrays stand for those that the text names.
+Stage solver_stage(const Evaluator& e, const WorldPrograms& step, Precision precision,
+                   const ContactSolverOptions& options, SolverText text, const std::string& called,
+                   const Names& other) {
+  const ContactSolverStage found = contact_solver(e.robot().model, step, precision, e.isa(), options, text);
+  Stage stage{[kernel = found.kernel] { return kernel; }, found.in, found.out};
+  for (std::string& name : stage.in)
+    if (const auto at = other.find(name); at != other.end()) name = at->second;
+  stage.name = called, stage.on_device = found.on_device;
   return stage;
 }
 
@@ -88,7 +71,7 @@ void check_rows(const Evaluator& e) {
   if (rows_of(m.world) > most_traced_rows)
     throw Error("robot '" + e.robot().name + "' has " + std::to_string(rows_of(m.world)) +
                 " rows of constraints and of candidates of contacts, expected at most " +
-                std::to_string(most_traced_rows) + " for derivatives on a device, and by numbers of contacts");
+                std::to_string(most_traced_rows) + " for derivatives by numbers of contacts");
 }
 
 void check(const Evaluator& e, const SolverOptions& options) {
@@ -136,19 +119,12 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
                         {"row_force", "row_force_next"},
                         {"contact_force", "contact_force_next"}};
   const bool stepwise = !step.stages.empty();
-  std::optional<ContactSolverStage> solver;
-  if (!all)
-    solver = contact_solver(m, step, precision, e.isa(), {options.iterations, options.tolerance, {}, false, false});
+  const ContactSolverOptions solver_options{options.iterations, options.tolerance, {}, false, false};
   // where what the equations of stage i hand on is kept
   const auto equations_at = [&](int i) {
     Names names;
     for (const Program::Array& a : step.equations.outputs)
       if (stepwise && reverse && a.name != "more" && a.name != "passes") names[a.name] = numbered(a.name, i);
-    return names;
-  };
-  const auto renamed = [](std::vector<std::string> names, const Names& other) {
-    for (std::string& name : names)
-      if (const auto at = other.find(name); at != other.end()) name = at->second;
     return names;
   };
   const auto solve = [&](int i, const Names& at) {
@@ -158,9 +134,8 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
     stages.add("equations", step.equations, other);
     if (is_solved && !stepwise) return;
     if (all) return stages.add("solver", step.newton, kept, solved, std::max(options.iterations, 2));
-    Stage stage{
-        [solver] { return solver->kernel; }, renamed(solver->in, kept), contact_solver_out, {{"qacc", "qacc_next"}}};
-    stage.name = "solver";
+    Stage stage = solver_stage(e, step, precision, solver_options, SolverText::solution, "solver", kept);
+    stage.swaps = {{"qacc", "qacc_next"}};
     s.stage(stage);
   };
   // cotangents of the inputs of stage i, or tangents of its outputs
@@ -170,9 +145,8 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
     Names other = equations_at(i);
     other.insert(at.begin(), at.end());
     stages.add("before", gradients.before[k], other);
-    Stage contacts = contacts_stage(e, step, precision, reverse);
-    contacts.in = renamed(contacts.in, other);
-    s.stage(contacts);
+    s.stage(solver_stage(e, step, precision, solver_options, reverse ? SolverText::gradients : SolverText::tangents,
+                         "contacts", other));
     stages.add("after", gradients.after[k], other, swaps);
   };
   if (!stepwise) {

@@ -309,7 +309,8 @@ Arrays handed_on(const Texts& t, Program& p) {
   const std::map<std::string, int> size = sizes_of(t);
   Arrays e;
   for (const std::string& name : lengths) e[name] = p.input(name, size.at(name));
-  for (const char* name : {"mass", "damping"}) e[name] = p.input(name, t.damps ? size.at(name) : 0);
+  if (t.damps)
+    for (const char* name : {"mass", "damping"}) e[name] = p.input(name, size.at(name));
   return e;
 }
 

@@ -38,8 +38,10 @@ namespace {
 // What a library tells of itself.
 struct Library {
   const KernelTable* kernels = nullptr;
-  const SolverTable *solver = nullptr, *gradients = nullptr, *tangents = nullptr;
+  const SolverTable* solver[solver_texts] = {};
 };
+constexpr const char* solver_symbols[solver_texts] = {"featherstorm_contact_solver", "featherstorm_contact_gradients",
+                                                      "featherstorm_contact_tangents"};
 const Library& library(const std::string& name) {
   static std::mutex mutex;
   static std::map<std::string, Library> all;
@@ -52,13 +54,9 @@ const Library& library(const std::string& name) {
     if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       if (const auto get = reinterpret_cast<const KernelTable* (*)()>(dlsym(handle, "featherstorm_backend")))
         l.kernels = get();
-      const auto solver_table = [&](const char* symbol) {
-        const auto get = reinterpret_cast<const SolverTable* (*)()>(dlsym(handle, symbol));
-        return get ? get() : nullptr;
-      };
-      l.solver = solver_table("featherstorm_contact_solver");
-      l.gradients = solver_table("featherstorm_contact_gradients");
-      l.tangents = solver_table("featherstorm_contact_tangents");
+      for (int text = 0; text < solver_texts; text++)
+        if (const auto get = reinterpret_cast<const SolverTable* (*)()>(dlsym(handle, solver_symbols[text])))
+          l.solver[text] = get();
       break;
     }
   }
@@ -68,9 +66,9 @@ const Library& library(const std::string& name) {
 }  // namespace
 
 const KernelTable* cpu_kernels(const std::string& name) { return library(name).kernels; }
-const SolverTable* cpu_solver(const std::string& isa) { return library(isa).solver; }
-const SolverTable* cpu_contact_gradients(const std::string& isa) { return library(isa).gradients; }
-const SolverTable* cpu_contact_tangents(const std::string& isa) { return library(isa).tangents; }
+const SolverTable* cpu_solver(const std::string& isa, SolverText text) {
+  return library(isa).solver[static_cast<int>(text)];
+}
 
 const KernelTable& table_of_row(int op, std::string_view row, const KernelTable* first,
                                 const std::function<const KernelTable*(const std::string&)>& find) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/memory/kernel.h"
+#include "host/memory/solver_text.h"
 
 namespace featherstorm {
 
@@ -17,17 +18,13 @@ std::vector<std::string> supported_isas();
 // The table of the library of an instruction set, or "book", loaded once per process; null where it is not installed.
 const KernelTable* cpu_kernels(const std::string& name);
 
-// The solver of contacts of an instruction set (host/cpu/contact_solver.cpp).
+// A text of the solver of contacts, of an instruction set (host/cpu/solver_table.h).
 struct SolverTable {
   Kernel in_float, in_double;
   int float_width, double_width;
 };
 // Of "avx512", "avx2" or "base", loaded once per process; null where it is not installed.
-const SolverTable* cpu_solver(const std::string& isa);
-// The same of what contacts contribute to derivatives (host/cpu/contact_gradients.cpp).
-const SolverTable* cpu_contact_gradients(const std::string& isa);
-// And of the tangent of an acceleration (host/cpu/contact_tangents.cpp).
-const SolverTable* cpu_contact_tangents(const std::string& isa);
+const SolverTable* cpu_solver(const std::string& isa, SolverText text);
 
 // The table that has row `op`, named `row`: `first`, or that of the base set or of the books. Throws Error where that library
 // is not installed.

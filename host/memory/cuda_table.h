@@ -6,6 +6,7 @@
 // the default stream. No call but those marked (s) synchronises.
 #pragma once
 #include "host/memory/kernel.h"
+#include "host/memory/solver_text.h"
 
 namespace featherstorm {
 
@@ -27,7 +28,7 @@ struct CudaKernelInfo {
 
 struct CudaModel;     // a model in its device forms, on one device
 struct CudaProgram;   // a kernel from machine code or PTX, on one device
-struct CudaSolver;    // the contact solver of one robot, on one device
+struct CudaSolver;    // a text of the contact solver of one robot, on one device
 struct CudaGraph;     // what a stream was given while it was captured, ready to be launched again
 struct CudaTimer;     // two marks on a stream
 struct UniformDraw;   // what a stage draws (core/scalar/draws.h)
@@ -55,8 +56,7 @@ struct CudaSolverInfo {
   int blocks;                 // that the device holds at once
   unsigned long block_bytes;  // memory of a block
 };
-// Arrays of a launch, in the order of host/solver/contact_solver.h; all in device memory, nothing uniform.
-inline constexpr int solver_inputs = 12, solver_outputs = 8;
+// Arrays of a launch (arrays_of) in device memory, nothing uniform.
 struct CudaSolverLaunch {
   const Array *in, *out;
   long count;           // instances; 0 does nothing
@@ -139,7 +139,7 @@ struct CudaTable {
 
   // solver: a ContactSolver<float> or <double> (host/solver/solver_data.h), of which a copy is kept. Refused where the device cannot
   // set aside what the kernel's threads keep beyond registers. (s)
-  bool (*create_solver)(int device, const void* solver, bool double_precision, CudaSolver** handle);
+  bool (*create_solver)(int device, const void* solver, bool double_precision, SolverText text, CudaSolver** handle);
   void (*destroy_solver)(CudaSolver* handle);  // (s)
   bool (*solver_info)(const CudaSolver* solver, CudaSolverInfo* info);
   bool (*launch_solver)(const CudaSolver* solver, const CudaSolverLaunch* launch, void* stream);
@@ -185,7 +185,7 @@ struct CudaTable {
                           double* weights, void* work, unsigned long bytes);
   bool (*weighted_mean)(int device, void* stream, const SampleArray* samples, const double* weights, void* mean);
 };
-inline constexpr int cuda_table_version = 8;
+inline constexpr int cuda_table_version = 9;
 
 }  // namespace featherstorm
 

@@ -113,7 +113,7 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
     const auto solver = std::make_shared<const ContactSolverStage>(
         contact_solver(m, all, precision, e.isa(),
                        {options.iterations, options.tolerance, options.rigid, options.report, options.forces}));
-    Stage stage{[solver] { return solver->kernel; }, solver->in, contact_solver_out, {{"qacc", "qacc_next"}}};
+    Stage stage{[solver] { return solver->kernel; }, solver->in, solver->out, {{"qacc", "qacc_next"}}};
     stage.name = "solver", stage.on_device = solver->on_device;
     pass.push_back(std::move(stage));
   };

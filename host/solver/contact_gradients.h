@@ -48,10 +48,10 @@ template <class T> struct ContactShare {
 
 // in   c          the contact; dimension of its rows
 // in   motion     Delta X for X = lambda, a, v
-// in   by_motion  (3, dimension)  dS by its rows
+// in   by_motion  (3 most_rows)  dS by its rows
 template <class T>
-FS_HD void share_of_motions(const Candidate<T>& c, int dimension, const Motion<T>* motion,
-                            const T (*by_motion)[most_rows], ContactShare<T>& s) {
+FS_HD void share_of_motions(const Candidate<T>& c, int dimension, const Motion<T>* motion, const auto& by_motion,
+                            ContactShare<T>& s) {
   const Vec3<T>& p = c.contact.point;
   s.point_bar = zero3<T>();
   for (Vec3<T>& e : s.axis_bar) e = zero3<T>();
@@ -60,7 +60,7 @@ FS_HD void share_of_motions(const Candidate<T>& c, int dimension, const Motion<T
     const Vec3<T> at = V.v + cross(V.w, p);
     Vec3<T> force = zero3<T>(), couple = zero3<T>();
     for (int k = 0; k < dimension; k++) {
-      const T& weight = by_motion[x][k];
+      const T& weight = by_motion[x * most_rows + k];
       const Vec3<T>& e = c.frame.e[k % 3];
       Vec3<T>& e_bar = s.axis_bar[k % 3];
       if (k < 3) force = force + e * weight, e_bar = e_bar + at * weight;
@@ -131,7 +131,9 @@ FS_HD void contact_gradients(const auto& solver, const auto& in, const auto& out
   auto block = scratch<PresentBlock>(blocks);
   auto J = scratch<T>(solver.constraints.entries() + solver.contacts.entries + 1);
   auto D = scratch<T>(rows), aref = scratch<T>(rows), friction = scratch<T>(rows);
+  auto point = scratch<ContactPoint<T>>(blocks);
   PresentRows<T> present{block.data(), J.data(), D.data(), aref.data(), friction.data()};
+  present.point = point.data();
   using Memory = std::remove_cvref_t<decltype(in.placement)>;
   const Placements<T, Memory> X{in.placement};
   const Motions<T, Memory> twist{in.twist}, axis{in.axis};
@@ -147,9 +149,14 @@ FS_HD void contact_gradients(const auto& solver, const auto& in, const auto& out
     out.pose_bar[k] = out.lambda_bar[k] = out.qacc_bar[k] = out.twist_bar[k] = T(0.0);
 
   GeomPlaces<T, std::remove_cvref_t<decltype(solver)>, Placements<T, Memory>, Memory> places(solver, X, in.touch);
-  auto point = scratch<ContactPoint<T>>(most_slots);
   auto moving = scratch<ContactPoint<U>>(most_slots);
   auto share = scratch<ContactShare<T>>(most_slots);
+  // nvcc 13.0 lays local arrays of functions that it inlines in these loops over others that are still needed
+  auto l = scratch<T>(most_rows), z = scratch<T>(most_rows), by_motion = scratch<T>(3 * most_rows);
+  auto own = scratch<U>(most_rows), position = scratch<U>(most_rows), rows_D = scratch<U>(most_rows),
+       reference = scratch<U>(most_rows), active = scratch<U>(most_rows), coefficient = scratch<U>(most_rows);
+  const ConstraintRows<U*> law_rows{
+      {}, position.data(), rows_D.data(), reference.data(), active.data(), coefficient.data()};
   const ContactLaw<T> law = contact_law<T>(w);
   const ContactLaw<U> varied = contact_law<U>(w);
   for (int first = present.constraints, end; first < present.count; first = end) {
@@ -160,8 +167,6 @@ FS_HD void contact_gradients(const auto& solver, const auto& in, const auto& out
     const Placement<T>&A = places[pair.geom[0]], &B = places[pair.geom[1]];
     const int d = pair.dimension, n = solver.pairs.columns(p);
     const int body_a = a.place.body, body_b = b.place.body;
-    const auto slot_of = [&](const PresentBlock& c) { return (c.output - solver.first_row[p]) / d; };
-    contact_points(w.contacts, pair, A, B, point.data());
     // Delta X for lambda, a, v
     Motion<T> motion[3] = {zero_motion<T>(), zero_motion<T>(), zero_motion<T>()};
     for (int k = 0; k < n; k++) {
@@ -179,29 +184,25 @@ FS_HD void contact_gradients(const auto& solver, const auto& in, const auto& out
     }
     for (int i = first; i < end; i++) {
       const PresentBlock& c = present.block[i];
-      const int slot = slot_of(c);
-      const Candidate<T> at{point[slot], candidate_frame(a, b, B, point[slot].normal)};
-      T l[most_rows], z[most_rows], velocity[most_rows], by_motion[3][most_rows];
-      block_times(slice(present.J, c.J), d, n, [&](int k) { return column_of(solver, c, k); }, lambda, l);
+      const Candidate<T> at{point[i], candidate_frame(a, b, B, point[i].normal)};
+      T velocity[most_rows];
+      block_times<T>(slice(present.J, c.J), d, n, [&](int k) { return column_of(solver, c, k); }, lambda, l.data());
       relative_velocity(X, twist, body_a, body_b, at, d, velocity);
       // slopes of aref and D with the distance, and of aref with the velocity
-      U own[most_rows], position[most_rows], rows_D[most_rows], reference[most_rows], active[most_rows],
-          coefficient[most_rows];
-      const ConstraintRows<U*> law_rows{own, position, rows_D, reference, active, coefficient};
       const U inertia = usual_inertia<U>(pair, law.cone);
       for (int k = 0; k < d; k++) own[k] = U(velocity[k], T(1.0));
-      set_contact_rows(varied, pair, inertia, U(at.contact.distance), own, law_rows);
+      set_contact_rows(varied, pair, inertia, U(at.contact.distance), own.data(), law_rows);
       T by_force(0.0);
       for (int k = 0; k < d; k++) {
         z[k] = T(0.0);
         for (int j = 0; j < d; j++) z[k] = z[k] + W[most_entries * i + symmetric(k, j)] * l[j];
-        by_motion[0][k] = force[most_rows * i + k], by_motion[1][k] = -z[k];
-        by_motion[2][k] = z[k] * reference[k].d;
+        by_motion[k] = force[most_rows * i + k], by_motion[most_rows + k] = -z[k];
+        by_motion[2 * most_rows + k] = z[k] * reference[k].d;
         by_force = by_force + force[most_rows * i + k] * l[k];
         own[k] = U(velocity[k]);
       }
-      set_contact_rows(varied, pair, inertia, U(at.contact.distance, T(1.0)), own, law_rows);
-      ContactShare<T>& s = share[slot];
+      set_contact_rows(varied, pair, inertia, U(at.contact.distance, T(1.0)), own.data(), law_rows);
+      ContactShare<T>& s = share[i - first];
       share_of_motions(at, d, motion, by_motion, s);
       s.distance_bar = by_force * rows_D[0].d * rcp(max(rows_D[0].x, T(1e-30)));
       for (int k = 0; k < d; k++) s.distance_bar = s.distance_bar + z[k] * reference[k].d;
@@ -219,15 +220,15 @@ FS_HD void contact_gradients(const auto& solver, const auto& in, const auto& out
       contact_points(w.contacts, pair, still_a, moved, moving.data());
       for (int i = first; i < end; i++) {
         const PresentBlock& c = present.block[i];
-        const int slot = slot_of(c);
+        const ContactPoint<U> contact = nearest_slot(point[i], moving.data(), pair.slots);
         const auto here = where<T>(c.instances);
         const auto add = [&](int body, const ContactPoint<U>& at, const Placement<U>& place) {
           if (body == 0) return;
-          const T along = share_along(share[slot], Candidate<U>{at, candidate_frame(a, b, place, at.normal)});
+          const T along = share_along(share[i - first], Candidate<U>{at, candidate_frame(a, b, place, at.normal)});
           out.pose_bar[6 * body + way] = out.pose_bar[6 * body + way] + select(here, along, T(0.0));
         };
-        add(body_b, moving[slot], moved);
-        add(body_a, moved_back(moving[slot], way), still_b);
+        add(body_b, contact, moved);
+        add(body_a, moved_back(contact, way), still_b);
       }
     }
   }

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "host/memory/cpu_library.h"
-#include "host/solver/contact_solve.h"
 #include "host/solver/device_solver.h"
+#include "host/solver/solver_data.h"
 #include "host/system/error.h"
 
 namespace featherstorm {
@@ -156,27 +156,52 @@ std::shared_ptr<const ContactSolver<P>> solver_of(const Model<double>& m, const 
   return solver;
 }
 
+using Names = std::vector<std::string>;
+
+Names inputs_of(SolverText text, bool by_rows) {
+  const Names rows = {"jacobian", "row_D", "row_aref", "row_friction", "placement", "twist", "axis", "qacc"};
+  Names in = rows;
+  if (text == SolverText::solution) {
+    in.insert(in.begin(), {by_rows ? "factor" : "mass", "qacc_smooth"});
+    in.insert(in.end(), {"touch", "weights"});
+  } else {
+    in.insert(in.begin(), "mass");
+    if (text == SolverText::gradients) in.insert(in.end(), {"qacc_bar", "touch", "weights"});
+    else in.insert(in.end(), {"touch", "weights", "g_tan", "placement_tan", "twist_tan", "axis_tan"});
+  }
+  return in;
+}
+
+Names outputs_of(SolverText text) {
+  switch (text) {
+    case SolverText::solution:
+      return {"qacc_next", "row_force", "contact_force", "passes", "residual", "gap", "rows", "touched"};
+    case SolverText::gradients: return {"lambda", "pose_bar", "lambda_motion_bar", "qacc_motion_bar", "twist_bar"};
+    default: return {"qacc_tan"};
+  }
+}
+
 template <class P>
 ContactSolverStage stage_of(const Model<double>& m, const WorldPrograms& programs, Kernel kernel, int width,
-                            const ContactSolverOptions& options) {
+                            const ContactSolverOptions& options, SolverText text) {
   const auto solver = solver_of<P>(m, programs, options);
   return {{kernel, solver.get(), width, std::const_pointer_cast<ContactSolver<P>>(solver)},
-          device_solver_stage(solver),
-          {solver->most_rows > 0 ? "factor" : "mass", "qacc_smooth", "jacobian", "row_D", "row_aref", "row_friction",
-           "placement", "twist", "axis", "qacc", "touch", "weights"}};
+          device_solver_stage(solver, text),
+          inputs_of(text, solver->most_rows > 0),
+          outputs_of(text)};
 }
 
 }  // namespace
 
 ContactSolverStage contact_solver(const Model<double>& model, const WorldPrograms& programs, Precision precision,
-                                  const std::string& isa, const ContactSolverOptions& options) {
-  const SolverTable* table = cpu_solver(isa);
+                                  const std::string& isa, const ContactSolverOptions& options, SolverText text) {
+  const SolverTable* table = cpu_solver(isa, text);
   if (!table)
     throw Error("the library of CPU kernels libfeatherstorm_cpu_" + isa +
                 ".so was not found; `./featherstorm setup` builds it");
   return precision == Precision::float32
-             ? stage_of<float>(model, programs, table->in_float, table->float_width, options)
-             : stage_of<double>(model, programs, table->in_double, table->double_width, options);
+             ? stage_of<float>(model, programs, table->in_float, table->float_width, options, text)
+             : stage_of<double>(model, programs, table->in_double, table->double_width, options, text);
 }
 
 }  // namespace featherstorm

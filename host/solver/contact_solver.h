@@ -1,21 +1,15 @@
-// The solver of host/solver/contact_solve.h for one robot, as a stage of a Sequence. It is compiled once for every instruction set
-// of the host (host/cpu/contact_solver.cpp), and for CUDA devices (cuda/kernels/contact_solver.h).
+// The solver of contacts for one robot, and the derivatives of what it solves, as stages of a Sequence. They are compiled once for every
+// instruction set of the host (host/cpu/solver_table.h), and for CUDA devices (cuda/kernels/contact_solver.h).
 #pragma once
 #include <optional>
 
 #include "core/rigid/rigid_rows.h"
 #include "host/compile/traced_kernel.h"
 #include "host/memory/device_stage.h"
+#include "host/memory/solver_text.h"
 #include "host/trace/world_programs.h"
 
 namespace featherstorm {
-
-// in   mass or factor (ContactSolverStage), qacc_smooth, jacobian, row_D, row_aref, row_friction, placement, twist, axis, qacc,
-//      touch, weights
-// out  qacc, row_force, contact_force (where asked for), passes, residual, gap (where asked for), rows: how many have a force,
-//      touched
-inline const std::vector<std::string> contact_solver_out = {"qacc_next", "row_force", "contact_force", "passes",
-                                                            "residual",  "gap",       "rows",          "touched"};
 
 struct ContactSolverOptions {
   int iterations;                           // at most
@@ -25,14 +19,24 @@ struct ContactSolverOptions {
   bool forces = true;                       // whether those of contacts are
 };
 
+// Arrays that the equations hand on (host/trace/world_programs.h), and
+//
+//   solution   in   qacc
+//              out  qacc_next, row_force, contact_force (where asked for), passes, residual, gap (where asked for), rows: how many have a
+//                   force, touched
+//   gradients  in   qacc, qacc_bar
+//              out  lambda, pose_bar, lambda_motion_bar, qacc_motion_bar, twist_bar  (contact_gradients.h)
+//   tangents   in   qacc, g_tan, placement_tan, twist_tan, axis_tan  (contact_tangents.h)
+//              out  qacc_tan
 struct ContactSolverStage {
   BoundKernel kernel;
   DeviceStageMaker on_device;
-  std::vector<std::string> in;  // mass, of robots that are solved in the space of rows factor; and the others
+  std::vector<std::string> in, out;
 };
 
 // Throws Error where the library of an instruction set is not installed.
 ContactSolverStage contact_solver(const Model<double>& model, const WorldPrograms& programs, Precision precision,
-                                  const std::string& isa, const ContactSolverOptions& options);
+                                  const std::string& isa, const ContactSolverOptions& options,
+                                  SolverText text = SolverText::solution);
 
 }  // namespace featherstorm

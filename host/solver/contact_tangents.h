@@ -39,7 +39,9 @@ FS_HD void contact_tangents(const auto& solver, const auto& in, const auto& qacc
   auto block = scratch<PresentBlock>(blocks);
   auto J = scratch<T>(solver.constraints.entries() + solver.contacts.entries + 1);
   auto D = scratch<T>(rows), aref = scratch<T>(rows), friction = scratch<T>(rows);
+  auto point = scratch<ContactPoint<T>>(blocks);
   PresentRows<T> present{block.data(), J.data(), D.data(), aref.data(), friction.data()};
+  present.point = point.data();
   using Memory = std::remove_cvref_t<decltype(in.placement)>;
   find_constraints(solver, in, present);
   if (solver.contacts.slots > 0)
@@ -54,8 +56,12 @@ FS_HD void contact_tangents(const auto& solver, const auto& in, const auto& qacc
   const HeldArray<T, Memory> touch{in.touch};
   GeomPlaces<U, std::remove_cvref_t<decltype(solver)>, Placements<U, Moving>, HeldArray<T, Memory>> places(solver, X,
                                                                                                            touch);
-  auto point = scratch<ContactPoint<U>>(most_slots);
+  auto of_pair = scratch<ContactPoint<U>>(most_slots);
   auto moving = scratch<U>(most_rows * (nv + 1));
+  // in memory of the launch, as those of contact_gradients.h
+  auto velocity = scratch<U>(most_rows), position = scratch<U>(most_rows), of_D = scratch<U>(most_rows),
+       reference = scratch<U>(most_rows), active = scratch<U>(most_rows), coefficient = scratch<U>(most_rows),
+       r = scratch<U>(most_rows), f = scratch<U>(most_rows), slope = scratch<U>(most_entries);
   const ContactLaw<U> law = contact_law<U>(w);
   int found = -1;  // the pair whose points are there
   for (int i = present.constraints; i < present.count; i++) {
@@ -64,27 +70,26 @@ FS_HD void contact_tangents(const auto& solver, const auto& in, const auto& qacc
     const auto &a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
     const int d = pair.dimension, n = solver.pairs.columns(c.source);
     const Placement<U>& B = places[pair.geom[1]];
-    if (c.source != found) contact_points(w.contacts, pair, places[pair.geom[0]], B, point.data()), found = c.source;
-    const ContactPoint<U>& at = point[(c.output - solver.first_row[c.source]) / d];
+    if (c.source != found) contact_points(w.contacts, pair, places[pair.geom[0]], B, of_pair.data()), found = c.source;
+    const ContactPoint<U> at = nearest_slot(point[i], of_pair.data(), pair.slots);
     const Candidate<U> candidate{at, candidate_frame(a, b, B, at.normal)};
-    U velocity[most_rows], position[most_rows], of_D[most_rows], reference[most_rows], active[most_rows],
-        coefficient[most_rows], r[most_rows], force[most_rows], W[most_entries];
-    relative_velocity(X, twist, a.place.body, b.place.body, candidate, d, velocity);
+    relative_velocity(X, twist, a.place.body, b.place.body, candidate, d, velocity.data());
     const std::span<const PathColumn> path(solver.pairs.column.data() + solver.pairs.start[c.source],
                                            static_cast<std::size_t>(n));
     contact_jacobian(path, X, axis, candidate, d, moving.data());
-    set_contact_rows(law, pair, usual_inertia<U>(pair, law.cone), at.distance, velocity,
-                     ConstraintRows<U*>{{}, position, of_D, reference, active, coefficient});
+    set_contact_rows(
+        law, pair, usual_inertia<U>(pair, law.cone), at.distance, velocity.data(),
+        ConstraintRows<U*>{{}, position.data(), of_D.data(), reference.data(), active.data(), coefficient.data()});
     const auto& group = solver.group[solver.group_of[true][c.source]];
     for (int s = 0; s < d; s++) {
       r[s] = -reference[s];
       for (int k = 0; k < n; k++) r[s] = r[s] + moving[s * n + k] * T(in.qacc[column_of(solver, c, k)]);
     }
-    block_state<U>(RowBlock{group.kind, 0, d}, r, of_D, coefficient, force, W);
+    block_state<U>(RowBlock{group.kind, 0, d}, r.data(), of_D.data(), coefficient.data(), f.data(), slope.data());
     const auto here = where<T>(c.instances);
     for (int k = 0; k < n; k++) {
       T along(0.0);
-      for (int s = 0; s < d; s++) along = along + (moving[s * n + k] * force[s]).d;
+      for (int s = 0; s < d; s++) along = along + (moving[s * n + k] * f[s]).d;
       T& sum = x[column_of(solver, c, k)];
       sum = sum + select(here, along, T(0.0));
     }

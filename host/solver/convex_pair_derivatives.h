@@ -1,4 +1,4 @@
-// Contacts of pairs without a closed form, with their derivatives along one way that both geoms move.
+// Contacts with derivatives along one way that both geoms move: which is which, and those of pairs without a closed form.
 #pragma once
 #include "core/scalar/dual.h"
 #include "host/solver/solver_data.h"
@@ -82,6 +82,27 @@ FS_HD void convex_pair(const auto& c, const Geom<S>& a, const Geom<S>& b, const 
       }
     }
   }
+}
+
+// A contact with derivatives, of those that a pair has: which slot it is in hangs on rounding where several are as deep.
+template <class T>
+FS_HD ContactPoint<Dual<T>> nearest_slot(const ContactPoint<T>& to, const ContactPoint<Dual<T>>* of, int slots) {
+  ContactPoint<Dual<T>> nearest = of[0];
+  T least(1e30);
+  for (int k = 0; k < slots && slots > 1; k++) {
+    const ContactPoint<Dual<T>>& c = of[k];
+    const T apart = c.distance.x - to.distance;
+    T d = apart * apart;  // of a slot without a contact it is great
+    for (int i = 0; i < 3; i++) d = d + (c.point(i).x - to.point(i)) * (c.point(i).x - to.point(i));
+    const auto nearer = d < least;
+    least = min(d, least);
+    nearest.distance = select(nearer, c.distance, nearest.distance);
+    for (int i = 0; i < 3; i++) {
+      nearest.point(i) = select(nearer, c.point(i), nearest.point(i));
+      nearest.normal(i) = select(nearer, c.normal(i), nearest.normal(i));
+    }
+  }
+  return nearest;
 }
 
 }  // namespace featherstorm

@@ -10,10 +10,10 @@ namespace {
 
 class DeviceSolverStage : public DeviceStage {
  public:
-  DeviceSolverStage(int device, const void* solver, bool double_precision)
+  DeviceSolverStage(int device, const void* solver, bool double_precision, SolverText text)
       : table_(cuda_for(caller, device)), device_(device) {
     CudaDevice of;
-    if (!table_.device_info(device, &of) || !table_.create_solver(device, solver, double_precision, &solver_))
+    if (!table_.device_info(device, &of) || !table_.create_solver(device, solver, double_precision, text, &solver_))
       throw_cuda_error(table_, caller, device);
     if (!table_.solver_info(solver_, &info_)) {
       table_.destroy_solver(solver_);
@@ -58,12 +58,13 @@ class DeviceSolverStage : public DeviceStage {
 
 }  // namespace
 
-template <class P> DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<P>>& solver) {
-  return [solver](int device) {
-    return std::make_shared<const DeviceSolverStage>(device, solver.get(), std::is_same_v<P, double>);
+template <class P>
+DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<P>>& solver, SolverText text) {
+  return [solver, text](int device) {
+    return std::make_shared<const DeviceSolverStage>(device, solver.get(), std::is_same_v<P, double>, text);
   };
 }
-template DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<float>>&);
-template DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<double>>&);
+template DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<float>>&, SolverText);
+template DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<double>>&, SolverText);
 
 }  // namespace featherstorm

@@ -3,13 +3,15 @@
 #include <memory>
 
 #include "host/memory/device_stage.h"
+#include "host/memory/solver_text.h"
 #include "host/solver/solver_data.h"
 
 namespace featherstorm {
 
-// P float or double. The stage's arrays are those of host/solver/contact_solver.h. A launch works on as many instances at once as
+// P float or double. Of a text the stage's arrays are those of host/solver/contact_solver.h. A launch works on as many instances at once as
 // the device holds threads of, or fewer where their working memory (host/solver/solver_room.h) would be more than a quarter of the
 // device's; work_bytes() throws Error where it is too small for one block of threads.
-template <class P> DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<P>>& solver);
+template <class P>
+DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<P>>& solver, SolverText text);
 
 }  // namespace featherstorm

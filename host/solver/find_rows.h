@@ -19,7 +19,8 @@ template <class T> struct PresentRows {
   PresentBlock* block;
   ScratchArray<T> J, D, aref, friction;  // of each its columns; of each its rows
   int count = 0, entries = 0, rows = 0, constraints = 0;
-  T gap{no_contact};  // the least distance
+  T gap{no_contact};                 // the least distance
+  ContactPoint<T>* point = nullptr;  // of blocks that are contacts, where it is asked for
 };
 
 // Placements and motions in memory, loaded where they are used.
@@ -296,6 +297,7 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
       if (solver.touch.of_pair.empty()) set_rows(pair);
       else set_rows(pair_among<T>(solver, p, touch));
       if (instances == 0) continue;
+      if (present.point) present.point[present.count] = point[slot];
       present.block[present.count++] = {true,         p,        solver.first_row[p] + slot * d, present.entries,
                                         present.rows, instances};
       present.entries += d * n, present.rows += d;

@@ -6,7 +6,7 @@ namespace featherstorm {
 
 // J x of a block.
 template <class T>
-FS_HD void block_times(const auto& J, int rows, int columns, const auto& column, const auto& x, T* y) {
+FS_HD void block_times(const auto& J, int rows, int columns, const auto& column, const auto& x, auto y) {
   for (int i = 0; i < rows; i++) {
     y[i] = T(0.0);
     for (int k = 0; k < columns; k++) y[i] = y[i] + J[i * columns + k] * x[column(k)];
@@ -51,7 +51,7 @@ FS_HD void solve_last_matrix(const auto& solver, const PresentRows<T>& present, 
     const auto J = slice(present.J, c.J);
     const auto column = [&](int k) { return column_of(solver, c, k); };
     T r[most_rows], along[most_rows];
-    block_times(J, m, n, column, in.qacc, r);
+    block_times<T>(J, m, n, column, in.qacc, r);
     for (int k = 0; k < m; k++) r[k] = r[k] - present.aref[c.row + k];
     const auto w = slice(W, most_entries * i);
     block_state<T>(RowBlock{group.kind, 0, m}, r, slice(present.D, c.row), slice(present.friction, c.row),

@@ -1,11 +1,11 @@
-// How much working memory the text of contact_solve.h takes for one instance, at most: where every candidate of a contact touches and
+// How much working memory the texts of solver_texts.h take for one instance, at most: where every candidate of a contact touches and
 // every limit is reached. Launches on a device are given so much a thread (core/scalar/launched_scratch.h).
 //
 // What is taken at once, function by function; tests run the text with no more, and see that little is left.
 #pragma once
 #include <algorithm>
 
-#include "host/solver/contact_solve.h"
+#include "host/solver/solver_texts.h"
 
 namespace featherstorm {
 
@@ -38,21 +38,34 @@ template <class P> long convex_bytes(const GeomContacts<P>& contacts) {
   return bytes_of_array<ContactPoint<double>>(most_prisms) + std::max(polytope, flats);
 }
 
-template <class P> SolverRoom solver_room(const ContactSolver<P>& s) {
+// What touches, and the numbers of its rows: while they are found, and what stays.
+struct RowsRoom {
+  SolverRoom kept;
+  long finding, finding_bytes;
+};
+template <class P> RowsRoom rows_room(const ContactSolver<P>& s) {
+  const long blocks = s.constraints.size() + s.contacts.slots + 1, rows = s.constraints.rows() + s.contacts.rows + 1,
+             entries = s.constraints.entries() + s.contacts.entries + 1,
+             geoms = static_cast<long>(s.world.contacts.geom.size());
+  const long bytes = bytes_of_array<Placement<P>>(geoms) + bytes_of_array<Vec3<P>>(geoms) +
+                     bytes_of_array<char>(geoms) + bytes_of_array<char>(static_cast<long>(s.bodies.size()) + 1) +
+                     bytes_of_array<Vec3<P>>(s.nb + 1) + bytes_of_array<char>(s.nb + 1) +
+                     bytes_of_array<ContactPoint<P>>(most_slots) + bytes_of_array<ContactPair<P>>(1) +
+                     bytes_of_array<Geom<P>>(2) + convex_bytes(s.world.contacts);
+  return {{entries + 3 * rows, bytes_of_array<PresentBlock>(blocks)}, 2L * most_rows + 3L * s.nv, bytes};
+}
+
+constexpr long triangle(long n) { return n * (n + 1) / 2; }
+
+template <class P> SolverRoom solution_room(const ContactSolver<P>& s) {
   const long blocks = s.constraints.size() + s.contacts.slots + 1, rows = s.constraints.rows() + s.contacts.rows + 1,
              entries = s.constraints.entries() + s.contacts.entries + 1, groups = static_cast<long>(s.group.size()) + 1,
-             geoms = static_cast<long>(s.world.contacts.geom.size()), nv = s.nv;
-  SolverRoom room{entries + 3 * rows, bytes_of_array<PresentBlock>(blocks)};
-
-  // what touches
-  const long find = bytes_of_array<Placement<P>>(geoms) + bytes_of_array<Vec3<P>>(geoms) + bytes_of_array<char>(geoms) +
-                    bytes_of_array<char>(static_cast<long>(s.bodies.size()) + 1) + bytes_of_array<Vec3<P>>(s.nb + 1) +
-                    bytes_of_array<char>(s.nb + 1) + bytes_of_array<ContactPoint<P>>(most_slots) +
-                    bytes_of_array<ContactPair<P>>(1) + bytes_of_array<Geom<P>>(2) + convex_bytes(s.world.contacts);
+             nv = s.nv;
+  const RowsRoom found = rows_room(s);
+  SolverRoom room = found.kept;
 
   // n rows of an instance: curvatures of blocks of at most six, triangles of matrices
   const long all = rows - 1, words = (nv + 63) / 64;
-  const auto triangle = [](long n) { return n * (n + 1) / 2; };
   const auto curvatures = [](long n) { return 4 * n; };
   long by_rows = 0, by_rows_bytes = 0;
   if (s.most_rows > 0) {
@@ -78,11 +91,43 @@ template <class P> SolverRoom solver_room(const ContactSolver<P>& s) {
         std::max(by_coordinates_bytes, bytes_of_array<int>(branches) + bytes_of_array<unsigned short>(branches));
   }
 
-  const long finding = 2L * most_rows + 3 * nv;
-  room.numbers += std::max({finding, by_rows, by_coordinates});
+  room.numbers += std::max({found.finding, by_rows, by_coordinates});
   const long ranks = bytes_of_array<unsigned short>(blocks + 1) + bytes_of_array<unsigned short>(groups);
-  room.bytes += std::max(find, ranks + std::max(by_rows_bytes, by_coordinates_bytes));
+  room.bytes += std::max(found.finding_bytes, ranks + std::max(by_rows_bytes, by_coordinates_bytes));
   return room;
+}
+
+// Of contact_gradients.h and contact_tangents.h: H, forces and curvatures of all blocks, and contacts with their derivatives.
+template <class P> SolverRoom derivatives_room(const ContactSolver<P>& s, bool tangents) {
+  using U = Dual<P>;
+  const long blocks = s.constraints.size() + s.contacts.slots + 1,
+             geoms = static_cast<long>(s.world.contacts.geom.size()), nv = s.nv, words = (nv + 63) / 64;
+  const RowsRoom found = rows_room(s);
+  SolverRoom room = found.kept;
+  room.bytes += bytes_of_array<ContactPoint<P>>(blocks);
+  const long rows = tangents ? 0 : 5 * most_rows;
+  room.numbers += std::max(found.finding, nv + (most_rows + most_entries) * blocks + std::max(triangle(nv), rows));
+  const long matrix = 2 * bytes_of_array<int>(nv) + bytes_of_array<int>(nv + 1) +
+                      bytes_of_array<std::uint64_t>(nv * words) + bytes_of_array<std::uint64_t>(words);
+  const long loops = convex_bytes(s.world.contacts);
+  const long convex = loops == 0 ? 0 : 3 * bytes_of_array<ContactPoint<double>>(most_prisms) + loops;
+  const auto places = [&]<class T>(T) {
+    return bytes_of_array<Placement<T>>(geoms) + bytes_of_array<Vec3<T>>(geoms) + bytes_of_array<char>(geoms);
+  };
+  const long of_contact =
+      tangents ? 8 * bytes_of_array<U>(most_rows) + bytes_of_array<U>(most_entries) : 6 * bytes_of_array<U>(most_rows);
+  const long varied = bytes_of_array<ContactPoint<U>>(most_slots) + of_contact;
+  if (tangents)
+    room.bytes += std::max(found.finding_bytes,
+                           places(U{}) + varied + bytes_of_array<U>(most_rows * (nv + 1)) + std::max(matrix, convex));
+  else
+    room.bytes += std::max(
+        {found.finding_bytes, matrix, places(P{}) + varied + bytes_of_array<ContactShare<P>>(most_slots) + convex});
+  return room;
+}
+
+template <class P> SolverRoom solver_room(const ContactSolver<P>& s, SolverText text) {
+  return text == SolverText::solution ? solution_room(s) : derivatives_room(s, text == SolverText::tangents);
 }
 
 }  // namespace featherstorm

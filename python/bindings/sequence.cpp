@@ -226,14 +226,15 @@ void bind_sequence(nb::module_& module) {
   module.def(
       "gradient_sequence",
       [](nb::object evaluator, const std::string& dtype, bool reverse, int iterations, double tolerance,
-         bool all_candidates, bool is_solved) {
-        Sequence s =
-            gradient_sequence(evaluator_of(evaluator), precision_of(dtype), reverse ? Derivative::vjp : Derivative::jvp,
-                              {iterations, tolerance, all_candidates}, is_solved);
+         bool on_device, bool is_solved) {
+        Evaluator& e = evaluator_of(evaluator);
+        const bool all_candidates = on_device && few_candidates(e.robot().model);
+        Sequence s = gradient_sequence(e, precision_of(dtype), reverse ? Derivative::vjp : Derivative::jvp,
+                                       {iterations, tolerance, all_candidates}, is_solved);
         return PySequence(std::move(evaluator), std::move(s));
       },
       nb::arg("evaluator"), nb::arg("dtype"), nb::arg("reverse"), nb::arg("iterations") = 100,
-      nb::arg("tolerance") = 1e-6, nb::arg("all_candidates") = false, nb::arg("is_solved") = false,
+      nb::arg("tolerance") = 1e-6, nb::arg("on_device") = false, nb::arg("is_solved") = false,
       "Derivatives of one pass of a model file's world: arrays of world_sequence and of the model's parameters, with cotangents "
       "q_next_bar, ... of the next state and q_bar, ... of all inputs where reverse, else tangents q_tan, ... and q_next_tan, ... "
       "is_solved: qacc is the solution already.");

@@ -19,7 +19,7 @@ COLUMNS = ["kernel", "target", "registers", "stack", "spill_stores", "spill_load
 KERNEL = re.compile(
     r"op_kernelINS_4FormINS_5table\d+(Op\w+?)ELNS_8OptionalE([012])EEE([fd])NS_11DeviceModelI[fd]Li(\d+)E"
 )
-SOLVER = re.compile(r"solver_kernel.*SolverArgumentsI([fd])E")
+SOLVER = re.compile(r"solver_kernel.*SolverArgumentsI([fd])LNS_10SolverTextE([012])E")
 DRAW = re.compile(r"draw_kernelI([fd])E")
 DENSE = re.compile(r"dense_kernelI([fd])E")
 
@@ -29,7 +29,10 @@ def is_kernel(symbol):
 
 
 def kernel_name(symbol):
-    for name, pattern in (("contact_solver", SOLVER), ("draw", DRAW), ("dense", DENSE)):
+    if m := SOLVER.search(symbol):
+        text = ("contact_solver", "contact_gradients", "contact_tangents")[int(m[2])]  # host/memory/solver_text.h
+        return f"{text}/{'float' if m[1] == 'f' else 'double'}/any"
+    for name, pattern in (("draw", DRAW), ("dense", DENSE)):
         if m := pattern.search(symbol):
             return f"{name}/{'float' if m[1] == 'f' else 'double'}/any"
     op, optional, real, limit = KERNEL.search(symbol).groups()

@@ -2,8 +2,10 @@
 // point to, how much working memory there is, and what the host's solver makes of the same instances, with a tolerance.
 //
 // Small robots that touch in many ways: solved in the space of their rows and in that of coordinates, by pyramids and by cones, and by
-// the rigid law; a legged one among other contacts; shapes without a closed form.
+// the rigid law; a legged one among other contacts; shapes without a closed form. Cotangents and tangents of some of them.
+#include <cmath>
 #include <cstdio>
+#include <map>
 #include <stdexcept>
 
 #include "core/trace/evaluate.h"
@@ -20,6 +22,9 @@
 
 namespace featherstorm::testing {
 namespace {
+
+// host/memory/solver_text.h
+constexpr const char* kernels[] = {"contact_solver", "contact_gradients", "contact_tangents"};
 
 struct SolverCase {
   std::string name;
@@ -64,10 +69,34 @@ Arrays<double> host_results(const ContactSolverStage& stage, const Arrays<double
   return results;
 }
 
-template <class Real> void write_case(const SolverCase& of) {
+// Of the arrays that a text gives.
+std::vector<int> output_sizes(const Model<double>& m, SolverText text, int alone) {
+  const int moving = 6 * (m.nb + 1);
+  switch (text) {
+    case SolverText::solution:
+      return {m.nv, rows_of(m.world.constraints), rows_of(m.world.contacts), 1, 1, 1, 1, alone};
+    case SolverText::gradients: return {m.nv, moving, moving, moving, moving};
+    default: return {m.nv};
+  }
+}
+// Cotangents and tangents that a text is given: some numbers.
+std::vector<double> along(const std::string& name, const Model<double>& m) {
+  const std::map<std::string, int> sizes = {{"qacc_bar", m.nv},
+                                            {"g_tan", m.nv},
+                                            {"placement_tan", 12 * (m.nb + 1)},
+                                            {"twist_tan", 6 * (m.nb + 1)},
+                                            {"axis_tan", 6 * m.nv}};
+  std::vector<double> numbers;
+  if (const auto at = sizes.find(name); at != sizes.end())
+    for (int k = 0; k < at->second; k++) numbers.push_back(std::sin(0.7 * k + static_cast<double>(name.size())));
+  return numbers;
+}
+
+template <class Real, SolverText text> void write_case(const SolverCase& of) {
   const Model<double>& m = of.robot.model;
   const auto stage_of = [&](Precision p, const WorldPrograms& programs) {
-    return contact_solver(m, programs, p, "base", {100, p == Precision::float64 ? 1e-12 : 1e-6, of.rigid, true, true});
+    return contact_solver(m, programs, p, "base", {100, p == Precision::float64 ? 1e-12 : 1e-6, of.rigid, true, true},
+                          text);
   };
   const WorldPrograms programs =
       world_programs(m, Candidates::None, 1e-12, 1 << 22, {}, of.rigid ? &*of.rigid : nullptr);
@@ -75,8 +104,7 @@ template <class Real> void write_case(const SolverCase& of) {
   const ContactSolverStage exact = stage_of(Precision::float64, programs),
                            own = stage_of(is_float ? Precision::float32 : Precision::float64, programs);
   const auto& solver = *static_cast<const ContactSolver<Real>*>(own.kernel.model);
-  const std::vector<int> sizes = {m.nv, rows_of(m.world.constraints),         rows_of(m.world.contacts), 1, 1, 1,
-                                  1,    static_cast<int>(solver.alone.size())};
+  const std::vector<int> sizes = output_sizes(m, text, static_cast<int>(solver.alone.size()));
 
   // results first, what is poisoned where nothing is written shows
   const std::size_t count = static_cast<std::size_t>(of.count), stride = count + 3;
@@ -85,22 +113,22 @@ template <class Real> void write_case(const SolverCase& of) {
     const Values<double> x = solver_inputs_of(of, programs, 100 + static_cast<unsigned>(i));
     Arrays<double> in;
     for (const std::string& name : own.in) {
-      in.push_back(x.count(name) ? x.at(name) : std::vector<double>{});
+      in.push_back(x.count(name) ? x.at(name) : along(name, m));
       for (double& number : in.back()) number = static_cast<Real>(number);
     }
     given.push_back(in);
   }
   std::vector<Real> memory;
-  SolverArguments<Real> a{};
+  constexpr int inputs = arrays_of(text).in, outputs = arrays_of(text).out;
+  SolverArguments<Real, text> a{};
   std::vector<std::size_t> first;
   const auto place = [&](InstanceView<Real>& view, std::size_t components) {
     first.push_back(memory.size());
     view = {reinterpret_cast<Real*>(base + sizeof(Real) * memory.size()), static_cast<int>(stride)};
     memory.resize(memory.size() + stride * components + 1, Real(-12345));
   };
-  for (int k = 0; k < solver_outputs; k++)
-    place(a.out[k], static_cast<std::size_t>(sizes[static_cast<std::size_t>(k)]));
-  for (int k = 0; k < solver_inputs; k++) {
+  for (int k = 0; k < outputs; k++) place(a.out[k], static_cast<std::size_t>(sizes[static_cast<std::size_t>(k)]));
+  for (int k = 0; k < inputs; k++) {
     place(a.in[k], given[0][static_cast<std::size_t>(k)].size());
     for (std::size_t i = 0; i < count; i++)
       for (std::size_t c = 0; c < given[i][static_cast<std::size_t>(k)].size(); c++)
@@ -114,11 +142,11 @@ template <class Real> void write_case(const SolverCase& of) {
 
   // working memory of one warp
   constexpr unsigned long room_at = base + (1UL << 32), bytes_at = room_at + (1UL << 32);
-  const SolverRoom room = solver_room(solver);
+  const SolverRoom room = solver_room(solver, text);
   a.numbers = reinterpret_cast<Real*>(room_at), a.bytes = reinterpret_cast<unsigned char*>(bytes_at);
   a.most_numbers = static_cast<int>(room.numbers), a.most_bytes = static_cast<int>(room.bytes), a.count = of.count;
 
-  Expected<Real> expected(solver_outputs, is_float ? 1e-6 : 1e-10);
+  Expected<Real> expected(outputs, is_float ? 1e-6 : 1e-10);
   for (std::size_t i = 0; i < count; i++) {
     const Arrays<double> results = host_results<double>(exact, given[i], sizes),
                          same = host_results<Real>(own, given[i], sizes);
@@ -126,19 +154,25 @@ template <class Real> void write_case(const SolverCase& of) {
     for (const auto& numbers : same) rounded.emplace_back(numbers.begin(), numbers.end());
     expected.add(results, rounded, [&](std::size_t k, std::size_t c) { return first[k] + c * stride + i; });
   }
-  if (is_float) expected.allow(3, 1);  // of the passes the last one hangs on rounding
+  if (is_float && text == SolverText::solution) expected.allow(3, 1);  // of the passes the last one hangs on rounding
   std::printf(
-      "{\"kernel\": \"contact_solver/%s/any\", \"case\": \"%s\", \"base\": %lu, \"count\": %d, \"real\": \"%s\", "
+      "{\"kernel\": \"%s/%s/any\", \"case\": \"%s\", \"base\": %lu, \"count\": %d, \"real\": \"%s\", "
       "\"model\": \"%s\", \"arguments\": \"%s\", \"memory\": \"%s\", \"room\": [[%lu, %lu], [%lu, %lu]], "
       "\"tolerance\": [%s], \"expected\": [%s]}\n",
-      is_float ? "float" : "double", of.name.c_str(), base, of.count, is_float ? "f" : "d",
-      hex(&device, sizeof device).c_str(), hex(&a, sizeof a).c_str(), hex(bytes.data(), bytes.size()).c_str(), room_at,
-      32 * sizeof(Real) * static_cast<unsigned long>(room.numbers), bytes_at,
-      32 * static_cast<unsigned long>(room.bytes), expected.tolerances().c_str(), expected.values().c_str());
+      kernels[static_cast<int>(text)], is_float ? "float" : "double", of.name.c_str(), base, of.count,
+      is_float ? "f" : "d", hex(&device, sizeof device).c_str(), hex(&a, sizeof a).c_str(),
+      hex(bytes.data(), bytes.size()).c_str(), room_at, 32 * sizeof(Real) * static_cast<unsigned long>(room.numbers),
+      bytes_at, 32 * static_cast<unsigned long>(room.bytes), expected.tolerances().c_str(), expected.values().c_str());
   std::fflush(stdout);
 }
 
-void write_both(const SolverCase& c) { write_case<float>(c), write_case<double>(c); }
+template <SolverText text> void write_both(const SolverCase& c) {
+  write_case<float, text>(c), write_case<double, text>(c);
+}
+void write_solution(const SolverCase& c) { write_both<SolverText::solution>(c); }
+void write_derivatives(const SolverCase& c) {
+  write_both<SolverText::gradients>(c), write_both<SolverText::tangents>(c);
+}
 
 // Its ground so high [m], with cones or pyramids.
 Robot small_robot(double ground, bool elliptic) {
@@ -151,13 +185,16 @@ Robot small_robot(double ground, bool elliptic) {
 void write_all() {
   for (const bool elliptic : {false, true}) {
     const std::string cost = elliptic ? ", cones" : ", pyramids";
-    write_both({"few rows" + cost, small_robot(-0.2, elliptic), 2});
-    write_both({"many rows" + cost, small_robot(0.05, elliptic), 1});
+    write_solution({"few rows" + cost, small_robot(-0.2, elliptic), 2});
+    write_solution({"many rows" + cost, small_robot(0.05, elliptic), 1});
+    write_derivatives({"few rows" + cost, small_robot(-0.2, elliptic), 1});
   }
   RigidLaw<double> law;
-  write_both({"rigid law", small_robot(-0.2, true), 1, 0, law});
-  write_both({"legs", with_touching_world(load("go2"), {}), 1, -0.18});
-  write_both({"legs with shapes without a closed form", with_touching_world(load("go2"), {.convex = true}), 1, -0.18});
+  write_solution({"rigid law", small_robot(-0.2, true), 1, 0, law});
+  write_solution({"legs", with_touching_world(load("go2"), {}), 1, -0.18});
+  write_derivatives({"legs", with_touching_world(load("go2"), {}), 1, -0.18});
+  write_solution(
+      {"legs with shapes without a closed form", with_touching_world(load("go2"), {.convex = true}), 1, -0.18});
 }
 
 }  // namespace

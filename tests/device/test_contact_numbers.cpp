@@ -50,7 +50,7 @@ TEST(ContactNumbers, OfInstancesAreTheHosts) {
   array("contact_force", rows_of(m.world.contacts));
   for (const char* name : {"passes", "residual", "gap", "rows"}) array(name, 1);
   array("weights", programs.weights), array("touched", static_cast<long>(programs.alone.size()));
-  Stage solve{[&] { return solver.kernel; }, solver.in, contact_solver_out, {{"qacc", "qacc_next"}}};
+  Stage solve{[&] { return solver.kernel; }, solver.in, solver.out, {{"qacc", "qacc_next"}}};
   solve.on_device = solver.on_device;
   s.stage(solve);
 

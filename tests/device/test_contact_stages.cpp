@@ -4,7 +4,7 @@
 #include "host/memory/device_graph.h"
 #include "host/simulation/rollout.h"
 #include "host/simulation/simulation.h"
-#include "tests/device/sequence_cases.h"
+#include "tests/device/contact_states.h"
 #include "tests/host/simulation/worlds.h"
 #include "tests/support/robots/small_world.h"
 #include "tests/support/robots/touching_world.h"
@@ -13,19 +13,6 @@ namespace featherstorm::test_contact_stages {
 namespace {
 
 using namespace testing;
-
-// States near the ground: a floating base low above it, joints anywhere near their zero.
-Twin positions(const Robot& robot, Precision p, long B) {
-  const Model<double>& m = robot.model;
-  const bool floats = m.nq > m.nv;
-  Twin q(p, B, m.nq, 1);
-  q.fill([&](long i, long k) {
-    const double x = std::sin(1.3 * static_cast<double>(i) + 2.1 * static_cast<double>(k));
-    if (!floats) return x;
-    return k == 2 ? 0.2 + 0.1 * x : k == 3 ? 1.0 : k < 7 ? 0.0 : 0.8 * x;
-  });
-  return q;
-}
 
 // What devices say that they have, until the end of the scope.
 struct DeviceMemory {
@@ -42,7 +29,7 @@ Found compare(const Robot& robot, Precision p, const SolverOptions& options, lon
   Evaluator e(robot, {.threads = 1});
   const Model<double>& m = e.robot().model;
   const Sequence s = world_sequence(e, p, options);
-  const Twin q = positions(robot, p, B);
+  const Twin q = positions_near_the_ground(robot, p, B);
   Twin v(p, B, m.nv, 1), ctrl(p, B, m.world.nu, 1), qacc(p, B, m.nv, 1);
   v.fill([](long i, long k) { return 0.3 * std::cos(0.7 * static_cast<double>(i) + static_cast<double>(k)); });
   ctrl.fill([](long i, long k) { return std::sin(static_cast<double>(i) + 0.4 * static_cast<double>(k)); });
@@ -142,7 +129,7 @@ TEST(ContactStages, SimulationsFindContactsWhereThereAreMany) {
   const Precision p = Precision::float64;
   constexpr long B = 21;
   Simulation host(e, B, {.substeps = 2}, p), there(e, B, {.substeps = 2}, p, device);
-  const Twin q = positions(robot, p, B);
+  const Twin q = positions_near_the_ground(robot, p, B);
   copy(q.there.ref(), there.q());
   for (long k = 0; k < robot.model.nq; k++)
     for (long i = 0; i < B; i++)
@@ -260,7 +247,8 @@ TEST(ContactStages, StatesMayBeOverwritten) {
   const Precision p = Precision::float64;
   constexpr long B = 19;
   const Sequence s = world_sequence(e, p, solver_options(p));
-  const Twin q = positions(robot, p, B), v(p, B, 4, 1), act(p, B, 1, 1), qacc(p, B, 4, 1), rows(p, 4, B, 1);
+  const Twin q = positions_near_the_ground(robot, p, B), v(p, B, 4, 1), act(p, B, 1, 1), qacc(p, B, 4, 1),
+             rows(p, 4, B, 1);
   const auto transposed = [&](bool there) {  // (B, 4), a row an instance
     ArrayRef a = there ? rows.there.ref() : rows.host.ref();
     std::swap(a.instances, a.components), std::swap(a.instance_stride, a.component_stride);
@@ -296,7 +284,7 @@ TEST(ContactStages, WhatIsMissingIsNamed) {
   const Robot robot = with_touching_world(load("go2"));
   Evaluator e(robot, {.threads = 1});
   const Precision p = Precision::float64;
-  const Twin q = positions(robot, p, 5), q_end(p, 5, robot.model.nq, 1);
+  const Twin q = positions_near_the_ground(robot, p, 5), q_end(p, 5, robot.model.nq, 1);
   const auto words = [&] {
     const Sequence s = world_sequence(e, p, {100, 1e-12});
     return message([&] { s.run(1, 5, {q.memory("q", true, false)}, {}, {q_end.memory("q", true, false)}); });

@@ -13,10 +13,11 @@ namespace {
 
 StandInSolver used{};
 
-template <class Real> cudaError_t launch(const void* bytes, const SolverLaunch& l, cudaStream_t stream) {
+template <class Real, SolverText text>
+cudaError_t launch(const void* bytes, const SolverLaunch& l, cudaStream_t stream) {
   // a launch keeps copies of its parameters, as a kernel has them
   const auto solver = *static_cast<const DeviceSolver<Real>*>(bytes);
-  const SolverArguments<Real> a = solver_arguments<Real>(l);
+  const SolverArguments<Real, text> a = solver_arguments<Real, text>(l);
   return stand_in_launch(stream, [solver, a, blocks = l.blocks] {
     peak_of_host_thread = {};
     try {
@@ -27,12 +28,17 @@ template <class Real> cudaError_t launch(const void* bytes, const SolverLaunch& 
     used.numbers = peak_of_host_thread.numbers, used.bytes = peak_of_host_thread.bytes;
   });
 }
-template <class Real> SolverLauncher launcher() { return {launch<Real>, reinterpret_cast<const void*>(launch<Real>)}; }
+template <class Real, SolverText text> SolverLauncher launcher() {
+  return {launch<Real, text>, reinterpret_cast<const void*>(launch<Real, text>)};
+}
 
 }  // namespace
 
-SolverLauncher solver_launcher_float() { return launcher<float>(); }
-SolverLauncher solver_launcher_double() { return launcher<double>(); }
+#define FEATHERSTORM_LAUNCHER(real, text) \
+  SolverLauncher solver_launcher_##real##_##text() { return launcher<real, SolverText::text>(); }
+#define FEATHERSTORM_LAUNCHERS(real) \
+  FEATHERSTORM_LAUNCHER(real, solution) FEATHERSTORM_LAUNCHER(real, gradients) FEATHERSTORM_LAUNCHER(real, tangents)
+FEATHERSTORM_LAUNCHERS(float) FEATHERSTORM_LAUNCHERS(double)
 
 }  // namespace featherstorm
 

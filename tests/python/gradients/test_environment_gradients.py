@@ -26,12 +26,13 @@ class Block(fs.Env):
     memory = {"last": 1, "sum": (2,)}
     parameters = ("geom_friction",)
     actions, action_range = 1, (-1.0, 1.0)
+    file = BLOCK
 
     def __init__(self, integrator="Euler"):
         self.integrator = integrator
 
     def model(self):
-        return fs.from_mujoco(mujoco.MjModel.from_xml_string(BLOCK.format(integrator=self.integrator)))
+        return fs.from_mujoco(mujoco.MjModel.from_xml_string(self.file.format(integrator=self.integrator)))
 
     def randomise(self, rng, p):
         return {"geom_friction": p.geom_friction * rng.uniform(0.4, 1.2)}
@@ -53,6 +54,16 @@ class Block(fs.Env):
 
     def observe(self, x, m, rng):
         return [*x.q, *x.v, m.last[0] * x.q[0], *m.sum, x.time, rng.normal() * x.q[1]]
+
+
+class WideBlock(Block):
+    """With more candidates of contacts than devices have in one program, whose numbers are those of the file."""
+
+    parameters = ()
+    file = BLOCK.replace('mass="1"/>', 'mass="1"/><geom type="box" size=".1 .02 .1" pos="0 .1 0" mass=".2"/>')
+
+    def randomise(self, rng, p):
+        return {}
 
 
 # how many numbers of the observation are taken: those behind are forces of contacts, which are held

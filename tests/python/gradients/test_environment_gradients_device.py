@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 from played import GIVEN, B
-from test_environment_gradients import Block
+from test_environment_gradients import Block, WideBlock
 from test_plain_environment_gradients import Cart, Crank, Hand, Legs
 
 import fake_cuda
@@ -81,6 +81,8 @@ def assert_same(there, here, tolerance):
 TASKS = {
     "world": Block,
     "world, RK4": lambda: Block("RK4"),
+    "world, contacts found": WideBlock,
+    "world, contacts found, RK4": lambda: WideBlock("RK4"),
     "tree": Short,
     "contacts": lambda: Legs(feet()),
     "loop": Crank,
@@ -184,8 +186,8 @@ class Crowd(Block):
         bodies = "".join(box.format(k) for k in range(10))
         return fs.from_mujoco(mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>"))
 
-    randomise = actuate = after = None
-    parameters, memory, actions = (), {}, None
+    actuate = after = None
+    memory, actions = {}, None
 
     def reset(self, m, rng):
         return [x for k in range(10) for x in (k, 0, 1, 1, 0, 0, 0)], np.zeros(60)
@@ -197,9 +199,9 @@ class Crowd(Block):
         return x.q
 
 
-def test_robots_with_too_many_candidates_are_refused_on_a_device():
+def test_robots_with_too_many_candidates_are_refused_where_their_numbers_differ():
     there = Crowd().batch(2, device="cuda:0")
-    with pytest.raises(ValueError, match="expected at most 400 for derivatives on a device"):
+    with pytest.raises(ValueError, match="expected at most 400 for derivatives by numbers of contacts"):
         Programs(there.kernels, Place(there.library, 2, "float32"))
 
 

@@ -164,6 +164,26 @@ def test_cotangents_and_tangents_of_a_robot_with_many_candidates_are_transposed(
     np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8 * np.abs(theirs).max())
 
 
+def test_contacts_that_are_as_deep_are_told_apart():
+    box = '<body pos="{} 0 {}"><freejoint/><geom type="box" size=".1 .1 .1"/></body>'
+    bodies = "".join(box.format(x, z) for x, z in ((0, 0.0995), (0.03, 0.299)))
+    m = mujoco.MjModel.from_xml_string(
+        f'<mujoco><worldbody><geom type="plane" size="1 1 1"/>{bodies}</worldbody></mujoco>'
+    )
+    model, rng = fs.from_mujoco(m), np.random.default_rng(0)
+    q, v = np.tile(m.qpos0, (8, 1)), rng.normal(size=(8, m.nv)) * 0.05
+    assert fs.step(model, q, v).qacc.any()
+    bars, ways = ([rng.normal(size=(8, n)) for n in (m.nq, m.nv)] for _ in range(2))
+    back, on = fs.step_vjp(model, q, v, bars), fs.step_jvp(model, q, v, ways)
+    ours, theirs = ((x * a).sum(1) + (y * b).sum(1) for x, y, a, b in ((back.q, back.v, *ways), (on.q, on.v, *bars)))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8 * np.abs(theirs).max())
+    ends = [fs.step(model, q, v + by * ways[1]) for by in (-WIDTH, WIDTH)]
+    slope = [(high - low) / (2 * WIDTH) for low, high in zip(*(x[:2] for x in ends))]
+    along = fs.step_jvp(model, q, v, [None, ways[1]])
+    for x, by_hand in zip(along, slope):
+        np.testing.assert_allclose(x, by_hand, rtol=0, atol=1e-5 * np.abs(by_hand).max())
+
+
 def test_a_linearization_is_mujocos():
     m = arm("implicitfast")
     model = fs.from_mujoco(m)

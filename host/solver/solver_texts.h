@@ -1,0 +1,30 @@
+// The texts that go over instances where contacts are found, by the arrays that they take and give (host/solver/contact_solver.h).
+#pragma once
+#include "host/memory/solver_text.h"
+#include "host/solver/contact_gradients.h"
+#include "host/solver/contact_solve.h"
+#include "host/solver/contact_tangents.h"
+
+namespace featherstorm {
+
+// in(k), out(k): array k of these instances.
+template <SolverText text, class T>
+FS_HD void run_solver_text(const auto& solver, const auto& in, const auto& out) {
+  using View = std::remove_cvref_t<decltype(in(0))>;
+  if constexpr (text == SolverText::solution) {
+    const SolverInputs<View> from{in(0), in(1), in(2), in(3), in(4), in(5), in(6), in(7), in(8), in(9), in(10), in(11)};
+    const SolverOutputs<View> to{out(0), out(3), out(6), out(1), out(2), out(4), out(5), out(7)};
+    solve_contacts<T>(solver, from, to);
+  } else if constexpr (text == SolverText::gradients) {
+    const GradientInputs<View> from{in(0), in(1), in(2), in(3), in(4),  in(5),
+                                    in(6), in(7), in(8), in(9), in(10), in(11)};
+    const GradientOutputs<View> to{out(0), out(1), out(2), out(3), out(4)};
+    contact_gradients<T>(solver, from, to);
+  } else {
+    const TangentInputs<View> from{in(0), in(1), in(2),  in(3),  in(4),  in(5),  in(6), in(7),
+                                   in(8), in(9), in(10), in(11), in(12), in(13), in(14)};
+    contact_tangents<T>(solver, from, out(0));
+  }
+}
+
+}  // namespace featherstorm
