@@ -225,8 +225,8 @@ void bind_sequence(nb::module_& module) {
       "is there.");
   module.def(
       "gradient_sequence",
-      [](nb::object evaluator, const std::string& dtype, bool reverse, int iterations, double tolerance,
-         bool on_device, bool is_solved) {
+      [](nb::object evaluator, const std::string& dtype, bool reverse, int iterations, double tolerance, bool on_device,
+         bool is_solved) {
         Evaluator& e = evaluator_of(evaluator);
         const bool all_candidates = on_device && few_candidates(e.robot().model);
         Sequence s = gradient_sequence(e, precision_of(dtype), reverse ? Derivative::vjp : Derivative::jvp,
