@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 
+#include "host/memory/cuda_table.h"
 #include "host/system/error.h"
 #include "host/system/installation.h"
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "host/memory/kernel.h"
-#include "host/memory/solver_text.h"
 
 namespace featherstorm {
 
@@ -17,6 +16,8 @@ std::vector<std::filesystem::path> backend_folders();
 std::vector<std::string> supported_isas();
 // The table of the library of an instruction set, or "book", loaded once per process; null where it is not installed.
 const KernelTable* cpu_kernels(const std::string& name);
+
+enum class SolverText : int;  // cuda_table.h
 
 // A text of the solver of contacts, of an instruction set (host/cpu/solver_table.h).
 struct SolverTable {

@@ -6,7 +6,6 @@
 // the default stream. No call but those marked (s) synchronises.
 #pragma once
 #include "host/memory/kernel.h"
-#include "host/memory/solver_text.h"
 
 namespace featherstorm {
 
@@ -49,7 +48,21 @@ struct ProgramLaunch {
   int threads;          // in a block, at most what the kernel was compiled for
 };
 
-// A contact solver works on instances in blocks, each with memory of its own.
+// What a contact solver computes: host/solver/contact_solve.h, contact_gradients.h, contact_tangents.h.
+enum class SolverText : int { solution, gradients, tangents };
+inline constexpr int solver_texts = 3;
+
+// How many arrays one of them takes and gives, in the order of host/solver/contact_solver.h.
+struct SolverArrays { int in, out; };
+constexpr SolverArrays arrays_of(SolverText text) {
+  switch (text) {
+    case SolverText::solution: return {12, 8};
+    case SolverText::gradients: return {12, 5};
+    default: return {15, 1};
+  }
+}
+
+// It works on instances in blocks, each with memory of its own.
 struct CudaSolverInfo {
   CudaKernelInfo kernel;
   int threads;                // of a block: instances at once

@@ -5,8 +5,8 @@
 
 #include "core/rigid/rigid_rows.h"
 #include "host/compile/traced_kernel.h"
+#include "host/memory/cuda_table.h"
 #include "host/memory/device_stage.h"
-#include "host/memory/solver_text.h"
 #include "host/trace/world_programs.h"
 
 namespace featherstorm {

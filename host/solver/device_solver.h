@@ -2,8 +2,8 @@
 #pragma once
 #include <memory>
 
+#include "host/memory/cuda_table.h"
 #include "host/memory/device_stage.h"
-#include "host/memory/solver_text.h"
 #include "host/solver/solver_data.h"
 
 namespace featherstorm {

@@ -1,6 +1,6 @@
 // The texts that go over instances where contacts are found, by the arrays that they take and give (host/solver/contact_solver.h).
 #pragma once
-#include "host/memory/solver_text.h"
+#include "host/memory/cuda_table.h"
 #include "host/solver/contact_gradients.h"
 #include "host/solver/contact_solve.h"
 #include "host/solver/contact_tangents.h"

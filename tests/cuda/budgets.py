@@ -30,7 +30,9 @@ def is_kernel(symbol):
 
 def kernel_name(symbol):
     if m := SOLVER.search(symbol):
-        text = ("contact_solver", "contact_gradients", "contact_tangents")[int(m[2])]  # host/memory/solver_text.h
+        text = ("contact_solver", "contact_gradients", "contact_tangents")[
+            int(m[2])
+        ]  # SolverText of host/memory/cuda_table.h
         return f"{text}/{'float' if m[1] == 'f' else 'double'}/any"
     for name, pattern in (("draw", DRAW), ("dense", DENSE)):
         if m := pattern.search(symbol):

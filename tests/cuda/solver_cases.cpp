@@ -23,7 +23,7 @@
 namespace featherstorm::testing {
 namespace {
 
-// host/memory/solver_text.h
+// SolverText
 constexpr const char* kernels[] = {"contact_solver", "contact_gradients", "contact_tangents"};
 
 struct SolverCase {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "host/gradients/gradient_sequence.h"
-#include "tests/device/contact_states.h"
+#include "tests/device/contacts/contact_states.h"
 #include "tests/host/simulation/worlds.h"
 #include "tests/support/robots/small_world.h"
 #include "tests/support/robots/touching_world.h"

@@ -4,7 +4,7 @@
 #include "host/memory/device_graph.h"
 #include "host/simulation/rollout.h"
 #include "host/simulation/simulation.h"
-#include "tests/device/contact_states.h"
+#include "tests/device/contacts/contact_states.h"
 #include "tests/host/simulation/worlds.h"
 #include "tests/support/robots/small_world.h"
 #include "tests/support/robots/touching_world.h"
