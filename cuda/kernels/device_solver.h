@@ -74,6 +74,7 @@ struct DeviceHalfSolution {
   Listed<HalfSolution::Term> term;
 };
 struct DeviceTouchNumbers {
+  int size;
   Listed<std::array<int, 18>> of_pair;
   Listed<int> power;
   Listed<std::array<int, 16>> of_geom;
@@ -92,6 +93,7 @@ template <class P> struct DeviceSolver {
   CandidateCounts contacts;
   Listed<int> first_row;
   DeviceTouchNumbers touch;
+  Listed<int> number, first_number;
   Listed<P> reach;
   Listed<int> alone, alone_of;
   Listed<char> reaches_differ;
@@ -155,7 +157,8 @@ template <class P, class Place> DeviceSolver<P> device_solver(const ContactSolve
   d.contacts = s.contacts;
   for (int k = 0; k < 2; k++) d.group_of[k] = listed(s.group_of[k]), d.half_of[k] = listed(s.half_of[k]);
   d.branches = listed(s.branches), d.branches_of = listed(s.branches_of), d.first_row = listed(s.first_row);
-  d.touch = {listed(s.touch.of_pair), listed(s.touch.power), listed(s.touch.of_geom), s.touch.of_all};
+  d.touch = {s.touch.size, listed(s.touch.of_pair), listed(s.touch.power), listed(s.touch.of_geom), s.touch.of_all};
+  d.number = listed(s.number), d.first_number = listed(s.first_number);
   d.alone = listed(s.alone), d.alone_of = listed(s.alone_of), d.reaches_differ = listed(s.reaches_differ);
   d.reach = listed(s.reach), d.body_centre = listed(s.body_centre);
   d.bodies = listed(s.bodies), d.bodies_of = listed(s.bodies_of), d.next_bodies = listed(s.next_bodies);

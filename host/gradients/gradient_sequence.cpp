@@ -14,9 +14,6 @@ namespace {
 using Names = std::map<std::string, std::string>;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-// Rows of all candidates and constraints that programs are made for; a step's derivatives take some thousand operations a contact.
-constexpr int most_traced_rows = 400;
-
 class Stages {
  public:
   Stages(Sequence& s, const Evaluator& e, Precision precision) : s_(s), e_(e), precision_(precision) {}
@@ -66,14 +63,6 @@ Stage solver_stage(const Evaluator& e, const WorldPrograms& step, Precision prec
   return stage;
 }
 
-void check_rows(const Evaluator& e) {
-  const Model<double>& m = e.robot().model;
-  if (rows_of(m.world) > most_traced_rows)
-    throw Error("robot '" + e.robot().name + "' has " + std::to_string(rows_of(m.world)) +
-                " rows of constraints and of candidates of contacts, expected at most " +
-                std::to_string(most_traced_rows) + " for derivatives by numbers of contacts");
-}
-
 void check(const Evaluator& e, const SolverOptions& options) {
   const Model<double>& m = e.robot().model;
   if (options.iterations < 1)
@@ -84,21 +73,25 @@ void check(const Evaluator& e, const SolverOptions& options) {
 
 }  // namespace
 
+bool derives_all_candidates(const Model<double>& m, bool on_device) {
+  constexpr int few_rows_of_contacts = 48;
+  if (on_device) return few_candidates(m);
+  return all_by_closed_forms(m) && rows_of(m.world.contacts) <= few_rows_of_contacts;
+}
+
 Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivative, const SolverOptions& options,
                            bool is_solved) {
   check(e, options);
   const bool reverse = derivative == Derivative::vjp;
-  bool all = options.all_candidates;
+  const bool all = options.all_candidates;
+  const Candidates candidates = all ? Candidates::All : Candidates::None;
   const Model<double>& m = e.robot().model;
   const Parameters parameters(e.robot(), e.parameters());
   constexpr int most = 1 << 22;
   WorldPrograms step;
   WorldGradients gradients;
   try {
-    if (!all) step = world_programs(m, Candidates::None, options.tolerance, most, parameters);
-    all |= step.touch.size > 0;
-    const Candidates candidates = all ? Candidates::All : Candidates::None;
-    if (all) check_rows(e), step = world_programs(m, candidates, options.tolerance, most, parameters);
+    step = world_programs(m, candidates, options.tolerance, most, parameters);
     gradients = world_gradients(m, step, derivative, candidates, most, parameters);
   } catch (const std::length_error& error) {
     throw Error("robot '" + e.robot().name + "' has no derivatives of its step: " + error.what());
@@ -111,7 +104,7 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
   for (const char* name : {"contact_force", "contact_force_next"}) s.array(name, all ? rows_of(m.world.contacts) : 0);
   for (const char* name : {"qacc", "qacc_next", "qacc_bar", "qacc_tan"}) s.array(name, m.nv);
   const long moving = m.world.contacts.pair.empty() ? 0 : 6L * (m.nb + 1);
-  s.array("lambda", m.nv), s.array("touched", 0);
+  s.array("lambda", m.nv), s.array("touched", 0), s.array("touch_bar", step.touch.size);
   for (const char* name : {"pose_bar", "lambda_motion_bar", "qacc_motion_bar", "twist_bar"}) s.array(name, moving);
   const Pairs solved = {{"qacc", "qacc_next"},
                         {"more", "more_next"},

@@ -31,11 +31,11 @@
 // what contacts contribute:
 //
 //   before   the way on, pulled back -> qacc_bar (of the solution), mu, qacc_damped (a_h), way_* (of the way's other inputs)
-//   after    lambda, mu, way_*, and from the contacts pose_bar, lambda_motion_bar, qacc_motion_bar, twist_bar -> as of vjp
+//   after    lambda, mu, way_*, and from the contacts pose_bar, lambda_motion_bar, qacc_motion_bar, twist_bar, touch_bar -> as of vjp
 //
 // Of jvp, with host/solver/contact_tangents.h between them:
 //
-//   before   tangents with a held -> g_tan, g_h_tan, qacc_damped, act_dot_tan, ..., placement_tan, twist_tan, axis_tan
+//   before   tangents with a held -> g_tan, g_h_tan, qacc_damped, act_dot_tan, ..., placement_tan, twist_tan, axis_tan, touch_tan
 //   after    those, and qacc_tan -> as of jvp
 //
 // MuJoCo has none of these: its mjd_transitionFD differs states.
@@ -52,7 +52,7 @@ struct WorldGradients {
   std::vector<Program> before, after;  // where contacts are found
 };
 
-// step: of world_programs with these candidates; of jvp those are All. Throws Error for the integrator discrete and for rows weighed where the robot is
+// step: of world_programs with these candidates. Throws Error for the integrator discrete and for rows weighed where the robot is
 // (diagexact), whose weights follow M; std::length_error beyond `most` nodes each.
 WorldGradients world_gradients(const Model<double>& model, const WorldPrograms& step, Derivative derivative,
                                Candidates candidates, int most, const Parameters& parameters = {});

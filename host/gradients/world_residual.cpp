@@ -1,6 +1,7 @@
 #include "host/gradients/world_residual.h"
 
 #include "core/mujoco/constrained.h"
+#include "core/world/touch_numbers.h"
 
 namespace featherstorm {
 namespace {
@@ -106,6 +107,9 @@ Program trace_residual(const Model<double>& model, const WorldPrograms& step, bo
     }
     p.output(name, all);
   };
+  Numbers touch;
+  if (!contacts) touch_numbers(w, touch);
+  p.output("touch", touch);
   motions("lambda_motion", lambda.data()), motions("qacc_motion", a.data()), motions("twist", v.data());
   return p;
 }

@@ -57,8 +57,8 @@ struct SolverArrays { int in, out; };
 constexpr SolverArrays arrays_of(SolverText text) {
   switch (text) {
     case SolverText::solution: return {12, 8};
-    case SolverText::gradients: return {12, 5};
-    default: return {15, 1};
+    case SolverText::gradients: return {12, 6};
+    default: return {16, 1};
   }
 }
 

@@ -35,14 +35,14 @@ void append_felt(Sequence& s, Evaluator& e, Precision precision, const Program& 
 
 }  // namespace
 
-bool few_candidates(const Model<double>& m) {
+bool all_by_closed_forms(const Model<double>& m) {
   const GeomContacts<double>& c = m.world.contacts;
-  const bool closed = std::all_of(c.pair.begin(), c.pair.end(), [&](const ContactPair<double>& p) {
+  return std::all_of(c.pair.begin(), c.pair.end(), [&](const ContactPair<double>& p) {
     return has_closed_form(c.geom[static_cast<std::size_t>(p.geom[0])].type,
                            c.geom[static_cast<std::size_t>(p.geom[1])].type);
   });
-  return closed && rows_of(m.world) <= few_rows;
 }
+bool few_candidates(const Model<double>& m) { return all_by_closed_forms(m) && rows_of(m.world) <= few_rows; }
 
 Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& options) {
   Sequence s(precision, e.threads(), e.isa());

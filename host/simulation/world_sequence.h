@@ -22,6 +22,8 @@ namespace featherstorm {
 // more rows than that the factors of such a kernel, which knows of no row that it does not touch, cost more than finding out.
 inline constexpr int few_rows = 24;
 bool few_candidates(const Model<double>& model);
+// Whether all pairs of its geoms are.
+bool all_by_closed_forms(const Model<double>& model);
 
 struct SolverOptions {
   int iterations = 100;     // at most, of Newton's method in a step

@@ -10,12 +10,14 @@
 //   dS = sum_k f_k dl_k - z_k d(J a)_k + z_k daref_k + l . df of D
 //
 // p, e and distance follow from how the two geoms stand to each other: six derivatives of the closed form of the pair (Dual). Forces
-// are proportional to D, and all D of a contact to one another.
+// are proportional to D, and all D of a contact to one another. By friction and other numbers that differ from instance to instance S has
+// a derivative each, of its text with that number as a Dual.
 //
 // Poses and motions are those of bodies as they pass the world's origin, along its axes: a turn w and a velocity v of what is there.
 #pragma once
-#include "host/solver/convex_pair_derivatives.h"
+#include "host/solver/contact_numbers.h"
 #include "host/solver/last_matrix.h"
+#include "host/solver/moving_contacts.h"
 
 namespace featherstorm {
 
@@ -32,6 +34,7 @@ template <class Array> struct GradientOutputs {
   Array pose_bar;              // (6 (nb + 1))  of where bodies are: turn, displacement
   Array lambda_bar, qacc_bar;  // (6 (nb + 1))  of how they move under lambda and under a
   Array twist_bar;             // (6 (nb + 1))  and under v
+  Array touch_bar;             // (touch.size)  of numbers that differ from instance to instance
 };
 
 // A motion as it passes the world's origin, of something that moves with V at r.
@@ -126,28 +129,22 @@ template <class T>
 FS_HD void contact_gradients(const auto& solver, const auto& in, const auto& out) {
   using U = Dual<T>;
   const auto& w = solver.world;
-  const int rows = solver.constraints.rows() + solver.contacts.rows + 1, nv = solver.nv;
-  const int blocks = solver.constraints.size() + solver.contacts.slots + 1;
-  auto block = scratch<PresentBlock>(blocks);
-  auto J = scratch<T>(solver.constraints.entries() + solver.contacts.entries + 1);
-  auto D = scratch<T>(rows), aref = scratch<T>(rows), friction = scratch<T>(rows);
-  auto point = scratch<ContactPoint<T>>(blocks);
-  PresentRows<T> present{block.data(), J.data(), D.data(), aref.data(), friction.data()};
-  present.point = point.data();
-  using Memory = std::remove_cvref_t<decltype(in.placement)>;
-  const Placements<T, Memory> X{in.placement};
-  const Motions<T, Memory> twist{in.twist}, axis{in.axis};
-  find_constraints(solver, in, present);
-  if (solver.contacts.slots > 0) find_contacts(solver, X, twist, axis, in.touch, in.weights, present);
+  const int nv = solver.nv;
+  const FoundRows<T> found(solver, in, true);
+  const PresentRows<T>& present = found.present();
   auto force = scratch<T>(most_rows * (present.count + 1)), W = scratch<T>(most_entries * (present.count + 1));
   auto lambda = scratch<T>(nv);
   for (int k = 0; k < nv; k++) lambda[k] = in.qacc_bar[k];
   solve_last_matrix(solver, present, in, force.data(), W.data(), lambda.data());
   for (int k = 0; k < nv; k++) out.lambda[k] = lambda[k];
+  for (int k = 0; k < solver.touch.size; k++) out.touch_bar[k] = T(0.0);
   if (solver.contacts.slots == 0) return;
   for (int k = 0; k < 6 * (solver.nb + 1); k++)
     out.pose_bar[k] = out.lambda_bar[k] = out.qacc_bar[k] = out.twist_bar[k] = T(0.0);
 
+  using Memory = std::remove_cvref_t<decltype(in.placement)>;
+  const Placements<T, Memory> X{in.placement};
+  const Motions<T, Memory> twist{in.twist}, axis{in.axis};
   GeomPlaces<T, std::remove_cvref_t<decltype(solver)>, Placements<T, Memory>, Memory> places(solver, X, in.touch);
   auto moving = scratch<ContactPoint<U>>(most_slots);
   auto share = scratch<ContactShare<T>>(most_slots);
@@ -155,14 +152,15 @@ FS_HD void contact_gradients(const auto& solver, const auto& in, const auto& out
   auto l = scratch<T>(most_rows), z = scratch<T>(most_rows), by_motion = scratch<T>(3 * most_rows);
   auto own = scratch<U>(most_rows), position = scratch<U>(most_rows), rows_D = scratch<U>(most_rows),
        reference = scratch<U>(most_rows), active = scratch<U>(most_rows), coefficient = scratch<U>(most_rows);
+  auto pair_here = scratch<ContactPair<T>>(1);
   const ConstraintRows<U*> law_rows{
       {}, position.data(), rows_D.data(), reference.data(), active.data(), coefficient.data()};
-  const ContactLaw<T> law = contact_law<T>(w);
-  const ContactLaw<U> varied = contact_law<U>(w);
+  const ContactLaw<U> law = law_among<U>(solver, AlongOne<T, Memory>{in.touch, -1});
   for (int first = present.constraints, end; first < present.count; first = end) {
     const int p = present.block[first].source;
     for (end = first; end < present.count && present.block[end].source == p;) end++;
-    const auto& pair = w.contacts.pair[p];
+    pair_here[0] = pair_among<T>(solver, p, in.touch);
+    const ContactPair<T>& pair = pair_here[0];
     const auto &a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
     const Placement<T>&A = places[pair.geom[0]], &B = places[pair.geom[1]];
     const int d = pair.dimension, n = solver.pairs.columns(p);
@@ -184,14 +182,14 @@ FS_HD void contact_gradients(const auto& solver, const auto& in, const auto& out
     }
     for (int i = first; i < end; i++) {
       const PresentBlock& c = present.block[i];
-      const Candidate<T> at{point[i], candidate_frame(a, b, B, point[i].normal)};
+      const Candidate<T> at{present.point[i], candidate_frame(a, b, B, present.point[i].normal)};
       T velocity[most_rows];
       block_times<T>(slice(present.J, c.J), d, n, [&](int k) { return column_of(solver, c, k); }, lambda, l.data());
       relative_velocity(X, twist, body_a, body_b, at, d, velocity);
       // slopes of aref and D with the distance, and of aref with the velocity
       const U inertia = usual_inertia<U>(pair, law.cone);
       for (int k = 0; k < d; k++) own[k] = U(velocity[k], T(1.0));
-      set_contact_rows(varied, pair, inertia, U(at.contact.distance), own.data(), law_rows);
+      set_contact_rows(law, pair, inertia, U(at.contact.distance), own.data(), law_rows);
       T by_force(0.0);
       for (int k = 0; k < d; k++) {
         z[k] = T(0.0);
@@ -201,7 +199,7 @@ FS_HD void contact_gradients(const auto& solver, const auto& in, const auto& out
         by_force = by_force + force[most_rows * i + k] * l[k];
         own[k] = U(velocity[k]);
       }
-      set_contact_rows(varied, pair, inertia, U(at.contact.distance, T(1.0)), own.data(), law_rows);
+      set_contact_rows(law, pair, inertia, U(at.contact.distance, T(1.0)), own.data(), law_rows);
       ContactShare<T>& s = share[i - first];
       share_of_motions(at, d, motion, by_motion, s);
       s.distance_bar = by_force * rows_D[0].d * rcp(max(rows_D[0].x, T(1e-30)));
@@ -215,12 +213,13 @@ FS_HD void contact_gradients(const auto& solver, const auto& in, const auto& out
       }
     }
     const Placement<U> still_a = cast<U>(A), still_b = cast<U>(B);
+    T margin;
     for (int way = 0; way < 6; way++) {
       const Placement<U> moved = moved_along(B, way);
-      contact_points(w.contacts, pair, still_a, moved, moving.data());
+      find_points(solver, p, still_a, moved, in.touch, margin, moving.data());
       for (int i = first; i < end; i++) {
         const PresentBlock& c = present.block[i];
-        const ContactPoint<U> contact = nearest_slot(point[i], moving.data(), pair.slots);
+        const ContactPoint<U> contact = nearest_slot(present.point[i], moving.data(), pair.slots);
         const auto here = where<T>(c.instances);
         const auto add = [&](int body, const ContactPoint<U>& at, const Placement<U>& place) {
           if (body == 0) return;
@@ -230,6 +229,10 @@ FS_HD void contact_gradients(const auto& solver, const auto& in, const auto& out
         add(body_b, contact, moved);
         add(body_a, moved_back(contact, way), still_b);
       }
+    }
+    for (int k = solver.first_number[p]; k < solver.first_number[p + 1]; k++) {
+      const int number = solver.number[k];
+      out.touch_bar[number] = out.touch_bar[number] + slope_by_number(solver, in, present, first, end, motion, number);
     }
   }
 }

@@ -14,16 +14,8 @@ namespace featherstorm {
 template <class T>
 FS_HD void solve_contacts(const auto& solver, const auto& in, const auto& out) {
   const int constraints = solver.constraints.rows(), contacts = solver.contacts.rows;
-  const int rows = constraints + contacts + 1;
-  auto block = scratch<PresentBlock>(solver.constraints.size() + solver.contacts.slots + 1);
-  auto J = scratch<T>(solver.constraints.entries() + solver.contacts.entries + 1);
-  auto D = scratch<T>(rows), aref = scratch<T>(rows), friction = scratch<T>(rows);
-  PresentRows<T> present{block.data(), J.data(), D.data(), aref.data(), friction.data()};
-  find_constraints(solver, in, present);
-  using Memory = std::remove_cvref_t<decltype(in.placement)>;
-  if (solver.contacts.slots > 0)
-    find_contacts(solver, Placements<T, Memory>{in.placement}, Motions<T, Memory>{in.twist},
-                  Motions<T, Memory>{in.axis}, in.touch, in.weights, present);
+  const FoundRows<T> found(solver, in, false);
+  const PresentRows<T>& present = found.present();
   hand_out_touched(solver, present, out);
   for (int i = 0; i < constraints; i++) out.row_force[i] = T(0.0);
   if (solver.forces)

@@ -66,6 +66,23 @@ template <class P> void add_bodies(const GeomContacts<double>& contacts, Contact
     s.next_bodies[p] = p + 1 < pairs && s.bodies_of[p + 1] == s.bodies_of[p] ? s.next_bodies[p + 1] : p + 1;
 }
 
+// Which of the numbers that differ contacts of each pair hang on, each once.
+template <class P> void add_numbers(const GeomContacts<double>& contacts, ContactSolver<P>& s) {
+  s.first_number = {0};
+  for (std::size_t p = 0; p < contacts.pair.size(); p++) {
+    const auto add = [&](const auto& places) {
+      for (const int at : places)
+        if (at >= 0 && std::find(s.number.begin() + s.first_number.back(), s.number.end(), at) == s.number.end())
+          s.number.push_back(at);
+    };
+    add(s.touch.of_all);
+    if (!s.touch.of_pair.empty()) add(s.touch.of_pair[p]);
+    for (const int geom : contacts.pair[p].geom)
+      if (!s.touch.of_geom.empty()) add(s.touch.of_geom[static_cast<std::size_t>(geom)]);
+    s.first_number.push_back(static_cast<int>(s.number.size()));
+  }
+}
+
 // Number of x in all, which it is added to where it is not there.
 template <class Element> int number_in(std::vector<Element>& all, const Element& x, auto&& equal) {
   const auto at = std::find_if(all.begin(), all.end(), [&](const Element& y) { return equal(x, y); });
@@ -150,7 +167,7 @@ std::shared_ptr<const ContactSolver<P>> solver_of(const Model<double>& m, const 
   s.report = options.report;
   s.own = elimination_tree(m.dof_parent, {});
   for (int k = 0; k < m.nv; k++) s.diagonal.push_back(m.at(k, k));
-  add_rows(m, contacts, s), add_bodies(contacts, s);
+  add_rows(m, contacts, s), add_bodies(contacts, s), add_numbers(contacts, s);
   // the rigid law has no other way
   s.most_rows = options.rigid ? std::numeric_limits<unsigned short>::max() : most_rows_of_an_instance(m, s);
   return solver;
@@ -167,7 +184,7 @@ Names inputs_of(SolverText text, bool by_rows) {
   } else {
     in.insert(in.begin(), "mass");
     if (text == SolverText::gradients) in.insert(in.end(), {"qacc_bar", "touch", "weights"});
-    else in.insert(in.end(), {"touch", "weights", "g_tan", "placement_tan", "twist_tan", "axis_tan"});
+    else in.insert(in.end(), {"touch", "weights", "g_tan", "placement_tan", "twist_tan", "axis_tan", "touch_tan"});
   }
   return in;
 }
@@ -176,7 +193,8 @@ Names outputs_of(SolverText text) {
   switch (text) {
     case SolverText::solution:
       return {"qacc_next", "row_force", "contact_force", "passes", "residual", "gap", "rows", "touched"};
-    case SolverText::gradients: return {"lambda", "pose_bar", "lambda_motion_bar", "qacc_motion_bar", "twist_bar"};
+    case SolverText::gradients:
+      return {"lambda", "pose_bar", "lambda_motion_bar", "qacc_motion_bar", "twist_bar", "touch_bar"};
     default: return {"qacc_tan"};
   }
 }

@@ -25,8 +25,8 @@ struct ContactSolverOptions {
 //              out  qacc_next, row_force, contact_force (where asked for), passes, residual, gap (where asked for), rows: how many have a
 //                   force, touched
 //   gradients  in   qacc, qacc_bar
-//              out  lambda, pose_bar, lambda_motion_bar, qacc_motion_bar, twist_bar  (contact_gradients.h)
-//   tangents   in   qacc, g_tan, placement_tan, twist_tan, axis_tan  (contact_tangents.h)
+//              out  lambda, pose_bar, lambda_motion_bar, qacc_motion_bar, twist_bar, touch_bar  (contact_gradients.h)
+//   tangents   in   qacc, g_tan, placement_tan, twist_tan, axis_tan, touch_tan  (contact_tangents.h)
 //              out  qacc_tan
 struct ContactSolverStage {
   BoundKernel kernel;

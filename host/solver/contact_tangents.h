@@ -6,8 +6,8 @@
 // Contacts, their Jacobians, softness and forces are those of a step, with numbers that have derivatives (Dual) along the way that
 // bodies move.
 #pragma once
-#include "host/solver/convex_pair_derivatives.h"
 #include "host/solver/last_matrix.h"
+#include "host/solver/moving_contacts.h"
 
 namespace featherstorm {
 
@@ -19,13 +19,7 @@ template <class Array> struct TangentInputs {
   Array qacc;                         // (nv)
   Array touch, weights;
   Array g_tan;  // (nv)  of what is smooth and of constraints
-  Array placement_tan, twist_tan, axis_tan;
-};
-
-// Numbers without derivatives.
-template <class T, class Array> struct HeldArray {
-  Array x;
-  FS_HD Dual<T> operator[](int i) const { return Dual<T>(T(x[i])); }
+  Array placement_tan, twist_tan, axis_tan, touch_tan;
 };
 
 // in   in
@@ -34,44 +28,37 @@ template <class T>
 FS_HD void contact_tangents(const auto& solver, const auto& in, const auto& qacc_tan) {
   using U = Dual<T>;
   const auto& w = solver.world;
-  const int rows = solver.constraints.rows() + solver.contacts.rows + 1, nv = solver.nv;
-  const int blocks = solver.constraints.size() + solver.contacts.slots + 1;
-  auto block = scratch<PresentBlock>(blocks);
-  auto J = scratch<T>(solver.constraints.entries() + solver.contacts.entries + 1);
-  auto D = scratch<T>(rows), aref = scratch<T>(rows), friction = scratch<T>(rows);
-  auto point = scratch<ContactPoint<T>>(blocks);
-  PresentRows<T> present{block.data(), J.data(), D.data(), aref.data(), friction.data()};
-  present.point = point.data();
-  using Memory = std::remove_cvref_t<decltype(in.placement)>;
-  find_constraints(solver, in, present);
-  if (solver.contacts.slots > 0)
-    find_contacts(solver, Placements<T, Memory>{in.placement}, Motions<T, Memory>{in.twist},
-                  Motions<T, Memory>{in.axis}, in.touch, in.weights, present);
+  const int nv = solver.nv;
+  const FoundRows<T> found(solver, in, true);
+  const PresentRows<T>& present = found.present();
   auto x = scratch<T>(nv);
   for (int k = 0; k < nv; k++) x[k] = -in.g_tan[k];
 
+  using Memory = std::remove_cvref_t<decltype(in.placement)>;
   using Moving = DualArray<Memory, Memory>;
   const Placements<U, Moving> X{dual_array(in.placement, in.placement_tan)};
   const Motions<U, Moving> twist{dual_array(in.twist, in.twist_tan)}, axis{dual_array(in.axis, in.axis_tan)};
-  const HeldArray<T, Memory> touch{in.touch};
-  GeomPlaces<U, std::remove_cvref_t<decltype(solver)>, Placements<U, Moving>, HeldArray<T, Memory>> places(solver, X,
-                                                                                                           touch);
+  const Moving touch = dual_array(in.touch, in.touch_tan);
+  GeomPlaces<U, std::remove_cvref_t<decltype(solver)>, Placements<U, Moving>, Moving> places(solver, X, touch);
   auto of_pair = scratch<ContactPoint<U>>(most_slots);
   auto moving = scratch<U>(most_rows * (nv + 1));
   // in memory of the launch, as those of contact_gradients.h
   auto velocity = scratch<U>(most_rows), position = scratch<U>(most_rows), of_D = scratch<U>(most_rows),
        reference = scratch<U>(most_rows), active = scratch<U>(most_rows), coefficient = scratch<U>(most_rows),
        r = scratch<U>(most_rows), f = scratch<U>(most_rows), slope = scratch<U>(most_entries);
-  const ContactLaw<U> law = contact_law<U>(w);
-  int found = -1;  // the pair whose points are there
+  auto own = scratch<ContactPair<U>>(1);
+  const ContactLaw<U> law = law_among<U>(solver, touch);
+  int there = -1;  // the pair whose numbers and points these are
   for (int i = present.constraints; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
-    const auto& pair = w.contacts.pair[c.source];
+    const ContactPair<U>& pair = own[0];
+    if (c.source != there) own[0] = pair_among<U>(solver, c.source, touch);
     const auto &a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
     const int d = pair.dimension, n = solver.pairs.columns(c.source);
     const Placement<U>& B = places[pair.geom[1]];
-    if (c.source != found) contact_points(w.contacts, pair, places[pair.geom[0]], B, of_pair.data()), found = c.source;
-    const ContactPoint<U> at = nearest_slot(point[i], of_pair.data(), pair.slots);
+    if (c.source != there) points_along(solver, pair, places[pair.geom[0]], B, touch, of_pair.data());
+    there = c.source;
+    const ContactPoint<U> at = nearest_slot(present.point[i], of_pair.data(), pair.slots);
     const Candidate<U> candidate{at, candidate_frame(a, b, B, at.normal)};
     relative_velocity(X, twist, a.place.body, b.place.body, candidate, d, velocity.data());
     const std::span<const PathColumn> path(solver.pairs.column.data() + solver.pairs.start[c.source],

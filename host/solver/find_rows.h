@@ -78,10 +78,18 @@ template <class T> FS_HD CommonNumbers<T> common_among(const auto& solver, const
   return numbers;
 }
 
+template <class T> FS_HD ContactLaw<T> law_among(const auto& solver, const auto& touch) {
+  ContactLaw<T> law = contact_law<T>(solver.world);
+  const CommonNumbers<T> common = common_among<T>(solver, touch);
+  law.rows.timestep = common.timestep, law.impedance_ratio = common.impedance_ratio;
+  return law;
+}
+
 // A pair with the numbers of these instances.
 template <class T>
 FS_HD ContactPair<T> pair_among(const auto& solver, int p, const auto& touch) {
   ContactPair<T> pair = cast<T>(solver.world.contacts.pair[p]);
+  if (solver.touch.of_pair.empty()) return pair;
   set_numbers<T>(pair, solver.touch.of_pair[p], touch);
   pair.softness.power = solver.touch.power[p];
   if (solver.rigid && solver.touch.margin_differs(p)) {
@@ -141,7 +149,7 @@ FS_HD T nearness(const auto& solver, int p, auto& places, const auto& touch) {
   T reach = T(solver.reach[a]) + T(solver.reach[b]) + T(pair.detection);
   if (solver.reaches_differ[p])
     reach = geom_among<T>(solver, a, touch).reach + geom_among<T>(solver, b, touch).reach +
-            (solver.touch.of_pair.empty() ? T(pair.detection) : pair_among<T>(solver, p, touch).detection);
+            pair_among<T>(solver, p, touch).detection;
   if (solver.world.contacts.geom[a].type == GeomType::Plane)
     return reach - dot(axis_of(places[a], 2), places.centre(b) - places[a].r);
   const Vec3<T> d = places.centre(b) - places.centre(a);
@@ -194,14 +202,14 @@ template <class T, class Solver, class Bodies> class NearBodies {
   Scratch<char> known_;
 };
 
-// Where the geoms of a pair touch, and within which margin; with the numbers of these instances where its sizes differ.
-template <class T>
-FS_HD void find_points(const auto& solver, int p, const Placement<T>& A, const Placement<T>& B, const auto& touch,
-                       T& margin, ContactPoint<T>* out) {
+// Where the geoms of a pair touch, and within which margin; with the numbers of these instances where its sizes differ. Where geoms have
+// derivatives (U) so have contacts.
+template <class T, class U>
+FS_HD void find_points(const auto& solver, int p, const Placement<U>& A, const Placement<U>& B, const auto& touch,
+                       T& margin, ContactPoint<U>* out) {
   const auto& contacts = solver.world.contacts;
   const auto& pair = contacts.pair[p];
   const bool differ = solver.reaches_differ[p];
-  const auto own_pair = [&] { return solver.touch.of_pair.empty() ? cast<T>(pair) : pair_among<T>(solver, p, touch); };
   margin = T(pair.margin);
   if constexpr (std::is_same_v<const ContactPair<T>&, decltype(pair)>) {
     // numbers of one instance: one call, as each is the text of all shapes
@@ -210,13 +218,13 @@ FS_HD void find_points(const auto& solver, int p, const Placement<T>& A, const P
     const ContactPair<T>* of = &pair;
     const Geom<T>*a = &contacts.geom[pair.geom[0]], *b = &contacts.geom[pair.geom[1]];
     if (differ) {
-      own[0] = own_pair(), margin = own[0].margin;
+      own[0] = pair_among<T>(solver, p, touch), margin = own[0].margin;
       for (int k = 0; k < 2; k++) sized[k] = sized_geom<T>(solver, pair.geom[k], touch);
       of = &own[0], a = &sized[0], b = &sized[1];
     }
     contact_points(contacts, *a, *b, *of, A, B, out);
   } else if (differ) {
-    const ContactPair<T> own = own_pair();
+    const ContactPair<T> own = pair_among<T>(solver, p, touch);
     margin = own.margin;
     contact_points(contacts, sized_geom<T>(solver, pair.geom[0], touch), sized_geom<T>(solver, pair.geom[1], touch),
                    own, A, B, out);
@@ -247,9 +255,7 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
   const auto& w = solver.world;
   using Solver = std::remove_cvref_t<decltype(solver)>;
   using Bodies = std::remove_cvref_t<decltype(X)>;
-  ContactLaw<T> law = contact_law<T>(w);
-  const CommonNumbers<T> common = common_among<T>(solver, touch);
-  law.rows.timestep = common.timestep, law.impedance_ratio = common.impedance_ratio;
+  const ContactLaw<T> law = law_among<T>(solver, touch);
   GeomPlaces<T, Solver, Bodies, std::remove_cvref_t<decltype(touch)>> places(solver, X, touch);
   NearBodies<T, Solver, Bodies> near(solver, X);
   auto position = scratch<T>(most_rows), active = scratch<T>(most_rows);
@@ -292,7 +298,7 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
         }
         const T gap = distance - (margin - T(solver.rigid->look_ahead));
         instances &=
-            instances_above_zero(rigid_contact_rows(common.timestep, *solver.rigid, of_pair, gap, velocity, rows));
+            instances_above_zero(rigid_contact_rows(law.rows.timestep, *solver.rigid, of_pair, gap, velocity, rows));
       };
       if (solver.touch.of_pair.empty()) set_rows(pair);
       else set_rows(pair_among<T>(solver, p, touch));
@@ -304,6 +310,37 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
     }
   }
 }
+
+// The rows of these instances, in memory of their own.
+template <class T> class FoundRows {
+ public:
+  // in      as of SolverInputs (solver_data.h)
+  // points  whether those of contacts are kept
+  FS_HD FoundRows(const auto& solver, const auto& in, bool points)
+      : block_(blocks(solver)),
+        J_(solver.constraints.entries() + solver.contacts.entries + 1),
+        D_(rows(solver)),
+        aref_(rows(solver)),
+        friction_(rows(solver)),
+        point_(points ? blocks(solver) : 0),
+        present_{block_.data(), J_.data(), D_.data(), aref_.data(), friction_.data()} {
+    if (points) present_.point = point_.data();
+    find_constraints(solver, in, present_);
+    using Memory = std::remove_cvref_t<decltype(in.placement)>;
+    if (solver.contacts.slots > 0)
+      find_contacts(solver, Placements<T, Memory>{in.placement}, Motions<T, Memory>{in.twist},
+                    Motions<T, Memory>{in.axis}, in.touch, in.weights, present_);
+  }
+  FS_HD const PresentRows<T>& present() const { return present_; }
+
+ private:
+  FS_HD static int blocks(const auto& solver) { return solver.constraints.size() + solver.contacts.slots + 1; }
+  FS_HD static int rows(const auto& solver) { return solver.constraints.rows() + solver.contacts.rows + 1; }
+  Scratch<PresentBlock> block_;
+  Scratch<T> J_, D_, aref_, friction_;
+  Scratch<ContactPoint<T>> point_;
+  PresentRows<T> present_;
+};
 
 // Of bodies on their own, where a contact has a row.
 template <class T>

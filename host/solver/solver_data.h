@@ -46,7 +46,9 @@ template <class P> struct ContactSolver {
   CandidateCounts contacts;
   std::vector<int> first_row;  // (pairs) of its candidates, among the rows of contacts
   TouchNumbers touch;          // which numbers differ from instance to instance
-  std::vector<P> reach;        // (geoms) radius of the bounding sphere about its centre [m]; 0 of planes
+  // (pairs) those that contacts of pair p hang on: number[first_number[p]] ... number[first_number[p + 1] - 1]
+  std::vector<int> number, first_number;
+  std::vector<P> reach;  // (geoms) radius of the bounding sphere about its centre [m]; 0 of planes
   // Bodies that turn by their gyroscopic terms where no contact has a row (core/mujoco/discrete_step.h), and (nb + 1) which of them a
   // body is, or -1.
   std::vector<int> alone, alone_of;

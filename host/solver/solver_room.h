@@ -114,15 +114,19 @@ template <class P> SolverRoom derivatives_room(const ContactSolver<P>& s, bool t
   const auto places = [&]<class T>(T) {
     return bytes_of_array<Placement<T>>(geoms) + bytes_of_array<Vec3<T>>(geoms) + bytes_of_array<char>(geoms);
   };
-  const long of_contact =
-      tangents ? 8 * bytes_of_array<U>(most_rows) + bytes_of_array<U>(most_entries) : 6 * bytes_of_array<U>(most_rows);
-  const long varied = bytes_of_array<ContactPoint<U>>(most_slots) + of_contact;
-  if (tangents)
-    room.bytes += std::max(found.finding_bytes,
-                           places(U{}) + varied + bytes_of_array<U>(most_rows * (nv + 1)) + std::max(matrix, convex));
-  else
-    room.bytes += std::max(
-        {found.finding_bytes, matrix, places(P{}) + varied + bytes_of_array<ContactShare<P>>(most_slots) + convex});
+  const long rows_along = bytes_of_array<U>(most_rows), entries = bytes_of_array<U>(most_entries),
+             pair = bytes_of_array<ContactPair<U>>(1), points = bytes_of_array<ContactPoint<U>>(most_slots),
+             sized = bytes_of_array<Geom<U>>(2) + convex;
+  if (tangents) {
+    const long of_contact = points + 8 * rows_along + entries + pair + bytes_of_array<U>(most_rows * (nv + 1));
+    room.bytes += std::max(found.finding_bytes, places(U{}) + of_contact + std::max(matrix, sized));
+    return room;
+  }
+  const long own_pair = bytes_of_array<ContactPair<P>>(1);
+  const long of_contact = points + 6 * rows_along + own_pair + bytes_of_array<ContactShare<P>>(most_slots);
+  const long by_ways = own_pair + bytes_of_array<Geom<P>>(2) + convex;
+  const long by_numbers = s.number.empty() ? 0 : points + 9 * rows_along + entries + pair + sized;
+  room.bytes += std::max({found.finding_bytes, matrix, places(P{}) + of_contact + std::max(by_ways, by_numbers)});
   return room;
 }
 

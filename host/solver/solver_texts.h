@@ -18,11 +18,11 @@ FS_HD void run_solver_text(const auto& solver, const auto& in, const auto& out) 
   } else if constexpr (text == SolverText::gradients) {
     const GradientInputs<View> from{in(0), in(1), in(2), in(3), in(4),  in(5),
                                     in(6), in(7), in(8), in(9), in(10), in(11)};
-    const GradientOutputs<View> to{out(0), out(1), out(2), out(3), out(4)};
+    const GradientOutputs<View> to{out(0), out(1), out(2), out(3), out(4), out(5)};
     contact_gradients<T>(solver, from, to);
   } else {
-    const TangentInputs<View> from{in(0), in(1), in(2),  in(3),  in(4),  in(5),  in(6), in(7),
-                                   in(8), in(9), in(10), in(11), in(12), in(13), in(14)};
+    const TangentInputs<View> from{in(0), in(1), in(2),  in(3),  in(4),  in(5),  in(6),  in(7),
+                                   in(8), in(9), in(10), in(11), in(12), in(13), in(14), in(15)};
     contact_tangents<T>(solver, from, out(0));
   }
 }

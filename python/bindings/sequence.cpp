@@ -226,18 +226,20 @@ void bind_sequence(nb::module_& module) {
   module.def(
       "gradient_sequence",
       [](nb::object evaluator, const std::string& dtype, bool reverse, int iterations, double tolerance, bool on_device,
-         bool is_solved) {
+         bool is_solved, std::optional<bool> all_candidates) {
         Evaluator& e = evaluator_of(evaluator);
-        const bool all_candidates = on_device && few_candidates(e.robot().model);
+        const bool all = all_candidates.value_or(derives_all_candidates(e.robot().model, on_device));
         Sequence s = gradient_sequence(e, precision_of(dtype), reverse ? Derivative::vjp : Derivative::jvp,
-                                       {iterations, tolerance, all_candidates}, is_solved);
+                                       {iterations, tolerance, all}, is_solved);
         return PySequence(std::move(evaluator), std::move(s));
       },
       nb::arg("evaluator"), nb::arg("dtype"), nb::arg("reverse"), nb::arg("iterations") = 100,
       nb::arg("tolerance") = 1e-6, nb::arg("on_device") = false, nb::arg("is_solved") = false,
+      nb::arg("all_candidates").none() = nb::none(),
       "Derivatives of one pass of a model file's world: arrays of world_sequence and of the model's parameters, with cotangents "
       "q_next_bar, ... of the next state and q_bar, ... of all inputs where reverse, else tangents q_tan, ... and q_next_tan, ... "
-      "is_solved: qacc is the solution already.");
+      "is_solved: qacc is the solution already. all_candidates: whether their rows are in one program, or contacts are found; by default "
+      "what is faster.");
   module.def("traced_sequence", &traced_sequence, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("trace"),
              "A traced function alone: arrays of the names of its inputs and outputs.");
   module.def("step_defaults", &step_defaults, nb::arg("op"), nb::arg("pass_time"),

@@ -2,7 +2,8 @@
 // point to, how much working memory there is, and what the host's solver makes of the same instances, with a tolerance.
 //
 // Small robots that touch in many ways: solved in the space of their rows and in that of coordinates, by pyramids and by cones, and by
-// the rigid law; a legged one among other contacts; shapes without a closed form. Cotangents and tangents of some of them.
+// the rigid law; a legged one among other contacts; shapes without a closed form. Cotangents and tangents of some of them, by numbers of
+// contacts that differ from instance to instance, too.
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -17,6 +18,7 @@
 #include "tests/cuda/launch_text.h"
 #include "tests/cuda/world_states.h"
 #include "tests/support/oracles/op_cases.h"
+#include "tests/support/robots/differing_numbers.h"
 #include "tests/support/robots/small_world.h"
 #include "tests/support/robots/touching_world.h"
 
@@ -32,6 +34,7 @@ struct SolverCase {
   int count;                                // instances
   double height = 0;                        // of a free base, beside that of States [m]
   std::optional<RigidLaw<double>> rigid{};  // in place of MuJoCo's law
+  bool differ = false;                      // whether numbers of contacts do
 };
 
 // What the solver is given of each instance: what the equations make of a state.
@@ -70,22 +73,20 @@ Arrays<double> host_results(const ContactSolverStage& stage, const Arrays<double
 }
 
 // Of the arrays that a text gives.
-std::vector<int> output_sizes(const Model<double>& m, SolverText text, int alone) {
+std::vector<int> output_sizes(const Model<double>& m, SolverText text, int alone, int touch) {
   const int moving = 6 * (m.nb + 1);
   switch (text) {
     case SolverText::solution:
       return {m.nv, rows_of(m.world.constraints), rows_of(m.world.contacts), 1, 1, 1, 1, alone};
-    case SolverText::gradients: return {m.nv, moving, moving, moving, moving};
+    case SolverText::gradients: return {m.nv, moving, moving, moving, moving, touch};
     default: return {m.nv};
   }
 }
 // Cotangents and tangents that a text is given: some numbers.
-std::vector<double> along(const std::string& name, const Model<double>& m) {
-  const std::map<std::string, int> sizes = {{"qacc_bar", m.nv},
-                                            {"g_tan", m.nv},
-                                            {"placement_tan", 12 * (m.nb + 1)},
-                                            {"twist_tan", 6 * (m.nb + 1)},
-                                            {"axis_tan", 6 * m.nv}};
+std::vector<double> along(const std::string& name, const Model<double>& m, int touch) {
+  const std::map<std::string, int> sizes = {
+      {"qacc_bar", m.nv},     {"g_tan", m.nv},     {"placement_tan", 12 * (m.nb + 1)}, {"twist_tan", 6 * (m.nb + 1)},
+      {"axis_tan", 6 * m.nv}, {"touch_tan", touch}};
   std::vector<double> numbers;
   if (const auto at = sizes.find(name); at != sizes.end())
     for (int k = 0; k < at->second; k++) numbers.push_back(std::sin(0.7 * k + static_cast<double>(name.size())));
@@ -98,22 +99,23 @@ template <class Real, SolverText text> void write_case(const SolverCase& of) {
     return contact_solver(m, programs, p, "base", {100, p == Precision::float64 ? 1e-12 : 1e-6, of.rigid, true, true},
                           text);
   };
-  const WorldPrograms programs =
-      world_programs(m, Candidates::None, 1e-12, 1 << 22, {}, of.rigid ? &*of.rigid : nullptr);
+  WorldPrograms programs = world_programs(m, Candidates::None, 1e-12, 1 << 22, {}, of.rigid ? &*of.rigid : nullptr);
+  if (of.differ) programs.touch = differing_numbers(m.world.contacts);
   constexpr bool is_float = sizeof(Real) == sizeof(float);
   const ContactSolverStage exact = stage_of(Precision::float64, programs),
                            own = stage_of(is_float ? Precision::float32 : Precision::float64, programs);
   const auto& solver = *static_cast<const ContactSolver<Real>*>(own.kernel.model);
-  const std::vector<int> sizes = output_sizes(m, text, static_cast<int>(solver.alone.size()));
+  const std::vector<int> sizes = output_sizes(m, text, static_cast<int>(solver.alone.size()), solver.touch.size);
 
   // results first, what is poisoned where nothing is written shows
   const std::size_t count = static_cast<std::size_t>(of.count), stride = count + 3;
   std::vector<Arrays<double>> given;
   for (int i = 0; i < of.count; i++) {
-    const Values<double> x = solver_inputs_of(of, programs, 100 + static_cast<unsigned>(i));
+    Values<double> x = solver_inputs_of(of, programs, 100 + static_cast<unsigned>(i));
+    if (of.differ) x["touch"] = numbers_of_file(m.world.contacts);
     Arrays<double> in;
     for (const std::string& name : own.in) {
-      in.push_back(x.count(name) ? x.at(name) : along(name, m));
+      in.push_back(x.count(name) ? x.at(name) : along(name, m, solver.touch.size));
       for (double& number : in.back()) number = static_cast<Real>(number);
     }
     given.push_back(in);
@@ -188,6 +190,7 @@ void write_all() {
     write_solution({"few rows" + cost, small_robot(-0.2, elliptic), 2});
     write_solution({"many rows" + cost, small_robot(0.05, elliptic), 1});
     write_derivatives({"few rows" + cost, small_robot(-0.2, elliptic), 1});
+    write_derivatives({"numbers that differ" + cost, small_robot(-0.2, elliptic), 1, 0, {}, true});
   }
   RigidLaw<double> law;
   write_solution({"rigid law", small_robot(-0.2, true), 1, 0, law});

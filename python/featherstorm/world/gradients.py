@@ -172,8 +172,8 @@ def step_vjp(
     in   q, v, dt, tau, substeps, ctrl, act, qacc  as of `step`; with qacc of that step's result the solver has nothing left to do
     in   cotangents  of q (B, nq), v (B, nv), act (B, n_act) and qacc (B, nv) that `step` returns; None, or left out behind: zeros
     out  StepCotangents
-    Derivatives are those of what touches and slides at the solution, and with respect to components, as of `vjp`. Of several passes in
-    a call each is solved once more.
+    Derivatives are those of what touches and slides at the solution, and with respect to components, as of `vjp`, but that nothing comes of
+    what would lengthen a quaternion. Of several passes in a call each is solved once more.
     Errors: as of `step`; ValueError for the integrator discrete, flag diagexact, the rigid law, and several passes on a device.
     """
     names, sizes = ("q_next_bar", "v_next_bar", "act_next_bar", "qacc_next_bar"), state_sizes(model)
@@ -219,7 +219,7 @@ def step_jvp(
 
     in   q, v, dt, tau, substeps, ctrl, act, qacc  as of `step`
     in   tangents  of q (B, nq), v (B, nv), act (B, n_act), ctrl (B, n_ctrl), tau (B, nv), then of the model's parameters; None, or left out
-         behind: zeros. Those of quaternions are rates, along the unit sphere
+         behind: zeros. Those of quaternions are rates, along the unit sphere; what would lengthen them counts for nothing
     out  StepTangents
     Errors: as of step_vjp.
     """

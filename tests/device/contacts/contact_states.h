@@ -1,6 +1,9 @@
-// States of worlds in which much touches.
+// States of worlds in which much touches, and what threads take of the memory that they are given there.
 #pragma once
+#include <gtest/gtest.h>
+
 #include "tests/device/sequence_cases.h"
+#include "tests/support/robots/touching_world.h"
 
 namespace featherstorm::testing {
 
@@ -15,6 +18,21 @@ inline Twin positions_near_the_ground(const Robot& robot, Precision p, long B) {
     return k == 2 ? 0.2 + 0.1 * x : k == 3 ? 1.0 : k < 7 ? 0.0 : 0.8 * x;
   });
   return q;
+}
+
+// Where everything touches everything.
+inline Robot touching_everywhere(bool convex) {
+  return with_touching_world(load("go2"), {.convex = convex, .apart = 2, .margin = 100, .size = convex ? 4.0 : 1.0});
+}
+
+// Of the last launch there: no thread wanted more than it was given, and it was given little more than that.
+inline void expect_memory_fits() {
+  const StandInSolver s = last_solver();
+  EXPECT_EQ(s.out_of_room, 0);
+  EXPECT_LE(s.numbers, s.most_numbers);
+  EXPECT_GE(s.numbers, 0.7 * s.most_numbers);
+  EXPECT_LE(s.bytes, s.most_bytes);
+  EXPECT_GE(s.bytes, 0.7 * s.most_bytes);
 }
 
 }  // namespace featherstorm::testing

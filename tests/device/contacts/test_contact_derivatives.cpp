@@ -75,21 +75,13 @@ TEST(ContactDerivatives, OfAnyIntegratorAreTheHosts) {
       EXPECT_LT(compare(with_geoms(small_world(integrator)), Precision::float64, d, {100, 1e-12}), 1e-10);
 }
 
-// Where everything touches everything, no thread wants more than it is given, and it is given little more than that.
 TEST(ContactDerivatives, TakeTheMemoryThatTheyAreGiven) {
   for (const Derivative d : both)
     for (const bool convex : {false, true}) {
       SCOPED_TRACE(std::string(d == Derivative::vjp ? "cotangents" : "tangents") +
                    (convex ? ", convex shapes" : ", closed forms"));
-      const Robot robot =
-          with_touching_world(load("go2"), {.convex = convex, .apart = 2, .margin = 100, .size = convex ? 4.0 : 1.0});
-      compare(robot, Precision::float64, d, {5, 1e-12}, 3);
-      const StandInSolver s = last_solver();
-      EXPECT_EQ(s.out_of_room, 0);
-      EXPECT_LE(s.numbers, s.most_numbers);
-      EXPECT_GE(s.numbers, 0.7 * s.most_numbers);
-      EXPECT_LE(s.bytes, s.most_bytes);
-      EXPECT_GE(s.bytes, 0.7 * s.most_bytes);
+      compare(touching_everywhere(convex), Precision::float64, d, {5, 1e-12}, 3);
+      expect_memory_fits();
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "host/solver/contact_solver.h"
 #include "tests/device/sequence_cases.h"
+#include "tests/support/robots/differing_numbers.h"
 #include "tests/support/robots/touching_world.h"
 
 namespace featherstorm::test_contact_numbers {
@@ -10,25 +11,13 @@ namespace {
 
 using namespace testing;
 
-// Friction of pair 0 and the second geom's place along z are numbers 0 and 1 of `touch`; all other numbers are constants.
-TouchNumbers two_numbers(const GeomContacts<double>& c) {
-  TouchNumbers t;
-  t.size = 2;
-  t.of_pair.resize(c.pair.size()), t.of_geom.resize(c.geom.size());
-  for (auto& places : t.of_pair) places.fill(-1);
-  for (auto& places : t.of_geom) places.fill(-1);
-  for (const ContactPair<double>& p : c.pair) t.power.push_back(p.softness.power);
-  t.of_pair[0][0] = 0, t.of_geom[2][11] = 1;
-  return t;
-}
-
 TEST(ContactNumbers, OfInstancesAreTheHosts) {
   const Robot robot = with_touching_world(load("go2"), {.margin = 0.3});
   const Model<double>& m = robot.model;
   const Precision p = Precision::float64;
   constexpr long B = 23;
   WorldPrograms programs = world_programs(m, Candidates::None, 1e-12, 1 << 22);
-  programs.touch = two_numbers(m.world.contacts);
+  programs.touch = differing_numbers(m.world.contacts);
   const ContactSolverStage solver = contact_solver(m, programs, p, "base", {100, 1e-12});
 
   Sequence s(p, 1);
@@ -36,7 +25,7 @@ TEST(ContactNumbers, OfInstancesAreTheHosts) {
   const auto array = [&](const std::string& name, long n) {
     if (std::find(declared.begin(), declared.end(), name) == declared.end()) s.array(name, n), declared.push_back(name);
   };
-  array("touch", 2);
+  array("touch", 3);
   Stage equations;
   equations.kernel = [&] { return interpret_program(programs.equations, p); };
   equations.program = [&] { return programs.equations; };
@@ -54,19 +43,22 @@ TEST(ContactNumbers, OfInstancesAreTheHosts) {
   solve.on_device = solver.on_device;
   s.stage(solve);
 
-  Twin q(p, B, m.nq, 1), touch(p, B, 2, 1);
+  Twin q(p, B, m.nq, 1), touch(p, B, 3, 1);
   q.fill([](long i, long k) { return k == 2 ? 0.2 : k == 3 ? 1.0 : k < 7 ? 0.0 : 0.5 * std::sin(i + 2.0 * k); });
   const Twin qacc(p, B, m.nv, 1), force(p, B, rows_of(m.world.contacts), 1);
   const auto run = [&](bool there) {
     s.run(1, B, {q.memory("q", there, false), touch.memory("touch", there, false)}, {},
           {qacc.memory("qacc", there, false), force.memory("contact_force", there, false)});
   };
-  touch.fill([](long, long k) { return k == 0 ? 0.6 : 0.0; });
+  const double size = m.world.contacts.geom[2].size.x();
+  touch.fill([&](long, long k) { return k == 0 ? 0.6 : k == 1 ? 0.0 : size; });
   run(false);
   std::vector<double> same;
   for (long i = 0; i < B; i++) same.push_back(qacc.get(qacc.host, i, 2));
-  touch.fill(
-      [](long i, long k) { return k == 0 ? 0.1 + 0.05 * static_cast<double>(i) : 0.01 * static_cast<double>(i); });
+  touch.fill([&](long i, long k) {
+    const double by = static_cast<double>(i);
+    return k == 0 ? 0.1 + 0.05 * by : k == 1 ? 0.01 * by : size * (1 - 0.01 * by);
+  });
   run(false), run(true);
   EXPECT_LT(qacc.difference(), 1e-12);
   EXPECT_LT(force.difference(), 1e-12);

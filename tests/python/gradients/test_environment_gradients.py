@@ -57,13 +57,9 @@ class Block(fs.Env):
 
 
 class WideBlock(Block):
-    """With more candidates of contacts than devices have in one program, whose numbers are those of the file."""
+    """With more candidates of contacts than devices have in one program."""
 
-    parameters = ()
     file = BLOCK.replace('mass="1"/>', 'mass="1"/><geom type="box" size=".1 .02 .1" pos="0 .1 0" mass=".2"/>')
-
-    def randomise(self, rng, p):
-        return {}
 
 
 # how many numbers of the observation are taken: those behind are forces of contacts, which are held
@@ -78,6 +74,8 @@ TASKS = {
     "Humanoid-v5": (lambda: fs.tasks.make("Humanoid-v5", contact_cost_weight=0.0), 2, 10, 253),
     "InvertedDoublePendulum-v5": (lambda: fs.tasks.make("InvertedDoublePendulum-v5"), 3, 6, 8),
     "Go1JoystickFlat": (lambda: fs.tasks.make("Go1JoystickFlat"), 2, 20, None),
+    "Go1JoystickTerrain": (lambda: fs.tasks.make("Go1JoystickTerrain"), 1, 20, None),
+    "G1JoystickFlat": (lambda: fs.tasks.make("G1JoystickFlat"), 1, 10, None),
 }
 
 

@@ -9,13 +9,10 @@ from test_environment_gradients import Block, WideBlock
 from test_plain_environment_gradients import Cart, Crank, Hand, Legs
 
 import fake_cuda
-import featherstorm as fs
 from carrying import feet
 from fake_cuda import Tensor, counts, needs_stand_in
 from featherstorm.device import DeviceArray
 from featherstorm.environment.batch import EnvBatch
-from featherstorm.environment.pulling.parts import Place
-from featherstorm.environment.pulling.programs import Programs
 
 T = 5
 pytestmark = [needs_stand_in, pytest.mark.usefixtures("kernels_once")]
@@ -174,35 +171,6 @@ def test_cotangents_of_another_place_or_dtype_are_refused():
     back = here.pull_back(here.collect(1, GIVEN, {"a": [0.1]}, True, True))
     with pytest.raises(ValueError, match="reward_bar is on CUDA device 0, expected the CPU"):
         back.step(fake_cuda.array(Tensor, np.ones(B)))
-
-
-class Crowd(Block):
-    """Ten boxes that may touch each other."""
-
-    def model(self):
-        import mujoco
-
-        box = '<body pos="{} 0 1"><freejoint/><geom type="box" size=".1 .1 .1"/></body>'
-        bodies = "".join(box.format(k) for k in range(10))
-        return fs.from_mujoco(mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>"))
-
-    actuate = after = None
-    memory, actions = {}, None
-
-    def reset(self, m, rng):
-        return [x for k in range(10) for x in (k, 0, 1, 1, 0, 0, 0)], np.zeros(60)
-
-    def reward(self, x, a, m):
-        return x.q[2]
-
-    def observe(self, x, m, rng):
-        return x.q
-
-
-def test_robots_with_too_many_candidates_are_refused_where_their_numbers_differ():
-    there = Crowd().batch(2, device="cuda:0")
-    with pytest.raises(ValueError, match="expected at most 400 for derivatives by numbers of contacts"):
-        Programs(there.kernels, Place(there.library, 2, "float32"))
 
 
 def test_what_was_collected_elsewhere_is_refused():

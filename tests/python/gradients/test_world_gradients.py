@@ -1,5 +1,6 @@
 """Derivatives of a world's step beside differences of it, and beside MuJoCo's differences of its own."""
 
+import functools
 import pathlib
 import sys
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
+from featherstorm import _featherstorm
 
 mujoco = pytest.importorskip("mujoco")
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "world"))
@@ -110,6 +112,14 @@ def compare(m, model, states, substeps=1, seed=0, tangents=True, width=WIDTH, al
     return given, found
 
 
+@pytest.fixture(params=["contacts found", "all candidates"])
+def either_form(request, monkeypatch):
+    """Both of the forms that derivatives have (docs/decisions/55-derivatives-through-contacts.md)."""
+    made = functools.partial(_featherstorm.gradient_sequence, all_candidates=request.param == "all candidates")
+    monkeypatch.setattr(_featherstorm, "gradient_sequence", made)
+
+
+@pytest.mark.usefixtures("either_form")
 @pytest.mark.parametrize(
     ("integrator", "cone"), [*((name, "pyramidal") for name in INTEGRATORS), ("Euler", "elliptic"), ("RK4", "elliptic")]
 )
@@ -120,6 +130,7 @@ def test_derivatives_of_a_step_are_those_of_differences(integrator, cone):
     compare(m, fs.from_mujoco(m), states)
 
 
+@pytest.mark.usefixtures("either_form")
 def test_derivatives_of_several_passes_are_those_of_differences():
     m = arm()
     compare(m, fs.from_mujoco(m), settled(m, 8), substeps=3)
@@ -157,11 +168,31 @@ def test_cotangents_and_tangents_of_a_robot_with_many_candidates_are_transposed(
     }
     names = ("q", "v", "act", "ctrl")
     tangents = [rng.normal(size=given[name].shape) if name in given else None for name in names]
+    turn, quaternion = tangents[0][:, 3:7], given["q"][:, 3:7]
+    turn -= (turn * quaternion).sum(
+        1, keepdims=True
+    ) * quaternion  # no longer, which each form of a step takes in its own way
     bars = [rng.normal(size=given[name].shape) for name in ("q", "v")]
     back, on = fs.step_vjp(model, cotangents=bars, **given), fs.step_jvp(model, tangents=tangents, **given)
     ours = sum((getattr(back, name) * x).sum(1) for name, x in zip(names, tangents) if x is not None)
     theirs = sum((x * y).sum(1) for x, y in zip(bars, on))
     np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8 * np.abs(theirs).max())
+
+
+@pytest.mark.usefixtures("either_form")
+@pytest.mark.parametrize("integrator", ["Euler", "RK4"])
+def test_what_lengthens_a_quaternion_counts_for_nothing(integrator):
+    m = arm(integrator)
+    model, rng = fs.from_mujoco(m), np.random.default_rng(0)
+    given = arrays_of(m, settled(m, 6), rng)
+    at = {name: x for name, x in given.items() if name not in ("q", "v")}
+    length = np.zeros((6, m.nq))
+    for first in (3, 7):  # of the free joint and of the ball
+        length[:, first : first + 4] = given["q"][:, first : first + 4]
+    assert all(np.abs(x).max() < 1e-9 for x in fs.step_jvp(model, given["q"], given["v"], [length], **at))
+    bars = [rng.normal(size=(6, n)) for n in (m.nq, m.nv, m.na)]
+    back = fs.step_vjp(model, given["q"], given["v"], bars, **at).q
+    assert np.abs((back * length).sum(1)).max() < 1e-9 * np.abs(back).max()
 
 
 def test_contacts_that_are_as_deep_are_told_apart():
@@ -206,30 +237,79 @@ def test_a_linearization_is_mujocos():
     assert close >= 6
 
 
-def test_parameters_have_derivatives_where_contacts_have_some_too():
-    m = arm()
-    names = ("body_mass", "geom_friction", "actuator_gainprm", "dof_damping")
+def slopes_by(m, model, given, bars, name, way, width=1e-6):
+    """bars . d(q, v, act) along a way of a parameter, of each instance, and where both sides agree."""
+    own, count = np.asarray(model.parameter(name), float), len(way)
+    at = []
+    for by in (-width, 0, width):
+        bound = model.bind(**{name: (own.ravel() + by * way).reshape(count, *own.shape)})
+        at.append(np.concatenate(stepped(bound, given)[:3], 1))
+    slope, bend = (at[2] - at[0]) / (2 * width), (at[2] - 2 * at[1] + at[0]) / width
+    is_smooth = np.abs(bend).max(1) <= 1e-3 * np.maximum(np.abs(slope).max(1), 1e-6)
+    return np.einsum("bi,bi->b", np.concatenate(bars, 1), slope), is_smooth
+
+
+def compare_parameters(m, names, states, allowed=1e-5, still=()):
+    """Cotangents by parameters beside differences of the step, and tangents beside cotangents. still: (name, column) of what is held."""
     model = fs.from_mujoco(m, parameters=names)
-    rng = np.random.default_rng(0)
-    given = arrays_of(m, settled(m, 8), rng)
+    rng, count = np.random.default_rng(0), len(states)
+    given = arrays_of(m, states, rng)
     at = {name: x for name, x in given.items() if name not in ("q", "v")}
-    bars = [rng.normal(size=(8, n)) for n in (m.nq, m.nv, m.na)]
+    bars = [rng.normal(size=(count, n)) for n in (m.nq, m.nv, m.na)]
     found = fs.step_vjp(model, given["q"], given["v"], bars, **at).parameters
     assert len(found) == len(model.parameters) == len(names)
     for name, bar in zip(model.parameters, found):
         own = np.asarray(model.parameter(name), float)
-        way = rng.normal(size=(8, own.size)) * np.abs(own).ravel()
-        at_ends = []
-        for by in (-1e-6, 1e-6):
-            bound = model.bind(**{name: (own.ravel() + by * way).reshape(8, *own.shape)})
-            at_ends.append(np.concatenate(stepped(bound, given)[:3], 1))
-        by_hand = np.einsum("bi,bi->b", np.concatenate(bars, 1), (at_ends[1] - at_ends[0]) / 2e-6)
-        ours = np.einsum("bi,bi->b", np.reshape(bar, (8, -1)), way)
-        assert np.median(np.abs(ours - by_hand)) < 1e-5 * np.abs(by_hand).max() > 0, name
+        way = rng.normal(size=(count, *own.shape)) * (np.abs(own) + 0.01)
+        for of, column in still:
+            if of == name:
+                way[..., column] = 0
+        way = way.reshape(count, -1)
+        by_hand, is_smooth = slopes_by(m, model, given, bars, name, way)
+        ours = np.einsum("bi,bi->b", np.reshape(bar, (count, -1)), way)
+        assert is_smooth.sum() > 0.7 * count, name
+        assert np.abs(ours - by_hand)[is_smooth].max() < allowed * np.abs(by_hand).max() > 0, name
         ways = [way if name == other else None for other in model.parameters]
         along = fs.step_jvp(model, given["q"], given["v"], [None] * 5 + ways, **at)
         forward = np.einsum("bi,bi->b", np.concatenate(bars, 1), np.concatenate(along[:3], 1))
         np.testing.assert_allclose(forward, ours, rtol=1e-9, atol=1e-9 * np.abs(ours).max())
+
+
+@pytest.mark.usefixtures("either_form")
+def test_parameters_have_derivatives_where_contacts_have_some_too():
+    m = arm()
+    compare_parameters(m, ("body_mass", "geom_friction", "actuator_gainprm", "dof_damping"), settled(m, 8))
+
+
+OF_CONTACTS = {
+    "softness": ("geom_friction", "geom_solref", "geom_solimp", "geom_margin", "body_invweight0"),
+    "shape": ("geom_pos", "geom_quat", "geom_size"),
+}
+
+
+@pytest.mark.usefixtures("either_form")
+@pytest.mark.parametrize("names", OF_CONTACTS)
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+@pytest.mark.parametrize("integrator", ["implicitfast", "RK4"])
+def test_numbers_of_contacts_have_derivatives(integrator, cone, names):
+    text = ARM.format(integrator=integrator, cone=cone, option="")
+    # turned against their bodies, as MuJoCo has no other use of geom_quat
+    text = text.replace('size="5 5 1"', 'size="5 5 1" pos="0 0 .002" euler="1 0 0"').replace('size=".2 .15 .1"', 'size=".2 .15 .1" euler="1 0 0"')  # fmt: skip
+    m = mujoco.MjModel.from_xml_string(text)
+    m.geom_margin[:], m.geom_solref[:, 0] = 0.003, 0.05  # away from twice the time step, where it bends
+    # the power of the impedance is one of all instances
+    compare_parameters(m, OF_CONTACTS[names], settled(m, 12), still=(("geom_solimp", 4),))
+
+
+@pytest.mark.usefixtures("either_form")
+def test_numbers_of_pairs_have_derivatives():
+    m = mujoco.MjModel.from_xml_string(ARM.format(integrator="Euler", cone="elliptic", option="").replace(
+        "<tendon>", '<contact><pair geom1="floor" geom2="trunk" condim="6" friction=".7 .5 .02 .01 .01" solref=".05 .9" '
+        'solreffriction=".06 1.1" margin=".002"/></contact><tendon>').replace(
+        '<geom type="plane"', '<geom name="floor" type="plane"').replace(
+        '<geom type="box"', '<geom name="trunk" contype="0" conaffinity="0" type="box"'))  # fmt: skip
+    names = ("pair_friction", "pair_solref", "pair_solreffriction", "pair_solimp", "pair_margin")
+    compare_parameters(m, names, settled(m, 12), still=(("pair_solimp", 4),))
 
 
 def test_float32_has_four_digits():

@@ -1,7 +1,7 @@
-// Contacts with derivatives along one way that both geoms move: which is which, and those of pairs without a closed form.
+// Contacts with derivatives along one way that both geoms move or grow: which is which, and those of pairs without a closed form.
 #pragma once
 #include "core/scalar/dual.h"
-#include "host/solver/solver_data.h"
+#include "host/solver/find_rows.h"
 
 namespace featherstorm {
 
@@ -41,6 +41,17 @@ FS_HD bool goes_through(const ContactPoint<double>& before, const ContactPoint<d
   return goes(before.point, at.point, after.point) && goes(before.normal, at.normal, after.normal);
 }
 
+// A number of an instance that may have a derivative, by so much along it.
+template <class S> FS_HD double number_along(const S& x, int instance, double) { return lane(x, instance); }
+template <class T> FS_HD double number_along(const Dual<T>& x, int instance, double by) {
+  return lane(x.x, instance) + by * lane(x.d, instance);
+}
+template <class S> FS_HD Geom<double> geom_along(const Geom<S>& g, int instance, double by) {
+  Geom<double> r{g.type, {g.place.body, identity_placement<double>()}, zero3<double>(), g.hull, g.field};
+  for (int k = 0; k < 3; k++) r.size(k) = number_along(g.size(k), instance, by);
+  return r;
+}
+
 // Pairs without a closed form with derivatives: their loops find points to the last digits of double where axes are unit and square
 // to each other, so that differences of two poses have half of them. Where contacts come, go or jump the derivatives are zero.
 template <class T, class S, class D>
@@ -50,8 +61,8 @@ FS_HD void convex_pair(const auto& c, const Geom<S>& a, const Geom<S>& b, const 
   const auto moved = [](const Placement<Dual<T>>& X, int instance, double by) {
     Placement<double> r;
     for (int i = 0; i < 3; i++) {
-      r.r(i) = lane(X.r(i).x, instance) + by * lane(X.r(i).d, instance);
-      for (int j = 0; j < 3; j++) r.R(i, j) = lane(X.R(i, j).x, instance) + by * lane(X.R(i, j).d, instance);
+      r.r(i) = number_along(X.r(i), instance, by);
+      for (int j = 0; j < 3; j++) r.R(i, j) = number_along(X.R(i, j), instance, by);
     }
     if (by != 0) r.R = rotation_next_to(r.R);  // without a move as the step finds them, in its order
     return r;
@@ -65,9 +76,8 @@ FS_HD void convex_pair(const auto& c, const Geom<S>& a, const Geom<S>& b, const 
   };
   for (int l = 0; l < lanes<T>; l++) {
     const auto find = [&](double by, ContactPoint<double>* to) {
-      return contacts_of_instance(c, geom_of_instance(a, l), geom_of_instance(b, l),
-                                  static_cast<double>(lane(pair.detection, l)), pair.slots, moved(A, l, by),
-                                  moved(B, l, by), to);
+      return contacts_of_instance(c, geom_along(a, l, by), geom_along(b, l, by), number_along(pair.detection, l, 0.0),
+                                  pair.slots, moved(A, l, by), moved(B, l, by), to);
     };
     const int n = find(0.0, at.data());
     const bool same = n > 0 && find(-h, low.data()) == n && find(h, high.data()) == n;
@@ -82,6 +92,15 @@ FS_HD void convex_pair(const auto& c, const Geom<S>& a, const Geom<S>& b, const 
       }
     }
   }
+}
+
+// Where the geoms of a pair touch, with derivatives by their numbers, too.
+template <class U>
+FS_HD void points_along(const auto& solver, const ContactPair<U>& pair, const Placement<U>& A, const Placement<U>& B,
+                        const auto& touch, ContactPoint<U>* out) {
+  auto sized = scratch<Geom<U>>(2);
+  for (int k = 0; k < 2; k++) sized[k] = sized_geom<U>(solver, pair.geom[k], touch);
+  contact_points(solver.world.contacts, sized[0], sized[1], pair, A, B, out);
 }
 
 // A contact with derivatives, of those that a pair has: which slot it is in hangs on rounding where several are as deep.
