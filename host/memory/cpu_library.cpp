@@ -2,14 +2,17 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <mutex>
 
+#include "core/model/model.h"
 #include "host/memory/cuda_table.h"
 #include "host/system/error.h"
 #include "host/system/installation.h"
+#include "host/table/ops.h"
 
 namespace featherstorm {
 
@@ -38,11 +41,18 @@ namespace {
 
 // What a library tells of itself.
 struct Library {
+  std::filesystem::path file;
+  const LibraryLayout* layout = nullptr;
   const KernelTable* kernels = nullptr;
   const SolverTable* solver[solver_texts] = {};
 };
 constexpr const char* solver_symbols[solver_texts] = {"featherstorm_contact_solver", "featherstorm_contact_gradients",
                                                       "featherstorm_contact_tangents"};
+[[noreturn]] void throw_other_build(const Library& l) {
+  throw Error(
+      l.file.string() +
+      " is of another build than what loads it: was it installed anew meanwhile? Start the process again, or install both anew");
+}
 const Library& library(const std::string& name) {
   static std::mutex mutex;
   static std::map<std::string, Library> all;
@@ -53,6 +63,13 @@ const Library& library(const std::string& name) {
     const auto file = folder / ("libfeatherstorm_cpu_" + name + ".so");
     if (!std::filesystem::exists(file)) continue;
     if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      l.file = file;
+      if (const auto get = reinterpret_cast<const LibraryLayout* (*)()>(dlsym(handle, "featherstorm_layout")))
+        l.layout = get();
+      const LibraryLayout* own = l.layout;
+      if (!own || own->model[0] != sizeof(Model<float>) || own->model[1] != sizeof(Model<double>) ||
+          own->rows != op_count)
+        throw_other_build(l);
       if (const auto get = reinterpret_cast<const KernelTable* (*)()>(dlsym(handle, "featherstorm_backend")))
         l.kernels = get();
       for (int text = 0; text < solver_texts; text++)
@@ -67,8 +84,10 @@ const Library& library(const std::string& name) {
 }  // namespace
 
 const KernelTable* cpu_kernels(const std::string& name) { return library(name).kernels; }
-const SolverTable* cpu_solver(const std::string& isa, SolverText text) {
-  return library(isa).solver[static_cast<int>(text)];
+const SolverTable* cpu_solver(const std::string& isa, SolverText text, const long* solver) {
+  const Library& l = library(isa);
+  if (l.layout && !std::equal(solver, solver + 2, l.layout->solver)) throw_other_build(l);
+  return l.solver[static_cast<int>(text)];
 }
 
 const KernelTable& table_of_row(int op, std::string_view row, const KernelTable* first,

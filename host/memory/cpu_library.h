@@ -14,8 +14,17 @@ namespace featherstorm {
 std::vector<std::filesystem::path> backend_folders();
 // The instruction sets this processor can run, widest first: of "avx512", "avx2", "base".
 std::vector<std::string> supported_isas();
-// The table of the library of an instruction set, or "book", loaded once per process; null where it is not installed.
+// The table of the library of an instruction set, or "book", loaded once per process; null where it is not installed. Throws Error where
+// it is of another build.
 const KernelTable* cpu_kernels(const std::string& name);
+
+// How large what the engine hands to a library is there, in float and double. A process that loads a library of another build, as one that
+// was installed anew meanwhile, would read past what it is given.
+struct LibraryLayout {
+  long model[2];   // Model<P>
+  long solver[2];  // ContactSolver<P>
+  int rows;        // op_count
+};
 
 enum class SolverText : int;  // cuda_table.h
 
@@ -24,8 +33,9 @@ struct SolverTable {
   Kernel in_float, in_double;
   int float_width, double_width;
 };
-// Of "avx512", "avx2" or "base", loaded once per process; null where it is not installed.
-const SolverTable* cpu_solver(const std::string& isa, SolverText text);
+// Of "avx512", "avx2" or "base", loaded once per process; null where it is not installed. solver: as of LibraryLayout. Throws Error as
+// cpu_kernels.
+const SolverTable* cpu_solver(const std::string& isa, SolverText text, const long* solver);
 
 // The table that has row `op`, named `row`: `first`, or that of the base set or of the books. Throws Error where that library
 // is not installed.

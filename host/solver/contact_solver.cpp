@@ -213,7 +213,8 @@ ContactSolverStage stage_of(const Model<double>& m, const WorldPrograms& program
 
 ContactSolverStage contact_solver(const Model<double>& model, const WorldPrograms& programs, Precision precision,
                                   const std::string& isa, const ContactSolverOptions& options, SolverText text) {
-  const SolverTable* table = cpu_solver(isa, text);
+  constexpr long sizes[2] = {sizeof(ContactSolver<float>), sizeof(ContactSolver<double>)};
+  const SolverTable* table = cpu_solver(isa, text, sizes);
   if (!table)
     throw Error("the library of CPU kernels libfeatherstorm_cpu_" + isa +
                 ".so was not found; `./featherstorm setup` builds it");

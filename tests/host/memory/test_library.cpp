@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "host/memory/cuda_table.h"
 #include "host/robots/robots.h"
 #include "host/system/error.h"
 #include "host/system/installation.h"
@@ -62,6 +64,22 @@ TEST(TableOfRow, StepsOfWhatAModelCarriesAreInTheBaseLibrary) {
     for (int op = 0; op < op_count; op++) found = found || (table.entries[op].op && table.entries[op].op == row);
     EXPECT_TRUE(found) << row;
   }
+}
+
+TEST(Libraries, OfAnotherBuildAreRefused) {
+  const char* const set = std::getenv("FEATHERSTORM_BACKENDS");
+  const std::string before = set ? set : "";
+  setenv("FEATHERSTORM_BACKENDS", FEATHERSTORM_OTHER_BUILD, 1);
+  std::string told = "none";
+  try {
+    cpu_kernels("other_build");
+  } catch (const Error& e) { told = e.what(); }
+  if (set) setenv("FEATHERSTORM_BACKENDS", before.c_str(), 1);
+  else unsetenv("FEATHERSTORM_BACKENDS");
+  EXPECT_NE(told.find("libfeatherstorm_cpu_other_build.so is of another build"), std::string::npos) << told;
+  constexpr long others[2] = {1, 2};
+  EXPECT_THROW(cpu_solver("base", SolverText::solution, others), Error);
+  EXPECT_EQ(cpu_kernels("no_such_library"), nullptr);
 }
 
 TEST(Installation, IsLookedIntoBesideThisProgram) {
