@@ -70,7 +70,7 @@ Numbers along_spheres(const Model<double>& model, const Numbers& q, Numbers rate
     const auto& body = model.body[i];
     const int quaternion = joint_traits(body.type).quaternion;
     if (quaternion < 0) continue;
-    const std::size_t first = static_cast<std::size_t>(body.q + quaternion);
+    const std::size_t first = static_cast<std::size_t>(body.q) + static_cast<std::size_t>(quaternion);
     Expr along(0.0);
     for (std::size_t k = first; k < first + 4; k++) along += q[k] * rate[k];
     for (std::size_t k = first; k < first + 4; k++) rate[k] -= along * q[k];
