@@ -22,7 +22,7 @@ namespace featherstorm {
 // more rows than that the factors of such a kernel, which knows of no row that it does not touch, cost more than finding out.
 inline constexpr int few_rows = 24;
 bool few_candidates(const Model<double>& model);
-// Whether all pairs of its geoms are.
+// Whether all pairs of its geoms have closed forms.
 bool all_by_closed_forms(const Model<double>& model);
 
 struct SolverOptions {

@@ -312,6 +312,12 @@ def test_numbers_of_pairs_have_derivatives():
     compare_parameters(m, names, settled(m, 12), still=(("pair_solimp", 4),))
 
 
+def test_sizes_of_pairs_without_a_closed_form_have_derivatives():
+    m = mujoco.MjModel.from_xml_string("""<mujoco><option timestep="0.01"/><worldbody><geom type="box" size=".5 .4 .1" euler="2 3 0"/>
+      <body pos="0 0 .2"><freejoint/><geom type="ellipsoid" size=".2 .15 .1" euler="10 20 0" mass="1"/></body></worldbody></mujoco>""")  # fmt: skip
+    compare_parameters(m, ("geom_size", "geom_pos"), settled(m, 8, least=2, most=12), allowed=1e-3)
+
+
 def test_float32_has_four_digits():
     m = arm()
     model = fs.from_mujoco(m)
