@@ -8,11 +8,12 @@
 #include "core/collision/candidates.h"
 #include "core/model/joints.h"
 #include "host/system/error.h"
+#include "host/world/world_of.h"
 
 namespace featherstorm {
 namespace {
 
-constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 5\n";
+constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 6\n";
 
 // One list of members serves both ways: `archive(x)` appends x to the bytes, or reads it from them.
 class Writer {
@@ -198,11 +199,41 @@ template <class A> void members(A& a, Model<double>& m) {
   a(m.contacts.nc), a(m.contacts.nr), a(m.contacts.contact), a(m.contacts.sweeps), a(m.contacts.relax);
   members(a, m.world);
 }
+// WorldSource, as it is written.
+struct Table {
+  std::string name;
+  std::vector<double> numbers;
+};
+struct Source {
+  std::vector<std::string> link_names, joint_names;
+  std::vector<Table> tables;
+};
+template <class A> void members(A& a, Table& t) { a(t.name), a(t.numbers); }
+template <class A> void members(A& a, Source& s) { a(s.link_names), a(s.joint_names), a(s.tables); }
+
 template <class A> void members(A& a, Robot& r) {
   a(r.name), members(a, r.model);
   for (auto* names : {&r.body_names, &r.joint_names, &r.frame_names, &r.q_names, &r.v_names, &r.notices, &r.odd})
     a(*names);
   a(r.q0), a(r.joint_order);
+}
+
+Source written(const WorldSource& source) {
+  Source s{source.link_names, source.joint_names, {}};
+  for (const auto& [name, numbers] : source.tables.all()) s.tables.push_back({name, numbers});
+  return s;
+}
+// Throws Error where its names are not those of `robot`.
+std::shared_ptr<const WorldSource> source_of(Source& s, const Robot& robot) {
+  const auto source = std::make_shared<WorldSource>();
+  source->link_names = std::move(s.link_names), source->joint_names = std::move(s.joint_names);
+  for (Table& t : s.tables) source->tables.set(t.name, std::move(t.numbers));
+  const auto count = [](const auto& names) { return static_cast<int>(names.size()); };
+  if (count(source->link_names) != source->tables.integer("nbody") ||
+      count(source->joint_names) != source->tables.integer("njnt"))
+    throw Error("the bytes of a robot do not fit together");
+  const Places<double> found(robot, WorldTables<double>(source->tables), source->link_names, source->joint_names);
+  return source;
 }
 
 // Whether a hull's lists point to what is there.
@@ -348,6 +379,9 @@ std::string robot_bytes(const Robot& robot) {
                 "' has user-defined joints, which are functions of this process: it has no bytes");
   Writer w;
   members(w, const_cast<Robot&>(robot));
+  std::vector<Source> sources;
+  if (robot.source) sources.push_back(written(*robot.source));
+  w(sources);
   return std::move(w.bytes);
 }
 
@@ -355,7 +389,10 @@ Robot robot_of_bytes(std::string_view bytes) {
   Reader reader(bytes);
   Robot r;
   members(reader, r);
-  if (!reader.at_end() || !is_whole(r)) throw Error("the bytes of a robot do not fit together");
+  std::vector<Source> sources;
+  reader(sources);
+  if (!reader.at_end() || !is_whole(r) || sources.size() > 1) throw Error("the bytes of a robot do not fit together");
+  if (!sources.empty()) r.source = source_of(sources[0], r);
   return r;
 }
 

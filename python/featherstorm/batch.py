@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from .device import device_name, device_number
 from .memory.arguments import engine_in
+from .memory.process import refuse_pickle
 from .table.evaluation import frame_index, tell_notices
 
 if TYPE_CHECKING:
@@ -82,6 +83,9 @@ class Batch:
                     own.append(name)
                 names.append(own)
             self._names[op] = names
+
+    def __reduce__(self) -> NoReturn:
+        refuse_pickle("Batch", "pickle its model and arrays, and make a Batch there")
 
     def buffer(self, name: str) -> _featherstorm.Buffer:
         """The engine's Buffer of an array."""

@@ -102,6 +102,10 @@ class Planner:
         self.kept: dict[tuple[int, int], Samples] = {}  # by device and stream
         self.reset()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: plans go along, memory of samples does not."""
+        return {**self.__dict__, "kept": {}}
+
     def row(self, what: str, value: npt.ArrayLike | None, default: float | None) -> npt.NDArray[np.float64]:
         value = np.asarray(default if value is None else value, dtype=float)
         if value.shape not in ((), (self.nu,)):

@@ -130,6 +130,10 @@ class Rollout:
         self.made: dict[tuple[str, int, int, bool], tuple[_featherstorm.Sequence, int | None]] = {}
         self.sent: dict[tuple[Any, ...], tuple[npt.NDArray[Any], _featherstorm.Buffer]] = {}  # parameters on devices
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: another process makes kernels of its own; functions must be known there by name."""
+        return {**self.__dict__, "made": {}, "sent": {}}
+
     takes_noise = True  # what planners ask for: a call with Noise for U
 
     def __call__(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import enum
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from .device import HOST, device_name, device_number, device_of
 from .memory.arguments import Arguments, Call, engine_in
 from .memory.arrays import to_numpy
+from .memory.process import refuse_pickle
 from .robot.law import law_of
 from .robot.steps import independent, pass_count, refuse_controls, step_numbers, step_op
 from .table.evaluation import check_quaternions, evaluate, tell_notices
@@ -125,6 +126,9 @@ class Simulation:
             self._u, self._u_next = array(model.nu), array(model.nu)
             self._columns = independent(model)
         self.reset()
+
+    def __reduce__(self) -> NoReturn:
+        refuse_pickle("Simulation", "pickle its model, q, v and ctrl, and make a Simulation there")
 
     @property
     def q(self) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ..device import HOST, device_name, device_number, place
 from ..memory.arguments import Call, engine_in
 from ..memory.arrays import to_numpy
 from ..memory.host_libraries import NUMPY, host_library, named_library
+from ..memory.process import refuse_pickle
 from ..table.evaluation import tell_notices
 from ..world.report import Reporter
 from .collecting import Collected, collect
@@ -124,6 +125,9 @@ class EnvBatch:
         self.reporter: Reporter | None = None
         self.lone: Kernels | None = None  # of `replay`
         self.key(seed)
+
+    def __reduce__(self) -> NoReturn:
+        refuse_pickle("batch of environments", "pickle its task, and call its batch(...) there")
 
     # -- the engine's arrays
 

@@ -25,10 +25,14 @@ class SimulationError(RuntimeError):
     """
 
     def __init__(self, ids: npt.NDArray[Any], message: str, ncall: int | None = None) -> None:
-        self.ids = ids
+        self.ids, self._arguments = ids, (ids, message, ncall)
         some = ", ".join(str(i) for i in ids[:5]) + (", ..." if len(ids) > 5 else "")
         of = "" if ncall is None else f" of {ncall}"
         super().__init__(f"{len(ids)}{of} simulations ({some}); simulation {ids[0]}: {message}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle: an error of a worker is raised in the process that waits for it."""
+        return type(self), self._arguments
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

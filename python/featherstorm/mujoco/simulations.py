@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import mujoco
 import numpy as np
 
 from ..device import device_name, device_number
+from ..memory.process import refuse_pickle
 from ..robot.law import law_of
 from .advance import Rows
 from .arguments import one, selected
@@ -95,6 +96,9 @@ class Simulations:
         """All simulations at the model's defaults."""
         self._memory = Memory(self.model, self.nsim, self.dtype.name)
         self._memory.set_rows(slice(None), self._variants.own.initial)
+
+    def __reduce__(self) -> NoReturn:
+        refuse_pickle("Batch", "pickle its model and rows(), and make a Batch there, whose set_rows takes them")
 
     @property
     def state(self) -> Array:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from ..memory.process import refuse_pickle
 from .images import MODES, Camera, Images, check_render_mode
 from .infos import check_names, last_observations, told
 from .spaces import action_space, observation_space
@@ -67,6 +68,9 @@ class GymnasiumEnv(VectorEnv[Any, Any, Any]):
         self.ended = np.zeros(self.num_envs, bool)  # with the last step, and not begun again since
         self.camera = Camera(batch, *size, camera)
         self.images: Images | None = None
+
+    def __reduce__(self) -> NoReturn:
+        refuse_pickle("batch of environments", "pickle the arguments that it was made with, and make it there")
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
