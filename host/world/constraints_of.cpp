@@ -18,6 +18,14 @@ constexpr int exact_diagonal = 1 << 5;      // mjtEnableBit
 constexpr int equality_numbers = 12;        // mjNEQDATA
 
 template <class T> Quaternion<T> quaternion(const std::vector<T>& q) { return {q[0], q[1], q[2], q[3]}; }
+// A mocap body is turned as the state says, or as the file says where the state is no input; body_quat is where it begins.
+template <class T> Quaternion<T> turn_of_body(const WorldTables<T>& t, int body) {
+  const int mocap = t.integer("body_mocapid", body);
+  if (mocap < 0) return quaternion(t.numbers("body_quat", body, 4));
+  if (t.is_given("mocap_quat")) return quaternion(t.numbers("mocap_quat", mocap, 4));
+  const auto placed = t.nominal_row("body_quat", body, 4);
+  return {T(placed[0]), T(placed[1]), T(placed[2]), T(placed[3])};
+}
 template <class T> Quaternion<T> straight() { return {T(1.0), T(0.0), T(0.0), T(0.0)}; }
 
 template <class T> Softness<T> softness(const WorldTables<T>& t, const std::string& reference,
@@ -39,9 +47,7 @@ template <class T> Orientation<T> orientation(const WorldTables<T>& t, int body,
     const int first = t.integer("body_jntadr", b), count = t.integer("body_jntnum", b);
     const bool floats = count == 1 && t.integer("jnt_type", first) == free_joint;
     // a free body stands where its coordinates say
-    const int mocap = t.is_given("mocap_quat") ? t.integer("body_mocapid", b) : -1;
-    const auto placed = mocap < 0 ? t.numbers("body_quat", b, 4) : t.numbers("mocap_quat", mocap, 4);
-    if (!floats) r.rest = normalised(r.rest * quaternion(placed));
+    if (!floats) r.rest = normalised(r.rest * turn_of_body(t, b));
     for (int j = first; j < first + count; j++) {
       const int type = t.integer("jnt_type", j), q = t.integer("jnt_qposadr", j);
       if (type == slide_joint) continue;

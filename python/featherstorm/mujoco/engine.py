@@ -16,7 +16,7 @@ from .fields.ranges import RangeFinders
 from .fields.sensors import open_sensors
 from .inputs import OF_STATE, TABLES, array_name, decides
 from .robots import WorldRobot, mocap_acts, sentences, still_robot
-from .state import Layout
+from .state import Layout, mocap_bodies
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -168,10 +168,12 @@ class Engine:
 
     def defaults(self, values: Values) -> npt.NDArray[np.float64]:
         """The row of the model's defaults, or rows (n, layout.size) where the defaults differ."""
-        if "qpos0" not in values:
+        differing = [one for one in self.layout.defaults() if one[0] in values]
+        if not differing:
             return self.initial
-        rows = np.repeat(self.initial[None], len(values["qpos0"]), axis=0)
-        rows[:, self.layout.columns["qpos"]] = values["qpos0"]
+        rows = np.repeat(self.initial[None], len(values[differing[0][0]]), axis=0)
+        for name, columns, places in differing:
+            rows[:, columns] = values[name][:, places]
         return rows
 
     def keyframe(self, key: int, values: Values) -> npt.NDArray[np.float64]:
@@ -359,11 +361,6 @@ class Engine:
             return np.zeros(0, np.intp)
         both = slice(self.layout.columns["mocap_pos"].start, self.layout.columns["mocap_quat"].stop)
         return np.flatnonzero((state[:, both] != self.initial[both].astype(self.dtype)).any(axis=1))
-
-
-def mocap_bodies(m: Any) -> npt.NDArray[np.intp]:
-    """In the order of mocap_pos."""
-    return np.argsort(m.body_mocapid)[np.sort(m.body_mocapid) >= 0]
 
 
 def has_loops(m: Any, pairs: list[dict[str, Any]]) -> bool:

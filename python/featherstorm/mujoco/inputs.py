@@ -11,6 +11,7 @@ import numpy as np
 from .. import _featherstorm
 from ..robot.mjcf import collides
 from .fields.ranges import has_depth_images
+from .fields.sensors import carried_by_mocap
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -65,12 +66,12 @@ def is_input(m: Any, name: str) -> bool:
     """Whether a field of a model may be an input."""
     if name in OF_TEXTS:
         return True
-    if name not in TABLES or name in OF_STATE:
+    if name not in TABLES or name == "eq_active":
         return False
     if name in FRAMES:
         return not decides(m, name)
     if name in PLACES:
-        return not m.nmocap and not wraps(m)
+        return not decides(m, name)
     if name in REACHES:
         return not (name == "geom_size" and wraps(m)) and not touches_height_fields(m)
     if name in ("actuator_gainprm", "actuator_biasprm", "actuator_dynprm", "actuator_gear"):
@@ -79,18 +80,22 @@ def is_input(m: Any, name: str) -> bool:
 
 
 def is_unread(m: Any, name: str) -> bool:
+    if name in OF_STATE:
+        return not decides(m, name)
     """Whether nothing that a batch of a model computes depends on a field."""
     return name in UNREAD and not (name in LENSES and has_depth_images(m))
 
 
 def decides(m: Any, name: str) -> bool:
-    """Whether places of sites and geoms decide on which side a tendon passes, or what an equality holds."""
-    if any(int(m.wrap_type[w]) in OBSTACLES and m.wrap_prm[w] >= 0 for w in range(m.nwrap)):
-        return True
-    if name.startswith("mocap"):
-        return False
-    at_sites = bool((np.asarray(m.eq_objtype) == int(mujoco.mjtObj.mjOBJ_SITE)).any())
-    return at_sites and not name.startswith("geom")
+    """Return whether a field of places moves an object with a side site, on which it depends how a tendon passes."""
+    sided = [w for w in range(m.nwrap) if int(m.wrap_type[w]) in OBSTACLES and m.wrap_prm[w] >= 0]
+    if name in FRAMES:
+        return bool(sided)
+    bodies = [int(m.geom_bodyid[m.wrap_objid[w]]) for w in sided]
+    bodies += [int(m.site_bodyid[round(m.wrap_prm[w])]) for w in sided]
+    if name in PLACES:  # a body with a joint carries what is on it along
+        return any(b > 0 and m.body_jntnum[b] == 0 for b in bodies)
+    return bool(carried_by_mocap(m)[bodies].any())
 
 
 def wraps(m: Any) -> bool:

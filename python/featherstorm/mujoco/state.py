@@ -72,6 +72,21 @@ class Layout:
 
 def row_of(m: Any, data: Any) -> npt.NDArray[np.float64]:
     """The state of an MjData, in double."""
+    def defaults(self) -> list[tuple[str, slice, npt.NDArray[np.intp]]]:
+        """Fields of the model that the defaults follow, each with the columns of a row and its numbers that are put there."""
+        bodies = mocap_bodies(self.m)[:, None]
+        found = [
+            ("qpos0", self.columns["qpos"], np.arange(self.m.nq)),
+            ("body_pos", self.columns["mocap_pos"], (3 * bodies + np.arange(3)).ravel()),
+            ("body_quat", self.columns["mocap_quat"], (4 * bodies + np.arange(4)).ravel()),
+        ]
+        return [one for one in found if one[2].size]
+
     row = np.empty(mujoco.mj_stateSize(m, INTEGRATION), mujoco.MJTNUM_DTYPE)
     mujoco.mj_getState(m, data, row, INTEGRATION)
     return row.astype(np.float64)
+def mocap_bodies(m: Any) -> npt.NDArray[np.intp]:
+    """Return the numbers of mocap bodies, in the order of mocap_pos."""
+    return np.argsort(m.body_mocapid)[np.sort(m.body_mocapid) >= 0]
+
+

@@ -17,7 +17,7 @@ from .. import _featherstorm
 from .engine import Engine
 from .errors import UsageError, nearest
 from .fields.table import DATA_FIELDS, MODEL_FIELDS
-from .inputs import FRAMES, MOST, check_values, is_input, is_unread, present
+from .inputs import FRAMES, MOST, PLACES, check_values, is_input, is_unread, present
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -235,8 +235,11 @@ class Variants:
             self.follows_mocap = True
 
     def look_at_mocap(self, state: npt.NDArray[Any]) -> None:
-        if not self.follows_mocap and self.own.can_follow_mocap and len(self.own.moved_mocap(state)):
-            self.follows_mocap = True
+        """Let engines read poses of mocap bodies, once one is not where the model of its engine has it."""
+        if self.follows_mocap or not self.own.can_follow_mocap:
+            return
+        placed = [name for name in PLACES if name in self.differing and name not in self.inputs]
+        self.follows_mocap = self.models is not None or bool(placed) or len(self.own.moved_mocap(state)) > 0
 
     @property
     def of_state(self) -> tuple[str, ...]:

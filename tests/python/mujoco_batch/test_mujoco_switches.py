@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from batch_agreement import assert_agree, assert_close
 
-from featherstorm.mujoco import Batch
+from featherstorm.mujoco import Batch, SimulationError
 from featherstorm.mujoco.rollout import rollout
 
 N = 7
@@ -138,3 +138,71 @@ def test_rollouts_switch_and_move():
     ours = rollout(m, d, initial, control, control_spec=spec)
     exact = mujoco.rollout.rollout(m, mujoco.MjData(m), initial, control, control_spec=spec)
     assert_close(ours[0], exact[0], "state"), assert_close(ours[1], exact[1], "sensordata")
+
+
+def test_places_of_bodies_are_inputs_beside_mocap_bodies():
+    """Where mocap bodies are is the state's; their own places are where a reset puts them."""
+    m, b, reference = batches()
+    rng = np.random.default_rng(6)
+    position = np.array(reference.expand("body_pos")) + 0.02 * rng.normal(size=(N, m.nbody, 3))
+    quaternion = np.array(reference.expand("body_quat")) + 0.05 * rng.normal(size=(N, m.nbody, 4))
+    quaternion /= np.linalg.norm(quaternion, axis=2, keepdims=True)
+    for x in (b, reference):
+        x.expand("body_pos")[...], x.expand("body_quat")[...] = position, quaternion
+        x.eq_active[...] = True
+    assert_agree(b, reference, OBSERVED)
+    for x in (b, reference):
+        x.reset([1, 4])
+    np.testing.assert_array_equal(b.mocap_pos, reference.mocap_pos)
+    np.testing.assert_array_equal(b.mocap_quat, reference.mocap_quat)
+    assert np.ptp(reference.mocap_pos, axis=0).max() > 1e-2
+    assert_agree(b, reference, OBSERVED)
+    assert len(engines(b)) == 1
+    models = [reference.get_model(sim) for sim in range(N)]
+    whole, exact = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1)
+    for x in (whole, exact):
+        x.set_models(models)
+    assert_agree(whole, exact, OBSERVED)
+
+
+SIDED = """
+<mujoco>
+  <option jacobian="dense" tolerance="0" iterations="200"/>
+  <worldbody>
+    <body name="goal" mocap="true" pos="1 0 1"><geom type="box" size=".05 .05 .05"/>{of_goal}</body>
+    <site name="base" pos="-.1 0 .05"/>
+    <body name="finger"><joint axis="0 1 0" damping=".1"/>
+      <geom type="capsule" size=".01" fromto="0 0 0 .2 0 0" contype="0" conaffinity="0"/>
+      <geom name="pulley" type="cylinder" size=".03 .02" euler="90 0 0" contype="0" conaffinity="0"/>
+      <site name="side" pos="0 0 .04"/><site name="tip" pos=".2 0 .01"/>
+    </body>
+    <body name="cube" pos="1 0 1.2"><freejoint/><geom type="box" size=".05 .05 .05"/></body>
+  </worldbody>
+  <tendon><spatial stiffness="5" springlength=".2"><site site="base"/>{around}<site site="tip"/></spatial></tendon>
+</mujoco>
+"""
+
+
+def test_a_goal_moves_beside_a_tendon_with_a_side_site():
+    m = mujoco.MjModel.from_xml_string(SIDED.format(of_goal="", around='<geom geom="pulley" sidesite="side"/>'))
+    b, reference = Batch(m, 2, dtype="float64"), theirs.Batch(m, 2)
+    place = np.array(reference.expand("body_pos"))
+    place[1, 1:] += 0.01
+    for x in (b, reference):
+        x.expand("body_pos")[...] = place
+        x.mocap_pos[1, 0] = (1.01, 0.02, 1.05)
+    assert_agree(b, reference, ("qacc", "ten_length"))
+    for x in (b, reference):
+        x.step(nstep=100)
+    assert_close(b.qpos, reference.qpos, "qpos", 1e-8)
+    assert len(engines(b)) == 1
+
+
+def test_a_mocap_body_with_a_side_site_stays():
+    of_goal = '<geom name="wheel" size=".02" contype="0" conaffinity="0"/><site name="above" pos="0 0 .1"/>'
+    m = mujoco.MjModel.from_xml_string(SIDED.format(of_goal=of_goal, around='<geom geom="wheel" sidesite="above"/>'))
+    b = Batch(m, 3, dtype="float64")
+    b.mocap_pos[1, 0, 0] += 0.01
+    with pytest.raises(SimulationError, match="simulation 1: a mocap body was moved on which a tendon passes"):
+        b.step()
+    assert b.status.tolist() == [0, 1, 0]

@@ -70,10 +70,16 @@ def differing(trace: Trace, engine: Engine, name: str, same: Any) -> Any:
 
 def defaults(trace: Trace, engine: Engine) -> Any:
     """The row of the defaults."""
-    if "qpos0" not in engine.varied:
+    if not any(name in engine.varied for name, *_ in engine.layout.defaults()):
         return engine.initial
-    row = symbols(engine.initial.tolist())
-    row[engine.layout.columns["qpos"]] = differing(trace, engine, "qpos0", engine.m.qpos0)
+    return with_defaults(trace, engine, symbols(engine.initial.tolist()))
+
+
+def with_defaults(trace: Trace, engine: Engine, row: Any) -> Any:
+    """`row` with the defaults of fields of the model that differ."""
+    for name, columns, places in engine.layout.defaults():
+        if name in engine.varied:
+            row[columns] = numbers(trace, array_name(name), int(np.size(getattr(engine.m, name))))[places]
     return row
 
 
@@ -268,8 +274,7 @@ def put(engine: Engine, key: int) -> Trace:
         state, row = (numbers(trace, name, engine.layout.size) for name in ("state", "row"))
         clock = numbers(trace, "clock", CLOCK)
         if key < 0:
-            qpos = engine.layout.columns["qpos"]
-            row[qpos] = differing(trace, engine, "qpos0", row[qpos])
+            row = with_defaults(trace, engine, row)
         give(trace, "state_begun", np.where(run > 0, row, state))
         fresh = (row[0], 0.0, row[0], clock[3])
         give(trace, "clock_begun", *(np.where(run > 0, x, own) for x, own in zip(fresh, clock)))

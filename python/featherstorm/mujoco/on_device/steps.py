@@ -105,6 +105,10 @@ class Steps:
         """Fields of the model that programs take where simulations have their own."""
         return {array_name(name): self.memory.inputs[name] for name in names if name in self.engine.varied}
 
+    def of_defaults(self) -> Places:
+        """Fields of the model that the defaults of the state follow, where simulations have their own."""
+        return self.differing(*(name for name, *_ in self.engine.layout.defaults()))
+
     # parts of a step
 
     def begin(
@@ -121,7 +125,7 @@ class Steps:
         if key not in self.begins:
             self.begins[key] = self.sequence(begin(self.engine, columns))
         self.at = self.memory.begun
-        given = {**self.live(), **self.differing("qpos0")}
+        given = {**self.live(), **self.of_defaults()}
         if control is not None:
             given["control"] = control
         written = {**self.begun(), "q": self.q, "ctrl": self.ctrl}
@@ -166,7 +170,7 @@ class Steps:
     def again(self, found: Places, run: Any = None) -> None:
         """Takes a step from the defaults for simulations with a bad acceleration, behind `step`."""
         memory = self.memory
-        given = {**self.begun(), **self.differing("qpos0"), "moved": self.moved}
+        given = {**self.begun(), **self.of_defaults(), "moved": self.moved}
         written = {f"{name}_again": place for name, place in memory.again.items()}
         self.launch(
             self.beginning_again, given, {**written, "q": self.q, "ctrl": self.ctrl, "anew": self.anew}, self.all(run)
@@ -315,7 +319,7 @@ class Steps:
         self.at = self.memory.begun
         given = {**self.live(), "row": Place(self.rows[key], 0, self.engine.layout.size)}
         if usual:
-            given.update(self.differing("qpos0"))
+            given.update(self.of_defaults())
         self.launch(self.puts[usual], given, self.begun(), run=self.all(run))
         for name, place in self.memory.begun.items():
             self.memory.copy(place.buffer, self.memory.live[name].buffer)
