@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 MOST_MODELS = 256
-INPUTS = frozenset(mujoco.MjModel._setconst_inputs)
+DERIVED = frozenset(mujoco.MjModel._setconst_outputs)
 EQ_ACTIVE = int(mujoco.mjtState.mjSTATE_EQ_ACTIVE)
 MOCAP = int(mujoco.mjtState.mjSTATE_MOCAP_POS) | int(mujoco.mjtState.mjSTATE_MOCAP_QUAT)
 SAME_FRAME = ("body_sameframe", "geom_sameframe", "site_sameframe")
@@ -341,7 +341,7 @@ class Variants:
 
 def is_derived(m: Any, name: str) -> bool:
     """Whether mj_setConst may write a field."""
-    return option(name) is None and name not in INPUTS and field_of(m, name).dtype.kind == "f"
+    return name in DERIVED and option(name) is None and field_of(m, name).dtype.kind == "f"
 
 
 def model_key(m: Any) -> bytes:

@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from batch_models import FLOATING, PENDULUM  # noqa: E402
 from device_batches import CLOSE, N, assert_close, assert_same, both, compiled, fs_stream, states  # noqa: E402
-from touching_models import legged, stirred, varied  # noqa: E402
+from touching_models import legged, linked, linked_numbers, stirred, varied  # noqa: E402
 
 import fake_cuda  # noqa: E402
 from fake_cuda import StandardArray, array, needs_stand_in  # noqa: E402
@@ -247,6 +247,22 @@ def test_what_is_derived_follows_with_set_const():
         assert_close(cuda.values(name), cpu.values(name), 1e-13)
     assert isinstance(cuda.values("dof_invweight0"), DeviceArray)
     np.testing.assert_allclose(cuda.get_model(4).dof_invweight0, cpu.get_model(4).dof_invweight0)
+
+
+@pytest.mark.parametrize("drawn", ["anchors", "relative poses", "all"])
+def test_equalities_follow_with_set_const(drawn):
+    m = linked()
+    cpu, cuda = (Batch(m, N, dtype="float64", device=device) for device in ("cpu", "cuda:1"))
+    for name, x in linked_numbers(drawn, N).items():
+        for b in (cpu, cuda):
+            b.expand(name)[...] = x
+    for b in (cpu, cuda):
+        b.set_const(), b.reset()
+        b.qvel[...] = np.linspace(-0.3, 0.3, N)[:, None] * np.ones(m.nv)
+        b.step(nstep=2)
+    assert_same(cuda, cpu, (), 1e-10)
+    assert_close(cuda.values("eq_data"), cpu.values("eq_data"), 1e-13)
+    assert np.ptp(cpu.values("eq_data"), axis=0).max() > 1e-3
 
 
 def test_other_fields_make_engines():

@@ -5,10 +5,11 @@ import mujoco.batch as theirs
 import numpy as np
 import pytest
 from batch_agreement import assert_agree, assert_close
-from touching_models import legged as model, stirred, varied
+from touching_models import LINKED_FIELDS, legged as model, linked, linked_numbers, stirred, varied
 
 from featherstorm.mujoco import Batch
 from featherstorm.mujoco.inputs import MOST, OF_STATE, REACHES, TABLES, is_input
+from featherstorm.mujoco.variants import is_derived
 
 N = 7
 OBSERVED = ("qacc", "sensordata", "qfrc_constraint", "qfrc_passive", "actuator_force", "M", "cfrc_ext", "nf", "energy")
@@ -179,3 +180,69 @@ def test_a_free_joint_takes_no_armature():
     b.expand("dof_armature")[2, 3] = 0.1
     with pytest.raises(ValueError, match="dof_armature: a free joint has no armature"):
         b.step()
+
+
+# set_const
+
+
+def drawn_batches(drawn):
+    """A batch of ours and one of MuJoCo's with drawn fields, after set_const."""
+    m = linked()
+    batches = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1)
+    for name, numbers in linked_numbers(drawn, N).items():
+        for b in batches:
+            b.expand(name)[...] = numbers
+    for b in batches:
+        b.set_const()
+        b.reset()
+        b.qvel[...] = 0.3 * np.random.default_rng(9).normal(size=(N, m.nv))
+    return batches
+
+
+@pytest.mark.parametrize("drawn", LINKED_FIELDS)
+def test_set_const_derives_what_mujoco_does(drawn):
+    b, reference = drawn_batches(drawn)
+    numbers, changed = linked_numbers(drawn, N), 0
+    for sim in range(N):
+        ours, exact = b.get_model(sim), reference.get_model(sim)
+        for name in theirs.MODEL_FIELDS:
+            if name.startswith("opt.") or getattr(exact, name).dtype.kind != "f":
+                continue
+            assert_close(getattr(ours, name), getattr(exact, name), name, 1e-12)
+            before = numbers[name][sim] if name in numbers else getattr(b.model, name)
+            changed += not np.array_equal(getattr(exact, name), before)
+    assert changed
+    assert_agree(
+        b, reference, ("qacc", "sensordata", "qfrc_constraint", "qfrc_passive", "actuator_force", "ten_length")
+    )
+
+
+def test_models_that_set_const_was_called_on_are_stepped_as_they_are():
+    b, reference = drawn_batches("anchors")
+    models = [reference.get_model(sim) for sim in range(N)]
+    whole, exact = Batch(linked(), N, 1, dtype="float64"), theirs.Batch(linked(), N, 1)
+    for x in (whole, exact):
+        x.set_models(models)
+        x.qvel[...] = reference.qvel
+    assert_agree(whole, exact, ("qacc", "qfrc_constraint"))
+    b.step(nstep=3)
+    assert_close(whole.qpos, b.qpos)
+
+
+def test_whatever_set_const_writes_is_derived():
+    """Numbers of all fields are moved a little; fields that mj_setConst then writes are those that a batch renews."""
+    m, rng, written = linked(), np.random.default_rng(10), set()
+    fields = [
+        name for name in theirs.MODEL_FIELDS if not name.startswith("opt.") and getattr(m, name).dtype.kind == "f"
+    ]
+    for k in range(5):
+        other = m.__copy__()
+        for name in fields:
+            if name != "body_ipos" and not name.endswith("quat"):  # bodies stay simple
+                getattr(other, name)[...] += 0.01 * rng.normal(size=getattr(other, name).shape)
+        other.eq_data[1, 6:10] *= k % 2
+        before = {name: getattr(other, name).copy() for name in fields}
+        mujoco.mj_setConst(other, mujoco.MjData(other))
+        written |= {name for name in fields if not np.array_equal(before[name], getattr(other, name))}
+    assert {"eq_data", "geom_fluid", "geom_rbound", "tendon_length0", "dof_invweight0"} <= written
+    assert all(is_derived(m, name) for name in written)

@@ -162,3 +162,62 @@ def stirred(*batches, seed=1):
     act = rng.uniform(-0.3, 0.3, b.act.shape)
     for x in batches:
         x.qpos[...], x.qvel[...], x.ctrl[...], x.act[...] = q, v, u, act
+
+
+LINKED = """
+<mujoco>
+  <option jacobian="dense" tolerance="0" iterations="200" density="1.2" wind=".3 0 .1"/>
+  <default><geom contype="0" conaffinity="0"/></default>
+  <worldbody>
+    <light pos="0 0 3" mode="targetbody" target="rod"/><camera pos="1 1 1" mode="targetbody" target="rod"/>
+    <body name="crank"><joint name="hinge" axis="0 1 0"/><geom type="capsule" size=".01" fromto="0 0 0 0 0 .2"/><site name="pin" pos=".02 0 .1"/>
+      <body name="rod" pos="0 0 .2"><camera name="eye" pos=".1 0 0"/><joint axis="0 1 0"/><geom type="capsule" size=".01" fromto="0 0 0 .5 0 0"/><site name="end" pos=".5 0 0"/></body>
+    </body>
+    <body name="rocker" pos=".5 0 0"><joint axis="0 1 0"/><geom type="capsule" size=".01" fromto="0 0 0 0 0 .2"/><site name="top" pos="0 0 .2"/></body>
+    <body name="base" pos="0 1 0"><freejoint/><geom type="box" size=".1 .05 .04" pos=".02 0 0" fluidshape="ellipsoid"/></body>
+    <body name="load" pos="0 1 .3" quat=".9 .1 0 .2"><freejoint/><geom type="ellipsoid" size=".1 .05 .04" fluidshape="ellipsoid"/><site name="hook" pos=".1 0 0"/></body>
+  </worldbody>
+  <tendon><spatial name="cord" stiffness="4" damping=".1" limited="true" range="0 .4"><site site="pin"/><site site="top"/></spatial></tendon>
+  <equality>
+    <connect body1="rod" body2="rocker" anchor=".5 0 0"/><weld body1="base" body2="load" anchor="0 0 .1" torquescale=".3"/>
+    <connect site1="end" site2="top"/><weld site1="pin" site2="hook" active="false"/>
+  </equality>
+  <actuator><position joint="hinge" kp="3" dampratio="1"/><general tendon="cord" gainprm="2"/></actuator>
+  <sensor><framepos objtype="camera" objname="eye"/><tendonpos tendon="cord"/></sensor>
+</mujoco>
+"""  # fmt: skip
+# fields that are drawn together before set_const
+LINKED_FIELDS = {
+    "anchors": ("eq_data",),
+    "relative poses": ("eq_data",),
+    "places": ("body_pos", "body_quat"),
+    "references": ("qpos0",),
+    "masses": ("body_mass", "body_inertia", "dof_armature"),
+    "sites": ("site_pos", "site_quat"),
+    "sizes": ("geom_size",),
+    "all": ("eq_data", "body_pos", "body_mass", "site_pos", "qpos0"),
+}
+
+
+def linked():
+    """A four-bar, two bodies in a medium that are welded, a tendon: something of everything that mj_setConst derives."""
+    return mujoco.MjModel.from_xml_string(LINKED)
+
+
+def linked_numbers(drawn, n, seed=8):
+    """Numbers (n, ...) of fields of `linked` by name, from which set_const derives others."""
+    m, rng = linked(), np.random.default_rng(seed)
+    found = {}
+    for name in LINKED_FIELDS[drawn]:
+        x = np.repeat(getattr(m, name)[None], n, axis=0)
+        if name == "eq_data":
+            x[:, 0, :3] += 0.01 * rng.normal(size=(n, 3))
+            if drawn == "relative poses":
+                x[1::2, 1, 6:10] = 0  # which asks for the relative pose at qpos0
+                x[::2, 1, 6:10] *= 2
+        elif name == "dof_armature":
+            x[:, :3] += rng.uniform(0, 0.02, (n, 3))
+        else:
+            x = varied(name, x, rng)
+        found[name] = x
+    return found
