@@ -18,7 +18,7 @@ from .table.evaluation import check_quaternions, evaluate, tell_notices
 from .world.names import keyframe
 from .world.passes import STATE, refuse_law, state_sizes
 from .world.simulated import SimulatedWorld
-from .world.values import check_bound
+from .world.values import MOCAP, check_bound
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -352,13 +352,18 @@ class Simulation:
         """Sets instances to q (default model.q0, of a world the file's qpos0), v and act (default zero).
 
         mask   (B,) of bool; None: all. q, v, act: (n,) or (B, n), of which the masked rows are taken
-        key    keyframe of the file, by name or number, for what is not given, and for ctrl, which is zero without
+        key    keyframe of the file, by name or number, for what is not given, for ctrl, which is zero without, and for mocap bodies,
+               which are where the model has them without
+        Without a mask `time`, which all instances share, is the keyframe's, or zero.
         On a device it goes through the CPU and waits.
+        Errors: ValueError for a keyframe that moves a mocap body on which a spatial tendon passes an object with a side site.
         """
         world = self._op == "world"
         if key is not None or act is not None:
             self._of_world("keyframes" if act is None else "activations")
         home = {} if key is None else keyframe(self.model, key)
+        time = float(home.pop("time", 0.0))
+        poses: dict[str, npt.NDArray[Any]] = {name: home.pop(name) for name in MOCAP if name in home}
         home = {name: x.astype(self.dtype) for name, x in home.items()}
         q, v, act = (home.get(name) if x is None else x for name, x in (("q", q), ("v", v), ("act", act)))
         if q is None:
@@ -368,9 +373,8 @@ class Simulation:
         q = self._fitting("q", q, self.q)
         v = self._fitting("v", np.zeros(self.model.nv, self.dtype) if v is None else v, self.v)
         check_quaternions(self.model, "reset", "q", np.atleast_2d(q))
-        if mask is None:
-            mask = np.ones(self.instances, bool)
-        mask = np.asarray(mask)
+        restarts = mask is None
+        mask = np.ones(self.instances, bool) if mask is None else np.asarray(mask)
         if mask.dtype != bool or mask.shape != (self.instances,):
             raise ValueError(f"reset: mask is {mask.dtype} of shape {mask.shape}, expected bool ({self.instances},)")
         zero = np.zeros(1, self.dtype)
@@ -380,12 +384,15 @@ class Simulation:
             values_of += [zero if act is None else self._fitting("act", act, self.act), zero]
             values_of += [self._fitting("ctrl", home["ctrl"], self.ctrl) if home else zero]
             states.append(self._world.ctrl)
+            self._world.move_mocap(mask, poses or None)
             self._world.forget(mask)
         for (_, view), values in zip(states, values_of):
             state = np.asarray(view)
             state[mask] = np.broadcast_to(values, view.shape)[mask]
             if state is not view:  # a copy
                 self._library.assign(view, state, "reset", "state")
+        if restarts:
+            self.time = time
 
     def energy(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Kinetic and potential energy (B,) [J]."""

@@ -259,7 +259,11 @@ def refuse(m: Any, mujoco: Any, name: str) -> None:
 def tree_notices(m: Any, names: Names) -> list[str]:
     """What the tree of a model leaves out."""
     mocap = [names.of("body", int(b)) for b in np.flatnonzero(m.body_mocapid >= 0)]
-    return [f"body {', '.join(shortened(mocap))}: mocap bodies are fixed to the world"] if mocap else []
+    return (
+        [f"body {', '.join(shortened(mocap))}: mocap bodies stand where the file or a keyframe has them"]
+        if mocap
+        else []
+    )
 
 
 def world_notices(m: Any, mujoco: Any, names: Names) -> list[str]:

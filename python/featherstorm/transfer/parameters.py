@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from ..mujoco.state import mocap_bodies
 from ..world.values import field_of
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ def write(m: Any, values: Mapping[str, Any]) -> None:
     """
     for name, value in values.items():
         field = field_of(name)
+        if field.startswith("mocap"):  # a reset puts mocap bodies where they are in their parents
+            bodies = mocap_bodies(m)
+            getattr(m, field.replace("mocap", "body"))[bodies] = np.reshape(value, (len(bodies), -1))
+            continue
         owner, field = (m.opt, field[4:]) if field.startswith("opt.") else (m, field)
         there = np.asarray(getattr(owner, field))
         if there.ndim:

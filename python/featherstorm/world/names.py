@@ -46,12 +46,14 @@ def number_of(model: Model, kind: str, name: str | int, others: tuple[str, ...] 
 
 
 def keyframe(model: Model, key: str | int) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
-    """q, v, act and ctrl of a keyframe of the file, and its time."""
+    """Return a keyframe of the file: q, v, act, ctrl, poses of mocap bodies (mocap_pos, mocap_quat) and its time."""
     m, (_, k) = compiled(model), number_of(model, "key", key)
     return {
         "q": np.array(m.key_qpos[k]),
         "v": np.array(m.key_qvel[k]),
         "act": np.array(m.key_act[k]),
         "ctrl": np.array(m.key_ctrl[k]),
+        "mocap_pos": np.array(m.key_mpos[k]),
+        "mocap_quat": np.array(m.key_mquat[k]),
         "time": np.array(m.key_time[k]),
     }

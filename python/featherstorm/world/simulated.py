@@ -24,7 +24,7 @@ from .state import (
     is_range_finder,
     measured_size,
 )
-from .values import bound_values, parameter_sizes
+from .values import bound_values, check_bound, mocap_poses, parameter_sizes, with_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +55,7 @@ class SimulatedWorld:
     begun     what was at the beginning of the last pass, by its name in mjData, where forces were asked for
     fresh     (instances,) which have not been stepped yet, for whom nothing was found
     law       None for MuJoCo's
+    model     with the mocap bodies where they are; model_at_first: where they begin
 
     All is where `library` is; what needs the CPU goes there and back.
     """
@@ -63,6 +64,7 @@ class SimulatedWorld:
         self, model: Model, dtype: str, instances: int, count: int, library: Library, law: Rigid | None = None
     ) -> None:
         self.model, self.dtype, self.instances, self.count, self.library = model, dtype, instances, count, library
+        self.model_at_first = model
         self.law = law
         self.passes = passes(model, dtype, count, law=law)
         self.reporter: Reporter | None = None
@@ -72,12 +74,39 @@ class SimulatedWorld:
         self.ctrl, self.driven = self.array(model.n_ctrl), self.array(model.n_ctrl)
         self.tau: Memory | None = None  # forces at the joints, from the first step on that has some
         self.is_pushed = False  # whether the last step had
-        self.bound = bound_values(model, Call("step", [("ctrl",)], [self.ctrl[1]]), instances, {})
+        self.bound = self.bound_of(model)
         self.fresh = np.ones(instances, bool)
 
     def array(self, n: int) -> Memory:
         memory, view = self.library.output(self.dtype, self.instances, n)
         return memory, view([n])
+
+    def bound_of(self, model: Model) -> dict[str, Any]:
+        """Memory of the model's parameters by name."""
+        return bound_values(model, Call("step", [("ctrl",)], [self.ctrl[1]]), self.instances, {})
+
+    def move_mocap(self, rows: npt.NDArray[np.bool_], poses: dict[str, npt.NDArray[Any]] | None) -> None:
+        """Put the mocap bodies of some instances at poses, or where the model has them.
+
+        The first pose that differs from the model's makes kernels that read poses.
+
+        rows    (instances,) of bool
+        poses   mocap_pos (nmocap, 3) [m] and mocap_quat (nmocap, 4), world axes; None: the model's
+        Errors: ValueError where a spatial tendon passes an object with a side site on a mocap body.
+        """
+        home = mocap_poses(self.model_at_first, self.instances)
+        now = mocap_poses(self.model, self.instances)
+        new = {name: x.copy() for name, x in now.items()}
+        for name, x in new.items():
+            x[rows] = home[name][rows] if poses is None else poses[name].reshape(x.shape[1:])
+        if all(np.array_equal(x, now[name]) for name, x in new.items()):
+            return
+        moved = with_inputs(self.model, tuple(new)).bind(**new)
+        check_bound(moved, "reset")
+        if moved.parameters != self.model.parameters:
+            self.passes, self.reporter = passes(moved, self.dtype, self.count, law=self.law), None
+            self.begun, self.touching, self.kernels = {}, {}, {}
+        self.model, self.bound = moved, self.bound_of(moved)
 
     def room_for_tau(self) -> Any:
         """The array (instances, nv) that forces at the joints of the next step are written to."""

@@ -34,6 +34,7 @@ def instance(model: Model, trace: _featherstorm.Trace, given: dict[str, Any]) ->
     """Texts of MuJoCo's fields (mujoco/fields) about given symbols; what is not given becomes an input of the trace."""
     from ..mujoco.fields.instance import Instance, contact_shapes, solved_shapes
     from ..mujoco.fields.kernels import field_shape
+    from ..mujoco.state import mocap_bodies
 
     m, file = compiled(model), model.file
     active = np.asarray(m.eq_active0, bool)
@@ -43,15 +44,13 @@ def instance(model: Model, trace: _featherstorm.Trace, given: dict[str, Any]) ->
     shapes.update({name: field_shape(m, name) for name in varied})
     sensors = [i for i in range(m.nsensor) if file is None or i not in file.unmeasured]
     found = Instance(m, model, sensors, active, shapes, trace, varied)
-    mocap = np.flatnonzero(m.body_mocapid >= 0)
-    order = mocap[np.argsort(m.body_mocapid[mocap])]
-    found.given.update(
-        qfrc_applied=np.zeros(m.nv),
-        xfrc_applied=np.zeros((m.nbody, 6)),
-        mocap_pos=np.array(m.body_pos[order]).reshape(-1, 3),
-        mocap_quat=np.array(m.body_quat[order]).reshape(-1, 4),
-        **given,
-    )
+    still = {
+        "qfrc_applied": np.zeros(m.nv),
+        "xfrc_applied": np.zeros((m.nbody, 6)),
+        "mocap_pos": np.array(m.body_pos[mocap_bodies(m)]).reshape(-1, 3),
+        "mocap_quat": np.array(m.body_quat[mocap_bodies(m)]).reshape(-1, 4),
+    }
+    found.given.update({name: x for name, x in still.items() if name not in varied}, **given)
     return found
 
 

@@ -10,8 +10,13 @@ import numpy as np
 from .. import _featherstorm
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ..memory.arguments import Call
     from ..model import Model
+
+
+MOCAP = ("mocap_pos", "mocap_quat")  # parameters that are of the state in MuJoCo: where mocap bodies are
 
 
 def field_of(name: str) -> str:
@@ -21,6 +26,31 @@ def field_of(name: str) -> str:
 
 def parameter_sizes(model: Model) -> dict[str, int]:
     return {name: math.prod(_featherstorm.parameter_shape(model.robot, name)) for name in model.parameters}
+
+
+def mocap_poses(model: Model, instances: int) -> dict[str, npt.NDArray[Any]]:
+    """Return the poses of mocap bodies: mocap_pos (instances, nmocap, 3) and mocap_quat (instances, nmocap, 4); {} without any."""
+    if model.compiled is None or not model.compiled.nmocap:
+        return {}
+    found = {}
+    for name in MOCAP:
+        shape = _featherstorm.parameter_shape(model.robot, name)
+        found[name] = np.broadcast_to(np.asarray(model.parameter(name)), (instances, *shape))
+    return found
+
+
+def with_inputs(model: Model, names: tuple[str, ...]) -> Model:
+    """Return the model whose steps take these tables of its file as inputs too; it keeps what was bound. Kept with the model."""
+    parameters = tuple(dict.fromkeys((*model.parameters, *names)))
+    if parameters == model.parameters:
+        return model
+    made = model.__dict__.setdefault("_with_inputs", {})
+    if parameters not in made:
+        options: dict[str, Any] = {**model._options, "parameters": parameters}
+        made[parameters] = type(model)(model.robot, **options, file=model.file)
+        made[parameters].contacts = model.contacts
+    found: Model = made[parameters].bind(**model.bound)
+    return found
 
 
 def check_bound(model: Model, label: str) -> None:

@@ -240,6 +240,26 @@ def test_resets_and_status():
     assert (np.asarray(cuda.ctrl) == 0).all() and (np.asarray(cuda.act) == 0).all()
 
 
+def test_a_keyframe_moves_mocap_bodies():
+    m = mujoco.MjModel.from_xml_string("""
+    <mujoco>
+      <worldbody>
+        <body name="table" mocap="true"><geom name="top" type="box" size=".3 .3 .05"/><site name="aim" pos="0 0 .1"/></body>
+        <body pos="0 0 .14"><freejoint/><geom size=".1"/></body>
+      </worldbody>
+      <keyframe><key name="low" qpos="0 0 -.06 1 0 0 0" mpos="0 .1 -.2" mquat="1 0 .1 0"/></keyframe>
+    </mujoco>""")
+    cpu, cuda = both(fs.from_mujoco(m), "float64")
+    for sim in (cpu, cuda):
+        sim.reset()
+        sim.reset(np.arange(B) % 2 == 0, key="low")
+        sim.step(), sim.step()
+        sim.contact_force("top")
+    assert_close(cuda.q, cpu.q, 1e-10), assert_close(cuda.site("aim"), cpu.site("aim"), 1e-10)
+    assert_close(cuda.contact_force("top"), cpu.contact_force("top"), 1e-8)
+    assert np.ptp(np.asarray(cpu.site("aim"))[:, 2]) > 0.1 and np.abs(np.asarray(cpu.contact_force("top"))).max() > 1
+
+
 def test_the_rigid_law_is_there():
     cpu, cuda = both(world(), "float64", law="rigid")
     for sim in (cpu, cuda):

@@ -157,6 +157,82 @@ def test_resets_know_keyframes_and_the_files_defaults():
     assert (sim.ctrl == 0).all() and (sim.act == 0).all()
 
 
+GOAL = """
+<mujoco>
+  <option jacobian="dense" tolerance="0" iterations="200" integrator="{integrator}"/>
+  <worldbody>
+    <geom type="plane" size="3 3 .1"/>
+    <body name="goal" mocap="true" pos="0 0 1"><site name="aim" pos="0 .1 0"/></body>
+    <body name="table" mocap="true" pos="1 0 .2"><geom name="top" type="box" size=".3 .3 .05"/></body>
+    <body name="hand" pos="0 0 1"><freejoint/><geom size=".05" contype="0" conaffinity="0"/></body>
+    <body name="ball" pos="1 0 .35"><freejoint/><geom size=".1"/></body>
+  </worldbody>
+  <equality><weld body1="goal" body2="hand"/></equality>
+  <sensor><framepos objtype="site" objname="aim"/><clock/></sensor>
+  <keyframe>
+    <key name="low" time="2" qpos="0 0 .5 1 0 0 0 1 0 .45 1 0 0 0" qvel="0 0 0 0 0 0 .1 0 0 0 0 0" mpos="0 0 .5 1 0 .3" mquat=".9 .1 0 .2 1 0 0 .1"/>
+  </keyframe>
+</mujoco>
+"""  # fmt: skip
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "RK4"])
+def test_a_keyframe_moves_mocap_bodies(integrator):
+    m = mujoco.MjModel.from_xml_string(GOAL.format(integrator=integrator))
+    data = [mujoco.MjData(m) for _ in range(3)]
+    for d in data[1:]:
+        mujoco.mj_resetDataKeyframe(m, d, 0)
+    model = fs.from_mujoco(m)
+    sim = fs.Simulation(model, 3, dtype="float64")
+    sim.step()
+    sim.reset()
+    assert sim.time == 0 and sim.model is model
+    sim.reset(key="low")
+    assert sim.time == 2
+    sim.reset([True, False, False])
+    assert sim.time == 2  # which the others share
+    data[0].time = 2
+    for _ in range(30):
+        sim.step()
+        for d in data:
+            mujoco.mj_step(m, d)
+    for ours, expected in ((sim.q, [d.qpos for d in data]), (sim.v, [d.qvel for d in data])):
+        np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-8)
+    if integrator == "Euler":  # Runge-Kutta's method leaves MuJoCo's contacts at its last stage
+        np.testing.assert_allclose(sim.contact_force("top"), [pressed(m, d) for d in data], rtol=0, atol=1e-6)
+    for d in data:
+        mujoco.mj_kinematics(m, d)
+    np.testing.assert_allclose(sim.site("aim"), [d.site("aim").xpos for d in data], atol=1e-12)
+    np.testing.assert_allclose(sim.sensor(0), sim.site("aim"), atol=1e-12)
+    assert (sim.report().contacts == [d.ncon for d in data]).all()
+    sim.reset()
+    np.testing.assert_allclose(sim.site("aim"), np.tile([0, 0.1, 1], (3, 1)), atol=1e-12)
+
+
+def pressed(m, d):
+    """The sum of the forces on the table's top at the beginning of the last step, world axes."""
+    total = np.zeros(3)
+    for k, contact in enumerate(d.contact):
+        force = np.zeros(6)
+        mujoco.mj_contactForce(m, d, k, force)
+        total += (1 if contact.geom2 == m.geom("top").id else -1) * contact.frame.reshape(3, 3).T @ force[:3]
+    return total
+
+
+def test_poses_of_mocap_bodies_are_parameters():
+    m = mujoco.MjModel.from_xml_string(GOAL.format(integrator="Euler"))
+    model = fs.from_mujoco(m, parameters=("mocap_pos", "mocap_quat"))
+    places = model.parameter("mocap_pos") + np.array([[[0, 0, 0]], [[0, 0.1, 0.05]]])
+    q, v = np.tile(m.qpos0, (2, 1)), np.zeros((2, m.nv))
+    ours = fs.step(model.bind(mocap_pos=places), q, v).v
+    for k in range(2):
+        d = mujoco.MjData(m)
+        d.mocap_pos[:] = places[k]
+        mujoco.mj_step(m, d)
+        np.testing.assert_allclose(ours[k], d.qvel, rtol=0, atol=1e-8)
+    assert np.ptp(ours[:, :6]) > 1e-2
+
+
 def test_a_step_is_a_simulations(m):
     states, U = starts(m), controls(m, 3)
     model, sim = fs.from_mujoco(m), simulation(m, states)

@@ -154,7 +154,9 @@ class FieldKernels:
 
 
 def field_shape(m: Any, name: str) -> tuple[int, ...]:
-    """Of a field of a model, "opt.NAME" of its options."""
+    """Of a field of a model, "opt.NAME" of its options, and of poses of mocap bodies."""
+    if name.startswith("mocap"):
+        return m.nmocap, 3 if name == "mocap_pos" else 4
     return tuple(np.shape(getattr(m.opt, name[4:]) if name.startswith("opt.") else getattr(m, name)))
 
 
