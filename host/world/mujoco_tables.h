@@ -4,6 +4,7 @@
 // Fields of mjOption begin with "opt.", sizes have their names ("nbody").
 #pragma once
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ class MujocoTables {
 
   // Row `i` of a table with rows of `width` numbers. Throws Error where there is no such table or row.
   std::span<const double> row(const std::string& name, int i, int width = 1) const {
+    if (asked_for_ != nullptr) asked_for_->insert(name);
     const auto found = tables_.find(name);
     if (found == tables_.end()) throw Error("the model has no table " + name + ": is this MuJoCo 4?");
     const std::vector<double>& t = found->second;
@@ -28,6 +30,8 @@ class MujocoTables {
                   std::to_string(i) + " of " + std::to_string(width));
     return std::span(t).subspan(static_cast<std::size_t>(i) * width, width);
   }
+  // Adds the names of tables that are asked for to `names`, until it is null; while one thread reads them alone.
+  void record(std::set<std::string>* names) { asked_for_ = names; }
   const std::map<std::string, std::vector<double>>& all() const { return tables_; }
   double real(const std::string& name, int i = 0) const { return row(name, i)[0]; }
   int integer(const std::string& name, int i = 0) const { return static_cast<int>(row(name, i)[0]); }
@@ -35,6 +39,7 @@ class MujocoTables {
 
  private:
   std::map<std::string, std::vector<double>> tables_;
+  std::set<std::string>* asked_for_ = nullptr;
 };
 
 }  // namespace featherstorm

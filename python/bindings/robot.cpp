@@ -57,7 +57,7 @@ LoopSpec loop_of(nb::handle h) {
   return l;
 }
 Robot with_tables(const Robot& r, const nb::dict& tables, const std::vector<std::string>& link_names,
-                  const std::vector<std::string>& joint_names, bool strict) {
+                  const std::vector<std::string>& joint_names, bool strict, std::optional<nb::list> read) {
   using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
   const auto source = std::make_shared<WorldSource>();
   source->link_names = link_names, source->joint_names = joint_names;
@@ -67,6 +67,8 @@ Robot with_tables(const Robot& r, const nb::dict& tables, const std::vector<std:
   }
   Robot copy = r;
   std::vector<std::string> left_out;
+  std::set<std::string> names;
+  source->tables.record(&names);
   try {
     copy = with_world(r, source, left_out);
     if (strict && !left_out.empty()) throw Error(left_out[0]);
@@ -75,6 +77,9 @@ Robot with_tables(const Robot& r, const nb::dict& tables, const std::vector<std:
     if (strict) throw;
     copy.notices.push_back(std::string("the file's world is left out: ") + e.what());
   }
+  source->tables.record(nullptr);
+  if (read)
+    for (const std::string& name : names) read->append(name);
   return copy;
 }
 // What a world was read from, by the names of its tables.
@@ -252,9 +257,10 @@ void bind_robot(nb::module_& module) {
       .def_prop_ro("nc", [](const Robot& r) { return r.model.contacts.nc; })
       .def(
           "with_world", with_tables, nb::arg("tables"), nb::arg("link_names"), nb::arg("joint_names"),
-          nb::arg("strict") = false,
+          nb::arg("strict") = false, nb::arg("read") = nb::none(),
           "A copy with the world of a compiled MuJoCo model: its arrays by name, as float64; the names of its bodies, \"\" for "
-          "the world, and of its joints. What is not supported leaves the world out, with a notice; strict: it is an error.")
+          "the world, and of its joints. What is not supported leaves the world out, with a notice; strict: it is an error. "
+          "read: a list that the names of the arrays are appended to on which the world depends.")
       .def_prop_ro(
           "contact_pairs", contact_pairs,
           "Pairs of a model file's geoms that may touch: numbers of the two geoms in the file, slots in the operation "

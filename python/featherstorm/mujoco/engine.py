@@ -60,6 +60,7 @@ class Engine:
     """m       a compiled model, which must not be changed afterwards
     layout  of its state's rows
     fields  kernels of its fields
+    read    fields of the model that its world was read from
     unknown, left_out   sensors that are not measured, sentences of what it does without
     varied, tables      fields of the model that differ between simulations and are given with their states; those of them that
                         the engine's operations take
@@ -93,9 +94,9 @@ class Engine:
         if self.moves:
             world = self.world(m)
             self.model, sensors = Model(world.robot, threads, parameters=self.parameters), world.sensors
-            self.unknown, left_out = world.unknown, world.left_out
+            self.unknown, left_out, self.read = world.unknown, world.left_out, world.read
         else:
-            self.model, self.unknown = Model(still_robot(), threads), open_sensors(m)
+            self.model, self.unknown, self.read = Model(still_robot(), threads), open_sensors(m), set()
         self.left_out = sentences(m, left_out, self.unknown)
         self.fields = FieldKernels(m, self.model, sensors, self.active, dtype, self.varied)
         self.ranges = RangeFinders(m)

@@ -28,19 +28,31 @@ OF_STATE = ("eq_active", "mocap_pos", "mocap_quat")
 OF_TEXTS = frozenset(
     {"cam_mat0", "cam_pos0", "cam_poscom0", "light_dir", "light_dir0", "light_pos", "light_pos0", "light_poscom0"}
 )
-# what nothing here reads
-UNREAD = frozenset(
+# fields that Python reads where it makes an engine, or while it runs; what C++ reads, each world says (Engine.read)
+READ_HERE = frozenset(
     {
-        "D_diag", "actuator_length0", "actuator_user", "body_margin", "body_subtreemass", "body_user", "bvh_aabb", "cam_fovy", "cam_intrinsic", "cam_ipd",
-        "cam_resolution", "cam_sensorsize", "cam_user", "dof_M0", "dof_length", "efm0_L", "geom_aabb", "geom_rbound", "geom_rgba",
-        "geom_user", "jnt_user", "light_ambient", "light_attenuation", "light_bulbradius", "light_cutoff", "light_diffuse",
-        "light_exponent", "light_intensity", "light_range", "light_softness", "light_specular", "mat_emission", "mat_metallic",
-        "mat_reflectance", "mat_rgba", "mat_roughness", "mat_shininess", "mat_specular", "mat_texrepeat", "sensor_noise",
-        "sensor_user", "site_rgba", "site_user", "tendon_rgba", "tendon_user", "tendon_width",
+        "M_colind", "M_rownnz", "actuator_armature", "actuator_ctrllimited", "actuator_gear", "actuator_outadr",
+        "actuator_trnid", "actuator_trntype", "body_dofadr", "body_dofnum", "body_gravcomp", "body_inertia", "body_ipos",
+        "body_iquat", "body_jntadr", "body_jntnum", "body_mass", "body_mocapid", "body_parentid", "body_pos", "body_quat",
+        "body_rootid", "body_sameframe", "body_weldid", "cam_bodyid", "cam_mat0", "cam_mode", "cam_pos", "cam_pos0",
+        "cam_poscom0", "cam_projection", "cam_quat", "cam_targetbodyid", "dof_armature", "dof_damping", "dof_frictionloss",
+        "dof_jntid", "dof_parentid", "eq_active0", "eq_data", "eq_obj1id", "eq_obj2id", "eq_objtype", "eq_type", "geom_bodyid",
+        "geom_conaffinity", "geom_contype", "geom_dataid", "geom_gap", "geom_group", "geom_margin", "geom_matid", "geom_pos",
+        "geom_quat", "geom_sameframe", "geom_size", "geom_type", "jnt_actfrclimited", "jnt_actfrcrange", "jnt_actgravcomp",
+        "jnt_axis", "jnt_bodyid", "jnt_dofadr", "jnt_limited", "jnt_margin", "jnt_pos", "jnt_qposadr", "jnt_range",
+        "jnt_stiffness", "jnt_type", "key_act", "key_ctrl", "key_mpos", "key_mquat", "key_plastic", "key_qpos", "key_qvel",
+        "key_time", "light_bodyid", "light_dir", "light_dir0", "light_mode", "light_pos", "light_pos0", "light_poscom0",
+        "light_targetbodyid", "opt.cone", "opt.density", "opt.disableflags", "opt.enableflags", "opt.gravity", "opt.integrator",
+        "opt.iterations", "opt.solver", "opt.timestep", "opt.viscosity", "pair_gap", "pair_geom1", "pair_geom2", "pair_margin",
+        "qpos0", "sensor_adr", "sensor_cutoff", "sensor_datatype", "sensor_dim", "sensor_intprm", "sensor_needstage",
+        "sensor_objid", "sensor_objtype", "sensor_refid", "sensor_reftype", "sensor_type", "site_bodyid", "site_pos",
+        "site_quat", "site_sameframe", "ten_J_colind", "ten_J_rownnz", "tendon_adr", "tendon_armature", "tendon_damping",
+        "tendon_dampingpoly", "tendon_frictionloss", "tendon_limited", "tendon_margin", "tendon_range", "tendon_stiffness",
+        "tendon_stiffnesspoly", "wrap_objid", "wrap_type",
     }
 )  # fmt: skip
-# but range finders of cameras
-LENSES = frozenset({"cam_fovy", "cam_intrinsic", "cam_sensorsize"})
+# fields that range finders of cameras read
+LENSES = frozenset({"cam_fovy", "cam_intrinsic", "cam_resolution", "cam_sensorsize"})
 # of an engine: a stage takes 48 arrays (host/memory/kernel.h), 12 of them its own and 3 of OF_STATE
 MOST = 32
 # frames of which some are taken from others (mjtSameFrame)
@@ -68,6 +80,8 @@ def is_input(m: Any, name: str) -> bool:
         return True
     if name not in TABLES or name == "eq_active":
         return False
+    if name in OF_STATE:
+        return not decides(m, name)
     if name in FRAMES:
         return not decides(m, name)
     if name in PLACES:
@@ -79,11 +93,9 @@ def is_input(m: Any, name: str) -> bool:
     return True
 
 
-def is_unread(m: Any, name: str) -> bool:
-    if name in OF_STATE:
-        return not decides(m, name)
-    """Whether nothing that a batch of a model computes depends on a field."""
-    return name in UNREAD and not (name in LENSES and has_depth_images(m))
+def is_read_here(m: Any, name: str) -> bool:
+    """Return whether Python reads a field of a model."""
+    return name in READ_HERE or (name in LENSES and has_depth_images(m))
 
 
 def decides(m: Any, name: str) -> bool:

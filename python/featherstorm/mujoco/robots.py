@@ -77,6 +77,7 @@ class WorldRobot:
     sensors    numbers of the sensors that it measures
     unknown    sensor -> why it is not measured
     left_out   what else of the model it does without, a sentence each
+    read       fields of the model that the world depends on
     """
 
     def __init__(self, m: Any) -> None:
@@ -89,8 +90,13 @@ class WorldRobot:
         if int(m.opt.disableflags) & NO_SENSORS:
             keep, arrays["opt.disableflags"] = [], arrays["opt.disableflags"] - NO_SENSORS
 
+        self.read: set[str] = set()
+
         def world(sensors: list[int]) -> _featherstorm.Robot:
-            robot = base.with_world(with_sensors(m, arrays, sensors, energy=True), names.body, names.joint)
+            read: list[str] = []
+            some = with_sensors(m, arrays, sensors, energy=True)
+            robot = base.with_world(some, names.body, names.joint, read=read)
+            self.read.update(read)
             if not robot.has_world:
                 raise ValueError(robot.notices[-1])
             return robot

@@ -19,7 +19,7 @@ from .fields.table import DATA_FIELDS, STAGES
 from .memory import Memory
 from .missing import not_of_this_model, why_not
 from .robots import refuse_callbacks, tell
-from .state import COMPONENTS, INTEGRATION
+from .state import COMPONENTS, INTEGRATION, KEYS
 from .variants import Variants
 
 if TYPE_CHECKING:
@@ -198,7 +198,15 @@ class Simulations:
     def _defaults(self, engine: Engine, key: int, sims: Array | None) -> Array:
         """Rows of a keyframe of simulations, of their defaults for -1."""
         values = {name: self._variants.inputs[name] for name in engine.varied}
-        return engine.keyframe(key, values if sims is None else {name: x[sims] for name, x in values.items()})
+        row = engine.keyframe(key, values if sims is None else {name: x[sims] for name, x in values.items()})
+        own = {name: x for name, x in self._variants.differing.items() if name in KEYS and key >= 0}
+        if not own:
+            return row
+        rows = np.repeat(row[None], self.nsim if sims is None else len(sims), axis=0)
+        for name, x in own.items():
+            columns = engine.layout.columns[KEYS[name]]
+            rows[:, columns] = x[self._sims(sims), key].reshape(len(rows), -1)
+        return rows
 
     @property
     def _active(self) -> Array:

@@ -28,6 +28,16 @@ COMPONENTS = {
     "plugin_state": mujoco.mjtState.mjSTATE_PLUGIN,
     "plastic": mujoco.mjtState.mjSTATE_PLASTIC,
 }
+# fields of keyframes by those of the state
+KEYS = {
+    "key_time": "time",
+    "key_qpos": "qpos",
+    "key_qvel": "qvel",
+    "key_act": "act",
+    "key_ctrl": "ctrl",
+    "key_mpos": "mocap_pos",
+    "key_mquat": "mocap_quat",
+}
 INTEGRATION = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 USER = int(mujoco.mjtState.mjSTATE_USER)
 # What of a state a step changes.
@@ -62,16 +72,6 @@ class Layout:
         parts = [np.arange(c.start, c.stop) for name, c in self.columns.items() if spec & int(COMPONENTS[name])]
         return np.concatenate([np.zeros(0, np.intp), *parts])
 
-    def initial(self, keyframe: int = -1) -> npt.NDArray[np.float64]:
-        """The row of the model's defaults, or of a keyframe."""
-        data = mujoco.MjData(self.m)
-        if keyframe >= 0:
-            mujoco.mj_resetDataKeyframe(self.m, data, keyframe)
-        return row_of(self.m, data)
-
-
-def row_of(m: Any, data: Any) -> npt.NDArray[np.float64]:
-    """The state of an MjData, in double."""
     def defaults(self) -> list[tuple[str, slice, npt.NDArray[np.intp]]]:
         """Fields of the model that the defaults follow, each with the columns of a row and its numbers that are put there."""
         bodies = mocap_bodies(self.m)[:, None]
@@ -82,11 +82,21 @@ def row_of(m: Any, data: Any) -> npt.NDArray[np.float64]:
         ]
         return [one for one in found if one[2].size]
 
-    row = np.empty(mujoco.mj_stateSize(m, INTEGRATION), mujoco.MJTNUM_DTYPE)
-    mujoco.mj_getState(m, data, row, INTEGRATION)
-    return row.astype(np.float64)
+    def initial(self, keyframe: int = -1) -> npt.NDArray[np.float64]:
+        """The row of the model's defaults, or of a keyframe."""
+        data = mujoco.MjData(self.m)
+        if keyframe >= 0:
+            mujoco.mj_resetDataKeyframe(self.m, data, keyframe)
+        return row_of(self.m, data)
+
+
 def mocap_bodies(m: Any) -> npt.NDArray[np.intp]:
     """Return the numbers of mocap bodies, in the order of mocap_pos."""
     return np.argsort(m.body_mocapid)[np.sort(m.body_mocapid) >= 0]
 
 
+def row_of(m: Any, data: Any) -> npt.NDArray[np.float64]:
+    """The state of an MjData, in double."""
+    row = np.empty(mujoco.mj_stateSize(m, INTEGRATION), mujoco.MJTNUM_DTYPE)
+    mujoco.mj_getState(m, data, row, INTEGRATION)
+    return row.astype(np.float64)

@@ -17,7 +17,8 @@ from .. import _featherstorm
 from .engine import Engine
 from .errors import UsageError, nearest
 from .fields.table import DATA_FIELDS, MODEL_FIELDS
-from .inputs import FRAMES, MOST, PLACES, check_values, is_input, is_unread, present
+from .inputs import FRAMES, MOST, PLACES, check_values, is_input, is_read_here, present
+from .state import KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,6 +74,7 @@ class Variants:
     """
 
     most_models = MOST_MODELS
+    of_resets = frozenset(KEYS)  # fields that resets take per simulation
 
     def __init__(self, model: Any, nsim: int, dtype: str, threads: int, law: Rigid | None = None) -> None:
         self.nsim, self.dtype, self.threads, self.law = nsim, dtype, threads, law
@@ -83,6 +85,7 @@ class Variants:
         self.models: Any = None
         self.own = Engine(model.__copy__(), dtype, threads, law=law)
         self.model = self.own.m
+        self.read = set(self.own.read)  # fields that an engine made so far depends on
         self.reset()
 
     def reset(self) -> None:
@@ -91,6 +94,7 @@ class Variants:
         self.key_of: list[bytes] = [b""] * self.nsim
         self.seen: dict[str, npt.NDArray[Any]] = {}
         self.seen_shared: bytes | None = None
+        self.seen_read: set[str] = set()
         self.used: tuple[str, ...] = ()
         self.switched: npt.NDArray[np.bool_] | None = None  # equalities that act somewhere, once one was switched
         self.follows_mocap = False
@@ -208,8 +212,16 @@ class Variants:
 
         active  (nsim, neq) which equalities act
         """
-        self.look(active)
         self.check()
+        while True:
+            self.look(active)
+            known = len(self.read)
+            found = self.engines_of(ids)
+            if len(self.read) == known:
+                return found
+
+    def engines_of(self, ids: npt.NDArray[Any] | None) -> list[tuple[Any, Any]]:
+        """The groups by the keys of simulations, whose engines may read more fields than those that the keys are made of."""
         if not any(self.key_of):
             return [(self.own, ids)]
         if len(set(self.key_of)) > self.most_models:
@@ -222,6 +234,14 @@ class Variants:
         if len(of) == 1 and ids is None:
             return [(self.engine(self.key_of[0], 0), None)]
         return [(self.engine(key, sims[0]), np.array(sims, np.intp)) for key, sims in of.items()]
+
+    def is_read(self, name: str) -> bool:
+        """Return whether an engine made so far depends on a field of the model, or Python reads it."""
+        return name in self.read or is_read_here(self.model, name)
+
+    def makes_engines(self, name: str) -> bool:
+        """Return whether simulations that differ in a field have engines of their own."""
+        return name not in self.used and name not in self.of_resets and self.is_read(name)
 
     def check(self) -> None:
         """ValueError for numbers that the engine does not take."""
@@ -254,16 +274,14 @@ class Variants:
             before = usual if self.switched is None else self.switched
             self.switched = before | (active != 0).any(axis=0)
         self.used = tuple(sorted(self.inputs))
-        now = {
-            name: x for name, x in self.differing.items() if name not in self.used and not is_unread(self.model, name)
-        }
+        now = {name: x for name, x in self.differing.items() if self.makes_engines(name)}
         fields = sorted(now)
         if self.framed.any() and not FRAMES.isdisjoint(self.differing):
             now["framed"] = self.framed
         if self.switched is None:
             now["eq_active"] = active != 0
         shared = self.shared_key()
-        changed = np.zeros(self.nsim, bool)
+        changed = np.full(self.nsim, self.models is not None and self.seen_read != self.read)
         for name, values in now.items():
             last = self.seen.get(name)
             if last is None:
@@ -274,13 +292,13 @@ class Variants:
             changed[:] = True
         if not changed.any():
             return
-        self.seen_shared = shared
+        self.seen_shared, self.seen_read = shared, set(self.read)
         for sim in np.flatnonzero(changed).tolist():
             key = shared + b"".join(self.field_key(name, now[name][sim]) for name in fields)
             if "framed" in now and self.framed[sim]:
                 key += b"framed"
             if self.models is not None:
-                key += model_key(self.model_of(sim))
+                key += model_key(self.read_of(self.model_of(sim)))
                 usual = np.asarray(self.model_of(sim).eq_active0, bool)
             if self.switched is None and not np.array_equal(now["eq_active"][sim], usual):
                 key += b"eq_active" + now["eq_active"][sim].tobytes()
@@ -310,15 +328,18 @@ class Variants:
             try:
                 m = self.standing_for(sim)
                 active = self.seen["eq_active"][sim].copy() if self.switched is None else self.switched.copy()
-                self.engines[key] = Engine(m, self.dtype, self.threads, active, self.law, self.used, self.of_state)
+                engine = Engine(m, self.dtype, self.threads, active, self.law, self.used, self.of_state)
+                self.engines[key] = engine
+                self.read |= engine.read
             except (ValueError, mujoco.FatalError) as error:
                 self.engines[key] = error
+                self.read |= MODEL_FIELDS  # what it depends on is not known
         return self.engines[key]
 
     def standing_for(self, sim: int) -> Any:
-        """A simulation's model where it has numbers of its own in inputs as well; those that decide are not zero where one of a
-        simulation is not."""
-        m = self.write(sim, self.model_of(sim).__copy__())
+        """The model of an engine: with a simulation's own numbers in fields that engines read and that are no inputs. In inputs that
+        decide, numbers are not zero where one of a simulation is not."""
+        m = self.own_fields(sim)
         self.take_frames(sim, m)
         for name in self.used:
             memory, field = self.inputs[name], field_of(self.model, name).copy()
@@ -331,6 +352,23 @@ class Variants:
                 field = flat.reshape(field.shape)
             set_field(m, name, field)
         return m
+
+    def own_fields(self, sim: int) -> Any:
+        """A copy of a simulation's model with its own numbers in fields that engines read and that are no inputs."""
+        m = self.read_of(self.model_of(sim))
+        for name, values in self.differing.items():
+            if self.makes_engines(name):
+                set_field(m, name, values[sim])
+        return m
+
+    def read_of(self, m: Any) -> Any:
+        """A copy of a model that has the batch's numbers in fields that no engine reads."""
+        twin = m.__copy__()
+        for name in () if m is self.model else MODEL_FIELDS:
+            own = field_of(self.model, name)
+            if not self.is_read(name) and field_of(twin, name).shape == own.shape:
+                set_field(twin, name, own)
+        return twin
 
     def take_frames(self, sim: int, m: Any) -> None:
         """Frames of a simulation's model as they are written, where it is one whose are."""

@@ -1,5 +1,8 @@
 """Fields of a model that differ from simulation to simulation: one engine for all, MuJoCo's numbers."""
 
+import pathlib
+import re
+
 import mujoco
 import mujoco.batch as theirs
 import numpy as np
@@ -7,9 +10,10 @@ import pytest
 from batch_agreement import assert_agree, assert_close
 from touching_models import LINKED_FIELDS, legged as model, linked, linked_numbers, stirred, varied
 
+import featherstorm
 from featherstorm.mujoco import Batch
-from featherstorm.mujoco.inputs import MOST, OF_STATE, REACHES, TABLES, is_input
-from featherstorm.mujoco.variants import is_derived
+from featherstorm.mujoco.inputs import LENSES, MOST, OF_STATE, REACHES, READ_HERE, TABLES, is_input
+from featherstorm.mujoco.variants import MOST_MODELS, is_derived
 
 N = 7
 OBSERVED = ("qacc", "sensordata", "qfrc_constraint", "qfrc_passive", "actuator_force", "M", "cfrc_ext", "nf", "energy")
@@ -246,3 +250,114 @@ def test_whatever_set_const_writes_is_derived():
         written |= {name for name in fields if not np.array_equal(before[name], getattr(other, name))}
     assert {"eq_data", "geom_fluid", "geom_rbound", "tendon_length0", "dof_invweight0"} <= written
     assert all(is_derived(m, name) for name in written)
+
+
+# fields that nothing reads
+
+
+SMALL = """
+<mujoco>
+  <option {option}><flag override="{override}"/></option>
+  <worldbody>
+    <geom type="plane" size="3 3 .1"/>
+    <body pos="0 0 .2"><freejoint/><geom size=".1"/><site name="s" size=".15"/></body>
+    <body pos="1 0 .2"><joint axis="0 1 0"/><geom type="ellipsoid" size=".1 .05 .04" fluidshape="ellipsoid"/></body>
+  </worldbody>
+  <sensor>{sensor}</sensor>
+  <keyframe><key qpos="0 0 .1 1 0 0 0 .3" qvel="0 .1 0 0 0 0 0"/></keyframe>
+</mujoco>
+"""
+
+
+def small(option="", override="disable", sensor=""):
+    return mujoco.MjModel.from_xml_string(SMALL.format(option=option, override=override, sensor=sensor))
+
+
+@pytest.mark.parametrize(
+    "name",
+    "opt.tolerance opt.ls_tolerance opt.sleep_tolerance opt.o_margin opt.o_solref opt.ls_iterations site_size geom_fluid geom_rgba "
+    "geom_rbound dof_M0".split(),
+)
+def test_a_field_that_nothing_reads_makes_no_engine(name):
+    b, usual = (Batch(small(), MOST_MODELS + 1) for _ in range(2))
+    x = b.expand(name)
+    x[...] = x + (np.arange(len(x)) % 300).reshape(-1, *[1] * (x.ndim - 1)).astype(x.dtype)
+    for one in (b, usual):
+        one.qvel[:, 0] = 0.3
+        one.step(nstep=2)
+    assert not b._variants.engines
+    np.testing.assert_array_equal(b.state, usual.state)
+    models = [b.get_model(sim) for sim in range(b.nsim)]
+    whole = Batch(small(), b.nsim)
+    whole.set_models(models)
+    whole.qvel[:, 0] = 0.3
+    whole.step(nstep=2)
+    np.testing.assert_array_equal(whole.state, usual.state)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("opt.o_margin", {"override": "enable"}),
+        ("site_size", {"sensor": '<touch site="s"/>'}),
+        ("geom_fluid", {"option": 'density="500"'}),
+    ],
+)
+def test_it_does_where_something_reads_it(name, options):
+    m = small(**options)
+    b, reference = Batch(m, 3, dtype="float64"), theirs.Batch(m, 3)
+    numbers = np.array(reference.expand(name)) * np.array([1, 0.1, 2]).reshape(
+        -1, *[1] * (reference.expand(name).ndim - 1)
+    )
+    if name == "opt.o_margin":
+        numbers = np.array([0, 0.005, 0.01])
+    for x in (b, reference):
+        x.expand(name)[...] = numbers
+        x.qpos[:, 2], x.qvel[:, 7 - 1] = 0.09, 2
+    assert_agree(b, reference, ("qacc", "sensordata"))
+    assert len(b._variants.engines) == 2
+
+
+def test_what_an_engine_reads_that_others_did_not_is_looked_at():
+    """The medium is there in some simulations alone, where the numbers of its ellipsoids differ."""
+    m = small()
+    b, reference = Batch(m, 6, dtype="float64"), theirs.Batch(m, 6)
+    fluid = np.array(reference.expand("geom_fluid")) * np.linspace(1, 2, 6)[:, None, None]
+    for x in (b, reference):
+        x.expand("geom_fluid")[...] = fluid
+        x.expand("opt.density")[...] = [0, 0, 0, 300, 300, 300]
+        x.qvel[:, 6] = 2
+    assert_agree(b, reference, ("qacc", "qfrc_fluid"))
+
+
+def test_keyframes_that_differ_make_no_engine():
+    m, n = small(), MOST_MODELS + 1
+    b, reference = Batch(m, n, dtype="float64"), theirs.Batch(m, n)
+    rng = np.random.default_rng(11)
+    for name in ("key_qpos", "key_qvel", "key_time"):
+        numbers = np.array(reference.expand(name)) + 0.01 * rng.normal(size=reference.expand(name).shape)
+        for x in (b, reference):
+            x.expand(name)[...] = numbers
+    ids = np.arange(0, n, 2)
+    for x in (b, reference):
+        x.reset(ids, keyframe=0)
+    for name in ("qpos", "qvel", "time"):
+        np.testing.assert_array_equal(getattr(b, name), getattr(reference, name), name)
+    assert not b._variants.engines and np.ptp(np.array(b.qpos)[ids, 2]) > 1e-2
+
+
+def test_python_reads_what_the_list_has():
+    """Names of fields in the sources of batches are those of READ_HERE, but for some that are read where C++ reads them, or never."""
+    beside = {"site_size", "site_type", "geom_fluid", "geom_aabb", "plugin", "name_sensoradr", "sensor_user"}
+    drawing = {"geom_rgba", "mat_rgba", "body_subtreemass"}  # docs/mujoco.md: of the batch's model
+    volumes = {"bvh_aabb", "body_bvhadr", "body_bvhnum"}  # sizes alone
+    root = pathlib.Path(featherstorm.__file__).parent
+    files = [*(root / "mujoco").rglob("*.py"), *(root / "robot").glob("mjcf*.py")]
+    text = "\n".join(path.read_text() for path in files if path.name != "inputs.py")
+    named = {
+        name
+        for name in theirs.MODEL_FIELDS
+        if re.search(rf"opt\.{name[4:]}\b" if name.startswith("opt.") else rf"[.\"]{name}\b", text)
+    }
+    assert named - READ_HERE == (beside | drawing | volumes | LENSES) & named
+    assert "geom_type" in named and len(named) > 100

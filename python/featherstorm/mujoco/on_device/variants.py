@@ -31,6 +31,7 @@ class DeviceVariants(Variants):
     """
 
     most_models = MOST_MODELS
+    of_resets: frozenset[str] = frozenset()  # resets there put one row for all
     memory: DeviceMemory
 
     def __init__(self, model: Any, nsim: int, dtype: str, threads: int, law: Rigid | None = None) -> None:
@@ -90,10 +91,7 @@ class DeviceVariants(Variants):
 
     def standing_for(self, sim: int) -> Any:
         """A simulation's model, but for inputs those of the batch's; those that decide are not zero."""
-        m = self.model_of(sim).__copy__()
-        for name, values in self.differing.items():
-            if name not in self.inputs:
-                set_field(m, name, values[sim])
+        m = self.own_fields(sim)
         self.take_frames(sim, m)
         for name in self.used:
             field = field_of(self.model, name).copy()
