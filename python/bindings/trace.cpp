@@ -62,7 +62,10 @@ Operand operand(nb::handle h, const std::shared_ptr<Trace>& trace) {
   if (!nb::try_cast(h, x))
     throw nb::type_error(
         ("a traced value meets " + std::string(nb::repr(h.type()).c_str()) + ", expected a number").c_str());
-  if (!std::isfinite(x)) throw Error("a traced value meets the number " + std::to_string(x) + ", expected finite ones");
+  if (!std::isfinite(x))
+    throw Error("a traced value meets the number " + std::to_string(x) +
+                ", expected finite ones; leave out limits that are infinite (np.isfinite), or bound by np.minimum, "
+                "np.maximum or np.clip, which take them");
   return {Expr(x).edge(), false};
 }
 

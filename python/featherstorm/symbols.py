@@ -5,10 +5,13 @@ the functions of numpy named in FUNCTIONS work on them as on numbers; an array o
 
 A symbol has no truth value: `np.where(c, a, b)` stands for `if`, np.minimum for min. Symbols raise when they are used
 after their function has returned.
+
+An infinite number is a bound that bounds nothing: minimum, maximum, clip and comparisons take it. Arithmetic with it raises ValueError.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from .typing import Frame
 
 traced = _featherstorm.traced
+# the greatest number of both dtypes, which stands for infinity in comparisons
+LARGEST = float(np.finfo(np.float32).max)
 NO_TRUTH = (
     "a traced value has no truth value and is no number yet: the function is called once, for all states. Instead of "
     "if, and, or, min, max, float use np.where, np.logical_and, np.logical_or, np.minimum, np.maximum"
@@ -43,14 +48,36 @@ def bare(x: Any) -> Any:
 
 def element(name: str, numbers: Callable[..., Any]) -> Callable[..., Any]:
     """The function of single elements: recorded where one of them is a symbol, else numpy's."""
+    record = {**dict.fromkeys(("minimum", "maximum"), bounded), **dict.fromkeys(("less", "less_equal"), compared)}
 
     def function(*given: Any) -> Any:
         x = [bare(value) for value in given]
         if any(map(is_symbol, x)):
-            return traced(name, *x)
+            return record.get(name, traced)(name, *x)
         return numbers(*(float(value) for value in x))
 
     return function
+
+
+def is_infinite(x: Any) -> bool:
+    return not is_symbol(x) and isinstance(x, (int, float)) and math.isinf(x)
+
+
+def bounded(name: str, a: Any, b: Any) -> Any:
+    """minimum or maximum, of which one is a symbol: an infinite number is the result, or the other one is."""
+    for bound, x in ((a, b), (b, a)):
+        if is_infinite(bound):
+            return x if (bound > 0) == (name == "minimum") else bound
+    return traced(name, a, b)
+
+
+def compared(name: str, a: Any, b: Any) -> Any:
+    """less or less_equal, of which one is a symbol: all but NaN is within infinite bounds, and nothing is beyond them."""
+    if is_infinite(a):
+        a, name = math.copysign(LARGEST, a), "less" if a > 0 else "less_equal"
+    if is_infinite(b):
+        b, name = math.copysign(LARGEST, b), "less_equal" if b > 0 else "less"
+    return traced(name, a, b)
 
 
 def where_element(c: Any, a: Any, b: Any) -> Any:

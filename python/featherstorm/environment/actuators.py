@@ -49,8 +49,7 @@ def pd(kp: ArrayLike, kd: ArrayLike, limit: ArrayLike = np.inf) -> Torque:
     p, d, most = numbers("pd", kp=kp, kd=kd, limit=limit)
 
     def torque(target: Any, q: Any, v: Any, rate: Any = 0.0, feed: Any = 0.0) -> Any:
-        found = p * (target - q) + d * (rate - v) + feed
-        return found if np.isinf(most).all() else np.minimum(np.maximum(found, -most), most)
+        return np.minimum(np.maximum(p * (target - q) + d * (rate - v) + feed, -most), most)
 
     return torque
 

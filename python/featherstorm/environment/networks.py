@@ -164,8 +164,7 @@ def traced(x: Any, weights: Weights, names: list[str], activation: Any, clip: fl
     arrays = [getattr(weights, name) for name in names]
     if clip is not None:
         mean, rate, *arrays = arrays
-        x = (x - mean) * rate
-        x = x if math.isinf(clip) else np.minimum(np.maximum(x, -clip), clip)
+        x = np.minimum(np.maximum((x - mean) * rate, -clip), clip)
     for k in range(0, len(arrays), 2):
         x = arrays[k] @ x + arrays[k + 1]
         x = f(x) if k + 2 < len(arrays) else x

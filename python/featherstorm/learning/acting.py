@@ -56,9 +56,9 @@ class Actor:
         u = found["mean"] + w.noise[0] * (found["action"] - found["mean"])
         return {"action": self.held(u), "chosen": u, "log_prob": found["log_prob"]}
 
-    def held(self, u: Any) -> list[Any]:
-        """What the task gets."""
-        return [min_of(max_of(a, low), high) for a, low, high in zip(self.middle + self.half * u, self.low, self.high)]
+    def held(self, u: Any) -> Any:
+        """The action that the task gets, within its range."""
+        return np.minimum(np.maximum(self.middle + self.half * u, self.low), self.high)
 
     def in_units(self, weights: Sequence[Array], log_std: Array) -> InUnits:
         *first, W, b = weights
@@ -115,11 +115,3 @@ class SquashedActor(Actor):
         m = len(self.half)
         low, high = self.middle - self.half, self.middle + self.half
         return InUnits([*first, W[:m], b[:m]], log_std, low, high, True)
-
-
-def max_of(x: Any, low: float) -> Any:
-    return np.maximum(x, low) if np.isfinite(low) else x
-
-
-def min_of(x: Any, high: float) -> Any:
-    return np.minimum(x, high) if np.isfinite(high) else x

@@ -60,6 +60,17 @@ def test_pd_is_clipped_at_its_limit():
     assert (np.abs(torques) == [3, 2]).any() and (np.abs(torques) < [3, 2]).any()
 
 
+def test_a_limit_may_be_infinite_for_some_joints():
+    torque = actuators.pd(kp=[100, 100], kd=0, limit=[10, np.inf])
+
+    def observe(x, u, t, p):
+        return torque(np.array([1.0, 1.0]), x.q, x.v)
+
+    model = fs.load("double_pendulum")
+    result = fs.Rollout(model, 1e-9, observe=observe)(np.zeros(4), np.zeros((1, 1, 2)))
+    np.testing.assert_allclose(result.observations[0, 0], [10, 100], rtol=1e-6)
+
+
 def of_dc_motor(effort, v, saturation, limit, speed):
     """Isaac Lab's DCMotor and mjlab's dc_motor_clip."""
     corner = speed * (1 + limit / saturation)

@@ -294,6 +294,46 @@ def test_a_report_of_what_touches(tmp_path, dtype):
     assert told.residual.max() < 1e-4
 
 
+class Unbounded(fs.Env):
+    """A pendulum with a motor that has a range beside one that has none."""
+
+    steps = 100
+    xml = """
+    <mujoco>
+      <worldbody><body><joint name="j" axis="0 1 0"/><geom size=".1" pos=".2 0 0"/></body></worldbody>
+      <actuator><motor joint="j"/><motor joint="j" ctrlrange="-1 2"/></actuator>
+    </mujoco>
+    """
+
+    def model(self):
+        return fs.from_mujoco(mujoco.MjModel.from_xml_string(self.xml))
+
+    def reset(self, m, rng):
+        return np.zeros(1), np.zeros(1)
+
+    def reward(self, x, a, m):
+        return -(x.q[0] ** 2)
+
+    def observe(self, x, m, rng):
+        return [x.q[0], x.v[0]]
+
+
+def test_a_control_without_a_range_has_no_bound():
+    chosen = np.array([[0.5, 0.1], [30.0, 5.0], [-4e5, -3.0]])
+    batch = Unbounded().batch(3, dtype="float64")
+    batch.reset()
+    obs = np.array(batch.step(chosen)[0])
+    m = mujoco.MjModel.from_xml_string(Unbounded.xml)
+    for found, ctrl in zip(obs, chosen):
+        d = mujoco.MjData(m)
+        d.ctrl[:] = ctrl
+        mujoco.mj_step(m, d)
+        np.testing.assert_allclose(found, [d.qpos[0], d.qvel[0]], rtol=1e-10)
+    pytest.importorskip("gymnasium")
+    space = fs.rl.gymnasium(Unbounded(), 2).single_action_space
+    np.testing.assert_array_equal([space.low, space.high], [[-np.inf, -1], [np.inf, 2]])
+
+
 def test_another_number_of_environments_has_the_same_kernels(robot):
     whole = Slider(robot).batch(40, seed=2)
     few = whole.resized(7, seed=2)

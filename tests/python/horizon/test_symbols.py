@@ -87,6 +87,23 @@ def test_messages(cost, error, message):
         fs.rollout(model, np.zeros(4), np.zeros((1, 1, 2)), 1e-3, cost)
 
 
+def test_infinite_bounds_bound_nothing():
+    """Beside numpy, with infinities on either side; x[0] is within the finite bounds, x[1] beyond."""
+    model, inf = fs.load("double_pendulum"), np.inf
+
+    def observe(x, u, t, p):
+        low, high = np.array([-inf, -0.1]), np.array([0.5, inf])
+        parts = [np.clip(x.q, low, high), np.clip(x.q, -inf, inf), np.minimum(inf, x.q), np.maximum(x.q, -inf)]
+        conditions = [x.q < inf, x.q <= inf, x.q > inf, x.q >= inf, x.q < -inf, -inf < x.q, x.q != inf, inf == x.q]
+        return (*parts, *(np.where(c, 1.0, 0.0) for c in conditions))
+
+    x0 = np.array([0.3, -0.4, 0.0, 0.0])
+    result = fs.Rollout(model, 1e-9, observe=observe)(x0, np.zeros((1, 1, 2)))
+    q = np.array([0.3, -0.4])
+    expected = [0.3, -0.1, *q, *q, *q, *(1, 1), *(1, 1), *(0, 0), *(0, 0), *(0, 0), *(1, 1), *(1, 1), *(0, 0)]
+    np.testing.assert_allclose(result.observations[0, 0], expected, atol=1e-6)
+
+
 def test_symbols_raise_after_their_function():
     model = fs.load("double_pendulum")
     kept = []

@@ -158,8 +158,7 @@ def square(a: Any) -> Any:
 
 def clipped(x: Any, limits: Range) -> Any:
     low, high = limits
-    x = np.maximum(x, low) if np.isfinite(low) else x
-    return np.minimum(x, high) if np.isfinite(high) else x
+    return np.minimum(np.maximum(x, low), high)
 
 
 def inside(*ranged: tuple[Any, Range]) -> Any:
