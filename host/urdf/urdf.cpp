@@ -233,7 +233,9 @@ Urdf Reader::read(std::string_view text) {
   if (tag == "mujoco") fail(*robot, "is the root element: this is MJCF, which load_mjcf reads; expected <robot>");
   if (tag != "robot") fail(*robot, "is the root element, expected <robot>");
   if (const XMLElement* second = robot->NextSiblingElement()) fail(*second, "follows the root element");
-  urdf_.name = robot->Attribute("name") ? text_attribute(*robot, "name") : "robot";
+  const char* name = robot->Attribute("name");
+  if (name && !*name) odd(*robot, "has an empty name", "taken as 'robot'");
+  urdf_.name = name && *name ? text_attribute(*robot, "name") : "robot";
 
   ignore_others(*robot, {"link", "joint"});
   for (const XMLElement* e = robot->FirstChildElement("link"); e; e = e->NextSiblingElement("link")) {

@@ -36,6 +36,24 @@ def test_floating_base_is_the_callers_choice():
     assert fs.load("iiwa14", floating_base=True).nv == 13
 
 
+URDF = """
+<robot name="{}">
+  <link name="base"><inertial><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="arm"><inertial><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="root" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint>
+</robot>
+"""
+
+
+def test_a_robot_may_have_an_empty_name(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(URDF.format(""))
+    with pytest.warns(fs.Notice, match="<robot> has an empty name; taken as 'robot'"):
+        assert fs.load(path).name == "robot"
+    with pytest.raises(ValueError, match="arm.urdf:2: <robot> has an empty name"):
+        fs.load(path, strict=True)
+
+
 def test_joints_are_found_by_name(go2):
     joint = go2.joint("FL_calf_joint")
     assert go2.q_names[joint.q.start] == "FL_calf_joint" == go2.v_names[joint.v.start]
