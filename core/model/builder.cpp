@@ -2,6 +2,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -112,9 +113,13 @@ Robot ModelBuilder::build(bool strict) const {
   if (!finite(gravity_)) throw ModelError("model", name_, "gravity is not finite");
   std::vector<JointSpec> joints;
   std::set<std::string> joint_names;
+  const auto is_named = [this](const std::string& name) {
+    return std::any_of(joints_.begin(), joints_.end(), [&](const JointSpec& j) { return j.name == name; });
+  };
   for (const std::string& root : floating_) {
     JointSpec j;
     j.name = floating_.size() == 1 ? "root" : "root_" + root;
+    while (is_named(j.name)) j.name += '_';  // a joint of the file's own keeps its name
     j.type = JointType::Free;
     j.child = root;
     joints.push_back(j);

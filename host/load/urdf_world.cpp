@@ -220,6 +220,8 @@ class WorldWriter {
   // ---- geoms
 
   void write_shapes() {
+    for (const UrdfLink& link : urdf_.links)
+      for (const UrdfShape& shape : link.collisions) given_.insert(shape.name);
     std::vector<std::vector<int>> children(urdf_.links.size());
     for (std::size_t j = 0; j < urdf_.joints.size(); j++)
       if (urdf_.joints[j].type == UrdfJointType::kFixed)
@@ -242,6 +244,7 @@ class WorldWriter {
     for (const UrdfShape& shape : link.collisions) {
       std::string name = shape.name.empty() ? link.name : shape.name;
       if (shape.name.empty() && ++count > 1) name += "_" + std::to_string(count);
+      while (shape.name.empty() && given_.count(name)) name += '_';
       write_shape(link, shape, unique(std::move(name)),
                   {b, in_body * Placement<double>{shape.rotation, shape.translation}});
     }
@@ -341,6 +344,7 @@ class WorldWriter {
   std::vector<std::string> links_;
   std::map<std::string, int> number_;  // of links
   std::set<std::string> taken_;        // names of geoms
+  std::set<std::string> given_;        // those that the file gives
   int geoms_ = 0, motors_ = 0, couplings_ = 0;
 };
 

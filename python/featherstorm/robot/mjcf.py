@@ -154,24 +154,39 @@ def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
 
 
 class Names:
-    """A unique name for every body, joint and site, also where the file gives none; "" is the world."""
+    """A unique name for every body, joint and site, also where the file gives none; "" is the world.
+
+    Names of the file come first: a default name such as "joint1" gives way to an element that is called so. Bodies, sites and
+    links share their names.
+
+    link    of each joint, the link behind it where the body has another joint
+    fixed   of each body, the joint between its last link and its own frame
+    """
 
     def __init__(self, m: Any, mujoco: Any) -> None:
-        taken = set()
+        def given(kind: str, index: int) -> str:
+            return mujoco.mj_id2name(m, getattr(mujoco.mjtObj, "mjOBJ_" + kind.upper()), index) or ""
 
-        def unique(name: str, suffix: str) -> str:
+        def of(kind: str, index: int) -> str:
+            return given(kind, index) or f"{kind}{index}"
+
+        frames: set[str] = set()
+        joints: set[str] = set()
+
+        def unique(name: str, suffix: str, taken: set[str]) -> str:
             while name in taken:
                 name += suffix
             taken.add(name)
             return name
 
-        def of(kind: str, index: int) -> str:
-            return mujoco.mj_id2name(m, getattr(mujoco.mjtObj, "mjOBJ_" + kind.upper()), index) or f"{kind}{index}"
-
-        self.body = [""] + [unique(of("body", i), "_body") for i in range(1, m.nbody)]
-        self.site = [unique(of("site", i), "_site") for i in range(m.nsite)]
-        self.joint = [of("joint", i) for i in range(m.njnt)]
-        self.link = [unique(name + "_joint_link", "_") for name in self.joint]
+        counts = {"body": m.nbody, "site": m.nsite, "joint": m.njnt}
+        elements = [(kind, i) for kind, n in counts.items() for i in range(n)]
+        found = {("body", 0): ""}
+        for kind, i in sorted(elements[1:], key=lambda element: not given(*element)):
+            found[kind, i] = unique(of(kind, i), "_" + kind, joints if kind == "joint" else frames)
+        self.body, self.site, self.joint = ([found[kind, i] for i in range(n)] for kind, n in counts.items())
+        self.link = [unique(name + "_joint_link", "_", frames) for name in self.joint]
+        self.fixed = [unique(name + "_fixed", "_", joints) for name in self.body]
         self.of = of
 
 
@@ -205,7 +220,7 @@ def add_body(builder: _featherstorm.RobotBuilder, m: Any, names: Names, body: in
         builder.add_joint(names.joint[j], kind, parent, child, R.tolist(), list(r), list(axis), **coordinates(m, j))
         parent, R, r = child, np.eye(3), np.zeros(3)
     if parent != name:
-        builder.add_joint(name + "_fixed", "fixed", parent, name, R.tolist(), list(r - R @ anchor))
+        builder.add_joint(names.fixed[body], "fixed", parent, name, R.tolist(), list(r - R @ anchor))
 
 
 def coordinates(m: Any, j: int) -> dict[str, Any]:

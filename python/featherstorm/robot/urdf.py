@@ -179,8 +179,12 @@ def names_of(tables: dict[str, npt.NDArray[np.float64]], kind: str) -> list[str]
 
 
 def body_names(tables: dict[str, npt.NDArray[np.float64]]) -> list[str]:
-    """Of the bodies that move; a link may have the name that MuJoCo's world has."""
-    return [name + "_link" * (name == "world") for name in names_of(tables, "body")[1:]]
+    """Names of the bodies that move; a link named "world", which is MuJoCo's name of the ground, gets another one."""
+    names = names_of(tables, "body")[1:]
+    other = "world_link"
+    while other in names:
+        other += "_"
+    return [other if name == "world" else name for name in names]
 
 
 def add_bodies(spec: Any, tables: dict[str, npt.NDArray[np.float64]], mujoco: Any) -> None:

@@ -54,6 +54,12 @@ def test_a_robot_may_have_an_empty_name(tmp_path):
         fs.load(path, strict=True)
 
 
+def test_the_free_joint_of_a_floating_base_gives_way_to_a_joint_of_its_name(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(URDF.format("arm"))
+    assert fs.load(path, floating_base=True).joint_names == ("root_", "root")
+
+
 def test_joints_are_found_by_name(go2):
     joint = go2.joint("FL_calf_joint")
     assert go2.q_names[joint.q.start] == "FL_calf_joint" == go2.v_names[joint.v.start]

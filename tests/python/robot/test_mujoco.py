@@ -175,6 +175,29 @@ def test_what_couples_the_dynamics_is_refused(tmp_path):
     assert fs.load(path).notices == ()
 
 
+NAMES = """
+<mujoco>
+  <worldbody>
+    <body><freejoint/><geom size=".1"/><site/><site name="body3"/></body>
+    <body name="body1"><joint axis="0 1 0"/><joint name="joint1" axis="1 0 0"/><geom size=".1" pos=".2 0 0"/></body>
+    <body><joint name="site0_fixed" axis="0 1 0"/><geom size=".1" pos=".2 0 0"/>
+      <body name="site0"><geom size=".1" pos="0 0 .2"/></body>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def test_default_names_give_way_to_names_of_the_file():
+    m = mujoco.MjModel.from_xml_string(NAMES)
+    model = fs.from_mujoco(m)
+    assert model.joint_names == ("joint0", "joint1_joint", "joint1", "site0_fixed")
+    for name in ("body1", "site0", "body3"):
+        assert name in model.frame_names
+    assert {"body1_body", "body3_body", "site0_site"} <= set(model.frame_names)
+    compare(model, m)
+
+
 def test_errors_name_the_file(tmp_path):
     path = tmp_path / "broken.xml"
     path.write_text("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>")

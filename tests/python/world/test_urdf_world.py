@@ -271,3 +271,18 @@ def test_what_does_not_fit_is_named(tmp_path):
         fs.UrdfWorld(packages="/opt")
     with pytest.raises(ValueError, match="timestep is 0.000000, expected a positive number of seconds"):
         fs.load("go2", world=fs.UrdfWorld(timestep=0.0))
+
+
+def test_geoms_without_a_name_give_way_to_names_of_the_file(tmp_path):
+    mass = "<inertial><mass value='1'/><inertia ixx='.1' iyy='.1' izz='.1' ixy='0' ixz='0' iyz='0'/></inertial>"
+    ball = "<collision{}><geometry><sphere radius='.1'/></geometry></collision>"
+    named = ball.format(" name='world'")
+    links = f"<link name='world'>{mass}{ball.format('')}</link><link name='world_link'>{mass}{named}</link>"
+    joint = (
+        "<joint name='j' type='continuous'><parent link='world'/><child link='world_link'/><axis xyz='0 1 0'/></joint>"
+    )
+    path = tmp_path / "pair.urdf"
+    path.write_text(f"<robot name='pair'>{links}{joint}</robot>")
+    m = fs.load(path, floating_base=True, world=True).compiled
+    assert [m.geom(g).name for g in range(m.ngeom)] == ["world_", "world"]
+    assert [m.body(b).name for b in range(m.nbody)] == ["world", "world_link_", "world_link"]
