@@ -112,16 +112,24 @@ def tell_odd(name: str, robot: _featherstorm.Robot) -> None:
 def from_mujoco(
     compiled: Any, name: str = "robot", threads: int = 0, isa: str = "", assemble: bool = True, parameters: Names = ()
 ) -> Model:
-    """A Model from a compiled mujoco.MjModel; q and v have MuJoCo's layout, and joints its order.
+    """A Model from a mujoco.MjModel, or from a mujoco.MjSpec, which is compiled; q and v have MuJoCo's layout, and joints its order.
 
     name  of the robot, for messages; the others as in `load`
     Steps have all that the file says (docs/reference/world.md); what they leave out is in `notices`, such as pairs of geoms that have no
     contacts here. A step, a Simulation and a Rollout of the model are those of `compiled` as it is now.
-    Errors: ValueError for what would make M or the bias force wrong: tendon armature, flexible bodies, armature of a free joint.
+    Errors: ValueError for what would make M or the bias force wrong: tendon armature, flexible bodies, armature of a free joint; for a
+    spec that MuJoCo does not compile. TypeError for another object.
     """
+    import mujoco
+
     from .robot.mjcf import robot_from_mujoco
 
-    robot, file = robot_from_mujoco(compiled, name)
+    m = compiled.compile() if isinstance(compiled, mujoco.MjSpec) else compiled
+    if not isinstance(m, mujoco.MjModel):
+        raise TypeError(
+            f"from_mujoco: compiled is a {type(m).__name__}, expected mujoco.MjModel or mujoco.MjSpec; load takes a file's path"
+        )
+    robot, file = robot_from_mujoco(m, name)
     return Model(robot, threads, isa, assemble, parameters, file=file)
 
 

@@ -13,7 +13,7 @@ from .memory.arguments import Arguments, Call, engine_in
 from .memory.arrays import to_numpy
 from .memory.process import refuse_pickle
 from .robot.law import law_of
-from .robot.steps import independent, pass_count, refuse_controls, step_numbers, step_op
+from .robot.steps import independent, no_world, pass_count, refuse_controls, step_numbers, step_op
 from .table.evaluation import check_quaternions, evaluate, tell_notices
 from .world.names import keyframe
 from .world.passes import STATE, refuse_law, state_sizes
@@ -218,8 +218,7 @@ class Simulation:
 
     def _of_world(self, what: str, at: int = 0) -> int:
         if self._op != "world":
-            has = "ignores its file's world" if self.model.has_world else "has no world of a model file"
-            raise ValueError(f"Simulation: {self.model.name} {has}, and no {what}")
+            raise ValueError(f"Simulation: {no_world(self.model)}, and no {what}")
         return at
 
     def _memory(self, state: list[Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ..memory.arguments import Call, engine_in
 from ..memory.arrays import to_numpy
 from ..memory.host_libraries import NUMPY, host_library, named_library
 from ..memory.process import refuse_pickle
+from ..robot.steps import no_world
 from ..table.evaluation import tell_notices
 from ..world.report import Reporter
 from .collecting import Collected, collect
@@ -336,9 +337,7 @@ class EnvBatch:
     def report(self) -> WorldReport:
         """What touches at the state, how well its forces are solved without controls, and how deep contacts are: a solution anew."""
         if not self.recording.world:
-            raise ValueError(
-                f"{type(self.task).__name__}: its robot has no world of a model file, and no contacts to report"
-            )
+            raise ValueError(f"{type(self.task).__name__}: {no_world(self.model)}, and no contacts to report")
         if self.reporter is None:
             self.reporter = Reporter(self.model, self.dtype.name, self.kernels.law)
         names = ("q", "v", "act", "qacc", *self.recording.parameters)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _featherstorm
 from ..model import Notice
-from ..robot.mjcf import Names, tables, tree_from_mujoco
+from ..robot.mjcf import LEFT_OUT, Names, tables, tree_from_mujoco
 from ..robot.mjcf_sensors import measurable, with_sensors
 from .errors import UsageError
 from .fields.constraints import CONNECT, WELD
@@ -98,7 +98,7 @@ class WorldRobot:
             robot = base.with_world(some, names.body, names.joint, read=read)
             self.read.update(read)
             if not robot.has_world:
-                raise ValueError(robot.notices[-1])
+                raise ValueError(robot.notices[-1].removeprefix(LEFT_OUT))
             return robot
 
         self.robot, self.sensors, refused = measurable(world, keep)

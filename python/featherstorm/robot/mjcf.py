@@ -29,10 +29,12 @@ class ModelFile(NamedTuple):
 
     compiled    mujoco.MjModel, which nobody changes
     unmeasured  number of a sensor -> why it has no numbers here
+    no_world    why the robot has no world, "" where it has one
     """
 
     compiled: Any
     unmeasured: dict[int, str]
+    no_world: str = ""
 
 
 def load_mjcf(path: str | os.PathLike[str], strict: bool = False) -> tuple[_featherstorm.Robot, ModelFile]:
@@ -78,7 +80,7 @@ def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> tupl
         robot, _, unmeasured = measurable(world, sensors)
     except ValueError as error:
         said = [*world_notices(m, mujoco, names), f"{LEFT_OUT}{error}"]
-        return tree_from_mujoco(m, name, False, said), ModelFile(m.__copy__(), {})
+        return tree_from_mujoco(m, name, False, said), ModelFile(m.__copy__(), {}, str(error))
     if unmeasured:
         said = [f"sensor {names.of('sensor', i)} is not measured: {why}" for i, why in unmeasured.items()]
         tree = tree_from_mujoco(m, name, False, said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def measurable(
 ) -> tuple[_featherstorm.Robot, list[int], dict[int, str]]:
     """The robot whose world has all sensors that it can have, these, and why the others are not among them.
 
-    world   a robot whose world has some sensors. ValueError where that cannot be
+    world   a robot whose world has some sensors. ValueError where that cannot be, of an unnamed sensor with its number among these
     Errors: ValueError for what is wrong beside sensors.
     """
     try:
@@ -55,5 +56,5 @@ def measurable(
             world([i])
             kept.append(i)
         except ValueError as error:
-            refused[i] = str(error)
+            refused[i] = re.sub(r"^sensor \d+:", f"sensor {i}:", str(error))
     return world(kept) if kept else robot, kept, refused

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..typing import Array, Names
+    from .mjcf import ModelFile
 
 
 class Carrier(Protocol):
@@ -38,6 +39,7 @@ class Carrier(Protocol):
     parameters: tuple[str, ...]
     u_names: tuple[str, ...]
     v_names: tuple[str, ...]
+    file: ModelFile | None
 
 
 # what a model can carry beside its tree -> how many, which operation moves it on; "world" is none of the table
@@ -67,6 +69,15 @@ def substep_time(label: str, dt: float, substeps: int) -> float:
     return dt / int(substeps)
 
 
+def no_world(model: Carrier) -> str:
+    """A clause that says why a call does not step a model file's world: it ignores it, or the model has none."""
+    if model.has_world:
+        return f"{model.name} ignores its file's world"
+    if model.file and model.file.no_world:
+        return f"the world of {model.name}'s file is left out ({model.file.no_world})"
+    return f"{model.name} has no world of a model file"
+
+
 def pass_count(label: str, model: Carrier, op: str, dt: float | None, substeps: int | None) -> tuple[float, int]:
     """dt and substeps of a call where one or both are not given. A world is stepped by its file's timestep alone.
 
@@ -74,7 +85,7 @@ def pass_count(label: str, model: Carrier, op: str, dt: float | None, substeps: 
     """
     if op != "world":
         if dt is None:
-            raise TypeError(f"{label}: dt is missing: only the world of a model file has a timestep of its own")
+            raise TypeError(f"{label}: dt is missing: {no_world(model)}, and no timestep")
         substeps = 1 if substeps is None else substeps
         substep_time(label, dt, substeps)
         return float(dt), int(substeps)

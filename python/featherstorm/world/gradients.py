@@ -14,7 +14,7 @@ import numpy as np
 from .. import _featherstorm
 from ..device import HOST, device_of
 from ..memory.arguments import Arguments
-from ..robot.steps import pass_count, step_op, zeros
+from ..robot.steps import no_world, pass_count, step_op, zeros
 from ..table.evaluation import check_quaternions, tell_notices
 from .passes import STATE, passes, solver, state_sizes
 from .values import bound_values, check_bound, parameter_sizes
@@ -97,7 +97,7 @@ class World:
     ) -> None:
         if step_op(model, label) != "world":
             raise ValueError(
-                f"{label}: {model.name} has no world of a model file, expected one from MuJoCo's; of other models' steps "
+                f"{label}: {no_world(model)}, expected one from MuJoCo's; of other models' steps "
                 "vjp and jvp take the operation by its name"
             )
         _, self.count = pass_count(label, model, "world", dt, substeps)

@@ -186,6 +186,17 @@ def test_a_model_that_is_not_supported_is_refused(xml, reason):
         Batch(mujoco.MjModel.from_xml_string(xml), 2, 1)
 
 
+def test_the_reason_for_a_sensor_that_is_not_measured_names_it():
+    m = model()
+    m.sensor_type[1] = 200  # none of MuJoCo's
+    with pytest.warns(fs.Notice) as told:
+        Batch(m, 2, 1)
+    assert (
+        str(told[0].message)
+        == "sensors are NaN in sensordata: sensor1 (sensor 1: sensors of type 200 are not supported)"
+    )
+
+
 def test_sensors_that_are_not_measured_are_nan():
     xml = PENDULUM.replace("<clock/>", '<clock/><gyro site="hand"/><jointvel joint="elbow"/>')
     xml = xml.replace("</worldbody>", '<body name="held" mocap="true"><site name="hand"/></body></worldbody>')

@@ -112,6 +112,32 @@ def test_what_is_wrong_is_named(call, error, message):
         call(fs.from_mujoco(leg()))
 
 
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda m: fs.Simulation(m, 2), TypeError, "Simulation: dt is missing: the world of robot's file is left out .option cone: 7"),
+        (lambda m: fs.Simulation(m, 2, dt=1e-3).ctrl, ValueError, "the world of robot's file is left out .option cone: 7.*, and no controls"),
+        (lambda m: fs.step_vjp(m, m.q0, Z(m.nv), cotangents=[None] * 4), ValueError, "step_vjp: the world of robot's file is left out .option cone: 7"),
+    ],
+)  # fmt: skip
+def test_the_reason_for_a_world_that_is_left_out_is_said(call, error, message):
+    m = leg()
+    m.opt.cone = 7
+    with pytest.raises(error, match=message):
+        call(fs.from_mujoco(m))
+
+
+def test_a_spec_is_compiled():
+    spec = mujoco.MjSpec.from_string(SWING)
+    model = fs.from_mujoco(spec)
+    assert (model.nq, model.has_world) == (fs.from_mujoco(compiled(SWING)).nq, True)
+    with pytest.raises(TypeError, match="from_mujoco: compiled is a str, expected mujoco.MjModel or mujoco.MjSpec"):
+        fs.from_mujoco(SWING)
+    spec.worldbody.add_body().add_joint()
+    with pytest.raises(ValueError, match="mass and inertia"):
+        fs.from_mujoco(spec)
+
+
 def x_of(model):
     return np.concatenate([model.compiled.qpos0, Z(model.nv + model.n_act)])
 
