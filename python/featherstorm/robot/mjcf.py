@@ -120,6 +120,8 @@ def why_no_world(m: Any, mujoco: Any) -> str:
     return ""
 
 
+# Tables of limits of which one side may be infinite, and the number that stands for it: traced constants are finite.
+LIMITS, FAR = ("jnt_range", "tendon_range"), 1e10
 # What the compiled model has for display alone.
 UNUSED = ("bvh_", "flex", "light_", "mat_", "oct_", "path", "plugin", "skin_", "tex", "vis", "text_", "mesh_")
 # Of meshes, where one may touch: their convex hulls.
@@ -148,6 +150,8 @@ def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
                 values = np.frombuffer(values, np.uint8)
             if isinstance(values, (int, float)) or (isinstance(values, np.ndarray) and values.dtype.kind in "fiub"):
                 found[prefix + name] = np.ravel(np.asarray(values, dtype=np.float64))
+    for name in LIMITS:
+        found[name] = np.clip(found[name], -FAR, FAR)
     # what is of the state: which equalities act, and where mocap bodies are
     mocap = np.argsort(m.body_mocapid)[np.sort(m.body_mocapid) >= 0]
     found["eq_active"] = np.asarray(m.eq_active0, np.float64)

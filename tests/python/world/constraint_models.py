@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import mujoco
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -151,6 +148,17 @@ def models() -> Iterator[tuple[str, str]]:
         body, tendons = limited((solref, solimp))
         yield f"limits_{name}", model(body, tendons)
     body, tendons = limited(("0.001 1", "0.9 0.95 0.001 0.5 2"))
+    one_sided = {
+        "-0.5 0.7": "-inf 0.7",
+        "-0.2 0.4": "-0.2 inf",
+        "0 0.8": "0 inf",
+        "-0.3 0.2": "-inf 0.2",
+        "0.2 0.7": "0.2 inf",
+    }
+    far_body, far_tendons = body, tendons
+    for both, one in one_sided.items():
+        far_body, far_tendons = (x.replace(f'range="{both}"', f'range="{one}"') for x in (far_body, far_tendons))
+    yield "limits_one_sided", model(far_body, far_tendons)
     yield "limits_unsafe", model(body, tendons, flags='refsafe="disable"')
     yield (
         "override",
@@ -160,15 +168,3 @@ def models() -> Iterator[tuple[str, str]]:
     yield "everything", model(body, tendons + equality)
     for flag in ("equality", "frictionloss", "limit", "constraint"):
         yield f"without_{flag}", model(body, tendons + equality, flags=f'{flag}="disable"')
-
-
-def random_state(m: mujoco.MjModel, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """(qpos, qvel) near limits and beyond them, equalities violated."""
-    q = np.array(m.qpos0)
-    mujoco.mj_integratePos(m, q, rng.normal(size=m.nv) * rng.choice([0.1, 1.0, 4.0]), 1.0)
-    for j in range(m.njnt):
-        if m.jnt_limited[j] and m.jnt_type[j] in (2, 3) and rng.random() < 0.7:
-            low, high = m.jnt_range[j]
-            q[m.jnt_qposadr[j]] = rng.uniform(low - 0.3 * (high - low), high + 0.3 * (high - low))
-    mujoco.mj_normalizeQuat(m, q)
-    return q, rng.normal(size=m.nv) * rng.choice([0.1, 1.0, 5.0])

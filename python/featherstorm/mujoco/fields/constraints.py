@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import mujoco
 import numpy as np
 
+from ...robot.mjcf import FAR
 from .forces import Forces
 from .positions import BALL, FREE
 from .turns import dot
@@ -116,9 +117,10 @@ class Constraints(Forces):
         row = sum(rows for _, rows in self.equalities) + friction_rows(m)
         for joint, tendon, rows in limits_of(m):
             if joint >= 0:
-                (lower, upper), margin = self.of("jnt_range")[joint], self.of("jnt_margin")[joint]
+                ends, margin = self.of("jnt_range")[joint], self.of("jnt_margin")[joint]
             else:
-                (lower, upper), margin = self.of("tendon_range")[tendon], self.of("tendon_margin")[tendon]
+                ends, margin = self.of("tendon_range")[tendon], self.of("tendon_margin")[tendon]
+            lower, upper = np.clip(ends, -FAR, FAR)
             if rows == 1:
                 angle, rate = self.ball_turn(joint)
                 sides = [(np.maximum(lower, upper) - angle, -rate)]
