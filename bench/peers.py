@@ -1,7 +1,7 @@
 """Times Pinocchio, MuJoCo and featherstorm side by side on this machine, after their answers were compared.
 
-    python -m pip install pin mujoco cmeel-eigen
-    python bench/peers.py --build build/release [--robots iiwa14 go2 atlas] [--repetitions 15]
+    ./featherstorm install bench
+    .venv/bin/python bench/peers.py --build build/release [--robots iiwa14 go2 atlas] [--repetitions 15]
 
 Every library runs in a program of its own (bench/peers/), compiled at its best; one repetition of each in turn, the same
 random states for all, medians. Rollouts on all cores and simulators on a GPU are compared through Python, where the packages

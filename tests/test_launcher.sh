@@ -230,6 +230,14 @@ python_packages_out_of_reach_are_named() {
   launch simulate && expect "book 3"
 }
 
+benches_have_packages_of_their_own() {
+  sed -i 's/^optional-dependencies = .*/optional-dependencies = { test = [], bench = ["no-such-bench-here"] }/' "$project/pyproject.toml"
+  launch install test || return 1
+  ! launch install bench && expect "Needed: no-such-bench-here" || return 1
+  sed -i 's/^optional-dependencies = .*/optional-dependencies = { test = [] }/' "$project/pyproject.toml"
+  launch install bench && launch install test && refuse "installing"
+}
+
 passed=0 failed=0
 for claim in $(sed -n 's/^\([a-z_]*\)() {$/\1/p' "$0" | grep -vxE 'make_project|expect|launch|installed_book'); do
   if "$claim"; then

@@ -15,10 +15,13 @@ ROOT = HERE.parent.parent
 PINOCCHIO_BUILDS = {"clang-v3": ["-march=x86-64-v3"], "clang-native": ["-march=native"]}
 
 
+REMEDY = "./featherstorm install bench, or python -m pip install pin mujoco cmeel-eigen"
+
+
 def package(name: str) -> Path:
     spec = importlib.util.find_spec(name)
     if spec is None:
-        sys.exit(f"{name} is not installed: python -m pip install pin mujoco cmeel-eigen")
+        sys.exit(f"{name} is not installed: {REMEDY}")
     return Path(next(iter(spec.submodule_search_locations)))
 
 
@@ -50,6 +53,8 @@ def build_pinocchio(folder: Path, wanted: list[str]) -> dict[str, tuple[Path, st
     prefix = package("pinocchio")
     while prefix.name != "cmeel.prefix":
         prefix = prefix.parent
+    if not (prefix / "include/eigen3").is_dir():
+        sys.exit(f"Eigen's headers are not installed: {REMEDY}")
     # the definitions that the package's own CMake target has
     arguments = [
         "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
