@@ -1,8 +1,12 @@
 // Contacts of two convex bodies that lie on each other: what of a face or an edge of one is over a face of the other.
 //
-// With face 1 at p with normal n, and the corners v of face 2 after it has been cut off at the sides of face 1: each is
-// a contact, at the distance (v - p) . n, along the normal of face 2. Of more than four corners four are kept that have
-// between them a large area. An edge is cut off in the same way, and its contacts are along the normal of the face.
+// Face 1 is at p with normal n; v are the corners of face 2 after it has been cut off at the sides of face 1. Each
+// corner is a contact along the normal u of face 2, between the foot of v on face 1 and the point of face 2 above it:
+//
+//   foot = v - d n,  d = (v - p) . n,   distance = d (n . u),   u turned to the side of n
+//
+// Four of more than four corners are kept that have between them a large area. An edge is cut off in the same way, and
+// its contacts are along the normal of the face.
 #pragma once
 #include "core/convex/facets.h"
 #include "core/scalar/scratch.h"
@@ -72,12 +76,12 @@ FS_HD int contacts_over(const Vec3<T>* face, int n_face, const Vec3<T>& n, Corne
     const WideCorners<T> w = wide_corners<T>(m, [&](int i) -> const Vec3<T>& { return polygon.r[i % m]; });
     for (int k = 0; k < 3; k++) which[k + 1] = w.i[k] % m;
   }
+  const T cosine = abs(dot(along, n));
   for (int k = 0; k < count; k++) {
     const Vec3<T>& v = polygon.r[which[k]];
-    const T d = dot(v - face[0], n), distance = d + more;
-    // v is on B where the face is that of A
-    const Vec3<T> to_middle = along * (first ? T(-0.5) * distance : T(0.5) * distance);
-    out[k] = {distance, v + along * (first ? more : -more) + to_middle, along};
+    const T d = dot(v - face[0], n), distance = d * cosine + more;
+    // the foot is on A where the face is that of A
+    out[k] = {distance, v - n * d + along * (first ? T(0.5) * distance : T(-0.5) * distance), along};
   }
   return count;
 }
