@@ -1,7 +1,7 @@
 // The candidates of all pairs of geoms: each pair by the closed form of its two shapes, or by the loops of
 // convex_pairs.h, with the frame of the contact.
 //
-// Geoms that are fixed to the world are constants. A slot whose distance is not below the pair's `detection` is no
+// Geoms that are fixed to the world are constants. A slot whose distance is above the pair's `detection` is no
 // contact.
 #pragma once
 #include <cassert>
@@ -141,7 +141,7 @@ template <class T> FS_HD void contact_candidates(const auto&, const auto& w, con
     ContactPoint<T> point[most_slots];
     contact_points(w.contacts, pair, A, B, point);
     for (int k = 0; k < pair.slots; k++, out++) {
-      const auto near = point[k].distance < T(pair.detection);
+      const auto near = point[k].distance <= T(pair.detection);
       point[k].distance = select(near, point[k].distance, T(no_contact));
       *out = {point[k], candidate_frame(a, b, B, point[k].normal)};
     }

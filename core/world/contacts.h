@@ -41,7 +41,7 @@ template <class P> struct ContactPair {
   P friction_reference[2] = {};  // of the other rows of a cone [solreffriction, or solref without one]
   P inverse_inertia[2] = {};     // of the two bodies together at qpos0: of translation [1/kg], of rotation [1/(kg m^2)]
   P margin{};                    // the contact has forces where its distance is below it [includemargin] [m]
-  P detection{};                 // and is found where it is below this [margin + gap] [m]
+  P detection{};                 // and is found up to this distance [margin + gap] [m]
 };
 
 template <class P> struct GeomContacts {

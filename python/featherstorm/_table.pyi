@@ -1950,7 +1950,7 @@ def sensors(
 def contacts(model: Model, q: ArrayLike, *, ignore: Names = (), check: bool = True) -> tuple[Array, Array, Array]:
     """Where the file's geoms touch: the slots of all pairs of geoms, in the order of `contact_pairs`.
 
-        dist < margin + gap in a slot with a contact; else dist = 1e10, pos and frame are zero          MuJoCo, Computation: collision detection; core/collision/candidates.h
+        dist <= margin + gap in a slot with a contact; else dist = 1e10, pos and frame are zero          MuJoCo, Computation: collision detection; core/collision/candidates.h
 
     in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
     out  dist (B, n_slots): distance between the surfaces, negative where they penetrate [m]

@@ -184,7 +184,7 @@ struct OpContacts {
   static constexpr OpInfo info{
       .name = "contacts",
       .summary = "where the file's geoms touch: the slots of all pairs of geoms, in the order of `contact_pairs`",
-      .equation = "dist < margin + gap in a slot with a contact; else dist = 1e10, pos and frame are zero",
+      .equation = "dist <= margin + gap in a slot with a contact; else dist = 1e10, pos and frame are zero",
       .source = "MuJoCo, Computation: collision detection; core/collision/candidates.h",
       .in = {q},
       .out = {{"dist", {n_slots}, "m", "distance between the surfaces, negative where they penetrate"},

@@ -135,3 +135,15 @@ def test_forces_of_contacts_agree_along_a_fall(name):
             for _ in range(25):
                 mujoco.mj_step(m, d)
     assert met.sum() >= m.nsensordata - 3, np.flatnonzero(~met)  # nearly every sensor measured something
+
+
+def test_contacts_of_distance_zero_are_counted_and_have_no_rows():
+    m = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><geom type="plane" size="3 3 .1"/>
+        <body pos="0 0 .125"><freejoint/><geom type="box" size=".25 .25 .125"/></body></worldbody></mujoco>"""
+    )
+    batch, d = Batch(m, 1, 1, dtype="float64"), mujoco.MjData(m)
+    batch.bind("ncon"), batch.bind("nefc")
+    batch.forward(), mujoco.mj_forward(m, d)
+    assert (d.ncon, d.nefc) == (4, 0)
+    assert (batch.ncon.item(), batch.nefc.item()) == (4, 0)

@@ -21,7 +21,7 @@ REACH = frozenset({"geom_margin", "geom_gap", "pair_margin", "pair_gap"})
 class Slot(NamedTuple):
     """A place for a contact.
 
-    distance, point, axes   of the operation `contacts`: there is one where distance < detection; axes by rows
+    distance, point, axes   of the operation `contacts`: there is one where distance <= detection; axes by rows
     force                   (dim) normal, tangents, torques, in its axes
     geoms, bodies           its two geoms and their bodies; the force is on the second
     """
@@ -84,7 +84,7 @@ class Contacts(Constraints):
         return margin + gap, margin
 
     def ncon(self) -> Any:
-        return [sum((np.where(s.distance < s.detection, 1.0, 0.0) for s in self.slots), 0.0)]
+        return [sum((np.where(s.distance <= s.detection, 1.0, 0.0) for s in self.slots), 0.0)]
 
     def nefc(self) -> Any:
         pyramids = int(self.m.opt.cone) == PYRAMIDAL
