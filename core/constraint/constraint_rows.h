@@ -6,6 +6,16 @@
 
 namespace featherstorm {
 
+// Turns off the constraints whose rows are zero in all entries of J, one equality, tendon or coordinate at a time.
+template <class T> FS_HD void turn_off_zero_rows(const auto& m, const auto& w, const auto& rows) {
+  int first = 0;
+  const auto look_at = [&](int n) { turn_off_zero_rows<T>(rows, first, n, m.nv), first += n; };
+  for (const auto& e : w.constraints.equality)
+    if (e.active) look_at(rows_of(e));
+  for (int i = 0; i < rows_of_friction(w.constraints); i++) look_at(1);
+  for (int i = 0; i < rows_of_limits(w.constraints); i++) look_at(1);
+}
+
 // in   x (nx), X (nb + 1)  joint numbers at (q, v) and placements of the bodies
 // in   q (nq), v (nv)
 // in   tendon_length (nt) [m], tendon_J (nt nv)
@@ -18,6 +28,7 @@ FS_HD void constraint_rows(const auto& m, const auto& w, const auto& x, const au
   friction_rows(m, w, v, tendon_J, rows_from(rows, first, m.nv));
   first += rows_of_friction(w.constraints);
   limit_rows(m, w, q, v, tendon_length, tendon_J, rows_from(rows, first, m.nv));
+  turn_off_zero_rows<ScalarOf<decltype(q)>>(m, w, rows);
 }
 
 }  // namespace featherstorm

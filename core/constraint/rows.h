@@ -9,9 +9,9 @@ namespace featherstorm {
 template <class Array> struct ConstraintRows {
   Array J;         // (n nv)  Jacobian, row by row, all entries
   Array position;  // (n)     [m | rad]
-  Array D;         // (n)     1 / R, curvature of the row's cost; 0 for a limit that is not active
+  Array D;         // (n)     1 / R, curvature of the row's cost; 0 for a row that is not active
   Array aref;      // (n)     reference acceleration
-  Array active;    // (n)     1; 0 for a limit that is not active
+  Array active;    // (n)     1; 0 for a limit that is far, and for rows whose Jacobian is zero
   Array friction;  // (n)     greatest force of dry friction; of contacts as core/constraint/row_state.h has it; else 0
 };
 
@@ -33,6 +33,19 @@ template <class T> FS_HD auto clear_row(const auto& rows, int i, int nv) {
 template <class T> FS_HD void set_row(const auto& rows, int i, const T& position, const T& D, const T& aref) {
   rows.position[i] = position, rows.D[i] = D, rows.aref[i] = aref;
   rows.active[i] = T(1.0), rows.friction[i] = T(0.0);
+}
+
+// Turns off n rows from number `first` on if their Jacobian is zero in all its entries: their forces move nothing, and
+// MuJoCo makes no rows of them. A row whose inverse inertia is zero too would have a force as great as 1 / R.
+template <class T> FS_HD void turn_off_zero_rows(const auto& rows, int first, int n, int nv) {
+  const T zero(0.0);
+  T sum(0.0);
+  for (int k = first * nv; k < (first + n) * nv; k++) sum = sum + abs(rows.J[k]);
+  const auto moves = T(least_denominator) < sum;
+  for (int i = first; i < first + n; i++) {
+    rows.D[i] = select(moves, T(rows.D[i]), zero);
+    rows.active[i] = select(moves, T(rows.active[i]), zero);
+  }
 }
 
 // row . v

@@ -25,6 +25,7 @@ FS_HD void rigid_constraint_rows(const auto& m, const auto& w, const auto& law, 
       const auto near = zero < rigid_nearness(w.timestep, gap, rate);
       rows.D[i] = select(near, T(rows.D[i]), zero), rows.active[i] = select(near, T(1.0), zero);
     }
+  turn_off_zero_rows<T>(m, w, rows);
 }
 
 // The rows of one contact; above zero where it may have a force.

@@ -137,6 +137,48 @@ def test_forces_of_contacts_agree_along_a_fall(name):
     assert met.sum() >= m.nsensordata - 3, np.flatnonzero(~met)  # nearly every sensor measured something
 
 
+ROPE = """
+<mujoco>
+  <option jacobian="dense" tolerance="0" iterations="200"/>
+  <worldbody>
+    <site name="post" pos=".3 1 1"/>
+    <body pos="0 0 1">
+      <joint name="arm" axis="0 1 0"/>
+      <geom type="capsule" size=".03" fromto="0 0 0 .3 0 0"/><site name="end" pos=".3 0 0"/>
+    </body>
+  </worldbody>
+  <tendon>
+    <spatial name="rope" limited="true" range="0 .9" frictionloss="1"><site site="post"/><site site="end"/></spatial>
+    <spatial name="other"><site site="post"/><site site="end"/></spatial>
+  </tendon>
+  <equality>
+    <tendon tendon1="rope" polycoef=".1 0 0 0 0"/><tendon tendon1="rope" tendon2="other" polycoef=".1 .5 .1 0 0"/>
+  </equality>
+  <sensor><tendonlimitfrc tendon="rope"/><tendonlimitpos tendon="rope"/><tendonlimitvel tendon="rope"/></sensor>
+</mujoco>"""
+COUNTS = ("ne", "nf", "nl", "nefc", "sensordata", "qfrc_constraint", "qacc")
+
+
+@pytest.mark.parametrize("switched", [False, True])
+def test_rows_with_a_zero_jacobian_do_not_exist(switched):
+    """Where the arm is level with its post it lengthens no rope; a rope that nothing moves has no force."""
+    m = mujoco.MjModel.from_xml_string(ROPE)
+    batch, d = Batch(m, 2, 1, dtype="float64"), mujoco.MjData(m)
+    if switched:
+        batch.bind("eq_active")[0, 0] = d.eq_active[0] = False
+    for name in COUNTS:
+        batch.bind(name)
+    rows = []
+    for angle in (0.0, 0.2):
+        batch.qpos[0], d.qpos[0] = angle, angle
+        batch.forward(), mujoco.mj_forward(m, d)
+        rows.append(d.nefc)
+        for name in COUNTS:
+            theirs = np.asarray(getattr(d, name), float)
+            assert np.abs(batch.bind(name)[0] - theirs).max() <= CLOSE * max(np.abs(theirs).max(), 1), name
+    assert rows == [0, 3 if switched else 4]
+
+
 def test_contacts_of_distance_zero_are_counted_and_have_no_rows():
     m = mujoco.MjModel.from_xml_string(
         """<mujoco><worldbody><geom type="plane" size="3 3 .1"/>

@@ -18,7 +18,8 @@ from .turns import dot
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-CONNECT, WELD = int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)
+CONNECT, WELD, TENDON = (int(getattr(mujoco.mjtEq, "mjEQ_" + kind)) for kind in ("CONNECT", "WELD", "TENDON"))
+LEAST_JACOBIAN = 1e-15  # as of core/constraint/rows.h
 NO_CONSTRAINTS = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
 NO_EQUALITIES = int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
 NO_FRICTION = int(mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS)
@@ -88,11 +89,12 @@ def row_count(m: Any, active: npt.NDArray[np.bool_]) -> int:
 
 
 class LimitRow(NamedTuple):
-    """A row of a limit. It acts where left < 0.
+    """A row of a limit. It acts where left < 0 and it moves something.
 
     left   distance to the limit less its margin
     rate   of the distance
     row    its number among all rows
+    moves  1 where its Jacobian is not zero, else 0
     """
 
     joint: int
@@ -100,6 +102,12 @@ class LimitRow(NamedTuple):
     left: Any
     rate: Any
     row: int
+    moves: Any
+
+    @property
+    def acts(self) -> Any:
+        """1 where MuJoCo has the row, else 0."""
+        return np.where(self.left < 0, self.moves, 0.0)
 
 
 class Constraints(Forces):
@@ -127,7 +135,8 @@ class Constraints(Forces):
             else:
                 y, rate = self.coordinate(joint, tendon)
                 sides = [(y - lower, rate), (upper - y, -rate)]
-            found += [LimitRow(joint, tendon, x - margin, v, row + k) for k, (x, v) in enumerate(sides)]
+            moves = 1.0 if joint >= 0 else self.is_nonzero(self.tendon_row(tendon))
+            found += [LimitRow(joint, tendon, x - margin, v, row + k, moves) for k, (x, v) in enumerate(sides)]
             row += rows
         return found
 
@@ -147,11 +156,32 @@ class Constraints(Forces):
         rate = np.where(turns, dot(q[1:], v) / s * np.where(q[0] < 0, -1.0, 1.0), v[0])
         return np.where(turns, 2 * np.arctan2(s, np.absolute(q[0])), 0.0), rate
 
+    def tendon_row(self, tendon: int) -> Any:
+        """The Jacobian of a tendon's length (nv)."""
+        return self.tendons[2].reshape(self.m.ntendon, self.m.nv)[tendon]
+
+    def is_nonzero(self, row: Any) -> Any:
+        """1 where some entry of a row's Jacobian is not zero, else 0: the engine and MuJoCo have no row there."""
+        return np.where(sum((np.absolute(x) for x in row), 0.0) > LEAST_JACOBIAN, 1.0, 0.0)
+
+    def equality_moves(self, equality: int) -> Any:
+        """1 where the rows of a tendon equality are not zero; rows of joints and of bodies are taken to be nonzero."""
+        m = self.m
+        if int(m.eq_type[equality]) != TENDON:
+            return 1.0
+        y, x = int(m.eq_obj1id[equality]), int(m.eq_obj2id[equality])
+        if x < 0:
+            return self.is_nonzero(self.tendon_row(y))
+        c, dx = self.of("eq_data")[equality], self.ten_length()[x] - self.of("tendon_length0")[x]
+        slope = c[1] + dx * (2.0 * c[2] + dx * (3.0 * c[3] + dx * 4.0 * c[4]))
+        return self.is_nonzero(self.tendon_row(y) - slope * self.tendon_row(x))
+
     def ne(self) -> Any:
-        if not self.switched:
-            return [float(sum(rows for _, rows in self.equalities))]
-        acts = self.state("eq_active")
-        return [sum((np.where(acts[e] > 0, float(rows), 0.0) for e, rows in self.equalities), 0.0)]
+        total: Any = 0.0
+        for e, rows in self.equalities:
+            there = self.equality_moves(e) * float(rows)
+            total = total + (np.where(self.state("eq_active")[e] > 0, there, 0.0) if self.switched else there)
+        return [total]
 
     def nf(self) -> Any:
         if is_off(self.m, NO_FRICTION):
@@ -161,11 +191,12 @@ class Constraints(Forces):
             usual, losses = np.asarray(getattr(self.m, name)), self.of(name)
             there = usual != 0 if name.startswith("dof") else usual > 0
             for k in np.flatnonzero(there):
-                total = total + (np.where(np.absolute(losses[k]) > 0, 1.0, 0.0) if name in self.varied else 1.0)
+                row = 1.0 if name.startswith("dof") else self.is_nonzero(self.tendon_row(k))
+                total = total + (np.where(np.absolute(losses[k]) > 0, row, 0.0) if name in self.varied else row)
         return [total]
 
     def nl(self) -> Any:
-        return [sum((np.where(limit.left < 0, 1.0, 0.0) for limit in self.limits), 0.0)]
+        return [sum((limit.acts for limit in self.limits), 0.0)]
 
     def limit_reading(self, joint: int, tendon: int, what: str) -> Any:
         """Of the first row that acts: what is left, its rate, or its force; 0 where none does."""
@@ -173,5 +204,5 @@ class Constraints(Forces):
         for limit in reversed(self.limits):
             if (limit.joint, limit.tendon) == (joint, tendon):
                 value = self.state("row_force")[limit.row] if what == "force" else getattr(limit, what)
-                found = np.where(limit.left < 0, value, found)
+                found = np.where(limit.acts > 0, value, found)
         return found
