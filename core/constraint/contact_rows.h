@@ -3,7 +3,8 @@
 //
 //   row k < 3   J = e_k . (velocity of the contact's point on body 2 less that on body 1)
 //   row k + 3   J = e_k . (angular velocity of body 2 less that of body 1)
-//   r = distance - margin;  aref = -(B J v + K d r) of the normal, -B J v of the others
+//   r = distance - margin;  aref = -(B J v + K d r) of the normal, -B (J v + s) of the others,
+//   s the velocity of the surfaces
 //
 // What they weigh, with A the inverse inertia of both bodies, mu = f_1 / sqrt(impedance ratio):
 //   without friction   R = (1 - d) / d A
@@ -105,6 +106,22 @@ FS_HD void relative_velocity(const auto& X, const auto& twist, int a, int b, con
   for (int k = 0; k < dimension; k++) velocity[k] = dot(c.frame.e[k % 3], k < 3 ? v : w);
 }
 
+// Adds the velocity of the surface of geom b, at B, against that of geom a, at A: along the tangents and about the
+// normal alone.
+//
+//   v + w x (p - r)   of each surface, w and v turned from its geom's axes, r the geom's place  [geom_surfacevel]
+template <class T>
+FS_HD void add_surface_velocity(const auto& a, const auto& b, const Placement<T>& A, const Placement<T>& B,
+                                const Candidate<T>& c, int dimension, auto velocity) {
+  const auto add = [&](const auto& geom, const Placement<T>& X, double sign) {
+    const Vec3<T> w = X.R * cast<T>(geom.surface.w) * T(sign);
+    const Vec3<T> v = X.R * cast<T>(geom.surface.v) * T(sign) + cross(w, c.contact.point - X.r);
+    for (int k = 1; k < dimension && k < 4; k++) velocity[k] = velocity[k] + dot(c.frame.e[k % 3], k < 3 ? v : w);
+  };
+  if (a.surface_moves) add(a, A, -1.0);
+  if (b.surface_moves) add(b, B, 1.0);
+}
+
 // in   columns  of the pair
 // in   X (nb + 1), axis (nv)  placements of the bodies and how coordinates move them (world_motion.h)
 // out  J (dimension columns)
@@ -138,12 +155,16 @@ FS_HD void contact_rows(const auto& w, const auto& inertia, const PairColumns& c
   int first = 0, slot = 0, entry = 0;
   for (int p = 0; p < static_cast<int>(w.contacts.pair.size()); p++) {
     const auto& pair = w.contacts.pair[p];
-    const int a = w.contacts.geom[pair.geom[0]].place.body, b = w.contacts.geom[pair.geom[1]].place.body;
-    const int n = columns.columns(p);
+    const auto &geom_a = w.contacts.geom[pair.geom[0]], &geom_b = w.contacts.geom[pair.geom[1]];
+    const int a = geom_a.place.body, b = geom_b.place.body, n = columns.columns(p);
+    const bool surfaces_move = geom_a.surface_moves || geom_b.surface_moves;
     for (int i = 0; i < pair.slots; i++, slot++, first += pair.dimension, entry += pair.dimension * n) {
       const Candidate<T>& c = candidate[slot];
       T velocity[most_rows];
       relative_velocity(X, twist, a, b, c, pair.dimension, velocity);
+      if (surfaces_move)
+        add_surface_velocity(geom_a, geom_b, geom_placement<T>(X, geom_a), geom_placement<T>(X, geom_b), c,
+                             pair.dimension, velocity);
       const std::span of_pair = std::span(columns.column).subspan(columns.start[p], n);
       contact_jacobian(of_pair, X, axis, c, pair.dimension, slice(J, entry));
       const T A = inertia(pair, slice(J, entry), of_pair);

@@ -30,6 +30,9 @@ template <class P> struct Geom {
   Vec3<P> size = zero3<P>();  // [m] [geom_size]
   int hull = -1;              // of a mesh that is in a pair, among hulls
   int field = -1;             // of a height field that is in a pair, among fields
+  // Velocity of the surface against the geom, about its origin, geom axes; whether it is not zero [geom_surfacevel].
+  Motion<P> surface = zero_motion<P>();
+  bool surface_moves = false;
 };
 
 template <class P> struct ContactPair {
@@ -92,7 +95,9 @@ template <class P> int rows_of(const GeomContacts<P>& c) {
 }
 
 template <class P, class S> FS_HD Geom<P> cast(const Geom<S>& g) {
-  return {g.type, cast<P>(g.place), cast<P>(g.size), g.hull, g.field};
+  return {g.type,         cast<P>(g.place), cast<P>(g.size),
+          g.hull,         g.field,          {cast<P>(g.surface.w), cast<P>(g.surface.v)},
+          g.surface_moves};
 }
 template <class P, class S> FS_HD ContactPair<P> cast(const ContactPair<S>& p) {
   ContactPair<P> r;

@@ -17,8 +17,11 @@ WorldGradients world_gradients(const Model<double>& model, const WorldPrograms& 
   if (w.constraints.exact_inertia)
     throw Error(
         "a step whose rows are weighed where the robot is (diagexact) has no derivatives, expected a file without");
-  WorldGradients out;
   const bool all = candidates == Candidates::All;
+  for (const Geom<double>& g : w.contacts.geom)
+    if (g.surface_moves && !all)
+      throw Error("a step in which surfaces move (geom surfacevel) has no derivatives, expected surfaces at rest");
+  WorldGradients out;
   out.residual = trace_residual(model, step, all, parameters, most);
   if (step.stages.empty()) out.integration = trace_integration(model, parameters);
   const int stages = static_cast<int>(step.stages.size());

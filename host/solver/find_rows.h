@@ -282,6 +282,7 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
       if (solver.report) present.gap = min(present.gap, T(select(T(0.0) < inside, distance, T(no_contact))));
       const Candidate<T> c = {point[slot], candidate_frame(a, b, B, point[slot].normal)};
       relative_velocity(X, twist, a.place.body, b.place.body, c, d, velocity);
+      add_surface_velocity(a, b, A, B, c, d, velocity);
       contact_jacobian(std::span<const PathColumn>(solver.pairs.column.data() + begin, n), X, axis, c, d,
                        present.J + present.entries);
       const ConstraintRows<ScratchArray<T>> rows{{},

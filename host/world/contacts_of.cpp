@@ -193,13 +193,9 @@ template <class T> std::string unsupported(const MujocoTables& t, const GeomPair
   std::string shapes =
       std::string(shape_names[static_cast<int>(type[0])]) + " with " + shape_names[static_cast<int>(type[1])];
   if (slots_of(type[0], type[1]) == 0) return shapes;
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < 2; k++)
     if (type[k] == GeomType::Mesh && t.integer("mesh_polynum", t.integer("geom_dataid", f.geom[k])) == 0)
       return shapes + " without a hull";
-    const auto velocity = t.row("geom_surfacevel", f.geom[k], 6);
-    if (std::any_of(velocity.begin(), velocity.end(), [](double x) { return x != 0; }))
-      return shapes + " with a surface velocity";
-  }
   return touch.adhesion != 0 ? shapes + " with adhesion" : "";
 }
 
@@ -208,7 +204,13 @@ template <class T> Geom<T> geom_of(const WorldTables<T>& t, const Places<T>& pla
   if (type < 0 || type >= static_cast<int>(std::size(shape_names)))
     throw Error(geom_name(t.tables(), i) + ": shape " + std::to_string(type) + " is not supported");
   const auto size = t.numbers("geom_size", i, 3);
-  return {static_cast<GeomType>(type), places.geom(i), {size[0], size[1], size[2]}};
+  Geom<T> g{static_cast<GeomType>(type), places.geom(i), {size[0], size[1], size[2]}};
+  const auto surface = t.row("geom_surfacevel", i, 6);
+  for (std::size_t k = 0; k < 3; k++) {
+    g.surface.v(static_cast<int>(k)) = T(surface[k]), g.surface.w(static_cast<int>(k)) = T(surface[3 + k]);
+    g.surface_moves = g.surface_moves || surface[k] != 0 || surface[3 + k] != 0;
+  }
+  return g;
 }
 
 template <class T> ContactPair<T> pair_of(const WorldTables<T>& t, const GeomPair& f, const Touch<T>& touch) {

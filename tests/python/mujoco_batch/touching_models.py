@@ -58,6 +58,13 @@ def touching(cone="pyramidal", dim=3, options=""):
 """
 
 
+def with_moving_surfaces(xml):
+    """The ground is a belt that turns as well, and so is the ball's surface."""
+    return xml.replace('size="3 3 .1"', 'size="3 3 .1" surfacevel=".3 -.2 .1 .1 .2 .4"').replace(
+        'size=".1" mass="1"', 'size=".1" mass="1" surfacevel=".1 .2 0 3 1 2"'
+    )
+
+
 MODELS = {
     **{f"pyramids-{dim}": touching(dim=dim) for dim in (1, 3, 4, 6)},
     **{f"cones-{dim}": touching("elliptic", dim) for dim in (1, 3, 4, 6)},
@@ -69,6 +76,8 @@ MODELS = {
     "welded_sites": touching().replace(
         '<connect name="tied" body1="ball" body2="tray" anchor="0 0 -.1" active="false"/>', '<weld site1="middle" site2="joint"/>'
     ),
+    "moving_surfaces-pyramids": with_moving_surfaces(touching(dim=6)),
+    "moving_surfaces-cones": with_moving_surfaces(touching("elliptic", 4)),
 }  # fmt: skip
 
 

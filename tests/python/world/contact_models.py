@@ -182,12 +182,6 @@ def left_out() -> Iterator[tuple[str, str, list[str]]]:
     def two(a: str, b: str, rest: str = "") -> str:
         return model(plane + free(a) + free(b), rest)
 
-    belt = geom("box", rng, 'name="belt" surfacevel="0.1 0 0 0 0 0"')
-    said = [
-        "2 pairs", "1 of plane with box with a surface velocity (geom 0 and geom 'belt')",
-        "1 of sphere with box with a surface velocity (geom 'ball' and geom 'belt')",
-    ]  # fmt: skip
-    yield "surface_velocity", two(ball, belt), said
     sticky = geom("box", rng, 'name="sticky" adhesion="3"')
     yield (
         "adhesion",

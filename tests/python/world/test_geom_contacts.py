@@ -99,6 +99,33 @@ def test_friction_behind_the_solver_is_a_notice():
     assert "option noslip_iterations: 3 is left out: friction is as the solver finds it" in model.notices
 
 
+BELT = """
+<mujoco>
+  <option jacobian="dense" tolerance="0" iterations="100"/>
+  <worldbody>
+    <geom type="{shape}" size="1 1 .1" surfacevel=".3 -.1 .2 0 .1 .4"/>
+    <body pos="{place}"><freejoint/><geom type="sphere" size=".1" surfacevel="0 .2 0 1 2 0" condim="4"/></body>
+  </worldbody>
+</mujoco>"""
+
+
+def test_steps_over_moving_surfaces_have_mujocos_derivatives():
+    m = compiled(BELT.format(shape="plane", place="0.2 0.1 0.099"))
+    d, A = mujoco.MjData(m), np.empty((2 * m.nv, 2 * m.nv))
+    d.qvel[:] = [0.2, 0.1, 0, 0.3, -0.2, 0.5]
+    found = fs.linearize(fs.from_mujoco(m), d.qpos[None], d.qvel[None])
+    mujoco.mjd_transitionFD(m, d, 1e-6, True, A, None, None, None)
+    assert np.abs(np.asarray(found.A)[0] - A).max() < 1e-5 * np.abs(A).max()
+
+
+def test_steps_over_moving_surfaces_have_no_derivatives_where_contacts_are_found_by_loops():
+    m = compiled(BELT.format(shape="ellipsoid", place="0 0 0.199"))
+    with pytest.raises(
+        ValueError, match="surfaces move .geom surfacevel. has no derivatives, expected surfaces at rest"
+    ):
+        fs.linearize(fs.from_mujoco(m), m.qpos0[None], np.zeros((1, m.nv)))
+
+
 def test_inverse_weights_are_those_of_the_rows():
     m = compiled(MODELS["parameters-1"])
     model, d = fs.from_mujoco(m), mujoco.MjData(m)
