@@ -16,6 +16,12 @@ namespace featherstorm {
 
 enum class Integrator : unsigned char { Euler, RungeKutta, Implicit, ImplicitFast, Discrete };
 
+// Sweeps over the forces of friction behind the solver (core/rigid/no_slip.h) [noslip_iterations, noslip_tolerance].
+template <class P> struct NoSlip {
+  int iterations = 0;
+  P tolerance{};  // a sweep is the last one where its gain is below this times the trace of M
+};
+
 template <class P> struct World {
   int nu = 0;            // controls
   int na = 0;            // activations
@@ -39,6 +45,7 @@ template <class P> struct World {
   std::vector<P> effort_lower, effort_upper;  // (nv)
   Constraints<P> constraints;
   GeomContacts<P> contacts;
+  NoSlip<P> no_slip;
   std::vector<Sensor<P>> sensor;
   Vec3<P> magnetic = zero3<P>();  // field, world axes
 
@@ -65,6 +72,7 @@ template <class P, class S> World<P> cast(const World<S>& w) {
   for (const S& x : w.effort_upper) r.effort_upper.push_back(P(x));
   r.constraints = cast<P>(w.constraints);
   r.contacts = cast<P>(w.contacts);
+  r.no_slip = {w.no_slip.iterations, P(w.no_slip.tolerance)};
   for (const auto& x : w.sensor) r.sensor.push_back(cast<P>(x));
   r.magnetic = cast<P>(w.magnetic);
   return r;

@@ -56,6 +56,7 @@ template <class P> struct DeviceContactWorld {
   struct { bool safe_reference, exact_inertia; } constraints;
   bool discrete;
   DeviceGeomContacts<P> contacts;
+  NoSlip<P> no_slip;
   FS_HD bool is_discrete() const { return discrete; }
 };
 
@@ -143,6 +144,7 @@ template <class P, class Place> DeviceSolver<P> device_solver(const ContactSolve
   d.nv = s.nv, d.nb = s.nb;
   d.world.timestep = s.world.timestep, d.world.discrete = s.world.is_discrete();
   d.world.constraints = {s.world.constraints.safe_reference, s.world.constraints.exact_inertia};
+  d.world.no_slip = s.world.no_slip;
   const GeomContacts<P>& from = s.world.contacts;
   DeviceGeomContacts<P>& to = d.world.contacts;
   std::vector<DeviceHull<P>> hulls;

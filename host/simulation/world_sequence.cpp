@@ -42,7 +42,9 @@ bool all_by_closed_forms(const Model<double>& m) {
                            c.geom[static_cast<std::size_t>(p.geom[1])].type);
   });
 }
-bool few_candidates(const Model<double>& m) { return all_by_closed_forms(m) && rows_of(m.world) <= few_rows; }
+bool few_candidates(const Model<double>& m) {
+  return all_by_closed_forms(m) && rows_of(m.world) <= few_rows && m.world.no_slip.iterations == 0;
+}
 
 Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& options) {
   Sequence s(precision, e.threads(), e.isa());

@@ -3,11 +3,159 @@
 // Where all candidates of a robot are more than touch at a time, what is far is left out (find_rows.h). What is left is solved in the
 // space of its rows (solve_rows.h), of instances with many, and of robots that always have many, in that of coordinates
 // (solve_coordinates.h).
+//
+// Where the file asks for it, forces of friction are solved again without their softness (core/rigid/no_slip.h).
 #pragma once
-#include "host/solver/solve_coordinates.h"
+#include "core/rigid/no_slip.h"
+#include "host/solver/last_matrix.h"
 #include "host/solver/solve_rows.h"
 
 namespace featherstorm {
+
+// The solver's forces of one instance, and its rows of friction for the sweeps.
+//
+// in   l  the instance;  factor (nh)  as of half_factor;  a (nv)  the solver's acceleration
+// out  tau (nv)  J^T f;  soft (nv)  1/2 sum R f^2 of the island that begins with a coordinate
+// out  island (nv)  a coordinate of the same island, or itself;  slip, f  rows of friction and their forces
+template <class T, class Number>
+FS_HD void rows_of_friction_of(const auto& solver, const PresentRows<T>& present, const auto& in, int l,
+                               ScratchArray<Number> factor, ScratchArray<Number> a, ScratchArray<Number> tau,
+                               ScratchArray<Number> soft, ScratchArray<int> island,
+                               SlipRows<SlipBlock<Number>*, ScratchArray<Number>>& slip, ScratchArray<Number> f) {
+  const int nv = solver.nv;
+  const Number half(0.5);
+  auto r = scratch<Number>(most_rows), D = scratch<Number>(most_rows), mu = scratch<Number>(most_rows),
+       force = scratch<Number>(most_rows), W = scratch<Number>(most_entries);
+  const auto root = [&](int k) {
+    while (island[k] != k) k = island[k];
+    return k;
+  };
+  // coordinates that a row moves are of one island, as those of one tree are
+  for (int k = 0; k < nv; k++) {
+    const int parent = solver.own.dof_parent[k];
+    island[k] = parent < 0 ? k : root(parent), tau[k] = soft[k] = Number(0.0);
+  }
+  for (int i = 0; i < present.count; i++) {
+    const PresentBlock& c = present.block[i];
+    if (((c.instances >> l) & 1u) == 0) continue;
+    for (int k = 1; k < columns_of(solver, c); k++) {
+      const int x = root(column_of(solver, c, 0)), y = root(column_of(solver, c, k));
+      island[x < y ? y : x] = x < y ? x : y;
+    }
+  }
+  int row = 0;
+  for (int i = 0; i < present.count; i++) {
+    const PresentBlock& c = present.block[i];
+    if (((c.instances >> l) & 1u) == 0) continue;
+    const auto& group = solver.group[solver.group_of[c.contact][c.source]];
+    const int n = columns_of(solver, c), m = group.rows;
+    const auto J = [&](int k, int column) { return Number(lane(T(present.J[c.J + k * n + column]), l)); };
+    for (int k = 0; k < m; k++) {
+      r[k] = Number(-lane(T(present.aref[c.row + k]), l));
+      D[k] = Number(lane(T(present.D[c.row + k]), l)), mu[k] = Number(lane(T(present.friction[c.row + k]), l));
+      for (int j = 0; j < n; j++) r[k] = r[k] + J(k, j) * a[column_of(solver, c, j)];
+    }
+    block_state<Number>(RowBlock{group.kind, 0, m}, r.data(), D.data(), mu.data(), force.data(), W.data());
+    const int here = n == 0 ? 0 : root(column_of(solver, c, 0));
+    for (int j = 0; j < n; j++)
+      for (int k = 0; k < m; k++) tau[column_of(solver, c, j)] = tau[column_of(solver, c, j)] + J(k, j) * force[k];
+    const auto add_row = [&](int k, const SlipBlock<Number>& block, bool first) {
+      if (first) slip.block[slip.blocks++] = block;
+      const auto y = slip.Y + row * nv;
+      for (int j = 0; j < nv; j++) y[j] = Number(0.0);
+      slip.b[row] = Number(-lane(T(present.aref[c.row + k]), l));
+      for (int j = 0; j < n; j++) {
+        const int at = column_of(solver, c, j);
+        y[at] = J(k, j), slip.b[row] = slip.b[row] + J(k, j) * Number(lane(T(in.qacc_smooth[at]), l));
+      }
+      solve_from_tips(solver.own, factor, y);
+      slip.mu[row] = mu[k], f[row] = force[k], row++;
+    };
+    Number& cost = soft[here];
+    if (group.kind == RowKind::Pyramid) {
+      for (int k = 1; k < m; k++) {
+        Number sum(0.0);
+        for (const int side : {1, -1}) {
+          const Number e = r[0] + Number(side) * mu[k] * r[k], edge = e < Number(0.0) ? -D[0] * e : Number(0.0);
+          sum = sum + edge, cost = cost + half * edge * edge / D[0];
+        }
+        add_row(k, {row, 1, here, false, mu[k] * sum}, true);
+      }
+      continue;
+    }
+    for (int k = 0; k < m; k++) cost = cost + half * force[k] * force[k] / D[k];
+    if (group.kind == RowKind::Friction) add_row(0, {row, 1, here, false, mu[0]}, true);
+    if (group.kind == RowKind::Cone)
+      for (int k = 1; k < m; k++) add_row(k, {row, m - 1, here, true, force[0]}, k == 1);
+  }
+}
+
+// The sum of the diagonal of M over the coordinates of each island, where it begins.
+//
+// in   island (nv)
+// in   mass (nh)
+// out  trace (nv)
+FS_HD void inertia_of_islands(const auto& m, const auto& island, const auto& mass, auto trace) {
+  for (int k = 0; k < m.nv; k++) trace[k] = mass[m.at(k, k)] * 0;
+  for (int k = 0; k < m.nv; k++) {
+    int root = k;
+    while (island[root] != root) root = island[root];
+    trace[root] = trace[root] + mass[m.at(k, k)];
+  }
+}
+
+// Hands out what the sweeps of core/rigid/no_slip.h make of the solver's result, one instance after the other.
+template <class T>
+FS_HD void solve_without_slip(const auto& solver, const PresentRows<T>& present, const auto& in, const auto& out) {
+  using Number = std::conditional_t<sizeof(T) / lanes<T> == sizeof(float), float, double>;
+  const auto& law = solver.world.no_slip;
+  const int nv = solver.nv, nh = solver.own.nh;
+  for (int l = 0; l < lanes<T>; l++) {
+    int blocks = 0, rows = 0;
+    for (int i = 0; i < present.count; i++) {
+      const PresentBlock& c = present.block[i];
+      const auto& group = solver.group[solver.group_of[c.contact][c.source]];
+      const bool slips =
+          group.kind == RowKind::Friction || group.kind == RowKind::Pyramid || group.kind == RowKind::Cone;
+      if (!slips || ((c.instances >> l) & 1u) == 0) continue;
+      const int n = group.kind == RowKind::Friction ? 1 : group.rows - 1;
+      rows += n, blocks += group.kind == RowKind::Cone ? 1 : n;
+    }
+    if (rows == 0) continue;
+    auto factor = scratch<Number>(nh), mass = scratch<Number>(nh), a = scratch<Number>(nv), z = scratch<Number>(nv),
+         soft = scratch<Number>(nv), trace = scratch<Number>(nv);
+    auto Y = scratch<Number>(rows * nv), b = scratch<Number>(rows), mu = scratch<Number>(rows),
+         f = scratch<Number>(rows);
+    auto block = scratch<SlipBlock<Number>>(blocks);
+    auto island = scratch<int>(nv);
+    const bool has_factor = solver.most_rows > 0;
+    for (int k = 0; k < nh; k++) factor[k] = mass[k] = Number(lane(T(in.inertia[k]), l));
+    if (has_factor) mass_of_half_factor(solver.own, factor.data(), mass.data());
+    else half_factor(solver.own, mass.data(), factor.data());
+    for (int k = 0; k < nv; k++) a[k] = Number(lane(T(out.qacc[k]), l));
+    SlipRows<SlipBlock<Number>*, ScratchArray<Number>> slip{block.data(), 0, nv, Y.data(), b.data(), mu.data()};
+    rows_of_friction_of<T, Number>(solver, present, in, l, factor.data(), a.data(), z.data(), soft.data(),
+                                   island.data(), slip, f.data());
+    solve_from_tips(solver.own, factor.data(), z.data());
+    inertia_of_islands(solver.own, island.data(), mass.data(), trace.data());
+    for (int k = 0; k < nv; k++)
+      if (island[k] == k)
+        no_slip_sweeps(slip, k, law.iterations, Number(Number(law.tolerance) * trace[k]), Number(soft[k]), z.data(),
+                       f.data());
+    solve_from_root(solver.own, factor.data(), z.data());
+    for (int k = 0; k < nv; k++) set_lane(out.qacc[k], l, lane(T(in.qacc_smooth[k]), l) + lane(z[k], 0));
+    int row = 0;
+    for (int i = 0; i < present.count; i++) {
+      const PresentBlock& c = present.block[i];
+      const auto& group = solver.group[solver.group_of[c.contact][c.source]];
+      if (((c.instances >> l) & 1u) == 0) continue;
+      if (group.kind == RowKind::Friction) set_lane(out.row_force[c.output], l, lane(f[row++], 0));
+      if (group.kind != RowKind::Pyramid && group.kind != RowKind::Cone) continue;
+      for (int k = 1; k < group.rows; k++, row++)
+        if (solver.forces) set_lane(out.contact_force[c.output + k], l, lane(f[row], 0));
+    }
+  }
+}
 
 // in   in
 // out  out
@@ -30,6 +178,7 @@ FS_HD void solve_contacts(const auto& solver, const auto& in, const auto& out) {
   }
   if (few != 0) solve_rows(solver, present, few, in, out);
   if (many != 0) solve_coordinates(solver, present, many, in, out);
+  if (solver.world.no_slip.iterations > 0 && !solver.rigid) solve_without_slip(solver, present, in, out);
 }
 
 }  // namespace featherstorm

@@ -91,9 +91,23 @@ template <class P> SolverRoom solution_room(const ContactSolver<P>& s) {
         std::max(by_coordinates_bytes, bytes_of_array<int>(branches) + bytes_of_array<unsigned short>(branches));
   }
 
-  room.numbers += std::max({found.finding, by_rows, by_coordinates});
+  long no_slip = 0, no_slip_bytes = 0;
+  if (s.world.no_slip.iterations > 0 && !s.rigid) {
+    long slip = 0, bounds = 0;  // rows of friction, and blocks that share a bound
+    for (const PackedBlock& b : s.constraints.block) slip += b.kind == RowKind::Friction ? 1 : 0;
+    bounds = slip;
+    for (const ContactPair<P>& pair : s.world.contacts.pair) {
+      const long tangents = static_cast<long>(pair.slots) * (pair.dimension - 1);
+      slip += tangents;
+      bounds += s.world.contacts.elliptic ? std::min<long>(pair.slots, tangents) : tangents;
+    }
+    no_slip = 2 * s.own.nh + 4 * nv + slip * (nv + 3) + 4 * most_rows + most_entries;
+    no_slip_bytes = bytes_of_array<SlipBlock<P>>(bounds) + bytes_of_array<int>(nv);
+  }
+
+  room.numbers += std::max({found.finding, by_rows, by_coordinates, no_slip});
   const long ranks = bytes_of_array<unsigned short>(blocks + 1) + bytes_of_array<unsigned short>(groups);
-  room.bytes += std::max(found.finding_bytes, ranks + std::max(by_rows_bytes, by_coordinates_bytes));
+  room.bytes += std::max({found.finding_bytes, ranks + std::max(by_rows_bytes, by_coordinates_bytes), no_slip_bytes});
   return room;
 }
 

@@ -336,6 +336,9 @@ WorldPrograms world_programs(const Model<double>& model, Candidates candidates, 
     throw Error(
         "the rigid law finds velocities at the end of a step: RK4 is not supported, expected another integrator");
   if (rigid && candidates == Candidates::All) throw Error("the rigid law is not there for the rows of all candidates");
+  if (model.world.no_slip.iterations > 0 && !rigid && candidates == Candidates::All)
+    throw Error("option noslip_iterations is " + std::to_string(model.world.no_slip.iterations) +
+                ": programs with the rows of all candidates have no sweeps, expected 0, or contacts that are found");
   trace_equations(model, parameters, candidates == Candidates::All, rigid, out);
   if (candidates == Candidates::All) trace_newton(model, tolerance, out);
   if (model.world.integrator == Integrator::RungeKutta)

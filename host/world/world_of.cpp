@@ -22,8 +22,7 @@ World<T> read(const Robot& robot, const WorldTables<T>& tables, const WorldSourc
   add_constraints(w, tables, places);
   add_contacts(w, tables, places, notices);
   if (const int n = tables.integer("opt.noslip_iterations"); n > 0)
-    notices.push_back("option noslip_iterations: " + std::to_string(n) +
-                      " is left out: friction is as the solver finds it");
+    w.no_slip = {n, T(tables.nominal("opt.noslip_tolerance"))};
   add_sensors(w, tables, places);
   return w;
 }

@@ -86,6 +86,21 @@ TEST(ContactStages, OfTheRigidLawAreTheHosts) {
   EXPECT_LT(one.state, 1e-12);
 }
 
+TEST(ContactStages, WithoutSlipAreTheHosts) {
+  for (const bool elliptic : {false, true})
+    for (const int apart : {4, 1}) {
+      Robot robot =
+          with_touching_world(load("go2"), {.elliptic = elliptic, .apart = apart, .margin = apart == 1 ? 0.3 : 0.01});
+      const Found soft = compare(robot, Precision::float64, {100, 1e-12}, 1, 19);
+      robot.model.world.no_slip = {5, 0.0};
+      EXPECT_FALSE(few_candidates(robot.model));
+      const Found one = compare(robot, Precision::float64, {100, 1e-12}, 1, 19);
+      EXPECT_EQ(one.most_rows, soft.most_rows);
+      EXPECT_LT(one.state, 1e-12);
+      EXPECT_LT(one.force, 1e-11);
+    }
+}
+
 TEST(ContactStages, OfAnyIntegratorAreTheHosts) {
   for (const Integrator integrator : {Integrator::ImplicitFast, Integrator::RungeKutta})
     for (const Precision p : {Precision::float32, Precision::float64}) {
@@ -99,7 +114,11 @@ TEST(ContactStages, OfAnyIntegratorAreTheHosts) {
 TEST(ContactStages, TakeTheMemoryThatTheyAreGiven) {
   for (const bool convex : {false, true}) {
     SCOPED_TRACE(convex ? "convex shapes" : "closed forms");
-    compare(touching_everywhere(convex), Precision::float64, {5, 1e-12}, 1, 3);
+    Robot robot = touching_everywhere(convex);
+    compare(robot, Precision::float64, {5, 1e-12}, 1, 3);
+    expect_memory_fits();
+    robot.model.world.no_slip = {2, 0.0};
+    compare(robot, Precision::float64, {5, 1e-12}, 1, 3);
     expect_memory_fits();
   }
 }

@@ -58,6 +58,12 @@ def touching(cone="pyramidal", dim=3, options=""):
 """
 
 
+def with_dry_friction(xml):
+    return xml.replace('stiffness="2"', 'stiffness="2" frictionloss=".2"').replace(
+        '<fixed name="cord"', '<fixed name="cord" frictionloss=".1"'
+    )
+
+
 def with_moving_surfaces(xml):
     """The ground is a belt that turns as well, and so is the ball's surface."""
     return xml.replace('size="3 3 .1"', 'size="3 3 .1" surfacevel=".3 -.2 .1 .1 .2 .4"').replace(
@@ -76,6 +82,10 @@ MODELS = {
     "welded_sites": touching().replace(
         '<connect name="tied" body1="ball" body2="tray" anchor="0 0 -.1" active="false"/>', '<weld site1="middle" site2="joint"/>'
     ),
+    "noslip-pyramids": with_dry_friction(touching(dim=4, options='noslip_iterations="5" noslip_tolerance="0"')),
+    "noslip-cones": with_dry_friction(touching("elliptic", 6, 'noslip_iterations="3" noslip_tolerance="0"')),
+    "noslip-until_done": with_dry_friction(touching("elliptic", 3, 'noslip_iterations="50"')),
+    "noslip-implicitfast": touching("elliptic", 4, 'noslip_iterations="4" integrator="implicitfast" impratio="3"'),
     "moving_surfaces-pyramids": with_moving_surfaces(touching(dim=6)),
     "moving_surfaces-cones": with_moving_surfaces(touching("elliptic", 4)),
 }  # fmt: skip

@@ -31,7 +31,7 @@ def prepared(m, flags):
     m.opt.disableflags |= flags
     m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE  # MuJoCo 4.0.0 has a fault in its sparse factor
     m.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON
-    m.opt.noslip_iterations = 0  # another solver behind it, which is left out
+    m.opt.noslip_tolerance = 0  # as many sweeps as iterations, whatever they gain
     m.opt.tolerance, m.opt.ls_tolerance, m.opt.iterations, m.opt.ls_iterations = 0, 1e-12, 200, 100
     return m
 

@@ -91,12 +91,13 @@ def test_what_has_no_meaning_here_leaves_the_world_out(change, word):
     assert any("the file's world is left out" in notice and word in notice for notice in model.notices), model.notices
 
 
-def test_friction_behind_the_solver_is_a_notice():
+def test_friction_without_slip_has_neither_derivatives_nor_a_notice():
     m = compiled(MODELS["plane_box-0"])
     m.opt.noslip_iterations = 3
     model = fs.from_mujoco(m)
-    assert model.robot.has_world
-    assert "option noslip_iterations: 3 is left out: friction is as the solver finds it" in model.notices
+    assert model.robot.has_world and not any("noslip" in notice for notice in model.notices)
+    with pytest.raises(ValueError, match="noslip_iterations is 3: steps with it have no derivatives, expected 0"):
+        fs.linearize(model, m.qpos0[None], np.zeros((1, m.nv)))
 
 
 BELT = """
