@@ -43,10 +43,10 @@ FS_HD T add_wrapped_piece(const auto& m, const auto& x, const auto& X, const aut
   const Vec3<T> p = origin_in_world<T>(X, a), q = origin_in_world<T>(X, b), o = origin_in_world<T>(X, place);
   const Mat3<T> R = axes_in_world<T>(X, place);
   Vec3<T> side = zero3<T>();
-  if (object.sided && !object.inside) side = seen_from<T>(place, R, o, object.side, origin_in_world<T>(X, object.side));
-  const StringPath<T> path =
-      wrapped_path<T>({object.kind == TendonPartKind::Cylinder, object.sided, object.inside}, T(object.number),
-                      seen_from<T>(place, R, o, a, p), seen_from<T>(place, R, o, b, q), side);
+  if (object.passes == TendonSide::Around || object.passes == TendonSide::AroundOrInside)
+    side = seen_from<T>(place, R, o, object.side, origin_in_world<T>(X, object.side));
+  const StringPath<T> path = wrapped_path<T>(object.kind == TendonPartKind::Cylinder, object.passes, T(object.number),
+                                             seen_from<T>(place, R, o, a, p), seen_from<T>(place, R, o, b, q), side);
   add_wrench_pair<T>(m, x, X, place.body, a.body, p, zero3<T>(), direction(R * path.first) * scale, row);
   add_wrench_pair<T>(m, x, X, b.body, place.body, q, zero3<T>(), direction(R * path.last) * scale, row);
   return path.length;

@@ -10,6 +10,7 @@
 // where that touches nothing, and where a point lies within the object.
 #pragma once
 #include "core/spatial/vector3.h"
+#include "core/world/tendons.h"
 
 namespace featherstorm {
 
@@ -47,6 +48,13 @@ template <class T> struct CirclePath {
   Vec2<T> w[2];
   T arc;
 };
+
+template <class C, class T>
+FS_HD CirclePath<T> select_path(const C& c, const CirclePath<T>& a, const CirclePath<T>& b) {
+  return {(c && a.straight) || (!c && b.straight),
+          {select_point(c, a.w[0], b.w[0]), select_point(c, a.w[1], b.w[1])},
+          select(c, a.arc, b.arc)};
+}
 
 // in   e0, e1  the points, from the circle's centre
 // in   r       radius
@@ -129,24 +137,21 @@ template <class T> struct StringPath {
   T length;
 };
 
-struct WrapKind {
-  bool cylinder = false;  // axis z; else a sphere
-  bool sided = false;
-  bool inside = false;  // and the side lies within the object
-};
-
-// in   p0, p1, side [m]  in the object's axes from its centre; side is read where the kind is sided
+// in   cylinder          about axis z; else a sphere
+// in   passes            AroundOrInside: inside where |side| < r, as MuJoCo decides it in every state
+// in   p0, p1, side [m]  in the object's axes from its centre; side is read where the string may pass around it
 // in   r [m]             its radius
-// Cost about 150 operations outside, 600 inside.
+// Cost about 150 operations around, 600 inside, both where the state decides.
 template <class T>
-FS_HD StringPath<T> wrapped_path(WrapKind kind, const T& r, const Vec3<T>& p0, const Vec3<T>& p1, const Vec3<T>& side) {
+FS_HD StringPath<T> wrapped_path(bool cylinder, TendonSide passes, const T& r, const Vec3<T>& p0, const Vec3<T>& p1,
+                                 const Vec3<T>& side) {
   const T zero(0.0), one(1.0), least = least_length<T>();
   const T n0 = sqrt(dot(p0, p0)), n1 = sqrt(dot(p1, p1));
 
   // axes x and y of the plane
   Vec3<T> x{one, zero, zero}, y{zero, one, zero};
   Vec2<T> e0{p0.x(), p0.y()}, e1{p1.x(), p1.y()};
-  if (!kind.cylinder) {
+  if (!cylinder) {
     x = direction(p0);
     // y is across x towards p1; where p0, p1 and the centre are in line, towards the two axes that x is farther from
     const Vec3<T> normal = cross(p0, p1), s{abs(x.x()), abs(x.y()), abs(x.z())};
@@ -157,14 +162,19 @@ FS_HD StringPath<T> wrapped_path(WrapKind kind, const T& r, const Vec3<T>& p0, c
     e0 = {n0, zero}, e1 = {dot(p1, x), dot(p1, y)};
   }
 
-  const Vec2<T> towards_side =
-      kind.sided && !kind.inside ? direction(Vec2<T>{dot(side, x), dot(side, y)}) : Vec2<T>{zero, zero};
-  const CirclePath<T> c = kind.inside ? path_inside(e0, e1, r) : path_outside(e0, e1, r, kind.sided, towards_side);
+  const CirclePath<T> c = [&] {
+    if (passes == TendonSide::Inside) return path_inside(e0, e1, r);
+    const bool sided = passes != TendonSide::None;
+    const Vec2<T> towards_side = sided ? direction(Vec2<T>{dot(side, x), dot(side, y)}) : Vec2<T>{zero, zero};
+    const CirclePath<T> around = path_outside(e0, e1, r, sided, towards_side);
+    if (passes != TendonSide::AroundOrInside) return around;
+    return select_path(sqrt(dot(side, side)) < r, path_inside(e0, e1, r), around);
+  }();
   const auto straight = c.straight || n0 < least || n1 < least;
 
   Vec3<T> w0 = x * c.w[0].x + y * c.w[0].y, w1 = x * c.w[1].x + y * c.w[1].y;
   T arc = c.arc;
-  if (kind.cylinder) {
+  if (cylinder) {
     // climb in proportion to the length across
     const Vec2<T> a = e0 - c.w[0], b = e1 - c.w[1];
     const T before = sqrt(dot(a, a)), after = sqrt(dot(b, b)), rise = p1.z() - p0.z();

@@ -16,14 +16,17 @@ namespace featherstorm {
 // What a tendon passes, in order [wrap].
 enum class TendonPartKind : unsigned char { Joint, Pulley, Site, Sphere, Cylinder };
 
+// How a tendon passes an object [sidesite]: the shorter way round; around it, the way that the side site says; inside it, as where the
+// side site lies within the object; or around or inside, which depends on the state, where the side site moves against the object.
+enum class TendonSide : unsigned char { None, Around, Inside, AroundOrInside };
+
 template <class P> struct TendonPart {
   TendonPartKind kind = TendonPartKind::Joint;
-  int q = 0, v = 0;     // Joint: its coordinates
-  P number{};           // Joint: coefficient; Pulley: divisor; Sphere, Cylinder: radius [m]
-  Frame<P> place{};     // Site; Sphere: centre; Cylinder: axis z
-  bool sided = false;   // Sphere, Cylinder: whether the tendon passes on the side of `side`
-  bool inside = false;  // and whether that is inside: the side site lies within the object
-  Frame<P> side{};
+  int q = 0, v = 0;                      // Joint: its coordinates
+  P number{};                            // Joint: coefficient; Pulley: divisor; Sphere, Cylinder: radius [m]
+  Frame<P> place{};                      // Site; Sphere: centre; Cylinder: axis z
+  TendonSide passes = TendonSide::None;  // Sphere, Cylinder
+  Frame<P> side{};                       // read where it passes Around, or AroundOrInside
 };
 
 template <class P> struct Tendon {
@@ -40,7 +43,7 @@ template <class P> struct Tendon {
 };
 
 template <class P, class S> TendonPart<P> cast(const TendonPart<S>& t) {
-  return {t.kind, t.q, t.v, P(t.number), cast<P>(t.place), t.sided, t.inside, cast<P>(t.side)};
+  return {t.kind, t.q, t.v, P(t.number), cast<P>(t.place), t.passes, cast<P>(t.side)};
 }
 template <class P, class S> Tendon<P> cast(const Tendon<S>& t) {
   Tendon<P> r{t.spatial,        {},

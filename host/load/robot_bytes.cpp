@@ -114,7 +114,7 @@ template <class A> void members(A& a, JointSpring<double>& s) {
   a(s.body), members(a, s.stiffness), members(a, s.reference);
 }
 template <class A> void members(A& a, TendonPart<double>& t) {
-  a(t.kind), a(t.q), a(t.v), a(t.number), members(a, t.place), a(t.sided), a(t.inside), members(a, t.side);
+  a(t.kind), a(t.q), a(t.v), a(t.number), members(a, t.place), a(t.passes), members(a, t.side);
 }
 template <class A> void members(A& a, Tendon<double>& t) {
   a(t.spatial), a(t.part), a(t.elastic), members(a, t.stiffness), a(t.slack_lower), a(t.slack_upper), a(t.damped);
@@ -298,8 +298,9 @@ bool is_whole(const World<double>& w, const Model<double>& m) {
   for (const JointSpring<double>& s : w.spring) ok = ok && moved(s.body);
   for (const Tendon<double>& t : w.tendon)
     for (const TendonPart<double>& p : t.part)
-      ok = ok && p.kind <= TendonPartKind::Cylinder && within(p.q, p.kind == TendonPartKind::Joint, m.nq) &&
-           within(p.v, p.kind == TendonPartKind::Joint, m.nv) && placed(p.place) && placed(p.side);
+      ok = ok && p.kind <= TendonPartKind::Cylinder && p.passes <= TendonSide::AroundOrInside &&
+           within(p.q, p.kind == TendonPartKind::Joint, m.nq) && within(p.v, p.kind == TendonPartKind::Joint, m.nv) &&
+           placed(p.place) && placed(p.side);
   for (const Actuator<double>& u : w.actuator)
     ok = ok && u.transmission <= Transmission::So3 && u.activation <= Activation::Pid && u.gain <= Gain::Pid &&
          u.bias <= Bias::So3 && within(u.control, u.controls, w.nu) && within(u.act, u.acts, w.na) &&

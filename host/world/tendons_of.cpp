@@ -24,6 +24,15 @@ TendonPartKind part_kind(int wrap, int tendon) {
   }
 }
 
+// AroundOrInside where the side site moves against the object, and where an input decides it.
+template <class T> TendonSide side_of(const TendonPart<T>& part) {
+  const Vec3<T> d = part.side.X.r - part.place.X.r;
+  const double distance = std::sqrt(known(T(dot(d, d)))), radius = known(part.number);
+  if (part.side.body != part.place.body || std::isnan(distance) || std::isnan(radius))
+    return TendonSide::AroundOrInside;
+  return distance < radius ? TendonSide::Inside : TendonSide::Around;
+}
+
 template <class T> TendonPart<T> part_of(const WorldTables<T>& tables, const Places<T>& places, int tendon, int wrap) {
   const int object = tables.integer("wrap_objid", wrap);
   const double number = tables.row("wrap_prm", wrap)[0];
@@ -40,19 +49,11 @@ template <class T> TendonPart<T> part_of(const WorldTables<T>& tables, const Pla
     case TendonPartKind::Sphere:
     case TendonPartKind::Cylinder: {
       part.place = places.geom(object);
-      part.number = T(tables.row("geom_size", object, 3)[0]);
+      part.number = tables.numbers("geom_size", object, 3)[0];
       const int side = static_cast<int>(std::lround(number));
       if (side < 0) break;
-      part.sided = true;
       part.side = places.site(side);
-      if (part.side.body != part.place.body)
-        throw Error("tendon " + std::to_string(tendon) +
-                    ": a side site that moves against the object to wrap around is not supported");
-      const Vec3<T> d = part.side.X.r - part.place.X.r;
-      const double square = known(T(dot(d, d)));
-      if (std::isnan(square))
-        throw Error("tendon " + std::to_string(tendon) + ": what it wraps around cannot be an input");
-      part.inside = std::sqrt(square) < known(part.number);
+      part.passes = side_of(part);
       break;
     }
   }

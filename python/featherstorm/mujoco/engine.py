@@ -14,7 +14,7 @@ from ..table.evaluation import run
 from .fields.kernels import CONTACTS, FieldKernels
 from .fields.ranges import RangeFinders
 from .fields.sensors import open_sensors
-from .inputs import OF_STATE, TABLES, array_name, decides
+from .inputs import OF_STATE, TABLES, array_name
 from .robots import WorldRobot, mocap_acts, sentences, still_robot
 from .state import Layout, mocap_bodies
 
@@ -66,7 +66,6 @@ class Engine:
                         the engine's operations take
     """
 
-    mocap_message = "a mocap body was moved on which a tendon passes on one side of an object: the engine keeps it where the model has it"
 
     def __init__(
         self,
@@ -111,7 +110,6 @@ class Engine:
         ]
         self.mocap_acts = self.moves and mocap_acts(m)
         self.follows_mocap = "mocap_pos" in self.tables
-        self.can_follow_mocap = self.mocap_acts and not decides(m, "mocap_pos")
         self.loops = self.moves and has_loops(m, self.model.robot.contact_pairs)
         self.models: dict[bytes, Model] = {}  # of `placed`
         self.sequence  # noqa: B018  # raises where the engine cannot step the model

@@ -11,7 +11,6 @@ import numpy as np
 from .. import _featherstorm
 from ..robot.mjcf import collides
 from .fields.ranges import has_depth_images
-from .fields.sensors import carried_by_mocap
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -57,14 +56,12 @@ LENSES = frozenset({"cam_fovy", "cam_intrinsic", "cam_resolution", "cam_sensorsi
 MOST = 32
 # frames of which some are taken from others (mjtSameFrame)
 FRAMES = frozenset({"body_ipos", "body_iquat", "geom_pos", "geom_quat", "site_pos", "site_quat"})
-
 # where bodies are in those that carry them
 PLACES = frozenset({"body_pos", "body_quat"})
 # how far geoms reach, on which it depends how many contacts a height field has with them
 REACHES = frozenset({"geom_size", "geom_margin", "geom_gap", "pair_margin", "pair_gap"})
 
 DYN, GAIN, BIAS, TRN = mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtTrn
-OBSTACLES = {int(mujoco.mjtWrap.mjWRAP_SPHERE), int(mujoco.mjtWrap.mjWRAP_CYLINDER)}
 HEIGHT_FIELD = int(mujoco.mjtGeom.mjGEOM_HFIELD)
 BALL, FREE = int(mujoco.mjtJoint.mjJNT_BALL), int(mujoco.mjtJoint.mjJNT_FREE)
 
@@ -80,14 +77,8 @@ def is_input(m: Any, name: str) -> bool:
         return True
     if name not in TABLES or name == "eq_active":
         return False
-    if name in OF_STATE:
-        return not decides(m, name)
-    if name in FRAMES:
-        return not decides(m, name)
-    if name in PLACES:
-        return not decides(m, name)
     if name in REACHES:
-        return not (name == "geom_size" and wraps(m)) and not touches_height_fields(m)
+        return not touches_height_fields(m)
     if name in ("actuator_gainprm", "actuator_biasprm", "actuator_dynprm", "actuator_gear"):
         return not has_odd_actuators(m)
     return True
@@ -96,23 +87,6 @@ def is_input(m: Any, name: str) -> bool:
 def is_read_here(m: Any, name: str) -> bool:
     """Return whether Python reads a field of a model."""
     return name in READ_HERE or (name in LENSES and has_depth_images(m))
-
-
-def decides(m: Any, name: str) -> bool:
-    """Return whether a field of places moves an object with a side site, on which it depends how a tendon passes."""
-    sided = [w for w in range(m.nwrap) if int(m.wrap_type[w]) in OBSTACLES and m.wrap_prm[w] >= 0]
-    if name in FRAMES:
-        return bool(sided)
-    bodies = [int(m.geom_bodyid[m.wrap_objid[w]]) for w in sided]
-    bodies += [int(m.site_bodyid[round(m.wrap_prm[w])]) for w in sided]
-    if name in PLACES:  # a body with a joint carries what is on it along
-        return any(b > 0 and m.body_jntnum[b] == 0 for b in bodies)
-    return bool(carried_by_mocap(m)[bodies].any())
-
-
-def wraps(m: Any) -> bool:
-    """Whether tendons go around objects."""
-    return bool(np.isin(m.wrap_type, list(OBSTACLES)).any())
 
 
 def touches_height_fields(m: Any) -> bool:

@@ -62,6 +62,8 @@ def mocap_acts(m: Any) -> bool:
             bodies.append(int(m.site_bodyid[m.wrap_objid[w]]))
         if int(m.wrap_type[w]) in OBSTACLES:
             bodies.append(int(m.geom_bodyid[m.wrap_objid[w]]))
+            if m.wrap_prm[w] >= 0:
+                bodies.append(int(m.site_bodyid[round(m.wrap_prm[w])]))  # the side site
     for a in range(m.nactuator):
         if int(m.actuator_trntype[a]) in AT_SITES:
             bodies += [int(m.site_bodyid[k]) for k in m.actuator_trnid[a] if k >= 0]

@@ -22,7 +22,6 @@ from .engine import Engine
 from .errors import UsageError
 from .horizon.recording import Part
 from .horizon.roll import roll
-from .inputs import decides
 from .robots import mocap_acts, refuse_callbacks, tell
 from .state import USER
 from .variants import EQ_ACTIVE, MOCAP, model_key
@@ -45,7 +44,7 @@ _lock = threading.Lock()
 def engine_of(m: Any, dtype: str, threads: int, spec: int = 0) -> Engine:
     """The engine of a model, kept for models that are equal. spec: mjtState bits of what may change while it runs."""
     of_state: tuple[str, ...] = ("eq_active",) if spec & EQ_ACTIVE and m.neq else ()
-    if spec & MOCAP and mocap_acts(m) and not decides(m, "mocap_pos"):
+    if spec & MOCAP and mocap_acts(m):
         of_state += ("mocap_pos", "mocap_quat")
     key = (model_key(m), dtype, threads, of_state)
     with _lock:
@@ -274,8 +273,6 @@ def _run(
         rows[:, layout.columns_of(FULL_PHYSICS)] = initial[where]
         rows[:, layout.columns["qacc_warmstart"]] = 0 if warmstart is None else warmstart[where]
         columns = layout.columns_of(spec)
-        if spec & MOCAP and control is not None and engine.mocap_acts and not engine.follows_mocap:
-            raise UsageError(engine.mocap_message)
         warning = np.zeros((n, int(mujoco.mjtWarning.mjNWARNING), 2), np.int32)
         r = Rows(np.asfortranarray(rows, dtype), rows[:, 0].copy(), warning, {})
         states = [] if state is None else [(layout.columns_of(FULL_PHYSICS), state)]

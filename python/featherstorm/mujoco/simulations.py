@@ -225,13 +225,6 @@ class Simulations:
             if isinstance(engine, Exception):
                 self._fail(group, str(engine))
                 continue
-            still = engine.moved_mocap(self._memory.state if group is None else self._memory.state[group])
-            if len(still):
-                fine = np.delete(self._sims(group), still)
-                self._fail(self._sims(group)[still].tolist(), engine.mocap_message)
-                if not len(fine):
-                    continue
-                group = fine
             work = Work(self._memory, engine, group, self._variants.inputs)
             yield work
             work.put_back()

@@ -251,12 +251,12 @@ class Variants:
         """What may change while an engine runs: mjtState bits."""
         if spec & EQ_ACTIVE and self.model.neq:
             self.switched = np.ones(self.model.neq, bool)
-        if spec & MOCAP and self.own.can_follow_mocap:
+        if spec & MOCAP and self.own.mocap_acts:
             self.follows_mocap = True
 
     def look_at_mocap(self, state: npt.NDArray[Any]) -> None:
         """Let engines read poses of mocap bodies, once one is not where the model of its engine has it."""
-        if self.follows_mocap or not self.own.can_follow_mocap:
+        if self.follows_mocap or not self.own.mocap_acts:
             return
         placed = [name for name in PLACES if name in self.differing and name not in self.inputs]
         self.follows_mocap = self.models is not None or bool(placed) or len(self.own.moved_mocap(state)) > 0

@@ -144,23 +144,52 @@ def test_an_equality_is_switched():
     assert b.eq_active[1] == 0 and b.eq_active[5] == 1
 
 
-def test_a_mocap_body_that_a_tendon_passes_on_one_side_cannot_be_moved():
-    xml = PENDULUM.replace(
-        "</worldbody>",
-        """<body mocap="true" pos="0 1 1"><geom name="pulley" type="cylinder" size=".1 .1" contype="0" conaffinity="0"/>
-        <site name="side" pos="0 0 .2"/></body><site name="far" pos="0 2 0"/></worldbody>""",
-    ).replace(
-        "<actuator>",
-        """<tendon><spatial stiffness="1"><site site="far"/><geom geom="pulley" sidesite="side"/><site site="tip"/></spatial></tendon>
-        <actuator>""",
-    )
-    b = batch(model(xml))
-    b.step()
-    b.mocap_pos[3, 1, 2] = 2
-    with pytest.raises(SimulationError, match="simulation 3: a mocap body was moved"):
-        b.step()
-    free = batch(model())
-    free.mocap_pos[:, 0, 2] = np.arange(N)
+PULLEY = PENDULUM.replace(
+    "</worldbody>",
+    """<body mocap="true" pos="0 .2 .9"><geom name="pulley" type="cylinder" size=".1 .1" euler="0 90 0" contype="0" conaffinity="0"/>
+    <site name="side" pos="0 0 .2"/></body><body name="post" pos="0 .2 .9"><site name="aside" pos="0 .3 -.3"/></body>
+    <site name="far" pos="0 1 .5"/></worldbody>""",
+).replace(
+    "<actuator>",
+    """<tendon>
+      <spatial stiffness="5"><site site="far"/><geom geom="pulley" sidesite="side"/><site site="tip"/></spatial>
+      <spatial stiffness="5"><site site="far"/><geom geom="pulley" sidesite="aside"/><site site="tip"/></spatial>
+    </tendon><actuator>""",
+)
+
+
+def test_a_tendon_passes_a_mocap_body_on_the_side_of_its_site():
+    m = model(PULLEY)
+    b, reference = batch(m), theirs.Batch(m, N, 1)
+    moves = np.random.default_rng(0).normal(0, 0.2, (N, 3))
+    reference.state[:] = stirred(m, N)
+    for x in (b, reference):
+        x.bind("ten_length"), x.bind("qacc")
+        x.mocap_pos[:, 1] += moves
+        x.step(nstep=3)
+    for name in ("ten_length", "qacc", "qpos", "qvel"):
+        assert_close(getattr(b, name), getattr(reference, name), name)
+    assert np.ptp(np.array(b.ten_length)[:, 1]) > 0.05
+
+
+@pytest.mark.parametrize("name", ["site_pos", "geom_pos", "geom_size", "body_pos"])
+def test_what_decides_the_side_of_a_tendon_is_an_input(name):
+    m = model(PULLEY.replace('mocap="true" ', ""))
+    b, reference = batch(m), theirs.Batch(m, N, 1)
+    reference.state[:] = stirred(m, N)
+    spread = np.random.default_rng(1).uniform(0.6, 1.4, (N, 1, 1))
+    for x in (b, reference):
+        x.bind("ten_length"), x.bind("qacc")
+        x.expand(name)[...] *= spread
+        x.step(nstep=3)
+    for field in ("ten_length", "qacc", "qpos", "qvel"):
+        assert_close(getattr(b, field), getattr(reference, field), field)
+    assert len(b._variants.engines) == 1 and name in b._variants.inputs
+
+
+def test_a_mocap_body_that_nothing_touches_moves():
+    free = Batch(model(), 2, 1, dtype="float64")  # nothing depends on its mocap body but fields and sensors
+    free.mocap_pos[:, 0, 2] = [3, 4]
     xpos, data = free.xpos, free.sensordata
     free.step()  # nothing depends on it but fields and sensors
     np.testing.assert_array_equal(xpos[:, 3, 2], np.arange(N))

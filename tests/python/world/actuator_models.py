@@ -278,6 +278,21 @@ def wrapping(shape):
     return model(actuators, tendons, tree=wrap_tree(objects))
 
 
+def moving_sides(shape):
+    """Tendons whose side site moves against the object: it goes into the object and out of it."""
+    size, turn = (".07", "") if shape == "sphere" else (".07 .2", 'euler="80 10 5"')
+    objects = f"""
+      <geom name="object" type="{shape}" size="{size}" pos=".03 .01 .02" {turn} mass=".1"/>
+      <body name="feeler" pos=".03 .01 .02"><joint axis="0 .1 1"/><joint type="slide" axis=".1 .3 1"/>
+        <geom size=".01" pos=".05 0 0"/><site name="feeler" pos=".05 0 .02"/></body>"""
+    pairs = (("base", "rod"), ("anchor", "tip"), ("base", "rod2"), ("anchor", "anchor2"))
+    tendons = "".join(
+        f"""<spatial name="t{n}"><site site="{a}"/><geom geom="object" sidesite="{side}"/><site site="{b}"/></spatial>"""
+        for n, (a, b, side) in enumerate((*pair, side) for pair in pairs for side in ("feeler", "rod2"))
+    )
+    return model("".join(f'<motor tendon="t{k}"/>' for k in range(2 * len(pairs))), tendons, tree=wrap_tree(objects))
+
+
 def limits(flags="", options=""):
     """Limits of effort, of controls, compensation of gravity by actuators, disabled groups."""
     tree = TREE.replace('name="turn"', 'name="turn" actuatorfrcrange="-1 1.5"').replace(
@@ -306,6 +321,8 @@ def models():
     yield "dc_motors", dc_motors()
     yield "wrap_sphere", wrapping("sphere")
     yield "wrap_cylinder", wrapping("cylinder")
+    yield "moving_side_sphere", moving_sides("sphere")
+    yield "moving_side_cylinder", moving_sides("cylinder")
     yield "limits", limits()
     yield "disabled_groups", limits(options='actuatorgroupdisable="2 5"')
     yield "free_controls", limits('clampctrl="disable"')

@@ -133,13 +133,6 @@ class CallsOnDevice(Simulations):
             if isinstance(engine, Exception):
                 self._fail(group, str(engine))
                 continue
-            if engine.mocap_acts and not engine.follows_mocap:  # it waits
-                still = engine.moved_mocap(memory.numpy("state")[self._sims(group)])
-                if meant is not None:
-                    still = still[memory.numbers(meant.buffer)[self._sims(group)[still], 0] > 0]
-                if len(still):
-                    self._fail(self._sims(group)[still].tolist(), engine.mocap_message)
-                    group = np.delete(self._sims(group), still)
             run = None if group is None else memory.mask(k, group)
             if run is None or meant is None:
                 run = run or meant
@@ -344,10 +337,6 @@ class CallsOnDevice(Simulations):
             if isinstance(engine, Exception):
                 self._fail(group, str(engine))
                 continue
-            still = engine.moved_mocap(copies.state if group is None else copies.state[group])
-            if len(still):
-                self._fail(self._sims(group)[still].tolist(), engine.mocap_message)
-                group = np.delete(self._sims(group), still)
             if group is None or len(group):
                 yield Work(copies, engine, group, inputs)
 

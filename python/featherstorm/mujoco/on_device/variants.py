@@ -44,7 +44,7 @@ class DeviceVariants(Variants):
         super().reset()
         if self.own.moves and self.model.neq:
             self.switched = np.ones(self.model.neq, bool)
-        self.follows_mocap = self.own.can_follow_mocap
+        self.follows_mocap = self.own.mocap_acts
 
     def per_simulation(self, name: str) -> Any:
         """The model's numbers for each simulation: on the device where kernels can read them there."""
