@@ -23,6 +23,9 @@ World<T> read(const Robot& robot, const WorldTables<T>& tables, const WorldSourc
   add_contacts(w, tables, places, notices);
   if (const int n = tables.integer("opt.noslip_iterations"); n > 0)
     w.no_slip = {n, T(tables.nominal("opt.noslip_tolerance"))};
+  constexpr int sleep = 1 << 4;  // mjtEnableBit
+  if (tables.integer("opt.enableflags") & sleep)
+    notices.push_back("flag sleep is left out: bodies stay awake, and move as without it");
   add_sensors(w, tables, places);
   return w;
 }

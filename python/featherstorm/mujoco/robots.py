@@ -16,7 +16,6 @@ from .errors import UsageError
 from .fields.constraints import CONNECT, WELD
 from .fields.sensors import NO_SENSORS, RANGEFINDER, body_of, carried_by_mocap, name_of, open_sensors
 
-SLEEP = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
 CALLBACKS = ("act_bias", "act_dyn", "act_gain", "contactfilter", "control", "passive", "sensor")
 SITE_OF_TENDON = int(mujoco.mjtWrap.mjWRAP_SITE)
 OBSTACLES = {int(mujoco.mjtWrap.mjWRAP_SPHERE), int(mujoco.mjtWrap.mjWRAP_CYLINDER)}
@@ -42,8 +41,6 @@ def refuse(m: Any) -> None:
             raise ValueError(f"the model has {what}, which are not supported")
     if getattr(m, "nplastic", 0):
         raise ValueError("the model has plastic springs (springyield), which are not supported")
-    if m.opt.enableflags & SLEEP:
-        raise ValueError("the model's bodies sleep (flag sleep), which is not supported")
     if not 0 <= m.opt.solver <= 2:
         raise mujoco.FatalError(f"mj_fwdConstraint: unknown solver type {m.opt.solver}")
 

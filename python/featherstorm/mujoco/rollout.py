@@ -19,7 +19,6 @@ import numpy as np
 
 from .advance import Rows
 from .engine import Engine
-from .errors import UsageError
 from .horizon.recording import Part
 from .horizon.roll import roll
 from .robots import mocap_acts, refuse_callbacks, tell

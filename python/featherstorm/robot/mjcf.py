@@ -115,8 +115,6 @@ def why_no_world(m: Any, mujoco: Any) -> str:
     """What of a model no step here takes along; "" where there is nothing."""
     if m.nplugin:
         return "plugins are not supported"
-    if m.opt.enableflags & int(getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", 0)):
-        return "sleep (flag sleep) is not supported"
     return ""
 
 

@@ -15,6 +15,7 @@ sys.path.insert(0, str(HERE))
 from batch_agreement import N, assert_close, batch, model, stirred  # noqa: E402
 from batch_models import FLOATING, MODELS, PENDULUM, RUNGE_KUTTA  # noqa: E402
 
+import featherstorm as fs  # noqa: E402
 from featherstorm.mujoco import Batch, SimulationError  # noqa: E402
 
 BAD = mujoco.mjtWarning
@@ -89,13 +90,13 @@ def test_a_rollout_stops_where_a_simulation_is_bad():
 def test_a_simulation_that_cannot_be_computed_is_named():
     m = model(FLOATING)
     b = batch(m)
-    b.expand("opt.enableflags")[[1, 4]] = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+    b.expand("opt.enableflags")[[1, 4]] = int(mujoco.mjtEnableBit.mjENBL_SPECULATIVE)
     before = np.array(b.state)
-    with pytest.raises(SimulationError, match=r"2 of 7 simulations \(1, 4\); simulation 1: .*sleep") as raised:
+    with pytest.raises(SimulationError, match=r"2 of 7 simulations \(1, 4\); simulation 1: .*speculative") as raised:
         b.step()
     np.testing.assert_array_equal(raised.value.ids, [1, 4])
     np.testing.assert_array_equal(np.flatnonzero(b.status), [1, 4])
-    assert "sleep" in b.error(4) and b.error(0) == ""
+    assert "speculative" in b.error(4) and b.error(0) == ""
     moved = (b.state != before).any(axis=1)
     np.testing.assert_array_equal(np.flatnonzero(~moved), [1, 4])
     b.step([0, 2])  # the others go on, and what is wrong with these is still known
@@ -187,13 +188,25 @@ def test_what_decides_the_side_of_a_tendon_is_an_input(name):
     assert len(b._variants.engines) == 1 and name in b._variants.inputs
 
 
-def test_a_mocap_body_that_nothing_touches_moves():
+def test_bodies_stay_awake():
+    xml = FLOATING.replace("<option", '<option><flag sleep="enable"/></option><option', 1)
+    m, awake = model(xml), model(FLOATING)
+    assert m.opt.enableflags & mujoco.mjtEnableBit.mjENBL_SLEEP
+    with pytest.warns(fs.Notice, match="flag sleep is left out: bodies stay awake"):
+        b = batch(m)
+    reference = theirs.Batch(awake, N, 1)
+    reference.state[:] = stirred(awake, N)
+    for x in (b, reference):
+        x.step(nstep=4)
+    assert_close(b.qpos, reference.qpos), assert_close(b.qvel, reference.qvel)
+    loaded = fs.from_mujoco(m)
+    assert loaded.has_world and any("flag sleep is left out" in notice for notice in loaded.notices)
     free = Batch(model(), 2, 1, dtype="float64")  # nothing depends on its mocap body but fields and sensors
     free.mocap_pos[:, 0, 2] = [3, 4]
     xpos, data = free.xpos, free.sensordata
-    free.step()  # nothing depends on it but fields and sensors
-    np.testing.assert_array_equal(xpos[:, 3, 2], np.arange(N))
-    np.testing.assert_array_equal(data[:, 6], np.arange(N))
+    free.step()
+    np.testing.assert_array_equal(xpos[:, 3, 2], [3, 4])
+    np.testing.assert_array_equal(data[:, 6], [3, 4])
 
 
 # answers

@@ -171,11 +171,7 @@ def test_a_field_that_is_not_there_is_told_why(name, reason):
             "discrete: tendon 0 acts on joints of several branches",
         ),
         (
-            '<mujoco><option><flag sleep="enable"/></option><worldbody><body><freejoint/><geom size=".1"/></body></worldbody></mujoco>',
-            "sleep",
-        ),
-        (
-            """<mujoco><worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody><actuator>
+            """<mujoco><option integrator="RK4"/><worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody><actuator>
             <motor joint="j" delay="0.01" nsample="8"/></actuator></mujoco>""",
             "delays",
         ),

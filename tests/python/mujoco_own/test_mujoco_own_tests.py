@@ -26,7 +26,7 @@ FAILING = {
         "test_callbacks_checked_on_construction": CALLBACKS,
         "test_python_callbacks_rejected": CALLBACKS,
         "test_count_outputs": "all but its last line: the list of scalars has no nA, a size of matrices that the engine has not",
-        "test_sleep_needs_persistent": "sleeping bodies are not supported, and are refused for that",
+        "test_sleep_needs_persistent": "bodies stay awake here, with a Notice, and need no memory of their own for that",
     },
     "rollout": {},
     "rollout without contacts": {},
