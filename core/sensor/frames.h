@@ -60,6 +60,18 @@ template <class T> FS_HD T inside(const auto& sensor, const Vec3<T>& p) {
   return zero;
 }
 
+// Where a camera sees a point: pixels from the left and from the top of its image [mjSENS_CAMPROJECTION].
+//
+//   u = -f_x x / z + c_x,   v = f_y y / z + c_y
+//
+// in   p  (x, y, z) in the camera's axes, which looks along -z
+template <class T> FS_HD Vec3<T> camera_pixel(const auto& sensor, const Vec3<T>& p) {
+  const T least(1e-15), zero(0.0), z = p.z();  // mjMINVAL
+  const T depth = select(abs(z) < least, select(z < zero, -least, least), z), inverse = rcp(depth);
+  return {T(sensor.middle[0]) - T(sensor.focal[0]) * (p.x() * inverse),
+          T(sensor.middle[1]) + T(sensor.focal[1]) * (p.y() * inverse), zero};
+}
+
 // Velocity of a frame's origin, and angular velocity, body axes.
 template <class T> FS_HD Motion<T> velocity_at(const auto& frame, const auto& V) {
   const Motion<T>& v = V[frame.body];

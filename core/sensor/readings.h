@@ -38,9 +38,15 @@ template <class Applied, class Constraint, class Open> struct SensedForces {
 };
 template <class A, class C, class O> SensedForces(A, C, O) -> SensedForces<A, C, O>;
 
-// Sensors that need geometry or active constraints: their numbers are given, and are cut off here.
-FS_HD bool is_open(SensorKind kind) {
-  return kind == SensorKind::Touch || kind == SensorKind::RangeFinder ||
+// Whether a sensor measures distances between geoms.
+FS_HD bool measures_distances(SensorKind kind) {
+  return kind >= SensorKind::GeomDistance && kind <= SensorKind::GeomFromTo;
+}
+
+// Sensors that need geometry, loops or active constraints: their numbers are given, and are cut off here.
+FS_HD bool is_open(const auto& sensor) {
+  const SensorKind kind = sensor.kind;
+  return kind == SensorKind::Touch || kind == SensorKind::RangeFinder || sensor.by_loops ||
          (kind >= SensorKind::JointLimitPosition && kind <= SensorKind::TendonLimitForce);
 }
 

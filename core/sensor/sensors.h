@@ -7,6 +7,7 @@
 #include "core/passive/joint_springs.h"
 #include "core/passive/tendon_forces.h"
 #include "core/sensor/frames.h"
+#include "core/sensor/geom_distances.h"
 #include "core/sensor/link_forces.h"
 #include "core/sensor/readings.h"
 
@@ -101,6 +102,11 @@ FS_HD void sensors(const auto& m, const auto& w, const auto& x, const auto& X, c
       case SensorKind::FrameLinearVelocity: out.put(s, sensed_velocity<T>(s, X, V).v); break;
       case SensorKind::FrameAngularVelocity: out.put(s, sensed_velocity<T>(s, X, V).w); break;
       case SensorKind::FrameLinearAcceleration: out.put(s, to_world(at, X, acceleration_at<T>(at, V, A)).v); break;
+      case SensorKind::CameraProjection: {
+        const Vec3<T> pixel = camera_pixel<T>(s, sensed_placement<T>(s, X).r);
+        out.put(s, 0, pixel.x()), out.put(s, 1, pixel.y());
+        break;
+      }
       case SensorKind::FrameAngularAcceleration: out.put(s, X[at.body].R * A[at.body].w); break;
 
       case SensorKind::SubtreeCentre: out.put(s, subtree_centre<T>(m, w, x, X, s.index)); break;
@@ -112,6 +118,18 @@ FS_HD void sensors(const auto& m, const auto& w, const auto& x, const auto& X, c
         out.put(s, 0, inside<T>(s, transpose_times(site.R, p - site.r)));
         break;
       }
+      case SensorKind::GeomDistance:
+      case SensorKind::GeomNormal:
+      case SensorKind::GeomFromTo: {
+        if (s.by_loops) {
+          out.put_from(s, forces.open, s.first);
+          break;
+        }
+        const auto placed = [&](const auto& geom) { return geom_placement<T>(X, geom); };
+        put_distance(s, nearest_geoms<T>(w.contacts, s, placed), out);
+        break;
+      }
+      case SensorKind::User: break;  // zeros
       case SensorKind::PotentialEnergy:
         out.put(s, 0, sensed_potential_energy<T>(m, w, x, motion.q, tendons.length));
         break;

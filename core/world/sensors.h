@@ -47,6 +47,12 @@ enum class SensorKind : unsigned char {
   FrameAngularVelocity,
   FrameLinearAcceleration,
   FrameAngularAcceleration,
+  // of a site in the image of a camera
+  CameraProjection,
+  // of the geoms of two objects
+  GeomDistance,
+  GeomNormal,
+  GeomFromTo,
   // of a link and all that it carries
   SubtreeCentre,
   SubtreeLinearVelocity,
@@ -54,6 +60,7 @@ enum class SensorKind : unsigned char {
   InsideSite,
   PotentialEnergy,
   KineticEnergy,
+  User,
   Clock,
 };
 
@@ -71,13 +78,17 @@ template <class P> struct Sensor {
   int body = 0;              // joints: whose
   int index = 0;             // tendon, output of an actuator, link of a subtree (InsideSite: 0, or of what is inside)
   int link = 0;              // the link that carries the site, for forces between it and its parent
-  Frame<P> place{}, reference{};                  // of frames and sites
-  bool relative = false;                          // whether `reference` is given
-  bool positive = false;                          // whether it is cut off above alone [datatype positive]
-  P cutoff{};                                     // greatest absolute value, where it is limited
-  P size[3] = {};                                 // of the site, for what is inside it [m]
-  int shape = 0;                                  // of the site [mjtGeom]
-  bool limited = false;                           // whether it is cut off
+  Frame<P> place{}, reference{};      // of frames and sites
+  bool relative = false;              // whether `reference` is given
+  bool positive = false;              // whether it is cut off above alone [datatype positive]
+  P cutoff{};                         // greatest absolute value, where it is limited
+  P size[3] = {};                     // of the site, for what is inside it [m]
+  int shape = 0;                      // of the site [mjtGeom]
+  bool limited = false;               // whether it is cut off
+  P focal[2] = {}, middle[2] = {};    // CameraProjection: focal lengths and image centre [pixel]
+  int geom[2] = {}, n_geoms[2] = {};  // GeomDistance to GeomFromTo: the first geom and the number of geoms of
+                                      // both objects
+  bool by_loops = false;              // whether the distance of a pair of them has no closed form
   std::vector<Turn<P>> turn{}, reference_turn{};  // FrameQuaternion: the ways to place and reference
 };
 
@@ -88,7 +99,11 @@ template <class P, class S> Sensor<P> cast(const Sensor<S>& s) {
   Sensor<P> r{s.kind,     s.first,    s.count,     s.body, s.index, s.link, cast<P>(s.place), cast<P>(s.reference),
               s.relative, s.positive, P(s.cutoff), {},     s.shape};
   for (int k = 0; k < 3; k++) r.size[k] = P(s.size[k]);
-  r.limited = s.limited;
+  r.limited = s.limited, r.by_loops = s.by_loops;
+  for (int k = 0; k < 2; k++) {
+    r.focal[k] = P(s.focal[k]), r.middle[k] = P(s.middle[k]);
+    r.geom[k] = s.geom[k], r.n_geoms[k] = s.n_geoms[k];
+  }
   for (const Turn<S>& t : s.turn) r.turn.push_back(cast<P>(t));
   for (const Turn<S>& t : s.reference_turn) r.reference_turn.push_back(cast<P>(t));
   return r;

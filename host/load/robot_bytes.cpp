@@ -137,6 +137,8 @@ template <class A> void members(A& a, Sensor<double>& s) {
   a(s.kind), a(s.first), a(s.count), a(s.body), a(s.index), a(s.link), members(a, s.place), members(a, s.reference);
   a(s.relative), a(s.limited), a(s.positive), a(s.cutoff), members(a, s.size), a(s.shape);
   a(s.turn), a(s.reference_turn);
+  members(a, s.focal), members(a, s.middle), a(s.geom[0]), a(s.geom[1]), a(s.n_geoms[0]), a(s.n_geoms[1]);
+  a(s.by_loops);
 }
 template <class A> void members(A& a, Softness<double>& s) {
   members(a, s.reference), members(a, s.impedance), a(s.power);
@@ -329,6 +331,8 @@ bool is_whole(const World<double>& w, const Model<double>& m) {
     ok = ok && s.kind <= SensorKind::Clock && within(s.first, s.count, w.n_sensordata) && within(s.body, 0, m.nb) &&
          s.index >= 0 && s.index < std::max({size(w.tendon), w.n_outputs, size(w.link), 1}) &&
          within(s.link, 0, size(w.link)) && placed(s.place) && placed(s.reference);
+  for (const Sensor<double>& s : w.sensor)
+    for (int k = 0; k < 2; k++) ok = ok && within(s.geom[k], s.n_geoms[k], size(w.contacts.geom));
   for (const Sensor<double>& s : w.sensor)
     for (const auto* way : {&s.turn, &s.reference_turn})
       for (const Turn<double>& t : *way) ok = ok && (t.q == -1 || within(t.q, t.about_z ? 1 : 4, m.nq));

@@ -88,6 +88,14 @@ template <class T> std::vector<T> touches(const Model<T>& m, const Instance<T>& 
   return data;
 }
 
+// The distances that the row `sensors` leaves to loops, where each is in sensordata.
+// in   placed  the placement of a geom in the world
+template <class T> void put_distances_by_loops(const World<T>& w, auto&& placed, T* data) {
+  Reading<T, T*> out{data};
+  for (const Sensor<T>& sensor : w.sensor)
+    if (sensor.by_loops) put_distance(sensor, nearest_geoms<T>(w.contacts, sensor, placed), out);
+}
+
 template <class T> std::vector<T> sensordata(const Model<T>& m, const Instance<T>& s, const std::vector<int>& link,
                                              bool felt, double time) {
   const auto& w = m.world;
@@ -100,7 +108,9 @@ template <class T> std::vector<T> sensordata(const Model<T>& m, const Instance<T
   const SensedActuators actuators{smooth.actuator_length.data(), smooth.actuator_velocity.data(),
                                   smooth.actuator_force.data(), smooth.qfrc_actuator.data()};
   const std::vector<T> wrench = felt ? link_wrenches(m, s, link) : std::vector<T>(6 * w.link.size());
-  const std::vector<T> open = felt ? touches(m, s, link) : std::vector<T>(data.size());
+  std::vector<T> open = felt ? touches(m, s, link) : std::vector<T>(data.size());
+  const auto placed = [&](const Geom<T>& geom) { return geom_placement<T>(s.X, geom); };
+  put_distances_by_loops<T>(w, placed, open.data());
   sensors(m, w, smooth.x, smooth.X, SensedMotion{s.q.data(), s.v.data(), s.qacc.data(), T(time)}, tendons, actuators,
           SensedForces{Zeros<T>{}, wrench.data(), open.data()}, data.data());
   return data;
@@ -130,7 +140,7 @@ std::vector<int> geom_links(const MujocoTables& t) {
 
 // Why a sensor is not measured; empty where it is.
 std::string missing(const World<double>& w, const Sensor<double>& s) {
-  if (s.kind != SensorKind::Touch && is_open(s.kind)) return "rays and limits are not measured in C++";
+  if (s.kind != SensorKind::Touch && !s.by_loops && is_open(s)) return "rays and limits are not measured in C++";
   if (s.kind != SensorKind::Force && s.kind != SensorKind::Torque) return {};
   for (const auto& e : w.constraints.equality)
     if (e.kind == EqualityKind::Connect || e.kind == EqualityKind::Weld)
@@ -141,6 +151,23 @@ std::string missing(const World<double>& w, const Sensor<double>& s) {
 }
 
 }  // namespace
+
+void measure_distances(const Robot& robot, long n, const double* position, const double* rotation, const double* size,
+                       double* data) {
+  World<double> w = robot.model.world;
+  auto& geoms = w.contacts.geom;
+  const auto of = [&](const Geom<double>& geom) { return static_cast<std::size_t>(&geom - geoms.data()); };
+  for (long i = 0; i < n; i++) {
+    const auto first = static_cast<std::size_t>(i) * geoms.size();
+    for (std::size_t g = 0; size != nullptr && g < geoms.size(); g++)
+      for (std::size_t k = 0; k < 3; k++) geoms[g].size(static_cast<int>(k)) = size[3 * (first + g) + k];
+    const auto placed = [&](const Geom<double>& geom) {
+      const double *r = position + 3 * (first + of(geom)), *R = rotation + 9 * (first + of(geom));
+      return Placement<double>{rows<double>(R[0], R[1], R[2], R[3], R[4], R[5], R[6], R[7], R[8]), {r[0], r[1], r[2]}};
+    };
+    put_distances_by_loops<double>(w, placed, data + i * w.n_sensordata);
+  }
+}
 
 std::vector<std::pair<std::string, int>> moment_arrays(const Model<double>& m) {
   return {{"q", m.nq},          {"v", m.nv},    {"act", m.world.na},

@@ -19,6 +19,14 @@ struct WorldMoment {
 // The arrays of a step that a moment has, and how many numbers (host/simulation/world_sequence.h).
 std::vector<std::pair<std::string, int>> moment_arrays(const Model<double>& model);
 
+// Measure the distances between geoms that are found by loops (Sensor::by_loops), for `n` instances.
+//
+// in   position (n, geoms, 3) [m], rotation (n, geoms, 3, 3)  placements of the file's geoms in the world
+// in   size (n, geoms, 3)  their sizes; null: those of the robot
+// out  data (n, n_sensordata)  the numbers of these sensors; all other numbers stay
+void measure_distances(const Robot& robot, long n, const double* position, const double* rotation, const double* size,
+                       double* data);
+
 class WorldReadings {
  public:
   explicit WorldReadings(const Robot& robot);  // which must stay

@@ -153,6 +153,52 @@ HeightField<double> field_of(const MujocoTables& t, int i) {
   return f;
 }
 
+// Hulls of meshes and height fields among the contacts of a world, each once.
+template <class T> class Shapes {
+ public:
+  Shapes(const WorldTables<T>& t, GeomContacts<T>& c) : t_(t), c_(c) {}
+
+  // The shape of a geom, where that is a mesh with a hull or a height field.
+  void add(int geom) {
+    Geom<T>& g = c_.geom[static_cast<std::size_t>(geom)];
+    const int data = t_.integer("geom_dataid", geom);
+    if (g.type == GeomType::Mesh && t_.integer("mesh_polynum", data) > 0)
+      g.hull = add(data, hulls_, known.hull, c_.hull, [&] { return hull_of(t_.tables(), data); });
+    if (g.type == GeomType::HeightField)
+      g.field = add(data, fields_, known.field, c_.field, [&] { return field_of(t_.tables(), data); });
+  }
+
+  GeomContacts<double> known;  // hulls and fields as the file has them
+
+ private:
+  template <class S, class Shape>
+  int add(int data, std::map<int, int>& numbers, std::vector<S>& own, std::vector<Shape>& all, const auto& made) {
+    const auto [at, is_new] = numbers.try_emplace(data, static_cast<int>(all.size()));
+    if (is_new) own.push_back(made()), all.push_back(cast<T>(own.back()));
+    return at->second;
+  }
+
+  const WorldTables<T>& t_;
+  GeomContacts<T>& c_;
+  std::map<int, int> hulls_, fields_;  // by the number of the mesh or field
+};
+
+// Geoms between which sensors measure distances.
+std::vector<int> measured_geoms(const MujocoTables& t) {
+  enum { distance = 39, fromto = 41, body_object = 1 };  // mjtSensor, mjtObj
+  std::vector<int> all;
+  for (int i = 0; t.has("nsensor") && i < t.integer("nsensor"); i++) {
+    if (t.integer("sensor_type", i) < distance || t.integer("sensor_type", i) > fromto) continue;
+    for (const std::string of : {"sensor_obj", "sensor_ref"}) {
+      const int id = t.integer(of + "id", i);
+      const bool is_body = t.integer(of + "type", i) == body_object;
+      const int first = is_body ? t.integer("body_geomadr", id) : id;
+      for (int k = 0; k < (is_body ? t.integer("body_geomnum", id) : 1); k++) all.push_back(first + k);
+    }
+  }
+  return all;
+}
+
 // As many prisms of a height field as a geom can be over.
 int most_under(const HeightField<double>& f, double reach) {
   const auto across = [&](double half, int lines) {
@@ -245,6 +291,8 @@ void add_contacts(World<T>& world, const WorldTables<T>& t, const Places<T>& pla
   c.impedance_ratio = t.real("opt.impratio");
   if (const double ratio = t.nominal("opt.impratio"); !(ratio > 0))
     throw Error("option impratio: " + std::to_string(ratio) + ", expected a positive number");
+  Shapes<T> shapes(t, c);
+  for (const int g : measured_geoms(t.tables())) shapes.add(g);
   if (off & (no_constraints | no_contacts)) return;
   if (on & speculative) throw Error("flag speculative: speculative contacts are not supported");
 
@@ -253,8 +301,6 @@ void add_contacts(World<T>& world, const WorldTables<T>& t, const Places<T>& pla
     types_and_bodies[i].type = c.geom[i].type, types_and_bodies[i].place.body = c.geom[i].place.body;
   LeftOut left_out;
   bool has_loops = false;
-  std::map<int, int> hulls, fields;  // of meshes and height fields
-  GeomContacts<double> shapes;       // what is known of them
   c.several = (off & no_several) == 0;
   for (const GeomPair& f : geom_pairs(t.tables(), types_and_bodies)) {
     Touch<T> touch = f.named < 0 ? touch_of_geoms(t, f.geom[0], f.geom[1]) : touch_of_pair(t, f.named);
@@ -267,32 +313,19 @@ void add_contacts(World<T>& world, const WorldTables<T>& t, const Places<T>& pla
       left_out.add(why, t.tables(), f.geom);
       continue;
     }
-    for (int k = 0; k < 2; k++) {
-      Geom<T>& g = c.geom[static_cast<std::size_t>(f.geom[k])];
-      const int data = t.integer("geom_dataid", f.geom[k]);
-      if (g.type == GeomType::Mesh) {
-        const auto [at, is_new] = hulls.try_emplace(data, static_cast<int>(c.hull.size()));
-        if (is_new) shapes.hull.push_back(hull_of(t.tables(), data)), c.hull.push_back(cast<T>(shapes.hull.back()));
-        g.hull = at->second;
-      }
-      if (g.type == GeomType::HeightField) {
-        const auto [at, is_new] = fields.try_emplace(data, static_cast<int>(c.field.size()));
-        if (is_new) shapes.field.push_back(field_of(t.tables(), data)), c.field.push_back(cast<T>(shapes.field.back()));
-        g.field = at->second;
-      }
-    }
+    for (const int g : f.geom) shapes.add(g);
     has_loops = has_loops || !has_closed_form(type[0], type[1]);
     c.pair.push_back(pair_of(t, f, touch));
     c.pair.back().slots = slots_of(type[0], type[1], c.several);
     if (first.field >= 0) {
       Geom<double> over{second.type, {}, {}, second.hull};
       for (int k = 0; k < 3; k++) over.size(k) = known(second.size(k));
-      const double reach = convex_body<double>(shapes, over, identity_placement<double>()).reach + known(touch.margin) +
-                           known(touch.gap);
+      const double reach = convex_body<double>(shapes.known, over, identity_placement<double>()).reach +
+                           known(touch.margin) + known(touch.gap);
       if (!(reach >= 0))
         throw Error(geom_name(t.tables(), f.geom[0]) + " and " + geom_name(t.tables(), f.geom[1]) +
                     ": how many contacts they have depends on sizes and margins, which cannot be inputs");
-      c.pair.back().slots = most_under(shapes.field[static_cast<std::size_t>(first.field)], reach);
+      c.pair.back().slots = most_under(shapes.known.field[static_cast<std::size_t>(first.field)], reach);
     }
   }
   if (const std::string notice = left_out.notice(); !notice.empty()) notices.push_back(notice);

@@ -1,7 +1,10 @@
 // Sensors of a compiled MuJoCo model.
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <optional>
 
+#include "core/sensor/geom_distances.h"
 #include "core/trace/expr.h"
 #include "host/world/element_name.h"
 #include "host/world/world_of.h"
@@ -23,7 +26,7 @@ const SensorName sensor_names[] = {{"touch", Touch},
                                    {"torque", Torque},
                                    {"magnetometer", Magnetometer},
                                    {"rangefinder", RangeFinder},
-                                   {"camprojection", {}},
+                                   {"camprojection", CameraProjection},
                                    {"jointpos", JointPosition},
                                    {"jointvel", JointVelocity},
                                    {"tendonpos", TendonPosition},
@@ -54,16 +57,16 @@ const SensorName sensor_names[] = {{"touch", Touch},
                                    {"subtreelinvel", SubtreeLinearVelocity},
                                    {"subtreeangmom", SubtreeAngularMomentum},
                                    {"insidesite", InsideSite},
-                                   {"distance", {}},
-                                   {"normal", {}},
-                                   {"fromto", {}},
+                                   {"distance", GeomDistance},
+                                   {"normal", GeomNormal},
+                                   {"fromto", GeomFromTo},
                                    {"contact", {}},
                                    {"e_potential", PotentialEnergy},
                                    {"e_kinetic", KineticEnergy},
                                    {"clock", Clock},
                                    {"tactile", {}},
                                    {"plugin", {}},
-                                   {"user", {}}};
+                                   {"user", User}};
 
 enum { body_object = 1, xbody = 2, joint = 3, geom = 5, site = 6, camera = 7 };  // mjtObj
 enum { from_real = 0, from_positive = 1 };                                       // mjtDataType
@@ -75,7 +78,8 @@ template <class T> Quaternion<T> quaternion(const std::vector<T>& q) {
 // A sensor of the model while it is read.
 template <class T> class Reader {
  public:
-  Reader(const WorldTables<T>& tables, const Places<T>& places, int sensor) : t_(tables), places_(places), i_(sensor) {}
+  Reader(const WorldTables<T>& tables, const Places<T>& places, const std::vector<Geom<T>>& geom, int sensor)
+      : t_(tables), places_(places), geom_(geom), i_(sensor) {}
 
   Sensor<T> read() const {
     const int type = t_.integer("sensor_type", i_);
@@ -93,8 +97,12 @@ template <class T> class Reader {
     s.cutoff = t_.real("sensor_cutoff", i_);
     s.limited = t_.nominal("sensor_cutoff", i_) > 0 && (data == from_real || data == from_positive);
     s.positive = data == from_positive;
-    set_object(s, t_.integer("sensor_objtype", i_), t_.integer("sensor_objid", i_));
     const int reference = t_.integer("sensor_refid", i_);
+    if (measures_distances(s.kind)) {
+      set_geoms(s);
+      return s;
+    }
+    set_object(s, t_.integer("sensor_objtype", i_), t_.integer("sensor_objid", i_));
     if (reference >= 0 && s.kind != InsideSite) set_reference(s, t_.integer("sensor_reftype", i_), reference);
     if (s.kind == InsideSite) set_site(s, reference);
     return s;
@@ -157,7 +165,11 @@ template <class T> class Reader {
       case TendonLimitForce: s.index = id; return;
       case PotentialEnergy:
       case KineticEnergy:
-      case Clock: return;
+      case User:
+      case Clock:
+      case GeomDistance:
+      case GeomNormal:
+      case GeomFromTo: return;
       case RangeFinder:
         if (type == camera) refuse("range finders of cameras are");
         [[fallthrough]];
@@ -177,6 +189,7 @@ template <class T> class Reader {
       case FrameAngularVelocity:
       case FrameLinearAcceleration:
       case FrameAngularAcceleration:
+      case CameraProjection:
       case InsideSite: break;
     }
     const Carried c = carried(type, id);
@@ -190,6 +203,38 @@ template <class T> class Reader {
     const Carried c = carried(type, id);
     s.relative = true, s.reference = frame(type, id, c);
     if (s.kind == FrameQuaternion) s.reference_turn = way_to(c);
+    if (s.kind == CameraProjection) set_image(s, id);
+  }
+  void set_image(Sensor<T>& s, int id) const {
+    constexpr double degree = std::numbers::pi / 180;
+    const auto pixels = t_.row("cam_resolution", id, 2), size = t_.row("cam_sensorsize", id, 2),
+               lens = t_.row("cam_intrinsic", id, 4);
+    for (std::size_t k = 0; k < 2; k++) {
+      const double angle = t_.row("cam_fovy", id)[0] * degree;
+      const bool has_size = size[0] != 0 && size[1] != 0;
+      s.focal[k] = T(has_size ? lens[k] / size[k] * pixels[k] : 0.5 / std::tan(0.5 * angle) * pixels[1]);
+      s.middle[k] = T(0.5 * pixels[k]);
+    }
+  }
+  // The geoms of both objects, of a body all of its own.
+  void set_geoms(Sensor<T>& s) const {
+    const std::string of[] = {"sensor_obj", "sensor_ref"};
+    for (int k = 0; k < 2; k++) {
+      const int id = t_.integer(of[k] + "id", i_);
+      const bool is_body = t_.integer(of[k] + "type", i_) == body_object;
+      s.geom[k] = is_body ? std::max(t_.integer("body_geomadr", id), 0) : id;
+      s.n_geoms[k] = is_body ? t_.integer("body_geomnum", id) : 1;
+    }
+    if (s.kind == GeomFromTo) s.limited = false;
+    for (int i = s.geom[0]; i < s.geom[0] + s.n_geoms[0]; i++)
+      for (int j = s.geom[1]; j < s.geom[1] + s.n_geoms[1]; j++) {
+        const Geom<T>&a = geom_[static_cast<std::size_t>(i)], &b = geom_[static_cast<std::size_t>(j)];
+        if (a.type == GeomType::SignedDistance || b.type == GeomType::SignedDistance)
+          refuse("distances of signed distance fields are");
+        if ((a.type == GeomType::Mesh && a.hull < 0) || (b.type == GeomType::Mesh && b.hull < 0))
+          refuse("distances of meshes without a hull are");
+        s.by_loops = s.by_loops || (has_distance(a.type, b.type) && !has_closed_distance(a.type, b.type));
+      }
   }
   void set_site(Sensor<T>& s, int id) const {
     s.reference = places_.site(id);
@@ -241,6 +286,7 @@ template <class T> class Reader {
 
   const WorldTables<T>& t_;
   const Places<T>& places_;
+  const std::vector<Geom<T>>& geom_;
   int i_;
 };
 
@@ -253,7 +299,7 @@ template <class T> void add_sensors(World<T>& w, const WorldTables<T>& t, const 
   w.n_sensordata = t.integer("nsensordata");
   if (t.integer("opt.disableflags") & no_sensors) return;
   const int n = t.integer("nsensor");
-  for (int i = 0; i < n; i++) w.sensor.push_back(Reader<T>(t, places, i).read());
+  for (int i = 0; i < n; i++) w.sensor.push_back(Reader<T>(t, places, w.contacts.geom, i).read());
 }
 
 template void add_sensors(World<double>&, const WorldTables<double>&, const Places<double>&);

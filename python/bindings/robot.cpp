@@ -17,6 +17,7 @@
 #include "host/load/load.h"
 #include "host/load/robot_bytes.h"
 #include "host/robots/robots.h"
+#include "host/simulation/world_readings.h"
 #include "host/world/world_of.h"
 
 namespace nb = nanobind;
@@ -144,6 +145,9 @@ Surface surface_of(const std::string& contact, const std::string& name) {
   throw ModelError("contact", contact, "surface is '" + name + "', expected plane, sphere or cavity");
 }
 
+using Doubles = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using WrittenDoubles = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
 // The moving bodies as dictionaries, for printing and for conversions.
 nb::list bodies(const Robot& r) {
   nb::list all;
@@ -265,6 +269,31 @@ void bind_robot(nb::module_& module) {
           "contact_pairs", contact_pairs,
           "Pairs of a model file's geoms that may touch: numbers of the two geoms in the file, slots in the operation "
           "`contacts`, and what MuJoCo's contacts have; detection is where a contact is found, margin + gap; closed_form whether no loop finds it.")
+      .def(
+          "measure_distances",
+          [](const Robot& r, const Doubles& position, const Doubles& rotation, const std::optional<Doubles>& size,
+             const WrittenDoubles& data) {
+            const std::size_t n = data.shape(0), geoms = r.model.world.contacts.geom.size();
+            const auto is = [&](const auto& a, std::size_t width) { return a.shape(0) == n && a.shape(1) == width; };
+            if (!is(position, 3 * geoms) || !is(rotation, 9 * geoms) || (size && !is(*size, 3 * geoms)) ||
+                !is(data, static_cast<std::size_t>(r.model.world.n_sensordata)))
+              throw Error("measure_distances: shapes of arrays differ from those of the robot's geoms and sensors");
+            measure_distances(r, static_cast<long>(n), position.data(), rotation.data(), size ? size->data() : nullptr,
+                              data.data());
+          },
+          nb::arg("position"), nb::arg("rotation"), nb::arg("size").none(), nb::arg("data"),
+          "Writes the sensors of distances between geoms that are found by loops into data (n, n_sensordata), float64: at positions "
+          "(n, 3 geoms), rotations (n, 9 geoms) and sizes (n, 3 geoms) of the geoms, None for the file's sizes.")
+      .def_prop_ro(
+          "sensors_by_loops",
+          [](const Robot& r) {
+            std::vector<int> all;
+            for (const Sensor<double>& s : r.model.world.sensor)
+              if (s.by_loops) all.push_back(s.first);
+            return all;
+          },
+          "First numbers in sensordata of the sensors whose distances are found by loops.")
+      .def_prop_ro("n_sensordata", [](const Robot& r) { return r.model.world.n_sensordata; })
       .def_prop_ro("world_tables", world_tables, "What the world was read from: MuJoCo's tables by name, flat.")
       .def_prop_ro("world_links",
                    [](const Robot& r) { return r.source ? r.source->link_names : std::vector<std::string>(); })

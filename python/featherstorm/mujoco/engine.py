@@ -11,6 +11,7 @@ import numpy as np
 from .. import _featherstorm
 from ..model import Model
 from ..table.evaluation import run
+from .fields.distances import GeomDistances
 from .fields.kernels import CONTACTS, FieldKernels
 from .fields.ranges import RangeFinders
 from .fields.sensors import open_sensors
@@ -98,7 +99,8 @@ class Engine:
             self.model, self.unknown, self.read = Model(still_robot(), threads), open_sensors(m), set()
         self.left_out = sentences(m, left_out, self.unknown)
         self.fields = FieldKernels(m, self.model, sensors, self.active, dtype, self.varied)
-        self.ranges = RangeFinders(m)
+        measured = [RangeFinders(m), *([GeomDistances(m, self.model.robot)] if self.moves else [])]
+        self.apart = [sensors for sensors in measured if sensors.some]  # sensors that no kernel measures
         clamps = not int(m.opt.disableflags) & NO_CLAMP
         self.clamps = np.asarray(m.actuator_ctrllimited, bool).reshape(m.nu) & clamps
         self.timestep = float(m.opt.timestep)

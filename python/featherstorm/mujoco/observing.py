@@ -27,7 +27,7 @@ def observe(
 ) -> None:
     """Renews fields (n, size) by name, those of some stages, at states as mj_forward does."""
     parts = parts_of(list(fields), stages)
-    if not engine.fields.kernels(parts) and not finds_ranges(engine, parts):
+    if not engine.fields.kernels(parts) and not measures_apart(engine, parts):
         return
     arrays = engine.given(state, values)
     if ACC in stages and (sizes := engine.fields.solved(parts)):
@@ -52,7 +52,7 @@ def observe_step(engine: Engine, state: Array, values: Values, last: Last, field
         observe(engine, before, values, first)
         fields = {name: x for name, x in fields.items() if name not in first}
     parts = parts_of(list(fields), ALL)
-    if not engine.fields.kernels(parts) and not finds_ranges(engine, parts):
+    if not engine.fields.kernels(parts) and not measures_apart(engine, parts):
         return
     arrays = engine.given(before, values)
     arrays["qacc"] = np.array(state[:, engine.layout.columns["qacc_warmstart"]])
@@ -78,14 +78,15 @@ def compute(
         arrays = {**arrays, **engine.contacts(arrays)}
     for kernel in engine.fields.kernels(parts):
         kernel.run(arrays, fields, instances)
-    if finds_ranges(engine, parts):
+    if measures_apart(engine, parts):
         poses = lambda names: engine.poses(arrays, names, instances)  # noqa: E731
-        engine.ranges.measure(poses, fields["sensordata"], arrays.get("geom_size"))
+        for sensors in engine.apart:
+            sensors.measure(poses, fields["sensordata"], arrays.get("geom_size"))
 
 
-def finds_ranges(engine: Engine, parts: tuple[str, ...]) -> bool:
-    """Whether some of the sensors that are asked for are range finders."""
-    return bool(engine.ranges.some) and f"sensordata {POS}" in parts
+def measures_apart(engine: Engine, parts: tuple[str, ...]) -> bool:
+    """Whether some of the sensors that are asked for are range finders, or measure distances that loops find."""
+    return bool(engine.apart) and f"sensordata {POS}" in parts
 
 
 def constraint_forces(engine: Engine, mass: Array, b: Array, a: Array) -> Array:

@@ -14,7 +14,16 @@ from ..robot.mjcf import LEFT_OUT, Names, tables, tree_from_mujoco
 from ..robot.mjcf_sensors import measurable, with_sensors
 from .errors import UsageError
 from .fields.constraints import CONNECT, WELD
-from .fields.sensors import NO_SENSORS, RANGEFINDER, body_of, carried_by_mocap, name_of, open_sensors
+from .fields.sensors import (
+    NO_SENSORS,
+    RANGEFINDER,
+    body_of,
+    carried_by_mocap,
+    is_by_frames,
+    name_of,
+    on_mocap,
+    open_sensors,
+)
 
 CALLBACKS = ("act_bias", "act_dyn", "act_gain", "contactfilter", "control", "passive", "sensor")
 SITE_OF_TENDON = int(mujoco.mjtWrap.mjWRAP_SITE)
@@ -46,7 +55,7 @@ def refuse(m: Any) -> None:
 
 
 def mocap_acts(m: Any) -> bool:
-    """Whether what moves depends on where mocap bodies are."""
+    """Whether what moves, or a sensor that the engine measures, depends on where mocap bodies are."""
     if not m.nmocap:
         return False
     carried = carried_by_mocap(m)
@@ -64,6 +73,9 @@ def mocap_acts(m: Any) -> bool:
     for a in range(m.nactuator):
         if int(m.actuator_trntype[a]) in AT_SITES:
             bodies += [int(m.site_bodyid[k]) for k in m.actuator_trnid[a] if k >= 0]
+    of_places = [is_by_frames(m, i) or int(m.sensor_type[i]) == RANGEFINDER for i in range(m.nsensor)]
+    if any(on_mocap(m, i) and not of_places[i] for i in range(m.nsensor)):
+        return True
     paired = {int(g) for g in (*m.pair_geom1, *m.pair_geom2)}
     for g in range(m.ngeom):
         if m.geom_contype[g] or m.geom_conaffinity[g] or g in paired:
@@ -85,7 +97,8 @@ class WorldRobot:
         names = Names(m, mujoco)
         arrays = tables(m)
         self.unknown = open_sensors(m)
-        keep = [i for i in range(m.nsensor) if i not in self.unknown and int(m.sensor_type[i]) != RANGEFINDER]
+        apart = [int(m.sensor_type[i]) == RANGEFINDER or is_by_frames(m, i) for i in range(m.nsensor)]
+        keep = [i for i in range(m.nsensor) if i not in self.unknown and not apart[i]]
         if int(m.opt.disableflags) & NO_SENSORS:
             keep, arrays["opt.disableflags"] = [], arrays["opt.disableflags"] - NO_SENSORS
 

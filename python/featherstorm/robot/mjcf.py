@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import _featherstorm
-from .mjcf_sensors import measurable, with_sensors
+from .mjcf_sensors import is_framed_by_texts, measurable, with_sensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,7 +60,8 @@ def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> tupl
 
     names = Names(m, mujoco)
     tree = tree_from_mujoco(m, name, strict)
-    arrays, sensors = tables(m), list(range(m.nsensor))
+    # those of cameras that turn by themselves are measured by texts in Python (mujoco/fields/sensors.py)
+    arrays, sensors = tables(m), [i for i in range(m.nsensor) if not is_framed_by_texts(m, i)]
     why = why_no_world(m, mujoco)
     if strict:
         if why:
@@ -135,9 +136,22 @@ def collides(m: Any) -> npt.NDArray[np.bool_]:
     return found
 
 
+DISTANCES = (39, 40, 41)  # mjSENS_GEOMDIST, mjSENS_GEOMNORMAL, mjSENS_GEOMFROMTO
+BODY = 1  # mjOBJ_BODY
+
+
+def has_measured_distance(m: Any) -> npt.NDArray[np.bool_]:
+    """Return for each geom whether a sensor measures its distance to other geoms."""
+    found = np.zeros(m.ngeom, bool)
+    for i in np.flatnonzero(np.isin(m.sensor_type, DISTANCES)):
+        for kind, k in ((m.sensor_objtype[i], m.sensor_objid[i]), (m.sensor_reftype[i], m.sensor_refid[i])):
+            found |= np.asarray(m.geom_bodyid) == k if kind == BODY else np.arange(m.ngeom) == k
+    return found
+
+
 def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
     """The numbers of a compiled model by their names, flat; those of its options as "opt.name", characters as their codes."""
-    hulls = HULLS if (collides(m) & (m.geom_type == MESH)).any() else ()
+    hulls = HULLS if ((collides(m) | has_measured_distance(m)) & (m.geom_type == MESH)).any() else ()
     found = {}
     for of, prefix in ((m, ""), (m.opt, "opt.")):
         for name in dir(of):

@@ -38,6 +38,24 @@ def with_sensors(m: Any, tables: dict[str, Any], keep: Sequence[int], energy: bo
     return chosen
 
 
+CAMERA = 7  # mjOBJ_CAMERA
+FRAMES = (8, *range(26, 31))  # mjSENS_CAMPROJECTION, mjSENS_FRAMEPOS to mjSENS_FRAMEZAXIS
+
+
+def turns_by_itself(m: Any, sensor: int) -> bool:
+    """Return whether a sensor measures, or measures in the axes of, a camera that tracks or targets a body."""
+    objects = ("obj", "ref")
+    cameras = [
+        int(getattr(m, f"sensor_{o}id")[sensor]) for o in objects if getattr(m, f"sensor_{o}type")[sensor] == CAMERA
+    ]
+    return any(m.cam_mode[k] for k in cameras)
+
+
+def is_framed_by_texts(m: Any, sensor: int) -> bool:
+    """Return whether a sensor measures the place of such a camera, or in its image."""
+    return int(m.sensor_type[sensor]) in FRAMES and turns_by_itself(m, sensor)
+
+
 def measurable(
     world: Callable[[list[int]], _featherstorm.Robot], sensors: list[int]
 ) -> tuple[_featherstorm.Robot, list[int], dict[int, str]]:

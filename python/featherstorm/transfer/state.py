@@ -10,7 +10,7 @@ import numpy as np
 from ..mujoco.fields.table import ACC, STAGES
 from ..table.evaluation import run
 from ..world.names import number_of
-from ..world.state import ACCELERATION, contact_place, is_range_finder, measured_size
+from ..world.state import ACCELERATION, contact_place, measured_apart, measured_size
 from .numbers import Numbers
 
 if TYPE_CHECKING:
@@ -137,8 +137,8 @@ class NumberState(Numbers):
         if name not in s.sensors:
             _, k = number_of(self.model, "sensor", name)
             size, first = measured_size(self.model, k), int(m.sensor_adr[k])
-            if is_range_finder(self.model, k):
-                raise ValueError(f"sensor {name} is a range finder: functions of environments do not measure rays")
+            if what := measured_apart(self.model, k):
+                raise ValueError(f"sensor {name} {what}: functions of environments do not measure it")
             s.sensors[name] = slice(first, first + size), int(m.sensor_needstage[k]) == ACCELERATION
         place, is_felt = s.sensors[name]
         return shown((s.felt if is_felt else s.now).sensordata[place])

@@ -21,7 +21,7 @@ from .state import (
     WorldState,
     contact_place,
     instance_sizes,
-    is_range_finder,
+    measured_apart,
     measured_size,
 )
 from .values import bound_values, check_bound, mocap_poses, parameter_sizes, with_inputs
@@ -215,14 +215,15 @@ class SimulatedWorld:
     def sensor(self, name: str | int, state: dict[str, Any], before: dict[str, Any], time: float, dt: float) -> Any:
         _, k = number_of(self.model, "sensor", name)
         size = measured_size(self.model, k)
-        if is_range_finder(self.model, k):
-            return self.placed(self.ranges(state, time)[:, adr(self.model, k) : adr(self.model, k) + size])
+        if measured_apart(self.model, k):
+            return self.placed(self.apart(state, time)[:, adr(self.model, k) : adr(self.model, k) + size])
         if int(compiled(self.model).sensor_needstage[k]) == ACCELERATION:
             return self.feel(f"sensor{k}", size, lambda texts: texts.sensor(k), before, time - dt)
         return self.look(f"sensor{k}", size, lambda x: x.sensor(k), state, time)
 
-    def ranges(self, state: dict[str, Any], time: float) -> npt.NDArray[Any]:
-        """sensordata (instances, nsensordata) with the numbers of range finders, by numpy."""
+    def apart(self, state: dict[str, Any], time: float) -> npt.NDArray[Any]:
+        """sensordata (instances, nsensordata) with the numbers of range finders and of distances that loops find."""
+        from ..mujoco.fields.distances import GeomDistances
         from ..mujoco.fields.ranges import RangeFinders
 
         m = compiled(self.model)
@@ -233,8 +234,13 @@ class SimulatedWorld:
             flat = self.look(name, count * int(np.prod(tail)), lambda x: getattr(x.instance(), name)(), state, time)
             return np.asarray(flat).astype(np.float64).reshape(self.instances, count, *tail)
 
+        sizes = None
+        if "geom_size" in self.model.parameters:
+            own = np.asarray(self.model.parameter("geom_size"), float).reshape(-1, 3 * m.ngeom)
+            sizes = np.broadcast_to(own, (self.instances, 3 * m.ngeom))
         sensordata = np.zeros((self.instances, m.nsensordata), self.dtype)
-        RangeFinders(m).measure(lambda names: {name: pose(name) for name in names}, sensordata)
+        for sensors in (RangeFinders(m), GeomDistances(m, self.model.robot)):
+            sensors.measure(lambda names: {name: pose(name) for name in names}, sensordata, sizes)
         return sensordata
 
     def report(self, q: Any, state: dict[str, Any]) -> WorldReport:

@@ -216,10 +216,8 @@ class WorldState(State):
         _, k = number_of(self.model, "sensor", name)
         m = compiled(self.model)
         size = measured_size(self.model, k)
-        if is_range_finder(self.model, k):
-            raise ValueError(
-                f"sensor {name} is a range finder: simulations measure rays, functions that are traced do not"
-            )
+        if what := measured_apart(self.model, k):
+            raise ValueError(f"sensor {name} {what}: simulations measure it, functions that are traced do not")
         if int(m.sensor_needstage[k]) == ACCELERATION:
             return self.feel(f"sensor{k}", size, lambda texts: texts.sensor(k))
         return symbols(values_of(self.instance().sensor(k), "sensor", size))
@@ -237,10 +235,15 @@ def contact_place(model: Model, name: str | int, kind: str | None) -> tuple[str,
     return number_of(model, kind or "geom", name, ("body",) if kind is None else ())
 
 
-def is_range_finder(model: Model, sensor: int) -> bool:
+def measured_apart(model: Model, sensor: int) -> str:
+    """Return why no traced function measures a sensor that simulations do; "" where one does."""
+    from ..mujoco.fields.distances import by_loops
     from ..mujoco.fields.sensors import RANGEFINDER
 
-    return int(compiled(model).sensor_type[sensor]) == RANGEFINDER
+    m = compiled(model)
+    if int(m.sensor_type[sensor]) == RANGEFINDER:
+        return "is a range finder"
+    return "measures distances between shapes without a closed form" if sensor in by_loops(m, model.robot) else ""
 
 
 def measured_size(model: Model, sensor: int) -> int:

@@ -181,6 +181,27 @@ def of_zones() -> str:
     return "".join(f'<insidesite site="{z}" objtype="{t}" objname="{n}"/>' for z in zones for t, n in objects)
 
 
+def of_distances(cutoff: float) -> str:
+    """Distances of pairs of shapes with closed forms; a box and a capsule are two objects of a body too."""
+    pairs = (
+        ('geom1="floor"', 'geom2="trunk"'),
+        ('geom1="shin"', 'geom2="trunk"'),
+        ('geom1="shin"', 'geom2="floor"'),
+        ('body1="thigh"', 'body2="shin"'),
+        ('geom1="shin"', 'body2="weight"'),
+        ('body1="post"', 'body2="shin"'),
+        ('body1="wheel"', 'body2="weight"'),
+        ('body1="empty"', 'geom2="shin"'),
+    )
+    kinds = ("distance", "normal", "fromto")
+    return "".join(f'<{kind} {a} {b} cutoff="{cutoff}"/>' for a, b in pairs for kind in kinds)
+
+
+def of_images() -> str:
+    text = "".join(f'<camprojection site="{site}" camera="eye"/>' for site in SITES)
+    return text + '<user dim="2"/><camprojection site="toe" camera="eye" cutoff="100"/>'
+
+
 # their numbers come with contacts, limits and geometry
 OPEN = """<touch site="foot"/><rangefinder site="imu"/><jointlimitpos joint="knee"/><jointlimitvel joint="knee"/>
   <jointlimitfrc joint="knee"/><tendonlimitpos tendon="belt"/><tendonlimitvel tendon="belt"/><tendonlimitfrc tendon="belt"/>"""
@@ -198,23 +219,15 @@ def models() -> Iterator[tuple[str, str]]:
     yield "open", file("open", OPEN)
     yield "no_sensors", file("no_sensors", of_sites() + of_coordinates(), flag='sensor="disable"')
     yield "no_gravity", file("no_gravity", of_sites() + of_coordinates(), flag='gravity="disable" spring="disable"')
-    # camera projection, distances, contacts, user, plugin: refused by name
+    yield "of_distances", file("of_distances", of_distances(1.5))
+    yield "of_near_distances", file("of_near_distances", of_distances(0.2))
+    yield "of_images", file("of_images", of_images())
+    # contacts, plugin: refused by name
 
 
 def refused() -> Iterator[tuple[str, str]]:
     """Sensors that are not supported, each with what the message must name."""
-    yield (
-        '<camprojection name="seen" site="imu" camera="eye"/>',
-        "sensor 'seen': sensors 'camprojection' are not supported",
-    )
-    yield '<distance name="far" geom1="trunk" geom2="shin"/>', "sensor 'far': sensors 'distance' are not supported"
-    yield '<normal name="up" geom1="trunk" geom2="shin" cutoff="1"/>', "sensor 'up': sensors 'normal' are not supported"
-    yield (
-        '<fromto name="line" geom1="trunk" geom2="shin" cutoff="1"/>',
-        "sensor 'line': sensors 'fromto' are not supported",
-    )
     yield '<contact name="hit" geom1="trunk"/>', "sensor 'hit': sensors 'contact' are not supported"
-    yield '<user name="own" dim="2"/>', "sensor 'own': sensors 'user' are not supported"
     yield (
         '<gyro name="late" site="imu" nsample="4" delay="0.01"/>',
         "sensor 'late': nsample, delay and interval are not supported",

@@ -10,7 +10,8 @@ from ...symbols import State, symbols
 from .constraints import row_count
 from .contacts import Contacts, force_count, slot_count
 from .forces import NO_GRAVITY
-from .sensors import ACC, NO_SENSORS, STATIC, Frames, cut_off, given_by_texts, on_mocap, reading, rows_of
+from .sensors import NO_SENSORS, Frames, cut_off, given_by_texts, is_by_frames, reading, rows_of
+from .table import ACC
 from .turns import dot, vector
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Instance(Contacts):
     def sensor(self, i: int) -> Any:
         """What one sensor measures, which has to be one with numbers."""
         m = self.m
-        if (on_mocap(m, i) or not m.nv) and int(m.sensor_type[i]) in STATIC:
+        if is_by_frames(m, i):
             return cut_off(m, i, Frames(self).measured(i))
         if given_by_texts(m, i):
             return cut_off(m, i, reading(self, i))
@@ -100,7 +101,7 @@ class Instance(Contacts):
         if int(m.opt.disableflags) & NO_SENSORS:
             return {}
         chosen = [i for i in range(m.nsensor) if m.sensor_needstage[i] == stage]
-        moving = [i for i in chosen if (on_mocap(m, i) or not m.nv) and int(m.sensor_type[i]) in STATIC]
+        moving = [i for i in chosen if is_by_frames(m, i)]
         found = {int(m.sensor_adr[i]): cut_off(m, i, frames.measured(i)) for i in moving}
         texts = [i for i in chosen if given_by_texts(m, i) and i not in moving]
         found.update({int(m.sensor_adr[i]): cut_off(m, i, reading(self, i)) for i in texts})

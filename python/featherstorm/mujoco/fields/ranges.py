@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from ..rays import dot, hits, unit
-from .sensors import CAMERA, NO_SENSORS, RANGEFINDER, cut_off
+from .sensors import CAMERA, NO_SENSORS, PROJECTION, RANGEFINDER, cut_off
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,9 +52,9 @@ def finders(m: Any) -> list[Finder]:
 
 
 def has_depth_images(m: Any) -> bool:
-    """Whether there are range finders of cameras."""
-    of_cameras = np.asarray(m.sensor_objtype) == CAMERA
-    return bool((of_cameras & (np.asarray(m.sensor_type) == RANGEFINDER)).any())
+    """Return whether lenses of cameras are read: by range finders, or by projections into images."""
+    kind, of_cameras = np.asarray(m.sensor_type), np.asarray(m.sensor_objtype) == CAMERA
+    return bool(((of_cameras & (kind == RANGEFINDER)) | (kind == PROJECTION)).any())
 
 
 def pixel_rays(m: Any, camera: int) -> tuple[Array, Array]:

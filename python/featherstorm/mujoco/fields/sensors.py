@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from ...robot.mjcf_sensors import turns_by_itself
+from .positions import LEAST
 from .touch import meets
 from .turns import cross, product, vector
 
@@ -38,8 +40,10 @@ OF_TENDONS = {int(Kind.mjSENS_TENDONLIMITPOS), int(Kind.mjSENS_TENDONLIMITVEL), 
 # the row leaves out forces of contacts and of equalities that join two bodies
 FORCE, TORQUE = int(Kind.mjSENS_FORCE), int(Kind.mjSENS_TORQUE)
 POSITION, TURN = int(Kind.mjSENS_FRAMEPOS), int(Kind.mjSENS_FRAMEQUAT)
+DISTANCES = {int(Kind.mjSENS_GEOMDIST), int(Kind.mjSENS_GEOMNORMAL), int(Kind.mjSENS_GEOMFROMTO)}
+PROJECTION, USER = int(Kind.mjSENS_CAMPROJECTION), int(Kind.mjSENS_USER)
 AXES = [int(Kind.mjSENS_FRAMEXAXIS), int(Kind.mjSENS_FRAMEYAXIS), int(Kind.mjSENS_FRAMEZAXIS)]
-STATIC = {POSITION, TURN, *AXES}
+STATIC = {POSITION, TURN, *AXES, PROJECTION, USER}
 ACC = int(mujoco.mjtStage.mjSTAGE_ACC)
 REAL, POSITIVE = int(mujoco.mjtDataType.mjDATATYPE_REAL), int(mujoco.mjtDataType.mjDATATYPE_POSITIVE)
 Object = mujoco.mjtObj
@@ -66,9 +70,16 @@ def open_sensors(m: Any) -> dict[int, str]:
             continue
         if kind in (FORCE, TORQUE) and tendons_pull(m):
             found[i] = "forces of spatial tendons on bodies"
-        elif kind not in STATIC and (on_mocap(m, i) or not m.nv):
-            found[i] = "velocities and accelerations of bodies that do not move by themselves"
+        elif kind not in STATIC and not m.nv:
+            found[i] = "nothing of the model moves"
     return found
+
+
+def is_by_frames(m: Any, sensor: int) -> bool:
+    """Whether a sensor is measured by `Frames`: in models without joints, on mocap bodies, and by cameras that track or target."""
+    if int(m.sensor_type[sensor]) not in STATIC:
+        return False
+    return not m.nv or on_mocap(m, sensor) or turns_by_itself(m, sensor)
 
 
 def tendons_pull(m: Any) -> bool:
@@ -90,7 +101,7 @@ def tendons_pull(m: Any) -> bool:
 def given_by_texts(m: Any, sensor: int) -> bool:
     """Whether a sensor is measured by the texts here (`reading`)."""
     kind = int(m.sensor_type[sensor])
-    return bool(m.nv) and (kind in LIMITS or kind in (TOUCH, FORCE, TORQUE)) and not on_mocap(m, sensor)
+    return bool(m.nv) and (kind in LIMITS or kind in (TOUCH, FORCE, TORQUE))
 
 
 def reading(instance: Contacts, sensor: int) -> Any:
@@ -164,11 +175,20 @@ class Frames:
             return instance.geoms[index]
         if kind == SITE:
             return instance.sites[index]
-        return instance.fixed_to_bodies(self.m.cam_bodyid, "cam_pos", "cam_quat")[index]
+        return self.camera(index)
+
+    def camera(self, index: int) -> Pose:
+        """The pose of a camera. Its quaternion is that of the file in its body, as MuJoCo has it for cameras that turn by themselves."""
+        pose = self.instance.fixed_to_bodies(self.m.cam_bodyid, "cam_pos", "cam_quat")[index]
+        if int(self.m.cam_mode[index]):
+            pose.position, pose.rotation = self.instance.cameras[index]
+        return pose
 
     def measured(self, sensor: int) -> Any:
         """What a sensor of STATIC measures, before it is cut off."""
         m, kind = self.m, int(self.m.sensor_type[sensor])
+        if kind == USER:
+            return np.zeros(int(m.sensor_dim[sensor]))
         pose = self.pose(m.sensor_objtype[sensor], m.sensor_objid[sensor])
         relative = m.sensor_refid[sensor] >= 0
         other = self.pose(m.sensor_reftype[sensor], m.sensor_refid[sensor]) if relative else None
@@ -176,10 +196,24 @@ class Frames:
             if other is None:
                 return pose.quaternion
             return product(other.quaternion * np.array([1.0, -1.0, -1.0, -1.0]), pose.quaternion)
+        if kind == PROJECTION:
+            return self.pixel(int(m.sensor_refid[sensor]), other.rotation.T @ (pose.position - other.position))
         if kind == POSITION:
             return pose.position if other is None else other.rotation.T @ (pose.position - other.position)
         axis = pose.rotation[:, AXES.index(kind)]
         return axis if other is None else other.rotation.T @ axis
+
+    def pixel(self, camera: int, point: Any) -> Any:
+        """Where a camera sees a point of its axes, as core/sensor/frames.h has it [pixel]."""
+        m = self.m
+        pixels, size = np.asarray(m.cam_resolution[camera], float), np.asarray(m.cam_sensorsize[camera], float)
+        if size.all():
+            focal = m.cam_intrinsic[camera][:2] / size * pixels
+        else:
+            focal = np.full(2, 0.5 / np.tan(np.radians(m.cam_fovy[camera]) / 2) * pixels[1])
+        z = point[2]
+        depth = np.where(np.abs(z) < LEAST, np.where(z < 0, -LEAST, LEAST), z)
+        return vector(0.5 * pixels[0] - focal[0] * (point[0] / depth), 0.5 * pixels[1] + focal[1] * (point[1] / depth))
 
 
 def cut_off(m: Any, sensor: int, values: Any) -> Any:

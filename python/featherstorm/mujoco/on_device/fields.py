@@ -22,7 +22,7 @@ from ..fields.instance import Instance
 from ..fields.kernels import CONTACTS, FieldKernels, Kernel, Outputs
 from ..fields.table import ACC, POS, VEL, parts_of
 from ..horizon.recording import fresh
-from ..observing import finds_ranges, observe_step, watched
+from ..observing import measures_apart, observe_step, watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ NWARNING = int(mujoco.mjtWarning.mjNWARNING)
 def comes_from_cpu(engine: Engine, name: str) -> bool:
     """Whether no kernel on a device gives a field (from_cpu.py)."""
     parts = parts_of([name], ALL)
-    return finds_ranges(engine, parts) or (
+    return measures_apart(engine, parts) or (
         engine.fields.takes_contacts(parts) and not finds_contacts_in_kernels(engine)
     )
 
