@@ -8,6 +8,7 @@
 #include "core/world/actuators.h"
 #include "core/world/constraints.h"
 #include "core/world/contacts.h"
+#include "core/world/histories.h"
 #include "core/world/links.h"
 #include "core/world/sensors.h"
 #include "core/world/tendons.h"
@@ -48,6 +49,8 @@ template <class P> struct World {
   NoSlip<P> no_slip;
   std::vector<Sensor<P>> sensor;
   Vec3<P> magnetic = zero3<P>();  // field, world axes
+  std::vector<History<P>> history;
+  int n_history = 0;  // numbers of the state that they are
 
   bool is_given() const { return !link.empty(); }
   bool is_discrete() const { return integrator == Integrator::Discrete; }
@@ -75,6 +78,8 @@ template <class P, class S> World<P> cast(const World<S>& w) {
   r.no_slip = {w.no_slip.iterations, P(w.no_slip.tolerance)};
   for (const auto& x : w.sensor) r.sensor.push_back(cast<P>(x));
   r.magnetic = cast<P>(w.magnetic);
+  for (const auto& x : w.history) r.history.push_back(cast<P>(x));
+  r.n_history = w.n_history;
   return r;
 }
 

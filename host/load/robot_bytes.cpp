@@ -140,6 +140,10 @@ template <class A> void members(A& a, Sensor<double>& s) {
   members(a, s.focal), members(a, s.middle), a(s.geom[0]), a(s.geom[1]), a(s.n_geoms[0]), a(s.n_geoms[1]);
   a(s.by_loops);
 }
+template <class A> void members(A& a, History<double>& h) {
+  a(h.of_sensor), a(h.index), a(h.width), a(h.first), a(h.samples), a(h.order), a(h.is_delayed), a(h.delay);
+  a(h.has_interval), a(h.interval);
+}
 template <class A> void members(A& a, Softness<double>& s) {
   members(a, s.reference), members(a, s.impedance), a(s.power);
 }
@@ -186,7 +190,7 @@ template <class A> void members(A& a, World<double>& w) {
   a(w.nu), a(w.na), a(w.n_outputs), a(w.n_sensordata), a(w.timestep), a(w.integrator), a(w.implicit_damping);
   a(w.link), a(w.medium.density), a(w.medium.viscosity), members(a, w.medium.wind), a(w.has_medium), a(w.spring);
   a(w.damping), a(w.tendon), a(w.control), a(w.actuator), a(w.compensated), a(w.effort_limited), a(w.effort_lower);
-  a(w.effort_upper), a(w.sensor), members(a, w.magnetic);
+  a(w.effort_upper), a(w.sensor), members(a, w.magnetic), a(w.history), a(w.n_history);
   a(w.contacts.geom), a(w.contacts.hull), a(w.contacts.field), a(w.contacts.pair), a(w.contacts.several);
   a(w.contacts.elliptic), a(w.contacts.impedance_ratio);
 }
@@ -336,6 +340,9 @@ bool is_whole(const World<double>& w, const Model<double>& m) {
   for (const Sensor<double>& s : w.sensor)
     for (const auto* way : {&s.turn, &s.reference_turn})
       for (const Turn<double>& t : *way) ok = ok && (t.q == -1 || within(t.q, t.about_z ? 1 : 4, m.nq));
+  for (const History<double>& h : w.history)
+    ok = ok && within(h.first, h.samples, w.n_history) && h.width > 0 && h.width <= w.n_history &&
+         within(h.first, h.size(), w.n_history) && within(h.index, h.width, h.of_sensor ? w.n_sensordata : w.nu);
   return ok && is_whole(w.contacts, m);
 }
 

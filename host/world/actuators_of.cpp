@@ -22,8 +22,6 @@ template <class T> void refuse(const WorldTables<T>& tables, int i) {
     throw Error("actuator " + std::to_string(i) + ": " + what + " not supported");
   };
   if (tables.integer("actuator_plugin", i) >= 0) no("plugins are");
-  if (tables.row("actuator_delay", i)[0] != 0) no("a delay is");
-  if (tables.row("actuator_history", i, 2)[0] != 0) no("a history of controls is");
   if (static_cast<Transmission>(tables.integer("actuator_trntype", i)) == Transmission::Adhesion)
     no("adhesion of a body is");
 }
@@ -147,6 +145,16 @@ template <class T> void add_actuators(World<T>& world, const WorldTables<T>& tab
   for (int i = 0; i < tables.integer("nactuator") && (flags & no_actuation) == 0; i++) {
     refuse(tables, i);
     world.actuator.push_back(actuator_of(tables, places, i));
+  }
+  if (tables.has("nhistory")) world.n_history = tables.integer("nhistory");
+  for (int i = 0; i < tables.integer("nactuator") && world.n_history > 0; i++) {
+    const auto samples = tables.row("actuator_history", i, 2);
+    if (samples[0] <= 0) continue;
+    History<T> h;
+    h.index = tables.integer("actuator_ctrladr", i), h.first = tables.integer("actuator_historyadr", i);
+    h.samples = static_cast<int>(samples[0]), h.order = static_cast<int>(samples[1]);
+    h.delay = tables.real("actuator_delay", i), h.is_delayed = tables.nominal("actuator_delay", i) > 0;
+    world.history.push_back(h);
   }
   const auto nv = static_cast<std::size_t>(tables.integer("nv"));
   world.compensated.assign(nv, 0), world.effort_limited.assign(nv, 0);

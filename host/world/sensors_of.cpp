@@ -87,7 +87,6 @@ template <class T> class Reader {
       refuse("sensors of type " + std::to_string(type) + " are");
     const SensorName& known = sensor_names[type];
     if (!known.kind) refuse(std::string("sensors '") + known.name + "' are");
-    if (t_.row("sensor_history", i_, 2)[0] > 0) refuse("nsample, delay and interval are");
     if (*known.kind == InsideSite && t_.row("sensor_intprm", i_, 3)[0] != 0) refuse("enclosed sites are");
 
     Sensor<T> s;
@@ -290,6 +289,18 @@ template <class T> class Reader {
   int i_;
 };
 
+template <class T> History<T> history_of(const WorldTables<T>& t, int i) {
+  const auto samples = t.row("sensor_history", i, 2);
+  History<T> h;
+  h.of_sensor = true, h.index = t.integer("sensor_adr", i), h.width = t.integer("sensor_dim", i);
+  h.first = t.integer("sensor_historyadr", i);
+  h.samples = static_cast<int>(samples[0]), h.order = static_cast<int>(samples[1]);
+  h.delay = t.real("sensor_delay", i), h.is_delayed = t.nominal("sensor_delay", i) > 0;
+  h.interval = t.numbers("sensor_interval", i, 2)[0];
+  h.has_interval = t.nominal_row("sensor_interval", i, 2)[0] > 0;
+  return h;
+}
+
 }  // namespace
 
 template <class T> void add_sensors(World<T>& w, const WorldTables<T>& t, const Places<T>& places) {
@@ -299,7 +310,10 @@ template <class T> void add_sensors(World<T>& w, const WorldTables<T>& t, const 
   w.n_sensordata = t.integer("nsensordata");
   if (t.integer("opt.disableflags") & no_sensors) return;
   const int n = t.integer("nsensor");
-  for (int i = 0; i < n; i++) w.sensor.push_back(Reader<T>(t, places, w.contacts.geom, i).read());
+  for (int i = 0; i < n; i++) {
+    w.sensor.push_back(Reader<T>(t, places, w.contacts.geom, i).read());
+    if (w.n_history > 0 && t.row("sensor_history", i, 2)[0] > 0) w.history.push_back(history_of(t, i));
+  }
 }
 
 template void add_sensors(World<double>&, const WorldTables<double>&, const Places<double>&);

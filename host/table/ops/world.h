@@ -2,6 +2,7 @@
 //
 // Arrays have MuJoCo's names, order and layout. The time of a step is that of the file.
 #pragma once
+#include "core/actuation/histories.h"
 #include "core/collision/candidates.h"
 #include "core/mujoco/step.h"
 #include "core/sensor/sensors.h"
@@ -180,6 +181,62 @@ struct OpSensors {
   }
 };
 
+inline constexpr OpArray history{"history", {n_history}, "", "histories of controls and sensors, as MuJoCo has them"};
+inline constexpr OpArray clock{"clock", {1}, "s", "time"};
+inline constexpr OpArray slack{"slack", {1}, "s", "times that are closer are the same", Sample::positive};
+
+struct OpDelayedControls {
+  static constexpr OpInfo info{
+      .name = "delayed_controls",
+      .summary = "the controls that actuators act on: old ones of the histories where they are delayed",
+      .equation = "ctrl(clock - delay), interpolated between the samples of the history",
+      .source = "MuJoCo, XML reference: actuator, delay; core/actuation/histories.h",
+      .in = {history, ctrl, clock, slack},
+      .out = {{"delayed", {n_ctrl}, "", "controls"}},
+      .needs = Needs::world,
+      .cuda = false,
+  };
+  FS_HD static void run(const auto& m, auto history, auto ctrl, auto clock, auto slack, auto delayed) {
+    using T = ScalarOf<decltype(history)>;
+    delayed_controls<T>(m.world, history, ctrl, T(clock), T(slack), delayed);
+  }
+};
+
+struct OpDelayedSensors {
+  static constexpr OpInfo info{
+      .name = "delayed_sensors",
+      .summary = "the numbers that sensors tell: old ones of the histories where they are delayed or have an interval",
+      .equation = "sensordata(clock - delay), interpolated between the samples of the history",
+      .source = "MuJoCo, XML reference: sensor, delay; core/actuation/histories.h",
+      .in = {history, {"sensordata", {n_sensed}, "", "what the sensors measure"}, clock, slack},
+      .out = {{"told", {n_sensed}, "", "what they tell"}},
+      .needs = Needs::world,
+      .cuda = false,
+  };
+  FS_HD static void run(const auto& m, auto history, auto sensordata, auto clock, auto slack, auto told) {
+    using T = ScalarOf<decltype(history)>;
+    delayed_sensors<T>(m.world, history, sensordata, T(clock), T(slack), told);
+  }
+};
+
+struct OpAdvancedHistories {
+  static constexpr OpInfo info{
+      .name = "advanced_histories",
+      .summary = "the histories of controls and sensors after a step that began at `clock`",
+      .equation = "each with a sample at `clock` in place of its oldest",
+      .source = "MuJoCo, XML reference: actuator and sensor, nsample; core/actuation/histories.h",
+      .in = {history, ctrl, {"sensordata", {n_sensed}, "", "what the sensors measured"}, clock, slack},
+      .out = {{"history_next", {n_history}, "", "histories"}},
+      .needs = Needs::world,
+      .cuda = false,
+  };
+  FS_HD static void run(const auto& m, auto history, auto ctrl, auto sensordata, auto clock, auto slack,
+                        auto history_next) {
+    using T = ScalarOf<decltype(history)>;
+    advanced_histories<T>(m.world, history, ctrl, sensordata, T(clock), T(slack), history_next);
+  }
+};
+
 struct OpContacts {
   static constexpr OpInfo info{
       .name = "contacts",
@@ -214,7 +271,8 @@ struct OpContacts {
 
 struct Worlds {
   static constexpr std::string_view title = "The world of a model file";
-  using Rows = List<OpTendons, OpActuators, OpPassiveForces, OpSmoothAcceleration, OpWorldStep, OpSensors, OpContacts>;
+  using Rows = List<OpTendons, OpActuators, OpPassiveForces, OpSmoothAcceleration, OpWorldStep, OpSensors, OpContacts,
+                    OpDelayedControls, OpDelayedSensors, OpAdvancedHistories>;
 };
 
 }  // namespace featherstorm::table

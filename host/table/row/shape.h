@@ -28,7 +28,8 @@ enum class Count : unsigned char {
   n_tendons,
   n_links,
   n_sensed,
-  n_slots
+  n_slots,
+  n_history
 };
 struct Dimension {
   int factor = 1;
@@ -41,11 +42,11 @@ struct Dimension {
 };
 // Positions, velocities, entries of the packed inertia matrix, bodies, frames; loops and their constraints; independent
 // velocities of coupled joints; contacts; velocities without those of a floating base; of a model file's world the controls,
-// activations, forces of actuators, tendons, links, numbers of sensors and slots of contacts.
+// activations, forces of actuators, tendons, links, numbers of sensors, slots of contacts and numbers of histories.
 inline constexpr Dimension nq{Count::nq}, nv{Count::nv}, nh{Count::nh}, nb{Count::nb}, nf{Count::nf}, nl{Count::nl},
     n_constraints{Count::n_constraints}, nu{Count::nu}, nc{Count::nc}, joint_nv{Count::joint_nv}, n_ctrl{Count::n_ctrl},
     n_act{Count::n_act}, n_out{Count::n_out}, n_tendons{Count::n_tendons}, n_links{Count::n_links},
-    n_sensed{Count::n_sensed}, n_slots{Count::n_slots};
+    n_sensed{Count::n_sensed}, n_slots{Count::n_slots}, n_history{Count::n_history};
 
 // The shape of an array of one instance, rows first: {nv, nv}, {nb, 6}.
 struct Shape {
@@ -82,6 +83,7 @@ FS_HD constexpr int extent(const M& m, const Dimension& d) {
       case Count::n_links: return d.factor * m.world.n_links();
       case Count::n_sensed: return d.factor * m.world.n_sensordata;
       case Count::n_slots: return d.factor * slots_of(m.world.contacts);
+      case Count::n_history: return d.factor * m.world.n_history;
       default: break;
     }
   return 0;
@@ -103,8 +105,8 @@ std::vector<int> shape_of(const M& m, const Shape& s) {
 // "2 nv, nv": of one instance of any robot.
 inline std::string words(const Shape& s) {
   static constexpr const char* names[] = {
-      "",   "nq",       "nv",     "nh",    "nb",    "nf",        "nl",      "n_constraints", "nu",
-      "nc", "(nv - 6)", "n_ctrl", "n_act", "n_out", "n_tendons", "n_links", "n_sensed",      "n_slots"};
+      "",         "nq",     "nv",    "nh",    "nb",        "nf",      "nl",       "n_constraints", "nu",       "nc",
+      "(nv - 6)", "n_ctrl", "n_act", "n_out", "n_tendons", "n_links", "n_sensed", "n_slots",       "n_history"};
   std::string all;
   for (int k = 0; k < s.rank; k++) {
     const auto& [factor, count] = s.dimension[k];

@@ -131,8 +131,10 @@ def named(engine: Engine, found: dict[str, Array]) -> dict[str, Array]:
 
 def several(engine: Engine, r: Rows, nstep: int) -> None:
     """nstep steps as one run."""
-    if nstep == 1:
-        substep(engine, r)
+    if nstep == 1 or engine.histories is not None:
+        for _ in range(nstep):
+            substep(engine, r)
+            r.state[:, 0] = r.time
         return
     check_state(engine, r)
     warning = r.warning.copy()

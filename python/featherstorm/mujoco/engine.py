@@ -15,6 +15,7 @@ from .fields.distances import GeomDistances
 from .fields.kernels import CONTACTS, FieldKernels
 from .fields.ranges import RangeFinders
 from .fields.sensors import open_sensors
+from .histories import Histories
 from .inputs import OF_STATE, TABLES, array_name
 from .robots import WorldRobot, mocap_acts, sentences, still_robot
 from .state import Layout, mocap_bodies
@@ -114,6 +115,7 @@ class Engine:
         self.follows_mocap = "mocap_pos" in self.tables
         self.loops = self.moves and has_loops(m, self.model.robot.contact_pairs)
         self.models: dict[bytes, Model] = {}  # of `placed`
+        self.histories = Histories(self) if self.moves and m.nhistory else None
         self.sequence  # noqa: B018  # raises where the engine cannot step the model
 
     @cached_property
@@ -210,8 +212,10 @@ class Engine:
         return [("q", self.with_unit_quaternions(state), 0, self.m.nq, False), *given]
 
     def controls(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """ctrl of states, zeros where one is bad."""
+        """The controls that act at states: old ones where they are delayed, zeros where one is bad."""
         ctrl = state[:, self.layout.columns["ctrl"]]
+        if self.histories is not None:
+            ctrl = self.histories.controls(state, ctrl)
         if len(rows := self.bad_controls(state)):
             ctrl = ctrl.copy()
             ctrl[rows] = 0
@@ -255,9 +259,14 @@ class Engine:
         """
         if self.sequence is None or not len(state):
             return
+        if self.histories is not None and nstep != 1:
+            raise RuntimeError("steps of a model with histories are taken one by one")
+        history = None if self.histories is None else self.histories.next(state, values)
         outputs = self.columns(state, MOVED)
         outputs += [(name, x, 0, x.shape[1], False) for name, x in (more or {}).items() if x.shape[1]]
         self.sequence_for(outputs).run(nstep, len(state), self.inputs(state, values), {}, outputs)  # type: ignore[union-attr]  # it moves
+        if history is not None:
+            state[:, self.layout.columns["history"]] = history
 
     def solve(self, state: npt.NDArray[Any], values: Values, sizes: dict[str, int]) -> dict[str, npt.NDArray[Any]]:
         """What the solver finds at states: arrays (n, size) by name."""

@@ -44,7 +44,6 @@ def refuse(m: Any) -> None:
     for count, what in (
         ("nflex", "flexible bodies (flex)"),
         ("nplugin", "plugins"),
-        ("nhistory", "delays and histories"),
     ):
         if getattr(m, count):
             raise ValueError(f"the model has {what}, which are not supported")

@@ -62,7 +62,13 @@ def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> tupl
     tree = tree_from_mujoco(m, name, strict)
     # those of cameras that turn by themselves are measured by texts in Python (mujoco/fields/sensors.py)
     arrays, sensors = tables(m), [i for i in range(m.nsensor) if not is_framed_by_texts(m, i)]
-    why = why_no_world(m, mujoco)
+    late = {
+        i: f"sensor '{names.of('sensor', i)}': nsample, delay and interval are not supported here, expected featherstorm.mujoco.Batch"
+        for i in sensors
+        if m.sensor_history[i, 0] > 0
+    }
+    sensors = [i for i in sensors if i not in late]
+    why = why_no_world(m, mujoco) or (next(iter(late.values()), "") if strict else "")
     if strict:
         if why:
             raise ValueError(f"{name}: {why}")
@@ -78,7 +84,8 @@ def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> tupl
     try:
         if why:
             raise ValueError(why)
-        robot, _, unmeasured = measurable(world, sensors)
+        robot, _, refused = measurable(world, sensors)
+        unmeasured = {**late, **refused}
     except ValueError as error:
         said = [*world_notices(m, mujoco, names), f"{LEFT_OUT}{error}"]
         return tree_from_mujoco(m, name, False, said), ModelFile(m.__copy__(), {}, str(error))
@@ -116,6 +123,8 @@ def why_no_world(m: Any, mujoco: Any) -> str:
     """What of a model no step here takes along; "" where there is nothing."""
     if m.nplugin:
         return "plugins are not supported"
+    if np.any(m.actuator_delay):
+        return "delays of actuators are not supported here, expected featherstorm.mujoco.Batch"
     return ""
 
 

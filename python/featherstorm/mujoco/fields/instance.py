@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...symbols import State, symbols
+from ...symbols import State, symbols, values_of
 from .constraints import row_count
 from .contacts import Contacts, force_count, slot_count
 from .forces import NO_GRAVITY
-from .sensors import NO_SENSORS, Frames, cut_off, given_by_texts, is_by_frames, reading, rows_of
-from .table import ACC
+from .sensors import NO_SENSORS, Frames, cut_off, given_by_texts, is_by_frames, reading, remembered, rows_of
+from .table import ACC, POS, VEL
 from .turns import dot, vector
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from ... import _featherstorm
     from ...model import Model
+
+
+SLACK = 1e-15  # mjMINVAL
 
 
 class Instance(Contacts):
@@ -30,6 +33,7 @@ class Instance(Contacts):
     active    which equalities act
     varied    fields of the model that differ between simulations
     shapes    name -> shape of what may be given: fields of the state and varied ones, and what the solver finds
+    slack     times of samples of a history that are closer are the same [s]; rounding of the time in float32 is less
     given     name -> symbols of what the fields that were asked for take
     """
 
@@ -42,6 +46,7 @@ class Instance(Contacts):
         shapes: dict[str, tuple[int, ...]],
         trace: _featherstorm.Trace,
         varied: tuple[str, ...] = (),
+        dtype: str = "float64",
     ) -> None:
         self.m, self.model, self.sensors, self.active, self.shapes = m, model, sensors, active, shapes
         self.trace, self.varied = trace, varied
@@ -49,6 +54,7 @@ class Instance(Contacts):
         self.packed = model.row_start, model.column
         self.pairs = model.robot.contact_pairs
         self.given: dict[str, Any] = {}
+        self.slack = SLACK if dtype == "float64" else float(m.opt.timestep) / 64
 
     def state(self, name: str) -> Any:
         if name not in self.given:
@@ -96,7 +102,33 @@ class Instance(Contacts):
         return self.sensed()[self.m.nsensordata :]
 
     def measured(self, stage: int) -> dict[int, Any]:
-        """First column in sensordata -> numbers, of the sensors of a stage that are known."""
+        """First column in sensordata -> numbers, of the sensors of a stage that are known: old ones of those that are delayed."""
+        found = self.fresh(stage)
+        if old := {int(self.m.sensor_adr[i]) for i in remembered(self.m)} & set(found):
+            told = self.run("delayed_sensors", self.state("history"), self.sensed_of(found), *self.now)[0]
+            found.update({first: told[first : first + len(found[first])] for first in old})
+        return found
+
+    @property
+    def now(self) -> tuple[Any, Any]:
+        """The time, and how close times are the same [s]."""
+        return self.state("time"), [self.slack]
+
+    def sensed_of(self, found: dict[int, Any]) -> Any:
+        """All numbers of sensors from those that are known; the others are zero."""
+        numbers: list[Any] = [0.0] * self.model.robot.n_sensordata
+        for first, x in found.items():
+            numbers[first : first + len(x)] = values_of(x, "sensordata")
+        return symbols(numbers)
+
+    def history(self) -> Any:
+        """The histories after a step, as core/actuation/histories.h moves them on."""
+        found = {first: x for stage in (POS, VEL, ACC) for first, x in self.fresh(stage).items()}
+        given = self.state("history"), self.state("raw_ctrl"), self.sensed_of(found)
+        return self.run("advanced_histories", *given, *self.now)[0]
+
+    def fresh(self, stage: int) -> dict[int, Any]:
+        """First column in sensordata -> what the sensors of a stage measure, of those that are known."""
         m, frames = self.m, Frames(self)
         if int(m.opt.disableflags) & NO_SENSORS:
             return {}

@@ -92,6 +92,7 @@ class FieldKernels:
         self.varied = varied
         self.shapes.update({name: field_shape(m, name) for name in varied})
         self.shapes.update(solved_shapes(m, model, active), **contact_shapes(model, m.nv > 0), point=(3,))
+        self.shapes["raw_ctrl"] = (m.nu,)
         self.made: dict[tuple[str, ...], list[Kernel]] = {}
 
     def kernels(self, parts: tuple[str, ...]) -> list[Kernel]:
@@ -120,6 +121,12 @@ class FieldKernels:
             self.made[part] = [self.record(text)]
         return self.made[part][0]
 
+    def recorded(self, name: str, text: Callable[[Instance], Outputs]) -> Kernel:
+        """The kernel of a text that is no field, by its name."""
+        if (name,) not in self.made:
+            self.made[name,] = [self.record(text)]
+        return self.made[name,][0]
+
     def make(self, parts: tuple[str, ...]) -> list[Kernel]:
         made = []
         for first in range(0, len(parts), MOST_OUTPUTS):
@@ -129,7 +136,7 @@ class FieldKernels:
 
     def record(self, text: Callable[[Instance], Outputs]) -> Kernel:
         trace = _featherstorm.Trace()
-        instance = Instance(self.m, self.model, self.sensors, self.active, self.shapes, trace, self.varied)
+        instance = Instance(self.m, self.model, self.sensors, self.active, self.shapes, trace, self.varied, self.dtype)
         try:
             whole = text(instance)
             for output, values in whole:

@@ -44,6 +44,8 @@ def finders(m: Any) -> list[Finder]:
         return []
     found = []
     for i in np.flatnonzero(np.asarray(m.sensor_type) == RANGEFINDER).tolist():
+        if m.sensor_history[i, 0] > 0:
+            continue
         number, is_camera = int(m.sensor_objid[i]), int(m.sensor_objtype[i]) == CAMERA
         body = int((m.cam_bodyid if is_camera else m.site_bodyid)[number])
         rays = pixel_rays(m, number) if is_camera else (np.zeros((1, 3)), np.array([[0.0, 0.0, 1.0]]))

@@ -66,13 +66,20 @@ def open_sensors(m: Any) -> dict[int, str]:
     """Sensors that have no numbers, with what is missing."""
     found = {}
     for i, kind in enumerate(map(int, m.sensor_type)):
-        if kind == RANGEFINDER:
+        if kind == RANGEFINDER or kind in DISTANCES:
+            if int(m.sensor_history[i, 0]) > 0:
+                found[i] = "histories of range finders and of distances"
             continue
         if kind in (FORCE, TORQUE) and tendons_pull(m):
             found[i] = "forces of spatial tendons on bodies"
         elif kind not in STATIC and not m.nv:
             found[i] = "nothing of the model moves"
     return found
+
+
+def remembered(m: Any) -> list[int]:
+    """Return the sensors with a history."""
+    return np.flatnonzero(np.asarray(m.sensor_history)[:, 0] > 0).tolist() if m.nsensor else []
 
 
 def is_by_frames(m: Any, sensor: int) -> bool:

@@ -36,6 +36,8 @@ def roll_as_one(
 ) -> bool:
     """As `roll` (roll.py); False, with nothing done, where it has to go step by step."""
     wanted = {**part.fields, **fields}
+    if engine.histories is not None:
+        return False
     if not engine.moves or not len(r.time) or (engine.runs_rk4 and wanted) or not can_drive(engine, control, columns):
         return False
     whole = Whole(engine, r, nstep, control, columns, list(wanted))

@@ -74,7 +74,7 @@ class DeviceFields(FieldKernels):
 
     def record(self, text: Callable[[Instance], Outputs]) -> Kernel:
         trace = _featherstorm.Trace()
-        instance = Instance(self.m, self.model, self.sensors, self.active, self.shapes, trace, self.varied)
+        instance = Instance(self.m, self.model, self.sensors, self.active, self.shapes, trace, self.varied, self.dtype)
         contacts = self.engine.moves and finds_contacts_in_kernels(self.engine)
         try:
             if contacts:

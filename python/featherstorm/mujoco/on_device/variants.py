@@ -35,6 +35,8 @@ class DeviceVariants(Variants):
     memory: DeviceMemory
 
     def __init__(self, model: Any, nsim: int, dtype: str, threads: int, law: Rigid | None = None) -> None:
+        if model.nhistory:
+            raise ValueError("Batch: the model has delays or histories, which are for device='cpu'")
         super().__init__(model, nsim, dtype, threads, law)
         if self.of_state:
             self.own = Engine(self.model, dtype, threads, self.switched, law, of_state=self.of_state)

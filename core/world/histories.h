@@ -1,0 +1,31 @@
+// Histories of a model file: ring buffers of the last controls of an actuator, or of the last numbers of a sensor, with their times.
+//
+// A buffer is a part of the state [mjData.history], as MuJoCo lays it out:
+//   user, cursor, times (samples), values (samples width)
+// The cursor is the place of the newest sample; the samples before it, round the ring, are ever older. `user` is the time of the
+// last measurement of a sensor with an interval. Names of MuJoCo in brackets.
+#pragma once
+
+namespace featherstorm {
+
+template <class P> struct History {
+  bool of_sensor = false;   // else of an actuator's control
+  int index = 0;            // the first number among sensordata, or the control
+  int width = 1;            // numbers of a sample
+  int first = 0;            // where the buffer begins in the state's histories [historyadr]
+  int samples = 1;          // [nsample]
+  int order = 0;            // of the interpolation: 0 holds the older sample, 1 linear, 2 cubic [interp]
+  bool is_delayed = false;  // whether old numbers are read: delay > 0
+  P delay{};                // [s]
+  bool has_interval = false;
+  P interval{};  // between measurements of a sensor [s]
+
+  int size() const { return 2 + samples * (1 + width); }
+};
+
+template <class P, class S> History<P> cast(const History<S>& h) {
+  return {h.of_sensor, h.index,      h.width,    h.first,        h.samples,
+          h.order,     h.is_delayed, P(h.delay), h.has_interval, P(h.interval)};
+}
+
+}  // namespace featherstorm
