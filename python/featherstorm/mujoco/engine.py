@@ -68,7 +68,6 @@ class Engine:
                         the engine's operations take
     """
 
-
     def __init__(
         self,
         m: Any,

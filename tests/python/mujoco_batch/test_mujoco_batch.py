@@ -194,7 +194,9 @@ def test_the_reason_for_a_sensor_that_is_not_measured_names_it():
 
 
 def test_sensors_that_are_not_measured_are_nan():
-    xml = PENDULUM.replace("<clock/>", '<clock/><rangefinder site="tip" nsample="3" interval="0.1"/><jointvel joint="elbow"/>')
+    xml = PENDULUM.replace(
+        "<clock/>", '<clock/><rangefinder site="tip" nsample="3" interval="0.1"/><jointvel joint="elbow"/>'
+    )
     m = model(xml)
     with pytest.warns(fs.Notice, match="NaN in sensordata: sensor4 .histories of range finders"):
         b = Batch(m, 2, 1, dtype="float64")
