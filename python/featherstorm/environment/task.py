@@ -31,7 +31,8 @@ class Task:
     actions: int | None = None
     """Numbers of an action. None: the controls of the file's actuators, of a robot without a world nv."""
     action_range: tuple[ArrayLike, ArrayLike] | None = None
-    """Lowest and highest action. None: ranges of the file's actuators where it is their controls, else -1 to 1."""
+    """Lowest and highest action, which may be infinite. None: the ranges of the file's actuators where actions are their controls,
+    infinite where an actuator has none; else -1 to 1."""
     clip: bool = True
     """Whether actions beyond their range are taken at its end; an action that is not finite ends the episode in any case."""
     parameters: Names = ()
