@@ -13,6 +13,10 @@
 namespace featherstorm {
 namespace {
 
+// Nodes beyond which a program is assembled in one order. Comparing three takes two thirds of the time until a kernel serves, and code that
+// no cache holds is as fast in each (docs/decisions/27-where-unrolling-ends.md).
+constexpr int most_compared_nodes = 40000;
+
 // The least of a few runs on a block of instances [s].
 double time_of(const Program& p, const AssembledKernel& k, Precision precision) {
   constexpr long instances = 64;
@@ -70,11 +74,14 @@ void check(const Program& p) {
 
 BoundKernel assemble_program(const Program& p, Precision precision, const std::string& isa) {
   if (!can_assemble(isa)) return {};
+  std::vector<std::vector<int>> orders;
+  if (p.graph.size() > most_compared_nodes) orders = {greedy_order(p)};
+  else orders = {trace_order(p), latency_order(p, 24), latency_order(p, 96)};
   BoundKernel best;
   double least = 0;
-  for (const auto& order : {trace_order(p), latency_order(p, 24), latency_order(p, 96)}) {
+  for (const auto& order : orders) {
     const AssembledKernel k = assemble(p, order, isa, precision);
-    const double time = time_of(p, k, precision);
+    const double time = orders.size() == 1 ? 0 : time_of(p, k, precision);
     if (!best.kernel || time < least) best = {k.kernel, nullptr, k.width, k.code}, least = time;
   }
   return best;

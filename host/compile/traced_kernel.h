@@ -10,7 +10,7 @@
 
 namespace featherstorm {
 
-// Assembled in the order of statements that runs fastest here; no kernel where nothing can be assembled for this
+// Assembled in the order of statements that runs fastest here, a long program in the one with the fewest live values; no kernel where nothing can be assembled for this
 // instruction set.
 BoundKernel assemble_program(const Program& p, Precision precision, const std::string& isa);
 
