@@ -1,9 +1,7 @@
 #include "host/trace/world_programs.h"
 
 #include "core/constraint/delassus.h"
-#include "core/mujoco/constrained.h"
-#include "core/mujoco/position_slopes.h"
-#include "core/rigid/rigid_constraints.h"
+#include "core/mujoco/stages.h"
 #include "host/system/error.h"
 
 namespace featherstorm {
@@ -17,25 +15,16 @@ Numbers numbers(const auto& scratch, int n) {
   return all;
 }
 
-// What of J is not zero by structure; contacts: whether their rows are there.
-RowPattern pattern_of(const Equations<Expr>& e, const World<Expr>& w, const PairColumns& pairs, int nv, bool contacts) {
-  RowPattern p;
-  const int constraints = rows_of(w.constraints);
+// Adds the rows of all candidates of contacts.
+void add_contact_rows(RowPattern& p, const World<Expr>& w, const PairColumns& pairs) {
   const std::vector<RowBlock> blocks = row_blocks(w);
-  for (int i = 0; i < constraints; i++) {
-    std::vector<int> column;
-    for (int k = 0; k < nv; k++)
-      if (lane(e.J[i * nv + k], 0) != 0) column.push_back(k);  // NaN where it is no constant
-    p.add(blocks[i].kind, 1, column);
-  }
-  int block = constraints;
-  for (int i = 0; contacts && i < static_cast<int>(w.contacts.pair.size()); i++) {
+  int block = rows_of(w.constraints);
+  for (int i = 0; i < static_cast<int>(w.contacts.pair.size()); i++) {
     std::vector<int> column;
     for (int k = pairs.start[i]; k < pairs.start[i + 1]; k++) column.push_back(pairs.column[k].v);
     for (int slot = 0; slot < w.contacts.pair[i].slots; slot++, block++)
       p.add(blocks[block].kind, blocks[block].rows, column);
   }
-  return p;
 }
 
 // The packed inertia matrix of the robot's tree with the entries of another.
@@ -45,6 +34,18 @@ Numbers on_tree(const Model<double>& m, const EliminationTree& tree, const Numbe
   for (std::size_t k = 0; k < entry.size(); k++) all[entry[k]] = mass[k];
   return all;
 }
+
+// State and controls, the inputs of the equations.
+struct StateInputs {
+  Numbers q, v, act, ctrl, qfrc, xfrc;
+  StateInputs(Program& p, const Model<double>& m)
+      : q(p.input("q", m.nq)),
+        v(p.input("v", m.nv)),
+        act(p.input("act", m.world.na)),
+        ctrl(p.input("ctrl", m.world.nu)),
+        qfrc(p.input("qfrc_applied", m.nv)),
+        xfrc(p.input("xfrc_applied", 6 * m.world.n_links())) {}
+};
 
 // The inputs of a problem.
 struct Problem {
@@ -58,74 +59,27 @@ struct Problem {
         friction(p.input("row_friction", rows.rows())) {}
 };
 
-// The numbers of placements and motions, as host/solver/contact_solve.h takes them.
-Numbers numbers_of(const Scratch<Placement<Expr>>& X, int n) {
-  Numbers all;
-  for (int i = 0; i < n; i++) {
-    for (int k = 0; k < 9; k++) all.push_back(X[i].R(k / 3, k % 3));
-    for (int k = 0; k < 3; k++) all.push_back(X[i].r(k));
-  }
-  return all;
-}
-Numbers numbers_of(const Scratch<Motion<Expr>>& V, int n) {
-  Numbers all;
-  for (int i = 0; i < n; i++) {
-    for (int k = 0; k < 3; k++) all.push_back(V[i].w(k));
-    for (int k = 0; k < 3; k++) all.push_back(V[i].v(k));
-  }
-  return all;
-}
-
-// Throws Error where the integrator discrete would couple coordinates of several branches: M^ has no place for that.
-void check_branches(const Model<Expr>& m, const World<Expr>& w, const Smooth<Expr>& s,
-                    const LengthSlopes<Expr>& slopes) {
-  const auto is_zero = [](const Expr& x) { return lane(x, 0) == 0; };  // false for an input
-  const auto check = [&](const auto& J, int row, const Expr& K, const Expr& D, const std::string& what) {
-    if (is_zero(K) && is_zero(D)) return;
-    int last = -1;
-    for (int k = 0; k < m.nv; k++) {
-      if (is_zero(J[row * m.nv + k])) continue;
-      int above = k;
-      while (above > last) above = m.dof_parent[above];
-      if (above != last && last >= 0)
-        throw Error("the integrator discrete: " + what + " " + std::to_string(row) +
-                    " acts on joints of several branches at once, and its stiffness and damping cannot be taken to the "
-                    "end of the step, expected one along a single branch, or another integrator");
-      last = k;
-    }
-  };
-  for (int t = 0; t < w.n_tendons() && w.implicit_lengths; t++)
-    check(s.ten_J, t, slopes.tendon_K[t], slopes.tendon_D[t], "tendon");
-  for (int o = 0; o < w.n_outputs && w.implicit_lengths; o++)
-    check(s.moment, o, slopes.K[o], slopes.D[o], "actuator output");
-}
-
 void trace_equations(const Model<double>& model, const Parameters& parameters, bool contacts,
                      const RigidLaw<double>* rigid, WorldPrograms& out) {
   Program& p = out.equations;
   const World<double>& shape = model.world;
-  const Numbers q = p.input("q", model.nq), v = p.input("v", model.nv), act = p.input("act", shape.na),
-                ctrl = p.input("ctrl", shape.nu), qfrc = p.input("qfrc_applied", model.nv),
-                xfrc = p.input("xfrc_applied", 6 * shape.n_links());
+  const StateInputs in(p, model);
   const TracedModel traced(p, model, parameters);
   const Model<Expr>& m = traced.model();
   const World<Expr>& w = m.world;
   Smooth<Expr> s(m, w);
   Equations<Expr> e(m, w);
-  const Applied applied{ctrl.data(), qfrc.data(), xfrc.data()};
-  equations(m, w, q.data(), v.data(), act.data(), applied, s, e);
+  out.alone = rigid ? std::vector<int>{} : alone_bodies(m, w);
+  out.slopes = slopes_of(m, rigid != nullptr);
+  Numbers of_contacts, weights(static_cast<std::size_t>(rigid ? 0 : weights_of(m, w))), turning(7 * out.alone.size()),
+      slopes(static_cast<std::size_t>(out.slopes));
+  const std::optional<RigidLaw<Expr>> law = rigid ? std::optional(cast<Expr>(*rigid)) : std::nullopt;
+  const Applied applied{in.ctrl.data(), in.qfrc.data(), in.xfrc.data()};
+  step_equations(m, w, law ? &*law : nullptr, in.q.data(), in.v.data(), in.act.data(), applied, s, e, weights.data(),
+                 turning.data(), slopes.data());
+  if (!rigid && w.is_discrete()) check_branches(m, in.act, in.ctrl, s);
+  for (const Expr& d : slopes) out.damps |= lane(d, 0) != 0;
   out.pairs = PairColumns(model, shape.contacts);
-  Numbers of_contacts, weights, turning;
-  if (!rigid) {
-    if (w.is_discrete()) {
-      LengthSlopes<Expr> slopes(w);
-      length_slopes(m, w, act.data(), ctrl.data(), s, slopes);
-      check_branches(m, w, s, slopes);
-    }
-    out.alone = alone_bodies(m, w);
-    weights.resize(static_cast<std::size_t>(weights_of(m, w))), turning.resize(7 * out.alone.size());
-    end_of_step(m, w, q.data(), v.data(), act.data(), ctrl.data(), s, e, weights.data(), turning.data());
-  }
   if (contacts) {
     of_contacts.resize(static_cast<std::size_t>(out.pairs.entries(shape.contacts)));
     all_contact_rows(m, w, out.pairs, weights.data(), s, e, of_contacts.data());
@@ -133,31 +87,10 @@ void trace_equations(const Model<double>& model, const Parameters& parameters, b
     weights.clear();
   }
   out.weights = static_cast<int>(weights.size());
-  out.rows = pattern_of(e, w, out.pairs, m.nv, contacts);
+  out.rows = constraint_pattern(w, m.nv, e.J.data());
+  if (contacts) add_contact_rows(out.rows, w, out.pairs);
   out.tree = tree_with(model, out.rows);
   const Numbers jacobian = packed_jacobian(out.rows, rows_of(w.constraints), m.nv, e.J.data(), of_contacts);
-  // D of (M + h D) a = b + J^T f, entries of M; then those above the diagonal where it is not symmetric
-  Numbers damping(static_cast<std::size_t>(2 * m.nh), Expr(0.0));
-  if (rigid) {
-    // forces of rows act on M + h D + h^2 K
-    const Expr h(w.timestep);
-    Numbers K(static_cast<std::size_t>(m.nh), Expr(0.0)), Kv(v.size());
-    add_force_slopes(m, w, v.data(), act.data(), ctrl.data(), s, false, damping.data(), damping.data());
-    position_slopes(m, w, q.data(), act.data(), ctrl.data(), s, K.data());
-    mul_h(m, K, v.data(), Kv.data());
-    for (std::size_t k = 0; k < K.size(); k++)
-      e.mass[static_cast<int>(k)] = e.mass[static_cast<int>(k)] + h * (damping[k] + h * K[k]);
-    for (int k = 0; k < m.nv; k++) e.b[k] = e.b[k] - h * Kv[static_cast<std::size_t>(k)];
-    damping.clear();
-    rigid_constraint_rows(m, w, cast<Expr>(*rigid), v.data(), e.rows());
-  } else if (w.is_discrete()) {
-    damping.clear();
-  } else {
-    velocity_slopes(m, w, q.data(), v.data(), act.data(), ctrl.data(), s, damping.data(), damping.data() + m.nh);
-    if (has_symmetric_slopes(m, w)) damping.resize(static_cast<std::size_t>(m.nh));
-  }
-  out.slopes = static_cast<int>(damping.size());
-  for (const Expr& d : damping) out.damps |= lane(d, 0) != 0;
   traced.weigh_equalities(e.D.data());
   p.output("mass", numbers(e.mass, m.nh)), p.output("b", numbers(e.b, m.nv));
   p.output("jacobian", jacobian);
@@ -166,7 +99,7 @@ void trace_equations(const Model<double>& model, const Parameters& parameters, b
   p.output("act_dot", numbers(s.act_dot, w.na));
   p.output("actuator_length", numbers(s.actuator_length, w.n_outputs));
   p.output("actuator_velocity", numbers(s.actuator_velocity, w.n_outputs));
-  p.output("damping", damping), p.output("weights", weights), p.output("turning", turning);
+  p.output("damping", slopes), p.output("weights", weights), p.output("turning", turning);
   if (contacts) {
     p.output("more", {Expr(1.0)}), p.output("passes", {Expr(0.0)});
   } else {
@@ -175,9 +108,12 @@ void trace_equations(const Model<double>& model, const Parameters& parameters, b
     solve_from_tips(m, factor, a0.data()), solve_from_root(m, factor, a0.data());
     p.output("factor", factor), p.output("qacc_smooth", a0);
     // nothing where nothing can touch
-    const bool any = !shape.contacts.pair.empty();
-    p.output("placement", numbers_of(s.X, any ? m.nb + 1 : 0));
-    p.output("twist", numbers_of(e.twist, any ? m.nb + 1 : 0)), p.output("axis", numbers_of(e.axis, any ? m.nv : 0));
+    const int bodies = shape.contacts.pair.empty() ? 0 : m.nb + 1, axes = bodies > 0 ? m.nv : 0;
+    Numbers placement(12UL * static_cast<std::size_t>(bodies)), twist(6UL * static_cast<std::size_t>(bodies)),
+        axis(6UL * static_cast<std::size_t>(axes));
+    store_placements(s.X, bodies, placement.data());
+    store_motions(e.twist, bodies, twist.data()), store_motions(e.axis, axes, axis.data());
+    p.output("placement", placement), p.output("twist", twist), p.output("axis", axis);
     Numbers touch;
     out.touch = touch_numbers(w, touch);
     p.output("touch", touch);
@@ -216,66 +152,49 @@ void trace_advance(const Model<double>& model, const Parameters& parameters, Can
   const TracedModel traced(p, model, parameters);
   const Model<Expr>& m = traced.model();
   const World<Expr>& w = m.world;
-  const Expr h(w.timestep);
   // of the rows: M a - b, or M (a - a0), which is nothing but for them
   Numbers by = qacc;
   for (std::size_t k = 0; k < by.size() && !all; k++) by[k] = by[k] - smooth[k];
-  Numbers force(qacc.size()), a = qacc, q_next(q.size()), v_next(v.size()), act_next(act.size());
+  Numbers force(qacc.size()), a(qacc.size()), q_next(q.size()), v_next(v.size()), act_next(act.size());
   mul_h(m, mass, by.data(), force.data());
   for (std::size_t k = 0; k < force.size() && all; k++) force[k] = force[k] - smooth[k];
-  if (out.damps) damped_acceleration(m, w, mass, damping, slice(damping.data(), out.slopes - m.nh), h, a.data());
-  for (int i = 0; i < alone; i++) {
-    const std::size_t body = static_cast<std::size_t>(out.alone[static_cast<std::size_t>(i)]);
-    const Expr* const t = turning.data() + 7 * i;
-    const Expr free = all ? t[0] : select(Expr(0.0) < touched[static_cast<std::size_t>(i)], Expr(0.0), t[0]);
-    for (int k = 0; k < 6; k++) {
-      Expr& own = a[static_cast<std::size_t>(m.body[body].v) + static_cast<std::size_t>(k)];
-      own = select(Expr(0.0) < free, t[1 + k], own);
-    }
-  }
+  const auto free = [&](int i) {
+    const Expr& t = turning[7 * static_cast<std::size_t>(i)];
+    return all ? t : select(Expr(0.0) < touched[static_cast<std::size_t>(i)], Expr(0.0), t);
+  };
+  const AdvanceInputs<const Expr*> in{q.data(),        v.data(),       act.data(),  act_dot.data(), length.data(),
+                                      velocity.data(), damping.data(), mass.data(), qacc.data(),    turning.data()};
+  const AdvanceOutputs<Expr*> to{q_next.data(), v_next.data(), act_next.data(), a.data()};
+  advance<Expr>(m, w, out.damps, out.alone, free, in, to);
   if (alone > 0) p.output("qacc_next", a);
-  next_activations(w, length.data(), velocity.data(), act.data(), act_dot.data(), act_next.data());
-  for (int k = 0; k < m.nv; k++) v_next[k] = v[k] + h * a[k];
-  integrate(m, q.data(), v_next.data(), h, q_next.data());
   p.output("q_next", q_next), p.output("v_next", v_next), p.output("act_next", act_next);
   p.output("qfrc_constraint", force);
 }
 
-// Stage i of the classical Runge-Kutta method on the tangent space at q (core/step/rk4_step.h), q_i = q (+) u_i.
 Program trace_stage(const Model<double>& model, const Parameters& parameters, int i) {
   Program p;
   const World<double>& shape = model.world;
   const Numbers q = p.input("q", model.nq), v = p.input("v", model.nv), act = p.input("act", shape.na),
                 ui = p.input("u_i", model.nv), vi = p.input("v_i", model.nv), rate = p.input("act_dot", shape.na),
-                a = p.input("qacc", model.nv);
-  Numbers sum_u = p.input("sum_u", model.nv), sum_a = p.input("sum_a", model.nv),
-          sum_rate = p.input("sum_rate", shape.na), length, velocity;
+                a = p.input("qacc", model.nv), sum_u = p.input("sum_u", model.nv), sum_a = p.input("sum_a", model.nv),
+                sum_rate = p.input("sum_rate", shape.na);
+  Numbers length, velocity;
   if (i == 3)
     length = p.input("actuator_length", shape.n_outputs), velocity = p.input("actuator_velocity", shape.n_outputs);
   const TracedModel traced(p, model, parameters);
-  const Model<Expr>& m = traced.model();
-  const World<Expr>& w = m.world;
-  const double weight = i == 0 || i == 3 ? 1.0 / 6 : 1.0 / 3;
-  const auto add = [&](Numbers& sum, const Numbers& x) {
-    for (std::size_t k = 0; k < x.size(); k++) sum[k] = (i == 0 ? Expr(0.0) : sum[k]) + Expr(weight) * x[k];
-  };
-  const Numbers u = i == 0 ? Numbers(vi.size(), Expr(0.0)) : ui;
-  Numbers along(vi.size());
-  tangent_rate(m, u.data(), vi.data(), along.data());
-  add(sum_u, along), add(sum_a, a), add(sum_rate, rate);
-  Numbers u_next(v.size()), q_next(q.size()), v_next(v.size()), act_next(act.size());
-  const Expr h = Expr(w.timestep) * Expr(i < 2 ? 0.5 : 1.0);
-  const Numbers &to = i == 3 ? sum_u : along, &by = i == 3 ? sum_a : a;
-  for (std::size_t k = 0; k < v.size(); k++) u_next[k] = h * to[k], v_next[k] = v[k] + h * by[k];
-  integrate(m, q.data(), u_next.data(), Expr(1.0), q_next.data());
-  if (i == 3) next_activations(w, length.data(), velocity.data(), act.data(), sum_rate.data(), act_next.data());
-  else
-    for (std::size_t k = 0; k < act.size(); k++) act_next[k] = act[k] + h * rate[k];
+  const StageInputs<const Expr*> in{q.data(),     v.data(),        act.data(),    ui.data(),
+                                    vi.data(),    rate.data(),     a.data(),      sum_u.data(),
+                                    sum_a.data(), sum_rate.data(), length.data(), velocity.data()};
+  Numbers q_next(q.size()), v_next(v.size()), act_next(act.size()), u(v.size()), u_sum(v.size()), a_sum(v.size()),
+      rate_sum(rate.size());
+  const StageOutputs<Expr*> to{q_next.data(), v_next.data(), act_next.data(), u.data(),
+                               u_sum.data(),  a_sum.data(),  rate_sum.data()};
+  runge_kutta_stage<Expr>(traced.model(), traced.model().world, i, in, to);
   const auto name = [&](const char* of) { return of + std::string(i == 3 ? "_next" : "_i_next"); };
   p.output(name("q"), q_next), p.output(name("v"), v_next), p.output(name("act"), act_next);
   if (i == 3) return p;
-  p.output("u_i_next", u_next);
-  p.output("sum_u_next", sum_u), p.output("sum_a_next", sum_a), p.output("sum_rate_next", sum_rate);
+  p.output("u_i_next", u);
+  p.output("sum_u_next", u_sum), p.output("sum_a_next", a_sum), p.output("sum_rate_next", rate_sum);
   return p;
 }
 
@@ -299,6 +218,44 @@ void TracedModel::weigh_equalities(Expr* D) const {
   const auto& equality = model_.world.constraints.equality;
   for (std::size_t i = 0, row = 0; i < equality.size() && !weight.empty(); i++)
     for (int k = rows_of(equality[i]); k > 0; k--, row++) D[row] = D[row] * weight[i];
+}
+
+RowPattern constraint_pattern(const World<Expr>& w, int nv, const Expr* J) {
+  RowPattern p;
+  const std::vector<RowBlock> blocks = row_blocks(w);
+  for (int i = 0; i < rows_of(w.constraints); i++) {
+    std::vector<int> column;
+    for (int k = 0; k < nv; k++)
+      if (lane(J[i * nv + k], 0) != 0) column.push_back(k);  // NaN where it is no constant
+    p.add(blocks[static_cast<std::size_t>(i)].kind, 1, column);
+  }
+  return p;
+}
+
+void check_branches(const Model<Expr>& m, const std::vector<Expr>& act, const std::vector<Expr>& ctrl,
+                    const Smooth<Expr>& s) {
+  const World<Expr>& w = m.world;
+  LengthSlopes<Expr> slopes(w);
+  length_slopes(m, w, act.data(), ctrl.data(), s, slopes);
+  const auto is_zero = [](const Expr& x) { return lane(x, 0) == 0; };  // false for an input
+  const auto check = [&](const auto& J, int row, const Expr& K, const Expr& D, const std::string& what) {
+    if (is_zero(K) && is_zero(D)) return;
+    int last = -1;
+    for (int k = 0; k < m.nv; k++) {
+      if (is_zero(J[row * m.nv + k])) continue;
+      int above = k;
+      while (above > last) above = m.dof_parent[above];
+      if (above != last && last >= 0)
+        throw Error("the integrator discrete: " + what + " " + std::to_string(row) +
+                    " acts on joints of several branches at once, and its stiffness and damping cannot be taken to the "
+                    "end of the step, expected one along a single branch, or another integrator");
+      last = k;
+    }
+  };
+  for (int t = 0; t < w.n_tendons() && w.implicit_lengths; t++)
+    check(s.ten_J, t, slopes.tendon_K[t], slopes.tendon_D[t], "tendon");
+  for (int o = 0; o < w.n_outputs && w.implicit_lengths; o++)
+    check(s.moment, o, slopes.K[o], slopes.D[o], "actuator output");
 }
 
 Numbers packed_jacobian(const RowPattern& rows, int constraints, int nv, const Expr* J, const Numbers& of_contacts) {

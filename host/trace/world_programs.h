@@ -30,6 +30,7 @@
 #include "core/constraint/newton_step.h"
 #include "core/constraint/pair_columns.h"
 #include "core/model/model.h"
+#include "core/mujoco/smooth.h"
 #include "core/rigid/rigid_rows.h"
 #include "core/trace/program.h"
 #include "core/world/touch_numbers.h"
@@ -73,6 +74,12 @@ class TracedModel {
   Tracing scope_;
   Model<Expr> model_;
 };
+
+// The rows of constraints and the coordinates of each: the entries of J (rows, nv) that are not zero by structure.
+RowPattern constraint_pattern(const World<Expr>& w, int nv, const Expr* J);
+// Throws Error where the integrator discrete would couple coordinates of several branches: M^ has no place for that.
+void check_branches(const Model<Expr>& m, const std::vector<Expr>& act, const std::vector<Expr>& ctrl,
+                    const Smooth<Expr>& s);
 
 // What of the constraints' rows J (rows, nv) is packed, and the packed rows of contacts behind them.
 std::vector<Expr> packed_jacobian(const RowPattern& rows, int constraints, int nv, const Expr* J,
