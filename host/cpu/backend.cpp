@@ -2,6 +2,7 @@
 #include "core/model/model.h"
 #include "host/memory/cpu_library.h"
 #include "host/memory/kernel.h"
+#include "host/simulation/world_data.h"
 #include "host/solver/solver_data.h"
 #include "host/table/ops.h"
 
@@ -37,6 +38,7 @@ extern "C" __attribute__((visibility("default"))) const featherstorm::LibraryLay
   using namespace featherstorm;
   static constexpr LibraryLayout layout{{sizeof(Model<float>), sizeof(Model<double>)},
                                         {sizeof(ContactSolver<float>), sizeof(ContactSolver<double>)},
-                                        op_count};
+                                        op_count,
+                                        sizeof(WorldData)};
   return &layout;
 }

@@ -45,6 +45,7 @@ struct Library {
   const LibraryLayout* layout = nullptr;
   const KernelTable* kernels = nullptr;
   const SolverTable* solver[solver_texts] = {};
+  const SolverTable* world[world_texts] = {};
 };
 constexpr const char* solver_symbols[solver_texts] = {"featherstorm_contact_solver", "featherstorm_contact_gradients",
                                                       "featherstorm_contact_tangents"};
@@ -75,6 +76,8 @@ const Library& library(const std::string& name) {
       for (int text = 0; text < solver_texts; text++)
         if (const auto get = reinterpret_cast<const SolverTable* (*)()>(dlsym(handle, solver_symbols[text])))
           l.solver[text] = get();
+      if (const auto get = reinterpret_cast<const SolverTable* (*)(int)>(dlsym(handle, "featherstorm_world_step")))
+        for (int text = 0; text < world_texts; text++) l.world[text] = get(text);
       break;
     }
   }
@@ -88,6 +91,12 @@ const SolverTable* cpu_solver(const std::string& isa, SolverText text, const lon
   const Library& l = library(isa);
   if (l.layout && !std::equal(solver, solver + 2, l.layout->solver)) throw_other_build(l);
   return l.solver[static_cast<int>(text)];
+}
+
+const SolverTable* cpu_world(const std::string& isa, WorldText text, long world) {
+  const Library& l = library(isa);
+  if (l.layout && l.layout->world != world) throw_other_build(l);
+  return l.world[static_cast<int>(text)];
 }
 
 const KernelTable& table_of_row(int op, std::string_view row, const KernelTable* first,

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "core/mujoco/constrained.h"
+#include "host/simulation/world_stages.h"
 #include "host/solver/contact_solver.h"
 #include "host/trace/world_programs.h"
 
@@ -61,13 +62,18 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
   const int contacts = rows_of(m.world.contacts);
   const bool all_candidates = options.all_candidates;
   const Parameters parameters(e.robot(), e.parameters());
-  WorldPrograms all;
+  const RigidLaw<double>* const rigid = options.rigid ? &*options.rigid : nullptr;
+  WorldPrograms programs;
+  std::optional<WorldStages> as_data;  // in place of the programs, where they are too long
   try {
-    all = world_programs(m, all_candidates ? Candidates::All : Candidates::None, options.tolerance, 1 << 22, parameters,
-                         options.rigid ? &*options.rigid : nullptr);
+    const int most = all_candidates ? 1 << 22 : options.most_traced;
+    programs = world_programs(m, all_candidates ? Candidates::All : Candidates::None, options.tolerance, most,
+                              parameters, rigid);
   } catch (const std::length_error& error) {
-    throw Error("robot '" + e.robot().name + "' has no step of its own: " + error.what());
+    if (all_candidates) throw Error("robot '" + e.robot().name + "' has no step of its own: " + error.what());
+    as_data = world_stages(m, parameters, rigid, precision, e.isa());
   }
+  const WorldPrograms& all = as_data ? as_data->form : programs;
   for (const char* name : {"q", "q_next"}) s.array(name, m.nq);
   for (const char* name : {"v", "v_next", "qacc", "qacc_next", "qfrc_applied", "qfrc_constraint", "b", "qacc_smooth"})
     s.array(name, m.nv);
@@ -87,6 +93,7 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
   const long alone = static_cast<long>(all.alone.size());
   s.array("weights", all.weights), s.array("turning", 7 * alone), s.array("touched", all_candidates ? 0 : alone);
   for (const Parameters::Array& a : parameters.arrays()) s.array(std::string(a.name), a.components);
+  if (as_data) s.array("model_numbers", as_data->model_numbers);
 
   for (const Program* p : {&felt, &left}) {
     for (const Program::Array& a : p->outputs) s.array(a.name, a.size);
@@ -96,28 +103,35 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
 
   // What a program calls q, v and act may be the state at a stage of Runge-Kutta's method.
   std::vector<Stage> pass;
-  const auto add = [&](const std::string& called, const Program& p, const Names& other, const Pairs& swaps,
+  const auto add = [&](const std::string& called, Stage stage, const Names& other, const Pairs& swaps,
                        bool repeated = false) {
-    Stage stage = stage_of(e, precision, p);
     stage.name = called;
     rename(stage.in, other);
     stage.swaps = swaps;
     if (repeated) stage.repeat = options.iterations, stage.needed = "more";
-    pass.push_back(shared(stage));
+    pass.push_back(std::move(stage));
   };
+  const auto made_of = [&](const Program& p) { return shared(stage_of(e, precision, p)); };
+  if (as_data && as_data->numbers) add("numbers", made_of(*as_data->numbers), {}, {});
+  const Stage of_equations =
+      as_data ? as_data->equations : made_of(all.equations);  // made once for all of their places
+  const auto add_equations = [&](const Names& other) { add("equations", of_equations, other, {}); };
   const Pairs solved = {{"qacc", "qacc_next"},
                         {"more", "more_next"},
                         {"passes", "passes_next"},
                         {"row_force", "row_force_next"},
                         {"contact_force", "contact_force_next"}};
+  std::optional<Stage> of_solver;  // as the equations
   const auto solve = [&] {
-    if (all_candidates) return add("solver", all.newton, {}, solved, true);
-    const auto solver = std::make_shared<const ContactSolverStage>(
-        contact_solver(m, all, precision, e.isa(),
-                       {options.iterations, options.tolerance, options.rigid, options.report, options.forces}));
-    Stage stage{[solver] { return solver->kernel; }, solver->in, solver->out, {{"qacc", "qacc_next"}}};
-    stage.name = "solver", stage.on_device = solver->on_device;
-    pass.push_back(std::move(stage));
+    if (all_candidates) return add("solver", made_of(all.newton), {}, solved, true);
+    if (!of_solver) {
+      const auto solver = std::make_shared<const ContactSolverStage>(
+          contact_solver(m, all, precision, e.isa(),
+                         {options.iterations, options.tolerance, options.rigid, options.report, options.forces}));
+      of_solver = Stage{[solver] { return solver->kernel; }, solver->in, solver->out};
+      of_solver->on_device = solver->on_device;
+    }
+    add("solver", *of_solver, {}, {{"qacc", "qacc_next"}});
   };
   const Pairs state = {{"q", "q_next"}, {"v", "v_next"}, {"act", "act_next"}};
   std::size_t solved_at = 0, left_at = 0;  // stages of a pass until its first and its last solution
@@ -133,13 +147,13 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
       }
     }
   };
-  if (all.stages.empty()) {
-    add("equations", all.equations, {}, {});
+  if (m.world.integrator != Integrator::RungeKutta) {
+    add_equations({});
     solve();
     solved_at = left_at = pass.size();
     Pairs moved = state;
     if (alone > 0) moved.emplace_back("qacc", "qacc_next");
-    add("advance", all.advance, {}, moved);
+    add("advance", as_data ? as_data->advance : made_of(all.advance), {}, moved);
     return append_passes();
   }
   for (const char* name : {"q_i", "q_i_next"}) s.array(name, m.nq);
@@ -151,11 +165,12 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
                              {"sum_rate", "sum_rate_next"}};
   left_of = {{"q", "q_i"}, {"v", "v_i"}, {"act", "act_i"}};
   for (int i = 0; i < 4; i++) {
-    add("equations", all.equations, i == 0 ? Names{} : left_of, {});
+    add_equations(i == 0 ? Names{} : left_of);
     solve();
     if (i == 0) solved_at = pass.size();
     left_at = pass.size();
-    add("advance", all.stages[static_cast<std::size_t>(i)], i == 0 ? Names{{"v_i", "v"}} : Names{},
+    const std::size_t k = static_cast<std::size_t>(i);
+    add("advance", as_data ? as_data->stages[k] : made_of(all.stages[k]), i == 0 ? Names{{"v_i", "v"}} : Names{},
         i == 3 ? state : stage_state);
   }
   append_passes();

@@ -25,6 +25,10 @@ bool few_candidates(const Model<double>& model);
 // Whether all pairs of its geoms have closed forms.
 bool all_by_closed_forms(const Model<double>& model);
 
+// Nodes of a traced program beyond which the kernels serve that take the robot as data (world_stages.h). A node takes about 3 us until it is
+// machine code (docs/decisions/27-where-unrolling-ends.md). Counted, not timed: every machine chooses the same kernels.
+inline constexpr int most_traced_nodes = 150000;
+
 struct SolverOptions {
   int iterations = 100;     // at most, of Newton's method in a step
   double tolerance = 1e-6;  // of what is left of the forces, beside the greatest
@@ -33,6 +37,7 @@ struct SolverOptions {
   std::optional<RigidLaw<double>> rigid{};  // in place of MuJoCo's law; its own numbers bound the work
   bool report = false;                      // whether residual and gap are found
   bool forces = true;                       // whether contact_force is there
+  int most_traced = most_traced_nodes;      // 0: the kernels that take the robot as data serve
 };
 
 // The evaluator must stay. Throws Error where its robot has no world, or one that is not supported.

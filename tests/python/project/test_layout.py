@@ -47,7 +47,7 @@ ONLY = {
     "host": ("core", "host"),
     "host/urdf": ("host/system",),
     "host/robots": ("host/system",),
-    "host/cpu": ("core", "host/table", "host/memory", "host/rollout", "host/network", "host/solver"),
+    "host/cpu": ("core", "host/table", "host/memory", "host/rollout", "host/network", "host/solver", "host/simulation"),
     "cuda": ("core", "host/table", "host/memory", "host/solver", "cuda"),
     "python/bindings": ("core", "host"),
     "bench": ("core", "host", "bench"),
