@@ -141,6 +141,7 @@ const std::vector<WorldInput>& world_inputs() {
       {"body_gravcomp", 1},
       {"body_invweight0", 2},
       {"jnt_stiffness", 1, true},
+      {"jnt_stiffnesspoly", 2, true},
       {"jnt_range", 2},
       {"jnt_margin", 1},
       {"jnt_solref", 2},
@@ -150,6 +151,7 @@ const std::vector<WorldInput>& world_inputs() {
       {"qpos_spring", 1},
       {"dof_armature", 1},
       {"dof_damping", 1},
+      {"dof_dampingpoly", 2},
       {"dof_frictionloss", 1, true},
       {"dof_solref", 2},
       {"dof_solimp", 5},
@@ -174,7 +176,9 @@ const std::vector<WorldInput>& world_inputs() {
       {"eq_solref", 2},
       {"eq_solimp", 5},
       {"tendon_stiffness", 1, true},
+      {"tendon_stiffnesspoly", 2, true},
       {"tendon_damping", 1, true},
+      {"tendon_dampingpoly", 2, true},
       {"tendon_lengthspring", 2},
       {"tendon_frictionloss", 1, true},
       {"tendon_range", 2},
@@ -187,6 +191,9 @@ const std::vector<WorldInput>& world_inputs() {
       {"tendon_invweight0", 1},
       {"tendon_length0", 1},
       {"actuator_gear", 6},
+      {"actuator_armature", 1},
+      {"actuator_damping", 1, true},
+      {"actuator_dampingpoly", 2, true},
       {"actuator_dynprm", 10},
       {"actuator_gainprm", 10},
       {"actuator_biasprm", 10},
@@ -237,7 +244,7 @@ void set_world_inputs(Model<Expr>& m, const Model<double>& model, const Robot& r
     const auto g = t.numbers("opt.gravity", 0, 3);
     m.gravity = {g[0], g[1], g[2]};
   }
-  if (any({"dof_armature", "actuator_gear"})) set_armature(m, t);
+  if (any({"dof_armature", "actuator_gear", "actuator_armature"})) set_armature(m, t);
   if (any({"body_pos", "body_quat"})) set_joint_places(m, model, robot, t);
   if (t.is_given("qpos0")) set_references(m, robot, t);
   // what is welded to a body is in its inertia

@@ -116,6 +116,12 @@ def check_values(m: Any, values: dict[str, Array]) -> None:
         columns = [k for first in free for k in range(first, first + 6)]
         if values["dof_armature"][:, columns].any():
             raise ValueError("dof_armature: a free joint has no armature")
+    if "actuator_armature" in values:
+        at_joint = np.isin(m.actuator_trntype, (TRN.mjTRN_JOINT, TRN.mjTRN_JOINTINPARENT))
+        kinds = [int(m.jnt_type[j]) if at else BALL for j, at in zip(np.asarray(m.actuator_trnid)[:, 0], at_joint)]
+        others = [a for a, kind in enumerate(kinds) if kind in (BALL, FREE)]
+        if values["actuator_armature"][:, others].any():
+            raise ValueError("actuator_armature: actuators with armature act on hinges and slides alone")
     for name in ("opt.timestep", "opt.impratio"):
         if name in values and not (values[name] > 0).all():
             raise ValueError(f"{name}: some are {values[name].min():g}, expected positive numbers")

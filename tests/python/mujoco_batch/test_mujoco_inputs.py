@@ -17,8 +17,9 @@ from featherstorm.mujoco.variants import MOST_MODELS, is_derived
 
 N = 7
 OBSERVED = ("qacc", "sensordata", "qfrc_constraint", "qfrc_passive", "actuator_force", "M", "cfrc_ext", "nf", "energy")
-# what MuJoCo keeps other numbers of that do not follow at once: subtreemass, M0, boxes of geoms
+# what MuJoCo keeps other numbers of that do not follow at once: subtreemass, M0, boxes of geoms, which actuators damp joints
 DERIVED_FROM = {"body_mass", "body_inertia", "geom_pos", "geom_quat"}
+DERIVED_FROM |= {"actuator_armature", "actuator_damping", "actuator_dampingpoly"}
 # boxes and spheres around geoms, which MuJoCo never makes anew: as large as anything
 AROUND = {"geom_rbound": 10.0, "geom_aabb": 10.0, "body_margin": 1.0}
 # what the model has none of, or what changes nothing at its states
@@ -177,6 +178,13 @@ def test_a_rollout_takes_inputs_along():
         assert_close(found[0][name], found[1][name], name)
     some = [x.rollout(3, control[[1, 4], :3], record=("qpos",), ids=[1, 4]) for x in (b, reference)]
     assert_close(some[0]["qpos"], some[1]["qpos"])
+
+
+def test_rotors_are_of_hinges_and_slides():
+    b = Batch(model(), N, 1)
+    b.expand("actuator_armature")[2, 3] = 0.1
+    with pytest.raises(ValueError, match="actuator_armature: actuators with armature act on hinges and slides alone"):
+        b.step()
 
 
 def test_a_free_joint_takes_no_armature():

@@ -162,6 +162,10 @@ def varied(name, x, rng):
         x[..., 1] *= rng.uniform(0.98, 1, x.shape[:-1])
         x[..., 4] *= rng.uniform(1, 1.5, x.shape[:-1])
         return x
+    if name == "actuator_armature":  # of those that act on hinges
+        return x + rng.uniform(0, 0.02, x.shape) * (np.arange(x.shape[1]) < 3)
+    if name.endswith("poly") or name == "actuator_damping":
+        return x + rng.uniform(0, 0.1, x.shape)
     if name == "dof_armature":
         return np.where(np.arange(x.shape[1]) < 6, 0, x + rng.uniform(0, 0.02, x.shape))
     if name in ("dof_frictionloss", "jnt_stiffness", "tendon_frictionloss", "tendon_damping", "tendon_stiffness"):
