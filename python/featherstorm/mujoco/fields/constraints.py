@@ -190,7 +190,7 @@ class Constraints(Forces):
         for name in ("dof_frictionloss", "tendon_frictionloss"):
             usual, losses = np.asarray(getattr(self.m, name)), self.of(name)
             there = usual != 0 if name.startswith("dof") else usual > 0
-            for k in np.flatnonzero(there):
+            for k in np.flatnonzero(there).tolist():
                 row = 1.0 if name.startswith("dof") else self.is_nonzero(self.tendon_row(k))
                 total = total + (np.where(np.absolute(losses[k]) > 0, row, 0.0) if name in self.varied else row)
         return [total]
