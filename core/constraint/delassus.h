@@ -31,11 +31,13 @@ inline HalfSolution half_solution(const auto& m, const std::vector<int>& columns
     return static_cast<int>(std::lower_bound(h.column.begin(), h.column.end(), j) - h.column.begin());
   };
   for (const int k : columns) h.position.push_back(at(k));
-  for (const int j : h.column) {
+  std::vector<std::vector<HalfSolution::Term>> terms(h.column.size());
+  for (const int i : h.column)
+    for (int j = m.dof_parent[i]; j >= 0; j = m.dof_parent[j])
+      terms[static_cast<std::size_t>(at(j))].push_back({at(i), m.at(i, j)});
+  for (const auto& of_column : terms) {
     h.start.push_back(static_cast<int>(h.term.size()));
-    for (const int i : h.column)
-      for (int k = m.dof_parent[i]; k >= 0; k = m.dof_parent[k])
-        if (k == j) h.term.push_back({at(i), m.at(i, j)});
+    h.term.insert(h.term.end(), of_column.begin(), of_column.end());
   }
   h.start.push_back(static_cast<int>(h.term.size()));
   return h;

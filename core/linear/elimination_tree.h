@@ -29,10 +29,12 @@ inline EliminationTree elimination_tree(const std::vector<int>& dof_parent,
   std::vector<std::set<int>> row(dof_parent.size());  // the coordinates below k that it has entries with
   for (int k = 0; k < t.nv; k++)
     for (int j = dof_parent[k]; j >= 0; j = dof_parent[j]) row[k].insert(j);
-  for (const std::vector<int>& set : together)
-    for (int i : set)
-      for (int j : set)
-        if (j < i) row[i].insert(j);
+  // entries with the last of a set are enough: its elimination couples the others
+  for (const std::vector<int>& set : together) {
+    const int last = set.empty() ? 0 : *std::max_element(set.begin(), set.end());
+    for (int j : set)
+      if (j < last) row[last].insert(j);
+  }
   t.dof_parent.assign(dof_parent.size(), -1);
   for (int k = t.nv - 1; k >= 0; k--) {
     if (row[k].empty()) continue;

@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 #include <vector>
 
 #include "core/trace/expr.h"
@@ -60,12 +61,12 @@ struct TouchNumbers {
 inline TouchNumbers touch_numbers(const World<Expr>& w, std::vector<Expr>& touch) {
   const GeomContacts<Expr>& contacts = w.contacts;
   TouchNumbers t;
+  std::unordered_map<int, int> place;  // of an edge
   const auto place_of = [&](const Expr& x) {
     if (lane(x, 0) == lane(x, 0)) return -1;  // no NaN: a constant
-    std::size_t k = 0;
-    while (k < touch.size() && !(touch[k].edge() == x.edge())) k++;
-    if (k == touch.size()) touch.push_back(x);
-    return static_cast<int>(k);
+    const auto [at, is_new] = place.try_emplace(x.edge().code, static_cast<int>(touch.size()));
+    if (is_new) touch.push_back(x);
+    return at->second;
   };
   const auto places_of = [&](auto of, auto& places) {
     std::size_t k = 0;

@@ -93,12 +93,13 @@ template <class Element> int number_in(std::vector<Element>& all, const Element&
 
 // How blocks of constraints (0) and pairs (1) are solved.
 template <class P> void add_rows(const Model<double>& m, const GeomContacts<double>& contacts, ContactSolver<P>& s) {
+  std::map<std::vector<int>, int> half_of_columns;
   const auto add = [&](int of, const RowGroup& group, const std::vector<int>& columns) {
     s.group_of[of].push_back(number_in(
         s.group, group, [](const RowGroup& x, const RowGroup& y) { return x.kind == y.kind && x.rows == y.rows; }));
-    s.half_of[of].push_back(number_in(s.half, half_solution(m, columns), [](const auto& x, const auto& y) {
-      return x.column == y.column && x.position == y.position;
-    }));
+    const auto [at, is_new] = half_of_columns.try_emplace(columns, static_cast<int>(s.half.size()));
+    if (is_new) s.half.push_back(half_solution(m, columns));
+    s.half_of[of].push_back(at->second);
   };
   for (const PackedBlock& b : s.constraints.block) {
     const auto begin = s.constraints.column.begin() + b.column;
