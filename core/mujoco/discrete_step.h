@@ -126,10 +126,9 @@ FS_HD void untouched(const auto& m, const auto& w, const Smooth<T>& s, const Len
     const int first = m.body[alone[i]].v;
     T is(1.0);
     const auto check = [&](const auto& A, int row, const T& weight) {
-      bool moves = false;
-      for (int k = first; k < first + 6; k++)
-        moves = moves || lane(T(A[row * m.nv + k]), 0) != 0;  // not a number: an input
-      if (moves) is = select(zero < weight, zero, is);
+      T most(0.0);
+      for (int k = first; k < first + 6; k++) most = max(most, abs(T(A[row * m.nv + k])));
+      is = select(zero < most && zero < weight, zero, is);
     };
     for (int r = 0; r < rows; r++) check(J, r, T(D[r]));
     for (int t = 0; t < w.n_tendons() && w.implicit_lengths; t++)
