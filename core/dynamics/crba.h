@@ -20,7 +20,8 @@ FS_HD T own_entry(const FreeAt<T>& joint, int k, int l, const Force<T>& F, const
 
 // in   q (nq)
 // out  H (nh)  packed lower triangle of the joint-space inertia matrix (model.h), armature included
-// Cost O(n depth). With BodyAxes the freedoms of free joints are along the axes of their bodies (joints.h).
+// Cost O(n depth). With BodyAxes the freedoms of free joints without armature are along the axes of their
+// bodies (joints.h).
 template <class Axes = PredecessorAxes, class M, class Q, class Out> FS_HD void crba(const M& m, const Q& q, Out H) {
   using T = ScalarOf<Q>;
   auto x = scratch<T>(m.nx);
@@ -70,7 +71,7 @@ FS_HD void add_diagonal_in_body_axes(const M& m, const Q& q, const D& d, Out H) 
   using T = ScalarOf<Q>;
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
-    if (b.shape != JointShape::Free) continue;
+    if (!turns_with_body(b)) continue;
     const Mat3<T> R = matrix(quaternion_at<T>(slice(q, b.q), 3));
     for (int k = 0; k < 3; k++)
       for (int l = 0; l <= k; l++)
@@ -79,7 +80,7 @@ FS_HD void add_diagonal_in_body_axes(const M& m, const Q& q, const D& d, Out H) 
   }
   for (int k = 0; k < m.nv; k++) {
     const auto& b = m.body[m.dof_body[k]];
-    if (b.shape != JointShape::Free || k >= b.v + 3) H[m.at(k, k)] = H[m.at(k, k)] + d[k];
+    if (!turns_with_body(b) || k >= b.v + 3) H[m.at(k, k)] = H[m.at(k, k)] + d[k];
   }
 }
 

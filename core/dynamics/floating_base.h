@@ -3,6 +3,7 @@
 //   [I0^c F; F^T H] [a0; qdd] + [p0^c; C] = [0; tau]      (9.13), base coordinates
 //
 // The base is body 1 behind a free joint, an ancestor of all other bodies; n = nv - 6 joint coordinates follow it.
+// An armature A of the free joint is S A S^T in I0^c, and -S A S^T c_J in p0^c, as a0 = S qdd0 + c_J with S^-1 = S^T.
 // Spatial quantities are in the base's frame. a0 is the base's true spatial acceleration: gravity is part of p0^c and
 // C, through a0^vp = -a_g, and comes back in a0. H is the block of crba.h behind the base's, unchanged.
 // Forward dynamics with the base's 6x6 solved once (Table 9.4) is what articulated_bodies.h does at a free joint.
@@ -14,8 +15,24 @@
 
 namespace featherstorm {
 
+// S A S^T of the free joint of body 1, A its armature.
+template <class T> FS_HD ArticulatedInertia<T> armature_of_base(const auto& m, const auto& x) {
+  const T o(0.0);
+  ArticulatedInertia<T> inertia{{o, o, o, o, o, o}, rows<T>(o, o, o, o, o, o, o, o, o), {o, o, o, o, o, o}};
+  if (!m.body[1].rotor) return inertia;
+  const Mat3<T> R = load_matrix<T>(x, m.body[1].x);
+  const auto entry = [&](int i, int j) {
+    T sum(0.0);
+    for (int k = 0; k < 3; k++) sum = sum + R(k, i) * m.armature[k] * R(k, j);
+    return sum;
+  };
+  inertia.M = {entry(0, 0), entry(0, 1), entry(0, 2), entry(1, 1), entry(1, 2), entry(2, 2)};
+  inertia.I = {T(m.armature[3]), o, o, T(m.armature[4]), o, T(m.armature[5])};
+  return inertia;
+}
+
 // in   q (nq)
-// out  I0 (36)  composite inertia of the whole system, by rows
+// out  I0 (36)  composite inertia of the whole system, by rows, armature of the free joint included
 // out  F (6 n)  F_i = I^c_i S_i, by rows [N m s^2, N s^2 per rad | m]: the momentum that a joint's unit velocity gives
 // RBDA Table 9.5, the composite-rigid-body part. Cost O(n depth).
 FS_HD void floating_inertia(const auto& m, const auto& q, auto I0, auto F) {
@@ -42,7 +59,8 @@ FS_HD void floating_inertia(const auto& m, const auto& q, auto I0, auto F) {
     for (int k = 0; k < dofs; k++)
       for (int c = 0; c < 6; c++) F[c * n + b.v - 6 + k] = component(f[k], c);
   }
-  const ArticulatedInertia<T> I = articulated<T>(Ic[1]);
+  ArticulatedInertia<T> I = articulated<T>(Ic[1]);
+  I += armature_of_base<T>(m, x);
   const Mat3<T> J = full(I.I), mass = full(I.M);
   for (int r = 0; r < 3; r++)
     for (int c = 0; c < 3; c++) {
@@ -52,7 +70,7 @@ FS_HD void floating_inertia(const auto& m, const auto& q, auto I0, auto F) {
 }
 
 // Forces on the bodies while the base has the acceleration -a_g alone, of RBDA Tables 9.5 and 9.6: a_1 = -a_g in the base's
-// axes, a_i = X a_parent + S qdd + c_J + v x S qd,  f_i = I a_i + v_i x* I v_i - f_ext.
+// axes, a_i = X a_parent + S qdd + c_J + v x S qd,  f_i = I a_i + v_i x* I v_i - f_ext, and f_1 less S A S^T c_J.
 //
 // in   q (nq), qd (nv), qdd (nv)  the base's six accelerations are not read
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
@@ -73,6 +91,7 @@ FS_HD void forces_beside_base(const auto& m, const auto& q, const auto& qd, cons
     v[1] = apply(J, zero_motion<T>()) + J.velocity(qd);
     a[1] = apply(J, Motion<T>{zero3<T>(), -cast<T>(m.gravity)});
     force(1, J);
+    if (m.body[1].rotor) f[1] = f[1] - armature_of_base<T>(m, x) * (zero_motion<T>() + J.bias(qd));
   });
   spatial_motions(m, q, qd, qdd, x, v, a, 2, force);
 }
@@ -147,7 +166,9 @@ FS_HD void floating_id(const auto& m, const auto& q, const auto& qd, const auto&
       p[m.body[i].parent] += apply_transpose(J, p[i]);
     });
   // a0 in the coordinates of each body
-  a[1] = solve_articulated(articulated<T>(Ic[1]), -p[1]);
+  ArticulatedInertia<T> I0 = articulated<T>(Ic[1]);
+  I0 += armature_of_base<T>(m, x);
+  a[1] = solve_articulated(I0, -p[1]);
   for (int i = 2; i <= m.nb; i++) {
     const auto& b = m.body[i];
     with_joint(m, i, x, [&](const auto& J) {

@@ -34,7 +34,7 @@ FS_HD void fd_crba(const auto& m, const auto& q, const auto& qd, const auto& tau
 // in      q (nq)
 // in      d (nv)  [kg m^2 | kg]; Zeros<T>{} for none
 // in out  x (nv)
-// Cost O(nb). With BodyAxes x and d of free joints are along the axes of their bodies (joints.h).
+// Cost O(nb). With BodyAxes x and d of free joints without armature are along the axes of their bodies (joints.h).
 template <class Axes = PredecessorAxes>
 FS_HD void aba_solve(const auto& m, const auto& q, const auto& d, auto x) {
   using T = ScalarOf<decltype(q)>;

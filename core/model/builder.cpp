@@ -260,7 +260,6 @@ Robot ModelBuilder::build(bool strict) const {
       m.dof_parent.push_back(d - 1);
       robot.v_names.push_back(size.nv == 1 ? j.name : j.name + "_" + std::to_string(k));
     }
-    if (b.rotor && b.shape == JointShape::Free) throw ModelError("joint", j.name, "a free joint has no armature");
     for (int k = 0; k < size.nq; k++) robot.q_names.push_back(size.nq == 1 ? j.name : j.name + "_" + std::to_string(k));
   }
   // expanded parent array, RBDA Table 6.4: the parent of a joint's first coordinate is the last one of the parent's joint

@@ -118,6 +118,9 @@ ModelBuilder rerooted(const ModelBuilder& robot, const std::string& link) {
     if (j->type != JointType::Free)
       throw ModelError("link", link,
                        "cannot be the root: joint '" + j->name + "' holds link '" + root + "' to the world");
+    if (std::any_of(j->armature.begin(), j->armature.end(), [](double a) { return a != 0; }))
+      throw ModelError("link", link,
+                       "cannot be the root: joint '" + j->name + "' has an armature, which link '" + root + "' moves");
     j->child = link;
   }
   for (const std::string& name : path) {

@@ -201,9 +201,11 @@ FS_HD void update_joints(const auto& m, const auto& q, const auto& v, auto& x) {
 }
 
 // Which axes the linear velocities of free joints are taken along: the predecessor's, as v has them, or the body's own. In
-// the body's own axes S is constant, so that a matrix of S^T I S costs less; coordinates change by a rotation.
+// the body's own axes S is constant, so that a matrix of S^T I S costs less; coordinates change by a rotation. Free joints
+// with an armature keep the predecessor's axes, in which their armature is diagonal.
 struct PredecessorAxes {};
 struct BodyAxes {};
+FS_HD bool turns_with_body(const auto& b) { return b.shape == JointShape::Free && !b.rotor; }
 
 // update_joint for a pass that looks at positions alone.
 template <class Axes> FS_HD void update_position(const auto& m, int i, const auto& q, auto& x) {
@@ -211,16 +213,16 @@ template <class Axes> FS_HD void update_position(const auto& m, int i, const aut
   update_joint(m, i, q, Zeros<T>{}, x);
   const auto& b = m.body[i];
   if constexpr (std::is_same_v<Axes, BodyAxes>)
-    if (b.shape == JointShape::Free)
+    if (turns_with_body(b))
       for (int k = 0; k < 9; k++) x[b.x + k] = T(k % 4 == 0 ? 1.0 : 0.0);
 }
 
-// Forces or velocities of joints, the linear part of free ones turned into the body's axes, and back.
+// Forces or velocities of joints, the linear part of free ones without armature turned into the body's axes, and back.
 FS_HD void to_body_axes(const auto& m, const auto& q, auto y) {
   using T = ScalarOf<decltype(y)>;
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
-    if (b.shape != JointShape::Free) continue;
+    if (!turns_with_body(b)) continue;
     const Vec3<T> u = transpose_times(matrix(quaternion_at<T>(slice(q, b.q), 3)), vector_at<T>(y, b.v));
     for (int k = 0; k < 3; k++) y[b.v + k] = u(k);
   }
@@ -229,7 +231,7 @@ FS_HD void from_body_axes(const auto& m, const auto& q, auto y) {
   using T = ScalarOf<decltype(y)>;
   for (int i = 1; i <= m.nb; i++) {
     const auto& b = m.body[i];
-    if (b.shape != JointShape::Free) continue;
+    if (!turns_with_body(b)) continue;
     const Vec3<T> u = matrix(quaternion_at<T>(slice(q, b.q), 3)) * vector_at<T>(y, b.v);
     for (int k = 0; k < 3; k++) y[b.v + k] = u(k);
   }

@@ -156,11 +156,7 @@ Model<Expr> Parameters::apply(const Model<double>& m, const std::vector<std::vec
   if (const auto* g = given("gravity")) r.gravity = vector3(*g, 0);
   if (const auto* x = given("armature")) {
     r.armature = *x;
-    for (int i = 1; i <= r.nb; i++) {
-      Body<Expr>& b = r.body[i];
-      b.rotor = b.shape != JointShape::Free;
-      for (int k = 0; k < 6 && b.shape == JointShape::Free; k++) r.armature[b.v + k] = Expr(0);
-    }
+    for (int i = 1; i <= r.nb; i++) r.body[i].rotor = true;
   }
   if (const auto* x = given("damping")) r.damping = *x;
   if (const auto* x = given("friction")) r.friction = *x;

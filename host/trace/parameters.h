@@ -7,7 +7,7 @@
 //   com       (nb, 3)           m                  its centre of mass, in the axes of its link
 //   inertia   (nb, 6)           kg m^2             xx xy xz yy yz zz about the centre of mass, in the axes of its link
 //   position  (nb, 3)           m                  origin of its link in that of its parent's link, at q = 0
-//   armature  (nv)              kg m^2 | kg        reflected inertia of rotors; a free joint has none
+//   armature  (nv)              kg m^2 | kg        reflected inertia of rotors
 //   damping   (nv)              N m s | N s/m
 //   friction  (nv)              N m | N            dry friction
 //   lower, upper (nv)           rad | m            position limits

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/kinematics/world_axes.h"
 #include "core/trace/expr.h"
 
 namespace featherstorm {
@@ -10,24 +11,22 @@ namespace {
 constexpr int no_gravity = 1 << 7;                         // mjtDisableBit
 enum MujocoTransmission { at_joint, at_joint_in_parent };  // mjtTrn
 
-// Of coordinates and of the rotors of actuators at their joints, which are seen through the square of the gear.
+// Armature of coordinates, and of actuators at their joints times the square of the gear.
 void set_armature(Model<Expr>& m, const WorldTables<Expr>& t) {
   for (int k = 0; k < m.nv; k++) m.armature[k] = t.real("dof_armature", k);
   for (int a = 0; a < t.integer("nactuator"); a++) {
     const int transmission = t.integer("actuator_trntype", a);
     if (transmission != at_joint && transmission != at_joint_in_parent) continue;
-    const int k = t.integer("jnt_dofadr", static_cast<int>(t.row("actuator_trnid", a, 2)[0]));
+    const int first = t.integer("jnt_dofadr", static_cast<int>(t.row("actuator_trnid", a, 2)[0]));
+    const int end = first + freedoms(m, m.dof_body[static_cast<std::size_t>(first)]);
     const Expr gear = t.numbers("actuator_gear", t.integer("actuator_outadr", a), 6)[0];
-    m.armature[k] = m.armature[k] + gear * gear * t.real("actuator_armature", a);
+    for (int k = first; k < end; k++) m.armature[k] = m.armature[k] + gear * gear * t.real("actuator_armature", a);
   }
   for (int i = 1; i <= m.nb; i++) {
     Body<Expr>& b = m.body[i];
     b.rotor = false;
     const int last = i < m.nb ? m.body[i + 1].v : m.nv;
-    for (int k = b.v; k < last; k++) {
-      if (b.shape == JointShape::Free) m.armature[k] = Expr(0.0);
-      b.rotor = b.rotor || known(m.armature[k]) != 0;  // not a number: an input
-    }
+    for (int k = b.v; k < last; k++) b.rotor = b.rotor || known(m.armature[k]) != 0;  // not a number: an input
   }
 }
 

@@ -63,7 +63,7 @@ REACHES = frozenset({"geom_size", "geom_margin", "geom_gap", "pair_margin", "pai
 
 DYN, GAIN, BIAS, TRN = mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtTrn
 HEIGHT_FIELD = int(mujoco.mjtGeom.mjGEOM_HFIELD)
-BALL, FREE = int(mujoco.mjtJoint.mjJNT_BALL), int(mujoco.mjtJoint.mjJNT_FREE)
+BALL = int(mujoco.mjtJoint.mjJNT_BALL)
 
 
 def array_name(field: str) -> str:
@@ -111,17 +111,6 @@ def has_odd_actuators(m: Any) -> bool:
 
 def check_values(m: Any, values: dict[str, Array]) -> None:
     """ValueError for numbers that the engine does not take."""
-    free = [int(m.jnt_dofadr[j]) for j in range(m.njnt) if int(m.jnt_type[j]) == FREE]
-    if free and "dof_armature" in values:
-        columns = [k for first in free for k in range(first, first + 6)]
-        if values["dof_armature"][:, columns].any():
-            raise ValueError("dof_armature: a free joint has no armature")
-    if "actuator_armature" in values:
-        at_joint = np.isin(m.actuator_trntype, (TRN.mjTRN_JOINT, TRN.mjTRN_JOINTINPARENT))
-        kinds = [int(m.jnt_type[j]) if at else BALL for j, at in zip(np.asarray(m.actuator_trnid)[:, 0], at_joint)]
-        others = [a for a, kind in enumerate(kinds) if kind in (BALL, FREE)]
-        if values["actuator_armature"][:, others].any():
-            raise ValueError("actuator_armature: actuators with armature act on hinges and slides alone")
     for name in ("opt.timestep", "opt.impratio"):
         if name in values and not (values[name] > 0).all():
             raise ValueError(f"{name}: some are {values[name].min():g}, expected positive numbers")

@@ -231,7 +231,7 @@ def add_body(builder: _featherstorm.RobotBuilder, m: Any, names: Names, body: in
         kind = JOINT_TYPES[int(m.jnt_type[j])]
         at, axis = np.array(m.jnt_pos[j]), np.array(m.jnt_axis[j])
         if kind == "free":  # q is the pose itself
-            builder.add_joint(names.joint[j], kind, "", name)
+            builder.add_joint(names.joint[j], kind, "", name, **coordinates(m, j))
             return
         # the joint's frame at its anchor; at q = qpos0 the body stands where the file puts it
         r, anchor = r + R @ (at - anchor), at
@@ -280,17 +280,6 @@ def refuse(m: Any, mujoco: Any, name: str) -> None:
     def of(kind: Any, index: int) -> str:
         return mujoco.mj_id2name(m, kind, index) or str(index)
 
-    for j in range(m.njnt):
-        dof = m.jnt_dofadr[j]
-        if m.jnt_type[j] == 0 and m.dof_armature[dof : dof + 6].any():
-            raise ValueError(
-                f"{name}: joint '{of(mujoco.mjtObj.mjOBJ_JOINT, j)}': a free joint has no armature "
-                "(write <freejoint/>, which takes none from the defaults)"
-            )
-        if m.jnt_type[j] in (0, 1) and any(rotors(m, (0, 1), j)):
-            raise ValueError(
-                f"{name}: joint '{of(mujoco.mjtObj.mjOBJ_JOINT, j)}': actuators with armature act on hinges and slides alone"
-            )
     for t in range(m.ntendon):
         if m.tendon_armature[t] or any(rotors(m, (3,), t)):
             raise ValueError(f"{name}: tendon '{of(mujoco.mjtObj.mjOBJ_TENDON, t)}': armature is not supported")

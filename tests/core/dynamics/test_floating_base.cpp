@@ -15,14 +15,26 @@ using dense::MatrixX;
 using dense::VectorX;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// f(case) for floating trees of 2 to 9 bodies over all joint types, one root.
-template <class F> void for_floating_robots(F f) {
+// The floating base by a free joint with an armature.
+RobotSpec with_armature(RobotSpec spec, unsigned seed) {
+  Random random(seed);
+  JointSpec root;
+  root.name = "root", root.type = JointType::Free, root.child = spec.floating[0];
+  for (int k = 0; k < 6; k++) root.armature.push_back(random.uniform(0, 3));
+  spec.floating.clear();
+  spec.joints.push_back(root);
+  return spec;
+}
+
+// f(case) for floating trees of 2 to 9 bodies over all joint types, one root; every other base has an armature.
+template <bool armature = true, class F> void for_floating_robots(F f) {
   for (unsigned seed = 1; seed <= 40; seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomOptions o;
     o.bodies = 2 + static_cast<int>(seed % 8);
     o.floating = true, o.roots = 0;
-    f(Case(random_spec(seed, o), seed));
+    const RobotSpec spec = random_spec(seed, o);
+    f(Case(armature && seed % 2 == 1 ? with_armature(spec, seed) : spec, seed));
   }
 }
 
@@ -77,8 +89,9 @@ TEST(FloatingBase, EquationOfMotionHoldsForForwardDynamics) {
   });
 }
 
+// Armature has no weight.
 TEST(FloatingBase, UniformGravityChangesTheBaseAccelerationAlone) {
-  for_floating_robots([](const Case& c) {
+  for_floating_robots<false>([](const Case& c) {
     const Vec3d g(1.5, -7, 3);
     Model<double> m = c.model();
     m.gravity = m.gravity + g;
@@ -110,8 +123,9 @@ TEST(FloatingId, IsUndoneByForwardDynamicsAndAgreesWithHybridDynamics) {
   });
 }
 
+// Armature has no part in the momentum.
 TEST(FloatingInertia, GivesMomentumAndKineticEnergy) {
-  for_floating_robots([](const Case& c) {
+  for_floating_robots<false>([](const Case& c) {
     const Model<double>& m = c.model();
     const Floating s(c);
     const Base base(c.state);

@@ -292,6 +292,13 @@ TEST(Edit, RefusesWhatItCannotMean) {
   EXPECT_EQ(reason([&] { rerooted(b, "c"); }), "link 'c': does not exist");
   EXPECT_EQ(reason([&] { rerooted(b, "b"); }),
             "link 'b': cannot be the root: joint 'hinge' holds link 'a' to the world");
+  ModelBuilder floats("floats");
+  floats.add_link({"a", 1}), floats.add_link({"b", 1});
+  JointSpec root{"root", JointType::Free, "", "a"};
+  root.armature = {0, 0, 0, 0, 0, 0.1};
+  floats.add_joint(root), floats.add_joint(elbow);
+  EXPECT_EQ(reason([&] { rerooted(floats, "b"); }),
+            "link 'b': cannot be the root: joint 'root' has an armature, which link 'a' moves");
   EXPECT_EQ(reason([&] { locked(b, "elbow", {1, 2}); }), "joint 'elbow': position has 2 numbers, expected 1");
   EXPECT_EQ(reason([&] { reordered(b, {"elbow"}); }), "model 'two': 1 names of joints, expected each of 2 once");
   EXPECT_EQ(reason([&] { reordered(b, {"elbow", "elbow"}); }),

@@ -335,7 +335,6 @@ def expanded(name, value, xml=PENDULUM):
         (lambda: Batch(legged(), N, device="cuda:1").expand("body_mas"), "body_mas is not an expandable MjModel field .did you mean 'body_mass'"),
         (lambda: Batch(legged(), N, device="cuda:1").expand("qpos"), r"qpos is an MjData field: use bind\('qpos'\)"),
         (lambda: expanded("opt.timestep", 0).step(), "opt.timestep: some are 0, expected positive numbers"),
-        (lambda: expanded("dof_armature", 0.1, FLOATING).step(), "dof_armature: a free joint has no armature"),
         (lambda: expanded("body_mass", np.ones((N, 2))), r"what is assigned has shape \(7, 2\), expected \(7, 4\)"),
         (lambda: expanded("body_mass", array(StandardArray, np.ones((N, 4), "f4"), 0)), "on CUDA device 0, expected CUDA device 1 or the CPU"),
         (lambda: expanded("body_mass", 1).set_models(None), None),

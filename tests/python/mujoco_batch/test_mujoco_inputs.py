@@ -180,20 +180,6 @@ def test_a_rollout_takes_inputs_along():
     assert_close(some[0]["qpos"], some[1]["qpos"])
 
 
-def test_rotors_are_of_hinges_and_slides():
-    b = Batch(model(), N, 1)
-    b.expand("actuator_armature")[2, 3] = 0.1
-    with pytest.raises(ValueError, match="actuator_armature: actuators with armature act on hinges and slides alone"):
-        b.step()
-
-
-def test_a_free_joint_takes_no_armature():
-    b = Batch(model(), N, 1)
-    b.expand("dof_armature")[2, 3] = 0.1
-    with pytest.raises(ValueError, match="dof_armature: a free joint has no armature"):
-        b.step()
-
-
 # set_const
 
 

@@ -167,7 +167,7 @@ def varied(name, x, rng):
     if name.endswith("poly") or name == "actuator_damping":
         return x + rng.uniform(0, 0.1, x.shape)
     if name == "dof_armature":
-        return np.where(np.arange(x.shape[1]) < 6, 0, x + rng.uniform(0, 0.02, x.shape))
+        return x + rng.uniform(0, 0.02, x.shape)
     if name in ("dof_frictionloss", "jnt_stiffness", "tendon_frictionloss", "tendon_damping", "tendon_stiffness"):
         return x * (rng.uniform(size=x.shape) < 0.7) * rng.uniform(0.5, 1.5, x.shape)
     if name.endswith(("margin", "gap", "viscosity")):

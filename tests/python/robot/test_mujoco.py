@@ -153,15 +153,23 @@ def test_integration_agrees():
         assert np.abs(fs.difference(model, q[k], found[k]) - back).max() < 1e-9
 
 
+def test_a_free_joint_has_armature():
+    m = mujoco.MjModel.from_xml_string(
+        '<mujoco><worldbody><body><joint type="free" armature=".3"/><geom type="box" size=".1 .2 .3" pos=".1 0 0"/>'
+        '<body pos=".2 0 0"><joint axis="0 1 0"/><geom size=".1" pos=".1 .2 0"/></body></body></worldbody></mujoco>'
+    )
+    m.dof_armature[:6] = [0.9, 0.2, 0.5, 0.04, 0.07, 0.01]
+    model = fs.from_mujoco(m)
+    assert model.armature[:6].tolist() == [0.9, 0.2, 0.5, 0.04, 0.07, 0.01]
+    compare(model, m)
+
+
 def test_what_couples_the_dynamics_is_refused(tmp_path):
     path = tmp_path / "r.xml"
     text = (
         '<mujoco><worldbody><body name="b">{joint}<geom size="0.1"/></body></worldbody>'
         "<tendon>{tendon}</tendon></mujoco>"
     )
-    path.write_text(text.format(joint='<joint name="j" type="free" armature="1"/>', tendon=""))
-    with pytest.raises(ValueError, match="joint 'j': a free joint has no armature"):
-        fs.load(path)
     path.write_text(
         text.format(
             joint='<joint name="j"/>', tendon='<fixed name="t" armature="1"><joint joint="j" coef="1"/></fixed>'
@@ -169,10 +177,6 @@ def test_what_couples_the_dynamics_is_refused(tmp_path):
     )
     with pytest.raises(ValueError, match="tendon 't': armature is not supported"):
         fs.load(path)
-    path.write_text(
-        text.format(joint='<joint name="j"/>', tendon='<fixed name="t"><joint joint="j" coef="1"/></fixed>')
-    )
-    assert fs.load(path).notices == ()
 
 
 NAMES = """

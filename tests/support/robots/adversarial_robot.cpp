@@ -85,7 +85,7 @@ JointSpec adversarial_joint(Random& random, const std::string& name, const Scale
   j.X = {random.chance(0.8) ? adversarial_rotation(random) : random.rotation(), offset(random, s)};
   j.axis = adversarial_axis(random);
   const int n = type == JointType::UserDefined ? j.user.nv : joint_size(type).nv;
-  if (type != JointType::Free && random.chance(0.25))
+  if (random.chance(0.25))
     for (int k = 0; k < n; k++) j.armature.push_back(s.mass * s.length * s.length * power(random, -6, 1));
   return j;
 }

@@ -79,7 +79,7 @@ JointSpec random_joint(Random& random, const std::string& name, JointType type, 
     j.parameter = random.uniform(-0.4, 0.4);
     n = j.user.nv;
   }
-  if (type != JointType::Free && random.chance(options.armature))
+  if (random.chance(options.armature))
     for (int k = 0; k < n; k++) j.armature.push_back(random.uniform(0, 0.5));
   return j;
 }

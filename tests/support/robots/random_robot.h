@@ -53,7 +53,7 @@ struct RandomOptions {
   double branching = 0.5;  // probability that a body hangs on any earlier one, not on the last
   double roots = 0.1;      // probability that a body hangs on the world
   double aligned = 0.4;    // probability that a placement or an axis is along coordinate axes
-  double armature = 0.3;   // probability that a joint has a rotor (never a free joint)
+  double armature = 0.3;   // probability that a joint has a rotor
   double fixed = 0.3;      // probability of another link welded to a body
   bool floating = false;   // the first body floats
   bool shuffled = true;    // joints are added in random order
