@@ -45,9 +45,8 @@ FS_HD void equations(const auto& m, const auto& w, const auto& q, const auto& v,
                      Smooth<T>& s, Equations<T>& e) {
   auto tau = scratch<T>(m.nv);
   smooth_forces(m, w, q, v, act, applied, s, tau.data());
-  newton_euler(m, q, v, Zeros<T>{}, Zeros<T>{}, e.b.data());
+  mass_and_bias(m, w, q, v, s, e.mass.data(), e.b.data());
   for (int k = 0; k < m.nv; k++) e.b[k] = tau[k] - e.b[k];
-  crba(m, q, e.mass.data());
   constraint_rows(m, w, s.x, s.X, q, v, s.ten_length, s.ten_J, e.rows());
   world_motion(m, s.x, s.X, v, e.twist.data(), e.axis.data());
 }

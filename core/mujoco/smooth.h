@@ -4,7 +4,7 @@
 //   velocity      rates of these lengths
 //   actuation     act_dot, actuator_force, qfrc_actuator
 //   passive       qfrc_spring, qfrc_damper, qfrc_gravcomp, qfrc_fluid
-//   qfrc_smooth = passive + actuator + applied - bias,   M qacc_smooth = qfrc_smooth
+//   qfrc_smooth = passive + actuator + applied - bias,   M qacc_smooth = qfrc_smooth,   M and bias of mass_and_bias
 //
 // Each stage is a text of its own room; this file only hands their numbers on.
 #pragma once
@@ -16,6 +16,7 @@
 #include "core/passive/gravity_compensation.h"
 #include "core/passive/joint_springs.h"
 #include "core/passive/tendon_forces.h"
+#include "core/passive/tendon_inertia.h"
 
 namespace featherstorm {
 
@@ -94,6 +95,20 @@ template <class T> FS_HD void passive_forces(const auto& m, const auto& w, const
   auto V = scratch<Motion<T>>(m.nb + 1);
   body_velocities(m, s.x, v, V);
   fluid_forces(m, w, s.x, s.X, V, s.qfrc_fluid.data());
+}
+
+// The joint-space inertia matrix and the bias force, with the inertia of tendons.
+//
+// in   q (nq), v (nv), s  with positions
+// out  mass (nh)  M packed as of crba.h
+// out  bias (nv)  C = qfrc_bias [N m | N]
+template <class T>
+FS_HD void mass_and_bias(const auto& m, const auto& w, const auto& q, const auto& v, const Smooth<T>& s, auto mass,
+                         auto bias) {
+  newton_euler(m, q, v, Zeros<T>{}, Zeros<T>{}, bias);
+  crba(m, q, mass);
+  add_tendon_inertia<T>(m, w, s.ten_J, mass);
+  add_tendon_bias<T>(m, w, s.x, s.X, v, s.ten_J, bias);
 }
 
 // in   act (na), applied, s  with positions, rates and passive forces

@@ -16,13 +16,25 @@ namespace featherstorm {
 // How (M + D) a = tau - C is solved: M factorised, or by articulated bodies.
 enum class SolveBy { factor, bodies };
 
-// in   q (nq), v (nv)
+// Where tendons have inertia M is factorised in either case.
+//
+// in   q (nq), v (nv), s  with positions
 // in   tau (nv)  [N m | N]
 // in   D (nv)  added to the diagonal of M; Zeros<T>{} for none
 // out  a (nv)  [rad/s^2 | m/s^2]  may be tau
-template <SolveBy by, class D>
-FS_HD void accelerations(const auto& m, const auto& q, const auto& v, const auto& tau, const D& d, auto a) {
-  using T = ScalarOf<decltype(q)>;
+template <SolveBy by, class D, class T>
+FS_HD void accelerations(const auto& m, const auto& w, const auto& q, const auto& v, const Smooth<T>& s,
+                         const auto& tau, const D& d, auto a) {
+  if (w.has_inert_tendons()) {
+    auto H = scratch<T>(m.nh);
+    auto b = scratch<T>(m.nv);
+    mass_and_bias(m, w, q, v, s, H.data(), b.data());
+    for (int k = 0; k < m.nv; k++) b[k] = tau[k] - b[k], H[m.at(k, k)] = H[m.at(k, k)] + d[k];
+    ltdl(m, H.data());
+    solve<Factor::LTDL>(m, H.data(), b.data());
+    for (int k = 0; k < m.nv; k++) a[k] = b[k];
+    return;
+  }
   if constexpr (by == SolveBy::bodies) {
     auto x = scratch<T>(m.nx);
     auto p = scratch<Force<T>>(m.nb + 1);
@@ -53,7 +65,7 @@ FS_HD void smooth_acceleration(const auto& m, const auto& w, const auto& q, cons
   Smooth<T> s(m, w);
   auto tau = scratch<T>(m.nv);
   smooth_forces(m, w, q, v, act, applied, s, tau.data());
-  accelerations<by>(m, q, v, tau.data(), Zeros<T>{}, a);
+  accelerations<by>(m, w, q, v, s, tau.data(), Zeros<T>{}, a);
   for (int k = 0; k < w.na; k++) act_dot[k] = s.act_dot[k];
 }
 
@@ -64,19 +76,18 @@ FS_HD void implicit_acceleration(const auto& m, const auto& w, const auto& q, co
                                  const auto& ctrl, const Smooth<T>& s, const auto& tau, auto a) {
   const T h(w.timestep);
   if (w.integrator == Integrator::Euler) {
-    if (!w.implicit_damping) return accelerations<by>(m, q, v, tau, Zeros<T>{}, a);
+    if (!w.implicit_damping) return accelerations<by>(m, w, q, v, s, tau, Zeros<T>{}, a);
     auto D = scratch<T>(m.nv);
     damper_slopes(m, w, v, D.data());
     for (int k = 0; k < m.nv; k++) D[k] = h * D[k];
-    return accelerations<by>(m, q, v, tau, D.data(), a);
+    return accelerations<by>(m, w, q, v, s, tau, D.data(), a);
   }
   auto H = scratch<T>(m.nh);
   auto lower = scratch<T>(m.nh);
   auto upper = scratch<T>(m.nh);
   auto b = scratch<T>(m.nv);
-  newton_euler(m, q, v, Zeros<T>{}, Zeros<T>{}, b.data());
+  mass_and_bias(m, w, q, v, s, H.data(), b.data());
   for (int k = 0; k < m.nv; k++) b[k] = tau[k] - b[k];
-  crba(m, q, H.data());
   for (int k = 0; k < m.nh; k++) lower[k] = upper[k] = T(0.0);
   velocity_slopes(m, w, q, v, act, ctrl, s, lower.data(), upper.data());
   solve_with_slopes(m, w, H, lower, upper, h, b.data());
@@ -131,7 +142,7 @@ FS_HD void world_rk4_step(const auto& m, const auto& w, const auto& q, const aut
     Smooth<T> s(m, w);
     auto tau = scratch<T>(m.nv);
     smooth_forces(m, w, qi.data(), vi.data(), ai.data(), applied, s, tau.data());
-    accelerations<by>(m, qi.data(), vi.data(), tau.data(), Zeros<T>{}, a.data());
+    accelerations<by>(m, w, qi.data(), vi.data(), s, tau.data(), Zeros<T>{}, a.data());
     for (int k = 0; k < w.na; k++) rate[k] = s.act_dot[k], sum_rate[k] = sum_rate[k] + weight * rate[k];
     tangent_rate(m, u, vi, along.data());
     for (int k = 0; k < m.nv; k++) sum_u[k] = sum_u[k] + weight * along[k], sum_a[k] = sum_a[k] + weight * a[k];

@@ -15,11 +15,12 @@ template <class T, class Q, class V, class A> struct SensedMotion {
 template <class T, class Q, class V, class A> SensedMotion(Q, V, A, T) -> SensedMotion<T, Q, V, A>;
 
 // (n_tendons) each
-template <class Length, class Velocity> struct SensedTendons {
+template <class Length, class Velocity, class Jacobian> struct SensedTendons {
   Length length;      // [m | rad]
   Velocity velocity;  // [m/s | rad/s]
+  Jacobian J;         // (n_tendons nv)
 };
-template <class Length, class Velocity> SensedTendons(Length, Velocity) -> SensedTendons<Length, Velocity>;
+template <class L, class V, class J> SensedTendons(L, V, J) -> SensedTendons<L, V, J>;
 
 template <class Length, class Velocity, class Force, class Joint> struct SensedActuators {
   Length length;      // (n_outputs)

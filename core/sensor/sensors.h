@@ -6,6 +6,7 @@
 #include "core/passive/body_passes.h"
 #include "core/passive/joint_springs.h"
 #include "core/passive/tendon_forces.h"
+#include "core/passive/tendon_inertia.h"
 #include "core/sensor/frames.h"
 #include "core/sensor/geom_distances.h"
 #include "core/sensor/link_forces.h"
@@ -22,15 +23,11 @@ FS_HD T sensed_potential_energy(const auto& m, const auto& w, const auto& x, con
 
 // Energy of bodies, rotors and inertia along tendons [J].
 template <class T> FS_HD T sensed_kinetic_energy(const auto& m, const auto& w, const auto& V, const auto& v,
-                                                 const auto& tendon_velocity) {
+                                                 const auto& tendon_J) {
   T twice(0.0);
   for (int i = 1; i <= m.nb; i++) twice = twice + dot(V[i], m.body[i].I * V[i]);
   for (int k = 0; k < m.nv; k++) twice = twice + m.armature[k] * (T(v[k]) * T(v[k]));
-  for (int t = 0; t < w.n_tendons(); t++) {
-    const T u = tendon_velocity[t];
-    twice = twice + w.tendon[t].armature * (u * u);
-  }
-  return T(0.5) * twice;
+  return T(0.5) * (twice + twice_tendon_energy<T>(m, w, tendon_J, v));
 }
 
 // in   x (nx), X (nb + 1)  joint numbers (update_joints at q, v) and placements of the bodies
@@ -133,9 +130,7 @@ FS_HD void sensors(const auto& m, const auto& w, const auto& x, const auto& X, c
       case SensorKind::PotentialEnergy:
         out.put(s, 0, sensed_potential_energy<T>(m, w, x, motion.q, tendons.length));
         break;
-      case SensorKind::KineticEnergy:
-        out.put(s, 0, sensed_kinetic_energy<T>(m, w, V, motion.v, tendons.velocity));
-        break;
+      case SensorKind::KineticEnergy: out.put(s, 0, sensed_kinetic_energy<T>(m, w, V, motion.v, tendons.J)); break;
       case SensorKind::Clock: out.put(s, 0, T(motion.time)); break;
     }
   }

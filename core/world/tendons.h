@@ -37,6 +37,7 @@ template <class P> struct Tendon {
   P slack_lower{}, slack_upper{};  // lengths between which the spring is slack [lengthspring]
   bool damped = false;
   Polynomial<P> damping;
+  bool inert = false;          // whether it has an armature
   P armature{};                // inertia moved along the tendon [kg]
   bool force_limited = false;  // of all its actuators together [actfrcrange]
   P force_lower{}, force_upper{};
@@ -46,12 +47,9 @@ template <class P, class S> TendonPart<P> cast(const TendonPart<S>& t) {
   return {t.kind, t.q, t.v, P(t.number), cast<P>(t.place), t.passes, cast<P>(t.side)};
 }
 template <class P, class S> Tendon<P> cast(const Tendon<S>& t) {
-  Tendon<P> r{t.spatial,        {},
-              t.elastic,        cast<P>(t.stiffness),
-              P(t.slack_lower), P(t.slack_upper),
-              t.damped,         cast<P>(t.damping),
-              P(t.armature),    t.force_limited,
-              P(t.force_lower), P(t.force_upper)};
+  Tendon<P> r{
+      t.spatial,          {},      t.elastic,     cast<P>(t.stiffness), P(t.slack_lower), P(t.slack_upper), t.damped,
+      cast<P>(t.damping), t.inert, P(t.armature), t.force_limited,      P(t.force_lower), P(t.force_upper)};
   for (const TendonPart<S>& part : t.part) r.part.push_back(cast<P>(part));
   return r;
 }

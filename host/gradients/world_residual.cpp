@@ -17,6 +17,17 @@ void add_slopes_times(const Model<Expr>& m, const Numbers& lower, const Expr* up
     }
 }
 
+// y = M a + C with the inertia of tendons.
+void inverse_dynamics(const Model<Expr>& m, const World<Expr>& w, const Smooth<Expr>& s, const Numbers& q,
+                      const Numbers& v, const Numbers& a, Numbers& y) {
+  newton_euler(m, q.data(), v.data(), a.data(), Zeros<Expr>{}, y.data());
+  add_tendon_bias<Expr>(m, w, s.x, s.X, v, s.ten_J, y.data());
+  for_each_tendon_inertia<Expr>(m, w, s.ten_J, [&](int i, int j, const Expr& entry) {
+    y[i] += entry * a[j];
+    if (j != i) y[j] += entry * a[i];
+  });
+}
+
 }  // namespace
 
 std::map<std::string, int> sizes_of(const Model<double>& m, const Parameters& parameters) {
@@ -50,7 +61,7 @@ Program trace_residual(const Model<double>& model, const WorldPrograms& step, bo
   Equations<Expr> e(m, w);
   Numbers tau(v.size()), g(v.size());
   smooth_forces(m, w, q.data(), v.data(), act.data(), Applied{ctrl.data(), qfrc.data(), xfrc.data()}, s, tau.data());
-  newton_euler(m, q.data(), v.data(), a.data(), Zeros<Expr>{}, g.data());
+  inverse_dynamics(m, w, s, q, v, a, g);
   const Numbers id = g;
   for (std::size_t k = 0; k < g.size(); k++) g[k] -= tau[k];
   constraint_rows(m, w, s.x, s.X, q.data(), v.data(), s.ten_length, s.ten_J, e.rows());
@@ -74,7 +85,7 @@ Program trace_residual(const Model<double>& model, const WorldPrograms& step, bo
   Numbers g_h(takes_slopes(step) ? v.size() : 0);
   if (takes_slopes(step)) {
     // M (a - a_h) by inverse dynamics at both, which have the same bias
-    newton_euler(m, q.data(), v.data(), a_h.data(), Zeros<Expr>{}, g_h.data());
+    inverse_dynamics(m, w, s, q, v, a_h, g_h);
     Numbers slopes(static_cast<std::size_t>(2 * m.nh)), moved(v.size());
     velocity_slopes(m, w, q.data(), v.data(), act.data(), ctrl.data(), s, slopes.data(), slopes.data() + m.nh);
     add_slopes_times(m, slopes, slopes.data() + (has_symmetric_slopes(m, w) ? 0 : m.nh), a_h, moved);

@@ -118,7 +118,7 @@ template <class A> void members(A& a, TendonPart<double>& t) {
 }
 template <class A> void members(A& a, Tendon<double>& t) {
   a(t.spatial), a(t.part), a(t.elastic), members(a, t.stiffness), a(t.slack_lower), a(t.slack_upper), a(t.damped);
-  members(a, t.damping), a(t.armature), a(t.force_limited), a(t.force_lower), a(t.force_upper);
+  members(a, t.damping), a(t.inert), a(t.armature), a(t.force_limited), a(t.force_lower), a(t.force_upper);
 }
 template <class A> void members(A& a, Control<double>& c) { a(c.limited), a(c.lower), a(c.upper); }
 template <class A> void members(A& a, Actuator<double>& u) {

@@ -104,7 +104,7 @@ template <class T> std::vector<T> sensordata(const Model<T>& m, const Instance<T
   smooth_kinematics(m, w, s.q.data(), s.v.data(), smooth);
   gravity_compensation(m, w, smooth.x, smooth.X, smooth.qfrc_gravcomp.data());
   actuator_stage(m, w, s.act.data(), s.ctrl.data(), smooth);
-  const SensedTendons tendons{smooth.ten_length.data(), smooth.ten_velocity.data()};
+  const SensedTendons tendons{smooth.ten_length.data(), smooth.ten_velocity.data(), smooth.ten_J.data()};
   const SensedActuators actuators{smooth.actuator_length.data(), smooth.actuator_velocity.data(),
                                   smooth.actuator_force.data(), smooth.qfrc_actuator.data()};
   const std::vector<T> wrench = felt ? link_wrenches(m, s, link) : std::vector<T>(6 * w.link.size());

@@ -1,7 +1,9 @@
 // Tendons of a MuJoCo model.
+#include <algorithm>
 #include <cmath>
 
 #include "core/trace/expr.h"
+#include "host/world/element_name.h"
 #include "host/world/world_of.h"
 
 namespace featherstorm {
@@ -87,6 +89,7 @@ template <class T> void add_tendons(World<T>& world, const WorldTables<T>& table
     t.damping = polynomial(tables.real("tendon_damping", i), tables.numbers("tendon_dampingpoly", i, 2));
     t.armature = tables.real("tendon_armature", i);
     bool damped = !is_zero(tables, "tendon_damping", i);
+    t.inert = tables.nominal("tendon_armature", i) != 0;
     // actuators have their own
     for (int a = 0; a < tables.integer("nactuator"); a++) {
       if (tables.integer("actuator_trntype", a) != tendon_transmission) continue;
@@ -96,7 +99,14 @@ template <class T> void add_tendons(World<T>& world, const WorldTables<T>& table
       add_scaled(t.damping, T(gear * gear),
                  polynomial(tables.real("actuator_damping", a), tables.numbers("actuator_dampingpoly", a, 2)));
       t.armature += gear * gear * tables.real("actuator_armature", a);
+      t.inert = t.inert || tables.nominal("actuator_armature", a) != 0;
     }
+    const auto goes_around = [](const TendonPart<T>& part) {
+      return part.kind == TendonPartKind::Sphere || part.kind == TendonPartKind::Cylinder;
+    };
+    if (t.inert && std::any_of(t.part.begin(), t.part.end(), goes_around))
+      throw Error(element_name(tables.tables(), "tendon", "name_tendonadr", i) +
+                  ": armature is not supported for tendons that wrap around geoms; set it to 0");
     t.elastic = (flags & no_springs) == 0 && !is_zero(tables, "tendon_stiffness", i);
     t.damped = (flags & no_dampers) == 0 && damped;
     t.slack_lower = tables.numbers("tendon_lengthspring", i, 2)[0];

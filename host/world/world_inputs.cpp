@@ -178,6 +178,7 @@ const std::vector<WorldInput>& world_inputs() {
       {"tendon_stiffnesspoly", 2, true},
       {"tendon_damping", 1, true},
       {"tendon_dampingpoly", 2, true},
+      {"tendon_armature", 1, true},
       {"tendon_lengthspring", 2},
       {"tendon_frictionloss", 1, true},
       {"tendon_range", 2},

@@ -1861,6 +1861,25 @@ def passive_forces(
     For robots with a model file's world.
     Cost O(n) on a chain of n joints."""
 
+def mass_and_bias(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+) -> tuple[Array, Array]:
+    """joint-space inertia matrix and bias force with the armature of tendons.
+
+        M = crba + J^T A J, C = bias + J^T A (dJ/dt v), A of tendons; entries of M that the tree has          MuJoCo, XML reference: tendon/spatial/armature; core/passive/tendon_inertia.h
+
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
+    in   v (B, nv): velocities of the joints [rad/s | m/s]
+    out  M (B, nh): packed, of the branch-sparse lower triangle [kg m^2 | kg m | kg]
+    out  qfrc_bias (B, nv): bias force [N m | N]
+    For robots with a model file's world.
+    Cost O(n) on a chain of n joints."""
+
 def smooth_acceleration(
     model: Model,
     q: ArrayLike,

@@ -117,8 +117,10 @@ def from_mujoco(
     name  of the robot, for messages; the others as in `load`
     Steps have all that the file says (docs/reference/world.md); what they leave out is in `notices`, such as pairs of geoms that have no
     contacts here. A step, a Simulation and a Rollout of the model are those of `compiled` as it is now.
-    Errors: ValueError for what would make M or the bias force wrong: tendon armature, flexible bodies; for a spec that MuJoCo does not
-    compile. TypeError for another object.
+    Armature of tendons is part of M and of the bias force in steps and in `mass_and_bias`; operations on the tree, such as `crba`
+    and `rnea`, leave it out, with a sentence in `notices`.
+    Errors: ValueError for flexible bodies, which would make M and the bias force wrong; for a spec that MuJoCo does not compile.
+    TypeError for another object.
     """
     import mujoco
 

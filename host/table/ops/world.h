@@ -106,6 +106,26 @@ struct OpPassiveForces {
   }
 };
 
+struct OpMassAndBias {
+  static constexpr OpInfo info{
+      .name = "mass_and_bias",
+      .summary = "joint-space inertia matrix and bias force with the armature of tendons",
+      .equation = "M = crba + J^T A J, C = bias + J^T A (dJ/dt v), A of tendons; entries of M that the tree has",
+      .source = "MuJoCo, XML reference: tendon/spatial/armature; core/passive/tendon_inertia.h",
+      .in = {q, v},
+      .out = {{"M", {nh}, "kg m^2 | kg m | kg", "packed, of the branch-sparse lower triangle"},
+              {"qfrc_bias", {nv}, "N m | N", "bias force"}},
+      .needs = Needs::world,
+      .cuda = false,
+  };
+  FS_HD static void run(const auto& m, auto q, auto v, auto M, auto qfrc_bias) {
+    using T = ScalarOf<decltype(q)>;
+    Smooth<T> s(m, m.world);
+    smooth_kinematics(m, m.world, q, v, s);
+    mass_and_bias(m, m.world, q, v, s, M, qfrc_bias);
+  }
+};
+
 struct OpSmoothAcceleration {
   static constexpr OpInfo info{
       .name = "smooth_acceleration",
@@ -173,7 +193,7 @@ struct OpSensors {
     smooth_kinematics(m, w, q, v, s);
     gravity_compensation(m, w, s.x, s.X, s.qfrc_gravcomp.data());
     actuator_stage(m, w, act, ctrl, s);
-    const SensedTendons tendons{s.ten_length.data(), s.ten_velocity.data()};
+    const SensedTendons tendons{s.ten_length.data(), s.ten_velocity.data(), s.ten_J.data()};
     const SensedActuators actuators{s.actuator_length.data(), s.actuator_velocity.data(), s.actuator_force.data(),
                                     s.qfrc_actuator.data()};
     sensors(m, w, s.x, s.X, SensedMotion{q, v, a, t}, tendons, actuators,
@@ -271,8 +291,8 @@ struct OpContacts {
 
 struct Worlds {
   static constexpr std::string_view title = "The world of a model file";
-  using Rows = List<OpTendons, OpActuators, OpPassiveForces, OpSmoothAcceleration, OpWorldStep, OpSensors, OpContacts,
-                    OpDelayedControls, OpDelayedSensors, OpAdvancedHistories>;
+  using Rows = List<OpTendons, OpActuators, OpPassiveForces, OpMassAndBias, OpSmoothAcceleration, OpWorldStep,
+                    OpSensors, OpContacts, OpDelayedControls, OpDelayedSensors, OpAdvancedHistories>;
 };
 
 }  // namespace featherstorm::table

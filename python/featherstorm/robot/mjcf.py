@@ -105,7 +105,7 @@ def tree_from_mujoco(
     """The robot without its world, with more notices."""
     import mujoco
 
-    refuse(m, mujoco, name)
+    refuse(m, name)
     builder = _featherstorm.RobotBuilder(name)
     gravity_off = int(m.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
     builder.set_gravity([0.0, 0.0, 0.0] if gravity_off else list(m.opt.gravity))
@@ -274,27 +274,24 @@ def rotors(m: Any, transmissions: tuple[int, ...], target: int) -> Iterable[tupl
             yield float(m.actuator_armature[k]), float(np.reshape(m.actuator_gear, (-1, 6))[m.actuator_outadr[k]][0])
 
 
-def refuse(m: Any, mujoco: Any, name: str) -> None:
+def refuse(m: Any, name: str) -> None:
     """ValueError for what would make M or the bias force wrong."""
-
-    def of(kind: Any, index: int) -> str:
-        return mujoco.mj_id2name(m, kind, index) or str(index)
-
-    for t in range(m.ntendon):
-        if m.tendon_armature[t] or any(rotors(m, (3,), t)):
-            raise ValueError(f"{name}: tendon '{of(mujoco.mjtObj.mjOBJ_TENDON, t)}': armature is not supported")
     if getattr(m, "nflex", 0):
         raise ValueError(f"{name}: flexible bodies (flex) are not supported")
 
 
 def tree_notices(m: Any, names: Names) -> list[str]:
     """What the tree of a model leaves out."""
+    said = []
     mocap = [names.of("body", int(b)) for b in np.flatnonzero(m.body_mocapid >= 0)]
-    return (
-        [f"body {', '.join(shortened(mocap))}: mocap bodies stand where the file or a keyframe has them"]
-        if mocap
-        else []
-    )
+    if mocap:
+        said.append(f"body {', '.join(shortened(mocap))}: mocap bodies stand where the file or a keyframe has them")
+    inert = [names.of("tendon", t) for t in range(m.ntendon) if m.tendon_armature[t] or any(rotors(m, (3,), t))]
+    if inert:
+        said.append(
+            f"tendon {', '.join(shortened(inert))}: operations on the tree (crba, rnea, aba, ...) leave the armature of tendons out"
+        )
+    return said
 
 
 def world_notices(m: Any, mujoco: Any, names: Names) -> list[str]:

@@ -127,7 +127,7 @@ LEGGED = """
     <fixed name="t" stiffness="3" damping=".1" frictionloss="1" limited="true" range="-.02 .02" springlength="-.01 .01" margin=".01" solreffriction=".1 1" solimpfriction=".7 .8 .01" actuatorfrcrange="-.001 .001">
       <joint joint="c" coef="1"/><joint joint="d" coef="-.5"/>
     </fixed>
-    <fixed name="u"><joint joint="d" coef="1"/></fixed>
+    <fixed name="u" armature=".01"><joint joint="d" coef="1"/></fixed>
   </tendon>
   <equality><joint joint1="a" joint2="c" polycoef="0 .1 0 0 0"/><tendon tendon1="u" polycoef=".1 0 0 0 0" solref=".1 1"/></equality>
   <actuator>

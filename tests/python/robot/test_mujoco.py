@@ -164,21 +164,6 @@ def test_a_free_joint_has_armature():
     compare(model, m)
 
 
-def test_what_couples_the_dynamics_is_refused(tmp_path):
-    path = tmp_path / "r.xml"
-    text = (
-        '<mujoco><worldbody><body name="b">{joint}<geom size="0.1"/></body></worldbody>'
-        "<tendon>{tendon}</tendon></mujoco>"
-    )
-    path.write_text(
-        text.format(
-            joint='<joint name="j"/>', tendon='<fixed name="t" armature="1"><joint joint="j" coef="1"/></fixed>'
-        )
-    )
-    with pytest.raises(ValueError, match="tendon 't': armature is not supported"):
-        fs.load(path)
-
-
 NAMES = """
 <mujoco>
   <worldbody>

@@ -80,12 +80,16 @@ class Forces(Velocities):
         by_actuators = np.asarray(self.m.jnt_actgravcomp, bool)[self.m.dof_jntid]
         return spring + damper + fluid + gravcomp * (1.0 - by_actuators)
 
+    @cached_property
+    def mass_and_bias(self) -> Any:
+        return self.run("mass_and_bias", self.state("qpos"), self.state("qvel"))
+
     def qfrc_bias(self) -> Any:
-        return self.run("bias", self.state("qpos"), self.state("qvel"))[0]
+        return self.mass_and_bias[1]
 
     def M(self) -> Any:
         """The entries that MuJoCo keeps: each row's ancestors, then its own."""
-        packed = self.run("crba", self.state("qpos"))[0]
+        packed = self.mass_and_bias[0]
         start, column = self.packed
         entry = {(i, int(column[k])): k for i in range(self.m.nv) for k in range(start[i], start[i + 1])}
         rows = np.repeat(np.arange(self.m.nv), self.m.M_rownnz)
@@ -135,7 +139,7 @@ class Forces(Velocities):
 
     def times_mass(self, a: Any) -> Any:
         """M a."""
-        packed = self.run("crba", self.state("qpos"))[0]
+        packed = self.mass_and_bias[0]
         start, column = self.packed
         found: list[Any] = [0.0] * self.m.nv
         for i in range(self.m.nv):
