@@ -7,11 +7,10 @@
 //   Site                  a wrench g in the site's axes, l = 0; with a reference g . (position, log of rotation) in the
 //                         reference's axes, acting between the two
 //   So3                   the three numbers of log(q) of a ball joint, or of a site's rotation against its reference
+//   Adhesion              l = 0; the moment needs contacts (core/mujoco/adhesion.h), and is 0 here
 //
 // A moment is dl/dq where that exists, but moments of rotations are those of angular velocity: the length is a rotation
 // vector, whose rate is another. Where a site has a reference, joints that carry both are left out.
-//
-// Adhesion is not here, it needs contacts: its length and moment are 0, and loaders refuse it.
 #pragma once
 #include "core/actuation/tendon_kinematics.h"
 #include "core/model/joints.h"

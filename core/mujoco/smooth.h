@@ -11,6 +11,7 @@
 #include "core/actuation/actuator_forces.h"
 #include "core/actuation/transmission.h"
 #include "core/dynamics/forward_dynamics.h"
+#include "core/mujoco/adhesion.h"
 #include "core/passive/dampers.h"
 #include "core/passive/fluid.h"
 #include "core/passive/gravity_compensation.h"
@@ -78,6 +79,7 @@ template <class T> FS_HD void smooth_kinematics(const auto& m, const auto& w, co
   tendon_kinematics(m, w, s.x, s.X, q, s.ten_length.data(), s.ten_J.data());
   rates_of(s.ten_J, w.n_tendons(), m.nv, v, s.ten_velocity.data());
   transmissions(m, w, s.x, s.X, q, s.ten_length, s.ten_J, s.actuator_length.data(), s.moment.data());
+  adhesion_moments(m, w, s.x, s.X, s.moment.data());
   rates_of(s.moment, w.n_outputs, m.nv, v, s.actuator_velocity.data());
 }
 

@@ -8,6 +8,8 @@
 // brackets. An actuator has one control, one force and no or one activation, with few exceptions: those of `DcMotor`, `Pid`
 // and `So3`.
 #pragma once
+#include <vector>
+
 #include "core/world/frame.h"
 
 namespace featherstorm {
@@ -25,10 +27,11 @@ template <class P> struct Actuator {
   Activation activation = Activation::None;
   Gain gain = Gain::Fixed;
   Bias bias = Bias::None;
-  int body = 0;                  // Joint, JointInParent: whose joint; Adhesion: which body
+  int body = 0;                  // Joint, JointInParent: whose joint
   int tendon = 0;                // Tendon: its number
   bool relative = false;         // Site, So3: whether `reference` is given
   Frame<P> site{}, reference{};  // Site, So3; SliderCrank: the crank's pin and the slider's site
+  std::vector<int> pair;         // Adhesion: pairs of geoms with one of its body's [world.contacts.pair]
   P gear[6] = {};
   P crank_length{};                                      // SliderCrank [m]
   int control = 0, controls = 1;                         // first number of ctrl and how many [ctrladr, ctrlnum]
@@ -61,6 +64,7 @@ template <class P, class S> Actuator<P> cast(const Actuator<S>& a) {
   r.transmission = a.transmission, r.activation = a.activation, r.gain = a.gain, r.bias = a.bias;
   r.body = a.body, r.tendon = a.tendon, r.relative = a.relative;
   r.site = cast<P>(a.site), r.reference = cast<P>(a.reference);
+  r.pair = a.pair;
   for (int k = 0; k < 6; k++) r.gear[k] = P(a.gear[k]);
   r.crank_length = P(a.crank_length);
   r.control = a.control, r.controls = a.controls, r.inputs = a.inputs;

@@ -123,7 +123,8 @@ template <class A> void members(A& a, Tendon<double>& t) {
 template <class A> void members(A& a, Control<double>& c) { a(c.limited), a(c.lower), a(c.upper); }
 template <class A> void members(A& a, Actuator<double>& u) {
   a(u.transmission), a(u.activation), a(u.gain), a(u.bias), a(u.body), a(u.tendon), a(u.relative);
-  members(a, u.site), members(a, u.reference), members(a, u.gear), a(u.crank_length), a(u.control), a(u.controls);
+  members(a, u.site), members(a, u.reference), a(u.pair), members(a, u.gear), a(u.crank_length), a(u.control),
+      a(u.controls);
   a(u.inputs), a(u.act), a(u.acts), a(u.output), a(u.outputs);
   members(a, u.dynamics), members(a, u.gains), members(a, u.biases);
   a(u.act_limited), a(u.act_lower), a(u.act_upper), a(u.act_early), a(u.force_limited), a(u.force_lower);

@@ -1,5 +1,7 @@
 // Actuators of a MuJoCo model, their controls, and limits of effort at joints.
+#include "core/collision/candidates.h"
 #include "core/trace/expr.h"
+#include "host/world/element_name.h"
 #include "host/world/world_of.h"
 
 namespace featherstorm {
@@ -22,8 +24,6 @@ template <class T> void refuse(const WorldTables<T>& tables, int i) {
     throw Error("actuator " + std::to_string(i) + ": " + what + " not supported");
   };
   if (tables.integer("actuator_plugin", i) >= 0) no("plugins are");
-  if (static_cast<Transmission>(tables.integer("actuator_trntype", i)) == Transmission::Adhesion)
-    no("adhesion of a body is");
 }
 
 // Which numbers of act a DC motor or a PID servo has, in MuJoCo's order.
@@ -169,6 +169,31 @@ template <class T> void add_actuators(World<T>& world, const WorldTables<T>& tab
   }
 }
 
+// The pairs of geoms by which bodies with adhesion touch.
+template <class T> void add_adhesion(World<T>& world, const WorldTables<T>& tables) {
+  const GeomContacts<T>& c = world.contacts;
+  const auto name = [&](int geom) { return element_name(tables.tables(), "geom", "name_geomadr", geom); };
+  for (std::size_t i = 0; i < world.actuator.size(); i++) {
+    Actuator<T>& a = world.actuator[i];
+    if (a.transmission != Transmission::Adhesion) continue;
+    const int actuator = static_cast<int>(i), body = static_cast<int>(tables.row("actuator_trnid", actuator, 2)[0]);
+    for (std::size_t p = 0; p < c.pair.size(); p++) {
+      const auto& geom = c.pair[p].geom;
+      if (tables.integer("geom_bodyid", geom[0]) != body && tables.integer("geom_bodyid", geom[1]) != body) continue;
+      if (!has_closed_form(c.geom[static_cast<std::size_t>(geom[0])].type,
+                           c.geom[static_cast<std::size_t>(geom[1])].type))
+        throw Error(
+            element_name(tables.tables(), "actuator", "name_actuatoradr", actuator) + ": adhesion between " +
+            name(geom[0]) + " and " + name(geom[1]) +
+            ", whose contacts have no closed form, is not supported; use planes, spheres, capsules or boxes, or "
+            "exclude the pair");
+      a.pair.push_back(static_cast<int>(p));
+    }
+  }
+}
+
+template void add_adhesion(World<double>&, const WorldTables<double>&);
+template void add_adhesion(World<Expr>&, const WorldTables<Expr>&);
 template void add_actuators(World<double>&, const WorldTables<double>&, const Places<double>&);
 template void add_actuators(World<Expr>&, const WorldTables<Expr>&, const Places<Expr>&);
 

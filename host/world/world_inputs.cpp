@@ -191,7 +191,7 @@ const std::vector<WorldInput>& world_inputs() {
       {"tendon_invweight0", 1},
       {"tendon_length0", 1},
       {"actuator_gear", 6},
-      {"actuator_armature", 1},
+      {"actuator_armature", 1, true},
       {"actuator_damping", 1, true},
       {"actuator_dampingpoly", 2, true},
       {"actuator_dynprm", 10},

@@ -21,6 +21,7 @@ World<T> read(const Robot& robot, const WorldTables<T>& tables, const WorldSourc
   add_actuators(w, tables, places);
   add_constraints(w, tables, places);
   add_contacts(w, tables, places, notices);
+  add_adhesion(w, tables);
   if (const int n = tables.integer("opt.noslip_iterations"); n > 0)
     w.no_slip = {n, T(tables.nominal("opt.noslip_tolerance"))};
   constexpr int sleep = 1 << 4;  // mjtEnableBit

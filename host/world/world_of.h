@@ -32,6 +32,8 @@ template <class T> std::vector<int> held_equalities(const WorldTables<T>& tables
 template <class T>
 void add_contacts(World<T>& world, const WorldTables<T>& tables, const Places<T>& places,
                   std::vector<std::string>& notices);
+// After actuators and contacts.
+template <class T> void add_adhesion(World<T>& world, const WorldTables<T>& tables);
 template <class T> void add_sensors(World<T>& world, const WorldTables<T>& tables, const Places<T>& places);
 
 }  // namespace featherstorm

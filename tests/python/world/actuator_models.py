@@ -332,7 +332,6 @@ def models():
 
 # What is refused, and a word of the message.
 REFUSED = (
-    (model('<adhesion body="foot" ctrlrange="0 1"/>'), "adhesion"),
     (model('<motor joint="hinge" delay=".01" nsample="4"/>'), "delay"),
     (model(general(joint="hinge", dyntype="user", actdim="2")), "dyntype"),
     (model(general(joint="hinge", gaintype="user")), "gaintype"),

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
+from featherstorm.mujoco import Batch
 
 mujoco = pytest.importorskip("mujoco")
+theirs = pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import contact_models  # noqa: E402
@@ -20,6 +22,26 @@ from test_world import worst  # noqa: E402
 
 # in those of filters joints keep bodies apart; parameters at their ends make an ill-conditioned problem
 LOOPS = tuple(f"{pair}-" for pair in (*pair_scenes.ROUND, *pair_scenes.FLAT, *pair_scenes.FIELDS))
+# a foot with adhesion on a leg above the ground, near a ball and under a shelf; other bodies of the leg touch as well
+FOOT = """<mujoco><option cone="{cone}" integrator="{integrator}"/><default><geom condim="{condim}" friction=".6 .01 .002"/></default>
+  <worldbody><geom type="plane" size="2 2 1"/><geom type="box" size=".1 .3 .02" pos=".33 0 .16"/>
+    <body pos="0 0 .35"><joint axis="0 1 0" damping=".1"/><geom type="capsule" size=".02" fromto="0 0 0 .3 0 -.2" mass=".4"/>
+      <body name="foot" pos=".3 0 -.25"><joint name="sole" axis="1 0 .2" damping=".02"/>
+        <geom type="box" size=".08 .05 .03" mass=".2" margin=".01" gap=".02"/><geom size=".02" pos="0 0 .06" mass=".01" gap=".01"/></body></body>
+    <body name="ball" pos=".45 0 .08"><freejoint/><geom size=".06" mass=".1" margin=".02"/></body></worldbody>
+  <actuator><adhesion name="stick" body="foot" ctrlrange="0 1" gain="3"/><motor joint="sole"/>
+    <general name="drag" body="ball" gainprm="2" biastype="affine" biasprm=".3 0 {drag}" dyntype="filter" dynprm=".1"/></actuator>
+  <sensor><actuatorfrc actuator="stick"/><actuatorvel actuator="drag"/><actuatorpos actuator="stick"/><jointactuatorfrc joint="sole"/></sensor>
+</mujoco>"""
+ADHESION = (
+    "actuator_length",
+    "actuator_velocity",
+    "actuator_force",
+    "qfrc_actuator",
+    "sensordata",
+    "qacc_smooth",
+    "qacc",
+)
 MODELS = {name: xml for name, xml in contact_models.models() if not name.startswith(("filters", *LOOPS))}
 DOUBT = 1e-6
 BALL = """<mujoco><option cone="{cone}" {option}/><worldbody><geom type="plane" size="1 1 1" friction="{friction}"/>
@@ -88,3 +110,56 @@ def test_in_single_precision_a_step_is_close():
     m = mujoco.MjModel.from_xml_string(MODELS[next(iter(MODELS))])
     errors, _, passes = contact_errors(m, close_states(m, 64), dtype="float32", tolerance=1e-6)
     assert worst({name: error / 1e6 for name, error in errors.items()}) == {} and passes < 10
+
+
+def walking(condim=3, cone="pyramidal", integrator="Euler", drag=-0.5, n=24):
+    """Ours and MuJoCo's batches of feet on the ground, above it by less than the gap, and away."""
+    m = prepared(
+        mujoco.MjModel.from_xml_string(FOOT.format(condim=condim, cone=cone, integrator=integrator, drag=drag)), 0
+    )
+    batches = Batch(m, n, 1, dtype="float64"), theirs.Batch(m, n, 1)
+    rng = np.random.default_rng(condim)
+    turned = np.linspace(-0.9, 0.25, n), 0.1 * rng.normal(size=n)
+    placed, v = 0.05 * rng.normal(size=(n, 3)), 0.3 * rng.normal(size=(n, m.nv))
+    ctrl, act = rng.uniform(0, 1, (n, m.nu)), rng.uniform(0, 1, (n, m.na))
+    for b in batches:
+        b.qpos[:, 0], b.qpos[:, 1] = turned
+        b.qpos[:, 2:5] += placed
+        b.qvel[...], b.ctrl[...], b.act[...] = v, ctrl, act
+    return batches
+
+
+def agree(ours, reference, names, tolerance=1e-9):
+    for name in names:
+        x, y = np.array(getattr(ours, name)), np.array(getattr(reference, name))
+        assert np.abs(x - y).max() < tolerance * max(1.0, np.abs(y).max()), name
+
+
+@pytest.mark.parametrize("condim", [1, 3, 4, 6])
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+def test_adhesion_pulls_a_body_to_what_it_touches(condim, cone):
+    ours, reference = walking(condim, cone)
+    for b in (ours, reference):
+        for name in ADHESION:
+            b.bind(name)
+        b.forward()
+    agree(ours, reference, ADHESION)
+    pulled = np.abs(np.array(reference.qfrc_actuator)[:, 0]) > 0
+    assert pulled.any() and not pulled.all(), "the foot is always or never near the ground"
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicit", "implicitfast", "RK4", "discrete"])
+def test_steps_with_adhesion_agree(integrator):
+    # a slope along a moment across branches is refused with `discrete`, by MuJoCo too
+    ours, reference = walking(integrator=integrator, drag=0 if integrator == "discrete" else -0.5)
+    for b in (ours, reference):
+        b.step(nstep=3)
+    agree(ours, reference, ("qpos", "qvel", "act"), 1e-8)
+
+
+def test_adhesion_where_contacts_are_found_by_loops_is_refused():
+    xml = FOOT.format(condim=3, cone="pyramidal", integrator="Euler", drag=0).replace(
+        '<geom size=".02" pos="0 0 .06"', '<geom name="toe" type="ellipsoid" size=".02 .03 .02" pos="0 0 .06"'
+    )
+    with pytest.raises(ValueError, match="actuator 'stick': adhesion between .*'toe'.* closed form, is not supported"):
+        Batch(mujoco.MjModel.from_xml_string(xml), 1)
