@@ -130,6 +130,21 @@ def test_every_instance_has_its_own_mass():
         np.testing.assert_allclose(batch[i], alone, rtol=1e-12)
 
 
+@pytest.mark.parametrize("operation", ["aba", "fd"])
+def test_a_free_joint_takes_armature_as_a_parameter(operation):
+    plain, model = fs.load("go2"), fs.load("go2", parameters="armature")
+    q, v, a = state(plain)
+    armature = np.random.default_rng(3).uniform(0, 0.5, (B, plain.nv))
+    robots = model.bind(armature=armature)
+    added = fs.crba(robots, q) - fs.crba(plain, q)
+    np.testing.assert_allclose(added, [np.diag(x - plain.armature) for x in armature], rtol=0, atol=1e-9)
+    tau = fs.rnea(robots, q, v, a)
+    np.testing.assert_allclose(getattr(fs, operation)(robots, q, v, tau), a, rtol=0, atol=1e-8)
+    # a = M^-1 (tau - C): the cotangent of tau is M^-1 bar
+    tau_bar = fs.vjp(robots, operation, (q, v, tau), a)[2]
+    np.testing.assert_allclose(np.einsum("bij,bj->bi", fs.crba(robots, q), tau_bar), a, rtol=0, atol=1e-8)
+
+
 def test_parameters_in_simulation_batch_and_rollout():
     model = fs.load("cartpole", parameters=("mass", "damping"))
     heavy = model.bind(mass=np.outer([1.0, 3.0], model.parameter("mass")), damping=np.array([[0.1, 0.2], [0.0, 0.3]]))
