@@ -8,6 +8,7 @@
 #include "core/mujoco/constrained.h"
 #include "core/mujoco/position_slopes.h"
 #include "core/rigid/rigid_constraints.h"
+#include "core/sensor/frames.h"
 
 namespace featherstorm {
 
@@ -58,6 +59,11 @@ FS_HD void store_placements(const auto& X, int n, auto out) {
 }
 FS_HD void store_motions(const auto& V, int n, auto out) {
   for (int i = 0; i < n; i++) store_motion(out, 6 * i, V[i]);
+}
+// Frames in the world, as store_placements has them.
+template <class T> FS_HD void store_frames(const auto& X, const auto& frames, auto out) {
+  for (int i = 0; i < static_cast<int>(frames.size()); i++)
+    store_placement(out, 12 * i, in_world<T>(X, cast<T>(frames[i])));
 }
 
 // Arrays of the state, of what the equations hand on and of the acceleration a (nv) under all constraints.

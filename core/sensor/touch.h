@@ -36,11 +36,16 @@ template <class T> FS_HD Stretch<T> within_slab(const T& p, const T& v, const T&
 template <class T> FS_HD Stretch<T> shared(const Stretch<T>& a, const Stretch<T>& b) {
   return {max(a.first, b.first), min(a.last, b.last)};
 }
-template <class T> FS_HD auto is_ahead(const Stretch<T>& s) { return s.first <= s.last && T(0.0) <= s.last; }
+template <class T> FS_HD T is_ahead(const Stretch<T>& s) {
+  const T zero(0.0), one(1.0);
+  return select(s.first <= s.last, select(zero <= s.last, one, zero), zero);
+}
 
+// Returns 1 where the line meets the zone, else 0.
+//
 // in   sensor  with the zone's shape [mjtGeom] and size
 // in   p, v    the line in the zone's axes
-template <class T> FS_HD auto meets_zone(const auto& sensor, const Vec3<T>& p, const Vec3<T>& v) {
+template <class T> FS_HD T meets_zone(const auto& sensor, const Vec3<T>& p, const Vec3<T>& v) {
   enum { sphere = 2, capsule, ellipsoid, cylinder, box };  // mjtGeom
   const T a(sensor.size[0]), b(sensor.size[1]), c(sensor.size[2]);
   const auto ball = [](const Vec3<T>& r, const Vec3<T>& d, const T& radius) {
@@ -62,10 +67,10 @@ template <class T> FS_HD auto meets_zone(const auto& sensor, const Vec3<T>& p, c
   const T z(0.0);
   const Stretch<T> pipe = within_quadric<T>(v.x() * v.x() + v.y() * v.y(), v.x() * p.x() + v.y() * p.y(),
                                             p.x() * p.x() + p.y() * p.y() - a * a);
-  const auto body = is_ahead(shared(pipe, slab(2, b)));
+  const T body = is_ahead(shared(pipe, slab(2, b)));
   if (sensor.shape == cylinder) return body;
   const Vec3<T> end{z, z, b};
-  return body || is_ahead(ball(Vec3<T>(p - end), v, a)) || is_ahead(ball(Vec3<T>(p + end), v, a));
+  return max(body, max(is_ahead(ball(Vec3<T>(p - end), v, a)), is_ahead(ball(Vec3<T>(p + end), v, a))));
 }
 
 }  // namespace featherstorm

@@ -85,6 +85,16 @@ struct DeviceTouchNumbers {
   }
 };
 
+// core/world/contact_readings.h
+template <class P> struct DeviceContactReadings {
+  Listed<int> link;
+  Listed<ContactZone<P>> zone;
+  Listed<ContactSensor> sensor;
+  Listed<unsigned char> side;
+  int selections, links;
+  bool counts;
+};
+
 // host/solver/solver_data.h
 template <class P> struct DeviceSolver {
   int nv, nb;
@@ -113,6 +123,8 @@ template <class P> struct DeviceSolver {
   P tolerance;
   std::optional<RigidLaw<P>> rigid;
   bool report;
+  DeviceContactReadings<P> readings;
+  Listed<P> detection;
 };
 
 // What a launch passes besides the solver: arrays in the order of host/solver/contact_solver.h, and for each thread so many numbers
@@ -171,6 +183,9 @@ template <class P, class Place> DeviceSolver<P> device_solver(const ContactSolve
   d.half = listed(halves);
   d.forces = s.forces, d.most_rows = s.most_rows, d.iterations = s.iterations, d.tolerance = s.tolerance;
   d.rigid = s.rigid, d.report = s.report;
+  const ContactReadings<P>& r = s.readings;
+  d.readings = {listed(r.link), listed(r.zone), listed(r.sensor), listed(r.side), r.selections, r.links, r.counts};
+  d.detection = listed(s.detection);
   return d;
 }
 

@@ -12,7 +12,7 @@ template <class T> void store(const auto& numbers, int n, auto to) {
 
 // in   q, v, act, ctrl, qfrc_applied, xfrc_applied, model_numbers
 // out  mass, b, jacobian, row_D, row_aref, row_friction, act_dot, actuator_length, actuator_velocity, damping, weights, turning, factor,
-//      qacc_smooth, placement, twist, axis
+//      qacc_smooth, placement, twist, axis, contact_zones
 template <class T> void run_equations(const WorldData& data, const Model<T>& m, const auto& in, const auto& out) {
   const auto& w = m.world;
   Smooth<T> s(m, w);
@@ -37,6 +37,7 @@ template <class T> void run_equations(const WorldData& data, const Model<T>& m, 
   store<T>(factor, m.nh, out(12)), store<T>(a0, m.nv, out(13));
   const int bodies = data.touches ? m.nb + 1 : 0, axes = data.touches ? m.nv : 0;
   store_placements(s.X, bodies, out(14)), store_motions(e.twist, bodies, out(15)), store_motions(e.axis, axes, out(16));
+  store_frames<T>(s.X, data.zone, out(17));
 }
 
 // in   q, v, act, act_dot, actuator_length, actuator_velocity, damping, mass, qacc, turning, qacc_smooth, touched, model_numbers

@@ -106,6 +106,7 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
   for (const char* name : {"contact_force", "contact_force_next"}) s.array(name, all ? rows_of(m.world.contacts) : 0);
   for (const char* name : {"qacc", "qacc_next", "qacc_bar", "qacc_tan"}) s.array(name, m.nv);
   const long moving = m.world.contacts.pair.empty() ? 0 : 6L * (m.nb + 1);
+  for (const char* name : {"contact_count", "contact_link", "contact_sensor", "contact_selection"}) s.array(name, 0);
   s.array("lambda", m.nv), s.array("touched", 0), s.array("touch_bar", step.touch.size);
   for (const char* name : {"pose_bar", "lambda_motion_bar", "qacc_motion_bar", "twist_bar"}) s.array(name, moving);
   const Pairs solved = {{"qacc", "qacc_next"},

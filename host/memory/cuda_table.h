@@ -56,7 +56,7 @@ inline constexpr int solver_texts = 3;
 struct SolverArrays { int in, out; };
 constexpr SolverArrays arrays_of(SolverText text) {
   switch (text) {
-    case SolverText::solution: return {12, 8};
+    case SolverText::solution: return {13, 12};
     case SolverText::gradients: return {12, 6};
     default: return {16, 1};
   }
@@ -198,7 +198,7 @@ struct CudaTable {
                           double* weights, void* work, unsigned long bytes);
   bool (*weighted_mean)(int device, void* stream, const SampleArray* samples, const double* weights, void* mean);
 };
-inline constexpr int cuda_table_version = 9;
+inline constexpr int cuda_table_version = 10;
 
 }  // namespace featherstorm
 

@@ -69,8 +69,6 @@ Sequence environment_sequence(Evaluator& e, const Stepping& stepping, Precision 
   } else if (world) {
     SolverOptions solver = stepping.solver;
     solver.forces = false;
-    for (const Program* p : {&stages.felt, &stages.left})
-      for (const Program::Array& a : p->inputs) solver.forces |= a.name == "contact_force";
     append_world_step(s, e, precision, solver, begin, stepping.substeps, stages.felt, stages.left);
   } else {
     declare_state(s, e, stepping);

@@ -126,8 +126,7 @@ Sequence rollout_sequence(Evaluator& e, const Stepping& stepping, Precision prec
       if (pass == 0 && recorded(stages.control)) s.stage(stage_of(e, precision, stages.control));
     };
     SolverOptions solver = stepping.solver;
-    solver.forces = std::any_of(stages.felt.inputs.begin(), stages.felt.inputs.end(),
-                                [](const Program::Array& a) { return a.name == "contact_force"; });
+    solver.forces = false;
     append_world_step(s, e, precision, solver, control, stepping.substeps, stages.felt);
   } else {
     append_start(s, e, stepping, precision);

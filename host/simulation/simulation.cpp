@@ -150,9 +150,8 @@ void Simulation::run_world(const std::vector<Buffer>& from, const std::vector<Bu
     k++;
   }
   if (ctrl.data) in.push_back({"ctrl", spread(ctrl, "ctrl", evaluator_.robot().model.world.nu)});
-  const auto arrays = moment_arrays(evaluator_.robot().model);
-  for (std::size_t i = 0; i < felt_.size(); i++)
-    if (arrays[i].second > 0) out.push_back({"felt_" + arrays[i].first, felt_[i].ref()});
+  for (const auto& [name, values] : felt_)
+    if (values.ref().components > 0) out.push_back({"felt_" + name, values.ref()});
   sequence_->run(1, instances_, in, {}, out, nullptr, stream_);
 }
 
@@ -177,33 +176,37 @@ WorldReadings Simulation::readings() const {
 }
 
 WorldMoment Simulation::now() const {
-  return {now_[0].ref(), now_[1].ref(), now_[2].ref(), driven_.ref(), now_[3].ref(), {}, time_};
+  return {now_[0].ref(), now_[1].ref(), now_[2].ref(), driven_.ref(), now_[3].ref(), {}, {}, time_};
 }
 
-// The beginning of the last pass. From the first call on steps keep it.
-WorldMoment Simulation::felt() {
-  if (felt_.empty()) {
+// The beginning of the last pass. From the first call on steps keep it, with forces of contacts by their arrays.
+WorldMoment Simulation::felt(const std::string& selection) {
+  const bool is_new = !selection.empty() && selections_.insert(selection).second;
+  if (felt_.empty() || is_new) {
     Program keep;
-    for (const auto& [name, size] : moment_arrays(evaluator_.robot().model)) {
-      felt_.emplace_back(precision_, instances_, size);
+    felt_.clear();
+    for (const auto& [name, size] : moment_arrays(evaluator_.robot(), selections_)) {
+      felt_.emplace(name, Buffer(precision_, instances_, size));
       if (size == 0) continue;
       const std::vector<Expr> values = keep.input(name, size);
       Tracing scope(keep.graph);
       keep.output("felt_" + name, values);
     }
+    SolverOptions solver = solver_options(precision_, stepping_.solver.rigid);
+    solver.forces = false;
     sequence_.emplace(precision_, evaluator_.threads(), evaluator_.isa());
-    append_world_step(
-        *sequence_, evaluator_, precision_, solver_options(precision_, stepping_.solver.rigid), [](int) {},
-        stepping_.substeps, keep);
+    append_world_step(*sequence_, evaluator_, precision_, solver, [](int) {}, stepping_.substeps, keep);
     if (std::find(fresh_.begin(), fresh_.end(), false) != fresh_.end())
       run_world(next_, nullptr, driven_.ref().components > 0 ? driven_.ref() : ArrayRef{});
   }
-  return {felt_[0].ref(),
-          felt_[1].ref(),
-          felt_[2].ref(),
-          felt_[3].ref(),
-          felt_[4].ref(),
-          felt_[5].ref(),
+  const auto of = [&](const char* name) { return felt_.at(name).ref(); };
+  return {of("q"),
+          of("v"),
+          of("act"),
+          of("ctrl"),
+          of("qacc"),
+          of("contact_link"),
+          of("contact_sensor"),
           time_ - stepping_.pass_time};
 }
 
@@ -228,8 +231,13 @@ Buffer Simulation::site(const std::string& name) const {
 
 Buffer Simulation::contact_force(const std::string& name) {
   const WorldReadings r = readings();
-  const WorldReadings::Touched what = r.touched(name);
-  return without_fresh(r.contact_force(what, felt()));
+  const std::string array = WorldReadings::array_of(r.touched(name));
+  felt(array);
+  ArrayRef from = felt_.at(array).ref();
+  from.components = 3;
+  const Buffer force(precision_, instances_, 3);
+  copy(from, force.ref());
+  return without_fresh(force);
 }
 
 void Simulation::parameter(const std::string& name, const ArrayRef& values) {

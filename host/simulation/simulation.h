@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -75,7 +76,7 @@ class Simulation {
   ArrayRef of_world(int k) const;
   WorldReadings readings() const;
   WorldMoment now() const;
-  WorldMoment felt();
+  WorldMoment felt(const std::string& selection = {});
   Buffer without_fresh(Buffer values) const;
 
   Evaluator& evaluator_;
@@ -93,8 +94,9 @@ class Simulation {
   std::optional<Sequence> sequence_;  // a step of coupled joints or of a world
   Buffer driven_;                     // (B, nu) controls of a world's last step, on the host
   std::vector<bool> fresh_;           // (B) of a world: which have not been stepped yet
-  // What was at the beginning of the last pass, in the order of moment_arrays, where something asked for it.
-  std::vector<Buffer> felt_;
+  // What was at the beginning of the last pass, by the names of moment_arrays, where something asked for it.
+  std::map<std::string, Buffer> felt_;
+  std::set<std::string> selections_;
 };
 
 }  // namespace featherstorm

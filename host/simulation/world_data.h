@@ -61,7 +61,8 @@ struct WorldData {
   bool touches = false;    // whether the solver looks for contacts
   int weighed = 0;         // rows of equalities that model_numbers has weights of, from number first_weight on
   int first_weight = 0;
-  int stage = 0;  // of Runge-Kutta's method
+  std::vector<Frame<ModelNumber>> zone;  // of touch and contact sensors, whose places in the world are asked for
+  int stage = 0;                         // of Runge-Kutta's method
 };
 
 }  // namespace featherstorm

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "core/collision/contact_wrenches.h"
 #include "core/mujoco/smooth.h"
 #include "core/sensor/sensors.h"
-#include "core/sensor/touch.h"
+#include "host/simulation/contact_readings.h"
 #include "host/world/element_name.h"
 
 namespace featherstorm {
@@ -29,62 +28,42 @@ template <class T> struct Instance {
         act(row_of<T>(at.act, i, m.world.na)),
         ctrl(row_of<T>(at.ctrl, i, m.world.nu)),
         qacc(row_of<T>(at.qacc, i, m.nv)),
-        lambda(row_of<T>(at.contact_force, i, rows_of(m.world.contacts))),
+        links(row_of<T>(at.contact_link, i, at.contact_link.data ? link_numbers * m.world.n_links() : 0)),
+        sensors(row_of<T>(at.contact_sensor, i,
+                          at.contact_sensor.data ? static_cast<int>(at.contact_sensor.components) : 0)),
         x(static_cast<std::size_t>(m.nx)),
         X(static_cast<std::size_t>(m.nb) + 1) {
     T* numbers = x.data();
     update_joints(m, q.data(), v.data(), numbers);
     body_placements(m, numbers, X);
   }
-  std::vector<T> q, v, act, ctrl, qacc, lambda, x;
+  std::vector<T> q, v, act, ctrl, qacc, links, sensors, x;
   std::vector<Placement<T>> X;
 };
 
-template <class T> void visit_contacts(const Model<T>& m, const Instance<T>& s, auto&& visit) {
-  std::vector<Candidate<T>> found(static_cast<std::size_t>(slots_of(m.world.contacts)));
-  contact_candidates(m, m.world, s.X, found.data());
-  for_each_contact(m.world.contacts, found.data(), s.lambda, visit);
-}
-
-// What contacts exert on links: force, and moment about the link's centre of mass, world axes (6 n_links).
-template <class T> std::vector<T> link_wrenches(const Model<T>& m, const Instance<T>& s, const std::vector<int>& link) {
+// Forces of contacts on links: force, and moment about the link's centre of mass, world axes (6 n_links).
+template <class T> std::vector<T> link_wrenches(const Model<T>& m, const Instance<T>& s) {
   std::vector<T> wrench(6 * m.world.link.size());
-  visit_contacts(m, s, [&](const ContactWrench<T>& c) {
-    for (int side = 0; side < 2; side++) {
-      const auto l = static_cast<std::size_t>(link[static_cast<std::size_t>(c.geom[side])]);
-      const T sign(side == 0 ? -1.0 : 1.0);
-      const auto& at = m.world.link[l].inertial;
-      const Vec3<T> centre = (s.X[static_cast<std::size_t>(at.body)] * at.X).r;
-      const Vec3<T> moment = c.torque + cross(Vec3<T>(c.point - centre), c.force);
-      for (std::size_t k = 0; k < 3; k++) {
-        const int i = static_cast<int>(k);
-        wrench[6 * l + k] += sign * c.force(i), wrench[6 * l + 3 + k] += sign * moment(i);
-      }
-    }
-  });
+  for (std::size_t l = 1; l < m.world.link.size() && !s.links.empty(); l++) {
+    const T* const x = s.links.data() + link_numbers * l;
+    const auto& at = m.world.link[l].inertial;
+    const Vec3<T> force{x[0], x[1], x[2]}, moment{x[3], x[4], x[5]}, about{x[6], x[7], x[8]};
+    const Vec3<T> centre = (s.X[static_cast<std::size_t>(at.body)] * at.X).r;
+    const Vec3<T> turned = moment + cross(Vec3<T>(about - centre), force);
+    for (int k = 0; k < 3; k++)
+      wrench[6 * l + static_cast<std::size_t>(k)] = force(k),
+                     wrench[6 * l + 3 + static_cast<std::size_t>(k)] = turned(k);
+  }
   return wrench;
 }
 
-// The normal forces that meet the zones of touch sensors, where each is in sensordata.
-template <class T> std::vector<T> touches(const Model<T>& m, const Instance<T>& s, const std::vector<int>& link) {
+// The numbers of touch and contact sensors, where each is in sensordata.
+template <class T> std::vector<T> contact_sensors(const Model<T>& m, const Instance<T>& s) {
   std::vector<T> data(static_cast<std::size_t>(m.world.n_sensordata));
-  visit_contacts(m, s, [&](const ContactWrench<T>& c) {
-    if (!(c.pressure > 0)) return;
-    for (const Sensor<T>& sensor : m.world.sensor) {
-      if (sensor.kind != SensorKind::Touch) continue;
-      const bool first = link[static_cast<std::size_t>(c.geom[0])] == sensor.link;
-      if (!first && link[static_cast<std::size_t>(c.geom[1])] != sensor.link) continue;
-      const Placement<T> zone = sensor.place.body == 0
-                                    ? cast<T>(sensor.place.X)
-                                    : s.X[static_cast<std::size_t>(sensor.place.body)] * cast<T>(sensor.place.X);
-      // MuJoCo asks the line along -normal from the second body's contacts, along the normal from the first one's
-      const bool second = link[static_cast<std::size_t>(c.geom[1])] == sensor.link;
-      const Vec3<T> n = second ? Vec3<T>(-c.normal) : c.normal;
-      if (meets_zone(sensor, Vec3<T>(transpose_times(zone.R, Vec3<T>(c.point - zone.r))),
-                     Vec3<T>(transpose_times(zone.R, n))))
-        data[static_cast<std::size_t>(sensor.first)] += c.pressure;
-    }
-  });
+  auto from = s.sensors.begin();
+  for (const Sensor<T>& sensor : m.world.sensor)
+    if (sensor.kind == SensorKind::Touch && from != s.sensors.end())
+      std::copy(from, from + sensor.count, data.begin() + sensor.first), from += sensor.count;
   return data;
 }
 
@@ -96,8 +75,7 @@ template <class T> void put_distances_by_loops(const World<T>& w, auto&& placed,
     if (sensor.by_loops) put_distance(sensor, nearest_geoms<T>(w.contacts, sensor, placed), out);
 }
 
-template <class T> std::vector<T> sensordata(const Model<T>& m, const Instance<T>& s, const std::vector<int>& link,
-                                             bool felt, double time) {
+template <class T> std::vector<T> sensordata(const Model<T>& m, const Instance<T>& s, double time) {
   const auto& w = m.world;
   std::vector<T> data(static_cast<std::size_t>(w.n_sensordata));
   Smooth<T> smooth(m, w);
@@ -107,8 +85,8 @@ template <class T> std::vector<T> sensordata(const Model<T>& m, const Instance<T
   const SensedTendons tendons{smooth.ten_length.data(), smooth.ten_velocity.data(), smooth.ten_J.data()};
   const SensedActuators actuators{smooth.actuator_length.data(), smooth.actuator_velocity.data(),
                                   smooth.actuator_force.data(), smooth.qfrc_actuator.data()};
-  const std::vector<T> wrench = felt ? link_wrenches(m, s, link) : std::vector<T>(6 * w.link.size());
-  std::vector<T> open = felt ? touches(m, s, link) : std::vector<T>(data.size());
+  const std::vector<T> wrench = link_wrenches(m, s);
+  std::vector<T> open = contact_sensors(m, s);
   const auto placed = [&](const Geom<T>& geom) { return geom_placement<T>(s.X, geom); };
   put_distances_by_loops<T>(w, placed, open.data());
   sensors(m, w, smooth.x, smooth.X, SensedMotion{s.q.data(), s.v.data(), s.qacc.data(), T(time)}, tendons, actuators,
@@ -130,12 +108,6 @@ Buffer in_its_precision(const Robot& robot, const WorldMoment& at, int count, co
   if (at.q.device != on_host) throw Error("readings of a world are there on the host alone");
   return at.q.precision == Precision::float32 ? for_each_instance<float>(robot, at, count, f)
                                               : for_each_instance<double>(robot, at, count, f);
-}
-
-std::vector<int> geom_links(const MujocoTables& t) {
-  std::vector<int> link;
-  for (int g = 0; g < t.integer("ngeom"); g++) link.push_back(t.integer("geom_bodyid", g));
-  return link;
 }
 
 // Why a sensor is not measured; empty where it is.
@@ -169,9 +141,14 @@ void measure_distances(const Robot& robot, long n, const double* position, const
   }
 }
 
-std::vector<std::pair<std::string, int>> moment_arrays(const Model<double>& m) {
-  return {{"q", m.nq},          {"v", m.nv},    {"act", m.world.na},
-          {"ctrl", m.world.nu}, {"qacc", m.nv}, {"contact_force", rows_of(m.world.contacts)}};
+std::vector<std::pair<std::string, int>> moment_arrays(const Robot& robot, const std::set<std::string>& selections) {
+  const Model<double>& m = robot.model;
+  std::vector<std::pair<std::string, int>> all = {
+      {"q", m.nq}, {"v", m.nv}, {"act", m.world.na}, {"ctrl", m.world.nu}, {"qacc", m.nv}};
+  std::set<std::string> names = selections;
+  names.insert({"contact_link", "contact_sensor"});
+  for (const auto& array : asked_readings(robot, names).arrays) all.push_back(array);
+  return all;
 }
 
 WorldReadings::WorldReadings(const Robot& robot) : robot_(robot) {}
@@ -228,10 +205,8 @@ bool WorldReadings::is_felt(int sensor) const {
 
 Buffer WorldReadings::measure(int sensor, const WorldMoment& at) const {
   const auto& s = robot_.model.world.sensor.at(static_cast<std::size_t>(sensor));
-  const std::vector<int> link = geom_links(tables());
-  const bool felt = is_felt(sensor);
   return in_its_precision(robot_, at, s.count, [&](const auto& m, const auto& instance) {
-    const auto data = sensordata(m, instance, link, felt, at.time);
+    const auto data = sensordata(m, instance, at.time);
     return std::vector(data.begin() + s.first, data.begin() + s.first + s.count);
   });
 }
@@ -246,19 +221,8 @@ Buffer WorldReadings::place(int site, const WorldMoment& at) const {
   });
 }
 
-Buffer WorldReadings::contact_force(Touched what, const WorldMoment& at) const {
-  const std::vector<int> link = geom_links(tables());
-  const auto is_meant = [&](int geom) {
-    return what.body ? link[static_cast<std::size_t>(geom)] == what.number : geom == what.number;
-  };
-  return in_its_precision(robot_, at, 3, [&]<class T>(const Model<T>& m, const Instance<T>& s) {
-    Vec3<T> sum = zero3<T>();
-    visit_contacts(m, s, [&](const ContactWrench<T>& c) {
-      if (is_meant(c.geom[1])) sum = sum + c.force;
-      if (is_meant(c.geom[0])) sum = sum - c.force;
-    });
-    return std::vector<T>{sum[0], sum[1], sum[2]};
-  });
+std::string WorldReadings::array_of(Touched what) {
+  return (what.body ? "contact_on_body" : "contact_on_geom") + std::to_string(what.number);
 }
 
 }  // namespace featherstorm

@@ -1,6 +1,7 @@
 // What can be read off a world by the names of its file: sensors, places of sites, forces of contacts. An instance at a time, by the
 // texts of core/sensor, in the precision of the state.
 #pragma once
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,13 @@ namespace featherstorm {
 // A moment of a batch in a world; arrays (B, n) on the host. What a reading does not ask for may be left out.
 struct WorldMoment {
   ArrayRef q{}, v{}, act{}, ctrl{};
-  ArrayRef qacc{}, contact_force{};  // of the solver
-  double time = 0;                   // [s]
+  ArrayRef qacc{}, contact_link{}, contact_sensor{};  // of the solver
+  double time = 0;                                    // [s]
 };
 
 // The arrays of a step that a moment has, and how many numbers (host/simulation/world_sequence.h).
-std::vector<std::pair<std::string, int>> moment_arrays(const Model<double>& model);
+// selections: further arrays of contact_readings.h, which follow the others
+std::vector<std::pair<std::string, int>> moment_arrays(const Robot& robot, const std::set<std::string>& selections);
 
 // Measure the distances between geoms that are found by loops (Sensor::by_loops), for `n` instances.
 //
@@ -45,9 +47,11 @@ class WorldReadings {
   // Whether a sensor measures forces or accelerations, for which the solver's arrays are needed.
   bool is_felt(int sensor) const;
 
-  Buffer measure(int sensor, const WorldMoment& moment) const;          // (B, dim)
-  Buffer place(int site, const WorldMoment& moment) const;              // (B, 3) [m], world axes
-  Buffer contact_force(Touched what, const WorldMoment& moment) const;  // (B, 3) [N], world axes
+  Buffer measure(int sensor, const WorldMoment& moment) const;  // (B, dim)
+  Buffer place(int site, const WorldMoment& moment) const;      // (B, 3) [m], world axes
+
+  // The array of a step whose first three numbers are the force of contacts on a geom or a body (contact_readings.h).
+  static std::string array_of(Touched what);
 
  private:
   int number_of(const std::string& kind, const std::string& count, const std::string& addresses,

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "core/mujoco/constrained.h"
+#include "host/simulation/contact_readings.h"
 #include "host/simulation/world_stages.h"
 #include "host/solver/contact_solver.h"
 #include "host/trace/world_programs.h"
@@ -21,17 +22,15 @@ void rename(std::vector<std::string>& arrays, const Names& other) {
     if (const auto at = other.find(name); at != other.end()) name = at->second;
 }
 
-void append_felt(Sequence& s, Evaluator& e, Precision precision, const Program& felt, const Names& other) {
-  std::vector<std::string> in;
-  for (const OpRow::Argument& a : e.op("contacts").in) in.emplace_back(a.name);
-  rename(in, other);
-  for (const Program::Array& a : felt.inputs)
-    if (a.name == "contact_dist")
-      s.stage(stage_of(e, "contacts", precision, in, {"contact_dist", "contact_pos", "contact_frame"}));
-  Stage stage = stage_of(e, precision, felt);
-  rename(stage.in, other);
-  stage.name = "felt";
-  s.stage(stage);
+// What reads the solution of the equations: programs in their order, at the state that `other` names.
+void append_readers(Sequence& s, Evaluator& e, Precision precision, const std::vector<Program>& readers,
+                    const Names& other) {
+  for (const Program& reader : readers) {
+    Stage stage = stage_of(e, precision, reader);
+    rename(stage.in, other);
+    stage.name = "felt";
+    s.stage(stage);
+  }
 }
 
 }  // namespace
@@ -63,15 +62,22 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
   const bool all_candidates = options.all_candidates;
   const Parameters parameters(e.robot(), e.parameters());
   const RigidLaw<double>* const rigid = options.rigid ? &*options.rigid : nullptr;
+  std::set<std::string> names = options.readings;
+  for (const Program* p : {&felt, &left})
+    for (const Program::Array& a : p->inputs)
+      if (is_contact_reading(a.name)) names.insert(a.name);
+  if (all_candidates && !names.empty())
+    throw Error("readings of contacts are asked of a step with all candidates, expected one that finds contacts");
+  const AskedReadings asked = asked_readings(e.robot(), names);
   WorldPrograms programs;
   std::optional<WorldStages> as_data;  // in place of the programs, where they are too long
   try {
     const int most = all_candidates ? 1 << 22 : options.most_traced;
     programs = world_programs(m, all_candidates ? Candidates::All : Candidates::None, options.tolerance, most,
-                              parameters, rigid);
+                              parameters, rigid, asked.zones());
   } catch (const std::length_error& error) {
     if (all_candidates) throw Error("robot '" + e.robot().name + "' has no step of its own: " + error.what());
-    as_data = world_stages(m, parameters, rigid, precision, e.isa());
+    as_data = world_stages(m, parameters, rigid, asked.zones(), precision, e.isa());
   }
   const WorldPrograms& all = as_data ? as_data->form : programs;
   for (const char* name : {"q", "q_next"}) s.array(name, m.nq);
@@ -95,11 +101,15 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
   for (const Parameters::Array& a : parameters.arrays()) s.array(std::string(a.name), a.components);
   if (as_data) s.array("model_numbers", as_data->model_numbers);
 
-  for (const Program* p : {&felt, &left}) {
-    for (const Program::Array& a : p->outputs) s.array(a.name, a.size);
-    for (const Program::Array& a : p->inputs)
-      if (a.name.starts_with("contact_") && s.components(a.name) < 0) s.array(a.name, a.size);
+  for (const auto& [name, size] : asked.arrays) s.array(name, size);
+  if (!all_candidates) {
+    for (const char* name : {"contact_count", "contact_link", "contact_sensor"})
+      if (!names.contains(name)) s.array(name, 0);
+    s.array("contact_selection", selection_numbers * asked.readings.selections);
+    s.array("contact_zones", static_cast<long>(zone_numbers * asked.readings.zone.size()));
   }
+  for (const Program* p : {&felt, &left})
+    for (const Program::Array& a : p->outputs) s.array(a.name, a.size);
 
   // What a program calls q, v and act may be the state at a stage of Runge-Kutta's method.
   std::vector<Stage> pass;
@@ -125,13 +135,21 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
   const auto solve = [&] {
     if (all_candidates) return add("solver", made_of(all.newton), {}, solved, true);
     if (!of_solver) {
-      const auto solver = std::make_shared<const ContactSolverStage>(
-          contact_solver(m, all, precision, e.isa(),
-                         {options.iterations, options.tolerance, options.rigid, options.report, options.forces}));
+      const auto solver = std::make_shared<const ContactSolverStage>(contact_solver(
+          m, all, precision, e.isa(),
+          {options.iterations, options.tolerance, options.rigid, options.report, options.forces, asked.readings}));
       of_solver = Stage{[solver] { return solver->kernel; }, solver->in, solver->out};
       of_solver->on_device = solver->on_device;
     }
     add("solver", *of_solver, {}, {{"qacc", "qacc_next"}});
+  };
+  const auto readers = [&](const Program& last) {
+    std::vector<Program> all_of;
+    const bool reads = std::any_of(last.inputs.begin(), last.inputs.end(),
+                                   [](const Program::Array& a) { return is_contact_reading(a.name); });
+    if (reads && !asked.selections.empty()) all_of.push_back(split_selections(asked));
+    all_of.push_back(last);
+    return all_of;
   };
   const Pairs state = {{"q", "q_next"}, {"v", "v_next"}, {"act", "act_next"}};
   std::size_t solved_at = 0, left_at = 0;  // stages of a pass until its first and its last solution
@@ -142,8 +160,8 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
       for (std::size_t i = 0; i < pass.size(); i++) {
         s.stage(pass[i]);
         if (k + 1 < substeps) continue;
-        if (i + 1 == solved_at && !felt.outputs.empty()) append_felt(s, e, precision, felt, {});
-        if (i + 1 == left_at && !left.outputs.empty()) append_felt(s, e, precision, left, left_of);
+        if (i + 1 == solved_at && !felt.outputs.empty()) append_readers(s, e, precision, readers(felt), {});
+        if (i + 1 == left_at && !left.outputs.empty()) append_readers(s, e, precision, readers(left), left_of);
       }
     }
   };

@@ -5,12 +5,14 @@
 //   s.run(steps, instances, {q, v, act, qacc, ctrl, ...}, {}, {q, v, act, qacc});
 //
 // Arrays beside the state and the controls: qacc is where Newton's method begins and what it finds (MuJoCo's qacc_warmstart),
-// passes counts its steps; qfrc_constraint, row_force (rows of constraints), contact_force (of contacts, slot by slot). The
-// evaluator's parameters are inputs, by their names. With `report`: residual, what the solver leaves undone (of MuJoCo's law of
-// the forces, beside the greatest; of the rigid one the largest error of a velocity), and gap, the least distance of a contact.
+// passes counts its steps; qfrc_constraint, row_force (rows of constraints), contact_force (of contacts, slot by slot), and the
+// `readings` of contacts (contact_readings.h). The evaluator's parameters are inputs, by their names. With `report`: residual, what
+// the solver leaves undone (of MuJoCo's law of the forces, beside the greatest; of the rigid one the largest error of a velocity),
+// and gap, the least distance of a contact.
 #pragma once
 #include <functional>
 #include <optional>
+#include <set>
 
 #include "core/rigid/rigid_rows.h"
 #include "host/rollout/sequence.h"
@@ -38,6 +40,7 @@ struct SolverOptions {
   bool report = false;                      // whether residual and gap are found
   bool forces = true;                       // whether contact_force is there
   int most_traced = most_traced_nodes;      // 0: the kernels that take the robot as data serve
+  std::set<std::string> readings{};         // names of arrays of contact_readings.h that are there
 };
 
 // The evaluator must stay. Throws Error where its robot has no world, or one that is not supported.
@@ -48,7 +51,7 @@ Sequence world_sequence(Evaluator& evaluator, Precision precision, const SolverO
 //   substeps  passes of the file's timestep, under the same controls
 //   felt      runs in the last pass, where the equations of its beginning are solved (of Runge-Kutta's method the first ones), and
 //             keeps what later stages read: from q, v, act and ctrl there, qacc, row_force, contact_force, uniforms of the
-//             sequence, and the arrays of the row `contacts` as contact_dist, contact_pos, contact_frame. Its outputs are declared.
+//             sequence, and arrays of contact_readings.h. Its outputs are declared.
 //   left      the same of the last solution of the equations, which is another one where Runge-Kutta's method has four
 void append_world_step(Sequence& s, Evaluator& evaluator, Precision precision, const SolverOptions& options,
                        const std::function<void(int pass)>& begin, int substeps, const Program& felt,

@@ -15,7 +15,7 @@ TextArrays arrays_of(WorldText text, int stage) {
       return {{"q", "v", "act", "ctrl", "qfrc_applied", "xfrc_applied", "model_numbers"},
               {"mass", "b", "jacobian", "row_D", "row_aref", "row_friction", "act_dot", "actuator_length",
                "actuator_velocity", "damping", "weights", "turning", "factor", "qacc_smooth", "placement", "twist",
-               "axis"}};
+               "axis", "contact_zones"}};
     case WorldText::advance:
       return {{"q", "v", "act", "act_dot", "actuator_length", "actuator_velocity", "damping", "mass", "qacc", "turning",
                "qacc_smooth", "touched", "model_numbers"},
@@ -64,12 +64,15 @@ void find_form(const Model<double>& model, const Parameters& parameters, bool ri
 }
 
 // The model as data; with parameters also the program that computes what follows from them.
-void take_model(const Model<double>& model, const Parameters& parameters, WorldData& data, WorldStages& out) {
+void take_model(const Model<double>& model, const Parameters& parameters, const std::vector<int>& zones,
+                WorldData& data, WorldStages& out) {
   Program& p = out.numbers.emplace();
   const TracedModel traced(p, model, parameters);
   std::vector<Expr> numbers, touch;
   ModelNumber::expressions = &numbers;
   data.model = cast<ModelNumber>(without_geoms(traced.model()));
+  for (const Frame<Expr>& frame : zone_frames(traced.model().world, zones))
+    data.zone.push_back(cast<ModelNumber>(frame));
   ModelNumber::expressions = nullptr;
   data.varies = !numbers.empty();
   data.first_weight = static_cast<int>(numbers.size()), data.weighed = rows_of_equalities(model.world.constraints);
@@ -112,11 +115,11 @@ ModelNumber::ModelNumber(Expr x) {
 }
 
 WorldStages world_stages(const Model<double>& model, const Parameters& parameters, const RigidLaw<double>* rigid,
-                         Precision precision, const std::string& isa) {
+                         const std::vector<int>& zones, Precision precision, const std::string& isa) {
   WorldStages out;
   find_form(model, parameters, rigid != nullptr, out.form);
   WorldData data;
-  take_model(model, parameters, data, out);
+  take_model(model, parameters, zones, data, out);
   if (parameters.arrays().empty()) out.numbers.reset(), out.model_numbers = 0, data.weighed = 0;
   if (rigid) data.rigid = *rigid;
   data.rows = out.form.rows, data.alone = out.form.alone, data.damps = out.form.damps;

@@ -18,8 +18,8 @@ struct WorldStages {
   std::vector<Stage> stages;  // of Runge-Kutta's method, four or none
 };
 
-// rigid: as of world_programs. Throws Error where the library of an instruction set is not installed, and as world_programs.
+// rigid, zones: as of world_programs. Throws Error where the library of an instruction set is not installed, and as world_programs.
 WorldStages world_stages(const Model<double>& model, const Parameters& parameters, const RigidLaw<double>* rigid,
-                         Precision precision, const std::string& isa);
+                         const std::vector<int>& zones, Precision precision, const std::string& isa);
 
 }  // namespace featherstorm

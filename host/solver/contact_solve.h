@@ -151,10 +151,31 @@ FS_HD void solve_without_slip(const auto& solver, const PresentRows<T>& present,
       if (((c.instances >> l) & 1u) == 0) continue;
       if (group.kind == RowKind::Friction) set_lane(out.row_force[c.output], l, lane(f[row++], 0));
       if (group.kind != RowKind::Pyramid && group.kind != RowKind::Cone) continue;
-      for (int k = 1; k < group.rows; k++, row++)
+      for (int k = 1; k < group.rows; k++, row++) {
         if (solver.forces) set_lane(out.contact_force[c.output + k], l, lane(f[row], 0));
+        if (present.contact) set_lane(present.force[c.row + k], l, lane(f[row], 0));
+      }
     }
   }
+}
+
+// What is read off the contacts that were found, with the forces of their rows.
+template <class T>
+FS_HD void read_contacts(const auto& solver, const PresentRows<T>& present, const auto& in, const auto& out) {
+  using Memory = std::remove_cvref_t<decltype(in.placement)>;
+  const auto& readings = solver.readings;
+  auto memory = scratch<T>(readings_memory(readings));
+  begin_readings<T>(readings, memory.data(), out);
+  const Placements<T, Memory> X{in.placement};
+  auto none = scratch<T>(most_rows);
+  for (int k = 0; k < most_rows; k++) none[k] = T(0.0);
+  for (int i = 0; i < present.contacts; i++) {
+    const PresentContact<T>& c = present.contact[i];
+    const ScratchArray<T> force = c.row < 0 ? none.data() : present.force + c.row;
+    const FoundContact<T, ScratchArray<T>> found{c.pair, c.at, c.there, c.held, force};
+    read_contact(solver.world.contacts, readings, X, in.zones, found, memory.data(), out);
+  }
+  end_readings<T>(readings, memory.data(), out);
 }
 
 // in   in
@@ -162,7 +183,8 @@ FS_HD void solve_without_slip(const auto& solver, const PresentRows<T>& present,
 template <class T>
 FS_HD void solve_contacts(const auto& solver, const auto& in, const auto& out) {
   const int constraints = solver.constraints.rows(), contacts = solver.contacts.rows;
-  const FoundRows<T> found(solver, in, false);
+  const bool reads = reads_contacts(solver.readings);
+  const FoundRows<T> found(solver, in, false, reads);
   const PresentRows<T>& present = found.present();
   hand_out_touched(solver, present, out);
   for (int i = 0; i < constraints; i++) out.row_force[i] = T(0.0);
@@ -179,6 +201,7 @@ FS_HD void solve_contacts(const auto& solver, const auto& in, const auto& out) {
   if (few != 0) solve_rows(solver, present, few, in, out);
   if (many != 0) solve_coordinates(solver, present, many, in, out);
   if (solver.world.no_slip.iterations > 0 && !solver.rigid) solve_without_slip(solver, present, in, out);
+  if (reads) read_contacts(solver, present, in, out.read);
 }
 
 }  // namespace featherstorm

@@ -145,6 +145,8 @@ std::shared_ptr<const ContactSolver<P>> solver_of(const Model<double>& m, const 
   const GeomContacts<double>& contacts = m.world.contacts;
   s.nv = m.nv, s.nb = m.nb;
   s.world = cast<P>(m.world);
+  s.readings = cast<P>(options.readings);
+  for (const ContactPair<double>& pair : contacts.pair) s.detection.push_back(static_cast<P>(pair.detection));
   if (options.rigid) {
     s.rigid = cast<P>(*options.rigid);
     for (ContactPair<P>& pair : s.world.contacts.pair)
@@ -181,7 +183,7 @@ Names inputs_of(SolverText text, bool by_rows) {
   Names in = rows;
   if (text == SolverText::solution) {
     in.insert(in.begin(), {by_rows ? "factor" : "mass", "qacc_smooth"});
-    in.insert(in.end(), {"touch", "weights"});
+    in.insert(in.end(), {"touch", "weights", "contact_zones"});
   } else {
     in.insert(in.begin(), "mass");
     if (text == SolverText::gradients) in.insert(in.end(), {"qacc_bar", "touch", "weights"});
@@ -193,7 +195,8 @@ Names inputs_of(SolverText text, bool by_rows) {
 Names outputs_of(SolverText text) {
   switch (text) {
     case SolverText::solution:
-      return {"qacc_next", "row_force", "contact_force", "passes", "residual", "gap", "rows", "touched"};
+      return {"qacc_next", "row_force", "contact_force", "passes",       "residual",       "gap",
+              "rows",      "touched",   "contact_count", "contact_link", "contact_sensor", "contact_selection"};
     case SolverText::gradients:
       return {"lambda", "pose_bar", "lambda_motion_bar", "qacc_motion_bar", "twist_bar", "touch_bar"};
     default: return {"qacc_tan"};

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/rigid/rigid_rows.h"
+#include "core/world/contact_readings.h"
 #include "host/compile/traced_kernel.h"
 #include "host/memory/cuda_table.h"
 #include "host/memory/device_stage.h"
@@ -17,13 +18,14 @@ struct ContactSolverOptions {
   std::optional<RigidLaw<double>> rigid{};  // in place of MuJoCo's law
   bool report = false;                      // whether residual and gap are asked for
   bool forces = true;                       // whether those of contacts are
+  ContactReadings<double> readings{};       // what is read off the contacts
 };
 
 // Arrays that the equations hand on (host/trace/world_programs.h), and
 //
 //   solution   in   qacc
 //              out  qacc_next, row_force, contact_force (where asked for), passes, residual, gap (where asked for), rows: how many have a
-//                   force, touched
+//                   force, touched, contact_count, contact_link, contact_sensor, contact_selection (core/collision/contact_readings.h)
 //   gradients  in   qacc, qacc_bar
 //              out  lambda, pose_bar, lambda_motion_bar, qacc_motion_bar, twist_bar, touch_bar  (contact_gradients.h)
 //   tangents   in   qacc, g_tan, placement_tan, twist_tan, axis_tan, touch_tan  (contact_tangents.h)

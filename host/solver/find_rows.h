@@ -14,13 +14,23 @@ struct PresentBlock {
   unsigned instances;
 };
 
+// A contact that some instances have, for readings. row: of its forces, -1: without.
+template <class T> struct PresentContact {
+  Candidate<T> at;
+  T there, held;  // FoundContact
+  int pair, row;
+};
+
 // All of them; constraints first.
 template <class T> struct PresentRows {
   PresentBlock* block;
   ScratchArray<T> J, D, aref, friction;  // of each its columns; of each its rows
   int count = 0, entries = 0, rows = 0, constraints = 0;
-  T gap{no_contact};                 // the least distance
-  ContactPoint<T>* point = nullptr;  // of blocks that are contacts, where it is asked for
+  T gap{no_contact};                     // the least distance
+  ContactPoint<T>* point = nullptr;      // of blocks that are contacts, where it is asked for
+  PresentContact<T>* contact = nullptr;  // where readings are asked for, and the forces of rows
+  ScratchArray<T> force{};
+  int contacts = 0;
 };
 
 // Placements and motions in memory, loaded where they are used.
@@ -98,6 +108,12 @@ FS_HD ContactPair<T> pair_among(const auto& solver, int p, const auto& touch) {
     pair.detection = max(pair.detection, pair.margin);
   }
   return pair;
+}
+
+// Below which distance contacts of a pair count.
+template <class T> FS_HD T detection_among(const auto& solver, int p, const auto& touch) {
+  const int at = solver.touch.of_pair.empty() ? -1 : solver.touch.of_pair[p][17];
+  return at >= 0 ? T(touch[at]) : T(solver.detection[p]);
 }
 
 // Where the geoms are, computed when they are asked for.
@@ -249,6 +265,15 @@ FS_HD void find_constraints(const auto& solver, const auto& in, PresentRows<T>& 
   present.constraints = present.count;
 }
 
+// in   inside  how far below the distance where rows begin
+template <class T>
+FS_HD void add_present(const auto& solver, int p, const Candidate<T>& c, const T& inside, const T& there,
+                       PresentRows<T>& present) {
+  const T beyond = solver.rigid ? T(solver.rigid->look_ahead) : T(0.0);
+  const T held = select(beyond < inside, T(1.0), T(0.0));
+  present.contact[present.contacts++] = {c, there, held, p, -1};
+}
+
 template <class T>
 FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, const auto& axis, const auto& touch,
                          const auto& weights, PresentRows<T>& present) {
@@ -278,9 +303,13 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
     for (int slot = 0; slot < pair.slots; slot++) {
       const T distance = point[slot].distance, inside = margin - distance;
       unsigned instances = instances_above_zero(inside);
-      if (instances == 0) continue;
+      T there(0.0);
+      if (present.contact) there = select(distance <= detection_among<T>(solver, p, touch), T(1.0), T(0.0));
+      if (instances == 0 && !some(there)) continue;
       if (solver.report) present.gap = min(present.gap, T(select(T(0.0) < inside, distance, T(no_contact))));
       const Candidate<T> c = {point[slot], candidate_frame(a, b, B, point[slot].normal)};
+      if (present.contact) add_present(solver, p, c, inside, there, present);
+      if (instances == 0) continue;
       relative_velocity(X, twist, a.place.body, b.place.body, c, d, velocity);
       add_surface_velocity(a, b, A, B, c, d, velocity);
       contact_jacobian(std::span<const PathColumn>(solver.pairs.column.data() + begin, n), X, axis, c, d,
@@ -305,6 +334,10 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
       else set_rows(pair_among<T>(solver, p, touch));
       if (instances == 0) continue;
       if (present.point) present.point[present.count] = point[slot];
+      if (present.contact) {
+        present.contact[present.contacts - 1].row = present.rows;
+        for (int k = 0; k < d; k++) present.force[present.rows + k] = T(0.0);
+      }
       present.block[present.count++] = {true,         p,        solver.first_row[p] + slot * d, present.entries,
                                         present.rows, instances};
       present.entries += d * n, present.rows += d;
@@ -317,15 +350,19 @@ template <class T> class FoundRows {
  public:
   // in      as of SolverInputs (solver_data.h)
   // points  whether those of contacts are kept
-  FS_HD FoundRows(const auto& solver, const auto& in, bool points)
+  // read    whether contacts are kept for readings
+  FS_HD FoundRows(const auto& solver, const auto& in, bool points, bool read = false)
       : block_(blocks(solver)),
         J_(solver.constraints.entries() + solver.contacts.entries + 1),
         D_(rows(solver)),
         aref_(rows(solver)),
         friction_(rows(solver)),
         point_(points ? blocks(solver) : 0),
+        contact_(read ? solver.contacts.slots : 0),
+        force_(read ? rows(solver) : 0),
         present_{block_.data(), J_.data(), D_.data(), aref_.data(), friction_.data()} {
     if (points) present_.point = point_.data();
+    if (read) present_.contact = contact_.data(), present_.force = force_.data();
     find_constraints(solver, in, present_);
     using Memory = std::remove_cvref_t<decltype(in.placement)>;
     if (solver.contacts.slots > 0)
@@ -340,6 +377,8 @@ template <class T> class FoundRows {
   Scratch<PresentBlock> block_;
   Scratch<T> J_, D_, aref_, friction_;
   Scratch<ContactPoint<T>> point_;
+  Scratch<PresentContact<T>> contact_;
+  Scratch<T> force_;
   PresentRows<T> present_;
 };
 

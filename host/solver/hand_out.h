@@ -16,8 +16,10 @@ template <class T> FS_HD void hand_out_residual(unsigned instances, const T& res
 }
 // The forces of a block in some instances.
 template <class T>
-FS_HD void hand_out_forces(const auto& solver, const PresentBlock& c, int rows, const auto& theirs, const auto& force,
-                           const auto& out) {
+FS_HD void hand_out_forces(const auto& solver, const PresentRows<T>& present, const PresentBlock& c, int rows,
+                           const auto& theirs, const auto& force, const auto& out) {
+  for (int k = 0; k < rows && c.contact && present.contact; k++)
+    present.force[c.row + k] = select(theirs, force[k], T(present.force[c.row + k]));
   if (c.contact && !solver.forces) return;
   for (int k = 0; k < rows; k++) {
     auto& to = c.contact ? out.contact_force[c.output + k] : out.row_force[c.output + k];

@@ -146,7 +146,7 @@ FS_HD void solve_coordinates(const auto& solver, const PresentRows<T>& present, 
     const PresentBlock& c = present.block[i];
     for_each_rank(ranks, i, c.instances, [&](int rank, unsigned bits) {
       const PackedBlock& b = rows.block[slot_of(i, rank)];
-      hand_out_forces<T>(solver, c, b.rows, where<T>(bits), f.data() + b.first, out);
+      hand_out_forces<T>(solver, present, c, b.rows, where<T>(bits), f.data() + b.first, out);
     });
   }
 }

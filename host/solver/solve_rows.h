@@ -145,7 +145,7 @@ FS_HD void solve_rows(const auto& solver, const PresentRows<T>& present, unsigne
     const PresentBlock& c = present.block[i];
     for_each_rank(ranks, i, c.instances, [&](int rank, unsigned bits) {
       const PackedBlock& b = rows.block[slot_of(c, rank)];
-      hand_out_forces<T>(solver, c, b.rows, where<T>(bits), f.data() + b.first, out);
+      hand_out_forces<T>(solver, present, c, b.rows, where<T>(bits), f.data() + b.first, out);
     });
   }
 }

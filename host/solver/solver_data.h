@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "core/collision/contact_readings.h"
 #include "core/constraint/contact_rows.h"
 #include "core/constraint/delassus.h"
 #include "core/linear/elimination_tree.h"
@@ -73,6 +74,8 @@ template <class P> struct ContactSolver {
   // The rigid law in place of MuJoCo's; margins of pairs are greater by its look_ahead then. D of its rows is their scale.
   std::optional<RigidLaw<P>> rigid;
   bool report = false;  // whether residual and gap are asked for
+  ContactReadings<P> readings;
+  std::vector<P> detection;  // (pairs) the file's, below which contacts count
 };
 
 // What the equations hand on (host/trace/world_programs.h), each an array of scalars.
@@ -85,6 +88,7 @@ template <class Array> struct SolverInputs {
   Array qacc;                         // (nv)
   Array touch;                        // (touch.size)
   Array weights;                      // of rows (core/constraint/row_inertia.h)
+  Array zones;                        // (zones, 12) of `readings`: R row by row, r
 };
 template <class Array> struct SolverOutputs {
   Array qacc, passes;
@@ -93,6 +97,7 @@ template <class Array> struct SolverOutputs {
   Array contact_force;  // (rows of contacts)
   Array residual, gap;  // what the solver leaves undone, the least distance of a contact
   Array touched;        // (alone) 1 where a contact has a row
+  ReadContacts<Array> read;
 };
 
 // Blocks in memory taken beforehand.

@@ -63,6 +63,9 @@ template <class P> SolverRoom solution_room(const ContactSolver<P>& s) {
              nv = s.nv;
   const RowsRoom found = rows_room(s);
   SolverRoom room = found.kept;
+  const bool reads = reads_contacts(s.readings);
+  const long reading = reads ? readings_memory(s.readings) + most_rows : 0;
+  if (reads) room.numbers += rows, room.bytes += bytes_of_array<PresentContact<P>>(s.contacts.slots);
 
   // n rows of an instance: curvatures of blocks of at most six, triangles of matrices
   const long all = rows - 1, words = (nv + 63) / 64;
@@ -105,7 +108,7 @@ template <class P> SolverRoom solution_room(const ContactSolver<P>& s) {
     no_slip_bytes = bytes_of_array<SlipBlock<P>>(bounds) + bytes_of_array<int>(nv);
   }
 
-  room.numbers += std::max({found.finding, by_rows, by_coordinates, no_slip});
+  room.numbers += std::max({found.finding, by_rows, by_coordinates, no_slip, reading});
   const long ranks = bytes_of_array<unsigned short>(blocks + 1) + bytes_of_array<unsigned short>(groups);
   room.bytes += std::max({found.finding_bytes, ranks + std::max(by_rows_bytes, by_coordinates_bytes), no_slip_bytes});
   return room;

@@ -60,7 +60,7 @@ struct Problem {
 };
 
 void trace_equations(const Model<double>& model, const Parameters& parameters, bool contacts,
-                     const RigidLaw<double>* rigid, WorldPrograms& out) {
+                     const RigidLaw<double>* rigid, const std::vector<int>& zones, WorldPrograms& out) {
   Program& p = out.equations;
   const World<double>& shape = model.world;
   const StateInputs in(p, model);
@@ -117,6 +117,9 @@ void trace_equations(const Model<double>& model, const Parameters& parameters, b
     Numbers touch;
     out.touch = touch_numbers(w, touch);
     p.output("touch", touch);
+    Numbers zone(12 * zones.size());
+    store_frames<Expr>(s.X, zone_frames(w, zones), zone.data());
+    p.output("contact_zones", zone);
   }
 }
 
@@ -220,6 +223,12 @@ void TracedModel::weigh_equalities(Expr* D) const {
     for (int k = rows_of(equality[i]); k > 0; k--, row++) D[row] = D[row] * weight[i];
 }
 
+std::vector<Frame<Expr>> zone_frames(const World<Expr>& w, const std::vector<int>& sensors) {
+  std::vector<Frame<Expr>> all;
+  for (const int i : sensors) all.push_back(w.sensor[static_cast<std::size_t>(i)].place);
+  return all;
+}
+
 RowPattern constraint_pattern(const World<Expr>& w, int nv, const Expr* J) {
   RowPattern p;
   const std::vector<RowBlock> blocks = row_blocks(w);
@@ -284,7 +293,8 @@ std::vector<int> entries_on(const Model<double>& m, const EliminationTree& tree)
 }
 
 WorldPrograms world_programs(const Model<double>& model, Candidates candidates, double tolerance, int most,
-                             const Parameters& parameters, const RigidLaw<double>* rigid) {
+                             const Parameters& parameters, const RigidLaw<double>* rigid,
+                             const std::vector<int>& zones) {
   if (!model.world.is_given()) throw Error("the robot has no world, expected one of an MJCF file");
   const Integrator integrator = model.world.integrator;
   WorldPrograms out;
@@ -296,7 +306,7 @@ WorldPrograms world_programs(const Model<double>& model, Candidates candidates, 
   if (model.world.no_slip.iterations > 0 && !rigid && candidates == Candidates::All)
     throw Error("option noslip_iterations is " + std::to_string(model.world.no_slip.iterations) +
                 ": programs with the rows of all candidates have no sweeps, expected 0, or contacts that are found");
-  trace_equations(model, parameters, candidates == Candidates::All, rigid, out);
+  trace_equations(model, parameters, candidates == Candidates::All, rigid, zones, out);
   if (candidates == Candidates::All) trace_newton(model, tolerance, out);
   if (model.world.integrator == Integrator::RungeKutta)
     for (int i = 0; i < 4; i++) out.stages.push_back(trace_stage(model, parameters, i));

@@ -57,8 +57,10 @@ enum class Candidates { All, None };
 // Throws Error where the model has no world or an integrator that is not supported; std::length_error beyond `most` nodes each.
 // tolerance: of the gradient beside the forces, where Newton's steps end. With Candidates::None there is no newton.
 // rigid: rows of that law, and mass and b are those of the step at whose end it holds (core/mujoco/position_slopes.h).
+// zones: sensors of the world whose places are in `contact_zones` of the equations (core/collision/contact_readings.h).
 WorldPrograms world_programs(const Model<double>& model, Candidates candidates, double tolerance, int most,
-                             const Parameters& parameters = {}, const RigidLaw<double>* rigid = nullptr);
+                             const Parameters& parameters = {}, const RigidLaw<double>* rigid = nullptr,
+                             const std::vector<int>& zones = {});
 
 // A model whose parameters are the last inputs of a program, and the program's scope for as long as this lives.
 class TracedModel {
@@ -75,6 +77,8 @@ class TracedModel {
   Model<Expr> model_;
 };
 
+// The places of these sensors in their bodies.
+std::vector<Frame<Expr>> zone_frames(const World<Expr>& w, const std::vector<int>& sensors);
 // The rows of constraints and the coordinates of each: the entries of J (rows, nv) that are not zero by structure.
 RowPattern constraint_pattern(const World<Expr>& w, int nv, const Expr* J);
 // Throws Error where the integrator discrete would couple coordinates of several branches: M^ has no place for that.

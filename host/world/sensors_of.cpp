@@ -12,7 +12,8 @@
 namespace featherstorm {
 namespace {
 
-// By mjtSensor: the element's name in the file, and its kind where there is one here.
+// By mjtSensor: the element's name in the file, and its kind where there is one here. The numbers of touch and contact sensors are
+// read off contacts (core/collision/contact_readings.h).
 struct SensorName {
   const char* name;
   std::optional<SensorKind> kind;
@@ -60,7 +61,7 @@ const SensorName sensor_names[] = {{"touch", Touch},
                                    {"distance", GeomDistance},
                                    {"normal", GeomNormal},
                                    {"fromto", GeomFromTo},
-                                   {"contact", {}},
+                                   {"contact", Touch},
                                    {"e_potential", PotentialEnergy},
                                    {"e_kinetic", KineticEnergy},
                                    {"clock", Clock},
@@ -68,6 +69,7 @@ const SensorName sensor_names[] = {{"touch", Touch},
                                    {"plugin", {}},
                                    {"user", User}};
 
+constexpr int contact_sensor = 42;                                               // mjtSensor
 enum { body_object = 1, xbody = 2, joint = 3, geom = 5, site = 6, camera = 7 };  // mjtObj
 enum { from_real = 0, from_positive = 1 };                                       // mjtDataType
 
@@ -96,6 +98,11 @@ template <class T> class Reader {
     s.cutoff = t_.real("sensor_cutoff", i_);
     s.limited = t_.nominal("sensor_cutoff", i_) > 0 && (data == from_real || data == from_positive);
     s.positive = data == from_positive;
+    if (type == contact_sensor) {
+      s.limited = false;
+      if (t_.integer("sensor_objtype", i_) == site) set_object(s, site, t_.integer("sensor_objid", i_));
+      return s;
+    }
     const int reference = t_.integer("sensor_refid", i_);
     if (measures_distances(s.kind)) {
       set_geoms(s);

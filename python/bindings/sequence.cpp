@@ -211,18 +211,22 @@ void bind_sequence(nb::module_& module) {
   module.def(
       "world_sequence",
       [](nb::object evaluator, const std::string& dtype, int iterations, double tolerance, bool all_candidates,
-         const std::optional<RigidLaw<double>>& rigid, bool report, bool forces, int most_traced) {
-        Sequence s = world_sequence(evaluator_of(evaluator), precision_of(dtype),
-                                    {iterations, tolerance, all_candidates, rigid, report, forces, most_traced});
+         const std::optional<RigidLaw<double>>& rigid, bool report, bool forces, int most_traced,
+         const std::vector<std::string>& readings) {
+        SolverOptions options{iterations, tolerance, all_candidates, rigid, report, forces, most_traced};
+        options.readings = {readings.begin(), readings.end()};
+        Sequence s = world_sequence(evaluator_of(evaluator), precision_of(dtype), options);
         return PySequence(std::move(evaluator), std::move(s));
       },
       nb::arg("evaluator"), nb::arg("dtype"), nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6,
       nb::arg("all_candidates") = false, nb::arg("rigid").none() = nb::none(), nb::arg("report") = false,
       nb::arg("forces") = true, nb::arg("most_traced") = most_traced_nodes,
+      nb::arg("readings") = std::vector<std::string>(),
       "Steps of a model file's world with its constraints: arrays q, v, act, qacc (where the solver begins, and its "
       "result), ctrl, qfrc_applied, xfrc_applied, and qfrc_constraint, row_force, passes, residual, gap of the solver. "
       "rigid: a RigidLaw in place of MuJoCo's law. report: whether residual and gap are found; forces: whether contact_force "
-      "is there. most_traced: nodes of a program beyond which kernels that take the robot as data serve; 0: they serve always.");
+      "is there. most_traced: nodes of a program beyond which kernels that take the robot as data serve; 0: they serve always. "
+      "readings: names of arrays of contacts that are there (host/simulation/contact_readings.h).");
   module.def(
       "gradient_sequence",
       [](nb::object evaluator, const std::string& dtype, bool reverse, int iterations, double tolerance, bool on_device,

@@ -24,8 +24,6 @@ HOST = -1  # the engine's number of the CPU
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # DLPack's device types
 LEGACY_STREAM = 1  # DLPack's name for CUDA's default stream, whose number is 0
 NO_WAIT = -1  # DLPack: the consumer sees to the order of the work itself
-# contacts that a traced kernel looks for: compilers of devices take seconds for what takes milliseconds on the CPU
-MOST_CONTACTS = 64
 
 
 def device_of(x: Array) -> int:

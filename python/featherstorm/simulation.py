@@ -209,7 +209,7 @@ class Simulation:
         Arrays of NumPy. From a device it waits; what touches is found on the CPU.
         """
         self._of_world("contacts")
-        return self._world.report(self.q, self._memory(self._now))
+        return self._world.report(self._memory(self._now))
 
     def site(self, name: str | int) -> Array:
         """Position of a site (B, 3) [m], world axes."""

@@ -77,7 +77,7 @@ std::vector<int> output_sizes(const Model<double>& m, SolverText text, int alone
   const int moving = 6 * (m.nb + 1);
   switch (text) {
     case SolverText::solution:
-      return {m.nv, rows_of(m.world.constraints), rows_of(m.world.contacts), 1, 1, 1, 1, alone};
+      return {m.nv, rows_of(m.world.constraints), rows_of(m.world.contacts), 1, 1, 1, 1, alone, 0, 0, 0, 0};
     case SolverText::gradients: return {m.nv, moving, moving, moving, moving, touch};
     default: return {m.nv};
   }

@@ -342,8 +342,7 @@ class EnvBatch:
             self.reporter = Reporter(self.model, self.dtype.name, self.kernels.law)
         names = ("q", "v", "act", "qacc", *self.recording.parameters)
         given = {name: self.storage.memory(name) for name in names if name in self.storage}
-        bound = {name: np.asarray(self.view(name)) for name in self.recording.parameters}
-        return self.reporter.of(np.asarray(self.q), given, self.library, bound)
+        return self.reporter.of(self.num_envs, given, self.library)
 
     def replay(
         self, env: int, episode: int, actions: Array, *, seed: int = 0, kept: Mapping[str, Any] | None = None

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..symbols import symbols, values_of
 from ..world.names import number_of
-from ..world.state import CONTACTS, SOLVED, Felt, WorldState, contact_place
+from ..world.state import Felt, WorldState, contact_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,15 +20,13 @@ if TYPE_CHECKING:
     from ..symbols import Symbols
     from ..typing import Names
 
-NO_CONTACT = 1e10  # the distance where there is none (core/collision/contact_point.h)
-
 
 class EnvironmentState(WorldState):
     """A world.state.WorldState, and
 
     x.time () [s], x.steps ()   since the episode began
     x.field(name)               a field of mjData by MuJoCo's name, of its shape: of positions and velocities at the state itself, of
-                                forces and accelerations of the beginning of the last pass
+                                forces, accelerations and counts of contacts (ncon, nefc) of the beginning of the last pass
     x.left(name)                a field as mj_step leaves it in mjData: of the last evaluation of the equations of motion, which is at the
                                 beginning of the last pass, with RK4 at its last stage
     x.ray(point, direction, geoms, far)   how far a ray (3,), (3,) goes until it meets one of some geoms, by name or number; [lengths of direction],
@@ -36,8 +34,7 @@ class EnvironmentState(WorldState):
     x.parameter(name)           a parameter of the model (Env.parameters) as it was drawn
     x.contact_force(name, other=...)   (3,) [N] of contacts with another geom alone, of its name or number
     x.touches(name, other)      () 1 where a geom had a contact with another, or with any, at the beginning of the last pass, else 0: what
-                                MuJoCo's contact sensor finds. In a model where contacts are found by loops, as those of height fields:
-                                where they had a force
+                                MuJoCo's contact sensor finds
     """
 
     steps: Any
@@ -92,21 +89,8 @@ class EnvironmentState(WorldState):
         _, geom = number_of(self.model, "geom", name)
         second = None if other is None else number_of(self.model, "geom", other)[1]
 
-        def meets(geoms: tuple[int, int]) -> bool:
-            return geom in geoms and (second is None or second in geoms)
-
-        def text(texts: Instance) -> Any:
-            if all(pair["closed_form"] for pair in texts.pairs):
-                near = [s.distance < s.detection for s in texts.slots if meets(s.geoms)]
-            else:
-                force, row, near = texts.state("contact_force"), 0, []
-                for pair in texts.pairs:
-                    rows = range(row, row + pair["slots"] * pair["dim"], pair["dim"])
-                    near += [force[k] > 0 for k in rows] if meets(pair["geom"]) else []
-                    row = rows.stop
-            return sum((np.where(n, 1.0, 0.0) for n in near), np.zeros(1))
-
-        return np.minimum(self.feel(f"touches{geom}_{'' if second is None else second}", 1, text)[0], 1.0)
+        what = f"touches{geom}_{'' if second is None else second}"
+        return np.minimum(self.feel(what, 1, lambda texts: texts.selected("geom", geom, second)[3:])[0], 1.0)
 
     def contact_force(self, name: str | int, kind: str | None = None, other: str | int | None = None) -> Symbols:
         if other is None:
@@ -114,16 +98,8 @@ class EnvironmentState(WorldState):
         place, index = contact_place(self.model, name, kind)
         second = number_of(self.model, "geom", other)[1]
 
-        def text(texts: Instance) -> Any:
-            total: Any = np.zeros(3)
-            for s in texts.slots:
-                own = s.geoms if place == "geom" else s.bodies
-                for k, sign in ((0, -1.0), (1, 1.0)):
-                    if own[k] == index and s.geoms[1 - k] == second:
-                        total = total + sign * texts.wrench(s)[0]
-            return total
-
-        return symbols(self.feel(f"contact_force_{place}{index}_{second}", 3, text))
+        what = f"contact_force_{place}{index}_{second}"
+        return symbols(self.feel(what, 3, lambda texts: texts.selected(place, index, second)[:3]))
 
     def feel(self, what: str, size: int, text: Callable[[Instance], Any]) -> Any:
         if self.begins:
@@ -133,10 +109,7 @@ class EnvironmentState(WorldState):
     def found(self, size: int, text: Callable[[Instance], Any]) -> Symbols:
         """Where an episode begins: nothing touches, nothing accelerates."""
         texts = self.instance()
-        if "qacc" not in texts.given:
-            for name in (*SOLVED, *CONTACTS):
-                texts.given[name] = np.zeros(texts.shapes[name])
-            texts.given["contact_dist"] = np.full(texts.shapes["contact_dist"], NO_CONTACT)
+        texts.at_rest = True
         return symbols(values_of(text(texts), "a field", size))
 
 
@@ -160,6 +133,6 @@ def beginning(
 
 
 def is_of_forces(name: str) -> bool:
-    from ..mujoco.fields.table import ACC, STAGES
+    from ..mujoco.fields.table import ACC, OF_CONTACTS, STAGES
 
-    return STAGES[name] == ACC
+    return STAGES[name] == ACC or name in OF_CONTACTS

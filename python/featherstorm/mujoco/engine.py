@@ -10,15 +10,15 @@ import numpy as np
 
 from .. import _featherstorm
 from ..model import Model
-from ..table.evaluation import run
+from .fields.contacts import is_reading
 from .fields.distances import GeomDistances
-from .fields.kernels import CONTACTS, FieldKernels
+from .fields.kernels import FieldKernels
 from .fields.ranges import RangeFinders
 from .fields.sensors import open_sensors
 from .histories import Histories
 from .inputs import OF_STATE, TABLES, array_name
 from .robots import WorldRobot, mocap_acts, sentences, still_robot
-from .state import Layout, mocap_bodies
+from .state import Layout
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -35,12 +35,6 @@ QUATERNION_SLACK = {"float32": 1e-5, "float64": 1e-10}  # how far the square of 
 
 NO_CONTACT = 1e10  # the gap where there is none (core/collision/contact_point.h)
 MOST = 1e10  # mjMAXVAL: numbers beyond are bad
-# fields that tell where geoms are, how large, and below which distance they have contacts
-PLACING = frozenset(
-    {"body_pos", "body_quat", "body_ipos", "body_iquat", "qpos0", "mocap_pos", "mocap_quat", "geom_pos", "geom_quat"}
-    | {"geom_size", "geom_margin", "geom_gap", "pair_margin", "pair_gap"}
-)
-MOST_PLACED = 256  # different ones, where contacts are found by loops
 NO_CLAMP = int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
 
 # fields of the state by the names of the arrays of a step (host/simulation/world_sequence.h)
@@ -112,42 +106,48 @@ class Engine:
         ]
         self.mocap_acts = self.moves and mocap_acts(m)
         self.follows_mocap = "mocap_pos" in self.tables
-        self.loops = self.moves and has_loops(m, self.model.robot.contact_pairs)
-        self.models: dict[bytes, Model] = {}  # of `placed`
         self.histories = Histories(self) if self.moves and m.nhistory else None
+        # by the readings of contacts that they have
+        self.stepping: dict[tuple[str, ...], _featherstorm.Sequence] = {}
+        self.solving: dict[tuple[str, ...], _featherstorm.Sequence] = {}
         self.sequence  # noqa: B018  # raises where the engine cannot step the model
 
     @cached_property
     def sequence(self) -> _featherstorm.Sequence | None:
-        """Steps that keep no forces of contacts."""
-        return self.world_sequence(self.model, forces=False) if self.moves else None
-
-    @cached_property
-    def telling(self) -> _featherstorm.Sequence | None:
-        """Steps."""
-        return self.world_sequence(self.model) if self.moves else None
+        """Steps from which nothing of contacts is read."""
+        return self.sequence_for([])
 
     def sequence_for(self, outputs: list[tuple[str, Any, int, int, bool]]) -> _featherstorm.Sequence | None:
         """Steps that have these outputs."""
-        return self.telling if any(name == "contact_force" for name, *_ in outputs) else self.sequence
+        if not self.moves:
+            return None
+        readings = readings_of(outputs)
+        if readings not in self.stepping:
+            self.stepping[readings] = self.world_sequence(self.model, readings=readings)
+        return self.stepping[readings]
+
+    def solver_for(self, outputs: list[tuple[str, Any, int, int, bool]]) -> _featherstorm.Sequence | None:
+        """Steps that have these outputs, and whose solution is that of the equations at their beginning."""
+        if not self.runs_rk4 or not self.moves:
+            return self.sequence_for(outputs)
+        readings = readings_of(outputs)
+        if readings not in self.solving:
+            self.solving[readings] = self.world_sequence(self.euler, readings=readings)
+        return self.solving[readings]
 
     @cached_property
-    def solver(self) -> _featherstorm.Sequence | None:
-        """Steps whose solution is that of the equations at their beginning."""
-        if not self.runs_rk4:
-            return self.telling
+    def euler(self) -> Model:
+        """The model with Euler's method."""
         m = self.m.__copy__()
         m.opt.integrator = EULER
-        return self.world_sequence(Model(self.world(m).robot, self.threads, parameters=self.parameters))
+        return Model(self.world(m).robot, self.threads, parameters=self.parameters)
 
     @cached_property
     def reporter(self) -> _featherstorm.Sequence | None:
-        """`solver` that says how well it solves."""
-        if not self.runs_rk4:
-            return self.world_sequence(self.model, report=True) if self.moves else None
-        m = self.m.__copy__()
-        m.opt.integrator = EULER
-        return self.world_sequence(Model(self.world(m).robot, self.threads, parameters=self.parameters), report=True)
+        """Steps that say how well the equations at their beginning are solved."""
+        if not self.moves:
+            return None
+        return self.world_sequence(self.euler if self.runs_rk4 else self.model, report=True)
 
     def world(self, m: Any) -> WorldRobot:
         """The robot of a model with the equalities that act."""
@@ -156,12 +156,15 @@ class Engine:
             m.eq_active0[:] = self.active
         return WorldRobot(m)
 
-    def world_sequence(self, model: Model, report: bool = False, forces: bool = True) -> _featherstorm.Sequence:
+    def world_sequence(
+        self, model: Model, report: bool = False, readings: tuple[str, ...] = ()
+    ) -> _featherstorm.Sequence:
         iterations = max(int(self.m.opt.iterations), 1)
         rigid = None if self.law is None else self.law.of_engine()
         return _featherstorm.world_sequence(
-            model.evaluator, self.dtype, iterations, TOLERANCES[self.dtype], rigid=rigid, report=report, forces=forces
-        )
+            model.evaluator, self.dtype, iterations, TOLERANCES[self.dtype], rigid=rigid, report=report, forces=False,
+            readings=list(readings),
+        )  # fmt: skip
 
     @cached_property
     def initial(self) -> npt.NDArray[np.float64]:
@@ -271,9 +274,9 @@ class Engine:
         """What the solver finds at states: arrays (n, size) by name."""
         n = len(state)
         found = {name: np.zeros((n, size), self.dtype) for name, size in sizes.items()}
-        if self.solver is not None and n:
-            outputs = [(name, x, 0, x.shape[1], False) for name, x in found.items() if x.shape[1]]
-            self.solver.run(1, n, self.inputs(state, values), {}, outputs)
+        outputs = [(name, x, 0, x.shape[1], False) for name, x in found.items() if x.shape[1]]
+        if n and (sequence := self.solver_for(outputs)) is not None:
+            sequence.run(1, n, self.inputs(state, values), {}, outputs)
         return found
 
     def report(self, state: npt.NDArray[Any], values: Values) -> dict[str, npt.NDArray[Any]]:
@@ -319,51 +322,6 @@ class Engine:
         arrays["qpos"], arrays["ctrl"] = self.with_unit_quaternions(state), self.controls(state)
         return arrays
 
-    def contacts(self, given: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-        """What the row `contacts` finds at what kernels of fields are given, (n, k) by the names that fields know it by."""
-        qpos = np.ascontiguousarray(given["qpos"])
-        if not (self.tables and self.loops):
-            found = run(
-                self.model, "contacts", qpos, *(np.ascontiguousarray(given[name]) for name in self.tables), check=False
-            )
-            return {name: np.asarray(x).reshape(len(qpos), -1) for name, x in zip(CONTACTS, found)}
-        # loops are not traced, and so take no inputs: simulations whose geoms are the same go together
-        moving = [name for name in self.tables if name in PLACING]
-        values = np.concatenate([np.zeros((len(qpos), 0)), *(given[name] for name in moving)], axis=1)
-        different, of = np.unique(values, axis=0, return_inverse=True)
-        if len(different) > MOST_PLACED:
-            raise ValueError(
-                f"contacts of shapes without a closed form are found apart for each different {', '.join(moving)}: there are "
-                f"{len(different)}, at most {MOST_PLACED} are taken"
-            )
-        all_found: dict[str, npt.NDArray[Any]] = {}
-        for k in range(len(different)):
-            sims = np.flatnonzero(of.ravel() == k)
-            some = run(
-                self.placed({name: given[name][sims[0]] for name in moving}), "contacts", qpos[sims], check=False
-            )
-            for name, x in zip(CONTACTS, some):
-                x = np.asarray(x).reshape(len(sims), -1)
-                all_found.setdefault(name, np.empty((len(qpos), x.shape[1]), x.dtype))[sims] = x
-        return all_found
-
-    def placed(self, values: dict[str, npt.NDArray[Any]]) -> Model:
-        """The model with these numbers (size) of fields, nothing in it an input."""
-        m = self.m.__copy__()
-        for name, x in values.items():
-            if name == "mocap_pos":
-                m.body_pos[mocap_bodies(m)] = x.reshape(-1, 3)
-            elif name == "mocap_quat":
-                m.body_quat[mocap_bodies(m)] = x.reshape(-1, 4)
-            elif name != "eq_active":
-                getattr(m, name)[...] = x.reshape(np.shape(getattr(m, name)))
-        key = b"".join(name.encode() + x.tobytes() for name, x in values.items())
-        if key not in self.models:
-            if len(self.models) >= MOST_PLACED:
-                self.models.clear()
-            self.models[key] = Model(self.world(m).robot, self.threads)
-        return self.models[key]
-
     def moved_mocap(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Rows of states whose mocap bodies are not where the model has them, though something that moves depends on them."""
         if not self.mocap_acts or self.follows_mocap:
@@ -372,11 +330,9 @@ class Engine:
         return np.flatnonzero((state[:, both] != self.initial[both].astype(self.dtype)).any(axis=1))
 
 
-def has_loops(m: Any, pairs: list[dict[str, Any]]) -> bool:
-    """Whether contacts of some pairs have no closed form (core/collision/candidates.h)."""
-    closed = {(2, 2), (2, 3), (2, 5), (2, 6), (3, 3), (3, 6), (6, 6)}  # mjtGeom
-    kinds = [tuple(sorted(int(m.geom_type[g]) for g in pair["geom"])) for pair in pairs]
-    return any(kind[0] != 0 and kind not in closed for kind in kinds)
+def readings_of(outputs: list[tuple[str, Any, int, int, bool]]) -> tuple[str, ...]:
+    """Which of the outputs are read off contacts."""
+    return tuple(sorted(name for name, *_ in outputs if is_reading(name)))
 
 
 def field_size(m: Any, name: str) -> int:

@@ -50,8 +50,6 @@ class Histories:
         kernel = engine.fields.recorded(NEXT, moved_on)
         if self.of_sensors and (sizes := engine.fields.solved((NEXT,))):
             arrays.update(engine.solve(state, values, sizes))
-        if engine.fields.takes_contacts((NEXT,)):
-            arrays.update(engine.contacts(arrays))
         fields = {NEXT: np.empty((len(state), engine.layout.width("history")), engine.dtype)}
         kernel.run(arrays, fields, len(state))
         return fields[NEXT]

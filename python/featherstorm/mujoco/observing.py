@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .engine import normalise
+from .fields.contacts import is_reading
 from .fields.kernels import SOLVED
 from .fields.table import ACC, POS, VEL, parts_of
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from .advance import Last
     from .engine import Engine, Values
+    from .fields.kernels import FieldKernels
 
     Array = npt.NDArray[Any]
 
@@ -30,9 +32,15 @@ def observe(
     if not engine.fields.kernels(parts) and not measures_apart(engine, parts):
         return
     arrays = engine.given(state, values)
-    if ACC in stages and (sizes := engine.fields.solved(parts)):
+    if sizes := solved_at(engine.fields, parts, stages):
         arrays.update(engine.solve(state, values, sizes))
     compute(engine, parts, arrays, fields, len(state))
+
+
+def solved_at(fields: FieldKernels, parts: tuple[str, ...], stages: tuple[int, ...]) -> dict[str, int]:
+    """What is asked of the solver for fields at some stages, by size. Before accelerations these are contacts alone."""
+    sizes = fields.solved(parts)
+    return sizes if ACC in stages else {name: size for name, size in sizes.items() if is_reading(name)}
 
 
 def watched(engine: Engine, fields: dict[str, Array]) -> dict[str, int] | None:
@@ -73,9 +81,7 @@ def observe_step(engine: Engine, state: Array, values: Values, last: Last, field
 def compute(
     engine: Engine, parts: tuple[str, ...], arrays: dict[str, Array], fields: dict[str, Array], instances: int
 ) -> None:
-    """Runs the kernels of fields on what is given, and finds contacts where they take them."""
-    if engine.fields.takes_contacts(parts):
-        arrays = {**arrays, **engine.contacts(arrays)}
+    """Runs the kernels of fields on what is given."""
     for kernel in engine.fields.kernels(parts):
         kernel.run(arrays, fields, instances)
     if measures_apart(engine, parts):

@@ -28,9 +28,8 @@ class Simulated:
         self._now, self._felt = mujoco.MjData(m), mujoco.MjData(m)
         self._before = np.zeros(mujoco.mj_stateSize(m, STATE))
         self._is_new, self._is_felt, self.begins = False, False, True
-        # what states look up once: of a sensor where its numbers are and whether it is felt; whether contacts are found by loops
+        # what states look up once: of a sensor where its numbers are and whether it is felt
         self.sensors: dict[str | int, tuple[slice, bool]] = {}
-        self.by_loops: bool | None = None
         self._by_stages = int(m.opt.integrator) == RUNGE_KUTTA
 
     def begin(self, q: Array, v: Array, act: Array) -> None:
@@ -137,13 +136,11 @@ class Simulated:
                 total += sign * (contact.frame.reshape(3, 3).T @ force[:3])
         return total
 
-    def touches(self, geom: int, other: int | None, with_force: bool) -> float:
-        """1 where a geom had a contact with another, or any, at the beginning of the last pass; with_force: one that had a force."""
-        d, force = self.felt, np.zeros(6)
+    def touches(self, geom: int, other: int | None) -> float:
+        """1 where a geom had a contact with another, or any, at the beginning of the last pass."""
+        d = self.felt
         for k in range(0 if self.begins else d.ncon):
             pair = d.contact[k].geom
             if geom in pair and (other is None or other in pair):
-                mujoco.mj_contactForce(self.m, d, k, force)
-                if not with_force or force[0] > 0:
-                    return 1.0
+                return 1.0
         return 0.0

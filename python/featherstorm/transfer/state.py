@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from ..mujoco.fields.table import ACC, STAGES
+from ..environment.state import is_of_forces
+from ..mujoco.fields.table import STAGES
 from ..table.evaluation import run
 from ..world.names import number_of
 from ..world.state import ACCELERATION, contact_place, measured_apart, measured_size
@@ -151,15 +152,13 @@ class NumberState(Numbers):
         geom = number_of(self.model, "geom", name)[1]
         second = None if other is None else number_of(self.model, "geom", other)[1]
         s = self.simulated
-        if s.by_loops is None:
-            s.by_loops = not all(pair["closed_form"] for pair in self.model.robot.contact_pairs)
-        return np.float64(s.touches(geom, second, s.by_loops))
+        return np.float64(s.touches(geom, second))
 
     def field(self, name: str) -> Any:
         if name not in STAGES:
             raise ValueError(f"x.field: mjData has no field '{name}' that is computed; there are {', '.join(STAGES)}")
         s = self.simulated
-        return shown(s.field(s.felt if STAGES[name] == ACC else s.now, name))
+        return shown(s.field(s.felt if is_of_forces(name) else s.now, name))
 
     def left(self, name: str) -> Any:
         if name not in STAGES:

@@ -96,9 +96,9 @@ class Passes:
 
 
 def passes(model: Model, dtype: str, count: int, felt: Felt | None = None, law: Rigid | None = None) -> Passes:
-    """Kept with the model; felt: always the same."""
+    """Kept with the model."""
     kept = model.__dict__.setdefault("_passes", {})
-    key = (dtype, count, felt is not None, law)
+    key = (dtype, count, tuple(felt.texts) if felt else None, law)
     if key not in kept:
         kept[key] = Passes(model, dtype, count, felt, law)
     found: Passes = kept[key]

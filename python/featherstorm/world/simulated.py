@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
-from ..device import MOST_CONTACTS
 from ..memory.arguments import Call
-from ..memory.host_libraries import NUMPY
 from ..symbols import symbols, values_of
 from .names import compiled, number_of
 from .passes import passes
-from .report import Reporter, WorldReport, find_contacts
+from .report import Reporter, WorldReport
 from .state import (
     ACCELERATION,
-    CONTACTS,
     Felt,
     WorldState,
     contact_place,
@@ -46,7 +43,7 @@ def adr(model: Model, sensor: int) -> int:
 
 def as_it_is(name: str) -> Text:
     """What a text begins with."""
-    return lambda texts: texts.state(name)
+    return lambda texts: texts.state(name).ravel()
 
 
 class SimulatedWorld:
@@ -69,8 +66,8 @@ class SimulatedWorld:
         self.passes = passes(model, dtype, count, law=law)
         self.reporter: Reporter | None = None
         self.begun: dict[str, Memory] = {}
-        self.touching: dict[str, Any] = {}  # what the row `contacts` finds there
-        self.kernels: dict[str, tuple[_featherstorm.Sequence, list[str]]] = {}
+        self.readings: dict[str, int] = {}  # of contacts that steps keep, with how many numbers
+        self.kernels: dict[str, tuple[_featherstorm.Sequence, dict[str, int]]] = {}
         self.ctrl, self.driven = self.array(model.n_ctrl), self.array(model.n_ctrl)
         self.tau: Memory | None = None  # forces at the joints, from the first step on that has some
         self.is_pushed = False  # whether the last step had
@@ -132,12 +129,18 @@ class SimulatedWorld:
         given = {**state, **self.pushed, **self.bound, "u": self.driven[0]}
         written = {**after, **{f"felt_{name}": memory for name, (memory, _) in self.begun.items()}}
         self.passes.run(self.instances, given, written, time, self.library.stream)
-        self.touching = {}
 
-    def watch(self, before: dict[str, Any], time: float) -> None:
-        """From now on steps keep what was at the beginning of their last pass; the last step is taken again for it."""
+    def watch(self, taken: dict[str, int], before: dict[str, Any], time: float) -> None:
+        """From now on steps keep what was at the beginning of their last pass, also the readings of contacts in `taken`; the last step is
+        taken again where it did not."""
+        from ..mujoco.fields.contacts import is_reading
+
+        new = {name: n for name, n in taken.items() if is_reading(name) and name not in self.readings}
+        if self.begun and not new:
+            return
+        self.readings.update(new)
         felt = Felt(self.model)
-        sizes = instance_sizes(self.model)
+        sizes = {**instance_sizes(self.model), **self.readings}
         for name, size in sizes.items():
             felt.add(name, size, as_it_is(name))
         self.passes = passes(self.model, self.dtype, self.count, felt, self.law)
@@ -146,32 +149,19 @@ class SimulatedWorld:
 
     def feel(self, what: str, size: int, text: Text, before: dict[str, Any], time: float) -> Any:
         """What the last pass found, (instances, size). before: the state at the beginning of the last step; `time` that it began at."""
-        if not self.begun:
-            self.watch(before, time)
         if what not in self.kernels:
-            felt = Felt(self.model, None if self.library.readable else MOST_CONTACTS)
+            felt = Felt(self.model)
             felt.add("found", size, text)
             trace = felt.record((self.count - 1) * self.model.timestep)
             assert trace is not None
             kernel = _featherstorm.traced_sequence(self.model.evaluator, self.dtype, trace)
             self.kernels[what] = kernel, felt.taken
         kernel, taken = self.kernels[what]
+        self.watch(taken, before, time)
         library, bound = self.library, self.bound
         begun = {name: array for name, (array, _) in self.begun.items()}
-        if CONTACTS[0] in taken:
-            if not library.readable:
-                library = NUMPY
-                begun = {name: np.asarray(view) for name, (_, view) in self.begun.items()}
-                bound = bound_values(self.model, Call("step", [("q",)], [begun["qpos"]]), self.instances, {})
-            if not self.touching:
-                found = find_contacts(self.model, np.asarray(self.begun["qpos"][1]))
-                self.touching = {name: x.reshape(self.instances, -1) for name, x in zip(CONTACTS, found)}
-        sizes = {
-            **instance_sizes(self.model),
-            **{name: x.shape[1] for name, x in self.touching.items()},
-            **parameter_sizes(self.model),
-        }
-        given = {**begun, **self.touching, **bound}
+        sizes = {**instance_sizes(self.model), **self.readings, **parameter_sizes(self.model)}
+        given = {**begun, **bound}
         names = {**{name: name for name in ("act", "ctrl", *taken)}, "q": "qpos", "v": "qvel"}
         inputs = [(name, given[of], 0, sizes[of], False) for name, of in names.items() if of in given]
         memory, view = library.output(self.dtype, self.instances, size)
@@ -200,7 +190,7 @@ class SimulatedWorld:
                 trace.output("found", values_of(text(x), what, size))
             finally:
                 trace.close()
-            self.kernels[what] = _featherstorm.traced_sequence(self.model.evaluator, self.dtype, trace), []
+            self.kernels[what] = _featherstorm.traced_sequence(self.model.evaluator, self.dtype, trace), {}
         memory, view = self.array(size)
         sizes = {"q": self.model.nq, "v": self.model.nv, "act": self.model.n_act}
         inputs = [(name, state[name], 0, n, False) for name, n in sizes.items() if n]
@@ -243,11 +233,11 @@ class SimulatedWorld:
             sensors.measure(lambda names: {name: pose(name) for name in names}, sensordata, sizes)
         return sensordata
 
-    def report(self, q: Any, state: dict[str, Any]) -> WorldReport:
+    def report(self, state: dict[str, Any]) -> WorldReport:
         if self.reporter is None:
             self.reporter = Reporter(self.model, self.dtype, self.law)
         given = {**state, **self.pushed, **self.bound, "ctrl": self.ctrl[0]}
-        return self.reporter.of(np.asarray(q), given, self.library)
+        return self.reporter.of(self.instances, given, self.library)
 
     def site(self, name: str | int, state: dict[str, Any], time: float) -> Any:
         _, k = number_of(self.model, "site", name)

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     Text = Callable[[Instance], Any]
 
 ACCELERATION = 3  # mjSTAGE_ACC
-SOLVED = ("qacc", "contact_force", "row_force")
-CONTACTS = ("contact_dist", "contact_pos", "contact_frame")
-# of contacts, whose search is traced with what asks for it; more, and those that loops find, are found by the row `contacts`
-MOST_SLOTS = 2000
+SOLVED = ("qacc", "row_force")
 
 
 def instance(model: Model, trace: _featherstorm.Trace, given: dict[str, Any]) -> Instance:
@@ -39,10 +36,10 @@ def instance(model: Model, trace: _featherstorm.Trace, given: dict[str, Any]) ->
     m, file = compiled(model), model.file
     active = np.asarray(m.eq_active0, bool)
     varied = tuple(map(field_of, model.parameters))
-    shapes = {**solved_shapes(m, model, active), **contact_shapes(model, True)}
+    sensors = [i for i in range(m.nsensor) if file is None or i not in file.unmeasured]
+    shapes = {**solved_shapes(m, active), **contact_shapes(m, sensors)}
     del shapes["qfrc_constraint"]  # which follows from what sequences have
     shapes.update({name: field_shape(m, name) for name in varied})
-    sensors = [i for i in range(m.nsensor) if file is None or i not in file.unmeasured]
     found = Instance(m, model, sensors, active, shapes, trace, varied)
     still = {
         "qfrc_applied": np.zeros(m.nv),
@@ -59,7 +56,7 @@ def instance_sizes(model: Model) -> dict[str, int]:
     from ..mujoco.fields.instance import solved_shapes
 
     m = compiled(model)
-    solved = solved_shapes(m, model, np.asarray(m.eq_active0, bool))
+    solved = solved_shapes(m, np.asarray(m.eq_active0, bool))
     sizes = {"qpos": model.nq, "qvel": model.nv, "act": model.n_act, "ctrl": model.n_ctrl}
     sizes.update({name: solved[name][0] for name in SOLVED})
     return {name: size for name, size in sizes.items() if size}
@@ -70,14 +67,13 @@ class Felt:
 
     Each is an array of the sequence, by its name: "felt_" and what it is.
 
-    most    of how many contacts the search is traced, None: MOST_SLOTS
-    taken   once it is recorded, what of the solver's and of `contacts` the program reads
+    taken   once it is recorded, numbers of what of the solver's the program reads, by name
     """
 
-    def __init__(self, model: Model, most: int | None = None) -> None:
-        self.model, self.most = model, most
+    def __init__(self, model: Model) -> None:
+        self.model = model
         self.texts: dict[str, tuple[int, Text]] = {}
-        self.taken: list[str] = []
+        self.taken: dict[str, int] = {}
 
     def add(self, name: str, size: int, text: Text) -> str:
         """Its name."""
@@ -91,6 +87,8 @@ class Felt:
         is `t` for all instances, or what `clock` returns, of shape (1,)."""
         if not self.texts:
             return None
+        from ..mujoco.fields.contacts import is_reading
+
         model = self.model
         trace = _featherstorm.Trace()
         try:
@@ -100,17 +98,11 @@ class Felt:
             begun = symbols(trace.input("t", 1, True)) if clock is None else clock(trace)
             time = begun + before
             texts = instance(model, trace, {"qpos": q, "qvel": v, "act": act, "ctrl": ctrl, "time": time})
-            slots = sum(pair["slots"] for pair in texts.pairs)
-            most = MOST_SLOTS if self.most is None else self.most
-            few = 0 < slots <= most and all(pair["closed_form"] for pair in texts.pairs)
-            if few:
-                distance, point, axes = texts.run("contacts", q)
-                texts.given["contact_dist"] = distance
-                texts.given["contact_pos"], texts.given["contact_frame"] = point.reshape(-1, 3), axes.reshape(-1, 3, 3)
             for name, (size, text) in self.texts.items():
                 trace.output(name, values_of(text(texts), name, size))
-            found = (*SOLVED, *(() if few else CONTACTS), *self.model.parameters)
-            self.taken = [name for name in found if np.size(texts.given.get(field_of(name), ()))]
+            read = [*SOLVED, *filter(is_reading, texts.given), *self.model.parameters]
+            sizes = {name: int(np.size(texts.given.get(field_of(name), ()))) for name in read}
+            self.taken = {name: size for name, size in sizes.items() if size}
         finally:
             trace.close()
         return trace

@@ -69,6 +69,33 @@ TEST(ContactStages, AreTheHostsStepByStep) {
     }
 }
 
+// What is read off contacts.
+TEST(ContactStages, ReadingsAreTheHosts) {
+  for (const bool convex : {false, true}) {
+    SCOPED_TRACE(convex ? "convex shapes" : "closed forms");
+    const Robot robot = with_touching_world(load("go2"), {.convex = convex, .elliptic = true, .margin = 0.05});
+    Evaluator e(robot, {.threads = 1});
+    const Precision p = Precision::float64;
+    SolverOptions o{100, 1e-12};
+    o.forces = false;
+    o.readings = {"contact_count", "contact_link", "contact_on_geom3", "contact_on_body4", "contact_on_geom3_geom0"};
+    const Sequence s = world_sequence(e, p, o);
+    constexpr long B = 33;
+    const long links = 9 * robot.model.world.n_links();
+    const Twin q = positions_near_the_ground(robot, p, B), count(p, B, 4, 1), link(p, B, links, 1),
+               selected(p, B, 4 * 3, 1);
+    for (const bool there : {false, true})
+      s.run(1, B, {q.memory("q", there, false)}, {},
+            {count.memory("contact_count", there, false), link.memory("contact_link", there, false),
+             selected.memory("contact_selection", there, false)});
+    for (const Twin* x : {&count, &link, &selected}) EXPECT_LT(x->difference(), 1e-12);
+    double most = 0;
+    for (long i = 0; i < B; i++) most = std::max(most, count.get(count.host, i, 0));
+    EXPECT_GT(most, 5) << "much touches";
+    EXPECT_EQ(last_solver().out_of_room, 0);
+  }
+}
+
 // More rows than are solved in the space of rows: that of coordinates.
 TEST(ContactStages, OfManyRowsAreTheHosts) {
   const Robot robot = with_touching_world(load("go2"), {.elliptic = true, .apart = 1, .margin = 0.3});

@@ -14,7 +14,16 @@ namespace {
 using namespace testing;
 
 constexpr double kWeight = 2 * 9.81;
-enum Type { kTouch = 0, kAccelerometer = 1, kVelocimeter = 2, kGyro = 3, kForce = 4, kRange = 7, kJointVelocity = 10 };
+enum Type {
+  kTouch = 0,
+  kAccelerometer = 1,
+  kVelocimeter = 2,
+  kGyro = 3,
+  kForce = 4,
+  kRange = 7,
+  kJointVelocity = 10,
+  kContact = 42
+};
 
 // A box of 2 kg with a tip at (0.3, 0, 0.1), and a site there; `more` writes further tables.
 const char* const kBox =
@@ -56,6 +65,12 @@ Robot with_sensors(const std::vector<SensorOf>& sensors) {
   t.set("sensor_objtype", std::vector<double>(n, 6)), t.set("sensor_refid", std::vector<double>(n, -1));
   for (const char* other : {"sensor_datatype", "sensor_cutoff", "sensor_reftype"}) t.set(other, zeros);
   t.set("sensor_history", std::vector<double>(2 * n)), t.set("sensor_intprm", std::vector<double>(3 * n));
+  if (n > 0 && sensors.back().type == kContact) {
+    // of the box's subtree: found and force, the sum of all
+    std::vector<double> objects(n, 6), ids = object, numbers(3 * n);
+    objects.back() = 2, ids.back() = 1, numbers[3 * n - 3] = 3, numbers[3 * n - 2] = 3, numbers[3 * n - 1] = 1;
+    t.set("sensor_objtype", objects), t.set("sensor_objid", ids), t.set("sensor_intprm", numbers);
+  }
   t.set("names", names);
   std::vector<std::string> notices;
   return with_world(plain, source, notices);
@@ -131,6 +146,17 @@ TEST(WorldReadings, ForcesOfLinksTakeContactsAlong) {
   for (int k = 0; k < 500; k++) s.step();
   // nothing but the ground holds it
   expect_near(s.sensor("held"), {0, 0, 0}, 1e-5, "held");
+}
+
+TEST(WorldReadings, ContactSensorsHaveWhatTheGroundBears) {
+  const Robot robot = with_sensors({{kTouch, "sole", 1}, {kContact, "ground", 4}});
+  Evaluator e(robot, {.threads = 1});
+  Simulation s(e, 3, {}, Precision::float64);
+  place(s, 0.1, 0, 0);
+  for (int k = 0; k < 500; k++) s.step();
+  // four corners; the box is the sensor's first object, so that the sum is the force on the ground
+  expect_near(s.sensor("ground"), {4, 0, 0, -kWeight}, kWeight * 1e-6, "ground");
+  expect_near(s.sensor("sole"), {kWeight}, kWeight * 1e-6, "sole");
 }
 
 TEST(WorldReadings, TheRigidLawHasForcesToo) {

@@ -222,12 +222,11 @@ def models() -> Iterator[tuple[str, str]]:
     yield "of_distances", file("of_distances", of_distances(1.5))
     yield "of_near_distances", file("of_near_distances", of_distances(0.2))
     yield "of_images", file("of_images", of_images())
-    # contacts, plugin: refused by name
+    # plugin: refused by name
 
 
 def refused() -> Iterator[tuple[str, str]]:
     """Sensors that are not supported, each with what the message must name."""
-    yield '<contact name="hit" geom1="trunk"/>', "sensor 'hit': sensors 'contact' are not supported"
     yield (
         '<gyro name="late" site="imu" nsample="4" delay="0.01"/>',
         "sensor 'late': nsample, delay and interval are not supported",

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
-from featherstorm.world import state
 
 mujoco = pytest.importorskip("mujoco")
 pytest.importorskip("mujoco.batch", reason="readings are texts of featherstorm.mujoco, which needs MuJoCo 4")
@@ -323,25 +322,6 @@ def test_a_controller_makes_controls_of_the_state():
         touch = np.array([sensed(m, d, "touch")[0] for d in states])
     np.testing.assert_allclose(result.final, rows(states, "qpos", "qvel", "act"), **CLOSE)
     assert (touch > 0).any()
-
-
-def test_contacts_of_many_pairs_are_found_by_their_row(monkeypatch):
-    m = leg()
-    states, U = starts(m), controls(m, 3)
-    found = []
-    for most in (state.MOST_SLOTS, 0):
-        monkeypatch.setattr(state, "MOST_SLOTS", most)
-        roll = fs.Rollout(fs.from_mujoco(m), observe=lambda x, u, t, p: [x.contact_force("sole"), x.sensor("ankle")])
-        sim = simulation(m, states)
-        seen = roll(rows(states, "qpos", "qvel", "act"), U).observations
-        for k in range(3):
-            sim.step(U[:, k])
-            np.testing.assert_allclose(
-                np.hstack([sim.contact_force("sole"), sim.sensor("ankle")]), seen[:, k], atol=1e-9
-            )
-        found.append(seen)
-    np.testing.assert_allclose(*found, atol=1e-9)
-    assert np.abs(found[0][..., :3]).max() > 1
 
 
 def test_single_precision_is_close():

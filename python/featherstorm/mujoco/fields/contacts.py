@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -13,109 +13,48 @@ from .turns import cross, cross_force, dot, joined, product, vector
 from .velocities import momentum
 
 ISLANDS = int(mujoco.mjNISLAND)
-PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
-OVERRIDE = int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
-REACH = frozenset({"geom_margin", "geom_gap", "pair_margin", "pair_gap"})
+# arrays of a step that are read off its contacts (host/simulation/contact_readings.h)
+COUNT, LINK, SENSOR = READINGS = ("contact_count", "contact_link", "contact_sensor")
+SELECTION = "contact_on_"  # of one geom or body, perhaps with one geom alone
+SELECTED = 4  # numbers of a selection: a force, and how many contacts there are
 
 
-class Slot(NamedTuple):
-    """A place for a contact.
-
-    distance, point, axes   of the operation `contacts`: there is one where distance <= detection; axes by rows
-    force                   (dim) normal, tangents, torques, in its axes
-    geoms, bodies           its two geoms and their bodies; the force is on the second
-    """
-
-    distance: Any
-    point: Any
-    axes: Any
-    force: Any
-    geoms: tuple[int, int]
-    bodies: tuple[int, int]
-    dim: int
-    detection: Any
-    margin: Any
+def selection(kind: str, index: int, other: int | None = None) -> str:
+    """The array of contacts of a "geom" or of the geoms of a "body", other: with this geom alone."""
+    return f"{SELECTION}{kind}{index}" + ("" if other is None else f"_geom{other}")
 
 
-def slot_count(pairs: list[dict[str, Any]]) -> int:
-    return int(sum(pair["slots"] for pair in pairs))
-
-
-def force_count(pairs: list[dict[str, Any]]) -> int:
-    """Numbers of the engine's array contact_force."""
-    return int(sum(pair["slots"] * pair["dim"] for pair in pairs))
+def is_reading(name: str) -> bool:
+    return name in READINGS or name.startswith(SELECTION)
 
 
 class Contacts(Constraints):
     pairs: list[dict[str, Any]]  # of the robot (Robot.contact_pairs)
+    sensors: list[int]  # that the engine measures
 
-    @cached_property
-    def slots(self) -> list[Slot]:
-        if not self.pairs:
-            return []
-        # of the row `contacts`, whose text is too long to be traced for robots with hundreds of pairs
-        distance, point, axes = map(self.state, ("contact_dist", "contact_pos", "contact_frame"))
-        force, row = self.state("contact_force"), 0
-        found: list[Slot] = []
-        for pair in self.pairs:
-            bodies = int(self.m.geom_bodyid[pair["geom"][0]]), int(self.m.geom_bodyid[pair["geom"][1]])
-            detection, margin = self.reach_of(pair)
-            for _ in range(pair["slots"]):
-                k, dim = len(found), pair["dim"]
-                found.append(
-                    Slot(
-                        distance[k], point[k], axes[k], force[row : row + dim],
-                        pair["geom"], bodies, dim, detection, margin,
-                    )
-                )  # fmt: skip
-                row += dim
-        return found
-
-    def reach_of(self, pair: dict[str, Any]) -> tuple[Any, Any]:
-        """Below which distance a pair of geoms has contacts, and below which these have forces."""
-        if REACH.isdisjoint(self.varied) or int(self.m.opt.enableflags) & OVERRIDE:
-            return pair["detection"], pair["includemargin"]
-        g, h = pair["geom"]
-        named = [i for i in range(self.m.npair) if {g, h} == {int(self.m.pair_geom1[i]), int(self.m.pair_geom2[i])}]
-        if named:
-            margin, gap = self.of("pair_margin")[named[0]], self.of("pair_gap")[named[0]]
-        else:
-            margin, gap = (self.of(name)[g] + self.of(name)[h] for name in ("geom_margin", "geom_gap"))
-        return margin + gap, margin
+    @property
+    def counts(self) -> Any:
+        """How many contacts there are, their rows, how many have rows, how many a force."""
+        return self.state(COUNT) if self.pairs else np.zeros(4)
 
     def ncon(self) -> Any:
-        return [sum((np.where(s.distance <= s.detection, 1.0, 0.0) for s in self.slots), 0.0)]
+        return [self.counts[0]]
 
     def nefc(self) -> Any:
-        pyramids = int(self.m.opt.cone) == PYRAMIDAL
-        total = self.ne()[0] + self.nf()[0] + self.nl()[0]
-        for s in self.slots:
-            rows = 2.0 * (s.dim - 1) if pyramids and s.dim > 1 else float(s.dim)
-            total = total + np.where(s.distance < s.margin, rows, 0.0)
-        return [total]
+        return [self.ne()[0] + self.nf()[0] + self.nl()[0] + self.counts[1]]
 
     def solver_niter(self) -> Any:
         """Newton's steps, under the first of MuJoCo's islands; 0 where no constraint acts."""
         passes = self.state("passes")[0] if self.m.nv else 0.0
         return [np.where(self.nefc()[0] > 0, passes, 0.0), *[0.0] * (ISLANDS - 1)]
 
-    def wrench(self, s: Slot) -> tuple[Any, Any]:
-        """Force and torque of a contact on its second body, world axes."""
-        force, torque = np.zeros(3), np.zeros(3)
-        for k in range(s.dim):
-            along = s.force[k] * s.axes[k % 3]
-            force, torque = (force + along, torque) if k < 3 else (force, torque + along)
-        return force, torque
+    def selected(self, kind: str, index: int, other: int | None = None) -> Any:
+        """Of the contacts of a "geom" or a "body" the sum of their forces on it, world axes, and how many there are (4)."""
+        return self.state(selection(kind, index, other)) if self.pairs else np.zeros(SELECTED)
 
     def contact_force(self, kind: str, index: int) -> Any:
         """The sum of the forces of its contacts on a "geom" or a "body", world axes."""
-        total: Any = np.zeros(3)
-        for s in self.slots:
-            own = s.geoms if kind == "geom" else s.bodies
-            sign = float(own[1] == index) - float(own[0] == index)
-            if sign:
-                total = total + sign * self.wrench(s)[0]
-        return total
+        return self.selected(kind, index)[:3]
 
     def about(self, body: int, point: Any, force: Any, torque: Any) -> Any:
         """A force at a point as moment and force about the centre of mass of a body's tree."""
@@ -128,11 +67,10 @@ class Contacts(Constraints):
         total: list[Any] = [np.zeros(6)] * m.nbody
         for b in range(1, m.nbody):
             total[b] = self.about_centre(b)
-        for s in self.slots:
-            force, torque = self.wrench(s)
-            for body, sign in zip(s.bodies, (-1.0, 1.0)):
-                if body:
-                    total[body] = total[body] + sign * self.about(body, s.point, force, torque)
+        touching = {int(m.geom_bodyid[g]) for pair in self.pairs for g in pair["geom"]} - {0}
+        for b in sorted(touching):
+            x = self.state(LINK)[b]
+            total[b] = total[b] + self.about(b, x[6:9], x[0:3], x[3:6])
         row = 0
         for equality, rows in self.equalities:
             if rows > 1:

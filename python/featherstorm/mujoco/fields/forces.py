@@ -20,6 +20,9 @@ class Forces(Velocities):
     packed: tuple[Any, Any]  # row_start and column of a packed inertia matrix (Model)
     shapes: dict[str, tuple[int, ...]]  # of what is given
 
+    pairs: list[dict[str, Any]]  # of geoms (Contacts)
+    counts: Any  # of contacts
+
     def run(self, op: str, *arrays: Any) -> Any:
         """An operation of the table; all outputs, flat."""
         raise NotImplementedError
@@ -131,10 +134,10 @@ class Forces(Velocities):
         """M (a - a0) where it is not given; exactly zero where no row has a force."""
         if "qfrc_constraint" in self.shapes:
             return self.state("qfrc_constraint")
-        rows = np.concatenate([self.state("row_force"), self.state("contact_force")])
-        if not len(rows):
+        forces = self.state("row_force")
+        if not len(forces) and not self.pairs:
             return np.zeros(self.m.nv)
-        acts = np.logical_or.reduce(rows != 0)
+        acts = sum(np.absolute(forces), self.counts[3]) > 0
         return np.where(acts, self.times_mass(self.state("qacc") - self.qacc_smooth()), 0.0)
 
     def times_mass(self, a: Any) -> Any:

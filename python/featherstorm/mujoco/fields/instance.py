@@ -8,17 +8,32 @@ import numpy as np
 
 from ...symbols import State, symbols, values_of
 from .constraints import row_count
-from .contacts import Contacts, force_count, slot_count
+from .contacts import COUNT, LINK, SELECTED, SELECTION, SENSOR, Contacts, is_reading
 from .forces import NO_GRAVITY
-from .sensors import NO_SENSORS, Frames, cut_off, given_by_texts, is_by_frames, reading, remembered, rows_of
+from .sensors import (
+    NO_SENSORS,
+    Frames,
+    columns_of_contacts,
+    cut_off,
+    given_by_texts,
+    is_by_frames,
+    reading,
+    remembered,
+    rows_of,
+)
 from .table import ACC, POS, VEL
 from .turns import dot, vector
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy.typing as npt
 
     from ... import _featherstorm
     from ...model import Model
+
+# what the solver finds beside the readings of contacts
+SOLVED = ("qacc", "qacc_smooth", "qfrc_constraint", "row_force", "passes")
 
 
 SLACK = 1e-15  # mjMINVAL
@@ -35,7 +50,10 @@ class Instance(Contacts):
     shapes    name -> shape of what may be given: fields of the state and varied ones, and what the solver finds
     slack     times of samples of a history that are closer are the same [s]; rounding of the time in float32 is less
     given     name -> symbols of what the fields that were asked for take
+    at_rest   whether nothing is solved for yet: what the solver finds is zero
     """
+
+    at_rest = False
 
     def __init__(
         self,
@@ -58,8 +76,11 @@ class Instance(Contacts):
 
     def state(self, name: str) -> Any:
         if name not in self.given:
-            shape = self.shapes[name]
+            shape = (SELECTED,) if name.startswith(SELECTION) else self.shapes[name]
             size = int(np.prod(shape))
+            if self.at_rest and (name in SOLVED or is_reading(name)):
+                self.given[name] = np.zeros(shape)
+                return self.given[name]
             self.given[name] = symbols(self.trace.input(name.replace(".", "_"), size) if size else []).reshape(shape)
         return self.given[name]
 
@@ -144,20 +165,21 @@ class Instance(Contacts):
         return found
 
 
-def contact_shapes(model: Model, moves: bool) -> dict[str, tuple[int, ...]]:
-    """Of what the row `contacts` finds."""
-    n = slot_count(model.robot.contact_pairs) if moves else 0
-    return {"contact_dist": (n,), "contact_pos": (n, 3), "contact_frame": (n, 3, 3)}
+def contact_shapes(m: Any, sensors: Iterable[int]) -> dict[str, tuple[int, ...]]:
+    """Of what is read off contacts. sensors: those that the engine measures."""
+    if not m.nv:
+        return {COUNT: (0,), LINK: (0, 9), SENSOR: (0,)}
+    numbers = sum(int(m.sensor_dim[i]) for i in columns_of_contacts(m, sensors))
+    return {COUNT: (4,), LINK: (int(m.nbody), 9), SENSOR: (numbers,)}
 
 
-def solved_shapes(m: Any, model: Model, active: npt.NDArray[np.bool_]) -> dict[str, tuple[int, ...]]:
+def solved_shapes(m: Any, active: npt.NDArray[np.bool_]) -> dict[str, tuple[int, ...]]:
     """Of what the solver finds."""
-    contact, rows = (force_count(model.robot.contact_pairs), row_count(m, active)) if m.nv else (0, 0)
+    rows = row_count(m, active) if m.nv else 0
     sizes = {
         "qacc": m.nv,
         "qacc_smooth": m.nv,
         "qfrc_constraint": m.nv,
-        "contact_force": contact,
         "row_force": rows,
         "passes": 1 if m.nv else 0,
     }

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from ... import _featherstorm
 from ...symbols import values_of
 from ..state import COMPONENTS
-from .instance import Instance, contact_shapes, solved_shapes
+from .contacts import READINGS
+from .instance import SOLVED as OF_SOLVER, Instance, contact_shapes, solved_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from ...model import Model
 
 # what the solver finds: fields that take it need the equations of motion solved
-SOLVED = ("qacc", "qacc_smooth", "qfrc_constraint", "contact_force", "row_force", "passes")
-CONTACTS = ("contact_dist", "contact_pos", "contact_frame")  # what the row `contacts` finds
+SOLVED = (*OF_SOLVER, *READINGS)
 MOST_OUTPUTS = 40  # of a kernel
 ENERGY = int(mujoco.mjtEnableBit.mjENBL_ENERGY)
 
@@ -91,7 +91,7 @@ class FieldKernels:
         self.shapes = {name: tuple(np.shape(getattr(data, name))) or (1,) for name in COMPONENTS}
         self.varied = varied
         self.shapes.update({name: field_shape(m, name) for name in varied})
-        self.shapes.update(solved_shapes(m, model, active), **contact_shapes(model, m.nv > 0), point=(3,))
+        self.shapes.update(solved_shapes(m, active), **contact_shapes(m, sensors), point=(3,))
         self.shapes["raw_ctrl"] = (m.nu,)
         self.made: dict[tuple[str, ...], list[Kernel]] = {}
 
@@ -101,13 +101,10 @@ class FieldKernels:
             self.made[parts] = self.make(parts)
         return self.made[parts]
 
-    def takes_contacts(self, parts: tuple[str, ...]) -> bool:
-        return any(name in CONTACTS for kernel in self.kernels(parts) for name in kernel.given)
-
     def solved(self, parts: tuple[str, ...]) -> dict[str, int]:
         """What of the solver's findings they take, with its size."""
         taken = {name for kernel in self.kernels(parts) for name in kernel.given}
-        return {name: self.shapes[name][0] for name in SOLVED if name in taken}
+        return {name: int(np.prod(self.shapes[name])) for name in SOLVED if name in taken}
 
     def jacobian(self, body: int) -> Kernel:
         """Of a `point` of the world on a body: jacp and jacr (3 nv each)."""

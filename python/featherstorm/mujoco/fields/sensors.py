@@ -11,8 +11,8 @@ import mujoco
 import numpy as np
 
 from ...robot.mjcf_sensors import turns_by_itself
+from .contacts import SENSOR
 from .positions import LEAST
-from .touch import meets
 from .turns import cross, product, vector
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 Kind = mujoco.mjtSensor
 NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
 # the engine's row gives zeros for these (core/sensor/readings.h, is_open); their texts are here, rays in ranges.py
-RANGEFINDER, TOUCH = int(Kind.mjSENS_RANGEFINDER), int(Kind.mjSENS_TOUCH)
+RANGEFINDER, TOUCH, CONTACT = int(Kind.mjSENS_RANGEFINDER), int(Kind.mjSENS_TOUCH), int(Kind.mjSENS_CONTACT)
+OF_CONTACTS = (TOUCH, CONTACT)
 LIMITS = {
     int(Kind.mjSENS_JOINTLIMITPOS): "left",
     int(Kind.mjSENS_JOINTLIMITVEL): "rate",
@@ -108,7 +109,7 @@ def tendons_pull(m: Any) -> bool:
 def given_by_texts(m: Any, sensor: int) -> bool:
     """Whether a sensor is measured by the texts here (`reading`)."""
     kind = int(m.sensor_type[sensor])
-    return bool(m.nv) and (kind in LIMITS or kind in (TOUCH, FORCE, TORQUE))
+    return bool(m.nv) and (kind in LIMITS or kind in (*OF_CONTACTS, FORCE, TORQUE))
 
 
 def reading(instance: Contacts, sensor: int) -> Any:
@@ -117,9 +118,9 @@ def reading(instance: Contacts, sensor: int) -> Any:
     if kind in LIMITS:
         joint, tendon = (-1, index) if kind in OF_TENDONS else (index, -1)
         return vector(instance.limit_reading(joint, tendon, LIMITS[kind]))
+    if kind in OF_CONTACTS:
+        return instance.state(SENSOR)[columns_of_contacts(m, instance.sensors)[sensor]]
     site, body = instance.sites[index], int(m.site_bodyid[index])
-    if kind == TOUCH:
-        return vector(touched(instance, site, body, int(m.site_type[index]), instance.of("site_size")[index]))
     moment_and_force = instance.inner_forces[body]
     force = moment_and_force[3:]
     if kind == FORCE:
@@ -128,16 +129,14 @@ def reading(instance: Contacts, sensor: int) -> Any:
     return site.rotation.T @ (moment_and_force[:3] + cross(lever, force))
 
 
-def touched(instance: Contacts, site: Pose, body: int, shape: int, size: Any) -> Any:
-    """The normal forces of a body's contacts whose normal meets the zone of a site."""
-    total: Any = 0.0
-    for s in instance.slots:
-        if body in s.bodies:
-            sign = -1.0 if body == s.bodies[1] else 1.0
-            p, v = site.rotation.T @ (s.point - site.position), site.rotation.T @ (sign * s.axes[0])
-            counts = np.logical_and(meets(shape, size, p, v), s.force[0] > 0)
-            total = total + np.where(counts, s.force[0], 0.0)
-    return total
+def columns_of_contacts(m: Any, sensors: Iterable[int]) -> dict[int, slice]:
+    """Where touch and contact sensors among those that are measured are in the array `contact_sensor`."""
+    found, first = {}, 0
+    for i in sensors:
+        if int(m.sensor_type[i]) in OF_CONTACTS:
+            found[i] = slice(first, first + int(m.sensor_dim[i]))
+            first = found[i].stop
+    return found
 
 
 def carried_by_mocap(m: Any) -> npt.NDArray[np.bool_]:
@@ -224,8 +223,8 @@ class Frames:
 
 
 def cut_off(m: Any, sensor: int, values: Any) -> Any:
-    """As MuJoCo cuts off: reals both ways, positive numbers above, axes and quaternions not at all."""
-    cutoff = float(m.sensor_cutoff[sensor])
+    """As MuJoCo cuts off: reals both ways, positive numbers above, axes, quaternions and contact sensors not at all."""
+    cutoff = 0.0 if int(m.sensor_type[sensor]) == CONTACT else float(m.sensor_cutoff[sensor])
     kind = int(m.sensor_datatype[sensor])
     if cutoff > 0 and kind in (REAL, POSITIVE):
         values = np.minimum(values, cutoff)

@@ -22,6 +22,7 @@ FORCES = """
 act_dot actuator_force qfrc_actuator qfrc_smooth qacc_smooth qacc qfrc_constraint cacc cfrc_ext cfrc_int sensordata
 solver_niter
 """
+OF_CONTACTS = ("ncon", "nefc")  # which take contacts, that the solver finds
 INTEGERS = ("ncon", "ne", "nf", "nl", "nefc", "solver_niter")
 
 # name -> the stage that computes it

@@ -65,7 +65,7 @@ class CallsOnDevice(Simulations):
     def bind(self, name: str) -> Any:
         """A DeviceArray (nsim, ...) of a field of mjData, live and of the batch's dtype. Fields that calls compute are to be read alone.
 
-        Range finders, and what looks at many places for contacts, are computed on the CPU: calls wait where they are bound.
+        Range finders are computed on the CPU: calls wait where they are bound.
         Errors: ValueError for names that there are not, with the reason.
         """
         if name not in DATA_FIELDS:

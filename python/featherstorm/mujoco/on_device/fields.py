@@ -1,8 +1,7 @@
 """Kernels for the fields of a batch on a device.
 
-Two things are otherwise than on the CPU. Contacts are found within a kernel that takes them, where they are few and of closed forms.
-And where all simulations of an engine have one model, each kernel is told which of them began anew within the step (`anew`,
-programs.end): for these it gives the numbers of a step from the defaults, which are known.
+One thing is otherwise than on the CPU: where all simulations of an engine have one model, each kernel is told which of them began anew
+within the step (`anew`, programs.end). For these it gives the numbers of a step from the defaults, which are known.
 """
 
 from __future__ import annotations
@@ -14,12 +13,10 @@ import mujoco
 import numpy as np
 
 from ... import _featherstorm
-from ...device import MOST_CONTACTS
 from ...symbols import symbols
 from ..advance import Rows, advance
-from ..fields.contacts import slot_count
 from ..fields.instance import Instance
-from ..fields.kernels import CONTACTS, FieldKernels, Kernel, Outputs
+from ..fields.kernels import FieldKernels, Kernel, Outputs
 from ..fields.table import ACC, POS, VEL, parts_of
 from ..horizon.recording import fresh
 from ..observing import measures_apart, observe_step, watched
@@ -40,16 +37,7 @@ NWARNING = int(mujoco.mjtWarning.mjNWARNING)
 
 def comes_from_cpu(engine: Engine, name: str) -> bool:
     """Whether no kernel on a device gives a field (from_cpu.py)."""
-    parts = parts_of([name], ALL)
-    return measures_apart(engine, parts) or (
-        engine.fields.takes_contacts(parts) and not finds_contacts_in_kernels(engine)
-    )
-
-
-def finds_contacts_in_kernels(engine: Engine) -> bool:
-    """Whether contacts are few and of closed forms: compilers of devices take seconds for what takes milliseconds on the CPU."""
-    pairs = engine.model.robot.contact_pairs
-    return slot_count(pairs) <= MOST_CONTACTS and all(pair["closed_form"] for pair in pairs)
+    return measures_apart(engine, parts_of([name], ALL))
 
 
 class DeviceFields(FieldKernels):
@@ -75,11 +63,7 @@ class DeviceFields(FieldKernels):
     def record(self, text: Callable[[Instance], Outputs]) -> Kernel:
         trace = _featherstorm.Trace()
         instance = Instance(self.m, self.model, self.sensors, self.active, self.shapes, trace, self.varied, self.dtype)
-        contacts = self.engine.moves and finds_contacts_in_kernels(self.engine)
         try:
-            if contacts:
-                found = instance.run("contacts", instance.state("qpos"))
-                instance.given.update({name: x.reshape(self.shapes[name]) for name, x in zip(CONTACTS, found)})
             outputs = text(instance)
             anew = None if self.varied else symbols(trace.input("anew", 1))[0]
             for output, values in outputs:
@@ -90,7 +74,7 @@ class DeviceFields(FieldKernels):
         finally:
             trace.close()
         sequence = _featherstorm.traced_sequence(self.model.evaluator, self.dtype, trace)
-        given = tuple(name for name, x in instance.given.items() if x.size and name not in CONTACTS)
+        given = tuple(name for name, x in instance.given.items() if x.size)
         return Kernel(sequence, given, tuple(output for output, _ in outputs))
 
 

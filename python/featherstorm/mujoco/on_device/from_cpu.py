@@ -1,6 +1,6 @@
 """Fields of a batch on a device that its kernels do not give: the CPU's, of copies of the states, which wait.
 
-These are range finders, distances between geoms that loops find, and what looks at many places for contacts or at shapes without closed forms.
+These are range finders, and distances between geoms that loops find.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from ..engine import ARRAYS, LAST_STAGE, MOVED
 from ..fields.kernels import SOLVED
 from ..fields.table import ACC, parts_of
 from ..inputs import OF_STATE, array_name
-from ..observing import OF_THE_FIRST
+from ..observing import OF_THE_FIRST, solved_at
 from .fields import ALL, DeviceFields, comes_from_cpu, run_kernel
 from .from_cpu import FieldsFromCpu
 from .memory import Place
@@ -192,8 +192,8 @@ class Steps:
         """What the solver finds at states, behind `begin`."""
         found = {name: self.memory.room(f"solved {name}", size) for name, size in sizes.items()}
         outputs = [place.named(name) for name, place in found.items() if place.size]
-        if self.engine.solver is not None and outputs:
-            self.engine.solver.run(1, self.memory.nsim, self.inputs(), {}, outputs, stream=self.memory.stream)
+        if outputs and (sequence := self.engine.solver_for(outputs)) is not None:
+            sequence.run(1, self.memory.nsim, self.inputs(), {}, outputs, stream=self.memory.stream)
         return found
 
     def given(self) -> Places:
@@ -281,7 +281,7 @@ class Steps:
         if not self.fields.kernels(parts):
             return
         given = self.given()
-        if not solved and ACC in stages and (sizes := self.fields.solved(parts)):
+        if not solved and (sizes := solved_at(self.fields, parts, stages)):
             given.update(self.solve(sizes))
         given.update(arrays)
         fields = {name: memory.fields[name] for name in names if memory.fields[name].size}
