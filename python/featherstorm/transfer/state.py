@@ -11,7 +11,7 @@ from ..environment.state import is_of_forces
 from ..mujoco.fields.table import STAGES
 from ..table.evaluation import run
 from ..world.names import number_of
-from ..world.state import ACCELERATION, contact_place, measured_apart, measured_size
+from ..world.state import contact_place, is_felt, measured_apart, measured_size
 from .numbers import Numbers
 
 if TYPE_CHECKING:
@@ -140,9 +140,9 @@ class NumberState(Numbers):
             size, first = measured_size(self.model, k), int(m.sensor_adr[k])
             if what := measured_apart(self.model, k):
                 raise ValueError(f"sensor {name} {what}: functions of environments do not measure it")
-            s.sensors[name] = slice(first, first + size), int(m.sensor_needstage[k]) == ACCELERATION
-        place, is_felt = s.sensors[name]
-        return shown((s.felt if is_felt else s.now).sensordata[place])
+            s.sensors[name] = slice(first, first + size), is_felt(m, k)
+        place, felt = s.sensors[name]
+        return shown((s.felt if felt else s.now).sensordata[place])
 
     def contact_force(self, name: str | int, kind: str | None = None, other: str | int | None = None) -> Any:
         second = None if other is None else number_of(self.model, "geom", other)[1]

@@ -13,11 +13,11 @@ from .names import compiled, number_of
 from .passes import passes
 from .report import Reporter, WorldReport
 from .state import (
-    ACCELERATION,
     Felt,
     WorldState,
     contact_place,
     instance_sizes,
+    is_felt,
     measured_apart,
     measured_size,
 )
@@ -207,7 +207,7 @@ class SimulatedWorld:
         size = measured_size(self.model, k)
         if measured_apart(self.model, k):
             return self.placed(self.apart(state, time)[:, adr(self.model, k) : adr(self.model, k) + size])
-        if int(compiled(self.model).sensor_needstage[k]) == ACCELERATION:
+        if is_felt(compiled(self.model), k):
             return self.feel(f"sensor{k}", size, lambda texts: texts.sensor(k), before, time - dt)
         return self.look(f"sensor{k}", size, lambda x: x.sensor(k), state, time)
 

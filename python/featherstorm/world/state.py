@@ -118,7 +118,7 @@ class WorldState(State):
     and all of symbols.State: x.position(frame), x.rotation(frame), x.velocity(frame), x.run(op, ...)
 
     Sensors of positions and velocities measure the state x itself. Forces, accelerations and sensors of these (MuJoCo's stage
-    mjSTAGE_ACC: accelerometer, touch, force, actuatorfrc and others), contact_force and qacc are those of the beginning of the last pass, as
+    mjSTAGE_ACC: accelerometer, touch, force, actuatorfrc and others), contact sensors, contact_force and qacc are those of the beginning of the last pass, as
     MuJoCo has them after a step; with RK4 of its first stage. Before the first step they are zero.
     """
 
@@ -210,7 +210,7 @@ class WorldState(State):
         size = measured_size(self.model, k)
         if what := measured_apart(self.model, k):
             raise ValueError(f"sensor {name} {what}: simulations measure it, functions that are traced do not")
-        if int(m.sensor_needstage[k]) == ACCELERATION:
+        if is_felt(m, k):
             return self.feel(f"sensor{k}", size, lambda texts: texts.sensor(k))
         return symbols(values_of(self.instance().sensor(k), "sensor", size))
 
@@ -225,6 +225,13 @@ def contact_place(model: Model, name: str | int, kind: str | None) -> tuple[str,
     if kind not in (None, "geom", "body"):
         raise ValueError(f"contact_force: kind is {kind!r}, expected 'geom' or 'body'")
     return number_of(model, kind or "geom", name, ("body",) if kind is None else ())
+
+
+def is_felt(m: Any, sensor: int) -> bool:
+    """Whether a sensor of a compiled model reads forces, accelerations or contacts, which the solver finds."""
+    from ..mujoco.fields.sensors import OF_CONTACTS
+
+    return int(m.sensor_needstage[sensor]) == ACCELERATION or int(m.sensor_type[sensor]) in OF_CONTACTS
 
 
 def measured_apart(model: Model, sensor: int) -> str:

@@ -403,3 +403,32 @@ def test_a_rollout_of_a_published_file_is_mujocos(package, name):
         geoms = [{g for g in range(m.ngeom) if m.geom_bodyid[g] == b} for b in (m.nbody - 1, body)]
         found = [[*contact_force(m, d, geoms[0]), *contact_force(m, d, geoms[1]), *d.qacc] for d in states]
         np.testing.assert_allclose(result.observations[:, k], found, atol=1e-8 * max(1, np.abs(found).max()))
+
+
+FALLING = """<mujoco><option timestep="0.002"/><worldbody><geom name="floor" type="plane" size="3 3 .1"/>
+<body name="box" pos="0 0 .09" euler="5 10 0"><freejoint/><geom name="box" type="box" size=".1 .08 .06"/>
+<site name="sole" type="sphere" size=".1" pos=".1 .08 -.06"/></body></worldbody>
+<sensor><contact name="force" geom1="box" geom2="floor" data="found force" reduce="netforce"/>
+<contact name="nearest" subtree1="box" data="dist pos normal" reduce="mindist"/><contact name="near" site="sole" data="found"/></sensor></mujoco>"""
+
+
+def test_contact_sensors_of_simulations_and_rollouts_are_mujocos():
+    m = mujoco.MjModel.from_xml_string(FALLING)
+    m.opt.tolerance, m.opt.iterations, m.opt.jacobian = 0, 200, mujoco.mjtJacobian.mjJAC_DENSE
+    model, names = fs.from_mujoco(m), ("force", "nearest", "near")
+    d = mujoco.MjData(m)
+    sim = fs.Simulation(model, 2, dtype="float64")
+    roll = fs.Rollout(model, observe=lambda x, u, t, p: np.concatenate([x.sensor(name) for name in names]))
+    q, v = np.tile(d.qpos, (2, 1)), np.zeros((2, m.nv))
+    seen = roll(np.hstack([q, v]), np.zeros((2, 40, 0))).observations
+    found = 0.0
+    for k in range(40):
+        sim.step()
+        mujoco.mj_step(m, d)
+        ours = np.hstack([sim.sensor(name) for name in names])
+        np.testing.assert_allclose(ours, np.tile(d.sensordata, (2, 1)), atol=1e-7 * max(1, np.abs(d.sensordata).max()))
+        np.testing.assert_allclose(seen[:, k], ours, atol=1e-7 * max(1, np.abs(ours).max()))
+        found = max(found, d.sensordata[-1])
+    assert found > 0
+    mujoco.mj_forward(m, d)
+    assert sim.report().contacts.tolist() == [sum(c.efc_address >= 0 for c in d.contact)] * 2
