@@ -1962,7 +1962,7 @@ def sensors(
     in   t (B, 1): time [s]
     in   xfrc_applied (B, n_links, 6): force and moment on each of the file's bodies at its centre of mass, world
            axes [N, N m]; None: zeros
-    out  sensordata (B, n_sensed): the numbers of all sensors; of touch, limits and rays zeros
+    out  sensordata (B, n_sensed): the numbers of all sensors; of touch, contact, limits and rays zeros
     For robots with a model file's world.
     Cost O(n) on a chain of n joints."""
 

@@ -181,7 +181,7 @@ struct OpSensors {
       .equation = "accelerations and forces with gravity: at rest -g and weights",
       .source = "MuJoCo, Computation: sensors; core/sensor/sensors.h",
       .in = {q, v, a, act, ctrl, t, xfrc_applied},
-      .out = {{"sensordata", {n_sensed}, "", "the numbers of all sensors; of touch, limits and rays zeros"}},
+      .out = {{"sensordata", {n_sensed}, "", "the numbers of all sensors; of touch, contact, limits and rays zeros"}},
       .takes_time = true,
       .needs = Needs::world,
       .cuda = false,
