@@ -1,6 +1,6 @@
 // What is read off the contacts of an instance: counts, forces on links and geoms, touch and contact sensors.
 //
-// Names of MuJoCo in brackets. core/collision/contact_readings.h computes the numbers.
+// Names of MuJoCo in brackets. core/sensor/contact_readings.h computes the numbers.
 #pragma once
 #include <vector>
 

@@ -2,13 +2,13 @@
 #pragma once
 #include <optional>
 
-#include "core/collision/contact_readings.h"
 #include "core/constraint/contact_rows.h"
 #include "core/constraint/delassus.h"
 #include "core/linear/elimination_tree.h"
 #include "core/mujoco/constrained.h"
 #include "core/rigid/rigid_constraints.h"
 #include "core/scalar/bits.h"
+#include "core/sensor/contact_readings.h"
 #include "core/world/touch_numbers.h"
 #include "host/memory/kernel.h"
 

@@ -57,7 +57,7 @@ enum class Candidates { All, None };
 // Throws Error where the model has no world or an integrator that is not supported; std::length_error beyond `most` nodes each.
 // tolerance: of the gradient beside the forces, where Newton's steps end. With Candidates::None there is no newton.
 // rigid: rows of that law, and mass and b are those of the step at whose end it holds (core/mujoco/position_slopes.h).
-// zones: sensors of the world whose places are in `contact_zones` of the equations (core/collision/contact_readings.h).
+// zones: sensors of the world whose places are in `contact_zones` of the equations (core/sensor/contact_readings.h).
 WorldPrograms world_programs(const Model<double>& model, Candidates candidates, double tolerance, int most,
                              const Parameters& parameters = {}, const RigidLaw<double>* rigid = nullptr,
                              const std::vector<int>& zones = {});

@@ -13,7 +13,7 @@ namespace featherstorm {
 namespace {
 
 // By mjtSensor: the element's name in the file, and its kind where there is one here. The numbers of touch and contact sensors are
-// read off contacts (core/collision/contact_readings.h).
+// read off contacts (core/sensor/contact_readings.h).
 struct SensorName {
   const char* name;
   std::optional<SensorKind> kind;
