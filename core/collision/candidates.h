@@ -71,37 +71,38 @@ constexpr int slots_of(GeomType a, GeomType b, bool several = true) {
   return several ? a == GeomType::Capsule ? 2 : most_flat_contacts : 1;
 }
 
-// Of geoms a, b of a pair, whose sizes and detection may be those of instances; placements A, B in one frame.
+// The points of geoms a, b of a pair by a closed form; returns whether there is one. Their
+// sizes and detection may be those of instances; placements A, B in one frame.
 // out  out (pair.slots)
 template <class T, class S, class D>
-FS_HD void contact_points(const auto& c, const Geom<S>& a, const Geom<S>& b, const ContactPair<D>& pair,
-                          const Placement<T>& A, const Placement<T>& B, ContactPoint<T>* out) {
+FS_HD bool closed_form_points(const auto& c, const Geom<S>& a, const Geom<S>& b, const ContactPair<D>& pair,
+                              const Placement<T>& A, const Placement<T>& B, ContactPoint<T>* out) {
   switch (a.type) {
     case GeomType::Plane:
       switch (b.type) {
-        case GeomType::Sphere: return plane_sphere(A, B, b.size, out);
-        case GeomType::Capsule: return plane_capsule(A, B, b.size, out);
-        case GeomType::Ellipsoid: return plane_ellipsoid(A, B, b.size, out);
-        case GeomType::Cylinder: return plane_cylinder(A, B, b.size, out);
-        case GeomType::Box: return plane_box(A, B, b.size, out);
-        case GeomType::Mesh: return plane_mesh(A, B, c.hull[b.hull], out);
+        case GeomType::Sphere: return plane_sphere(A, B, b.size, out), true;
+        case GeomType::Capsule: return plane_capsule(A, B, b.size, out), true;
+        case GeomType::Ellipsoid: return plane_ellipsoid(A, B, b.size, out), true;
+        case GeomType::Cylinder: return plane_cylinder(A, B, b.size, out), true;
+        case GeomType::Box: return plane_box(A, B, b.size, out), true;
+        case GeomType::Mesh: return plane_mesh(A, B, c.hull[b.hull], out), true;
         case GeomType::Plane:
         case GeomType::HeightField:
         case GeomType::SignedDistance: break;
       }
       break;
     case GeomType::Sphere:
-      if (b.type == GeomType::Sphere) return sphere_sphere(A, a.size, B, b.size, out);
-      if (b.type == GeomType::Capsule) return sphere_capsule(A, a.size, B, b.size, out);
-      if (b.type == GeomType::Cylinder) return sphere_cylinder(A, a.size, B, b.size, out);
-      if (b.type == GeomType::Box) return sphere_box(A, a.size, B, b.size, out);
+      if (b.type == GeomType::Sphere) return sphere_sphere(A, a.size, B, b.size, out), true;
+      if (b.type == GeomType::Capsule) return sphere_capsule(A, a.size, B, b.size, out), true;
+      if (b.type == GeomType::Cylinder) return sphere_cylinder(A, a.size, B, b.size, out), true;
+      if (b.type == GeomType::Box) return sphere_box(A, a.size, B, b.size, out), true;
       break;
     case GeomType::Capsule:
-      if (b.type == GeomType::Capsule) return capsule_capsule(A, a.size, B, b.size, out);
-      if (b.type == GeomType::Box) return capsule_box(A, a.size, B, b.size, out);
+      if (b.type == GeomType::Capsule) return capsule_capsule(A, a.size, B, b.size, out), true;
+      if (b.type == GeomType::Box) return capsule_box(A, a.size, B, b.size, out), true;
       break;
     case GeomType::Box:
-      if (b.type == GeomType::Box) return box_box(A, a.size, B, b.size, T(pair.detection), out);
+      if (b.type == GeomType::Box) return box_box(A, a.size, B, b.size, T(pair.detection), out), true;
       break;
     case GeomType::HeightField:
     case GeomType::Ellipsoid:
@@ -109,6 +110,14 @@ FS_HD void contact_points(const auto& c, const Geom<S>& a, const Geom<S>& b, con
     case GeomType::Mesh:
     case GeomType::SignedDistance: break;
   }
+  return false;
+}
+
+// The same of all pairs: by loops where there is no closed form.
+template <class T, class S, class D>
+FS_HD void contact_points(const auto& c, const Geom<S>& a, const Geom<S>& b, const ContactPair<D>& pair,
+                          const Placement<T>& A, const Placement<T>& B, ContactPoint<T>* out) {
+  if (closed_form_points(c, a, b, pair, A, B, out)) return;
   assert(slots_of(a.type, b.type) > 0 && !has_closed_form(a.type, b.type));
   if constexpr (is_traced<T>) cannot_trace<T>();
   else convex_pair(c, a, b, pair, A, B, out);

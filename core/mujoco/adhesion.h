@@ -25,9 +25,9 @@ FS_HD void adhesion_moments(const auto& m, const auto& w, const auto& x, const a
       const auto& pair = w.contacts.pair[p];
       const auto &a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
       ContactPoint<T> point[most_slots];
-      contact_points(w.contacts, pair, geom_placement<T>(X, a), geom_placement<T>(X, b), point);
+      closed_form_points(w.contacts, a, b, pair, geom_placement<T>(X, a), geom_placement<T>(X, b), point);
       for (int k = 0; k < pair.slots; k++) {
-        const auto there = point[k].distance < T(pair.detection);
+        const auto there = point[k].distance <= T(pair.detection);
         const Vec3<T> o = zero3<T>(), at = select_point(there, point[k].point, o),
                       normal = select_point(there, point[k].normal, o);
         count = count + select(there, one, zero);

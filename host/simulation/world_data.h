@@ -52,7 +52,7 @@ namespace featherstorm {
 
 // Of one robot.
 struct WorldData {
-  Model<ModelNumber> model;               // without geoms and sensors
+  Model<ModelNumber> model;               // without sensors, and without geoms where no body has adhesion
   bool varies = false;                    // whether some of its numbers differ from instance to instance
   std::optional<RigidLaw<double>> rigid;  // in place of MuJoCo's law
   RowPattern rows;                        // of constraints

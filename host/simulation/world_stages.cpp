@@ -1,5 +1,7 @@
 #include "host/simulation/world_stages.h"
 
+#include <algorithm>
+
 #include "host/memory/cpu_library.h"
 #include "host/simulation/world_data.h"
 #include "host/system/error.h"
@@ -30,9 +32,12 @@ TextArrays arrays_of(WorldText text, int stage) {
   return a;
 }
 
-// Without what the stages do not read.
+// Without what the stages do not read: they read geoms where bodies have adhesion.
 Model<Expr> without_geoms(Model<Expr> m) {
-  m.world.contacts = {}, m.world.sensor.clear(), m.frame.clear(), m.nf = 0;
+  const auto& actuators = m.world.actuator;
+  if (std::none_of(actuators.begin(), actuators.end(), [](const Actuator<Expr>& a) { return !a.pair.empty(); }))
+    m.world.contacts = {};
+  m.world.sensor.clear(), m.frame.clear(), m.nf = 0;
   return m;
 }
 
