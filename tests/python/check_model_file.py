@@ -133,7 +133,10 @@ def check(path, count=8, progress=None, disable=()):
         return {"refused": " ".join(str(refused).split())}
     if m.nv == 0:
         return {"skipped": "nothing moves"}
-    states = trajectory_states(m, count)
+    try:
+        states = trajectory_states(m, count)
+    except mujoco.FatalError as failed:
+        return {"skipped": f"MuJoCo does not step it: {' '.join(str(failed).split())}"}
     if not states:
         return {"skipped": "every state is bad or has a contact that just begins"}
     count = len(states)
