@@ -88,6 +88,23 @@ def test_fields_of_a_published_model_agree(path):
     assert wrong_fields(prepared(m)) == {}
 
 
+ABOVE = """
+<mujoco>
+  <worldbody>
+    <body name="ball" pos="1 2 .5"><joint type="slide" axis="0 0 1"/><geom size=".1"/>
+      <camera pos="0 0 0" mode="targetbody" target="ball"/><light pos="0 0 0" mode="targetbody" target="ball"/></body>
+    <camera pos="1 2 3" mode="targetbody" target="ball"/>
+    <camera pos="1 2 -3" mode="targetbodycom" target="ball"/>
+    <light pos="1 2 3" mode="targetbody" target="ball"/>
+  </worldbody>
+</mujoco>
+"""
+
+
+def test_cameras_and_lights_right_above_their_target_have_mujocos_axes():
+    assert wrong_fields(prepared(mujoco.MjModel.from_xml_string(ABOVE))) == {}
+
+
 def test_single_precision_is_close():
     m = prepared(mujoco.MjModel.from_xml_string(OWN["floating"]))
     assert wrong_fields(m, "float32", 2e-4) == {}

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .turns import cross, dot, joined, matrix, outer, product, turn_about, unit, vector
+from .turns import cross, direction, dot, joined, matrix, outer, product, turn_about, unit, vector
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 FIXED, TRACK, TRACK_COM, TARGET, TARGET_COM = range(5)  # mjtCamLight
@@ -280,9 +280,9 @@ class Positions:
             if mode in (TRACK, TRACK_COM):
                 rotation = np.reshape(self.of("cam_mat0")[k], (3, 3))
             if mode in (TARGET, TARGET_COM) and target >= 0:
-                z = unit(position - (self.bodies[target].position if mode == TARGET else self.centres[target]))
-                x = unit(cross(vector(0, 0, 1), z))
-                rotation = joined(x, unit(cross(z, x)), z).reshape(3, 3).T
+                z = direction(position - (self.bodies[target].position if mode == TARGET else self.centres[target]))
+                x = direction(cross(vector(0, 0, 1), z))
+                rotation = joined(x, direction(cross(z, x)), z).reshape(3, 3).T
             all_cameras.append((position, rotation))
         return all_cameras
 
@@ -290,7 +290,7 @@ class Positions:
         return [position for position, _ in self.lights]
 
     def light_xdir(self) -> Any:
-        return [direction for _, direction in self.lights]
+        return [ahead for _, ahead in self.lights]
 
     @cached_property
     def lights(self) -> list[tuple[Any, Any]]:
@@ -300,14 +300,14 @@ class Positions:
         for k in range(m.nlight):
             body, target, mode = m.light_bodyid[k], m.light_targetbodyid[k], m.light_mode[k]
             pose = self.bodies[body]
-            position, direction = pose.point(self.of("light_pos")[k]), pose.rotation @ self.of("light_dir")[k]
+            position, ahead = pose.point(self.of("light_pos")[k]), pose.rotation @ self.of("light_dir")[k]
             if mode == TRACK:
                 position = pose.position + self.of("light_pos0")[k]
             if mode == TRACK_COM:
                 position = self.centres[body] + self.of("light_poscom0")[k]
             if mode in (TRACK, TRACK_COM):
-                direction = np.array(self.of("light_dir0")[k])
+                ahead = np.array(self.of("light_dir0")[k])
             if mode in (TARGET, TARGET_COM) and target >= 0:
-                direction = (self.bodies[target].position if mode == TARGET else self.centres[target]) - position
-            all_lights.append((position, unit(direction)))
+                ahead = (self.bodies[target].position if mode == TARGET else self.centres[target]) - position
+            all_lights.append((position, direction(ahead)))
         return all_lights

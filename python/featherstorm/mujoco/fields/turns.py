@@ -54,6 +54,13 @@ def unit(x: Any) -> Any:
     return x * (1 / np.sqrt(dot(x, x)))
 
 
+def direction(x: Any) -> Any:
+    """x (3,) over its length; (1, 0, 0) where that is less than 1e-15, as MuJoCo has it."""
+    square = dot(x, x)
+    none = square < 1e-30
+    return np.where(none, vector(1, 0, 0), x * (1 / np.sqrt(np.where(none, 1.0, square))))
+
+
 def matrix(q: Any) -> Any:
     """The rotation matrix of a unit quaternion."""
     w, x, y, z = q[0], q[1], q[2], q[3]
