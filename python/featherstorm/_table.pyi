@@ -1977,3 +1977,71 @@ def contacts(model: Model, q: ArrayLike, *, ignore: Names = (), check: bool = Tr
     out  frame (B, n_slots, 9): by rows the normal, from the first geom to the second, and two tangents
     For robots with a model file's world.
     Cost O(n) on a chain of n joints."""
+
+def delayed_controls(
+    model: Model,
+    history: ArrayLike,
+    ctrl: ArrayLike,
+    clock: ArrayLike,
+    slack: ArrayLike,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+) -> Array:
+    """The controls that actuators act on: old ones of the histories where they are delayed.
+
+        ctrl(clock - delay), interpolated between the samples of the history          MuJoCo, XML reference: actuator, delay; core/actuation/histories.h
+
+    in   history (B, n_history): histories of controls and sensors, as MuJoCo has them
+    in   ctrl (B, n_ctrl): controls of the actuators
+    in   clock (B, 1): time [s]
+    in   slack (B, 1): times that are closer are the same [s]; >= 0
+    out  delayed (B, n_ctrl): controls
+    For robots with a model file's world.
+    Cost O(n) on a chain of n joints."""
+
+def delayed_sensors(
+    model: Model,
+    history: ArrayLike,
+    sensordata: ArrayLike,
+    clock: ArrayLike,
+    slack: ArrayLike,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+) -> Array:
+    """The numbers that sensors tell: old ones of the histories where they are delayed or have an interval.
+
+        sensordata(clock - delay), interpolated between the samples of the history          MuJoCo, XML reference: sensor, delay; core/actuation/histories.h
+
+    in   history (B, n_history): histories of controls and sensors, as MuJoCo has them
+    in   sensordata (B, n_sensed): what the sensors measure
+    in   clock (B, 1): time [s]
+    in   slack (B, 1): times that are closer are the same [s]; >= 0
+    out  told (B, n_sensed): what they tell
+    For robots with a model file's world.
+    Cost O(n) on a chain of n joints."""
+
+def advanced_histories(
+    model: Model,
+    history: ArrayLike,
+    ctrl: ArrayLike,
+    sensordata: ArrayLike,
+    clock: ArrayLike,
+    slack: ArrayLike,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+) -> Array:
+    """The histories of controls and sensors after a step that began at `clock`.
+
+        each with a sample at `clock` in place of its oldest          MuJoCo, XML reference: actuator and sensor, nsample; core/actuation/histories.h
+
+    in   history (B, n_history): histories of controls and sensors, as MuJoCo has them
+    in   ctrl (B, n_ctrl): controls of the actuators
+    in   sensordata (B, n_sensed): what the sensors measured
+    in   clock (B, 1): time [s]
+    in   slack (B, 1): times that are closer are the same [s]; >= 0
+    out  history_next (B, n_history): histories
+    For robots with a model file's world.
+    Cost O(n) on a chain of n joints."""
