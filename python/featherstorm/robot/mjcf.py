@@ -172,7 +172,7 @@ def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
             if isinstance(values, (int, float)) or (isinstance(values, np.ndarray) and values.dtype.kind in "fiub"):
                 found[prefix + name] = np.ravel(np.asarray(values, dtype=np.float64))
     for name in LIMITS:
-        found[name] = np.clip(found[name], -FAR, FAR)
+        found[name] = np.where(np.isinf(found[name]), np.sign(found[name]) * FAR, found[name])
     # what is of the state: which equalities act, and where mocap bodies are
     mocap = np.argsort(m.body_mocapid)[np.sort(m.body_mocapid) >= 0]
     found["eq_active"] = np.asarray(m.eq_active0, np.float64)

@@ -127,6 +127,14 @@ def test_bodies_are_as_far_as_their_nearest_geoms():
     assert_close(sensed(Batch(m, N, 1, dtype="float64"), rows), sensed(theirs.Batch(m, N, 1), rows), tolerance=1e-8)
 
 
+def unit(m, q):
+    """Return configurations (n, nq) with quaternions of length one."""
+    q = np.array(q)
+    for x in q:
+        mujoco.mj_normalizeQuat(m, x)
+    return q
+
+
 def scene_xml(more):
     return f"""<mujoco><option><flag contact="disable"/></option><worldbody><geom name="floor" type="plane" size="5 5 1"/>
       <body name="capsule0" pos="0 .2 .5"><freejoint/><geom type="capsule" size=".05 .1"/></body>{more}</worldbody></mujoco>"""
@@ -134,6 +142,8 @@ def scene_xml(more):
 
 def test_sizes_of_geoms_that_differ_are_measured():
     m = scene([("sphere", "box"), ("box", "box")])
+    hills = m.geom_type == int(mujoco.mjtGeom.mjGEOM_HFIELD)
+    m.geom_contype[hills] = m.geom_conaffinity[hills] = 0  # sizes are no inputs where a height field may be touched
     rows = placed(m, 0.6)
     ours, reference = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1)
     for b in (ours, reference):
@@ -163,7 +173,7 @@ def test_simulations_measure_distances():
     rows = placed(m, 0.6)
     expected = sensed(theirs.Batch(m, N, 1), rows)
     sim = fs.Simulation(fs.from_mujoco(m), N, dtype="float64")
-    sim.reset(q=rows[:, 1 : 1 + m.nq])
+    sim.reset(q=unit(m, rows[:, 1 : 1 + m.nq]))
     for i in range(m.nsensor):
         name = mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_SENSOR, i)
         columns = slice(m.sensor_adr[i], m.sensor_adr[i] + m.sensor_dim[i])
@@ -174,7 +184,7 @@ def test_simulations_measure_distances():
 def test_functions_that_are_traced_measure_distances_with_closed_forms_alone():
     m = scene([("sphere", "box"), ("mesh", "box")])
     model_ = fs.from_mujoco(m)
-    x0 = np.concatenate([placed(m, 0.6)[0, 1 : 1 + m.nq], np.zeros(m.nv)])
+    x0 = np.concatenate([unit(m, placed(m, 0.6)[:1, 1 : 1 + m.nq])[0], np.zeros(m.nv)])
     U = np.zeros((1, 1, 0))
     fs.Rollout(model_, cost=lambda x, u, t, p: x.sensor("distance_sphere_box")[0])(x0, U)
     with pytest.raises(ValueError, match="distance_mesh_box measures distances between shapes without a closed"):
@@ -216,7 +226,7 @@ def test_simulations_measure_projections():
     rows = stirred(m, N)
     expected = sensed(theirs.Batch(m, N, 1), rows)
     sim = fs.Simulation(fs.from_mujoco(m), N, dtype="float64")
-    sim.reset(q=rows[:, 1 : 1 + m.nq])
+    sim.reset(q=unit(m, rows[:, 1 : 1 + m.nq]))
     for i in range(m.nsensor):
         columns = slice(m.sensor_adr[i], m.sensor_adr[i] + m.sensor_dim[i])
         assert_close(sim.sensor(i), expected[:, columns], str(i))

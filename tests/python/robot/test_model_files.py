@@ -48,9 +48,9 @@ def test_a_scene_of_the_menagerie_agrees(path):
 def test_the_table_of_a_folder_has_a_row_for_each_file(tmp_path):
     world = '<mujoco><worldbody><geom type="plane" size="5 5 .1"/>{}</worldbody>{}</mujoco>'
     ball = '<body name="b" pos="0 0 .1"><freejoint/><geom size=".1"/></body>'
-    history = '<sensor><framepos objtype="body" objname="b" nsample="3" interval=".1"/></sensor>'
+    speculative = '<option><flag speculative="enable"/></option>'
     (tmp_path / "ball.xml").write_text(world.format(ball, ""))
-    (tmp_path / "late.xml").write_text(world.format(ball, history))
+    (tmp_path / "late.xml").write_text(world.format(ball, speculative))
     (tmp_path / "still.xml").write_text(world.format("", ""))
     (tmp_path / "part.xml").write_text("<mujocoinclude/>")
     done = subprocess.run(
@@ -59,6 +59,6 @@ def test_the_table_of_a_folder_has_a_row_for_each_file(tmp_path):
     rows = [line for line in done.stdout.splitlines() if line.startswith("| ") and ".xml" in line]
     assert len(rows) == 2, done.stdout
     assert rows[0].startswith("| ball.xml | 6 | 1 |") and rows[0].endswith("| agrees |")
-    assert rows[1].startswith("| late.xml | 6 |") and "**load**: " in rows[1] and "delays" in rows[1]
+    assert rows[1].startswith("| late.xml | 6 |") and "**load**: " in rows[1] and "speculative" in rows[1]
     assert "2 files; 1 in which nothing moves; 1 that MuJoCo does not compile:" in done.stdout
     assert "- still.xml: nothing moves" in done.stdout and "- part.xml: " in done.stdout
