@@ -93,7 +93,10 @@ class Engine:
             self.model, self.unknown, self.read = Model(still_robot(), threads), open_sensors(m), set()
         self.left_out = sentences(m, left_out, self.unknown)
         self.fields = FieldKernels(m, self.model, sensors, self.active, dtype, self.varied)
-        measured = [RangeFinders(m), *([GeomDistances(m, self.model.robot)] if self.moves else [])]
+        measured: list[RangeFinders | GeomDistances] = [
+            RangeFinders(m),
+            *([GeomDistances(m, self.model.robot)] if self.moves else []),
+        ]
         self.apart = [sensors for sensors in measured if sensors.some]  # sensors that no kernel measures
         clamps = not int(m.opt.disableflags) & NO_CLAMP
         self.clamps = np.asarray(m.actuator_ctrllimited, bool).reshape(m.nu) & clamps

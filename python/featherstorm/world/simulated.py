@@ -102,7 +102,7 @@ class SimulatedWorld:
         check_bound(moved, "reset")
         if moved.parameters != self.model.parameters:
             self.passes, self.reporter = passes(moved, self.dtype, self.count, law=self.law), None
-            self.begun, self.touching, self.kernels = {}, {}, {}
+            self.begun, self.kernels = {}, {}
         self.model, self.bound = moved, self.bound_of(moved)
 
     def room_for_tau(self) -> Any:

@@ -52,6 +52,6 @@ class GeomDistances:
         placed = [np.ascontiguousarray(x.reshape(n, -1)) for x in map(poses(list(self.poses)).__getitem__, self.poses)]
         own = None if sizes is None else np.ascontiguousarray(sizes, np.float64)
         found = np.zeros((n, self.robot.n_sensordata))
-        self.robot.measure_distances(*placed, own, found)
+        self.robot.measure_distances(placed[0], placed[1], own, found)
         for rows in rows_of(self.m, self.some):
             sensordata[:, rows] = found[:, rows]

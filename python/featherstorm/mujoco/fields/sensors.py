@@ -202,7 +202,7 @@ class Frames:
             if other is None:
                 return pose.quaternion
             return product(other.quaternion * np.array([1.0, -1.0, -1.0, -1.0]), pose.quaternion)
-        if kind == PROJECTION:
+        if kind == PROJECTION and other is not None:
             return self.pixel(int(m.sensor_refid[sensor]), other.rotation.T @ (pose.position - other.position))
         if kind == POSITION:
             return pose.position if other is None else other.rotation.T @ (pose.position - other.position)
