@@ -149,7 +149,7 @@ FS_HD void advanced_histories(const auto& w, const auto& history, const auto& ct
   for (int k = 0; k < w.n_history; k++) next[k] = T(history[k]);
   for (const auto& h : w.history) {
     const T user(history[h.first]), zero(0.0);
-    const auto due = h.has_interval ? is_due<T>(h, history, t, slack) : zero <= zero;
+    const auto due = h.has_interval ? is_due<T>(h, history, t, slack) : zero <= slack;
     if (h.of_sensor) insert_history(h, history, t, slack, due, slice(fresh, h.index), next);
     else insert_history(h, history, t, slack, due, slice(ctrl, h.index), next);
     if (h.has_interval) next[h.first] = select(due, user + T(h.interval), user);

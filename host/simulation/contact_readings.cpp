@@ -109,7 +109,7 @@ void add_selection(const Robot& robot, const std::string& name, Sides& sides, Co
   const World<double>& w = robot.model.world;
   std::string_view text = std::string_view(name).substr(std::string_view(selected).size());
   int type[2] = {no_object, no_object}, id[2] = {object_in(text, type[0]), -1};
-  if (id[0] >= 0 && text.starts_with("_")) text.remove_prefix(1), id[1] = object_in(text, type[1]);
+  if (id[0] >= 0 && text.starts_with('_')) text.remove_prefix(1), id[1] = object_in(text, type[1]);
   const auto there = [&](int k) {
     return id[k] >= 0 && id[k] < (type[k] == geom_object ? static_cast<int>(w.contacts.geom.size()) : w.n_links());
   };
