@@ -96,8 +96,8 @@ Stage stage_of(const WorldData& data, WorldText text, const std::string& isa, Pr
                 ".so was not found; `./featherstorm setup` builds it");
   const bool single = precision == Precision::float32;
   const auto kept = std::make_shared<WorldData>(data);
-  const BoundKernel kernel{single ? table->in_float : table->in_double, kept.get(),
-                           single ? table->float_width : table->double_width, kept};
+  BoundKernel kernel{single ? table->in_float : table->in_double, kept.get(),
+                     single ? table->float_width : table->double_width, kept};
   TextArrays arrays = arrays_of(text, data.stage);
   Stage s{[kernel] { return kernel; }, std::move(arrays.in), std::move(arrays.out)};
   s.on_device = [](int) -> std::shared_ptr<const DeviceStage> {
