@@ -79,7 +79,7 @@ def timed(f):
 
 
 def of_file(name):
-    """What is measured of one file, in this process."""
+    """Measure one model file in this process."""
     worldbody, option = next((xml, option) for n, xml, option in files() if n == name)
     warnings.simplefilter("ignore")
     seconds = {}

@@ -107,7 +107,7 @@ FS_HD void insert_history(const auto& h, const auto& x, const T& t, const T& sla
   }
 }
 
-// Whether a sensor with an interval is measured at t; in double to the last bit as MuJoCo decides it.
+// True where a sensor with an interval is measured at t; in double with MuJoCo's last bit.
 template <class T> FS_HD auto is_due(const auto& h, const auto& x, const T& t, const T& slack) {
   return T(x[h.first]) + T(h.interval) <= t + select(T(1e-12) < slack, slack, T(0.0));
 }
@@ -123,7 +123,7 @@ FS_HD void delayed_controls(const auto& w, const auto& history, const auto& ctrl
     if (!h.of_sensor && h.is_delayed) read_history(h, history, t - T(h.delay), slack, slice(delayed, h.index));
 }
 
-// What sensors tell: old numbers where they are delayed, and those of the last measurement where they have an interval.
+// Sensor outputs: delayed samples where there is a delay, the last measurement where there is an interval.
 // in   fresh (n_sensordata)  what they measure at t
 // out  told (n_sensordata)
 template <class T>

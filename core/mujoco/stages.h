@@ -79,7 +79,7 @@ template <class Array> struct AdvanceOutputs {
   Array a;  // (nv)  that the step goes on with
 };
 
-// From the acceleration to the end of the step.
+// Integrate the acceleration to the end of the step.
 //
 // in   damps  whether a slope is not zero
 // in   alone  of alone_bodies;  free(i)  above zero where body i of them turns by its gyroscopic terms

@@ -16,7 +16,7 @@ namespace featherstorm {
 // How (M + D) a = tau - C is solved: M factorised, or by articulated bodies.
 enum class SolveBy { factor, bodies };
 
-// Where tendons have inertia M is factorised in either case.
+// M is factorised in either case if tendons have inertia.
 //
 // in   q (nq), v (nv), s  with positions
 // in   tau (nv)  [N m | N]

@@ -1,4 +1,4 @@
-// What is read off the contacts that an instance has (core/world/contact_readings.h).
+// Readings of the contacts of one instance (core/world/contact_readings.h).
 //
 //   f = sum over k < 3 of lambda_k e_k,   n = sum over k >= 3 of lambda_k e_(k - 3)
 //
@@ -22,7 +22,7 @@ template <class T, class Force> struct FoundContact {
   Force force;
 };
 
-// Where the numbers go; absent where they are not asked for.
+// Output arrays; null if not requested.
 //
 //   count (4)       contacts; rows as MuJoCo counts them [nefc]; contacts with rows; contacts with a force
 //   link (links, 9) force, moment, and the point that the moment is about; world axes. The world has zeros.
@@ -41,7 +41,7 @@ template <class T, class Force> FS_HD ContactWrench<T> wrench_of(const FoundCont
   return w;
 }
 
-// How a contact of two geoms matches a sensor: 1 along the contact's normal, -1 against it, 0 not at all.
+// Match of a contact of two geoms with a sensor: 1 along the contact's normal, -1 against it, 0 for no match.
 // in   a, b  of `side`
 FS_HD int direction_of(const ContactSensor& s, int a, int b) {
   const bool regular = (a & 1) != 0 && (b & 2) != 0, reverse = (b & 1) != 0 && (a & 2) != 0;

@@ -60,7 +60,7 @@ template <class T> FS_HD T inside(const auto& sensor, const Vec3<T>& p) {
   return zero;
 }
 
-// Where a camera sees a point: pixels from the left and from the top of its image [mjSENS_CAMPROJECTION].
+// Projection of a point into a camera's image [mjSENS_CAMPROJECTION]: pixels from the left and from the top.
 //
 //   u = -f_x x / z + c_x,   v = f_y y / z + c_y
 //

@@ -17,7 +17,7 @@ template <class T> struct GeomSegment {
   Vec3<T> from, to;  // on the first and on the second object, world axes [m]
 };
 
-// Whether a pair of shapes, in any order, has a distance at all; one in closed form.
+// True if a pair of shapes, in any order, has a distance; if it has one in closed form.
 constexpr bool has_distance(GeomType a, GeomType b) { return (a < b ? slots_of(a, b) : slots_of(b, a)) > 0; }
 constexpr bool has_closed_distance(GeomType a, GeomType b) {
   return (a != GeomType::Box || b != GeomType::Box) && (a < b ? has_closed_form(a, b) : has_closed_form(b, a));
@@ -89,7 +89,7 @@ template <class T> FS_HD GeomSegment<T> nearest_geoms(const auto& c, const auto&
   return best;
 }
 
-// What a sensor tells of it.
+// Write the sensor's reading of that distance.
 template <class T> FS_HD void put_distance(const auto& sensor, const GeomSegment<T>& s, auto& out) {
   if (sensor.kind == SensorKind::GeomDistance) return out.put(sensor, 0, s.distance);
   if (sensor.kind == SensorKind::GeomNormal) return out.put(sensor, direction_of(s.to - s.from, zero3<T>()).e);

@@ -39,7 +39,7 @@ template <class Applied, class Constraint, class Open> struct SensedForces {
 };
 template <class A, class C, class O> SensedForces(A, C, O) -> SensedForces<A, C, O>;
 
-// Whether a sensor measures distances between geoms.
+// True for sensors of distances between geoms.
 FS_HD bool measures_distances(SensorKind kind) {
   return kind >= SensorKind::GeomDistance && kind <= SensorKind::GeomFromTo;
 }

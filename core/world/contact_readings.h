@@ -1,4 +1,4 @@
-// What is read off the contacts of an instance: counts, forces on links and geoms, touch and contact sensors.
+// Readings of the contacts of one instance: counts, forces on links and geoms, touch and contact sensors.
 //
 // Names of MuJoCo in brackets. core/sensor/contact_readings.h computes the numbers.
 #pragma once
@@ -54,7 +54,7 @@ FS_HD constexpr int memory_of(const ContactSensor& s) {
 // Numbers of a sensor.
 FS_HD constexpr int count_of(const ContactSensor& s) { return s.touch ? 1 : s.slots * contact_data_size(s.data); }
 
-// What is asked for.
+// The requested readings.
 template <class P> struct ContactReadings {
   std::vector<int> link;  // (geoms) the link that carries each
   std::vector<ContactZone<P>> zone;
@@ -68,7 +68,7 @@ template <class P> struct ContactReadings {
 inline constexpr int contact_counts = 4, link_numbers = 9, selection_numbers = 4, zone_numbers = 12;
 
 FS_HD bool reads_contacts(const auto& r) { return r.counts || r.links > 0 || r.selections > 0 || r.sensor.size() > 0; }
-// How many numbers all sensors have, and their working memory.
+// Size of all sensor outputs, and of their working memory.
 FS_HD int sensor_numbers(const auto& r) {
   const int n = static_cast<int>(r.sensor.size());
   return n == 0 ? 0 : r.sensor[n - 1].first + count_of(r.sensor[n - 1]);

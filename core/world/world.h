@@ -55,7 +55,7 @@ template <class P> struct World {
   bool is_given() const { return !link.empty(); }
   bool is_discrete() const { return integrator == Integrator::Discrete; }
   int n_tendons() const { return static_cast<int>(tendon.size()); }
-  // Whether tendons have inertia, so that M and C are not those of the tree.
+  // True if tendons have inertia: M and C then differ from those of the tree.
   bool has_inert_tendons() const {
     for (const Tendon<P>& t : tendon)
       if (t.inert) return true;

@@ -27,7 +27,7 @@ struct AskedReadings {
   std::vector<int> zones() const;  // sensors of the world whose places the solver takes
 };
 
-// Whether a sequence has such an array.
+// True if a sequence can provide an array of this name.
 bool is_contact_reading(const std::string& name);
 
 // Throws Error for a name that is none of the above, and for a geom or body that there is not.

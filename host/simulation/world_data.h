@@ -50,7 +50,7 @@ template <> struct NumTraits<featherstorm::ModelNumber> : GenericNumTraits<doubl
 
 namespace featherstorm {
 
-// Of one robot.
+// Data of one robot.
 struct WorldData {
   Model<ModelNumber> model;               // without sensors, and without geoms where no body has adhesion
   bool varies = false;                    // whether some of its numbers differ from instance to instance

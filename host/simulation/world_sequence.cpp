@@ -22,7 +22,7 @@ void rename(std::vector<std::string>& arrays, const Names& other) {
     if (const auto at = other.find(name); at != other.end()) name = at->second;
 }
 
-// What reads the solution of the equations: programs in their order, at the state that `other` names.
+// Append the programs that read the solution, in order, at the state that `other` names.
 void append_readers(Sequence& s, Evaluator& e, Precision precision, const std::vector<Program>& readers,
                     const Names& other) {
   for (const Program& reader : readers) {

@@ -4,7 +4,7 @@
 // space of its rows (solve_rows.h), of instances with many, and of robots that always have many, in that of coordinates
 // (solve_coordinates.h).
 //
-// Where the file asks for it, forces of friction are solved again without their softness (core/rigid/no_slip.h).
+// If the file has noslip_iterations, friction forces are solved again without softness (core/rigid/no_slip.h).
 #pragma once
 #include "core/rigid/no_slip.h"
 #include "host/solver/last_matrix.h"
@@ -159,7 +159,7 @@ FS_HD void solve_without_slip(const auto& solver, const PresentRows<T>& present,
   }
 }
 
-// What is read off the contacts that were found, with the forces of their rows.
+// Compute the readings of the contacts found, with the forces of their rows.
 template <class T>
 FS_HD void read_contacts(const auto& solver, const PresentRows<T>& present, const auto& in, const auto& out) {
   using Memory = std::remove_cvref_t<decltype(in.placement)>;

@@ -38,7 +38,7 @@ template <class P> struct BodyPair {
   P reach{};
 };
 
-// Of one robot.
+// Data of one robot.
 template <class P> struct ContactSolver {
   int nv = 0, nb = 0;
   World<P> world;          // its contacts and how they are held

@@ -38,7 +38,7 @@ def observe(
 
 
 def solved_at(fields: FieldKernels, parts: tuple[str, ...], stages: tuple[int, ...]) -> dict[str, int]:
-    """What is asked of the solver for fields at some stages, by size. Before accelerations these are contacts alone."""
+    """Return the sizes of the solver's arrays that fields need at some stages; before accelerations contacts alone."""
     sizes = fields.solved(parts)
     return sizes if ACC in stages else {name: size for name, size in sizes.items() if is_reading(name)}
 
@@ -91,7 +91,7 @@ def compute(
 
 
 def measures_apart(engine: Engine, parts: tuple[str, ...]) -> bool:
-    """Whether some of the sensors that are asked for are range finders, or measure distances that loops find."""
+    """Return whether requested sensors are range finders, or measure distances that loops find."""
     return bool(engine.apart) and f"sensordata {POS}" in parts
 
 

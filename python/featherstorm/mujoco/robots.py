@@ -54,7 +54,7 @@ def refuse(m: Any) -> None:
 
 
 def mocap_acts(m: Any) -> bool:
-    """Whether what moves, or a sensor that the engine measures, depends on where mocap bodies are."""
+    """Return whether the motion or a measured sensor depends on the poses of mocap bodies."""
     if not m.nmocap:
         return False
     carried = carried_by_mocap(m)

@@ -228,7 +228,7 @@ def contact_place(model: Model, name: str | int, kind: str | None) -> tuple[str,
 
 
 def is_felt(m: Any, sensor: int) -> bool:
-    """Whether a sensor of a compiled model reads forces, accelerations or contacts, which the solver finds."""
+    """Return whether a sensor of a compiled model reads forces, accelerations or contacts, which the solver finds."""
     from ..mujoco.fields.sensors import OF_CONTACTS
 
     return int(m.sensor_needstage[sensor]) == ACCELERATION or int(m.sensor_type[sensor]) in OF_CONTACTS

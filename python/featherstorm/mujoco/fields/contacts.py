@@ -34,7 +34,7 @@ class Contacts(Constraints):
 
     @property
     def counts(self) -> Any:
-        """How many contacts there are, their rows, how many have rows, how many a force."""
+        """Numbers of contacts, of their rows, of contacts with rows, of contacts with a force (4)."""
         return self.state(COUNT) if self.pairs else np.zeros(4)
 
     def ncon(self) -> Any:
@@ -49,7 +49,7 @@ class Contacts(Constraints):
         return [np.where(self.nefc()[0] > 0, passes, 0.0), *[0.0] * (ISLANDS - 1)]
 
     def selected(self, kind: str, index: int, other: int | None = None) -> Any:
-        """Of the contacts of a "geom" or a "body" the sum of their forces on it, world axes, and how many there are (4)."""
+        """Sum of the contact forces on a "geom" or a "body" [N], world axes, and the number of contacts (4)."""
         return self.state(selection(kind, index, other)) if self.pairs else np.zeros(SELECTED)
 
     def contact_force(self, kind: str, index: int) -> Any:

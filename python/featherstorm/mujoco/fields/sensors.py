@@ -84,7 +84,7 @@ def remembered(m: Any) -> list[int]:
 
 
 def is_by_frames(m: Any, sensor: int) -> bool:
-    """Whether a sensor is measured by `Frames`: in models without joints, on mocap bodies, and by cameras that track or target."""
+    """Return whether `Frames` measures a sensor: models without joints, mocap bodies, cameras that track or target."""
     if int(m.sensor_type[sensor]) not in STATIC:
         return False
     return not m.nv or on_mocap(m, sensor) or turns_by_itself(m, sensor)
@@ -130,7 +130,7 @@ def reading(instance: Contacts, sensor: int) -> Any:
 
 
 def columns_of_contacts(m: Any, sensors: Iterable[int]) -> dict[int, slice]:
-    """Where touch and contact sensors among those that are measured are in the array `contact_sensor`."""
+    """Return the columns of the measured touch and contact sensors in the array `contact_sensor`."""
     found, first = {}, 0
     for i in sensors:
         if int(m.sensor_type[i]) in OF_CONTACTS:
@@ -210,7 +210,7 @@ class Frames:
         return axis if other is None else other.rotation.T @ axis
 
     def pixel(self, camera: int, point: Any) -> Any:
-        """Where a camera sees a point of its axes, as core/sensor/frames.h has it [pixel]."""
+        """Project a point in a camera's axes into its image [pixel], as core/sensor/frames.h does."""
         m = self.m
         pixels, size = np.asarray(m.cam_resolution[camera], float), np.asarray(m.cam_sensorsize[camera], float)
         if size.all():
