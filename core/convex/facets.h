@@ -5,7 +5,8 @@
 //   capsule     the line of its mantle that is farthest along n
 //
 // Two faces lie on each other where their normals are opposed within 5 degrees, an edge on a face where it is square to
-// its normal within 5 degrees [MuJoCo: single-shot multicontact].
+// its normal within 5 degrees. Of several such pairs that one is taken which is nearest to lying flat, of equal ones the
+// first [MuJoCo 4.0: single-shot multicontact].
 #pragma once
 #include "core/convex/convex_contact.h"
 #include "core/scalar/scratch.h"

@@ -108,9 +108,12 @@ FS_HD int convex_contacts(const ConvexBody<T, Hulls>& A, const ConvexBody<T, Hul
   Facets<T> facets_a, facets_b;
   facets_of(A, corners_a, c.n, facets_a), facets_of(B, corners_b, Vec3<T>(-c.n), facets_b);
   int face_a = -1, face_b = -1;
-  for (int i = 0; i < facets_a.n && face_a < 0; i++)
-    for (int j = 0; j < facets_b.n && face_a < 0; j++)
-      if (dot(facets_a.facet[i].n, facets_b.facet[j].n) < T(-opposed)) face_a = i, face_b = j;
+  T most_opposed(opposed);
+  for (int i = 0; i < facets_a.n; i++)
+    for (int j = 0; j < facets_b.n; j++) {
+      const T cosine = -dot(facets_a.facet[i].n, facets_b.facet[j].n);
+      if (most_opposed < cosine) most_opposed = cosine, face_a = i, face_b = j;
+    }
   BodyEdge<T> edge;
   // capsules are taken half the margin larger
   const T more = T(0.5) * max(far, T(0.0));
@@ -118,12 +121,15 @@ FS_HD int convex_contacts(const ConvexBody<T, Hulls>& A, const ConvexBody<T, Hul
                            const Facets<T>& facets) {
     Edges<T> edges;
     edges_of(body, t, n, more, edges);
+    int face = -1;
+    T least(square_to);
     for (int j = 0; j < facets.n; j++)
       for (int i = 0; i < edges.n; i++) {
-        edge = edges.edge[i];
-        if (abs(dot(direction_of(edge.to - edge.from, zero3<T>()).e, facets.facet[j].n)) < T(square_to)) return j;
+        const BodyEdge<T>& e = edges.edge[i];
+        const T cosine = abs(dot(direction_of(e.to - e.from, zero3<T>()).e, facets.facet[j].n));
+        if (cosine < least) least = cosine, face = j, edge = e;
       }
-    return -1;
+    return face;
   };
   bool edge_a = false, edge_b = false;
   if (face_a < 0) {

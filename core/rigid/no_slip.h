@@ -67,7 +67,8 @@ __attribute__((noinline)) FS_HD bool least_in_ball(int n, const T* A, const T* g
         T sum = A[n * i + j] + (i == j ? s : T(0.0));
         for (int k = 0; k < j; k++) sum = sum - L[n * i + k] * L[n * j + k] / L[n * k + k];
         if (i == j) determinant = determinant * sum, least = sum < least ? sum : least;
-        L[n * i + j] = i == j ? T(1.0) / sum : sum * L[n * j + j];
+        // a pivot of zero makes both zero; what is behind it has to stay finite
+        L[n * i + j] = i != j ? sum * L[n * j + j] : sum == T(0.0) ? T(1.0) : T(1.0) / sum;
       }
     if ((n <= 3 ? determinant : least) < T(smallest)) {
       for (int k = 0; k < n; k++) x[k] = T(0.0);

@@ -233,11 +233,12 @@ Buffer Simulation::contact_force(const std::string& name) {
   const WorldReadings r = readings();
   const std::string array = WorldReadings::array_of(r.touched(name));
   felt(array);
-  ArrayRef from = felt_.at(array).ref();
-  from.components = 3;
-  const Buffer force(precision_, instances_, 3);
-  copy(from, force.ref());
-  return without_fresh(force);
+  const Buffer& from = felt_.at(array);
+  Buffer force(precision_, instances_, 3);
+  for_each_number(force, [&](long c, long i, double& x) {
+    x = precision_ == Precision::float64 ? from.component<double>(c)[i] : from.component<float>(c)[i];
+  });
+  return without_fresh(std::move(force));
 }
 
 void Simulation::parameter(const std::string& name, const ArrayRef& values) {

@@ -62,7 +62,7 @@ class Thread:
 
 
 class Launch:
-    def __init__(self, function, bank0, memory, limit=2_000_000):
+    def __init__(self, function, bank0, memory, limit=3_000_000):
         """limit: of instructions of a thread"""
         self.function, self.bank0, self.memory, self.limit = function, bank0, memory, limit
         self.operands = Operands({0: bank0, 2: function.bank2})

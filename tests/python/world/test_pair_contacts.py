@@ -232,6 +232,42 @@ def test_faces_that_are_tilted_have_mujocos_depths_and_points(below, above, marg
     assert np.mean(same) > (0.3 if "cylinder" in (below, above) else 0.999)
 
 
+PEBBLE = """
+<mujoco>
+  <option ccd_tolerance="1e-12" ccd_iterations="500"/>
+  <asset><mesh name="pebble" vertex="{pebble}"/></asset>
+  <worldbody><geom {below}/><body><freejoint/><geom type="mesh" mesh="pebble"/></body></worldbody>
+</mujoco>"""
+
+
+@pytest.mark.parametrize("below", ['type="mesh" mesh="pebble"', BELOW["box"], 'type="capsule" size=".01 .03"'])
+def test_of_many_faces_those_are_taken_that_are_nearest_to_flat(below):
+    """A mesh as round as scanned ones are has at every place several faces within 5 degrees of the other body's."""
+    turn = np.pi * (3 - np.sqrt(5)) * np.arange(2000)
+    height = np.linspace(0.999, -0.999, 2000)
+    radius = np.sqrt(1 - height**2)
+    pebble = np.column_stack([radius * np.cos(turn), radius * np.sin(turn), height]) * [0.05, 0.04, 0.03]
+    text = " ".join(f"{x:.9g}" for x in pebble.ravel())
+    m = mujoco.MjModel.from_xml_string(PEBBLE.format(below=below, pebble=text))
+    rng, d, several, poses = np.random.default_rng(5), mujoco.MjData(m), 0, []
+    while len(poses) < 60:
+        pose, way = rng.normal(size=7), rng.normal(size=3)
+        pose[:3], pose[3:] = 0.06 * way / np.linalg.norm(way), pose[3:] / np.linalg.norm(pose[3:])
+        d.qpos[:] = pose
+        mujoco.mj_forward(m, d)
+        if d.ncon:
+            poses.append(pose)
+    for pose, dist, pos, frame in zip(poses, *(np.asarray(x) for x in fs.contacts(fs.from_mujoco(m), np.array(poses)))):
+        d.qpos[:] = pose
+        mujoco.mj_forward(m, d)
+        theirs = np.column_stack([d.contact.dist, d.contact.pos, d.contact.frame[:, :3]])
+        ours = np.column_stack([dist, pos.reshape(-1, 3), frame.reshape(len(dist), -1)[:, :3]])[dist < 1]
+        assert len(ours) == d.ncon
+        assert max(np.abs(theirs - x).max(1).min() for x in ours) < 1e-8
+        several += d.ncon > 1
+    assert several > 20
+
+
 @pytest.mark.parametrize("pair", pair_scenes.FIELDS)
 def test_height_fields_have_mujocos_contacts(pair):
     # without a margin MuJoCo ends its search for the depth of a prism in a box or a mesh too early
