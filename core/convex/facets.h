@@ -1,12 +1,13 @@
 // Flat features with which convex bodies touch: faces, and edges that may lie on a face of the other.
 //
 //   box, mesh   the faces and edges at the corners that the nearest points are between
-//   cylinder    a cap, as a polygon of 16 corners, where it looks along n; the line of its mantle that is farthest along n
+//   cylinder    a cap, as a polygon of 16 corners, where it looks along n; the line of its mantle that is farthest along n,
+//               which there is none of where n is along the axis
 //   capsule     the line of its mantle that is farthest along n
 //
 // Two faces lie on each other where their normals are opposed within 5 degrees, an edge on a face where it is square to
-// its normal within 5 degrees. Of several such pairs that one is taken which is nearest to lying flat, of equal ones the
-// first [MuJoCo 4.0: single-shot multicontact].
+// its normal within 5 degrees. Of several pairs of faces the most opposed is taken, of edges the first [MuJoCo 4.0:
+// single-shot multicontact].
 #pragma once
 #include "core/convex/convex_contact.h"
 #include "core/scalar/scratch.h"
@@ -95,7 +96,7 @@ FS_HD void edges_of(const ConvexBody<T, Hulls>& b, const TouchingCorners& t, con
     const Vec3<T> middle = b.X.r + across * (b.radius + more);
     out.add(middle - z, middle + z);
   }
-  if (b.type == GeomType::Cylinder) {
+  if (b.type == GeomType::Cylinder && T(cap_along * cap_along) < dot(across, across)) {
     const Vec3<T> middle = b.X.r + direction_of(across, zero3<T>()).e * b.size.x();
     out.add(middle - z, middle + z);
   }

@@ -121,20 +121,19 @@ FS_HD int convex_contacts(const ConvexBody<T, Hulls>& A, const ConvexBody<T, Hul
                            const Facets<T>& facets) {
     Edges<T> edges;
     edges_of(body, t, n, more, edges);
-    int face = -1;
-    T least(square_to);
     for (int j = 0; j < facets.n; j++)
       for (int i = 0; i < edges.n; i++) {
-        const BodyEdge<T>& e = edges.edge[i];
-        const T cosine = abs(dot(direction_of(e.to - e.from, zero3<T>()).e, facets.facet[j].n));
-        if (cosine < least) least = cosine, face = j, edge = e;
+        edge = edges.edge[i];
+        if (abs(dot(direction_of(edge.to - edge.from, zero3<T>()).e, facets.facet[j].n)) < T(square_to)) return j;
       }
-    return face;
+    return -1;
   };
   bool edge_a = false, edge_b = false;
   if (face_a < 0) {
-    if (corners_a.n < 3) face_b = edge_on(A, corners_a, c.n, facets_b), edge_a = face_b >= 0;
-    if (!edge_a && corners_b.n < 3) face_a = edge_on(B, corners_b, Vec3<T>(-c.n), facets_a), edge_b = face_a >= 0;
+    // one body's edges are asked, of the one with fewer touching corners
+    if (corners_a.n < 3 && corners_a.n <= corners_b.n)
+      face_b = edge_on(A, corners_a, c.n, facets_b), edge_a = face_b >= 0;
+    else if (corners_b.n < 3) face_a = edge_on(B, corners_b, Vec3<T>(-c.n), facets_a), edge_b = face_a >= 0;
     if (!edge_a && !edge_b) return 1;
   }
 
