@@ -1,8 +1,7 @@
 // Flat features with which convex bodies touch: faces, and edges that may lie on a face of the other.
 //
 //   box, mesh   the faces and edges at the corners that the nearest points are between
-//   cylinder    a cap, as a polygon of 16 corners, where it looks along n; the line of its mantle that is farthest along n,
-//               which there is none of where n is along the axis
+//   cylinder    a cap, as a polygon of 16 corners, where it looks along n; the line of its mantle that is farthest along n
 //   capsule     the line of its mantle that is farthest along n
 //
 // Two faces lie on each other where their normals are opposed within 5 degrees, an edge on a face where it is square to
@@ -96,7 +95,7 @@ FS_HD void edges_of(const ConvexBody<T, Hulls>& b, const TouchingCorners& t, con
     const Vec3<T> middle = b.X.r + across * (b.radius + more);
     out.add(middle - z, middle + z);
   }
-  if (b.type == GeomType::Cylinder && T(cap_along * cap_along) < dot(across, across)) {
+  if (b.type == GeomType::Cylinder) {
     const Vec3<T> middle = b.X.r + direction_of(across, zero3<T>()).e * b.size.x();
     out.add(middle - z, middle + z);
   }
@@ -121,6 +120,12 @@ FS_HD void edges_of(const ConvexBody<T, Hulls>& b, const TouchingCorners& t, con
       out.add(at(first), at(polygon[(i + polygon.size() - 1) % polygon.size()]));
     }
   }
+}
+
+// Whether a body is a cylinder along n, of whose mantle no line is farthest along n.
+template <class T, class Hulls> FS_HD bool touches_with_cap(const ConvexBody<T, Hulls>& b, const Vec3<T>& n) {
+  const Vec3<T> across = cross(axis_of(b.X, 2), n);
+  return b.type == GeomType::Cylinder && dot(across, across) < T(cap_along * cap_along);
 }
 
 template <class T, class Hulls> FS_HD int corners_of_facet(const ConvexBody<T, Hulls>& b, int which) {

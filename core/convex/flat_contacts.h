@@ -130,11 +130,9 @@ FS_HD int convex_contacts(const ConvexBody<T, Hulls>& A, const ConvexBody<T, Hul
   };
   bool edge_a = false, edge_b = false;
   if (face_a < 0) {
-    // one body's edges are asked, of the one with fewer touching corners
-    if (corners_a.n < 3 && corners_a.n <= corners_b.n)
-      face_b = edge_on(A, corners_a, c.n, facets_b), edge_a = face_b >= 0;
-    else if (corners_b.n < 3) face_a = edge_on(B, corners_b, Vec3<T>(-c.n), facets_a), edge_b = face_a >= 0;
-    if (!edge_a && !edge_b) return 1;
+    if (corners_a.n < 3) face_b = edge_on(A, corners_a, c.n, facets_b), edge_a = face_b >= 0;
+    if (!edge_a && corners_b.n < 3) face_a = edge_on(B, corners_b, Vec3<T>(-c.n), facets_a), edge_b = face_a >= 0;
+    if ((!edge_a && !edge_b) || touches_with_cap(edge_a ? A : B, c.n)) return 1;
   }
 
   // the face that cuts off, and what it cuts
