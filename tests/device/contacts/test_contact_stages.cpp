@@ -237,9 +237,20 @@ TEST(ContactStages, RolloutsAreTheHosts) {
     r.run(false, c), r.run(true, c);
     EXPECT_LT(r.difference(), tolerance);
     EXPECT_GT(r.costs.get(r.costs.host, 0, 0), 0);
+    const auto others = [&] {
+      Buffer back(p, Rolled::B, r.states.components * Rolled::T);
+      copy(r.states.there.ref(), back.ref());
+      std::vector<double> all;
+      for (long k = 0; k < back.ref().components; k++)
+        for (long i = 0; i < Rolled::B; i++)
+          if (i != 3) all.push_back(r.states.get(r.states.host, i, k)), all.push_back(r.states.get(back, i, k));
+      return all;
+    };
+    const std::vector<double> before = others();
     r.q.set(3, 1, NAN);
     copy(r.q.host.ref(), r.q.there.ref());
     r.run(false, c), r.run(true, c);
+    EXPECT_EQ(others(), before) << "other instances feel nothing of it";
     EXPECT_TRUE(std::isnan(r.costs.get(r.costs.host, 3, 0))) << "a state that is not finite has no cost";
     EXPECT_LT(r.costs.difference(), tolerance);
   }

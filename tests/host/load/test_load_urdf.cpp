@@ -246,6 +246,11 @@ TEST(LoadUrdf, GivesTheLineOfWhatTheBuilderRefuses) {
                    kEnds + "</joint></robot>",
                {.strict = true}),
       "x.urdf:2: link 'b': principal moments of inertia violate the triangle inequality");
+  // names of the file come first: the joint of the floating base has another
+  std::string root = two_links("continuous");
+  root.replace(root.find("'j'"), 3, "'root'");
+  EXPECT_EQ(error_of(root, {.floating_base = true}), "");
+  EXPECT_GE(load_urdf_text(root, "x.urdf", {.floating_base = true}).joint("root"), 0);
 }
 
 TEST(LoadUrdf, TakesThePublishedFiles) {
