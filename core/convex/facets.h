@@ -122,7 +122,7 @@ FS_HD void edges_of(const ConvexBody<T, Hulls>& b, const TouchingCorners& t, con
   }
 }
 
-// Whether a body is a cylinder along n, of whose mantle no line is farthest along n.
+// Whether a body is a cylinder whose axis is along n: it touches with a cap.
 template <class T, class Hulls> FS_HD bool touches_with_cap(const ConvexBody<T, Hulls>& b, const Vec3<T>& n) {
   const Vec3<T> across = cross(axis_of(b.X, 2), n);
   return b.type == GeomType::Cylinder && dot(across, across) < T(cap_along * cap_along);

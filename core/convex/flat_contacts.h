@@ -73,8 +73,8 @@ FS_HD int contacts_over(const Vec3<T>* face, int n_face, const Vec3<T>& n, Corne
       }
     count = 2;
   } else if (m > 4) {
-    const WideCorners<T> w = wide_corners<T>(m, [&](int i) -> const Vec3<T>& { return polygon.r[i % m]; });
-    for (int k = 0; k < 3; k++) which[k + 1] = w.i[k] % m;
+    const WideCorners<T> w = wide_corners<T>(m, m, [&](int i) -> const Vec3<T>& { return polygon.r[i]; });
+    for (int k = 0; k < 4; k++) which[k] = w.i[k];
   }
   const T cosine = abs(dot(along, n));
   for (int k = 0; k < count; k++) {

@@ -5,6 +5,7 @@
 // hull is made.
 #pragma once
 #include <set>
+#include <type_traits>
 #include <vector>
 
 #include "core/spatial/transform.h"
@@ -51,38 +52,47 @@ template <class P, class S> Hull<P> cast(const Hull<S>& h) {
   return r;
 }
 
-// Three corners after corner 0 of a polygon, at(i), that make a large area with it, found as MuJoCo finds them: by moving the
-// third, the second and the first of them on as long as each step gains.
-template <class T> struct WideCorners { int i[3] = {1, 2, 3}; };
-template <class T> FS_HD WideCorners<T> wide_corners(int n, auto&& at) {
-  const auto area = [&](int a, int b, int c) {
-    const Vec3<T> x = cross(Vec3<T>(at(0) - at(b)), Vec3<T>(at(a) - at(c)));
+// What numbers of meshes and height fields of a world of P are: they are never traced, so that worlds share them.
+template <class P> using ShapeNumber = std::conditional_t<std::is_floating_point_v<P>, P, double>;
+
+// Four corners of a polygon, at(i), that make a large area, found as MuJoCo finds them: of each of the first `starts` corners with the
+// three after it, the last, the third and the second are moved on as long as each step gains.
+template <class T> struct WideCorners { int i[4] = {0, 1, 2, 3}; };
+template <class T> FS_HD WideCorners<T> wide_corners(int n, int starts, auto&& at) {
+  const auto area = [&](const int (&i)[4]) {
+    const Vec3<T> x = cross(Vec3<T>(at(i[0]) - at(i[2])), Vec3<T>(at(i[1]) - at(i[3])));
     return sqrt(dot(x, x));
   };
-  WideCorners<T> w;
-  int (&i)[3] = w.i;
-  T best = area(1, 2, 3);
+  WideCorners<T> best;
+  if (n <= 4) return best;
+  int i[4] = {0, 1, 2, 3};
+  T most = area(i);
   const auto moves_on = [&](int k) {
-    i[k]++;
-    const T more = area(i[0], i[1], i[2]);
-    const bool gains = best < more;
-    if (gains) best = more;
-    else i[k]--;
-    return gains;
+    const int before = i[k];
+    i[k] = (before + 1) % n;
+    const T more = area(i);
+    const bool gains = most < more;
+    if (!gains) return i[k] = before, false;
+    most = more;
+    for (int j = 0; j < 4; j++) best.i[j] = i[j];
+    return true;
   };
-  while (n > 4 && moves_on(2))
-    for (const int k : {1, 0})
-      while (moves_on(k)) {}
-  return w;
+  for (; i[0] < starts; i[0]++) {
+    while (moves_on(3))
+      for (const int k : {2, 1})
+        while (moves_on(k)) {}
+    for (int k = 1; k < 4 && i[k] == i[k - 1]; k++) i[k] = (i[k] + 1) % n;
+  }
+  return best;
 }
 
 // The companions of corner `first` of a polygon: the next three; of five corners and more those of wide_corners.
 inline HullFace<double> face_beside(const std::vector<Vec3<double>>& polygon, int first, const Vec3<double>& normal) {
   const int n = static_cast<int>(polygon.size());
   const auto at = [&](int i) -> const Vec3<double>& { return polygon[static_cast<std::size_t>((first + i) % n)]; };
-  const WideCorners<double> w = wide_corners<double>(n, at);
+  const WideCorners<double> w = wide_corners<double>(n, 1, at);
   HullFace<double> f{0, normal, n < 4 ? n - 1 : 3};
-  for (int k = 0; k < f.companions; k++) f.companion[k] = at(w.i[k]);
+  for (int k = 0; k < f.companions; k++) f.companion[k] = at(w.i[k + 1]);
   return f;
 }
 
@@ -91,6 +101,7 @@ inline Hull<double> hull_from(const std::vector<Vec3<double>>& corners,
                               const std::vector<HullPolygon<double>>& polygons) {
   Hull<double> h;
   h.polygon = polygons;
+  h.corner.reserve(corners.size());
   for (const Vec3<double>& r : corners) {
     h.corner.push_back({r, {}});
     h.reach = max(h.reach, sqrt(dot(r, r)));
@@ -107,6 +118,7 @@ inline Hull<double> hull_from(const std::vector<Vec3<double>>& corners,
       beside[a].insert(static_cast<int>(b)), beside[b].insert(static_cast<int>(a));
     }
   }
+  for (HullCorner<double>& c : h.corner) c.face.shrink_to_fit();
   for (const std::set<int>& b : beside) {
     h.first_neighbour.push_back(static_cast<int>(h.neighbour.size()));
     h.neighbour.insert(h.neighbour.end(), b.begin(), b.end());

@@ -232,6 +232,31 @@ def test_faces_that_are_tilted_have_mujocos_depths_and_points(below, above, marg
     assert np.mean(same) > (0.3 if "cylinder" in (below, above) else 0.999)
 
 
+@pytest.mark.parametrize("corners", [5, 7, 12])
+def test_of_more_than_four_shared_corners_mujocos_four_are_kept(corners):
+    """Four with a large area between them; the search for them begins at each corner."""
+    rng, same = np.random.default_rng(corners), []
+    for _ in range(8):
+        rim = [np.sort(rng.uniform(0, 2 * np.pi, n)) for n in (corners, 5)]
+        scale = [0.02 * rng.uniform(0.5, 1.5, 2) for _ in rim]
+        slab, brick = (
+            " ".join(f"{x * np.cos(t)} {y * np.sin(t)} {z}" for z in (-h, h) for t in angles)
+            for angles, (x, y), h in zip(rim, scale, (0.01, 0.02))
+        )
+        m = mujoco.MjModel.from_xml_string(
+            LYING.format(below=BELOW["mesh"], above=ABOVE["mesh"], margin=0, slab=slab, brick=brick)
+        )
+        d, poses = mujoco.MjData(m), np.array([tilted(rng) for _ in range(12)])
+        for pose, dist, pos in zip(poses, *(np.asarray(x) for x in fs.contacts(fs.from_mujoco(m), poses)[:2])):
+            d.qpos[:] = pose
+            mujoco.mj_forward(m, d)
+            theirs = np.column_stack([d.contact.dist, d.contact.pos])
+            ours = np.column_stack([dist, pos.reshape(-1, 3)])[dist < 1]
+            if d.ncon == 4:
+                same += [len(ours) == 4 and max(np.abs(ours - x).max(1).min() for x in theirs) < 1e-9]
+    assert len(same) > 40 and np.mean(same) > 0.97
+
+
 PEBBLE = """
 <mujoco>
   <option ccd_tolerance="1e-12" ccd_iterations="500"/>
