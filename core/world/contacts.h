@@ -8,6 +8,7 @@
 #include "core/world/constraints.h"
 #include "core/world/height_field.h"
 #include "core/world/hull.h"
+#include "core/world/shared_list.h"
 
 namespace featherstorm {
 
@@ -49,8 +50,8 @@ template <class P> struct ContactPair {
 
 template <class P> struct GeomContacts {
   std::vector<Geom<P>> geom;  // all of the file, in its order
-  std::vector<Hull<P>> hull;
-  std::vector<HeightField<P>> field;
+  SharedList<Hull<ShapeNumber<P>>> hull;
+  SharedList<HeightField<ShapeNumber<P>>> field;
   std::vector<ContactPair<P>> pair;
   bool several = true;    // contacts of convex shapes without a closed form that lie on each other [multiccd]
   bool elliptic = false;  // cones, else pyramids [cone]
@@ -69,12 +70,12 @@ template <class P> P reach_of(const GeomContacts<P>& c, const Geom<P>& g) {
     case GeomType::Cylinder: return more * sqrt(s.x() * s.x() + s.y() * s.y());
     case GeomType::Ellipsoid: return more * max(max(s.x(), s.y()), s.z());
     case GeomType::Box: return more * sqrt(dot(s, s));
-    case GeomType::Mesh: return g.hull < 0 ? zero : P(more * c.hull[g.hull].reach);
+    case GeomType::Mesh: return g.hull < 0 ? zero : P(more * P(c.hull[g.hull].reach));
     case GeomType::HeightField: {
       if (g.field < 0) return zero;
-      const HeightField<P>& f = c.field[g.field];
-      const P deep = max(f.top, f.bottom);
-      return more * sqrt(f.x * f.x + f.y * f.y + deep * deep);
+      const auto& f = c.field[g.field];
+      const auto deep = max(f.top, f.bottom);
+      return more * P(sqrt(f.x * f.x + f.y * f.y + deep * deep));
     }
     case GeomType::Plane:
     case GeomType::SignedDistance: break;  // without end; in no pair
@@ -113,8 +114,9 @@ template <class P, class S> FS_HD ContactPair<P> cast(const ContactPair<S>& p) {
 template <class P, class S> GeomContacts<P> cast(const GeomContacts<S>& c) {
   GeomContacts<P> r;
   for (const auto& x : c.geom) r.geom.push_back(cast<P>(x));
-  for (const auto& x : c.hull) r.hull.push_back(cast<P>(x));
-  for (const auto& x : c.field) r.field.push_back(cast<P>(x));
+  const auto shape = [](const auto& x) { return cast<ShapeNumber<P>>(x); };
+  r.hull = cast_list<Hull<ShapeNumber<P>>>(c.hull, shape);
+  r.field = cast_list<HeightField<ShapeNumber<P>>>(c.field, shape);
   for (const auto& x : c.pair) r.pair.push_back(cast<P>(x));
   r.several = c.several, r.elliptic = c.elliptic, r.impedance_ratio = P(c.impedance_ratio);
   return r;

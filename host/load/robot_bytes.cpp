@@ -29,6 +29,10 @@ class Writer {
     count(all.size());
     for (const Element& x : all) members(*this, const_cast<Element&>(x));
   }
+  template <class Element> void operator()(const SharedList<Element>& all) {
+    count(all.size());
+    for (const Element& x : all) members(*this, const_cast<Element&>(x));
+  }
 
  private:
   void count(std::size_t n) { (*this)(static_cast<std::uint64_t>(n)); }
@@ -54,6 +58,11 @@ class Reader {
   template <class Element> void operator()(std::vector<Element>& all) {
     all.resize(count(1));  // an element has a byte at least
     for (Element& x : all) members(*this, x);
+  }
+  template <class Element> void operator()(SharedList<Element>& all) {
+    std::vector<Element> own;
+    (*this)(own);
+    all = SharedList<Element>(std::move(own));
   }
   bool at_end() const { return left_.empty(); }
 

@@ -163,18 +163,15 @@ template <class T> class Shapes {
     Geom<T>& g = c_.geom[static_cast<std::size_t>(geom)];
     const int data = t_.integer("geom_dataid", geom);
     if (g.type == GeomType::Mesh && t_.integer("mesh_polynum", data) > 0)
-      g.hull = add(data, hulls_, known.hull, c_.hull, [&] { return hull_of(t_.tables(), data); });
+      g.hull = add(data, hulls_, c_.hull, [&] { return hull_of(t_.tables(), data); });
     if (g.type == GeomType::HeightField)
-      g.field = add(data, fields_, known.field, c_.field, [&] { return field_of(t_.tables(), data); });
+      g.field = add(data, fields_, c_.field, [&] { return field_of(t_.tables(), data); });
   }
 
-  GeomContacts<double> known;  // hulls and fields as the file has them
-
  private:
-  template <class S, class Shape>
-  int add(int data, std::map<int, int>& numbers, std::vector<S>& own, std::vector<Shape>& all, const auto& made) {
+  int add(int data, std::map<int, int>& numbers, auto& all, const auto& made) {
     const auto [at, is_new] = numbers.try_emplace(data, static_cast<int>(all.size()));
-    if (is_new) own.push_back(made()), all.push_back(cast<T>(own.back()));
+    if (is_new) all.push_back(made());
     return at->second;
   }
 
@@ -320,12 +317,12 @@ void add_contacts(World<T>& world, const WorldTables<T>& t, const Places<T>& pla
     if (first.field >= 0) {
       Geom<double> over{second.type, {}, {}, second.hull};
       for (int k = 0; k < 3; k++) over.size(k) = known(second.size(k));
-      const double reach = convex_body<double>(shapes.known, over, identity_placement<double>()).reach +
-                           known(touch.margin) + known(touch.gap);
+      const double reach =
+          convex_body<double>(c, over, identity_placement<double>()).reach + known(touch.margin) + known(touch.gap);
       if (!(reach >= 0))
         throw Error(geom_name(t.tables(), f.geom[0]) + " and " + geom_name(t.tables(), f.geom[1]) +
                     ": how many contacts they have depends on sizes and margins, which cannot be inputs");
-      c.pair.back().slots = most_under(shapes.known.field[static_cast<std::size_t>(first.field)], reach);
+      c.pair.back().slots = most_under(c.field[static_cast<std::size_t>(first.field)], reach);
     }
   }
   if (const std::string notice = left_out.notice(); !notice.empty()) notices.push_back(notice);

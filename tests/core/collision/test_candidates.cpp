@@ -49,6 +49,26 @@ void for_each_pair(const auto& check) {
       }
 }
 
+// Meshes may be tens of megabytes: copies of a world have the same ones until one of them gets more.
+TEST(Candidates, CopiesOfAWorldShareItsShapes) {
+  Random random(6);
+  const World<double> w = world_of(GeomType::HeightField, GeomType::Mesh, false, 0.1, random);
+  World<double> copy = cast<double>(w);
+  EXPECT_EQ(&copy.contacts.hull[0], &w.contacts.hull[0]);
+  EXPECT_EQ(&copy.contacts.field[0], &w.contacts.field[0]);
+  EXPECT_EQ(&cast<Expr>(w).contacts.hull[0], &w.contacts.hull[0]) << "shapes are not traced";
+  const World<float> single = cast<float>(w);
+  EXPECT_EQ(single.contacts.field[0].height[4], 0.8f);
+  EXPECT_EQ(single.contacts.hull[0].corner.size(), 4u);
+  copy.contacts.hull.push_back(tetrahedron());
+  EXPECT_EQ(copy.contacts.hull.size(), 2u);
+  EXPECT_EQ(w.contacts.hull.size(), 1u);
+  EXPECT_EQ(copy.contacts.hull[0].reach, w.contacts.hull[0].reach);
+  SharedList<int> none;
+  EXPECT_EQ(none.size(), 0u);
+  EXPECT_EQ(none.begin(), none.end());
+}
+
 TEST(Candidates, EveryPairFillsItsSlots) {
   Random random(1);
   int pairs = 0;
