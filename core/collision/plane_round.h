@@ -65,7 +65,7 @@ FS_HD void plane_cylinder(const Placement<T>& plane, const Placement<T>& cylinde
   // steepest direction (u, v) of the disks, x where they are level, and their slope
   const T square = n.x() * n.x() + n.y() * n.y(), slope = sqrt(max(square, tiny)), inverse = rcp(slope);
   const T u = select(square < tiny, one, -(n.x() * inverse)), v = select(square < tiny, zero, -(n.y() * inverse));
-  const T d = height_above(plane, cylinder.r), dip = slope * radius;
+  const T d = height_above(plane, cylinder.r), dip = select(square < tiny, zero, slope * radius);
   auto rim = [&](const T& x, const T& y, const T& z, const T& distance) {
     return contact_above(plane, cylinder.r + cylinder.R * Vec3<T>{x, y, z}, distance);
   };

@@ -197,13 +197,17 @@ def test_rows_with_a_zero_jacobian_do_not_exist(switched):
     assert rows == [0, 3 if switched else 4]
 
 
-def test_contacts_of_distance_zero_are_counted_and_have_no_rows():
+@pytest.mark.parametrize(
+    ("geom", "contacts"),
+    [('type="box" size=".25 .25 .125"', 4), ('type="cylinder" size=".2 .125"', 3), ('size=".125"', 1)],
+)
+def test_contacts_of_distance_zero_are_counted_and_have_no_rows(geom, contacts):
     m = mujoco.MjModel.from_xml_string(
-        """<mujoco><worldbody><geom type="plane" size="3 3 .1"/>
-        <body pos="0 0 .125"><freejoint/><geom type="box" size=".25 .25 .125"/></body></worldbody></mujoco>"""
+        f"""<mujoco><worldbody><geom type="plane" size="3 3 .1"/>
+        <body pos="0 0 .125"><freejoint/><geom {geom}/></body></worldbody></mujoco>"""
     )
     batch, d = Batch(m, 1, 1, dtype="float64"), mujoco.MjData(m)
     batch.bind("ncon"), batch.bind("nefc")
     batch.forward(), mujoco.mj_forward(m, d)
-    assert (d.ncon, d.nefc) == (4, 0)
-    assert (batch.ncon.item(), batch.nefc.item()) == (4, 0)
+    assert (d.ncon, d.nefc) == (contacts, 0)
+    assert (batch.ncon.item(), batch.nefc.item()) == (contacts, 0)
