@@ -27,6 +27,14 @@ template <class T> Quaternion<T> turn_of_body(const WorldTables<T>& t, int body)
   return {T(placed[0]), T(placed[1]), T(placed[2]), T(placed[3])};
 }
 template <class T> Quaternion<T> straight() { return {T(1.0), T(0.0), T(0.0), T(0.0)}; }
+// On its body; as that body or its inertia are turned where MuJoCo takes their axes for the site's [mjtSameFrame].
+template <class T> Quaternion<T> turn_of_site(const WorldTables<T>& t, int site) {
+  enum { none, body_frame, inertia_frame, body_axes, inertia_axes };
+  const int same = t.integer("site_sameframe", site);
+  if (same == body_frame || same == body_axes) return straight<T>();
+  if (same == none) return quaternion(t.numbers("site_quat", site, 4));
+  return quaternion(t.numbers("body_iquat", t.integer("site_bodyid", site), 4));
+}
 
 template <class T> Softness<T> softness(const WorldTables<T>& t, const std::string& reference,
                                         const std::string& impedance, int i) {
@@ -101,7 +109,7 @@ template <class T> void set_bodies(Equality<T>& e, const WorldTables<T>& t, cons
     const int id = t.integer(k == 0 ? "eq_obj1id" : "eq_obj2id", i);
     body[k] = of_sites ? t.integer("site_bodyid", id) : id;
     if (of_sites) {
-      e.place[k] = places.site(id), turned[k] = quaternion(t.numbers("site_quat", id, 4));
+      e.place[k] = places.site(id), turned[k] = turn_of_site(t, id);
     } else {
       // anchors: of connect those of the first and the second body, of weld the other way around
       const int anchor = (e.kind == EqualityKind::Weld) == (k == 0) ? 3 : 0;

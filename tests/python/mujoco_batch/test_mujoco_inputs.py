@@ -215,6 +215,27 @@ def test_set_const_derives_what_mujoco_does(drawn):
     )
 
 
+def test_a_site_turns_what_is_welded_to_it():
+    """By site_quat from set_const on: before that its frame is that of its body, as the compiler found it.
+
+    At rest: with velocities MuJoCo's rate of the Jacobian takes site_quat as it is written, beside the site's frame in all else.
+    """
+    m = linked()
+    m.eq_active0[3] = 1
+    b, reference = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1)
+    turned = varied("site_quat", np.array(reference.expand("site_quat")), np.random.default_rng(12))
+    for x in (b, reference):
+        x.expand("site_quat")[...] = turned
+        x.bind("qacc")
+        x.forward()
+    assert_close(b.qacc, reference.qacc)
+    assert np.ptp(np.array(b.qacc), axis=0).max() < 1e-9
+    for x in (b, reference):
+        x.set_const()
+    assert_agree(b, reference, ("qacc", "qfrc_constraint"))
+    assert np.ptp(np.array(b.qacc), axis=0).max() > 1
+
+
 def test_models_that_set_const_was_called_on_are_stepped_as_they_are():
     b, reference = drawn_batches("anchors")
     models = [reference.get_model(sim) for sim in range(N)]
