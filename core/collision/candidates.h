@@ -113,6 +113,11 @@ FS_HD bool closed_form_points(const auto& c, const Geom<S>& a, const Geom<S>& b,
   return false;
 }
 
+template <class P> bool has_closed_form(const GeomContacts<P>& c, const ContactPair<P>& pair) {
+  const auto type = [&](int k) { return c.geom[static_cast<std::size_t>(pair.geom[k])].type; };
+  return has_closed_form(type(0), type(1));
+}
+
 // The same of all pairs: by loops where there is no closed form.
 template <class T, class S, class D>
 FS_HD void contact_points(const auto& c, const Geom<S>& a, const Geom<S>& b, const ContactPair<D>& pair,

@@ -3,7 +3,7 @@
 //   moment = -1/n sum over the n contacts of the body of J_c,   J_c v the speed at which the contact's geoms part
 //
 // Contacts in the gap, which have no forces of their own, count as well. Without contacts the moment is 0, and the length
-// always is. Only pairs of shapes with closed forms. MuJoCo's documentation, XML reference, actuator/adhesion.
+// always is. Pairs without a closed form cannot be traced. MuJoCo's documentation, XML reference, actuator/adhesion.
 #pragma once
 #include "core/collision/candidates.h"
 #include "core/passive/body_passes.h"
@@ -25,7 +25,7 @@ FS_HD void adhesion_moments(const auto& m, const auto& w, const auto& x, const a
       const auto& pair = w.contacts.pair[p];
       const auto &a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
       ContactPoint<T> point[most_slots];
-      closed_form_points(w.contacts, a, b, pair, geom_placement<T>(X, a), geom_placement<T>(X, b), point);
+      contact_points(w.contacts, pair, geom_placement<T>(X, a), geom_placement<T>(X, b), point);
       for (int k = 0; k < pair.slots; k++) {
         const auto there = point[k].distance <= T(pair.detection);
         const Vec3<T> o = zero3<T>(), at = select_point(there, point[k].point, o),

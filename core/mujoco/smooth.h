@@ -79,8 +79,6 @@ template <class T> FS_HD void smooth_kinematics(const auto& m, const auto& w, co
   tendon_kinematics(m, w, s.x, s.X, q, s.ten_length.data(), s.ten_J.data());
   rates_of(s.ten_J, w.n_tendons(), m.nv, v, s.ten_velocity.data());
   transmissions(m, w, s.x, s.X, q, s.ten_length, s.ten_J, s.actuator_length.data(), s.moment.data());
-  adhesion_moments(m, w, s.x, s.X, s.moment.data());
-  rates_of(s.moment, w.n_outputs, m.nv, v, s.actuator_velocity.data());
 }
 
 // in   q (nq), v (nv), s  with positions and rates
@@ -113,10 +111,13 @@ FS_HD void mass_and_bias(const auto& m, const auto& w, const auto& q, const auto
   add_tendon_bias<T>(m, w, s.x, s.X, v, s.ten_J, bias);
 }
 
-// in   act (na), applied, s  with positions, rates and passive forces
-// out  s  act_dot, actuator_force, qfrc_actuator
+// in   v (nv), act (na), ctrl (nu), s  with positions and gravity compensation
+// out  s  moments of adhesion, actuator_velocity, act_dot, actuator_force, qfrc_actuator
 template <class T>
-FS_HD void actuator_stage(const auto& m, const auto& w, const auto& act, const auto& ctrl, Smooth<T>& s) {
+FS_HD void actuator_stage(const auto& m, const auto& w, const auto& v, const auto& act, const auto& ctrl,
+                          Smooth<T>& s) {
+  adhesion_moments(m, w, s.x, s.X, s.moment.data());
+  rates_of(s.moment, w.n_outputs, m.nv, v, s.actuator_velocity.data());
   actuation(w, s.actuator_length, s.actuator_velocity, ctrl, act, s.act_dot.data(), s.actuator_force.data());
   actuator_joint_forces(m, w, s.moment, s.actuator_force, s.qfrc_gravcomp, s.qfrc_actuator.data());
 }
@@ -131,7 +132,7 @@ FS_HD void smooth_forces(const auto& m, const auto& w, const auto& q, const auto
                          const auto& applied, Smooth<T>& s, auto tau) {
   smooth_kinematics(m, w, q, v, s);
   passive_forces(m, w, q, v, s);
-  actuator_stage(m, w, act, applied.ctrl, s);
+  actuator_stage(m, w, v, act, applied.ctrl, s);
   for (int k = 0; k < m.nv; k++) {
     // what actuators count as theirs is not lifted twice
     const T lifted = w.compensated[k] ? T(0.0) : T(s.qfrc_gravcomp[k]);

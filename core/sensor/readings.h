@@ -62,6 +62,14 @@ FS_HD bool reads_velocities(SensorKind kind) {
          kind == SensorKind::SubtreeLinearVelocity || kind == SensorKind::SubtreeAngularMomentum ||
          kind == SensorKind::KineticEnergy;
 }
+// Whether a sensor of a world reads more of actuators than their lengths.
+FS_HD bool reads_actuators(const auto& w) {
+  bool some = false;
+  for (const auto& s : w.sensor)
+    some = some || s.kind == SensorKind::ActuatorVelocity || s.kind == SensorKind::ActuatorForce ||
+           s.kind == SensorKind::JointActuatorForce || s.kind == SensorKind::TendonActuatorForce;
+  return some;
+}
 
 // The numbers of a sensor, cut off: to +-cutoff, or to cutoff above alone.
 template <class T, class Out> struct Reading {

@@ -80,8 +80,10 @@ template <class T> std::vector<T> sensordata(const Model<T>& m, const Instance<T
   std::vector<T> data(static_cast<std::size_t>(w.n_sensordata));
   Smooth<T> smooth(m, w);
   smooth_kinematics(m, w, s.q.data(), s.v.data(), smooth);
-  gravity_compensation(m, w, smooth.x, smooth.X, smooth.qfrc_gravcomp.data());
-  actuator_stage(m, w, s.act.data(), s.ctrl.data(), smooth);
+  if (reads_actuators(w)) {
+    gravity_compensation(m, w, smooth.x, smooth.X, smooth.qfrc_gravcomp.data());
+    actuator_stage(m, w, s.v.data(), s.act.data(), s.ctrl.data(), smooth);
+  }
   const SensedTendons tendons{smooth.ten_length.data(), smooth.ten_velocity.data(), smooth.ten_J.data()};
   const SensedActuators actuators{smooth.actuator_length.data(), smooth.actuator_velocity.data(),
                                   smooth.actuator_force.data(), smooth.qfrc_actuator.data()};

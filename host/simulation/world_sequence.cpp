@@ -37,10 +37,7 @@ void append_readers(Sequence& s, Evaluator& e, Precision precision, const std::v
 
 bool all_by_closed_forms(const Model<double>& m) {
   const GeomContacts<double>& c = m.world.contacts;
-  return std::all_of(c.pair.begin(), c.pair.end(), [&](const ContactPair<double>& p) {
-    return has_closed_form(c.geom[static_cast<std::size_t>(p.geom[0])].type,
-                           c.geom[static_cast<std::size_t>(p.geom[1])].type);
-  });
+  return std::all_of(c.pair.begin(), c.pair.end(), [&](const ContactPair<double>& p) { return has_closed_form(c, p); });
 }
 bool few_candidates(const Model<double>& m) {
   return all_by_closed_forms(m) && rows_of(m.world) <= few_rows && m.world.no_slip.iterations == 0;

@@ -41,13 +41,21 @@ Model<Expr> without_geoms(Model<Expr> m) {
   return m;
 }
 
+// Without adhesion between shapes that have no closed form, which cannot be traced; no row hangs on it.
+Model<Expr> without_loops(Model<Expr> m) {
+  const GeomContacts<Expr>& c = m.world.contacts;
+  for (Actuator<Expr>& a : m.world.actuator)
+    std::erase_if(a.pair, [&](int p) { return !has_closed_form(c, c.pair[static_cast<std::size_t>(p)]); });
+  return m;
+}
+
 // Which rows of constraints there are, what they move, and which slopes the integrator takes along.
 void find_form(const Model<double>& model, const Parameters& parameters, bool rigid, WorldPrograms& form) {
   Program p;
   const std::vector<Expr> q = p.input("q", model.nq), v = p.input("v", model.nv), act = p.input("act", model.world.na),
                           ctrl = p.input("ctrl", model.world.nu);
   const TracedModel traced(p, model, parameters);
-  const Model<Expr>& m = traced.model();
+  const Model<Expr> m = without_loops(traced.model());
   const World<Expr>& w = m.world;
   Smooth<Expr> s(m, w);
   Equations<Expr> e(m, w);

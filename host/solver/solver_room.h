@@ -20,9 +20,8 @@ template <class Element> constexpr long bytes_of_array(long count) {
 
 // Of the loops of core/convex, in double.
 template <class P> long convex_bytes(const GeomContacts<P>& contacts) {
-  const bool any = std::any_of(contacts.pair.begin(), contacts.pair.end(), [&](const ContactPair<P>& p) {
-    return !has_closed_form(contacts.geom[p.geom[0]].type, contacts.geom[p.geom[1]].type);
-  });
+  const bool any = std::any_of(contacts.pair.begin(), contacts.pair.end(),
+                               [&](const ContactPair<P>& p) { return !has_closed_form(contacts, p); });
   if (!any) return 0;
   using Polyhedron = Polytope<double>;
   const long polytope = bytes_of_array<Difference<double>>(Polyhedron::most_corners) +

@@ -1,7 +1,6 @@
 // Actuators of a MuJoCo model, their controls, and limits of effort at joints.
 #include "core/collision/candidates.h"
 #include "core/trace/expr.h"
-#include "host/world/element_name.h"
 #include "host/world/world_of.h"
 
 namespace featherstorm {
@@ -172,7 +171,6 @@ template <class T> void add_actuators(World<T>& world, const WorldTables<T>& tab
 // The pairs of geoms by which bodies with adhesion touch.
 template <class T> void add_adhesion(World<T>& world, const WorldTables<T>& tables) {
   const GeomContacts<T>& c = world.contacts;
-  const auto name = [&](int geom) { return element_name(tables.tables(), "geom", "name_geomadr", geom); };
   for (std::size_t i = 0; i < world.actuator.size(); i++) {
     Actuator<T>& a = world.actuator[i];
     if (a.transmission != Transmission::Adhesion) continue;
@@ -180,13 +178,6 @@ template <class T> void add_adhesion(World<T>& world, const WorldTables<T>& tabl
     for (std::size_t p = 0; p < c.pair.size(); p++) {
       const auto& geom = c.pair[p].geom;
       if (tables.integer("geom_bodyid", geom[0]) != body && tables.integer("geom_bodyid", geom[1]) != body) continue;
-      if (!has_closed_form(c.geom[static_cast<std::size_t>(geom[0])].type,
-                           c.geom[static_cast<std::size_t>(geom[1])].type))
-        throw Error(
-            element_name(tables.tables(), "actuator", "name_actuatoradr", actuator) + ": adhesion between " +
-            name(geom[0]) + " and " + name(geom[1]) +
-            ", whose contacts have no closed form, is not supported; use planes, spheres, capsules or boxes, or "
-            "exclude the pair");
       a.pair.push_back(static_cast<int>(p));
     }
   }

@@ -69,7 +69,7 @@ struct OpActuators {
     Smooth<T> s(m, w);
     smooth_kinematics(m, w, q, v, s);
     gravity_compensation(m, w, s.x, s.X, s.qfrc_gravcomp.data());
-    actuator_stage(m, w, act, ctrl, s);
+    actuator_stage(m, w, v, act, ctrl, s);
     for (int k = 0; k < w.n_outputs; k++)
       actuator_length[k] = s.actuator_length[k], actuator_velocity[k] = s.actuator_velocity[k],
       actuator_force[k] = s.actuator_force[k];
@@ -191,8 +191,10 @@ struct OpSensors {
     const auto& w = m.world;
     Smooth<T> s(m, w);
     smooth_kinematics(m, w, q, v, s);
-    gravity_compensation(m, w, s.x, s.X, s.qfrc_gravcomp.data());
-    actuator_stage(m, w, act, ctrl, s);
+    if (reads_actuators(w)) {
+      gravity_compensation(m, w, s.x, s.X, s.qfrc_gravcomp.data());
+      actuator_stage(m, w, v, act, ctrl, s);
+    }
     const SensedTendons tendons{s.ten_length.data(), s.ten_velocity.data(), s.ten_J.data()};
     const SensedActuators actuators{s.actuator_length.data(), s.actuator_velocity.data(), s.actuator_force.data(),
                                     s.qfrc_actuator.data()};

@@ -9,7 +9,7 @@ import numpy as np
 from mujoco.batch import DATA_FIELDS as MUJOCO_FIELDS
 
 from .errors import nearest
-from .fields.sensors import tendons_pull
+from .fields.sensors import BY_LOOPS, adheres_by_loops, tendons_pull
 from .fields.table import DATA_FIELDS, INTEGERS, MODEL_FIELDS
 
 # words that names begin with, and the reason
@@ -30,6 +30,10 @@ REASONS = (
 )
 
 
+# what moments of actuators enter
+OF_ACTUATORS = frozenset(
+    "actuator_length actuator_velocity act_dot actuator_force qfrc_actuator qfrc_smooth qacc_smooth".split()
+)
 SCALARS = [name for name in INTEGERS if name != "solver_niter"]
 
 
@@ -37,6 +41,8 @@ def not_of_this_model(m: Any, name: str) -> str | None:
     """Why a field that there is cannot be had of a model; None where it can."""
     if name in ("cfrc_ext", "cfrc_int") and tendons_pull(m):
         return f"{name} is not computed of models with spatial tendons: it needs their forces on bodies"
+    if name in OF_ACTUATORS and adheres_by_loops(m):
+        return f"{name} is not computed of models with {BY_LOOPS}, which the step alone runs"
     return None
 
 

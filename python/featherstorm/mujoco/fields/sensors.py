@@ -36,7 +36,16 @@ LIMITS = {
     int(Kind.mjSENS_TENDONLIMITVEL): "rate",
     int(Kind.mjSENS_TENDONLIMITFRC): "force",
 }
-TENDON = int(mujoco.mjtTrn.mjTRN_TENDON)
+TENDON, ADHESION = int(mujoco.mjtTrn.mjTRN_TENDON), int(mujoco.mjtTrn.mjTRN_BODY)
+OF_ACTUATORS = {
+    int(Kind.mjSENS_ACTUATORVEL),
+    int(Kind.mjSENS_ACTUATORFRC),
+    int(Kind.mjSENS_JOINTACTFRC),
+    int(Kind.mjSENS_TENDONACTFRC),
+}
+# pairs of mjtGeom whose contacts have a closed form (core/collision/candidates.h)
+CLOSED = {(0, 2), (0, 3), (0, 4), (0, 5), (0, 6), (0, 7), (2, 2), (2, 3), (2, 5), (2, 6), (3, 3), (3, 6), (6, 6)}
+BY_LOOPS = "adhesion between shapes without a closed form"
 OF_TENDONS = {int(Kind.mjSENS_TENDONLIMITPOS), int(Kind.mjSENS_TENDONLIMITVEL), int(Kind.mjSENS_TENDONLIMITFRC)}
 # the row leaves out forces of contacts and of equalities that join two bodies
 FORCE, TORQUE = int(Kind.mjSENS_FORCE), int(Kind.mjSENS_TORQUE)
@@ -73,6 +82,8 @@ def open_sensors(m: Any) -> dict[int, str]:
             continue
         if kind in (FORCE, TORQUE) and tendons_pull(m):
             found[i] = "forces of spatial tendons on bodies"
+        elif kind in OF_ACTUATORS and adheres_by_loops(m):
+            found[i] = f"actuators of a model with {BY_LOOPS}"
         elif kind not in STATIC and not m.nv:
             found[i] = "nothing of the model moves"
     return found
@@ -103,6 +114,22 @@ def tendons_pull(m: Any) -> bool:
         own += [*np.ravel(m.tendon_stiffnesspoly[t]), *np.ravel(m.tendon_dampingpoly[t])]
         if spatial and (t in pulled or any(own)):
             return True
+    return False
+
+
+def adheres_by_loops(m: Any) -> bool:
+    """Whether a body with adhesion may touch a shape of which contacts are found by loops, which the step alone runs."""
+    bodies = set(m.actuator_trnid[np.asarray(m.actuator_trntype) == ADHESION, 0].tolist())
+    if not bodies:
+        return False
+    by_bits = m.geom_contype[:, None] & m.geom_conaffinity
+    touches = (by_bits | by_bits.T) != 0
+    touches[m.pair_geom1, m.pair_geom2] = touches[m.pair_geom2, m.pair_geom1] = True
+    kinds = m.geom_type.tolist()
+    for g in (g for g in range(m.ngeom) if int(m.geom_bodyid[g]) in bodies):
+        for h in np.flatnonzero(touches[g] & (m.geom_bodyid != m.geom_bodyid[g])).tolist():
+            if tuple(sorted((kinds[g], kinds[h]))) not in CLOSED:
+                return True
     return False
 
 
