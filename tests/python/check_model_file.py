@@ -94,7 +94,7 @@ def measured(result, name):
     start = time.process_time()
     yield
     result[name] = time.process_time() - start
-    result["peak"] = peak_memory() - result["before"]
+    result["peak"] = peak_memory() - result["before"] - result["model"]
 
 
 def peak_memory(anew=False):
@@ -112,7 +112,8 @@ def check(path, count=8, progress=None, disable=()):
     nv, pairs, states             freedoms, candidates of pairs, how many states there are
     contacts, iterated            MuJoCo's contacts in all states, and those that it finds by iteration
     load, step, fields, readings  seconds of the processor: Batch(...), its first step, first forward with all fields, with those of contacts
-    peak          megabytes more than before Batch(...)
+    peak          megabytes more than before Batch(...), without `model`
+    model         megabytes of the compiled model, of which a Batch keeps a copy
     notices       what the Batch leaves out
     errors        name of MuJoCo's array -> greatest difference beside its greatest number; after a step with a "+"
     apart         how many states have accelerations that differ by more than 1e-8
@@ -143,7 +144,7 @@ def check(path, count=8, progress=None, disable=()):
     rows = np.empty((count, mujoco.mj_stateSize(m, SPEC)))
     for row, d in zip(rows, states):
         mujoco.mj_getState(m, d, row, SPEC)
-    result.update(nv=m.nv, states=count, before=peak_memory(anew=True))
+    result.update(nv=m.nv, states=count, model=mujoco.mj_sizeModel(m) / 2**20, before=peak_memory(anew=True))
     done("load")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

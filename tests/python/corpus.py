@@ -5,7 +5,7 @@
 Without a folder: that of MENAGERIE_ROOT, MuJoCo Menagerie. Each file has a process of its own, so one that crashes or takes too long
 is a row of the table. `check_model_file.py` makes the states and compares, in float64, every array of mjData that a Batch
 has and the state after a step. Seconds are the processor's, of one thread: `load` of Batch(...), `step` of its first step, `fields` of
-the first forward with all arrays. Files that MuJoCo does not compile, most of them parts of others, are counted below the table.
+the first forward with all arrays. MB: of the compiled model, of which a Batch keeps a copy, and the most memory beyond that. Files that MuJoCo does not compile, most of them parts of others, are counted below the table.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import apart
 HERE = Path(__file__).resolve().parent
 # where MuJoCo finds contacts by iteration, they are as exact as that
 CLOSE, CLOSE_BY_ITERATION = 1e-8, 1e-5
-HEAD = "| file | nv | pairs | contacts | load s | step s | fields s | peak MB | greatest error | verdict |"
+HEAD = "| file | nv | pairs | contacts | load s | step s | fields s | model MB | more MB | greatest error | verdict |"
 
 
 def arguments() -> argparse.Namespace:
@@ -96,7 +96,7 @@ def row(name: str, result: dict) -> str:
         *(number(key, "d") for key in ("nv", "pairs", "contacts")),
         *(number(key, ".2f") for key in ("load", "step")),
         f"{fields:.2f}" if "fields" in result else "",
-        number("peak", ".0f"),
+        *(number(key, ".0f") for key in ("model", "peak")),
         f"{max(result['errors'].values()):.0e}" if result.get("errors") else "",
         verdict(result).replace("|", "/").replace("\n", " "),
     ]
