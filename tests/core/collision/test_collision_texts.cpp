@@ -25,7 +25,7 @@ const Shapes pairs[] = {
     {"plane_sphere", 1, {}, {0.2, 0, 0}, 14},
     {"plane_capsule", 2, {}, {0.1, 0.3, 0}, 34},
     {"plane_ellipsoid", 1, {}, {0.1, 0.2, 0.3}, 47},
-    {"plane_cylinder", 4, {}, {0.2, 0.3, 0}, 99},
+    {"plane_cylinder", 4, {}, {0.2, 0.3, 0}, 101},
     {"plane_box", 4, {}, {0.1, 0.2, 0.3}, 148},
     {"plane_mesh", 4, {}, {}, 250},
     {"sphere_sphere", 1, {0.2, 0, 0}, {0.3, 0, 0}, 40},
