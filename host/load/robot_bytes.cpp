@@ -13,7 +13,7 @@
 namespace featherstorm {
 namespace {
 
-constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 6\n";
+constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 7\n";
 
 // One list of members serves both ways: `archive(x)` appends x to the bytes, or reads it from them.
 class Writer {
@@ -177,6 +177,7 @@ template <class A> void members(A& a, Limit<double>& l) {
 }
 template <class A> void members(A& a, Geom<double>& g) {
   a(g.type), members(a, g.place), members(a, g.size), a(g.hull), a(g.field);
+  members(a, g.surface.w), members(a, g.surface.v), a(g.surface_moves);
 }
 template <class A> void members(A& a, HullFace<double>& f) {
   a(f.polygon), members(a, f.normal), a(f.companions);
@@ -202,7 +203,7 @@ template <class A> void members(A& a, World<double>& w) {
   a(w.damping), a(w.tendon), a(w.control), a(w.actuator), a(w.compensated), a(w.effort_limited), a(w.effort_lower);
   a(w.effort_upper), a(w.sensor), members(a, w.magnetic), a(w.history), a(w.n_history);
   a(w.contacts.geom), a(w.contacts.hull), a(w.contacts.field), a(w.contacts.pair), a(w.contacts.several);
-  a(w.contacts.elliptic), a(w.contacts.impedance_ratio);
+  a(w.contacts.elliptic), a(w.contacts.impedance_ratio), a(w.no_slip.iterations), a(w.no_slip.tolerance);
 }
 template <class A> void members(A& a, Model<double>& m) {
   a(m.nb), a(m.nq), a(m.nv), a(m.nx), a(m.nh), a(m.nf), a(m.body), a(m.frame), members(a, m.gravity);
@@ -324,6 +325,8 @@ bool is_whole(const World<double>& w, const Model<double>& m) {
          (u.transmission != Transmission::Tendon || within(u.tendon, 1, size(w.tendon)));
   for (const Actuator<double>& u : w.actuator)
     for (int k : {u.slew, u.integral, u.temperature, u.bristle, u.current}) ok = ok && k >= -1 && k < w.na;
+  for (const Actuator<double>& u : w.actuator)
+    for (const int p : u.pair) ok = ok && within(p, 1, size(w.contacts.pair));
   const auto coordinate = [&](int q, int v) { return within(q, 1, m.nq) && within(v, 1, m.nv); };
   const auto tendon = [&](int t) { return within(t, 1, size(w.tendon)); };
   for (const Equality<double>& e : w.constraints.equality) {

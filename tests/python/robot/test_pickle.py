@@ -63,6 +63,37 @@ def test_a_model_with_tables_of_its_file_is_pickled(tmp_path, text):
     assert pickle.dumps(pickle.loads(pickle.dumps(model)).robot) == pickle.dumps(model.robot)
 
 
+CRATE = """<mujoco><option {option}/><worldbody><geom type="plane" size="3 3 .1" {surface}/>
+  <body name="crate" pos="0 0 .099"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody>
+  <actuator><adhesion body="crate" ctrlrange="0 1" gain="{gain}"/></actuator></mujoco>"""
+PLAIN = {"option": 'cone="elliptic" gravity="1 0 -9.81"', "surface": "", "gain": 0}
+
+
+def carried(model):
+    """The velocity of a crate after twenty steps with its actuator on."""
+    sim = fs.Simulation(model, 1, dtype="float64")
+    for _ in range(20):
+        sim.step(ctrl=np.ones((1, 1)))
+    return sim.v[0].copy()
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        {"surface": 'surfacevel="1 0 0 0 0 0"'},
+        {"option": PLAIN["option"] + ' noslip_iterations="5"'},
+        {"gain": 30},
+    ],
+    ids=["surface velocity", "noslip", "adhesion"],
+)
+def test_what_contacts_read_is_pickled(what):
+    plain, model = (
+        fs.from_mujoco(mujoco.MjModel.from_xml_string(CRATE.format(**values))) for values in (PLAIN, PLAIN | what)
+    )
+    assert np.abs(carried(model) - carried(plain)).max() > 1e-6
+    assert (carried(pickle.loads(pickle.dumps(model))) == carried(model)).all()
+
+
 def test_another_process_steps_the_same_world(tmp_path):
     model = of_file(tmp_path, ARM, parameters="body_mass")
     heavy = model.bind(body_mass=model.parameter("body_mass") * np.array([[1.0], [2.0]]))
