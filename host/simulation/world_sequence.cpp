@@ -74,7 +74,7 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
                               parameters, rigid, asked.zones());
   } catch (const std::length_error& error) {
     if (all_candidates) throw Error("robot '" + e.robot().name + "' has no step of its own: " + error.what());
-    as_data = world_stages(m, parameters, rigid, asked.zones(), precision, e.isa());
+    as_data = world_stages(m, parameters, rigid, asked.zones(), precision, e.isa(), error.what());
   }
   const WorldPrograms& all = as_data ? as_data->form : programs;
   for (const char* name : {"q", "q_next"}) s.array(name, m.nq);

@@ -97,7 +97,8 @@ void take_model(const Model<double>& model, const Parameters& parameters, const 
   out.model_numbers = static_cast<long>(numbers.size());
 }
 
-Stage stage_of(const WorldData& data, WorldText text, const std::string& isa, Precision precision) {
+Stage stage_of(const WorldData& data, WorldText text, const std::string& isa, Precision precision,
+               const std::string& why) {
   const SolverTable* table = cpu_world(isa, text, sizeof(WorldData));
   if (!table)
     throw Error("the library of CPU kernels libfeatherstorm_cpu_" + isa +
@@ -108,10 +109,9 @@ Stage stage_of(const WorldData& data, WorldText text, const std::string& isa, Pr
                      single ? table->float_width : table->double_width, kept};
   TextArrays arrays = arrays_of(text, data.stage);
   Stage s{[kernel] { return kernel; }, std::move(arrays.in), std::move(arrays.out)};
-  s.on_device = [](int) -> std::shared_ptr<const DeviceStage> {
-    throw Error(
-        "the robot has too many degrees of freedom, rows or bodies for a step on a CUDA device: its equations are too "
-        "long to be made into a kernel; step it on the CPU");
+  s.on_device = [why](int) -> std::shared_ptr<const DeviceStage> {
+    throw Error("the robot has no step on a CUDA device, as its equations are not made into a kernel: " + why +
+                "; step it on the CPU");
   };
   return s;
 }
@@ -128,7 +128,8 @@ ModelNumber::ModelNumber(Expr x) {
 }
 
 WorldStages world_stages(const Model<double>& model, const Parameters& parameters, const RigidLaw<double>* rigid,
-                         const std::vector<int>& zones, Precision precision, const std::string& isa) {
+                         const std::vector<int>& zones, Precision precision, const std::string& isa,
+                         const std::string& why) {
   WorldStages out;
   find_form(model, parameters, rigid != nullptr, out.form);
   WorldData data;
@@ -137,11 +138,11 @@ WorldStages world_stages(const Model<double>& model, const Parameters& parameter
   if (rigid) data.rigid = *rigid;
   data.rows = out.form.rows, data.alone = out.form.alone, data.damps = out.form.damps;
   data.touches = !model.world.contacts.pair.empty();
-  out.equations = stage_of(data, WorldText::equations, isa, precision);
-  out.advance = stage_of(data, WorldText::advance, isa, precision);
+  out.equations = stage_of(data, WorldText::equations, isa, precision, why);
+  out.advance = stage_of(data, WorldText::advance, isa, precision, why);
   for (int i = 0; i < 4 && model.world.integrator == Integrator::RungeKutta; i++) {
     data.stage = i;
-    out.stages.push_back(stage_of(data, WorldText::stage, isa, precision));
+    out.stages.push_back(stage_of(data, WorldText::stage, isa, precision, why));
   }
   return out;
 }

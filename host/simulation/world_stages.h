@@ -18,8 +18,9 @@ struct WorldStages {
   std::vector<Stage> stages;  // of Runge-Kutta's method, four or none
 };
 
-// rigid, zones: as of world_programs. Throws Error where the library of an instruction set is not installed, and as world_programs.
+// why: the step is not traced, for who asks for it on a device. rigid, zones: as of world_programs. Throws Error where the library of an instruction set is not installed, and as world_programs.
 WorldStages world_stages(const Model<double>& model, const Parameters& parameters, const RigidLaw<double>* rigid,
-                         const std::vector<int>& zones, Precision precision, const std::string& isa);
+                         const std::vector<int>& zones, Precision precision, const std::string& isa,
+                         const std::string& why);
 
 }  // namespace featherstorm

@@ -151,7 +151,8 @@ def check(path, count=8, progress=None, disable=()):
         with measured(result, "load"):
             batch = Batch(m, count, 1, dtype="float64")
     result["notices"] = [str(w.message) for w in told]
-    result["pairs"] = len(batch._variants.own.model.robot.contact_pairs)
+    robot = batch._variants.own.model.robot
+    result["pairs"] = len(robot.contact_pairs)
     batch.set_rows(rows)
     done("step")
     with measured(result, "step"):
@@ -160,7 +161,7 @@ def check(path, count=8, progress=None, disable=()):
     after = {name: np.array(batch.bind(name)) for name in ("qpos", "qvel", "act", "qacc_warmstart")}
     for d in states:
         mujoco.mj_forward(m, d), mujoco.mj_rnePostConstraint(m, d), mujoco.mj_subtreeVel(m, d)
-    computed = [name for name in (*COMPUTED, *OF_CONTACTS) if not_of_this_model(m, name) is None]
+    computed = [name for name in (*COMPUTED, *OF_CONTACTS) if not_of_this_model(m, name, robot) is None]
     if m.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_ACTUATION):
         computed = [name for name in computed if name not in ("actuator_length", "actuator_velocity")]
     theirs = {name: np.stack([np.asarray(getattr(d, name), float) for d in states]) for name in computed}

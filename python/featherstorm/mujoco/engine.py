@@ -90,7 +90,8 @@ class Engine:
             self.model, sensors = Model(world.robot, threads, parameters=self.parameters), world.sensors
             self.unknown, left_out, self.read = world.unknown, world.left_out, world.read
         else:
-            self.model, self.unknown, self.read = Model(still_robot(), threads), open_sensors(m), set()
+            self.model, self.read = Model(still_robot(), threads), set()
+            self.unknown = open_sensors(m, self.model.robot)
         self.left_out = sentences(m, left_out, self.unknown)
         self.fields = FieldKernels(m, self.model, sensors, self.active, dtype, self.varied)
         measured: list[RangeFinders | GeomDistances] = [

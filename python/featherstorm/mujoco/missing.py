@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -11,6 +11,9 @@ from mujoco.batch import DATA_FIELDS as MUJOCO_FIELDS
 from .errors import nearest
 from .fields.sensors import BY_LOOPS, adheres_by_loops, tendons_pull
 from .fields.table import DATA_FIELDS, INTEGERS, MODEL_FIELDS
+
+if TYPE_CHECKING:
+    from .. import _featherstorm
 
 # words that names begin with, and the reason
 REASONS = (
@@ -37,11 +40,11 @@ OF_ACTUATORS = frozenset(
 SCALARS = [name for name in INTEGERS if name != "solver_niter"]
 
 
-def not_of_this_model(m: Any, name: str) -> str | None:
+def not_of_this_model(m: Any, name: str, robot: _featherstorm.Robot) -> str | None:
     """Why a field that there is cannot be had of a model; None where it can."""
     if name in ("cfrc_ext", "cfrc_int") and tendons_pull(m):
         return f"{name} is not computed of models with spatial tendons: it needs their forces on bodies"
-    if name in OF_ACTUATORS and adheres_by_loops(m):
+    if name in OF_ACTUATORS and adheres_by_loops(m, robot):
         return f"{name} is not computed of models with {BY_LOOPS}, which the step alone runs"
     return None
 

@@ -17,6 +17,7 @@ from .fields.constraints import CONNECT, WELD
 from .fields.sensors import (
     NO_SENSORS,
     RANGEFINDER,
+    adhering,
     body_of,
     carried_by_mocap,
     is_by_frames,
@@ -95,11 +96,9 @@ class WorldRobot:
         base = tree_from_mujoco(m)
         names = Names(m, mujoco)
         arrays = tables(m)
-        self.unknown = open_sensors(m)
-        apart = [int(m.sensor_type[i]) == RANGEFINDER or is_by_frames(m, i) for i in range(m.nsensor)]
-        keep = [i for i in range(m.nsensor) if i not in self.unknown and not apart[i]]
-        if int(m.opt.disableflags) & NO_SENSORS:
-            keep, arrays["opt.disableflags"] = [], arrays["opt.disableflags"] - NO_SENSORS
+        without_sensors = bool(int(m.opt.disableflags) & NO_SENSORS)
+        if without_sensors:
+            arrays["opt.disableflags"] = arrays["opt.disableflags"] - NO_SENSORS
 
         self.read: set[str] = set()
 
@@ -112,6 +111,9 @@ class WorldRobot:
                 raise ValueError(robot.notices[-1].removeprefix(LEFT_OUT))
             return robot
 
+        self.unknown = open_sensors(m, world([]) if adhering(m) else base)
+        apart = [int(m.sensor_type[i]) == RANGEFINDER or is_by_frames(m, i) for i in range(m.nsensor)]
+        keep = [i for i in range(m.nsensor) if not (i in self.unknown or apart[i] or without_sensors)]
         self.robot, self.sensors, refused = measurable(world, keep)
         self.unknown.update(refused)
         self.left_out = self.robot.notices[len(base.notices) :]

@@ -142,7 +142,7 @@ class Simulations:
         shape = np.shape(getattr(self.template, name))
         if name in COMPONENTS:
             return self._memory.component(name, shape)
-        if (reason := not_of_this_model(self.model, name)) is not None:
+        if (reason := not_of_this_model(self.model, name, self._variants.own.model.robot)) is not None:
             raise ValueError(reason)
         is_new = name not in self._memory.fields
         bound = self._memory.bind(name, shape)

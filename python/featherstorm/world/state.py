@@ -250,7 +250,7 @@ def measured_size(model: Model, sensor: int) -> int:
     from ..mujoco.fields.sensors import NO_SENSORS, name_of, open_sensors
 
     m = compiled(model)
-    reasons = {**open_sensors(m), **(model.file.unmeasured if model.file else {})}
+    reasons = {**open_sensors(m, model.robot), **(model.file.unmeasured if model.file else {})}
     if int(m.opt.disableflags) & NO_SENSORS:
         raise ValueError(f"{model.name}: its file turns sensors off")
     if sensor in reasons:

@@ -354,3 +354,13 @@ def many_models():
     b = Batch(compiled(PENDULUM), MOST_MODELS + 1, device="cuda:1")
     b.expand("opt.iterations")[:] = np.arange(1, MOST_MODELS + 2)
     return b
+
+
+def test_a_step_that_takes_the_robot_as_data_names_its_reason():
+    m = mujoco.MjModel.from_xml_string("""<mujoco><worldbody><geom type="ellipsoid" size=".2 .2 .1"/>
+      <body name="foot" pos="0 0 .16"><freejoint/><geom type="capsule" size=".05 .1"/></body></worldbody>
+      <actuator><adhesion body="foot" ctrlrange="0 1"/></actuator></mujoco>""")
+    with pytest.raises(
+        ValueError, match="no step on a CUDA device.*closed form are found by loops.*step it on the CPU"
+    ):
+        Batch(m, 2, device="cuda:1").step()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ... import _featherstorm
     from .contacts import Contacts
     from .positions import Pose, Positions
 
@@ -43,8 +44,6 @@ OF_ACTUATORS = {
     int(Kind.mjSENS_JOINTACTFRC),
     int(Kind.mjSENS_TENDONACTFRC),
 }
-# pairs of mjtGeom whose contacts have a closed form (core/collision/candidates.h)
-CLOSED = {(0, 2), (0, 3), (0, 4), (0, 5), (0, 6), (0, 7), (2, 2), (2, 3), (2, 5), (2, 6), (3, 3), (3, 6), (6, 6)}
 BY_LOOPS = "adhesion between shapes without a closed form"
 OF_TENDONS = {int(Kind.mjSENS_TENDONLIMITPOS), int(Kind.mjSENS_TENDONLIMITVEL), int(Kind.mjSENS_TENDONLIMITFRC)}
 # the row leaves out forces of contacts and of equalities that join two bodies
@@ -72,8 +71,8 @@ def name_of(m: Any, sensor: int) -> str:
     return mujoco.mj_id2name(m, Object.mjOBJ_SENSOR, sensor) or f"sensor{sensor}"
 
 
-def open_sensors(m: Any) -> dict[int, str]:
-    """Sensors that have no numbers, with what is missing."""
+def open_sensors(m: Any, robot: _featherstorm.Robot) -> dict[int, str]:
+    """Sensors that have no numbers, with what is missing. robot: with the model's pairs of geoms, if a body has adhesion."""
     found = {}
     for i, kind in enumerate(map(int, m.sensor_type)):
         if kind == RANGEFINDER or kind in DISTANCES:
@@ -82,7 +81,7 @@ def open_sensors(m: Any) -> dict[int, str]:
             continue
         if kind in (FORCE, TORQUE) and tendons_pull(m):
             found[i] = "forces of spatial tendons on bodies"
-        elif kind in OF_ACTUATORS and adheres_by_loops(m):
+        elif kind in OF_ACTUATORS and adheres_by_loops(m, robot):
             found[i] = f"actuators of a model with {BY_LOOPS}"
         elif kind not in STATIC and not m.nv:
             found[i] = "nothing of the model moves"
@@ -117,20 +116,18 @@ def tendons_pull(m: Any) -> bool:
     return False
 
 
-def adheres_by_loops(m: Any) -> bool:
-    """Whether a body with adhesion may touch a shape of which contacts are found by loops, which the step alone runs."""
-    bodies = set(m.actuator_trnid[np.asarray(m.actuator_trntype) == ADHESION, 0].tolist())
-    if not bodies:
-        return False
-    by_bits = m.geom_contype[:, None] & m.geom_conaffinity
-    touches = (by_bits | by_bits.T) != 0
-    touches[m.pair_geom1, m.pair_geom2] = touches[m.pair_geom2, m.pair_geom1] = True
-    kinds = m.geom_type.tolist()
-    for g in (g for g in range(m.ngeom) if int(m.geom_bodyid[g]) in bodies):
-        for h in np.flatnonzero(touches[g] & (m.geom_bodyid != m.geom_bodyid[g])).tolist():
-            if tuple(sorted((kinds[g], kinds[h]))) not in CLOSED:
-                return True
-    return False
+def adhering(m: Any) -> set[int]:
+    """Bodies with adhesion."""
+    return set(m.actuator_trnid[np.asarray(m.actuator_trntype) == ADHESION, 0].tolist())
+
+
+def adheres_by_loops(m: Any, robot: _featherstorm.Robot) -> bool:
+    """Return whether a pair of geoms of a body with adhesion has no closed form: only the step finds such contacts."""
+    bodies = adhering(m)
+    return bool(bodies) and any(
+        not pair["closed_form"] and not bodies.isdisjoint(m.geom_bodyid[list(pair["geom"])].tolist())
+        for pair in robot.contact_pairs
+    )
 
 
 def given_by_texts(m: Any, sensor: int) -> bool:

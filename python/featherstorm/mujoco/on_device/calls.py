@@ -76,7 +76,7 @@ class CallsOnDevice(Simulations):
         if name in self._arrays.bound:
             return self._arrays.bound[name]
         engine = self._variants.own
-        if (reason := not_of_this_model(self.model, name)) is not None:
+        if (reason := not_of_this_model(self.model, name, engine.model.robot)) is not None:
             raise ValueError(reason)
         bound = self._arrays.bind(name, shape)
         if name == "sensordata" and (unknown := rows_of(self.model, engine.unknown)):
