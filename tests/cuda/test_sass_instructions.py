@@ -123,6 +123,23 @@ def test_bits_come_back():
         assert to_double(to_bits64(x)) == x
 
 
+def test_the_upper_half_of_a_product_takes_a_wide_addend():
+    # what a division by a number of 32 bits is made of: R4 + 2^32 R5 is added, then the lower half dropped
+    assert after(["IMAD.HI.U32 R10, R0, R1, R4"], [0xFFFFFFFF, 2, 0, 0, 2, 5], 1) == 7
+    assert after(["IMAD.HI.U32 R10, R0, R1, RZ"], [0xFFFFFFFF, 2], 1) == 1
+    assert after(["IMAD.HI R10, R0, R1, R2"], [0xFFFFFFFF, 3, 0, 4], 1) == 3
+
+
+def test_a_condition_of_bits_takes_the_words_before():
+    for low, high, holds in ((0, 0, 0), (4, 0, 1), (0, 8, 1)):
+        lines = [
+            "LOP3.LUT P0, RZ, R0, R2, RZ, 0xc0, !PT",
+            "LOP3.LUT P0, RZ, R1, R3, RZ, 0xc0, P0",
+            "SEL R10, R4, RZ, P0",
+        ]
+        assert after(lines, [low, high, 4, 8, 1], 1) == holds
+
+
 if __name__ == "__main__":
     tests = [x for name, x in list(globals().items()) if name.startswith("test_")]
     for test in tests:

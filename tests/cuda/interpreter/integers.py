@@ -59,11 +59,12 @@ def imad(i, o):
         return step
     if i.A[1] == "RZ" and "X" not in i.mods and "HI" not in i.mods:
         return move(i, o, i.A[3])
-    x, y, z = map(o.integer, i.A[1:4])
-    if "HI" in i.mods:
+    if "HI" in i.mods:  # of a product and a wide number
+        x, y, z = o.integer(i.A[1]), o.integer(i.A[2]), o.word64(i.A[3])
         if "U32" in i.mods:
-            return into(i, lambda x, y, z: (x * y >> 32) + z, x, y, z)
-        return into(i, lambda x, y, z: (signed(x) * signed(y) >> 32) + z, x, y, z)
+            return into(i, lambda x, y, z: x * y + z >> 32, x, y, z)
+        return into(i, lambda x, y, z: signed(x) * signed(y) + z >> 32, x, y, z)
+    x, y, z = map(o.integer, i.A[1:4])
     if "X" in i.mods:
         return into(i, lambda x, y, z, carry: x * y + z + carry, x, y, z, condition(i.A[4]))
     return into(i, lambda x, y, z: x * y + z, x, y, z)
@@ -187,6 +188,8 @@ def lop3(i, o):
     out, B = (condition_target(i.A[0]), i.A[1:]) if is_condition(i.A[0]) else (None, i.A)
     x, y, z, table = o.integer(B[1]), o.integer(B[2]), o.integer(B[3]), int(B[4], 16)
     to = target(B[0])
+    # the condition is of this word or of those before it, of wider numbers
+    before = condition(B[5] if out is not None and len(B) > 5 else "!PT")
     terms = [(0 if j & 4 else MASK, 0 if j & 2 else MASK, 0 if j & 1 else MASK) for j in range(8) if table >> j & 1]
 
     def step(r, t):
@@ -195,7 +198,7 @@ def lop3(i, o):
         for p, q, s in terms:
             v |= (a ^ p) & (b ^ q) & (c ^ s)
         if out is not None:
-            r[out] = v != 0
+            r[out] = v != 0 or before(r)
         r[to] = v
 
     return step
