@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cuda/kernels/instance_view.h"
+#include "host/contacts/solver_data.h"
 #include "host/memory/cuda_table.h"
-#include "host/solver/solver_data.h"
 
 namespace featherstorm {
 
@@ -95,9 +95,10 @@ template <class P> struct DeviceContactReadings {
   bool counts;
 };
 
-// host/solver/solver_data.h
+// host/contacts/solver_data.h
 template <class P> struct DeviceSolver {
   int nv, nb;
+  LimbTablesOf<Listed> limbs;
   DeviceContactWorld<P> world;
   RowPatternOf<Listed<PackedBlock>, Listed<int>> constraints;
   DevicePairColumns pairs;
@@ -108,18 +109,16 @@ template <class P> struct DeviceSolver {
   Listed<P> reach;
   Listed<int> alone, alone_of;
   Listed<char> reaches_differ;
+  Listed<PairBound<P>> bound;
   Listed<Vec3<P>> body_centre;
-  Listed<BodyPair<P>> bodies;
-  Listed<int> bodies_of, next_bodies;
+  Listed<PairGroup<P>> group_of_pairs;
   DeviceTree own;
   Listed<int> diagonal;
   Listed<RowGroup> group;
   Listed<DeviceHalfSolution> half;
   Listed<int> group_of[2], half_of[2];
-  Listed<ContactBranches> branches;
-  Listed<int> branches_of;
   bool forces;
-  int most_rows, iterations;
+  int iterations, refinements;
   P tolerance;
   std::optional<RigidLaw<P>> rigid;
   bool report;
@@ -170,18 +169,39 @@ template <class P, class Place> DeviceSolver<P> device_solver(const ContactSolve
   d.pairs = {listed(s.pairs.column), listed(s.pairs.start)};
   d.contacts = s.contacts;
   for (int k = 0; k < 2; k++) d.group_of[k] = listed(s.group_of[k]), d.half_of[k] = listed(s.half_of[k]);
-  d.branches = listed(s.branches), d.branches_of = listed(s.branches_of), d.first_row = listed(s.first_row);
+  d.first_row = listed(s.first_row);
   d.touch = {s.touch.size, listed(s.touch.of_pair), listed(s.touch.power), listed(s.touch.of_geom), s.touch.of_all};
   d.number = listed(s.number), d.first_number = listed(s.first_number);
   d.alone = listed(s.alone), d.alone_of = listed(s.alone_of), d.reaches_differ = listed(s.reaches_differ);
   d.reach = listed(s.reach), d.body_centre = listed(s.body_centre);
-  d.bodies = listed(s.bodies), d.bodies_of = listed(s.bodies_of), d.next_bodies = listed(s.next_bodies);
+  d.bound = listed(s.bound), d.group_of_pairs = listed(s.group_of_pairs);
   d.own = tree(s.own), d.diagonal = listed(s.diagonal), d.group = listed(s.group);
   std::vector<DeviceHalfSolution> halves;
   for (const HalfSolution& h : s.half)
     halves.push_back({listed(h.column), listed(h.position), listed(h.start), listed(h.term)});
   d.half = listed(halves);
-  d.forces = s.forces, d.most_rows = s.most_rows, d.iterations = s.iterations, d.tolerance = s.tolerance;
+  const LimbTables& l = s.limbs;
+  d.limbs = {listed(l.limb),
+             listed(l.place),
+             listed(l.row),
+             listed(l.column),
+             listed(l.mass),
+             listed(l.parent),
+             listed(l.first_dof),
+             listed(l.limb_of),
+             listed(l.reference),
+             listed(l.type),
+             listed(l.segment),
+             {listed(l.type_of[0]), listed(l.type_of[1])},
+             listed(l.body_of),
+             {listed(l.place_of[0]), listed(l.place_of[1])},
+             listed(l.free_dof),
+             l.numbers,
+             l.most_numbers,
+             l.words,
+             l.slots,
+             l.slot_numbers};
+  d.forces = s.forces, d.iterations = s.iterations, d.refinements = s.refinements, d.tolerance = s.tolerance;
   d.rigid = s.rigid, d.report = s.report;
   const ContactReadings<P>& r = s.readings;
   d.readings = {listed(r.link), listed(r.zone), listed(r.sensor), listed(r.side), r.selections, r.links, r.counts};

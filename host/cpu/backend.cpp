@@ -1,9 +1,9 @@
 // The table of one library of kernels.
 #include "core/model/model.h"
+#include "host/contacts/solver_data.h"
 #include "host/memory/cpu_library.h"
 #include "host/memory/kernel.h"
 #include "host/simulation/world_data.h"
-#include "host/solver/solver_data.h"
 #include "host/table/ops.h"
 
 namespace featherstorm {

@@ -1,11 +1,13 @@
-// Which instances of a pack are meant, a bit each (host/solver/solver_data.h).
+// Which instances of a pack are meant, a bit each (core/scalar/instances.h).
 #pragma once
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
+#include <utility>
+
+#include "core/scalar/instances.h"
 #include "core/scalar/pack.h"
-#include "host/solver/solver_data.h"
 
 namespace featherstorm {
 
@@ -30,6 +32,16 @@ template <class Real, int W> inline unsigned instances_above_zero(const Pack<Rea
   }
 }
 template <class Real, int W> inline bool some(const Pack<Real, W>& x) { return instances_above_zero(x) != 0; }
+
+template <class Real, int W> struct NumberIn<Pack<Real, W>> {
+  using Type = Real;
+  // in registers: what is written number by number cannot be loaded as a whole at once
+  static Pack<Real, W> pack(auto&& number) {
+    return [&]<int... i>(std::integer_sequence<int, i...>) {
+      return Pack<Real, W>::of(typename Pack<Real, W>::Vector{static_cast<Real>(number(i))...});
+    }(std::make_integer_sequence<int, W>());
+  }
+};
 
 template <class Real, int W> struct InstancesOf<Pack<Real, W>> {
   using Mask = typename Pack<Real, W>::Mask;

@@ -6,7 +6,7 @@
 // One number after the other, each as a Dual in the text of the rows.
 #pragma once
 #include "core/scalar/dual.h"
-#include "host/solver/find_rows.h"
+#include "host/contacts/find_rows.h"
 #include "host/solver/moving_contacts.h"
 
 namespace featherstorm {

@@ -1,13 +1,13 @@
 // What touches, and the acceleration under all constraints, of instances side by side.
 //
-// Where all candidates of a robot are more than touch at a time, what is far is left out (find_rows.h). What is left is solved in the
-// space of its rows (solve_rows.h), of instances with many, and of robots that always have many, in that of coordinates
-// (solve_coordinates.h).
+// Where all candidates of a robot are more than touch at a time, what is far is left out (find_rows.h). What is left is solved by
+// Newton's method in blocks of limbs (solve_limbs.h); the rigid law in the space of its rows (solve_rows.h).
 //
 // If the file has noslip_iterations, friction forces are solved again without softness (core/rigid/no_slip.h).
 #pragma once
 #include "core/rigid/no_slip.h"
 #include "host/solver/last_matrix.h"
+#include "host/solver/solve_limbs.h"
 #include "host/solver/solve_rows.h"
 
 namespace featherstorm {
@@ -128,10 +128,8 @@ FS_HD void solve_without_slip(const auto& solver, const PresentRows<T>& present,
          f = scratch<Number>(rows);
     auto block = scratch<SlipBlock<Number>>(blocks);
     auto island = scratch<int>(nv);
-    const bool has_factor = solver.most_rows > 0;
     for (int k = 0; k < nh; k++) factor[k] = mass[k] = Number(lane(T(in.inertia[k]), l));
-    if (has_factor) mass_of_half_factor(solver.own, factor.data(), mass.data());
-    else half_factor(solver.own, mass.data(), factor.data());
+    half_factor(solver.own, mass.data(), factor.data());
     for (int k = 0; k < nv; k++) a[k] = Number(lane(T(out.qacc[k]), l));
     SlipRows<SlipBlock<Number>*, ScratchArray<Number>> slip{block.data(), 0, nv, Y.data(), b.data(), mu.data()};
     rows_of_friction_of<T, Number>(solver, present, in, l, factor.data(), a.data(), z.data(), soft.data(),
@@ -178,30 +176,57 @@ FS_HD void read_contacts(const auto& solver, const PresentRows<T>& present, cons
   end_readings<T>(readings, memory.data(), out);
 }
 
-// in   in
-// out  out
+// What does not hang on the solution, and zeros of forces that are not there; gives the instances that have rows.
 template <class T>
-FS_HD void solve_contacts(const auto& solver, const auto& in, const auto& out) {
+FS_HD unsigned begin_outputs(const auto& solver, const PresentRows<T>& present, const auto& out) {
   const int constraints = solver.constraints.rows(), contacts = solver.contacts.rows;
-  const bool reads = reads_contacts(solver.readings);
-  const FoundRows<T> found(solver, in, false, reads);
-  const PresentRows<T>& present = found.present();
   hand_out_touched(solver, present, out);
   for (int i = 0; i < constraints; i++) out.row_force[i] = T(0.0);
-  if (solver.forces)
-    for (int i = 0; i < contacts; i++) out.contact_force[i] = T(0.0);
+  for (int i = 0; i < contacts && solver.forces; i++) out.contact_force[i] = T(0.0);
   if (solver.report) out.residual[0] = T(0.0), out.gap[0] = present.gap;
   int count[lanes<T>];
   count_rows(solver, present, count);
-  unsigned few = 0, many = 0;
+  unsigned with_rows = 0;
   for (int l = 0; l < lanes<T>; l++) {
     set_lane(out.rows[0], l, count[l]);
-    (count[l] <= solver.most_rows ? few : many) |= 1u << l;
+    if (count[l] > 0) with_rows |= 1u << l;
   }
-  if (few != 0) solve_rows(solver, present, few, in, out);
-  if (many != 0) solve_coordinates(solver, present, many, in, out);
-  if (solver.world.no_slip.iterations > 0 && !solver.rigid) solve_without_slip(solver, present, in, out);
+  return with_rows;
+}
+
+// The rigid law, in the space of rows.
+template <class T> FS_HD void solve_rigid(const auto& solver, const auto& in, const auto& out) {
+  const bool reads = reads_contacts(solver.readings);
+  const FoundRows<T> found(solver, in, false, reads);
+  const PresentRows<T>& present = found.present();
+  begin_outputs(solver, present, out);
+  solve_rows(solver, present, all_instances<T>, in, out);
   if (reads) read_contacts(solver, present, in, out.read);
+}
+
+// MuJoCo's law, in blocks of limbs.
+template <class T> FS_HD void solve_soft(const auto& solver, const auto& in, const auto& out) {
+  const bool reads = reads_contacts(solver.readings);
+  FoundSlots<T> found(solver, in, reads);
+  const PresentRows<T>& present = found.present();
+  const unsigned with_rows = begin_outputs(solver, present, out);
+  for (int k = 0; k < solver.nv; k++) out.qacc[k] = in.qacc_smooth[k];
+  out.passes[0] = T(0.0);
+  if (with_rows != 0) solve_limbs(solver, found, with_rows, in, out);
+  if (solver.world.no_slip.iterations > 0) {
+    const FoundRows<T> by_columns(solver, in, false);
+    PresentRows<T> rows = by_columns.present();
+    rows.contact = present.contact, rows.force = present.force;
+    solve_without_slip(solver, rows, in, out);
+  }
+  if (reads) read_contacts(solver, present, in, out.read);
+}
+
+// in   in
+// out  out
+template <class T> FS_HD void solve_contacts(const auto& solver, const auto& in, const auto& out) {
+  if (solver.rigid) solve_rigid<T>(solver, in, out);
+  else solve_soft<T>(solver, in, out);
 }
 
 }  // namespace featherstorm

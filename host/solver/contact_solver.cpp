@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <tuple>
 
+#include "host/contacts/solver_data.h"
 #include "host/memory/cpu_library.h"
 #include "host/solver/device_solver.h"
-#include "host/solver/solver_data.h"
 #include "host/system/error.h"
 
 namespace featherstorm {
@@ -38,32 +38,26 @@ template <class P> void add_bodies(const GeomContacts<double>& contacts, Contact
     reach[body] = std::max(reach[body], (g.place.X.r - centre[body]).norm() + reach_of(contacts, g));
   }
   for (const Vec3<double>& c : centre) s.body_centre.push_back(cast<P>(c));
-  std::map<std::array<int, 3>, int> number;
   for (const ContactPair<double>& pair : contacts.pair) {
+    const int p = static_cast<int>(&pair - contacts.pair.data());
     const Geom<double>& first = contacts.geom[static_cast<std::size_t>(pair.geom[0])];
-    const int a = first.place.body, b = contacts.geom[static_cast<std::size_t>(pair.geom[1])].place.body;
-    const int plane = first.type == GeomType::Plane && a == 0 ? pair.geom[0] : -1;
-    const bool margin_differs = s.touch.margin_differs(static_cast<int>(&pair - contacts.pair.data()));
+    PairGroup<P> of{p, p + 1};
+    of.a = first.place.body, of.b = contacts.geom[static_cast<std::size_t>(pair.geom[1])].place.body;
+    of.plane = first.type == GeomType::Plane && of.a == 0 ? pair.geom[0] : -1;
+    const bool margin_differs = s.touch.margin_differs(p);
     s.reaches_differ.push_back(margin_differs || s.touch.sizes_differ(pair.geom[0]) ||
                                s.touch.sizes_differ(pair.geom[1]));
-    if ((a == 0 && plane < 0) || b == 0 || margin_differs || differs[static_cast<std::size_t>(a)] ||
-        differs[static_cast<std::size_t>(b)]) {
-      s.bodies_of.push_back(-1);
-      continue;
-    }
-    const auto [at, is_new] =
-        number.try_emplace({plane, std::min(a, b), std::max(a, b)}, static_cast<int>(s.bodies.size()));
-    if (is_new) s.bodies.push_back({plane, a, b, P(0)});
-    P& most = s.bodies[static_cast<std::size_t>(at->second)].reach;
+    of.always = (of.a == 0 && of.plane < 0) || of.b == 0 || margin_differs || differs[static_cast<std::size_t>(of.a)] ||
+                differs[static_cast<std::size_t>(of.b)];
     const double detection = pair.detection + (s.rigid ? static_cast<double>(s.rigid->look_ahead) : 0);
-    const double of_a = plane >= 0 ? 0 : reach[static_cast<std::size_t>(a)];
-    most = std::max(most, static_cast<P>(beyond_rounding * (of_a + reach[static_cast<std::size_t>(b)] + detection)));
-    s.bodies_of.push_back(at->second);
+    const double far = beyond_rounding * ((of.plane >= 0 ? 0 : reach[static_cast<std::size_t>(of.a)]) +
+                                          reach[static_cast<std::size_t>(of.b)] + detection);
+    of.reach = static_cast<P>(of.plane >= 0 ? far : far > 0 ? far * far : -1);
+    PairGroup<P>* last = s.group_of_pairs.empty() ? nullptr : &s.group_of_pairs.back();
+    if (last && last->plane == of.plane && last->a == of.a && last->b == of.b && last->always == of.always)
+      last->last = p + 1, last->reach = std::max(last->reach, of.reach);
+    else s.group_of_pairs.push_back(of);
   }
-  const int pairs = static_cast<int>(s.bodies_of.size());
-  s.next_bodies.resize(s.bodies_of.size());
-  for (int p = pairs - 1; p >= 0; p--)
-    s.next_bodies[p] = p + 1 < pairs && s.bodies_of[p + 1] == s.bodies_of[p] ? s.next_bodies[p + 1] : p + 1;
 }
 
 // Which of the numbers that differ contacts of each pair hang on, each once.
@@ -91,12 +85,17 @@ template <class Element> int number_in(std::vector<Element>& all, const Element&
   return static_cast<int>(all.size()) - 1;
 }
 
-// How blocks of constraints (0) and pairs (1) are solved.
+RowKind kind_of(const GeomContacts<double>& contacts, const ContactPair<double>& pair) {
+  return pair.dimension == 1 ? RowKind::Unilateral : contacts.elliptic ? RowKind::Cone : RowKind::Pyramid;
+}
+
+// Kinds of the blocks of constraints (0) and pairs (1), and of the rigid law how they are half solved.
 template <class P> void add_rows(const Model<double>& m, const GeomContacts<double>& contacts, ContactSolver<P>& s) {
   std::map<std::vector<int>, int> half_of_columns;
   const auto add = [&](int of, const RowGroup& group, const std::vector<int>& columns) {
     s.group_of[of].push_back(number_in(
         s.group, group, [](const RowGroup& x, const RowGroup& y) { return x.kind == y.kind && x.rows == y.rows; }));
+    if (!s.rigid) return;
     const auto [at, is_new] = half_of_columns.try_emplace(columns, static_cast<int>(s.half.size()));
     if (is_new) s.half.push_back(half_solution(m, columns));
     s.half_of[of].push_back(at->second);
@@ -105,36 +104,203 @@ template <class P> void add_rows(const Model<double>& m, const GeomContacts<doub
     const auto begin = s.constraints.column.begin() + b.column;
     add(0, {b.kind, b.rows}, {begin, begin + b.columns});
   }
-  std::map<std::tuple<RowKind, int, std::vector<int>>, int> number;
   for (int p = 0; p < static_cast<int>(contacts.pair.size()); p++) {
-    const int rows = contacts.pair[static_cast<std::size_t>(p)].dimension;
-    const RowKind kind = rows == 1 ? RowKind::Unilateral : contacts.elliptic ? RowKind::Cone : RowKind::Pyramid;
+    const ContactPair<double>& pair = contacts.pair[static_cast<std::size_t>(p)];
     std::vector<int> columns;
     for (int k = s.pairs.start[p]; k < s.pairs.start[p + 1]; k++) columns.push_back(s.pairs.column[k].v);
-    add(1, {kind, rows}, columns);
-    const auto [at, is_new] = number.try_emplace({kind, rows, columns}, static_cast<int>(s.branches.size()));
-    if (is_new) s.branches.push_back({kind, rows, p});
-    s.branches_of.push_back(at->second);
+    add(1, {kind_of(contacts, pair), pair.dimension}, columns);
   }
 }
 
-// Rows that every instance has: equalities and dry friction.
-int rows_always_there(const RowPattern& rows) {
-  int n = 0;
-  for (const PackedBlock& b : rows.block) n += b.kind == RowKind::Equality || b.kind == RowKind::Friction ? b.rows : 0;
-  return n;
+// Bounds of pairs, and which go on which list.
+template <class P> void add_bounds(const GeomContacts<double>& contacts, ContactSolver<P>& s) {
+  const double more = beyond_rounding;
+  std::map<std::tuple<GeomType, GeomType, int, int>, int> list;
+  const bool differ = !s.touch.of_pair.empty() || !s.touch.of_geom.empty();
+  for (std::size_t p = 0; p < contacts.pair.size(); p++) {
+    const ContactPair<double>& pair = contacts.pair[p];
+    const Geom<double>* geom[2];
+    for (int k = 0; k < 2; k++) geom[k] = &contacts.geom[static_cast<std::size_t>(pair.geom[k])];
+    const double detection = static_cast<double>(s.world.contacts.pair[p].detection);
+    const double reach[2] = {reach_of(contacts, *geom[0]), reach_of(contacts, *geom[1])};
+    const auto squared = [&](double x) { return static_cast<P>(x > 0 ? more * more * x * x : -1); };
+    PairBound<P> bound;
+    const bool plane = geom[0]->type == GeomType::Plane;
+    bound.spheres = plane ? static_cast<P>(more * (reach[1] + detection)) : squared(reach[0] + reach[1] + detection);
+    if (plane) bound.shape = BoundShape::AbovePlane;
+    for (int k = 0; k < 2 && !plane; k++) {
+      if (geom[k]->type != GeomType::Capsule) continue;
+      bound.about_axis[k] = squared(geom[k]->size.x() + reach[1 - k] + detection);
+      bound.half[k] = static_cast<P>(geom[k]->size.y());
+    }
+    for (int k = 0; k < 2; k++) bound.geom[k] = pair.geom[k];
+    const bool box_first = geom[0]->type == GeomType::Box, box_second = geom[1]->type == GeomType::Box;
+    if (!plane && box_first != box_second && detection >= 0) {
+      bound.shape = box_first ? BoundShape::FirstIsBox : BoundShape::SecondIsBox;
+      const int other = box_first ? 1 : 0;
+      bound.about_box = squared(reach[other] + detection);
+      if (geom[other]->type == GeomType::Capsule)
+        bound.radius = static_cast<P>(more * (geom[other]->size.x() + detection));
+    }
+    if (s.reaches_differ[p]) bound.shape = BoundShape::Differs;
+    s.bound.push_back(bound);
+    const bool listed = !plane && has_closed_form(contacts, pair) && !differ && !s.rigid && !s.world.is_discrete() &&
+                        !s.world.constraints.exact_inertia && !geom[0]->surface_moves && !geom[1]->surface_moves;
+    s.list_of.push_back(-1);
+    if (listed)
+      s.list_of.back() = list.try_emplace({geom[0]->type, geom[1]->type, pair.dimension, pair.softness.power},
+                                          static_cast<int>(list.size()))
+                             .first->second;
+    for_each_number(s.world.contacts.pair[p], [&](P& x) { s.pair_number.push_back(x); });
+  }
+  s.lists = static_cast<int>(list.size());
+  s.list_differs.assign(list.size(), 0);
+  std::vector<int> first_of(list.size(), -1);
+  for (std::size_t p = 0; p < contacts.pair.size(); p++) {
+    const int of = s.list_of[p];
+    if (of < 0) continue;
+    int& first = first_of[static_cast<std::size_t>(of)];
+    if (first < 0) first = static_cast<int>(p);
+    for (int k = 0; k < numbers_of_pair; k++)
+      if (s.pair_number[numbers_of_pair * p + k] != s.pair_number[numbers_of_pair * first + k])
+        s.list_differs[static_cast<std::size_t>(of)] |= 1u << k;
+  }
 }
 
-// Rows beyond which an instance is solved in the space of coordinates. A row takes n^2 / 6 multiply-adds of a factor there and about
-// nv n / 3 of A in each of some passes; here as many as M + J^T W J has entries, which cost more each. Where most instances would be
-// beyond or near, all are: each way takes as long for one instance of a vector as for all.
-template <class P> int most_rows_of_an_instance(const Model<double>& m, const ContactSolver<P>& s) {
-  std::vector<std::vector<int>> together;
-  for (const HalfSolution& half : s.half) together.push_back(half.column);
-  const double entries = elimination_tree(m.dof_parent, together).nh;
-  int n = 0;
-  while (n * n / 6.0 + n * m.nv / 3.0 < 1.5 * entries) n++;
-  return 4 * rows_always_there(s.constraints) < n ? n : 0;
+// Limbs: chains of bodies, each as few as hold the chain.
+void add_limbs(const Model<double>& m, bool touches, LimbTables& t) {
+  const auto size = static_cast<std::size_t>(m.nb) + 2;
+  std::vector<int> children(size), limb_of(size, -1);
+  t.parent.assign(size - 1, 0), t.reference.assign(size - 1, 0), t.free_dof.assign(static_cast<std::size_t>(m.nv), -1);
+  const auto first_dof = [&](int b) { return b > m.nb ? m.nv : m.body[b].v; };
+  for (int b = 0; b <= m.nb + 1; b++) t.first_dof.push_back(b == 0 ? 0 : first_dof(b));
+  const auto is_free = [&](int b) {
+    const Body<double>& body = m.body[b];
+    return touches && joint_traits(body.type).lengths == 3 && joint_traits(body.type).quaternion >= 0 &&
+           body.parent == 0 && !body.reversed;
+  };
+  for (int b = 1; b <= m.nb; b++) t.parent[b] = m.body[b].parent, children[m.body[b].parent]++;
+  for (int b = 1; b <= m.nb;) {
+    int end = b + 1;  // of the chain
+    while (end <= m.nb && m.body[end].parent == end - 1 && children[end - 1] == 1 && !is_free(end - 1)) end++;
+    const int coordinates = first_dof(end) - first_dof(b), parts = (coordinates + most_limb - 1) / most_limb;
+    const int each = (coordinates + parts - 1) / parts;
+    for (int first = b; first < end;) {
+      int next = first + 1;
+      while (next < end && first_dof(next + 1) - first_dof(first) <= each) next++;
+      const int parent = m.body[first].parent;
+      t.limb.push_back({parent == 0 ? -1 : limb_of[parent], first_dof(first), first_dof(next) - first_dof(first), first,
+                        next - first, is_free(first)});
+      for (int i = first; i < next; i++) {
+        limb_of[i] = static_cast<int>(t.limb.size()) - 1;
+        t.reference[i] = !touches ? 0 : parent == 0 ? next - 1 : t.reference[parent];
+      }
+      for (int k = 0; k < 6 && is_free(first); k++) t.free_dof[first_dof(first) + k] = k;
+      first = next;
+    }
+    b = end;
+  }
+}
+
+// The blocks of M, and its packed entries there.
+void add_blocks(const Model<double>& m, LimbTables& t) {
+  const auto limbs = t.limb.size();
+  t.words = static_cast<int>((limbs + 63) / 64);
+  t.row.assign(limbs * t.words, 0), t.column.assign(limbs * t.words, 0);
+  t.place.resize(static_cast<std::size_t>(lower_half(static_cast<int>(limbs), 0)));
+  for (std::size_t l = 0; l < limbs; l++)
+    for (int n = t.limb[l].parent; n >= 0; n = t.limb[n].parent)
+      t.row[l * t.words + n / 64] |= std::uint64_t{1} << (n % 64);
+  t.numbers = eliminate_limbs(t.limbs(), t.words, t.limb.data(), t.row.data(), t.place.data(), t.column.data());
+  for (std::size_t l = 0; l < limbs; l++) t.limb_of.insert(t.limb_of.end(), t.limb[l].count, static_cast<int>(l));
+  t.mass.assign(static_cast<std::size_t>(t.numbers), -1);
+  for (int l = 0; l < t.limbs(); l++)
+    for (int n = l; n >= 0; n = t.limb[n].parent)
+      for (int i = 0; i < t.limb[l].count; i++)
+        for (int j = 0; j < (n == l ? i + 1 : t.limb[n].count); j++)
+          t.mass[t.place[lower_half(l, n)] + i * t.limb[n].count + j] = m.at(t.limb[l].first + i, t.limb[n].first + j);
+}
+
+// Types of rows with numbers J: of constraints the coordinates that each moves, of contacts between two moving bodies all of the limbs
+// between them.
+template <class P> void add_types(const GeomContacts<double>& contacts, ContactSolver<P>& s) {
+  LimbTables& t = s.limbs;
+  const std::vector<int>& limb_of = t.limb_of;
+  std::map<std::tuple<RowKind, int, std::vector<int>>, int> number;  // by kind, rows, limbs
+  const auto add = [&](RowKind kind, int rows, const std::vector<RowSegment>& segments, bool of_contacts) {
+    RowType type{kind, rows, static_cast<int>(t.segment.size()), static_cast<int>(segments.size()), 0, of_contacts};
+    for (const RowSegment& part : segments) type.columns += part.count;
+    t.segment.insert(t.segment.end(), segments.begin(), segments.end());
+    t.type.push_back(type);
+    return static_cast<int>(t.type.size()) - 1;
+  };
+  const auto column_in = [&](const RowType& type, int v) {
+    int at = 0;
+    for (int k = type.segment; k < type.segment + type.segments; k++) {
+      const RowSegment& part = t.segment[k];
+      const int i = v - t.limb[part.limb].first - part.first;
+      if (part.limb == limb_of[v] && i >= 0 && i < part.count) return at + i;
+      at += part.count;
+    }
+    return -1;
+  };
+  const auto whole = [&](int l) { return RowSegment{l, 0, t.limb[l].count}; };
+  t.slots = s.constraints.size() + s.contacts.slots, t.slot_numbers = 0;
+  for (int p = 0; p < static_cast<int>(contacts.pair.size()); p++) {
+    const ContactPair<double>& pair = contacts.pair[static_cast<std::size_t>(p)];
+    const int a = contacts.geom[static_cast<std::size_t>(pair.geom[0])].place.body,
+              b = contacts.geom[static_cast<std::size_t>(pair.geom[1])].place.body;
+    const RowKind kind = kind_of(contacts, pair);
+    std::set<int> limbs;
+    for (int k = s.pairs.start[p]; k < s.pairs.start[p + 1]; k++) limbs.insert(limb_of[s.pairs.column[k].v]);
+    const bool with_world = a == 0 || b == 0;
+    t.body_of.push_back(!with_world ? 0 : a == 0 ? b : -a);
+    int type = -1;
+    if (!with_world && !limbs.empty()) {
+      const auto [at, is_new] = number.try_emplace({kind, pair.dimension, {limbs.begin(), limbs.end()}}, 0);
+      if (is_new) {
+        std::vector<RowSegment> segments;
+        for (const int l : limbs) segments.push_back(whole(l));
+        at->second = add(kind, pair.dimension, segments, true);
+      }
+      type = at->second;
+    }
+    t.type_of[1].push_back(type);
+    for (int k = s.pairs.start[p]; k < s.pairs.start[p + 1]; k++)
+      t.place_of[1].push_back(type < 0 ? -1 : column_in(t.type[type], s.pairs.column[k].v));
+    const int J = type < 0 ? 0 : pair.dimension * t.type[type].columns;
+    t.slot_numbers += pair.slots * (slot_geometry(kind, pair.dimension) + J + point_and_axes);
+  }
+  for (const PackedBlock& block : s.constraints.block) {
+    std::vector<int> columns(s.constraints.column.begin() + block.column,
+                             s.constraints.column.begin() + block.column + block.columns);
+    std::vector<RowSegment> segments;
+    for (const int v : columns) {
+      const int l = limb_of[v], i = v - t.limb[l].first;
+      RowSegment* last = segments.empty() ? nullptr : &segments.back();
+      if (last && last->limb == l && (t.limb[l].free || last->first + last->count == i)) {
+        if (!t.limb[l].free) last->count++;
+      } else {
+        segments.push_back(t.limb[l].free ? whole(l) : RowSegment{l, i, 1});
+      }
+    }
+    const int type = add(block.kind, block.rows, segments, false);
+    t.type_of[0].push_back(type);
+    for (const int v : columns) {
+      const int at = column_in(t.type[type], v);
+      t.place_of[0].push_back(t.free_dof[v] < 0 ? at : at - t.free_dof[v]);
+    }
+    t.slot_numbers += slot_geometry(block.kind, block.rows) + block.rows * t.type[type].columns;
+  }
+  // blocks where all of them are there
+  std::vector<std::uint64_t> row = t.row, column = t.column;
+  std::vector<int> place = t.place;
+  for (const RowType& type : t.type)
+    for (int k = type.segment; k + 1 < type.segment + type.segments; k++) {
+      const int last = t.segment[type.segment + type.segments - 1].limb, n = t.segment[k].limb;
+      if (n != last) row[static_cast<std::size_t>(last) * t.words + n / 64] |= std::uint64_t{1} << (n % 64);
+    }
+  t.most_numbers = eliminate_limbs(t.limbs(), t.words, t.limb.data(), row.data(), place.data(), column.data());
 }
 
 template <class P>
@@ -170,19 +336,22 @@ std::shared_ptr<const ContactSolver<P>> solver_of(const Model<double>& m, const 
   s.report = options.report;
   s.own = elimination_tree(m.dof_parent, {});
   for (int k = 0; k < m.nv; k++) s.diagonal.push_back(m.at(k, k));
-  add_rows(m, contacts, s), add_bodies(contacts, s), add_numbers(contacts, s);
-  // the rigid law has no other way
-  s.most_rows = options.rigid ? std::numeric_limits<unsigned short>::max() : most_rows_of_an_instance(m, s);
+  add_rows(m, contacts, s), add_bodies(contacts, s), add_numbers(contacts, s), add_bounds(contacts, s);
+  // edges of a pyramid are as hard as friction is slight, squared
+  for (const ContactPair<double>& pair : contacts.pair)
+    if (!contacts.elliptic && pair.dimension > 1 && pair.friction[0] < 1e-3) s.refinements = 3;
+  if (options.rigid) return solver;
+  add_limbs(m, !contacts.pair.empty(), s.limbs), add_blocks(m, s.limbs), add_types(contacts, s);
   return solver;
 }
 
 using Names = std::vector<std::string>;
 
-Names inputs_of(SolverText text, bool by_rows) {
+Names inputs_of(SolverText text, bool rigid) {
   const Names rows = {"jacobian", "row_D", "row_aref", "row_friction", "placement", "twist", "axis", "qacc"};
   Names in = rows;
   if (text == SolverText::solution) {
-    in.insert(in.begin(), {by_rows ? "factor" : "mass", "qacc_smooth"});
+    in.insert(in.begin(), {rigid ? "factor" : "mass", "qacc_smooth"});
     in.insert(in.end(), {"touch", "weights", "contact_zones"});
   } else {
     in.insert(in.begin(), "mass");
@@ -209,7 +378,7 @@ ContactSolverStage stage_of(const Model<double>& m, const WorldPrograms& program
   const auto solver = solver_of<P>(m, programs, options);
   return {{kernel, solver.get(), width, std::const_pointer_cast<ContactSolver<P>>(solver)},
           device_solver_stage(solver, text),
-          inputs_of(text, solver->most_rows > 0),
+          inputs_of(text, solver->rigid.has_value()),
           outputs_of(text)};
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 #include <memory>
 
+#include "host/contacts/solver_data.h"
 #include "host/memory/cuda_table.h"
 #include "host/memory/device_stage.h"
-#include "host/solver/solver_data.h"
 
 namespace featherstorm {
 

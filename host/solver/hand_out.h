@@ -1,6 +1,6 @@
-// What the ways to solve have in common: passes of Newton's method, and what is handed out.
+// Results of the solver.
 #pragma once
-#include "host/solver/slots.h"
+#include "host/contacts/find_rows.h"
 
 namespace featherstorm {
 
@@ -25,31 +25,6 @@ FS_HD void hand_out_forces(const auto& solver, const PresentRows<T>& present, co
     auto& to = c.contact ? out.contact_force[c.output + k] : out.row_force[c.output + k];
     to = select(theirs, force[k], to);
   }
-}
-
-// Passes of Newton's method until every instance is done; how many each took.
-//
-// in      step   row_newton_step or coordinate_newton_step
-// in-out  r (n)  a guess
-// out     x (nv), f (n)  before: zero
-template <class T>
-FS_HD T newton_until_done(const auto& solver, const auto& problem, unsigned instances, auto&& step, ScratchArray<T> r,
-                          ScratchArray<T> x, ScratchArray<T> f) {
-  const int n = problem.rows.rows(), nv = solver.nv;
-  const T zero(0.0);
-  auto r_next = scratch<T>(n), f_next = scratch<T>(n), x_next = scratch<T>(nv);
-  for (int k = 0; k < nv; k++) x[k] = zero;
-  T more = select(where<T>(instances), T(1.0), zero), passes(0.0);
-  for (int i = 0; i < solver.iterations && some(more); i++) {
-    for (int k = 0; k < n; k++) r_next[k] = r[k];
-    for (int k = 0; k < nv; k++) x_next[k] = x[k];
-    const T done = step(problem, i == 0, solver.tolerance, r_next.data(), x_next.data(), f_next.data());
-    const auto goes_on = zero < more;
-    for (int k = 0; k < n; k++) r[k] = select(goes_on, r_next[k], r[k]), f[k] = select(goes_on, f_next[k], f[k]);
-    for (int k = 0; k < nv; k++) x[k] = select(goes_on, x_next[k], x[k]);
-    passes = passes + more, more = select(goes_on, T(T(1.0) - done), zero);
-  }
-  return passes;
 }
 
 }  // namespace featherstorm

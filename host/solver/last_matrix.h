@@ -1,6 +1,7 @@
 // The solution with Newton's last matrix, H = M + J^T W J, where contacts are found.
 #pragma once
-#include "host/solver/solve_coordinates.h"
+#include "core/linear/limb_blocks.h"
+#include "host/contacts/find_rows.h"
 
 namespace featherstorm {
 
@@ -29,21 +30,31 @@ FS_HD int columns_of(const auto& solver, const PresentBlock& c) {
 template <class T>
 FS_HD void solve_last_matrix(const auto& solver, const PresentRows<T>& present, const auto& in, auto force, auto W,
                              auto x) {
-  const int nv = solver.nv, words = (nv + 63) / 64;
-  auto parent = scratch<int>(nv), depth = scratch<int>(nv), start = scratch<int>(nv + 1);
-  auto row = scratch<std::uint64_t>(nv * words);
-  EliminationTreeIn tree{nv, 0, parent.data(), depth.data(), start.data(), row.data()};
-  const auto couples = [&](const auto& couple) {
-    for (int i = 0; i < present.count; i++) {
-      const PresentBlock& c = present.block[i];
-      couple(columns_of(solver, c), [&](int k) { return column_of(solver, c, k); });
+  const auto& limbs = solver.limbs;
+  LimbBlocks blocks = limbs.blocks();
+  const int sets = blocks.limbs * blocks.words;
+  auto row = scratch<std::uint64_t>(sets), column_sets = scratch<std::uint64_t>(sets);
+  auto place = scratch<int>(lower_half(blocks.limbs, 0));
+  for (int i = 0; i < sets; i++) row[i] = blocks.row[i];
+  for (int i = 0; i < present.count; i++) {
+    const PresentBlock& c = present.block[i];
+    const int n = columns_of(solver, c), last = n == 0 ? 0 : limbs.limb_of[column_of(solver, c, n - 1)];
+    for (int k = 0; k < n; k++) {
+      const int l = limbs.limb_of[column_of(solver, c, k)];
+      if (l != last) row[last * blocks.words + l / 64] |= std::uint64_t{1} << (l % 64);
     }
+  }
+  blocks.row = row.data(), blocks.column = column_sets.data(), blocks.place = place.data();
+  blocks.numbers =
+      eliminate_limbs(blocks.limbs, blocks.words, blocks.limb, row.data(), place.data(), column_sets.data());
+  const auto entry = [&](int i, int j) {
+    const int m = limbs.limb_of[i], n = limbs.limb_of[j];
+    return blocks.at(m, n) + (i - blocks.limb[m].first) * blocks.limb[n].count + (j - blocks.limb[n].first);
   };
-  tree_of(solver, couples, tree);
-  auto H = scratch<T>(tree.nh);
-  for (int k = 0; k < tree.nh; k++) H[k] = T(0.0);
-  for (int i = 0; i < nv; i++)
-    for (int j = i; j >= 0; j = solver.own.dof_parent[j]) H[tree.at(i, j)] = in.mass[solver.own.at(i, j)];
+  auto H = scratch<T>(blocks.numbers), R = scratch<T>(blocks.numbers);
+  for (int k = 0; k < blocks.numbers; k++) H[k] = T(0.0);
+  for (int i = 0; i < solver.nv; i++)
+    for (int j = i; j >= 0; j = solver.own.dof_parent[j]) H[entry(i, j)] = in.mass[solver.own.at(i, j)];
   for (int i = 0; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
     const auto& group = solver.group[solver.group_of[c.contact][c.source]];
@@ -62,14 +73,13 @@ FS_HD void solve_last_matrix(const auto& solver, const PresentRows<T>& present, 
         for (int t = 0; t < m; t++) along[s] = along[s] + w[symmetric(s, t)] * J[t * n + k];
       }
       for (int l = 0; l <= k; l++) {
-        T sum = H[tree.at(column(k), column(l))];
+        T& sum = H[entry(column(k), column(l))];
         for (int s = 0; s < m; s++) sum = sum + along[s] * J[s * n + l];
-        H[tree.at(column(k), column(l))] = sum;
       }
     }
   }
-  ltdl(tree, H.data());
-  solve<Factor::LTDL>(tree, H.data(), x);
+  factor_limbs(blocks, H.data(), R.data());
+  solve_limbs(blocks, R.data(), x);
 }
 
 }  // namespace featherstorm

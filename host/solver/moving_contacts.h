@@ -1,7 +1,7 @@
 // Contacts with derivatives along one way that both geoms move or grow: which is which, and those of pairs without a closed form.
 #pragma once
 #include "core/scalar/dual.h"
-#include "host/solver/find_rows.h"
+#include "host/contacts/find_rows.h"
 
 namespace featherstorm {
 

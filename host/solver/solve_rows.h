@@ -1,25 +1,118 @@
-// The acceleration under all rows that are present, in the space of rows: by Newton's method (core/constraint/row_newton.h), or the
-// rigid law's.
+// The acceleration under the rigid law, in the space of the rows that are present: A = Y Y^T (core/constraint/delassus.h).
+//
+// The rows of an instance take places of their kind one after the other: its second contact stands beside the second ones of its
+// neighbours, whatever they touch with. So what is solved is as large as the instance with most rows needs it, and an instance's numbers
+// do not depend on its neighbours: what is theirs is zero for it.
 #pragma once
-#include "core/constraint/row_newton.h"
+#include <cstdint>
+
+#include "core/linear/limb_blocks.h"
 #include "core/rigid/rigid_solve.h"
 #include "host/solver/hand_out.h"
 
 namespace featherstorm {
 
-// What is left of the forces where r = r0 + Y x, beside the greatest: x = Y^T f of a solution.
-template <class T> FS_HD T row_residual(const auto& problem, ScratchArray<T> r, ScratchArray<T> x) {
-  const int n = problem.rows.rows(), nv = problem.half.columns;
-  auto f = scratch<T>(n), W = scratch<T>(problem.rows.curvatures()), y = scratch<T>(nv);
-  block_states(problem, r, f.data(), W.data());
-  problem.half.transposed_times(f.data(), y.data());
-  T left(0.0), most(1e-30);
-  for (int k = 0; k < nv; k++) {
-    left = max(left, abs(T(x[k] - y[k])));
-    most = max(most, max(abs(x[k]), abs(y[k])));
+// Which coordinates some instance has in a slot.
+struct CoordinateSet {
+  std::uint64_t* word;
+  FS_HD bool add(int k) {  // whether it is new
+    const std::uint64_t bit = std::uint64_t{1} << (k % 64);
+    const bool is_new = (word[k / 64] & bit) == 0;
+    word[k / 64] |= bit;
+    return is_new;
   }
-  return left * rcp(most);
+};
+
+// Which of the slots of its group a block has in each instance, and how many slots of each group that takes.
+template <class T> struct Ranks {
+  unsigned short (*rank)[lanes<T>];  // (blocks)
+  int* most;                         // (groups)
+  unsigned instances = 0;            // that are solved together
+};
+
+// How many rows each instance has.
+template <class T>
+FS_HD void count_rows(const auto& solver, const PresentRows<T>& present, int* rows) {
+  for (int l = 0; l < lanes<T>; l++) rows[l] = 0;
+  for (int i = 0; i < present.count; i++) {
+    const PresentBlock& c = present.block[i];
+    const int n = solver.group[solver.group_of[c.contact][c.source]].rows;
+    for (unsigned left = c.instances; left != 0; left &= left - 1) rows[lowest_bit(left)] += n;
+  }
 }
+
+// in   present; instances  that are solved together
+// in   group_of  of a block; where below zero: such a block has a slot of its own
+template <class T>
+FS_HD void rank_blocks(const PresentRows<T>& present, int groups, auto&& group_of, unsigned instances,
+                       Ranks<T>& ranks) {
+  auto taken = scratch<unsigned short[lanes<T>]>(groups + 1);
+  for (int g = 0; g < groups; g++) {
+    ranks.most[g] = 0;
+    for (int l = 0; l < lanes<T>; l++) taken[g][l] = 0;
+  }
+  ranks.instances = instances;
+  for (int i = 0; i < present.count; i++) {
+    const PresentBlock& c = present.block[i];
+    const int g = group_of(c);
+    for (unsigned left = c.instances & instances; left != 0; left &= left - 1) {
+      const int l = lowest_bit(left);
+      ranks.rank[i][l] = g < 0 ? 0 : taken[g][l]++;
+      if (g >= 0 && taken[g][l] > ranks.most[g]) ranks.most[g] = taken[g][l];
+    }
+  }
+}
+
+// visit(rank, instances) for each slot of its group that a block has in some instances.
+template <class T> FS_HD void for_each_rank(const Ranks<T>& ranks, int block, unsigned instances, auto&& visit) {
+  for (unsigned left = instances & ranks.instances; left != 0;) {
+    const unsigned short rank = ranks.rank[block][lowest_bit(left)];
+    unsigned bits = 0;
+    for (unsigned l = left; l != 0; l &= l - 1)
+      if (ranks.rank[block][lowest_bit(l)] == rank) bits |= l & -l;
+    left &= ~bits;
+    visit(static_cast<int>(rank), bits);
+  }
+}
+
+// Y of the slots: of each its rows by all coordinates, of which those in its set are there.
+template <class T, class Rows> struct SlottedRows {
+  const Rows& rows;
+  ScratchArray<T> Y;
+  const std::uint64_t* sets;
+  int columns, words;
+  FS_HD void times(const auto& x, auto y) const {
+    for (int s = 0; s < rows.size(); s++)
+      with_rows(rows.block[s].rows, [&](auto of_rows) {
+        constexpr int m = of_rows;
+        T sum[m];
+        for (int i = 0; i < m; i++) sum[i] = T(0.0);
+        for_each_coordinate(s, [&](int k, const auto& column) {
+          for (int i = 0; i < m; i++) sum[i] = sum[i] + column[i] * x[k];
+        });
+        for (int i = 0; i < m; i++) y[rows.block[s].first + i] = sum[i];
+      });
+  }
+  FS_HD void transposed_times(const auto& f, auto x) const {
+    for (int k = 0; k < columns; k++) x[k] = T(0.0);
+    for (int s = 0; s < rows.size(); s++)
+      with_rows(rows.block[s].rows, [&](auto of_rows) {
+        constexpr int m = of_rows;
+        T force[m];
+        for (int i = 0; i < m; i++) force[i] = f[rows.block[s].first + i];
+        for_each_coordinate(s, [&](int k, const auto& column) {
+          T sum = x[k];
+          for (int i = 0; i < m; i++) sum = sum + column[i] * force[i];
+          x[k] = sum;
+        });
+      });
+  }
+  FS_HD void for_each_coordinate(int slot, auto&& f) const {
+    const std::uint64_t* set = sets + slot * words;
+    const PackedBlock& b = rows.block[slot];
+    for_each_common(words, set, set, [&](int k) { f(k, Y + (b.first * columns + k * b.rows)); });
+  }
+};
 
 // A = Y Y^T, the lower half.
 template <class T> FS_HD void delassus(const auto& half, ScratchArray<T> A) {
@@ -119,28 +212,18 @@ FS_HD void solve_rows(const auto& solver, const PresentRows<T>& present, unsigne
     });
   }
   const SlottedRows<T, decltype(rows)> half{rows, Y.data(), sets.data(), nv, words};
-  T passes(0.0);
   auto A = scratch<T>(lower_half(n, 0));
   delassus<T>(half, A.data());
-  if (solver.rigid) {
-    const RigidProblem problem{rows.block, n, A.data(), r0.data(), D.data(), friction.data()};
-    const T h = common_among<T>(solver, in.touch).timestep;
-    const T left = rigid_solve(problem, r.data(), solver.rigid->sweeps, solver.rigid->polishes,
-                               T(solver.rigid->tolerance) * rcp(h), f.data());
-    half.transposed_times(f.data(), a.data());
-    passes = T(static_cast<double>(solver.rigid->sweeps));
-    if (solver.report) hand_out_residual(instances, T(left * h), out);
-  } else {
-    const RowProblem problem{rows, half, A.data(), r0.data(), D.data(), friction.data()};
-    passes = newton_until_done<T>(
-        solver, problem, instances, [](const auto&... x) { return row_newton_step(x...); }, r.data(), a.data(),
-        f.data());
-    if (solver.report) hand_out_residual(instances, row_residual<T>(problem, r.data(), a.data()), out);
-  }
+  const RigidProblem problem{rows.block, n, A.data(), r0.data(), D.data(), friction.data()};
+  const T h = common_among<T>(solver, in.touch).timestep;
+  const T left = rigid_solve(problem, r.data(), solver.rigid->sweeps, solver.rigid->polishes,
+                             T(solver.rigid->tolerance) * rcp(h), f.data());
+  half.transposed_times(f.data(), a.data());
+  if (solver.report) hand_out_residual(instances, T(left * h), out);
   // a = a0 + L^-1 D^-1/2 x
   solve_from_root(solver.own, in.inertia, a.data());
   for (int k = 0; k < nv; k++) a[k] = a[k] + in.qacc_smooth[k];
-  hand_out(solver, instances, a.data(), passes, out);
+  hand_out(solver, instances, a.data(), T(static_cast<double>(solver.rigid->sweeps)), out);
   for (int i = 0; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
     for_each_rank(ranks, i, c.instances, [&](int rank, unsigned bits) {

@@ -46,11 +46,12 @@ template <class P> RowsRoom rows_room(const ContactSolver<P>& s) {
   const long blocks = s.constraints.size() + s.contacts.slots + 1, rows = s.constraints.rows() + s.contacts.rows + 1,
              entries = s.constraints.entries() + s.contacts.entries + 1,
              geoms = static_cast<long>(s.world.contacts.geom.size());
-  const long bytes = bytes_of_array<Placement<P>>(geoms) + bytes_of_array<Vec3<P>>(geoms) +
-                     bytes_of_array<char>(geoms) + bytes_of_array<char>(static_cast<long>(s.bodies.size()) + 1) +
-                     bytes_of_array<Vec3<P>>(s.nb + 1) + bytes_of_array<char>(s.nb + 1) +
-                     bytes_of_array<ContactPoint<P>>(most_slots) + bytes_of_array<ContactPair<P>>(1) +
-                     bytes_of_array<Geom<P>>(2) + convex_bytes(s.world.contacts);
+  const long bytes =
+      bytes_of_array<Placement<P>>(geoms) + bytes_of_array<char>(geoms) +
+      bytes_of_array<unsigned>(static_cast<long>(s.group_of_pairs.size())) +
+      std::max(bytes_of_array<Vec3<P>>(s.nb + 1),
+               bytes_of_array<ContactPair<P>>(1) + bytes_of_array<Geom<P>>(2) + convex_bytes(s.world.contacts)) +
+      bytes_of_array<ContactPoint<P>>(most_slots);
   return {{entries + 3 * rows, bytes_of_array<PresentBlock>(blocks)}, 2L * most_rows + 3L * s.nv, bytes};
 }
 
@@ -66,31 +67,27 @@ template <class P> SolverRoom solution_room(const ContactSolver<P>& s) {
   const long reading = reads ? readings_memory(s.readings) + most_rows : 0;
   if (reads) room.numbers += rows, room.bytes += bytes_of_array<PresentContact<P>>(s.contacts.slots);
 
-  // n rows of an instance: curvatures of blocks of at most six, triangles of matrices
-  const long all = rows - 1, words = (nv + 63) / 64;
-  const auto curvatures = [](long n) { return 4 * n; };
-  long by_rows = 0, by_rows_bytes = 0;
-  if (s.most_rows > 0) {
-    const long n = std::min<long>(s.most_rows, all), slots = std::min(n, blocks);
-    const long newton = 2 * n + nv + 2 * curvatures(n) + triangle(n) + 7 * n + 4 * nv;
-    const long rigid = s.rigid ? 5 * n + n * n : 0;
-    by_rows = nv + n * nv + 5 * n + most_rows * nv + triangle(n) + std::max(newton, rigid);
-    by_rows_bytes = bytes_of_array<PackedBlock>(slots + 1) + 2 * bytes_of_array<int>(groups) +
-                    bytes_of_array<std::uint64_t>(slots * words);
-  }
-  long by_coordinates = 0, by_coordinates_bytes = 0;
-  if (s.most_rows < all) {
-    const long newton = 2 * all + nv + curvatures(all) + triangle(nv) + 5 * all + 5 * nv;
-    by_coordinates = nv + entries + 5 * all + s.own.nh + newton;
-    long columns = static_cast<long>(s.constraints.column.size());
-    for (const ContactBranches& b : s.branches) columns += s.pairs.columns(b.pair);
-    const long branches = static_cast<long>(s.branches.size()) + 1;
-    by_coordinates_bytes = 2 * bytes_of_array<int>(branches) + bytes_of_array<PackedBlock>(blocks + 1) +
-                           bytes_of_array<int>(columns) + 2 * bytes_of_array<int>(nv) + bytes_of_array<int>(nv + 1) +
-                           bytes_of_array<std::uint64_t>(nv * words) + bytes_of_array<std::uint64_t>(words);
-    // while ranks are given
-    by_coordinates_bytes =
-        std::max(by_coordinates_bytes, bytes_of_array<int>(branches) + bytes_of_array<unsigned short>(branches));
+  long solving = 0, solving_bytes = 0, finding = found.finding, finding_bytes = found.finding_bytes;
+  const long all = rows - 1;
+  if (s.rigid) {  // triangles of matrices of all rows
+    const long words = (nv + 63) / 64, n = all, slots = std::min(n, blocks);
+    solving = nv + n * nv + 5 * n + most_rows * nv + triangle(n) + 5 * n + n * n;
+    solving_bytes = bytes_of_array<PackedBlock>(slots + 1) + 2 * bytes_of_array<int>(groups) +
+                    bytes_of_array<std::uint64_t>(slots * words) + bytes_of_array<unsigned short>(blocks + 1) +
+                    bytes_of_array<unsigned short>(groups);
+  } else {
+    const LimbTables& t = s.limbs;
+    const long limbs = t.limbs(), bodies = s.nb + 1, types = static_cast<long>(t.type.size());
+    room.numbers += t.slot_numbers + 6 * nv - entries - 3 * rows;
+    room.bytes += bytes_of_array<RowSlot>(t.slots) + bytes_of_array<int>(bodies * (groups - 1) + types) +
+                  2 * bytes_of_array<int>(t.slots) + bytes_of_array<int>(bodies + 1) +
+                  bytes_of_array<unsigned short>(blocks);
+    finding_bytes = std::max(finding_bytes, bytes_of_array<unsigned>(2 * nv));
+    finding += 3L * most_rows + most_rows * nv + 3 * bodies;
+    solving = t.numbers + 2L * t.most_numbers + 4 * nv + 6 * bodies + body_numbers * limbs +
+              std::max(nv + 6 * bodies, 2 * nv);
+    solving_bytes = 2 * bytes_of_array<std::uint64_t>(limbs * t.words) + bytes_of_array<int>(triangle(limbs)) +
+                    bytes_of_array<char>(limbs);
   }
 
   long no_slip = 0, no_slip_bytes = 0;
@@ -103,13 +100,13 @@ template <class P> SolverRoom solution_room(const ContactSolver<P>& s) {
       slip += tangents;
       bounds += s.world.contacts.elliptic ? std::min<long>(pair.slots, tangents) : tangents;
     }
-    no_slip = 2 * s.own.nh + 4 * nv + slip * (nv + 3) + 4 * most_rows + most_entries;
-    no_slip_bytes = bytes_of_array<SlipBlock<P>>(bounds) + bytes_of_array<int>(nv);
+    no_slip = found.kept.numbers + 2 * s.own.nh + 4 * nv + slip * (nv + 3) + 4 * most_rows + most_entries;
+    no_slip_bytes = found.kept.bytes + bytes_of_array<SlipBlock<P>>(bounds) + bytes_of_array<int>(nv);
+    finding_bytes += found.kept.bytes, finding += found.kept.numbers;
   }
 
-  room.numbers += std::max({found.finding, by_rows, by_coordinates, no_slip, reading});
-  const long ranks = bytes_of_array<unsigned short>(blocks + 1) + bytes_of_array<unsigned short>(groups);
-  room.bytes += std::max({found.finding_bytes, ranks + std::max(by_rows_bytes, by_coordinates_bytes), no_slip_bytes});
+  room.numbers += std::max({finding, solving, no_slip, reading});
+  room.bytes += std::max({finding_bytes, solving_bytes, no_slip_bytes});
   return room;
 }
 
@@ -117,19 +114,17 @@ template <class P> SolverRoom solution_room(const ContactSolver<P>& s) {
 template <class P> SolverRoom derivatives_room(const ContactSolver<P>& s, bool tangents) {
   using U = Dual<P>;
   const long blocks = s.constraints.size() + s.contacts.slots + 1,
-             geoms = static_cast<long>(s.world.contacts.geom.size()), nv = s.nv, words = (nv + 63) / 64;
+             geoms = static_cast<long>(s.world.contacts.geom.size()), nv = s.nv, limbs = s.limbs.limbs();
   const RowsRoom found = rows_room(s);
   SolverRoom room = found.kept;
   room.bytes += bytes_of_array<ContactPoint<P>>(blocks);
   const long rows = tangents ? 0 : 5 * most_rows;
-  room.numbers += std::max(found.finding, nv + (most_rows + most_entries) * blocks + std::max(triangle(nv), rows));
-  const long matrix = 2 * bytes_of_array<int>(nv) + bytes_of_array<int>(nv + 1) +
-                      bytes_of_array<std::uint64_t>(nv * words) + bytes_of_array<std::uint64_t>(words);
+  room.numbers +=
+      std::max(found.finding, nv + (most_rows + most_entries) * blocks + std::max(2L * s.limbs.most_numbers, rows));
+  const long matrix = 2 * bytes_of_array<std::uint64_t>(limbs * s.limbs.words) + bytes_of_array<int>(triangle(limbs));
   const long loops = convex_bytes(s.world.contacts);
   const long convex = loops == 0 ? 0 : 3 * bytes_of_array<ContactPoint<double>>(most_prisms) + loops;
-  const auto places = [&]<class T>(T) {
-    return bytes_of_array<Placement<T>>(geoms) + bytes_of_array<Vec3<T>>(geoms) + bytes_of_array<char>(geoms);
-  };
+  const auto places = [&]<class T>(T) { return bytes_of_array<Placement<T>>(geoms) + bytes_of_array<char>(geoms); };
   const long rows_along = bytes_of_array<U>(most_rows), entries = bytes_of_array<U>(most_entries),
              pair = bytes_of_array<ContactPair<U>>(1), points = bytes_of_array<ContactPoint<U>>(most_slots),
              sized = bytes_of_array<Geom<U>>(2) + convex;

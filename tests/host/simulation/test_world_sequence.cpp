@@ -5,8 +5,11 @@
 
 #include "core/mujoco/constrained.h"
 #include "core/reference/constraint/dense_newton.h"
+#include "host/load/load.h"
+#include "host/memory/cpu_library.h"
 #include "host/simulation/world_sequence.h"
 #include "tests/support/robots/small_world.h"
+#include "tests/support/robots/touching_world.h"
 
 namespace featherstorm::test_world_sequence {
 namespace {
@@ -78,8 +81,8 @@ Next reference_step(const Model<double>& m, const State& x) {
 // The states of many instances after a step.
 template <class Real>
 std::vector<Next> run(const Robot& robot, const std::vector<State>& states, double tolerance,
-                      bool all_candidates = false) {
-  Evaluator evaluator(robot, {});
+                      bool all_candidates = false, const EvaluatorOptions& how = {}) {
+  Evaluator evaluator(robot, how);
   const Precision p = precision_of<Real>();
   const Sequence sequence = world_sequence(evaluator, p, {60, tolerance, all_candidates});
   const long B = static_cast<long>(states.size());
@@ -199,6 +202,70 @@ TEST(WorldSequence, InstancesDoNotDependOnTheirNeighbours) {
       EXPECT_EQ(alone.v, all[i].v) << i;
     }
   }
+}
+
+// Whether two legs touch each other, of which neither carries the other.
+bool is_coupled(const Robot& robot, const State& x) {
+  const Model<double>& m = robot.model;
+  const GeomContacts<double>& c = m.world.contacts;
+  Numbers numbers(static_cast<std::size_t>(m.nx));
+  std::vector<Placement<double>> X(static_cast<std::size_t>(m.nb) + 1);
+  update_joints(m, x.q.data(), Zeros<double>{}, numbers);
+  body_placements(m, numbers, X);
+  for (const ContactPair<double>& pair : c.pair) {
+    const Geom<double>&a = c.geom[static_cast<std::size_t>(pair.geom[0])],
+          &b = c.geom[static_cast<std::size_t>(pair.geom[1])];
+    const std::vector<int> over_a = support(m, a.place.body), over_b = support(m, b.place.body);
+    const auto carries = [](const std::vector<int>& path, int body) {
+      return std::find(path.begin(), path.end(), body) != path.end();
+    };
+    if (a.place.body == 0 || carries(over_a, b.place.body) || carries(over_b, a.place.body)) continue;
+    ContactPoint<double> point[most_slots];
+    contact_points(c, pair, geom_placement<double>(X, a), geom_placement<double>(X, b), point);
+    for (int k = 0; k < pair.slots; k++)
+      if (point[k].distance < pair.margin) return true;
+  }
+  return false;
+}
+
+template <class Real> void expect_same_bits_in_any_order(const Robot& robot, const std::string& isa) {
+  constexpr std::size_t B = 1024;
+  std::vector<State> states;
+  std::size_t coupled = 0;
+  for (unsigned i = 0; i < B; i++) {
+    State x = random_state_of(robot.model, i);
+    x.q[2] = 0.2 + 0.15 * x.q[2];
+    for (int k = 3; k < 7; k++) x.q[static_cast<std::size_t>(k)] = k == 3 ? 1 : 0;
+    // legs apart in two of three
+    for (std::size_t k = 7; k < x.q.size(); k++) x.q[k] *= i % 3 == 0 ? 2.5 : 0.3;
+    coupled += is_coupled(robot, x) ? 1 : 0;
+    states.push_back(x);
+  }
+  EXPECT_GT(coupled, B / 5);
+  EXPECT_LT(coupled, 2 * B / 3);
+  const auto all = run<Real>(robot, states, 1e-6, false, {.threads = 1, .isa = isa});
+  std::vector<std::size_t> order(B);
+  for (std::size_t i = 0; i < B; i++) order[i] = i;
+  std::shuffle(order.begin(), order.end(), std::mt19937(7));
+  order.resize(901);  // another size, too
+  std::vector<State> shuffled;
+  for (const std::size_t i : order) shuffled.push_back(states[i]);
+  const auto again = run<Real>(robot, shuffled, 1e-6, false, {.threads = 2, .isa = isa});
+  std::size_t differ = 0;
+  for (std::size_t i = 0; i < order.size(); i++)
+    if (again[i].q != all[order[i]].q || again[i].v != all[order[i]].v) differ++;
+  EXPECT_EQ(differ, 0u);
+}
+
+// Among which limbs are coupled in some instances and not in others.
+TEST(WorldSequence, GivesTheSameBitsInAnyOrder) {
+  for (const std::string& isa : supported_isas())
+    for (const bool elliptic : {false, true}) {
+      SCOPED_TRACE(isa + (elliptic ? ", cones" : ", pyramids"));
+      const Robot robot = testing::with_touching_world(load("go2"), {.elliptic = elliptic, .apart = 1, .size = 0.8});
+      expect_same_bits_in_any_order<float>(robot, isa);
+      expect_same_bits_in_any_order<double>(robot, isa);
+    }
 }
 
 TEST(WorldSequence, WithoutConstraintsIsTheRow) {

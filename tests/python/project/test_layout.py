@@ -16,10 +16,10 @@ SOURCES = (".h", ".cpp", ".cu", ".cuh", ".inc", ".py")
 
 ROOMS = """
 core/scalar core/network core/spatial core/trace core/program core/emit core/joint core/world core/model core/form core/linear core/kinematics
-core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/contact/surface core/contact core/actuation core/passive core/convex core/collision core/sensor core/constraint core/rigid
+core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/contact/surface core/contact core/actuation core/passive core/convex core/collision core/sensor core/constraint core/limbs core/rigid
 core/mujoco core/reference/spatial core/reference/model core/reference/dynamics core/reference/loops core/reference/contact core/reference/constraint
 
-host/system host/table/row host/table/ops host/table host/memory host/urdf host/robots host/world host/load host/trace host/assemble host/compile host/engine host/solver
+host/system host/table/row host/table/ops host/table host/memory host/urdf host/robots host/world host/load host/trace host/assemble host/compile host/engine host/contacts host/solver
 host/rollout host/network host/reduction host/simulation host/gradients host/cpu
 
 cuda/kernels cuda/runtime
@@ -47,8 +47,17 @@ ONLY = {
     "host": ("core", "host"),
     "host/urdf": ("host/system",),
     "host/robots": ("host/system",),
-    "host/cpu": ("core", "host/table", "host/memory", "host/rollout", "host/network", "host/solver", "host/simulation"),
-    "cuda": ("core", "host/table", "host/memory", "host/solver", "cuda"),
+    "host/cpu": (
+        "core",
+        "host/table",
+        "host/memory",
+        "host/rollout",
+        "host/network",
+        "host/contacts",
+        "host/solver",
+        "host/simulation",
+    ),
+    "cuda": ("core", "host/table", "host/memory", "host/contacts", "host/solver", "cuda"),
     "python/bindings": ("core", "host"),
     "bench": ("core", "host", "bench"),
     "tests/support": ("core", "host/table", "host/trace", "tests/support"),
@@ -293,7 +302,7 @@ def test_joint_types_are_named_in_few_places(tmp_path):
         (
             "cuda/kernels/a.h",
             '#include "host/system/e.h"',
-            "cuda may include core, host/table, host/memory, host/solver, cuda, not host",
+            "cuda may include core, host/table, host/memory, host/contacts, host/solver, cuda, not host",
         ),
     ],
 )

@@ -1,7 +1,7 @@
 // The rows of constraints and contacts that have a force in some of the instances side by side. Pairs whose bounding spheres are
 // apart in all of them are left out, and so are candidates that do not touch.
 #pragma once
-#include "host/solver/solver_data.h"
+#include "host/contacts/near_pairs.h"
 
 namespace featherstorm {
 
@@ -33,47 +33,6 @@ template <class T> struct PresentRows {
   int contacts = 0;
 };
 
-// Placements and motions in memory, loaded where they are used.
-template <class T, class Array> struct Placements {
-  Array of;
-  FS_HD Placement<T> operator[](int i) const {
-    Placement<T> X;
-    for (int k = 0; k < 9; k++) X.R(k / 3, k % 3) = of[12 * i + k];
-    for (int k = 0; k < 3; k++) X.r(k) = of[12 * i + 9 + k];
-    return X;
-  }
-};
-template <class T, class Array> struct Motions {
-  Array of;
-  FS_HD Motion<T> operator[](int i) const {
-    Motion<T> V;
-    for (int k = 0; k < 3; k++) V.w(k) = of[6 * i + k], V.v(k) = of[6 * i + 3 + k];
-    return V;
-  }
-};
-
-// Numbers with those of these instances that differ.
-template <class T> FS_HD void set_numbers(auto& numbers, const auto& at, const auto& touch) {
-  int k = 0;
-  for_each_number(numbers, [&](T& x) {
-    if (at[k] >= 0) x = touch[at[k]];
-    k++;
-  });
-}
-
-// A geom in these instances.
-template <class T>
-FS_HD GeomNumbers<T> geom_among(const auto& solver, int geom, const auto& touch) {
-  const auto& g = solver.world.contacts.geom[geom];
-  GeomNumbers<T> numbers{cast<T>(g.place.X), cast<T>(g.size), T(solver.reach[geom])};
-  if (!solver.touch.of_geom.empty()) set_numbers<T>(numbers, solver.touch.of_geom[geom], touch);
-  return numbers;
-}
-template <class T>
-FS_HD Placement<T> place_among(const auto& solver, int geom, const auto& touch) {
-  if (solver.touch.of_geom.empty()) return cast<T>(solver.world.contacts.geom[geom].place.X);
-  return geom_among<T>(solver, geom, touch).X;
-}
 template <class T>
 FS_HD Geom<T> sized_geom(const auto& solver, int geom, const auto& touch) {
   const auto& g = solver.world.contacts.geom[geom];
@@ -116,108 +75,6 @@ template <class T> FS_HD T detection_among(const auto& solver, int p, const auto
   return at >= 0 ? T(touch[at]) : T(solver.detection[p]);
 }
 
-// Where the geoms are, computed when they are asked for.
-template <class T, class Solver, class Bodies, class Array> class GeomPlaces {
- public:
-  FS_HD GeomPlaces(const Solver& solver, const Bodies& X, const Array& touch)
-      : solver_(solver), X_(X), touch_(touch), place_(geoms()), centre_(geoms()), known_(geoms()) {
-    for (int i = 0; i < geoms(); i++) known_[i] = 0;
-  }
-  FS_HD const Vec3<T>& centre(int geom) {
-    if (known_[geom] == 0) {
-      const int body = solver_.world.contacts.geom[geom].place.body;
-      const Vec3<T> r = place_among<T>(solver_, geom, touch_).r;
-      if (body == 0) {
-        centre_[geom] = r;
-      } else {
-        const Placement<T> X = X_[body];
-        centre_[geom] = X.r + X.R * r;
-      }
-      known_[geom] = 1;
-    }
-    return centre_[geom];
-  }
-  FS_HD const Placement<T>& operator[](int geom) {
-    if (known_[geom] < 2) {
-      const int body = solver_.world.contacts.geom[geom].place.body;
-      place_[geom] = place_among<T>(solver_, geom, touch_);
-      if (body != 0) place_[geom] = X_[body] * place_[geom];
-      centre_[geom] = place_[geom].r, known_[geom] = 2;
-    }
-    return place_[geom];
-  }
-
- private:
-  FS_HD int geoms() const { return static_cast<int>(solver_.world.contacts.geom.size()); }
-  const Solver& solver_;
-  const Bodies& X_;
-  const Array& touch_;
-  Scratch<Placement<T>> place_;
-  Scratch<Vec3<T>> centre_;
-  Scratch<char> known_;
-};
-
-// A number above zero where the bounding spheres of a pair are near.
-template <class T>
-FS_HD T nearness(const auto& solver, int p, auto& places, const auto& touch) {
-  const auto& pair = solver.world.contacts.pair[p];
-  const int a = pair.geom[0], b = pair.geom[1];
-  T reach = T(solver.reach[a]) + T(solver.reach[b]) + T(pair.detection);
-  if (solver.reaches_differ[p])
-    reach = geom_among<T>(solver, a, touch).reach + geom_among<T>(solver, b, touch).reach +
-            pair_among<T>(solver, p, touch).detection;
-  if (solver.world.contacts.geom[a].type == GeomType::Plane)
-    return reach - dot(axis_of(places[a], 2), places.centre(b) - places[a].r);
-  const Vec3<T> d = places.centre(b) - places.centre(a);
-  return reach * reach - dot(d, d);
-}
-
-// Which pairs of bodies are near in some instance, computed when it is asked for.
-template <class T, class Solver, class Bodies> class NearBodies {
- public:
-  FS_HD NearBodies(const Solver& solver, const Bodies& X)
-      : solver_(solver),
-        X_(X),
-        near_(static_cast<int>(solver.bodies.size()) + 1),
-        centre_(solver.nb + 1),
-        known_(solver.nb + 1) {
-    for (std::size_t i = 0; i < solver.bodies.size(); i++) near_[static_cast<int>(i)] = unknown;
-    for (int i = 0; i <= solver.nb; i++) known_[i] = 0;
-  }
-  // of a pair of geoms
-  FS_HD bool operator()(int pair, auto& places) {
-    const int i = solver_.bodies_of[pair];
-    if (i < 0) return true;
-    if (near_[i] == unknown) {
-      const auto& bodies = solver_.bodies[i];
-      const T reach(bodies.reach);
-      if (bodies.plane >= 0) {
-        const Placement<T>& plane = places[bodies.plane];
-        near_[i] = some(T(reach - dot(axis_of(plane, 2), centre(bodies.b) - plane.r))) ? 1 : 0;
-      } else {
-        const Vec3<T> d = centre(bodies.a) - centre(bodies.b);
-        near_[i] = some(T(reach * reach - dot(d, d))) ? 1 : 0;
-      }
-    }
-    return near_[i] != 0;
-  }
-
- private:
-  static constexpr char unknown = 2;
-  FS_HD const Vec3<T>& centre(int body) {
-    if (known_[body] == 0) {
-      const Placement<T> X = X_[body];
-      centre_[body] = X.r + X.R * cast<T>(solver_.body_centre[body]), known_[body] = 1;
-    }
-    return centre_[body];
-  }
-  const Solver& solver_;
-  const Bodies& X_;
-  Scratch<char> near_;
-  Scratch<Vec3<T>> centre_;
-  Scratch<char> known_;
-};
-
 // Where the geoms of a pair touch, and within which margin; with the numbers of these instances where its sizes differ. Where geoms have
 // derivatives (U) so have contacts.
 template <class T, class U>
@@ -249,18 +106,41 @@ FS_HD void find_points(const auto& solver, int p, const Placement<U>& A, const P
   }
 }
 
+// Rows side by side with those of other blocks, and their Jacobians by columns: where the text of a contact writes them, and what
+// becomes of them.
+template <class T, class Solver> class RowsByColumns {
+ public:
+  static constexpr bool wants_jacobian = true, takes_single_contacts = false;
+  FS_HD RowsByColumns(const Solver& solver, PresentRows<T>& present) : solver_(solver), present_(present) {}
+  FS_HD auto jacobian() const { return present_.J + present_.entries; }
+  FS_HD auto D() const { return present_.D + present_.rows; }
+  FS_HD auto aref() const { return present_.aref + present_.rows; }
+  FS_HD auto friction() const { return present_.friction + present_.rows; }
+  FS_HD void add_constraint(const auto& in, int i, int, unsigned) {
+    const PackedBlock& b = solver_.constraints.block[i];
+    for (int k = 0; k < b.columns; k++) jacobian()[k] = in.jacobian[b.entry + k];
+    present_.entries += b.columns;
+  }
+  FS_HD void add_contact(int p, int, const Candidate<T>&, unsigned) {
+    present_.entries += solver_.world.contacts.pair[p].dimension * solver_.pairs.columns(p);
+  }
+
+ private:
+  const Solver& solver_;
+  PresentRows<T>& present_;
+};
+
 template <class T>
-FS_HD void find_constraints(const auto& solver, const auto& in, PresentRows<T>& present) {
+FS_HD void find_constraints(const auto& solver, const auto& in, auto&& rows, PresentRows<T>& present) {
   const auto& block = solver.constraints.block;
   for (int i = 0; i < static_cast<int>(block.size()); i++) {
     const PackedBlock& b = block[i];
     const unsigned instances = instances_above_zero(T(in.D[b.first]));
     if (instances == 0) continue;
-    for (int k = 0; k < b.columns; k++) present.J[present.entries + k] = in.jacobian[b.entry + k];
-    present.D[present.rows] = in.D[b.first], present.aref[present.rows] = in.aref[b.first];
-    present.friction[present.rows] = in.friction[b.first];
+    rows.D()[0] = in.D[b.first], rows.aref()[0] = in.aref[b.first], rows.friction()[0] = in.friction[b.first];
     present.block[present.count++] = {false, i, b.first, present.entries, present.rows, instances};
-    present.entries += b.columns, present.rows++;
+    rows.add_constraint(in, i, present.count - 1, instances);
+    present.rows++;
   }
   present.constraints = present.count;
 }
@@ -274,27 +154,42 @@ FS_HD void add_present(const auto& solver, int p, const Candidate<T>& c, const T
   present.contact[present.contacts++] = {c, there, held, p, -1};
 }
 
+// Contacts of pairs that are near in single instances (pair_lists.h).
+template <class T>
+void find_listed(const auto& solver, const int* item, int items, auto& places, const auto& X, const auto& twist,
+                 const ContactLaw<T>& law, auto& of_contacts, PresentRows<T>& present);
+
 template <class T>
 FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, const auto& axis, const auto& touch,
-                         const auto& weights, PresentRows<T>& present) {
+                         const auto& weights, auto&& of_contacts, PresentRows<T>& present) {
   const auto& w = solver.world;
   using Solver = std::remove_cvref_t<decltype(solver)>;
   using Bodies = std::remove_cvref_t<decltype(X)>;
   const ContactLaw<T> law = law_among<T>(solver, touch);
   GeomPlaces<T, Solver, Bodies, std::remove_cvref_t<decltype(touch)>> places(solver, X, touch);
-  NearBodies<T, Solver, Bodies> near(solver, X);
   auto position = scratch<T>(most_rows), active = scratch<T>(most_rows);
   T velocity[most_rows];
   auto point = scratch<ContactPoint<T>>(most_slots);
   const int pairs = static_cast<int>(w.contacts.pair.size());
-  for (int p = 0; p < pairs; p++) {
+  using Rows = std::remove_cvref_t<decltype(of_contacts)>;
+  const bool wants_jacobian = Rows::wants_jacobian || law.exact || law.rows.discrete;
+  constexpr bool lists = lanes<T> > 1 && Rows::takes_single_contacts;
+  auto item = scratch<int>(lists ? pairs * lanes<T> : 0);
+  int items = 0;
+  const int groups = static_cast<int>(solver.group_of_pairs.size());
+  auto near = scratch<unsigned>(groups);
+  near_bodies<T>(solver, X, places, near.data());
+  const auto look_at = [&](int p, unsigned of_bodies) {
+    unsigned here = near_instances<T>(solver, p, of_bodies, places, touch);
+    if (here == 0) return;
     const auto& pair = w.contacts.pair[p];
     const int d = pair.dimension;
-    if (!near(p, places)) {
-      p = solver.next_bodies[p] - 1;
-      continue;
+    if constexpr (lists) {
+      if (solver.list_of[p] >= 0) {
+        for (; here != 0; here &= here - 1) item[items++] = p * lanes<T> + lowest_bit(here);
+        return;
+      }
     }
-    if (!some(nearness<T>(solver, p, places, touch))) continue;
     const Placement<T>&A = places[pair.geom[0]], &B = places[pair.geom[1]];
     T margin;
     find_points(solver, p, A, B, touch, margin, point.data());
@@ -302,9 +197,10 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
     const int begin = solver.pairs.start[p], n = solver.pairs.columns(p);
     for (int slot = 0; slot < pair.slots; slot++) {
       const T distance = point[slot].distance, inside = margin - distance;
-      unsigned instances = instances_above_zero(inside);
+      unsigned instances = here & instances_above_zero(inside);
       T there(0.0);
-      if (present.contact) there = select(distance <= detection_among<T>(solver, p, touch), T(1.0), T(0.0));
+      if (present.contact)
+        there = keep(here, T(select(distance <= detection_among<T>(solver, p, touch), T(1.0), T(0.0))));
       if (instances == 0 && !some(there)) continue;
       if (solver.report) present.gap = min(present.gap, T(select(T(0.0) < inside, distance, T(no_contact))));
       const Candidate<T> c = {point[slot], candidate_frame(a, b, B, point[slot].normal)};
@@ -312,18 +208,13 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
       if (instances == 0) continue;
       relative_velocity(X, twist, a.place.body, b.place.body, c, d, velocity);
       add_surface_velocity(a, b, A, B, c, d, velocity);
-      contact_jacobian(std::span<const PathColumn>(solver.pairs.column.data() + begin, n), X, axis, c, d,
-                       present.J + present.entries);
-      const ConstraintRows<ScratchArray<T>> rows{{},
-                                                 position.data(),
-                                                 present.D + present.rows,
-                                                 present.aref + present.rows,
-                                                 active.data(),
-                                                 present.friction + present.rows};
+      const std::span<const PathColumn> path(solver.pairs.column.data() + begin, n);
+      if (wants_jacobian) contact_jacobian(path, X, axis, c, d, of_contacts.jacobian());
+      const ConstraintRows<ScratchArray<T>> rows{
+          {}, position.data(), of_contacts.D(), of_contacts.aref(), active.data(), of_contacts.friction()};
       const auto set_rows = [&](const auto& of_pair) {
         if (!solver.rigid) {
-          const std::span<const PathColumn> path(solver.pairs.column.data() + begin, n);
-          const T A = contact_inertia(solver.own, law, of_pair, path, present.J + present.entries, weights);
+          const T A = contact_inertia(solver.own, law, of_pair, path, of_contacts.jacobian(), weights);
           return set_contact_rows(law, of_pair, A, distance, velocity, rows);
         }
         const T gap = distance - (margin - T(solver.rigid->look_ahead));
@@ -340,12 +231,26 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
       }
       present.block[present.count++] = {true,         p,        solver.first_row[p] + slot * d, present.entries,
                                         present.rows, instances};
-      present.entries += d * n, present.rows += d;
+      of_contacts.add_contact(p, present.count - 1, c, instances);
+      present.rows += d;
     }
-  }
+  };
+  for (int g = 0; g < groups; g++)
+    for (int p = solver.group_of_pairs[g].first; p < solver.group_of_pairs[g].last && near[g] != 0; p++)
+      look_at(p, near[g]);
+  if constexpr (lists) find_listed(solver, item.data(), items, places, X, twist, law, of_contacts, present);
 }
 
-// The rows of these instances, in memory of their own.
+// in   rows  what becomes of them
+template <class T> FS_HD void find_rows(const auto& solver, const auto& in, auto&& rows, PresentRows<T>& present) {
+  using Memory = std::remove_cvref_t<decltype(in.placement)>;
+  find_constraints(solver, in, rows, present);
+  if (solver.contacts.slots > 0)
+    find_contacts(solver, Placements<T, Memory>{in.placement}, Motions<T, Memory>{in.twist},
+                  Motions<T, Memory>{in.axis}, in.touch, in.weights, rows, present);
+}
+
+// The rows of these instances with their Jacobians, in memory of their own.
 template <class T> class FoundRows {
  public:
   // in      as of SolverInputs (solver_data.h)
@@ -363,11 +268,7 @@ template <class T> class FoundRows {
         present_{block_.data(), J_.data(), D_.data(), aref_.data(), friction_.data()} {
     if (points) present_.point = point_.data();
     if (read) present_.contact = contact_.data(), present_.force = force_.data();
-    find_constraints(solver, in, present_);
-    using Memory = std::remove_cvref_t<decltype(in.placement)>;
-    if (solver.contacts.slots > 0)
-      find_contacts(solver, Placements<T, Memory>{in.placement}, Motions<T, Memory>{in.twist},
-                    Motions<T, Memory>{in.axis}, in.touch, in.weights, present_);
+    find_rows<T>(solver, in, RowsByColumns<T, std::remove_cvref_t<decltype(solver)>>(solver, present_), present_);
   }
   FS_HD const PresentRows<T>& present() const { return present_; }
 

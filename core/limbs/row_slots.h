@@ -1,0 +1,340 @@
+// Rows of constraints as Newton's passes keep them (limb_newton.h): a slot holds the rows of one contact, or one row of a constraint, of
+// instances side by side, each of which may have another there.
+//
+// Of its rows r = J a - aref a slot knows their rates p along the step and the piece of the cost (row_state.h) that they are on. Goes a to
+// a + alpha step, then r to r + alpha p, and forces and curvatures change only where a row is on another piece than before:
+//
+//   force of a piece   f = c - W r
+//   added to H         J^T (W' - W) J
+//   added to -g        J^T (f'(r) - f(r))          f, f' of the old piece and of the new one, both at the new r
+//
+// Cones that slide have no pieces; W is that of the last pass there, f = f_last - alpha W p, and every pass changes them.
+//
+// A contact of a body with the world has its rows from the body's spatial acceleration A = (w, v) about a reference point, c the
+// contact's point from there, and e_k its axes: row k is e_k . (v + w x c), or e_k . w of torsion and rolling. What it adds to H is
+// N W N^T, 6 x 6 of its body. Rows of other kinds have numbers J for the coordinates of some limbs.
+#pragma once
+#include "core/constraint/row_state.h"
+#include "core/linear/lower_half.h"
+#include "core/scalar/instances.h"
+#include "core/scalar/some.h"
+#include "core/scalar/unroll.h"
+
+namespace featherstorm {
+
+// Coordinates of a limb that rows move.
+struct RowSegment { int limb, first, count; };  // first: within the limb
+
+// Rows that move the same coordinates and have the same kind of cost.
+struct RowType {
+  RowKind kind = RowKind::Equality;
+  int rows = 1;
+  int segment = 0, segments = 0;  // ascending limbs
+  int columns = 0;
+  bool of_contacts = false;
+};
+
+struct RowSlot {
+  RowKind kind;
+  int rows;
+  int body;     // whose contact with the world, or 0
+  int type;     // of rows with J
+  int numbers;  // where its numbers begin
+  int next;     // the next slot of the body or of the type, or -1
+  unsigned there;
+};
+
+// Numbers of a slot: r, rates, aref, D, and coefficients as row_state.h has them, one of each row; what the piece is; the point and
+// axes of a contact with the world, or J row by row.
+template <RowKind kind, int d> struct SlotLayout {
+  static constexpr int rate = d, aref = 2 * d, D = 3 * d, friction = 4 * d, piece = 5 * d;
+  // 1 where the row, or the edge of a pyramid, has a curvature; and c of dry friction; or f and W of a cone
+  static constexpr int piece_numbers = kind == RowKind::Pyramid    ? 2 * (d - 1)
+                                       : kind == RowKind::Friction ? 2
+                                       : kind == RowKind::Cone     ? d + lower_half(d, 0)
+                                                                   : 1;
+  static constexpr int geometry = piece + piece_numbers;
+  static constexpr int curvature = piece + d;  // of a cone
+};
+inline constexpr int point_and_axes = 12;
+
+template <RowKind kind> using RowKindConstant = std::integral_constant<RowKind, kind>;
+
+// f(kind, rows) with both as constants.
+FS_HD void with_rows_of(RowKind kind, int rows, auto&& f) {
+  constexpr std::integral_constant<int, 1> one{};
+  switch (kind) {
+    case RowKind::Equality: return f(RowKindConstant<RowKind::Equality>{}, one);
+    case RowKind::Friction: return f(RowKindConstant<RowKind::Friction>{}, one);
+    case RowKind::Unilateral: return f(RowKindConstant<RowKind::Unilateral>{}, one);
+    case RowKind::Pyramid:
+    case RowKind::Cone: break;
+  }
+  const auto contact = [&](auto of_kind) {
+    switch (rows) {
+      case 3: return f(of_kind, std::integral_constant<int, 3>{});
+      case 4: return f(of_kind, std::integral_constant<int, 4>{});
+      default: break;
+    }
+    assert(rows == 6);
+    f(of_kind, std::integral_constant<int, 6>{});
+  };
+  if (kind == RowKind::Pyramid) contact(RowKindConstant<RowKind::Pyramid>{});
+  else contact(RowKindConstant<RowKind::Cone>{});
+}
+FS_HD int slot_geometry(RowKind kind, int rows) {
+  int at = 0;
+  with_rows_of(kind, rows, [&](auto of_kind, auto of_rows) { at = SlotLayout<of_kind, of_rows>::geometry; });
+  return at;
+}
+
+// What rows add to forces and curvatures.
+template <int d, class T> struct RowChange { T f[d], W[d * (d + 1) / 2]; };
+
+// Whether rows k and j of a kind have a common curvature.
+template <RowKind kind> FS_HD constexpr bool bend_together(int k, int j) {
+  return kind == RowKind::Cone || k == j || k == 0 || j == 0;
+}
+
+// Goes over to the pieces that the rows are on now; whether that changes something in some instance.
+//
+// in      alpha, open  the last step's size, and 1 of instances that are not done, else 0
+// in-out  x            numbers of the slot, r up to date
+// out     c
+template <RowKind kind, int d, class T>
+FS_CALLED FS_HD bool change_pieces(auto x, const T& alpha, const T& open, RowChange<d, T>& c) {
+  using At = SlotLayout<kind, d>;
+  const T zero(0.0), one(1.0), D = x[At::D] * open;
+  if constexpr (kind == RowKind::Equality || kind == RowKind::Unilateral) {
+    const T on = kind == RowKind::Equality ? one : select(x[0] < zero, one, zero), w = (on - x[At::piece]) * D;
+    x[At::piece] = on;
+    if (!some(T(abs(w)))) return false;
+    c.W[0] = w, c.f[0] = -(w * x[0]);
+    return true;
+  } else if constexpr (kind == RowKind::Friction) {
+    const T force = x[At::D] * x[0], most = x[At::friction];
+    const auto above = most < force, below = force < -most;
+    const T on = select(above, zero, select(below, zero, one)), slid = select(above, -most, select(below, most, zero));
+    const T w = (on - x[At::piece]) * D, moved = (slid - x[At::piece + 1]) * open;
+    x[At::piece] = on, x[At::piece + 1] = slid;
+    if (!some(T(abs(w) + abs(moved)))) return false;
+    c.W[0] = w, c.f[0] = moved - w * x[0];
+    return true;
+  } else if constexpr (kind == RowKind::Pyramid) {
+    T w[2 * (d - 1)], e[2 * (d - 1)], any(0.0);
+    FS_UNROLL for (int k = 1; k < d; k++) {
+      const T along = x[At::friction + k] * x[k];
+      e[2 * k - 2] = x[0] + along, e[2 * k - 1] = x[0] - along;
+    }
+    FS_UNROLL for (int k = 0; k < 2 * (d - 1); k++) {
+      const T on = select(e[k] < zero, one, zero);
+      w[k] = (on - x[At::piece + k]) * D;
+      x[At::piece + k] = on, any = any + abs(w[k]);
+    }
+    if (!some(any)) return false;
+    c.f[0] = c.W[0] = zero;
+    FS_UNROLL for (int k = 1; k < d; k++) {
+      const T f = x[At::friction + k], up = w[2 * k - 2], down = w[2 * k - 1], sum = up + down;
+      const T force_up = up * e[2 * k - 2], force_down = down * e[2 * k - 1];
+      c.f[0] = c.f[0] - (force_up + force_down), c.f[k] = f * (force_down - force_up);
+      c.W[0] = c.W[0] + sum, c.W[lower_half(k, 0)] = f * (up - down), c.W[lower_half(k, k)] = f * f * sum;
+    }
+    return true;
+  } else {
+    T f[d], W[d * (d + 1) / 2], any(0.0);
+    block_state<T>(RowBlock{kind, 0, d}, x, x + At::D, x + At::friction, f, W);
+    FS_UNROLL for (int k = 0; k < d * (d + 1) / 2; k++) {
+      c.W[k] = (W[k] - x[At::curvature + k]) * open;
+      any = any + abs(c.W[k]);
+    }
+    const auto changes = zero < any;
+    FS_UNROLL for (int k = 0; k < d; k++) {
+      T was = x[At::piece + k];
+      FS_UNROLL for (int j = 0; j < d; j++) was = was - alpha * x[At::curvature + symmetric(k, j)] * x[At::rate + j];
+      c.f[k] = select(changes, T((f[k] - was) * open), zero);
+    }
+    FS_UNROLL for (int k = 0; k < d; k++) x[At::piece + k] = f[k];
+    FS_UNROLL for (int k = 0; k < d * (d + 1) / 2; k++) x[At::curvature + k] = W[k];
+    return some(any);
+  }
+}
+
+// What rows add along a step, at alpha, to the cost of pieces that do not change: first and second derivative, and twice the cost.
+template <class T> struct LineChange { T slope{0.0}, bend{0.0}, cost{0.0}, changed{0.0}; };
+
+// A row, or an edge, from r along p with a curvature D on one of two pieces, `on` before.
+template <class T>
+FS_HD void add_edge(const T& r, const T& p, const T& alpha, const T& D, const T& on, LineChange<T>& to) {
+  const T e = r + alpha * p, w = (select(e < T(0.0), T(1.0), T(0.0)) - on) * D, we = w * e;
+  to.changed = to.changed + abs(w);
+  to.slope = to.slope + we * p, to.bend = to.bend + w * p * p, to.cost = to.cost + we * e;
+}
+
+// 2 s of a cone.
+template <int d, class T> FS_HD T twice_cone_cost(const auto& r, const auto& D, const auto& f) {
+  const ConeState<T> c = cone_state<T>(d, r, D, f);
+  const T zero(0.0), slip = c.N - f[0] * c.T_;
+  T stuck(0.0);
+  for (int k = 0; k < d; k++) stuck = stuck + D[k] * r[k] * r[k];
+  return select(zero <= slip, zero, select(f[0] * c.N + c.T_ <= zero, stuck, T(c.stiffness * slip * slip)));
+}
+
+// in      x  numbers of the slot
+// in-out  to
+template <RowKind kind, int d, class T> FS_CALLED FS_HD void add_line_change(const auto& x, const T& alpha,
+                                                                             LineChange<T>& to) {
+  using At = SlotLayout<kind, d>;
+  const T zero(0.0), one(1.0), D = x[At::D];
+  if constexpr (kind == RowKind::Equality) {
+  } else if constexpr (kind == RowKind::Unilateral) {
+    add_edge<T>(x[0], x[At::rate], alpha, D, x[At::piece], to);
+  } else if constexpr (kind == RowKind::Friction) {
+    const T p = x[At::rate], r = x[0] + alpha * p, force = D * r, most = x[At::friction];
+    const auto above = most < force, below = force < -most;
+    const T on = select(above, zero, select(below, zero, one)), slid = select(above, -most, select(below, most, zero));
+    const T w = (on - x[At::piece]) * D, moved = slid - x[At::piece + 1], changed = abs(w) + abs(moved);
+    // s = W r^2 / 2 - c r - c^2 / (2 D)
+    const T half = w * r * r - T(2.0) * moved * r;
+    const T level = (slid * slid - x[At::piece + 1] * x[At::piece + 1]) * rcp(max(D, T(1e-30)));
+    to.changed = to.changed + changed, to.slope = to.slope + (w * r - moved) * p, to.bend = to.bend + w * p * p;
+    to.cost = to.cost + select(zero < changed, T(half - level), zero);
+  } else if constexpr (kind == RowKind::Pyramid) {
+    T any(0.0);
+    FS_UNROLL for (int k = 1; k < d; k++) {
+      const T f = x[At::friction + k], r0 = x[0] + alpha * x[At::rate], along = f * (x[k] + alpha * x[At::rate + k]);
+      any = any + abs(T(select(r0 + along < zero, one, zero) - x[At::piece + 2 * k - 2]));
+      any = any + abs(T(select(r0 - along < zero, one, zero) - x[At::piece + 2 * k - 1]));
+    }
+    if (!some(T(any * D))) return;
+    FS_UNROLL for (int k = 1; k < d; k++) {
+      const T f = x[At::friction + k], r = f * x[k], p = f * x[At::rate + k];
+      add_edge<T>(x[0] + r, x[At::rate] + p, alpha, D, x[At::piece + 2 * k - 2], to);
+      add_edge<T>(x[0] - r, x[At::rate] - p, alpha, D, x[At::piece + 2 * k - 1], to);
+    }
+  } else {
+    const RowBlock b{kind, 0, d};
+    T ahead[d], f[d], W[d * (d + 1) / 2];
+    FS_UNROLL for (int k = 0; k < d; k++) ahead[k] = x[k] + alpha * x[At::rate + k];
+    const T other = other_piece<T>(b, x, ahead, x + At::D, x + At::friction);
+    if (!some(other)) return;
+    block_state<T>(b, ahead, x + At::D, x + At::friction, f, W);
+    T slope(0.0), bend(0.0), old_bend(0.0);
+    FS_UNROLL for (int k = 0; k < d; k++) {
+      const T p = x[At::rate + k];
+      slope = slope + (x[At::piece + k] - f[k]) * p;
+      FS_UNROLL for (int j = 0; j < d; j++) {
+        bend = bend + p * W[symmetric(k, j)] * x[At::rate + j];
+        old_bend = old_bend + p * x[At::curvature + symmetric(k, j)] * x[At::rate + j];
+      }
+    }
+    slope = slope - alpha * old_bend;
+    T cost = twice_cone_cost<d, T>(ahead, x + At::D, x + At::friction) -
+             twice_cone_cost<d, T>(x, x + At::D, x + At::friction) - alpha * alpha * old_bend;
+    FS_UNROLL for (int k = 0; k < d; k++) cost = cost + T(2.0) * alpha * x[At::piece + k] * x[At::rate + k];
+    const auto changes = zero < other;
+    to.changed = to.changed + other;
+    to.slope = to.slope + select(changes, slope, zero), to.bend = to.bend + select(changes, T(bend - old_bend), zero);
+    to.cost = to.cost + select(changes, cost, zero);
+  }
+}
+
+// The rows of a contact with the world under the acceleration A of its body.
+//
+// in   x (point_and_axes)  c, e_0, e_1, e_2
+template <int d, class T> FS_HD void contact_rows_at(const auto& x, const auto& A, T* v) {
+  const T u[3] = {A[3] + (A[1] * x[2] - A[2] * x[1]), A[4] + (A[2] * x[0] - A[0] * x[2]),
+                  A[5] + (A[0] * x[1] - A[1] * x[0])};
+  FS_UNROLL for (int k = 0; k < d; k++) {
+    const int e = 3 + 3 * (k % 3);
+    if (k < 3) v[k] = x[e] * u[0] + x[e + 1] * u[1] + x[e + 2] * u[2];
+    else v[k] = x[e] * T(A[0]) + x[e + 1] * T(A[1]) + x[e + 2] * T(A[2]);
+  }
+}
+
+// wrench += N f
+template <int d, class T> FS_HD void add_contact_wrench(const auto& x, const T* f, auto wrench) {
+  T force[3];
+  FS_UNROLL for (int i = 0; i < 3; i++) {
+    force[i] = x[3 + i] * f[0];
+    FS_UNROLL for (int k = 1; k < d && k < 3; k++) force[i] = force[i] + x[3 + 3 * k + i] * f[k];
+  }
+  FS_UNROLL for (int i = 0; i < 3; i++) {
+    const int a = (i + 1) % 3, b = (i + 2) % 3;
+    T moment = x[a] * force[b] - x[b] * force[a];
+    FS_UNROLL for (int k = 3; k < d; k++) moment = moment + x[3 + 3 * (k - 3) + i] * f[k];
+    wrench[i] = wrench[i] + moment, wrench[3 + i] = wrench[3 + i] + force[i];
+  }
+}
+
+// Where a body's 6 x 6 and its wrench are among 27 numbers: rows of the lower half in the order (w, v), then moment, force.
+inline constexpr int body_numbers = 27, body_wrench = 21;
+
+// C += N W N^T, N f
+//
+// in   x  as of contact_rows_at
+template <RowKind kind, int d, class T>
+FS_CALLED FS_HD void add_contact_to_body(const auto& x, const RowChange<d, T>& change, T* C) {
+  constexpr int linear = d < 3 ? d : 3;
+  const T c[3] = {x[0], x[1], x[2]};
+  // G = sum W_kj e_k e_j^T over rows of the point's acceleration
+  T G[3][3];
+  T weighed[linear][3];
+  FS_UNROLL for (int k = 0; k < linear; k++) FS_UNROLL for (int i = 0; i < 3; i++) {
+    T sum = change.W[symmetric(k, 0)] * x[3 + i];
+    FS_UNROLL for (int j = 1; j < linear; j++) if (bend_together<kind>(k, j)) sum =
+        sum + change.W[symmetric(k, j)] * x[3 + 3 * j + i];
+    weighed[k][i] = sum;
+  }
+  FS_UNROLL for (int i = 0; i < 3; i++) FS_UNROLL for (int j = 0; j <= i; j++) {
+    T g = x[3 + i] * weighed[0][j];
+    FS_UNROLL for (int k = 1; k < linear; k++) g = g + x[3 + 3 * k + i] * weighed[k][j];
+    G[i][j] = g, G[j][i] = g;
+  }
+  // B = c x G, columns of v in rows of w
+  T B[3][3];
+  FS_UNROLL for (int j = 0; j < 3; j++) {
+    B[0][j] = c[1] * G[2][j] - c[2] * G[1][j];
+    B[1][j] = c[2] * G[0][j] - c[0] * G[2][j];
+    B[2][j] = c[0] * G[1][j] - c[1] * G[0][j];
+  }
+  // I = B (c x)^T
+  C[0] = C[0] + (B[0][2] * c[1] - B[0][1] * c[2]);
+  C[1] = C[1] + (B[1][2] * c[1] - B[1][1] * c[2]);
+  C[2] = C[2] + (B[1][0] * c[2] - B[1][2] * c[0]);
+  C[3] = C[3] + (B[2][2] * c[1] - B[2][1] * c[2]);
+  C[4] = C[4] + (B[2][0] * c[2] - B[2][2] * c[0]);
+  C[5] = C[5] + (B[2][1] * c[0] - B[2][0] * c[1]);
+  FS_UNROLL for (int i = 0; i < 3; i++) {
+    FS_UNROLL for (int j = 0; j < 3; j++) C[lower_half(3 + i, j)] = C[lower_half(3 + i, j)] + B[j][i];
+    FS_UNROLL for (int j = 0; j <= i; j++) C[lower_half(3 + i, 3 + j)] = C[lower_half(3 + i, 3 + j)] + G[i][j];
+  }
+  add_contact_wrench<d>(x, change.f, C + body_wrench);
+  if constexpr (d > 3) {
+    // rows 3 + k: couples along e_k
+    T M[3][3], P[3][3];  // sum W e_k e_j^T of couples and couples, of couples and forces
+    for (int i = 0; i < 3; i++)
+      for (int j = 0; j < 3; j++) M[i][j] = P[i][j] = T(0.0);
+    for (int k = 3; k < d; k++)
+      for (int j = 0; j < d; j++) {
+        if (!bend_together<kind>(k, j)) continue;
+        const T w = change.W[symmetric(k, j)];
+        for (int i = 0; i < 3; i++) {
+          const T along = w * x[3 + 3 * (k - 3) + i];
+          for (int l = 0; l < 3; l++)
+            if (j < 3) P[i][l] = P[i][l] + along * x[3 + 3 * j + l];
+            else M[i][l] = M[i][l] + along * x[3 + 3 * (j - 3) + l];
+        }
+      }
+    // of (w, w): P (c x)^T and its transpose
+    const auto turned = [&](int i, int j) {  // sum_l P_il ((c x)^T)_lj
+      const int a = (j + 1) % 3, b = (j + 2) % 3;
+      return T(c[a] * P[i][b] - c[b] * P[i][a]);
+    };
+    for (int i = 0; i < 3; i++) {
+      for (int j = 0; j <= i; j++) C[lower_half(i, j)] = C[lower_half(i, j)] + M[i][j] + turned(i, j) + turned(j, i);
+      for (int j = 0; j < 3; j++) C[lower_half(3 + i, j)] = C[lower_half(3 + i, j)] + P[j][i];
+    }
+  }
+}
+
+}  // namespace featherstorm

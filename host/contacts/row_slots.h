@@ -1,0 +1,244 @@
+// Slots of the rows that instances side by side have (core/limbs/row_slots.h).
+//
+// Contacts of a body with the world take slots of that body and their number of rows, rows with numbers J slots of their type, an
+// instance's one after the other: its k-th contact of a foot is in slot k of the foot, whatever its neighbours touch with. So there are
+// as many slots as the instance with most needs, and the order of an instance's rows is its own. Numbers of instances without rows in a
+// slot are zero.
+#pragma once
+#include "host/contacts/find_rows.h"
+
+namespace featherstorm {
+
+template <class T> struct RowSlots {
+  RowSlot* slot;
+  ScratchArray<T> numbers;
+  int* first;               // of each body and group of rows, and of each type of rows with J; or -1
+  int* pair_of;             // (slots, lanes)  of contacts with J
+  unsigned short* slot_of;  // (blocks, lanes)  of PresentRows
+  int groups;
+  int count = 0, used = 0;
+
+  // Slots for rows of some instances, which these share with others: visit(slot, instances, is_new).
+  //
+  // in  like   kind, rows, body, type;  chain  its place in `first`
+  // in  block  of PresentRows;  size  numbers behind those of SlotLayout
+  FS_HD void take(const RowSlot& like, int chain, int block, int size, unsigned instances, auto&& visit) {
+    int* link = first + chain;
+    const auto note = [&](unsigned here) {
+      for (; here != 0; here &= here - 1)
+        slot_of[block * lanes<T> + lowest_bit(here)] = static_cast<unsigned short>(*link);
+    };
+    while (instances != 0) {
+      if (*link < 0) {
+        RowSlot& s = slot[count];
+        s = like, s.numbers = used, s.next = -1, s.there = instances;
+        const int geometry = slot_geometry(s.kind, s.rows);
+        for (int k = s.rows; k < geometry; k++) numbers[used + k] = T(0.0);
+        *link = count++, used += geometry + size;
+        note(instances);
+        return visit(s, instances, true);
+      }
+      RowSlot& s = slot[*link];
+      if (const unsigned here = instances & ~s.there; here != 0) {
+        s.there |= here, instances &= ~here;
+        note(here);
+        visit(s, here, false);
+      }
+      link = &s.next;
+    }
+  }
+  // Slots in the order of bodies, then of types; where a body's begin, and those with J.
+  FS_HD void sort(int nb, int types, int* order, int* first_slot) const {
+    int n = 0;
+    for (int i = 0; i < (nb + 1) * groups + types; i++) {
+      if (i % groups == 0 && i <= nb * groups) first_slot[i / groups] = n;
+      if (i == (nb + 1) * groups) first_slot[nb + 1] = n;
+      for (int s = first[i]; s >= 0; s = slot[s].next) order[n++] = s;
+    }
+    if (types == 0) first_slot[nb + 1] = n;
+  }
+};
+
+// A contact in some instances, or in one, with the numbers of its rows.
+template <class Number> struct FoundRow {
+  Vec3<Number> point;
+  ContactFrame<Number> frame;
+  const Number *D, *aref, *friction;
+};
+
+// What becomes of the rows that are found (find_rows.h): they go to slots.
+template <class T, class Solver> class RowsToSlots {
+ public:
+  static constexpr bool wants_jacobian = false, takes_single_contacts = true;
+  // in  axis (6 nv)  of coordinates about reference points;  reference (3 (nb + 1))  those of bodies
+  FS_HD RowsToSlots(const Solver& solver, ScratchArray<T> axis, ScratchArray<T> reference, RowSlots<T>& slots)
+      : solver_(solver),
+        axis_(axis),
+        reference_(reference),
+        slots_(slots),
+        jacobian_(weighs_by_jacobian(solver) ? most_rows * solver.nv : 0),
+        D_(most_rows),
+        aref_(most_rows),
+        friction_(most_rows) {}
+  FS_HD auto jacobian() { return jacobian_.data(); }
+  FS_HD auto D() { return D_.data(); }
+  FS_HD auto aref() { return aref_.data(); }
+  FS_HD auto friction() { return friction_.data(); }
+
+  FS_HD void add_constraint(const auto& in, int i, int block, unsigned instances) {
+    const auto& of = solver_.limbs;
+    const PackedBlock& b = solver_.constraints.block[i];
+    const int type = of.type_of[0][i], columns = of.type[type].columns;
+    slots_.take({b.kind, 1, 0, type, 0, -1, 0}, chain_of_type(type), block, columns, instances,
+                [&](RowSlot& s, unsigned here, bool) {
+                  const auto x = set_rows(s, here, true);
+                  for (int k = 0; k < columns; k++) x[k] = T(0.0);
+                  for (int k = 0; k < b.columns; k++) {
+                    const int v = solver_.constraints.column[b.column + k], at = of.place_of[0][b.column + k];
+                    const T j = keep(here, T(in.jacobian[b.entry + k]));
+                    if (of.free_dof[v] < 0) x[at] = x[at] + j;
+                    else  // the limb's columns are those of its body's spatial acceleration
+                      for (int l = 0; l < 6; l++) x[at + l] = x[at + l] + j * axis_[6 * v + l];
+                  }
+                });
+  }
+
+  FS_HD void add_contact(int p, int block, const Candidate<T>& c, unsigned instances) {
+    const RowSlot like = slot_like(p);
+    if (like.body == 0 && like.type < 0) return;  // moves nothing
+    const T sign(solver_.limbs.body_of[p] < 0 ? -1.0 : 1.0);
+    slots_.take(like, chain_of(like, p), block, size_of(like), instances, [&](RowSlot& s, unsigned here, bool is_new) {
+      const auto x = set_rows(s, here, is_new) + place_of_contact(like);
+      const auto theirs = where<T>(here);
+      const auto set = [&](int k, const T& value) { x[k] = select(theirs, value, is_new ? T(0.0) : T(x[k])); };
+      for (int i = 0; i < 3; i++) {
+        set(i, c.contact.point(i) - origin(like.body, i));
+        for (int k = 0; k < 3; k++) set(3 + 3 * k + i, sign * c.frame.e[k](i));
+      }
+      note_pair(s, p, here);
+    });
+  }
+
+  // A contact of one instance, with its own numbers (pair_lists.h).
+  template <class Number> void add_contact_of(int p, int block, int instance, const FoundRow<Number>& row) {
+    const RowSlot like = slot_like(p);
+    if (like.body == 0 && like.type < 0) return;
+    const Number sign(solver_.limbs.body_of[p] < 0 ? -1 : 1);
+    const int d = like.rows, weights = like.kind == RowKind::Cone ? d : 1;
+    slots_.take(like, chain_of(like, p), block, size_of(like), 1u << instance, [&](RowSlot& s, unsigned, bool is_new) {
+      const auto x = slots_.numbers + s.numbers;
+      const auto to = [&](int k) -> Number& { return number_of<Number>(x[k], instance); };
+      for (int k = 0; k < d; k++) {
+        if (is_new) x[4 * d + k] = T(row.friction[k]);  // not zero elsewhere
+        to(2 * d + k) = row.aref[k], to(4 * d + k) = row.friction[k];
+        if (k < weights) to(3 * d + k) = row.D[k];
+      }
+      const int at = slot_geometry(s.kind, d) + place_of_contact(like);
+      for (int k = 0; k < point_and_axes && is_new; k++) x[at + k] = T(0.0);
+      for (int i = 0; i < 3; i++) {
+        to(at + i) = row.point(i);
+        if (like.body > 0) to(at + i) -= number_of<Number>(reference_[3 * like.body + i], instance);
+        for (int k = 0; k < 3; k++) to(at + 3 + 3 * k + i) = sign * row.frame.e[k](i);
+      }
+      note_pair(s, p, 1u << instance);
+    });
+  }
+
+  // J of contacts between moving bodies, each instance's of the pair that it has there.
+  FS_HD void make_jacobians() {
+    for (int i = 0; i < slots_.count; i++)
+      if (const RowSlot& s = slots_.slot[i]; s.body == 0 && solver_.limbs.type[s.type].of_contacts)
+        with_rows_of(s.kind, s.rows, [&](auto, auto rows) { make_jacobian<rows>(s, i); });
+  }
+
+ private:
+  FS_HD static bool weighs_by_jacobian(const Solver& solver) {
+    return solver.contacts.slots > 0 && (solver.world.constraints.exact_inertia || solver.world.is_discrete());
+  }
+  FS_HD int chain_of_type(int type) const { return (solver_.nb + 1) * slots_.groups + type; }
+  FS_HD int chain_of(const RowSlot& like, int p) const {
+    return like.body > 0 ? like.body * slots_.groups + solver_.group_of[1][p] : chain_of_type(like.type);
+  }
+  FS_HD RowSlot slot_like(int p) const {
+    const auto& group = solver_.group[solver_.group_of[1][p]];
+    const int body = solver_.limbs.body_of[p];
+    return {group.kind, group.rows, body < 0 ? -body : body, solver_.limbs.type_of[1][p], 0, -1, 0};
+  }
+  // Behind J of contacts between moving bodies are their points and axes.
+  FS_HD int place_of_contact(const RowSlot& s) const {
+    return s.body > 0 ? 0 : s.rows * solver_.limbs.type[s.type].columns;
+  }
+  FS_HD int size_of(const RowSlot& s) const { return place_of_contact(s) + point_and_axes; }
+  FS_HD T origin(int body, int i) const { return body > 0 ? T(reference_[3 * body + i]) : T(0.0); }
+  FS_HD void note_pair(const RowSlot& s, int p, unsigned here) {
+    const int slot = static_cast<int>(&s - slots_.slot);
+    for (; here != 0; here &= here - 1) slots_.pair_of[slot * lanes<T> + lowest_bit(here)] = p;
+  }
+  // D, aref and coefficients of rows; gives where the numbers behind them begin.
+  FS_HD auto set_rows(const RowSlot& s, unsigned here, bool is_new) {
+    const auto x = slots_.numbers + s.numbers;
+    const int d = s.rows, weights = s.kind == RowKind::Cone ? d : 1;
+    const auto theirs = where<T>(here);
+    for (int k = 0; k < d; k++) {
+      x[2 * d + k] = select(theirs, T(aref_[k]), is_new ? T(0.0) : T(x[2 * d + k]));
+      if (k < weights) x[3 * d + k] = select(theirs, T(D_[k]), is_new ? T(0.0) : T(x[3 * d + k]));
+      x[4 * d + k] = is_new ? T(friction_[k]) : T(select(theirs, T(friction_[k]), T(x[4 * d + k])));
+    }
+    return x + slot_geometry(s.kind, d);
+  }
+
+  template <int d> FS_HD void make_jacobian(const RowSlot& s, int slot) {
+    const auto& of = solver_.limbs;
+    const RowType& type = of.type[s.type];
+    const int columns = type.columns;
+    // which instances' pairs have a coordinate on the way from the second body up, and from the first one
+    auto up = scratch<unsigned>(2 * columns);
+    for (int k = 0; k < 2 * columns; k++) up[k] = 0;
+    for (unsigned there = s.there; there != 0; there &= there - 1) {
+      const int l = lowest_bit(there), p = slots_.pair_of[slot * lanes<T> + l];
+      for (int k = solver_.pairs.start[p]; k < solver_.pairs.start[p + 1]; k++)
+        up[2 * of.place_of[1][k] + (solver_.pairs.column[k].first ? 1 : 0)] |= 1u << l;
+    }
+    const auto J = slots_.numbers + (s.numbers + slot_geometry(s.kind, d)), x = J + d * columns;
+    int column = 0, tree = -1;
+    T n[d][6];
+    for (int k = type.segment; k < type.segment + type.segments; k++) {
+      const RowSegment& part = of.segment[k];
+      const Limb& limb = of.limb[part.limb];
+      if (of.reference[limb.first_body] != tree) {
+        tree = of.reference[limb.first_body];
+        moments<d>(x, limb.first_body, n);
+      }
+      for (int i = part.first; i < part.first + part.count; i++, column++) {
+        const unsigned plus = up[2 * column], minus = up[2 * column + 1];
+        for (int r = 0; r < d; r++) {
+          T j(0.0);
+          if ((plus | minus) != 0) {
+            if (limb.free) j = n[r][i];
+            else
+              for (int l = 0; l < 6; l++) j = j + axis_[6 * (limb.first + i) + l] * n[r][l];
+            j = keep(plus, j) - keep(minus, j);
+          }
+          J[r * columns + column] = j;
+        }
+      }
+    }
+  }
+  // n_k with J_k = S . n_k of a body that moves about its reference point.
+  template <int d> FS_HD void moments(const auto& x, int body, T (&n)[d][6]) const {
+    Vec3<T> c;
+    for (int i = 0; i < 3; i++) c(i) = x[i] - reference_[3 * body + i];
+    for (int k = 0; k < d; k++) {
+      const int at = 3 + 3 * (k % 3);
+      const Vec3<T> e{x[at], x[at + 1], x[at + 2]}, moment = k < 3 ? cross(c, e) : e;
+      for (int i = 0; i < 3; i++) n[k][i] = moment(i), n[k][3 + i] = k < 3 ? e(i) : T(0.0);
+    }
+  }
+
+  const Solver& solver_;
+  ScratchArray<T> axis_, reference_;
+  RowSlots<T>& slots_;
+  Scratch<T> jacobian_, D_, aref_, friction_;
+};
+
+}  // namespace featherstorm

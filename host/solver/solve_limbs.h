@@ -1,0 +1,250 @@
+// The acceleration under all rows that are present, by Newton's method in blocks of limbs (core/limbs/limb_newton.h).
+#pragma once
+#include "core/limbs/limb_balance.h"
+#include "host/contacts/pair_lists.h"
+#include "host/solver/hand_out.h"
+
+namespace featherstorm {
+
+// Reference points of bodies: the origin of one of their tree.
+template <class T> FS_HD void reference_points(const auto& solver, const auto& in, auto reference) {
+  for (int b = 0; b <= solver.nb; b++)
+    for (int i = 0; i < 3; i++) reference[3 * b + i] = in.placement[12 * solver.limbs.reference[b] + 9 + i];
+}
+
+// S of coordinates about the reference points of their bodies.
+template <class T> FS_HD void axes_about(const auto& solver, const auto& in, const auto& reference, auto axis) {
+  for (int b = 1; b <= solver.nb; b++) {
+    Vec3<T> r;
+    for (int i = 0; i < 3; i++) r(i) = reference[3 * b + i] - in.placement[12 * b + 9 + i];
+    for (int k = solver.limbs.first_dof[b]; k < solver.limbs.first_dof[b + 1]; k++) {
+      const Vec3<T> w{in.axis[6 * k], in.axis[6 * k + 1], in.axis[6 * k + 2]}, turn = cross(w, r);
+      for (int i = 0; i < 3; i++) axis[6 * k + i] = w(i), axis[6 * k + 3 + i] = in.axis[6 * k + 3 + i] + turn(i);
+    }
+  }
+}
+
+// Coordinates of a free limb are velocities, 0 to 2, and turns, 3 to 5 (core/joint/free.h): y = S x, the spatial acceleration of its body,
+// and x = S^T y, as S is orthogonal. In place.
+//
+// in   axis (6 nv)
+template <class T> FS_HD void turn_to_body(const auto& axis, const Limb& free, auto x) {
+  T y[6];
+  FS_UNROLL for (int i = 0; i < 3; i++) {
+    y[i] = y[3 + i] = T(0.0);
+    FS_UNROLL for (int k = 0; k < 3; k++) {
+      y[i] = y[i] + axis[6 * (free.first + 3 + k) + i] * x[3 + k];
+      y[3 + i] = y[3 + i] + axis[6 * (free.first + k) + 3 + i] * x[k];
+    }
+  }
+  FS_UNROLL for (int i = 0; i < 6; i++) x[i] = y[i];
+}
+template <class T> FS_HD void turn_from_body(const auto& axis, const Limb& free, auto y) {
+  T x[6];
+  FS_UNROLL for (int k = 0; k < 3; k++) {
+    x[k] = x[3 + k] = T(0.0);
+    FS_UNROLL for (int i = 0; i < 3; i++) {
+      x[k] = x[k] + axis[6 * (free.first + k) + 3 + i] * y[3 + i];
+      x[3 + k] = x[3 + k] + axis[6 * (free.first + 3 + k) + i] * y[i];
+    }
+  }
+  FS_UNROLL for (int k = 0; k < 6; k++) y[k] = x[k];
+}
+template <class T> FS_HD void to_body_accelerations(const auto& solver, const auto& axis, auto x) {
+  for (int l = 0; l < solver.limbs.limbs(); l++)
+    if (const Limb& limb = solver.limbs.limb[l]; limb.free) turn_to_body<T>(axis, limb, x + limb.first);
+}
+template <class T> FS_HD void from_body_accelerations(const auto& solver, const auto& axis, auto x) {
+  for (int l = 0; l < solver.limbs.limbs(); l++)
+    if (const Limb& limb = solver.limbs.limb[l]; limb.free) turn_from_body<T>(axis, limb, x + limb.first);
+}
+
+// M in blocks of limbs.
+template <class T> FS_HD void mass_in_blocks(const auto& solver, const auto& in, const auto& axis, auto mass) {
+  const LimbBlocks b = solver.limbs.blocks();
+  for (int i = 0; i < b.numbers; i++) {
+    const int from = solver.limbs.mass[i];
+    mass[i] = from < 0 ? T(0.0) : T(in.inertia[from]);
+  }
+  for (int n = 0; n < b.limbs; n++) {
+    const Limb& free = b.limb[n];
+    if (!free.free) continue;
+    for_each_in(b.words, b.column_of(n), [&](int m) {
+      for (int i = 0; i < b.limb[m].count; i++) turn_to_body<T>(axis, free, mass + (b.at(m, n) + 6 * i));
+    });
+    // S M S^T
+    const auto A = mass + b.at(n, n);
+    const auto transpose = [&] {
+      for (int i = 0; i < 6; i++)
+        for (int j = 0; j < i; j++) {
+          const T x = A[6 * i + j];
+          A[6 * i + j] = A[6 * j + i], A[6 * j + i] = x;
+        }
+    };
+    for (int i = 0; i < 6; i++)
+      for (int j = 0; j < i; j++) A[6 * j + i] = A[6 * i + j];
+    for (int i = 0; i < 6; i++) turn_to_body<T>(axis, free, A + 6 * i);
+    transpose();
+    for (int i = 0; i < 6; i++) turn_to_body<T>(axis, free, A + 6 * i);
+  }
+}
+
+// The rows that are present in slots, in memory of their own; and the list of them.
+template <class T> class FoundSlots {
+ public:
+  // in  read  whether contacts are kept for readings
+  FS_HD FoundSlots(const auto& solver, const auto& in, bool read)
+      : block_(blocks(solver)),
+        contact_(read ? solver.contacts.slots : 0),
+        force_(read ? solver.constraints.rows() + solver.contacts.rows + 1 : 0),
+        slot_(solver.limbs.slots),
+        numbers_(solver.limbs.slot_numbers),
+        first_(chains(solver)),
+        order_(solver.limbs.slots),
+        first_slot_(solver.nb + 2),
+        pair_of_(solver.limbs.slots * lanes<T>),
+        slot_of_(blocks(solver) * lanes<T>),
+        axis_(6 * solver.nv),
+        present_{block_.data(), {}, {}, {}, {}},
+        slots_{slot_.data(),    numbers_.data(), first_.data(),
+               pair_of_.data(), slot_of_.data(), static_cast<int>(solver.group.size())} {
+    using Solver = std::remove_cvref_t<decltype(solver)>;
+    auto reference = scratch<T>(3 * (solver.nb + 1));
+    if (read) present_.contact = contact_.data(), present_.force = force_.data();
+    for (int i = 0; i < chains(solver); i++) first_[i] = -1;
+    if (solver.contacts.slots > 0) {
+      reference_points<T>(solver, in, reference.data());
+      axes_about<T>(solver, in, reference.data(), axis_.data());
+    }
+    RowsToSlots<T, Solver> rows(solver, axis_.data(), reference.data(), slots_);
+    find_rows<T>(solver, in, rows, present_);
+    rows.make_jacobians();
+    slots_.sort(solver.nb, static_cast<int>(solver.limbs.type.size()), order_.data(), first_slot_.data());
+  }
+  FS_HD const PresentRows<T>& present() const { return present_; }
+  FS_HD RowSlots<T>& slots() { return slots_; }
+  FS_HD const int* order() const { return &order_[0]; }
+  FS_HD const int* first_slot() const { return &first_slot_[0]; }
+  FS_HD auto axis() { return axis_.data(); }
+
+ private:
+  FS_HD static int blocks(const auto& solver) { return solver.constraints.size() + solver.contacts.slots + 1; }
+  FS_HD static int chains(const auto& solver) {
+    return (solver.nb + 1) * static_cast<int>(solver.group.size()) + static_cast<int>(solver.limbs.type.size());
+  }
+  Scratch<PresentBlock> block_;
+  Scratch<PresentContact<T>> contact_;
+  Scratch<T> force_;
+  Scratch<RowSlot> slot_;
+  Scratch<T> numbers_;
+  Scratch<int> first_, order_, first_slot_, pair_of_;
+  Scratch<unsigned short> slot_of_;
+  Scratch<T> axis_;
+  PresentRows<T> present_;
+  RowSlots<T> slots_;
+};
+
+// Sets of limbs that rows couple beside the robot's own; whether there are any.
+template <class T> FS_HD bool couple_limbs(const auto& solver, const RowSlots<T>& slots, std::uint64_t* row) {
+  const LimbBlocks own = solver.limbs.blocks();
+  bool coupled = false;
+  for (int i = 0; i < own.limbs * own.words; i++) row[i] = own.row[i];
+  for (int t = 0; t < static_cast<int>(solver.limbs.type.size()); t++) {
+    const RowType& type = solver.limbs.type[t];
+    if (slots.first[(solver.nb + 1) * slots.groups + t] < 0 || type.segments < 2) continue;
+    // the last limb's elimination couples the others
+    const int m = solver.limbs.segment[type.segment + type.segments - 1].limb;
+    for (int k = type.segment; k + 1 < type.segment + type.segments; k++) {
+      const int n = solver.limbs.segment[k].limb;
+      if (n == m) continue;
+      const std::uint64_t bit = std::uint64_t{1} << (n % 64);
+      coupled = coupled || (own.row_of(m)[n / 64] & bit) == 0;
+      row[m * own.words + n / 64] |= bit;
+    }
+  }
+  return coupled;
+}
+
+// The forces of blocks of rows where the solution is.
+template <class T>
+FS_HD void hand_out_slot_forces(const auto& solver, const LimbProblem<T>& p, FoundSlots<T>& found, const auto& out) {
+  const PresentRows<T>& present = found.present();
+  const RowSlots<T>& slots = found.slots();
+  const bool contacts = solver.forces || present.contact != nullptr;
+  if (contacts && p.first_slot[p.nb + 1] > 0) move_bodies(p, p.a);
+  for (int i = 0; i < (contacts ? present.count : present.constraints); i++) {
+    const PresentBlock& c = present.block[i];
+    if (c.contact && solver.limbs.body_of[c.source] == 0 && solver.limbs.type_of[1][c.source] < 0) continue;
+    for (unsigned left = c.instances; left != 0;) {
+      const int at = slots.slot_of[i * lanes<T> + lowest_bit(left)];
+      unsigned here = 0;
+      for (unsigned l = left; l != 0; l &= l - 1)
+        if (slots.slot_of[i * lanes<T> + lowest_bit(l)] == at) here |= l & -l;
+      left &= ~here;
+      const RowSlot& s = slots.slot[at];
+      with_rows_of(s.kind, s.rows, [&](auto kind, auto rows) {
+        T f[rows];
+        forces_of_slot<kind, rows, T>(p, s, f);
+        hand_out_forces<T>(solver, present, c, rows, where<T>(here), f, out);
+      });
+    }
+  }
+}
+
+template <class T>
+FS_HD void solve_limbs(const auto& solver, FoundSlots<T>& found, unsigned instances, const auto& in, const auto& out) {
+  const int nv = solver.nv;
+  const LimbBlocks own = solver.limbs.blocks();
+  RowSlots<T>& slots = found.slots();
+  // in the blocks of the robot, or with those that rows couple
+  LimbBlocks blocks = own;
+  const int sets = own.limbs * own.words;
+  auto row = scratch<std::uint64_t>(sets), column = scratch<std::uint64_t>(sets);
+  auto place = scratch<int>(lower_half(own.limbs, 0));
+  if (couple_limbs(solver, slots, row.data())) {
+    blocks.row = row.data(), blocks.column = column.data(), blocks.place = place.data();
+    blocks.numbers = eliminate_limbs(own.limbs, own.words, own.limb, row.data(), place.data(), column.data());
+  }
+  auto mass = scratch<T>(own.numbers), H = scratch<T>(blocks.numbers), R = scratch<T>(blocks.numbers);
+  auto a0 = scratch<T>(nv), a = scratch<T>(nv), g = scratch<T>(nv), step = scratch<T>(nv);
+  const bool moves = solver.contacts.slots > 0;
+  auto acceleration = scratch<T>(moves ? 6 * (solver.nb + 1) : 0);
+  auto carried = scratch<T>(moves ? body_numbers * own.limbs : 0);
+  const auto axis = found.axis();
+  const auto theirs = where<T>(instances);
+  for (int k = 0; k < nv; k++) a0[k] = in.qacc_smooth[k], a[k] = select(theirs, T(in.qacc[k]), a0[k]);
+  mass_in_blocks<T>(solver, in, axis, mass.data());
+  to_body_accelerations<T>(solver, axis, a0.data());
+  to_body_accelerations<T>(solver, axis, a.data());
+  const LimbProblem<T> problem{own,
+                               blocks,
+                               solver.limbs.parent.data(),
+                               solver.limbs.first_dof.data(),
+                               solver.limbs.type.data(),
+                               solver.limbs.segment.data(),
+                               solver.nb,
+                               nv,
+                               mass.data(),
+                               H.data(),
+                               R.data(),
+                               axis,
+                               a0.data(),
+                               a.data(),
+                               g.data(),
+                               step.data(),
+                               acceleration.data(),
+                               carried.data(),
+                               slots.slot,
+                               slots.numbers,
+                               found.order(),
+                               found.first_slot(),
+                               slots.count};
+  const T passes = newton_passes(problem, instances, {solver.iterations, static_cast<double>(solver.tolerance)});
+  for (int i = 0; i < solver.refinements; i++) refine(problem, instances);
+  if (solver.report) hand_out_residual(instances, unbalanced(problem, instances), out);
+  hand_out_slot_forces(solver, problem, found, out);
+  from_body_accelerations<T>(solver, axis, a.data());
+  hand_out(solver, instances, a.data(), passes, out);
+}
+
+}  // namespace featherstorm
