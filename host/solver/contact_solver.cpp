@@ -144,8 +144,10 @@ template <class P> void add_bounds(const GeomContacts<double>& contacts, Contact
     }
     if (s.reaches_differ[p]) bound.shape = BoundShape::Differs;
     s.bound.push_back(bound);
+    // sweeps without slip find the rows once more, in the order of pairs
     const bool listed = !plane && has_closed_form(contacts, pair) && !differ && !s.rigid && !s.world.is_discrete() &&
-                        !s.world.constraints.exact_inertia && !geom[0]->surface_moves && !geom[1]->surface_moves;
+                        s.world.no_slip.iterations == 0 && !s.world.constraints.exact_inertia &&
+                        !geom[0]->surface_moves && !geom[1]->surface_moves;
     s.list_of.push_back(-1);
     if (listed)
       s.list_of.back() = list.try_emplace({geom[0]->type, geom[1]->type, pair.dimension, pair.softness.power},
