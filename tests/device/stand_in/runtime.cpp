@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,10 @@
 
 namespace {
 
+struct Capture {
+  std::thread::id by;  // the thread that began it: its mode is cudaStreamCaptureModeThreadLocal
+  std::vector<std::function<void()>> work;
+};
 struct State {
   std::recursive_mutex mutex;
   int devices = 2;
@@ -21,12 +26,12 @@ struct State {
   std::size_t memory = std::size_t(1) << 36;  // of a device, as it says
   StandInCounts counts{};
   std::map<std::string, cudaError_t> failing;
-  std::map<cudaStream_t, std::vector<std::function<void()>>> waiting;   // work by stream
-  std::map<void*, std::size_t> live;                                    // sizes of blocks in use
-  std::multimap<std::pair<int, std::size_t>, void*> kept;               // the pools' free blocks by device and size
-  std::map<void*, int> pool_of;                                         // device of a pool's block
-  std::map<cudaStream_t, std::vector<std::function<void()>>> captured;  // by stream, while it is captured
-  cudaError_t sticky = cudaSuccess;                                     // a kernel's failure, shown at the next wait
+  std::map<cudaStream_t, std::vector<std::function<void()>>> waiting;  // work by stream
+  std::map<void*, std::size_t> live;                                   // sizes of blocks in use
+  std::multimap<std::pair<int, std::size_t>, void*> kept;              // the pools' free blocks by device and size
+  std::map<void*, int> pool_of;                                        // device of a pool's block
+  std::map<cudaStream_t, Capture> captured;                            // by stream, while it is captured
+  cudaError_t sticky = cudaSuccess;                                    // a kernel's failure, shown at the next wait
 };
 State& state() {
   static State* s = new State;  // outlives whoever destroys a model at the end of the process
@@ -39,10 +44,14 @@ thread_local cudaError_t last_error = cudaSuccess;
 void give(cudaStream_t stream, std::function<void()> work) {
   State& s = state();
   const auto captured = s.captured.find(stream);
-  (captured != s.captured.end() ? captured->second : s.waiting[stream]).push_back(std::move(work));
+  (captured != s.captured.end() ? captured->second.work : s.waiting[stream]).push_back(std::move(work));
 }
-// While a stream is captured nothing may wait or take memory.
-bool any_capture() { return !state().captured.empty(); }
+// While a thread captures a stream it may neither wait nor take memory; other threads may.
+bool this_thread_captures() {
+  for (const auto& [stream, capture] : state().captured)
+    if (capture.by == std::this_thread::get_id()) return true;
+  return false;
+}
 
 using Lock = std::lock_guard<std::recursive_mutex>;
 
@@ -138,7 +147,7 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   Lock lock(state().mutex);
   if (const cudaError_t e = asked("cudaMalloc")) return e;
-  if (any_capture()) return cudaErrorStreamCaptureUnsupported;
+  if (this_thread_captures()) return cudaErrorStreamCaptureUnsupported;
   *memory = fresh(bytes);
   state().counts.live_blocks++;
   return cudaSuccess;
@@ -162,7 +171,7 @@ cudaError_t cudaMallocFromPoolAsync(void** memory, std::size_t bytes, cudaMemPoo
   Lock lock(state().mutex);
   State& s = state();
   if (const cudaError_t e = asked("cudaMallocFromPoolAsync")) return e;
-  if (any_capture()) return cudaErrorStreamCaptureUnsupported;
+  if (this_thread_captures()) return cudaErrorStreamCaptureUnsupported;
   s.counts.pool_allocations++, s.counts.live_blocks++;
   const int device = static_cast<int>(reinterpret_cast<std::size_t>(pool)) - 1;
   if (const auto found = s.kept.find({device, bytes}); found != s.kept.end()) {
@@ -198,7 +207,7 @@ cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStre
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   Lock lock(state().mutex);
   if (const cudaError_t e = asked("cudaMemcpy")) return e;
-  if (any_capture()) return cudaErrorStreamCaptureUnsupported;
+  if (this_thread_captures()) return cudaErrorStreamCaptureUnsupported;
   state().counts.waits++;
   std::memcpy(to, from, bytes);
   return cudaSuccess;
@@ -220,7 +229,7 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   Lock lock(state().mutex);
   if (const cudaError_t e = asked("cudaStreamSynchronize")) return e;
-  if (any_capture()) return cudaErrorStreamCaptureUnsupported;
+  if (this_thread_captures() || state().captured.count(stream)) return cudaErrorStreamCaptureUnsupported;
   return wait(stream);
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
@@ -243,7 +252,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   Lock lock(state().mutex);
   if (const cudaError_t e = asked("cudaStreamBeginCapture")) return e;
-  if (!stream || !state().captured.emplace(stream, std::vector<std::function<void()>>()).second)
+  if (!stream || !state().captured.emplace(stream, Capture{std::this_thread::get_id(), {}}).second)
     return cudaErrorStreamCaptureUnsupported;
   return cudaSuccess;
 }
@@ -253,7 +262,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   Lock lock(state().mutex);
   const auto captured = state().captured.find(stream);
   if (captured == state().captured.end()) return cudaErrorInvalidValue;
-  *graph = new CUgraph_st{std::move(captured->second)};
+  *graph = new CUgraph_st{std::move(captured->second.work)};
   state().captured.erase(captured);
   return cudaSuccess;
 }

@@ -2,8 +2,8 @@
 // compiled for the host, over a small imitation of the CUDA runtime in host memory.
 //
 // What it imitates: two devices; streams whose work is done only when somebody waits for them, in order; a pool that
-// keeps what it was given; fresh memory full of NaN; errors on request; graphs captured from streams, while which calls that take memory
-// or wait fail; events; a run-time compiler (nvrtc.cpp) whose machine
+// keeps what it was given; fresh memory full of NaN; errors on request; graphs captured from streams, during which calls of the same
+// thread that take memory or wait fail; events; a run-time compiler (nvrtc.cpp) whose machine
 // code is the text that it was given, which the runtime compiles for the host when it is loaded (program.cpp).
 // What it cannot show: anything about nvcc's code, speed, or the order of work on different streams.
 #pragma once

@@ -5,8 +5,8 @@
 
 #include "core/mujoco/constrained.h"
 #include "core/reference/constraint/dense_newton.h"
+#include "host/engine/evaluator.h"
 #include "host/load/load.h"
-#include "host/memory/cpu_library.h"
 #include "host/simulation/world_sequence.h"
 #include "tests/support/robots/small_world.h"
 #include "tests/support/robots/touching_world.h"
@@ -259,7 +259,7 @@ template <class Real> void expect_same_bits_in_any_order(const Robot& robot, con
 
 // Among which limbs are coupled in some instances and not in others.
 TEST(WorldSequence, GivesTheSameBitsInAnyOrder) {
-  for (const std::string& isa : supported_isas())
+  for (const std::string& isa : available_isas())
     for (const bool elliptic : {false, true}) {
       SCOPED_TRACE(isa + (elliptic ? ", cones" : ", pyramids"));
       const Robot robot = testing::with_touching_world(load("go2"), {.elliptic = elliptic, .apart = 1, .size = 0.8});
