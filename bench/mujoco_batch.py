@@ -1,22 +1,39 @@
-"""Steps of model files beside mujoco.batch.Batch, on one core or more, the same states and controls.
+"""Time steps of model files beside mujoco.batch.Batch, from the same states and controls, on one core or more.
 
-    python bench/mujoco_batch.py [--instances 1024] [--steps 50] [--settle 200] [--no-contacts] [--keyframe] [--threads 1 2] [--stages]
-        [--envpool] FILE.xml ...
+    python bench/mujoco_batch.py [--regime lying|feet] [--instances 1024] [--steps 4] [--no-contacts] [--threads 1 2]
+        [--stages] [--envpool] FILE.xml ...
+    python bench/mujoco_batch.py --regime walking [the same] --policy runs/Go1JoystickFlat-0/policy.npz ...
 
-Robots first move for some steps in MuJoCo, so that they are where they would be, mostly on the ground. Answers come first: the
-greatest error of one step in double beside MuJoCo's Newton, relative to the greatest number of the array. Then the time of a step and an instance, the median
-of several runs of the same steps; for MuJoCo with the file's own solver and with Newton's, whichever is faster; contacts and passes of
-Newton's method are those of the last step. A file of a robot alone gets a floor. Controls are random numbers that stay, so robots
-fall and lie about; with --keyframe they begin at the file's first keyframe with its controls, a little off both, and mostly stand.
+    lying     states 200 steps after a random pose, under random controls that stay
+    feet      40 to 120 steps after the standing pose (the keyframe "home", else the file's own), under small random
+              controls where all actuators are motors, else under PD drives to a pose that sways; a Go1 trots
+    walking   200 to 400 control steps after a policy (featherstorm train) begins to walk in the environment of its
+              task, with the task's model; parameters that the task draws for each instance are nominal
 
---stages tells how ours is made up, in float32: operations and nanoseconds of the equations of motion, the solver with what touches, and
-the way on; all calls of a step together, four of Runge-Kutta's method.
+Controls and forces on joints stay during the timed steps, so --steps is small. A file without a plane gets a floor.
+Answers are compared first: the error is the greatest difference of velocities after one step in double beside MuJoCo's
+Newton method at convergence, relative to the greatest velocity. Times are per step and instance, medians of several
+runs; MuJoCo's is the faster one of the file's solver and Newton's method.
 
---envpool adds EnvPool (pip install envpool) for the files that its Gymnasium tasks have: a physics step of the task with the MuJoCo it
-was built with, a share of observation and reward included, after as many steps of random actions, without ends of episodes.
+Counts are those of the last step; with Runge-Kutta, contacts of its first stage and iterations of its last. `contacts`,
+those of them between two moving bodies (`pairs`), and `rows` with a force are MuJoCo's, means over instances;
+`iterations` of Newton's method are ours in float32. A vector steps `lanes` neighbours at once: it iterates as often as
+the `worst` of them. Its `slots` are, for each body, the most contacts with the world that an instance has there; its
+`pair slots` are the same for contacts of two moving bodies, for each set of limbs between them. Neighbours are those in
+the order of the instances, which the engine changes: it sorts blocks of them by rows after the first step and every
+eighth. Line searches are not counted: the solver does not report them.
+
+--stages adds operations and nanoseconds of the equations of motion, of contacts and solver, and of the integrator in
+float32; all calls of a step together, four with Runge-Kutta's method. --envpool adds EnvPool (pip install envpool) for
+the files that its Gymnasium tasks have: a physics step of the task with the MuJoCo it was built with, a share of
+observation and reward included, under random actions, without ends of episodes.
 """
 
 import argparse
+import collections
+import copy
+import functools
+import operator
 import pathlib
 import statistics
 import time
@@ -27,8 +44,10 @@ from mujoco.batch import Batch
 
 import featherstorm as fs
 from featherstorm import _featherstorm
+from featherstorm.commands.view_policy import load
+from featherstorm.transfer import MujocoEnv
 
-# of a file: the task that steps it, and how many physics steps an action lasts
+# file -> EnvPool's task, physics steps of an action
 TASKS = {
     "ant": ("Ant-v5", 5),
     "half_cheetah": ("HalfCheetah-v5", 5),
@@ -36,46 +55,96 @@ TASKS = {
     "walker2d_v5": ("Walker2d-v5", 4),
     "humanoid": ("Humanoid-v5", 5),
 }
+LANES = {"avx512": 16, "avx2": 8}  # of float32, by the kernels' instruction set; else 4
 TOLERANCES = {"float32": 1e-6, "float64": 1e-9}
 
+# arrays (count, n) of a state and of what drives it: mjData's name -> the engine's
+FIELDS = {
+    "qpos": "q", "qvel": "v", "act": "act", "ctrl": "ctrl", "qfrc_applied": "qfrc_applied", "qacc_warmstart": "qacc"
+}  # fmt: skip
 
-def states(m, count, settle, keyframe):
-    """q, v, ctrl after some steps."""
+
+def bound(batch):
+    return {name: batch.bind(name) for name in FIELDS}
+
+
+def lying(m, count, name):
     rng = np.random.default_rng(0)
     batch = Batch(m, count)
-    q, v = batch.bind("qpos"), batch.bind("qvel")
-    if keyframe:
-        if not m.nkey:
-            raise SystemExit("--keyframe: the file has none")
-        q[:] = m.key_qpos[0]
-    for row in q:
-        mujoco.mj_integratePos(m, row, rng.normal(size=m.nv), 0.02 if keyframe else 0.2)
-    v[:] = 0.3 * rng.normal(size=(count, m.nv))
-    ctrl = m.key_ctrl[0] + 0.05 * rng.normal(size=(count, m.nu)) if keyframe else rng.uniform(-1, 1, (count, m.nu))
-    if m.nu:
-        batch.bind("ctrl")[:] = ctrl
-    if settle:
-        batch.step(nstep=settle)
-    return q.copy(), v.copy(), ctrl
+    x = bound(batch)
+    for row in x["qpos"]:
+        mujoco.mj_integratePos(m, row, rng.normal(size=m.nv), 0.2)
+    x["qvel"][:] = 0.3 * rng.normal(size=(count, m.nv))
+    x["ctrl"][:] = rng.uniform(-1, 1, (count, m.nu))
+    batch.step(nstep=200)
+    return copy.deepcopy(x)
+
+
+def feet(m, count, name):
+    home = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_KEY, "home")
+    pose, ctrl = (m.qpos0.copy(), 0) if home < 0 else (m.key_qpos[home].copy(), m.key_ctrl[home])
+    single = m.jnt_type >= int(mujoco.mjtJoint.mjJNT_SLIDE)  # joints that are held: slides and hinges
+    at, dof = m.jnt_qposadr[single], m.jnt_dofadr[single]
+    inertia = 1 / m.dof_invweight0[dof]
+    kp, kd, swing, rate, offset = 900 * inertia, 40 * inertia, 0.05, 9.0, np.arange(len(dof))
+    if name == "unitree_go1":  # the file's own pose has straight legs
+        pose[2], pose[7:] = 0.3, [0, 0.9, -1.8] * 4
+        kp, kd, swing, rate, offset = 60, 2, [0.08, 0.4, 0.4] * 4, 4 * np.pi, np.repeat([0, np.pi, np.pi, 0], 3)
+    motors = m.nu and not m.actuator_biastype.any()
+    rng = np.random.default_rng(0)
+    batch = Batch(m, count)
+    x = bound(batch)
+    x["qpos"][:], x["qvel"][:], x["ctrl"][:] = pose, 0.1 * rng.normal(size=(count, m.nv)), ctrl
+    x["qpos"][:, at] += 0.03 * rng.normal(size=(count, len(at)))
+    phase, last = rng.uniform(0, 2 * np.pi, (count, 1)), rng.integers(40, 120, count)
+    found = copy.deepcopy(x)
+    for t in range(last.max()):
+        if not motors:
+            goal = pose[at] + swing * np.sin(rate * t * m.opt.timestep + offset + phase)
+            x["qfrc_applied"][:, dof] = kp * (goal - x["qpos"][:, at]) - kd * x["qvel"][:, dof]
+        elif t % 5 == 0:
+            x["ctrl"][:] = rng.uniform(-0.3, 0.3, x["ctrl"].shape)
+        batch.step()
+        for field, kept in found.items():
+            kept[last == t + 1] = x[field][last == t + 1]
+    return found
+
+
+def walking(path, count):
+    """The task's name, its model, and states."""
+    policy, name, make = load(str(path))
+    batch, one, rng = make().batch(count), MujocoEnv(make()), np.random.default_rng(0)
+    m, last = batch.model.compiled.__copy__(), rng.integers(200, 400, count)
+    found = copy.deepcopy(bound(Batch(m, count)))
+    obs, _ = batch.reset()
+    for t in range(last.max() + 1):
+        actions = policy(obs)
+        for k in np.flatnonzero(last == t):
+            one.follow(batch, k)
+            one.drive(actions[k].astype(float))
+            for field, kept in found.items():
+                kept[k] = one.ctrl if field == "ctrl" else getattr(one.mj_data, field)
+            mujoco.mj_normalizeQuat(m, found["qpos"][k])  # which float32 has rounded
+        obs, *_ = batch.step(actions)
+    return name, m, found
+
+
+REGIMES = {"lying": lying, "feet": feet, "walking": walking}
 
 
 class Ours:
     """A batch with its state in arrays of one precision."""
 
-    def __init__(self, model, m, dtype, q, v, ctrl):
+    def __init__(self, model, dtype, states):
         self.sequence = _featherstorm.world_sequence(model.evaluator, dtype, 100, TOLERANCES[dtype], forces=False)
         real = np.dtype(dtype)
-        self.count = len(q)
-        self.given = {
-            "q": np.array(q, real), "v": np.array(v, real), "ctrl": np.array(ctrl, real),
-            "act": np.zeros((self.count, m.na), real), "qacc": np.zeros((self.count, m.nv), real),
-        }  # fmt: skip
-        self.given = {name: a for name, a in self.given.items() if a.shape[1]}
-        self.after = {name: np.empty_like(a) for name, a in self.given.items() if name != "ctrl"}
+        self.count = len(states["qpos"])
+        self.given = {FIELDS[name]: x.astype(real) for name, x in states.items() if x.shape[1]}
+        self.after = {name: np.empty_like(a) for name, a in self.given.items() if name not in ("ctrl", "qfrc_applied")}
         self.after["passes"] = np.zeros((self.count, 1), real)
 
     def step(self, steps):
-        """From where it began, always."""
+        """Step from the first states, each time."""
         columns = [(name, a, 0, a.shape[1], False) for name, a in self.given.items()]
         back = [(name, a, 0, a.shape[1], False) for name, a in self.after.items()]
         self.sequence.run(steps, self.count, columns, {}, back)
@@ -84,7 +153,7 @@ class Ours:
 def median_time(run, repeats=7):
     run()
     times = []
-    for _ in range(repeats):
+    while len(times) < repeats or sum(times) < 0.2:
         start = time.perf_counter()
         run()
         times.append(time.perf_counter() - start)
@@ -92,19 +161,18 @@ def median_time(run, repeats=7):
 
 
 class Theirs:
-    def __init__(self, m, q, v, ctrl, threads=1):
-        self.batch = Batch(m, len(q), threads)
-        self.state = [(self.batch.bind(n), x) for n, x in (("qpos", q), ("qvel", v), ("ctrl", ctrl)) if x.shape[1]]
-        self.warm = self.batch.bind("qacc_warmstart")
+    def __init__(self, m, states, threads=1):
+        self.batch, self.states = Batch(m, len(states["qpos"]), threads), states
+        self.bound = bound(self.batch)
 
     def step(self, steps):
-        for array, begin in self.state:
-            array[:] = begin
-        self.warm[:] = 0
-        self.batch.step(nstep=steps)
+        for name, begin in self.states.items():
+            self.bound[name][:] = begin
+        if steps:
+            self.batch.step(nstep=steps)
 
 
-def envpool_time(name, instances, steps, settle, threads):
+def envpool_time(name, instances, steps, threads):
     """Seconds of a physics step of an instance."""
     import envpool
 
@@ -115,13 +183,13 @@ def envpool_time(name, instances, steps, settle, threads):
     pool.reset()
     space, rng = pool.action_space, np.random.default_rng(0)
     actions = rng.uniform(space.low, space.high, (16, instances, *space.shape))
-    count = max(steps // skip, 1)
+    count = max(steps, 50) // skip
 
     def run(count=count):
         for k in range(count):
             pool.step(actions[k % len(actions)])
 
-    run(max(settle // skip, 1))
+    run(200 // skip)
     return median_time(run, 3) / instances / count / skip
 
 
@@ -132,89 +200,110 @@ def with_floor(path):
     return spec.compile()
 
 
-def contacts_of(m, states):
-    d = mujoco.MjData(m)
-    found = []
-    for q in states[:100]:
-        d.qpos[:] = q
+def limbs_of(m):
+    """The limb of each coordinate: a chain without a branch, of at most 7 (host/solver/contact_solver.cpp)."""
+    children, chains = collections.Counter(m.dof_parentid), []
+    free = m.jnt_type[m.dof_jntid] == int(mujoco.mjtJoint.mjJNT_FREE)
+    for k, parent in enumerate(m.dof_parentid):
+        if parent < 0 or children[parent] > 1 or free[parent] != free[k]:
+            chains.append([])
+        chains[-1].append(k)
+    return {k: (c[0], i // -(-len(c) // -(-len(c) // 7))) for c in chains for i, k in enumerate(c)}
+
+
+def counts_of(m, states, passes, lanes):
+    """Means over instances, and over vectors of neighbours, of COUNTS."""
+    d, limb = mujoco.MjData(m), limbs_of(m)
+    moved = [set()]  # of each body, the coordinates that move it
+    for parent, first, count in zip(m.body_parentid[1:], m.body_dofadr[1:], m.body_dofnum[1:]):
+        moved.append(moved[parent] | set(range(first, first + count)))
+    world, pairs = ([collections.Counter() for _ in passes] for _ in range(2))  # contacts by what shares slots
+    rows = []
+    for k in range(len(passes)):
+        for name, x in states.items():
+            getattr(d, name)[:] = x[k]
         mujoco.mj_forward(m, d)
-        found.append(d.ncon)
-    return float(np.mean(found))
+        for contact in d.contact:
+            bodies = m.body_weldid[m.geom_bodyid[contact.geom]]
+            a, b = (moved[body] for body in bodies)
+            if contact.efc_address >= 0:
+                key = frozenset(limb[v] for v in a ^ b) if a and b else bodies.max()
+                (pairs if a and b else world)[k][key, contact.dim] += 1
+        rows.append(np.count_nonzero(d.efc_force))
+
+    def vectors(x, most):
+        return np.mean([most(x[k : k + lanes]) for k in range(0, len(x), lanes)])
+
+    def slots(contacts):
+        return functools.reduce(operator.or_, contacts).total()
+
+    between = np.mean([x.total() for x in pairs])
+    contacts = np.mean([x.total() for x in world]) + between
+    return [
+        contacts, between, np.mean(rows), passes.mean(), vectors(passes, max), vectors(world, slots), vectors(pairs, slots)
+    ]  # fmt: skip
 
 
-def measure(path, instances, steps, settle, contacts, keyframe, threads, stages, envpool):
-    m = with_floor(path)
-    if not contacts:
+def measure(source, threads, options):
+    instances, steps = options.instances, options.steps
+    walks = options.regime == "walking"
+    name, m, states = walking(source, instances) if walks else (source.stem, with_floor(source), None)
+    if options.no_contacts:
         m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE  # MuJoCo 4.0.0 has a fault in its sparse factor
-    q, v, ctrl = states(m, instances, settle, keyframe)
+    states = states or REGIMES[options.regime](m, instances, name)
     model = fs.from_mujoco(m, threads=threads)
-    one = Ours(model, m, "float64", q, v, ctrl)
+    one = Ours(model, "float64", states)
     one.step(1)
     exact = m.__copy__()
     exact.opt.tolerance, exact.opt.iterations = 0, 200
     exact.opt.solver = int(mujoco.mjtSolver.mjSOL_NEWTON)  # others end some digits earlier
-    peer = Theirs(exact, q, v, ctrl)
+    peer = Theirs(exact, states)
     peer.step(1)
-    theirs = peer.batch.bind("qvel")
-    error = float(np.abs(one.after["v"] - theirs).max() / np.abs(theirs).max())
-    row = {
-        "model": path.stem,
-        "nv": m.nv,
-        "threads": threads,
-        "error": error,
-        "contacts": contacts_of(m, one.after["q"]),
-    }
-    for dtype in ("float32", "float64"):
-        ours = Ours(model, m, dtype, q, v, ctrl)
+    theirs = peer.bound["qvel"]
+    error = np.abs(one.after["v"] - theirs).max() / np.abs(theirs).max()
+    row = {"name": name, "nv": m.nv, "threads": threads, "error": error, "lanes": LANES.get(model.isa, 4)}
+    for dtype in ("float64", "float32"):
+        ours = Ours(model, dtype, states)
         row[dtype] = median_time(lambda ours=ours: ours.step(steps)) / instances / steps * 1e9
-        row["newton " + dtype] = float(ours.after["passes"].mean())
-    if stages:
-        row["stages"] = stages_of(model, m, instances, steps, (q, v, ctrl))
+    peer.step(steps - 1)
+    row["counts"] = counts_of(exact, peer.bound, ours.after["passes"][:, 0], row["lanes"])
+    if options.stages:
+        row["stages"] = stages_of(model, states, steps)
     times = []
     for solver in {int(m.opt.solver), int(mujoco.mjtSolver.mjSOL_NEWTON)}:
         m.opt.solver = solver
-        peer = Theirs(m, q, v, ctrl, threads)
+        peer = Theirs(m, states, threads)
         times.append(median_time(lambda peer=peer: peer.step(steps), 3))
     row["mujoco"] = min(times) / instances / steps * 1e9
-    if envpool and path.stem in TASKS:
-        row["envpool"] = envpool_time(path.stem, instances, steps, settle, threads) * 1e9
+    if options.envpool and name in TASKS:
+        row["envpool"] = envpool_time(name, instances, steps, threads) * 1e9
     return row
 
 
-def stages_of(model, m, instances, steps, given):
+def stages_of(model, states, steps, runs=20):
     """name -> [operations, nanoseconds] of a step and an instance."""
-    ours = Ours(model, m, "float32", *given)
+    ours = Ours(model, "float32", states)
     ours.sequence.measure()
-    ours.step(steps)
+    for _ in range(runs):
+        ours.step(steps)
     found = {}
     for name, operations, seconds in ours.sequence.costs():
         total = found.setdefault(name, [0, 0.0])
         total[0] += operations
-        total[1] += seconds / instances / steps * 1e9
+        total[1] += seconds / ours.count / steps / runs * 1e9
     return found
 
 
-HEADS = [
-    "model",
-    "nv",
-    "threads",
-    "contacts",
-    "error",
-    "float32 ns",
-    "float64 ns",
-    "MuJoCo ns",
-    "ratio float32",
-    "float64",
-    "Newton steps",
-]
+COUNTS = "contacts", "pairs", "rows", "iterations", "worst", "slots", "pair slots"
+TIMES = "error", "float32 ns", "float64 ns", "MuJoCo ns", "ratio float32", "float64"
 
 
 def cells(r, envpool):
     found = [
-        r["model"], f"{r['nv']}", f"{r['threads']}", f"{r['contacts']:.1f}", f"{r['error']:.0e}", f"{r['float32']:.0f}",
-        f"{r['float64']:.0f}", f"{r['mujoco']:.0f}", f"{r['mujoco'] / r['float32']:.0f}", f"{r['mujoco'] / r['float64']:.0f}",
-        f"{r['newton float32']:.1f}",
+        r["name"], f"{r['nv']}", f"{r['threads']}", *(f"{x:.1f}" for x in r["counts"]), f"{r['lanes']}", f"{r['error']:.0e}",
+        *(f"{r[name]:.0f}" for name in ("float32", "float64", "mujoco")),
+        *(f"{r['mujoco'] / r[dtype]:.1f}" for dtype in ("float32", "float64")),
     ]  # fmt: skip
     if envpool:
         there = "envpool" in r
@@ -228,31 +317,34 @@ def line(columns):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+", type=pathlib.Path)
+    parser.add_argument("files", nargs="*", type=pathlib.Path, metavar="FILE.xml")
+    parser.add_argument("--regime", choices=REGIMES, default="lying", help="which states (default: %(default)s)")
+    parser.add_argument("--policy", nargs="+", type=pathlib.Path, default=[], help="policies that walk, a row for each")
     parser.add_argument("--instances", type=int, default=1024)
-    parser.add_argument("--steps", type=int, default=50)
-    parser.add_argument("--settle", type=int, default=200)
+    parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--no-contacts", action="store_true")
     parser.add_argument(
-        "--keyframe", action="store_true", help="robots on their feet, where the file's keyframe has them so"
+        "--threads", type=int, nargs="+", default=[1], help="threads of each library, a row for each number"
     )
-    parser.add_argument("--threads", type=int, nargs="+", default=[1], help="of each library, a row for each number")
     parser.add_argument("--stages", action="store_true", help="what a step is made of")
     parser.add_argument("--envpool", action="store_true")
     options = parser.parse_args()
-    if options.envpool and options.no_contacts:
-        parser.error("--envpool: its tasks have contacts")
-    heads = HEADS + (["EnvPool ns", "EnvPool / float32"] if options.envpool else [])
+    walks = options.regime == "walking"
+    if bool(options.policy) != walks or bool(options.files) == walks:
+        parser.error("expected --policy with --regime walking, else model files")
+    if options.envpool and (options.no_contacts or walks):
+        parser.error("--envpool: its tasks have contacts, and random actions")
+    heads = [options.regime, "nv", "threads", *COUNTS, "lanes", *TIMES]
+    heads += ["EnvPool ns", "EnvPool / float32"] if options.envpool else []
     print(line(heads))
     print("|---" * len(heads) + "|")
-    for path in options.files:
+    for source in options.policy or options.files:
         for threads in options.threads:
-            given = options.instances, options.steps, options.settle, not options.no_contacts, options.keyframe
-            row = measure(path, *given, threads, options.stages, options.envpool)
+            row = measure(source, threads, options)
             print(line(cells(row, options.envpool)), flush=True)
             for name, (operations, time_taken) in row.get("stages", {}).items():
                 counted = f"{operations} operations, " if operations else ""
-                print(f"    {row['model']}, {name}: {counted}{time_taken:.0f} ns")
+                print(f"    {row['name']}, {name}: {counted}{time_taken:.0f} ns")
 
 
 if __name__ == "__main__":
