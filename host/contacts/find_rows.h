@@ -154,9 +154,23 @@ FS_HD void add_present(const auto& solver, int p, const Candidate<T>& c, const T
   present.contact[present.contacts++] = {c, there, held, p, -1};
 }
 
+// Pairs that are near in one instance each, linked list by list in the order in which they are found.
+struct PairItems {
+  int *item, *next;   // pair * lanes + instance; the next of its list, or -1
+  int *first, *last;  // of each list, or -1
+  int count = 0;
+  FS_HD void begin(int lists) {
+    for (int i = 0; i < lists; i++) first[i] = -1;
+  }
+  FS_HD void add(int list, int x) {
+    (first[list] < 0 ? first[list] : next[last[list]]) = count;
+    item[count] = x, next[count] = -1, last[list] = count++;
+  }
+};
+
 // Contacts of pairs that are near in single instances (pair_lists.h).
 template <class T>
-void find_listed(const auto& solver, const int* item, int items, auto& places, const auto& X, const auto& twist,
+void find_listed(const auto& solver, const PairItems& items, auto& places, const auto& X, const auto& twist,
                  const ContactLaw<T>& law, auto& of_contacts, PresentRows<T>& present);
 
 template <class T>
@@ -174,26 +188,27 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
   using Rows = std::remove_cvref_t<decltype(of_contacts)>;
   const bool wants_jacobian = Rows::wants_jacobian || law.exact || law.rows.discrete;
   constexpr bool lists = lanes<T> > 1 && Rows::takes_single_contacts;
-  auto item = scratch<int>(lists ? pairs * lanes<T> : 0);
-  int items = 0;
-  const int groups = static_cast<int>(solver.group_of_pairs.size());
-  auto near = scratch<unsigned>(groups);
-  near_bodies<T>(solver, X, places, near.data());
-  const auto look_at = [&](int p, unsigned of_bodies) {
-    unsigned here = near_instances<T>(solver, p, of_bodies, places, touch);
-    if (here == 0) return;
+  int count = 0;  // of lists
+  if constexpr (lists) count = solver.lists;
+  const int most = lists ? pairs * lanes<T> : 0;
+  auto item = scratch<int>(2 * most), list = scratch<int>(2 * count);
+  PairItems items{item.data(), item.data() + most, list.data(), list.data() + count};
+  items.begin(count);
+  const auto look_at = [&](int p, unsigned here) {
     const auto& pair = w.contacts.pair[p];
     const int d = pair.dimension;
     if constexpr (lists) {
-      if (solver.list_of[p] >= 0) {
-        for (; here != 0; here &= here - 1) item[items++] = p * lanes<T> + lowest_bit(here);
+      if (const int of = solver.list_of[p]; of >= 0) {
+        for (; here != 0; here &= here - 1) items.add(of, p * lanes<T> + lowest_bit(here));
         return;
       }
     }
-    const Placement<T>&A = places[pair.geom[0]], &B = places[pair.geom[1]];
+    const auto &a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
+    const bool round = a.type == GeomType::Plane && (b.type == GeomType::Sphere || b.type == GeomType::Capsule);
+    const Placement<T>& A = places[pair.geom[0]];
+    const Placement<T>& B = round && !b.surface_moves ? places.line(pair.geom[1]) : places[pair.geom[1]];
     T margin;
     find_points(solver, p, A, B, touch, margin, point.data());
-    const auto &a = w.contacts.geom[pair.geom[0]], &b = w.contacts.geom[pair.geom[1]];
     const int begin = solver.pairs.start[p], n = solver.pairs.columns(p);
     for (int slot = 0; slot < pair.slots; slot++) {
       const T distance = point[slot].distance, inside = margin - distance;
@@ -235,10 +250,8 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
       present.rows += d;
     }
   };
-  for (int g = 0; g < groups; g++)
-    for (int p = solver.group_of_pairs[g].first; p < solver.group_of_pairs[g].last && near[g] != 0; p++)
-      look_at(p, near[g]);
-  if constexpr (lists) find_listed(solver, item.data(), items, places, X, twist, law, of_contacts, present);
+  for_each_near_pair<T>(solver, X, places, touch, look_at);
+  if constexpr (lists) find_listed(solver, items, places, X, twist, law, of_contacts, present);
 }
 
 // in   rows  what becomes of them

@@ -58,40 +58,40 @@ template <class T, class Solver, class Bodies, class Array> class GeomPlaces {
       : solver_(solver), X_(X), touch_(touch), place_(geoms()), known_(geoms()) {
     for (int i = 0; i < geoms(); i++) known_[i] = nothing;
   }
-  FS_HD const Vec3<T>& centre(int geom) {
-    if ((known_[geom] & of_centre) == 0) set(geom, of_centre);
-    return place_[geom].r;
-  }
-  // the third axis of the geom, along which capsules lie
-  FS_HD Vec3<T> axis(int geom) {
-    if ((known_[geom] & of_axis) == 0) set(geom, of_axis);
-    return axis_of(place_[geom], 2);
-  }
-  FS_HD const Placement<T>& operator[](int geom) {
-    if (known_[geom] != all) set(geom, all);
+  // The place of a geom; its centre and the axis along which capsules lie, its third, alone are valid.
+  FS_HD const Placement<T>& line(int geom) {
+    if (known_[geom] == nothing) set(geom, 2);
     return place_[geom];
   }
+  FS_HD const Placement<T>& operator[](int geom) {
+    if (known_[geom] != all) set(geom, 0);
+    return place_[geom];
+  }
+  FS_HD auto data() { return place_.data(); }
 
  private:
-  static constexpr char nothing = 0, of_centre = 1, of_axis = 2, all = 7;
+  static constexpr char nothing = 0, of_line = 1, all = 2;
   FS_HD int geoms() const { return static_cast<int>(solver_.world.contacts.geom.size()); }
-  FS_HD void set(int geom, char what) {
-    const int body = solver_.world.contacts.geom[geom].place.body;
-    Placement<T>& to = place_[geom];
-    const Placement<T> own = place_among<T>(solver_, geom, touch_);
-    known_[geom] |= what;
+  // in  first  of the axes that are wanted
+  FS_HD void set(int geom, int first) {
+    const auto& place = solver_.world.contacts.geom[geom].place;
+    known_[geom] = first == 0 || place.body == 0 ? all : of_line;
+    if (solver_.touch.of_geom.empty()) set(place_[geom], place.body, place.X, first);
+    else set(place_[geom], place.body, place_among<T>(solver_, geom, touch_), first);
+  }
+  // X own, row by row
+  FS_HD void set(Placement<T>& to, int body, const auto& own, int first) {
     if (body == 0) {
-      to = own, known_[geom] = all;
+      to = cast<T>(own);
       return;
     }
-    const Placement<T> X = X_[body];
-    if (what == all) {
-      to = X * own;
-    } else if (what == of_centre) {
-      to.r = X.r + X.R * own.r;
-    } else {
-      const Vec3<T> e = X.R * axis_of(own, 2);
-      for (int i = 0; i < 3; i++) to.R(i, 2) = e(i);
+    for (int i = 0; i < 3; i++) {
+      const T x = X_.of[12 * body + 3 * i], y = X_.of[12 * body + 3 * i + 1], z = X_.of[12 * body + 3 * i + 2];
+      const auto row_times = [&](const auto& a, const auto& b, const auto& c) {
+        return x * T(a) + y * T(b) + z * T(c);
+      };
+      to.r(i) = X_.of[12 * body + 9 + i] + row_times(own.r(0), own.r(1), own.r(2));
+      for (int k = first; k < 3; k++) to.R(i, k) = row_times(own.R(0, k), own.R(1, k), own.R(2, k));
     }
   }
   const Solver& solver_;
@@ -135,13 +135,13 @@ template <class T> FS_HD T about_axis(const Vec3<T>& d, const T& square, const V
 // in   d  from the middle of the box to the geom's centre
 template <class T>
 FS_HD unsigned near_box(const auto& bound, const Placement<T>& box, const auto& size, const Vec3<T>& d, unsigned near,
-                        const auto& half, auto&& axis) {
+                        const auto& half, const Vec3<T>& axis) {
   const Vec3<T> o = transpose_times(box.R, d);
   Vec3<T> over;
   for (int k = 0; k < 3; k++) over(k) = max(abs(o(k)) - T(size(k)), T(0.0));
   near &= instances_above_zero(T(T(bound.about_box) - dot(over, over)));
   if (near == 0 || !(half > 0)) return near;
-  const Vec3<T> u = transpose_times(box.R, axis());
+  const Vec3<T> u = transpose_times(box.R, axis);
   for (int k = 0; k < 3; k++) near &= instances_above_zero(T(T(bound.radius) + T(half) * abs(u(k)) - over(k)));
   return near;
 }
@@ -153,34 +153,74 @@ FS_HD unsigned near_with_numbers(const auto& solver, int p, unsigned of_bodies, 
   const int a = contacts.pair[p].geom[0], b = contacts.pair[p].geom[1];
   const T reach = geom_among<T>(solver, a, touch).reach + geom_among<T>(solver, b, touch).reach +
                   pair_among<T>(solver, p, touch).detection;
+  const Vec3<T> d = places.line(b).r - places.line(a).r;
   if (contacts.geom[a].type == GeomType::Plane)
-    return of_bodies & instances_above_zero(T(reach - dot(axis_of(places[a], 2), places.centre(b) - places[a].r)));
-  const Vec3<T> d = places.centre(b) - places.centre(a);
+    return of_bodies & instances_above_zero(T(reach - dot(axis_of(places.line(a), 2), d)));
   return of_bodies & instances_above_zero(T(reach * reach - dot(d, d)));
 }
 
-// The instances in which a pair is near, of those in which its bodies are.
+// Returns the instances in which the centres of two geoms are near.
+//
+// in   place  of geoms; lines of these two are known
+template <class T> FS_HD unsigned near_centres(const auto& bound, unsigned of_bodies, const auto& place) {
+  const Placement<T>&a = place[bound.geom[0]], &b = place[bound.geom[1]];
+  const Vec3<T> d = b.r - a.r;
+  const T far = bound.shape == BoundShape::AbovePlane ? dot(axis_of(a, 2), d) : dot(d, d);
+  return of_bodies & instances_above_zero(T(T(bound.spheres) - far));
+}
+
+// Returns those of the instances `near` in which axes, boxes and numbers that differ leave a pair near, too.
 template <class T>
-FS_HD unsigned near_instances(const auto& solver, int p, unsigned of_bodies, auto& places, const auto& touch) {
+FS_HD unsigned near_shapes(const auto& solver, int p, unsigned near, auto& places, const auto& touch) {
   const auto& bound = solver.bound[p];
-  if (bound.shape == BoundShape::Differs) return near_with_numbers<T>(solver, p, of_bodies, places, touch);
-  if (bound.shape == BoundShape::AbovePlane) {
-    const Placement<T>& plane = places[bound.geom[0]];
-    return of_bodies &
-           instances_above_zero(T(T(bound.spheres) - dot(axis_of(plane, 2), places.centre(bound.geom[1]) - plane.r)));
-  }
-  const Vec3<T> d = places.centre(bound.geom[1]) - places.centre(bound.geom[0]);
+  if (bound.shape == BoundShape::AbovePlane) return near;
+  if (bound.shape == BoundShape::Differs) return near_with_numbers<T>(solver, p, near, places, touch);
+  const Placement<T>&a = places.line(bound.geom[0]), &b = places.line(bound.geom[1]);
+  const Vec3<T> d = b.r - a.r;
   const T square = dot(d, d);
-  unsigned near = of_bodies & instances_above_zero(T(T(bound.spheres) - square));
-  for (int k = 0; k < 2; k++)
-    if (near != 0 && bound.about_axis[k] > 0)
-      near &= instances_above_zero(
-          about_axis(d, square, places.axis(bound.geom[k]), T(bound.half[k]), T(bound.about_axis[k])));
+  const T about_a = about_axis(d, square, axis_of(a, 2), T(bound.half[0]), T(bound.about_axis[0])),
+          about_b = about_axis(d, square, axis_of(b, 2), T(bound.half[1]), T(bound.about_axis[1]));
+  near &= instances_above_zero(T(min(about_a, about_b)));
   if (near == 0 || bound.shape == BoundShape::Round) return near;
   const bool first = bound.shape == BoundShape::FirstIsBox;
-  const int box = bound.geom[first ? 0 : 1], other = bound.geom[first ? 1 : 0];
+  const int box = bound.geom[first ? 0 : 1];
   return near_box(bound, places[box], solver.world.contacts.geom[box].size, first ? d : Vec3<T>(-d), near,
-                  bound.half[first ? 1 : 0], [&] { return places.axis(other); });
+                  bound.half[first ? 1 : 0], axis_of(first ? b : a, 2));
+}
+
+// Calls visit(pair, instances) for every pair that is near in some instances. A block of pairs is tested at a time, so that
+// the tests are loops with few branches.
+template <class T>
+FS_HD void for_each_near_pair(const auto& solver, const auto& X, auto& places, const auto& touch, auto&& visit) {
+  constexpr int most = 64;
+  const int groups = static_cast<int>(solver.group_of_pairs.size());
+  auto near = scratch<unsigned>(groups);
+  near_bodies<T>(solver, X, places, near.data());
+  int pair[most];
+  unsigned here[most];
+  for (int g = 0, p = 0; g < groups;) {
+    int count = 0, left = 0;
+    while (g < groups && count < most) {
+      const int last = solver.group_of_pairs[g].last, end = last - p < most - count ? last : p + most - count;
+      if (near[g] == 0) {
+        p = last, g++;
+        continue;
+      }
+      for (; p < end; p++, count++) pair[count] = p, here[count] = near[g];
+      g += p == last ? 1 : 0;
+    }
+    const auto* bound = &solver.bound[0];
+    for (int i = 0; i < count; i++) places.line(bound[pair[i]].geom[0]), places.line(bound[pair[i]].geom[1]);
+    const auto place = places.data();
+    for (int i = 0; i < count; i++) {
+      const int p = pair[i];
+      const unsigned of = near_centres<T>(bound[p], here[i], place);
+      pair[left] = p, here[left] = of;
+      left += of != 0 ? 1 : 0;
+    }
+    for (int i = 0; i < left; i++)
+      if (const unsigned of = near_shapes<T>(solver, pair[i], here[i], places, touch); of != 0) visit(pair[i], of);
+  }
 }
 
 }  // namespace featherstorm

@@ -4,91 +4,136 @@
 // A list has pairs of the same two shapes, number of rows and power of softness, so that one text serves them. What touches is gathered
 // once more: frames, velocities and the numbers of rows are computed for a whole pack of contacts.
 #pragma once
+#include <cstring>
+
 #include "host/contacts/find_rows.h"
 #include "host/contacts/row_slots.h"
 
 namespace featherstorm {
 
+// Returns the pack of the numbers at `offset` from each address.
+template <class T, class Number> T gather(const Number* const* from, long offset) {
+  return number_by_number<T>([&](int k) { return from[k][offset]; });
+}
+
 // Contacts that touch, until a pack of them is full.
-template <class T> class ListedContacts {
- public:
+template <class T> struct ListedContacts {
   using Number = typename NumberIn<T>::Type;
   static constexpr int width = lanes<T>, most = width * (8 + 1);  // of a closed form at most 8 slots
+  static constexpr int distance = 0, inside = 1, point = 2, normal = 5, numbers = 8;
 
-  struct Contact {
-    int pair, instance, slot;
-    Number distance, inside;  // inside: how far below the distance where rows begin
-    Number point[3], normal[3];
-  };
-
-  Contact contact[most];
+  int pair[most], instance[most], slot[most];
+  Number number[numbers][most];  // inside: how far below the distance where rows begin
   int count = 0;
 
-  // x(contact) of the first n of them, and of the first again where there are fewer than a pack holds.
-  T gather(int n, auto&& x) const {
-    return number_by_number<T>([&](int k) { return static_cast<Number>(x(contact[k < n ? k : 0])); });
+  T load(int at) const {
+    T x;
+    std::memcpy(&x, number[at], sizeof x);
+    return x;
   }
-  Vec3<T> gather_vector(int n, auto&& x) const {
-    Vec3<T> v;
-    for (int i = 0; i < 3; i++) v(i) = gather(n, [&](const Contact& c) { return x(c, i); });
-    return v;
+  Vec3<T> load_vector(int at) const { return {load(at), load(at + 1), load(at + 2)}; }
+  void copy(int from, int to) {
+    pair[to] = pair[from], instance[to] = instance[from], slot[to] = slot[from];
+    for (int i = 0; i < numbers; i++) number[i][to] = number[i][from];
   }
   void drop(int n) {
-    for (int k = n; k < count; k++) contact[k - n] = contact[k];
+    for (int k = n; k < count; k++) copy(k, k - n);
     count -= n;
   }
 };
 
+// Two geoms and the numbers of their pair, for as many pairs of a list as a pack holds. They lie in scratch memory because
+// constructors would set all numbers.
+template <class T> class ListedPairs {
+ public:
+  using Number = typename NumberIn<T>::Type;
+  ListedPairs() : pair_(1), geom_(2) {}
+  ContactPair<T>& pair() { return pair_[0]; }
+  Geom<T>& geom(int side) { return geom_[side]; }
+
+  // Begins with a list; numbers that all its pairs have are set.
+  void begin(const auto& solver, int list, int first) {
+    const auto& like = solver.world.contacts.pair[first];
+    differs_ = solver.list_differs[list];
+    pair().slots = like.slots, pair().dimension = like.dimension, pair().softness.power = like.softness.power;
+    const Number* number = &solver.pair_number[numbers_of_pair * first];
+    for_each_number(pair(), [&](T& x) { x = T(*number++); });
+    for (int side = 0; side < 2; side++) geom(side).type = solver.world.contacts.geom[like.geom[side]].type;
+  }
+  // Sets those of these pairs that differ.
+  void set_numbers(const auto& solver, const int* of_pair) {
+    if (differs_ == 0) return;
+    const Number* from[lanes<T>];
+    for (int k = 0; k < lanes<T>; k++) from[k] = &solver.pair_number[numbers_of_pair * of_pair[k]];
+    int at = 0;
+    for_each_number(pair(), [&](T& x) {
+      if (((differs_ >> at) & 1u) != 0) x = gather<T>(from, at);
+      at++;
+    });
+  }
+  // The same of margin and detection alone.
+  void set_margin(const auto& solver, const int* of_pair) {
+    if ((differs_ >> (numbers_of_pair - 2)) != 0) set_numbers(solver, of_pair);
+  }
+
+ private:
+  Scratch<ContactPair<T>> pair_;
+  Scratch<Geom<T>> geom_;
+  unsigned differs_ = 0;
+};
+
 // The points of the n items of a pack.
 template <class T>
-void add_points(const auto& solver, const int* item, int n, auto& places, bool reads, ListedContacts<T>& to) {
+void add_points(const auto& solver, const int* item, int n, auto& places, bool reads, ListedPairs<T>& pairs,
+                ListedContacts<T>& to) {
   using Number = typename NumberIn<T>::Type;
+  using To = ListedContacts<T>;
+  constexpr int width = lanes<T>;
   const auto& contacts = solver.world.contacts;
   Placement<T> X[2];
-  Geom<T> geom[2];
-  ContactPair<T> pair;
-  const auto& like = contacts.pair[item[0] / lanes<T>];
-  int of_pair[lanes<T>], instance[lanes<T>];
-  for (int k = 0; k < lanes<T>; k++)
-    of_pair[k] = item[k < n ? k : 0] / lanes<T>, instance[k] = item[k < n ? k : 0] % lanes<T>;
+  int of_pair[width], instance[width];
+  for (int k = 0; k < width; k++) of_pair[k] = item[k < n ? k : 0] / width, instance[k] = item[k < n ? k : 0] % width;
   for (int side = 0; side < 2; side++) {
-    const GeomType type = geom[side].type = contacts.geom[like.geom[side]].type;
-    const Placement<T>* from[lanes<T>];
-    const decltype(&contacts.geom[0]) of_geom = &contacts.geom[0];
-    int g[lanes<T>];
-    for (int k = 0; k < lanes<T>; k++) g[k] = contacts.pair[of_pair[k]].geom[side], from[k] = &places[g[k]];
+    const GeomType type = pairs.geom(side).type;
     // of what is round about its axis that alone counts
-    const int first = type == GeomType::Sphere || type == GeomType::Capsule ? 2 : 0;
-    for (int i = 0; i < 3; i++) {
-      for (int j = 0; j < 3; j++)
-        X[side].R(i, j) =
-            j < first ? T(0.0)
-                      : number_by_number<T>([&](int k) { return number_of<Number>(from[k]->R(i, j), instance[k]); });
-      X[side].r(i) = number_by_number<T>([&](int k) { return number_of<Number>(from[k]->r(i), instance[k]); });
-      geom[side].size(i) = number_by_number<T>([&](int k) { return of_geom[g[k]].size(i); });
+    const bool round = type == GeomType::Sphere || type == GeomType::Capsule;
+    const int first = round ? 2 : 0, sizes = type == GeomType::Sphere ? 1 : type == GeomType::Capsule ? 2 : 3;
+    const Number *centre[width], *axis[width], *size[width];
+    for (int k = 0; k < width; k++) {
+      const int g = solver.bound[of_pair[k]].geom[side];
+      const Placement<T>& at = round ? places.line(g) : places[g];
+      centre[k] = &number_of<Number>(at.r(0), instance[k]), axis[k] = &number_of<Number>(at.R(0, first), instance[k]);
+      size[k] = &contacts.geom[g].size(0);
     }
+    for (int i = 0; i < 3; i++) X[side].r(i) = gather<T>(centre, i * width);
+    for (int j = 0; j < 3; j++)
+      for (int i = 0; i < 3; i++) X[side].R(i, j) = j < first ? T(0.0) : gather<T>(axis, (3 * (j - first) + i) * width);
+    for (int i = 0; i < sizes; i++) pairs.geom(side).size(i) = gather<T>(size, i);
   }
-  pair.detection = number_by_number<T>([&](int k) { return contacts.pair[of_pair[k]].detection; });
-  const T margin = number_by_number<T>([&](int k) { return contacts.pair[of_pair[k]].margin; });
-  const T detection = number_by_number<T>([&](int k) { return solver.detection[of_pair[k]]; });
+  pairs.set_margin(solver, of_pair);
   ContactPoint<T> point[8];
-  closed_form_points(contacts, geom[0], geom[1], pair, X[0], X[1], point);
+  closed_form_points(contacts, pairs.geom(0), pairs.geom(1), pairs.pair(), X[0], X[1], point);
   unsigned touch[8], any = 0;
-  for (int s = 0; s < like.slots; s++) {
-    touch[s] = instances_above_zero(T(margin - point[s].distance));
-    if (reads) touch[s] |= instances_above_zero(select(point[s].distance <= detection, T(1.0), T(0.0)));
+  T inside[8];
+  for (int s = 0; s < pairs.pair().slots; s++) {
+    inside[s] = pairs.pair().margin - point[s].distance;
+    touch[s] = instances_above_zero(inside[s]);
+    if (reads) touch[s] |= instances_above_zero(select(point[s].distance <= pairs.pair().detection, T(1.0), T(0.0)));
     any |= touch[s];
   }
-  for (int k = 0; k < n; k++) {
-    if (((any >> k) & 1u) == 0) continue;
-    for (int s = 0; s < like.slots; s++) {
+  if (n < width) any &= (1u << n) - 1;
+  for (; any != 0; any &= any - 1) {
+    const int k = lowest_bit(any);
+    for (int s = 0; s < pairs.pair().slots; s++) {
       if (((touch[s] >> k) & 1u) == 0) continue;
-      const ContactPoint<T>& from = point[s];
-      auto& c = to.contact[to.count++];
-      c.pair = item[k] / lanes<T>, c.instance = item[k] % lanes<T>, c.slot = s;
-      c.distance = number_of<Number>(from.distance, k), c.inside = number_of<Number>(margin, k) - c.distance;
-      for (int i = 0; i < 3; i++)
-        c.point[i] = number_of<Number>(from.point(i), k), c.normal[i] = number_of<Number>(from.normal(i), k);
+      const int at = to.count++;
+      to.pair[at] = of_pair[k], to.instance[at] = instance[k], to.slot[at] = s;
+      to.number[To::distance][at] = number_of<Number>(point[s].distance, k);
+      to.number[To::inside][at] = number_of<Number>(inside[s], k);
+      for (int i = 0; i < 3; i++) {
+        to.number[To::point + i][at] = number_of<Number>(point[s].point(i), k);
+        to.number[To::normal + i][at] = number_of<Number>(point[s].normal(i), k);
+      }
     }
   }
 }
@@ -103,120 +148,122 @@ struct EntriesOfPair {
   }
 };
 
+// Adds contact k to those that are kept for readings. Lane k of `frame` is its frame.
+template <class T>
+void add_listed_contact(const auto& solver, const ListedContacts<T>& list, int k, const ContactFrame<T>& frame, int& at,
+                        PresentRows<T>& present) {
+  using Number = typename NumberIn<T>::Type;
+  using From = ListedContacts<T>;
+  const int l = list.instance[k];
+  if (at < 0) {
+    at = present.contacts++;
+    const Vec3<T> up{T(0.0), T(0.0), T(1.0)};
+    present.contact[at] = {{{T(no_contact), zero3<T>(), up}, contact_frame(up)}, T(0.0), T(0.0), list.pair[k], -1};
+  }
+  PresentContact<T>& to = present.contact[at];
+  const Number distance = list.number[From::distance][k];
+  number_of<Number>(to.there, l) = distance <= static_cast<Number>(solver.detection[list.pair[k]]) ? 1 : 0;
+  number_of<Number>(to.held, l) = list.number[From::inside][k] > 0 ? 1 : 0;
+  number_of<Number>(to.at.contact.distance, l) = distance;
+  for (int i = 0; i < 3; i++) {
+    number_of<Number>(to.at.contact.point(i), l) = list.number[From::point + i][k];
+    number_of<Number>(to.at.contact.normal(i), l) = list.number[From::normal + i][k];
+    for (int e = 0; e < 3; e++) number_of<Number>(to.at.frame.e[e](i), l) = number_of<Number>(frame.e[e](i), k);
+  }
+}
+
 // The rows of the first n contacts.
 template <class T>
 void add_listed_rows(const auto& solver, const auto& X, const auto& twist, const ContactLaw<T>& law, int n,
-                     ListedContacts<T>& list, EntriesOfPair& entries, auto& of_contacts, PresentRows<T>& present) {
+                     ListedPairs<T>& pairs, ListedContacts<T>& list, EntriesOfPair& entries, auto& of_contacts,
+                     PresentRows<T>& present) {
   using Number = typename NumberIn<T>::Type;
-  using Contact = typename ListedContacts<T>::Contact;
+  using From = ListedContacts<T>;
+  constexpr int width = lanes<T>;
   const auto& contacts = solver.world.contacts;
-  const int d = contacts.pair[list.contact[0].pair].dimension;
+  const int d = pairs.pair().dimension;
+  for (int k = n; k < width; k++) list.copy(0, k);
   Candidate<T> c;
-  c.contact.distance = list.gather(n, [](const Contact& x) { return x.distance; });
-  c.contact.point = list.gather_vector(n, [](const Contact& x, int i) { return x.point[i]; });
-  c.contact.normal = list.gather_vector(n, [](const Contact& x, int i) { return x.normal[i]; });
+  c.contact = {list.load(From::distance), list.load_vector(From::point), list.load_vector(From::normal)};
   c.frame = contact_frame(c.contact.normal);
   // bodies 1 and 2 are those of the geoms
   Placement<T> place[3];
   Motion<T> motion[3];
+  const auto between = [](const auto& numbers) {
+    return &number_of<Number>(numbers[1], 0) - &number_of<Number>(numbers[0], 0);
+  };
+  const long of_place = between(X.of), of_motion = between(twist.of);
   for (int side = 0; side < 2; side++) {
-    const auto body_of = [&](const Contact& x) { return contacts.geom[contacts.pair[x.pair].geom[side]].place.body; };
+    const Number *r[width], *V[width];
+    for (int k = 0; k < width; k++) {
+      const int body = contacts.geom[solver.bound[list.pair[k]].geom[side]].place.body, l = list.instance[k];
+      r[k] = &number_of<Number>(X.of[12 * body + 9], l), V[k] = &number_of<Number>(twist.of[6 * body], l);
+    }
     for (int i = 0; i < 3; i++) {
-      const auto of_body = [&](auto&& numbers, int at, int size) {
-        return list.gather(n, [&](const Contact& x) {
-          const int body = body_of(x);
-          return body == 0 ? Number(0) : number_of<Number>(numbers[size * body + at], x.instance);
-        });
-      };
-      place[1 + side].r(i) = of_body(X.of, 9 + i, 12);
-      motion[1 + side].w(i) = of_body(twist.of, i, 6), motion[1 + side].v(i) = of_body(twist.of, 3 + i, 6);
+      place[1 + side].r(i) = gather<T>(r, i * of_place);
+      motion[1 + side].w(i) = gather<T>(V, i * of_motion), motion[1 + side].v(i) = gather<T>(V, (3 + i) * of_motion);
     }
   }
-  ContactPair<T> pair;
-  pair.dimension = d, pair.softness.power = contacts.pair[list.contact[0].pair].softness.power;
-  const int first = list.contact[0].pair;
-  int number = 0;
-  for_each_number(pair, [&](T& x) {
-    const int at = number++;
-    if (((solver.list_differs[solver.list_of[first]] >> at) & 1u) == 0)
-      x = T(solver.pair_number[numbers_of_pair * first + at]);
-    else x = list.gather(n, [&](const Contact& of) { return solver.pair_number[numbers_of_pair * of.pair + at]; });
-  });
-  T velocity[most_rows], position[most_rows], D[most_rows], aref[most_rows], active[most_rows], friction[most_rows];
+  pairs.set_numbers(solver, list.pair);
+  T velocity[most_rows], position[most_rows], active[most_rows];
+  // aref, D, coefficients, point, axes
+  T row[3 * most_rows + point_and_axes];
+  T *aref = row, *D = row + d, *friction = row + 2 * d, *point = row + 3 * d;
   relative_velocity(place, motion, 1, 2, c, d, velocity);
-  set_contact_rows(law, pair, usual_inertia<T>(pair, law.cone), c.contact.distance, velocity,
+  set_contact_rows(law, pairs.pair(), usual_inertia<T>(pairs.pair(), law.cone), c.contact.distance, velocity,
                    ConstraintRows<T*>{{}, position, D, aref, active, friction});
+  for (int i = 0; i < 3; i++) {
+    point[i] = c.contact.point(i);
+    for (int e = 0; e < 3; e++) point[3 + 3 * e + i] = c.frame.e[e](i);
+  }
   for (int k = 0; k < n; k++) {
-    const Contact& x = list.contact[k];
-    FoundRow<Number> row;
-    Number of_D[most_rows], of_aref[most_rows], of_friction[most_rows];
-    for (int i = 0; i < 3; i++) {
-      row.point(i) = x.point[i];
-      for (int e = 0; e < 3; e++) row.frame.e[e](i) = number_of<Number>(c.frame.e[e](i), k);
-    }
-    for (int i = 0; i < d; i++)
-      of_D[i] = number_of<Number>(D[i], k), of_aref[i] = number_of<Number>(aref[i], k),
-      of_friction[i] = number_of<Number>(friction[i], k);
-    row.D = of_D, row.aref = of_aref, row.friction = of_friction;
-    entries.begin(x.pair);
-    if (present.contact) {
-      int& at = entries.contact[x.slot];
-      if (at < 0) {
-        at = present.contacts++;
-        const Vec3<T> up{T(0.0), T(0.0), T(1.0)};
-        present.contact[at] = {{{T(no_contact), zero3<T>(), up}, contact_frame(up)}, T(0.0), T(0.0), x.pair, -1};
-      }
-      PresentContact<T>& to = present.contact[at];
-      number_of<Number>(to.there, x.instance) = x.distance <= static_cast<Number>(solver.detection[x.pair]) ? 1 : 0;
-      number_of<Number>(to.held, x.instance) = x.inside > 0 ? 1 : 0;
-      number_of<Number>(to.at.contact.distance, x.instance) = x.distance;
-      for (int i = 0; i < 3; i++) {
-        number_of<Number>(to.at.contact.point(i), x.instance) = x.point[i];
-        number_of<Number>(to.at.contact.normal(i), x.instance) = x.normal[i];
-        for (int e = 0; e < 3; e++) number_of<Number>(to.at.frame.e[e](i), x.instance) = row.frame.e[e](i);
-      }
-    }
-    if (!(x.inside > 0)) continue;
+    const int p = list.pair[k], l = list.instance[k], slot = list.slot[k];
+    entries.begin(p);
+    if (present.contact) add_listed_contact(solver, list, k, c.frame, entries.contact[slot], present);
+    if (!(list.number[From::inside][k] > 0)) continue;
     if (solver.report) {
-      Number& gap = number_of<Number>(present.gap, x.instance);
-      gap = x.distance < gap ? x.distance : gap;
+      Number& gap = number_of<Number>(present.gap, l);
+      const Number distance = list.number[From::distance][k];
+      gap = distance < gap ? distance : gap;
     }
-    int& at = entries.block[x.slot];
+    int& at = entries.block[slot];
     if (at < 0) {
       at = present.count++;
-      present.block[at] = {true, x.pair, solver.first_row[x.pair] + x.slot * d, present.entries, present.rows, 0};
+      present.block[at] = {true, p, solver.first_row[p] + slot * d, present.entries, present.rows, 0};
       if (present.contact) {
-        present.contact[entries.contact[x.slot]].row = present.rows;
+        present.contact[entries.contact[slot]].row = present.rows;
         for (int i = 0; i < d; i++) present.force[present.rows + i] = T(0.0);
       }
       present.rows += d;
     }
-    present.block[at].instances |= 1u << x.instance;
-    of_contacts.add_contact_of(x.pair, at, x.instance, row);
+    present.block[at].instances |= 1u << l;
+    of_contacts.add_contact_of(p, at, l, row, k);
   }
   list.drop(n);
 }
 
 template <class T>
-void find_listed(const auto& solver, const int* item, int items, auto& places, const auto& X, const auto& twist,
+void find_listed(const auto& solver, const PairItems& items, auto& places, const auto& X, const auto& twist,
                  const ContactLaw<T>& law, auto& of_contacts, PresentRows<T>& present) {
   constexpr int width = lanes<T>;
+  if (items.count == 0) return;
+  ListedPairs<T> pairs;
   ListedContacts<T> found;
-  for (int list = 0; list < solver.lists && items > 0; list++) {
+  for (int list = 0; list < solver.lists; list++) {
+    if (items.first[list] < 0) continue;
     EntriesOfPair entries;
     int pack[width], n = 0;
-    const auto work_off = [&] {
-      if (n > 0) add_points(solver, pack, n, places, present.contact != nullptr, found);
+    pairs.begin(solver, list, items.item[items.first[list]] / width);
+    for (int i = items.first[list]; i >= 0; i = items.next[i]) {
+      pack[n++] = items.item[i];
+      if (n < width && items.next[i] >= 0) continue;
+      add_points(solver, pack, n, places, present.contact != nullptr, pairs, found);
       n = 0;
-      while (found.count >= width) add_listed_rows(solver, X, twist, law, width, found, entries, of_contacts, present);
-    };
-    for (int i = 0; i < items; i++) {
-      if (solver.list_of[item[i] / width] != list) continue;
-      pack[n++] = item[i];
-      if (n == width) work_off();
+      while (found.count >= width)
+        add_listed_rows(solver, X, twist, law, width, pairs, found, entries, of_contacts, present);
     }
-    work_off();
-    if (found.count > 0) add_listed_rows(solver, X, twist, law, found.count, found, entries, of_contacts, present);
+    if (found.count > 0)
+      add_listed_rows(solver, X, twist, law, found.count, pairs, found, entries, of_contacts, present);
   }
 }
 

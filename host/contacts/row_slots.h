@@ -50,20 +50,12 @@ template <class T> struct RowSlots {
   // Slots in the order of bodies, then of types; where a body's begin, and those with J.
   FS_HD void sort(int nb, int types, int* order, int* first_slot) const {
     int n = 0;
-    for (int i = 0; i < (nb + 1) * groups + types; i++) {
-      if (i % groups == 0 && i <= nb * groups) first_slot[i / groups] = n;
-      if (i == (nb + 1) * groups) first_slot[nb + 1] = n;
-      for (int s = first[i]; s >= 0; s = slot[s].next) order[n++] = s;
+    for (int b = 0, i = 0; b <= nb + 1; b++) {
+      first_slot[b] = n;
+      for (const int end = i + (b <= nb ? groups : types); i < end; i++)
+        for (int s = first[i]; s >= 0; s = slot[s].next) order[n++] = s;
     }
-    if (types == 0) first_slot[nb + 1] = n;
   }
-};
-
-// A contact in some instances, or in one, with the numbers of its rows.
-template <class Number> struct FoundRow {
-  Vec3<Number> point;
-  ContactFrame<Number> frame;
-  const Number *D, *aref, *friction;
 };
 
 // What becomes of the rows that are found (find_rows.h): they go to slots.
@@ -119,27 +111,24 @@ template <class T, class Solver> class RowsToSlots {
     });
   }
 
-  // A contact of one instance, with its own numbers (pair_lists.h).
-  template <class Number> void add_contact_of(int p, int block, int instance, const FoundRow<Number>& row) {
+  // Adds a contact of one instance (pair_lists.h). Lane k of `row` has its numbers: aref, D, coefficients, point, axes.
+  void add_contact_of(int p, int block, int instance, const T* row, int k) {
+    using Number = typename NumberIn<T>::Type;
     const RowSlot like = slot_like(p);
     if (like.body == 0 && like.type < 0) return;
-    const Number sign(solver_.limbs.body_of[p] < 0 ? -1 : 1);
-    const int d = like.rows, weights = like.kind == RowKind::Cone ? d : 1;
+    const int d = like.rows;
     slots_.take(like, chain_of(like, p), block, size_of(like), 1u << instance, [&](RowSlot& s, unsigned, bool is_new) {
-      const auto x = slots_.numbers + s.numbers;
-      const auto to = [&](int k) -> Number& { return number_of<Number>(x[k], instance); };
-      for (int k = 0; k < d; k++) {
-        if (is_new) x[4 * d + k] = T(row.friction[k]);  // not zero elsewhere
-        to(2 * d + k) = row.aref[k], to(4 * d + k) = row.friction[k];
-        if (k < weights) to(3 * d + k) = row.D[k];
-      }
-      const int at = slot_geometry(s.kind, d) + place_of_contact(like);
-      for (int k = 0; k < point_and_axes && is_new; k++) x[at + k] = T(0.0);
-      for (int i = 0; i < 3; i++) {
-        to(at + i) = row.point(i);
-        if (like.body > 0) to(at + i) -= number_of<Number>(reference_[3 * like.body + i], instance);
-        for (int k = 0; k < 3; k++) to(at + 3 + 3 * k + i) = sign * row.frame.e[k](i);
-      }
+      const auto x = slots_.numbers + s.numbers, at = x + slot_geometry(s.kind, d) + place_of_contact(like);
+      for (int i = 0; i < point_and_axes && is_new; i++) at[i] = T(0.0);
+      // not zero elsewhere
+      for (int i = 0; i < d && is_new; i++) x[4 * d + i] = T(number_of<Number>(row[2 * d + i], k));
+      const auto set = [&](T& to, const T& from) { number_of<Number>(to, instance) = number_of<Number>(from, k); };
+      for (int i = 0; i < 3 * d; i++) set(x[2 * d + i], row[i]);
+      for (int i = 0; i < point_and_axes; i++) set(at[i], row[3 * d + i]);
+      for (int i = 0; i < 3 && like.body > 0; i++)
+        number_of<Number>(at[i], instance) -= number_of<Number>(reference_[3 * like.body + i], instance);
+      for (int i = 3; i < point_and_axes && solver_.limbs.body_of[p] < 0; i++)
+        number_of<Number>(at[i], instance) = -number_of<Number>(at[i], instance);
       note_pair(s, p, 1u << instance);
     });
   }

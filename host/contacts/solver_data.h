@@ -35,11 +35,12 @@ template <class P> struct PairGroup {
 
 // What is known of how two geoms must be to touch (host/contacts/near_pairs.h).
 enum class BoundShape : unsigned char { Round, AbovePlane, FirstIsBox, SecondIsBox, Differs };
+inline constexpr double without_bound = 1e30;
 template <class P> struct PairBound {
   int geom[2] = {};
   BoundShape shape = BoundShape::Round;
   P spheres{};  // between the centres of their bounding spheres, squared; of a plane how far above it a centre may be
-  P about_axis[2]{};  // from the axis of geom 1 or 2, a capsule, to the centre of the other, squared; or 0
+  P about_axis[2]{};  // from the axis of geom 1 or 2, a capsule, to the centre of the other, squared; or without_bound
   P half[2]{};        // half lengths of these axes
   P about_box{};      // from the box to the centre of the other, squared
   P radius{};         // of that one, if it is a capsule

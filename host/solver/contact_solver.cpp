@@ -53,6 +53,7 @@ template <class P> void add_bodies(const GeomContacts<double>& contacts, Contact
     const double far = beyond_rounding * ((of.plane >= 0 ? 0 : reach[static_cast<std::size_t>(of.a)]) +
                                           reach[static_cast<std::size_t>(of.b)] + detection);
     of.reach = static_cast<P>(of.plane >= 0 ? far : far > 0 ? far * far : -1);
+    if (of.plane < 0 && of.a > of.b) std::swap(of.a, of.b);
     PairGroup<P>* last = s.group_of_pairs.empty() ? nullptr : &s.group_of_pairs.back();
     if (last && last->plane == of.plane && last->a == of.a && last->b == of.b && last->always == of.always)
       last->last = p + 1, last->reach = std::max(last->reach, of.reach);
@@ -128,8 +129,9 @@ template <class P> void add_bounds(const GeomContacts<double>& contacts, Contact
     const bool plane = geom[0]->type == GeomType::Plane;
     bound.spheres = plane ? static_cast<P>(more * (reach[1] + detection)) : squared(reach[0] + reach[1] + detection);
     if (plane) bound.shape = BoundShape::AbovePlane;
-    for (int k = 0; k < 2 && !plane; k++) {
-      if (geom[k]->type != GeomType::Capsule) continue;
+    for (int k = 0; k < 2; k++) {
+      bound.about_axis[k] = static_cast<P>(without_bound);
+      if (plane || geom[k]->type != GeomType::Capsule) continue;
       bound.about_axis[k] = squared(geom[k]->size.x() + reach[1 - k] + detection);
       bound.half[k] = static_cast<P>(geom[k]->size.y());
     }
@@ -142,7 +144,7 @@ template <class P> void add_bounds(const GeomContacts<double>& contacts, Contact
       if (geom[other]->type == GeomType::Capsule)
         bound.radius = static_cast<P>(more * (geom[other]->size.x() + detection));
     }
-    if (s.reaches_differ[p]) bound.shape = BoundShape::Differs;
+    if (s.reaches_differ[p]) bound.shape = BoundShape::Differs, bound.spheres = static_cast<P>(without_bound);
     s.bound.push_back(bound);
     // sweeps without slip find the rows once more, in the order of pairs
     const bool listed = !plane && has_closed_form(contacts, pair) && !differ && !s.rigid && !s.world.is_discrete() &&
