@@ -3,14 +3,16 @@
 //   a = argmin 1/2 (a - a0)^T M (a - a0) + sum s(J a - aref)             s, f = -s', W = s'': row_state.h
 //   pass   H step = -g,   H = M + J^T W J,   g = M (a - a0) - J^T f;   a += alpha step,   g = (1 - alpha) g
 //
-// after which H and g change only by what rows on another piece of their cost add (row_slots.h). Contacts of a body with the world
-// add up on the body, 6 x 6, however many they are; bodies add up from the tips of limbs to their roots, C = sum of what they carry:
+// The next pass keeps H and g and adds the changes of rows that are on another piece of their cost now (row_slots.h).
+// Contacts between a body and the world add up on the body, a 6 x 6 matrix for any number of contacts. Bodies add up
+// from the tips of limbs to their roots; with C and w the sums that a body carries:
 //
 //   H_ij += S_i^T C S_j  for j = i and its ancestors,   g_i -= S_i^T w
 //
-// S of coordinates and accelerations of bodies are about a reference point, one for each tree. A pass ends an instance where no row
-// is on another piece at a + step: that is the solution. alpha is 1 unless the cost has risen there; then the least cost between is
-// searched for. Where rows go over to another piece by rounding alone, and where cones slide, a step that moves no row is the last.
+// The axes S of coordinates and the accelerations of bodies are about a reference point, one for each tree. If no row
+// of an instance is on another piece at a + step, that is the solution and the instance is done. alpha is 1 unless the
+// cost is higher there; then a line search finds the least cost between. Where rows change pieces by rounding alone,
+// and where cones slide, the first step that moves no row is the last.
 #pragma once
 #include "core/limbs/row_slots.h"
 #include "core/linear/limb_blocks.h"
@@ -18,9 +20,9 @@
 
 namespace featherstorm {
 
-// What a robot's passes are made of.
+// Arrays and tables of one robot that the passes use.
 template <class T> struct LimbProblem {
-  LimbBlocks own, blocks;         // of M, of H
+  LimbBlocks own, blocks;         // patterns of M and of H
   const int *parent, *first_dof;  // (nb + 1), (nb + 2)  of bodies
   const RowType* type;
   const RowSegment* segment;
@@ -31,7 +33,7 @@ template <class T> struct LimbProblem {
   ScratchArray<T> axis;            // (6 nv)  S; not read of free limbs, whose S is 1
   ScratchArray<T> a0, a, g, step;  // (nv)
   ScratchArray<T> acceleration;    // (6 (nb + 1))  of bodies
-  ScratchArray<T> carried;         // (body_numbers limbs)  what limbs carry
+  ScratchArray<T> carried;         // (body_numbers limbs)  sums that limbs carry
 
   RowSlot* slot;
   ScratchArray<T> numbers;  // of slots
@@ -40,7 +42,7 @@ template <class T> struct LimbProblem {
   int slots;
 };
 
-// How many passes at most, and where a step that moves rows by less, beside the greatest, is the last.
+// The greatest number of passes, and the change of rows, relative to the greatest row, below which a step is the last.
 struct NewtonLimits {
   int passes;
   double tolerance;
@@ -60,7 +62,7 @@ template <class T> FS_HD T dot_of_six(const T* x, const auto& y) {
   return sum;
 }
 
-// Spatial accelerations of the bodies under x, without those that v gives.
+// Spatial accelerations of the bodies caused by x, without velocity terms.
 template <class T> FS_CALLED FS_HD void move_bodies(const LimbProblem<T>& p, const auto& x) {
   const auto A = p.acceleration;
   for (int l = 0; l < p.own.limbs; l++) {
@@ -78,7 +80,7 @@ template <class T> FS_CALLED FS_HD void move_bodies(const LimbProblem<T>& p, con
   }
 }
 
-// J x of a slot. Bodies have been moved by x.
+// J x of a slot, after move_bodies with x.
 template <int d, class T>
 FS_CALLED FS_HD void rows_of_slot(const LimbProblem<T>& p, const RowSlot& s, int geometry, const auto& x, T* v) {
   const auto J = p.numbers + (s.numbers + geometry);
@@ -94,7 +96,7 @@ FS_CALLED FS_HD void rows_of_slot(const LimbProblem<T>& p, const RowSlot& s, int
   }
 }
 
-// H += J^T W J, -g += J^T f of a slot with J.
+// Adds J^T W J of a slot with J to H, and J^T f to -g.
 template <RowKind kind, int d, class T>
 FS_CALLED FS_HD void add_rows_to_blocks(const LimbProblem<T>& p, const RowSlot& s, const RowChange<d, T>& c) {
   const RowType& type = p.type[s.type];
@@ -129,13 +131,14 @@ FS_CALLED FS_HD void add_rows_to_blocks(const LimbProblem<T>& p, const RowSlot& 
   }
 }
 
-// Which instances go on: a bit each, and 1 or 0.
+// The instances that are not done: a bit each, and 1 or 0 in each lane.
 template <class T> struct OpenInstances {
   unsigned bits;
   T one;
 };
 
-// A slot's rows where a is now, r + alpha rate or, at first, J a - aref; gives whether pieces changed, and what that adds.
+// Computes r of a slot at the present a: J a - aref in the first pass, r + alpha rate later. Returns true where pieces
+// have changed; c is then the change of forces and curvatures.
 template <bool first, RowKind kind, int d, class T>
 FS_HD bool advance_slot(const LimbProblem<T>& p, const RowSlot& s, const T& alpha, const T& open, RowChange<d, T>& c) {
   using At = SlotLayout<kind, d>;
@@ -150,7 +153,7 @@ FS_HD bool advance_slot(const LimbProblem<T>& p, const RowSlot& s, const T& alph
   return change_pieces<kind, d, T>(x, alpha, open, c);
 }
 
-// H += S^T C S and g -= S^T w for the coordinates of a body in a limb, C and w what it carries.
+// Adds S^T C S to H and -S^T w to g for the coordinates of a body in limb l that carries C and w.
 template <class T> FS_CALLED FS_HD void add_carried(const LimbProblem<T>& p, int l, int body, const T* C) {
   const Limb& limb = p.own.limb[l];
   for (int k = p.first_dof[body]; k < p.first_dof[body + 1]; k++) {
@@ -171,7 +174,7 @@ template <class T> FS_CALLED FS_HD void add_carried(const LimbProblem<T>& p, int
   }
 }
 
-// What contacts with the world add, limb by limb from the tips.
+// Adds contacts with the world to H and g, limb by limb from the tips.
 template <bool first, class T>
 FS_HD void collect_bodies(const LimbProblem<T>& p, const T& alpha, const OpenInstances<T>& open) {
   auto begun = scratch<char>(p.own.limbs);
@@ -211,7 +214,7 @@ FS_HD void collect_bodies(const LimbProblem<T>& p, const T& alpha, const OpenIns
   }
 }
 
-// Goes on by alpha, and adds to H and g what rows that are on another piece then change.
+// Moves r of all rows by alpha rate, and adds the changes of rows on another piece to H and g.
 template <bool first, class T>
 FS_HD void collect(const LimbProblem<T>& p, const T& alpha, const OpenInstances<T>& open) {
   if (p.first_slot[p.nb + 1] > 0) collect_bodies<first>(p, alpha, open);
@@ -225,7 +228,7 @@ FS_HD void collect(const LimbProblem<T>& p, const T& alpha, const OpenInstances<
   }
 }
 
-// visit(slot, numbers, kind, rows) for the slots that some open instance has.
+// Calls visit(slot, numbers, kind, rows) for each slot that an open instance has.
 template <class T> FS_HD void for_each_slot(const LimbProblem<T>& p, unsigned open, auto&& visit) {
   for (int i = 0; i < p.slots; i++) {
     const RowSlot& s = p.slot[p.order[i]];
@@ -234,7 +237,7 @@ template <class T> FS_HD void for_each_slot(const LimbProblem<T>& p, unsigned op
   }
 }
 
-// Rates of all rows along the step, and what they change at its end.
+// Computes the rates of all rows along the step, and the change of the cost that rows on another piece make at its end.
 template <class T> FS_HD LineChange<T> look_ahead(const LimbProblem<T>& p, const OpenInstances<T>& open) {
   if (p.first_slot[p.nb + 1] > 0) move_bodies(p, p.step);
   LineChange<T> change;
@@ -248,15 +251,16 @@ template <class T> FS_HD LineChange<T> look_ahead(const LimbProblem<T>& p, const
   return change;
 }
 
-// The least cost between a and a + step where it has risen there.
+// Line search: alpha of the least cost between a and a + step, for instances whose cost is higher at a + step.
 //
-//   slope(alpha) = -h (1 - alpha) + what rows on other pieces add,   h = g^T H^-1 g
+//   slope(alpha) = -h (1 - alpha) + slopes added by rows on other pieces,   h = g^T H^-1 g
 //
-// From the secant of the slopes at both ends by Newton's method, kept between ends where the cost falls and climbs, until the slope is a
-// tenth of the first one. A slope that climbs gently may have climbed for long: such an alpha is taken only where less is lost beyond
-// the lower end than was won until there.
+// Newton's method, from the secant of the slopes at both ends, kept between an end where the cost falls and one where
+// it climbs, until the slope is a tenth of the first. A gentle slope may have climbed for a long way, so alpha is
+// accepted only where the cost lost beyond the lower end is less than the cost gained up to it.
 //
-// in   risen  whose cost has risen;  at_end  what rows change at the end of the step
+// in   risen         instances whose cost has risen
+// in   slope_at_end  slope at the end of the step
 template <class T>
 FS_HD T search_step(const LimbProblem<T>& p, const OpenInstances<T>& risen, const T& h, const T& slope_at_end) {
   constexpr int most_looks = 30;
@@ -287,7 +291,7 @@ FS_HD T search_step(const LimbProblem<T>& p, const OpenInstances<T>& risen, cons
   return select(zero < open, select(zero < low, low, alpha), alpha);
 }
 
-// Instances whose step moves no row, beside the greatest r of rows under a0.
+// 1 in instances whose step moves every row by less than tolerance times the greatest row, that under a0 included.
 template <class T>
 FS_HD T is_still(const LimbProblem<T>& p, const OpenInstances<T>& open, double tolerance) {
   T moved(0.0), greatest(0.0);
@@ -306,7 +310,7 @@ FS_HD T is_still(const LimbProblem<T>& p, const OpenInstances<T>& open, double t
   return select(moved <= T(tolerance) * greatest, T(1.0), T(0.0));
 }
 
-// H = M, in the blocks of H.
+// Sets H = M in the blocks of H.
 template <class T> FS_HD void begin_curvature(const LimbProblem<T>& p) {
   if (p.blocks.numbers != p.own.numbers)
     for (int i = 0; i < p.blocks.numbers; i++) p.H[i] = T(0.0);
@@ -320,12 +324,12 @@ template <class T> FS_HD void begin_curvature(const LimbProblem<T>& p) {
   }
 }
 
-// Passes from a until every instance is done; how many each took.
+// Runs passes from a until every instance is done; returns the number of passes of each.
 //
 // in-out  p   a: a guess, then the solution
 template <class T>
 FS_HD T newton_passes(const LimbProblem<T>& p, unsigned instances, const NewtonLimits& limits) {
-  constexpr int first_look = 6;  // passes until which no piece goes to and fro by rounding
+  constexpr int first_look = 6;  // rounding does not make pieces alternate in earlier passes
   const T zero(0.0), one(1.0);
   const auto z = p.step;
   for (int k = 0; k < p.nv; k++) z[k] = p.a[k] - p.a0[k];

@@ -1,18 +1,20 @@
-// Rows of constraints as Newton's passes keep them (limb_newton.h): a slot holds the rows of one contact, or one row of a constraint, of
-// instances side by side, each of which may have another there.
+// Constraint rows during Newton's passes (limb_newton.h). A slot holds the rows of one contact, or one row of another
+// constraint, for instances side by side; each instance may have a different contact there.
 //
-// Of its rows r = J a - aref a slot knows their rates p along the step and the piece of the cost (row_state.h) that they are on. Goes a to
-// a + alpha step, then r to r + alpha p, and forces and curvatures change only where a row is on another piece than before:
+// A slot keeps its rows r = J a - aref, their rates p along the step, and the piece of the cost (row_state.h) of each
+// row. When a becomes a + alpha step, r becomes r + alpha p; forces and curvatures change only where a row changes its
+// piece:
 //
 //   force of a piece   f = c - W r
 //   added to H         J^T (W' - W) J
-//   added to -g        J^T (f'(r) - f(r))          f, f' of the old piece and of the new one, both at the new r
+//   added to -g        J^T (f'(r) - f(r))          old and new piece, both at the new r
 //
-// Cones that slide have no pieces; W is that of the last pass there, f = f_last - alpha W p, and every pass changes them.
+// A sliding cone has no pieces and changes in every pass: W is that of the last pass, and f = f_last - alpha W p.
 //
-// A contact of a body with the world has its rows from the body's spatial acceleration A = (w, v) about a reference point, c the
-// contact's point from there, and e_k its axes: row k is e_k . (v + w x c), or e_k . w of torsion and rolling. What it adds to H is
-// N W N^T, 6 x 6 of its body. Rows of other kinds have numbers J for the coordinates of some limbs.
+// Rows of a contact between a body and the world follow from the spatial acceleration A = (w, v) of the body about a
+// reference point. With c the contact point from there and e_k the axes of the contact, row k is e_k . (v + w x c), or
+// e_k . w for torsion and rolling. The contact adds N W N^T to H, a 6 x 6 matrix of the body. Other rows have a
+// Jacobian J for the coordinates of some limbs.
 #pragma once
 #include "core/constraint/row_state.h"
 #include "core/linear/lower_half.h"
@@ -22,10 +24,10 @@
 
 namespace featherstorm {
 
-// Coordinates of a limb that rows move.
+// Coordinates of a limb that have columns in J.
 struct RowSegment { int limb, first, count; };  // first: within the limb
 
-// Rows that move the same coordinates and have the same kind of cost.
+// Rows with the same columns and the same kind of cost.
 struct RowType {
   RowKind kind = RowKind::Equality;
   int rows = 1;
@@ -37,18 +39,18 @@ struct RowType {
 struct RowSlot {
   RowKind kind;
   int rows;
-  int body;     // whose contact with the world, or 0
+  int body;     // of a contact with the world, else 0
   int type;     // of rows with J
   int numbers;  // where its numbers begin
   int next;     // the next slot of the body or of the type, or -1
   unsigned there;
 };
 
-// Numbers of a slot: r, rates, aref, D, and coefficients as row_state.h has them, one of each row; what the piece is; the point and
-// axes of a contact with the world, or J row by row.
+// Numbers of a slot: for each row r, rate, aref, D and the coefficient of row_state.h; then the piece; then the point
+// and axes of a contact with the world, or J row by row.
 template <RowKind kind, int d> struct SlotLayout {
   static constexpr int rate = d, aref = 2 * d, D = 3 * d, friction = 4 * d, piece = 5 * d;
-  // 1 where the row, or the edge of a pyramid, has a curvature; and c of dry friction; or f and W of a cone
+  // 1 if the row, or the edge of a pyramid, has a curvature; dry friction has c too, a cone f and W instead
   static constexpr int piece_numbers = kind == RowKind::Pyramid    ? 2 * (d - 1)
                                        : kind == RowKind::Friction ? 2
                                        : kind == RowKind::Cone     ? d + lower_half(d, 0)
@@ -60,7 +62,7 @@ inline constexpr int point_and_axes = 12;
 
 template <RowKind kind> using RowKindConstant = std::integral_constant<RowKind, kind>;
 
-// f(kind, rows) with both as constants.
+// Calls f(kind, rows) with both as constants.
 FS_HD void with_rows_of(RowKind kind, int rows, auto&& f) {
   constexpr std::integral_constant<int, 1> one{};
   switch (kind) {
@@ -88,17 +90,17 @@ FS_HD int slot_geometry(RowKind kind, int rows) {
   return at;
 }
 
-// What rows add to forces and curvatures.
+// Change of forces and curvatures of the rows of a slot.
 template <int d, class T> struct RowChange { T f[d], W[d * (d + 1) / 2]; };
 
-// Whether rows k and j of a kind have a common curvature.
+// True if W of a kind has an entry (k, j).
 template <RowKind kind> FS_HD constexpr bool bend_together(int k, int j) {
   return kind == RowKind::Cone || k == j || k == 0 || j == 0;
 }
 
-// Goes over to the pieces that the rows are on now; whether that changes something in some instance.
+// Updates the pieces of the rows; returns true if one has changed in some instance.
 //
-// in      alpha, open  the last step's size, and 1 of instances that are not done, else 0
+// in      alpha, open  size of the last step; 1 in instances that are not done, else 0
 // in-out  x            numbers of the slot, r up to date
 // out     c
 template <RowKind kind, int d, class T>
@@ -159,10 +161,12 @@ FS_CALLED FS_HD bool change_pieces(auto x, const T& alpha, const T& open, RowCha
   }
 }
 
-// What rows add along a step, at alpha, to the cost of pieces that do not change: first and second derivative, and twice the cost.
+// Difference that rows on another piece at alpha make to the cost along a step: first and second derivative, and twice
+// the cost. changed: not zero if there are such rows.
 template <class T> struct LineChange { T slope{0.0}, bend{0.0}, cost{0.0}, changed{0.0}; };
 
-// A row, or an edge, from r along p with a curvature D on one of two pieces, `on` before.
+// Adds a row, or an edge of a pyramid, that goes from r along p and has curvature D on one of its two pieces; on: 1
+// before.
 template <class T>
 FS_HD void add_edge(const T& r, const T& p, const T& alpha, const T& D, const T& on, LineChange<T>& to) {
   const T e = r + alpha * p, w = (select(e < T(0.0), T(1.0), T(0.0)) - on) * D, we = w * e;
@@ -170,7 +174,7 @@ FS_HD void add_edge(const T& r, const T& p, const T& alpha, const T& D, const T&
   to.slope = to.slope + we * p, to.bend = to.bend + w * p * p, to.cost = to.cost + we * e;
 }
 
-// 2 s of a cone.
+// Twice the cost s of a cone.
 template <int d, class T> FS_HD T twice_cone_cost(const auto& r, const auto& D, const auto& f) {
   const ConeState<T> c = cone_state<T>(d, r, D, f);
   const T zero(0.0), slip = c.N - f[0] * c.T_;
@@ -238,7 +242,7 @@ template <RowKind kind, int d, class T> FS_CALLED FS_HD void add_line_change(con
   }
 }
 
-// The rows of a contact with the world under the acceleration A of its body.
+// Rows of a contact with the world for the acceleration A of its body.
 //
 // in   x (point_and_axes)  c, e_0, e_1, e_2
 template <int d, class T> FS_HD void contact_rows_at(const auto& x, const auto& A, T* v) {
@@ -266,10 +270,11 @@ template <int d, class T> FS_HD void add_contact_wrench(const auto& x, const T* 
   }
 }
 
-// Where a body's 6 x 6 and its wrench are among 27 numbers: rows of the lower half in the order (w, v), then moment, force.
+// The 27 numbers that a body carries: the lower half of its 6 x 6 matrix, rows in the order (w, v), then moment and
+// force.
 inline constexpr int body_numbers = 27, body_wrench = 21;
 
-// C += N W N^T, N f
+// Adds N W N^T and N f to C.
 //
 // in   x  as of contact_rows_at
 template <RowKind kind, int d, class T>

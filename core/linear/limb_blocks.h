@@ -1,13 +1,15 @@
-// Symmetric positive definite matrices in blocks of limbs: Cholesky factor, solution, product.
+// Symmetric positive definite matrices in blocks of limbs: Cholesky factorization, solution, product.
 //
-// A limb is a chain of coordinates without a branch. Limbs are numbered from the root; block (m, n), n <= m, has a row for each coordinate
-// of limb m and a column for each of limb n, row by row. On the diagonal the lower half counts. Elimination goes from the last limb to
-// the first, so that a matrix with the blocks of a tree (each limb and its ancestors) keeps them:
+// A limb is a chain of coordinates without a branch. Limbs are numbered from the root. Block (m, n), n <= m, has a row
+// for each coordinate of limb m and a column for each coordinate of limb n; it is stored row by row. Of diagonal
+// blocks only the lower half is used. Elimination goes from the last limb to the first, so the factor of a matrix with
+// the blocks of a tree (each limb with its ancestors) has no other blocks:
 //
 //   H = R^T R,   R(m, m)^T R(m, m) = H(m, m) - sum_l R(l, m)^T R(l, m),
 //                R(m, m)^T R(m, n) = H(m, n) - sum_l R(l, m)^T R(l, n)                 l > m > n
 //
-// R(m, m)^T is kept as the lower half of its block, with inverses on the diagonal. Golub and Van Loan, Matrix Computations, section 4.2.
+// R(m, m)^T is stored as the lower half of its block, with inverses on the diagonal. Source: Golub and Van Loan, Matrix
+// Computations, section 4.2.
 #pragma once
 #include <cassert>
 #include <cstdint>
@@ -20,19 +22,19 @@
 
 namespace featherstorm {
 
-// Coordinates of a limb, at most; longer chains are several limbs.
+// The greatest number of coordinates of a limb; a longer chain is several limbs.
 inline constexpr int most_limb = 7;
 
 struct Limb {
   int parent = -1;
   int first = 0, count = 0;        // its coordinates
-  int first_body = 0, bodies = 0;  // whose joints these are
+  int first_body = 0, bodies = 0;  // bodies of their joints
   bool free = false;               // one free joint, whose coordinates are the body's spatial acceleration
 };
 
-// Which blocks a matrix has.
+// Pattern of blocks.
 struct LimbBlocks {
-  int limbs, words;             // a set of limbs has so many words
+  int limbs, words;             // words: of a set of limbs
   int numbers;                  // of all blocks
   const Limb* limb;             // (limbs)
   const int* place;             // (limbs (limbs + 1) / 2)  where a block begins, or -1
@@ -43,14 +45,14 @@ struct LimbBlocks {
   FS_HD const std::uint64_t* column_of(int m) const { return column + m * words; }
 };
 
-// visit(k) for each k in both sets, ascending.
+// Calls visit(k) for each k in both sets, ascending.
 FS_HD void for_each_common(int words, const std::uint64_t* a, const std::uint64_t* b, auto&& visit) {
   for (int i = 0; i < words; i++)
     for (std::uint64_t left = a[i] & b[i]; left != 0; left &= left - 1) visit(64 * i + lowest_bit(left));
 }
 FS_HD void for_each_in(int words, const std::uint64_t* set, auto&& visit) { for_each_common(words, set, set, visit); }
 
-// What elimination adds to the rows of blocks, and then their columns and places; gives how many numbers there are.
+// Adds the blocks that elimination fills, and computes columns and places; returns the number of all entries.
 //
 // in-out  row (limbs words)
 // out     place (limbs (limbs + 1) / 2), column (limbs words)
@@ -77,7 +79,7 @@ FS_CALLED FS_HD int eliminate_limbs(int limbs, int words, const Limb* limb, std:
   return numbers;
 }
 
-// f(n) with n = count as a constant.
+// Calls f(n) with n = count as a constant.
 FS_HD void with_limb(int count, auto&& f) {
   switch (count) {
     case 1: return f(std::integral_constant<int, 1>{});
@@ -92,7 +94,7 @@ FS_HD void with_limb(int count, auto&& f) {
   f(std::integral_constant<int, most_limb>{});
 }
 
-// u -= `rows` rows, from row i on, and the first `columns` columns of sum_l R(l, m)^T R(l, n).
+// Subtracts `rows` rows, from row i on, and the first `columns` columns of sum_l R(l, m)^T R(l, n) from u.
 template <int rows, int columns, class T>
 FS_HD void subtract_products(const LimbBlocks& b, const auto& R, int m, int n, int i, T (&u)[rows][columns]) {
   const int p = b.limb[m].count, q = b.limb[n].count;
@@ -105,7 +107,7 @@ FS_HD void subtract_products(const LimbBlocks& b, const auto& R, int m, int n, i
   });
 }
 
-// `rows` rows of block (m, n), `columns` of each, from H to R, less the products.
+// Sets `rows` rows of block (m, n) of R, `columns` entries each, to those of H less the products.
 template <int rows, int columns, class T>
 FS_CALLED FS_HD void eliminate_rows(const LimbBlocks& b, const auto& H, auto R, int m, int n, int i) {
   const int at = b.at(m, n) + i * b.limb[n].count, q = b.limb[n].count;
@@ -114,7 +116,7 @@ FS_CALLED FS_HD void eliminate_rows(const LimbBlocks& b, const auto& H, auto R, 
   subtract_products(b, R, m, n, i, u);
   FS_UNROLL for (int r = 0; r < rows; r++) FS_UNROLL for (int j = 0; j < columns; j++) R[at + r * q + j] = u[r][j];
 }
-// f(i, rows) for pairs of rows of a block of p, and the last one alone where p is odd.
+// Calls f(i, rows) for pairs of the p rows of a block, and for the last row alone if p is odd.
 template <int p, int i = 0> FS_HD void for_row_pairs(auto&& f) {
   if constexpr (i + 2 <= p) {
     f(std::integral_constant<int, i>{}, std::integral_constant<int, 2>{});
@@ -124,7 +126,7 @@ template <int p, int i = 0> FS_HD void for_row_pairs(auto&& f) {
   }
 }
 
-// A = C C^T in place, p x p, C the lower half with inverses on its diagonal.
+// Factorizes A = C C^T in place, p x p; C is the lower half, with inverses on its diagonal.
 template <int p, class T> FS_CALLED FS_HD void cholesky(auto A) {
   T c[p * (p + 1) / 2];
   FS_UNROLL for (int i = 0; i < p; i++) {
@@ -137,7 +139,7 @@ template <int p, class T> FS_CALLED FS_HD void cholesky(auto A) {
   }
 }
 
-// X = C^-1 X, p rows of q.
+// Computes C^-1 X in place; X has p rows of q entries.
 template <int q, class T> FS_CALLED FS_HD void solve_lower(const auto& C, int p, auto X) {
   for (int i = 0; i < p; i++) {
     T u[q];
@@ -151,6 +153,8 @@ template <int q, class T> FS_CALLED FS_HD void solve_lower(const auto& C, int p,
   }
 }
 
+// Cholesky factorization.
+//
 // in   H (b.numbers)
 // out  R (b.numbers)
 FS_HD void factor_limbs(const LimbBlocks& b, const auto& H, auto R) {
@@ -172,7 +176,7 @@ FS_HD void factor_limbs(const LimbBlocks& b, const auto& H, auto R) {
   }
 }
 
-// x = H^-1 x; gives x^T H^-1 x of what was given.
+// Computes H^-1 x in place; returns x^T H^-1 x of the old x.
 FS_CALLED FS_HD auto solve_limbs(const LimbBlocks& b, const auto& R, auto x) {
   using T = ScalarOf<decltype(x)>;
   T square(0.0);
@@ -223,28 +227,40 @@ FS_CALLED FS_HD auto solve_limbs(const LimbBlocks& b, const auto& R, auto x) {
   return square;
 }
 
-// y = H x
+// Computes y = H x.
 FS_CALLED FS_HD void limbs_times(const LimbBlocks& b, const auto& H, const auto& x, auto y) {
   using T = ScalarOf<decltype(y)>;
   for (int m = 0; m < b.limbs; m++) {
-    const int p = b.limb[m].count, first = b.limb[m].first;
+    const int p = b.limb[m].count;
+    const auto from = x + b.limb[m].first, to = y + b.limb[m].first;
     const auto A = H + b.at(m, m);
-    for (int i = 0; i < p; i++) {
-      T sum = A[i * p] * x[first];
-      for (int j = 1; j < p; j++) sum = sum + A[j <= i ? i * p + j : j * p + i] * x[first + j];
-      y[first + i] = sum;
-    }
-    for_each_in(b.words, b.row_of(m), [&](int n) {
-      const int q = b.limb[n].count, other = b.limb[n].first;
-      const auto B = H + b.at(m, n);
-      for (int i = 0; i < p; i++) {
-        T sum = y[first + i];
-        for (int j = 0; j < q; j++) {
-          sum = sum + B[i * q + j] * x[other + j];
-          y[other + j] = y[other + j] + B[i * q + j] * x[first + i];
-        }
-        y[first + i] = sum;
+    with_limb(p, [&](auto of_m) {
+      constexpr int n = of_m;
+      T u[n];
+      FS_UNROLL for (int i = 0; i < n; i++) u[i] = from[i];
+      FS_UNROLL for (int i = 0; i < n; i++) {
+        T sum = A[i * n] * u[0];
+        FS_UNROLL for (int j = 1; j < n; j++) sum = sum + A[j <= i ? i * n + j : j * n + i] * u[j];
+        to[i] = sum;
       }
+    });
+    for_each_in(b.words, b.row_of(m), [&](int n) {
+      with_limb(b.limb[n].count, [&](auto of_n) {
+        constexpr int q = of_n;
+        const auto B = H + b.at(m, n), z = x + b.limb[n].first, w = y + b.limb[n].first;
+        T u[q];
+        FS_UNROLL for (int j = 0; j < q; j++) u[j] = w[j];
+        for (int i = 0; i < p; i++) {
+          const T v = from[i];
+          T sum = to[i];
+          FS_UNROLL for (int j = 0; j < q; j++) {
+            sum = sum + B[i * q + j] * z[j];
+            u[j] = u[j] + B[i * q + j] * v;
+          }
+          to[i] = sum;
+        }
+        FS_UNROLL for (int j = 0; j < q; j++) w[j] = u[j];
+      });
     });
   }
 }

@@ -47,21 +47,22 @@ bool in_place(const ArrayRef& a) {
 template <class Real>
 void run_block(const RowCall& call, const BoundKernel& bound, const Array* uniform, long first, long n) {
   const long padded = (n + bound.width - 1) / bound.width * bound.width;
+  const long stride = padded_stride(padded, precision_of<Real>(), on_host);
   Array vi[max_arrays], vo[max_arrays];
   const ScratchStack::Mark mark = scratch_stack.mark();
   const auto place = [&](const ArrayRef& a) {
     if (in_place(a)) return Array{static_cast<Real*>(a.data) + first, a.component_stride};
-    return Array{scratch_stack.take(sizeof(Real) * padded * std::max(a.components, 1L)), padded};
+    return Array{scratch_stack.take(sizeof(Real) * stride * std::max(a.components, 1L)), stride};
   };
   for (std::size_t k = 0; k < call.in.size(); k++) {
     vi[k] = place(call.in[k]);
-    if (!in_place(call.in[k])) gather(call.in[k], first, n, padded, static_cast<Real*>(vi[k].data));
+    if (!in_place(call.in[k])) gather(call.in[k], first, n, stride, static_cast<Real*>(vi[k].data));
   }
   for (std::size_t k = 0; k < call.row.uniforms.size(); k++) vi[call.in.size() + k] = uniform[k];
   for (std::size_t k = 0; k < call.out.size(); k++) vo[k] = place(call.out[k]);
   bound.kernel(bound.model, vi, vo, call.options.repeat, 0, padded);
   for (std::size_t k = 0; k < call.out.size(); k++)
-    if (!in_place(call.out[k])) scatter(call.out[k], first, n, padded, static_cast<const Real*>(vo[k].data));
+    if (!in_place(call.out[k])) scatter(call.out[k], first, n, stride, static_cast<const Real*>(vo[k].data));
   scratch_stack.give_back(mark);
 }
 

@@ -19,12 +19,14 @@ inline std::size_t bytes_of(Precision p) { return p == Precision::float32 ? 4 : 
 // Where memory lies: a CUDA device's number, or
 inline constexpr int on_host = -1;
 
-// Elements from one component to the next in memory of the engine, for so many instances. On the host a multiple of 16, the
-// widest pack; on a device one of 128 bytes, so that each warp's access is one line. No multiple of 1024, so that
-// components do not fall on the same cache sets.
+// Elements from one component to the next in memory of the engine, for so many instances. On a device a multiple of 128
+// bytes, so that the access of a warp is one line, but not of 1024 elements. On the host an odd multiple of 16, the widest
+// pack: components that lie a power of two apart share few sets of the first cache, and would displace each other.
 inline long padded_stride(long instances, Precision p, int device) {
   const long step = device == on_host ? 16 : static_cast<long>(128 / bytes_of(p));
-  const long stride = (instances + step - 1) / step * step;
+  const long steps = (instances + step - 1) / step;
+  if (device == on_host) return instances > 0 ? (steps | 1) * step : 0;
+  const long stride = steps * step;
   return stride > 0 && stride % 1024 == 0 ? stride + step : stride;
 }
 

@@ -147,9 +147,9 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
     }
   };
   // Instances of a block in the order of the plan's array, and those that lanes hold with them.
-  const auto put_in_order = [&](long n, long padded, const auto& memory, int* order) {
+  const auto put_in_order = [&](long n, long stride, const auto& memory, int* order) {
     auto lane = scratch<int>(static_cast<int>(n));
-    auto taken = scratch<Real>(static_cast<int>(padded));
+    auto taken = scratch<Real>(static_cast<int>(stride));
     auto held = scratch<int>(static_cast<int>(n));
     for (int i = 0; i < n; i++) lane[i] = i, held[i] = order[i];
     const Real* key = memory(plan_.order);
@@ -158,42 +158,42 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
     for (int k = 0; k < n_arrays; k++) {
       if (arrays[k].uniform || !carried_[k]) continue;
       for (long c = 0; c < arrays[k].components; c++) {
-        Real* const x = memory(k) + c * padded;
+        Real* const x = memory(k) + c * stride;
         std::copy_n(x, n, taken.data());
         for (long i = 0; i < n; i++) x[i] = taken[lane[i]];
-        for (long i = n; i < padded; i++) x[i] = x[n - 1];
+        for (long i = n; i < stride; i++) x[i] = x[n - 1];
       }
     }
   };
   const bool orders = plan_.order >= 0 && !prepared;
   const auto block = [&](long first, long n) {
-    const long padded = (n + width - 1) / width * width;
+    const long padded = (n + width - 1) / width * width, stride = padded_stride(padded, plan_.precision, on_host);
     const ScratchGuard block_guard;
     auto table = scratch<Array>(n_arrays + 1);
     for (int k = 0; k < n_arrays; k++) {
       if (arrays[k].uniform) continue;
-      const std::size_t bytes = sizeof(Real) * padded * std::max(arrays[k].components, 1L);
-      table[k] = {std::memset(scratch_stack.take(bytes), 0, bytes), padded};
+      const std::size_t bytes = sizeof(Real) * stride * std::max(arrays[k].components, 1L);
+      table[k] = {std::memset(scratch_stack.take(bytes), 0, bytes), stride};
     }
     const auto memory = [&](int k) { return static_cast<Real*>(table[k].data); };
     for (int k = 0; k < call.in_count; k++)
-      if (!call.in[k].every_step) gather(call.in[k].array, first, n, padded, memory(call.in_at[k]));
+      if (!call.in[k].every_step) gather(call.in[k].array, first, n, stride, memory(call.in_at[k]));
     Real* z = nullptr;
     long drawn = 0;
     if (prepared) {
-      z = static_cast<Real*>(scratch_stack.take(sizeof(Real) * (prepared->room(padded) + 1)));
-      prepared->begin(first, n, padded, z);
+      z = static_cast<Real*>(scratch_stack.take(sizeof(Real) * (prepared->room(stride) + 1)));
+      prepared->begin(first, n, stride, z);
     }
     int held[block_size];  // which instance a lane holds
     std::iota(held, held + n, 0);
     const int* order = orders ? held : nullptr;
     for (long t = 0; t < steps; t++) {
-      if (orders && t % order_period == 1) put_in_order(n, padded, memory, held);
+      if (orders && t % order_period == 1) put_in_order(n, stride, memory, held);
       for (int k = 0; k < n_arrays; k++)
         if (arrays[k].uniform) table[k] = {numbers[k] + (call.every_step[k] ? t * arrays[k].components : 0), 0};
       for (int k = 0; k < call.in_count; k++)
-        if (call.in[k].every_step) gather(call.in[k].at(t), first, n, padded, memory(call.in_at[k]), order);
-      if (prepared) prepared->step(t, first, padded, z, drawn, memory(call.controlled));
+        if (call.in[k].every_step) gather(call.in[k].at(t), first, n, stride, memory(call.in_at[k]), order);
+      if (prepared) prepared->step(t, first, stride, z, drawn, memory(call.controlled));
       for (std::size_t k = 0; k < kernels.size(); k++) {
         const SequencePlan::Stage& s = plan_.stages[k];
         if (s.last && t + 1 < steps) continue;
@@ -202,17 +202,17 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
         for (std::size_t j = 0; j < s.in.size(); j++) vi[j] = table[s.in[j]];
         for (std::size_t j = 0; j < s.out.size(); j++) vo[j] = table[s.out[j]];
         if (s.needed >= 0) {
-          repeat_where_needed(s, kernels[k], vi, vo, n, padded, memory);
+          repeat_where_needed(s, kernels[k], vi, vo, n, stride, memory);
           continue;
         }
         kernels[k].kernel(kernels[k].model, vi, vo, s.repeat, 0, padded);
         for (const auto& [x, y] : s.swaps) std::swap(table[x], table[y]);
       }
       for (const SequencePlan::Finite& f : plan_.finite)
-        if (t + 1 == steps) spoil(f, n, padded, memory);
+        if (t + 1 == steps) spoil(f, n, stride, memory);
       for (int k = 0; k < call.out_count; k++)
         if (call.out[k].every_step || t + 1 == steps)
-          scatter(call.out[k].at(call.out[k].every_step ? t : 0), first, n, padded, memory(call.out_at[k]), order);
+          scatter(call.out[k].at(call.out[k].every_step ? t : 0), first, n, stride, memory(call.out_at[k]), order);
     }
   };
   threads_.for_each(call.instances, std::ref(block));  // a reference: std::function need not allocate
