@@ -23,6 +23,7 @@ struct BoundKernel {
 // repeat the last one.
 template <class Real>
 void gather(const ArrayRef& a, long first, long n, long width, Real* block, const int* order = nullptr) {
+  if (a.components == 0) return;  // its address may be null
   const Real* from = static_cast<const Real*>(a.data) + first * a.instance_stride;
   for (long c = 0; c < a.components; c++) {
     Real* to = block + c * width;
@@ -36,6 +37,7 @@ void gather(const ArrayRef& a, long first, long n, long width, Real* block, cons
 }
 template <class Real>
 void scatter(const ArrayRef& a, long first, long n, long width, const Real* block, const int* order = nullptr) {
+  if (a.components == 0) return;
   Real* to = static_cast<Real*>(a.data) + first * a.instance_stride;
   for (long c = 0; c < a.components; c++)
     for (long i = 0; i < n; i++)
