@@ -1,11 +1,11 @@
-// What sensors read besides the tree, and what kind of state each needs.
+// Inputs of sensors besides the tree, and the kind of state that each sensor needs.
 #pragma once
 #include "core/scalar/scalar.h"
 #include "core/world/sensors.h"
 
 namespace featherstorm {
 
-// A state; Zeros<T>{} for v or a where no sensor needs them.
+// The state that sensors read. v and a are Zeros<T>{} if no sensor needs them.
 template <class T, class Q, class V, class A> struct SensedMotion {
   Q q;     // (nq)
   V v;     // (nv)
@@ -35,7 +35,7 @@ template <class Applied, class Constraint, class Open> struct SensedForces {
   Applied applied;  // (6 n_links) by users
   Constraint
       constraint;  // (6 n_links) of contacts, of equalities that join two links (connect, weld), of spatial tendons
-  Open open;       // (n_sensordata) what sensors measure for which there is no text here yet (is_open)
+  Open open;       // (n_sensordata) readings of sensors that have no algorithm here yet (is_open)
 };
 template <class A, class C, class O> SensedForces(A, C, O) -> SensedForces<A, C, O>;
 
@@ -44,25 +44,26 @@ FS_HD bool measures_distances(SensorKind kind) {
   return kind >= SensorKind::GeomDistance && kind <= SensorKind::GeomFromTo;
 }
 
-// Sensors that need geometry, loops or active constraints: their numbers are given, and are cut off here.
+// True for sensors that need geometry, loops or active constraints. Their readings are inputs, and only cut off here.
 FS_HD bool is_open(const auto& sensor) {
   const SensorKind kind = sensor.kind;
   return kind == SensorKind::Touch || kind == SensorKind::RangeFinder || sensor.by_loops ||
          (kind >= SensorKind::JointLimitPosition && kind <= SensorKind::TendonLimitForce);
 }
 
-// Whether a sensor reads accelerations of bodies; velocities of bodies.
+// True for sensors that read accelerations of bodies.
 FS_HD bool reads_accelerations(SensorKind kind) {
   return kind == SensorKind::Accelerometer || kind == SensorKind::Force || kind == SensorKind::Torque ||
          kind == SensorKind::FrameLinearAcceleration || kind == SensorKind::FrameAngularAcceleration;
 }
+// True for sensors that read velocities of bodies, which includes those that read accelerations.
 FS_HD bool reads_velocities(SensorKind kind) {
   return reads_accelerations(kind) || kind == SensorKind::Velocimeter || kind == SensorKind::Gyro ||
          kind == SensorKind::FrameLinearVelocity || kind == SensorKind::FrameAngularVelocity ||
          kind == SensorKind::SubtreeLinearVelocity || kind == SensorKind::SubtreeAngularMomentum ||
          kind == SensorKind::KineticEnergy;
 }
-// Whether a sensor of a world reads more of actuators than their lengths.
+// True if a sensor of the world reads velocities or forces of actuators.
 FS_HD bool reads_actuators(const auto& w) {
   bool some = false;
   for (const auto& s : w.sensor)
@@ -71,7 +72,7 @@ FS_HD bool reads_actuators(const auto& w) {
   return some;
 }
 
-// The numbers of a sensor, cut off: to +-cutoff, or to cutoff above alone.
+// Readings of sensors, cut off to +-cutoff, or only above cutoff if the sensor is positive.
 template <class T, class Out> struct Reading {
   Out data;  // (n_sensordata)
 
@@ -86,7 +87,7 @@ template <class T, class Out> struct Reading {
   FS_HD void put(const auto& sensor, const Vec3<T>& x) {
     for (int k = 0; k < 3; k++) put(sensor, k, x(k));
   }
-  // array[first] and so on, as many as the sensor has
+  // Put array[first] and the numbers after it, as many as the sensor has.
   FS_HD void put_from(const auto& sensor, const auto& array, int first) {
     for (int k = 0; k < sensor.count; k++) put(sensor, k, T(array[first + k]));
   }

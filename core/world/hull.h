@@ -1,8 +1,8 @@
-// A convex mesh: its corners and faces, as a plane meets them and as other convex shapes do.
+// A convex mesh: its corners and faces, for contacts with planes and with other convex shapes.
 //
 // A face that lies on a plane touches it with up to four of its corners: the lowest one and three more, its companions.
-// They are the same whenever that corner is the lowest and that face looks down most, so they are chosen once, when the
-// hull is made.
+// They are the same whenever that corner is the lowest and that face points down most, so they are chosen once, when
+// the hull is made.
 #pragma once
 #include <set>
 #include <type_traits>
@@ -14,7 +14,7 @@ namespace featherstorm {
 
 // A face beside a corner.
 template <class P> struct HullFace {
-  int polygon = 0;         // which it is
+  int polygon = 0;         // its index in the hull
   Vec3<P> normal;          // outward, unit
   int companions = 0;      // up to 3
   Vec3<P> companion[3]{};  // the other corners that touch [m]
@@ -31,7 +31,7 @@ template <class P> struct Hull {
   std::vector<HullCorner<P>> corner;
   std::vector<HullPolygon<P>> polygon;
   std::vector<int> neighbour;        // corners at the other ends of a corner's edges, one corner after the other
-  std::vector<int> first_neighbour;  // (corners + 1) where those of each begin
+  std::vector<int> first_neighbour;  // (corners + 1) index of each corner's first neighbour
   P reach{};                         // no corner is farther from the mesh's origin [m]
 };
 
@@ -52,11 +52,11 @@ template <class P, class S> Hull<P> cast(const Hull<S>& h) {
   return r;
 }
 
-// What numbers of meshes and height fields of a world of P are: they are never traced, so that worlds share them.
+// The scalar of meshes and height fields in a world of P. These are never traced, so worlds share them.
 template <class P> using ShapeNumber = std::conditional_t<std::is_floating_point_v<P>, P, double>;
 
-// Four corners of a polygon, at(i), that make a large area, found as MuJoCo finds them: of each of the first `starts` corners with the
-// three after it, the last, the third and the second are moved on as long as each step gains.
+// Four corners of a polygon, at(i), that span a large area. The search is MuJoCo's: it begins with each of the first
+// `starts` corners and the three after it, and moves the last, the third and the second on while the area grows.
 template <class T> struct WideCorners { int i[4] = {0, 1, 2, 3}; };
 template <class T> FS_HD WideCorners<T> wide_corners(int n, int starts, auto&& at) {
   const auto area = [&](const int (&i)[4]) {
@@ -86,7 +86,8 @@ template <class T> FS_HD WideCorners<T> wide_corners(int n, int starts, auto&& a
   return best;
 }
 
-// The companions of corner `first` of a polygon: the next three; of five corners and more those of wide_corners.
+// The face beside corner `first` of a polygon. The companions are the next three corners, or those of wide_corners if
+// the polygon has five corners or more.
 inline HullFace<double> face_beside(const std::vector<Vec3<double>>& polygon, int first, const Vec3<double>& normal) {
   const int n = static_cast<int>(polygon.size());
   const auto at = [&](int i) -> const Vec3<double>& { return polygon[static_cast<std::size_t>((first + i) % n)]; };
@@ -96,7 +97,7 @@ inline HullFace<double> face_beside(const std::vector<Vec3<double>>& polygon, in
   return f;
 }
 
-// Of corners and polygons: the faces beside each corner, neighbours and reach.
+// Make a hull of corners and polygons: find the faces beside each corner, the neighbours and the reach.
 inline Hull<double> hull_from(const std::vector<Vec3<double>>& corners,
                               const std::vector<HullPolygon<double>>& polygons) {
   Hull<double> h;
