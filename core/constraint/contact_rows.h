@@ -67,33 +67,93 @@ FS_HD T contact_inertia(const auto& m, const ContactLaw<T>& law, const ContactPa
   return exact_inertia<T>(m, weights, row);
 }
 
+// What the rows of a contact have from their pair, wherever it is.
+//
+//   D_k = weight_k / R,  1 / R = d / (1 - d) hardness,  hardness = 1 / A
+template <class T> struct ContactGains {
+  ImpedanceCurve<T> impedance;
+  ReferenceGains<T> normal;  // K, B
+  T damping;                 // B of the other rows
+  T hardness;
+  T weight[most_rows], friction[most_rows];
+};
+template <class To, class P> ContactGains<To> cast(const ContactGains<P>& g) {
+  const ImpedanceCurve<P>& d = g.impedance;
+  ContactGains<To> to{
+      {To(d.first), To(d.rise), To(d.per_width), To(d.midpoint), To(d.below), To(d.above), To(d.exponent), d.power},
+      {To(g.normal.stiffness), To(g.normal.damping)},
+      To(g.damping),
+      To(g.hardness),
+      {},
+      {}};
+  for (int k = 0; k < most_rows; k++) to.weight[k] = To(g.weight[k]), to.friction[k] = To(g.friction[k]);
+  return to;
+}
+// in   A  inverse inertia along its first row or edge
+template <class T, class P>
+FS_HD ContactGains<T> contact_gains(const ContactLaw<T>& law, const ContactPair<P>& pair, const T& A) {
+  const T zero(0.0), one(1.0), least(least_denominator), f1(pair.friction[0]);
+  const bool frictionless = pair.dimension == 1, cone = law.cone;
+  const RowLaw<T>& rows = law.rows;
+  const ReferenceGains<T> normal = reference_gains<T>(pair.softness, rows.timestep, rows.safe_reference);
+  ContactGains<T> g{impedance_curve<T>(pair.softness), normal, normal.damping, rcp(max(A, T(1e-25))), {}, {}};
+  if (cone) {
+    Softness<P> others = pair.softness;
+    others.reference[0] = pair.friction_reference[0], others.reference[1] = pair.friction_reference[1];
+    g.damping = reference_gains<T>(others, rows.timestep, rows.safe_reference).damping;
+  }
+  const T square = f1 * f1 * rcp(max(law.impedance_ratio, least)), per_square = rcp(square);
+  for (int k = 0; k < most_rows; k++) g.weight[k] = g.friction[k] = zero;
+  for (int k = 0; k < pair.dimension; k++) {
+    const T f = k == 0 ? (frictionless ? zero : T(sqrt(square))) : T(pair.friction[k - 1]);
+    g.friction[k] = f;
+    g.weight[k] = frictionless || (cone && k == 0) ? one : cone ? f * f * per_square : T(0.5) * per_square;
+  }
+  return g;
+}
+
+// What the answer of a contact comes to: aref = -(damping v + stiffness r), and 1 / R.
+template <class T> struct ContactAnswer { T stiffness, damping, others_damping, weight; };
+template <class T, class P> FS_HD ContactAnswer<T> contact_answer(const ContactGains<P>& g, const T& r) {
+  const T d = impedance_at(g.impedance, r);
+  return {d * T(g.normal.stiffness), T(g.normal.damping), T(g.damping),
+          min(d * T(g.hardness) * rcp(T(1.0) - d), T(1.0 / least_denominator))};
+}
+
 // Weight, stiffness and damping of the rows of one contact.
 //
+// in   r  distance less margin
+template <class T, class P>
+FS_HD void set_contact_rows(const ContactGains<P>& g, const ContactAnswer<T>& answer, int dimension, const T& r,
+                            const auto& velocity, const auto& rows) {
+  const T zero(0.0), one(1.0);
+  const auto active = r < zero;
+  for (int k = 0; k < dimension; k++) {
+    const T aref =
+        k == 0 ? T(-(answer.damping * velocity[k] + answer.stiffness * r)) : T(-(answer.others_damping * velocity[k]));
+    rows.D[k] = select(active, answer.weight * T(g.weight[k]), zero), rows.aref[k] = select(active, aref, zero);
+    rows.active[k] = select(active, one, zero), rows.friction[k] = T(g.friction[k]);
+  }
+}
 // in   A  inverse inertia along its first row or edge
 template <class T, class P>
 FS_HD void set_contact_rows(const ContactLaw<T>& law, const ContactPair<P>& pair, const T& A, const T& distance,
                             const auto& velocity, const auto& rows) {
-  const T zero(0.0), one(1.0), least(least_denominator), r = distance - T(pair.margin);
-  const auto active = r < zero;
-  const T d = impedance_at(pair.softness, r), f1(pair.friction[0]);
-  const bool frictionless = pair.dimension == 1, cone = law.cone;
-  const RowAnswer<T> answer = row_answer(law.rows, pair.softness, d, A, RowSpring::Yields);
-  const T R0 = answer.R, square = f1 * f1 * rcp(max(law.impedance_ratio, least));
-  const T R = frictionless || cone ? R0 : T(2.0) * square * R0;
-  T damping = answer.damping;
-  if (cone) {
-    Softness<P> others = pair.softness;
-    others.reference[0] = pair.friction_reference[0], others.reference[1] = pair.friction_reference[1];
-    damping = row_answer(law.rows, others, d, A, RowSpring::None).damping;
+  const T r = distance - T(pair.margin);
+  const ContactGains<T> g = contact_gains<T>(law, pair, A);
+  ContactAnswer<T> answer = contact_answer(g, r);
+  if (law.rows.discrete) {
+    const T d = impedance_at(g.impedance, r);
+    const RowAnswer<T> normal = discrete_answer(law.rows, pair.softness, d, A, RowSpring::Yields);
+    answer = {normal.stiffness, normal.damping, normal.damping, rcp(normal.R)};
+    if (law.cone) {
+      Softness<P> others = pair.softness;
+      others.reference[0] = pair.friction_reference[0], others.reference[1] = pair.friction_reference[1];
+      answer.others_damping = discrete_answer(law.rows, others, d, A, RowSpring::None).damping;
+    }
   }
-  for (int k = 0; k < pair.dimension; k++) {
-    const T f = k == 0 ? (frictionless ? zero : T(sqrt(square))) : T(pair.friction[k - 1]);
-    const T Rk = cone && k > 0 ? R0 * square * rcp(f * f) : R;
-    const T aref = k == 0 ? reference_acceleration(answer, r, velocity[k]) : T(-(damping * velocity[k]));
-    rows.position[k] = k == 0 ? distance : zero;
-    rows.D[k] = select(active, rcp(Rk), zero), rows.aref[k] = select(active, aref, zero);
-    rows.active[k] = select(active, one, zero), rows.friction[k] = f;
-  }
+  set_contact_rows(g, answer, pair.dimension, r, velocity, rows);
+  for (int k = 0; k < pair.dimension; k++) rows.position[k] = k == 0 ? distance : T(0.0);
 }
 
 // What the bodies of a contact do against each other along its axes: of translation, then of rotation.

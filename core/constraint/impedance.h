@@ -40,24 +40,44 @@ FS_HD ReferenceGains<T> reference_gains(const Softness<P>& s, const auto& h, boo
           positive(t, T(2.0) * rcp(max(time, least)), -(z * rcp(dw)))};
 }
 
-// x^p for 0 <= x <= 1, p >= 1.
-template <class T, class P> FS_HD T impedance_power(const Softness<P>& s, const T& x) {
-  if (s.power == 1) return x;
-  if (s.power == 2) return x * x;
-  return exp(max(T(s.impedance[4]), T(1.0)) * log(max(x, T(1e-30))));
+// The impedance as a function of x = |r| / width.
+template <class T> struct ImpedanceCurve {
+  T first, rise;             // d_0, d_w - d_0
+  T per_width;               // 1 / width
+  T midpoint, below, above;  // c, 1 / c, 1 / (1 - c)
+  T exponent;                // p
+  int power;                 // p where it is 1 or 2
+};
+template <class T, class P> FS_HD ImpedanceCurve<T> impedance_curve(const Softness<P>& s) {
+  const T zero(0.0), one(1.0), least(least_denominator), width(s.impedance[2]);
+  const T d0 = clamped_impedance(T(s.impedance[0])), dw = clamped_impedance(T(s.impedance[1]));
+  const T c = clamped_impedance(T(s.impedance[3]));
+  const auto step = width <= least;
+  return {select(step, T(0.5) * (d0 + dw), d0),
+          select(step, zero, dw - d0),
+          rcp(max(width, least)),
+          c,
+          rcp(c),
+          rcp(one - c),
+          max(T(s.impedance[4]), one),
+          s.power};
 }
 
 // d at a violation r [m | rad].
+template <class T, class P> FS_HD T impedance_at(const ImpedanceCurve<P>& s, const T& r) {
+  const T one(1.0), x = min(abs(r) * T(s.per_width), one);
+  const auto below = x <= T(s.midpoint);
+  const T z = select(below, x, one - x);
+  T y = z;
+  if (s.power != 1) {
+    const T scaled = z * select(below, T(s.below), T(s.above));
+    // c (x / c)^p = x (x / c)^(p - 1)
+    y = s.power == 2 ? z * scaled : z * exp((T(s.exponent) - one) * log(max(scaled, T(1e-30))));
+  }
+  return T(s.first) + select(below, y, one - y) * T(s.rise);
+}
 template <class T, class P> FS_HD T impedance_at(const Softness<P>& s, const T& r) {
-  const T one(1.0), least(least_denominator), width(s.impedance[2]);
-  const T d0 = clamped_impedance(T(s.impedance[0])), dw = clamped_impedance(T(s.impedance[1]));
-  const T c = clamped_impedance(T(s.impedance[3]));
-  const T x = min(abs(r) * rcp(max(width, least)), one);
-  const auto below = x <= c;
-  const T side = select(below, c, one - c);
-  const T z = side * impedance_power(s, T(select(below, x, one - x) * rcp(side)));
-  const T y = select(below, z, one - z);
-  return select(width <= least, T(0.5) * (d0 + dw), d0 + y * (dw - d0));
+  return impedance_at(impedance_curve<T>(s), r);
 }
 
 // R of a row.
