@@ -110,6 +110,7 @@ template <class P> struct DeviceSolver {
   Listed<int> alone, alone_of;
   Listed<char> reaches_differ;
   Listed<PairBound<P>> bound;
+  Listed<ContactGains<P>> gains;
   Listed<Vec3<P>> body_centre;
   Listed<PairGroup<P>> group_of_pairs;
   DeviceTree own;
@@ -174,7 +175,7 @@ template <class P, class Place> DeviceSolver<P> device_solver(const ContactSolve
   d.number = listed(s.number), d.first_number = listed(s.first_number);
   d.alone = listed(s.alone), d.alone_of = listed(s.alone_of), d.reaches_differ = listed(s.reaches_differ);
   d.reach = listed(s.reach), d.body_centre = listed(s.body_centre);
-  d.bound = listed(s.bound), d.group_of_pairs = listed(s.group_of_pairs);
+  d.bound = listed(s.bound), d.gains = listed(s.gains), d.group_of_pairs = listed(s.group_of_pairs);
   d.own = tree(s.own), d.diagonal = listed(s.diagonal), d.group = listed(s.group);
   std::vector<DeviceHalfSolution> halves;
   for (const HalfSolution& h : s.half)

@@ -1,6 +1,8 @@
 // The rows of constraints and contacts that have a force in some of the instances side by side. Pairs whose bounding spheres are
 // apart in all of them are left out, and so are candidates that do not touch.
 #pragma once
+#include <type_traits>
+
 #include "host/contacts/near_pairs.h"
 
 namespace featherstorm {
@@ -121,7 +123,7 @@ template <class T, class Solver> class RowsByColumns {
     for (int k = 0; k < b.columns; k++) jacobian()[k] = in.jacobian[b.entry + k];
     present_.entries += b.columns;
   }
-  FS_HD void add_contact(int p, int, const Candidate<T>&, unsigned) {
+  FS_HD void add_contact(int p, int, int, const auto&, const Candidate<T>&, unsigned) {
     present_.entries += solver_.world.contacts.pair[p].dimension * solver_.pairs.columns(p);
   }
 
@@ -171,7 +173,41 @@ struct PairItems {
 // Contacts of pairs that are near in single instances (pair_lists.h).
 template <class T>
 void find_listed(const auto& solver, const PairItems& items, auto& places, const auto& X, const auto& twist,
-                 const ContactLaw<T>& law, auto& of_contacts, PresentRows<T>& present);
+                 auto& of_contacts, PresentRows<T>& present);
+
+// Calls f(d) with the dimension of a contact, a constant where instances are side by side.
+template <class T> FS_HD void with_dimension(int d, auto&& f) {
+  if constexpr (lanes<T> > 1) {
+    if (d == 1) return f(std::integral_constant<int, 1>{});
+    if (d == 3) return f(std::integral_constant<int, 3>{});
+    if (d == 4) return f(std::integral_constant<int, 4>{});
+    assert(d == 6);
+    f(std::integral_constant<int, 6>{});
+  } else {
+    f(d);
+  }
+}
+
+// Frames of the contacts of a pair. Those with a plane have one frame, which is the same for all but capsules if the
+// plane does not move.
+template <class T> class PairFrames {
+ public:
+  FS_HD void begin(const auto& a, const auto& b, int geom) {
+    one_ = a.type == GeomType::Plane;
+    const int plane = one_ && a.place.body == 0 && b.type != GeomType::Capsule ? geom : -1;
+    if (plane < 0 || plane != plane_) known_ = false;
+    plane_ = plane;
+  }
+  FS_HD const ContactFrame<T>& of(const auto& a, const auto& b, const Placement<T>& B, const Vec3<T>& normal) {
+    if (!known_) frame_ = candidate_frame(a, b, B, normal), known_ = one_;
+    return frame_;
+  }
+
+ private:
+  ContactFrame<T> frame_;
+  int plane_ = -1;
+  bool known_ = false, one_ = false;
+};
 
 template <class T>
 FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, const auto& axis, const auto& touch,
@@ -182,8 +218,8 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
   const ContactLaw<T> law = law_among<T>(solver, touch);
   GeomPlaces<T, Solver, Bodies, std::remove_cvref_t<decltype(touch)>> places(solver, X, touch);
   auto position = scratch<T>(most_rows), active = scratch<T>(most_rows);
-  T velocity[most_rows];
   auto point = scratch<ContactPoint<T>>(most_slots);
+  PairFrames<T> frames;
   const int pairs = static_cast<int>(w.contacts.pair.size());
   using Rows = std::remove_cvref_t<decltype(of_contacts)>;
   const bool wants_jacobian = Rows::wants_jacobian || law.exact || law.rows.discrete;
@@ -196,7 +232,6 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
   items.begin(count);
   const auto look_at = [&](int p, unsigned here) {
     const auto& pair = w.contacts.pair[p];
-    const int d = pair.dimension;
     if constexpr (lists) {
       if (const int of = solver.list_of[p]; of >= 0) {
         for (; here != 0; here &= here - 1) items.add(of, p * lanes<T> + lowest_bit(here));
@@ -209,7 +244,7 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
     const Placement<T>& B = round && !b.surface_moves ? places.line(pair.geom[1]) : places[pair.geom[1]];
     T margin;
     find_points(solver, p, A, B, touch, margin, point.data());
-    const int begin = solver.pairs.start[p], n = solver.pairs.columns(p);
+    frames.begin(a, b, pair.geom[0]);
     for (int slot = 0; slot < pair.slots; slot++) {
       const T distance = point[slot].distance, inside = margin - distance;
       unsigned instances = here & instances_above_zero(inside);
@@ -218,40 +253,62 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
         there = keep(here, T(select(distance <= detection_among<T>(solver, p, touch), T(1.0), T(0.0))));
       if (instances == 0 && !some(there)) continue;
       if (solver.report) present.gap = min(present.gap, T(select(T(0.0) < inside, distance, T(no_contact))));
-      const Candidate<T> c = {point[slot], candidate_frame(a, b, B, point[slot].normal)};
+      const Candidate<T> c = {point[slot], frames.of(a, b, B, point[slot].normal)};
       if (present.contact) add_present(solver, p, c, inside, there, present);
       if (instances == 0) continue;
-      relative_velocity(X, twist, a.place.body, b.place.body, c, d, velocity);
-      add_surface_velocity(a, b, A, B, c, d, velocity);
-      const std::span<const PathColumn> path(solver.pairs.column.data() + begin, n);
+      T velocity[most_rows];
+      const auto set_velocity = [&](int d) {
+        relative_velocity(X, twist, a.place.body, b.place.body, c, d, velocity);
+        add_surface_velocity(a, b, A, B, c, d, velocity);
+      };
+      const auto add = [&](auto rows, const auto& numbers) {
+        const int d = rows;
+        if (present.point) present.point[present.count] = point[slot];
+        if (present.contact) {
+          present.contact[present.contacts - 1].row = present.rows;
+          for (int k = 0; k < d; k++) present.force[present.rows + k] = T(0.0);
+        }
+        present.block[present.count++] = {true,         p,        solver.first_row[p] + slot * d, present.entries,
+                                          present.rows, instances};
+        of_contacts.add_contact(p, present.count - 1, rows, numbers, c, instances);
+        present.rows += d;
+      };
+      if constexpr (Rows::takes_single_contacts) {
+        if (!solver.gains.empty()) {
+          with_dimension<T>(pair.dimension, [&](auto rows) {
+            T idle[most_rows], D[most_rows], aref[most_rows], friction[most_rows];
+            const ConstraintRows<T*> numbers{{}, idle, D, aref, idle, friction};
+            set_velocity(rows);
+            set_contact_rows(solver.gains[p], contact_answer(solver.gains[p], T(-inside)), rows, T(-inside), velocity,
+                             numbers);
+            add(rows, numbers);
+          });
+          continue;
+        }
+      }
+      const int d = pair.dimension;
+      set_velocity(d);
+      const std::span<const PathColumn> path(solver.pairs.column.data() + solver.pairs.start[p],
+                                             solver.pairs.columns(p));
       if (wants_jacobian) contact_jacobian(path, X, axis, c, d, of_contacts.jacobian());
-      const ConstraintRows<ScratchArray<T>> rows{
+      const ConstraintRows<ScratchArray<T>> numbers{
           {}, position.data(), of_contacts.D(), of_contacts.aref(), active.data(), of_contacts.friction()};
       const auto set_rows = [&](const auto& of_pair) {
         if (!solver.rigid) {
-          const T A = contact_inertia(solver.own, law, of_pair, path, of_contacts.jacobian(), weights);
-          return set_contact_rows(law, of_pair, A, distance, velocity, rows);
+          const T inertia = contact_inertia(solver.own, law, of_pair, path, of_contacts.jacobian(), weights);
+          return set_contact_rows(law, of_pair, inertia, distance, velocity, numbers);
         }
         const T gap = distance - (margin - T(solver.rigid->look_ahead));
         instances &=
-            instances_above_zero(rigid_contact_rows(law.rows.timestep, *solver.rigid, of_pair, gap, velocity, rows));
+            instances_above_zero(rigid_contact_rows(law.rows.timestep, *solver.rigid, of_pair, gap, velocity, numbers));
       };
       if (solver.touch.of_pair.empty()) set_rows(pair);
       else set_rows(pair_among<T>(solver, p, touch));
-      if (instances == 0) continue;
-      if (present.point) present.point[present.count] = point[slot];
-      if (present.contact) {
-        present.contact[present.contacts - 1].row = present.rows;
-        for (int k = 0; k < d; k++) present.force[present.rows + k] = T(0.0);
-      }
-      present.block[present.count++] = {true,         p,        solver.first_row[p] + slot * d, present.entries,
-                                        present.rows, instances};
-      of_contacts.add_contact(p, present.count - 1, c, instances);
-      present.rows += d;
+      if (instances != 0) add(d, numbers);
     }
   };
   for_each_near_pair<T>(solver, X, places, touch, look_at);
-  if constexpr (lists) find_listed(solver, items, places, X, twist, law, of_contacts, present);
+  if constexpr (lists) find_listed(solver, items, places, X, twist, of_contacts, present);
 }
 
 // in   rows  what becomes of them

@@ -192,7 +192,7 @@ FS_HD unsigned near_shapes(const auto& solver, int p, unsigned near, auto& place
 // the tests are loops with few branches.
 template <class T>
 FS_HD void for_each_near_pair(const auto& solver, const auto& X, auto& places, const auto& touch, auto&& visit) {
-  constexpr int most = 64;
+  constexpr int most = lanes<T> > 1 ? 64 : 8;  // a thread of a device has them in its frame
   const int groups = static_cast<int>(solver.group_of_pairs.size());
   auto near = scratch<unsigned>(groups);
   near_bodies<T>(solver, X, places, near.data());

@@ -2,7 +2,8 @@
 // worked off as many at a time as a pack holds, whatever pairs and instances they are of.
 //
 // A list has pairs of the same two shapes, number of rows and power of softness, so that one text serves them. What touches is gathered
-// once more: frames, velocities and the numbers of rows are computed for a whole pack of contacts.
+// once more: frames, velocities and the numbers of rows are computed for a whole pack of contacts, from any lists of one
+// group, that is, with one number of rows and one power.
 #pragma once
 #include <cstring>
 
@@ -47,37 +48,48 @@ template <class T> struct ListedContacts {
 template <class T> class ListedPairs {
  public:
   using Number = typename NumberIn<T>::Type;
-  ListedPairs() : pair_(1), geom_(2) {}
-  ContactPair<T>& pair() { return pair_[0]; }
+  ListedPairs() : pair_(1), gains_(1), geom_(2) {}
+  ContactPair<T>& pair() { return pair_[0]; }  // its margin and detection alone are set
+  ContactGains<T>& gains() { return gains_[0]; }
   Geom<T>& geom(int side) { return geom_[side]; }
 
-  // Begins with a list; numbers that all its pairs have are set.
-  void begin(const auto& solver, int list, int first) {
-    const auto& like = solver.world.contacts.pair[first];
+  // Begins the lists of a group and sets the numbers of one of their pairs, which all share but for those that differ.
+  void begin(const auto& solver, int list, int like) {
+    const auto& of = solver.world.contacts.pair[like];
     differs_ = solver.list_differs[list];
-    pair().slots = like.slots, pair().dimension = like.dimension, pair().softness.power = like.softness.power;
-    const Number* number = &solver.pair_number[numbers_of_pair * first];
-    for_each_number(pair(), [&](T& x) { x = T(*number++); });
-    for (int side = 0; side < 2; side++) geom(side).type = solver.world.contacts.geom[like.geom[side]].type;
+    pair().dimension = of.dimension, gains().impedance.power = of.softness.power;
+    const Number* number = &solver.pair_number[numbers_of_pair * like];
+    for_each([&](T& x) { x = T(*number++); });
   }
-  // Sets those of these pairs that differ.
+  // The shapes of the pairs of a list.
+  void set_shapes(const auto& solver, int like) {
+    const auto& of = solver.world.contacts.pair[like];
+    pair().slots = of.slots;
+    for (int side = 0; side < 2; side++) geom(side).type = solver.world.contacts.geom[of.geom[side]].type;
+  }
+  // Sets the numbers that differ among the pairs of the list.
   void set_numbers(const auto& solver, const int* of_pair) {
     if (differs_ == 0) return;
     const Number* from[lanes<T>];
     for (int k = 0; k < lanes<T>; k++) from[k] = &solver.pair_number[numbers_of_pair * of_pair[k]];
     int at = 0;
-    for_each_number(pair(), [&](T& x) {
+    for_each([&](T& x) {
       if (((differs_ >> at) & 1u) != 0) x = gather<T>(from, at);
       at++;
     });
   }
-  // The same of margin and detection alone.
+  // Sets them if margin or detection differ, the last two numbers of a pair.
   void set_margin(const auto& solver, const int* of_pair) {
     if ((differs_ >> (numbers_of_pair - 2)) != 0) set_numbers(solver, of_pair);
   }
 
  private:
+  void for_each(auto&& visit) {
+    for_each_number(gains(), visit);
+    visit(pair().margin), visit(pair().detection);
+  }
   Scratch<ContactPair<T>> pair_;
+  Scratch<ContactGains<T>> gains_;
   Scratch<Geom<T>> geom_;
   unsigned differs_ = 0;
 };
@@ -148,7 +160,9 @@ struct EntriesOfPair {
   }
 };
 
-// Adds contact k to those that are kept for readings. Lane k of `frame` is its frame.
+// Keeps contact k of a list for readings.
+//
+// in   frame  lane k is the frame of contact k
 template <class T>
 void add_listed_contact(const auto& solver, const ListedContacts<T>& list, int k, const ContactFrame<T>& frame, int& at,
                         PresentRows<T>& present) {
@@ -174,9 +188,8 @@ void add_listed_contact(const auto& solver, const ListedContacts<T>& list, int k
 
 // The rows of the first n contacts.
 template <class T>
-void add_listed_rows(const auto& solver, const auto& X, const auto& twist, const ContactLaw<T>& law, int n,
-                     ListedPairs<T>& pairs, ListedContacts<T>& list, EntriesOfPair& entries, auto& of_contacts,
-                     PresentRows<T>& present) {
+void add_listed_rows(const auto& solver, const auto& X, const auto& twist, int n, ListedPairs<T>& pairs,
+                     ListedContacts<T>& list, EntriesOfPair& entries, auto& of_contacts, PresentRows<T>& present) {
   using Number = typename NumberIn<T>::Type;
   using From = ListedContacts<T>;
   constexpr int width = lanes<T>;
@@ -205,13 +218,14 @@ void add_listed_rows(const auto& solver, const auto& X, const auto& twist, const
     }
   }
   pairs.set_numbers(solver, list.pair);
-  T velocity[most_rows], position[most_rows], active[most_rows];
+  T velocity[most_rows], active[most_rows];
   // aref, D, coefficients, point, axes
   T row[3 * most_rows + point_and_axes];
   T *aref = row, *D = row + d, *friction = row + 2 * d, *point = row + 3 * d;
   relative_velocity(place, motion, 1, 2, c, d, velocity);
-  set_contact_rows(law, pairs.pair(), usual_inertia<T>(pairs.pair(), law.cone), c.contact.distance, velocity,
-                   ConstraintRows<T*>{{}, position, D, aref, active, friction});
+  const T r = c.contact.distance - pairs.pair().margin;
+  set_contact_rows(pairs.gains(), contact_answer(pairs.gains(), r), d, r, velocity,
+                   ConstraintRows<T*>{{}, nullptr, D, aref, active, friction});
   for (int i = 0; i < 3; i++) {
     point[i] = c.contact.point(i);
     for (int e = 0; e < 3; e++) point[3 + 3 * e + i] = c.frame.e[e](i);
@@ -244,27 +258,35 @@ void add_listed_rows(const auto& solver, const auto& X, const auto& twist, const
 
 template <class T>
 void find_listed(const auto& solver, const PairItems& items, auto& places, const auto& X, const auto& twist,
-                 const ContactLaw<T>& law, auto& of_contacts, PresentRows<T>& present) {
+                 auto& of_contacts, PresentRows<T>& present) {
   constexpr int width = lanes<T>;
   if (items.count == 0) return;
   ListedPairs<T> pairs;
   ListedContacts<T> found;
+  EntriesOfPair entries;
+  int group = -1;
+  const auto add_rows = [&](int n) {
+    add_listed_rows(solver, X, twist, n, pairs, found, entries, of_contacts, present);
+  };
   for (int list = 0; list < solver.lists; list++) {
     if (items.first[list] < 0) continue;
-    EntriesOfPair entries;
+    const int first = items.item[items.first[list]] / width;
+    if (solver.list_group[list] != group) {
+      if (found.count > 0) add_rows(found.count);
+      group = solver.list_group[list];
+      pairs.begin(solver, list, first);
+    }
+    pairs.set_shapes(solver, first);
     int pack[width], n = 0;
-    pairs.begin(solver, list, items.item[items.first[list]] / width);
     for (int i = items.first[list]; i >= 0; i = items.next[i]) {
       pack[n++] = items.item[i];
       if (n < width && items.next[i] >= 0) continue;
       add_points(solver, pack, n, places, present.contact != nullptr, pairs, found);
       n = 0;
-      while (found.count >= width)
-        add_listed_rows(solver, X, twist, law, width, pairs, found, entries, of_contacts, present);
+      while (found.count >= width) add_rows(width);
     }
-    if (found.count > 0)
-      add_listed_rows(solver, X, twist, law, found.count, pairs, found, entries, of_contacts, present);
   }
+  if (found.count > 0) add_rows(found.count);
 }
 
 }  // namespace featherstorm

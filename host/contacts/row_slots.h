@@ -21,11 +21,11 @@ template <class T> struct RowSlots {
   // Slots for rows of some instances, which these share with others: visit(slot, instances, is_new).
   //
   // in  like   kind, rows, body, type;  chain  its place in `first`
-  // in  block  of PresentRows;  size  numbers behind those of SlotLayout
+  // in  block  of PresentRows, or -1 if nobody asks where its rows are;  size  numbers behind those of SlotLayout
   FS_HD void take(const RowSlot& like, int chain, int block, int size, unsigned instances, auto&& visit) {
     int* link = first + chain;
     const auto note = [&](unsigned here) {
-      for (; here != 0; here &= here - 1)
+      for (; here != 0 && block >= 0; here &= here - 1)
         slot_of[block * lanes<T> + lowest_bit(here)] = static_cast<unsigned short>(*link);
     };
     while (instances != 0) {
@@ -33,7 +33,8 @@ template <class T> struct RowSlots {
         RowSlot& s = slot[count];
         s = like, s.numbers = used, s.next = -1, s.there = instances;
         const int geometry = slot_geometry(s.kind, s.rows);
-        for (int k = s.rows; k < geometry; k++) numbers[used + k] = T(0.0);
+        for (int k = s.rows; k < geometry; k++)
+          if (k < 2 * s.rows || k >= 5 * s.rows) numbers[used + k] = T(0.0);
         *link = count++, used += geometry + size;
         note(instances);
         return visit(s, instances, true);
@@ -63,10 +64,13 @@ template <class T, class Solver> class RowsToSlots {
  public:
   static constexpr bool wants_jacobian = false, takes_single_contacts = true;
   // in  axis (6 nv)  of coordinates about reference points;  reference (3 (nb + 1))  those of bodies
-  FS_HD RowsToSlots(const Solver& solver, ScratchArray<T> axis, ScratchArray<T> reference, RowSlots<T>& slots)
+  // in  reads  whether contacts are kept for readings
+  FS_HD RowsToSlots(const Solver& solver, ScratchArray<T> axis, ScratchArray<T> reference, bool reads,
+                    RowSlots<T>& slots)
       : solver_(solver),
         axis_(axis),
         reference_(reference),
+        reads_(reads),
         slots_(slots),
         jacobian_(weighs_by_jacobian(solver) ? most_rows * solver.nv : 0),
         D_(most_rows),
@@ -81,9 +85,11 @@ template <class T, class Solver> class RowsToSlots {
     const auto& of = solver_.limbs;
     const PackedBlock& b = solver_.constraints.block[i];
     const int type = of.type_of[0][i], columns = of.type[type].columns;
+    constexpr std::integral_constant<int, 1> one_row{};
     slots_.take({b.kind, 1, 0, type, 0, -1, 0}, chain_of_type(type), block, columns, instances,
                 [&](RowSlot& s, unsigned here, bool) {
-                  const auto x = set_rows(s, here, true);
+                  const auto x = set_rows(
+                      s, one_row, ConstraintRows<ScratchArray<T>>{{}, {}, D(), aref(), {}, friction()}, here, true);
                   for (int k = 0; k < columns; k++) x[k] = T(0.0);
                   for (int k = 0; k < b.columns; k++) {
                     const int v = solver_.constraints.column[b.column + k], at = of.place_of[0][b.column + k];
@@ -95,20 +101,22 @@ template <class T, class Solver> class RowsToSlots {
                 });
   }
 
-  FS_HD void add_contact(int p, int block, const Candidate<T>& c, unsigned instances) {
+  // in  rows  their number;  numbers  of them
+  FS_HD void add_contact(int p, int block, auto rows, const auto& numbers, const Candidate<T>& c, unsigned instances) {
     const RowSlot like = slot_like(p);
     if (like.body == 0 && like.type < 0) return;  // moves nothing
     const T sign(solver_.limbs.body_of[p] < 0 ? -1.0 : 1.0);
-    slots_.take(like, chain_of(like, p), block, size_of(like), instances, [&](RowSlot& s, unsigned here, bool is_new) {
-      const auto x = set_rows(s, here, is_new) + place_of_contact(like);
-      const auto theirs = where<T>(here);
-      const auto set = [&](int k, const T& value) { x[k] = select(theirs, value, is_new ? T(0.0) : T(x[k])); };
-      for (int i = 0; i < 3; i++) {
-        set(i, c.contact.point(i) - origin(like.body, i));
-        for (int k = 0; k < 3; k++) set(3 + 3 * k + i, sign * c.frame.e[k](i));
-      }
-      note_pair(s, p, here);
-    });
+    slots_.take(
+        like, chain_of(like, p), noted(block), size_of(like), instances, [&](RowSlot& s, unsigned here, bool is_new) {
+          const auto x = set_rows(s, rows, numbers, here, is_new) + place_of_contact(like);
+          const auto theirs = where<T>(here);
+          const auto set = [&](int k, const T& value) { x[k] = select(theirs, value, is_new ? T(0.0) : T(x[k])); };
+          for (int i = 0; i < 3; i++) {
+            set(i, c.contact.point(i) - origin(like.body, i));
+            for (int k = 0; k < 3; k++) set(3 + 3 * k + i, sign * c.frame.e[k](i));
+          }
+          note_pair(s, p, here);
+        });
   }
 
   // Adds a contact of one instance (pair_lists.h). Lane k of `row` has its numbers: aref, D, coefficients, point, axes.
@@ -117,20 +125,22 @@ template <class T, class Solver> class RowsToSlots {
     const RowSlot like = slot_like(p);
     if (like.body == 0 && like.type < 0) return;
     const int d = like.rows;
-    slots_.take(like, chain_of(like, p), block, size_of(like), 1u << instance, [&](RowSlot& s, unsigned, bool is_new) {
-      const auto x = slots_.numbers + s.numbers, at = x + slot_geometry(s.kind, d) + place_of_contact(like);
-      for (int i = 0; i < point_and_axes && is_new; i++) at[i] = T(0.0);
-      // not zero elsewhere
-      for (int i = 0; i < d && is_new; i++) x[4 * d + i] = T(number_of<Number>(row[2 * d + i], k));
-      const auto set = [&](T& to, const T& from) { number_of<Number>(to, instance) = number_of<Number>(from, k); };
-      for (int i = 0; i < 3 * d; i++) set(x[2 * d + i], row[i]);
-      for (int i = 0; i < point_and_axes; i++) set(at[i], row[3 * d + i]);
-      for (int i = 0; i < 3 && like.body > 0; i++)
-        number_of<Number>(at[i], instance) -= number_of<Number>(reference_[3 * like.body + i], instance);
-      for (int i = 3; i < point_and_axes && solver_.limbs.body_of[p] < 0; i++)
-        number_of<Number>(at[i], instance) = -number_of<Number>(at[i], instance);
-      note_pair(s, p, 1u << instance);
-    });
+    slots_.take(
+        like, chain_of(like, p), noted(block), size_of(like), 1u << instance, [&](RowSlot& s, unsigned, bool is_new) {
+          const auto x = slots_.numbers + s.numbers, at = x + slot_geometry(s.kind, d) + place_of_contact(like);
+          for (int i = 2 * d; i < 4 * d && is_new; i++) x[i] = T(0.0);
+          for (int i = 0; i < point_and_axes && is_new; i++) at[i] = T(0.0);
+          // not zero elsewhere
+          for (int i = 0; i < d && is_new; i++) x[4 * d + i] = T(number_of<Number>(row[2 * d + i], k));
+          const auto set = [&](T& to, const T& from) { number_of<Number>(to, instance) = number_of<Number>(from, k); };
+          for (int i = 0; i < 3 * d; i++) set(x[2 * d + i], row[i]);
+          for (int i = 0; i < point_and_axes; i++) set(at[i], row[3 * d + i]);
+          for (int i = 0; i < 3 && like.body > 0; i++)
+            number_of<Number>(at[i], instance) -= number_of<Number>(reference_[3 * like.body + i], instance);
+          for (int i = 3; i < point_and_axes && solver_.limbs.body_of[p] < 0; i++)
+            number_of<Number>(at[i], instance) = -number_of<Number>(at[i], instance);
+          note_pair(s, p, 1u << instance);
+        });
   }
 
   // J of contacts between moving bodies, each instance's of the pair that it has there.
@@ -161,20 +171,23 @@ template <class T, class Solver> class RowsToSlots {
   FS_HD T origin(int body, int i) const { return body > 0 ? T(reference_[3 * body + i]) : T(0.0); }
   FS_HD void note_pair(const RowSlot& s, int p, unsigned here) {
     const int slot = static_cast<int>(&s - slots_.slot);
+    if (s.body > 0) return;
     for (; here != 0; here &= here - 1) slots_.pair_of[slot * lanes<T> + lowest_bit(here)] = p;
   }
   // D, aref and coefficients of rows; gives where the numbers behind them begin.
-  FS_HD auto set_rows(const RowSlot& s, unsigned here, bool is_new) {
+  FS_HD auto set_rows(const RowSlot& s, auto rows, const auto& numbers, unsigned here, bool is_new) {
     const auto x = slots_.numbers + s.numbers;
-    const int d = s.rows, weights = s.kind == RowKind::Cone ? d : 1;
+    const int d = rows, weights = s.kind == RowKind::Cone ? d : 1;
     const auto theirs = where<T>(here);
     for (int k = 0; k < d; k++) {
-      x[2 * d + k] = select(theirs, T(aref_[k]), is_new ? T(0.0) : T(x[2 * d + k]));
-      if (k < weights) x[3 * d + k] = select(theirs, T(D_[k]), is_new ? T(0.0) : T(x[3 * d + k]));
-      x[4 * d + k] = is_new ? T(friction_[k]) : T(select(theirs, T(friction_[k]), T(x[4 * d + k])));
+      x[2 * d + k] = select(theirs, T(numbers.aref[k]), is_new ? T(0.0) : T(x[2 * d + k]));
+      if (k < weights) x[3 * d + k] = select(theirs, T(numbers.D[k]), is_new ? T(0.0) : T(x[3 * d + k]));
+      const T friction = numbers.friction[k];
+      x[4 * d + k] = is_new ? friction : T(select(theirs, friction, T(x[4 * d + k])));
     }
     return x + slot_geometry(s.kind, d);
   }
+  FS_HD int noted(int block) const { return solver_.forces || reads_ ? block : -1; }
 
   template <int d> FS_HD void make_jacobian(const RowSlot& s, int slot) {
     const auto& of = solver_.limbs;
@@ -226,6 +239,7 @@ template <class T, class Solver> class RowsToSlots {
 
   const Solver& solver_;
   ScratchArray<T> axis_, reference_;
+  bool reads_;
   RowSlots<T>& slots_;
   Scratch<T> jacobian_, D_, aref_, friction_;
 };

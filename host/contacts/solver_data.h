@@ -40,12 +40,24 @@ template <class P> struct PairBound {
   int geom[2] = {};
   BoundShape shape = BoundShape::Round;
   P spheres{};  // between the centres of their bounding spheres, squared; of a plane how far above it a centre may be
-  P about_axis[2]{};  // from the axis of geom 1 or 2, a capsule, to the centre of the other, squared; or without_bound
-  P half[2]{};        // half lengths of these axes
-  P about_box{};      // from the box to the centre of the other, squared
-  P radius{};         // of that one, if it is a capsule
+  // from the axis of geom 1 or 2, a capsule, to the centre of the other, squared
+  P about_axis[2] = {P(without_bound), P(without_bound)};
+  P half[2]{};    // half lengths of these axes
+  P about_box{};  // from the box to the centre of the other, squared
+  P radius{};     // of that one, if it is a capsule
 };
-inline constexpr int numbers_of_pair = 18;  // for_each_number
+
+// visit(x) for each number of the gains of a contact.
+template <class P> FS_HD void for_each_number(ContactGains<P>& g, const auto& visit) {
+  ImpedanceCurve<P>& d = g.impedance;
+  visit(d.first), visit(d.rise), visit(d.per_width), visit(d.midpoint), visit(d.below), visit(d.above);
+  visit(d.exponent), visit(g.normal.stiffness), visit(g.normal.damping), visit(g.damping), visit(g.hardness);
+  for (P& x : g.weight) visit(x);
+  for (P& x : g.friction) visit(x);
+}
+inline constexpr int numbers_of_gains = 11 + 2 * most_rows;
+// Numbers of a pair for lists: gains, margin, detection.
+inline constexpr int numbers_of_pair = numbers_of_gains + 2;
 
 // Limbs of a robot, and how the rows of constraints and contacts move them (core/limbs/limb_newton.h). List: of elements in memory.
 template <template <class> class List> struct LimbTablesOf {
@@ -89,10 +101,12 @@ template <class P> struct ContactSolver {
   // (pairs) those that contacts of pair p hang on: number[first_number[p]] ... number[first_number[p + 1] - 1]
   std::vector<int> number, first_number;
   std::vector<PairBound<P>> bound;     // (pairs)
+  std::vector<ContactGains<P>> gains;  // (pairs)  empty where they differ among instances, or with time
   int lists = 0;                       // of pairs that are looked at instance by instance (host/contacts/pair_lists.h)
   std::vector<int> list_of;            // (pairs) or -1
   std::vector<P> pair_number;          // (pairs, numbers_of_pair)
-  std::vector<unsigned> list_differs;  // (lists)  which of these are not the same of all pairs of a list, a bit each
+  std::vector<int> list_group;  // (lists)  lists whose contacts have the same number of rows and power of softness
+  std::vector<unsigned> list_differs;  // (lists)  which of these are not the same of all pairs of its group, a bit each
   std::vector<P> reach;                // (geoms) radius of the bounding sphere about its centre [m]; 0 of planes
   // Bodies that turn by their gyroscopic terms where no contact has a row (core/mujoco/discrete_step.h), and (nb + 1) which of them a
   // body is, or -1.
@@ -138,6 +152,7 @@ template <class Array> struct SolverOutputs {
   Array contact_force;  // (rows of contacts)
   Array residual, gap;  // what the solver leaves undone, the least distance of a contact
   Array touched;        // (alone) 1 where a contact has a row
+  Array order_key;      // near for instances that should stand side by side
   ReadContacts<Array> read;
 };
 

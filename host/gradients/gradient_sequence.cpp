@@ -101,7 +101,8 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
 
   Sequence s(precision, e.threads(), e.isa());
   Stages stages(s, e, precision);
-  for (const char* name : {"more", "more_next", "passes", "passes_next", "residual", "gap", "rows"}) s.array(name, 1);
+  for (const char* name : {"more", "more_next", "passes", "passes_next", "residual", "gap", "rows", "order_key"})
+    s.array(name, 1);
   for (const char* name : {"row_force", "row_force_next"}) s.array(name, rows_of(m.world.constraints));
   for (const char* name : {"contact_force", "contact_force_next"}) s.array(name, all ? rows_of(m.world.contacts) : 0);
   for (const char* name : {"qacc", "qacc_next", "qacc_bar", "qacc_tan"}) s.array(name, m.nv);

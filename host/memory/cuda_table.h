@@ -1,9 +1,9 @@
-// The CUDA backend's C interface: what libfeatherstorm_cuda.so offers to the engine, which loads it only where a driver
-// is installed. Nothing here needs a CUDA header.
+// The C interface of libfeatherstorm_cuda.so, the CUDA backend, which the engine loads only if a driver is installed.
+// Nothing here needs a CUDA header.
 //
-// A function that can fail returns false and leaves the reason (expression, file, line, CUDA's words) in last_error(),
-// per thread. Asynchronous failures of a kernel show at the next synchronising call. `stream` is a cudaStream_t; null is
-// the default stream. No call but those marked (s) synchronises.
+// A function that can fail returns false and leaves the reason (expression, file, line, CUDA's message) in
+// last_error(), per thread. Asynchronous failures of a kernel show at the next synchronising call. `stream` is a
+// cudaStream_t; null is the default stream. Only the calls marked (s) synchronise.
 #pragma once
 #include "host/memory/kernel.h"
 
@@ -19,18 +19,18 @@ struct CudaKernelInfo {
   int registers;    // per thread
   int local_bytes;  // working memory and spills, per thread
   int max_threads;  // per block
-  int model_limit;  // degrees of freedom the kernel has room for; 0: it is one robot's
-  // What the driver sets aside for the process at the kernel's first launch, unless it has done so for another: the working
-  // memory of all threads that a device can hold [bytes].
+  int model_limit;  // degrees of freedom the kernel has room for; 0: a kernel of one robot
+  // The working memory of all threads that a device can hold [bytes]. The driver reserves it for the process at the
+  // kernel's first launch, unless it has done so for another kernel.
   unsigned long set_aside;
 };
 
 struct CudaModel;     // a model in its device forms, on one device
 struct CudaProgram;   // a kernel from machine code or PTX, on one device
-struct CudaSolver;    // a text of the contact solver of one robot, on one device
-struct CudaGraph;     // what a stream was given while it was captured, ready to be launched again
+struct CudaSolver;    // one kernel of the contact solver of one robot, on one device
+struct CudaGraph;     // the work that was captured on a stream, ready to be launched again
 struct CudaTimer;     // two marks on a stream
-struct UniformDraw;   // what a stage draws (core/scalar/draws.h)
+struct UniformDraw;   // random numbers of a stage (core/scalar/draws.h)
 struct DenseNetwork;  // layers of a network (core/network/dense.h)
 
 struct LaunchOptions {
@@ -48,25 +48,27 @@ struct ProgramLaunch {
   int threads;          // in a block, at most what the kernel was compiled for
 };
 
-// What a contact solver computes: host/solver/contact_solve.h, contact_gradients.h, contact_tangents.h.
-enum class SolverText : int { solution, gradients, tangents };
-inline constexpr int solver_texts = 3;
+// Kernels of a contact solver: host/solver/contact_solve.h, contact_gradients.h, contact_tangents.h. `soft`, on devices
+// alone, is the solution of MuJoCo's law without sweeps against slip.
+enum class SolverText : int { solution, gradients, tangents, soft };
+inline constexpr int solver_texts = 3;  // of the host
 
-// How many arrays one of them takes and gives, in the order of host/solver/contact_solver.h.
+// Numbers of input and output arrays of a kernel, in the order of host/solver/contact_solver.h.
 struct SolverArrays { int in, out; };
 constexpr SolverArrays arrays_of(SolverText text) {
   switch (text) {
-    case SolverText::solution: return {13, 12};
+    case SolverText::solution:
+    case SolverText::soft: return {13, 13};
     case SolverText::gradients: return {12, 6};
     default: return {16, 1};
   }
 }
 
-// It works on instances in blocks, each with memory of its own.
+// A solver works on instances in blocks, each with its own memory.
 struct CudaSolverInfo {
   CudaKernelInfo kernel;
-  int threads;                // of a block: instances at once
-  int blocks;                 // that the device holds at once
+  int threads;                // per block: instances at once
+  int blocks;                 // resident on the device at once
   unsigned long block_bytes;  // memory of a block
 };
 // Arrays of a launch (arrays_of) in device memory, nothing uniform.
@@ -89,13 +91,14 @@ struct CostArray {
   long count, stride;
   bool double_precision;
 };
-// The least finite one and where it is first; HUGE_VAL and -1 where there is none.
+// The least finite cost and its first index; HUGE_VAL and -1 if there is none.
 struct DeviceLeast {
   double value;
   long index;
 };
-// Samples (count, steps, components) of any strides in elements; their weighted mean, (steps, components) without gaps
-// in the same precision. With a `center` like the mean, that of their squared distances from it; else it is null.
+// Samples (count, steps, components) of any strides in elements. Their weighted mean is (steps, components) without
+// gaps in the same precision. With a `center` of the mean's shape, it is the mean of their squared distances from the
+// center; else `center` is null.
 struct SampleArray {
   const void *data, *center;
   long count, steps, components, instance_stride, step_stride, component_stride;
@@ -110,7 +113,7 @@ struct CudaTable {
   const char* const* op_names;
 
   const char* (*last_error)();
-  // Devices that can be used. False where there is no driver or it is too old.
+  // Counts the usable devices. False if there is no driver or it is too old.
   bool (*device_count)(int* count);
   bool (*device_info)(int device, CudaDevice* info);
 
@@ -121,22 +124,22 @@ struct CudaTable {
   // Memory of the backend's pool, in the order of the stream; a warm pool asks the driver for nothing.
   bool (*allocate)(int device, void* stream, unsigned long bytes, void** memory);
   bool (*release)(int device, void* stream, void* memory);
-  // Rows of `row_bytes`, their starts `to_pitch` and `from_pitch` bytes apart. Host memory that is not page-locked makes
-  // the copy wait. (s)
+  // Copies rows of `row_bytes` bytes; their starts are `to_pitch` and `from_pitch` bytes apart. Host memory that is not
+  // page-locked makes the copy wait. (s)
   bool (*copy)(CopyKind kind, void* stream, void* to, unsigned long to_pitch, const void* from,
                unsigned long from_pitch, unsigned long row_bytes, unsigned long rows);
   // Sets every byte of memory to `value`: 0 makes zeros, 255 makes NaN of any precision.
   bool (*fill)(int device, void* stream, void* memory, int value, unsigned long bytes);
-  // Memory of the device that no process has taken, and all of it.
+  // Free memory of the device, and its total memory.
   bool (*memory_info)(int device, unsigned long* free, unsigned long* total);
   // Copies instances x components numbers between two arrays on the device that do not overlap.
   bool (*copy_strided)(int device, void* stream, bool double_precision, const StridedArray* to,
                        const StridedArray* from, long instances, long components);
   bool (*synchronise)(int device, void* stream);  // (s)
 
-  // Runs operation `op` of the table. in: its inputs, then its uniforms as host pointers; out: its
-  // outputs. Arrays are device memory, component c of instance i at data[c * stride + i]. A kernel whose working memory the
-  // device cannot set aside is refused, with the figures.
+  // Runs operation `op` of the table. in: its inputs, then its uniforms as host pointers; out: its outputs. Arrays are
+  // device memory, component c of instance i at data[c * stride + i]. Fails if the device cannot reserve the kernel's
+  // working memory; the error has the figures.
   bool (*launch)(const CudaModel* model, int op, bool double_precision, const Array* in, const Array* out,
                  const LaunchOptions* options, void* stream);
   // Loads the kernel that `launch` would run. (s)
@@ -150,33 +153,34 @@ struct CudaTable {
   // The same with any parameters, an address each, for `count` threads in all.
   bool (*launch_arguments)(const CudaProgram* program, void** arguments, long count, int threads, void* stream);
 
-  // solver: a ContactSolver<float> or <double> (host/solver/solver_data.h), of which a copy is kept. Refused where the device cannot
-  // set aside what the kernel's threads keep beyond registers. (s)
+  // solver: a ContactSolver<float> or <double> (host/contacts/solver_data.h), which is copied. Fails if the device
+  // cannot reserve the memory that the kernel's threads need beyond registers. (s)
   bool (*create_solver)(int device, const void* solver, bool double_precision, SolverText text, CudaSolver** handle);
   void (*destroy_solver)(CudaSolver* handle);  // (s)
   bool (*solver_info)(const CudaSolver* solver, CudaSolverInfo* info);
   bool (*launch_solver)(const CudaSolver* solver, const CudaSolverLaunch* launch, void* stream);
 
-  // Uniform numbers by counter: a stage of host/rollout/draw_stage.h, whose arrays these are, all in device memory.
+  // Draws uniform numbers by counter: a stage of host/rollout/draw_stage.h with its arrays, all in device memory.
   bool (*draw)(int device, void* stream, bool double_precision, const UniformDraw* draw, const Array* in,
                const Array* out, long instances);
 
-  // A network of dense layers: a stage of host/network/dense_stage.h, whose arrays these are, the network's numbers in device memory too.
-  // work: what is between layers, 2 dense_room components, each `stride` numbers behind the last.
+  // Evaluates a network of dense layers: a stage of host/network/dense_stage.h with its arrays, the network's numbers
+  // in device memory too. work: numbers between layers, 2 dense_room components, `stride` numbers apart.
   bool (*dense)(int device, void* stream, bool double_precision, const DenseNetwork* network, const Array* in,
                 const Array* out, long instances, void* work, long stride);
 
-  // Numbers of the host into device memory; they are read before the call returns, by launches whose parameters they
-  // are, so that a graph that captures the stream keeps them. bytes: a multiple of 4.
+  // Copies numbers of the host into device memory. They are read before the call returns and are parameters of the
+  // launches, so a graph that captures the stream keeps them. bytes: a multiple of 4.
   bool (*upload)(int device, void* stream, void* to, const void* from, unsigned long bytes);
-  // Whether the stream is being captured into a graph: then memory must not be asked for.
+  // Tells if the stream is being captured into a graph; memory must not be allocated then.
   bool (*capturing)(int device, void* stream, bool* yes);
 
-  // A stream that does not wait for the default stream. It must not be destroyed before the memory that is given back on it.
+  // A stream that does not wait for the default stream. Memory that is released on it must be released before the
+  // stream is destroyed.
   bool (*create_stream)(int device, void** stream);
   bool (*destroy_stream)(int device, void* stream);
-  // What this thread gives to the stream from now on is not done, but kept until end_capture() makes a graph of it. The
-  // default stream cannot be captured.
+  // Records the work that this thread submits to the stream, without running it, until end_capture() makes a graph of
+  // it. The default stream cannot be captured.
   bool (*begin_capture)(int device, void* stream);
   bool (*end_capture)(int device, void* stream, CudaGraph** graph);
   bool (*launch_graph)(const CudaGraph* graph, void* stream);
@@ -188,12 +192,11 @@ struct CudaTable {
   bool (*timer_seconds)(CudaTimer* timer, double* seconds);  // (s)
   void (*destroy_timer)(CudaTimer* timer);
 
-  // Reductions over samples; `work` has the bytes that reduction_work tells for so many samples.
+  // Reductions over samples. `work` has the number of bytes that reduction_work returns for `count` samples.
   bool (*reduction_work)(int device, long count, unsigned long* bytes);
   // result: device memory.
   bool (*least)(int device, void* stream, const CostArray* costs, DeviceLeast* result, void* work, unsigned long bytes);
-  // weights (count): exp((least - cost) / temperature) over their sum, 0 where a cost is not finite; all are 0 where
-  // none is.
+  // weights (count): exp((least - cost) / temperature) over their sum; 0 if a cost is not finite, all 0 if none is.
   bool (*softmax_weights)(int device, void* stream, const CostArray* costs, double temperature, DeviceLeast* result,
                           double* weights, void* work, unsigned long bytes);
   bool (*weighted_mean)(int device, void* stream, const SampleArray* samples, const double* weights, void* mean);

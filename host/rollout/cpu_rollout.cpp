@@ -47,7 +47,7 @@ CpuRollout::CpuRollout(const SequencePlan& plan)
       nanoseconds_(plan.measured ? plan.stages.size() : 0),
       threads_(plan.threads),
       noise_(noise_kernels(plan.isa.empty() ? supported_isas().front() : plan.isa)) {
-  if (plan.order >= 0) carried_ = carried();
+  carried_ = carried();
 }
 
 std::vector<double> CpuRollout::seconds() const {
@@ -77,7 +77,7 @@ std::vector<char> CpuRollout::carried() const {
     for (const auto& [x, y] : s.swaps) std::swap(written[x], written[y]);
   }
   for (std::size_t k = 0; k < n; k++) carried[k] |= !written[k];
-  carried[static_cast<std::size_t>(plan_.order)] = 1;
+  if (plan_.order >= 0) carried[static_cast<std::size_t>(plan_.order)] = 1;
   return carried;
 }
 
@@ -165,28 +165,51 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
       }
     }
   };
+  const auto sort_group = [&](long first, long) {
+    if (first % group_size != 0) return;
+    const long n = std::min(group_size, call.instances - first);
+    auto sorted = scratch<std::uint64_t>(static_cast<int>(n));
+    const unsigned* key = &key_[static_cast<std::size_t>(first)];
+    for (long i = 0; i < n; i++) sorted[i] = std::uint64_t{key[i]} << 32 | static_cast<std::uint64_t>(i);
+    std::sort(sorted.data(), sorted.data() + n);
+    for (long i = 0; i < n; i++) at_[static_cast<std::size_t>(first + i)] = static_cast<int>(sorted[i] & 0xffffffffu);
+  };
   const bool orders = plan_.order >= 0 && !prepared;
-  const auto block = [&](long first, long n) {
+  // The keys of the last run, by which groups of blocks are put in order at the beginning of this one. A run beside
+  // another goes without.
+  std::unique_lock keys(keys_mutex_, std::defer_lock);
+  if (orders && call.instances > block_size && keys.try_lock()) {
+    if (static_cast<long>(key_.size()) != call.instances) {
+      key_.assign(static_cast<std::size_t>(call.instances), 0);
+      at_.resize(key_.size());
+    }
+    threads_.for_each(call.instances, std::ref(sort_group));
+  }
+  const auto block = [&](long begin, long n) {
+    const bool sorted = keys.owns_lock();
+    const long first = sorted ? begin / group_size * group_size : begin;
     const long padded = (n + width - 1) / width * width, stride = padded_stride(padded, plan_.precision, on_host);
     const ScratchGuard block_guard;
     auto table = scratch<Array>(n_arrays + 1);
     for (int k = 0; k < n_arrays; k++) {
       if (arrays[k].uniform) continue;
       const std::size_t bytes = sizeof(Real) * stride * std::max(arrays[k].components, 1L);
-      table[k] = {std::memset(scratch_stack.take(bytes), 0, bytes), stride};
+      table[k] = {scratch_stack.take(bytes), stride};
+      if (carried_[k]) std::memset(table[k].data, 0, bytes);
     }
     const auto memory = [&](int k) { return static_cast<Real*>(table[k].data); };
+    int held[block_size];  // which instance behind `first` a lane holds
+    if (sorted) std::copy_n(&at_[static_cast<std::size_t>(begin)], n, held);
+    else std::iota(held, held + n, 0);
+    const int* order = orders ? held : nullptr;
     for (int k = 0; k < call.in_count; k++)
-      if (!call.in[k].every_step) gather(call.in[k].array, first, n, stride, memory(call.in_at[k]));
+      if (!call.in[k].every_step) gather(call.in[k].array, first, n, stride, memory(call.in_at[k]), order);
     Real* z = nullptr;
     long drawn = 0;
     if (prepared) {
       z = static_cast<Real*>(scratch_stack.take(sizeof(Real) * (prepared->room(stride) + 1)));
       prepared->begin(first, n, stride, z);
     }
-    int held[block_size];  // which instance a lane holds
-    std::iota(held, held + n, 0);
-    const int* order = orders ? held : nullptr;
     for (long t = 0; t < steps; t++) {
       if (orders && t % order_period == 1) put_in_order(n, stride, memory, held);
       for (int k = 0; k < n_arrays; k++)
@@ -213,6 +236,10 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
       for (int k = 0; k < call.out_count; k++)
         if (call.out[k].every_step || t + 1 == steps)
           scatter(call.out[k].at(call.out[k].every_step ? t : 0), first, n, stride, memory(call.out_at[k]), order);
+    }
+    for (long i = 0; sorted && i < n; i++) {
+      const Real key = memory(plan_.order)[i];  // of a NaN 0
+      key_[static_cast<std::size_t>(first + held[i])] = key > 0 ? static_cast<unsigned>(std::min(key, Real(1e9))) : 0;
     }
   };
   threads_.for_each(call.instances, std::ref(block));  // a reference: std::function need not allocate

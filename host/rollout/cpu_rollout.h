@@ -18,6 +18,8 @@ class CpuRollout : public RolloutBackend {
  private:
   // How often instances are put in order anew [steps].
   static constexpr long order_period = 8;
+  // Instances that are put in order together at the beginning of a run; a multiple of block_size.
+  static constexpr long group_size = 1024;
 
   const std::vector<BoundKernel>& kernels();
   std::vector<char> carried() const;
@@ -29,8 +31,11 @@ class CpuRollout : public RolloutBackend {
   std::vector<char> carried_;
   BlockThreads threads_;
   const NoiseKernels& noise_;
-  std::mutex mutex_;                  // of the next
-  std::vector<BoundKernel> kernels_;  // of the stages, from the first run on
+  mutable std::mutex keys_mutex_;      // of the next two
+  mutable std::vector<unsigned> key_;  // (instances)  at the end of the last run
+  mutable std::vector<int> at_;        // (instances)  which instance of its group stands at a place
+  std::mutex mutex_;                   // of the next
+  std::vector<BoundKernel> kernels_;   // of the stages, from the first run on
 };
 
 }  // namespace featherstorm

@@ -183,15 +183,10 @@ FS_HD unsigned begin_outputs(const auto& solver, const PresentRows<T>& present, 
   hand_out_touched(solver, present, out);
   for (int i = 0; i < constraints; i++) out.row_force[i] = T(0.0);
   for (int i = 0; i < contacts && solver.forces; i++) out.contact_force[i] = T(0.0);
-  if (solver.report) out.residual[0] = T(0.0), out.gap[0] = present.gap;
-  int count[lanes<T>];
-  count_rows(solver, present, count);
-  unsigned with_rows = 0;
-  for (int l = 0; l < lanes<T>; l++) {
-    set_lane(out.rows[0], l, count[l]);
-    if (count[l] > 0) with_rows |= 1u << l;
-  }
-  return with_rows;
+  out.residual[0] = T(0.0), out.gap[0] = solver.report ? present.gap : T(no_contact);
+  const T rows = count_rows(solver, present);
+  out.rows[0] = out.order_key[0] = rows;
+  return instances_above_zero(rows);
 }
 
 // The rigid law, in the space of rows.
@@ -204,8 +199,8 @@ template <class T> FS_HD void solve_rigid(const auto& solver, const auto& in, co
   if (reads) read_contacts(solver, present, in, out.read);
 }
 
-// MuJoCo's law, in blocks of limbs.
-template <class T> FS_HD void solve_soft(const auto& solver, const auto& in, const auto& out) {
+// MuJoCo's law, in blocks of limbs; slips: with the sweeps against slip that a file may ask for.
+template <class T, bool slips = false> FS_HD void solve_soft(const auto& solver, const auto& in, const auto& out) {
   const bool reads = reads_contacts(solver.readings);
   FoundSlots<T> found(solver, in, reads);
   const PresentRows<T>& present = found.present();
@@ -213,11 +208,14 @@ template <class T> FS_HD void solve_soft(const auto& solver, const auto& in, con
   for (int k = 0; k < solver.nv; k++) out.qacc[k] = in.qacc_smooth[k];
   out.passes[0] = T(0.0);
   if (with_rows != 0) solve_limbs(solver, found, with_rows, in, out);
-  if (solver.world.no_slip.iterations > 0) {
-    const FoundRows<T> by_columns(solver, in, false);
-    PresentRows<T> rows = by_columns.present();
-    rows.contact = present.contact, rows.force = present.force;
-    solve_without_slip(solver, rows, in, out);
+  if constexpr (lanes<T> > 1) out.order_key[0] = order_key<T>(solver, found.slots(), out.passes[0]);
+  if constexpr (slips) {
+    if (solver.world.no_slip.iterations > 0) {
+      const FoundRows<T> by_columns(solver, in, false);
+      PresentRows<T> rows = by_columns.present();
+      rows.contact = present.contact, rows.force = present.force;
+      solve_without_slip(solver, rows, in, out);
+    }
   }
   if (reads) read_contacts(solver, present, in, out.read);
 }
@@ -226,7 +224,7 @@ template <class T> FS_HD void solve_soft(const auto& solver, const auto& in, con
 // out  out
 template <class T> FS_HD void solve_contacts(const auto& solver, const auto& in, const auto& out) {
   if (solver.rigid) solve_rigid<T>(solver, in, out);
-  else solve_soft<T>(solver, in, out);
+  else solve_soft<T, true>(solver, in, out);
 }
 
 }  // namespace featherstorm

@@ -4,12 +4,12 @@
 #include <array>
 #include <map>
 #include <memory>
-#include <set>
 #include <tuple>
 
 #include "host/contacts/solver_data.h"
 #include "host/memory/cpu_library.h"
 #include "host/solver/device_solver.h"
+#include "host/solver/limb_tables.h"
 #include "host/system/error.h"
 
 namespace featherstorm {
@@ -86,10 +86,6 @@ template <class Element> int number_in(std::vector<Element>& all, const Element&
   return static_cast<int>(all.size()) - 1;
 }
 
-RowKind kind_of(const GeomContacts<double>& contacts, const ContactPair<double>& pair) {
-  return pair.dimension == 1 ? RowKind::Unilateral : contacts.elliptic ? RowKind::Cone : RowKind::Pyramid;
-}
-
 // Kinds of the blocks of constraints (0) and pairs (1), and of the rigid law how they are half solved.
 template <class P> void add_rows(const Model<double>& m, const GeomContacts<double>& contacts, ContactSolver<P>& s) {
   std::map<std::vector<int>, int> half_of_columns;
@@ -113,198 +109,77 @@ template <class P> void add_rows(const Model<double>& m, const GeomContacts<doub
   }
 }
 
+// Gains of contacts, if they are the same in all instances and at all distances of rows.
+template <class P> void add_gains(const Model<double>& m, ContactSolver<P>& s) {
+  const World<double>& w = m.world;
+  const bool differ = !s.touch.of_pair.empty() || s.touch.of_all != std::array{-1, -1};
+  if (differ || s.rigid || w.is_discrete() || w.constraints.exact_inertia) return;
+  const ContactLaw<double> law = contact_law<double>(w);
+  for (const ContactPair<double>& pair : w.contacts.pair) {
+    const ContactGains<double> g = contact_gains<double>(law, pair, usual_inertia<double>(pair, law.cone));
+    s.gains.push_back(cast<P>(g));
+  }
+}
+
 // Bounds of pairs, and which go on which list.
 template <class P> void add_bounds(const GeomContacts<double>& contacts, ContactSolver<P>& s) {
-  const double more = beyond_rounding;
-  std::map<std::tuple<GeomType, GeomType, int, int>, int> list;
-  const bool differ = !s.touch.of_pair.empty() || !s.touch.of_geom.empty();
+  std::map<std::tuple<int, int, GeomType, GeomType>, std::vector<std::size_t>> lists;  // by rows and power, then shapes
   for (std::size_t p = 0; p < contacts.pair.size(); p++) {
     const ContactPair<double>& pair = contacts.pair[p];
+    PairBound<P> bound{{pair.geom[0], pair.geom[1]}};
     const Geom<double>* geom[2];
     for (int k = 0; k < 2; k++) geom[k] = &contacts.geom[static_cast<std::size_t>(pair.geom[k])];
     const double detection = static_cast<double>(s.world.contacts.pair[p].detection);
     const double reach[2] = {reach_of(contacts, *geom[0]), reach_of(contacts, *geom[1])};
-    const auto squared = [&](double x) { return static_cast<P>(x > 0 ? more * more * x * x : -1); };
-    PairBound<P> bound;
+    const auto squared = [&](double x) {
+      return static_cast<P>(x > 0 ? beyond_rounding * beyond_rounding * x * x : -1);
+    };
     const bool plane = geom[0]->type == GeomType::Plane;
-    bound.spheres = plane ? static_cast<P>(more * (reach[1] + detection)) : squared(reach[0] + reach[1] + detection);
+    bound.spheres =
+        plane ? static_cast<P>(beyond_rounding * (reach[1] + detection)) : squared(reach[0] + reach[1] + detection);
     if (plane) bound.shape = BoundShape::AbovePlane;
-    for (int k = 0; k < 2; k++) {
-      bound.about_axis[k] = static_cast<P>(without_bound);
-      if (plane || geom[k]->type != GeomType::Capsule) continue;
+    for (int k = 0; k < 2 && !plane; k++) {
+      if (geom[k]->type != GeomType::Capsule) continue;
       bound.about_axis[k] = squared(geom[k]->size.x() + reach[1 - k] + detection);
       bound.half[k] = static_cast<P>(geom[k]->size.y());
     }
-    for (int k = 0; k < 2; k++) bound.geom[k] = pair.geom[k];
     const bool box_first = geom[0]->type == GeomType::Box, box_second = geom[1]->type == GeomType::Box;
     if (!plane && box_first != box_second && detection >= 0) {
       bound.shape = box_first ? BoundShape::FirstIsBox : BoundShape::SecondIsBox;
       const int other = box_first ? 1 : 0;
       bound.about_box = squared(reach[other] + detection);
       if (geom[other]->type == GeomType::Capsule)
-        bound.radius = static_cast<P>(more * (geom[other]->size.x() + detection));
+        bound.radius = static_cast<P>(beyond_rounding * (geom[other]->size.x() + detection));
     }
     if (s.reaches_differ[p]) bound.shape = BoundShape::Differs, bound.spheres = static_cast<P>(without_bound);
     s.bound.push_back(bound);
     // sweeps without slip find the rows once more, in the order of pairs
-    const bool listed = !plane && has_closed_form(contacts, pair) && !differ && !s.rigid && !s.world.is_discrete() &&
-                        s.world.no_slip.iterations == 0 && !s.world.constraints.exact_inertia &&
-                        !geom[0]->surface_moves && !geom[1]->surface_moves;
+    const bool listed = !plane && has_closed_form(contacts, pair) && !s.gains.empty() && s.touch.of_geom.empty() &&
+                        s.world.no_slip.iterations == 0 && !geom[0]->surface_moves && !geom[1]->surface_moves;
     s.list_of.push_back(-1);
-    if (listed)
-      s.list_of.back() = list.try_emplace({geom[0]->type, geom[1]->type, pair.dimension, pair.softness.power},
-                                          static_cast<int>(list.size()))
-                             .first->second;
-    for_each_number(s.world.contacts.pair[p], [&](P& x) { s.pair_number.push_back(x); });
+    if (listed) lists[{pair.dimension, pair.softness.power, geom[0]->type, geom[1]->type}].push_back(p);
+    ContactGains<P> gains = s.gains.empty() ? ContactGains<P>{} : s.gains[p];
+    for_each_number(gains, [&](P& x) { s.pair_number.push_back(x); });
+    s.pair_number.push_back(s.world.contacts.pair[p].margin);
+    s.pair_number.push_back(s.world.contacts.pair[p].detection);
   }
-  s.lists = static_cast<int>(list.size());
-  s.list_differs.assign(list.size(), 0);
-  std::vector<int> first_of(list.size(), -1);
-  for (std::size_t p = 0; p < contacts.pair.size(); p++) {
-    const int of = s.list_of[p];
-    if (of < 0) continue;
-    int& first = first_of[static_cast<std::size_t>(of)];
-    if (first < 0) first = static_cast<int>(p);
-    for (int k = 0; k < numbers_of_pair; k++)
-      if (s.pair_number[numbers_of_pair * p + k] != s.pair_number[numbers_of_pair * first + k])
-        s.list_differs[static_cast<std::size_t>(of)] |= 1u << k;
+  // numbers that differ within a group of lists
+  std::vector<unsigned> differs;  // (groups)
+  std::pair<int, int> group;
+  std::size_t first = 0;  // a pair of the group
+  for (const auto& [key, pairs] : lists) {
+    const std::pair of{std::get<0>(key), std::get<1>(key)};
+    if (differs.empty() || of != group) group = of, first = pairs[0], differs.push_back(0);
+    s.list_group.push_back(static_cast<int>(differs.size()) - 1);
+    for (const std::size_t p : pairs) {
+      s.list_of[p] = s.lists;
+      for (int k = 0; k < numbers_of_pair; k++)
+        if (s.pair_number[numbers_of_pair * p + k] != s.pair_number[numbers_of_pair * first + k])
+          differs.back() |= 1u << k;
+    }
+    s.lists++;
   }
-}
-
-// Limbs: chains of bodies, each as few as hold the chain.
-void add_limbs(const Model<double>& m, bool touches, LimbTables& t) {
-  const auto size = static_cast<std::size_t>(m.nb) + 2;
-  std::vector<int> children(size), limb_of(size, -1);
-  t.parent.assign(size - 1, 0), t.reference.assign(size - 1, 0), t.free_dof.assign(static_cast<std::size_t>(m.nv), -1);
-  const auto first_dof = [&](int b) { return b > m.nb ? m.nv : m.body[b].v; };
-  for (int b = 0; b <= m.nb + 1; b++) t.first_dof.push_back(b == 0 ? 0 : first_dof(b));
-  const auto is_free = [&](int b) {
-    const Body<double>& body = m.body[b];
-    return touches && joint_traits(body.type).lengths == 3 && joint_traits(body.type).quaternion >= 0 &&
-           body.parent == 0 && !body.reversed;
-  };
-  for (int b = 1; b <= m.nb; b++) t.parent[b] = m.body[b].parent, children[m.body[b].parent]++;
-  for (int b = 1; b <= m.nb;) {
-    int end = b + 1;  // of the chain
-    while (end <= m.nb && m.body[end].parent == end - 1 && children[end - 1] == 1 && !is_free(end - 1)) end++;
-    const int coordinates = first_dof(end) - first_dof(b), parts = (coordinates + most_limb - 1) / most_limb;
-    const int each = (coordinates + parts - 1) / parts;
-    for (int first = b; first < end;) {
-      int next = first + 1;
-      while (next < end && first_dof(next + 1) - first_dof(first) <= each) next++;
-      const int parent = m.body[first].parent;
-      t.limb.push_back({parent == 0 ? -1 : limb_of[parent], first_dof(first), first_dof(next) - first_dof(first), first,
-                        next - first, is_free(first)});
-      for (int i = first; i < next; i++) {
-        limb_of[i] = static_cast<int>(t.limb.size()) - 1;
-        t.reference[i] = !touches ? 0 : parent == 0 ? next - 1 : t.reference[parent];
-      }
-      for (int k = 0; k < 6 && is_free(first); k++) t.free_dof[first_dof(first) + k] = k;
-      first = next;
-    }
-    b = end;
-  }
-}
-
-// The blocks of M, and its packed entries there.
-void add_blocks(const Model<double>& m, LimbTables& t) {
-  const auto limbs = t.limb.size();
-  t.words = static_cast<int>((limbs + 63) / 64);
-  t.row.assign(limbs * t.words, 0), t.column.assign(limbs * t.words, 0);
-  t.place.resize(static_cast<std::size_t>(lower_half(static_cast<int>(limbs), 0)));
-  for (std::size_t l = 0; l < limbs; l++)
-    for (int n = t.limb[l].parent; n >= 0; n = t.limb[n].parent)
-      t.row[l * t.words + n / 64] |= std::uint64_t{1} << (n % 64);
-  t.numbers = eliminate_limbs(t.limbs(), t.words, t.limb.data(), t.row.data(), t.place.data(), t.column.data());
-  for (std::size_t l = 0; l < limbs; l++) t.limb_of.insert(t.limb_of.end(), t.limb[l].count, static_cast<int>(l));
-  t.mass.assign(static_cast<std::size_t>(t.numbers), -1);
-  for (int l = 0; l < t.limbs(); l++)
-    for (int n = l; n >= 0; n = t.limb[n].parent)
-      for (int i = 0; i < t.limb[l].count; i++)
-        for (int j = 0; j < (n == l ? i + 1 : t.limb[n].count); j++)
-          t.mass[t.place[lower_half(l, n)] + i * t.limb[n].count + j] = m.at(t.limb[l].first + i, t.limb[n].first + j);
-}
-
-// Types of rows with numbers J: of constraints the coordinates that each moves, of contacts between two moving bodies all of the limbs
-// between them.
-template <class P> void add_types(const GeomContacts<double>& contacts, ContactSolver<P>& s) {
-  LimbTables& t = s.limbs;
-  const std::vector<int>& limb_of = t.limb_of;
-  std::map<std::tuple<RowKind, int, std::vector<int>>, int> number;  // by kind, rows, limbs
-  const auto add = [&](RowKind kind, int rows, const std::vector<RowSegment>& segments, bool of_contacts) {
-    RowType type{kind, rows, static_cast<int>(t.segment.size()), static_cast<int>(segments.size()), 0, of_contacts};
-    for (const RowSegment& part : segments) type.columns += part.count;
-    t.segment.insert(t.segment.end(), segments.begin(), segments.end());
-    t.type.push_back(type);
-    return static_cast<int>(t.type.size()) - 1;
-  };
-  const auto column_in = [&](const RowType& type, int v) {
-    int at = 0;
-    for (int k = type.segment; k < type.segment + type.segments; k++) {
-      const RowSegment& part = t.segment[k];
-      const int i = v - t.limb[part.limb].first - part.first;
-      if (part.limb == limb_of[v] && i >= 0 && i < part.count) return at + i;
-      at += part.count;
-    }
-    return -1;
-  };
-  const auto whole = [&](int l) { return RowSegment{l, 0, t.limb[l].count}; };
-  t.slots = s.constraints.size() + s.contacts.slots, t.slot_numbers = 0;
-  for (int p = 0; p < static_cast<int>(contacts.pair.size()); p++) {
-    const ContactPair<double>& pair = contacts.pair[static_cast<std::size_t>(p)];
-    const int a = contacts.geom[static_cast<std::size_t>(pair.geom[0])].place.body,
-              b = contacts.geom[static_cast<std::size_t>(pair.geom[1])].place.body;
-    const RowKind kind = kind_of(contacts, pair);
-    std::set<int> limbs;
-    for (int k = s.pairs.start[p]; k < s.pairs.start[p + 1]; k++) limbs.insert(limb_of[s.pairs.column[k].v]);
-    const bool with_world = a == 0 || b == 0;
-    t.body_of.push_back(!with_world ? 0 : a == 0 ? b : -a);
-    int type = -1;
-    if (!with_world && !limbs.empty()) {
-      const auto [at, is_new] = number.try_emplace({kind, pair.dimension, {limbs.begin(), limbs.end()}}, 0);
-      if (is_new) {
-        std::vector<RowSegment> segments;
-        for (const int l : limbs) segments.push_back(whole(l));
-        at->second = add(kind, pair.dimension, segments, true);
-      }
-      type = at->second;
-    }
-    t.type_of[1].push_back(type);
-    for (int k = s.pairs.start[p]; k < s.pairs.start[p + 1]; k++)
-      t.place_of[1].push_back(type < 0 ? -1 : column_in(t.type[type], s.pairs.column[k].v));
-    const int J = type < 0 ? 0 : pair.dimension * t.type[type].columns;
-    t.slot_numbers += pair.slots * (slot_geometry(kind, pair.dimension) + J + point_and_axes);
-  }
-  for (const PackedBlock& block : s.constraints.block) {
-    std::vector<int> columns(s.constraints.column.begin() + block.column,
-                             s.constraints.column.begin() + block.column + block.columns);
-    std::vector<RowSegment> segments;
-    for (const int v : columns) {
-      const int l = limb_of[v], i = v - t.limb[l].first;
-      RowSegment* last = segments.empty() ? nullptr : &segments.back();
-      if (last && last->limb == l && (t.limb[l].free || last->first + last->count == i)) {
-        if (!t.limb[l].free) last->count++;
-      } else {
-        segments.push_back(t.limb[l].free ? whole(l) : RowSegment{l, i, 1});
-      }
-    }
-    const int type = add(block.kind, block.rows, segments, false);
-    t.type_of[0].push_back(type);
-    for (const int v : columns) {
-      const int at = column_in(t.type[type], v);
-      t.place_of[0].push_back(t.free_dof[v] < 0 ? at : at - t.free_dof[v]);
-    }
-    t.slot_numbers += slot_geometry(block.kind, block.rows) + block.rows * t.type[type].columns;
-  }
-  // blocks where all of them are there
-  std::vector<std::uint64_t> row = t.row, column = t.column;
-  std::vector<int> place = t.place;
-  for (const RowType& type : t.type)
-    for (int k = type.segment; k + 1 < type.segment + type.segments; k++) {
-      const int last = t.segment[type.segment + type.segments - 1].limb, n = t.segment[k].limb;
-      if (n != last) row[static_cast<std::size_t>(last) * t.words + n / 64] |= std::uint64_t{1} << (n % 64);
-    }
-  t.most_numbers = eliminate_limbs(t.limbs(), t.words, t.limb.data(), row.data(), place.data(), column.data());
+  for (const int of : s.list_group) s.list_differs.push_back(differs[static_cast<std::size_t>(of)]);
 }
 
 template <class P>
@@ -340,12 +215,13 @@ std::shared_ptr<const ContactSolver<P>> solver_of(const Model<double>& m, const 
   s.report = options.report;
   s.own = elimination_tree(m.dof_parent, {});
   for (int k = 0; k < m.nv; k++) s.diagonal.push_back(m.at(k, k));
-  add_rows(m, contacts, s), add_bodies(contacts, s), add_numbers(contacts, s), add_bounds(contacts, s);
+  add_rows(m, contacts, s), add_bodies(contacts, s), add_numbers(contacts, s), add_gains(m, s);
+  add_bounds(contacts, s);
   // edges of a pyramid are as hard as friction is slight, squared
   for (const ContactPair<double>& pair : contacts.pair)
     if (!contacts.elliptic && pair.dimension > 1 && pair.friction[0] < 1e-3) s.refinements = 3;
   if (options.rigid) return solver;
-  add_limbs(m, !contacts.pair.empty(), s.limbs), add_blocks(m, s.limbs), add_types(contacts, s);
+  add_limb_tables(m, s);
   return solver;
 }
 
@@ -368,8 +244,8 @@ Names inputs_of(SolverText text, bool rigid) {
 Names outputs_of(SolverText text) {
   switch (text) {
     case SolverText::solution:
-      return {"qacc_next", "row_force", "contact_force", "passes",       "residual",       "gap",
-              "rows",      "touched",   "contact_count", "contact_link", "contact_sensor", "contact_selection"};
+      return {"qacc_next", "row_force",     "contact_force", "passes",         "residual",          "gap",      "rows",
+              "touched",   "contact_count", "contact_link",  "contact_sensor", "contact_selection", "order_key"};
     case SolverText::gradients:
       return {"lambda", "pose_bar", "lambda_motion_bar", "qacc_motion_bar", "twist_bar", "touch_bar"};
     default: return {"qacc_tan"};

@@ -116,7 +116,7 @@ template <class T> class FoundSlots {
       reference_points<T>(solver, in, reference.data());
       axes_about<T>(solver, in, reference.data(), axis_.data());
     }
-    RowsToSlots<T, Solver> rows(solver, axis_.data(), reference.data(), slots_);
+    RowsToSlots<T, Solver> rows(solver, axis_.data(), reference.data(), read, slots_);
     find_rows<T>(solver, in, rows, present_);
     rows.make_jacobians();
     slots_.sort(solver.nb, static_cast<int>(solver.limbs.type.size()), order_.data(), first_slot_.data());
@@ -163,6 +163,29 @@ template <class T> FS_HD bool couple_limbs(const auto& solver, const RowSlots<T>
     }
   }
   return coupled;
+}
+
+// A number of 24 bits that orders instances by the slots that they need: which limbs contacts couple, then how many
+// passes the last step took, then how many contacts with the world there are, then of which bodies.
+template <class T> FS_HD T order_key(const auto& solver, const RowSlots<T>& slots, const T& passes) {
+  constexpr int mixing = 167;  // spreads numbers of bodies and types over 8 bits
+  T pairs(0.0), contacts(0.0), bodies(0.0);
+  for (int i = 0; i < slots.count; i++) {
+    const RowSlot& s = slots.slot[i];
+    const T there = keep(s.there, T(1.0));
+    if (s.body > 0) contacts = contacts + there, bodies = bodies + there * T(1 + s.body * mixing % 255);
+    else if (solver.limbs.type[s.type].of_contacts) pairs = pairs + there * T(1 + s.type * mixing % 255);
+  }
+  T key(0.0);
+  for (int l = 0; l < lanes<T>; l++) {
+    const auto bits = [&](const T& x, int count) {
+      const int n = static_cast<int>(lane(x, l)), most = (1 << count) - 1;
+      return n < most ? n : most;
+    };
+    const int of_pairs = bits(pairs, 20) % 256, of_bodies = bits(bodies, 20) % 256;
+    set_lane(key, l, (of_pairs << 16) | (bits(passes, 3) << 13) | (bits(contacts, 5) << 8) | of_bodies);
+  }
+  return key;
 }
 
 // The forces of blocks of rows where the solution is.

@@ -31,14 +31,13 @@ template <class T> struct Ranks {
 };
 
 // How many rows each instance has.
-template <class T>
-FS_HD void count_rows(const auto& solver, const PresentRows<T>& present, int* rows) {
-  for (int l = 0; l < lanes<T>; l++) rows[l] = 0;
+template <class T> FS_HD T count_rows(const auto& solver, const PresentRows<T>& present) {
+  T rows(0.0);
   for (int i = 0; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
-    const int n = solver.group[solver.group_of[c.contact][c.source]].rows;
-    for (unsigned left = c.instances; left != 0; left &= left - 1) rows[lowest_bit(left)] += n;
+    rows = rows + keep(c.instances, T(solver.group[solver.group_of[c.contact][c.source]].rows));
   }
+  return rows;
 }
 
 // in   present; instances  that are solved together

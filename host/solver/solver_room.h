@@ -142,7 +142,8 @@ template <class P> SolverRoom derivatives_room(const ContactSolver<P>& s, bool t
 }
 
 template <class P> SolverRoom solver_room(const ContactSolver<P>& s, SolverText text) {
-  return text == SolverText::solution ? solution_room(s) : derivatives_room(s, text == SolverText::tangents);
+  return text == SolverText::solution || text == SolverText::soft ? solution_room(s)
+                                                                  : derivatives_room(s, text == SolverText::tangents);
 }
 
 }  // namespace featherstorm
