@@ -42,9 +42,11 @@ struct SolverLauncher {
 SolverLauncher solver_launcher_float_solution();
 SolverLauncher solver_launcher_float_gradients();
 SolverLauncher solver_launcher_float_tangents();
+SolverLauncher solver_launcher_float_soft();
 SolverLauncher solver_launcher_double_solution();
 SolverLauncher solver_launcher_double_gradients();
 SolverLauncher solver_launcher_double_tangents();
+SolverLauncher solver_launcher_double_soft();
 
 struct KernelLauncher {
   // model: the bytes of a DeviceModel, on the host

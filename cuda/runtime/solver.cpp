@@ -55,10 +55,17 @@ SolverLauncher launcher_of(bool double_precision, SolverText text) {
   switch (text) {
     case SolverText::solution:
       return double_precision ? solver_launcher_double_solution() : solver_launcher_float_solution();
+    case SolverText::soft: return double_precision ? solver_launcher_double_soft() : solver_launcher_float_soft();
     case SolverText::gradients:
       return double_precision ? solver_launcher_double_gradients() : solver_launcher_float_gradients();
     default: return double_precision ? solver_launcher_double_tangents() : solver_launcher_float_tangents();
   }
+}
+
+// The kernel of a robot's solver: what is asked for, or the part of it that the robot needs.
+template <class Real> SolverText text_for(const void* solver, SolverText text) {
+  const auto& s = *static_cast<const ContactSolver<Real>*>(solver);
+  return text == SolverText::solution && !s.rigid && s.world.no_slip.iterations == 0 ? SolverText::soft : text;
 }
 
 template <class Real> bool make(const ContactSolver<Real>& s, CudaSolver& to) {
@@ -86,7 +93,9 @@ bool create_solver(int device, const void* solver, bool double_precision, Solver
   OnDevice on(device);
   if (!on) return false;
   auto s = std::make_unique<CudaSolver>();
-  s->device = device, s->text = text, s->launcher = launcher_of(double_precision, text);
+  s->device = device;
+  s->text = double_precision ? text_for<double>(solver, text) : text_for<float>(solver, text);
+  s->launcher = launcher_of(double_precision, s->text);
   cudaFuncAttributes a;
   cudaDeviceProp p;
   if (!FEATHERSTORM_CUDA(cudaGetDeviceProperties(&p, device)) ||

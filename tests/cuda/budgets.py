@@ -19,7 +19,7 @@ COLUMNS = ["kernel", "target", "registers", "stack", "spill_stores", "spill_load
 KERNEL = re.compile(
     r"op_kernelINS_4FormINS_5table\d+(Op\w+?)ELNS_8OptionalE([012])EEE([fd])NS_11DeviceModelI[fd]Li(\d+)E"
 )
-SOLVER = re.compile(r"solver_kernel.*SolverArgumentsI([fd])LNS_10SolverTextE([012])E")
+SOLVER = re.compile(r"solver_kernel.*SolverArgumentsI([fd])LNS_10SolverTextE([0123])E")
 DRAW = re.compile(r"draw_kernelI([fd])E")
 DENSE = re.compile(r"dense_kernelI([fd])E")
 
@@ -30,9 +30,8 @@ def is_kernel(symbol):
 
 def kernel_name(symbol):
     if m := SOLVER.search(symbol):
-        text = ("contact_solver", "contact_gradients", "contact_tangents")[
-            int(m[2])
-        ]  # SolverText of host/memory/cuda_table.h
+        texts = "contact_solver", "contact_gradients", "contact_tangents", "contact_solver_soft"
+        text = texts[int(m[2])]  # SolverText of host/memory/cuda_table.h
         return f"{text}/{'float' if m[1] == 'f' else 'double'}/any"
     for name, pattern in (("draw", DRAW), ("dense", DENSE)):
         if m := pattern.search(symbol):

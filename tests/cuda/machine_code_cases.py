@@ -45,7 +45,7 @@ def check(lines, name, launch, what):
         failures += not ok
         print(
             f"{'ok    ' if ok else 'FAILED'}  {name(case)}: error {worst:.3f} of the tolerance, {executed} instructions, "
-            f"{traffic[0]} + {traffic[1]} bytes of local memory"
+            f"{traffic[0]} + {traffic[1]} bytes of local memory, {traffic[2]} + {traffic[3]} of the launch's"
             + (f", wrote {len(stray)} other bytes" if stray else "")
         )
     print(f"{tried} {what}, {failures} failed")

@@ -43,7 +43,7 @@ class Thread:
         self.launch, self.block, self.number, self.shared = launch, block, number, shared
         self.local = bytearray(LOCAL_BYTES)
         self.registers = new_registers()
-        self.traffic = [0, 0]  # bytes of local memory loaded and stored
+        self.traffic = [0] * 4  # bytes of local memory loaded and stored, of the launch's memory loaded and stored
         self.position = self.executed = 0
         self.barrier = None
 
@@ -69,7 +69,7 @@ class Launch:
         self.steps = [None] * len(function)
 
     def run(self, block, thread):
-        """The number of instructions executed and the bytes of local memory that were loaded and stored."""
+        """The number of instructions executed and Thread.traffic."""
         t = self.thread(block, thread, bytearray(b"\xff" * SHARED_BYTES))
         if self.advance(t) == WAITS:
             raise Unsupported("a barrier")

@@ -52,15 +52,27 @@ def store(i, where):
     return step
 
 
-def of_launch(o):
+def of_launch(o, direction):
     at = address(o)
-    return lambda r, t, n: t.place(at(r))
+
+    def where(r, t, n):
+        t.traffic[2 + direction] += n
+        return t.place(at(r))
+
+    return where
 
 
-def of_any(o):
+def of_any(o, direction):
     """A generic address: the thread's own memory begins at 0."""
     at = address(o)
-    return lambda r, t, n: t.anywhere(at(r))
+
+    def where(r, t, n):
+        found = t.anywhere(at(r))
+        if found[0] is not t.launch.bank0:
+            t.traffic[direction if found[0] is t.local else 2 + direction] += n
+        return found
+
+    return where
 
 
 def of_block(o):
@@ -87,12 +99,12 @@ def ldc(i, o):
 OPCODES = {
     "LDC": ldc,
     "ULDC": ldc,
-    "LDG": lambda i, o: load(i, of_launch(i.A[1])),
-    "LD": lambda i, o: load(i, of_any(i.A[1])),  # in a function that is not part of its caller
+    "LDG": lambda i, o: load(i, of_launch(i.A[1], 0)),
+    "LD": lambda i, o: load(i, of_any(i.A[1], 0)),  # in a function that is not part of its caller
     "LDL": lambda i, o: load(i, of_thread(i.A[1], 0)),
     "LDS": lambda i, o: load(i, of_block(i.A[1])),
-    "STG": lambda i, o: store(i, of_launch(i.A[0])),
-    "ST": lambda i, o: store(i, of_any(i.A[0])),
+    "STG": lambda i, o: store(i, of_launch(i.A[0], 1)),
+    "ST": lambda i, o: store(i, of_any(i.A[0], 1)),
     "STL": lambda i, o: store(i, of_thread(i.A[0], 1)),
     "STS": lambda i, o: store(i, of_block(i.A[0])),
 }

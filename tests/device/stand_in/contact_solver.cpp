@@ -36,8 +36,9 @@ template <class Real, SolverText text> SolverLauncher launcher() {
 
 #define FEATHERSTORM_LAUNCHER(real, text) \
   SolverLauncher solver_launcher_##real##_##text() { return launcher<real, SolverText::text>(); }
-#define FEATHERSTORM_LAUNCHERS(real) \
-  FEATHERSTORM_LAUNCHER(real, solution) FEATHERSTORM_LAUNCHER(real, gradients) FEATHERSTORM_LAUNCHER(real, tangents)
+#define FEATHERSTORM_LAUNCHERS(real)    \
+  FEATHERSTORM_LAUNCHER(real, solution) \
+  FEATHERSTORM_LAUNCHER(real, gradients) FEATHERSTORM_LAUNCHER(real, tangents) FEATHERSTORM_LAUNCHER(real, soft)
 FEATHERSTORM_LAUNCHERS(float) FEATHERSTORM_LAUNCHERS(double)
 
 }  // namespace featherstorm
