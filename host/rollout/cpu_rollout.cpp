@@ -242,7 +242,15 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
       key_[static_cast<std::size_t>(first + held[i])] = key > 0 ? static_cast<unsigned>(std::min(key, Real(1e9))) : 0;
     }
   };
-  threads_.for_each(call.instances, std::ref(block));  // a reference: std::function need not allocate
+  long bytes = 0;  // of an instance
+  for (const SequencePlan::Array& array : arrays)
+    bytes += array.uniform ? 0 : array.components * static_cast<long>(sizeof(Real));
+  long part = block_size;
+  while (part > 32 && part * bytes > second_cache) part /= 2;
+  const auto parts = [&](long begin, long n) {
+    for (long i = 0; i < n; i += part) block(begin + i, std::min(part, n - i));
+  };
+  threads_.for_each(call.instances, std::ref(parts));  // a reference: std::function need not allocate
 }
 
 }  // namespace featherstorm

@@ -18,6 +18,8 @@ class CpuRollout : public RolloutBackend {
  private:
   // How often instances are put in order anew [steps].
   static constexpr long order_period = 8;
+  // Blocks whose arrays are larger go through the steps in parts [bytes].
+  static constexpr long second_cache = 512 << 10;
   // Instances that are put in order together at the beginning of a run; a multiple of block_size.
   static constexpr long group_size = 1024;
 
