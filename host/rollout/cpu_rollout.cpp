@@ -165,9 +165,19 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
       }
     }
   };
+  // Where components lie side by side (instance_stride 1), blocks that take instances from all over a group read its
+  // lines again and again; such a group is small enough for them to stay in the caches.
+  long scattered = 0;  // bytes of an instance
+  const auto add_scattered = [&](const ArrayRef& a) {
+    if (a.instance_stride == 1) scattered += a.components * static_cast<long>(sizeof(Real));
+  };
+  for (int k = 0; k < call.in_count; k++) add_scattered(call.in[k].array);
+  for (int k = 0; k < call.out_count; k++) add_scattered(call.out[k].array);
+  long group = most_group;
+  while (group > block_size && group * scattered > second_cache / 4) group /= 2;
   const auto sort_group = [&](long first, long) {
-    if (first % group_size != 0) return;
-    const long n = std::min(group_size, call.instances - first);
+    if (first % group != 0) return;
+    const long n = std::min(group, call.instances - first);
     auto sorted = scratch<std::uint64_t>(static_cast<int>(n));
     const unsigned* key = &key_[static_cast<std::size_t>(first)];
     for (long i = 0; i < n; i++) sorted[i] = std::uint64_t{key[i]} << 32 | static_cast<std::uint64_t>(i);
@@ -178,7 +188,7 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
   // The keys of the last run, by which groups of blocks are put in order at the beginning of this one. A run beside
   // another goes without.
   std::unique_lock keys(keys_mutex_, std::defer_lock);
-  if (orders && call.instances > block_size && keys.try_lock()) {
+  if (orders && keys.try_lock()) {
     if (static_cast<long>(key_.size()) != call.instances) {
       key_.assign(static_cast<std::size_t>(call.instances), 0);
       at_.resize(key_.size());
@@ -187,7 +197,7 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
   }
   const auto block = [&](long begin, long n) {
     const bool sorted = keys.owns_lock();
-    const long first = sorted ? begin / group_size * group_size : begin;
+    const long first = sorted ? begin / group * group : begin;
     const long padded = (n + width - 1) / width * width, stride = padded_stride(padded, plan_.precision, on_host);
     const ScratchGuard block_guard;
     auto table = scratch<Array>(n_arrays + 1);

@@ -20,8 +20,8 @@ class CpuRollout : public RolloutBackend {
   static constexpr long order_period = 8;
   // Blocks whose arrays are larger go through the steps in parts [bytes].
   static constexpr long second_cache = 512 << 10;
-  // Instances that are put in order together at the beginning of a run; a multiple of block_size.
-  static constexpr long group_size = 1024;
+  // Instances that are put in order together at the beginning of a run, at most; block_size times a power of two.
+  static constexpr long most_group = 1024;
 
   const std::vector<BoundKernel>& kernels();
   std::vector<char> carried() const;
