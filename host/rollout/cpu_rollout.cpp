@@ -165,8 +165,8 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
       }
     }
   };
-  // Where components lie side by side (instance_stride 1), blocks that take instances from all over a group read its
-  // lines again and again; such a group is small enough for them to stay in the caches.
+  // In an array with instance_stride 1 a cache line holds neighbouring instances. A block in sorted order uses a few
+  // instances of each line, so several blocks load the same line. The group is so small that its lines stay in cache.
   long scattered = 0;  // bytes of an instance
   const auto add_scattered = [&](const ArrayRef& a) {
     if (a.instance_stride == 1) scattered += a.components * static_cast<long>(sizeof(Real));

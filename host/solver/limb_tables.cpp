@@ -1,8 +1,10 @@
 #include "host/solver/limb_tables.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
+#include <type_traits>
 
 namespace featherstorm {
 namespace {
@@ -61,9 +63,21 @@ void add_blocks(const Model<double>& m, LimbTables& t) {
           t.mass[t.place[lower_half(l, n)] + i * t.limb[n].count + j] = m.at(t.limb[l].first + i, t.limb[n].first + j);
 }
 
+// True if N W N^T of a contact with the world is too coarse. That 6 x 6 matrix is rounded at D c^2, c the distance from the
+// reference point. If the contact hardly moves its body, as that of a link with the link that carries its joint does not,
+// D is so large that the rounding of S^T (N W N^T) S exceeds the inertia of the joint. Such contacts have J by columns.
+template <class P> bool is_hard(const ContactLaw<double>& law, const ContactPair<double>& pair) {
+  constexpr double most = std::is_same_v<P, float> ? 1e9 : 1e13;  // D over the least inertia [1/m^2]
+  const ContactGains<double> g = contact_gains<double>(law, pair, usual_inertia<double>(pair, law.cone));
+  const double d = std::max(g.impedance.first, g.impedance.first + g.impedance.rise);
+  const double weight = *std::max_element(g.weight, g.weight + pair.dimension);
+  return d / (1 - d) * g.hardness * weight * pair.inverse_inertia[1] > most;
+}
+
 // Types of rows with numbers J: of constraints the coordinates that each moves, of contacts between two moving bodies all of the limbs
 // between them.
-template <class P> void add_types(const GeomContacts<double>& contacts, ContactSolver<P>& s) {
+template <class P> void add_types(const Model<double>& m, ContactSolver<P>& s) {
+  const GeomContacts<double>& contacts = m.world.contacts;
   LimbTables& t = s.limbs;
   const std::vector<int>& limb_of = t.limb_of;
   std::map<std::tuple<RowKind, int, std::vector<int>>, int> number;  // by kind, rows, limbs
@@ -86,6 +100,7 @@ template <class P> void add_types(const GeomContacts<double>& contacts, ContactS
   };
   const auto whole = [&](int l) { return RowSegment{l, 0, t.limb[l].count}; };
   t.slots = s.constraints.size() + s.contacts.slots, t.slot_numbers = 0;
+  const ContactLaw<double> law = contact_law<double>(m.world);
   for (int p = 0; p < static_cast<int>(contacts.pair.size()); p++) {
     const ContactPair<double>& pair = contacts.pair[static_cast<std::size_t>(p)];
     const int a = contacts.geom[static_cast<std::size_t>(pair.geom[0])].place.body,
@@ -93,7 +108,7 @@ template <class P> void add_types(const GeomContacts<double>& contacts, ContactS
     const RowKind kind = kind_of(contacts, pair);
     std::set<int> limbs;
     for (int k = s.pairs.start[p]; k < s.pairs.start[p + 1]; k++) limbs.insert(limb_of[s.pairs.column[k].v]);
-    const bool with_world = a == 0 || b == 0;
+    const bool with_world = (a == 0 || b == 0) && !is_hard<P>(law, pair);
     t.body_of.push_back(!with_world ? 0 : a == 0 ? b : -a);
     int type = -1;
     if (!with_world && !limbs.empty()) {
@@ -146,7 +161,7 @@ template <class P> void add_types(const GeomContacts<double>& contacts, ContactS
 }  // namespace
 
 template <class P> void add_limb_tables(const Model<double>& m, ContactSolver<P>& s) {
-  add_limbs(m, !m.world.contacts.pair.empty(), s.limbs), add_blocks(m, s.limbs), add_types(m.world.contacts, s);
+  add_limbs(m, !m.world.contacts.pair.empty(), s.limbs), add_blocks(m, s.limbs), add_types(m, s);
 }
 template void add_limb_tables(const Model<double>&, ContactSolver<float>&);
 template void add_limb_tables(const Model<double>&, ContactSolver<double>&);

@@ -310,3 +310,23 @@ def test_notices_come_once_for_a_batch():
         b = Batch(model(), 2, 1)
         b.step(), b.forward()
     assert told == []
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_contact_that_moves_nothing_leaves_its_joint_free(dtype):
+    """A link that turns about its own axis has no inverse inertia in translation at qpos0, so D of its contacts is 1e15.
+    The sphere touches the box on that axis, where nothing can move."""
+    m = mujoco.MjModel.from_xml_string("""<mujoco><option cone="elliptic" tolerance="0" iterations="200"/><worldbody>
+      <geom type="box" size=".3 .3 .1"/>
+      <body pos="0 0 .19"><joint axis="0 0 1" armature="1e-4"/><geom type="sphere" size=".1"/>
+        <body pos=".3 0 .3"><joint axis="0 1 0"/><geom type="capsule" size=".03" fromto="0 0 0 .3 0 0"/></body>
+      </body></worldbody></mujoco>""")
+    d = mujoco.MjData(m)
+    d.qvel[:], d.qfrc_applied[:] = [0.7, -0.3], [0.2, 0.1]
+    mujoco.mj_forward(m, d)
+    assert d.efc_D.min() > 1e14
+    batch = Batch(m, nsim=1, dtype=dtype)
+    qacc = batch.bind("qacc")
+    batch.bind("qvel")[:], batch.bind("qfrc_applied")[:] = d.qvel, d.qfrc_applied
+    batch.forward()
+    np.testing.assert_allclose(qacc[0], d.qacc, rtol=1e-6 if dtype == "float32" else 1e-12)
