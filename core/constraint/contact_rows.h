@@ -11,6 +11,9 @@
 //   pyramid            R = 2 mu^2 (1 - d) / d A (1 + f_1^2) of every edge, normal +- f_k other
 //   cone               R_0 = (1 - d) / d A,   R_k f_k^2 = R_0 mu^2
 //
+// In float J^T D J of rows with A D > 1e6 hides the inertia M that it is added to. Rows along the tangents of a cone,
+// which impedance ratios make so hard, have at most A D = 1e5 there, with mu as of the impedance ratio that gives this.
+//
 // A contact that is not there has D = 0 and aref = 0.
 #pragma once
 #include <span>
@@ -32,12 +35,14 @@ template <class T> FS_HD Vec3<T> velocity_at(const Motion<T>& V, const Vec3<T>& 
 // What contacts of a world have in common.
 template <class T> struct ContactLaw {
   RowLaw<T> rows;
-  T impedance_ratio;  // [impratio]
-  bool cone;          // else a pyramid [cone]
-  bool exact;         // whether inverse inertia is that where the robot is [diagexact]
+  T impedance_ratio;    // [impratio]
+  bool cone;            // else a pyramid [cone]
+  bool exact;           // whether inverse inertia is that where the robot is [diagexact]
+  bool single = false;  // whether numbers are float
 };
 template <class T> FS_HD ContactLaw<T> contact_law(const auto& w) {
-  return {row_law<T>(w), T(w.contacts.impedance_ratio), w.contacts.elliptic, w.constraints.exact_inertia};
+  return {row_law<T>(w), T(w.contacts.impedance_ratio), w.contacts.elliptic, w.constraints.exact_inertia,
+          sizeof(T) == lanes<T> * sizeof(float)};
 }
 
 // Inverse inertia along the first row of a contact, or the first edge of its pyramid, at qpos0.
@@ -67,6 +72,9 @@ FS_HD T contact_inertia(const auto& m, const ContactLaw<T>& law, const ContactPa
   return exact_inertia<T>(m, weights, row);
 }
 
+// A D of rows along the tangents of a cone in float.
+inline constexpr double greatest_tangent_weight = 1e5;
+
 // What the rows of a contact have from their pair, wherever it is.
 //
 //   D_k = weight_k / R,  1 / R = d / (1 - d) hardness,  hardness = 1 / A
@@ -76,6 +84,7 @@ template <class T> struct ContactGains {
   T damping;                 // B of the other rows
   T hardness;
   T weight[most_rows], friction[most_rows];
+  bool is_hard;  // whether D_k of tangents may be beyond greatest_tangent_weight
 };
 template <class To, class P> ContactGains<To> cast(const ContactGains<P>& g) {
   const ImpedanceCurve<P>& d = g.impedance;
@@ -85,7 +94,8 @@ template <class To, class P> ContactGains<To> cast(const ContactGains<P>& g) {
       To(g.damping),
       To(g.hardness),
       {},
-      {}};
+      {},
+      g.is_hard};
   for (int k = 0; k < most_rows; k++) to.weight[k] = To(g.weight[k]), to.friction[k] = To(g.friction[k]);
   return to;
 }
@@ -96,7 +106,7 @@ FS_HD ContactGains<T> contact_gains(const ContactLaw<T>& law, const ContactPair<
   const bool frictionless = pair.dimension == 1, cone = law.cone;
   const RowLaw<T>& rows = law.rows;
   const ReferenceGains<T> normal = reference_gains<T>(pair.softness, rows.timestep, rows.safe_reference);
-  ContactGains<T> g{impedance_curve<T>(pair.softness), normal, normal.damping, rcp(max(A, T(1e-25))), {}, {}};
+  ContactGains<T> g{impedance_curve<T>(pair.softness), normal, normal.damping, rcp(max(A, T(1e-25))), {}, {}, false};
   if (cone) {
     Softness<P> others = pair.softness;
     others.reference[0] = pair.friction_reference[0], others.reference[1] = pair.friction_reference[1];
@@ -109,7 +119,14 @@ FS_HD ContactGains<T> contact_gains(const ContactLaw<T>& law, const ContactPair<
     g.friction[k] = f;
     g.weight[k] = frictionless || (cone && k == 0) ? one : cone ? f * f * per_square : T(0.5) * per_square;
   }
+  g.is_hard = law.single && cone && !frictionless;
   return g;
+}
+
+// The greatest d / (1 - d).
+FS_HD double greatest_weight(const ContactGains<double>& g) {
+  const double d = max(g.impedance.first, g.impedance.first + g.impedance.rise);
+  return d / (1 - d);
 }
 
 // What the answer of a contact comes to: aref = -(damping v + stiffness r), and 1 / R.
@@ -128,12 +145,22 @@ FS_HD void set_contact_rows(const ContactGains<P>& g, const ContactAnswer<T>& an
                             const auto& velocity, const auto& rows) {
   const T zero(0.0), one(1.0);
   const auto active = r < zero;
+  T softer = one;  // R of the tangents
+  if (g.is_hard) {
+    T weight(0.0);
+    for (int k = 1; k < dimension; k++) weight = max(weight, T(g.weight[k]));
+    softer = max(one, answer.weight * weight * rcp(T(greatest_tangent_weight) * T(g.hardness)));
+  }
   for (int k = 0; k < dimension; k++) {
     const T aref =
         k == 0 ? T(-(answer.damping * velocity[k] + answer.stiffness * r)) : T(-(answer.others_damping * velocity[k]));
     rows.D[k] = select(active, answer.weight * T(g.weight[k]), zero), rows.aref[k] = select(active, aref, zero);
     rows.active[k] = select(active, one, zero), rows.friction[k] = T(g.friction[k]);
   }
+  if (!g.is_hard) return;
+  rows.friction[0] = rows.friction[0] * sqrt(softer);
+  const T harder = rcp(softer);
+  for (int k = 1; k < dimension; k++) rows.D[k] = rows.D[k] * harder;
 }
 // in   A  inverse inertia along its first row or edge
 template <class T, class P>

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <tuple>
+#include <type_traits>
 
 #include "host/contacts/solver_data.h"
 #include "host/memory/cpu_library.h"
@@ -114,16 +115,20 @@ template <class P> void add_gains(const Model<double>& m, ContactSolver<P>& s) {
   const World<double>& w = m.world;
   const bool differ = !s.touch.of_pair.empty() || s.touch.of_all != std::array{-1, -1};
   if (differ || s.rigid || w.is_discrete() || w.constraints.exact_inertia) return;
-  const ContactLaw<double> law = contact_law<double>(w);
+  ContactLaw<double> law = contact_law<double>(w);
+  law.single = std::is_same_v<P, float>;
   for (const ContactPair<double>& pair : w.contacts.pair) {
-    const ContactGains<double> g = contact_gains<double>(law, pair, usual_inertia<double>(pair, law.cone));
+    ContactGains<double> g = contact_gains<double>(law, pair, usual_inertia<double>(pair, law.cone));
+    const double weight = *std::max_element(g.weight, g.weight + pair.dimension);
+    g.is_hard = g.is_hard && greatest_weight(g) * weight > greatest_tangent_weight;
     s.gains.push_back(cast<P>(g));
   }
 }
 
 // Bounds of pairs, and which go on which list.
 template <class P> void add_bounds(const GeomContacts<double>& contacts, ContactSolver<P>& s) {
-  std::map<std::tuple<int, int, GeomType, GeomType>, std::vector<std::size_t>> lists;  // by rows and power, then shapes
+  using Kind = std::tuple<int, int, bool, GeomType, GeomType>;
+  std::map<Kind, std::vector<std::size_t>> lists;  // by rows, power and hardness, then shapes
   for (std::size_t p = 0; p < contacts.pair.size(); p++) {
     const ContactPair<double>& pair = contacts.pair[p];
     PairBound<P> bound{{pair.geom[0], pair.geom[1]}};
@@ -157,7 +162,8 @@ template <class P> void add_bounds(const GeomContacts<double>& contacts, Contact
     const bool listed = !plane && has_closed_form(contacts, pair) && !s.gains.empty() && s.touch.of_geom.empty() &&
                         s.world.no_slip.iterations == 0 && !geom[0]->surface_moves && !geom[1]->surface_moves;
     s.list_of.push_back(-1);
-    if (listed) lists[{pair.dimension, pair.softness.power, geom[0]->type, geom[1]->type}].push_back(p);
+    if (listed)
+      lists[{pair.dimension, pair.softness.power, s.gains[p].is_hard, geom[0]->type, geom[1]->type}].push_back(p);
     ContactGains<P> gains = s.gains.empty() ? ContactGains<P>{} : s.gains[p];
     for_each_number(gains, [&](P& x) { s.pair_number.push_back(x); });
     s.pair_number.push_back(s.world.contacts.pair[p].margin);
@@ -165,10 +171,10 @@ template <class P> void add_bounds(const GeomContacts<double>& contacts, Contact
   }
   // numbers that differ within a group of lists
   std::vector<unsigned> differs;  // (groups)
-  std::pair<int, int> group;
+  std::tuple<int, int, bool> group;
   std::size_t first = 0;  // a pair of the group
   for (const auto& [key, pairs] : lists) {
-    const std::pair of{std::get<0>(key), std::get<1>(key)};
+    const std::tuple of{std::get<0>(key), std::get<1>(key), std::get<2>(key)};
     if (differs.empty() || of != group) group = of, first = pairs[0], differs.push_back(0);
     s.list_group.push_back(static_cast<int>(differs.size()) - 1);
     for (const std::size_t p : pairs) {

@@ -69,9 +69,8 @@ void add_blocks(const Model<double>& m, LimbTables& t) {
 template <class P> bool is_hard(const ContactLaw<double>& law, const ContactPair<double>& pair) {
   constexpr double most = std::is_same_v<P, float> ? 1e9 : 1e13;  // D over the least inertia [1/m^2]
   const ContactGains<double> g = contact_gains<double>(law, pair, usual_inertia<double>(pair, law.cone));
-  const double d = std::max(g.impedance.first, g.impedance.first + g.impedance.rise);
   const double weight = *std::max_element(g.weight, g.weight + pair.dimension);
-  return d / (1 - d) * g.hardness * weight * pair.inverse_inertia[1] > most;
+  return greatest_weight(g) * g.hardness * weight * pair.inverse_inertia[1] > most;
 }
 
 // Types of rows with numbers J: of constraints the coordinates that each moves, of contacts between two moving bodies all of the limbs

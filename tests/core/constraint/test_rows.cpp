@@ -113,5 +113,35 @@ TEST(ContactRows, HaveTheRegularisationOfTheBook) {
     }
 }
 
+// In float rows along tangents of a cone have at most A D = 1e5, as with the impedance ratio that gives this.
+TEST(ContactRows, HaveASmallerImpedanceRatioInFloatWhereTangentsAreTooHard) {
+  ContactPair<double> pair;
+  const double friction[] = {0.8, 0.7, 0.02, 0.003, 0.001}, impedance[] = {0.9, 0.999, 0.001, 0.5, 2};
+  std::copy_n(friction, 5, pair.friction), std::copy_n(impedance, 5, pair.softness.impedance);
+  pair.softness.power = 2, pair.softness.reference[0] = 0.02, pair.softness.reference[1] = 1;
+  pair.dimension = 6;
+  const double A = 0.37, v[6] = {0.3, -0.2, 0.1, 2, -1, 0.5};
+  struct Rows { double position[6], D[6], aref[6], active[6], f[6]; };
+  const auto rows_of = [&](double ratio, bool single, double distance) {
+    Rows x;
+    set_contact_rows(ContactLaw<double>{{0.002, true, false}, ratio, true, false, single}, pair, A, distance, v,
+                     ConstraintRows<double*>{{}, x.position, x.D, x.aref, x.active, x.f});
+    return x;
+  };
+  for (const double distance : {-0.0001, -0.002}) {
+    const double d = impedance_of_book(pair.softness, distance), ratio = 1e5 * (1 - d) / d;
+    for (const double times : {0.5, 1.0, 20.0}) {
+      const Rows single = rows_of(times * ratio, true, distance),
+                 same = rows_of(std::min(times, 1.0) * ratio, false, distance);
+      EXPECT_LE(A * single.D[1], 1e5 * (1 + 1e-12));
+      for (int k = 0; k < 6; k++) {
+        EXPECT_NEAR(single.D[k], same.D[k], 1e-12 * same.D[k]);
+        EXPECT_NEAR(single.f[k], same.f[k], 1e-12 * same.f[k]);
+        EXPECT_EQ(single.aref[k], same.aref[k]);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace featherstorm::test_rows
