@@ -20,8 +20,8 @@ those of them between two moving bodies (`pairs`), and `rows` with a force are M
 `iterations` of Newton's method are ours in float32. A vector steps `lanes` neighbours at once: it iterates as often as
 the `worst` of them. Its `slots` are, for each body, the most contacts with the world that an instance has there; its
 `pair slots` are the same for contacts of two moving bodies, for each set of limbs between them. Neighbours are those in
-the order of the instances, which the engine changes: it sorts blocks of them by rows after the first step and every
-eighth. Line searches are not counted: the solver does not report them.
+the order of the instances, which the engine changes: it sorts groups of them by what touches at the beginning of a run
+and every eighth step. `searches` are the iterations of an instance that searched the line, in float32.
 
 --stages adds operations and nanoseconds of the equations of motion, of contacts and solver, and of the integrator in
 float32; all calls of a step together, four with Runge-Kutta's method. --envpool adds EnvPool (pip install envpool) for
@@ -141,7 +141,7 @@ class Ours:
         self.count = len(states["qpos"])
         self.given = {FIELDS[name]: x.astype(real) for name, x in states.items() if x.shape[1]}
         self.after = {name: np.empty_like(a) for name, a in self.given.items() if name not in ("ctrl", "qfrc_applied")}
-        self.after["passes"] = np.zeros((self.count, 1), real)
+        self.after |= {name: np.zeros((self.count, 1), real) for name in ("passes", "searches")}
 
     def step(self, steps):
         """Step from the first states, each time."""
@@ -211,7 +211,7 @@ def limbs_of(m):
     return {k: (c[0], i // -(-len(c) // -(-len(c) // 7))) for c in chains for i, k in enumerate(c)}
 
 
-def counts_of(m, states, passes, lanes):
+def counts_of(m, states, passes, searches, lanes):
     """Means over instances, and over vectors of neighbours, of COUNTS."""
     d, limb = mujoco.MjData(m), limbs_of(m)
     moved = [set()]  # of each body, the coordinates that move it
@@ -240,7 +240,8 @@ def counts_of(m, states, passes, lanes):
     between = np.mean([x.total() for x in pairs])
     contacts = np.mean([x.total() for x in world]) + between
     return [
-        contacts, between, np.mean(rows), passes.mean(), vectors(passes, max), vectors(world, slots), vectors(pairs, slots)
+        contacts, between, np.mean(rows), passes.mean(), vectors(passes, max), searches.mean(), vectors(world, slots),
+        vectors(pairs, slots),
     ]  # fmt: skip
 
 
@@ -267,7 +268,9 @@ def measure(source, threads, options):
         ours = Ours(model, dtype, states)
         row[dtype] = median_time(lambda ours=ours: ours.step(steps)) / instances / steps * 1e9
     peer.step(steps - 1)
-    row["counts"] = counts_of(exact, peer.bound, ours.after["passes"][:, 0], row["lanes"])
+    row["counts"] = counts_of(
+        exact, peer.bound, *(ours.after[name][:, 0] for name in ("passes", "searches")), row["lanes"]
+    )
     if options.stages:
         row["stages"] = stages_of(model, states, steps)
     times = []
@@ -295,7 +298,7 @@ def stages_of(model, states, steps, runs=20):
     return found
 
 
-COUNTS = "contacts", "pairs", "rows", "iterations", "worst", "slots", "pair slots"
+COUNTS = "contacts", "pairs", "rows", "iterations", "worst", "searches", "slots", "pair slots"
 TIMES = "error", "float32 ns", "float64 ns", "MuJoCo ns", "ratio float32", "float64"
 
 

@@ -42,6 +42,9 @@ template <class T> struct LimbProblem {
   int slots;
 };
 
+// Of each instance.
+template <class T> struct NewtonCounts { T passes{0.0}, searches{0.0}; };
+
 // The greatest number of passes, and the change of rows, relative to the greatest row, below which a step is the last.
 struct NewtonLimits {
   int passes;
@@ -324,11 +327,11 @@ template <class T> FS_HD void begin_curvature(const LimbProblem<T>& p) {
   }
 }
 
-// Runs passes from a until every instance is done; returns the number of passes of each.
+// Runs passes from a until every instance is done.
 //
 // in-out  p   a: a guess, then the solution
 template <class T>
-FS_HD T newton_passes(const LimbProblem<T>& p, unsigned instances, const NewtonLimits& limits) {
+FS_HD NewtonCounts<T> newton_passes(const LimbProblem<T>& p, unsigned instances, const NewtonLimits& limits) {
   constexpr int first_look = 6;  // rounding does not make pieces alternate in earlier passes
   const T zero(0.0), one(1.0);
   const auto z = p.step;
@@ -339,7 +342,8 @@ FS_HD T newton_passes(const LimbProblem<T>& p, unsigned instances, const NewtonL
   for (int i = 0; i < p.slots; i++) slides = slides || p.slot[p.order[i]].kind == RowKind::Cone;
   if (p.first_slot[p.nb + 1] > 0) move_bodies(p, p.a);
   OpenInstances<T> open{instances, keep(instances, one)};
-  T passes(0.0), alpha(0.0);
+  NewtonCounts<T> counts;
+  T alpha(0.0);
   for (int i = 0; i < limits.passes && open.bits != 0; i++) {
     if (i == 0) collect<true>(p, alpha, open);
     else collect<false>(p, alpha, open);
@@ -347,18 +351,20 @@ FS_HD T newton_passes(const LimbProblem<T>& p, unsigned instances, const NewtonL
     for (int k = 0; k < p.nv; k++) p.step[k] = -p.g[k];
     const T h = solve_limbs(p.blocks, p.R, p.step);
     const LineChange<T> change = look_ahead(p, open);
-    passes = passes + open.one;
+    counts.passes = counts.passes + open.one;
     T next = select(zero < change.changed, open.one, zero);
     if ((slides || i >= first_look) && some(next))
       next = select(zero < is_still(p, open, limits.tolerance), zero, next);
     const T rises = select(h < change.cost, next, zero);
     alpha = open.one;
-    if (const OpenInstances<T> risen{instances_above_zero(rises), rises}; risen.bits != 0)
+    if (const OpenInstances<T> risen{instances_above_zero(rises), rises}; risen.bits != 0) {
       alpha = select(zero < rises, search_step(p, risen, h, change.slope), alpha);
+      counts.searches = counts.searches + rises;
+    }
     for (int k = 0; k < p.nv; k++) p.a[k] = p.a[k] + alpha * p.step[k], p.g[k] = (one - alpha) * p.g[k];
     open = {instances_above_zero(next), next};
   }
-  return passes;
+  return counts;
 }
 
 }  // namespace featherstorm

@@ -153,6 +153,7 @@ template <class Array> struct SolverOutputs {
   Array residual, gap;  // what the solver leaves undone, the least distance of a contact
   Array touched;        // (alone) 1 where a contact has a row
   Array order_key;      // near for instances that should stand side by side
+  Array searches;       // how many of the passes searched the line
   ReadContacts<Array> read;
 };
 

@@ -101,7 +101,7 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
 
   Sequence s(precision, e.threads(), e.isa());
   Stages stages(s, e, precision);
-  for (const char* name : {"more", "more_next", "passes", "passes_next", "residual", "gap", "rows", "order_key"})
+  for (const char* name : {"more", "more_next", "passes", "passes_next", "residual", "gap", "rows", "order_key", "searches"})
     s.array(name, 1);
   for (const char* name : {"row_force", "row_force_next"}) s.array(name, rows_of(m.world.constraints));
   for (const char* name : {"contact_force", "contact_force_next"}) s.array(name, all ? rows_of(m.world.contacts) : 0);

@@ -58,7 +58,7 @@ struct SolverArrays { int in, out; };
 constexpr SolverArrays arrays_of(SolverText text) {
   switch (text) {
     case SolverText::solution:
-    case SolverText::soft: return {13, 13};
+    case SolverText::soft: return {13, 14};
     case SolverText::gradients: return {12, 6};
     default: return {16, 1};
   }

@@ -206,7 +206,7 @@ template <class T, bool slips = false> FS_HD void solve_soft(const auto& solver,
   const PresentRows<T>& present = found.present();
   const unsigned with_rows = begin_outputs(solver, present, out);
   for (int k = 0; k < solver.nv; k++) out.qacc[k] = in.qacc_smooth[k];
-  out.passes[0] = T(0.0);
+  out.passes[0] = out.searches[0] = T(0.0);
   if (with_rows != 0) solve_limbs(solver, found, with_rows, in, out);
   if constexpr (lanes<T> > 1) out.order_key[0] = order_key<T>(solver, found.slots(), out.passes[0]);
   if constexpr (slips) {

@@ -250,8 +250,9 @@ Names inputs_of(SolverText text, bool rigid) {
 Names outputs_of(SolverText text) {
   switch (text) {
     case SolverText::solution:
-      return {"qacc_next", "row_force",     "contact_force", "passes",         "residual",          "gap",      "rows",
-              "touched",   "contact_count", "contact_link",  "contact_sensor", "contact_selection", "order_key"};
+      return {"qacc_next", "row_force", "contact_force", "passes",       "residual",       "gap",
+              "rows",      "touched",   "contact_count", "contact_link", "contact_sensor", "contact_selection",
+              "order_key", "searches"};
     case SolverText::gradients:
       return {"lambda", "pose_bar", "lambda_motion_bar", "qacc_motion_bar", "twist_bar", "touch_bar"};
     default: return {"qacc_tan"};

@@ -25,7 +25,8 @@ struct ContactSolverOptions {
 //
 //   solution   in   qacc
 //              out  qacc_next, row_force, contact_force (where asked for), passes, residual, gap (where asked for), rows: how many have a
-//                   force, touched, contact_count, contact_link, contact_sensor, contact_selection (core/sensor/contact_readings.h)
+//                   force, touched, contact_count, contact_link, contact_sensor, contact_selection (core/sensor/contact_readings.h),
+//                   order_key, searches: how many of the passes searched the line
 //   gradients  in   qacc, qacc_bar
 //              out  lambda, pose_bar, lambda_motion_bar, qacc_motion_bar, twist_bar, touch_bar  (contact_gradients.h)
 //   tangents   in   qacc, g_tan, placement_tan, twist_tan, axis_tan, touch_tan  (contact_tangents.h)

@@ -1,15 +1,18 @@
 // Results of the solver.
 #pragma once
+#include "core/limbs/limb_newton.h"
 #include "host/contacts/find_rows.h"
 
 namespace featherstorm {
 
 // Results of some instances.
 template <class T>
-FS_HD void hand_out(const auto& solver, unsigned instances, const auto& a, const T& passes, const auto& out) {
+FS_HD void hand_out(const auto& solver, unsigned instances, const auto& a, const NewtonCounts<T>& counts,
+                    const auto& out) {
   const auto theirs = where<T>(instances);
   for (int k = 0; k < solver.nv; k++) out.qacc[k] = select(theirs, a[k], out.qacc[k]);
-  out.passes[0] = select(theirs, passes, out.passes[0]);
+  out.passes[0] = select(theirs, counts.passes, out.passes[0]);
+  out.searches[0] = select(theirs, counts.searches, out.searches[0]);
 }
 template <class T> FS_HD void hand_out_residual(unsigned instances, const T& residual, const auto& out) {
   out.residual[0] = select(where<T>(instances), residual, out.residual[0]);

@@ -262,12 +262,12 @@ FS_HD void solve_limbs(const auto& solver, FoundSlots<T>& found, unsigned instan
                                found.order(),
                                found.first_slot(),
                                slots.count};
-  const T passes = newton_passes(problem, instances, {solver.iterations, static_cast<double>(solver.tolerance)});
+  const auto counts = newton_passes(problem, instances, {solver.iterations, static_cast<double>(solver.tolerance)});
   for (int i = 0; i < solver.refinements; i++) refine(problem, instances);
   if (solver.report) hand_out_residual(instances, unbalanced(problem, instances), out);
   hand_out_slot_forces(solver, problem, found, out);
   from_body_accelerations<T>(solver, axis, a.data());
-  hand_out(solver, instances, a.data(), passes, out);
+  hand_out(solver, instances, a.data(), counts, out);
 }
 
 }  // namespace featherstorm

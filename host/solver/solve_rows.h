@@ -161,7 +161,7 @@ FS_HD void solve_rows(const auto& solver, const PresentRows<T>& present, unsigne
   const int n = rows.rows();
   if (n == 0) {
     for (int k = 0; k < nv; k++) a[k] = in.qacc_smooth[k];
-    return hand_out(solver, instances, a.data(), zero, out);
+    return hand_out(solver, instances, a.data(), NewtonCounts<T>{}, out);
   }
   auto Y = scratch<T>(n * nv);
   auto r0 = scratch<T>(n), r = scratch<T>(n), D = scratch<T>(n), friction = scratch<T>(n), f = scratch<T>(n);
@@ -222,7 +222,7 @@ FS_HD void solve_rows(const auto& solver, const PresentRows<T>& present, unsigne
   // a = a0 + L^-1 D^-1/2 x
   solve_from_root(solver.own, in.inertia, a.data());
   for (int k = 0; k < nv; k++) a[k] = a[k] + in.qacc_smooth[k];
-  hand_out(solver, instances, a.data(), T(static_cast<double>(solver.rigid->sweeps)), out);
+  hand_out(solver, instances, a.data(), NewtonCounts<T>{T(static_cast<double>(solver.rigid->sweeps))}, out);
   for (int i = 0; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
     for_each_rank(ranks, i, c.instances, [&](int rank, unsigned bits) {

@@ -14,8 +14,17 @@ FS_HD void run_solver_text(const auto& solver, const auto& in, const auto& out) 
   if constexpr (text == SolverText::solution || text == SolverText::soft) {
     const SolverInputs<View> from{in(0), in(1), in(2), in(3),  in(4),  in(5), in(6),
                                   in(7), in(8), in(9), in(10), in(11), in(12)};
-    const SolverOutputs<View> to{out(0), out(3), out(6), out(1),  out(2),
-                                 out(4), out(5), out(7), out(12), {out(8), out(9), out(10), out(11)}};
+    const SolverOutputs<View> to{out(0),
+                                 out(3),
+                                 out(6),
+                                 out(1),
+                                 out(2),
+                                 out(4),
+                                 out(5),
+                                 out(7),
+                                 out(12),
+                                 out(13),
+                                 {out(8), out(9), out(10), out(11)}};
     if constexpr (text == SolverText::soft) solve_soft<T>(solver, from, to);
     else solve_contacts<T>(solver, from, to);
   } else if constexpr (text == SolverText::gradients) {

@@ -180,7 +180,7 @@ double solve_all(const std::vector<RowKind>& kinds, bool from_solution) {
     add_all_rows(c, s);
     for (int k = 0; k < n; k++) s.a[static_cast<std::size_t>(k)] = from_solution ? exact.a(k) : 3.0;
     const LimbProblem<double> p = s.problem();
-    const double passes = newton_passes(p, 1, {60, 1e-12});
+    const double passes = newton_passes(p, 1, {60, 1e-12}).passes;
     EXPECT_LT(passes, 60) << "seed " << seed;
     most = std::max(most, passes);
     const Eigen::Map<Eigen::VectorXd> a(s.a.data(), n);
@@ -233,7 +233,7 @@ TEST(LimbNewton, GetsPastKinksAtTheBeginningOfAStep) {
       s.add_rows(kind, J, all, &D, &aref, &friction);
     }
     for (double& x : s.a) x = guess * (4 * uniform(engine) - 2);
-    const double passes = newton_passes(s.problem(), 1, {100, 1e-10});
+    const double passes = newton_passes(s.problem(), 1, {100, 1e-10}).passes;
     EXPECT_LT(passes, 100) << "seed " << seed;
     EXPECT_LT(unbalanced(s.problem(), 1), 1e-5) << "seed " << seed;  // hard rows pull against each other
     most = std::max(most, passes);

@@ -37,7 +37,7 @@ TEST(ContactNumbers, OfInstancesAreTheHosts) {
   s.stage(equations);
   array("qacc", m.nv), array("qacc_next", m.nv), array("row_force", rows_of(m.world.constraints));
   array("contact_force", rows_of(m.world.contacts));
-  for (const char* name : {"passes", "residual", "gap", "rows", "order_key"}) array(name, 1);
+  for (const char* name : {"passes", "residual", "gap", "rows", "order_key", "searches"}) array(name, 1);
   for (const char* name : {"contact_count", "contact_link", "contact_sensor", "contact_selection"}) array(name, 0);
   array("weights", programs.weights), array("touched", static_cast<long>(programs.alone.size()));
   Stage solve{[&] { return solver.kernel; }, solver.in, solver.out, {{"qacc", "qacc_next"}}};
