@@ -32,7 +32,7 @@ import numpy as np
 
 import featherstorm as fs
 import machine
-from featherstorm.learning.evaluation import played
+from featherstorm.learning.evaluation import run_episodes
 from featherstorm.learning.network import orthogonal
 from featherstorm.learning.ppo import PPO, Samples
 from featherstorm.learning.settings import Settings
@@ -201,7 +201,7 @@ def commanded(task, path, **changes):
             heights.append(batch.q[:, 2].copy())
             return policy(obs)
 
-        found, terms = played(batch, act, HELD_OUT)
+        found, terms = run_episodes(batch, act, HELD_OUT)
         last = np.array(heights)[found.lengths - 1, np.arange(EPISODES)]
         gone = found.fell & (last < 0) & isinstance(made, RoughQuadruped)
         bounds = {name: made.weights[name] * made.reward_scale * made.steps for name in TRACKED}

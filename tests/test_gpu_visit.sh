@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A visit to a GPU, without one: tests/gpu/pack with the stand-in of the CUDA library, then tests/gpu/run from the parcels alone,
+# A visit to a GPU, without one: tests/gpu/pack with the fake CUDA library, then tests/gpu/run from the parcels alone,
 # in a root that has none of the libraries that featherstorm needs, no build folder and no .git. Each claim is a function.
 #
 #   tests/test_gpu_visit.sh [BUILD]     a build folder with tests and the Python package, build/release unless it is said
@@ -20,7 +20,7 @@ none -o 'lowerdir=/usr,upperdir=$scratch/layers/upper,workdir=$scratch/layers/wo
     exit 77
   fi
   mkdir -p "$scratch/peer" && head -c 3000000 /dev/urandom >"$scratch/peer/fetched_peer.bin"
-  "$root/tests/gpu/pack" --stand-in --build "$build" --out "$scratch/parcels" --only ceilings,results --peers "$scratch/peer" \
+  "$root/tests/gpu/pack" --fake-cuda --build "$build" --out "$scratch/parcels" --only ceilings,results --peers "$scratch/peer" \
     --compress 1 --parcel-mb 12 >"$scratch/pack.txt" 2>&1 || { tail -20 "$scratch/pack.txt"; exit 1; }
   tar -C "$root" --exclude=./build* --exclude=./.git --exclude=./.venv* --exclude=./.cache -c . | tar -C "$scratch/tree" -x
   unshare -m bash "$root/tests/test_gpu_visit.sh" inside "$root" "$build" "$scratch"
@@ -41,9 +41,9 @@ mapfile -t packages < <(dpkg-query -W -f '${binary:Package} ${db:Status-Status}\
 dpkg -L "${packages[@]}" | grep -E '/(include|lib|share)/' | while read -r file; do if [[ ! -d $file ]]; then rm -f "$file"; fi; done
 # the project is where its binaries were not built; its Python environment stays
 if [[ $python == "$root"/* ]]; then cp -R --preserve=links "$root/.venv" "$scratch/layers/root/"; fi
-# the stand-in alone finds this text where it was built
-mkdir -p "$scratch/layers/root/tests/device/stand_in"
-cp "$root/tests/device/stand_in/device_text.h" "$scratch/layers/root/tests/device/stand_in/"
+# the fake CUDA library alone finds this text where it was built
+mkdir -p "$scratch/layers/root/tests/device/fake_cuda"
+cp "$root/tests/device/fake_cuda/device_source.h" "$scratch/layers/root/tests/device/fake_cuda/"
 mount --bind "$scratch/layers/root" "$root"
 set +e
 
@@ -133,7 +133,7 @@ parcels_of_two_packs_do_not_mix() {
 # Parcel 1 was put aside by the claim before the last one.
 right_runs_from_the_parcels_alone() {
   visit --packed "$scratch/parcels/parcel-2" --stage right --out "$scratch/right" || true
-  expect "gpu stand-in-80gb" && expect "== ceilings_quick rc 0" && expect "== results rc 0" && expect "compared, 0 failures" &&
+  expect "gpu fake-cuda-80gb" && expect "== ceilings_quick rc 0" && expect "== results rc 0" && expect "compared, 0 failures" &&
     expect "== rollout not run: there is no gpu_rollout" && at_most_eight_files "$scratch/right" || return 1
   [[ -z $python ]] || expect "== package rc 0" || return 1
   expect "passed; see $scratch/right"
@@ -168,7 +168,7 @@ peers_have_what_was_carried_before() {
   expect "== planning rc 0" && [[ -e $(echo "$scratch"/work/peers-*/fetched_peer.bin) ]] && at_most_eight_files "$scratch/peers" ||
     return 1
   if "$python" -c 'import mujoco' 2>/dev/null; then
-    expect "== peers rc 0" && grep -q '"featherstorm, any robot",64,.*,same,graph,stand-in' "$scratch/peers/peers.csv"
+    expect "== peers rc 0" && grep -q '"featherstorm, any robot",64,.*,same,graph,fake-cuda' "$scratch/peers/peers.csv"
   fi
 }
 
@@ -189,7 +189,7 @@ why_counts_and_checks() {
 }
 
 results_are_collected_but_no_quick_ones() {
-  local run=$scratch/tree/tests/gpu/run results=$scratch/tree/bench/results/stand-in-80gb
+  local run=$scratch/tree/tests/gpu/run results=$scratch/tree/bench/results/fake-cuda-80gb
   ! "$run" --collect "$scratch/fast" >"$scratch/out" 2>&1 && expect "is of a quick run" && [[ ! -e $results ]] || return 1
   sed -i 's/^stage fast, quick/stage fast/' "$scratch/fast/fast.txt"
   "$run" --collect "$scratch/fast" >"$scratch/out" 2>&1 && [[ -e $results/clocks.csv && -e $results/fast.txt ]] || return 1

@@ -4,7 +4,7 @@
 
 #include "core/emit/body.h"
 #include "core/emit/roles.h"
-#include "core/emit/texts.h"
+#include "core/emit/sources.h"
 
 namespace featherstorm {
 namespace {
@@ -20,7 +20,7 @@ std::string list(const std::vector<Program::Array>& arrays) {
 
 std::string opening(const Program& p, bool double_precision) {
   std::string s = "// A featherstorm program. in" + list(p.inputs) + ", out" + list(p.outputs) + "\n";
-  s += vector_math_text();
+  s += vector_math_source();
   s += "\nnamespace featherstorm {\nnamespace vector_math {\n\ntypedef ";
   s += double_precision ? "double Real;\n" : "float Real;\n";
   return s;
@@ -80,7 +80,7 @@ std::string emit_for(const Program& p, const std::vector<int>& order, const Host
   int bytes = target.width * (target.double_precision ? 8 : 4);
   std::string s = opening(p, target.double_precision);
   s += "typedef Real T __attribute__((vector_size(" + to_string(bytes) + ")));\n\n";
-  s += prelude_host_text();
+  s += prelude_host_source();
   s += "\nextern \"C\" void featherstorm_kernel(const void*, const Array* in, const Array* out,\n";
   s += "                                    long repeat, long first, long count) {\n";
   s += strides(p, "long");
@@ -96,7 +96,7 @@ std::string cuda_opening(const Program& p, bool double_precision, int threads, i
     return "const " + type + "<" + to_string(std::max<std::size_t>(n, 1)) + ">";
   };
   std::string s = opening(p, double_precision) + "\n";
-  s += prelude_cuda_text();
+  s += prelude_cuda_source();
   s += prelude;
   s += "\nextern \"C\" __global__ void __launch_bounds__(" + to_string(threads) +
        (blocks > 0 ? ", " + to_string(blocks) : "") + ")\n";

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "core/emit/body.h"
-#include "core/emit/texts.h"
+#include "core/emit/sources.h"
 
 namespace featherstorm {
 namespace {
@@ -47,12 +47,12 @@ class RolloutText {
 
   std::string text() {
     text_ = "// A featherstorm rollout of " + to_string(r_.stages.size()) + " programs.\n";
-    text_ += vector_math_text();
+    text_ += vector_math_source();
     text_ += "\nnamespace featherstorm {\nnamespace vector_math {\n\ntypedef ";
     text_ += target_.double_precision ? "double Real;\n\n" : "float Real;\n\n";
-    text_ += prelude_cuda_text();
+    text_ += prelude_cuda_source();
     text_ += '\n';
-    text_ += prelude_rollout_text();
+    text_ += prelude_rollout_source();
     text_ += "\nextern \"C\" __global__ void __launch_bounds__(" + to_string(target_.threads) +
              (target_.blocks > 0 ? ", " + to_string(target_.blocks) : "") + ")\n";
     text_ += "    featherstorm_kernel(const Memories<" + room(r_.in.size() + r_.out.size()) +

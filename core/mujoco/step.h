@@ -97,8 +97,8 @@ FS_HD void implicit_acceleration(const auto& m, const auto& w, const auto& q, co
 // in   q (nq), v (nv), act (na), applied
 // out  q_next (nq), v_next (nv), act_next (na)  may be q, v, act
 template <SolveBy by>
-FS_HD void world_step(const auto& m, const auto& w, const auto& q, const auto& v, const auto& act, const auto& applied,
-                      auto q_next, auto v_next, auto act_next) {
+FS_HD void smooth_step(const auto& m, const auto& w, const auto& q, const auto& v, const auto& act, const auto& applied,
+                       auto q_next, auto v_next, auto act_next) {
   using T = ScalarOf<decltype(q)>;
   const T h(w.timestep);
   Smooth<T> s(m, w);

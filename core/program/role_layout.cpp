@@ -33,7 +33,7 @@ class Layout {
       r = {};
       r.steps.resize(roles), r.before.resize(roles), r.after.resize(roles);
       for (int role = 0; role < roles; role++) walk(role);
-      if (pass == 0) hand_out_slots();
+      if (pass == 0) store_slots();
     }
     // without a statement that belongs to a role, role 0 has its one phase all the same
     r.slots = slots_, r.phases = std::max(1, std::popcount(used_)) + end_barriers_;
@@ -131,7 +131,7 @@ class Layout {
   }
 
   // A slot is free again in the phases behind the last one that reads it.
-  void hand_out_slots() {
+  void store_slots() {
     std::vector<int> free_from;
     for (int phase = 0; phase < 4; phase++)
       for (int i : c_.order) {

@@ -9,7 +9,7 @@ namespace featherstorm {
 namespace {
 
 using Real = FEATHERSTORM_REAL;
-constexpr SolverText text = SolverText::FEATHERSTORM_SOLVER_TEXT;
+constexpr SolverAlgorithm text = SolverAlgorithm::FEATHERSTORM_SOLVER_TEXT;
 
 // As raw bytes, because a kernel's parameter may not have Eigen's constructors.
 struct SolverBytes { alignas(16) unsigned char bytes[sizeof(DeviceSolver<Real>)]; };

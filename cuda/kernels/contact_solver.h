@@ -1,4 +1,4 @@
-// The contact solver on a device, one thread for an instance: the texts of host/solver/solver_texts.h.
+// The contact solver on a device, one thread for an instance: the texts of host/solver/solver_algorithms.h.
 //
 // A launch has as many threads as its working memory is for; each takes one instance after the other. A source that includes this
 // begins with FEATHERSTORM_LAUNCHED_SCRATCH defined.
@@ -8,13 +8,13 @@
 #endif
 #include "cuda/kernels/device_solver.h"
 #include "cuda/kernels/launcher.h"
-#include "host/solver/solver_texts.h"
+#include "host/solver/solver_algorithms.h"
 
 namespace featherstorm {
 
 inline constexpr int solver_threads = launched_threads;
 
-template <class Real, SolverText text> SolverArguments<Real, text> solver_arguments(const SolverLaunch& l) {
+template <class Real, SolverAlgorithm text> SolverArguments<Real, text> solver_arguments(const SolverLaunch& l) {
   SolverArguments<Real, text> a;
   const auto view = [](const Array& x) {
     return InstanceView<Real>{static_cast<Real*>(x.data), static_cast<int>(x.stride)};
@@ -27,7 +27,7 @@ template <class Real, SolverText text> SolverArguments<Real, text> solver_argume
 }
 
 // What thread `thread` of block `block` of `blocks` does.
-template <class Real, SolverText text>
+template <class Real, SolverAlgorithm text>
 FS_HD void solver_body(const DeviceSolver<Real>& solver, const SolverArguments<Real, text>& a, int block, int blocks,
                        int thread) {
   const long first = static_cast<long>(block) * solver_threads + thread, warp = first / launched_lanes;
@@ -39,7 +39,7 @@ FS_HD void solver_body(const DeviceSolver<Real>& solver, const SolverArguments<R
     const auto at = [i](const InstanceView<Real>* all) {
       return [all, i](int k) { return InstanceView<Real>{all[k].data + i, all[k].stride}; };
     };
-    run_solver_text<text, Real>(solver, at(a.in), at(a.out));
+    run_solver<text, Real>(solver, at(a.in), at(a.out));
   }
 }
 

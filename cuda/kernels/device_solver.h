@@ -129,7 +129,7 @@ template <class P> struct DeviceSolver {
 
 // What a launch passes besides the solver: arrays in the order of host/solver/contact_solver.h, and for each thread so many numbers
 // and bytes, those of numbers a whole warp together.
-template <class Real, SolverText text> struct SolverArguments {
+template <class Real, SolverAlgorithm text> struct SolverArguments {
   InstanceView<Real> in[arrays_of(text).in], out[arrays_of(text).out];
   Real* numbers;
   unsigned char* bytes;

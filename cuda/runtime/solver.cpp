@@ -19,7 +19,7 @@ namespace featherstorm {
 
 struct CudaSolver {
   int device = 0;
-  SolverText text{};
+  SolverAlgorithm text{};
   SolverLauncher launcher;
   std::vector<unsigned char> image;  // the bytes of a DeviceSolver
   void* arrays = nullptr;            // what it points to, device memory
@@ -51,21 +51,22 @@ int blocks_at_once(const cudaFuncAttributes& a, const cudaDeviceProp& p) {
                   std::min(65536 / (registers * launched_threads), p.maxThreadsPerMultiProcessor / launched_threads));
 }
 
-SolverLauncher launcher_of(bool double_precision, SolverText text) {
+SolverLauncher launcher_of(bool double_precision, SolverAlgorithm text) {
   switch (text) {
-    case SolverText::solution:
+    case SolverAlgorithm::solution:
       return double_precision ? solver_launcher_double_solution() : solver_launcher_float_solution();
-    case SolverText::soft: return double_precision ? solver_launcher_double_soft() : solver_launcher_float_soft();
-    case SolverText::gradients:
+    case SolverAlgorithm::soft: return double_precision ? solver_launcher_double_soft() : solver_launcher_float_soft();
+    case SolverAlgorithm::gradients:
       return double_precision ? solver_launcher_double_gradients() : solver_launcher_float_gradients();
     default: return double_precision ? solver_launcher_double_tangents() : solver_launcher_float_tangents();
   }
 }
 
 // The kernel of a robot's solver: what is asked for, or the part of it that the robot needs.
-template <class Real> SolverText text_for(const void* solver, SolverText text) {
+template <class Real> SolverAlgorithm text_for(const void* solver, SolverAlgorithm text) {
   const auto& s = *static_cast<const ContactSolver<Real>*>(solver);
-  return text == SolverText::solution && !s.rigid && s.world.no_slip.iterations == 0 ? SolverText::soft : text;
+  return text == SolverAlgorithm::solution && !s.rigid && s.world.no_slip.iterations == 0 ? SolverAlgorithm::soft
+                                                                                          : text;
 }
 
 template <class Real> bool make(const ContactSolver<Real>& s, CudaSolver& to) {
@@ -88,7 +89,7 @@ template <class Real> bool make(const ContactSolver<Real>& s, CudaSolver& to) {
 
 }  // namespace
 
-bool create_solver(int device, const void* solver, bool double_precision, SolverText text, CudaSolver** handle) {
+bool create_solver(int device, const void* solver, bool double_precision, SolverAlgorithm text, CudaSolver** handle) {
   *handle = nullptr;
   OnDevice on(device);
   if (!on) return false;

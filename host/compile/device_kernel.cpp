@@ -52,7 +52,7 @@ std::vector<int> order_of(const Program& p, std::string_view name) {
   throw Error("there is no order '" + std::string(name) + "': trace, greedy and sethi_ullman are");
 }
 
-std::string device_text(const Program& p, bool double_precision, const DeviceForm& form, const Bodies* bodies) {
+std::string device_source(const Program& p, bool double_precision, const DeviceForm& form, const Bodies* bodies) {
   const std::vector<int> order = order_of(p, form.order);
   const Cuda target{double_precision, device_block_threads, form.blocks};
   if (form.warps == 1) return emit(p, order, target);
@@ -80,7 +80,7 @@ bool is_better(const DeviceCost& a, const DeviceCost& b) {
 DeviceKernel compile_for_device(const Program& p, bool double_precision, const Nvrtc& compiler,
                                 const std::string& target, int warps, const Bodies* bodies) {
   const auto compiled = [&](const DeviceForm& form) {
-    DeviceCode code = compiler.compile(device_text(p, double_precision, form, bodies), target);
+    DeviceCode code = compiler.compile(device_source(p, double_precision, form, bodies), target);
     return DeviceKernel{std::move(code.image), form, code.cost};
   };
   if (!target.starts_with("sm_")) {
@@ -105,7 +105,7 @@ DeviceKernel DeviceCompiler::kernel(const Program& p, bool double_precision, int
   const std::string target = nvrtc_.target(capability);
   const bool best = form.order.empty();
   // where the best is asked for, the other texts follow from this one
-  const std::string text = device_text(p, double_precision, best ? DeviceForm{"trace", 0, form.warps} : form, bodies);
+  const std::string text = device_source(p, double_precision, best ? DeviceForm{"trace", 0, form.warps} : form, bodies);
   const std::string key = Hash()
                               .add_field(FEATHERSTORM_VERSION)
                               .add_field(best ? "device kernel 2, best" : "device kernel 2, one form")
@@ -122,7 +122,7 @@ DeviceKernel DeviceCompiler::kernel(const Program& p, bool double_precision, int
     DeviceCode code = nvrtc_.compile(text, target);
     kernel = {std::move(code.image), {known_order(form.order), form.blocks, form.warps}, code.cost};
   }
-  cache_.store(key, packed(kernel), device_text(p, double_precision, kernel.form, bodies));
+  cache_.store(key, packed(kernel), device_source(p, double_precision, kernel.form, bodies));
   return kernel;
 }
 

@@ -35,8 +35,8 @@ struct DeviceKernel {
 
 // The text of a program in this form. Several warps need the bodies that its numbers belong to (bodies.h); throws Error
 // where the program cannot be cut into so many roles, or would exchange more than max_role_bytes.
-std::string device_text(const Program& p, bool double_precision, const DeviceForm& form,
-                        const Bodies* bodies = nullptr);
+std::string device_source(const Program& p, bool double_precision, const DeviceForm& form,
+                          const Bodies* bodies = nullptr);
 
 // The order of statements of this name. Throws Error for others than the three.
 std::vector<int> order_of(const Program& p, std::string_view name);

@@ -193,7 +193,7 @@ std::vector<GeneratedFile> generate(const Robot& robot, const GenerateOptions& o
   const bool double_precision = o.precision == Precision::float64;
   for (const Function& f : functions) {
     const std::string kernel = name + "_" + f.name + "_kernel";
-    const std::string text = o.cuda ? device_text(f.program, double_precision, {})
+    const std::string text = o.cuda ? device_source(f.program, double_precision, {})
                                     : emit(f.program, trace_order(f.program), HostVector{o.width, double_precision});
     files.push_back(
         {name + "_" + f.name + (o.cuda ? ".cu" : ".cpp"),

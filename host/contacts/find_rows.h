@@ -355,7 +355,7 @@ template <class T> class FoundRows {
 
 // Of bodies on their own, where a contact has a row.
 template <class T>
-FS_HD void hand_out_touched(const auto& solver, const PresentRows<T>& present, const auto& out) {
+FS_HD void store_touched(const auto& solver, const PresentRows<T>& present, const auto& out) {
   for (std::size_t i = 0; i < solver.alone.size(); i++) out.touched[static_cast<int>(i)] = T(0.0);
   for (int k = present.constraints; k < present.count && !solver.alone.empty(); k++)
     for (const int geom : solver.world.contacts.pair[present.block[k].source].geom) {

@@ -2,5 +2,5 @@
 #include "host/cpu/solver_table.h"
 
 extern "C" __attribute__((visibility("default"))) const featherstorm::SolverTable* featherstorm_contact_solver() {
-  return &featherstorm::solver_table<featherstorm::SolverText::solution>;
+  return &featherstorm::solver_table<featherstorm::SolverAlgorithm::solution>;
 }

@@ -2,5 +2,5 @@
 #include "host/cpu/solver_table.h"
 
 extern "C" __attribute__((visibility("default"))) const featherstorm::SolverTable* featherstorm_contact_tangents() {
-  return &featherstorm::solver_table<featherstorm::SolverText::tangents>;
+  return &featherstorm::solver_table<featherstorm::SolverAlgorithm::tangents>;
 }

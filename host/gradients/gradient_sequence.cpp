@@ -53,7 +53,7 @@ Program copy_of_solution(int nv) {
 
 // A stage of a robot with the solver that finds its contacts. other: which arrays stand for those that the text names.
 Stage solver_stage(const Evaluator& e, const WorldPrograms& step, Precision precision,
-                   const ContactSolverOptions& options, SolverText text, const std::string& called,
+                   const ContactSolverOptions& options, SolverAlgorithm text, const std::string& called,
                    const Names& other) {
   const ContactSolverStage found = contact_solver(e.robot().model, step, precision, e.isa(), options, text);
   Stage stage{[kernel = found.kernel] { return kernel; }, found.in, found.out};
@@ -101,7 +101,8 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
 
   Sequence s(precision, e.threads(), e.isa());
   Stages stages(s, e, precision);
-  for (const char* name : {"more", "more_next", "passes", "passes_next", "residual", "gap", "rows", "order_key", "searches"})
+  for (const char* name :
+       {"more", "more_next", "passes", "passes_next", "residual", "gap", "rows", "order_key", "searches"})
     s.array(name, 1);
   for (const char* name : {"row_force", "row_force_next"}) s.array(name, rows_of(m.world.constraints));
   for (const char* name : {"contact_force", "contact_force_next"}) s.array(name, all ? rows_of(m.world.contacts) : 0);
@@ -131,7 +132,7 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
     stages.add("equations", step.equations, other);
     if (is_solved && !stepwise) return;
     if (all) return stages.add("solver", step.newton, kept, solved, std::max(options.iterations, 2));
-    Stage stage = solver_stage(e, step, precision, solver_options, SolverText::solution, "solver", kept);
+    Stage stage = solver_stage(e, step, precision, solver_options, SolverAlgorithm::solution, "solver", kept);
     stage.swaps = {{"qacc", "qacc_next"}};
     s.stage(stage);
   };
@@ -142,8 +143,8 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
     Names other = equations_at(i);
     other.insert(at.begin(), at.end());
     stages.add("before", gradients.before[k], other);
-    s.stage(solver_stage(e, step, precision, solver_options, reverse ? SolverText::gradients : SolverText::tangents,
-                         "contacts", other));
+    s.stage(solver_stage(e, step, precision, solver_options,
+                         reverse ? SolverAlgorithm::gradients : SolverAlgorithm::tangents, "contacts", other));
     stages.add("after", gradients.after[k], other, swaps);
   };
   if (!stepwise) {

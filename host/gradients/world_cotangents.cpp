@@ -38,8 +38,8 @@ Arrays summed_bars(const Texts& t, Program& p) {
 }
 
 // Cotangents by way of the way on and of the residual, summed up.
-void hand_out_bars(const Texts& t, Program& p, const Places& x, const Arrays& summed, const Arrays& of_way,
-                   const Arrays& of_g) {
+void store_bars(const Texts& t, Program& p, const Places& x, const Arrays& summed, const Arrays& of_way,
+                const Arrays& of_g) {
   const std::map<std::string, int> size = sizes_of(t);
   for (const std::string& name : varied(t.parameters)) {
     // of later stages the equations are not at the step's own state
@@ -79,9 +79,9 @@ Program trace_vjp(const Texts& t) {
   const Matrices matrices = solved(t, m, x);
   const PulledWay way(t, matrices, x, given);
   const Arrays of_g = cotangents_of_residual(way, matrices.by_curvature(way.a_bar));
-  hand_out_bars(t, p, x, summed, way.of_inputs,
-                by_name(t.residual.inputs,
-                        pull_back(t.residual, in_order(t.residual.inputs, x.at), in_order(t.residual.outputs, of_g))));
+  store_bars(t, p, x, summed, way.of_inputs,
+             by_name(t.residual.inputs,
+                     pull_back(t.residual, in_order(t.residual.inputs, x.at), in_order(t.residual.outputs, of_g))));
   return p;
 }
 
@@ -143,9 +143,9 @@ Program cotangents_after(const Texts& t) {
     }
   }
   of_g["placement"] = placement;
-  hand_out_bars(t, p, x, summed, of_way,
-                by_name(t.residual.inputs,
-                        pull_back(t.residual, in_order(t.residual.inputs, x.at), in_order(t.residual.outputs, of_g))));
+  store_bars(t, p, x, summed, of_way,
+             by_name(t.residual.inputs,
+                     pull_back(t.residual, in_order(t.residual.inputs, x.at), in_order(t.residual.outputs, of_g))));
   return p;
 }
 

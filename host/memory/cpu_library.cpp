@@ -44,11 +44,11 @@ struct Library {
   std::filesystem::path file;
   const LibraryLayout* layout = nullptr;
   const KernelTable* kernels = nullptr;
-  const SolverTable* solver[solver_texts] = {};
+  const SolverTable* solver[solver_algorithms] = {};
   const SolverTable* world[world_texts] = {};
 };
-constexpr const char* solver_symbols[solver_texts] = {"featherstorm_contact_solver", "featherstorm_contact_gradients",
-                                                      "featherstorm_contact_tangents"};
+constexpr const char* solver_symbols[solver_algorithms] = {
+    "featherstorm_contact_solver", "featherstorm_contact_gradients", "featherstorm_contact_tangents"};
 [[noreturn]] void throw_other_build(const Library& l) {
   throw Error(
       l.file.string() +
@@ -73,7 +73,7 @@ const Library& library(const std::string& name) {
         throw_other_build(l);
       if (const auto get = reinterpret_cast<const KernelTable* (*)()>(dlsym(handle, "featherstorm_backend")))
         l.kernels = get();
-      for (int text = 0; text < solver_texts; text++)
+      for (int text = 0; text < solver_algorithms; text++)
         if (const auto get = reinterpret_cast<const SolverTable* (*)()>(dlsym(handle, solver_symbols[text])))
           l.solver[text] = get();
       if (const auto get = reinterpret_cast<const SolverTable* (*)(int)>(dlsym(handle, "featherstorm_world_step")))
@@ -87,13 +87,13 @@ const Library& library(const std::string& name) {
 }  // namespace
 
 const KernelTable* cpu_kernels(const std::string& name) { return library(name).kernels; }
-const SolverTable* cpu_solver(const std::string& isa, SolverText text, const long* solver) {
+const SolverTable* cpu_solver(const std::string& isa, SolverAlgorithm text, const long* solver) {
   const Library& l = library(isa);
   if (l.layout && !std::equal(solver, solver + 2, l.layout->solver)) throw_other_build(l);
   return l.solver[static_cast<int>(text)];
 }
 
-const SolverTable* cpu_world(const std::string& isa, WorldText text, long world) {
+const SolverTable* cpu_world(const std::string& isa, WorldKernel text, long world) {
   const Library& l = library(isa);
   if (l.layout && l.layout->world != world) throw_other_build(l);
   return l.world[static_cast<int>(text)];

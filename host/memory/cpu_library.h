@@ -27,7 +27,7 @@ struct LibraryLayout {
   long world;      // WorldData
 };
 
-enum class SolverText : int;  // cuda_table.h
+enum class SolverAlgorithm : int;  // cuda_table.h
 
 // A text of the solver of contacts, of an instruction set (host/cpu/solver_table.h).
 struct SolverTable {
@@ -36,14 +36,14 @@ struct SolverTable {
 };
 // Of "avx512", "avx2" or "base", loaded once per process; null where it is not installed. solver: as of LibraryLayout. Throws Error as
 // cpu_kernels.
-const SolverTable* cpu_solver(const std::string& isa, SolverText text, const long* solver);
+const SolverTable* cpu_solver(const std::string& isa, SolverAlgorithm text, const long* solver);
 
-// A stage of a step of a world with the robot as data, of an instruction set (host/cpu/world_step.cpp): the equations, advance, a stage of
+// A stage of a step of a world with the robot as data, of an instruction set (host/cpu/world_stages.cpp): the equations, advance, a stage of
 // Runge-Kutta's method (core/mujoco/stages.h).
-enum class WorldText : int { equations, advance, stage };
+enum class WorldKernel : int { equations, advance, stage };
 inline constexpr int world_texts = 3;
 // As cpu_solver. world: as of LibraryLayout.
-const SolverTable* cpu_world(const std::string& isa, WorldText text, long world);
+const SolverTable* cpu_world(const std::string& isa, WorldKernel text, long world);
 
 // The table that has row `op`, named `row`: `first`, or that of the base set or of the books. Throws Error where that library
 // is not installed.

@@ -50,16 +50,16 @@ struct ProgramLaunch {
 
 // Kernels of a contact solver: host/solver/contact_solve.h, contact_gradients.h, contact_tangents.h. `soft`, on devices
 // alone, is the solution of MuJoCo's law without sweeps against slip.
-enum class SolverText : int { solution, gradients, tangents, soft };
-inline constexpr int solver_texts = 3;  // of the host
+enum class SolverAlgorithm : int { solution, gradients, tangents, soft };
+inline constexpr int solver_algorithms = 3;  // of the host
 
 // Numbers of input and output arrays of a kernel, in the order of host/solver/contact_solver.h.
 struct SolverArrays { int in, out; };
-constexpr SolverArrays arrays_of(SolverText text) {
+constexpr SolverArrays arrays_of(SolverAlgorithm text) {
   switch (text) {
-    case SolverText::solution:
-    case SolverText::soft: return {13, 14};
-    case SolverText::gradients: return {12, 6};
+    case SolverAlgorithm::solution:
+    case SolverAlgorithm::soft: return {13, 14};
+    case SolverAlgorithm::gradients: return {12, 6};
     default: return {16, 1};
   }
 }
@@ -155,7 +155,8 @@ struct CudaTable {
 
   // solver: a ContactSolver<float> or <double> (host/contacts/solver_data.h), which is copied. Fails if the device
   // cannot reserve the memory that the kernel's threads need beyond registers. (s)
-  bool (*create_solver)(int device, const void* solver, bool double_precision, SolverText text, CudaSolver** handle);
+  bool (*create_solver)(int device, const void* solver, bool double_precision, SolverAlgorithm text,
+                        CudaSolver** handle);
   void (*destroy_solver)(CudaSolver* handle);  // (s)
   bool (*solver_info)(const CudaSolver* solver, CudaSolverInfo* info);
   bool (*launch_solver)(const CudaSolver* solver, const CudaSolverLaunch* launch, void* stream);

@@ -86,7 +86,7 @@ struct CudaStages::Walk {
   void run_programs(std::size_t item, long t);
   Place target_of_stage(std::size_t item, int k, long t) const;
   void run_stage(std::size_t item, long t);
-  void hand_out(long t) const;
+  void store_results(long t) const;
   void step(long t);
 };
 
@@ -234,7 +234,7 @@ void CudaStages::Walk::run_stage(std::size_t i, long t) {
 }
 
 // Outputs that are not where they are wanted; those in memory of the caller first, which others may be copied over.
-void CudaStages::Walk::hand_out(long t) const {
+void CudaStages::Walk::store_results(long t) const {
   for (const bool from_caller : {true, false})
     for (int o = 0; o < call.out_count; o++) {
       const SequenceMemory& m = call.out[o];
@@ -258,7 +258,7 @@ void CudaStages::Walk::step(long t) {
     if (choice.items[i].rollout) run_programs(i, t);
     else run_stage(i, t);
   }
-  hand_out(t);
+  store_results(t);
 }
 
 void CudaStages::run(const SequenceCall& call) {

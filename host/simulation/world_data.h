@@ -1,5 +1,5 @@
 // The robot of a step (core/mujoco/stages.h) as data of kernels that serve all robots, compiled once for each instruction set
-// (host/cpu/world_step.cpp).
+// (host/cpu/world_stages.cpp).
 #pragma once
 #include <optional>
 

@@ -11,18 +11,18 @@ namespace {
 
 struct TextArrays { std::vector<std::string> in, out; };
 
-TextArrays arrays_of(WorldText text, int stage) {
+TextArrays arrays_of(WorldKernel text, int stage) {
   switch (text) {
-    case WorldText::equations:
+    case WorldKernel::equations:
       return {{"q", "v", "act", "ctrl", "qfrc_applied", "xfrc_applied", "model_numbers"},
               {"mass", "b", "jacobian", "row_D", "row_aref", "row_friction", "act_dot", "actuator_length",
                "actuator_velocity", "damping", "weights", "turning", "factor", "qacc_smooth", "placement", "twist",
                "axis", "contact_zones"}};
-    case WorldText::advance:
+    case WorldKernel::advance:
       return {{"q", "v", "act", "act_dot", "actuator_length", "actuator_velocity", "damping", "mass", "qacc", "turning",
                "qacc_smooth", "touched", "model_numbers"},
               {"q_next", "v_next", "act_next", "qacc_next", "qfrc_constraint"}};
-    case WorldText::stage: break;
+    case WorldKernel::stage: break;
   }
   TextArrays a{{"q", "v", "act", "u_i", "v_i", "act_dot", "qacc", "sum_u", "sum_a", "sum_rate", "actuator_length",
                 "actuator_velocity", "model_numbers"},
@@ -97,7 +97,7 @@ void take_model(const Model<double>& model, const Parameters& parameters, const 
   out.model_numbers = static_cast<long>(numbers.size());
 }
 
-Stage stage_of(const WorldData& data, WorldText text, const std::string& isa, Precision precision,
+Stage stage_of(const WorldData& data, WorldKernel text, const std::string& isa, Precision precision,
                const std::string& why) {
   const SolverTable* table = cpu_world(isa, text, sizeof(WorldData));
   if (!table)
@@ -138,11 +138,11 @@ WorldStages world_stages(const Model<double>& model, const Parameters& parameter
   if (rigid) data.rigid = *rigid;
   data.rows = out.form.rows, data.alone = out.form.alone, data.damps = out.form.damps;
   data.touches = !model.world.contacts.pair.empty();
-  out.equations = stage_of(data, WorldText::equations, isa, precision, why);
-  out.advance = stage_of(data, WorldText::advance, isa, precision, why);
+  out.equations = stage_of(data, WorldKernel::equations, isa, precision, why);
+  out.advance = stage_of(data, WorldKernel::advance, isa, precision, why);
   for (int i = 0; i < 4 && model.world.integrator == Integrator::RungeKutta; i++) {
     data.stage = i;
-    out.stages.push_back(stage_of(data, WorldText::stage, isa, precision, why));
+    out.stages.push_back(stage_of(data, WorldKernel::stage, isa, precision, why));
   }
   return out;
 }

@@ -1,5 +1,5 @@
 // Stages of a step of a model file's world with the robot as data, for robots whose programs (host/trace/world_programs.h) are too long to
-// be assembled: the same arrays in and out, by kernels that serve all robots (host/cpu/world_step.cpp), on the host.
+// be assembled: the same arrays in and out, by kernels that serve all robots (host/cpu/world_stages.cpp), on the host.
 #pragma once
 #include <optional>
 

@@ -180,7 +180,7 @@ FS_HD void read_contacts(const auto& solver, const PresentRows<T>& present, cons
 template <class T>
 FS_HD unsigned begin_outputs(const auto& solver, const PresentRows<T>& present, const auto& out) {
   const int constraints = solver.constraints.rows(), contacts = solver.contacts.rows;
-  hand_out_touched(solver, present, out);
+  store_touched(solver, present, out);
   for (int i = 0; i < constraints; i++) out.row_force[i] = T(0.0);
   for (int i = 0; i < contacts && solver.forces; i++) out.contact_force[i] = T(0.0);
   out.residual[0] = T(0.0), out.gap[0] = solver.report ? present.gap : T(no_contact);

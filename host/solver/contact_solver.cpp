@@ -233,27 +233,27 @@ std::shared_ptr<const ContactSolver<P>> solver_of(const Model<double>& m, const 
 
 using Names = std::vector<std::string>;
 
-Names inputs_of(SolverText text, bool rigid) {
+Names inputs_of(SolverAlgorithm text, bool rigid) {
   const Names rows = {"jacobian", "row_D", "row_aref", "row_friction", "placement", "twist", "axis", "qacc"};
   Names in = rows;
-  if (text == SolverText::solution) {
+  if (text == SolverAlgorithm::solution) {
     in.insert(in.begin(), {rigid ? "factor" : "mass", "qacc_smooth"});
     in.insert(in.end(), {"touch", "weights", "contact_zones"});
   } else {
     in.insert(in.begin(), "mass");
-    if (text == SolverText::gradients) in.insert(in.end(), {"qacc_bar", "touch", "weights"});
+    if (text == SolverAlgorithm::gradients) in.insert(in.end(), {"qacc_bar", "touch", "weights"});
     else in.insert(in.end(), {"touch", "weights", "g_tan", "placement_tan", "twist_tan", "axis_tan", "touch_tan"});
   }
   return in;
 }
 
-Names outputs_of(SolverText text) {
+Names outputs_of(SolverAlgorithm text) {
   switch (text) {
-    case SolverText::solution:
+    case SolverAlgorithm::solution:
       return {"qacc_next", "row_force", "contact_force", "passes",       "residual",       "gap",
               "rows",      "touched",   "contact_count", "contact_link", "contact_sensor", "contact_selection",
               "order_key", "searches"};
-    case SolverText::gradients:
+    case SolverAlgorithm::gradients:
       return {"lambda", "pose_bar", "lambda_motion_bar", "qacc_motion_bar", "twist_bar", "touch_bar"};
     default: return {"qacc_tan"};
   }
@@ -261,7 +261,7 @@ Names outputs_of(SolverText text) {
 
 template <class P>
 ContactSolverStage stage_of(const Model<double>& m, const WorldPrograms& programs, Kernel kernel, int width,
-                            const ContactSolverOptions& options, SolverText text) {
+                            const ContactSolverOptions& options, SolverAlgorithm text) {
   const auto solver = solver_of<P>(m, programs, options);
   return {{kernel, solver.get(), width, std::const_pointer_cast<ContactSolver<P>>(solver)},
           device_solver_stage(solver, text),
@@ -272,7 +272,7 @@ ContactSolverStage stage_of(const Model<double>& m, const WorldPrograms& program
 }  // namespace
 
 ContactSolverStage contact_solver(const Model<double>& model, const WorldPrograms& programs, Precision precision,
-                                  const std::string& isa, const ContactSolverOptions& options, SolverText text) {
+                                  const std::string& isa, const ContactSolverOptions& options, SolverAlgorithm text) {
   constexpr long sizes[2] = {sizeof(ContactSolver<float>), sizeof(ContactSolver<double>)};
   const SolverTable* table = cpu_solver(isa, text, sizes);
   if (!table)

@@ -40,6 +40,6 @@ struct ContactSolverStage {
 // Throws Error where the library of an instruction set is not installed.
 ContactSolverStage contact_solver(const Model<double>& model, const WorldPrograms& programs, Precision precision,
                                   const std::string& isa, const ContactSolverOptions& options,
-                                  SolverText text = SolverText::solution);
+                                  SolverAlgorithm text = SolverAlgorithm::solution);
 
 }  // namespace featherstorm

@@ -10,7 +10,7 @@ namespace {
 
 class DeviceSolverStage : public DeviceStage {
  public:
-  DeviceSolverStage(int device, const void* solver, bool double_precision, SolverText text)
+  DeviceSolverStage(int device, const void* solver, bool double_precision, SolverAlgorithm text)
       : table_(cuda_for(caller, device)), device_(device) {
     CudaDevice of;
     if (!table_.device_info(device, &of) || !table_.create_solver(device, solver, double_precision, text, &solver_))
@@ -59,12 +59,12 @@ class DeviceSolverStage : public DeviceStage {
 }  // namespace
 
 template <class P>
-DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<P>>& solver, SolverText text) {
+DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<P>>& solver, SolverAlgorithm text) {
   return [solver, text](int device) {
     return std::make_shared<const DeviceSolverStage>(device, solver.get(), std::is_same_v<P, double>, text);
   };
 }
-template DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<float>>&, SolverText);
-template DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<double>>&, SolverText);
+template DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<float>>&, SolverAlgorithm);
+template DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<double>>&, SolverAlgorithm);
 
 }  // namespace featherstorm

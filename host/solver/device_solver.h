@@ -12,6 +12,6 @@ namespace featherstorm {
 // the device holds threads of, or fewer where their working memory (host/solver/solver_room.h) would be more than a quarter of the
 // device's; work_bytes() throws Error where it is too small for one block of threads.
 template <class P>
-DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<P>>& solver, SolverText text);
+DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<P>>& solver, SolverAlgorithm text);
 
 }  // namespace featherstorm

@@ -2,7 +2,7 @@
 #pragma once
 #include "core/limbs/limb_balance.h"
 #include "host/contacts/pair_lists.h"
-#include "host/solver/hand_out.h"
+#include "host/solver/store_results.h"
 
 namespace featherstorm {
 
@@ -190,7 +190,7 @@ template <class T> FS_HD T order_key(const auto& solver, const RowSlots<T>& slot
 
 // The forces of blocks of rows where the solution is.
 template <class T>
-FS_HD void hand_out_slot_forces(const auto& solver, const LimbProblem<T>& p, FoundSlots<T>& found, const auto& out) {
+FS_HD void store_slot_forces(const auto& solver, const LimbProblem<T>& p, FoundSlots<T>& found, const auto& out) {
   const PresentRows<T>& present = found.present();
   const RowSlots<T>& slots = found.slots();
   const bool contacts = solver.forces || present.contact != nullptr;
@@ -208,7 +208,7 @@ FS_HD void hand_out_slot_forces(const auto& solver, const LimbProblem<T>& p, Fou
       with_rows_of(s.kind, s.rows, [&](auto kind, auto rows) {
         T f[rows];
         forces_of_slot<kind, rows, T>(p, s, f);
-        hand_out_forces<T>(solver, present, c, rows, where<T>(here), f, out);
+        store_forces<T>(solver, present, c, rows, where<T>(here), f, out);
       });
     }
   }
@@ -264,10 +264,10 @@ FS_HD void solve_limbs(const auto& solver, FoundSlots<T>& found, unsigned instan
                                slots.count};
   const auto counts = newton_passes(problem, instances, {solver.iterations, static_cast<double>(solver.tolerance)});
   for (int i = 0; i < solver.refinements; i++) refine(problem, instances);
-  if (solver.report) hand_out_residual(instances, unbalanced(problem, instances), out);
-  hand_out_slot_forces(solver, problem, found, out);
+  if (solver.report) store_residual(instances, unbalanced(problem, instances), out);
+  store_slot_forces(solver, problem, found, out);
   from_body_accelerations<T>(solver, axis, a.data());
-  hand_out(solver, instances, a.data(), counts, out);
+  store_results(solver, instances, a.data(), counts, out);
 }
 
 }  // namespace featherstorm

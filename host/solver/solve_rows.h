@@ -8,7 +8,7 @@
 
 #include "core/linear/limb_blocks.h"
 #include "core/rigid/rigid_solve.h"
-#include "host/solver/hand_out.h"
+#include "host/solver/store_results.h"
 
 namespace featherstorm {
 
@@ -161,7 +161,7 @@ FS_HD void solve_rows(const auto& solver, const PresentRows<T>& present, unsigne
   const int n = rows.rows();
   if (n == 0) {
     for (int k = 0; k < nv; k++) a[k] = in.qacc_smooth[k];
-    return hand_out(solver, instances, a.data(), NewtonCounts<T>{}, out);
+    return store_results(solver, instances, a.data(), NewtonCounts<T>{}, out);
   }
   auto Y = scratch<T>(n * nv);
   auto r0 = scratch<T>(n), r = scratch<T>(n), D = scratch<T>(n), friction = scratch<T>(n), f = scratch<T>(n);
@@ -218,16 +218,16 @@ FS_HD void solve_rows(const auto& solver, const PresentRows<T>& present, unsigne
   const T left = rigid_solve(problem, r.data(), solver.rigid->sweeps, solver.rigid->polishes,
                              T(solver.rigid->tolerance) * rcp(h), f.data());
   half.transposed_times(f.data(), a.data());
-  if (solver.report) hand_out_residual(instances, T(left * h), out);
+  if (solver.report) store_residual(instances, T(left * h), out);
   // a = a0 + L^-1 D^-1/2 x
   solve_from_root(solver.own, in.inertia, a.data());
   for (int k = 0; k < nv; k++) a[k] = a[k] + in.qacc_smooth[k];
-  hand_out(solver, instances, a.data(), NewtonCounts<T>{T(static_cast<double>(solver.rigid->sweeps))}, out);
+  store_results(solver, instances, a.data(), NewtonCounts<T>{T(static_cast<double>(solver.rigid->sweeps))}, out);
   for (int i = 0; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
     for_each_rank(ranks, i, c.instances, [&](int rank, unsigned bits) {
       const PackedBlock& b = rows.block[slot_of(c, rank)];
-      hand_out_forces<T>(solver, present, c, b.rows, where<T>(bits), f.data() + b.first, out);
+      store_forces<T>(solver, present, c, b.rows, where<T>(bits), f.data() + b.first, out);
     });
   }
 }

@@ -1,11 +1,11 @@
-// How much working memory the texts of solver_texts.h take for one instance, at most: where every candidate of a contact touches and
+// How much working memory the texts of solver_algorithms.h take for one instance, at most: where every candidate of a contact touches and
 // every limit is reached. Launches on a device are given so much a thread (core/scalar/launched_scratch.h).
 //
 // What is taken at once, function by function; tests run the text with no more, and see that little is left.
 #pragma once
 #include <algorithm>
 
-#include "host/solver/solver_texts.h"
+#include "host/solver/solver_algorithms.h"
 
 namespace featherstorm {
 
@@ -141,9 +141,10 @@ template <class P> SolverRoom derivatives_room(const ContactSolver<P>& s, bool t
   return room;
 }
 
-template <class P> SolverRoom solver_room(const ContactSolver<P>& s, SolverText text) {
-  return text == SolverText::solution || text == SolverText::soft ? solution_room(s)
-                                                                  : derivatives_room(s, text == SolverText::tangents);
+template <class P> SolverRoom solver_room(const ContactSolver<P>& s, SolverAlgorithm text) {
+  return text == SolverAlgorithm::solution || text == SolverAlgorithm::soft
+             ? solution_room(s)
+             : derivatives_room(s, text == SolverAlgorithm::tangents);
 }
 
 }  // namespace featherstorm

@@ -68,7 +68,7 @@ if _TYPE_CHECKING:
     from ._table import *  # noqa: F403  # what __getattr__ makes
 
 _LATE = ("learning", "rl")  # modules that few need, or that import other packages
-_FORMER = {"rnea_forces": "rnea", "aba_forces": "aba"}
+_FORMER = {"rnea_forces": "rnea", "aba_forces": "aba", "world_step": "smooth_step"}
 
 __all__ = [
     "Batch",

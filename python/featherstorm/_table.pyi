@@ -1908,7 +1908,7 @@ def smooth_acceleration(
     For robots with a model file's world.
     Cost O(n) on a chain of n joints."""
 
-def world_step(
+def smooth_step(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,

@@ -31,7 +31,7 @@ def is_kernel(symbol):
 def kernel_name(symbol):
     if m := SOLVER.search(symbol):
         texts = "contact_solver", "contact_gradients", "contact_tangents", "contact_solver_soft"
-        text = texts[int(m[2])]  # SolverText of host/memory/cuda_table.h
+        text = texts[int(m[2])]  # SolverAlgorithm of host/memory/cuda_table.h
         return f"{text}/{'float' if m[1] == 'f' else 'double'}/any"
     for name, pattern in (("draw", DRAW), ("dense", DENSE)):
         if m := pattern.search(symbol):

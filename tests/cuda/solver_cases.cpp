@@ -15,7 +15,7 @@
 #include "host/load/load.h"
 #include "host/solver/contact_solver.h"
 #include "host/solver/solver_room.h"
-#include "tests/cuda/launch_text.h"
+#include "tests/cuda/launch_source.h"
 #include "tests/cuda/world_states.h"
 #include "tests/support/oracles/op_cases.h"
 #include "tests/support/robots/differing_numbers.h"
@@ -25,7 +25,7 @@
 namespace featherstorm::testing {
 namespace {
 
-// SolverText
+// SolverAlgorithm
 constexpr const char* kernels[] = {"contact_solver", "contact_gradients", "contact_tangents", "contact_solver_soft"};
 
 struct SolverCase {
@@ -73,12 +73,12 @@ Arrays<double> host_results(const ContactSolverStage& stage, const Arrays<double
 }
 
 // Of the arrays that a text gives.
-std::vector<int> output_sizes(const Model<double>& m, SolverText text, int alone, int touch) {
+std::vector<int> output_sizes(const Model<double>& m, SolverAlgorithm text, int alone, int touch) {
   const int moving = 6 * (m.nb + 1);
   switch (text) {
-    case SolverText::solution:
+    case SolverAlgorithm::solution:
       return {m.nv, rows_of(m.world.constraints), rows_of(m.world.contacts), 1, 1, 1, 1, alone, 0, 0, 0, 0, 1};
-    case SolverText::gradients: return {m.nv, moving, moving, moving, moving, touch};
+    case SolverAlgorithm::gradients: return {m.nv, moving, moving, moving, moving, touch};
     default: return {m.nv};
   }
 }
@@ -93,9 +93,9 @@ std::vector<double> along(const std::string& name, const Model<double>& m, int t
   return numbers;
 }
 
-template <class Real, SolverText text> void write_case(const SolverCase& of) {
-  constexpr bool solves = text == SolverText::solution || text == SolverText::soft;
-  constexpr SolverText on_host = solves ? SolverText::solution : text;
+template <class Real, SolverAlgorithm text> void write_case(const SolverCase& of) {
+  constexpr bool solves = text == SolverAlgorithm::solution || text == SolverAlgorithm::soft;
+  constexpr SolverAlgorithm on_host = solves ? SolverAlgorithm::solution : text;
   const Model<double>& m = of.robot.model;
   const auto stage_of = [&](Precision p, const WorldPrograms& programs) {
     return contact_solver(m, programs, p, "base", {100, p == Precision::float64 ? 1e-12 : 1e-6, of.rigid, true, true},
@@ -171,15 +171,15 @@ template <class Real, SolverText text> void write_case(const SolverCase& of) {
   std::fflush(stdout);
 }
 
-template <SolverText text> void write_both(const SolverCase& c) {
+template <SolverAlgorithm text> void write_both(const SolverCase& c) {
   write_case<float, text>(c), write_case<double, text>(c);
 }
 void write_solution(const SolverCase& c) {
-  if (c.rigid) write_both<SolverText::solution>(c);
-  else write_both<SolverText::soft>(c);
+  if (c.rigid) write_both<SolverAlgorithm::solution>(c);
+  else write_both<SolverAlgorithm::soft>(c);
 }
 void write_derivatives(const SolverCase& c) {
-  write_both<SolverText::gradients>(c), write_both<SolverText::tangents>(c);
+  write_both<SolverAlgorithm::gradients>(c), write_both<SolverAlgorithm::tangents>(c);
 }
 
 // Its ground so high [m], with cones or pyramids.
@@ -201,7 +201,7 @@ void write_all() {
   RigidLaw<double> law;
   write_solution({"rigid law", small_robot(-0.2, true), 1, 0, law});
   // the kernel of all laws
-  write_both<SolverText::solution>({"few rows, both laws", small_robot(-0.2, false), 1});
+  write_both<SolverAlgorithm::solution>({"few rows, both laws", small_robot(-0.2, false), 1});
   write_solution({"legs", with_touching_world(load("go2"), {}), 1, -0.18});
   write_derivatives({"legs", with_touching_world(load("go2"), {}), 1, -0.18});
   write_solution({"humanoid", with_touching_world(load("g1"), {}), 1, -0.3});

@@ -12,7 +12,7 @@
 #include "host/load/load.h"
 #include "host/trace/bodies.h"
 #include "host/trace/specialised_program.h"
-#include "tests/cuda/launch_text.h"
+#include "tests/cuda/launch_source.h"
 #include "tests/support/oracles/op_cases.h"
 
 namespace featherstorm::testing {
@@ -36,7 +36,7 @@ void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_v
   const int frame = Op::info.uses_frame ? m.nf - 1 : 0, repeat = Op::info.carried ? 2 : 1;
   const Program p = specialised_program({op, frame}, m);
   const Bodies bodies = bodies_of(p, m);
-  const DeviceCode code = compiler.compile(device_text(p, false, {order, 0, warps}, &bodies), "sm_90");
+  const DeviceCode code = compiler.compile(device_source(p, false, {order, 0, warps}, &bodies), "sm_90");
 
   constexpr int inputs = Op::info.in.size(), outputs = Op::info.out.size(), uniforms = Op::info.uniform.size();
   std::vector<float> memory;

@@ -84,7 +84,7 @@ int run(const std::vector<std::string>& a) {
     auto [name, form] = parse(a[1]);
     const Kernel k = traced(name);
     form.warps = k.warps;
-    std::cout << device_text(k.program, k.double_precision, form, &k.bodies);
+    std::cout << device_source(k.program, k.double_precision, form, &k.bodies);
     return 0;
   }
   if (a.size() > 1 && a[0] == "roles") {
@@ -110,7 +110,7 @@ int run(const std::vector<std::string>& a) {
       auto [name, form] = parse(a[i]);
       const Kernel k = traced(name);
       form.warps = k.warps;
-      print(k, a[1], form, compiler.compile(device_text(k.program, k.double_precision, form, &k.bodies), a[1]).cost);
+      print(k, a[1], form, compiler.compile(device_source(k.program, k.double_precision, form, &k.bodies), a[1]).cost);
     }
   }
   return 0;

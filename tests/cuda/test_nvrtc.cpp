@@ -47,7 +47,7 @@ class NvrtcCompiles : public ::testing::Test {
 };
 
 TEST_F(NvrtcCompiles, TellsWhatAKernelTakes) {
-  const DeviceCode code = compiler.compile(device_text(program<OpRnea>("iiwa14"), false, {}), "sm_80");
+  const DeviceCode code = compiler.compile(device_source(program<OpRnea>("iiwa14"), false, {}), "sm_80");
   EXPECT_EQ(code.image.substr(0, 4),
             "\x7f"
             "ELF");
@@ -61,8 +61,8 @@ TEST_F(NvrtcCompiles, TellsWhatAKernelTakes) {
 
 TEST_F(NvrtcCompiles, BlocksLimitTheRegistersAndSpillsAreCounted) {
   const Program p = program<OpFd>("go2");
-  const DeviceCost free = compiler.compile(device_text(p, false, {"trace", 0}), "sm_90").cost;
-  const DeviceCost limited = compiler.compile(device_text(p, false, {"trace", 16}), "sm_90").cost;
+  const DeviceCost free = compiler.compile(device_source(p, false, {"trace", 0}), "sm_90").cost;
+  const DeviceCost limited = compiler.compile(device_source(p, false, {"trace", 16}), "sm_90").cost;
   EXPECT_LE(limited.registers, 64);
   EXPECT_GT(free.registers, 64);
   EXPECT_GT(limited.spill_stores, free.spill_stores);
@@ -73,7 +73,7 @@ TEST_F(NvrtcCompiles, KeepsTheBestOfTheOrders) {
   const Program p = program<OpRnea>("go2");
   const DeviceKernel best = compile_for_device(p, false, compiler, "sm_90");
   for (const char* order : {"trace", "greedy", "sethi_ullman"}) {
-    const DeviceCost c = compiler.compile(device_text(p, false, {order, 0}), "sm_90").cost;
+    const DeviceCost c = compiler.compile(device_source(p, false, {order, 0}), "sm_90").cost;
     EXPECT_FALSE(is_better(c, best.cost)) << order;
     if (best.form.order == order) { EXPECT_EQ(c.instructions, best.cost.instructions); }
   }
@@ -92,10 +92,10 @@ TEST_F(NvrtcCompiles, FourWarpsSpillNothing) {
   const Robot robot = load("atlas");
   const Program p = program<OpFd>("atlas");
   const Bodies bodies = bodies_of(p, robot.model);
-  const DeviceCode code = compiler.compile(device_text(p, false, {"greedy", 0, 4}, &bodies), "sm_90");
+  const DeviceCode code = compiler.compile(device_source(p, false, {"greedy", 0, 4}, &bodies), "sm_90");
   EXPECT_EQ(code.cost.spill_stores + code.cost.spill_loads, 0);
   EXPECT_LE(code.cost.registers, 168) << "three blocks of four warps on a multiprocessor";
-  EXPECT_GT(compiler.compile(device_text(p, false, {"greedy", 0}), "sm_90").cost.spill_stores, 0);
+  EXPECT_GT(compiler.compile(device_source(p, false, {"greedy", 0}), "sm_90").cost.spill_stores, 0);
 }
 
 // Rows that have no kernel with the model as data reach devices in this way alone.
@@ -113,7 +113,7 @@ TEST_F(NvrtcCompiles, RowsWithoutAKernelForAnyRobot) {
       const Program p = specialised_program({index}, robot->model);
       for (const char* target : {"sm_80", "sm_90"})
         for (bool double_precision : {false, true}) {
-          const DeviceCost cost = compiler.compile(device_text(p, double_precision, {"trace", 0}), target).cost;
+          const DeviceCost cost = compiler.compile(device_source(p, double_precision, {"trace", 0}), target).cost;
           EXPECT_GE(cost.instructions, count(p, trace_order(p)).instructions()) << Op::info.name << " " << target;
         }
     }
@@ -137,12 +137,12 @@ TEST_F(NvrtcCompiles, SeveralWarpsAreCachedApart) {
   }
 }
 
-TEST(DeviceText, SaysWhatCannotBeCut) {
+TEST(DeviceSource, SaysWhatCannotBeCut) {
   const Robot arm = load("iiwa14");
   const Program p = program<OpRnea>("iiwa14");
   const Bodies bodies = bodies_of(p, arm.model);
   const auto words = [&](int warps, const Bodies* b) {
-    return message([&] { device_text(p, false, {"trace", 0, warps}, b); });
+    return message([&] { device_source(p, false, {"trace", 0, warps}, b); });
   };
   EXPECT_EQ(words(2, &bodies), "the program cannot be cut into 2 roles by the robot's limbs");
   EXPECT_EQ(words(9, &bodies), "9 roles: expected 2 to 8, and the robot's bodies");
@@ -218,7 +218,7 @@ TEST_F(NvrtcCompiles, RolloutsStayInRegisters) {
         const std::string text = emit_rollout(rollout_of(robot, kind), trace_order, Cuda{double_precision});
         const DeviceCost c = compiler.compile(text, target).cost;
         const DeviceCost step =
-            compiler.compile(device_text(program<OpStep>(robot), double_precision, {}), target).cost;
+            compiler.compile(device_source(program<OpStep>(robot), double_precision, {}), target).cost;
         // an array that is no register takes 28 bytes or more; at 255 registers one double or two may spill
         EXPECT_LE(c.spill_stores, step.spill_stores + 16) << robot << " " << target;
         EXPECT_LE(c.stack, step.stack + 16) << robot << " " << target;

@@ -16,7 +16,7 @@
 #include "host/compile/nvrtc.h"
 #include "host/load/load.h"
 #include "host/trace/world_programs.h"
-#include "tests/cuda/launch_text.h"
+#include "tests/cuda/launch_source.h"
 #include "tests/cuda/world_states.h"
 #include "tests/host/simulation/falling_task.h"
 #include "tests/support/robots/small_world.h"

@@ -8,7 +8,7 @@
 #include "cuda/kernels/dense.h"
 #include "cuda/kernels/draw.h"
 #include "cuda/kernels/kernels.cuh"
-#include "tests/cuda/launch_text.h"
+#include "tests/cuda/launch_source.h"
 #include "tests/support/oracles/op_cases.h"
 
 namespace featherstorm::testing {

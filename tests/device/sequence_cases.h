@@ -1,4 +1,4 @@
-// Rollouts on a device through the stand-in and the same sequence on the host, for the tests of both.
+// Rollouts on a device through the fake CUDA library and the same sequence on the host, for the tests of both.
 #pragma once
 #include <gtest/gtest.h>
 

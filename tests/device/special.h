@@ -1,4 +1,4 @@
-// Evaluators with kernels of their own on the stand-in's second device, and arrays of rows there.
+// Evaluators with kernels of their own on the fake CUDA library's second device, and arrays of rows there.
 #pragma once
 #include <filesystem>
 #include <functional>

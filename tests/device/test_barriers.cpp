@@ -1,4 +1,4 @@
-// Texts with barriers on the stand-in: their threads run together, with shared memory or without.
+// Texts with barriers on the fake CUDA library: their threads run together, with shared memory or without.
 #include <gtest/gtest.h>
 
 #include "host/compile/nvrtc.h"

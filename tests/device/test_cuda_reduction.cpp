@@ -1,4 +1,4 @@
-// Reductions on a device, through the stand-in, against those of the host.
+// Reductions on a device, through the fake CUDA library, against those of the host.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Rollouts on a device, through the stand-in, against the same sequence on the host; the noise of a kernel, word by word.
+// Rollouts on a device, through the fake CUDA library, against the same sequence on the host; the noise of a kernel, word by word.
 #include <cstring>
 
 #include "tests/device/sequence_cases.h"
@@ -114,7 +114,7 @@ TEST(CudaRollout, DrawsTheHostsNoise) {
           Controls c = noise(r.nv, knots);
           if (B == 31) c.first_instance = 969, c.sigma.assign(horizon * r.nv, 0.3), c.lower = c.upper = {};
           EXPECT_LT(both(r, a, B, &c, &c), tolerance(p));
-          // the stand-in fuses no products either, so here the controls are the same to the last bits
+          // the fake CUDA library fuses no products either, so here the controls are the same to the last bits
           EXPECT_LT(a.used.difference(), p == Precision::float32 ? 5e-7 : 1e-15);
         }
     }

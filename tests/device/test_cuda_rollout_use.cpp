@@ -1,4 +1,4 @@
-// Rollouts on a device, through the stand-in: what is allocated, streams, threads and graphs; what is refused.
+// Rollouts on a device, through the fake CUDA library: what is allocated, streams, threads and graphs; what is refused.
 #include <thread>
 
 #include "host/memory/device_graph.h"

@@ -1,4 +1,4 @@
-// Evaluator::run with arrays on a device, through the stand-in: every operation against the CPU path, and everything
+// Evaluator::run with arrays on a device, through the fake CUDA library: every operation against the CPU path, and everything
 // that can be wrong about arrays, models and the device.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Devices, their memory and copies, through the stand-in; and the loader of the CUDA library.
+// Devices, their memory and copies, through the fake CUDA library; and the loader of the CUDA library.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -149,12 +149,12 @@ TEST(Devices, AreListed) {
   std::string reason;
   const std::vector<CudaDevice> all = devices(&reason);
   ASSERT_EQ(all.size(), 2u) << reason;
-  EXPECT_STREQ(all[1].name, "stand-in without a GPU");
+  EXPECT_STREQ(all[1].name, "fake-cuda without a GPU");
   EXPECT_TRUE(reason.empty());
 }
 
 TEST(LoadCudaBackend, SaysWhyThereIsNone) {
-  const std::filesystem::path stand_in = FEATHERSTORM_STAND_IN;
+  const std::filesystem::path fake_cuda = FEATHERSTORM_FAKE_CUDA;
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "featherstorm_no_library";
   std::filesystem::create_directories(folder);
   std::filesystem::remove(folder / "libfeatherstorm_cuda.so");
@@ -164,13 +164,13 @@ TEST(LoadCudaBackend, SaysWhyThereIsNone) {
   std::ofstream(folder / "libfeatherstorm_cuda.so") << "no library";
   EXPECT_FALSE(load_cuda_backend({folder}, reason));
   EXPECT_NE(reason.find("libfeatherstorm_cuda.so"), std::string::npos) << reason;
-  EXPECT_FALSE(load_cuda_backend({stand_in / "old_version"}, reason));
+  EXPECT_FALSE(load_cuda_backend({fake_cuda / "old_version"}, reason));
   EXPECT_NE(reason.find("belongs to another version of featherstorm"), std::string::npos) << reason;
   set_devices(0);
-  EXPECT_FALSE(load_cuda_backend({stand_in}, reason));
+  EXPECT_FALSE(load_cuda_backend({fake_cuda}, reason));
   EXPECT_TRUE(reason.find("no NVIDIA driver") == 0 || reason.find("cudaErrorNoDevice") == 0) << reason;
   set_devices(2);
-  EXPECT_TRUE(load_cuda_backend({stand_in}, reason));
+  EXPECT_TRUE(load_cuda_backend({fake_cuda}, reason));
 }
 
 TEST(Devices, ThatWentAwayAreAnError) {

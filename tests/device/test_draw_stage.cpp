@@ -1,4 +1,4 @@
-// Stages that draw on a device, through the stand-in, and stages without swaps that run where they are needed, against the host.
+// Stages that draw on a device, through the fake CUDA library, and stages without swaps that run where they are needed, against the host.
 #include <gtest/gtest.h>
 
 #include <climits>

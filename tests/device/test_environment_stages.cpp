@@ -1,4 +1,4 @@
-// An environment's step on the device, through the stand-in, against the same on the host: kernels of traced stages, of what is drawn, and
+// An environment's step on the device, through the fake CUDA library, against the same on the host: kernels of traced stages, of what is drawn, and
 // of the contacts' solver, one after the other.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Kernels of one warp a limb, through the stand-in: their texts' barriers, shared memory and index arithmetic run on the
+// Kernels of one warp a limb, through the fake CUDA library: their texts' barriers, shared memory and index arithmetic run on the
 // host, and give the bits of the kernels of one thread an instance.
 #include <gtest/gtest.h>
 
@@ -80,7 +80,7 @@ TEST(DeviceRoles, TheLibrarysTableGivesSmallBatchesOfHumanoidsFourWarps) {
   const Robot robot = load("humanoid");
   Special s(robot, "");
   for (const char* op : {"rnea", "fd"}) ASSERT_TRUE(s.e.specialise(op, Precision::float32, 0, device)) << s.told;
-  results<OpRnea, float>(robot, s.e, 96, 1);  // the stand-in has one multiprocessor
+  results<OpRnea, float>(robot, s.e, 96, 1);  // the fake CUDA library has one multiprocessor
   EXPECT_EQ(program_threads(), 128);
   EXPECT_NE(s.text_of_kernels().find("__launch_bounds__(128)"), std::string::npos);
   results<OpRnea, float>(robot, s.e, 97, 1);

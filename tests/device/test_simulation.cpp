@@ -1,4 +1,4 @@
-// Simulations and rollouts with their arrays on a device, through the stand-in, against those of the host.
+// Simulations and rollouts with their arrays on a device, through the fake CUDA library, against those of the host.
 #include <gtest/gtest.h>
 
 #include "host/simulation/rollout.h"

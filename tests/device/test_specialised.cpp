@@ -1,5 +1,5 @@
-// Evaluator::specialise for a device, through the stand-in: emitted texts are chosen, compiled, cached, loaded and
-// launched as on a GPU, and their own index arithmetic runs, on the host (stand_in/program.cpp).
+// Evaluator::specialise for a device, through the fake CUDA library: emitted texts are chosen, compiled, cached, loaded and
+// launched as on a GPU, and their own index arithmetic runs, on the host (fake_cuda/program.cpp).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -118,7 +118,7 @@ TEST(DeviceSpecialised, SmallBatchesRunInBlocksOfOneWarp) {
   const Robot robot = load("double_pendulum");
   Special s(robot);
   ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << s.told;
-  agrees<OpRnea, float>(robot, s.e, 63);  // the stand-in has one multiprocessor
+  agrees<OpRnea, float>(robot, s.e, 63);  // the fake CUDA library has one multiprocessor
   EXPECT_EQ(program_threads(), 32);
   agrees<OpRnea, float>(robot, s.e, 64);
   EXPECT_EQ(program_threads(), 64);
@@ -249,7 +249,7 @@ TEST(DeviceSpecialised, FailuresAreToldAndLeaveTheRunTimeKernels) {
   };
   EXPECT_EQ(
       words_of(refuse_next_text),
-      "rnea is not specialised for CUDA device 1: NVRTC: NVRTC_ERROR_COMPILATION\nthe stand-in refuses this text\n");
+      "rnea is not specialised for CUDA device 1: NVRTC: NVRTC_ERROR_COMPILATION\nthe fake CUDA library refuses this text\n");
   const std::string loading = words_of([] { fail_next("cudaLibraryLoadData", invalid_image); });
   EXPECT_EQ(loading.find("rnea is not specialised for CUDA device 1: rnea: CUDA device 1: cudaErrorInvalidKernelImage: "
                          "device kernel image is invalid ("),

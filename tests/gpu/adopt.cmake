@@ -1,11 +1,11 @@
-# From a measurement to the engine: gpu_specialised writes rows through the stand-in, adopt puts them into a copy of the
+# From a measurement to the engine: gpu_specialised writes rows through the fake CUDA library, adopt puts them into a copy of the
 # table, and the engine reads that table; it must refuse one with a wrong row, else it did not read it.
 #
 #   cmake -DSPECIALISED=gpu_specialised -DENGINE=gpu_rollouts -DADOPT=adopt -DPYTHON=python3 -DTABLE=dispatch_table.inc
-#         -DSTAND_IN=FOLDER -P adopt.cmake
+#         -DFAKE_CUDA=FOLDER -P adopt.cmake
 execute_process(COMMAND mktemp -d OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE)
-set(ENV{FEATHERSTORM_BACKENDS} ${STAND_IN})
-set(ENV{FEATHERSTORM_NVRTC} ${STAND_IN}/libnvrtc.so)
+set(ENV{FEATHERSTORM_BACKENDS} ${FAKE_CUDA})
+set(ENV{FEATHERSTORM_NVRTC} ${FAKE_CUDA}/libnvrtc.so)
 set(ENV{FEATHERSTORM_CACHE} ${folder}/cache)
 configure_file(${TABLE} ${folder}/table.inc COPYONLY)
 function(run expected)

@@ -27,7 +27,7 @@ if not devices:
     raise SystemExit(f"planning: {why_none}")
 failures = 0
 
-if devices[0][0].startswith("stand-in"):
+if devices[0][0].startswith("fake-cuda"):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
     import fake_cuda
 

@@ -8,11 +8,11 @@ import pytest
 import featherstorm as fs
 from robots import load
 
-# the stand-in of the CUDA library that the C++ tests build; the engine looks for the library when it first needs it
+# the fake CUDA library that the C++ tests build; the engine looks for the library when it first needs it
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-STAND_IN = pathlib.Path(os.environ.get("FEATHERSTORM_STAND_IN", ROOT / "build" / "release" / "lib" / "stand_in"))
-if STAND_IN.is_dir():
-    os.environ.setdefault("FEATHERSTORM_BACKENDS", str(STAND_IN))
+FAKE_CUDA = pathlib.Path(os.environ.get("FEATHERSTORM_FAKE_CUDA", ROOT / "build" / "release" / "lib" / "fake_cuda"))
+if FAKE_CUDA.is_dir():
+    os.environ.setdefault("FEATHERSTORM_BACKENDS", str(FAKE_CUDA))
 
 
 @pytest.fixture(params=fs.robots())
@@ -33,7 +33,7 @@ def arm():
 
 @pytest.fixture
 def no_work_left():
-    """Whatever a test gives to the stand-in's streams is done behind it."""
+    """Whatever a test gives to the fake CUDA library's streams is done behind it."""
     yield
     import fake_cuda
 
@@ -42,6 +42,6 @@ def no_work_left():
 
 @pytest.fixture
 def played_compiler(monkeypatch, tmp_path, no_work_left):
-    """The stand-in's run-time compiler."""
+    """The fake CUDA library's run-time compiler."""
     monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
     monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Array libraries with a CUDA device, imitated in host memory, for the stand-in of the CUDA library (tests/device).
+"""Array libraries with a CUDA device, imitated in host memory, for the fake CUDA library (tests/device).
 
 An array is a numpy array that says it lies on a device, and records what it was asked by DLPack. `standard` is a
 namespace of the array API standard; `torch_like` and `cupy_like` have what the package uses of those libraries.
@@ -15,13 +15,13 @@ from featherstorm import _featherstorm
 
 STREAMS = (0, 0x77, 0x1230)
 found, missing = _featherstorm.cuda_devices()
-needs_stand_in = pytest.mark.skipif(
-    not found or not found[0][0].startswith("stand-in"), reason=f"needs the stand-in of the C++ tests: {missing}"
+needs_fake_cuda = pytest.mark.skipif(
+    not found or not found[0][0].startswith("fake-cuda"), reason=f"needs the fake CUDA library of the C++ tests: {missing}"
 )
 
 
 class Counts(ctypes.Structure):
-    """StandInCounts (tests/device/stand_in/stand_in.h)."""
+    """StandInCounts (tests/device/fake_cuda/fake_cuda.h)."""
 
     _fields_ = [
         *((name, ctypes.c_int) for name in ("driver_allocations", "pool_allocations", "live_blocks", "launches")),
@@ -33,7 +33,7 @@ class Counts(ctypes.Structure):
 def counts():
     found = Counts()
     library = os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libfeatherstorm_cuda.so")
-    ctypes.CDLL(library).stand_in_counts(ctypes.byref(found))
+    ctypes.CDLL(library).fake_cuda_counts(ctypes.byref(found))
     return found
 
 

@@ -150,7 +150,7 @@ struct OpSmoothAcceleration {
 
 struct OpWorldStep {
   static constexpr OpInfo info{
-      .name = "world_step",
+      .name = "smooth_step",
       .summary = "steps of the file's timestep by its integrator, without constraints",
       .equation =
           "Euler: (M + h D) a = qfrc_smooth, v_next = v + h a, q_next = q (+) h v_next; implicit, implicitfast, RK4",
@@ -170,7 +170,7 @@ struct OpWorldStep {
     const Applied applied{ctrl, qfrc_applied, xfrc_applied};
     if (m.world.integrator == Integrator::RungeKutta)
       world_rk4_step<by>(m, m.world, q, v, act, applied, q_next, v_next, act_next);
-    else world_step<by>(m, m.world, q, v, act, applied, q_next, v_next, act_next);
+    else smooth_step<by>(m, m.world, q, v, act, applied, q_next, v_next, act_next);
   }
 };
 

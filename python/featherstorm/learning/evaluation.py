@@ -48,7 +48,7 @@ def evaluate(env: EnvBatch, collect: Callable[[int], Collected], seed: int) -> E
     return Evaluation(returns, lengths, fell)
 
 
-def played(env: EnvBatch, policy: Callable[[Any], Array], seed: int) -> tuple[Evaluation, dict[str, float]]:
+def run_episodes(env: EnvBatch, policy: Callable[[Any], Array], seed: int) -> tuple[Evaluation, dict[str, float]]:
     """The same of any policy, a function of observations; and the mean sum of each of the reward's terms in an episode."""
     obs, _ = env.reset(seed=seed)
     B, limit = env.num_envs, env.task.steps or UNLIMITED

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .._featherstorm import __version__  # type: ignore[attr-defined]  # a stub has none
 from ..tasks import make
 from . import settings as tables
-from .evaluation import Evaluation, evaluate, played
+from .evaluation import Evaluation, evaluate, run_episodes
 from .files import read_arrays, write_arrays
 from .policy import Policy
 from .ppo import PPO
@@ -169,7 +169,7 @@ class Training:
     def confirm(self) -> tuple[Evaluation, dict[str, float]]:
         """The policy's file, read again, in 100 episodes of a seed that nothing was chosen by; and sums of the reward's terms."""
         with one_thread():
-            return played(self.others, Policy.load(self.path(POLICY)), self.seed + CONFIRMED)
+            return run_episodes(self.others, Policy.load(self.path(POLICY)), self.seed + CONFIRMED)
 
     def policy(self) -> Policy:
         return self.learner.policy(

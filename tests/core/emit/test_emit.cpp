@@ -156,7 +156,7 @@ TEST_F(Emit, SelectTakesConstants) {
   check(p, trace_order(p), {8, false}, 1, 1, 1e-6);
 }
 
-TEST(EmitText, SaysOneStatementPerLine) {
+TEST(EmittedSource, SaysOneStatementPerLine) {
   Program p;
   auto x = p.input("x", 3);
   {
@@ -169,7 +169,7 @@ TEST(EmitText, SaysOneStatementPerLine) {
   EXPECT_NE(text.find(" = x_2 + x_0 * x_1;\n"), std::string::npos);
 }
 
-TEST(EmitText, RemarksCannotLeaveTheirLine) {
+TEST(EmittedSource, RemarksCannotLeaveTheirLine) {
   Program p;
   Expr x = p.input("x", 1)[0];
   {
@@ -181,7 +181,7 @@ TEST(EmitText, RemarksCannotLeaveTheirLine) {
   EXPECT_NE(text.find("    // left?int main() {??\n"), std::string::npos);
 }
 
-TEST(EmitText, ConstantsKeepAllTheirDigits) {
+TEST(EmittedSource, ConstantsKeepAllTheirDigits) {
   Program p;
   Expr x = p.input("x", 1)[0];
   {
@@ -192,7 +192,7 @@ TEST(EmitText, ConstantsKeepAllTheirDigits) {
   EXPECT_NE(emit(p, trace_order(p), HostVector{4, true}).find("0.33333333333333331 * x_0"), std::string::npos);
 }
 
-TEST(EmitText, RefusesInfiniteConstants) {
+TEST(EmittedSource, RefusesInfiniteConstants) {
   Program p;
   Expr x = p.input("x", 1)[0];
   {
@@ -202,7 +202,7 @@ TEST(EmitText, RefusesInfiniteConstants) {
   EXPECT_THROW(emit(p, trace_order(p), HostVector{8, false}), std::domain_error);
 }
 
-TEST(EmitText, CompilesWithNvcc) {
+TEST(EmittedSource, CompilesWithNvcc) {
   if (!exists_command("nvcc")) GTEST_SKIP() << "nvcc is not on the path";
   Folder folder;
   std::string base = (folder.path / "kernel").string();

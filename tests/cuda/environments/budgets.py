@@ -4,8 +4,8 @@
     budgets.py write [NAME]    writes their rows, in float and in double
 
 The name of a step is TASK/REAL/, that of a kernel TASK/REAL/PART: "reset" begins episodes, "1", "2", ... are what a control step launches, in this order, kernels that are alike
-once. The texts are those that a device's step gives to NVRTC, in the order of tracing: the step is run through the stand-in of the
-CUDA library, whose cache on disk keeps them. Exit status 77 where there is no NVRTC 13.0, no stand-in, or no package with a
+once. The texts are those that a device's step gives to NVRTC, in the order of tracing: the step is run through the fake CUDA library,
+whose cache on disk keeps them. Exit status 77 where there is no NVRTC 13.0, no fake CUDA library, or no package with a
 task's model. The table tells what was measured, the check allows a little more.
 """
 
@@ -23,7 +23,7 @@ ROOT = HERE.parents[2]
 TABLE = HERE / "budgets.csv"
 COLUMNS = ["kernel", "target", "registers", "stack", "spill_stores", "spill_loads", "code", "instructions"]
 TARGET = "sm_90"
-STAND_IN = pathlib.Path(os.environ.get("FEATHERSTORM_STAND_IN", ROOT / "build" / "release" / "lib" / "stand_in"))
+FAKE_CUDA = pathlib.Path(os.environ.get("FEATHERSTORM_FAKE_CUDA", ROOT / "build" / "release" / "lib" / "fake_cuda"))
 NO_OPERATION = 0x918
 sys.path += [str(ROOT / "tests" / "python" / "environment"), str(ROOT / "tests" / "python")]
 
@@ -94,8 +94,8 @@ def texts(task, dtype):
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update(
-            FEATHERSTORM_BACKENDS=str(STAND_IN),
-            FEATHERSTORM_NVRTC=str(STAND_IN / "libnvrtc.so"),
+            FEATHERSTORM_BACKENDS=str(FAKE_CUDA),
+            FEATHERSTORM_NVRTC=str(FAKE_CUDA / "libnvrtc.so"),
             FEATHERSTORM_CACHE=folder,
         )
         batch = TASKS[task]().batch(1, dtype=dtype, device="cuda:0")
@@ -129,8 +129,8 @@ def limits(numbers):
 def measured(wanted, reals):
     """(kernel, target) -> numbers, of those kernels that `wanted` says."""
     nvrtc, found = Nvrtc(), {}
-    if not (STAND_IN / "libnvrtc.so").exists():
-        raise Missing(f"there is no stand-in of the CUDA library in {STAND_IN}")
+    if not (FAKE_CUDA / "libnvrtc.so").exists():
+        raise Missing(f"there is no fake CUDA library in {FAKE_CUDA}")
     for task in ("Ant", "Go1", "G1"):
         for real, dtype in reals.items():
             if not wanted(f"{task}/{real}/"):

@@ -1,4 +1,4 @@
-// Derivatives of a step of worlds whose contacts are found on the device, through the stand-in, against the same sequence on the host.
+// Derivatives of a step of worlds whose contacts are found on the device, through the fake CUDA library, against the same sequence on the host.
 #include <gtest/gtest.h>
 
 #include "host/gradients/gradient_sequence.h"

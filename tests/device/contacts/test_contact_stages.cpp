@@ -1,4 +1,4 @@
-// Worlds whose contacts are found on the device, a kernel a stage, through the stand-in, against the same sequence on the host.
+// Worlds whose contacts are found on the device, a kernel a stage, through the fake CUDA library, against the same sequence on the host.
 #include <gtest/gtest.h>
 
 #include "host/memory/device_graph.h"

@@ -1,4 +1,4 @@
-// Networks of dense layers on a device, through the stand-in, against sums of products and against the host.
+// Networks of dense layers on a device, through the fake CUDA library, against sums of products and against the host.
 #include <gtest/gtest.h>
 
 #include <climits>

@@ -50,7 +50,7 @@ struct Kernels {
       for (const char* foot : {"FL_foot", "FR_foot", "RL_foot", "RR_foot"})
         c.push_back(on_ground(foot, {0, 0, 0}, 0.022, 0.6));
       feet = load("go2", {.contacts = c});
-      // the stand-in takes long for a text of this size
+      // the fake CUDA library takes long for a text of this size
       const FormsOptions options = o.quick ? FormsOptions{{"trace"}, {}, {}, {32}}
                                            : FormsOptions{{"trace", "greedy", "sethi_ullman"}, {}, {}, {32, 64}};
       contacts.emplace("contact_step", feet, false, capability, o.quick ? 16 : 128, options, compiler, shop);

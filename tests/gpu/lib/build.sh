@@ -5,7 +5,7 @@
 find_targets() {
   local known wanted=(featherstorm_cpu_base featherstorm_cpu_book featherstorm_cpu_avx2 featherstorm_cpu_avx512 bench_peer_featherstorm _featherstorm)
   known=$(cmake --build "$build" --target help | sed -E 's/^(\.\.\. )?([A-Za-z0-9_]+).*/\2/')
-  if ((stand_in)); then wanted+=(stand_in stand_in_nvrtc); else wanted+=(featherstorm_cuda); fi
+  if ((fake_cuda)); then wanted+=(fake_cuda fake_cuda_nvrtc); else wanted+=(featherstorm_cuda); fi
   mapfile -t programs < <(grep -x 'gpu_[a-z_]*' <<<"$known" | sort -u | grep -xE "gpu_(${only:-.*})")
   ((${#programs[@]})) || fail "$build has no program gpu_...: expected FEATHERSTORM_TESTS=ON there"
   targets=("${programs[@]}")
@@ -45,10 +45,10 @@ python_with_nanobind() {
   python=("$found")
 }
 
-# Configures the main project; a folder that --build names with --stand-in is taken as it is.
+# Configures the main project; a folder that --build names with --fake-cuda is taken as it is.
 configure() {
   local options=(-DCMAKE_BUILD_TYPE=Release -DFEATHERSTORM_TESTS=ON -DFEATHERSTORM_BENCH=ON) launcher
-  if ((stand_in)); then
+  if ((fake_cuda)); then
     [[ ! -e $build/CMakeCache.txt ]] || return 0
     options+=(-DFEATHERSTORM_CUDA=OFF)
   else
@@ -78,8 +78,8 @@ gather_programs() {
   for name in "${programs[@]}"; do cp "$build/bin/$name" "$to/bin/"; done
   if [[ " ${targets[*]} " == *" bench_peer_featherstorm "* ]]; then cp "$build/bin/bench_peer_featherstorm" "$to/bin/"; fi
   cp "$build"/lib/libfeatherstorm_cpu_*.so "$to/lib/"
-  if ((stand_in)); then
-    cp "$build"/lib/stand_in/lib{featherstorm_cuda,nvrtc}.so "$to/lib/"
+  if ((fake_cuda)); then
+    cp "$build"/lib/fake_cuda/lib{featherstorm_cuda,nvrtc}.so "$to/lib/"
   else
     cp "$build/lib/libfeatherstorm_cuda.so" "$to/lib/"
   fi

@@ -201,7 +201,7 @@ set_environment() {
   mkdir -p "$work/cache" && chmod 700 "$work/cache"
   if [[ -d $programs/cache ]]; then cp -Rn "$programs/cache/." "$work/cache/"; fi # kernels that were compiled beforehand
   if [[ -e $programs/lib/libnvrtc.so ]]; then
-    export FEATHERSTORM_NVRTC=$programs/lib/libnvrtc.so # the stand-in
+    export FEATHERSTORM_NVRTC=$programs/lib/libnvrtc.so # the fake CUDA library
   elif [[ -z ${FEATHERSTORM_NVRTC:-} ]]; then
     FEATHERSTORM_NVRTC=$(find_nvrtc)
     export FEATHERSTORM_NVRTC

@@ -78,7 +78,7 @@ TEST(Libraries, OfAnotherBuildAreRefused) {
   else unsetenv("FEATHERSTORM_BACKENDS");
   EXPECT_NE(told.find("libfeatherstorm_cpu_other_build.so is of another build"), std::string::npos) << told;
   constexpr long others[2] = {1, 2};
-  EXPECT_THROW(cpu_solver("base", SolverText::solution, others), Error);
+  EXPECT_THROW(cpu_solver("base", SolverAlgorithm::solution, others), Error);
   EXPECT_EQ(cpu_kernels("no_such_library"), nullptr);
 }
 

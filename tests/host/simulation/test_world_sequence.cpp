@@ -285,7 +285,7 @@ TEST(WorldSequence, WithoutConstraintsIsTheRow) {
              exact.act.data());
       };
       if (integrator == Integrator::RungeKutta) step([](auto&&... a) { world_rk4_step<SolveBy::bodies>(a...); });
-      else step([](auto&&... a) { world_step<SolveBy::bodies>(a...); });
+      else step([](auto&&... a) { smooth_step<SolveBy::bodies>(a...); });
       expect_near(found[i], exact, 1e-12);
     }
   }

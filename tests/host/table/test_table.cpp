@@ -54,7 +54,7 @@ TEST(Table, OptionalInputsMakeASecondFormOfCommonRows) {
     EXPECT_FALSE(has_optional(without));
     EXPECT_TRUE(row.common || row.needs == Needs::world);
   }
-  EXPECT_EQ(forms, 6);  // rnea, aba, fd; of worlds smooth_acceleration, world_step, sensors
+  EXPECT_EQ(forms, 6);  // rnea, aba, fd; of worlds smooth_acceleration, smooth_step, sensors
 }
 
 // Operations of the first variant for a chain of n joints in space.

@@ -1,4 +1,4 @@
-"""A small task and those that people train on, on a CUDA device beside the same on the CPU: for tests through the stand-in (test_device_tasks.py),
+"""A small task and those that people train on, on a CUDA device beside the same on the CPU: for tests through the fake CUDA library (test_device_tasks.py),
 for what the compiler makes of their kernels (tests/cuda/environments/budgets.py), and for a real GPU (tests/gpu/environments.py)."""
 
 import itertools

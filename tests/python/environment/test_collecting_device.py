@@ -1,4 +1,4 @@
-"""Steps with the policy among the stages on a CUDA device, through the stand-in of the CUDA library, against the CPU."""
+"""Steps with the policy among the stages on a CUDA device, through the fake CUDA library, against the CPU."""
 
 import itertools
 import sys
@@ -10,12 +10,12 @@ from slider import Slider, model
 
 import fake_cuda
 import featherstorm as fs
-from fake_cuda import Tensor, counts, needs_stand_in
+from fake_cuda import Tensor, counts, needs_fake_cuda
 from featherstorm.device import DeviceArray
 from featherstorm.environment.collecting import mlp, normal_action
 
 B, T = 33, 17
-pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
+pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("played_compiler")]
 
 
 def weights(seed, *layers):

@@ -1,14 +1,14 @@
-"""Ant, Go1 and G1 on a CUDA device, through the stand-in of the CUDA library, against the CPU."""
+"""Ant, Go1 and G1 on a CUDA device, through the fake CUDA library, against the CPU."""
 
 import numpy as np
 import pytest
 from device_tasks import TASKS, Pair
 
 import featherstorm as fs
-from fake_cuda import needs_stand_in
+from fake_cuda import needs_fake_cuda
 
 pytest.importorskip("mujoco")
-pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
+pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("played_compiler")]
 ENVS = 9
 
 

@@ -1,4 +1,4 @@
-"""Environments on a CUDA device, through the stand-in of the CUDA library, against the CPU."""
+"""Environments on a CUDA device, through the fake CUDA library, against the CPU."""
 
 import sys
 
@@ -9,10 +9,10 @@ from slider import Slider, model
 
 import fake_cuda
 import featherstorm as fs
-from fake_cuda import Tensor, array, counts, needs_stand_in
+from fake_cuda import Tensor, array, counts, needs_fake_cuda
 
 ENVS = 33
-pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
+pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("played_compiler")]
 
 
 def actions(k, n):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from played import GIVEN, B, Played, assert_nothing_goes_on_where_an_episode_ends, differences
+from episodes import GIVEN, B, Episode, assert_nothing_goes_on_where_an_episode_ends, differences
 
 import featherstorm as fs
 
@@ -82,11 +82,11 @@ TASKS = {
 @pytest.mark.parametrize("task", TASKS)
 def test_cotangents_are_those_of_differences(task):
     make, T, before, count = TASKS[task]
-    played = Played(make(), T, before)
-    n = played.by_last.shape[1]
+    episode = Episode(make(), T, before)
+    n = episode.by_last.shape[1]
     seen = np.arange(n) < (n if count is None else count)
-    found, got = played.gradients(seen)
-    expected, smooth = differences(played, seen)
+    found, got = episode.gradients(seen)
+    expected, smooth = differences(episode, seen)
     going = ~(got.terminated | got.truncated)[:-1].any(0)  # the differences see what a reset draws, too
     smooth &= going
     assert smooth.mean() > 0.6 and np.abs(found).max() > 1e-3
@@ -97,15 +97,15 @@ def test_cotangents_are_those_of_differences(task):
 def test_the_same_in_float32():
     both = []
     for dtype in ("float32", "float64"):
-        played = Played(Block(), 3, 0, dtype)
-        both.append(played.gradients(np.ones(played.by_last.shape[1], bool))[0])
+        episode = Episode(Block(), 3, 0, dtype)
+        both.append(episode.gradients(np.ones(episode.by_last.shape[1], bool))[0])
     assert np.median(np.abs(both[0] - both[1])) < 1e-4 * np.abs(both[1]).max()
 
 
 def test_where_an_episode_ends_nothing_goes_on():
     task = fs.tasks.make("InvertedPendulum-v5")
-    played = Played(task, 6, 8)
-    assert_nothing_goes_on_where_an_episode_ends(played)
+    episode = Episode(task, 6, 8)
+    assert_nothing_goes_on_where_an_episode_ends(episode)
 
 
 def test_keeping_changes_nothing():

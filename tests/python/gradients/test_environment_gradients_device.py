@@ -1,21 +1,21 @@
-"""Cotangents of control steps on a CUDA device, through the stand-in of the CUDA library, against the CPU."""
+"""Cotangents of control steps on a CUDA device, through the fake CUDA library, against the CPU."""
 
 import sys
 
 import numpy as np
 import pytest
-from played import GIVEN, B
+from episodes import GIVEN, B
 from test_environment_gradients import Block, WideBlock
 from test_plain_environment_gradients import Cart, Crank, Hand, Legs
 
 import fake_cuda
 from carrying import feet
-from fake_cuda import Tensor, counts, needs_stand_in
+from fake_cuda import Tensor, counts, needs_fake_cuda
 from featherstorm.device import DeviceArray
 from featherstorm.environment.batch import EnvBatch
 
 T = 5
-pytestmark = [needs_stand_in, pytest.mark.usefixtures("kernels_once")]
+pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("kernels_once")]
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from played import GIVEN, B, Played, assert_nothing_goes_on_where_an_episode_ends, differences
+from episodes import GIVEN, B, Episode, assert_nothing_goes_on_where_an_episode_ends, differences
 
 import featherstorm as fs
 from carrying import closed, feet, parallelogram
@@ -134,34 +134,34 @@ TASKS = {
 @pytest.mark.parametrize("task", TASKS)
 def test_cotangents_are_those_of_differences(task):
     make, T, before = TASKS[task]
-    played = Played(make(), T, before)
-    assert played.env.library.device == HOST and not played.env.recording.world
-    seen = np.ones(played.by_last.shape[1], bool)
-    found, _ = played.gradients(seen)
-    expected, smooth = differences(played, seen)
+    episode = Episode(make(), T, before)
+    assert episode.env.library.device == HOST and not episode.env.recording.world
+    seen = np.ones(episode.by_last.shape[1], bool)
+    found, _ = episode.gradients(seen)
+    expected, smooth = differences(episode, seen)
     assert smooth.mean() > (0.6 if task == "contacts" else 0.999) and np.abs(found).max() > 1e-3
     error = np.abs(found - expected) / np.abs(expected).max((0, 1))
     assert error[smooth].max() < 1e-6, (np.argwhere(smooth & (error > 1e-6)), error[smooth].max())
 
 
 def test_feet_do_carry():
-    played = Played(Legs(feet()), 1, 6)
-    assert (np.asarray(played.env.view("impulse"))[:, ::3] > 0).any(1).all()
+    episode = Episode(Legs(feet()), 1, 6)
+    assert (np.asarray(episode.env.view("impulse"))[:, ::3] > 0).any(1).all()
 
 
 def test_where_an_episode_ends_nothing_goes_on():
     class Short(Cart):
         rail = 0.5
 
-    played = Played(Short(), 6, 3)
-    assert_nothing_goes_on_where_an_episode_ends(played)
+    episode = Episode(Short(), 6, 3)
+    assert_nothing_goes_on_where_an_episode_ends(episode)
 
 
 def test_the_same_in_float32():
     both = []
     for dtype in ("float32", "float64"):
-        played = Played(Cart(), 4, 0, dtype)
-        both.append(played.gradients(np.ones(played.by_last.shape[1], bool))[0])
+        episode = Episode(Cart(), 4, 0, dtype)
+        both.append(episode.gradients(np.ones(episode.by_last.shape[1], bool))[0])
     assert np.abs(both[0] - both[1]).max() < 1e-4 * np.abs(both[1]).max()
 
 

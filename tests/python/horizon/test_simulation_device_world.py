@@ -1,4 +1,4 @@
-"""step and Simulation in the world of a model file on a CUDA device, through the stand-in of the CUDA library, against the CPU."""
+"""step and Simulation in the world of a model file on a CUDA device, through the fake CUDA library, against the CPU."""
 
 import functools
 import sys
@@ -9,14 +9,14 @@ import pytest
 
 import fake_cuda
 import featherstorm as fs
-from fake_cuda import STREAMS, CupyArray, StandardArray, Tensor, array, needs_stand_in
+from fake_cuda import STREAMS, CupyArray, StandardArray, Tensor, array, needs_fake_cuda
 from featherstorm import _featherstorm
 from featherstorm.device import DeviceArray
 from featherstorm.memory.device_libraries import Jax
 
 B = 17
 TOLERANCES = {"float64": 1e-12, "float32": 1e-5}
-pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
+pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("played_compiler")]
 
 # a box with a leg on a floor, whose contacts are few and of closed forms; `egg` adds some that are found by loops
 XML = """
@@ -63,7 +63,7 @@ def xml(integrator="Euler", egg=""):
 
 @functools.cache
 def world(integrator="Euler", egg=""):
-    """Kept, and its kernels with it: the stand-in takes seconds for each."""
+    """Kept, and its kernels with it: the fake CUDA library takes seconds for each."""
     return fs.from_mujoco(mujoco.MjModel.from_xml_string(xml(integrator, egg)))
 
 

@@ -1,4 +1,4 @@
-"""Batches on the CPU and on the device that the stand-in of the CUDA library plays, and whether they say the same."""
+"""Batches on the CPU and on the device that the fake CUDA library plays, and whether they say the same."""
 
 import mujoco
 import numpy as np

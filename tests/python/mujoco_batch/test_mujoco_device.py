@@ -1,4 +1,4 @@
-"""featherstorm.mujoco.Batch on a CUDA device, through the stand-in of the CUDA library: its answers beside those of the CPU's, which
+"""featherstorm.mujoco.Batch on a CUDA device, through the fake CUDA library: its answers beside those of the CPU's, which
 simulations a call is about, what it does with bad numbers without waiting."""
 
 import ctypes
@@ -26,7 +26,7 @@ from device_batches import (  # noqa: E402
 from touching_models import touching  # noqa: E402
 
 import fake_cuda  # noqa: E402
-from fake_cuda import StandardArray, array, needs_stand_in  # noqa: E402
+from fake_cuda import StandardArray, array, needs_fake_cuda  # noqa: E402
 from featherstorm.device import DeviceArray  # noqa: E402
 from featherstorm.mujoco import Batch  # noqa: E402
 from featherstorm.mujoco.state import COMPONENTS  # noqa: E402
@@ -34,7 +34,7 @@ from featherstorm.mujoco.state import COMPONENTS  # noqa: E402
 WARNING = mujoco.mjtWarning
 MODELS = {"pendulum": PENDULUM, "floating": FLOATING, "runge_kutta": RUNGE_KUTTA, "touching": touching("elliptic")}
 FIELDS = ("xpos", "xquat", "qacc", "sensordata", "qfrc_actuator", "qfrc_constraint", "subtree_com", "cvel")
-pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
+pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("played_compiler")]
 
 
 # answers
@@ -169,7 +169,7 @@ def test_calls_do_not_wait():
 
 
 def raw(x):
-    """The memory of an array of the stand-in's device as it is now."""
+    """The memory of an array of the fake CUDA library's device as it is now."""
 
     class Now:
         def __dlpack_device__(self):

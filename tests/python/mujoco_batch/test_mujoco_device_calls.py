@@ -1,4 +1,4 @@
-"""featherstorm.mujoco.Batch on a CUDA device, through the stand-in of the CUDA library: rollouts, what goes through the CPU, what is
+"""featherstorm.mujoco.Batch on a CUDA device, through the fake CUDA library: rollouts, what goes through the CPU, what is
 refused."""
 
 import pathlib
@@ -22,12 +22,12 @@ from device_batches import (  # noqa: E402
 )
 from touching_models import touching  # noqa: E402
 
-from fake_cuda import STREAMS, StandardArray, array, needs_stand_in  # noqa: E402
+from fake_cuda import STREAMS, StandardArray, array, needs_fake_cuda  # noqa: E402
 from featherstorm import _featherstorm  # noqa: E402
 from featherstorm.device import DeviceArray  # noqa: E402
 from featherstorm.mujoco import Batch  # noqa: E402
 
-pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
+pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("played_compiler")]
 
 
 # rollouts

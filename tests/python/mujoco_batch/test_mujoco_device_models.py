@@ -1,4 +1,4 @@
-"""Batches on a CUDA device, through the stand-in of the CUDA library, whose simulations have models that differ: beside the CPU's."""
+"""Batches on a CUDA device, through the fake CUDA library, whose simulations have models that differ: beside the CPU's."""
 
 import ctypes
 import pathlib
@@ -16,7 +16,7 @@ from device_batches import CLOSE, N, assert_close, assert_same, both, compiled, 
 from touching_models import legged, linked, linked_numbers, stirred, varied  # noqa: E402
 
 import fake_cuda  # noqa: E402
-from fake_cuda import StandardArray, array, needs_stand_in  # noqa: E402
+from fake_cuda import StandardArray, array, needs_fake_cuda  # noqa: E402
 from featherstorm.device import DeviceArray  # noqa: E402
 from featherstorm.mujoco import Batch, SimulationError  # noqa: E402
 from featherstorm.mujoco.inputs import MOST, OF_STATE, OF_TEXTS, TABLES, is_input  # noqa: E402
@@ -38,7 +38,7 @@ NAMES = {
     kind: [name for name in sorted({*TABLES, *OF_TEXTS} - {*OF_STATE}) if name.startswith(words)]
     for kind, words in KINDS.items()
 }
-pytestmark = [needs_stand_in, pytest.mark.usefixtures("played_compiler")]
+pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("played_compiler")]
 
 
 def legged_both(dtype="float64", fields=FIELDS, **options):

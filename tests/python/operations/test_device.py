@@ -1,6 +1,6 @@
-"""CUDA devices from Python, through the stand-in of the CUDA library: arrays by DLPack, errors.
+"""CUDA devices from Python, through the fake CUDA library: arrays by DLPack, errors.
 
-The stand-in does the work of a stream only when somebody waits for it, so results that are there too early or too late
+The fake CUDA library does the work of a stream only when somebody waits for it, so results that are there too early or too late
 show. tests/gpu/run runs the same with PyTorch where there is a GPU.
 """
 
@@ -14,12 +14,12 @@ import pytest
 
 import fake_cuda
 import featherstorm as fs
-from fake_cuda import STREAMS, CupyArray, OnlyDlpack, StandardArray, Tensor, array, close, needs_stand_in
+from fake_cuda import STREAMS, CupyArray, OnlyDlpack, StandardArray, Tensor, array, close, needs_fake_cuda
 from featherstorm import _featherstorm
 from featherstorm.memory.device_libraries import Jax
 
 B = 37
-pytestmark = [needs_stand_in, pytest.mark.usefixtures("no_work_left")]
+pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("no_work_left")]
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def state(go2):
     return q, v, np.sin(v)
 
 
-def stand_in():
+def cuda_library():
     return ctypes.CDLL(os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libfeatherstorm_cuda.so"))
 
 
@@ -214,14 +214,14 @@ def test_gradients_are_refused(go2, state, torch):
 def test_errors_of_cuda_are_raised_with_its_words(go2, state, torch):
     arrays = [array(Tensor, np.asfortranarray(x)) for x in state]
     fs.rnea(go2, *arrays)
-    stand_in().stand_in_fail(b"launch", 701)
+    cuda_library().fake_cuda_fail(b"launch", 701)
     with pytest.raises(ValueError, match="rnea: CUDA device 0: cudaErrorLaunchOutOfResources: too many resources"):
         fs.rnea(go2, *arrays)
-    stand_in().stand_in_fail(b"kernel", 700)
+    cuda_library().fake_cuda_fail(b"kernel", 700)
     fs.rnea(go2, *arrays)
     with pytest.raises(ValueError, match="synchronise: CUDA device 0: cudaErrorIllegalAddress"):
         torch.cuda.synchronize()
-    stand_in().stand_in_fail(b"cudaMallocFromPoolAsync", 2)
+    cuda_library().fake_cuda_fail(b"cudaMallocFromPoolAsync", 2)
     with pytest.raises(ValueError, match="Buffer: CUDA device 1: cudaErrorMemoryAllocation: out of memory"):
         fs.Batch(go2, 1000, device="cuda:1").q
 

@@ -1,4 +1,4 @@
-"""Batches, simulations, streams and graphs on CUDA devices, through the stand-in of the CUDA library."""
+"""Batches, simulations, streams and graphs on CUDA devices, through the fake CUDA library."""
 
 import os
 
@@ -7,12 +7,12 @@ import pytest
 
 import fake_cuda
 import featherstorm as fs
-from fake_cuda import STREAMS, OnlyDlpack, StandardArray, array, close, needs_stand_in
+from fake_cuda import STREAMS, OnlyDlpack, StandardArray, array, close, needs_fake_cuda
 from featherstorm import _featherstorm
 from featherstorm.device import DeviceArray
 
 B = 37
-pytestmark = [needs_stand_in, pytest.mark.usefixtures("no_work_left")]
+pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("no_work_left")]
 
 
 @pytest.fixture

@@ -81,7 +81,7 @@ def smooth_errors(m, count=20, seed=0, dtype=np.float64):
         for name in ("actuator_length", "actuator_velocity", "act_dot"):
             del found[name]
     if m.opt.integrator in SUPPORTED:
-        after = fs.world_step(model, q, v, act, ctrl, qfrc, xfrc)
+        after = fs.smooth_step(model, q, v, act, ctrl, qfrc, xfrc)
         for d in states:
             mujoco.mj_step(m, d)
         compare(("qpos", "qvel", "act"), after)

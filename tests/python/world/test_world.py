@@ -99,7 +99,7 @@ def test_what_is_not_supported_leaves_the_world_out(name):
     model = fs.from_mujoco(m)
     assert any("the file's world is left out" in notice and word in notice for notice in model.notices)
     with pytest.raises(ValueError, match="the robot has no world"):
-        fs.world_step(model, *(np.zeros((1, n)) for n in (m.nq, m.nv, m.na, m.nu)))
+        fs.smooth_step(model, *(np.zeros((1, n)) for n in (m.nq, m.nv, m.na, m.nu)))
 
     said = "\n".join(model.notices)
     assert "actuators are left out; tau acts at the joints" in said
@@ -128,7 +128,7 @@ def test_a_world_travels_with_its_model():
     other = pickle.loads(pickle.dumps(model))
     q, v = np.array([m.qpos0]), np.ones((1, m.nv))
     arguments = q, v, np.zeros((1, m.na)), np.ones((1, m.nu))
-    for ours, theirs in zip(fs.world_step(model, *arguments), fs.world_step(other, *arguments)):
+    for ours, theirs in zip(fs.smooth_step(model, *arguments), fs.smooth_step(other, *arguments)):
         np.testing.assert_array_equal(ours, theirs)
 
 

@@ -8,10 +8,10 @@
 namespace featherstorm {
 
 // in(k), out(k): array k of these instances.
-template <SolverText text, class T>
-FS_HD void run_solver_text(const auto& solver, const auto& in, const auto& out) {
+template <SolverAlgorithm text, class T>
+FS_HD void run_solver(const auto& solver, const auto& in, const auto& out) {
   using View = std::remove_cvref_t<decltype(in(0))>;
-  if constexpr (text == SolverText::solution || text == SolverText::soft) {
+  if constexpr (text == SolverAlgorithm::solution || text == SolverAlgorithm::soft) {
     const SolverInputs<View> from{in(0), in(1), in(2), in(3),  in(4),  in(5), in(6),
                                   in(7), in(8), in(9), in(10), in(11), in(12)};
     const SolverOutputs<View> to{out(0),
@@ -25,9 +25,9 @@ FS_HD void run_solver_text(const auto& solver, const auto& in, const auto& out) 
                                  out(12),
                                  out(13),
                                  {out(8), out(9), out(10), out(11)}};
-    if constexpr (text == SolverText::soft) solve_soft<T>(solver, from, to);
+    if constexpr (text == SolverAlgorithm::soft) solve_soft<T>(solver, from, to);
     else solve_contacts<T>(solver, from, to);
-  } else if constexpr (text == SolverText::gradients) {
+  } else if constexpr (text == SolverAlgorithm::gradients) {
     const GradientInputs<View> from{in(0), in(1), in(2), in(3), in(4),  in(5),
                                     in(6), in(7), in(8), in(9), in(10), in(11)};
     const GradientOutputs<View> to{out(0), out(1), out(2), out(3), out(4), out(5)};

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "cuda/kernels/launcher.h"
-#include "tests/device/stand_in/runtime.h"
+#include "tests/device/fake_cuda/runtime.h"
 
 namespace featherstorm {
 namespace {
@@ -21,8 +21,8 @@ void copy_blocks(const StridedCopy& a) {
 }  // namespace
 
 cudaError_t launch_strided_copy(const StridedCopy& a, bool double_precision, cudaStream_t stream) {
-  return stand_in_launch(stream,
-                         [a, double_precision] { double_precision ? copy_blocks<double>(a) : copy_blocks<float>(a); });
+  return fake_cuda_launch(stream,
+                          [a, double_precision] { double_precision ? copy_blocks<double>(a) : copy_blocks<float>(a); });
 }
 
 }  // namespace featherstorm

@@ -2,7 +2,7 @@
 // first.
 #include "cuda/kernels/kernels.cuh"
 #include "cuda/kernels/launcher.h"
-#include "tests/device/stand_in/runtime.h"
+#include "tests/device/fake_cuda/runtime.h"
 
 namespace featherstorm {
 
@@ -12,7 +12,7 @@ cudaError_t launch(const void* model, const Array* in, const Array* out, const L
   // a launch keeps copies of its parameters, as a kernel has them
   const M m = *static_cast<const M*>(model);
   const Arguments<Op, Real> a = arguments<Op, Real>(m, in, out, o);
-  return stand_in_launch(stream, [m, a] {
+  return fake_cuda_launch(stream, [m, a] {
     const int blocks = (a.count + threads_per_block - 1) / threads_per_block;
     for (int block = blocks - 1; block >= 0; block--)
       for (int thread = threads_per_block - 1; thread >= 0; thread--) kernel_body(m, a, block, thread);

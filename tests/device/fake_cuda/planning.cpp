@@ -3,7 +3,7 @@
 #include "cuda/kernels/launcher.h"
 #include "cuda/kernels/reduce.h"
 #include "cuda/kernels/upload.h"
-#include "tests/device/stand_in/runtime.h"
+#include "tests/device/fake_cuda/runtime.h"
 
 namespace featherstorm {
 namespace {
@@ -24,7 +24,7 @@ void mean_of(const SampleArray& a, const double* weights, Real* mean) {
 }  // namespace
 
 cudaError_t launch_upload(const UploadPiece& piece, cudaStream_t stream) {
-  return stand_in_launch(stream, [piece] {
+  return fake_cuda_launch(stream, [piece] {
     for (int thread = upload_threads - 1; thread >= 0; thread--) upload_body(piece, thread);
   });
 }
@@ -32,7 +32,7 @@ cudaError_t launch_upload(const UploadPiece& piece, cudaStream_t stream) {
 cudaError_t reduction_bytes(long, unsigned long* bytes) { return *bytes = sum_room + imitated_work, cudaSuccess; }
 
 cudaError_t launch_least(const CostArray& costs, DeviceLeast* result, void*, unsigned long, cudaStream_t stream) {
-  return stand_in_launch(stream, [costs, result] {
+  return fake_cuda_launch(stream, [costs, result] {
     DeviceLeast all{HUGE_VAL, -1};
     for (long i = costs.count - 1; i >= 0; i--) all = Lesser{}(all, CostAt{costs}(i));
     *result = all;
@@ -44,21 +44,21 @@ cudaError_t launch_softmax(const CostArray& costs, double temperature, DeviceLea
   if (const cudaError_t e = launch_least(costs, result, work, bytes, stream); e != cudaSuccess) return e;
   const ExponentialAt e{{costs}, result, temperature};
   double* sum = static_cast<double*>(work);
-  if (const cudaError_t error = stand_in_launch(stream,
-                                                [e, sum] {
-                                                  *sum = 0;
-                                                  for (long i = e.cost.costs.count - 1; i >= 0; i--)
-                                                    *sum = Plus{}(*sum, e(i));
-                                                });
+  if (const cudaError_t error = fake_cuda_launch(stream,
+                                                 [e, sum] {
+                                                   *sum = 0;
+                                                   for (long i = e.cost.costs.count - 1; i >= 0; i--)
+                                                     *sum = Plus{}(*sum, e(i));
+                                                 });
       error != cudaSuccess)
     return error;
-  return stand_in_launch(stream, [e, sum, weights] {
+  return fake_cuda_launch(stream, [e, sum, weights] {
     for (long i = 0; i < e.cost.costs.count; i++) weights[i] = weight_of(e, *sum, i);
   });
 }
 
 cudaError_t launch_mean(const SampleArray& a, const double* weights, void* mean, cudaStream_t stream) {
-  return stand_in_launch(stream, [a, weights, mean] {
+  return fake_cuda_launch(stream, [a, weights, mean] {
     if (a.double_precision) mean_of(a, weights, static_cast<double*>(mean));
     else mean_of(a, weights, static_cast<float*>(mean));
   });

@@ -15,7 +15,7 @@ class Given:
 GIVEN = Given()
 
 
-class Played:
+class Episode:
     """Steps from one state under given actions (T, m), J = sum of weighted rewards and of weighted last observations."""
 
     def __init__(self, task, T, before, dtype="float64"):
@@ -64,27 +64,27 @@ class Played:
         return found, got
 
 
-def differences(played, seen):
+def differences(episode, seen):
     """Of each action and environment, and whether both sides agree: no contact opens, closes or begins to slide between them."""
-    value = played.J(played.actions, seen)[0]
-    found, smooth = (np.zeros((*played.actions.shape, B), kind) for kind in (float, bool))
-    for t, j in np.ndindex(*played.actions.shape):
-        change = np.zeros_like(played.actions)
+    value = episode.J(episode.actions, seen)[0]
+    found, smooth = (np.zeros((*episode.actions.shape, B), kind) for kind in (float, bool))
+    for t, j in np.ndindex(*episode.actions.shape):
+        change = np.zeros_like(episode.actions)
         change[t, j] = WIDTH
-        above, below = (played.J(played.actions + sign * change, seen)[0] for sign in (1, -1))
+        above, below = (episode.J(episode.actions + sign * change, seen)[0] for sign in (1, -1))
         up, down = (above - value) / WIDTH, (value - below) / WIDTH
         found[t, j] = (up + down) / 2
         smooth[t, j] = np.abs(up - down) < 1e-4 * (1 + np.abs(up))
     return found, smooth
 
 
-def assert_nothing_goes_on_where_an_episode_ends(played):
+def assert_nothing_goes_on_where_an_episode_ends(episode):
     """Of actions before an end, cotangents of the last observation are zero; of those behind it they are not."""
-    got, T = played.collected(played.actions, keep=True), len(played.actions)
+    got, T = episode.collected(episode.actions, keep=True), len(episode.actions)
     ended = got.terminated[:-1].any(0)
     assert ended.any() and not ended.all()
-    back = played.env.pull_back(got)
-    found = np.stack([back.step(None, played.by_last if t + 1 == T else None)[:, 0] for t in reversed(range(T))])[::-1]
+    back = episode.env.pull_back(got)
+    found = np.stack([back.step(None, episode.by_last if t + 1 == T else None)[:, 0] for t in reversed(range(T))])[::-1]
     for b in np.flatnonzero(ended):
         end = np.flatnonzero(got.terminated[:, b])[-1]
         assert not found[: end + 1, b].any() and (end + 1 == T or found[end + 1 :, b].any())

@@ -2,13 +2,13 @@
 #include "cuda/kernels/draw.h"
 
 #include "cuda/kernels/launcher.h"
-#include "tests/device/stand_in/runtime.h"
+#include "tests/device/fake_cuda/runtime.h"
 
 namespace featherstorm {
 namespace {
 
 template <class Real> cudaError_t launch(const DrawArguments<Real>& a, cudaStream_t stream) {
-  return stand_in_launch(stream, [a] {
+  return fake_cuda_launch(stream, [a] {
     for (int block = (a.instances - 1) / draw_threads; block >= 0; block--)
       for (int thread = draw_threads - 1; thread >= 0; thread--) draw_body(a, block, thread);
   });

@@ -3,9 +3,9 @@
 
 namespace featherstorm {
 
-const char* vector_math_text();
-const char* prelude_host_text();
-const char* prelude_cuda_text();
-const char* prelude_rollout_text();
+const char* vector_math_source();
+const char* prelude_host_source();
+const char* prelude_cuda_source();
+const char* prelude_rollout_source();
 
 }  // namespace featherstorm

@@ -9,7 +9,7 @@
 #include "tests/support/oracles/op_cases.h"
 #include "tests/support/robots/linkages.h"
 
-namespace featherstorm::test_device_text {
+namespace featherstorm::test_device_source {
 namespace {
 
 using namespace testing;
@@ -78,7 +78,7 @@ Robot robot(unsigned seed, int bodies, bool floating) {
   return random_robot(seed, o);
 }
 
-TEST(DeviceText, HasTheBitsOfTheHostModel) {
+TEST(DeviceSource, HasTheBitsOfTheHostModel) {
   for (unsigned seed = 1; seed <= 12; seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Robot r = robot(seed, 1 + seed, seed % 3 == 0);
@@ -89,7 +89,7 @@ TEST(DeviceText, HasTheBitsOfTheHostModel) {
   }
 }
 
-TEST(DeviceText, HasTheBitsOfTheHostModelWithContacts) {
+TEST(DeviceSource, HasTheBitsOfTheHostModelWithContacts) {
   for (unsigned seed : {3u, 6u}) {
     const Robot r = touching(robot(seed, 2 + seed, true));
     for_every_op([&](auto op, int) {
@@ -106,14 +106,14 @@ TEST(DeviceText, HasTheBitsOfTheHostModelWithContacts) {
   EXPECT_FALSE((fits<DeviceModel<float, 64>>(many.model)));
 }
 
-TEST(DeviceText, HandlesEveryBatchSize) {
+TEST(DeviceSource, HandlesEveryBatchSize) {
   RandomOptions o;
   o.bodies = 4, o.types = {JointType::Revolute, JointType::Prismatic}, o.floating = true;
   const Robot r = random_robot(5, o);
   for (int count : {0, 1, 17, threads_per_block, 2 * threads_per_block + 3}) every_op<float, 16>(r, count);
 }
 
-TEST(DeviceText, TakesTheLargestModels) {
+TEST(DeviceSource, TakesTheLargestModels) {
   RandomOptions o;
   o.bodies = 64, o.types = {JointType::Helical}, o.branching = 0.2;
   every_op<float, 64>(random_robot(7, o), 2);
@@ -132,7 +132,7 @@ template <class Real> void every_closure_op(const Robot& robot, int count) {
     }
   });
 }
-TEST(DeviceText, HasLoopsAndCoupledJoints) {
+TEST(DeviceSource, HasLoopsAndCoupledJoints) {
   for (const Robot& r :
        {closed_robot(four_bar()), closed_robot(parallel_leg()), closed_robot(stewart_platform()), gripper()}) {
     SCOPED_TRACE(r.name);
@@ -140,7 +140,7 @@ TEST(DeviceText, HasLoopsAndCoupledJoints) {
     every_closure_op<double>(r, 3);
   }
 }
-TEST(DeviceText, RefusesMoreLoops) {
+TEST(DeviceSource, RefusesMoreLoops) {
   Robot r = closed_robot(four_bar());
   EXPECT_TRUE((fits<DeviceModel<double, 64>>(r.model)));
   r.model.loops =
@@ -148,14 +148,14 @@ TEST(DeviceText, RefusesMoreLoops) {
   EXPECT_FALSE((fits<DeviceModel<double, 64>>(r.model)));
 }
 
-TEST(DeviceText, FitsKernelParameters) {
+TEST(DeviceSource, FitsKernelParameters) {
   // 32764 bytes of parameters; the arrays of an operation need a few hundred
   EXPECT_LT(sizeof(DeviceModel<float, 16>), 4000u);
   EXPECT_LT(sizeof(DeviceModel<float, 64>), 32000u);
   EXPECT_LT(sizeof(DeviceModel<double, 64>), 32000u);
 }
 
-TEST(DeviceText, RefusesLargerModels) {
+TEST(DeviceSource, RefusesLargerModels) {
   RandomOptions o;
   o.bodies = 65, o.types = {JointType::Revolute};
   EXPECT_FALSE((fits<DeviceModel<float, 64>>(random_robot(9, o).model)));
@@ -164,4 +164,4 @@ TEST(DeviceText, RefusesLargerModels) {
 }
 
 }  // namespace
-}  // namespace featherstorm::test_device_text
+}  // namespace featherstorm::test_device_source

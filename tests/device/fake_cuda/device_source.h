@@ -1,6 +1,6 @@
 // What stands around an emitted CUDA text that is compiled for the host: the words of CUDA, and at the end a way to run
-// the kernel thread by thread. stand_in/program.cpp splits this file at the line that names the text, and defines
-// STAND_IN_BARRIERS: 1 where the text has barriers, else 0.
+// the kernel thread by thread. fake_cuda/program.cpp splits this file at the line that names the text, and defines
+// FAKE_CUDA_BARRIERS: 1 where the text has barriers, else 0.
 //
 // Threads that wait for each other are coroutines: each runs to its barrier before the next one goes on, first to last in
 // one phase and last to first in the next, so that who reads what is not yet written finds out. Shared memory is NaN when a
@@ -10,13 +10,13 @@
 #include <string.h>
 #include <ucontext.h>
 #define __global__
-#define __shared__ static __attribute__((section("stand_in_shared")))
+#define __shared__ static __attribute__((section("fake_cuda_shared")))
 #define __device__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 struct StandInIndex { unsigned x; };
 static thread_local StandInIndex blockIdx, blockDim, threadIdx;
-namespace stand_in {
+namespace fake_cuda {
 constexpr unsigned stack_bytes = 1 << 19;  // unoptimised text keeps every value in memory
 struct Thread {
   ucontext_t at;
@@ -25,11 +25,11 @@ struct Thread {
 static Thread* threads;
 static ucontext_t scheduler;
 static unsigned current;
-}  // namespace stand_in
-inline void __syncthreads() { swapcontext(&stand_in::threads[stand_in::current].at, &stand_in::scheduler); }
+}  // namespace fake_cuda
+inline void __syncthreads() { swapcontext(&fake_cuda::threads[fake_cuda::current].at, &fake_cuda::scheduler); }
 template <class Real> Real __ldg(const Real* p) { return *p; }
 //// the text ////
-namespace stand_in {
+namespace fake_cuda {
 template <class... P> struct Call {
   template <int n, int... k> struct Make : Make<n - 1, n - 1, k...> {};
   template <int... k> struct Make<0, k...> {
@@ -44,16 +44,16 @@ template <class... P> int sizes_of(void (*)(P...), unsigned long* sizes) {
 template <class... P> void run(void (*kernel)(P...), void** arguments) {
   Call<P...>::template Make<sizeof...(P)>::run(kernel, arguments);
 }
-}  // namespace stand_in
+}  // namespace fake_cuda
 
 // Bytes of the kernel's parameters; returns how many there are, at most 16.
-extern "C" int stand_in_parameters(unsigned long* sizes) {
-  return stand_in::sizes_of(featherstorm::vector_math::featherstorm_kernel, sizes);
+extern "C" int fake_cuda_parameters(unsigned long* sizes) {
+  return fake_cuda::sizes_of(featherstorm::vector_math::featherstorm_kernel, sizes);
 }
 // The linker tells where the text's shared memory lies; nowhere, if it has none.
-extern "C" __attribute__((weak, visibility("hidden"))) char __start_stand_in_shared[], __stop_stand_in_shared[];
+extern "C" __attribute__((weak, visibility("hidden"))) char __start_fake_cuda_shared[], __stop_fake_cuda_shared[];
 
-namespace stand_in {
+namespace fake_cuda {
 static void** parameters;
 static void body() {
   run(featherstorm::vector_math::featherstorm_kernel, parameters);
@@ -62,8 +62,8 @@ static void body() {
 
 // A block whose threads meet at barriers.
 static void run_together(unsigned count) {
-  if (__start_stand_in_shared)
-    memset(__start_stand_in_shared, 0xff, size_t(__stop_stand_in_shared - __start_stand_in_shared));
+  if (__start_fake_cuda_shared)
+    memset(__start_fake_cuda_shared, 0xff, size_t(__stop_fake_cuda_shared - __start_fake_cuda_shared));
   char* stacks = static_cast<char*>(malloc(size_t(count) * stack_bytes));
   threads = new Thread[count]();
   for (unsigned t = 0; t < count; t++) {
@@ -78,7 +78,7 @@ static void run_together(unsigned count) {
     for (unsigned k = 0; k < count; k++) {
       current = phase % 2 ? k : count - 1 - k;
       if (threads[current].done) {
-        fprintf(stderr, "stand-in: thread %u has ended, others wait for it at a barrier\n", current);
+        fprintf(stderr, "fake-cuda: thread %u has ended, others wait for it at a barrier\n", current);
         abort();
       }
       threadIdx.x = current;
@@ -89,21 +89,21 @@ static void run_together(unsigned count) {
   delete[] threads;
   free(stacks);
 }
-}  // namespace stand_in
+}  // namespace fake_cuda
 
 // All threads of a launch, the last one first.
-extern "C" void stand_in_launch_text(void** arguments, unsigned blocks, unsigned threads) {
+extern "C" void fake_cuda_launch_source(void** arguments, unsigned blocks, unsigned threads) {
   blockDim.x = threads;
-  stand_in::parameters = arguments;
+  fake_cuda::parameters = arguments;
   for (unsigned b = blocks; b-- > 0;) {
     blockIdx.x = b;
-    if (STAND_IN_BARRIERS || __start_stand_in_shared != __stop_stand_in_shared) {
-      stand_in::run_together(threads);
+    if (FAKE_CUDA_BARRIERS || __start_fake_cuda_shared != __stop_fake_cuda_shared) {
+      fake_cuda::run_together(threads);
       continue;
     }
     for (unsigned t = threads; t-- > 0;) {
       threadIdx.x = t;
-      stand_in::run(featherstorm::vector_math::featherstorm_kernel, arguments);
+      fake_cuda::run(featherstorm::vector_math::featherstorm_kernel, arguments);
     }
   }
 }

@@ -2,13 +2,13 @@
 #include "cuda/kernels/dense.h"
 
 #include "cuda/kernels/launcher.h"
-#include "tests/device/stand_in/runtime.h"
+#include "tests/device/fake_cuda/runtime.h"
 
 namespace featherstorm {
 namespace {
 
 template <class Real> cudaError_t launch(const DenseArguments<Real>& a, cudaStream_t stream) {
-  return stand_in_launch(stream, [a] {
+  return fake_cuda_launch(stream, [a] {
     for (int tile = tiles_of(a.outputs) - 1; tile >= 0; tile--)
       for (int block = a.blocks() - 1; block >= 0; block--)
         for (int thread = dense_threads - 1; thread >= 0; thread--) dense_body(a, block, tile, thread);

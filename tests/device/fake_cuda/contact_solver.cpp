@@ -5,20 +5,20 @@
 
 #include <new>
 
-#include "tests/device/stand_in/runtime.h"
-#include "tests/device/stand_in/stand_in.h"
+#include "tests/device/fake_cuda/fake_cuda.h"
+#include "tests/device/fake_cuda/runtime.h"
 
 namespace featherstorm {
 namespace {
 
 StandInSolver used{};
 
-template <class Real, SolverText text>
+template <class Real, SolverAlgorithm text>
 cudaError_t launch(const void* bytes, const SolverLaunch& l, cudaStream_t stream) {
   // a launch keeps copies of its parameters, as a kernel has them
   const auto solver = *static_cast<const DeviceSolver<Real>*>(bytes);
   const SolverArguments<Real, text> a = solver_arguments<Real, text>(l);
-  return stand_in_launch(stream, [solver, a, blocks = l.blocks] {
+  return fake_cuda_launch(stream, [solver, a, blocks = l.blocks] {
     peak_of_host_thread = {};
     try {
       for (int block = blocks - 1; block >= 0; block--)
@@ -28,14 +28,14 @@ cudaError_t launch(const void* bytes, const SolverLaunch& l, cudaStream_t stream
     used.numbers = peak_of_host_thread.numbers, used.bytes = peak_of_host_thread.bytes;
   });
 }
-template <class Real, SolverText text> SolverLauncher launcher() {
+template <class Real, SolverAlgorithm text> SolverLauncher launcher() {
   return {launch<Real, text>, reinterpret_cast<const void*>(launch<Real, text>)};
 }
 
 }  // namespace
 
 #define FEATHERSTORM_LAUNCHER(real, text) \
-  SolverLauncher solver_launcher_##real##_##text() { return launcher<real, SolverText::text>(); }
+  SolverLauncher solver_launcher_##real##_##text() { return launcher<real, SolverAlgorithm::text>(); }
 #define FEATHERSTORM_LAUNCHERS(real)    \
   FEATHERSTORM_LAUNCHER(real, solution) \
   FEATHERSTORM_LAUNCHER(real, gradients) FEATHERSTORM_LAUNCHER(real, tangents) FEATHERSTORM_LAUNCHER(real, soft)
@@ -43,4 +43,4 @@ FEATHERSTORM_LAUNCHERS(float) FEATHERSTORM_LAUNCHERS(double)
 
 }  // namespace featherstorm
 
-extern "C" __attribute__((visibility("default"))) void stand_in_solver(StandInSolver* s) { *s = featherstorm::used; }
+extern "C" __attribute__((visibility("default"))) void fake_cuda_solver(StandInSolver* s) { *s = featherstorm::used; }

@@ -1,4 +1,4 @@
-// The part of the CUDA runtime that cuda/*.cpp uses, declared for the stand-in (runtime.cpp): the backend's sources are
+// The part of the CUDA runtime that cuda/*.cpp uses, declared for the fake CUDA library (runtime.cpp): the backend's sources are
 // compiled against this header in place of the toolkit's, with the same names and error numbers.
 #pragma once
 #include <cstddef>

@@ -1,6 +1,6 @@
 // The assembler reads the files, so that vector_math.h can be a header and a text without a generator. Its include
 // path is the compiler's: this file needs -I<project root>, and must be rebuilt when one of the four changes.
-#include "core/emit/texts.h"
+#include "core/emit/sources.h"
 
 #include "core/scalar/vector_math.h"  // makes build systems see that dependency
 
@@ -20,16 +20,16 @@
       name) ":\n.incbin \"" file "\"\n.byte 0\n" FEATHERSTORM_CODE);                       \
   extern "C" __attribute__((visibility("hidden"))) const char name[]
 
-FEATHERSTORM_EMBED(featherstorm_text_vector_math, "core/scalar/vector_math.h");
-FEATHERSTORM_EMBED(featherstorm_text_prelude_host, "core/emit/prelude_host.inc");
-FEATHERSTORM_EMBED(featherstorm_text_prelude_cuda, "core/emit/prelude_cuda.inc");
-FEATHERSTORM_EMBED(featherstorm_text_prelude_rollout, "core/emit/prelude_rollout.inc");
+FEATHERSTORM_EMBED(featherstorm_source_vector_math, "core/scalar/vector_math.h");
+FEATHERSTORM_EMBED(featherstorm_source_prelude_host, "core/emit/prelude_host.inc");
+FEATHERSTORM_EMBED(featherstorm_source_prelude_cuda, "core/emit/prelude_cuda.inc");
+FEATHERSTORM_EMBED(featherstorm_source_prelude_rollout, "core/emit/prelude_rollout.inc");
 
 namespace featherstorm {
 
-const char* vector_math_text() { return featherstorm_text_vector_math; }
-const char* prelude_host_text() { return featherstorm_text_prelude_host; }
-const char* prelude_cuda_text() { return featherstorm_text_prelude_cuda; }
-const char* prelude_rollout_text() { return featherstorm_text_prelude_rollout; }
+const char* vector_math_source() { return featherstorm_source_vector_math; }
+const char* prelude_host_source() { return featherstorm_source_prelude_host; }
+const char* prelude_cuda_source() { return featherstorm_source_prelude_cuda; }
+const char* prelude_rollout_source() { return featherstorm_source_prelude_rollout; }
 
 }  // namespace featherstorm

@@ -1,4 +1,4 @@
-// A stand-in for the CUDA library, for tests on machines without a GPU: the sources of cuda/ with the kernels' text
+// A fake CUDA library, for tests on machines without a GPU: the sources of cuda/ with the kernels' text
 // compiled for the host, over a small imitation of the CUDA runtime in host memory.
 //
 // What it imitates: two devices; streams whose work is done only when somebody waits for them, in order; a pool that
@@ -24,22 +24,22 @@ struct StandInCounts {
 struct StandInSolver { int blocks, most_numbers, most_bytes, numbers, bytes, out_of_room; };
 
 extern "C" {
-void stand_in_solver(StandInSolver* solver);
-void stand_in_counts(StandInCounts* counts);
+void fake_cuda_solver(StandInSolver* solver);
+void fake_cuda_counts(StandInCounts* counts);
 // The next call of this function of the runtime fails with this error, once. "launch" is the launch of a kernel;
 // "kernel" is the work itself, whose failure shows at the next wait.
-void stand_in_fail(const char* function, int error);
+void fake_cuda_fail(const char* function, int error);
 // Kernels say from now on that a thread keeps so many bytes in memory.
-void stand_in_set_local_bytes(unsigned long bytes);
+void fake_cuda_set_local_bytes(unsigned long bytes);
 // Devices say from now on that they have so much memory.
-void stand_in_set_memory(unsigned long bytes);
+void fake_cuda_set_memory(unsigned long bytes);
 // A machine with so many devices from now on.
-void stand_in_set_devices(int count);
+void fake_cuda_set_devices(int count);
 
-// Of the stand-in's libnvrtc.so: texts compiled since the process began; the next is refused; threads that the last
+// Of the fake CUDA library's libnvrtc.so: texts compiled since the process began; the next is refused; threads that the last
 // launch of a loaded program had in a block.
-int stand_in_nvrtc_compiled();
-void stand_in_nvrtc_refuse();
-int stand_in_program_threads();
-int stand_in_program_launches();  // of loaded programs, since the process began
+int fake_cuda_nvrtc_compiled();
+void fake_cuda_nvrtc_refuse();
+int fake_cuda_program_threads();
+int fake_cuda_program_launches();  // of loaded programs, since the process began
 }

@@ -1,5 +1,5 @@
-// The imitation of the CUDA runtime; see stand_in.h.
-#include "tests/device/stand_in/runtime.h"
+// The imitation of the CUDA runtime; see fake_cuda.h.
+#include "tests/device/fake_cuda/runtime.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/device/stand_in/stand_in.h"
+#include "tests/device/fake_cuda/fake_cuda.h"
 
 namespace {
 
@@ -81,7 +81,7 @@ cudaError_t wait(cudaStream_t stream) {
 
 }  // namespace
 
-cudaError_t stand_in_launch(cudaStream_t stream, std::function<void()> work) {
+cudaError_t fake_cuda_launch(cudaStream_t stream, std::function<void()> work) {
   Lock lock(state().mutex);
   if (const cudaError_t e = asked("launch")) return e;
   StandInCounts& c = state().counts;
@@ -134,7 +134,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   if (device < 0 || device >= state().devices) return cudaErrorInvalidDevice;
   *p = cudaDeviceProp{};
-  std::strcpy(p->name, "stand-in without a GPU");
+  std::strcpy(p->name, "fake-cuda without a GPU");
   p->major = 8, p->multiProcessorCount = 1, p->maxThreadsPerMultiProcessor = 2048, p->totalGlobalMem = state().memory;
   return cudaSuccess;
 }
@@ -317,36 +317,36 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* a, const void* kernel) {
   Lock lock(state().mutex);
   if (const cudaError_t e = asked("cudaFuncGetAttributes")) return e;
   if (!kernel) return cudaErrorInvalidValue;
-  *a = {32, stand_in_max_threads(kernel), state().local_bytes};
+  *a = {32, fake_cuda_max_threads(kernel), state().local_bytes};
   return cudaSuccess;
 }
-cudaError_t stand_in_asked(const char* function) {
+cudaError_t fake_cuda_asked(const char* function) {
   Lock lock(state().mutex);
   return asked(function);
 }
-void stand_in_count_programs(int change) {
+void fake_cuda_count_programs(int change) {
   Lock lock(state().mutex);
   state().counts.live_programs += change;
 }
 
 extern "C" {
-__attribute__((visibility("default"))) void stand_in_counts(StandInCounts* counts) {
+__attribute__((visibility("default"))) void fake_cuda_counts(StandInCounts* counts) {
   Lock lock(state().mutex);
   *counts = state().counts;
 }
-__attribute__((visibility("default"))) void stand_in_fail(const char* function, int error) {
+__attribute__((visibility("default"))) void fake_cuda_fail(const char* function, int error) {
   Lock lock(state().mutex);
   state().failing[function] = static_cast<cudaError_t>(error);
 }
-__attribute__((visibility("default"))) void stand_in_set_local_bytes(unsigned long bytes) {
+__attribute__((visibility("default"))) void fake_cuda_set_local_bytes(unsigned long bytes) {
   Lock lock(state().mutex);
   state().local_bytes = bytes;
 }
-__attribute__((visibility("default"))) void stand_in_set_memory(unsigned long bytes) {
+__attribute__((visibility("default"))) void fake_cuda_set_memory(unsigned long bytes) {
   Lock lock(state().mutex);
   state().memory = bytes;
 }
-__attribute__((visibility("default"))) void stand_in_set_devices(int count) {
+__attribute__((visibility("default"))) void fake_cuda_set_devices(int count) {
   Lock lock(state().mutex);
   state().devices = count;
 }

@@ -67,16 +67,16 @@ template <class T> void run_stage(const WorldData& data, const Model<T>& m, cons
   runge_kutta_stage<T>(m, m.world, 3, from, to);
 }
 
-template <WorldText text, class T>
+template <WorldKernel text, class T>
 void run(const WorldData& data, const Model<T>& model, const auto& in, const auto& out) {
-  if constexpr (text == WorldText::equations) run_equations<T>(data, model, in, out);
-  else if constexpr (text == WorldText::advance) run_advance<T>(data, model, in, out);
+  if constexpr (text == WorldKernel::equations) run_equations<T>(data, model, in, out);
+  else if constexpr (text == WorldKernel::advance) run_advance<T>(data, model, in, out);
   else run_stage<T>(data, model, in, out);
 }
 
-constexpr int model_numbers_of(WorldText text) { return text == WorldText::equations ? 6 : 12; }
+constexpr int model_numbers_of(WorldKernel text) { return text == WorldKernel::equations ? 6 : 12; }
 
-template <WorldText text, class Real>
+template <WorldKernel text, class Real>
 void step_packs(const void* of_robot, const Array* in, const Array* out, long, long first, long count) {
   using T = WholePack<Real>;
   const WorldData& data = *static_cast<const WorldData*>(of_robot);
@@ -92,7 +92,7 @@ void step_packs(const void* of_robot, const Array* in, const Array* out, long, l
   });
 }
 
-template <WorldText text>
+template <WorldKernel text>
 constexpr SolverTable table{step_packs<text, float>, step_packs<text, double>, FEATHERSTORM_WIDTH,
                             FEATHERSTORM_WIDTH / 2};
 
@@ -101,10 +101,10 @@ constexpr SolverTable table{step_packs<text, float>, step_packs<text, double>, F
 
 extern "C" __attribute__((visibility("default"))) const featherstorm::SolverTable* featherstorm_world_step(int text) {
   using namespace featherstorm;
-  switch (static_cast<WorldText>(text)) {
-    case WorldText::equations: return &table<WorldText::equations>;
-    case WorldText::advance: return &table<WorldText::advance>;
-    case WorldText::stage: return &table<WorldText::stage>;
+  switch (static_cast<WorldKernel>(text)) {
+    case WorldKernel::equations: return &table<WorldKernel::equations>;
+    case WorldKernel::advance: return &table<WorldKernel::advance>;
+    case WorldKernel::stage: return &table<WorldKernel::stage>;
   }
   return nullptr;
 }

@@ -1,4 +1,4 @@
-// Code that is loaded at run time: the stand-in's "machine code" is an emitted CUDA text (nvrtc.cpp), which is compiled
+// Code that is loaded at run time: the fake CUDA library's "machine code" is an emitted CUDA text (nvrtc.cpp), which is compiled
 // here by the host's compiler, so that the text's own index arithmetic runs.
 #include <dlfcn.h>
 
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "host/system/hash.h"
-#include "tests/device/stand_in/runtime.h"
-#include "tests/device/stand_in/stand_in.h"
+#include "tests/device/fake_cuda/fake_cuda.h"
+#include "tests/device/fake_cuda/runtime.h"
 
 namespace fs = std::filesystem;
 
@@ -30,7 +30,7 @@ struct CUlib_st {
 
 namespace {
 
-constexpr const char* mark = "stand-in\n";
+constexpr const char* mark = "fake-cuda\n";
 constexpr const char* splitter = "//// the text ////\n";
 std::mutex mutex;
 std::set<const CUlib_st*> loaded;
@@ -64,16 +64,16 @@ bool compile_once(const std::string& text, const fs::path& library) {
 
 // The text of a kernel as a library of its own, whose memory it shares with no other; null where the compiler refuses it.
 void* compile_and_open(const std::string& text) {
-  std::string folder = (fs::temp_directory_path() / "featherstorm-stand-in-XXXXXX").string();
+  std::string folder = (fs::temp_directory_path() / "featherstorm-fake-cuda-XXXXXX").string();
   if (!mkdtemp(folder.data())) return nullptr;
   std::stringstream file;
-  file << std::ifstream(FEATHERSTORM_DEVICE_TEXT).rdbuf();
+  file << std::ifstream(FEATHERSTORM_DEVICE_SOURCE).rdbuf();
   const std::string around = file.str();
   const std::size_t at = around.find(splitter);
   const bool barriers = text.find("__syncthreads()") != std::string::npos;
   const fs::path library = fs::path(folder) / "text.so";
   void* handle = nullptr;
-  if (at != std::string::npos && compile_once("#define STAND_IN_BARRIERS " + std::to_string(barriers) + "\n" +
+  if (at != std::string::npos && compile_once("#define FAKE_CUDA_BARRIERS " + std::to_string(barriers) + "\n" +
                                                   around.substr(0, at) + text + around.substr(at),
                                               library))
     handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -85,13 +85,13 @@ void* compile_and_open(const std::string& text) {
 
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, void* a, void* b, unsigned c, void* d,
                                 void* e, unsigned f) {
-  if (const cudaError_t error = stand_in_asked("cudaLibraryLoadData")) return error;
+  if (const cudaError_t error = fake_cuda_asked("cudaLibraryLoadData")) return error;
   if (a || b || c || d || e || f) return cudaErrorInvalidValue;
   const char* image = static_cast<const char*>(code);
   if (std::strncmp(image, mark, std::strlen(mark)) != 0) return cudaErrorInvalidKernelImage;
   void* handle = compile_and_open(image + std::strlen(mark));
   if (!handle) return cudaErrorInvalidKernelImage;
-  stand_in_count_programs(1);
+  fake_cuda_count_programs(1);
   const char* bounds = std::strstr(image, " __launch_bounds__(");
   *library = new CUlib_st{handle, {}, bounds ? std::atoi(bounds + 19) : 1024};
   std::lock_guard lock(mutex);
@@ -99,7 +99,7 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, void* 
   return cudaSuccess;
 }
 cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
-  stand_in_count_programs(-1);
+  fake_cuda_count_programs(-1);
   {
     std::lock_guard lock(mutex);
     loaded.erase(library);
@@ -111,12 +111,12 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
   if (!dlsym(library->handle, name)) return cudaErrorSymbolNotFound;
   library->kernel = {
-      reinterpret_cast<int (*)(unsigned long*)>(dlsym(library->handle, "stand_in_parameters")),
-      reinterpret_cast<void (*)(void**, unsigned, unsigned)>(dlsym(library->handle, "stand_in_launch_text"))};
+      reinterpret_cast<int (*)(unsigned long*)>(dlsym(library->handle, "fake_cuda_parameters")),
+      reinterpret_cast<void (*)(void**, unsigned, unsigned)>(dlsym(library->handle, "fake_cuda_launch_source"))};
   *kernel = &library->kernel;
   return cudaSuccess;
 }
-int stand_in_max_threads(const void* kernel) {
+int fake_cuda_max_threads(const void* kernel) {
   std::lock_guard lock(mutex);
   for (const CUlib_st* l : loaded)
     if (&l->kernel == kernel) return l->max_threads;
@@ -132,14 +132,14 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void
   for (int i = 0; i < count; i++)
     copies.emplace_back(static_cast<char*>(arguments[i]), static_cast<char*>(arguments[i]) + sizes[i]);
   last_threads = threads.x, launches++;
-  return stand_in_launch(s, [k, copies, blocks, threads] {
+  return fake_cuda_launch(s, [k, copies, blocks, threads] {
     std::vector<void*> pointers;
     for (const auto& c : copies) pointers.push_back(const_cast<char*>(c.data()));
     k.launch(pointers.data(), blocks.x, threads.x);
   });
 }
 
-extern "C" __attribute__((visibility("default"))) int stand_in_program_launches() { return launches; }
-extern "C" __attribute__((visibility("default"))) int stand_in_program_threads() {
+extern "C" __attribute__((visibility("default"))) int fake_cuda_program_launches() { return launches; }
+extern "C" __attribute__((visibility("default"))) int fake_cuda_program_threads() {
   return static_cast<int>(last_threads);
 }
