@@ -275,10 +275,6 @@ def write(name, lines, curves):
     base = pathlib.Path(__file__).parent / "results" / machine.name() / name
     base.parent.mkdir(parents=True, exist_ok=True)
     base.with_suffix(".md").write_text("\n".join(lines) + "\n")
-    with open(base.with_suffix(".csv"), "w", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(["task", "seed", "steps", "seconds", "evaluation", "evaluation_std"])
-        table.writerows(curves)
     draw(base.with_suffix(".png"), curves)
 
 
