@@ -119,7 +119,7 @@ template <class Array> struct StageOutputs {
 // Stage i, 0 to 3, of the classical Runge-Kutta method.
 template <class T>
 FS_HD void runge_kutta_stage(const auto& m, const auto& w, int i, const auto& in, const auto& out) {
-  const T zero(0.0), weight(i == 0 || i == 3 ? 1.0 / 6 : 1.0 / 3), h = T(w.timestep) * T(i < 2 ? 0.5 : 1.0);
+  const T zero(0.0), weight(rk4_weight(i)), h = T(w.timestep) * T(i == 3 ? 1.0 : rk4_time(i + 1));
   auto u = scratch<T>(m.nv), along = scratch<T>(m.nv);
   for (int k = 0; k < m.nv; k++) u[k] = i == 0 ? zero : T(in.u_i[k]);
   tangent_rate(m, u, in.v_i, along.data());

@@ -132,7 +132,7 @@ FS_HD void world_rk4_step(const auto& m, const auto& w, const auto& q, const aut
   for (int k = 0; k < m.nv; k++) vi[k] = v[k], sum_u[k] = sum_a[k] = a[k] = u[k] = along[k] = zero;
   for (int k = 0; k < w.na; k++) ai[k] = act[k], sum_rate[k] = rate[k] = zero;
   for (int i = 0; i < 4; i++) {
-    const T ahead(i == 0 ? 0.0 : i == 3 ? 1.0 : 0.5), weight(i == 0 || i == 3 ? 1.0 / 6 : 1.0 / 3);
+    const T ahead(rk4_time(i)), weight(rk4_weight(i));
     if (i > 0) {
       // from the beginning of the step, by the rates of the stage before
       for (int k = 0; k < m.nv; k++) u[k] = h * ahead * along[k], vi[k] = v[k] + h * ahead * a[k];

@@ -32,6 +32,10 @@ FS_HD void tangent_rate(const auto& m, const auto& u, const auto& v, auto rate) 
   }
 }
 
+// Stage i of 0 to 3: when it is evaluated, in steps, and its weight in the mean of the rates.
+FS_HD double rk4_time(int i) { return i == 0 ? 0 : i == 3 ? 1 : 0.5; }
+FS_HD double rk4_weight(int i) { return i == 0 || i == 3 ? 1.0 / 6 : 1.0 / 3; }
+
 // in   forward_dynamics(t, q, v, tau, qdd)  t [s] from the beginning of the step
 template <class S>
 FS_HD void rk4_step_by(const auto& forward_dynamics, const auto& m, const auto& q, const auto& v, const auto& drive,
@@ -49,7 +53,7 @@ FS_HD void rk4_step_by(const auto& forward_dynamics, const auto& m, const auto& 
   auto sum_v = scratch<T>(m.nv);
   for (int k = 0; k < m.nv; k++) sum_u[k] = sum_v[k] = rate[k] = qdd[k] = T(0.0);
   for (int i = 0; i < 4; i++) {
-    const double a = i == 0 ? 0 : i == 3 ? 1 : 0.5, weight = i == 0 || i == 3 ? 1.0 / 6 : 1.0 / 3;
+    const double a = rk4_time(i), weight = rk4_weight(i);
     for (int k = 0; k < m.nv; k++) u[k] = rate[k] * (dt * T(a)), vi[k] = v[k] + qdd[k] * (dt * T(a));
     integrate(m, q, u.data(), one, qi.data());
     // H qdd = tau - D v - C
