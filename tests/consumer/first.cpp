@@ -1,8 +1,7 @@
 // docs/cpp.md: forward dynamics of 4096 quadrupeds.
 #include <cstdio>
 
-#include "host/engine/evaluator.h"
-#include "host/load/load.h"
+#include <featherstorm/featherstorm.h>
 
 using namespace featherstorm;
 

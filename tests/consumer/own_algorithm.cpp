@@ -3,11 +3,11 @@
 #include <cstdio>
 #include <vector>
 
+#include <featherstorm/featherstorm.h>
+
 #include "core/model/joints.h"
 #include "core/scalar/pack.h"
 #include "core/scalar/scratch.h"
-#include "host/engine/evaluator.h"
-#include "host/load/load.h"
 
 using namespace featherstorm;
 

@@ -2,9 +2,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "core/joint/user_joint.h"
-#include "core/model/builder.h"
-#include "host/engine/evaluator.h"
+#include <featherstorm/featherstorm.h>
 
 using namespace featherstorm;
 

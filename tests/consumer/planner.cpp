@@ -5,9 +5,8 @@
 #include <fstream>
 #include <string>
 
-#include "host/engine/evaluator.h"
-#include "host/load/load.h"
-#include "host/robots/robots.h"
+#include <featherstorm/featherstorm.h>
+
 #include "pendulum.h"
 
 using namespace featherstorm;

@@ -1,10 +1,7 @@
 // docs/cpp.md: quadrupeds that stand, on four points and with all that they have, and a search for controls by samples.
 #include <cstdio>
 
-#include "host/load/load.h"
-#include "host/rollout/reduction.h"
-#include "host/simulation/rollout.h"
-#include "host/simulation/simulation.h"
+#include <featherstorm/featherstorm.h>
 
 using namespace featherstorm;
 
