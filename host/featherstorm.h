@@ -5,7 +5,8 @@
 //   Evaluator   every operation of the table, by name, for a batch of states
 //   Simulation  the state of a batch, stepped with contacts, actuators and sensors
 //   Rollout     control sequences over a horizon, with costs, for planning
-//   Reduction   sums, least values and softmax-weighted sums over the rollouts of a planner
+//   Planner     predictive sampling, MPPI and the cross-entropy method over a Rollout
+//   Reduction   least values and weighted means over samples, for planners of your own
 //   Error       thrown for a wrong argument, before anything is written
 //
 // docs/cpp.md shows programs. Headers that this file does not include are internal.
@@ -20,6 +21,7 @@
 #include "host/rollout/controls.h"
 #include "host/rollout/reduction.h"
 #include "host/rollout/sequence.h"
+#include "host/simulation/planner.h"
 #include "host/simulation/rollout.h"
 #include "host/simulation/simulation.h"
 #include "host/system/error.h"

@@ -32,6 +32,14 @@ struct Controls {
   long count(long steps) const { return weights.empty() ? steps : static_cast<long>(weights.size()) / steps; }
 };
 
+// How knots become the controls of all steps: knots at equal distances, the first at the first step and the last at the last,
+// on straight lines (Linear) or cubic Hermite splines with the slopes of Catmull and Rom, one-sided at the ends (Cubic); or
+// knot floor(t K / T) for step t (Hold).
+enum class Interpolation { Linear, Cubic, Hold };
+
+// The weights (T, K) of K knots in T steps. Throws Error unless 1 <= K <= T.
+std::vector<double> interpolation_weights(long steps, long knots, Interpolation by);
+
 // Throws Error naming what came and what was expected.
 void check(const Controls& c, long steps, long instances, long n, Precision precision);
 

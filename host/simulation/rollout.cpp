@@ -155,10 +155,12 @@ Rollout::Rollout(Evaluator& evaluator, const RolloutOptions& options)
     : evaluator_(evaluator),
       stepping_(stepping_of(evaluator, "Rollout", options.stepping)),
       dt_(stepping_.pass_time * stepping_.substeps),
+      precision_(options.precision),
       sequence_(options.precision, 1) {
   stepping_.solver = solver_options(options.precision, stepping_.solver.rigid);
   const RolloutStages stages = stages_of(evaluator.robot(), options, stepping_.op == "world");
   if (recorded(stages.observe)) observed_ = stages.observe.outputs[0].size;
+  controls_ = stages.controls;
   sequence_ = rollout_sequence(evaluator, stepping_, options.precision, stages);
 }
 

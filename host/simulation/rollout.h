@@ -95,12 +95,16 @@ class Rollout {
   void run(long steps, long instances, const RolloutArrays& arrays, double t0 = 0, void* stream = nullptr) const;
 
   int observed() const { return observed_; }  // numbers that observe returns
+  int controls() const { return controls_; }  // numbers of u
+  Precision precision() const { return precision_; }
+  int threads() const { return evaluator_.threads(); }
 
  private:
   Evaluator& evaluator_;
   Stepping stepping_;
   double dt_;
-  int observed_ = 0;
+  int observed_ = 0, controls_ = 0;
+  Precision precision_;
   Sequence sequence_;
 };
 

@@ -46,6 +46,10 @@ PyControls knots(const std::string& name, nb::object array, long columns, const 
   return c;
 }
 
+std::vector<double> weights_of_knots(long steps, long knots, int interpolation) {
+  return interpolation_weights(steps, knots, static_cast<Interpolation>(interpolation));
+}
+
 // What has no kernels: the controls themselves.
 void draw(const PyControls& c, nb::object out, int threads) {
   OpenArrays open;
@@ -178,6 +182,8 @@ void bind_sequence(nb::module_& module) {
              nb::arg("instances"),
              "Controls weights (T, K) times knots (B, K, n) or (B, K n), n = columns, for the array `name`. One row of "
              "knots stands for all instances.");
+  module.def("interpolation_weights", &weights_of_knots, nb::arg("steps"), nb::arg("knots"), nb::arg("interpolation"),
+             "Return the weights (T K) of K knots in T steps; interpolation 0: linear, 1: cubic, 2: hold.");
   module.def("draw", &draw, nb::arg("controls"), nb::arg("out"), nb::arg("threads") = 1,
              "Writes controls to an array (B, T, n).");
   nb::class_<PySequence>(module, "Sequence", "Stages of kernels over named arrays, run over a horizon.")

@@ -129,18 +129,8 @@ def interpolation_weights(T: int, knots: int, interpolation: str = "linear") -> 
     K, T = int(knots), int(T)
     if K > T:
         raise ValueError(f"knots is {K}, expected at most {T}, the number of steps")
-    knot = np.eye(K)
-    if interpolation == "hold" or K == 1:
-        return knot[np.arange(T) * K // T]
-    at = np.arange(T) * (K - 1) / (T - 1)
-    k = np.minimum(at.astype(int), K - 2)
-    s = (at - k)[:, None]
-    if interpolation == "linear":
-        return (1 - s) * knot[k] + s * knot[k + 1]
-    slope = np.gradient(knot, axis=0)
-    s2, s3 = s * s, s**3
-    ends = (2 * s3 - 3 * s2 + 1) * knot[k] + (3 * s2 - 2 * s3) * knot[k + 1]
-    return ends + (s3 - 2 * s2 + s) * slope[k] + (s3 - s2) * slope[k + 1]
+    weights = _featherstorm.interpolation_weights(T, K, INTERPOLATIONS.index(interpolation))
+    return np.array(weights).reshape(T, K)
 
 
 def new(dtype: str, instances: int, tail: Sequence[int]) -> Array:

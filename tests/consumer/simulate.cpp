@@ -54,7 +54,7 @@ double carry() {
 // [world end]
 
 // [rollout]
-// The mean of 4096 random control sequences of a cart with a pole, weighted by their costs (MPPI).
+// Controls of a cart with a pole by MPPI: ten iterations of 4096 control sequences.
 double plan() {
   const Robot robot = load("cartpole");
   Evaluator dynamics(robot);
@@ -69,27 +69,11 @@ double plan() {
   };
   const Rollout roll(dynamics, options);
 
-  const long B = 4096, T = 40;
-  Buffer q(Precision::float32, 1, 2), v(Precision::float32, 1, 2);
-  Buffer costs(Precision::float32, B, 1), used(Precision::float32, B, T);
-  Buffer weights(Precision::float64, B, 1), mean(Precision::float32, T, 1);
-  Controls noise;
-  noise.name = "u", noise.sigma = {5}, noise.keep_mean = true;
-  ArrayRef step = used.ref();
-  step.components = 1;
-  RolloutArrays arrays{.q = q.ref(), .v = v.ref(), .made = &noise, .costs = costs.ref()};
-  arrays.used = {"u", step, true, used.stride()};
-  const auto reduction = Reduction::on(on_host, dynamics.threads());
-  double best = 0;
-  for (std::uint32_t draw = 0; draw < 10; draw++) {
-    noise.key.draw = draw;
-    roll.run(T, B, arrays);
-    reduction->softmax_weights(costs.ref(), 1.0, weights.ref());
-    reduction->weighted_mean(arrays.used, T, weights.ref(), mean.ref());
-    noise.mean.assign(mean.component<float>(0), mean.component<float>(0) + T);
-    best = reduction->best().value;
-  }
-  return best;
+  Planner planner(roll, {.horizon = 40, .samples = 4096, .sigma = {5}, .iterations = 10});
+
+  const Buffer q(Precision::float32, 1, 2), v(Precision::float32, 1, 2);  // the pole hangs
+  planner.command({.q = q.ref(), .v = v.ref()});                          // the control of this step: pushes the cart
+  return planner.cost();
 }
 // [rollout end]
 

@@ -1,6 +1,7 @@
 // Simulations and rollouts with their arrays on a device, through the fake CUDA library, against those of the host.
 #include <gtest/gtest.h>
 
+#include "host/simulation/planner.h"
 #include "host/simulation/rollout.h"
 #include "host/simulation/simulation.h"
 #include "tests/device/control.h"
@@ -77,6 +78,36 @@ TEST(DeviceRollout, IsTheHosts) {
   EXPECT_LT(farthest(costs[0], costs[1]), 1e-10);
   EXPECT_LT(farthest(final[0], final[1]), 1e-10);
   EXPECT_GT(costs[0][0], 0);
+}
+
+TEST(DevicePlanner, PlansAsTheHosts) {
+  Evaluator e(load("cartpole"), {.threads = 1});
+  const Precision p = Precision::float64;
+  RolloutOptions o;
+  o.stepping = {.dt = 0.05}, o.precision = p;
+  o.cost = [](const TracedState& x, const Traced& u, Expr, const Traced&) {
+    return (x.q[0] - 0.5) * (x.q[0] - 0.5) + 1e-4 * u[0] * u[0];
+  };
+  const Rollout roll(e, o);
+  for (const PlanUpdate update : {PlanUpdate::Best, PlanUpdate::SoftmaxMean, PlanUpdate::EliteMean}) {
+    std::vector<double> plans[2];
+    double cost[2];
+    for (const int where : {on_host, device}) {
+      Planner planner(roll, {.horizon = 5,
+                             .samples = B,
+                             .update = update,
+                             .sigma = {2},
+                             .iterations = 2,
+                             .temperature = 0.3,
+                             .elites = 6,
+                             .device = where});
+      const Buffer q = noise(p, 1, 2, 0.1, 1, where), v = noise(p, 1, 2, 0.1, 2, where);
+      for (int k = 0; k < 2; k++) planner.command({.q = q.ref(), .v = v.ref()});
+      plans[where == device] = planner.plan(), cost[where == device] = planner.cost();
+    }
+    EXPECT_LT(farthest(plans[0], plans[1]), 1e-9) << "update " << static_cast<int>(update);
+    EXPECT_NEAR(cost[0], cost[1], 1e-9 * cost[0]);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,192 @@
+// Planners against updates in plain arithmetic, a cart that they drive, and what they refuse.
+#include "host/simulation/planner.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/simulation/simulation.h"
+#include "tests/host/simulation/worlds.h"
+
+namespace featherstorm::test_planner {
+namespace {
+
+using namespace testing;
+
+// A cart with a pole; the cost is that of the cart's place.
+struct Cart {
+  Robot robot = load("cartpole");
+  Evaluator evaluator;
+  Rollout roll;
+  explicit Cart(int threads = 1, Precision p = Precision::float64)
+      : evaluator(robot, {.threads = threads}), roll(evaluator, options(p)) {}
+  static RolloutOptions options(Precision p) {
+    RolloutOptions o;
+    o.stepping = {.dt = 0.05}, o.controls = 1, o.parameters = 1, o.precision = p;
+    o.control = [](const TracedState&, const Traced& u, Expr, const Traced&) -> RolloutOptions::Drive {
+      return {{u[0], Expr(0.0)}};
+    };
+    o.cost = [](const TracedState& x, const Traced& u, Expr, const Traced& goal) {
+      return (x.q[0] - goal[0]) * (x.q[0] - goal[0]) + 0.01 * x.v[0] * x.v[0] + 1e-4 * u[0] * u[0];
+    };
+    return o;
+  }
+};
+
+constexpr long T = 6, B = 50;
+
+// The samples (B, T) of the first iteration about a plan, and their costs.
+struct Samples { std::vector<double> U, cost; };
+Samples samples_of(const Cart& cart, const RolloutArrays& state, const Controls& noise) {
+  const Buffer costs(Precision::float64, B, 1), used(Precision::float64, B, T);
+  RolloutArrays a{.q = state.q, .v = state.v, .made = &noise, .p = state.p};
+  a.costs = costs.ref();
+  ArrayRef step = used.ref();
+  step.components = 1;
+  a.used = {"u", step, true, used.stride()};
+  cart.roll.run(T, B, a);
+  return {numbers_of(used.ref()), numbers_of(costs.ref())};
+}
+
+TEST(Planner, UpdatesItsPlanAsTheEquationsSay) {
+  const Cart cart;
+  const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
+  const RolloutArrays state{.q = q.ref(), .v = v.ref(), .p = {0.5}};
+  Controls noise;
+  noise.name = "u", noise.mean.assign(T, 0.0), noise.sigma = {3}, noise.lower = {-2}, noise.upper = {4};
+  noise.keep_mean = true, noise.key.seed = 7;
+  const Samples s = samples_of(cart, state, noise);
+  const auto u = [&](long i, long t) { return s.U[i * T + t]; };
+  std::vector<long> order(B);
+  for (long i = 0; i < B; i++) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](long a, long b) { return s.cost[a] < s.cost[b]; });
+  for (const PlanUpdate update : {PlanUpdate::Best, PlanUpdate::SoftmaxMean, PlanUpdate::EliteMean}) {
+    Planner planner(cart.roll, {.horizon = T,
+                                .samples = B,
+                                .update = update,
+                                .sigma = {3},
+                                .lower = {-2},
+                                .upper = {4},
+                                .seed = 7,
+                                .temperature = 0.2,
+                                .elites = 8});
+    const std::vector<double> control = planner.command(state), &plan = planner.plan();
+    ASSERT_EQ(control.size(), 1u);
+    EXPECT_EQ(control[0], plan[0]);
+    EXPECT_EQ(planner.cost(), s.cost[order[0]]);
+    for (long t = 0; t < T; t++) {
+      double expected = 0, weights = 0;
+      for (long i = 0; i < B; i++) {
+        const long rank = std::find(order.begin(), order.end(), i) - order.begin();
+        const double w = update == PlanUpdate::Best        ? rank == 0
+                         : update == PlanUpdate::EliteMean ? rank < 8
+                                                           : std::exp((s.cost[order[0]] - s.cost[i]) / 0.2);
+        expected += w * u(i, t), weights += w;
+      }
+      EXPECT_NEAR(plan[t], expected / weights, 1e-12) << "step " << t;
+    }
+  }
+}
+
+TEST(Planner, DrawsTheNextIterationWithTheSpreadOfTheElites) {
+  const Cart cart;
+  const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
+  const RolloutArrays state{.q = q.ref(), .v = v.ref(), .p = {0.5}};
+  const long elites = 8;
+  Controls noise;
+  noise.name = "u", noise.mean.assign(T, 0.0), noise.sigma = {3}, noise.keep_mean = true;
+  const Samples s = samples_of(cart, state, noise);
+  std::vector<long> order(B);
+  for (long i = 0; i < B; i++) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](long a, long b) { return s.cost[a] < s.cost[b]; });
+  noise.sigma.assign(T, 0.0), noise.key.draw = 1;
+  for (long t = 0; t < T; t++) {
+    double square = 0;
+    for (long i = 0; i < elites; i++) noise.mean[t] += s.U[order[i] * T + t] / elites;
+    for (long i = 0; i < elites; i++) square += std::pow(s.U[order[i] * T + t] - noise.mean[t], 2) / elites;
+    noise.sigma[t] = std::max(std::sqrt(square), 2.5);
+  }
+  EXPECT_GT(*std::max_element(noise.sigma.begin(), noise.sigma.end()), 2.5);  // both are there
+  EXPECT_EQ(*std::min_element(noise.sigma.begin(), noise.sigma.end()), 2.5);
+  const Samples next = samples_of(cart, state, noise);
+  Planner planner(cart.roll, {.horizon = T,
+                              .samples = B,
+                              .update = PlanUpdate::EliteMean,
+                              .sigma = {3},
+                              .iterations = 2,
+                              .elites = elites,
+                              .sigma_min = {2.5}});
+  planner.improve(state);
+  EXPECT_NEAR(planner.cost(), *std::min_element(next.cost.begin(), next.cost.end()), 1e-12);
+}
+
+TEST(Planner, DrivesACartToAGoal) {
+  for (const PlanUpdate update : {PlanUpdate::Best, PlanUpdate::SoftmaxMean, PlanUpdate::EliteMean}) {
+    Cart cart(1, Precision::float32);
+    Planner planner(cart.roll, {.horizon = 20,
+                                .samples = 256,
+                                .update = update,
+                                .sigma = {4},
+                                .lower = {-10},
+                                .upper = {10},
+                                .iterations = 2,
+                                .knots = 5,
+                                .interpolation = Interpolation::Cubic,
+                                .temperature = 0.05});
+    Simulation s(cart.evaluator, 1, {.dt = 0.05});
+    Buffer tau(Precision::float32, 1, 2);
+    for (int k = 0; k < 100; k++) {
+      const std::vector<double> u = planner.command({.q = s.q(), .v = s.v(), .p = {0.5}}, s.time());
+      ASSERT_LE(std::abs(u[0]), 10);
+      tau.component<float>(0)[0] = static_cast<float>(u[0]);
+      s.step(tau.ref());
+    }
+    EXPECT_NEAR(numbers_of(s.q())[0], 0.5, 0.1) << "update " << static_cast<int>(update);
+  }
+}
+
+TEST(Planner, GivesTheSamePlansForAnyThreadsAndAfterReset) {
+  std::vector<double> first;
+  for (const int threads : {1, 3}) {
+    const Cart cart(threads);
+    const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
+    Planner planner(cart.roll, {.horizon = T, .samples = 300, .sigma = {3}, .iterations = 2, .seed = 3});
+    for (int again = 0; again < 2; again++) {
+      std::vector<double> all;
+      for (int k = 0; k < 3; k++) {
+        const std::vector<double> u = planner.command({.q = q.ref(), .v = v.ref(), .p = {0.5}});
+        all.push_back(u[0]), all.push_back(planner.cost());
+      }
+      if (first.empty()) first = all;
+      EXPECT_EQ(all, first);
+      planner.reset();
+    }
+  }
+}
+
+TEST(Planner, RefusesWrongOptionsAndStatesThatAreNotFinite) {
+  const Cart cart;
+  const auto refused = [&](PlannerOptions o, const std::string& words) {
+    try {
+      Planner planner(cart.roll, o);
+      ADD_FAILURE() << "not refused: " << words;
+    } catch (const Error& e) { EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what(); }
+  };
+  refused({.horizon = 0}, "horizon is 0");
+  refused({.horizon = 4, .samples = 0}, "samples is 0");
+  refused({.horizon = 4, .knots = 5}, "knots is 5, expected 0 to 4");
+  refused({.horizon = 4, .sigma = {1, 2}}, "sigma has 2 numbers, expected 1 or 1");
+  refused({.horizon = 4, .sigma = {-1}}, "sigma is -1");
+  refused({.horizon = 4, .lower = {1}, .upper = {0}}, "expected lower <= upper");
+  refused({.horizon = 4, .temperature = 0}, "temperature is 0");
+  refused({.horizon = 4, .samples = 8, .update = PlanUpdate::EliteMean, .elites = 9}, "elites is 9, expected 1 to 8");
+  Planner planner(cart.roll, {.horizon = 4, .samples = 8});
+  EXPECT_THROW(planner.reset({1, 2}), Error);
+  const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
+  v.component<double>(0)[0] = NAN;
+  EXPECT_THROW(planner.command({.q = q.ref(), .v = v.ref(), .p = {0.5}}), Error);
+}
+
+}  // namespace
+}  // namespace featherstorm::test_planner
