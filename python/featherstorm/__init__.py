@@ -16,7 +16,7 @@ _folder = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "robots")
 if _os.path.isdir(_folder):
     _os.environ.setdefault("FEATHERSTORM_ROBOTS", _folder)
 
-from . import inertia, tasks
+from . import inertia, ops, tasks
 from ._featherstorm import (  # type: ignore[attr-defined]  # a stub has no __version__
     Joint,
     RobotBuilder,
@@ -32,20 +32,25 @@ from .horizon.result import RolloutResult
 from .loading import from_mujoco, load, robots
 from .model import Model, Notice
 from .noise import Noise
-from .operations import (
+from .ops import (
     aba,
     bias,
+    contact_step,
+    coupled_step,
     crba,
     difference,
+    dormand_prince,
     energy,
     fd,
     forward_kinematics,
     frame_velocity,
     integrate,
     jacobian,
+    loop_step,
     ltdl,
     momentum,
     rnea,
+    soft_contact_step,
     solve,
     step,
 )
@@ -56,11 +61,7 @@ from .robot.states import random_state
 from .robot.urdf import UrdfWorld
 from .rollout import Rollout, rollout
 from .simulation import Simulation, Status
-from .stepping.adaptive import dormand_prince
-from .stepping.closed_steps import coupled_step, loop_step
-from .stepping.contact_steps import contact_step, soft_contact_step
 from .table.evaluation import run
-from .table.row_functions import function_of as _function_of
 from .world.gradients import Linearization, StepCotangents, StepTangents, linearize, step_jvp, step_vjp
 
 if _TYPE_CHECKING:
@@ -68,6 +69,7 @@ if _TYPE_CHECKING:
     from ._table import *  # noqa: F403  # what __getattr__ makes
 
 _LATE = ("learning", "rl")  # modules that few need, or that import other packages
+_MODULES = ("device", "jax", "mujoco", "planning", "symbols", "torch")
 _FORMER = {"rnea_forces": "rnea", "aba_forces": "aba", "world_step": "smooth_step"}
 
 __all__ = [
@@ -114,6 +116,7 @@ __all__ = [
     "loop_step",
     "ltdl",
     "momentum",
+    "ops",
     "random_state",
     "rnea",
     "robots",
@@ -136,13 +139,12 @@ def __getattr__(name: str) -> _Any:
         return _importlib.import_module(f"{__name__}.{name}")
     if name in _FORMER:
         _warnings.warn(f"fs.{name} is fs.{_FORMER[name]} now, and goes with the next release", Notice, stacklevel=2)
-        return globals()[_FORMER[name]]
-    table = _operation_table()
-    if name not in table:
+        return getattr(ops, _FORMER[name])
+    if name not in _operation_table():
         raise AttributeError(f"module 'featherstorm' has no attribute '{name}'")
-    globals()[name] = _function_of(name, table[name])
+    globals()[name] = getattr(ops, name)
     return globals()[name]
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATE, *_operation_table()})
+    return sorted({*__all__, *_LATE, *_MODULES})

@@ -17,10 +17,22 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 DOCS, STUB = ROOT / "docs" / "operations.md", ROOT / "python" / "featherstorm" / "_table.pyi"
 
 
+def test_the_package_lists_its_common_names_alone():
+    assert len(dir(fs)) <= 70
+    assert set(fs.__all__) < set(dir(fs))
+    assert set(dir(fs)) & set(TABLE) <= set(fs.ops.__all__)
+
+
+@pytest.mark.parametrize(("former", "name"), fs._FORMER.items())
+def test_former_names_are_the_operations_with_a_notice(former, name):
+    with pytest.warns(fs.Notice, match=f"fs.{former} is fs.{name} now"):
+        assert getattr(fs, former) is getattr(fs.ops, name)
+
+
 @pytest.mark.parametrize("name", TABLE)
 def test_a_row_is_a_function_that_tells_its_arrays(name):
     function, row = getattr(fs, name), TABLE[name]
-    assert name in dir(fs)
+    assert name in dir(fs.ops) and getattr(fs.ops, name) is function
     parameters = list(inspect.signature(function).parameters)
     assert parameters[0] == "model"
     if name in fs.__all__:  # written by hand, with its equation

@@ -75,7 +75,7 @@ EXCEPTIONS = {
 
 # Rooms of the Python package. A module of the package's own folder is a room.
 PYTHON = """
-_featherstorm typing _table device memory robot inertia model loading table symbols mujoco world operations stepping derivatives convert batch simulation noise horizon
+_featherstorm typing _table device memory robot inertia model loading table symbols mujoco world operations stepping ops derivatives convert batch simulation noise horizon
 rollout environment tasks viewing rl learning transfer planning torch jax __init__ commands __main__ examples
 """.split()
 

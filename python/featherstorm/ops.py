@@ -1,0 +1,70 @@
+"""Every operation of the table as a function: `ops.rnea(model, q, v, a)`. `dir(ops)` lists them.
+
+The common ones, and all former names, are in the package as well: `fs.rnea`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._featherstorm import operation_table
+from .operations import (
+    aba,
+    bias,
+    crba,
+    difference,
+    energy,
+    fd,
+    forward_kinematics,
+    frame_velocity,
+    integrate,
+    jacobian,
+    ltdl,
+    momentum,
+    rnea,
+    solve,
+    step,
+)
+from .stepping.adaptive import dormand_prince
+from .stepping.closed_steps import coupled_step, loop_step
+from .stepping.contact_steps import contact_step, soft_contact_step
+from .table.row_functions import function_of
+
+if TYPE_CHECKING:
+    from ._table import *  # noqa: F403  # what __getattr__ makes
+
+__all__ = [
+    "aba",
+    "bias",
+    "contact_step",
+    "coupled_step",
+    "crba",
+    "difference",
+    "dormand_prince",
+    "energy",
+    "fd",
+    "forward_kinematics",
+    "frame_velocity",
+    "integrate",
+    "jacobian",
+    "loop_step",
+    "ltdl",
+    "momentum",
+    "rnea",
+    "soft_contact_step",
+    "solve",
+    "step",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Return an operation without a function of its own, with the signature and shapes of the table."""
+    table = operation_table()
+    if name not in table:
+        raise AttributeError(f"featherstorm has no operation '{name}'")
+    globals()[name] = function_of(name, table[name])
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *operation_table()})
