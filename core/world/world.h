@@ -30,6 +30,7 @@ template <class P> struct World {
   int n_sensordata = 0;  // numbers that sensors measure
   P timestep{};          // [s]
   Integrator integrator = Integrator::Euler;
+  int iterations = 100;          // the most of the constraint solver [iterations]
   bool implicit_damping = true;  // of Euler [eulerdamp]
   bool implicit_lengths = true;  // of Discrete: tendons and actuators too [all solvers but PGS]
 
@@ -67,7 +68,8 @@ template <class P> struct World {
 template <class P, class S> World<P> cast(const World<S>& w) {
   World<P> r;
   r.nu = w.nu, r.na = w.na, r.n_outputs = w.n_outputs, r.n_sensordata = w.n_sensordata;
-  r.timestep = P(w.timestep), r.integrator = w.integrator, r.implicit_damping = w.implicit_damping;
+  r.timestep = P(w.timestep), r.integrator = w.integrator, r.iterations = w.iterations,
+  r.implicit_damping = w.implicit_damping;
   r.implicit_lengths = w.implicit_lengths;
   for (const auto& x : w.link) r.link.push_back(cast<P>(x));
   r.medium = cast<P>(w.medium), r.has_medium = w.has_medium;

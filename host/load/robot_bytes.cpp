@@ -198,7 +198,8 @@ template <class A> void members(A& a, ContactPair<double>& p) {
 template <class A> void members(A& a, World<double>& w) {
   a(w.constraints.equality), a(w.constraints.friction), a(w.constraints.limit), a(w.constraints.safe_reference);
   a(w.constraints.exact_inertia), a(w.implicit_lengths);
-  a(w.nu), a(w.na), a(w.n_outputs), a(w.n_sensordata), a(w.timestep), a(w.integrator), a(w.implicit_damping);
+  a(w.nu), a(w.na), a(w.n_outputs), a(w.n_sensordata), a(w.timestep), a(w.integrator), a(w.iterations);
+  a(w.implicit_damping);
   a(w.link), a(w.medium.density), a(w.medium.viscosity), members(a, w.medium.wind), a(w.has_medium), a(w.spring);
   a(w.damping), a(w.tendon), a(w.control), a(w.actuator), a(w.compensated), a(w.effort_limited), a(w.effort_lower);
   a(w.effort_upper), a(w.sensor), members(a, w.magnetic), a(w.history), a(w.n_history);

@@ -99,6 +99,7 @@ const std::vector<double>& Planner::improve(const RolloutArrays& state, double t
   for (int i = 0; i < options_.iterations; i++) {
     const Controls controls = noise(sigma, i);
     RolloutArrays arrays{.q = state.q, .v = state.v, .act = state.act, .made = &controls, .p = state.p};
+    arrays.parameters = state.parameters;
     arrays.costs = costs_.ref(), arrays.used = used_;
     rollout_.run(options_.horizon, options_.samples, arrays, t0, stream);
     reduction_->least(costs_.ref(), stream);

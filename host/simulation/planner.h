@@ -49,7 +49,7 @@ class Planner {
 
   // Returns the control (n) for a state, from an improved plan; each call but the first moves the plan on by a control step.
   //
-  // in   state  q, v, and where needed act and p, one row each, of the rollout's precision and on the planner's device
+  // in   state  q, v, and where needed act, p and parameters, one row each, of the rollout's precision and on the planner's device
   // in   t0     the state's time [s]
   // Throws Error where no sample has a finite cost.
   std::vector<double> command(const RolloutArrays& state, double t0 = 0, void* stream = nullptr);

@@ -157,7 +157,7 @@ Rollout::Rollout(Evaluator& evaluator, const RolloutOptions& options)
       dt_(stepping_.pass_time * stepping_.substeps),
       precision_(options.precision),
       sequence_(options.precision, 1) {
-  stepping_.solver = solver_options(options.precision, stepping_.solver.rigid);
+  stepping_.solver = solver_options(evaluator.robot().model, options.precision, stepping_.solver.rigid);
   const RolloutStages stages = stages_of(evaluator.robot(), options, stepping_.op == "world");
   if (recorded(stages.observe)) observed_ = stages.observe.outputs[0].size;
   controls_ = stages.controls;
@@ -165,8 +165,6 @@ Rollout::Rollout(Evaluator& evaluator, const RolloutOptions& options)
 }
 
 void Rollout::run(long steps, long instances, const RolloutArrays& a, double t0, void* stream) const {
-  if (!evaluator_.parameters().empty())
-    throw Error("Rollout: parameters of the robot are not taken here; run rollout_sequence() with their arrays");
   const auto spread = [&](ArrayRef r) {
     if (r.instances == 1 && instances != 1) r.instances = instances, r.instance_stride = 0, r.padded = false;
     return r;
@@ -175,6 +173,11 @@ void Rollout::run(long steps, long instances, const RolloutArrays& a, double t0,
   if (!a.u.array.data && !a.made && instances > 0) throw Error("Rollout: u is not given, nor controls to make");
   std::vector<SequenceMemory> in = {{"q", spread(a.q)}, {"v", spread(a.v)}}, out;
   if (a.act.data) in.push_back({"act", spread(a.act)});
+  for (const std::string& name : evaluator_.parameters()) {
+    const auto given = a.parameters.find(name);
+    if (given == a.parameters.end()) throw Error("Rollout: the parameter " + name + " of the robot is not given");
+    in.push_back({name, spread(given->second)});
+  }
   if (!a.made) in.push_back({"u", spread(a.u.array), true, a.u.step_stride});
   const auto add = [&](const char* name, const ArrayRef& array) {
     if (array.data) out.push_back({name, array});

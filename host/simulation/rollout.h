@@ -14,6 +14,7 @@
 #pragma once
 #include <array>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -78,10 +79,11 @@ Sequence rollout_sequence(Evaluator& evaluator, const Stepping& stepping, Precis
 struct RolloutArrays {
   ArrayRef q{}, v{}, act{};  // (B, nq), (B, nv), of a world (B, na), or one row for all; act may be left out: zeros
   SequenceMemory u{};        // for each control step (B, nu)
-  const Controls* made = nullptr;              // in place of u: noise, or knots that are interpolated (controls.h)
-  std::vector<double> p{};                     // the same for all instances
-  ArrayRef costs{};                            // (B, 1), NaN where a state is not finite
-  ArrayRef q_final{}, v_final{}, act_final{};  // (B, nq), (B, nv), of a world (B, na)
+  const Controls* made = nullptr;                // in place of u: noise, or knots that are interpolated (controls.h)
+  std::vector<double> p{};                       // the same for all instances
+  std::map<std::string, ArrayRef> parameters{};  // of the robot, by name: (B, n) or one row for all
+  ArrayRef costs{};                              // (B, 1), NaN where a state is not finite
+  ArrayRef q_final{}, v_final{}, act_final{};    // (B, nq), (B, nv), of a world (B, na)
   SequenceMemory q_states{}, v_states{}, used{}, observations{};  // after each control step
 };
 

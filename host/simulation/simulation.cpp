@@ -64,7 +64,7 @@ Simulation::Simulation(Evaluator& evaluator, long instances, const StepOptions& 
     append_step(*sequence_, evaluator, stepping_, precision, "tau", "target");
   }
   if (stepping_.op == "world") {
-    SolverOptions solver = solver_options(precision, stepping_.solver.rigid);
+    SolverOptions solver = solver_options(m, precision, stepping_.solver.rigid);
     solver.forces = false;
     solver.all_candidates = device != on_host && few_candidates(m);
     sequence_.emplace(precision, evaluator.threads(), evaluator.isa());
@@ -149,6 +149,7 @@ void Simulation::run_world(const std::vector<Buffer>& from, const std::vector<Bu
     if (to) out.push_back({name, (*to)[k].ref()});
     k++;
   }
+  for (const std::string& name : evaluator_.parameters()) in.push_back({name, parameters_.at(name)});
   if (ctrl.data) in.push_back({"ctrl", spread(ctrl, "ctrl", evaluator_.robot().model.world.nu)});
   for (const auto& [name, values] : felt_)
     if (values.ref().components > 0) out.push_back({"felt_" + name, values.ref()});
@@ -172,6 +173,9 @@ void Simulation::step_world(const ArrayRef& ctrl) {
 WorldReadings Simulation::readings() const {
   of_world(0);
   if (device_ != on_host) throw Error("Simulation: readings of a world are there on the host alone");
+  if (!evaluator_.parameters().empty())
+    throw Error("Simulation: readings of a world with parameters are not supported; " + evaluator_.parameters()[0] +
+                " is one");
   return WorldReadings(evaluator_.robot());
 }
 
@@ -192,7 +196,7 @@ WorldMoment Simulation::felt(const std::string& selection) {
       Tracing scope(keep.graph);
       keep.output("felt_" + name, values);
     }
-    SolverOptions solver = solver_options(precision_, stepping_.solver.rigid);
+    SolverOptions solver = solver_options(evaluator_.robot().model, precision_, stepping_.solver.rigid);
     solver.forces = false;
     sequence_.emplace(precision_, evaluator_.threads(), evaluator_.isa());
     append_world_step(*sequence_, evaluator_, precision_, solver, [](int) {}, stepping_.substeps, keep);

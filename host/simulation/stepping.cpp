@@ -103,8 +103,9 @@ Stepping stepping_of_world(const Evaluator& evaluator, const std::string& caller
   if (!o.numbers.empty())
     throw Error(caller + ": " + o.numbers.begin()->first +
                 " is given, but a model file's world is stepped by what the file says");
-  if (!evaluator.parameters().empty())
-    throw Error(caller + ": the step of a model file's world takes no parameters of the robot");
+  for (const std::string& name : evaluator.parameters())
+    if (name == "opt_timestep")
+      throw Error(caller + ": opt_timestep is a parameter of the robot, but all instances share their time");
   Stepping s{"world", static_cast<int>(count), h, {}, false, {}};
   s.solver.rigid = o.rigid;
   return s;
@@ -112,8 +113,9 @@ Stepping stepping_of_world(const Evaluator& evaluator, const std::string& caller
 
 }  // namespace
 
-SolverOptions solver_options(Precision precision, const std::optional<RigidLaw<double>>& rigid) {
-  return {100, precision == Precision::float32 ? 1e-6 : 1e-10, false, rigid};
+SolverOptions solver_options(const Model<double>& model, Precision precision,
+                             const std::optional<RigidLaw<double>>& rigid) {
+  return {std::max(model.world.iterations, 1), precision == Precision::float32 ? 1e-6 : 1e-10, false, rigid};
 }
 
 Stepping stepping_of(const Evaluator& evaluator, const std::string& caller, const StepOptions& o) {

@@ -44,7 +44,8 @@ struct Stepping {
 Stepping stepping_of(const Evaluator& evaluator, const std::string& caller, const StepOptions& options);
 
 // The solver's numbers in a precision, and its law.
-SolverOptions solver_options(Precision precision, const std::optional<RigidLaw<double>>& rigid = {});
+SolverOptions solver_options(const Model<double>& model, Precision precision,
+                             const std::optional<RigidLaw<double>>& rigid = {});
 
 // The stages of a sequence that move its state on, but for a world (append_world_step). The state is q and v, and what the
 // operation keeps from pass to pass: impulses at contacts, or the velocities of the joints that are not coupled

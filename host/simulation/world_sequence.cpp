@@ -87,7 +87,8 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
   const bool forces = options.forces || all_candidates;
   for (const char* name : {"contact_force", "contact_force_next"}) s.array(name, forces ? contacts : 0);
   s.array("mass", m.nh), s.array("factor", m.nh), s.array("damping", all.slopes);
-  for (const char* name : {"more", "more_next", "passes", "passes_next", "residual", "gap", "rows", "order_key", "searches"})
+  for (const char* name :
+       {"more", "more_next", "passes", "passes_next", "residual", "gap", "rows", "order_key", "searches"})
     s.array(name, 1);
   if (!all_candidates) s.order_by("order_key");
   s.array("ctrl", m.world.nu), s.array("xfrc_applied", 6L * m.world.n_links());

@@ -1,5 +1,7 @@
 #include "host/world/world_of.h"
 
+#include <algorithm>
+
 #include "core/trace/expr.h"
 
 namespace featherstorm {
@@ -12,6 +14,7 @@ World<T> read(const Robot& robot, const WorldTables<T>& tables, const WorldSourc
   World<T> w;
   w.timestep = tables.real("opt.timestep");
   w.integrator = static_cast<Integrator>(tables.integer("opt.integrator"));
+  w.iterations = std::max(tables.integer("opt.iterations"), 1);
   constexpr int no_implicit_damping = 1 << 15, no_dampers = 1 << 6;  // mjtDisableBit
   w.implicit_damping = (tables.integer("opt.disableflags") & (no_implicit_damping | no_dampers)) == 0;
   constexpr int dual_solver = 0;  // mjSOL_PGS

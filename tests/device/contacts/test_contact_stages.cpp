@@ -300,7 +300,7 @@ TEST(ContactStages, StatesMayBeOverwritten) {
   Evaluator e(robot, {.threads = 1});
   const Precision p = Precision::float64;
   constexpr long B = 19;
-  const Sequence s = world_sequence(e, p, solver_options(p));
+  const Sequence s = world_sequence(e, p, solver_options(e.robot().model, p));
   const Twin q = positions_near_the_ground(robot, p, B), v(p, B, 4, 1), act(p, B, 1, 1), qacc(p, B, 4, 1),
              rows(p, 4, B, 1);
   const auto transposed = [&](bool there) {  // (B, 4), a row an instance

@@ -19,7 +19,7 @@ constexpr long B = 19, T = 5;
 struct State { Buffer q, v, act, qacc; };
 State walk(Evaluator& e, Precision p, const std::vector<Buffer>& u) {
   const Model<double>& m = e.robot().model;
-  const Sequence s = world_sequence(e, p, solver_options(p));
+  const Sequence s = world_sequence(e, p, solver_options(m, p));
   State x{noise(p, B, m.nq, 0.4, 1), noise(p, B, m.nv, 0.4, 2), Buffer(p, B, m.world.na), Buffer(p, B, m.nv)};
   for (const Buffer& controls : u) {
     const auto state = [&]() -> std::vector<SequenceMemory> {
@@ -123,6 +123,56 @@ TEST(WorldSimulation, NamesWhatDoesNotFit) {
   RolloutOptions o;
   o.controls = 3;
   EXPECT_EQ(message([&] { Rollout(e, o); }), "Rollout: controls is 3, expected 2 (nu), or a function `control`");
+}
+
+// Gravity of each instance: those of the first robot and of another, in turn.
+TEST(WorldSimulation, TakesParametersOfTheRobot) {
+  const Precision p = Precision::float64;
+  const Robot first = with_geoms(small_world(Integrator::Euler));
+  Robot second = first;
+  second.model.gravity = {0.5, 0, -3};
+  Evaluator both(first, {.threads = 1, .parameters = {"gravity"}}), one(first, {.threads = 1}),
+      other(second, {.threads = 1});
+  Simulation s(both, B, {.substeps = 2}, p), a(one, B, {.substeps = 2}, p), b(other, B, {.substeps = 2}, p);
+  RolloutOptions o;
+  o.stepping = {.substeps = 2}, o.precision = p, o.control = nullptr;
+  const Rollout roll(both, o);
+  const Buffer gravity(p, B, 3);
+  for (long i = 0; i < B; i++)
+    for (int k = 0; k < 3; k++) gravity.component<double>(k)[i] = (i % 2 ? second : first).model.gravity(k);
+  s.parameter("gravity", gravity.ref());
+  const auto u = controls(p);
+  for (Simulation* x : {&s, &a, &b}) {
+    fill(x->q(), noise(p, B, 4, 0.4, 1)), fill(x->v(), noise(p, B, 4, 0.4, 2));
+    for (const Buffer& controls : u) x->step(controls.ref());
+  }
+  const Buffer q0 = noise(p, B, 4, 0.4, 1), v0 = noise(p, B, 4, 0.4, 2), q(p, B, 4), used(p, B, T * 2L);
+  for (int t = 0; t < T; t++)
+    for (int c = 0; c < 2; c++) std::copy_n(u[t].component<double>(c), B, used.component<double>(2 * t + c));
+  RolloutArrays arrays{.q = q0.ref(), .v = v0.ref(), .parameters = {{"gravity", gravity.ref()}}};
+  arrays.u = {"u", used.ref(), true, 2 * used.stride()}, arrays.u.array.components = 2, arrays.q_final = q.ref();
+  roll.run(T, B, arrays);
+  const auto found = numbers_of(s.q()), rolled = numbers_of(q.ref()), by_first = numbers_of(a.q()),
+             by_second = numbers_of(b.q());
+  EXPECT_GT(farthest(by_first, by_second), 1e-3);
+  for (long i = 0; i < B; i++)
+    for (long k = 0; k < 4; k++) {
+      const double expected = (i % 2 ? by_second : by_first)[4 * i + k];
+      EXPECT_NEAR(found[4 * i + k], expected, 1e-12);
+      EXPECT_NEAR(rolled[4 * i + k], expected, 1e-12);
+    }
+  EXPECT_EQ(message([&] { s.sensor("any"); }),
+            "Simulation: readings of a world with parameters are not supported; gravity is one");
+  arrays.parameters.clear();
+  EXPECT_EQ(message([&] { roll.run(T, B, arrays); }), "Rollout: the parameter gravity of the robot is not given");
+}
+
+// A file's `iterations` bound the solver of every face.
+TEST(WorldSimulation, EndsAfterTheIterationsOfTheFile) {
+  Robot robot = with_geoms(small_world(Integrator::Euler));
+  EXPECT_EQ(solver_options(robot.model, Precision::float32).iterations, 100);
+  robot.model.world.iterations = 3;
+  EXPECT_EQ(solver_options(robot.model, Precision::float32).iterations, 3);
 }
 
 }  // namespace
