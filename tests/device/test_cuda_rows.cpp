@@ -290,13 +290,14 @@ TEST_F(DeviceRun, WrongArgumentsAreNamed) {
   EXPECT_EQ(message([&] { e.run("gravity", {missing}, {target}); }),
             "gravity: CUDA device 2 does not exist, expected 0 to 1");
   shared.instance_stride = 0;
-  EXPECT_EQ(message([&] { e.run("gravity", {q.ref()}, {shared}); }),
-            "gravity: output tau has a stride of 0, so that several numbers have one place: expected memory for each");
+  EXPECT_EQ(
+      message([&] { e.run("gravity", {q.ref()}, {shared}); }),
+      "gravity: output tau has a stride of 0, expected a nonzero stride: every number of an output needs memory of its own");
   huge.instances = max_device_instances + 1, huge.instance_stride = 0;
   target = tau.ref(), target.instances = huge.instances;
   target.data = static_cast<char*>(q.ref().data) + (1L << 40);  // never reached
   EXPECT_EQ(message([&] { e.run("gravity", {huge}, {target}); }),
-            "gravity: the batch has 1073741825 instances, on a device expected at most 1073741824");
+            "gravity: the batch has 1073741825 instances, expected at most 1073741824 on a device");
 }
 
 TEST(CudaRows, OneRowStandsForAllInstances) {
