@@ -15,8 +15,8 @@ namespace featherstorm {
 struct StreamUser { const char *name, *captured; };
 inline constexpr StreamUser rollout_user{
     "rollout",
-    "a rollout that is captured into a graph must have run before, with the same choice of arrays, as many steps and on the "
-    "same stream"};
+    "a rollout that is captured into a graph must have run before, with the same choice of arrays, as many steps and "
+    "on the same stream"};
 
 // Throws Error if the stream is being captured.
 void require_no_capture(const CudaTable& table, const StreamUser& user, int device, void* stream);

@@ -169,8 +169,8 @@ std::string_view lack(const M& m, const OpInfo& info) {
         return "the robot has joints that depend on time, expected an operation with an input t (rnea_timed, ...)";
   if constexpr (requires { m.world; })
     if (info.name.starts_with("smooth_step") && m.world.is_given() && m.world.integrator == Integrator::Discrete)
-      return "the integrator discrete is in steps with constraints alone (Simulation, Rollout), expected Euler, implicit, "
-             "implicitfast or RK4";
+      return "the integrator discrete is supported only in steps with constraints (Simulation, Rollout), expected "
+             "Euler, implicit, implicitfast or RK4";
   return lack(m, info.needs);
 }
 template <class Op, class M>
