@@ -1,5 +1,5 @@
-// Kernels of one warp a limb, through the fake CUDA library: their texts' barriers, shared memory and index arithmetic run on the
-// host, and give the bits of the kernels of one thread an instance.
+// Kernels with one warp per limb, through the fake CUDA library. Their barriers, shared memory and index arithmetic
+// run on the host, and give the same bits as the kernels with one thread per instance.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing;
 
-// A row's outputs for n instances whose components stand `gap` numbers further apart than they must.
+// The outputs of an operation for n instances. Components are `gap` numbers further apart than necessary.
 template <class Op, class Real>
 std::vector<Real> results(const Robot& robot, Evaluator& e, long n, int repeat, long gap = 3) {
   RunOptions o;
