@@ -290,9 +290,9 @@ TEST_F(DeviceRun, WrongArgumentsAreNamed) {
   EXPECT_EQ(message([&] { e.run("gravity", {missing}, {target}); }),
             "gravity: CUDA device 2 does not exist, expected 0 to 1");
   shared.instance_stride = 0;
-  EXPECT_EQ(
-      message([&] { e.run("gravity", {q.ref()}, {shared}); }),
-      "gravity: output tau has a stride of 0, expected a nonzero stride: every number of an output needs memory of its own");
+  EXPECT_EQ(message([&] { e.run("gravity", {q.ref()}, {shared}); }),
+            "gravity: output tau has a stride of 0, expected a nonzero stride: every number of an output needs "
+            "memory of its own");
   huge.instances = max_device_instances + 1, huge.instance_stride = 0;
   target = tau.ref(), target.instances = huge.instances;
   target.data = static_cast<char*>(q.ref().data) + (1L << 40);  // never read
