@@ -67,8 +67,8 @@ class HostCompiler {
   //   in   source: complete C++20 with C linkage for the symbol; it may include only headers of the standard library
   //   in   flags: added after the options' flags for this source
   //   out  null if there is no compiler; missing() has the reason
-  // throws Error with the compiler's messages if the source does not compile or the time limit is exceeded. cost:
-  // hashing the source and the cached library; otherwise a run of the compiler.
+  // Throws Error with the compiler's messages if the source does not compile or the time limit is exceeded.
+  // Cost: hashing the source and the cached library; otherwise a run of the compiler.
   std::shared_ptr<LoadedLibrary> compile_and_load(const std::string& source,
                                                   const std::vector<std::string>& flags = {});
 

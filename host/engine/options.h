@@ -16,8 +16,8 @@ struct EvaluatorOptions {
   bool assemble = true;  // false, or FEATHERSTORM_ASSEMBLE=0: kernels are not assembled
   std::vector<std::string> parameters{};  // numbers of the robot that are inputs of every operation (parameters.h)
   std::function<void(const std::string&)> notice{};  // receives each fallback and its reason once
-  std::function<void(Program&)>
-      before_making{};  // may change a program before a kernel is made from it, for tests of the check
+  // may change a program before a kernel is made from it, for tests of the check
+  std::function<void(Program&)> before_making{};
 };
 
 struct RunOptions {

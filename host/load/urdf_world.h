@@ -50,8 +50,8 @@ struct UrdfWorldSource {
 };
 
 // The robot of a URDF with its world. The bodies of the world are the links that move. A geom has the name of its
-// <collision> element, otherwise the name of its link, with a number from the second geom of a link on. Errors: Error
-// for a planar joint; with `strict` also for anything omitted.
+// <collision> element, otherwise the name of its link, with a number from the second geom of a link on.
+// Errors: Error for a planar joint; with `strict` also for anything omitted.
 Robot with_urdf_world(const Robot& robot, const UrdfWorldSource& source, const UrdfWorld& world);
 
 }  // namespace featherstorm

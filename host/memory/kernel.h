@@ -15,9 +15,9 @@ inline constexpr int batch_alignment = 64;
 // parameters.
 inline constexpr int max_arrays = 48;
 
-// in, out: the arrays in the order of the operation in ops.h, its uniforms after its inputs. repeat: repetitions of an
-// operation with carried arrays (fused substeps), else 1. The kernel computes instances first .. first + count - 1;
-// count is a multiple of the pack width.
+// Computes instances first .. first + count - 1; count is a multiple of the pack width.
+//   in, out  the arrays in the order of the operation in ops.h, its uniforms after its inputs
+//   repeat   repetitions of an operation with carried arrays (fused substeps), else 1
 using Kernel = void (*)(const void* model, const Array* in, const Array* out, long repeat, long first, long count);
 
 // The `model` argument of a kernel that takes the model as data: a Model<float> or Model<double>, and the operation's

@@ -14,7 +14,7 @@ struct OpRow {
   struct Argument {
     std::string_view name;
     int components;            // for this model
-    std::vector<int> shape{};  // their product
+    std::vector<int> shape{};  // components is the product
     Sample sample{};           // distribution of random test numbers
     bool optional = false;     // may be left out and is then zero
   };

@@ -61,10 +61,13 @@ struct WorldPrograms {
 enum class Candidates { All, None };
 
 // Throws Error if the model has no world or its integrator is not supported; throws std::length_error beyond `most`
-// nodes per program. tolerance: Newton stops when the gradient relative to the forces is smaller. Candidates::None:
-// there is no program newton. rigid: the rows follow the rigid law, and mass and b belong to the step at whose end it
-// holds (core/mujoco/position_slopes.h). zones: sensors of the world whose frames are in `contact_zones` of the
-// equations (core/sensor/contact_readings.h).
+// nodes per program.
+//   candidates  None: there is no program newton
+//   tolerance   Newton stops when the gradient relative to the forces is smaller
+//   rigid       the rows follow the rigid law; mass and b belong to the step at whose end it holds
+//               (core/mujoco/position_slopes.h)
+//   zones       sensors of the world whose frames are in `contact_zones` of the equations
+//               (core/sensor/contact_readings.h)
 WorldPrograms world_programs(const Model<double>& model, Candidates candidates, double tolerance, int most,
                              const Parameters& parameters = {}, const RigidLaw<double>* rigid = nullptr,
                              const std::vector<int>& zones = {});

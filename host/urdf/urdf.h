@@ -34,8 +34,8 @@ struct UrdfLink {
   double mass = 0;                                    // [kg]; 0 for a link that is only a frame
   Eigen::Vector3d com = Eigen::Vector3d::Zero();      // centre of mass, link frame [m]
   Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();  // about the centre of mass, link axes [kg m^2]
-  double triangle_excess = 0;                         // how far the largest principal moment is above the sum of
-                                                      // the others, relative to it; 0 for a possible body
+  double triangle_excess = 0;                         // excess of the largest principal moment over the sum
+                                                      // of the others, relative to it; 0 for a possible body
   int joint = -1;                                     // index of the joint above, -1 for the root
   std::vector<UrdfShape> collisions{};                // in the file's order, if they are read
 };

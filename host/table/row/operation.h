@@ -125,11 +125,11 @@ struct OpInfo {
   int variants = 1;            // algorithms for the same map; kernels for any robot take the first
   std::string_view inverse{};  // the operation that returns the forces for given accelerations (trace_derivative.cpp)
   // Kernels for any robot:
-  bool common =
-      false;  // for every instruction set and every size of CUDA model; other operations for few, to keep builds short
+  // common: for every instruction set and every size of CUDA model; other operations for few, to keep builds short
+  bool common = false;
   bool inlined = false;  // with every call inlined, which takes long to compile
-  bool cuda =
-      true;  // has a CUDA kernel that takes the model as data; if not, kernels made for one robot are used on devices
+  // cuda: has a CUDA kernel that takes the model as data; if not, kernels made for one robot are used on devices
+  bool cuda = true;
 };
 
 // The reason why the model cannot have the operation, or "".
