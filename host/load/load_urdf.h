@@ -11,8 +11,8 @@
 namespace featherstorm {
 
 struct UrdfOptions {
-  bool floating_base =
-      false;  // true: the root link moves freely, by a free joint named "root"; false: it is fixed to the world
+  // true: the root link moves freely, by a free joint named "root"; false: it is fixed to the world
+  bool floating_base = false;
 
   // Treatment of <mimic> joints, which copy another joint in the real hand or gripper.
   enum class Mimic {

@@ -19,8 +19,8 @@ class ElementReader {
  protected:
   using XMLElement = tinyxml2::XMLElement;
 
-  static constexpr double kSnap =
-      1e-10;  // sines and cosines below it become 0, because files write 1.57079632679 for pi / 2
+  // sines and cosines below it become 0, because files write 1.57079632679 for pi / 2
+  static constexpr double kSnap = 1e-10;
 
   [[noreturn]] void fail(int line, const std::string& reason) const { urdf::fail(name_, line, reason); }
   [[noreturn]] void fail(const XMLElement& e, const std::string& reason) const {
